@@ -1,0 +1,327 @@
+//! The constructors of graph nodes, with constant folding and safe simplification.
+//!
+//! The rules keep the value up to rounding wherever the original has a finite value; `0*x` is 0 even where x is not
+//! finite. Normal form: numeric factors come first and are collected, signs are pulled outwards, sums do not contain
+//! negative factors, commutative operands are ordered by id with constants first, like terms of neighbouring sums are
+//! merged, integer powers are products. Quotients `x/x` and negative powers are never cancelled: their pole is kept.
+
+use super::function::{Unary, integer_power, maximum, minimum};
+use super::graph::{Binary, Graph, Node, NodeId, ZERO};
+
+/// Largest exponent that is evaluated by multiplication; above it `powf` is more exact.
+const LARGEST_POWER: u32 = 32;
+
+impl Binary {
+    /// Evaluates the operation as the tape does.
+    pub(super) fn apply(self, a: f64, b: f64) -> f64 {
+        match self {
+            Binary::Add => a + b,
+            Binary::Subtract => a - b,
+            Binary::Multiply => a * b,
+            Binary::Divide => a / b,
+            Binary::Power => a.powf(b),
+            Binary::Atan2 => a.atan2(b),
+            Binary::Minimum => minimum(a, b),
+            Binary::Maximum => maximum(a, b),
+            Binary::LessEqual => f64::from(u8::from(a <= b)),
+        }
+    }
+}
+
+/// Whether a product of numeric factors may replace the factors: it must not have over- or underflowed.
+fn is_safe(factor: f64) -> bool {
+    factor.is_normal()
+}
+
+impl Graph {
+    pub(super) fn fold_or_intern(&mut self, binary: Binary, a: NodeId, b: NodeId) -> NodeId {
+        match (self.is_constant(a), self.is_constant(b)) {
+            (Some(x), Some(y)) => self.constant(binary.apply(x, y)),
+            _ => self.intern(Node::Binary(binary, a, b)),
+        }
+    }
+
+    /// Interns a sum or product, constants first and then by id.
+    fn intern_commutative(&mut self, binary: Binary, a: NodeId, b: NodeId) -> NodeId {
+        let key = |id: NodeId| (self.is_constant(id).is_none(), id);
+        let (first, second) = if key(a) <= key(b) { (a, b) } else { (b, a) };
+        self.intern(Node::Binary(binary, first, second))
+    }
+
+    fn is_value(&self, node: NodeId, value: f64) -> bool {
+        self.is_constant(node) == Some(value)
+    }
+
+    /// Splits a node into its numeric factor and the rest. A constant has the factor 1.
+    fn factor(&self, node: NodeId) -> (f64, NodeId) {
+        match self.node(node) {
+            Node::Negate(a) => (-1.0, a),
+            Node::Binary(Binary::Multiply, c, a) => self.is_constant(c).map_or((1.0, node), |c| (c, a)),
+            _ => (1.0, node),
+        }
+    }
+
+    /// c·x for a node without numeric factor.
+    fn scale(&mut self, c: f64, x: NodeId) -> NodeId {
+        if let Some(value) = self.is_constant(x) {
+            return self.constant(c * value);
+        }
+        if c == 1.0 {
+            return x;
+        }
+        if c == 0.0 {
+            return ZERO;
+        }
+        if let Node::Binary(Binary::Divide, a, b) = self.node(x) {
+            // c·(k/b) and c·(a/k) keep a single number
+            if let Some(k) = self.is_constant(a).filter(|k| is_safe(c * k)) {
+                let numerator = self.constant(c * k);
+                return self.intern(Node::Binary(Binary::Divide, numerator, b));
+            }
+            if let Some(k) = self.is_constant(b).filter(|k| c != -1.0 && is_safe(c / k)) {
+                return self.scale(c / k, a);
+            }
+        }
+        if c == -1.0 {
+            return self.intern(Node::Negate(x));
+        }
+        let factor = self.constant(c);
+        self.intern(Node::Binary(Binary::Multiply, factor, x))
+    }
+
+    /// −a.
+    pub fn negate(&mut self, a: NodeId) -> NodeId {
+        match self.node(a) {
+            Node::Binary(Binary::Subtract, x, y) => self.subtract(y, x),
+            Node::Binary(Binary::Add, x, y) if self.is_constant(x).is_some() => {
+                let x = self.negate(x);
+                self.subtract(x, y)
+            }
+            _ => {
+                let (c, x) = self.factor(a);
+                self.scale(-c, x)
+            }
+        }
+    }
+
+    /// a + b.
+    pub fn add(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if self.is_value(a, 0.0) {
+            return b;
+        }
+        if self.is_value(b, 0.0) {
+            return a;
+        }
+        if let Some(sum) = self.merge_terms((1.0, a), (1.0, b)) {
+            return sum;
+        }
+        let ((ca, xa), (cb, xb)) = (self.factor(a), self.factor(b));
+        if cb < 0.0 {
+            let b = self.scale(-cb, xb);
+            return self.subtract(a, b);
+        }
+        if ca < 0.0 {
+            let a = self.scale(-ca, xa);
+            return self.subtract(b, a);
+        }
+        self.intern_commutative(Binary::Add, a, b)
+    }
+
+    /// a − b.
+    pub fn subtract(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if let Some(value) = self.is_constant(b) {
+            let b = self.constant(-value);
+            return self.add(a, b);
+        }
+        if self.is_value(a, 0.0) {
+            return self.negate(b);
+        }
+        if let Some(sum) = self.merge_terms((1.0, a), (-1.0, b)) {
+            return sum;
+        }
+        let ((ca, xa), (cb, xb)) = (self.factor(a), self.factor(b));
+        if cb < 0.0 {
+            let b = self.scale(-cb, xb);
+            return self.add(a, b);
+        }
+        if ca < 0.0 {
+            let a = self.scale(-ca, xa);
+            let sum = self.add(a, b);
+            return self.negate(sum);
+        }
+        self.intern(Node::Binary(Binary::Subtract, a, b))
+    }
+
+    /// The one or two signed terms of a node.
+    fn terms(&self, node: NodeId) -> ((f64, NodeId), Option<(f64, NodeId)>) {
+        match self.node(node) {
+            Node::Binary(Binary::Add, p, q) => ((1.0, p), Some((1.0, q))),
+            Node::Binary(Binary::Subtract, p, q) => ((1.0, p), Some((-1.0, q))),
+            _ => ((1.0, node), None),
+        }
+    }
+
+    /// The sum of two like terms: constants, or numeric multiples of the same node.
+    fn add_like(&mut self, (s, a): (f64, NodeId), (r, b): (f64, NodeId)) -> Option<NodeId> {
+        if let (Some(x), Some(y)) = (self.is_constant(a), self.is_constant(b)) {
+            return Some(self.constant(s * x + r * y));
+        }
+        let ((ca, xa), (cb, xb)) = (self.factor(a), self.factor(b));
+        let like = xa == xb && self.is_constant(xa).is_none();
+        like.then(|| self.scale(s * ca + r * cb, xa))
+    }
+
+    /// Merges like terms if either node is one term and the other one or two; each merge removes a term.
+    fn merge_terms(&mut self, a: (f64, NodeId), b: (f64, NodeId)) -> Option<NodeId> {
+        if let Some(sum) = self.add_like(a, b) {
+            return Some(sum);
+        }
+        for ((sign, sum), single) in [(a, b), (b, a)] {
+            let ((s, p), Some((r, q))) = self.terms(sum) else { continue };
+            for (like, rest) in [((sign * s, p), (sign * r, q)), ((sign * r, q), (sign * s, p))] {
+                if let Some(merged) = self.add_like(like, single) {
+                    let (r, rest) = rest;
+                    return Some(if r < 0.0 { self.subtract(merged, rest) } else { self.add(merged, rest) });
+                }
+            }
+        }
+        None
+    }
+
+    /// a·b.
+    pub fn multiply(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        match (self.is_constant(a), self.is_constant(b)) {
+            (Some(x), Some(y)) => return self.constant(x * y),
+            (Some(c), None) => return self.multiply_constant(c, b),
+            (None, Some(c)) => return self.multiply_constant(c, a),
+            (None, None) => {}
+        }
+        let ((ca, xa), (cb, xb)) = (self.factor(a), self.factor(b));
+        if (xa, xb) != (a, b) && is_safe(ca * cb) {
+            let product = self.multiply(xa, xb);
+            return self.multiply_constant(ca * cb, product);
+        }
+        let ((base, m), (other, n)) = (self.integer_exponent(a), self.integer_exponent(b));
+        if base == other && m + n <= LARGEST_POWER {
+            return self.integer_power(base, m + n);
+        }
+        self.intern_commutative(Binary::Multiply, a, b)
+    }
+
+    fn multiply_constant(&mut self, c: f64, a: NodeId) -> NodeId {
+        if c == 0.0 {
+            return ZERO;
+        }
+        let (ca, xa) = self.factor(a);
+        if c == -1.0 {
+            return self.negate(a);
+        }
+        if xa == a || is_safe(c * ca) {
+            return self.scale(c * ca, xa);
+        }
+        let factor = self.constant(c);
+        self.intern(Node::Binary(Binary::Multiply, factor, a))
+    }
+
+    fn integer_exponent(&self, node: NodeId) -> (NodeId, u32) {
+        match self.node(node) {
+            Node::IntegerPower(base, n) => (base, n),
+            _ => (node, 1),
+        }
+    }
+
+    /// a/b.
+    pub fn divide(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if let (Some(x), Some(y)) = (self.is_constant(a), self.is_constant(b)) {
+            return self.constant(x / y);
+        }
+        if self.is_value(a, 0.0) {
+            return a;
+        }
+        let (ca, xa) = self.factor(a);
+        if let Some(y) = self.is_constant(b) {
+            // a reciprocal is used where it is exact or where a factor is there already
+            let exact = is_safe(y) && y.to_bits() & ((1 << 52) - 1) == 0;
+            if (exact || xa != a) && is_safe(ca / y) {
+                return self.multiply_constant(ca / y, xa);
+            }
+            return self.intern(Node::Binary(Binary::Divide, a, b));
+        }
+        let (cb, xb) = self.factor(b);
+        let numerator = self.is_constant(a).unwrap_or(ca);
+        if (xa != a || xb != b) && is_safe(numerator / cb) {
+            let top = if self.is_constant(a).is_some() { self.constant(1.0) } else { xa };
+            let quotient = self.intern(Node::Binary(Binary::Divide, top, xb));
+            return self.scale(numerator / cb, quotient);
+        }
+        self.intern(Node::Binary(Binary::Divide, a, b))
+    }
+
+    /// aᵇ; an integer exponent up to 32 is a product, others are `powf`.
+    pub fn power(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if let Some(y) = self.is_constant(b) {
+            if y.fract() == 0.0 && y.abs() <= f64::from(LARGEST_POWER) {
+                // the cast is exact: an integer of at most 32
+                let power = self.integer_power(a, y.abs() as u32);
+                let one = self.constant(1.0);
+                return if y < 0.0 { self.divide(one, power) } else { power };
+            }
+            if y == 0.5 {
+                return self.unary(Unary::Sqrt, a);
+            }
+        }
+        match self.is_constant(a) {
+            Some(1.0) => a,
+            Some(std::f64::consts::E) => self.unary(Unary::Exp, b),
+            _ => self.fold_or_intern(Binary::Power, a, b),
+        }
+    }
+
+    /// aⁿ by multiplication; a⁰ is 1, also at 0.
+    pub fn integer_power(&mut self, a: NodeId, n: u32) -> NodeId {
+        if n == 0 {
+            return self.constant(1.0);
+        }
+        if n == 1 {
+            return a;
+        }
+        if let Some(x) = self.is_constant(a) {
+            return self.constant(integer_power(x, n));
+        }
+        match self.node(a) {
+            Node::IntegerPower(x, m) if m.saturating_mul(n) <= LARGEST_POWER => self.integer_power(x, m * n),
+            Node::Negate(x) => {
+                let power = self.integer_power(x, n);
+                if n % 2 == 0 { power } else { self.negate(power) }
+            }
+            Node::Unary(Unary::Abs, x) if n % 2 == 0 => self.integer_power(x, n),
+            _ => self.intern(Node::IntegerPower(a, n)),
+        }
+    }
+
+    /// A function of one argument.
+    pub fn unary(&mut self, unary: Unary, a: NodeId) -> NodeId {
+        if let Some(x) = self.is_constant(a) {
+            return self.constant(unary.apply(x));
+        }
+        if unary.is_odd() || unary.is_even() {
+            let (c, x) = self.factor(a);
+            if c < 0.0 {
+                let positive = self.scale(-c, x);
+                let value = self.unary(unary, positive);
+                return if unary.is_odd() { self.negate(value) } else { value };
+            }
+        }
+        self.intern(Node::Unary(unary, a))
+    }
+
+    /// `then` where `condition` is not zero, else `otherwise`.
+    pub(super) fn select(&mut self, condition: NodeId, then: NodeId, otherwise: NodeId) -> NodeId {
+        match self.is_constant(condition) {
+            _ if then == otherwise => then,
+            Some(0.0) => otherwise,
+            Some(_) => then,
+            None => self.intern(Node::Select(condition, then, otherwise)),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Small dense LU factorisation with partial pivoting, on one buffer that is reused.
+
+use crate::LinearSolve;
+
+/// The matrix has no usable pivot in this column (counted from 0).
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("the matrix is singular: pivot {column} is {pivot:e}")]
+pub struct Singular {
+    pub column: usize,
+    pub pivot: f64,
+}
+
+/// `P A = L U`, row-major.
+#[derive(Clone, Debug, Default)]
+pub struct DenseLu {
+    n: usize,
+    lu: Vec<f64>,
+    swap: Vec<usize>,
+}
+
+impl DenseLu {
+    /// A buffer for an n×n matrix, to be filled and then [`factor`](Self::factor)ed.
+    pub fn matrix_mut(&mut self, n: usize) -> &mut [f64] {
+        self.n = n;
+        self.lu.resize(n * n, 0.0);
+        self.swap.resize(n, 0);
+        &mut self.lu
+    }
+
+    /// Factors what [`matrix_mut`](Self::matrix_mut) was filled with. A pivot below `n ε` times the largest entry of its
+    /// column, or one that is not finite, is refused.
+    pub fn factor(&mut self) -> Result<(), Singular> {
+        let n = self.n;
+        let a = &mut self.lu;
+        for k in 0..n {
+            let largest = (0..n).map(|i| a[i * n + k].abs()).fold(0.0, f64::max);
+            let mut p = k;
+            for i in k + 1..n {
+                if a[i * n + k].abs() > a[p * n + k].abs() {
+                    p = i;
+                }
+            }
+            let pivot = a[p * n + k];
+            // written so that a NaN is refused as well
+            if !(pivot.abs() > n as f64 * f64::EPSILON * largest && pivot.is_finite()) {
+                return Err(Singular { column: k, pivot });
+            }
+            self.swap[k] = p;
+            if p != k {
+                for j in 0..n {
+                    a.swap(k * n + j, p * n + j);
+                }
+            }
+            let inverse = 1.0 / pivot;
+            for i in k + 1..n {
+                let factor = a[i * n + k] * inverse;
+                a[i * n + k] = factor;
+                if factor != 0.0 {
+                    let (top, bottom) = a.split_at_mut(i * n);
+                    for (x, y) in bottom[k + 1..n].iter_mut().zip(&top[k * n + k + 1..k * n + n]) {
+                        *x -= factor * y;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LinearSolve for DenseLu {
+    fn dim(&self) -> usize {
+        self.n
+    }
+
+    #[inline]
+    fn solve(&self, x: &mut [f64]) {
+        let (n, a) = (self.n, &self.lu);
+        if n == 1 {
+            x[0] /= a[0];
+            return;
+        }
+        for k in 0..n {
+            x.swap(k, self.swap[k]);
+        }
+        for i in 1..n {
+            let dot: f64 = a[i * n..i * n + i].iter().zip(&*x).map(|(a, x)| a * x).sum();
+            x[i] -= dot;
+        }
+        for i in (0..n).rev() {
+            let dot: f64 = a[i * n + i + 1..i * n + n].iter().zip(&x[i + 1..]).map(|(a, x)| a * x).sum();
+            x[i] = (x[i] - dot) / a[i * n + i];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    #[test]
+    fn solves_random_systems_and_refuses_singular_ones() {
+        let mut rng = rand_pcg::Pcg64::seed_from_u64(1);
+        for n in 1..12 {
+            let a: Vec<f64> = (0..n * n).map(|_| rng.random_range(-1.0..1.0)).collect();
+            let x: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
+            let mut b: Vec<f64> = (0..n).map(|i| (0..n).map(|j| a[i * n + j] * x[j]).sum()).collect();
+            let mut lu = DenseLu::default();
+            lu.matrix_mut(n).copy_from_slice(&a);
+            lu.factor().unwrap();
+            lu.solve(&mut b);
+            assert!(b.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-10));
+        }
+        let mut lu = DenseLu::default();
+        lu.matrix_mut(2).copy_from_slice(&[1.0, 2.0, 2.0, 4.0]);
+        assert_eq!(lu.factor().unwrap_err().column, 1);
+        lu.matrix_mut(1).copy_from_slice(&[f64::NAN]);
+        assert!(lu.factor().is_err());
+    }
+}

@@ -1,0 +1,37 @@
+//! Coulomb friction with Signorini's condition, planar or spatial [desaxce1998, acary2008]:
+//!     −(u + μ‖u_T‖ n) ∈ N_K(λ),   K = { λ : ‖λ_T‖ ≤ μ λ_N }
+
+/// Euclidean norm of the tangential part (one or two entries).
+#[inline]
+pub(super) fn norm(x: &[f64]) -> f64 {
+    match x {
+        [a] => a.abs(),
+        [a, b] => a.hypot(*b),
+        _ => 0.0,
+    }
+}
+
+/// Projection onto the second-order cone of slope `mu`.
+#[inline]
+pub(super) fn project(mu: f64, x: &mut [f64]) {
+    let t = norm(&x[1..]);
+    let n = x[0];
+    if t <= mu * n {
+        return;
+    }
+    if mu * t <= -n {
+        x.fill(0.0);
+        return;
+    }
+    let normal = (n + mu * t) / (1.0 + mu * mu);
+    let factor = mu * normal / t;
+    x[0] = normal;
+    for x in &mut x[1..] {
+        *x *= factor;
+    }
+}
+
+pub(super) fn complementarity(mu: f64, lambda: &[f64], u: &[f64]) -> f64 {
+    let dot: f64 = lambda.iter().zip(u).map(|(a, b)| a * b).sum();
+    (dot + mu * norm(&u[1..]) * lambda[0]).abs()
+}

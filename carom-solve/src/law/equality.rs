@@ -1,0 +1,3 @@
+//! Equality (bilateral constraint): `u = 0`, `λ ∈ R`. The admissible set is the whole line.
+
+pub(super) fn project(_x: &mut [f64]) {}

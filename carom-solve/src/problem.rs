@@ -1,0 +1,166 @@
+//! The one-step problem: the waist between schemes and solvers.
+//!
+//! ```text
+//!     u = W λ + b,   W = D + C A⁻¹ B,   λᵢ ∈ Lawᵢ(uᵢ)                                  (1)
+//! ```
+//!
+//! A scheme lays out the ingredients; a solver may ask for `W` (assembled once, on the first request) and must end with
+//! [`OneStepProblem::conclude`], which recomputes `u` through `A`, `B`, `C`, `D` and judges the laws.
+
+use crate::{Certificate, Delassus, Law, Rows, SolveError};
+use std::cell::{Cell, Ref, RefCell};
+use std::ops::Range;
+
+/// `x ← A⁻¹ x` for the matrix last factored.
+pub trait LinearSolve {
+    fn dim(&self) -> usize;
+    fn solve(&self, rhs: &mut [f64]);
+}
+
+/// The unit matrix of a given size, for problems that are given in reduced form.
+pub struct Identity(pub usize);
+
+impl LinearSolve for Identity {
+    fn dim(&self) -> usize {
+        self.0
+    }
+    fn solve(&self, _rhs: &mut [f64]) {}
+}
+
+/// What a scheme hands over. `input` holds `Bᵀ`: in mechanics it often is the same object as `output`.
+#[derive(Clone, Copy)]
+pub struct Parts<'a> {
+    pub lhs: &'a dyn LinearSolve,
+    pub output: &'a Rows,
+    pub input: &'a Rows,
+    pub feedthrough: Option<&'a Rows>,
+    pub b: &'a [f64],
+    pub laws: &'a [Law],
+}
+
+/// Buffers of a problem that live as long as the scheme's workspace.
+#[derive(Default)]
+pub struct ProblemWork {
+    offset: Vec<usize>,
+    delassus: RefCell<Delassus>,
+    assembled: Cell<bool>,
+}
+
+/// The answer of a solver, and its initial guess.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reaction {
+    /// (m) reactions: impulses, multipliers.
+    pub lambda: Vec<f64>,
+    /// (m) outputs `u = W λ + b`, recomputed by the certificate.
+    pub u: Vec<f64>,
+    /// (n) `A⁻¹ B λ`, a by-product of the certificate: the change of velocity that the reactions cause.
+    pub response: Vec<f64>,
+}
+
+impl Reaction {
+    /// Sets all reactions to zero for a problem of `m` rows.
+    pub fn reset(&mut self, m: usize) {
+        self.lambda.clear();
+        self.lambda.resize(m, 0.0);
+    }
+}
+
+/// Find `λ, u` with (1).
+pub struct OneStepProblem<'a> {
+    parts: Parts<'a>,
+    work: &'a ProblemWork,
+}
+
+impl<'a> OneStepProblem<'a> {
+    /// A new problem; what `work` held before is forgotten.
+    pub fn new(parts: Parts<'a>, work: &'a mut ProblemWork) -> Self {
+        work.assembled.set(false);
+        OneStepProblem::again(parts, work)
+    }
+
+    /// A problem that differs from the last one on the same `work` in `b` alone: an assembled `W` is kept.
+    pub fn again(parts: Parts<'a>, work: &'a mut ProblemWork) -> Self {
+        work.offset.clear();
+        let mut m = 0;
+        for law in parts.laws {
+            work.offset.push(m);
+            m += law.size();
+        }
+        work.offset.push(m);
+        debug_assert!(m == parts.b.len() && m == parts.output.len() && m == parts.input.len());
+        OneStepProblem { parts, work }
+    }
+
+    /// Number of rows.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.parts.b.len()
+    }
+
+    pub fn laws(&self) -> &'a [Law] {
+        self.parts.laws
+    }
+
+    pub fn b(&self) -> &'a [f64] {
+        self.parts.b
+    }
+
+    pub fn parts(&self) -> &Parts<'a> {
+        &self.parts
+    }
+
+    /// First row of each law, and the number of rows at the end.
+    #[inline]
+    pub fn offsets(&self) -> &[usize] {
+        &self.work.offset
+    }
+
+    /// Rows of law `i`.
+    #[inline]
+    pub fn rows(&self, i: usize) -> Range<usize> {
+        self.work.offset[i]..self.work.offset[i + 1]
+    }
+
+    /// The Delassus matrix, assembled on the first request.
+    pub fn delassus(&self) -> Ref<'_, Delassus> {
+        if !self.work.assembled.get() {
+            self.work.delassus.borrow_mut().assemble(&self.parts, &self.work.offset);
+            self.work.assembled.set(true);
+        }
+        self.work.delassus.borrow()
+    }
+
+    /// `z.u ← W λ + b` and `z.response ← A⁻¹ B λ`, through the ingredients and not through an assembled `W`.
+    pub fn evaluate(&self, z: &mut Reaction) {
+        let p = &self.parts;
+        z.response.clear();
+        z.response.resize(p.lhs.dim(), 0.0);
+        p.input.add_transpose_mul(&z.lambda, &mut z.response);
+        p.lhs.solve(&mut z.response);
+        z.u.clear();
+        z.u.extend_from_slice(p.b);
+        for (i, u) in z.u.iter_mut().enumerate() {
+            *u += p.output.dot(i, &z.response);
+            if let Some(d) = p.feedthrough {
+                *u += d.dot(i, &z.lambda);
+            }
+        }
+    }
+
+    /// Judges `z.lambda`: recomputes `u`, then measures by how much each law is missed.
+    pub fn certify(&self, z: &mut Reaction) -> Certificate {
+        self.evaluate(z);
+        let w = self.delassus();
+        Certificate::of(self, &w, z)
+    }
+
+    /// The end of every solver: certifies, and turns a residual above the tolerance (or a number that is not finite) into an error.
+    pub fn conclude(&self, z: &mut Reaction, tolerance: f64, iterations: usize) -> Result<Certificate, SolveError> {
+        let certificate = self.certify(z);
+        if certificate.residual <= tolerance {
+            Ok(certificate)
+        } else {
+            Err(SolveError::NotConverged { certificate, tolerance, iterations })
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! One-step problems without spatial friction as mixed linear complementarity problems [cottle1992, acary2008 §12]:
+//!
+//! ```text
+//!     w = M z + q,   0 ≤ w ⊥ z ≥ 0,   or  w = 0, z free                                   (1)
+//!     λ = shift + Σ moves·z,   u read with a sign                                          (2)
+//! ```
+//!
+//! | law | unknowns z | rows w |
+//! |---|---|---|
+//! | equality | λ, free | u |
+//! | unilateral | λ | u |
+//! | box, both bounds finite | λ − lower, u⁻ | u + u⁻, upper − λ |
+//! | planar friction, compact | λ_N, λ_T + μλ_N, u_T⁻ | u_N, u_T + u_T⁻, μλ_N − λ_T |
+//! | planar friction, polyhedral | λ_N, λ_T⁺, λ_T⁻, γ | u_N, γ + u_T, γ − u_T, μλ_N − λ_T⁺ − λ_T⁻ |
+//!
+//! A box with one infinite bound is unilateral up to a shift and a sign, with two it is an equality. The polyhedral form is
+//! larger, but its matrix is copositive wherever `W` is positive semidefinite, for any μ [stewart1996].
+//! Rows are scaled by powers of two near `√(tr Wᵢᵢ/dim)`, which costs no digit and makes the entries of `M` comparable.
+
+use crate::{Delassus, Law, OneStepProblem};
+
+/// How planar friction is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Friction {
+    Compact,
+    Polyhedral,
+}
+
+/// One unknown `z`, and the row `w` that is complementary to it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unknown {
+    free: bool,
+    reads: Option<(usize, f64)>, // the row of u in w, with its sign
+    moves: [(usize, f64); 2],    // the rows of λ that z moves, with their factors
+}
+
+/// The mixed LCP (1) of a problem, and the way back (2).
+#[derive(Debug, Default)]
+pub(super) struct LcpForm {
+    unknowns: Vec<Unknown>,              // (N)
+    couplings: Vec<(usize, usize, f64)>, // entries of M beyond W
+    matrix: Vec<f64>,                    // (N × N) M, row-major
+    q: Vec<f64>,                         // (N)
+    shift: Vec<f64>,                     // (m) scaled λ at z = 0
+    scale: Vec<f64>,                     // (m) s: λ' = s λ, u' = u / s
+    w: Vec<f64>,                         // (m × m) scaled W
+}
+
+impl LcpForm {
+    /// Writes the problem in the form (1). The laws must be valid and without spatial friction.
+    pub(super) fn build(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, friction: Friction) {
+        self.scale_rows(problem, w);
+        self.unknowns.clear();
+        self.couplings.clear();
+        self.shift.clear();
+        self.shift.resize(problem.size(), 0.0);
+        self.q.clear();
+        for (i, &law) in problem.laws().iter().enumerate() {
+            self.append(law, problem.offsets()[i], friction);
+        }
+        self.fill(problem.b());
+    }
+
+    /// Number of unknowns.
+    pub(super) fn size(&self) -> usize {
+        self.unknowns.len()
+    }
+
+    pub(super) fn matrix(&self) -> &[f64] {
+        &self.matrix
+    }
+
+    pub(super) fn q(&self) -> &[f64] {
+        &self.q
+    }
+
+    pub(super) fn is_free(&self, k: usize) -> bool {
+        self.unknowns[k].free
+    }
+
+    /// The reactions (2) that belong to `z`.
+    pub(super) fn recover(&self, z: &[f64], lambda: &mut [f64]) {
+        lambda.copy_from_slice(&self.shift);
+        for (unknown, &z) in self.unknowns.iter().zip(z) {
+            for (row, factor) in unknown.moves {
+                lambda[row] += factor * z;
+            }
+        }
+        for (lambda, s) in lambda.iter_mut().zip(&self.scale) {
+            *lambda /= s;
+        }
+    }
+
+    fn scale_rows(&mut self, problem: &OneStepProblem<'_>, w: &Delassus) {
+        let m = problem.size();
+        self.scale.clear();
+        for i in 0..w.laws() {
+            let s = near_root(w.scale(i));
+            self.scale.extend(w.rows(i).map(|_| s));
+        }
+        w.to_dense(&mut self.w);
+        for (row, s) in self.w.chunks_mut(m.max(1)).zip(&self.scale) {
+            for (w, t) in row.iter_mut().zip(&self.scale) {
+                *w /= s * t;
+            }
+        }
+    }
+
+    fn append(&mut self, law: Law, row: usize, friction: Friction) {
+        let k = self.unknowns.len();
+        let s = self.scale[row];
+        match law {
+            Law::Equality => self.push(true, Some((row, 1.0)), [(row, 1.0), (row, 0.0)], 0.0),
+            Law::Unilateral => self.push_one(row, 1.0),
+            Law::Box { lower, upper } => self.append_box(s * lower, s * upper, row),
+            // without friction the tangential reaction is zero
+            Law::Coulomb2 { mu: 0.0 } => self.push_one(row, 1.0),
+            Law::Coulomb2 { mu } if friction == Friction::Compact => {
+                self.push(false, Some((row, 1.0)), [(row, 1.0), (row + 1, -mu)], 0.0);
+                self.push_one(row + 1, 1.0);
+                self.push(false, None, [(row, 0.0); 2], 0.0);
+                self.couplings.extend([(k + 1, k + 2, 1.0), (k + 2, k, 2.0 * mu), (k + 2, k + 1, -1.0)]);
+            }
+            Law::Coulomb2 { mu } => {
+                self.push_one(row, 1.0);
+                self.push_one(row + 1, 1.0);
+                self.push_one(row + 1, -1.0);
+                self.push(false, None, [(row, 0.0); 2], 0.0);
+                self.couplings.extend([(k + 1, k + 3, 1.0), (k + 2, k + 3, 1.0)]);
+                self.couplings.extend([(k + 3, k, mu), (k + 3, k + 1, -1.0), (k + 3, k + 2, -1.0)]);
+            }
+            // refused on admission; its reactions stay zero
+            Law::Coulomb3 { .. } => {}
+        }
+    }
+
+    fn append_box(&mut self, lower: f64, upper: f64, row: usize) {
+        let k = self.unknowns.len();
+        if lower.is_finite() {
+            self.shift[row] = lower;
+            if lower == upper {
+                return; // the reaction is known
+            }
+            self.push_one(row, 1.0);
+            if upper.is_finite() {
+                self.push(false, None, [(row, 0.0); 2], upper - lower);
+                self.couplings.extend([(k, k + 1, 1.0), (k + 1, k, -1.0)]);
+            }
+        } else if upper.is_finite() {
+            self.shift[row] = upper;
+            self.push_one(row, -1.0);
+        } else {
+            self.push(true, Some((row, 1.0)), [(row, 1.0), (row, 0.0)], 0.0);
+        }
+    }
+
+    fn push_one(&mut self, row: usize, sign: f64) {
+        self.push(false, Some((row, sign)), [(row, sign), (row, 0.0)], 0.0);
+    }
+
+    fn push(&mut self, free: bool, reads: Option<(usize, f64)>, moves: [(usize, f64); 2], constant: f64) {
+        self.unknowns.push(Unknown { free, reads, moves });
+        self.q.push(constant);
+    }
+
+    /// M = R W L + couplings, q = R (W shift + b) + constants.
+    fn fill(&mut self, b: &[f64]) {
+        let (m, n) = (b.len(), self.unknowns.len());
+        self.matrix.clear();
+        self.matrix.resize(n * n, 0.0);
+        for (k, entries) in self.matrix.chunks_mut(n.max(1)).enumerate() {
+            let Some((row, sign)) = self.unknowns[k].reads else { continue };
+            let w = &self.w[row * m..(row + 1) * m];
+            for (entry, column) in entries.iter_mut().zip(&self.unknowns) {
+                let [(r, x), (s, y)] = column.moves;
+                *entry = sign * (w[r] * x + w[s] * y);
+            }
+            let moved: f64 = w.iter().zip(&self.shift).map(|(w, x)| w * x).sum();
+            self.q[k] += sign * (moved + b[row] / self.scale[row]);
+        }
+        for &(k, j, value) in &self.couplings {
+            self.matrix[k * n + j] += value;
+        }
+    }
+}
+
+/// The power of two nearest below or at √x, for normal positive x.
+fn near_root(x: f64) -> f64 {
+    let exponent = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    f64::powi(2.0, exponent.div_euclid(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::near_root;
+
+    #[test]
+    fn scales_are_powers_of_two_near_the_root() {
+        for x in [1e-300, 1e-7, 0.3, 1.0, 2.0, 3.9, 4.0, 1e10, 1e300] {
+            let s = near_root(x);
+            assert!(s * s <= x && x < 4.0 * s * s, "{x} {s}");
+            assert_eq!(s.to_bits() << 12, 0);
+        }
+    }
+}

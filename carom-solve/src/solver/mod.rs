@@ -1,0 +1,121 @@
+//! Solvers of one-step problems, and their registry.
+
+use crate::{Certificate, Law, OneStepProblem, OptionDoc, OptionError, Options, Reaction};
+use serde_json::Value;
+
+mod admission;
+pub mod auto;
+pub mod enumerative;
+mod lcp_form;
+pub mod lemke;
+mod local;
+pub mod nsgs;
+mod ranked;
+
+/// Solves one-step problems. It may keep workspaces and factorisations between calls, never results.
+pub trait Solver: Send {
+    fn info(&self) -> &'static SolverInfo;
+
+    /// Whether the solver can treat these laws at all.
+    fn admits(&self, laws: &[Law]) -> Result<(), Unsupported>;
+
+    /// `z.lambda` is the guess on entry (of any length: it is cut or filled with zeros) and the answer on return.
+    /// Ends with [`OneStepProblem::conclude`].
+    fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError>;
+}
+
+/// What a solver says of itself; tests measure it.
+#[derive(Debug)]
+pub struct SolverInfo {
+    pub name: &'static str,
+    pub title: &'static str,
+    /// The laws it treats, in words.
+    pub laws: &'static str,
+    /// Residual that it reaches on well-conditioned problems (with its default options).
+    pub accuracy: f64,
+    pub citations: &'static [&'static str],
+    /// Source of the file, whose head is the page.
+    pub source: &'static str,
+}
+
+/// A law that a solver cannot treat.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("solver `{solver}` cannot treat {law}: {hint}")]
+pub struct Unsupported {
+    pub solver: &'static str,
+    pub law: &'static str,
+    pub hint: &'static str,
+}
+
+/// Why a problem was not solved.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SolveError {
+    #[error("residual {:.3e} above the tolerance {tolerance:.1e} after {iterations} iterations (worst law: {})", certificate.residual, certificate.law)]
+    NotConverged { certificate: Certificate, tolerance: f64, iterations: usize },
+    #[error("Lemke's method ended on a ray after {pivots} pivots: the problem has no solution, or W is not copositive")]
+    Ray { certificate: Certificate, pivots: usize },
+    #[error("no basic solution among the {candidates} candidates")]
+    NoSolution { certificate: Certificate, candidates: usize },
+    #[error("the problem is too large for this solver: {size} rows, at most {limit}")]
+    TooLarge { size: usize, limit: usize },
+    #[error("the problem has an entry that is not finite ({0})")]
+    NotFinite(&'static str),
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+}
+
+impl SolveError {
+    /// The certificate of the best point, where there is one.
+    pub fn certificate(&self) -> Option<Certificate> {
+        match self {
+            SolveError::NotConverged { certificate, .. }
+            | SolveError::Ray { certificate, .. }
+            | SolveError::NoSolution { certificate, .. } => Some(*certificate),
+            SolveError::TooLarge { .. } | SolveError::NotFinite(_) | SolveError::Unsupported(_) => None,
+        }
+    }
+}
+
+/// A solver type that the registry can build from a table of options.
+pub trait Configured: Solver + 'static {
+    type Options: Options;
+    const INFO: SolverInfo;
+    fn configure(options: Self::Options) -> Self;
+}
+
+/// One row of the registry: all that the command line, Python and the documentation need.
+pub struct SolverRow {
+    pub info: &'static SolverInfo,
+    pub build: fn(&Value) -> Result<Box<dyn Solver>, OptionError>,
+    pub options: fn() -> Vec<OptionDoc>,
+    pub schema: fn() -> Value,
+}
+
+impl SolverRow {
+    const fn of<S: Configured>() -> SolverRow {
+        SolverRow {
+            info: &S::INFO,
+            build: |table| Ok(Box::new(S::configure(S::Options::read(table)?))),
+            options: S::Options::describe,
+            schema: S::Options::schema,
+        }
+    }
+}
+
+/// Every solver. The first one is the default.
+pub const SOLVERS: &[SolverRow] = &[
+    SolverRow::of::<auto::Auto>(),
+    SolverRow::of::<lemke::Lemke>(),
+    SolverRow::of::<enumerative::Enumerative>(),
+    SolverRow::of::<nsgs::Nsgs>(),
+];
+
+/// The row of a solver by name.
+pub fn find(name: &str) -> Option<&'static SolverRow> {
+    SOLVERS.iter().find(|row| row.info.name == name)
+}
+
+/// The default solver with its default options.
+pub fn default() -> Box<dyn Solver> {
+    Box::new(auto::Auto::configure(Default::default()))
+}

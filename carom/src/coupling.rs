@@ -1,0 +1,79 @@
+//! The waist between models and schemes: at a configuration, which laws there are, how far they are from acting, and along
+//! which rows they act.
+//!
+//!     y = gap(t, q),   u = C v + ∂y/∂t,   reactions enter as B λ        (B = Cᵀ in mechanics)          (1)
+
+use carom_solve::{Law, Rows};
+
+/// Identity of a contact that survives from step to step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(pub u64);
+
+/// What a law needs besides its rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    pub key: Key,
+    pub law: Law,
+    /// Gap [m], or the value of a bilateral constraint.
+    pub gap: f64,
+    /// Newton's coefficient of restitution [-].
+    pub restitution: f64,
+}
+
+/// Laws and rows at one configuration; refilled by the model, buffers keep their capacity.
+#[derive(Clone, Debug, Default)]
+pub struct Coupling {
+    /// One entry per law.
+    pub pairs: Vec<Pair>,
+    /// First row of each law, and the number of rows at the end.
+    pub offset: Vec<usize>,
+    /// `C`: the rows of each law, normal first.
+    pub rows: Rows,
+    /// (rows) explicit time derivative of the outputs [m/s].
+    pub drift: Vec<f64>,
+    /// `Bᵀ` where it is not `C` (first-order systems); no rows otherwise.
+    pub input: Rows,
+    /// `D`, in first-order systems; no rows otherwise.
+    pub feedthrough: Rows,
+}
+
+impl Coupling {
+    /// Starts over, for rows of length `columns`.
+    pub fn clear(&mut self, columns: usize) {
+        self.pairs.clear();
+        self.offset.clear();
+        self.offset.push(0);
+        self.rows.clear(columns);
+        self.drift.clear();
+        self.input.clear(columns);
+        self.feedthrough.clear(0);
+    }
+
+    /// Announces a law; its rows must follow in `rows` and `drift`.
+    pub fn push(&mut self, pair: Pair) {
+        let end = self.offset.last().copied().unwrap_or(0);
+        self.pairs.push(pair);
+        self.offset.push(end + pair.law.size());
+    }
+
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Rows of law `i`.
+    #[inline]
+    pub fn range(&self, i: usize) -> std::ops::Range<usize> {
+        self.offset[i]..self.offset[i + 1]
+    }
+
+    /// `out ← C v + drift`.
+    #[inline]
+    pub fn velocity(&self, v: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.drift.iter().enumerate().map(|(i, d)| self.rows.dot(i, v) + d));
+    }
+}

@@ -1,0 +1,32 @@
+//! Nonsmooth dynamics: mechanical systems with contact, impact and friction.
+//!
+//! ```
+//! use carom::{model::{Contact, Lagrangian}, scheme::MoreauJean, simulate};
+//!
+//! // a ball of 1 kg dropped from 1 m under 2 N, restitution 1/2
+//! let ball = Lagrangian::new(1)
+//!     .constant_mass(&[1.0])
+//!     .force(|_t, _q, _v, f| f[0] = -2.0)
+//!     .contact(Contact::new("floor", |_t, q| q[0]).gradient(|_t, _q, row| row[0] = 1.0).restitution(0.5))
+//!     .initial(&[1.0], &[0.0]);
+//! let solution = simulate(ball, MoreauJean::default(), 5.0, 1e-3)?;
+//! assert!(solution.q(solution.len() - 1)[0].abs() < 1e-4);      // at rest on the floor
+//! assert_eq!(solution.impacts[0].contact, "floor");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A model hands a scheme a [`Coupling`]; a scheme hands a solver a
+//! [`OneStepProblem`](carom_solve::OneStepProblem). `docs/architecture.md` has the picture.
+
+mod coupling;
+pub mod model;
+pub mod scheme;
+pub mod simulation;
+mod state;
+pub mod testbed;
+
+pub use coupling::{Coupling, Key, Pair};
+pub use model::{Constancy, FirstOrder, Labels, Mechanical, ModelError, Space};
+pub use scheme::{SCHEMES, Scheme, SchemeInfo, Step, StepError, Stepper};
+pub use simulation::{Simulation, SimulationError, Solution, simulate};
+pub use state::State;

@@ -1,0 +1,188 @@
+//! Linear models, sparse: `M v̇ = f(t) − C v − K q + Hᵀλ` with affine gaps [acary2016].
+//!
+//! Mass, damping and stiffness share one sparsity pattern, so that each iteration matrix `aM + bC + cK` is one pass over the
+//! values and its symbolic analysis is done once.
+
+use super::{
+    Combination, Constancy, Energy, Labels, Mechanical, ModelError, Space, SparseMatrix, sparse::SparseFactor,
+};
+use crate::{Coupling, Key, Pair, State};
+use carom_solve::{Law, LinearSolve};
+
+/// Affine gap `offset + rate·t + row·q`, with optional affine slips for friction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearContact {
+    pub name: String,
+    pub law: Law,
+    pub restitution: f64,
+    /// One per row of the law: entries `(coordinate, coefficient)` in rising order, constant [m], rate [m/s].
+    pub rows: Vec<(Vec<(usize, f64)>, f64, f64)>,
+}
+
+/// Writes f(t) [N].
+pub type TimeForce = Box<dyn FnMut(f64, &mut [f64]) + Send>;
+
+/// A linear mechanical model.
+pub struct Linear {
+    mass: SparseMatrix,
+    damping: SparseMatrix,
+    stiffness: SparseMatrix,
+    combined: SparseMatrix,
+    factor: SparseFactor,
+    symmetric: bool,
+    damped: bool,
+    force: Option<TimeForce>,
+    contacts: Vec<LinearContact>,
+    initial: State,
+    labels: Vec<String>,
+    buffer: Vec<f64>,
+}
+
+impl Linear {
+    /// From the three matrices (of one size) and an initial state; `None` where sizes differ.
+    pub fn new(
+        mass: &SparseMatrix,
+        damping: &SparseMatrix,
+        stiffness: &SparseMatrix,
+        initial: State,
+    ) -> Option<Linear> {
+        let n = mass.dim();
+        if [damping.dim(), stiffness.dim(), initial.q.len(), initial.v.len()] != [n; 4] {
+            return None;
+        }
+        // the union of the three patterns, then each matrix on it
+        let zeros: Vec<_> = mass
+            .triplets()
+            .chain(damping.triplets())
+            .chain(stiffness.triplets())
+            .map(|(i, j, _)| (i, j, 0.0))
+            .collect();
+        let spread = |a: &SparseMatrix| {
+            let entries: Vec<_> = zeros.iter().copied().chain(a.triplets()).collect();
+            SparseMatrix::from_triplets(n, &entries)
+        };
+        let symmetric = mass.is_symmetric() && damping.is_symmetric() && stiffness.is_symmetric();
+        Some(Linear {
+            mass: spread(mass)?,
+            damping: spread(damping)?,
+            stiffness: spread(stiffness)?,
+            combined: spread(mass)?,
+            factor: SparseFactor::default(),
+            symmetric,
+            damped: damping.triplets().any(|(.., x)| x != 0.0),
+            force: None,
+            contacts: Vec::new(),
+            labels: (0..n).map(|i| format!("q{i}")).collect(),
+            buffer: vec![0.0; n],
+            initial,
+        })
+    }
+
+    /// An external force that depends on time alone.
+    pub fn with_force(mut self, force: TimeForce) -> Self {
+        self.force = Some(force);
+        self
+    }
+
+    pub fn with_contact(mut self, contact: LinearContact) -> Self {
+        self.contacts.push(contact);
+        self
+    }
+
+    /// Names of the coordinates, in order.
+    pub fn with_labels(mut self, labels: Vec<String>) -> Self {
+        self.labels = labels;
+        self
+    }
+
+    /// Whether the mass is symmetric and positive definite: a Cholesky factorisation of it exists.
+    pub fn mass_is_positive_definite(&self) -> bool {
+        let mut factor = SparseFactor::default();
+        self.mass.is_symmetric() && factor.factor(&self.mass, true).is_some() && factor.is_cholesky()
+    }
+}
+
+impl LinearSolve for Linear {
+    fn dim(&self) -> usize {
+        self.initial.v.len()
+    }
+    fn solve(&self, rhs: &mut [f64]) {
+        self.factor.solve(rhs);
+    }
+}
+
+impl Space for Linear {
+    fn initial(&self) -> State {
+        self.initial.clone()
+    }
+
+    fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
+        out.clear(self.dim());
+        for (k, contact) in self.contacts.iter().enumerate() {
+            let gap = contact
+                .rows
+                .first()
+                .map_or(0.0, |(row, offset, rate)| offset + rate * t + row.iter().map(|&(j, c)| c * q[j]).sum::<f64>());
+            out.push(Pair { key: Key(k as u64), law: contact.law, gap, restitution: contact.restitution });
+            for (row, _, rate) in &contact.rows {
+                out.rows.push_sparse(row.iter().copied());
+                out.drift.push(*rate);
+            }
+        }
+        Ok(())
+    }
+
+    fn labels(&self) -> Labels {
+        Labels {
+            coordinates: self.labels.clone(),
+            contacts: self.contacts.iter().map(|c| (c.name.clone(), c.law)).collect(),
+        }
+    }
+
+    fn energy(&mut self, at: &State) -> Option<Energy> {
+        Some(Energy { kinetic: 0.5 * self.mass.quadratic(&at.v), potential: 0.5 * self.stiffness.quadratic(&at.q) })
+    }
+
+    fn applied_power(&mut self, at: &State) -> f64 {
+        self.buffer.fill(0.0);
+        if let Some(force) = &mut self.force {
+            force(at.t, &mut self.buffer);
+        }
+        if self.damped {
+            self.damping.add_mul(-1.0, &at.v, &mut self.buffer);
+        }
+        self.buffer.iter().zip(&at.v).map(|(f, v)| f * v).sum()
+    }
+}
+
+impl Mechanical for Linear {
+    fn constancy(&self) -> Constancy {
+        Constancy::LINEAR
+    }
+
+    fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        out.fill(0.0);
+        if let Some(force) = &mut self.force {
+            force(t, out);
+        }
+        self.stiffness.add_mul(-1.0, q, out);
+        if self.damped {
+            self.damping.add_mul(-1.0, v, out);
+        }
+        Ok(())
+    }
+
+    fn mass_mul(&mut self, _q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        out.fill(0.0);
+        self.mass.add_mul(1.0, v, out);
+        Ok(())
+    }
+
+    fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {
+        let (damping, stiffness) = (self.damping.values(), self.stiffness.values());
+        for (k, (a, m)) in self.combined.values_mut().iter_mut().zip(self.mass.values()).enumerate() {
+            *a = c.mass * m + c.damping * damping[k] + c.stiffness * stiffness[k];
+        }
+        self.factor.factor(&self.combined, self.symmetric).ok_or(ModelError::SparseSingular { t: at.t })
+    }
+}

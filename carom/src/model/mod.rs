@@ -1,0 +1,183 @@
+//! Models: what a scheme may ask of a system. A model knows neither schemes nor solvers.
+
+use crate::{Coupling, State};
+use carom_solve::{Law, LinearSolve, Singular};
+
+mod dense;
+pub mod dual;
+pub mod lagrangian;
+pub mod linear;
+mod sparse;
+
+pub use dense::DenseOperator;
+pub use dual::{DualLagrangian, Functions};
+pub use lagrangian::{Contact, Lagrangian};
+pub use linear::{Linear, LinearContact};
+pub use sparse::SparseMatrix;
+
+/// Where states live, what couples to them, and how to name things.
+///
+/// Every position update goes through `retract`; quaternions will be an override of it. As a [`LinearSolve`] the model
+/// applies the inverse of the matrix that it factored last.
+pub trait Space: LinearSolve + Send {
+    fn initial(&self) -> State;
+
+    /// Number of coordinates; it may exceed the number of velocities [`LinearSolve::dim`].
+    fn positions(&self) -> usize {
+        self.dim()
+    }
+
+    /// Lists the laws with gaps and rows at `(t, q)`.
+    fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError>;
+
+    /// `out ← q ⊕ dq`.
+    fn retract(&self, q: &[f64], dq: &[f64], out: &mut [f64]) {
+        for ((o, q), dq) in out.iter_mut().zip(q).zip(dq) {
+            *o = q + dq;
+        }
+    }
+
+    /// `out ← b ⊖ a`, so that `retract(a, difference(a, b)) = b`.
+    fn difference(&self, a: &[f64], b: &[f64], out: &mut [f64]) {
+        for ((o, a), b) in out.iter_mut().zip(a).zip(b) {
+            *o = b - a;
+        }
+    }
+
+    /// Names of coordinates and contacts.
+    fn labels(&self) -> Labels {
+        Labels::numbered(self.positions(), 0)
+    }
+
+    /// Kinetic and potential energy [J], where the model knows them.
+    fn energy(&mut self, _at: &State) -> Option<Energy> {
+        None
+    }
+
+    /// Power of the forces that have no potential [W].
+    fn applied_power(&mut self, _at: &State) -> f64 {
+        0.0
+    }
+}
+
+/// `M(q) v̇ = F(t, q, v) + Hᵀλ`,  `q̇ = v` (through `retract`).
+pub trait Mechanical: Space {
+    /// What does not depend on the state: schemes then factor once and need no Newton loop.
+    fn constancy(&self) -> Constancy {
+        Constancy::default()
+    }
+
+    fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError>;
+
+    /// `out ← M(q) v`.
+    fn mass_mul(&mut self, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError>;
+
+    /// Factors `A = mass·M − damping·∂F/∂v − stiffness·∂F/∂q`, kept by the model in its own format.
+    fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError>;
+
+    /// `Ḣ v + ∂²y/∂t² + ...`, for schemes at the acceleration level.
+    fn acceleration_level(&mut self) -> Option<&mut dyn AccelerationLevel> {
+        None
+    }
+}
+
+/// `E ẋ = f(t, x) + B λ`,  `y = h(t, x) + D λ`.
+pub trait FirstOrder: Space {
+    fn rate(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), ModelError>;
+
+    /// Factors `A = E − c ∂f/∂x`.
+    fn factor(&mut self, at: &State, c: f64) -> Result<(), ModelError>;
+}
+
+/// Models that can differentiate their constraints twice.
+pub trait AccelerationLevel {
+    /// One entry per row of the coupling: `u̇ = C v̇ + out`, that is `out = G_qq(v, v) + 2 G_t v + g_tt`.
+    fn curvature(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut Vec<f64>) -> Result<(), ModelError>;
+}
+
+/// Weights of mass, damping and stiffness in an iteration matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Combination {
+    pub mass: f64,
+    pub damping: f64,
+    pub stiffness: f64,
+}
+
+impl Combination {
+    /// The mass matrix alone.
+    pub const MASS: Combination = Combination { mass: 1.0, damping: 0.0, stiffness: 0.0 };
+}
+
+/// Which parts of a model do not depend on the state (nor on time).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Constancy {
+    pub mass: bool,
+    /// `∂F/∂q` and `∂F/∂v`.
+    pub tangents: bool,
+    /// The rows of the coupling (gaps may still move).
+    pub rows: bool,
+}
+
+impl Constancy {
+    pub const LINEAR: Constancy = Constancy { mass: true, tangents: true, rows: true };
+
+    /// The iteration matrix needs to be factored once per step size.
+    pub fn matrix(&self) -> bool {
+        self.mass && self.tangents
+    }
+
+    /// One linear solve is the whole step.
+    pub fn linear(&self) -> bool {
+        self.matrix() && self.rows
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Energy {
+    /// [J]
+    pub kinetic: f64,
+    /// [J]
+    pub potential: f64,
+}
+
+impl Energy {
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.potential
+    }
+}
+
+/// Names for results and messages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Labels {
+    pub coordinates: Vec<String>,
+    /// Name and law of each contact or constraint; the position is its [`Key`](crate::Key).
+    pub contacts: Vec<(String, Law)>,
+}
+
+impl Labels {
+    /// `q0, q1, ...`, and contacts `contact0, ...` of the unilateral law.
+    pub fn numbered(coordinates: usize, contacts: usize) -> Labels {
+        Labels {
+            coordinates: (0..coordinates).map(|i| format!("q{i}")).collect(),
+            contacts: (0..contacts).map(|i| (format!("contact{i}"), Law::Unilateral)).collect(),
+        }
+    }
+
+    /// The name of a contact, or its number.
+    pub fn contact(&self, key: crate::Key) -> String {
+        self.contacts.get(key.0 as usize).map_or_else(|| format!("contact {}", key.0), |c| c.0.clone())
+    }
+}
+
+/// A model that cannot answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    #[error("the iteration matrix cannot be factored at t = {t}: {source} (does the mass matrix lose rank?)")]
+    Singular { t: f64, source: Singular },
+    #[error("the sparse iteration matrix cannot be factored at t = {t}: it is singular")]
+    SparseSingular { t: f64 },
+    #[error("{what} is not finite at t = {t}")]
+    NotFinite { what: &'static str, t: f64 },
+    #[error("{0}")]
+    Callback(String),
+}

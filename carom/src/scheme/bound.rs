@@ -1,0 +1,120 @@
+//! Typed for authors, `dyn` for the driver: a scheme bound to its model, solver and states.
+
+use super::{Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
+use crate::model::Energy;
+use crate::{Coupling, Labels, ModelError, Space, State};
+use carom_solve::Solver;
+
+/// One trajectory that can be stepped. `from` is the last accepted state, `to` the last one tried.
+pub trait Stepper: Send {
+    fn info(&self) -> &'static SchemeInfo;
+    fn labels(&self) -> &Labels;
+    fn from(&self) -> &State;
+    fn to(&self) -> &State;
+    fn reactions(&self) -> &Reactions;
+
+    /// Tries a step of at most `h`; `from` stays as it is.
+    fn attempt(&mut self, h: f64) -> Result<Step, StepError>;
+
+    /// Sets the time of `to`: the driver keeps a grid free of accumulated rounding.
+    fn stamp(&mut self, t: f64);
+
+    /// Makes `to` the new `from`.
+    fn accept(&mut self);
+
+    /// Starts again from another state.
+    fn restart(&mut self, state: &State);
+
+    /// Energies at `from` and at `to`.
+    fn energies(&mut self) -> Option<(Energy, Energy)>;
+
+    /// Mean power of the forces without potential over the last step [W].
+    fn applied_power(&mut self) -> f64;
+
+    /// Laws, gaps and rows at `to` (or at `from`, before the first step).
+    fn coupling(&mut self) -> Result<&Coupling, ModelError>;
+}
+
+/// A scheme with its work, model, solver and the two states.
+pub struct Bound<S: Scheme> {
+    scheme: S,
+    work: S::Work,
+    model: Box<S::Model>,
+    solver: Box<dyn Solver>,
+    from: State,
+    to: State,
+    middle: State,
+    labels: Labels,
+    coupling: Coupling,
+}
+
+impl<S: Scheme> Bound<S> {
+    /// Checks that the three fit together and starts at the model's initial state.
+    pub fn new(scheme: S, mut model: Box<S::Model>, solver: Box<dyn Solver>) -> Result<Self, SchemeError> {
+        let from = model.initial();
+        let mut coupling = Coupling::default();
+        model.couple(from.t, &from.q, &mut coupling)?;
+        let laws: Vec<_> = coupling.pairs.iter().map(|pair| pair.law).collect();
+        solver.admits(&laws)?;
+        let work = scheme.workspace(&mut *model)?;
+        let (to, middle, labels) = (from.clone(), from.clone(), model.labels());
+        Ok(Bound { scheme, work, model, solver, from, to, middle, labels, coupling })
+    }
+}
+
+impl<S: Scheme> Stepper for Bound<S> {
+    fn info(&self) -> &'static SchemeInfo {
+        const { &S::INFO }
+    }
+    fn labels(&self) -> &Labels {
+        &self.labels
+    }
+    fn from(&self) -> &State {
+        &self.from
+    }
+    fn to(&self) -> &State {
+        &self.to
+    }
+    fn reactions(&self) -> &Reactions {
+        self.scheme.reactions(&self.work)
+    }
+
+    fn attempt(&mut self, h: f64) -> Result<Step, StepError> {
+        let system = System { model: &mut *self.model, solver: &mut *self.solver };
+        self.scheme.step(&mut self.work, system, &self.from, h, &mut self.to)
+    }
+
+    fn stamp(&mut self, t: f64) {
+        self.to.t = t;
+    }
+
+    fn accept(&mut self) {
+        std::mem::swap(&mut self.from, &mut self.to);
+    }
+
+    fn restart(&mut self, state: &State) {
+        self.from.copy_from(state);
+        self.to.copy_from(state);
+    }
+
+    fn energies(&mut self) -> Option<(Energy, Energy)> {
+        Some((self.model.energy(&self.from)?, self.model.energy(&self.to)?))
+    }
+
+    fn applied_power(&mut self) -> f64 {
+        // midpoint in time, positions and velocities: second order where the motion is smooth
+        self.middle.t = 0.5 * (self.from.t + self.to.t);
+        for (m, (a, b)) in self.middle.q.iter_mut().zip(self.from.q.iter().zip(&self.to.q)) {
+            *m = 0.5 * (a + b);
+        }
+        for (m, (a, b)) in self.middle.v.iter_mut().zip(self.from.v.iter().zip(&self.to.v)) {
+            *m = 0.5 * (a + b);
+        }
+        self.model.applied_power(&self.middle)
+    }
+
+    fn coupling(&mut self) -> Result<&Coupling, ModelError> {
+        self.model.couple(self.to.t, &self.to.q, &mut self.coupling)?;
+        Ok(&self.coupling)
+    }
+}

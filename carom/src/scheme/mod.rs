@@ -1,0 +1,241 @@
+//! Schemes: one step of time, and the registry of all of them.
+//!
+//! A scheme is its options. It never loops over time and never rejects: it advances at most `h` from an explicit state to
+//! another, and tells what happened.
+
+use crate::{Coupling, FirstOrder, Key, Mechanical, ModelError, Space, State};
+use carom_solve::{Certificate, Law, OptionDoc, OptionError, Options, SolveError, Solver, Unsupported};
+use serde_json::Value;
+
+mod bound;
+pub mod moreau_jean;
+
+pub use bound::{Bound, Stepper};
+pub use moreau_jean::{Forecast, MoreauJean, ReactionDirection};
+
+/// A time-stepping scheme.
+pub trait Scheme: Sized + Send {
+    /// `dyn Mechanical` or `dyn FirstOrder`: which models fit is a fact of the types.
+    type Model: ?Sized + Space;
+    /// Every buffer of the step.
+    type Work: Send;
+    const INFO: SchemeInfo;
+
+    /// Allocates, and checks once that the model can do what the scheme needs.
+    fn workspace(&self, model: &mut Self::Model) -> Result<Self::Work, SchemeError>;
+
+    /// Advances at most `h` from `from`; `to` is overwritten.
+    fn step(
+        &self,
+        work: &mut Self::Work,
+        system: System<'_, Self::Model>,
+        from: &State,
+        h: f64,
+        to: &mut State,
+    ) -> Result<Step, StepError>;
+
+    /// What the laws did in the last step.
+    fn reactions<'w>(&self, work: &'w Self::Work) -> &'w Reactions;
+}
+
+/// The model and the solver that a step works with.
+pub struct System<'a, M: ?Sized> {
+    pub model: &'a mut M,
+    pub solver: &'a mut dyn Solver,
+}
+
+/// What a step tells about itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Step {
+    /// Time advanced [s], at most the step asked for.
+    pub advanced: f64,
+    /// Estimate of the local error, where the scheme has one.
+    pub error: Option<f64>,
+    /// The worst certificate of all problems solved.
+    pub worst: Certificate,
+    /// One-step problems solved.
+    pub solves: u32,
+    /// Newton iterations, counting the first solve.
+    pub iterations: u32,
+}
+
+/// What each law of the model did in a step. Rows are those of the coupling, `offset` marks the first of each law.
+#[derive(Clone, Debug, Default)]
+pub struct Reactions {
+    pub keys: Vec<Key>,
+    pub laws: Vec<Law>,
+    pub offset: Vec<usize>,
+    /// (laws) gap at the start of the step [m].
+    pub gap: Vec<f64>,
+    /// (rows) relative velocity before and after [m/s]; the same where the law did not act.
+    pub before: Vec<f64>,
+    pub after: Vec<f64>,
+    /// (rows) velocity of the obstacle's own motion contained in them, at the start [m/s].
+    pub drift: Vec<f64>,
+    /// (rows) impulse over the step [N s].
+    pub impulse: Vec<f64>,
+}
+
+impl Reactions {
+    /// Starts over with the laws of `coupling`, no impulse, and `before` as both velocities.
+    pub fn start(&mut self, coupling: &Coupling, before: &[f64]) {
+        self.keys.clear();
+        self.laws.clear();
+        self.gap.clear();
+        for pair in &coupling.pairs {
+            self.keys.push(pair.key);
+            self.laws.push(pair.law);
+            self.gap.push(pair.gap);
+        }
+        self.offset.clone_from(&coupling.offset);
+        self.before.clear();
+        self.before.extend_from_slice(before);
+        self.after.clear();
+        self.after.extend_from_slice(before);
+        self.drift.clone_from(&coupling.drift);
+        self.impulse.clear();
+        self.impulse.resize(before.len(), 0.0);
+    }
+
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Rows of law `i`.
+    pub fn range(&self, i: usize) -> std::ops::Range<usize> {
+        self.offset[i]..self.offset[i + 1]
+    }
+
+    /// Impulse along the normal (first) row of law `i`.
+    pub fn normal(&self, i: usize) -> f64 {
+        self.impulse[self.offset[i]]
+    }
+}
+
+/// A step that could not be done. The driver adds time and names.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StepError {
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error("the one-step problem was not solved: {error}")]
+    Solve { error: SolveError, contact: Option<Key> },
+    #[error(
+        "Newton's loop stopped at residual {residual:.3e} (tolerance {tolerance:.3e}) after {iterations} iterations; try a smaller step"
+    )]
+    Newton { residual: f64, tolerance: f64, iterations: u32 },
+    #[error("the new state is not finite; the step may be too large for the forces")]
+    NotFinite,
+}
+
+/// A scheme that cannot work with a model or a solver.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SchemeError {
+    #[error("scheme `{scheme}` {reason}")]
+    Incapable { scheme: &'static str, reason: &'static str },
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+}
+
+/// What a scheme claims; the conformance suite measures it.
+#[derive(Debug)]
+pub struct SchemeInfo {
+    pub name: &'static str,
+    pub title: &'static str,
+    /// Orders of convergence through impacts.
+    pub order: Order,
+    /// The level at which the contact law is written: position, velocity, acceleration.
+    pub level: &'static str,
+    /// Further claims in words, each one a test of the suite.
+    pub claims: &'static [Claim],
+    pub citations: &'static [&'static str],
+    /// Source of the file, whose head is the page.
+    pub source: &'static str,
+}
+
+/// Claimed orders: l1 norm of positions and of velocities over a span with impacts, and of positions in smooth motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Order {
+    pub position: f64,
+    pub velocity: f64,
+    pub smooth: f64,
+}
+
+/// Properties that the conformance suite knows how to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// With restitution 1 and constant forces the energy of the ball stays at its value to round-off.
+    ConservesEnergyElastic,
+    /// Penetration of the ball is bounded by a multiple of `h |u|`.
+    PenetrationFirstOrder,
+    /// Coulomb friction, planar and spatial.
+    Friction,
+    /// Bilateral constraints.
+    Bilateral,
+}
+
+/// A model of either family.
+pub enum AnyModel {
+    Mechanical(Box<dyn Mechanical>),
+    FirstOrder(Box<dyn FirstOrder>),
+}
+
+/// A scheme type that the registry can build from a table of options and bind to a model.
+pub trait Registered: Scheme + Options + 'static {
+    /// Picks the family that the scheme works on.
+    fn take(model: AnyModel) -> Result<Box<Self::Model>, SchemeError>;
+}
+
+/// The family of a scheme, by name, for messages.
+pub(crate) fn mechanical(model: AnyModel, scheme: &'static str) -> Result<Box<dyn Mechanical>, SchemeError> {
+    match model {
+        AnyModel::Mechanical(model) => Ok(model),
+        AnyModel::FirstOrder(_) => Err(SchemeError::Incapable {
+            scheme,
+            reason: "works on mechanical models, this one is a first-order system",
+        }),
+    }
+}
+
+/// Why a row could not bind.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BindError {
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+}
+
+/// One row of the registry: all that the command line, Python, the documentation and the conformance suite need.
+pub struct SchemeRow {
+    pub info: &'static SchemeInfo,
+    pub bind: fn(&Value, AnyModel, Box<dyn Solver>) -> Result<Box<dyn Stepper>, BindError>,
+    pub check: fn(&Value) -> Result<(), OptionError>,
+    pub options: fn() -> Vec<OptionDoc>,
+    pub schema: fn() -> Value,
+}
+
+impl SchemeRow {
+    const fn of<S: Registered>() -> SchemeRow {
+        SchemeRow {
+            info: &S::INFO,
+            bind: |table, model, solver| Ok(Box::new(Bound::new(S::read(table)?, S::take(model)?, solver)?)),
+            check: |table| S::read(table).map(|_| ()),
+            options: S::describe,
+            schema: S::schema,
+        }
+    }
+}
+
+/// Every scheme. The first one is the default.
+pub const SCHEMES: &[SchemeRow] = &[SchemeRow::of::<MoreauJean>()];
+
+/// The row of a scheme by name.
+pub fn find(name: &str) -> Option<&'static SchemeRow> {
+    SCHEMES.iter().find(|row| row.info.name == name)
+}

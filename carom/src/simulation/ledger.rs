@@ -1,0 +1,90 @@
+//! The energy ledger: where the energy of a mechanical run came from and where it went.
+//!
+//!     E(t) − E(0) = applied + obstacles − impact − friction + bilateral + residue                    (1)
+//!
+//! Contact work of a step is `P·(U + U⁺)/2`, which is exact for constant mass and rows; applied work is the power of the forces
+//! without potential at the middle of the step. What is left is the numerical residue.
+
+use super::{Observer, StepView};
+use crate::ModelError;
+use crate::model::Energy;
+use crate::scheme::{Reactions, Stepper};
+use carom_solve::Law;
+use std::ops::ControlFlow;
+
+/// Energies and works since the start [J].
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct EnergyLedger {
+    pub initial: Energy,
+    pub last: Energy,
+    /// Work of the forces that have no potential.
+    pub applied: f64,
+    /// Work of obstacles that move by themselves.
+    pub obstacles: f64,
+    /// Lost along normals.
+    pub impact_loss: f64,
+    /// Lost along tangents.
+    pub friction_loss: f64,
+    /// Work of bilateral constraints and relays.
+    pub bilateral: f64,
+    /// The largest total energy above the initial one.
+    pub largest_gain: f64,
+}
+
+impl EnergyLedger {
+    /// What (1) does not explain.
+    pub fn residue(&self) -> f64 {
+        self.last.total() - self.initial.total() - self.applied - self.obstacles + self.impact_loss + self.friction_loss
+            - self.bilateral
+    }
+
+    fn contact_work(&mut self, reactions: &Reactions) {
+        for (i, law) in reactions.laws.iter().enumerate() {
+            for (k, row) in reactions.range(i).enumerate() {
+                let p = reactions.impulse[row];
+                if p == 0.0 {
+                    continue;
+                }
+                let work = p * 0.5 * (reactions.before[row] + reactions.after[row]);
+                self.obstacles -= p * reactions.drift[row];
+                match law {
+                    Law::Equality | Law::Box { .. } => self.bilateral += work,
+                    Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } if k == 0 => self.impact_loss -= work,
+                    Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => self.friction_loss -= work,
+                }
+            }
+        }
+    }
+}
+
+/// Keeps the ledger while a run goes on; nothing where the model does not know its energy.
+#[derive(Clone, Debug, Default)]
+pub struct LedgerObserver {
+    ledger: Option<EnergyLedger>,
+}
+
+impl LedgerObserver {
+    pub fn ledger(&self) -> Option<&EnergyLedger> {
+        self.ledger.as_ref()
+    }
+}
+
+impl Observer for LedgerObserver {
+    fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        self.ledger =
+            stepper.energies().map(|(initial, _)| EnergyLedger { initial, last: initial, ..EnergyLedger::default() });
+        Ok(())
+    }
+
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        if let Some(ledger) = &mut self.ledger
+            && let Some((_, last)) = view.stepper.energies()
+        {
+            ledger.last = last;
+            ledger.applied += view.step.advanced * view.stepper.applied_power();
+            ledger.contact_work(view.stepper.reactions());
+            ledger.largest_gain = ledger.largest_gain.max(last.total() - ledger.initial.total());
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}

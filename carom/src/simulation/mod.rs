@@ -1,0 +1,199 @@
+//! The driver: a loop over steps that any scheme can be put into.
+
+mod controller;
+mod impact;
+mod ledger;
+mod observer;
+mod solution;
+
+pub use controller::{Controller, FixedStep, Verdict};
+pub use impact::{Impact, ImpactDetector};
+pub use ledger::{EnergyLedger, LedgerObserver};
+pub use observer::{GapMonitor, Observer, StepView};
+pub use solution::{Recorder, Snapshot, Solution, simulate};
+
+use crate::scheme::{SchemeError, Step, StepError, Stepper};
+use crate::{Key, ModelError};
+use carom_solve::Certificate;
+use std::ops::ControlFlow;
+
+/// Steps one trajectory from its initial state to the end of the span.
+pub struct Simulation {
+    stepper: Box<dyn Stepper>,
+    controller: Box<dyn Controller>,
+    end: f64,
+    h: f64,
+    grid: Grid,
+    statistics: Statistics,
+}
+
+/// Counts of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Statistics {
+    pub steps: u64,
+    pub rejected: u64,
+    /// One-step problems solved.
+    pub solves: u64,
+    /// Newton iterations.
+    pub iterations: u64,
+    /// The worst certificate of all accepted steps.
+    pub worst: Certificate,
+}
+
+/// Times `base + count·h`: steps of one size do not accumulate rounding.
+#[derive(Clone, Copy, Debug, Default)]
+struct Grid {
+    base: f64,
+    count: u64,
+    h: f64,
+}
+
+impl Grid {
+    /// The time after a step of size `advanced` from `t`, of which `h` was asked.
+    fn after(&mut self, t: f64, advanced: f64) -> f64 {
+        if advanced != self.h {
+            *self = Grid { base: t, count: 0, h: advanced };
+        }
+        self.count += 1;
+        self.base + self.count as f64 * self.h
+    }
+}
+
+/// Where and why a run ended early.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SimulationError {
+    #[error("step {index} from t = {t} with h = {h:.3e} failed{}: {source}", contact.as_ref().map(|c| format!(" at contact `{c}`")).unwrap_or_default())]
+    Step { index: u64, t: f64, h: f64, contact: Option<String>, source: StepError },
+    #[error("the step control gave up at t = {t} with h = {h:.3e}")]
+    StepTooSmall { t: f64, h: f64 },
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error("the span is not usable: {0}")]
+    Span(String),
+}
+
+impl Simulation {
+    /// A run of `stepper` until `end`, with step sizes from `controller`.
+    pub fn new(stepper: Box<dyn Stepper>, controller: Box<dyn Controller>, end: f64) -> Result<Self, SimulationError> {
+        let (t, h) = (stepper.from().t, controller.first());
+        if !(end.is_finite() && end >= t) {
+            return Err(SimulationError::Span(format!("the end {end} must be finite and not before the start {t}")));
+        }
+        if !(h.is_finite() && h > 0.0) {
+            return Err(SimulationError::Span(format!("the step {h} must be finite and positive")));
+        }
+        let grid = Grid { base: t, count: 0, h };
+        Ok(Simulation { stepper, controller, end, h, grid, statistics: Statistics::default() })
+    }
+
+    /// Runs to the end, or until an observer breaks. Returns whether the end was reached.
+    pub fn run(&mut self, observers: &mut [&mut dyn Observer]) -> Result<bool, SimulationError> {
+        for observer in observers.iter_mut() {
+            observer.start(&mut *self.stepper)?;
+        }
+        while let Some(step) = self.attempt()? {
+            let mut view = StepView { step, index: self.statistics.steps, end: self.end, stepper: &mut *self.stepper };
+            let mut flow = ControlFlow::Continue(());
+            for observer in observers.iter_mut() {
+                if observer.observe(&mut view)?.is_break() {
+                    flow = ControlFlow::Break(());
+                }
+            }
+            self.stepper.accept();
+            if flow.is_break() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// One accepted step without observers; `None` at the end of the span.
+    pub fn advance(&mut self) -> Result<Option<Step>, SimulationError> {
+        let step = self.attempt()?;
+        if step.is_some() {
+            self.stepper.accept();
+        }
+        Ok(step)
+    }
+
+    /// Tries steps until the controller accepts one; `to` then holds it.
+    fn attempt(&mut self) -> Result<Option<Step>, SimulationError> {
+        let t = self.stepper.from().t;
+        let Some(mut h) = self.clip(t, self.h) else { return Ok(None) };
+        loop {
+            let step = self.stepper.attempt(h).map_err(|source| self.failure(t, h, source))?;
+            match self.controller.judge(&step, self.stepper.info(), h) {
+                Verdict::Accept { next } => {
+                    let after = self.grid.after(t, step.advanced);
+                    self.stepper.stamp(after);
+                    self.h = next;
+                    self.count(&step);
+                    return Ok(Some(step));
+                }
+                Verdict::Retry { with } => {
+                    self.statistics.rejected += 1;
+                    if !(with > 0.0 && with < h && t + with > t) {
+                        return Err(SimulationError::StepTooSmall { t, h: with });
+                    }
+                    h = with;
+                }
+            }
+        }
+    }
+
+    /// The step size cut at the end; a remainder below 1e-9 of a step belongs to the step before.
+    fn clip(&self, t: f64, h: f64) -> Option<f64> {
+        let left = self.end - t;
+        if left <= 1e-9 * h {
+            None
+        } else if h > left * (1.0 + 1e-9) {
+            Some(left)
+        } else {
+            Some(h)
+        }
+    }
+
+    fn count(&mut self, step: &Step) {
+        self.statistics.steps += 1;
+        self.statistics.solves += u64::from(step.solves);
+        self.statistics.iterations += u64::from(step.iterations);
+        self.statistics.worst = self.statistics.worst.worse(step.worst);
+    }
+
+    fn failure(&self, t: f64, h: f64, source: StepError) -> SimulationError {
+        let key = if let StepError::Solve { contact, .. } = &source { *contact } else { None };
+        let contact = key.map(|key: Key| self.stepper.labels().contact(key));
+        SimulationError::Step { index: self.statistics.steps, t, h, contact, source }
+    }
+
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    pub fn stepper(&mut self) -> &mut dyn Stepper {
+        &mut *self.stepper
+    }
+
+    /// The last accepted state.
+    pub fn state(&self) -> &crate::State {
+        self.stepper.from()
+    }
+}
+
+/// The stepper as an iterator: the same loop, one copied state per step.
+impl Iterator for Simulation {
+    type Item = Result<Snapshot, SimulationError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.advance() {
+            Ok(step) => step.map(|step| Ok(Snapshot { state: self.state().clone(), step })),
+            Err(error) => {
+                // an iterator must end after an error
+                self.end = f64::NEG_INFINITY;
+                Some(Err(error))
+            }
+        }
+    }
+}

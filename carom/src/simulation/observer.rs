@@ -1,0 +1,71 @@
+//! Observers: recorders, monitors, writers and progress bars are all the same trait.
+
+use crate::scheme::{Reactions, Step, Stepper};
+use crate::{ModelError, State};
+use std::ops::ControlFlow;
+
+/// An accepted step, before it becomes the past.
+pub struct StepView<'a> {
+    pub step: Step,
+    /// Number of the step, from 1.
+    pub index: u64,
+    /// End of the span [s].
+    pub end: f64,
+    pub stepper: &'a mut dyn Stepper,
+}
+
+impl StepView<'_> {
+    pub fn from(&self) -> &State {
+        self.stepper.from()
+    }
+    pub fn to(&self) -> &State {
+        self.stepper.to()
+    }
+    pub fn reactions(&self) -> &Reactions {
+        self.stepper.reactions()
+    }
+}
+
+/// Watches a run. It may end it by breaking; it cannot change it.
+pub trait Observer {
+    /// Sees the initial state.
+    fn start(&mut self, _stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        Ok(())
+    }
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError>;
+}
+
+/// The smallest gap of each contact, at the times of the grid.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GapMonitor {
+    /// (laws) smallest gap [m]; infinite for bilateral laws.
+    pub smallest: Vec<f64>,
+}
+
+impl GapMonitor {
+    fn see(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        let coupling = stepper.coupling()?;
+        self.smallest.resize(coupling.len(), f64::INFINITY);
+        for (smallest, pair) in self.smallest.iter_mut().zip(&coupling.pairs) {
+            if !matches!(pair.law, carom_solve::Law::Equality | carom_solve::Law::Box { .. }) {
+                *smallest = smallest.min(pair.gap);
+            }
+        }
+        Ok(())
+    }
+
+    /// The smallest of all [m].
+    pub fn overall(&self) -> Option<f64> {
+        self.smallest.iter().copied().filter(|g| g.is_finite()).reduce(f64::min)
+    }
+}
+
+impl Observer for GapMonitor {
+    fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        self.see(stepper)
+    }
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        self.see(view.stepper)?;
+        Ok(ControlFlow::Continue(()))
+    }
+}

@@ -1,0 +1,103 @@
+//! Trajectories in memory, for library users, studies and tests.
+
+use super::{FixedStep, Impact, ImpactDetector, Observer, Simulation, SimulationError, Statistics, StepView};
+use crate::scheme::{AnyModel, Bound, Registered, Step, Stepper};
+use crate::{Mechanical, ModelError, State};
+use std::ops::ControlFlow;
+
+/// One step of the iterator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    pub state: State,
+    pub step: Step,
+}
+
+/// A recorded trajectory: samples at the start and after each step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Solution {
+    pub t: Vec<f64>,
+    dofs: (usize, usize),
+    q: Vec<f64>,
+    v: Vec<f64>,
+    pub impacts: Vec<Impact>,
+    pub statistics: Statistics,
+}
+
+impl Solution {
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.t.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.t.is_empty()
+    }
+
+    /// Positions of sample `k`.
+    pub fn q(&self, k: usize) -> &[f64] {
+        &self.q[k * self.dofs.0..(k + 1) * self.dofs.0]
+    }
+
+    /// Velocities of sample `k`.
+    pub fn v(&self, k: usize) -> &[f64] {
+        &self.v[k * self.dofs.1..(k + 1) * self.dofs.1]
+    }
+
+    /// Coordinate `i` over time.
+    pub fn coordinate(&self, i: usize) -> Vec<f64> {
+        self.q.iter().skip(i).step_by(self.dofs.0.max(1)).copied().collect()
+    }
+
+    /// Velocity `i` over time.
+    pub fn velocity(&self, i: usize) -> Vec<f64> {
+        self.v.iter().skip(i).step_by(self.dofs.1.max(1)).copied().collect()
+    }
+}
+
+/// Records all states.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    solution: Solution,
+}
+
+impl Recorder {
+    fn push(&mut self, state: &State) {
+        self.solution.t.push(state.t);
+        self.solution.q.extend_from_slice(&state.q);
+        self.solution.v.extend_from_slice(&state.v);
+    }
+
+    pub fn into_solution(self) -> Solution {
+        self.solution
+    }
+}
+
+impl Observer for Recorder {
+    fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        let state = stepper.from().clone();
+        self.solution.dofs = (state.q.len(), state.v.len());
+        self.push(&state);
+        Ok(())
+    }
+
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        self.push(view.to());
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// Simulates a mechanical model until `end` with steps of `h` and the default solver, and records everything.
+pub fn simulate<S>(model: impl Mechanical + 'static, scheme: S, end: f64, h: f64) -> Result<Solution, SimulationError>
+where
+    S: Registered,
+{
+    let model = S::take(AnyModel::Mechanical(Box::new(model)))?;
+    let stepper = Box::new(Bound::new(scheme, model, carom_solve::solver::default())?);
+    let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h }), end)?;
+    let mut recorder = Recorder::default();
+    let mut impacts = Vec::new();
+    let mut detector = ImpactDetector::new(|impact| impacts.push(impact));
+    simulation.run(&mut [&mut recorder, &mut detector])?;
+    let statistics = *simulation.statistics();
+    Ok(Solution { impacts, statistics, ..recorder.into_solution() })
+}

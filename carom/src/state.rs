@@ -1,0 +1,29 @@
+//! The state of a system: explicit data, never hidden in a model.
+
+/// Time, positions and velocities. A first-order system keeps its state in `q` and leaves `v` empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// Time [s].
+    pub t: f64,
+    /// Positions, or the state of a first-order system.
+    pub q: Vec<f64>,
+    /// Velocities.
+    pub v: Vec<f64>,
+}
+
+impl State {
+    pub fn new(t: f64, q: &[f64], v: &[f64]) -> Self {
+        State { t, q: q.to_vec(), v: v.to_vec() }
+    }
+
+    /// Copies without allocating once the sizes agree.
+    pub fn copy_from(&mut self, other: &State) {
+        self.t = other.t;
+        self.q.clone_from(&other.q);
+        self.v.clone_from(&other.v);
+    }
+
+    pub fn is_finite(&self) -> bool {
+        self.t.is_finite() && self.q.iter().chain(&self.v).all(|x| x.is_finite())
+    }
+}

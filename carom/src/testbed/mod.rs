@@ -1,0 +1,89 @@
+//! Canonical problems whose trajectory is known in closed form: one file per problem, with its paper.
+//!
+//! Velocities have bounded variation: v is right-continuous with countably many jumps, q is continuous. A jump is
+//! asked for by its time and both one-sided limits, so that the filled-in graph (jumps as vertical segments,
+//! [moreau1978]) can be drawn without guessing.
+
+mod bouncing_ball;
+mod oscillator;
+mod takeoff;
+
+pub use bouncing_ball::BouncingBall;
+pub use oscillator::LinearOscillator;
+pub use takeoff::Takeoff;
+
+/// Longest list of jumps that [`ExactSolution::jumps`] returns.
+pub const MAX_JUMPS: usize = 1_000_000;
+
+/// An impact of a one-degree-of-freedom problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Impact {
+    /// Time of the impact [s].
+    pub time: f64,
+    /// Velocity just before, v⁻ <= 0 [m/s].
+    pub before: f64,
+    /// Velocity just after, v⁺ = -e v⁻ [m/s].
+    pub after: f64,
+}
+
+impl Impact {
+    /// Size of the jump, |v⁺ - v⁻| [m/s].
+    pub fn amplitude(&self) -> f64 {
+        (self.after - self.before).abs()
+    }
+}
+
+/// Bounds of second derivatives between jumps. They control the error of a sampled curve: a chord of length dt is at
+/// most dt² max|x''|/8 away.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Curvature {
+    /// Bound of the norm of q'' [m/s²].
+    pub position: f64,
+    /// Bound of the norm of v'' [m/s³].
+    pub velocity: f64,
+}
+
+/// A trajectory in closed form, with jumps of the velocity.
+///
+/// Slices have the length [`dimension`](Self::dimension). Outside the range in which the closed form holds, and for
+/// parameters outside the stated ranges, the values are NaN.
+pub trait ExactSolution {
+    /// Short name, as in registries and file names.
+    fn name(&self) -> &'static str;
+
+    /// Citation key of the paper.
+    fn citation(&self) -> &'static str;
+
+    /// Number of coordinates, which is also the number of velocities.
+    fn dimension(&self) -> usize;
+
+    /// Writes q(t) and the right-continuous v(t).
+    fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]);
+
+    /// Writes the left limit of v at t, which differs from v(t) only if t is one of the [`jumps`](Self::jumps).
+    fn before(&self, t: f64, v: &mut [f64]);
+
+    /// Lists the times in (from, to] at which v jumps by at least `amplitude` [m/s], in increasing order and at most
+    /// [`MAX_JUMPS`] of them. Where smaller jumps accumulate, |v| < `amplitude` after the last one listed.
+    fn jumps(&self, from: f64, to: f64, amplitude: f64) -> Vec<f64>;
+
+    /// Returns the time at which infinitely many jumps accumulate, if there is one [s].
+    fn accumulation(&self) -> Option<f64> {
+        None
+    }
+
+    /// Bounds the second derivatives on [from, to) between jumps, if such a bound is known.
+    fn curvature(&self, from: f64, to: f64) -> Option<Curvature> {
+        let _ = (from, to);
+        None
+    }
+}
+
+/// Selects the times of the impacts in (from, to] that jump by at least `amplitude`.
+fn select(impacts: impl Iterator<Item = Impact>, from: f64, amplitude: f64) -> Vec<f64> {
+    impacts
+        .take(MAX_JUMPS)
+        .filter(|impact| impact.time > from && impact.amplitude() >= amplitude)
+        .map(|impact| impact.time)
+        .collect()
+}
