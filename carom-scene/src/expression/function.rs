@@ -1,7 +1,7 @@
 //! The functions that may be called in expressions: one table for the parser, the graph and the tape.
 
 /// A function of one argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unary {
     Sin,
     Cos,

@@ -2,8 +2,8 @@
 //!
 //! The rules keep the value up to rounding wherever the original has a finite value; `0*x` is 0 even where x is not
 //! finite. Normal form: numeric factors come first and are collected, signs are pulled outwards, sums do not contain
-//! negative factors, commutative operands are ordered by id with constants first, like terms of neighbouring sums are
-//! merged, integer powers are products. Quotients `x/x` and negative powers are never cancelled: their pole is kept.
+//! negative factors, commutative operands are ordered by id with constants first, like terms of neighbouring sums and
+//! powers of neighbouring products are merged. Quotients `x/x` and negative powers are never cancelled: their pole is kept.
 
 use super::function::{Unary, integer_power, maximum, minimum};
 use super::graph::{Binary, Graph, Node, NodeId, ZERO};
@@ -201,11 +201,32 @@ impl Graph {
             let product = self.multiply(xa, xb);
             return self.multiply_constant(ca * cb, product);
         }
-        let ((base, m), (other, n)) = (self.integer_exponent(a), self.integer_exponent(b));
-        if base == other && m + n <= LARGEST_POWER {
-            return self.integer_power(base, m + n);
+        match self.merge_factors(a, b) {
+            Some(product) => product,
+            None => self.intern_commutative(Binary::Multiply, a, b),
         }
-        self.intern_commutative(Binary::Multiply, a, b)
+    }
+
+    /// The product of two integer powers of the same node.
+    fn multiply_like(&mut self, a: NodeId, b: NodeId) -> Option<NodeId> {
+        let ((base, m), (other, n)) = (self.integer_exponent(a), self.integer_exponent(b));
+        (base == other && m + n <= LARGEST_POWER).then(|| self.integer_power(base, m + n))
+    }
+
+    /// Merges powers of the same node if either factor is one power and the other one or two.
+    fn merge_factors(&mut self, a: NodeId, b: NodeId) -> Option<NodeId> {
+        if let Some(product) = self.multiply_like(a, b) {
+            return Some(product);
+        }
+        for (product, single) in [(a, b), (b, a)] {
+            let Node::Binary(Binary::Multiply, p, q) = self.node(product) else { continue };
+            for (like, rest) in [(p, q), (q, p)] {
+                if let Some(merged) = self.multiply_like(like, single) {
+                    return Some(self.multiply(merged, rest));
+                }
+            }
+        }
+        None
     }
 
     fn multiply_constant(&mut self, c: f64, a: NodeId) -> NodeId {

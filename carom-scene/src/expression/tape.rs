@@ -1,8 +1,9 @@
 //! The flat program of a set of expressions.
 //!
-//! Registers are laid out as [ inputs | constants | temporaries ], operands are plain indices, and the k-th operation
-//! writes the k-th temporary. A product that is used once, in a sum, is one operation with the sum (both roundings are
-//! kept); the sine and cosine of one angle are one operation with two results.
+//! Registers are laid out as [ inputs | constants | temporaries ], operands are plain indices, and the operations write
+//! the temporaries one after the other. They are sorted by level and kind, so that runs of equal, independent operations
+//! are plain loops. A product that is used once, in a sum, is one operation with the sum (both roundings are kept); the
+//! sine and cosine of one angle are one operation with two results.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -11,33 +12,45 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::function::{Unary, integer_power, maximum, minimum};
 use super::graph::{Binary, Graph, Node, NodeId};
 
-/// One operation; the operands are registers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Operation {
-    Negate(u32),
-    Add(u32, u32),
-    Subtract(u32, u32),
-    Multiply(u32, u32),
-    Divide(u32, u32),
+/// What an operation does with its operands a, b, c.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Code {
+    Negate,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
     /// a·b + c
-    MultiplyAdd(u32, u32, u32),
+    MultiplyAdd,
     /// a·b − c
-    MultiplySubtract(u32, u32, u32),
+    MultiplySubtract,
     /// c − a·b
-    SubtractProduct(u32, u32, u32),
-    Square(u32),
-    Cube(u32),
-    IntegerPower(u32, u32),
+    SubtractProduct,
+    Square,
+    Cube,
+    /// aⁿ; n stands in place of the register b.
+    IntegerPower,
     /// Two results: the sine and, after it, the cosine.
-    SinCos(u32),
-    Unary(Unary, u32),
-    Power(u32, u32),
-    Atan2(u32, u32),
-    Minimum(u32, u32),
-    Maximum(u32, u32),
-    LessEqual(u32, u32),
-    Select(u32, u32, u32),
+    SinCos,
+    Unary(Unary),
+    Power,
+    Atan2,
+    Minimum,
+    Maximum,
+    LessEqual,
+    /// b where a is not zero, else c
+    Select,
 }
+
+/// Consecutive operations of the same kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Run {
+    code: Code,
+    count: u32,
+}
+
+/// The registers of the operands a, b, c; unused ones are zero.
+type Operands = [u32; 3];
 
 /// A compiled set of expressions. It is immutable; every thread evaluates it with its own [`Registers`].
 #[derive(Debug, Clone)]
@@ -45,7 +58,8 @@ pub struct Tape {
     identity: u64,
     inputs: usize,
     constants: Vec<f64>,
-    operations: Vec<Operation>,
+    runs: Vec<Run>,
+    operands: Vec<Operands>,
     registers: usize,
     outputs: Vec<u32>,
 }
@@ -65,17 +79,20 @@ static NEXT_IDENTITY: AtomicU64 = AtomicU64::new(1);
 impl Tape {
     /// Compiles the operations that the outputs need. Outputs may be constants, inputs, or repeated.
     pub fn compile(graph: &Graph, outputs: &[NodeId]) -> Tape {
-        let order = graph.topological(outputs);
+        let mut order = graph.topological(outputs);
         let mut compiler = Compiler::new(graph, &order, outputs);
+        // operations of one level are independent; equal ones among them form a run
+        order.sort_by_cached_key(|&id| (compiler.level[&id], compiler.code(id), id));
         for &id in &order {
             compiler.emit(id);
         }
-        let Compiler { inputs, constants, operations, register, next, .. } = compiler;
+        let Compiler { inputs, constants, runs, operands, register, next, .. } = compiler;
         Tape {
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
             inputs,
             constants,
-            operations,
+            runs,
+            operands,
             registers: next as usize,
             outputs: outputs.iter().map(|id| register[id]).collect(),
         }
@@ -83,12 +100,12 @@ impl Tape {
 
     /// Number of operations of an evaluation.
     pub fn len(&self) -> usize {
-        self.operations.len()
+        self.operands.len()
     }
 
     /// Whether an evaluation only copies inputs and constants.
     pub fn is_empty(&self) -> bool {
-        self.operations.is_empty()
+        self.operands.is_empty()
     }
 
     /// Whether no output depends on an input.
@@ -122,7 +139,10 @@ impl Tape {
         if registers.identity != self.identity {
             self.adopt(registers);
         }
-        registers.values[..self.inputs].copy_from_slice(&inputs[..self.inputs]);
+        assert_eq!(out.len(), self.outputs.len(), "one place per output");
+        if self.inputs > 0 {
+            registers.values[..self.inputs].copy_from_slice(&inputs[..self.inputs]);
+        }
         self.run(&mut registers.values, out);
     }
 
@@ -141,6 +161,7 @@ impl Tape {
             head.copy_from_slice(&part[..head.len()]);
             rest = tail;
         }
+        assert_eq!(out.len(), self.outputs.len(), "one place per output");
         assert!(rest.is_empty(), "{} inputs are missing", rest.len());
         self.run(&mut registers.values, out);
     }
@@ -154,42 +175,55 @@ impl Tape {
     }
 
     fn run(&self, r: &mut [f64], out: &mut [f64]) {
-        assert_eq!(out.len(), self.outputs.len(), "one place per output");
         let mut next = self.inputs + self.constants.len();
-        for operation in &self.operations {
-            let at = |register: u32| r[register as usize];
-            let value = match *operation {
-                Operation::Negate(a) => -at(a),
-                Operation::Add(a, b) => at(a) + at(b),
-                Operation::Subtract(a, b) => at(a) - at(b),
-                Operation::Multiply(a, b) => at(a) * at(b),
-                Operation::Divide(a, b) => at(a) / at(b),
-                Operation::MultiplyAdd(a, b, c) => at(a) * at(b) + at(c),
-                Operation::MultiplySubtract(a, b, c) => at(a) * at(b) - at(c),
-                Operation::SubtractProduct(a, b, c) => at(c) - at(a) * at(b),
-                Operation::Square(a) => at(a) * at(a),
-                Operation::Cube(a) => integer_power(at(a), 3),
-                Operation::IntegerPower(a, n) => integer_power(at(a), n),
-                Operation::SinCos(a) => {
-                    let (sin, cos) = at(a).sin_cos();
-                    r[next] = sin;
-                    next += 1;
-                    cos
+        let mut rest = &self.operands[..];
+        for run in &self.runs {
+            let (operands, tail) = rest.split_at(run.count as usize);
+            rest = tail;
+            match run.code {
+                Code::Negate => apply(r, &mut next, operands, |at, a, _, _| -at(a)),
+                Code::Add => apply(r, &mut next, operands, |at, a, b, _| at(a) + at(b)),
+                Code::Subtract => apply(r, &mut next, operands, |at, a, b, _| at(a) - at(b)),
+                Code::Multiply => apply(r, &mut next, operands, |at, a, b, _| at(a) * at(b)),
+                Code::Divide => apply(r, &mut next, operands, |at, a, b, _| at(a) / at(b)),
+                Code::MultiplyAdd => apply(r, &mut next, operands, |at, a, b, c| at(a) * at(b) + at(c)),
+                Code::MultiplySubtract => apply(r, &mut next, operands, |at, a, b, c| at(a) * at(b) - at(c)),
+                Code::SubtractProduct => apply(r, &mut next, operands, |at, a, b, c| at(c) - at(a) * at(b)),
+                Code::Square => apply(r, &mut next, operands, |at, a, _, _| at(a) * at(a)),
+                Code::Cube => apply(r, &mut next, operands, |at, a, _, _| integer_power(at(a), 3)),
+                Code::IntegerPower => apply(r, &mut next, operands, |at, a, n, _| integer_power(at(a), n)),
+                Code::SinCos => {
+                    for &[a, _, _] in operands {
+                        (r[next], r[next + 1]) = r[a as usize].sin_cos();
+                        next += 2;
+                    }
                 }
-                Operation::Unary(unary, a) => unary.apply(at(a)),
-                Operation::Power(a, b) => at(a).powf(at(b)),
-                Operation::Atan2(a, b) => at(a).atan2(at(b)),
-                Operation::Minimum(a, b) => minimum(at(a), at(b)),
-                Operation::Maximum(a, b) => maximum(at(a), at(b)),
-                Operation::LessEqual(a, b) => f64::from(u8::from(at(a) <= at(b))),
-                Operation::Select(a, b, c) => at(if at(a) != 0.0 { b } else { c }),
-            };
-            r[next] = value;
-            next += 1;
+                Code::Unary(unary) => apply(r, &mut next, operands, |at, a, _, _| unary.apply(at(a))),
+                Code::Power => apply(r, &mut next, operands, |at, a, b, _| at(a).powf(at(b))),
+                Code::Atan2 => apply(r, &mut next, operands, |at, a, b, _| at(a).atan2(at(b))),
+                Code::Minimum => apply(r, &mut next, operands, |at, a, b, _| minimum(at(a), at(b))),
+                Code::Maximum => apply(r, &mut next, operands, |at, a, b, _| maximum(at(a), at(b))),
+                Code::LessEqual => apply(r, &mut next, operands, |at, a, b, _| f64::from(u8::from(at(a) <= at(b)))),
+                Code::Select => apply(r, &mut next, operands, |at, a, b, c| at(if at(a) != 0.0 { b } else { c })),
+            }
         }
         for (value, &register) in out.iter_mut().zip(&self.outputs) {
             *value = r[register as usize];
         }
+    }
+}
+
+/// Does one run: `value` computes each result from the registers.
+#[inline(always)]
+fn apply(
+    r: &mut [f64],
+    next: &mut usize,
+    operands: &[Operands],
+    value: impl Fn(&dyn Fn(u32) -> f64, u32, u32, u32) -> f64,
+) {
+    for &[a, b, c] in operands {
+        r[*next] = value(&|register| r[register as usize], a, b, c);
+        *next += 1;
     }
 }
 
@@ -198,12 +232,15 @@ struct Compiler<'a> {
     graph: &'a Graph,
     inputs: usize,
     constants: Vec<f64>,
-    operations: Vec<Operation>,
+    runs: Vec<Run>,
+    operands: Vec<Operands>,
     register: HashMap<NodeId, u32>,
     // products that are part of a sum's operation
     absorbed: HashSet<NodeId>,
     // sine and cosine of the same node, by node
-    paired: HashMap<NodeId, [Option<NodeId>; 2]>,
+    angles: HashMap<NodeId, [Option<NodeId>; 2]>,
+    // length of the longest chain of operations below a node
+    level: HashMap<NodeId, u32>,
     next: u32,
 }
 
@@ -213,34 +250,24 @@ impl<'a> Compiler<'a> {
             graph,
             inputs: 0,
             constants: Vec::new(),
-            operations: Vec::new(),
+            runs: Vec::new(),
+            operands: Vec::new(),
             register: HashMap::new(),
             absorbed: HashSet::new(),
-            paired: HashMap::new(),
+            angles: HashMap::new(),
+            level: HashMap::new(),
             next: 0,
         };
-        let mut uses: HashMap<NodeId, usize> = HashMap::new();
-        for &id in order {
-            match graph.node(id) {
-                Node::Input(slot) => compiler.inputs = compiler.inputs.max(slot as usize + 1),
-                Node::Constant(bits) => compiler.constants.push(f64::from_bits(bits)),
-                Node::Unary(Unary::Sin, a) => compiler.paired.entry(a).or_default()[0] = Some(id),
-                Node::Unary(Unary::Cos, a) => compiler.paired.entry(a).or_default()[1] = Some(id),
-                _ => {}
-            }
-            for child in graph.node(id).children() {
-                *uses.entry(child).or_default() += 1;
-            }
-        }
-        // an output is one more use
-        for &output in outputs {
-            *uses.entry(output).or_default() += 1;
-        }
         compiler.place_leaves(order);
+        compiler.absorb_products(order, outputs);
         for &id in order {
-            if let Node::Binary(Binary::Add | Binary::Subtract, a, b) = graph.node(id) {
-                let product = [b, a].into_iter().find(|&c| compiler.factors(c).is_some() && uses.get(&c) == Some(&1));
-                compiler.absorbed.extend(product);
+            let below = graph.node(id).children().map(|child| compiler.level[&child]).max();
+            let own = u32::from(!compiler.absorbed.contains(&id));
+            compiler.level.insert(id, below.map_or(0, |below| below + own));
+            match graph.node(id) {
+                Node::Unary(Unary::Sin, a) => compiler.angles.entry(a).or_default()[0] = Some(id),
+                Node::Unary(Unary::Cos, a) => compiler.angles.entry(a).or_default()[1] = Some(id),
+                _ => {}
             }
         }
         compiler
@@ -248,20 +275,36 @@ impl<'a> Compiler<'a> {
 
     /// Gives the inputs and constants their registers.
     fn place_leaves(&mut self, order: &[NodeId]) {
-        let mut constant = self.inputs;
         for &id in order {
-            match self.graph.node(id) {
-                Node::Input(slot) => {
-                    self.register.insert(id, slot);
-                }
-                Node::Constant(_) => {
-                    self.register.insert(id, index(constant));
-                    constant += 1;
-                }
-                _ => {}
+            if let Node::Input(slot) = self.graph.node(id) {
+                self.inputs = self.inputs.max(slot as usize + 1);
+                self.register.insert(id, slot);
             }
         }
-        self.next = index(constant);
+        self.next = u32::try_from(self.inputs).expect("slots are below 2^32");
+        for &id in order {
+            if let Node::Constant(bits) = self.graph.node(id) {
+                self.constants.push(f64::from_bits(bits));
+                self.register.insert(id, self.next);
+                self.next += 1;
+            }
+        }
+    }
+
+    /// Finds the products that are used by one sum only.
+    fn absorb_products(&mut self, order: &[NodeId], outputs: &[NodeId]) {
+        let mut uses: HashMap<NodeId, usize> = HashMap::new();
+        let children = order.iter().flat_map(|&id| self.graph.node(id).children());
+        // an output is one more use
+        for used in children.chain(outputs.iter().copied()) {
+            *uses.entry(used).or_default() += 1;
+        }
+        for &id in order {
+            if let Node::Binary(Binary::Add | Binary::Subtract, a, b) = self.graph.node(id) {
+                let product = [b, a].into_iter().find(|&child| self.factors(child).is_some() && uses[&child] == 1);
+                self.absorbed.extend(product);
+            }
+        }
     }
 
     /// The factors of a product or square.
@@ -273,70 +316,85 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn push(&mut self, id: NodeId, operation: Operation) {
-        self.operations.push(operation);
-        self.register.insert(id, self.next);
-        self.next += 1;
+    /// The factors of a product that was absorbed by its sum.
+    fn absorbed_factors(&self, id: NodeId) -> Option<(NodeId, NodeId)> {
+        self.factors(id).filter(|_| self.absorbed.contains(&id))
+    }
+
+    /// What the tape does for a node; leaves have no code.
+    fn code(&self, id: NodeId) -> Option<Code> {
+        let code = match self.graph.node(id) {
+            Node::Constant(_) | Node::Input(_) => return None,
+            Node::Negate(_) => Code::Negate,
+            Node::IntegerPower(_, 2) => Code::Square,
+            Node::IntegerPower(_, 3) => Code::Cube,
+            Node::IntegerPower(..) => Code::IntegerPower,
+            Node::Unary(unary @ (Unary::Sin | Unary::Cos), a) => match self.angles[&a] {
+                [Some(_), Some(_)] => Code::SinCos,
+                _ => Code::Unary(unary),
+            },
+            Node::Unary(unary, _) => Code::Unary(unary),
+            Node::Binary(binary, a, b) => {
+                let (left, right) = (self.absorbed_factors(a).is_some(), self.absorbed_factors(b).is_some());
+                match binary {
+                    Binary::Add if left || right => Code::MultiplyAdd,
+                    Binary::Add => Code::Add,
+                    Binary::Subtract if right => Code::SubtractProduct,
+                    Binary::Subtract if left => Code::MultiplySubtract,
+                    Binary::Subtract => Code::Subtract,
+                    Binary::Multiply => Code::Multiply,
+                    Binary::Divide => Code::Divide,
+                    Binary::Power => Code::Power,
+                    Binary::Atan2 => Code::Atan2,
+                    Binary::Minimum => Code::Minimum,
+                    Binary::Maximum => Code::Maximum,
+                    Binary::LessEqual => Code::LessEqual,
+                }
+            }
+            Node::Select(..) => Code::Select,
+        };
+        Some(code)
+    }
+
+    fn operands(&self, id: NodeId) -> Operands {
+        let at = |child: NodeId| self.register[&child];
+        match self.graph.node(id) {
+            Node::Constant(_) | Node::Input(_) => [0; 3],
+            Node::Negate(a) | Node::Unary(_, a) => [at(a), 0, 0],
+            Node::IntegerPower(a, n) => [at(a), n, 0],
+            Node::Binary(Binary::Add | Binary::Subtract, a, b) => {
+                match (self.absorbed_factors(a), self.absorbed_factors(b)) {
+                    (_, Some((x, y))) => [at(x), at(y), at(a)],
+                    (Some((x, y)), None) => [at(x), at(y), at(b)],
+                    _ => [at(a), at(b), 0],
+                }
+            }
+            Node::Binary(_, a, b) => [at(a), at(b), 0],
+            Node::Select(a, b, c) => [at(a), at(b), at(c)],
+        }
     }
 
     /// Appends the operation of a node whose operands are in their registers.
     fn emit(&mut self, id: NodeId) {
+        let Some(code) = self.code(id) else { return };
         if self.register.contains_key(&id) || self.absorbed.contains(&id) {
             return;
         }
-        let operation = match self.graph.node(id) {
-            // leaves have their registers already
-            Node::Constant(_) | Node::Input(_) => return,
-            Node::Negate(a) => Operation::Negate(self.register[&a]),
-            Node::IntegerPower(a, 2) => Operation::Square(self.register[&a]),
-            Node::IntegerPower(a, 3) => Operation::Cube(self.register[&a]),
-            Node::IntegerPower(a, n) => Operation::IntegerPower(self.register[&a], n),
-            Node::Unary(unary, a) => match self.paired.get(&a) {
-                Some(&[Some(sin), Some(cos)]) if matches!(unary, Unary::Sin | Unary::Cos) => {
-                    self.register.insert(sin, self.next);
-                    self.next += 1;
-                    return self.push(cos, Operation::SinCos(self.register[&a]));
-                }
-                _ => Operation::Unary(unary, self.register[&a]),
-            },
-            Node::Binary(binary @ (Binary::Add | Binary::Subtract), a, b) => self.sum(binary, a, b),
-            Node::Binary(binary, a, b) => self.binary(binary, self.register[&a], self.register[&b]),
-            Node::Select(a, b, c) => Operation::Select(self.register[&a], self.register[&b], self.register[&c]),
+        let operands = self.operands(id);
+        self.operands.push(operands);
+        match self.runs.last_mut() {
+            Some(run) if run.code == code => run.count += 1,
+            _ => self.runs.push(Run { code, count: 1 }),
+        }
+        let angle = match self.graph.node(id) {
+            Node::Unary(_, a) if code == Code::SinCos => self.angles[&a],
+            _ => [Some(id), None],
         };
-        self.push(id, operation);
-    }
-
-    fn sum(&self, binary: Binary, a: NodeId, b: NodeId) -> Operation {
-        let absorbed = |id: NodeId| {
-            let factors = self.factors(id).filter(|_| self.absorbed.contains(&id));
-            factors.map(|(x, y)| (self.register[&x], self.register[&y]))
-        };
-        match (binary, absorbed(a), absorbed(b)) {
-            (Binary::Add, _, Some((x, y))) => Operation::MultiplyAdd(x, y, self.register[&a]),
-            (Binary::Add, Some((x, y)), None) => Operation::MultiplyAdd(x, y, self.register[&b]),
-            (_, _, Some((x, y))) => Operation::SubtractProduct(x, y, self.register[&a]),
-            (_, Some((x, y)), None) => Operation::MultiplySubtract(x, y, self.register[&b]),
-            _ => self.binary(binary, self.register[&a], self.register[&b]),
+        for result in angle.into_iter().flatten() {
+            self.register.insert(result, self.next);
+            self.next += 1;
         }
     }
-
-    fn binary(&self, binary: Binary, a: u32, b: u32) -> Operation {
-        match binary {
-            Binary::Add => Operation::Add(a, b),
-            Binary::Subtract => Operation::Subtract(a, b),
-            Binary::Multiply => Operation::Multiply(a, b),
-            Binary::Divide => Operation::Divide(a, b),
-            Binary::Power => Operation::Power(a, b),
-            Binary::Atan2 => Operation::Atan2(a, b),
-            Binary::Minimum => Operation::Minimum(a, b),
-            Binary::Maximum => Operation::Maximum(a, b),
-            Binary::LessEqual => Operation::LessEqual(a, b),
-        }
-    }
-}
-
-fn index(register: usize) -> u32 {
-    u32::try_from(register).expect("memory ends before 2^32 registers")
 }
 
 impl fmt::Display for Tape {
@@ -345,14 +403,22 @@ impl fmt::Display for Tape {
             writeln!(f, "r{} = {value:?}", self.inputs + k)?;
         }
         let mut next = self.inputs + self.constants.len();
-        for operation in &self.operations {
-            if let Operation::SinCos(a) = operation {
-                writeln!(f, "r{next}, r{} = SinCos(r{a})", next + 1)?;
-                next += 2;
-            } else {
-                writeln!(f, "r{next} = {operation:?}")?;
+        let codes = self.runs.iter().flat_map(|run| std::iter::repeat_n(run.code, run.count as usize));
+        for (code, [a, b, c]) in codes.zip(&self.operands) {
+            let operands = match code {
+                Code::Negate | Code::Square | Code::Cube | Code::SinCos | Code::Unary(_) => format!("r{a}"),
+                Code::IntegerPower => format!("r{a}, {b}"),
+                Code::MultiplyAdd | Code::MultiplySubtract | Code::SubtractProduct | Code::Select => {
+                    format!("r{a}, r{b}, r{c}")
+                }
+                _ => format!("r{a}, r{b}"),
+            };
+            if code == Code::SinCos {
+                write!(f, "r{next}, ")?;
                 next += 1;
             }
+            writeln!(f, "r{next} = {code:?}({operands})")?;
+            next += 1;
         }
         let outputs: Vec<String> = self.outputs.iter().map(|register| format!("r{register}")).collect();
         writeln!(f, "out = [{}]", outputs.join(", "))

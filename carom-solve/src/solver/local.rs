@@ -1,1 +1,66 @@
-//! x
+//! One law alone: given its diagonal block `A` and what the other laws leave as `b`, find `λ ∈ Law(Aλ + b)`.
+//!
+//! Closed forms for one row; planar and spatial friction have their own files. A row that sees no inertia (`A = 0`) keeps
+//! its reaction where the law does not fix it.
+
+mod coulomb2;
+mod coulomb3;
+
+use crate::Law;
+pub(super) use coulomb2::Contact2;
+pub(super) use coulomb3::Contact3;
+
+/// A law with what can be computed from its diagonal block once.
+#[derive(Clone, Debug)]
+pub(super) enum Local {
+    Equality { w: f64 },
+    Unilateral { w: f64 },
+    Box { w: f64, lower: f64, upper: f64 },
+    Coulomb2(Contact2),
+    Coulomb3(Contact3),
+}
+
+impl Local {
+    /// `block` is row-major.
+    pub(super) fn new(law: Law, block: &[f64]) -> Local {
+        match law {
+            Law::Equality => Local::Equality { w: block[0] },
+            Law::Unilateral => Local::Unilateral { w: block[0] },
+            Law::Box { lower, upper } => Local::Box { w: block[0], lower, upper },
+            Law::Coulomb2 { mu } => Local::Coulomb2(Contact2::new(mu, block)),
+            Law::Coulomb3 { mu } => Local::Coulomb3(Contact3::new(mu, block)),
+        }
+    }
+
+    /// Solves the law; `lambda` is the guess on entry.
+    #[inline]
+    pub(super) fn solve(&self, b: &[f64], lambda: &mut [f64]) {
+        match (self, b, &mut *lambda) {
+            (Local::Equality { w }, [b], [lambda]) => {
+                if *w != 0.0 {
+                    *lambda = -b / w;
+                }
+            }
+            (Local::Unilateral { w }, [b], [lambda]) => *lambda = bounded(*w, *b, 0.0, f64::INFINITY, *lambda),
+            (Local::Box { w, lower, upper }, [b], [lambda]) => *lambda = bounded(*w, *b, *lower, *upper, *lambda),
+            (Local::Coulomb2(contact), &[n, t], [..]) => {
+                lambda.copy_from_slice(&contact.solve([n, t]));
+            }
+            (Local::Coulomb3(contact), &[n, s, t], &mut [ref mut x, ref mut y, ref mut z]) => {
+                [*x, *y, *z] = contact.solve([n, s, t], [*x, *y, *z]);
+            }
+            _ => debug_assert!(false, "rows of a law and of its block differ"),
+        }
+    }
+}
+
+/// `−(w λ + b) ∈ N_[lower, upper](λ)`.
+#[inline]
+fn bounded(w: f64, b: f64, lower: f64, upper: f64, old: f64) -> f64 {
+    if w > 0.0 {
+        return (-b / w).max(lower).min(upper);
+    }
+    // no inertia: u = b whatever λ, which asks for a bound
+    let bound = if b > 0.0 { lower } else { upper };
+    if b != 0.0 && bound.is_finite() { bound } else { old.max(lower).min(upper) }
+}

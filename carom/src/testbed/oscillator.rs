@@ -239,7 +239,8 @@ mod tests {
             assert!((q - q0).abs() < 1e-15 && (v - v0).abs() < 1e-15, "{q0} {v0}: {q} {v}");
         }
         let falling = LinearOscillator { q0: 0.0, v0: -2.0, ..Default::default() };
-        assert_eq!((falling.state_at(0.0), falling.velocity_before(0.0)), ((0.0, 1.0), -2.0));
+        let (q, v) = falling.state_at(0.0);
+        assert!(q == 0.0 && (v - 1.0).abs() < 1e-15 && (falling.velocity_before(0.0) + 2.0).abs() < 1e-15);
     }
 
     #[test]

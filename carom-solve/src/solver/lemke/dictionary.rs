@@ -7,6 +7,9 @@
 /// Relative size below which an entry is no pivot, and two ratios are one.
 const NEGLIGIBLE: f64 = 1e-12;
 
+/// Relative size of what rounding leaves of a zero after some pivots.
+const ROUNDING: f64 = 1e-14;
+
 /// A variable of the LCP: `w_k`, `z_k`, or the artificial one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Variable {
@@ -35,6 +38,7 @@ enum Place {
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
     rows: usize,
+    largest_q: f64,
     table: Vec<f64>, // (rows × (rows + 2)) q, then the nonbasic columns; the artificial one is the last at first
     basic: Vec<Variable>, // (rows)
     nonbasic: Vec<Variable>, // (rows + 1)
@@ -54,6 +58,7 @@ impl Dictionary {
             fill(i, &mut row[..=rows]);
             row[rows + 1] = 1.0;
         }
+        self.largest_q = self.table.iter().step_by(width).fold(0.0, |a: f64, q| a.max(q.abs()));
         self.basic.clear();
         self.basic.extend((0..rows).map(Variable::W));
         self.nonbasic.clear();
@@ -129,7 +134,7 @@ impl Dictionary {
         self.ties.clear();
         self.ties.extend((0..self.rows).filter(|i| -self.table[i * width + column] > threshold));
         // a basic variable below zero is zero up to rounding
-        self.keep_smallest(column, |table, i| table[i * width].max(0.0));
+        self.keep_smallest(column, ROUNDING * self.largest_q, |table, i| table[i * width].max(0.0));
         if let Some(&i) = self.ties.iter().find(|&&i| self.basic[i] == Variable::Artificial) {
             return Some(i);
         }
@@ -138,23 +143,26 @@ impl Dictionary {
                 break;
             }
             match self.place[k] {
-                Place::Column(c) => self.keep_smallest(column, |table, i| -table[i * width + c]),
-                Place::Row(r) => self.keep_smallest(column, |_, i| if i == r { 1.0 } else { 0.0 }),
+                Place::Column(c) => self.keep_smallest(column, ROUNDING, |table, i| -table[i * width + c]),
+                Place::Row(r) => self.keep_smallest(column, ROUNDING, |_, i| if i == r { 1.0 } else { 0.0 }),
             }
         }
         self.ties.first().copied()
     }
 
-    /// Keeps the rows whose ratio of `numerator` to pivot is the smallest.
-    fn keep_smallest(&mut self, column: usize, numerator: impl Fn(&[f64], usize) -> f64) {
+    /// Keeps the rows whose ratio of `numerator` to pivot is the smallest; numerators below `zero` are zero.
+    fn keep_smallest(&mut self, column: usize, zero: f64, numerator: impl Fn(&[f64], usize) -> f64) {
         if self.ties.len() < 2 {
             return;
         }
         let (table, width) = (&self.table, self.rows + 2);
-        let ratio = |i: usize| numerator(table, i) / -table[i * width + column];
+        let ratio = |i: usize| {
+            let x = numerator(table, i);
+            if x.abs() <= zero { 0.0 } else { x / -table[i * width + column] }
+        };
         let smallest = self.ties.iter().map(|&i| ratio(i)).fold(f64::INFINITY, f64::min);
         let limit = smallest + NEGLIGIBLE * smallest.abs();
-        self.ties.retain(|&i| ratio(i) <= limit || numerator(table, i).abs() <= 1e-15 && limit >= 0.0);
+        self.ties.retain(|&i| ratio(i) <= limit);
     }
 }
 

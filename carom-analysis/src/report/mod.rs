@@ -1,0 +1,194 @@
+//! Reports: plain data in, one self-contained HTML file out that opens offline.
+//!
+//! A [`Report`] is a list of sections, a section a list of [`Block`]s. Nothing here knows of models or schemes: runs, convergence
+//! studies, performance profiles, bifurcation diagrams and galleries all fill the same few blocks.
+//!
+//! - All text is escaped where it enters the page ([`encode`]): names from model files cannot become markup or script.
+//! - The page asks nothing of the network, and its content security policy forbids it to.
+//! - The same report gives the same bytes: no clock, no random identifiers, no hash order.
+//! - Long time series go through a [`Decimator`] first; the report stores what it is given, exactly.
+//!
+//! State of the page for tests, as attributes of `<html>`: `data-ready="true"` once all charts and animations are drawn,
+//! `data-errors` the number of script errors; of each `.plot` and `canvas`: `data-drawn="true"`; of each canvas `data-frames`.
+
+mod animation;
+mod chart;
+mod decimate;
+mod encode;
+mod library;
+mod page;
+mod table;
+
+use std::io;
+
+use thiserror::Error;
+
+pub use animation::{Animation, Bounds, Colour, Contact, Coordinates, Geometry, Shape, Stroke};
+pub use chart::{Chart, Dash, Series, SeriesStyle, TIME_GROUP};
+pub use decimate::Decimator;
+pub use table::{Cell, Table, number};
+
+/// A report: one HTML file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Report {
+    pub title: String,
+    /// One line below the title; may be empty.
+    pub subtitle: String,
+    pub sections: Vec<Section>,
+}
+
+/// A titled part of a report, with an entry in the table of contents.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Section {
+    pub title: String,
+    pub blocks: Vec<Block>,
+    pub layout: Layout,
+}
+
+/// How charts and animations of a section are laid out; other blocks always take the full width.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// One below the other.
+    #[default]
+    Column,
+    /// Side by side where the window is wide enough: figure galleries.
+    Gallery,
+}
+
+/// One piece of content.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    Paragraph(String),
+    /// Names and values, e.g. the options of a run.
+    Facts(Vec<(String, String)>),
+    Table(Table),
+    Chart(Chart),
+    Animation(Animation),
+    /// Text shown as it is, e.g. the model file.
+    Preformatted {
+        caption: String,
+        text: String,
+    },
+    Callout {
+        kind: Callout,
+        text: String,
+    },
+}
+
+/// The weight of a callout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Callout {
+    Info,
+    Warning,
+    Failure,
+}
+
+/// Data that does not fit together. [`Report::write`] wraps it in an [`io::Error`] of kind `InvalidInput`.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ReportError {
+    #[error("chart `{chart}`, series `{series}`: {x} abscissae but {y} ordinates")]
+    SeriesLength { chart: String, series: String, x: usize, y: usize },
+    #[error("animation `{animation}`: time {time} of frame {frame} is not finite or before its predecessor")]
+    FrameTime { animation: String, frame: usize, time: f64 },
+    #[error(
+        "animation `{animation}`, shape `{shape}`: {found} coordinates do not fill {frames} frames of a {geometry:?}"
+    )]
+    ShapeLength { animation: String, shape: String, geometry: Geometry, frames: usize, found: usize },
+    #[error(
+        "animation `{animation}`, contact `{contact}`: interval {index} ends before it begins or before its predecessor"
+    )]
+    ContactInterval { animation: String, contact: String, index: usize },
+    #[error("the script of the chart library was not found in the `plotly` crate")]
+    ChartLibrary,
+}
+
+impl Report {
+    /// An empty report.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
+
+    /// Appends an empty section and returns it for filling.
+    pub fn section(&mut self, title: impl Into<String>) -> &mut Section {
+        self.sections.push(Section { title: title.into(), ..Section::default() });
+        let last = self.sections.len() - 1;
+        &mut self.sections[last]
+    }
+
+    /// Checks that lengths and times of charts and animations fit together.
+    pub fn check(&self) -> Result<(), ReportError> {
+        for block in self.blocks() {
+            match block {
+                Block::Chart(chart) => chart.check()?,
+                Block::Animation(animation) => animation.check()?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the HTML file. Nothing is written when the data do not fit together ([`ReportError`]).
+    pub fn write(&self, mut writer: impl io::Write) -> io::Result<()> {
+        let invalid = |error: ReportError| io::Error::new(io::ErrorKind::InvalidInput, error);
+        self.check().map_err(invalid)?;
+        let page = page::render(self).map_err(invalid)?;
+        writer.write_all(page.as_bytes())?;
+        writer.flush()
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.sections.iter().flat_map(|section| &section.blocks)
+    }
+}
+
+impl Section {
+    /// Appends a block.
+    pub fn push(&mut self, block: impl Into<Block>) -> &mut Self {
+        self.blocks.push(block.into());
+        self
+    }
+
+    /// Appends a paragraph; empty lines in `text` separate paragraphs.
+    pub fn paragraph(&mut self, text: impl Into<String>) -> &mut Self {
+        self.push(Block::Paragraph(text.into()))
+    }
+
+    /// Appends names and values.
+    pub fn facts<N: Into<String>, V: Into<String>>(&mut self, facts: impl IntoIterator<Item = (N, V)>) -> &mut Self {
+        self.push(Block::Facts(facts.into_iter().map(|(name, value)| (name.into(), value.into())).collect()))
+    }
+
+    /// Appends text shown as it is.
+    pub fn preformatted(&mut self, caption: impl Into<String>, text: impl Into<String>) -> &mut Self {
+        self.push(Block::Preformatted { caption: caption.into(), text: text.into() })
+    }
+
+    /// Appends a callout.
+    pub fn callout(&mut self, kind: Callout, text: impl Into<String>) -> &mut Self {
+        self.push(Block::Callout { kind, text: text.into() })
+    }
+
+    /// Lays charts and animations out side by side.
+    pub fn gallery(&mut self) -> &mut Self {
+        self.layout = Layout::Gallery;
+        self
+    }
+}
+
+impl From<Table> for Block {
+    fn from(table: Table) -> Self {
+        Self::Table(table)
+    }
+}
+
+impl From<Chart> for Block {
+    fn from(chart: Chart) -> Self {
+        Self::Chart(chart)
+    }
+}
+
+impl From<Animation> for Block {
+    fn from(animation: Animation) -> Self {
+        Self::Animation(animation)
+    }
+}

@@ -1,0 +1,262 @@
+//! Tables: sortable in the browser, long ones scroll in a box and name the file that has all rows.
+
+use std::fmt::Write as _;
+
+use super::encode::escape;
+
+/// Digits of the time column: impacts near an accumulation differ late.
+const TIME_DIGITS: usize = 10;
+const DIGITS: usize = 6;
+
+/// A table with a header.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    pub caption: String,
+    pub header: Vec<String>,
+    /// Short rows end in empty cells.
+    pub rows: Vec<Vec<Cell>>,
+    /// At most this many rows are written to the page.
+    pub shown: usize,
+    /// Number of rows of the full table, if `rows` is only its beginning.
+    pub total: Option<usize>,
+    /// Name of the file with all rows, for the note below a shortened table.
+    pub file: Option<String>,
+    /// Column with a time [s]: a click on a row moves the animations and the cursor of the charts there.
+    pub time_column: Option<usize>,
+}
+
+/// A cell. Numbers sort as numbers, shown with six significant digits unless formatted by the caller.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    Text(String),
+    Number(f64),
+    /// A number with the text to show for it.
+    Formatted {
+        value: f64,
+        text: String,
+    },
+    Empty,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new<H: Into<String>>(caption: impl Into<String>, header: impl IntoIterator<Item = H>) -> Self {
+        Self {
+            caption: caption.into(),
+            header: header.into_iter().map(Into::into).collect(),
+            rows: Vec::new(),
+            shown: 200,
+            total: None,
+            file: None,
+            time_column: None,
+        }
+    }
+
+    /// Appends a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) -> &mut Self {
+        self.rows.push(cells.into_iter().collect());
+        self
+    }
+
+    pub(super) fn render(&self, out: &mut String) {
+        out.push_str("<figure class=\"table\">\n");
+        if !self.caption.is_empty() {
+            let _ = writeln!(out, "<figcaption>{}</figcaption>", escape(&self.caption));
+        }
+        out.push_str("<div class=\"box\" tabindex=\"0\"><table>\n<thead><tr>");
+        for (column, name) in self.header.iter().enumerate() {
+            let class = if self.is_numeric(column) { " class=\"number\"" } else { "" };
+            let _ = write!(out, "<th{class} scope=\"col\"><button type=\"button\">{}</button></th>", escape(name));
+        }
+        out.push_str("</tr></thead>\n<tbody>\n");
+        for row in self.rows.iter().take(self.shown) {
+            self.render_row(out, row);
+        }
+        out.push_str("</tbody></table></div>\n");
+        self.render_note(out);
+        out.push_str("</figure>\n");
+    }
+
+    fn render_row(&self, out: &mut String, row: &[Cell]) {
+        match self.time_column.and_then(|column| row.get(column)).and_then(Cell::value) {
+            Some(time) if time.is_finite() => {
+                let _ = write!(out, "<tr data-time=\"{time}\">");
+            }
+            _ => out.push_str("<tr>"),
+        }
+        for column in 0..self.header.len().max(row.len()) {
+            let digits = if self.time_column == Some(column) { TIME_DIGITS } else { DIGITS };
+            let cell = row.get(column).unwrap_or(&Cell::Empty);
+            let text = escape(&cell.text(digits));
+            let _ = match cell.value() {
+                Some(value) => write!(out, "<td class=\"number\" data-value=\"{value}\">{text}</td>"),
+                None => write!(out, "<td>{text}</td>"),
+            };
+        }
+        out.push_str("</tr>\n");
+    }
+
+    fn render_note(&self, out: &mut String) {
+        let shown = self.rows.len().min(self.shown);
+        let total = self.total.unwrap_or(0).max(self.rows.len());
+        let hint = if self.time_column.is_some() { "Click on a row to go to its time." } else { "" };
+        let more = if total > shown {
+            let file = match &self.file {
+                Some(file) => format!("all {total} are in <code>{}</code>", escape(file)),
+                None => format!("{} more are not shown", total - shown),
+            };
+            format!("The first {shown} of {total} rows are shown; {file}. ")
+        } else {
+            String::new()
+        };
+        if !(hint.is_empty() && more.is_empty()) {
+            let _ = writeln!(out, "<p class=\"note\">{more}{hint}</p>");
+        }
+    }
+
+    /// A column is set to the right if it has numbers and no text.
+    fn is_numeric(&self, column: usize) -> bool {
+        let mut cells =
+            self.rows.iter().take(self.shown).filter_map(|row| row.get(column)).filter(|c| **c != Cell::Empty);
+        cells.clone().next().is_some() && cells.all(|cell| cell.value().is_some())
+    }
+}
+
+impl Cell {
+    fn value(&self) -> Option<f64> {
+        match self {
+            Self::Number(value) | Self::Formatted { value, .. } => Some(*value),
+            Self::Text(_) | Self::Empty => None,
+        }
+    }
+
+    fn text(&self, digits: usize) -> String {
+        match self {
+            Self::Text(text) | Self::Formatted { text, .. } => text.clone(),
+            Self::Number(value) => number(*value, digits),
+            Self::Empty => String::new(),
+        }
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(value: f64) -> Self {
+        Self::Number(value)
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(value: usize) -> Self {
+        Self::Formatted { value: value as f64, text: value.to_string() }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Empty, Into::into)
+    }
+}
+
+/// A number with at most `digits` significant digits, without trailing zeros: `0.25`, `1.5e-7`, `12`.
+pub fn number(value: f64, digits: usize) -> String {
+    if !value.is_finite() {
+        return if value.is_nan() {
+            "NaN"
+        } else if value > 0.0 {
+            "∞"
+        } else {
+            "−∞"
+        }
+        .to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let digits = digits.clamp(1, 17);
+    // rounding first: 9.999996 has the exponent of 10
+    let scientific = format!("{value:.*e}", digits - 1);
+    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..digits as i32).contains(&exponent) {
+        let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
+        trim(&format!("{value:.decimals$}")).to_owned()
+    } else {
+        format!("{}e{exponent}", trim(mantissa))
+    }
+}
+
+fn trim(decimal: &str) -> &str {
+    if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_right() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.25, "0.25"),
+            (12.0, "12"),
+            (-3.5, "-3.5"),
+            (9.999_996, "10"),
+            (0.000_123_456_7, "0.000123457"),
+            (1.5e-7, "1.5e-7"),
+            (123_456.0, "123456"),
+            (1_234_567.0, "1.23457e6"),
+            (1e300, "1e300"),
+            (100.0, "100"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "∞"),
+        ] {
+            assert_eq!(number(value, 6), text);
+        }
+        assert_eq!(number(1.999_999_999, 10), "1.999999999");
+        assert_eq!(number(2.0, 0), "2");
+    }
+
+    #[test]
+    fn a_long_table_says_what_is_missing() {
+        let mut table = Table::new("Impacts", ["t", "contact <A>"]);
+        for k in 0..7 {
+            table.row([Cell::Number(f64::from(k)), "<b>".into()]);
+        }
+        table.shown = 5;
+        table.total = Some(1_000);
+        table.file = Some("impacts & more.csv".into());
+        table.time_column = Some(0);
+        let mut html = String::new();
+        table.render(&mut html);
+        assert!(
+            html.contains("The first 5 of 1000 rows are shown; all 1000 are in <code>impacts &amp; more.csv</code>.")
+        );
+        assert_eq!(html.matches("<tr data-time=").count(), 5);
+        assert!(html.contains("contact &lt;A&gt;") && html.contains("<td>&lt;b&gt;</td>"));
+        assert!(!html.contains("<b>"));
+    }
+
+    #[test]
+    fn ragged_rows_and_missing_times_do_not_fail() {
+        let mut table = Table::new("", ["t", "u"]);
+        table.row([]).row([Cell::Empty]).row([f64::NAN.into(), 1usize.into(), "extra".into()]);
+        table.time_column = Some(0);
+        let mut html = String::new();
+        table.render(&mut html);
+        assert_eq!(html.matches("<tr>").count(), 4);
+        assert!(!html.contains("data-time") && html.contains("extra"));
+        assert!(!html.contains("rows are shown"));
+    }
+}

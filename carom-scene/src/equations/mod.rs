@@ -1,0 +1,54 @@
+//! Lagrangian models from equations. From the kinetic energy T(t, q, q') and the potential V(t, q) with generalised forces Q(t, q, q')
+//!
+//!     M = ∂²T/∂v∂v,   F = Q − ∂V/∂q + ∂T/∂q − (∂²T/∂v∂q) v − ∂²T/∂v∂t                       (1)
+//!     K = −∂F/∂q,   C = −∂F/∂v                                                             (2)
+//!     rows of a gap or slip y:  ∂y/∂q,  drift ∂y/∂t,  curvature (u_q) v + u_t with u = y_q v + y_t     (3)
+//!
+//! all exact, by symbolic differentiation at load time, evaluated as flat tapes over the inputs `[t | q | v]`.
+
+mod derive;
+mod model;
+
+pub use derive::{Derived, EquationError};
+pub use model::Equations;
+
+use crate::expression::{Graph, NodeId};
+use carom::State;
+use carom_solve::Law;
+
+/// The expressions of a model. Slots of the graph are `t`, then the coordinates, then the velocities.
+pub struct Source {
+    pub graph: Graph,
+    pub coordinates: Vec<String>,
+    pub kinetic: NodeId,
+    pub potential: NodeId,
+    /// One generalised force per coordinate: what has no potential.
+    pub forces: Vec<NodeId>,
+    pub laws: Vec<SourceLaw>,
+    pub initial: State,
+}
+
+/// A contact or a bilateral constraint.
+#[derive(Clone, Debug)]
+pub struct SourceLaw {
+    pub name: String,
+    pub law: Law,
+    pub restitution: f64,
+    /// Gap (or constraint), then slip displacements: as many as the law has rows.
+    pub outputs: Vec<NodeId>,
+}
+
+impl Source {
+    /// Slot of time.
+    pub const TIME: usize = 0;
+
+    /// Slot of coordinate `i`.
+    pub fn position(&self, i: usize) -> usize {
+        1 + i
+    }
+
+    /// Slot of velocity `i`.
+    pub fn velocity(&self, i: usize) -> usize {
+        1 + self.coordinates.len() + i
+    }
+}

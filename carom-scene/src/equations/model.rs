@@ -1,0 +1,197 @@
+//! The model: flat tapes behind the traits of mechanics. What is constant is evaluated once.
+
+use super::{Derived, EquationError, Source, SourceLaw};
+use crate::expression::{Graph, NodeId, Registers, Tape};
+use carom::model::{AccelerationLevel, Combination, Constancy, DenseOperator, Energy, Labels};
+use carom::{Coupling, Key, Mechanical, ModelError, Pair, Space, State};
+use carom_solve::LinearSolve;
+
+/// A tape with its registers and its last output.
+struct Program {
+    tape: Tape,
+    registers: Registers,
+    out: Vec<f64>,
+}
+
+impl Program {
+    fn new(graph: &Graph, nodes: &[NodeId]) -> Program {
+        let tape = Tape::compile(graph, nodes);
+        let mut program = Program { registers: tape.registers(), out: vec![0.0; nodes.len()], tape };
+        if program.tape.is_constant() {
+            program.tape.eval_parts(&[], &mut program.registers, &mut program.out);
+        }
+        program
+    }
+
+    #[inline]
+    fn eval(&mut self, t: f64, q: &[f64], v: &[f64]) -> &[f64] {
+        if !self.tape.is_constant() {
+            self.tape.eval_parts(&[&[t], q, v], &mut self.registers, &mut self.out);
+        }
+        &self.out
+    }
+}
+
+/// A Lagrangian model made of equations.
+pub struct Equations {
+    coordinates: Vec<String>,
+    laws: Vec<SourceLaw>,
+    initial: State,
+    constancy: Constancy,
+    operator: DenseOperator,
+    mass: Program,
+    force: Program,
+    tangents: Program,  // mass, damping, stiffness
+    gaps: Program,      // gaps, drift
+    rows: Program,      // rows
+    curvature: Program, // curvature
+    energy: Program,    // kinetic, potential, applied power
+    still: Vec<f64>,    // (n) zero velocities, where none are needed
+}
+
+impl Equations {
+    /// Differentiates and compiles.
+    pub fn new(mut source: Source) -> Result<Equations, EquationError> {
+        let d = Derived::of(&mut source)?;
+        let n = source.coordinates.len();
+        let graph = &source.graph;
+        let constant = |nodes: &[NodeId]| nodes.iter().all(|&node| graph.is_constant(node).is_some());
+        let constancy = Constancy {
+            mass: constant(&d.mass),
+            tangents: constant(&d.damping) && constant(&d.stiffness),
+            rows: constant(&d.rows),
+        };
+        let tangents: Vec<NodeId> = d.mass.iter().chain(&d.damping).chain(&d.stiffness).copied().collect();
+        let gaps: Vec<NodeId> = d.gaps.iter().chain(&d.drift).copied().collect();
+        let energy: Vec<NodeId> = d.energy.iter().flatten().chain(&d.applied_power).copied().collect();
+        let mut model = Equations {
+            constancy,
+            operator: DenseOperator::new(n),
+            mass: Program::new(graph, &d.mass),
+            force: Program::new(graph, &d.force),
+            tangents: Program::new(graph, &tangents),
+            gaps: Program::new(graph, &gaps),
+            rows: Program::new(graph, &d.rows),
+            curvature: Program::new(graph, &d.curvature),
+            energy: Program::new(graph, &energy),
+            still: vec![0.0; n],
+            coordinates: source.coordinates,
+            laws: source.laws,
+            initial: source.initial,
+        };
+        if constancy.mass {
+            model.operator.mass.copy_from_slice(&model.mass.out);
+        }
+        Ok(model)
+    }
+
+    /// The smallest relative pivot of the mass matrix at the initial state: not positive where it is not positive definite.
+    pub fn mass_definiteness(&mut self) -> f64 {
+        let at = self.initial.clone();
+        self.evaluate_mass(&at.q);
+        self.operator.definiteness()
+    }
+
+    #[inline]
+    fn evaluate_mass(&mut self, q: &[f64]) {
+        if !self.constancy.mass {
+            // the derivation has made sure that the mass depends on q alone
+            self.operator.mass.copy_from_slice(self.mass.eval(0.0, q, &self.still));
+        }
+    }
+}
+
+impl LinearSolve for Equations {
+    fn dim(&self) -> usize {
+        self.coordinates.len()
+    }
+    #[inline]
+    fn solve(&self, rhs: &mut [f64]) {
+        self.operator.solve(rhs);
+    }
+}
+
+impl Space for Equations {
+    fn initial(&self) -> State {
+        self.initial.clone()
+    }
+
+    fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
+        let n = self.coordinates.len();
+        out.clear(n);
+        let values = self.gaps.eval(t, q, &self.still);
+        if !values.iter().all(|x| x.is_finite()) {
+            return Err(ModelError::NotFinite { what: "a gap", t });
+        }
+        let (gaps, drift) = values.split_at(self.laws.len());
+        out.drift.extend_from_slice(drift);
+        for (k, (law, &gap)) in self.laws.iter().zip(gaps).enumerate() {
+            out.push(Pair { key: Key(k as u64), law: law.law, gap, restitution: law.restitution });
+        }
+        for row in self.rows.eval(t, q, &self.still).chunks_exact(n) {
+            out.rows.push_dense(row);
+        }
+        if !out.rows.is_finite() {
+            return Err(ModelError::NotFinite { what: "the gradient of a gap", t });
+        }
+        Ok(())
+    }
+
+    fn labels(&self) -> Labels {
+        Labels {
+            coordinates: self.coordinates.clone(),
+            contacts: self.laws.iter().map(|law| (law.name.clone(), law.law)).collect(),
+        }
+    }
+
+    fn energy(&mut self, at: &State) -> Option<Energy> {
+        let values = self.energy.eval(at.t, &at.q, &at.v);
+        Some(Energy { kinetic: values[0], potential: values[1] })
+    }
+
+    fn applied_power(&mut self, at: &State) -> f64 {
+        self.energy.eval(at.t, &at.q, &at.v)[2]
+    }
+}
+
+impl Mechanical for Equations {
+    fn constancy(&self) -> Constancy {
+        self.constancy
+    }
+
+    fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        out.copy_from_slice(self.force.eval(t, q, v));
+        if out.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(ModelError::NotFinite { what: "a force", t }) }
+    }
+
+    fn mass_mul(&mut self, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        self.evaluate_mass(q);
+        self.operator.mass_mul(v, out);
+        Ok(())
+    }
+
+    fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {
+        let n2 = self.coordinates.len() * self.coordinates.len();
+        let values = self.tangents.eval(at.t, &at.q, &at.v);
+        self.operator.mass.copy_from_slice(&values[..n2]);
+        self.operator.damping.copy_from_slice(&values[n2..2 * n2]);
+        self.operator.stiffness.copy_from_slice(&values[2 * n2..]);
+        self.operator.factor(c, at.t)
+    }
+
+    fn acceleration_level(&mut self) -> Option<&mut dyn AccelerationLevel> {
+        Some(self)
+    }
+}
+
+impl AccelerationLevel for Equations {
+    fn curvature(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut Vec<f64>) -> Result<(), ModelError> {
+        out.clear();
+        out.extend_from_slice(self.curvature.eval(t, q, v));
+        if out.iter().all(|x| x.is_finite()) {
+            Ok(())
+        } else {
+            Err(ModelError::NotFinite { what: "the curvature of a gap", t })
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Slip as one equation for the direction `d = (cos φ, sin φ)` of the friction force.
+//!
+//! ```text
+//!     den(d) = a_NN + μ a_NT·d,   r_N = −b_N/den,   e(d) = a_TN + μ A_TT d
+//!     g(d) = den (d⊥·b_T) − b_N (d⊥·e) = den d⊥·u_T = 0                                    (1)
+//! ```
+//!
+//! `g` is a trigonometric polynomial of degree two: at most four roots. A root is a slip if `den > 0` and `d·u_T ≤ 0`.
+
+use super::Vector;
+
+type Direction = [f64; 2];
+
+/// The tangential direction of a vector.
+#[inline]
+pub(super) fn direction(r: Vector) -> Option<Direction> {
+    let size = (r[1] * r[1] + r[2] * r[2]).sqrt();
+    (size > 0.0 && size.is_finite()).then(|| [r[1] / size, r[2] / size])
+}
+
+/// The slip equation of a contact.
+pub(super) struct Slip<'a> {
+    pub mu: f64,
+    pub a: &'a [f64; 9],
+    pub b: Vector,
+}
+
+/// The terms of (1) at a direction, and their derivatives with respect to the angle.
+struct Terms {
+    den: f64,
+    den_slope: f64,
+    g: f64,
+    slope: f64,
+    e: Direction,
+    across: f64, // d⊥·e
+    turning: f64, // μ d⊥·A_TT d⊥
+}
+
+impl Slip<'_> {
+    #[inline]
+    fn terms(&self, [c, s]: Direction) -> Terms {
+        let (mu, a, b) = (self.mu, self.a, &self.b);
+        let den = a[0] + mu * (a[1] * c + a[2] * s);
+        let den_slope = mu * (a[2] * c - a[1] * s);
+        let e = [a[3] + mu * (a[4] * c + a[5] * s), a[6] + mu * (a[7] * c + a[8] * s)];
+        let turning = mu * (a[4] * s * s - (a[5] + a[7]) * s * c + a[8] * c * c);
+        let (across, along) = (e[1] * c - e[0] * s, e[0] * c + e[1] * s);
+        let (b_across, b_along) = (b[2] * c - b[1] * s, b[1] * c + b[2] * s);
+        Terms {
+            den,
+            den_slope,
+            g: den * b_across - b[0] * across,
+            slope: den_slope * b_across - den * b_along - b[0] * (turning - along),
+            e,
+            across,
+            turning,
+        }
+    }
+
+    /// The reaction at a direction, if it pushes.
+    #[inline]
+    fn reaction(&self, d: Direction, t: &Terms) -> Option<Vector> {
+        let normal = -self.b[0] / t.den;
+        (t.den > 0.0 && normal.is_finite()).then_some([normal, self.mu * normal * d[0], self.mu * normal * d[1]])
+    }
+
+    /// Whether the velocity is against the friction force.
+    #[inline]
+    fn opposes(&self, d: Direction, t: &Terms, r: Vector) -> bool {
+        d[0] * (self.b[1] + r[0] * t.e[0]) + d[1] * (self.b[2] + r[0] * t.e[1]) <= 0.0
+    }
+
+    /// Newton on the angle; the direction is turned and normalised, without sines.
+    #[inline]
+    pub(super) fn newton(&self, start: Direction) -> Option<Vector> {
+        let mut d = start;
+        for _ in 0..12 {
+            let t = self.terms(d);
+            // a root with falling g is no attractor of the direction
+            if !(t.slope > 0.0 && t.den > 0.0) {
+                return None;
+            }
+            let step = (-t.g / t.slope).clamp(-0.7, 0.7);
+            let inverse = 1.0 / (1.0 + step * step).sqrt();
+            d = [(d[0] - step * d[1]) * inverse, (d[1] + step * d[0]) * inverse];
+            if step.abs() < 1e-10 {
+                // quadratic convergence: the next step would be below rounding
+                let t = self.terms(d);
+                return self.reaction(d, &t).filter(|&r| t.slope > 0.0 && self.opposes(d, &t, r));
+            }
+        }
+        None
+    }
+
+    /// Visits the roots between the sign changes of g on a grid of the circle; the caller judges them. Where g turns back
+    /// towards zero inside a cell, the extremum splits the cell: two near roots are not missed.
+    pub(super) fn sign_changes(&self, angles: usize, mut visit: impl FnMut(Vector)) {
+        let width = std::f64::consts::TAU / angles as f64;
+        let mut left = self.at(0.0);
+        for k in 0..angles {
+            let (low, high) = (k as f64 * width, (k + 1) as f64 * width);
+            let right = self.at(high);
+            let mut root = |low, high, g_low| {
+                let (s, c) = f64::sin_cos(self.bracketed(low, high, g_low));
+                if let Some(r) = self.reaction([c, s], &self.terms([c, s])) {
+                    visit(r);
+                }
+            };
+            if (left.g <= 0.0) != (right.g <= 0.0) {
+                root(low, high, left.g);
+            } else if left.g * left.slope < 0.0 && right.g * right.slope > 0.0 {
+                let (middle, g) = self.turning_point(low, high, left.g);
+                if (g <= 0.0) != (left.g <= 0.0) {
+                    root(low, middle, left.g);
+                    root(middle, high, g);
+                }
+            }
+            left = right;
+        }
+    }
+
+    fn at(&self, angle: f64) -> Terms {
+        let (s, c) = angle.sin_cos();
+        self.terms([c, s])
+    }
+
+    /// Where g comes nearest to zero, or beyond it, between two angles with the same sign.
+    fn turning_point(&self, mut low: f64, mut high: f64, g_low: f64) -> (f64, f64) {
+        let mut best = (low, g_low);
+        for _ in 0..50 {
+            let middle = 0.5 * (low + high);
+            let t = self.at(middle);
+            best = (middle, t.g);
+            if (t.g <= 0.0) != (g_low <= 0.0) {
+                break;
+            }
+            if t.slope * g_low < 0.0 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        best
+    }
+
+    /// The root between two angles with different signs of g: Newton, with bisection as its guard.
+    fn bracketed(&self, mut low: f64, mut high: f64, g_low: f64) -> f64 {
+        let mut x = 0.5 * (low + high);
+        for _ in 0..80 {
+            let (s, c) = x.sin_cos();
+            let t = self.terms([c, s]);
+            if (t.g <= 0.0) == (g_low <= 0.0) {
+                low = x;
+            } else {
+                high = x;
+            }
+            let mut next = x - t.g / t.slope;
+            if !(next > low && next < high) {
+                next = 0.5 * (low + high);
+            }
+            if (next - x).abs() <= 1e-16 * (1.0 + x.abs()) {
+                return next;
+            }
+            x = next;
+        }
+        x
+    }
+
+    /// Newton on `(r_N, φ)` together, which does not divide by `den`.
+    pub(super) fn polish(&self, r: Vector) -> Vector {
+        let Some(mut d) = direction(r) else { return r };
+        let mut normal = r[0];
+        for _ in 0..3 {
+            let t = self.terms(d);
+            let u = [self.b[1] + normal * t.e[0], self.b[2] + normal * t.e[1]];
+            let f = [t.den * normal + self.b[0], d[0] * u[1] - d[1] * u[0]];
+            let j = [t.den, normal * t.den_slope, t.across, normal * t.turning - (d[0] * u[0] + d[1] * u[1])];
+            let determinant = j[0] * j[3] - j[1] * j[2];
+            let (dn, turn) = ((f[0] * j[3] - f[1] * j[1]) / determinant, (f[1] * j[0] - f[0] * j[2]) / determinant);
+            if !(dn.is_finite() && turn.abs() < 0.5 && normal - dn > 0.0) {
+                break;
+            }
+            normal -= dn;
+            let inverse = 1.0 / (1.0 + turn * turn).sqrt();
+            d = [(d[0] + turn * d[1]) * inverse, (d[1] - turn * d[0]) * inverse];
+        }
+        [normal, self.mu * normal * d[0], self.mu * normal * d[1]]
+    }
+}
