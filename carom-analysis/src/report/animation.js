@@ -3,6 +3,8 @@
 
 (() => {
   const FLASH_SECONDS = 0.35;
+  // room for the numbers of the grid [px]
+  const MARGIN = { left: 46, bottom: 28 };
   const ICONS = { play: "M2 1 L11 6 L2 11 Z", pause: "M2 1 H5 V11 H2 Z M7 1 H10 V11 H7 Z" };
 
   const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -240,23 +242,31 @@
       const width = this.canvas.clientWidth;
       if (width === 0) return;
       const [spanX, spanY] = [this.bounds.x[1] - this.bounds.x[0], this.bounds.y[1] - this.bounds.y[0]];
-      const height = Math.round(clamp((width * spanY) / spanX, 240, Math.min(480, Math.max(width, 240))));
+      const areaWidth = width - MARGIN.left;
+      const areaHeight = Math.round(clamp((areaWidth * spanY) / spanX, 220, Math.min(460, Math.max(areaWidth, 220))));
+      const height = areaHeight + MARGIN.bottom;
       this.resize(width, height);
-      this.scale = Math.min(width / spanX, height / spanY) * this.zoom.factor;
+      this.scale = Math.min(areaWidth / spanX, areaHeight / spanY) * this.zoom.factor;
       const centreX = (this.bounds.x[0] + this.bounds.x[1]) / 2 + this.zoom.x;
       const centreY = (this.bounds.y[0] + this.bounds.y[1]) / 2 + this.zoom.y;
-      this.place = (x, y) => [width / 2 + (x - centreX) * this.scale, height / 2 - (y - centreY) * this.scale];
+      this.place = (x, y) => [MARGIN.left + areaWidth / 2 + (x - centreX) * this.scale, areaHeight / 2 - (y - centreY) * this.scale];
 
-      this.context.fillStyle = this.colours.page;
-      this.context.fillRect(0, 0, width, height);
-      this.drawGrid(width, height, centreX, centreY);
+      const { context } = this;
+      context.fillStyle = this.colours.page;
+      context.fillRect(0, 0, width, height);
+      const barStart = this.drawScaleBar(width, height);
+      this.drawGrid({ width, areaWidth, areaHeight, centreX, centreY, barStart });
+      context.save();
+      context.beginPath();
+      context.rect(MARGIN.left, 0, areaWidth, areaHeight);
+      context.clip();
       const frame = this.times.length ? lastBefore(this.time, this.times.length, (k) => this.times[k]) : 0;
       const duration = frame + 1 < this.times.length ? this.times[frame + 1] - this.times[frame] : 0;
       const weight = duration > 0 ? (this.time - this.times[frame]) / duration : 0;
       for (const shape of this.shapes) if (shape.trace) this.drawTrace(shape, frame, weight);
       for (const shape of this.shapes) this.drawShape(shape, this.interpolate(shape.coordinates, frame, weight));
       this.drawContacts(frame, weight);
-      this.drawScaleBar(height);
+      context.restore();
       this.showState();
       this.canvas.dataset.drawn = "true";
     }
@@ -274,58 +284,62 @@
       this.context.lineJoin = this.context.lineCap = "round";
     }
 
-    drawGrid(width, height, centreX, centreY) {
+    drawGrid({ width, areaWidth, areaHeight, centreX, centreY, barStart }) {
       const { context } = this;
       const step = nice(110 / this.scale);
-      context.strokeStyle = this.colours.grid;
       context.fillStyle = this.colours.muted;
       context.lineWidth = 1;
+      context.setLineDash([]);
       context.font = "11px " + this.colours.font;
-      const [halfX, halfY] = [width / 2 / this.scale, height / 2 / this.scale];
-      const lines = (centre, half, action) => {
-        const first = Math.ceil((centre - half) / step);
-        const last = Math.floor((centre + half) / step);
+      const lines = (centre, pixels, action) => {
+        const first = Math.ceil((centre - pixels / 2 / this.scale) / step);
+        const last = Math.floor((centre + pixels / 2 / this.scale) / step);
         for (let k = first; k <= Math.min(last, first + 200); k++) action(k * step, short(k * step));
       };
+      context.strokeStyle = this.colours.grid;
       context.beginPath();
-      context.textBaseline = "bottom";
-      lines(centreX, halfX, (x, label) => {
+      context.textBaseline = "middle";
+      context.textAlign = "center";
+      lines(centreX, areaWidth, (x, label) => {
         const at = Math.round(this.place(x, 0)[0]) + 0.5;
         context.moveTo(at, 0);
-        context.lineTo(at, height);
-        if (at > 40 && at < width - 40) context.fillText(label, at + 4, height - 4);
+        context.lineTo(at, areaHeight);
+        if (at < barStart - 24) context.fillText(label, at, areaHeight + MARGIN.bottom / 2);
       });
-      context.textBaseline = "bottom";
-      lines(centreY, halfY, (y, label) => {
+      context.textAlign = "right";
+      lines(centreY, areaHeight, (y, label) => {
         const at = Math.round(this.place(0, y)[1]) + 0.5;
-        context.moveTo(0, at);
+        context.moveTo(MARGIN.left, at);
         context.lineTo(width, at);
-        if (at > 18 && at < height - 40) context.fillText(label, 5, at - 2);
+        if (at > 7) context.fillText(label, MARGIN.left - 7, at);
       });
+      context.stroke();
+      context.strokeStyle = this.colours.line;
+      context.beginPath();
+      context.moveTo(MARGIN.left + 0.5, 0);
+      context.lineTo(MARGIN.left + 0.5, areaHeight + 0.5);
+      context.lineTo(width, areaHeight + 0.5);
       context.stroke();
     }
 
-    drawScaleBar(height) {
+    // returns where the bar and its label begin
+    drawScaleBar(width, height) {
       const { context } = this;
-      const length = nice(120 / this.scale);
-      const [left, y, pixels] = [14, height - 26, length * this.scale];
+      const length = nice(100 / this.scale);
+      const [pixels, y] = [length * this.scale, Math.round(height - MARGIN.bottom / 2) + 0.5];
+      const [left, right] = [width - 14 - pixels, width - 14];
       const label = short(length) + " m";
-      context.font = "600 12px " + this.colours.font;
-      context.globalAlpha = 0.85;
-      context.fillStyle = this.colours.page;
-      context.fillRect(left - 8, y - 22, Math.max(pixels, context.measureText(label).width) + 16, 30);
-      context.globalAlpha = 1;
+      context.font = "600 11.5px " + this.colours.font;
       context.strokeStyle = context.fillStyle = this.colours.ink;
       context.lineWidth = 1.5;
       context.setLineDash([]);
       context.beginPath();
-      context.moveTo(left, y - 4);
-      context.lineTo(left, y);
-      context.lineTo(left + pixels, y);
-      context.lineTo(left + pixels, y - 4);
+      for (const [x, dy] of [[left, -4], [left, 4], [left, 0], [right, 0], [right, -4], [right, 4]]) context.lineTo(x, y + dy);
       context.stroke();
-      context.textBaseline = "bottom";
-      context.fillText(label, left + 2, y - 5);
+      context.textBaseline = "middle";
+      context.textAlign = "right";
+      context.fillText(label, left - 7, y);
+      return left - 7 - context.measureText(label).width;
     }
 
     path(points, closed) {

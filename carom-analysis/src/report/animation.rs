@@ -13,7 +13,7 @@ use super::encode::{gaps, single_gaps};
 pub struct Animation {
     #[serde(skip)]
     pub title: String,
-    /// Times of the frames, not decreasing [s].
+    /// Times of the frames, not decreasing [s]. With a frame at each impact its position is shown exactly.
     #[serde(serialize_with = "gaps")]
     pub times: Vec<f64>,
     /// Drawn in this order: the first is behind.

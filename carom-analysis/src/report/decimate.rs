@@ -5,6 +5,9 @@
 //! first gap (non-finite value). When the buckets are full, neighbours are merged pairwise and the bucket size doubles, so that
 //! every extreme survives. Buckets count samples, not seconds: where a scheme takes small steps, the curve keeps its resolution.
 //!
+//! Buckets are bounded by half of `max_points`, for on a smooth curve a bucket has two points: first and last are its extremes.
+//! A column that oscillates has more; its buckets are merged further when it is read.
+//!
 //! A bucket hides what happens between its four values, e.g. the jumps near an accumulation of impacts. Samples given by
 //! [`Decimator::push_important`] are therefore kept exactly beside the buckets, up to a quarter of `max_points`. If there are
 //! more, every second run of them is dropped, again and again: what remains is spread evenly over the impacts.
@@ -13,8 +16,6 @@ use std::mem;
 
 /// The smallest budget that still makes sense.
 const MIN_POINTS: usize = 64;
-/// First, smallest, largest, last, gap.
-const POINTS_PER_BUCKET: usize = 5;
 /// Important samples that are kept or dropped together: before and after an impact.
 const RUN_LENGTH: usize = 4;
 
@@ -123,9 +124,14 @@ impl Decimator {
 
     fn column(&self, column: usize) -> (Vec<f64>, Vec<f64>) {
         let mut points: Vec<Point> = self.exact.iter().filter_map(|sample| sample.point(column)).collect();
-        points.extend(self.buckets.iter().filter_map(|bucket| bucket.columns.get(column)).flat_map(Extent::points));
         if !self.is_exact() {
             points.extend(self.important.samples().filter_map(|sample| sample.point(column)));
+            let allowed = self.max_points - points.len();
+            let mut extents: Vec<Extent> = self.buckets.iter().filter_map(|b| b.columns.get(column)).copied().collect();
+            while extents.iter().map(|extent| extent.points().count()).sum::<usize>() > allowed {
+                extents = extents.chunks(2).map(Extent::joined).collect();
+            }
+            points.extend(extents.iter().flat_map(Extent::points));
         }
         points.sort_by_key(|point| point.index);
         points.dedup_by_key(|point| point.index);
@@ -175,9 +181,9 @@ impl Decimator {
         }
     }
 
-    /// Three quarters of the points; the last quarter is for important samples. Even, so that merging leaves full buckets.
+    /// Even, so that merging leaves full buckets.
     fn max_buckets(&self) -> usize {
-        (self.max_points - self.max_points / 4) / POINTS_PER_BUCKET / 2 * 2
+        self.max_points / 4 * 2
     }
 
     fn merge(&mut self) {
@@ -220,9 +226,21 @@ impl Extent {
         self.gap = self.gap.or(later.gap);
     }
 
+    /// One extent for neighbours in order of time.
+    fn joined(neighbours: &[Self]) -> Self {
+        let mut all = neighbours[0];
+        neighbours[1..].iter().for_each(|later| all.include(later));
+        all
+    }
+
+    /// First, smallest, largest, gap and last, each sample once.
     fn points(&self) -> impl Iterator<Item = Point> + use<> {
         let (low, high) = self.range.unzip();
-        [Some(self.first), low, high, self.gap, Some(self.last)].into_iter().flatten()
+        let points = [Some(self.first), low, high, self.gap, Some(self.last)];
+        let seen = points.map(|point| point.map(|point| point.index));
+        let fresh =
+            move |(k, point): (usize, Option<Point>)| point.filter(|point| !seen[..k].contains(&Some(point.index)));
+        points.into_iter().enumerate().filter_map(fresh)
     }
 }
 
@@ -232,7 +250,7 @@ impl Important {
             self.end_run();
         }
         self.length += 1;
-        if self.run % self.stride != 0 {
+        if !self.run.is_multiple_of(self.stride) {
             return;
         }
         match self.kept.last_mut().filter(|(run, _)| *run == self.run) {
@@ -241,9 +259,9 @@ impl Important {
                 if self.kept.len() >= self.max_runs {
                     self.stride = self.stride.saturating_mul(2);
                     let stride = self.stride;
-                    self.kept.retain(|(run, _)| run % stride == 0);
+                    self.kept.retain(|(run, _)| run.is_multiple_of(stride));
                 }
-                if self.run % self.stride == 0 {
+                if self.run.is_multiple_of(self.stride) {
                     self.kept.push((self.run, vec![sample]));
                 }
             }
@@ -288,7 +306,7 @@ mod tests {
         for k in 0..1_000_000_u32 {
             let spike = if k == 777_777 { 50.0 } else { 0.0 };
             decimator.push(f64::from(k), &[(f64::from(k) * 1e-3).sin() + spike]);
-            assert!(decimator.exact.len() <= 1000 && decimator.buckets.len() <= 150);
+            assert!(decimator.exact.len() <= 1000 && decimator.buckets.len() <= 500);
         }
         let (t, x) = decimator.finish().remove(0);
         assert!((200..=1000).contains(&t.len()), "{}", t.len());

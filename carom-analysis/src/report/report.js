@@ -127,6 +127,8 @@ const carom = (() => {
   // the chart library reads some markup in texts
   const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
+  const shortened = (text) => (text.length > 48 ? text.slice(0, 47) + "…" : text);
+
   function traces(data, colours) {
     const points = data.series.reduce((sum, series) => sum + (series.style === "lines" ? 0 : data.columns[series.y].length), 0);
     return data.series.map((series, index) => {
@@ -137,13 +139,15 @@ const carom = (() => {
       const many = data.columns[series.y].length > 2000;
       return {
         type: points > MANY_MARKERS ? "scattergl" : "scatter",
-        name: plain(series.name) || " ",
+        name: plain(shortened(series.name)) || " ",
         x: data.columns[series.x],
         y: data.columns[series.y],
         mode: { lines: "lines", markers: "markers", "lines-and-markers": "lines+markers", steps: "lines" }[series.style],
         line: {
           color: colour,
           width: 1.75,
+          // the data are decimated already, and coarser lines show corners
+          simplify: false,
           dash: series.dash === "solid" && series.colour === null ? DASHES[round] : series.dash,
           shape: series.style === "steps" ? "hv" : "linear",
         },
@@ -172,7 +176,7 @@ const carom = (() => {
       zeroline: !log,
       zerolinecolor: colours.line,
       zerolinewidth: 1,
-      ...(log && { minor: { showgrid: false, ticks: "outside", ticklen: 2, tickcolor: colours.line } }),
+      ...(log && { nticks: 4, minor: { showgrid: false, ticks: "outside", ticklen: 2, tickcolor: colours.line } }),
     };
   }
 
@@ -181,11 +185,13 @@ const carom = (() => {
     const x = { ...axis(data.xLabel, data.logX, colours), hoverformat: ".8~g" };
     const y = axis(data.yLabel, data.logY, colours);
     if (data.equalAxes) Object.assign(y, { scaleanchor: "x", scaleratio: 1 });
+    const empty = data.series.every((series) => data.columns[series.y].every((value) => value === null));
     const range = chart.range();
     if (range) Object.assign(x, { range, autorange: false });
     return {
       autosize: true,
-      margin: { l: 12, r: 14, t: 10, b: 8 },
+      // linked charts stand exactly below each other
+      margin: { l: data.group === null ? 12 : 66, r: 14, t: 10, b: 8 },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: colours.font, color: colours.ink, size: 13 },
@@ -197,6 +203,7 @@ const carom = (() => {
       hoverlabel: { namelength: -1, bgcolor: colours.panel, bordercolor: colours.line, font: { color: colours.ink, family: colours.font, size: 12.5 } },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colours.muted, activecolor: colours.ink },
       dragmode: "zoom",
+      annotations: empty ? [{ text: "no data", xref: "paper", yref: "paper", x: 0.5, y: 0.5, showarrow: false, font: { color: colours.muted } }] : [],
     };
   }
 

@@ -73,12 +73,8 @@ pub(super) const ZERO: NodeId = NodeId(0);
 
 impl Default for Graph {
     fn default() -> Self {
-        let mut graph = Self {
-            nodes: Vec::new(),
-            dependence: Vec::new(),
-            index: HashMap::new(),
-            derivatives: HashMap::new(),
-        };
+        let mut graph =
+            Self { nodes: Vec::new(), dependence: Vec::new(), index: HashMap::new(), derivatives: HashMap::new() };
         graph.constant(0.0);
         graph
     }

@@ -167,13 +167,14 @@ impl Scope {
 
     /// The error for a name that was not found.
     pub(super) fn unknown(&self, name: &str, primed: bool, span: Range<usize>) -> NameError {
-        let velocities: Vec<String> = self.names.iter().filter(|n| self.find_velocity(n).is_some()).cloned().collect();
-        let velocities: Vec<String> = velocities.iter().map(|name| format!("{name}'")).collect();
-        let written = if primed { format!("{name}'") } else { name.into() };
-        let known = self.names.iter().map(String::as_str).chain(velocities.iter().map(String::as_str)).chain(["pi"]);
         let problem = if primed && self.find(name).is_some() { NameProblem::NoVelocity } else { NameProblem::Unknown };
+        let prime = if primed { "'" } else { "" };
+        let written = format!("{name}{prime}");
         // a velocity can only be meant as another velocity
-        let nearest = nearest(&written, known.filter(|known| known.ends_with('\'') || !primed)).map(Into::into);
+        let meant =
+            self.names.iter().map(String::as_str).filter(|known| !primed || self.find_velocity(known).is_some());
+        let known = meant.chain((!primed).then_some("pi"));
+        let nearest = nearest(name, known).map(|near| format!("{near}{prime}"));
         NameError { name: written, problem, span, nearest }
     }
 }

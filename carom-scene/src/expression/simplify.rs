@@ -313,9 +313,9 @@ impl Graph {
             Node::IntegerPower(x, m) if m.saturating_mul(n) <= LARGEST_POWER => self.integer_power(x, m * n),
             Node::Negate(x) => {
                 let power = self.integer_power(x, n);
-                if n % 2 == 0 { power } else { self.negate(power) }
+                if n.is_multiple_of(2) { power } else { self.negate(power) }
             }
-            Node::Unary(Unary::Abs, x) if n % 2 == 0 => self.integer_power(x, n),
+            Node::Unary(Unary::Abs, x) if n.is_multiple_of(2) => self.integer_power(x, n),
             _ => self.intern(Node::IntegerPower(a, n)),
         }
     }

@@ -147,7 +147,7 @@ mod tests {
 
         /// The natural map vanishes at points built to satisfy the law, and does not where the law is broken.
         #[test]
-        fn natural_map_vanishes_exactly_at_solutions(mu in 0.01..3.0f64, n in 0.1..4.0f64, a in 0.0..6.28f64, slip in 0.1..3.0f64, rho in 0.1..10.0f64) {
+        fn natural_map_vanishes_exactly_at_solutions(mu in 0.01..3.0f64, n in 0.1..4.0f64, a in 0.0..std::f64::consts::TAU, slip in 0.1..3.0f64, rho in 0.1..10.0f64) {
             let law = Law::Coulomb3 { mu };
             let mut r = [0.0; 3];
             // slip: the force opposes the velocity on the boundary of the cone

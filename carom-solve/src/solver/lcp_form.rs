@@ -185,7 +185,7 @@ impl LcpForm {
 }
 
 /// The power of two nearest below or at √x, for normal positive x.
-fn near_root(x: f64) -> f64 {
+pub(super) fn near_root(x: f64) -> f64 {
     let exponent = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     f64::powi(2.0, exponent.div_euclid(2))
 }

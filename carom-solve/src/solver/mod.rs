@@ -56,8 +56,8 @@ pub enum SolveError {
     Ray { certificate: Certificate, pivots: usize },
     #[error("no basic solution among the {candidates} candidates")]
     NoSolution { certificate: Certificate, candidates: usize },
-    #[error("the problem is too large for this solver: {size} rows, at most {limit}")]
-    TooLarge { size: usize, limit: usize },
+    #[error("the problem is too large for this solver: {size} {what}, at most {limit}")]
+    TooLarge { what: &'static str, size: usize, limit: usize },
     #[error("the problem has an entry that is not finite ({0})")]
     NotFinite(&'static str),
     #[error(transparent)]

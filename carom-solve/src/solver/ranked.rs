@@ -42,8 +42,8 @@ impl RankedLu {
             if k == 0 {
                 threshold = tolerance * largest;
             }
-            // written so that a NaN is refused as well
-            if !(largest > threshold) {
+            // an entry that is not a number never becomes the largest
+            if largest <= threshold {
                 self.rank = k;
                 return k;
             }

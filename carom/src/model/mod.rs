@@ -10,7 +10,7 @@ pub mod linear;
 mod sparse;
 
 pub use dense::DenseOperator;
-pub use dual::{DualLagrangian, Functions};
+pub use dual::{DualLagrangian, Functions, NamedLaw, Scalar};
 pub use lagrangian::{Contact, Lagrangian};
 pub use linear::{Linear, LinearContact};
 pub use sparse::SparseMatrix;

@@ -78,10 +78,8 @@ impl Contact2 {
         let row = if a[0] > 0.0 { -b[0] / a[0] } else { 0.0 };
         let mut best = ([0.0; 2], f64::INFINITY);
         for candidate in [self.stick(b), slip(1.0), slip(-1.0), [row, 0.0], [0.0; 2]] {
-            let u = [
-                a[0] * candidate[0] + a[1] * candidate[1] + b[0],
-                a[2] * candidate[0] + a[3] * candidate[1] + b[1],
-            ];
+            let u =
+                [a[0] * candidate[0] + a[1] * candidate[1] + b[0], a[2] * candidate[0] + a[3] * candidate[1] + b[1]];
             let mut f = [0.0; 2];
             Law::Coulomb2 { mu }.natural_map(&candidate, &u, 1.0, &mut f);
             let size = candidate[0].hypot(candidate[1]).max(b[0].hypot(b[1]));

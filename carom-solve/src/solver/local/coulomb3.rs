@@ -209,8 +209,8 @@ fn invert(a: &[f64; 9]) -> ([f64; 9], f64) {
                 }
             }
         }
-        // written so that a NaN is refused as well
-        if !(largest > 1e-15) {
+        // an entry that is not a number never becomes the largest
+        if largest <= 1e-15 {
             smallest = 0.0;
             break;
         }

@@ -32,7 +32,7 @@ struct Terms {
     g: f64,
     slope: f64,
     e: Direction,
-    across: f64, // d⊥·e
+    across: f64,  // d⊥·e
     turning: f64, // μ d⊥·A_TT d⊥
 }
 

@@ -62,7 +62,6 @@ fn worst(cases: usize, decades: std::ops::Range<f64>, guesses: bool) -> f64 {
         let r = Contact3::new(mu, &a).solve(b, guess);
         let e = residual(&a, mu, b, r);
         assert!(e.is_finite());
-        if e > 1e-12 { println!("A={a:?}"); println!("BAD {case} e={e:.2e} dec={spread:.2} mu={mu:.3e} b={b:?} r={:?}", r.map(|x| x*unit)); }
         worst = worst.max(e);
     }
     worst
@@ -75,8 +74,10 @@ fn every_well_conditioned_contact_is_solved_to_rounding() {
 
 #[test]
 fn every_contact_is_solved() {
-    println!("WORST {:e} {:e} {:e}", worst(3_000_000, 0.0..12.0, false), worst(1_000_000, 8.0..14.0, true), worst(50_000, 0.0..4.0, true));
-    assert!(worst(100_000, 0.0..12.0, false) < 1e-10);
+    // 1e-12 is what the search asks for before it gives up
+    let cold = worst(100_000, 0.0..12.0, false);
+    let warm = worst(30_000, 6.0..12.0, true);
+    assert!(cold < 1e-11 && warm < 1e-11, "{cold:e} {warm:e}");
 }
 
 #[test]

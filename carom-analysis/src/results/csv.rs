@@ -1,0 +1,64 @@
+//! Comma-separated values with a header; numbers have the fewest digits that read back as the same number.
+
+use super::ResultError;
+use super::table::Cell;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Text is handed to the file in pieces of about this size.
+const PIECE: usize = 1 << 16;
+
+/// A file that always ends with a whole line.
+pub(super) struct CsvFile {
+    path: PathBuf,
+    file: File,
+    text: String,
+}
+
+impl CsvFile {
+    pub fn create<'a>(path: &Path, names: impl Iterator<Item = &'a str>) -> Result<CsvFile, ResultError> {
+        let file = File::create(path).map_err(ResultError::io("create", path))?;
+        let mut csv = CsvFile { path: path.to_path_buf(), file, text: String::with_capacity(2 * PIECE) };
+        csv.line(names.map(Cell::Text))?;
+        Ok(csv)
+    }
+
+    /// Appends a line.
+    pub fn line<'a>(&mut self, cells: impl Iterator<Item = Cell<'a>>) -> Result<(), ResultError> {
+        for (i, cell) in cells.enumerate() {
+            if i > 0 {
+                self.text.push(',');
+            }
+            match cell {
+                // writing into a string cannot fail
+                Cell::Real(x) => _ = write!(self.text, "{x:?}"),
+                Cell::Missing => {}
+                Cell::Text(text) => self.quote(text),
+            }
+        }
+        self.text.push('\n');
+        if self.text.len() >= PIECE { self.flush() } else { Ok(()) }
+    }
+
+    /// Hands whole lines to the file. Nothing is tried twice: after an error part of the text may be in the file.
+    pub fn flush(&mut self) -> Result<(), ResultError> {
+        if !self.text.is_empty() {
+            let written = self.file.write_all(self.text.as_bytes());
+            self.text.clear();
+            written.map_err(ResultError::io("write", &self.path))?;
+        }
+        Ok(())
+    }
+
+    fn quote(&mut self, text: &str) {
+        if text.contains([',', '"', '\n', '\r']) {
+            self.text.push('"');
+            self.text.push_str(&text.replace('"', "\"\""));
+            self.text.push('"');
+        } else {
+            self.text.push_str(text);
+        }
+    }
+}

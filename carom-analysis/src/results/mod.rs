@@ -1,0 +1,145 @@
+//! Result files of a run, written by observers while it goes on.
+//!
+//! | File | Content |
+//! |---|---|
+//! | `trajectory.parquet`, `trajectory.csv` | one row per recorded step: time, positions, velocities, gaps, impulses, energies, outputs |
+//! | `impacts.parquet`, `impacts.csv` | one row each time a contact closes |
+//! | `summary.json` | inputs, status, statistics, smallest gaps, certificate, energy ledger |
+//!
+//! - **Bounded memory**: rows wait in one row group (at most 65536 rows, about 4 million values), whatever the length of the run.
+//! - **Interrupted runs stay readable**: every full row group is a closed file `trajectory.part-00001.parquet`, ...; the rows of the
+//!   unfinished group are saved as the next part every few seconds. A process that is killed leaves the parts; any other end
+//!   merges them into the single file by copying encoded row groups, then removes them.
+//! - **The same run gives the same bytes**: row groups depend on the number of rows alone; the clock only decides when they are saved.
+//! - **Only finite numbers are results**: a value that is not finite ends the run with [`ResultError::NotFinite`]. A gap that the
+//!   model does not list at some time is null, as are the tangents of an impact without friction.
+//!
+//! ```no_run
+//! use carom_analysis::results::{Inputs, RecordOptions, RunRecorder};
+//! # fn run(mut simulation: carom::Simulation) -> Result<(), Box<dyn std::error::Error>> {
+//! let mut recorder = RunRecorder::create("results", simulation.stepper(), RecordOptions::default(), None)?;
+//! let outcome = simulation.run(&mut [&mut recorder]);
+//! let recorded = recorder.finish(Inputs::default(), &outcome, simulation.statistics());
+//! println!("{:?}: {} impacts", recorded.summary.status, recorded.summary.impacts);
+//! # Ok(())
+//! # }
+//! ```
+
+mod column;
+mod csv;
+mod curve;
+mod impacts;
+mod parquet_file;
+mod recorder;
+mod summary;
+mod table;
+mod trajectory;
+
+pub use column::{Columns, Outputs};
+pub use curve::Curve;
+pub use impacts::Impacts;
+pub use recorder::{Recorded, RunRecorder};
+pub use summary::{
+    EnergySummary, Failure, Inputs, Method, Residuals, SmallestGaps, Status, Summary, Totals, fingerprint,
+};
+pub use trajectory::Trajectory;
+
+use carom::ModelError;
+use parquet::errors::ParquetError;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How a run is recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordOptions {
+    /// Each n-th step is a row; the first and the last state always are. 0 means 1.
+    pub every: u64,
+    pub columns: Columns,
+    /// Write `.parquet` files.
+    pub parquet: bool,
+    /// Write `.csv` files.
+    pub csv: bool,
+    /// Points per curve kept in memory for the report (at least 64); 0 keeps none.
+    pub curve_points: usize,
+    /// Rows of a row group; chosen from the number of columns if `None`.
+    pub rows_per_group: Option<usize>,
+    /// Rows that wait in memory are saved this often; more rarely if saving takes more than a twentieth of the time.
+    pub save_interval: Duration,
+}
+
+impl Default for RecordOptions {
+    fn default() -> Self {
+        RecordOptions {
+            every: 1,
+            columns: Columns::Auto,
+            parquet: true,
+            csv: false,
+            curve_points: 2000,
+            rows_per_group: None,
+            save_interval: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What closing a result table left on the disk.
+#[derive(Debug, Default)]
+#[must_use]
+pub struct Written {
+    /// Names of the files inside the directory: the merged ones, or the parts that could not be merged.
+    pub files: Vec<String>,
+    pub rows: u64,
+    /// Why recording stopped, or why the files could not be completed.
+    pub error: Option<ResultError>,
+}
+
+/// Why a run could not be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultError {
+    #[error("cannot {action} `{}`: {source}", path.display())]
+    Io { action: &'static str, path: PathBuf, source: io::Error },
+    #[error("cannot {action} `{}`: {source}", path.display())]
+    Parquet { action: &'static str, path: PathBuf, source: ParquetError },
+    #[error("cannot write `{}`: {source}", path.display())]
+    Json { path: PathBuf, source: serde_json::Error },
+    #[error("`{column}` is {value} at t = {t}; only finite numbers are results")]
+    NotFinite { column: String, value: f64, t: f64 },
+    #[error("there is no column `{name}`; there are {}", known.join(", "))]
+    UnknownColumn { name: String, known: Vec<String> },
+    #[error("two columns are named `{name}`")]
+    DuplicateColumn { name: String },
+    #[error("the outputs cannot be evaluated at t = {t}: {source}")]
+    Output { t: f64, source: ModelError },
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+impl ResultError {
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ResultError + use<> {
+        let path = path.to_path_buf();
+        move |source| ResultError::Io { action, path, source }
+    }
+
+    /// The parquet library wraps errors of the file system; they are unwrapped, so that a full disk looks the same everywhere.
+    pub(crate) fn parquet(action: &'static str, path: &Path) -> impl FnOnce(ParquetError) -> ResultError + use<> {
+        let path = path.to_path_buf();
+        move |source| match source {
+            ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+                Ok(source) => ResultError::Io { action, path, source: *source },
+                Err(inner) => ResultError::Parquet { action, path, source: ParquetError::External(inner) },
+            },
+            source => ResultError::Parquet { action, path, source },
+        }
+    }
+
+    /// The time that the error speaks of [s].
+    pub fn time(&self) -> Option<f64> {
+        match self {
+            ResultError::NotFinite { t, .. } | ResultError::Output { t, .. } => Some(*t),
+            ResultError::Model(
+                ModelError::NotFinite { t, .. } | ModelError::Singular { t, .. } | ModelError::SparseSingular { t },
+            ) => Some(*t),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! A table that is written row by row in bounded memory: rows wait in one row group, full groups become closed part files, and the
+//! end merges the parts.
+//!
+//! The rows that wait are saved from time to time as the part that follows the closed ones; the same name is written again when
+//! the group is full. So the clock never moves the boundary of a row group.
+
+use super::csv::CsvFile;
+use super::parquet_file::{Layout, temporary};
+use super::{RecordOptions, ResultError, Written};
+use parquet::data_type::ByteArray;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Values of a row group, at most (beyond the smallest number of rows).
+const VALUES_PER_GROUP: usize = 1 << 22;
+const ROWS_PER_GROUP: (usize, usize) = (1024, 1 << 16);
+/// Saving may take this part of the time.
+const SAVING_SHARE: u32 = 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Real,
+    /// A real number or null.
+    Optional,
+    Text,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub name: String,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cell<'a> {
+    Real(f64),
+    Missing,
+    Text(&'a str),
+}
+
+/// The waiting values of a column.
+pub(super) enum Buffer {
+    Real(Vec<f64>),
+    /// Values that are present, and for each row 1 if it is.
+    Optional {
+        values: Vec<f64>,
+        levels: Vec<i16>,
+    },
+    Text(Vec<ByteArray>),
+}
+
+/// One result table with its files.
+pub(super) struct Table {
+    directory: PathBuf,
+    stem: &'static str,
+    columns: Vec<Column>,
+    parquet: Option<Groups>,
+    csv: Option<CsvFile>,
+    rows: u64,
+    /// Number of times that rows went to the disk, for those who want to do so at the same time.
+    pub saves: u64,
+    clock: Clock,
+    finished: bool,
+}
+
+/// The row group that is being filled, and the parts before it.
+struct Groups {
+    layout: Layout,
+    buffers: Vec<Buffer>,
+    waiting: usize,
+    rows_per_group: usize,
+    /// Full groups on the disk.
+    closed: usize,
+    /// Waiting rows that are also on the disk.
+    saved: usize,
+}
+
+struct Clock {
+    last: Instant,
+    interval: Duration,
+    pause: Duration,
+}
+
+impl Table {
+    /// Creates the directory where needed, removes the files of an earlier run of the same name, and opens the new ones.
+    ///
+    /// The first column is the time, for messages.
+    pub fn create(
+        directory: &Path,
+        stem: &'static str,
+        columns: Vec<Column>,
+        options: &RecordOptions,
+    ) -> Result<Table, ResultError> {
+        fs::create_dir_all(directory).map_err(ResultError::io("create the directory", directory))?;
+        remove_earlier(directory, stem)?;
+        let parquet = options.parquet.then(|| Groups::new(&columns, options.rows_per_group));
+        let path = directory.join(format!("{stem}.parquet"));
+        let parquet = parquet.transpose().map_err(ResultError::parquet("lay out", &path))?;
+        let csv = match options.csv {
+            true => Some(CsvFile::create(&directory.join(format!("{stem}.csv")), names(&columns))?),
+            false => None,
+        };
+        let clock = Clock { last: Instant::now(), interval: options.save_interval, pause: options.save_interval };
+        let directory = directory.to_path_buf();
+        Ok(Table { directory, stem, columns, parquet, csv, rows: 0, saves: 0, clock, finished: false })
+    }
+
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Rows that wait in memory.
+    pub fn waiting(&self) -> usize {
+        self.parquet.as_ref().map_or(0, |groups| groups.waiting)
+    }
+
+    /// Refuses numbers that are not finite, and missing ones where they are required.
+    pub fn check(&self, cells: &[Cell<'_>]) -> Result<(), ResultError> {
+        for (column, cell) in self.columns.iter().zip(cells) {
+            let value = match (column.kind, cell) {
+                (Kind::Real | Kind::Optional, Cell::Real(x)) if x.is_finite() => continue,
+                (Kind::Optional, Cell::Missing) | (Kind::Text, Cell::Text(_)) => continue,
+                (_, Cell::Real(x)) => *x,
+                _ => f64::NAN,
+            };
+            let t = if let Some(Cell::Real(t)) = cells.first() { *t } else { f64::NAN };
+            return Err(ResultError::NotFinite { column: column.name.clone(), value, t });
+        }
+        Ok(())
+    }
+
+    /// Appends a row, and saves when the group is full or some time has passed.
+    pub fn push(&mut self, cells: &[Cell<'_>]) -> Result<(), ResultError> {
+        self.check(cells)?;
+        self.rows += 1;
+        if let Some(groups) = &mut self.parquet {
+            groups.push(cells);
+        }
+        if let Some(csv) = &mut self.csv {
+            csv.line(cells.iter().copied())?;
+        }
+        if self.parquet.as_ref().is_some_and(|groups| groups.waiting >= groups.rows_per_group) {
+            self.close_group()?;
+        } else if self.clock.last.elapsed() >= self.clock.pause {
+            self.save()?;
+        }
+        Ok(())
+    }
+
+    /// Brings all rows to the disk.
+    pub fn save(&mut self) -> Result<(), ResultError> {
+        let start = Instant::now();
+        let path = self.next_part();
+        if let Some(groups) = &mut self.parquet
+            && groups.saved < groups.waiting
+        {
+            groups.layout.write(&path, &groups.buffers)?;
+            groups.saved = groups.waiting;
+        }
+        if let Some(csv) = &mut self.csv {
+            csv.flush()?;
+        }
+        self.saves += 1;
+        self.clock.last = Instant::now();
+        self.clock.pause = self.clock.interval.max(start.elapsed().saturating_mul(SAVING_SHARE));
+        Ok(())
+    }
+
+    fn close_group(&mut self) -> Result<(), ResultError> {
+        self.save()?;
+        if let Some(groups) = &mut self.parquet {
+            groups.closed += 1;
+            groups.clear();
+        }
+        Ok(())
+    }
+
+    /// Merges the parts. Where that is not possible the parts stay.
+    pub fn finish(mut self) -> Written {
+        self.finished = true;
+        let saved = self.save();
+        let mut files = Vec::new();
+        let merged = self.merge(saved.is_ok(), &mut files);
+        if self.csv.is_some() {
+            files.push(format!("{}.csv", self.stem));
+        }
+        Written { files, rows: self.rows, error: saved.and(merged).err() }
+    }
+
+    /// Lists the single file, or the parts where it could not be written.
+    fn merge(&self, complete: bool, files: &mut Vec<String>) -> Result<(), ResultError> {
+        let Some(groups) = &self.parquet else { return Ok(()) };
+        let parts: Vec<PathBuf> = (1..=groups.parts()).map(|number| self.part(number)).collect();
+        let path = self.directory.join(format!("{}.parquet", self.stem));
+        let merged = if complete { groups.layout.merge(&path, &parts) } else { Ok(()) };
+        if !complete || merged.is_err() {
+            files.extend((1..=groups.parts()).map(|number| part_name(self.stem, number)));
+            return merged;
+        }
+        files.push(format!("{}.parquet", self.stem));
+        for part in &parts {
+            fs::remove_file(part).map_err(ResultError::io("remove", part))?;
+        }
+        Ok(())
+    }
+
+    fn part(&self, number: usize) -> PathBuf {
+        self.directory.join(part_name(self.stem, number))
+    }
+
+    fn next_part(&self) -> PathBuf {
+        self.part(self.parquet.as_ref().map_or(0, |groups| groups.closed) + 1)
+    }
+}
+
+/// A table that is given up, e.g. while a panic unwinds, leaves all rows in parts.
+impl Drop for Table {
+    fn drop(&mut self) {
+        if !self.finished {
+            _ = self.save();
+        }
+    }
+}
+
+impl Groups {
+    fn new(columns: &[Column], rows: Option<usize>) -> Result<Groups, parquet::errors::ParquetError> {
+        let (fewest, most) = ROWS_PER_GROUP;
+        let rows_per_group =
+            rows.unwrap_or_else(|| (VALUES_PER_GROUP / columns.len().max(1)).clamp(fewest, most)).max(1);
+        let buffers = columns.iter().map(|column| Buffer::new(column.kind)).collect();
+        Ok(Groups { layout: Layout::new(columns)?, buffers, waiting: 0, rows_per_group, closed: 0, saved: 0 })
+    }
+
+    fn push(&mut self, cells: &[Cell<'_>]) {
+        for (buffer, cell) in self.buffers.iter_mut().zip(cells) {
+            buffer.push(*cell);
+        }
+        self.waiting += 1;
+    }
+
+    fn clear(&mut self) {
+        self.buffers.iter_mut().for_each(Buffer::clear);
+        (self.waiting, self.saved) = (0, 0);
+    }
+
+    /// Parts on the disk.
+    fn parts(&self) -> usize {
+        self.closed + usize::from(self.saved > 0)
+    }
+}
+
+impl Buffer {
+    fn new(kind: Kind) -> Buffer {
+        match kind {
+            Kind::Real => Buffer::Real(Vec::new()),
+            Kind::Optional => Buffer::Optional { values: Vec::new(), levels: Vec::new() },
+            Kind::Text => Buffer::Text(Vec::new()),
+        }
+    }
+
+    fn push(&mut self, cell: Cell<'_>) {
+        match (self, cell) {
+            (Buffer::Real(values), Cell::Real(x)) => values.push(x),
+            (Buffer::Optional { values, levels }, Cell::Real(x)) => {
+                values.push(x);
+                levels.push(1);
+            }
+            (Buffer::Optional { levels, .. }, _) => levels.push(0),
+            (Buffer::Text(values), Cell::Text(text)) => values.push(text.into()),
+            // refused by `check`
+            (Buffer::Real(_) | Buffer::Text(_), _) => {}
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Buffer::Real(values) => values.clear(),
+            Buffer::Optional { values, levels } => {
+                values.clear();
+                levels.clear();
+            }
+            Buffer::Text(values) => values.clear(),
+        }
+    }
+}
+
+fn names(columns: &[Column]) -> impl Iterator<Item = &str> {
+    columns.iter().map(|column| column.name.as_str())
+}
+
+fn part_name(stem: &str, number: usize) -> String {
+    format!("{stem}.part-{number:05}.parquet")
+}
+
+/// Removes what an earlier run left, so that its rows cannot be mistaken for those of this one.
+fn remove_earlier(directory: &Path, stem: &str) -> Result<(), ResultError> {
+    let entries = fs::read_dir(directory).map_err(ResultError::io("read the directory", directory))?;
+    for entry in entries {
+        let path = entry.map_err(ResultError::io("read the directory", directory))?.path();
+        let ours = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix(stem));
+        let ours = ours.is_some_and(|rest| {
+            let rest = rest.strip_suffix(".tmp").unwrap_or(rest);
+            let part = rest.strip_prefix(".part-").and_then(|rest| rest.strip_suffix(".parquet"));
+            matches!(rest, ".parquet" | ".csv") || part.is_some_and(|number| number.parse::<usize>().is_ok())
+        });
+        if ours {
+            remove(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a file; one that is not there is as good as removed.
+pub(super) fn remove(path: &Path) -> Result<(), ResultError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ResultError::io("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a small file that appears under its name only when it is complete.
+pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), ResultError> {
+    let temporary = temporary(path);
+    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        _ = fs::remove_file(&temporary);
+    }
+    written.map_err(ResultError::io("write", path))
+}

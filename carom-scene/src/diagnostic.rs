@@ -1,0 +1,214 @@
+//! What is wrong with a model file, and exactly where: file, line, column, field, reason and a hint.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+/// A text with a name: a model file, or an option of the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceText {
+    /// Path of the file, or the option such as `--set`.
+    pub name: String,
+    pub text: String,
+}
+
+impl SourceText {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<SourceText> {
+        Arc::new(SourceText { name: name.into(), text: text.into() })
+    }
+
+    /// Line and column of a byte offset, from 1; columns count characters.
+    pub fn position(&self, offset: usize) -> (usize, usize) {
+        let mut offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = self.text.get(..offset).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = 1 + before.bytes().filter(|&byte| byte == b'\n').count();
+        // a byte order mark is no character
+        let column = 1 + before[start..].chars().filter(|&character| character != '\u{feff}').count();
+        (line, column)
+    }
+}
+
+/// Where a value stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub source: Arc<SourceText>,
+    /// Byte range in the text.
+    pub span: Range<usize>,
+    /// Dotted path of the field.
+    pub field: Arc<str>,
+}
+
+impl Place {
+    /// The same field at another range of the same text.
+    pub fn at(&self, span: Range<usize>) -> Place {
+        Place { span, ..self.clone() }
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The file cannot be run.
+    Error,
+    /// It can, but perhaps it does not mean what was meant.
+    Warning,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// The text in question; serialised as its name.
+    #[serde(rename = "file", serialize_with = "name")]
+    pub source: Arc<SourceText>,
+    /// Byte range in the text; none where the whole file is meant.
+    pub span: Option<Range<usize>>,
+    /// Line of the start, from 1.
+    pub line: usize,
+    /// Column of the start in characters, from 1.
+    pub column: usize,
+    /// Dotted path of the field, such as `contact[0].gap`; empty where there is none.
+    pub field: String,
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    pub severity: Severity,
+}
+
+fn name<S: Serializer>(source: &Arc<SourceText>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&source.name)
+}
+
+impl Diagnostic {
+    /// A finding at a place.
+    pub fn new(severity: Severity, place: &Place, message: impl Into<String>) -> Diagnostic {
+        let (line, column) = place.source.position(place.span.start);
+        Diagnostic {
+            source: place.source.clone(),
+            span: Some(place.span.clone()),
+            line,
+            column,
+            field: place.field.to_string(),
+            message: message.into(),
+            hint: None,
+            severity,
+        }
+    }
+
+    /// An error about a file as a whole, for example one that cannot be read.
+    pub fn of_file(name: &str, message: impl Into<String>) -> Diagnostic {
+        let source = SourceText::new(name, "");
+        let place = Place { source, span: 0..0, field: "".into() };
+        Diagnostic { span: None, ..Diagnostic::new(Severity::Error, &place, message) }
+    }
+
+    /// Adds a hint.
+    pub fn hint(&mut self, hint: impl Into<String>) -> &mut Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Name of the file.
+    pub fn file(&self) -> &str {
+        &self.source.name
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.file())?;
+        if self.span.is_some() {
+            write!(f, "{}:{}:", self.line, self.column)?;
+        }
+        write!(f, " {}: ", if self.severity == Severity::Error { "error" } else { "warning" })?;
+        if !self.field.is_empty() {
+            write!(f, "{}: ", self.field)?;
+        }
+        write!(f, "{}", self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// Collects findings while a file is read and built.
+#[derive(Debug, Default)]
+pub(crate) struct Diagnostics {
+    list: Vec<Diagnostic>,
+}
+
+/// More findings than this help nobody.
+const MOST: usize = 100;
+
+impl Diagnostics {
+    pub(crate) fn error(&mut self, place: &Place, message: impl Into<String>) -> &mut Diagnostic {
+        self.push(Diagnostic::new(Severity::Error, place, message))
+    }
+
+    pub(crate) fn warning(&mut self, place: &Place, message: impl Into<String>) -> &mut Diagnostic {
+        self.push(Diagnostic::new(Severity::Warning, place, message))
+    }
+
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) -> &mut Diagnostic {
+        if self.list.len() > MOST {
+            self.list.truncate(MOST);
+        }
+        self.list.push(diagnostic);
+        let last = self.list.len() - 1;
+        &mut self.list[last]
+    }
+
+    /// Number of errors so far.
+    pub(crate) fn errors(&self) -> usize {
+        self.list.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
+    }
+
+    /// Whether so many errors were found that looking on is useless.
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() >= MOST
+    }
+
+    /// All findings in the order of their places; those of the command line come first.
+    pub(crate) fn finish(mut self, file: &Arc<SourceText>) -> Vec<Diagnostic> {
+        self.list.sort_by_key(|diagnostic| (diagnostic.source == *file, diagnostic.span.clone().map_or(0, |s| s.start)));
+        self.list.dedup();
+        self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_characters() {
+        let source = SourceText::new("a", "\u{feff}x = 1\nθ = 2\n");
+        assert_eq!(source.position(0), (1, 1));
+        assert_eq!(source.position(3), (1, 1));
+        let line = source.text.find('θ').unwrap();
+        assert_eq!(source.position(line), (2, 1));
+        assert_eq!(source.position(line + 1), (2, 1));
+        assert_eq!(source.position(line + 2), (2, 2));
+        assert_eq!(source.position(usize::MAX), (3, 1));
+    }
+
+    #[test]
+    fn one_line_has_everything() {
+        let place = Place { source: SourceText::new("ball.toml", "a\nbc"), span: 3..4, field: "model.kinetic".into() };
+        let mut diagnostic = Diagnostic::new(Severity::Error, &place, "unknown name `c`");
+        diagnostic.hint("did you mean `d`?");
+        assert_eq!(
+            diagnostic.to_string(),
+            "ball.toml:2:2: error: model.kinetic: unknown name `c` (did you mean `d`?)"
+        );
+    }
+}

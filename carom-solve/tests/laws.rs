@@ -1,0 +1,107 @@
+//! One law alone against closed forms, by every solver that admits it.
+
+mod generated;
+
+use carom_solve::{Law, SOLVERS, SolveError};
+use generated::Problem;
+use serde_json::json;
+
+/// All solvers find `expected`, to rounding.
+fn check(law: Law, w: &[f64], b: &[f64], expected: &[f64]) {
+    let problem = Problem::reduced(&[law], w, b);
+    for row in SOLVERS {
+        let mut solver = (row.build)(&json!({})).unwrap();
+        if solver.admits(&problem.laws).is_err() {
+            continue;
+        }
+        let (z, certificate) = problem.solve(&mut *solver).unwrap();
+        assert!(certificate.residual < 1e-14, "{} {law:?}: {certificate:?}", row.info.name);
+        for (x, y) in z.lambda.iter().zip(expected) {
+            assert!(
+                (x - y).abs() < 1e-14 * (1.0 + y.abs()),
+                "{} {law:?} b = {b:?}: {:?}, not {expected:?}",
+                row.info.name,
+                z.lambda
+            );
+        }
+    }
+}
+
+#[test]
+fn one_row() {
+    check(Law::Equality, &[2.0], &[-3.0], &[1.5]);
+    check(Law::Equality, &[2.0], &[3.0], &[-1.5]);
+    check(Law::Unilateral, &[2.0], &[-3.0], &[1.5]);
+    check(Law::Unilateral, &[2.0], &[3.0], &[0.0]);
+    check(Law::Unilateral, &[2.0], &[0.0], &[0.0]);
+}
+
+#[test]
+fn relay_and_bounded_multipliers() {
+    let relay = Law::Box { lower: -1.0, upper: 1.0 };
+    check(relay, &[2.0], &[-1.0], &[0.5]);
+    check(relay, &[2.0], &[-5.0], &[1.0]);
+    check(relay, &[2.0], &[5.0], &[-1.0]);
+    // without feedthrough the sign decides
+    check(relay, &[0.0], &[-0.1], &[1.0]);
+    check(relay, &[0.0], &[0.1], &[-1.0]);
+    check(Law::Box { lower: 0.3, upper: 0.3 }, &[2.0], &[7.0], &[0.3]);
+    check(Law::Box { lower: f64::NEG_INFINITY, upper: 1.0 }, &[2.0], &[-5.0], &[1.0]);
+    check(Law::Box { lower: f64::NEG_INFINITY, upper: 1.0 }, &[2.0], &[5.0], &[-2.5]);
+    check(Law::Box { lower: -1.0, upper: f64::INFINITY }, &[2.0], &[5.0], &[-1.0]);
+    check(Law::Box { lower: -1.0, upper: f64::INFINITY }, &[2.0], &[-5.0], &[2.5]);
+    check(Law::Box { lower: f64::NEG_INFINITY, upper: f64::INFINITY }, &[2.0], &[5.0], &[-2.5]);
+}
+
+#[test]
+fn planar_contact() {
+    let law = Law::Coulomb2 { mu: 0.5 };
+    let w = [2.0, 0.0, 0.0, 4.0];
+    check(law, &w, &[1.0, 5.0], &[0.0, 0.0]);
+    // stick: λ = −W⁻¹ b inside the cone
+    check(law, &w, &[-4.0, 2.0], &[2.0, -0.5]);
+    // slip: λ_N = 2, λ_T = ∓1 against u_T = b_T ∓ 4
+    check(law, &w, &[-4.0, 6.0], &[2.0, -1.0]);
+    check(law, &w, &[-4.0, -6.0], &[2.0, 1.0]);
+    // coupled block: slip with u_T > 0 has λ_N = 4/(2 − ½·1) = 8/3
+    check(law, &[2.0, 1.0, 1.0, 2.0], &[-4.0, 6.0], &[8.0 / 3.0, -4.0 / 3.0]);
+    // no friction
+    check(Law::Coulomb2 { mu: 0.0 }, &w, &[-4.0, 6.0], &[2.0, 0.0]);
+}
+
+#[test]
+fn spatial_contact() {
+    let law = Law::Coulomb3 { mu: 0.5 };
+    let w = [2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0];
+    check(law, &w, &[1.0, 5.0, -2.0], &[0.0, 0.0, 0.0]);
+    check(law, &w, &[-20.0, 6.0, -8.0], &[10.0, -3.0, 4.0]);
+    check(law, &w, &[-4.0, 6.0, -8.0], &[2.0, -0.6, 0.8]);
+    check(Law::Coulomb3 { mu: 0.0 }, &w, &[-4.0, 6.0, -8.0], &[2.0, 0.0, 0.0]);
+    // a nonsymmetric block, slip along the first tangent: u_N = 2 λ_N + λ_T − 4 = 0 with λ_T = −½ λ_N
+    let w = [2.0, 1.0, 0.0, 0.5, 3.0, 0.0, 0.0, 0.0, 3.0];
+    check(law, &w, &[-4.0, 6.0, 0.0], &[8.0 / 3.0, -4.0 / 3.0, 0.0]);
+}
+
+#[test]
+fn a_law_that_sees_no_inertia_is_solved_or_refused() {
+    for (law, rows, solvable) in [
+        (Law::Unilateral, 1, false),
+        (Law::Equality, 1, false),
+        (Law::Box { lower: 0.0, upper: 3.0 }, 1, true),
+        (Law::Coulomb2 { mu: 0.5 }, 2, false),
+        (Law::Coulomb3 { mu: 0.5 }, 3, false),
+    ] {
+        let problem = Problem::reduced(&[law], &vec![0.0; rows * rows], &vec![-1.0; rows]);
+        for row in SOLVERS {
+            let mut solver = (row.build)(&json!({})).unwrap();
+            match problem.solve(&mut *solver) {
+                Ok(_) => assert!(solvable, "{} {law:?}", row.info.name),
+                Err(SolveError::Unsupported(_)) => {}
+                Err(error) => {
+                    assert!(!solvable, "{} {law:?}: {error}", row.info.name);
+                    assert!(error.certificate().unwrap().residual > 0.1);
+                }
+            }
+        }
+    }
+}
