@@ -1,1 +1,5 @@
-//! carom-analysis
+//! Studies on top of carom: error norms, convergence, result files and reports.
+
+pub mod convergence;
+pub mod error;
+pub mod report;

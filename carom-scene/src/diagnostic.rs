@@ -144,6 +144,7 @@ impl std::error::Error for Diagnostic {}
 #[derive(Debug, Default)]
 pub(crate) struct Diagnostics {
     list: Vec<Diagnostic>,
+    errors: usize,
 }
 
 /// More findings than this help nobody.
@@ -159,17 +160,16 @@ impl Diagnostics {
     }
 
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) -> &mut Diagnostic {
-        if self.list.len() > MOST {
-            self.list.truncate(MOST);
-        }
+        self.errors += usize::from(diagnostic.severity == Severity::Error);
+        self.list.truncate(MOST);
         self.list.push(diagnostic);
         let last = self.list.len() - 1;
         &mut self.list[last]
     }
 
-    /// Number of errors so far.
+    /// Number of errors so far, also of those that were not kept.
     pub(crate) fn errors(&self) -> usize {
-        self.list.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
+        self.errors
     }
 
     /// Whether so many errors were found that looking on is useless.

@@ -1,5 +1,28 @@
 //! Model files: equations in TOML become carom models.
+//!
+//! ```text
+//! text ──▶ ModelFile (tables with places) ──▶ Scene (checked, with numbers) ──▶ model, stepper, simulation
+//!            `file`                            `scene`
+//! ```
+//!
+//! Every mistake is a [`Diagnostic`] with file, line, column, field, reason and hint.
+//!
+//! ```
+//! let text = carom_scene::new_example("my ball");
+//! let scene = carom_scene::from_str("ball.toml", &text, &Default::default()).unwrap();
+//! let mut simulation = scene.simulation().unwrap();
+//! let mut watch = scene.watch();
+//! assert!(simulation.run(&mut [&mut watch]).unwrap());
+//! assert!(watch.outcomes().iter().all(|outcome| outcome.holds));
+//! ```
 
+mod diagnostic;
 pub mod equations;
 pub mod expression;
+pub mod file;
 pub mod nearest;
+pub mod scene;
+
+pub use diagnostic::{Diagnostic, Place, Severity, SourceText};
+pub use file::{ModelFile, new_example, schema};
+pub use scene::{BuildError, Overrides, Scene, from_str, load};

@@ -27,37 +27,61 @@ pub struct Certificate {
     pub law: usize,
 }
 
+/// Sums over the laws, in scaled variables.
+#[derive(Default)]
+struct Tally {
+    certificate: Certificate,
+    missed: f64, // ‖F'‖²
+    worst: f64,  // its largest part
+    b: f64,      // ‖b'‖²
+    lambda: f64, // ‖λ'‖²
+    u: f64,      // ‖u'‖²
+}
+
+impl Tally {
+    /// Adds law `i` of N rows; N is a constant so that the loops over rows unroll.
+    #[inline(always)]
+    fn add<const N: usize>(&mut self, i: usize, p: &OneStepProblem<'_>, scale: f64, z: &Reaction) {
+        let law = &p.laws()[i];
+        let first = p.offsets()[i];
+        let (lambda, u, b) = (&z.lambda[first..first + N], &z.u[first..first + N], &p.b()[first..first + N]);
+        let mut f = [0.0; N];
+        let inverse = 1.0 / scale;
+        law.natural_map(lambda, u, inverse, &mut f);
+        // F' = √w F, because ρ = 1/w was used in the unscaled map
+        let missed = scale * norm2(&f);
+        self.missed += missed;
+        let c = &mut self.certificate;
+        if missed > self.worst {
+            self.worst = missed;
+            c.law = i;
+        }
+        self.b += norm2(b) * inverse;
+        self.lambda += norm2(lambda) * scale;
+        self.u += norm2(u) * inverse;
+        c.cone = c.cone.max(law.cone_violation(lambda));
+        c.velocity = c.velocity.max(law.velocity_violation(u));
+        c.complementarity = c.complementarity.max(law.complementarity(lambda, u));
+    }
+}
+
 impl Certificate {
     #[inline]
     pub(crate) fn of(p: &OneStepProblem<'_>, w: &Delassus, z: &Reaction) -> Certificate {
-        let mut c = Certificate::default();
-        let (mut sum, mut worst) = (0.0, -1.0);
-        let (mut b2, mut l2, mut u2) = (0.0, 0.0, 0.0);
-        let mut f = [0.0; 3];
+        let mut tally = Tally::default();
         for (i, law) in p.laws().iter().enumerate() {
-            let rows = p.rows(i);
-            let (lambda, u, b) = (&z.lambda[rows.clone()], &z.u[rows.clone()], &p.b()[rows.clone()]);
             let scale = w.scale(i);
-            let f = &mut f[..rows.len()];
-            law.natural_map(lambda, u, 1.0 / scale, f);
-            // F' = √w F, because ρ = 1/w was used in the unscaled map
-            let missed = scale * norm2(f);
-            sum += missed;
-            if missed > worst {
-                worst = missed;
-                c.law = i;
+            match law.size() {
+                1 => tally.add::<1>(i, p, scale, z),
+                2 => tally.add::<2>(i, p, scale, z),
+                _ => tally.add::<3>(i, p, scale, z),
             }
-            b2 += norm2(b) / scale;
-            l2 += norm2(lambda) * scale;
-            u2 += norm2(u) / scale;
-            c.cone = c.cone.max(law.cone_violation(lambda));
-            c.velocity = c.velocity.max(law.velocity_violation(u));
-            c.complementarity = c.complementarity.max(law.complementarity(lambda, u));
         }
-        let size = f64::max(b2, l2).max(u2).sqrt();
-        c.residual = if size > 0.0 { sum.sqrt() / size } else { sum.sqrt() };
+        let mut c = tally.certificate;
+        let size = f64::max(tally.b, tally.lambda).max(tally.u).sqrt();
+        c.residual = if size > 0.0 { tally.missed.sqrt() / size } else { tally.missed.sqrt() };
         // a sum that is not finite means a λ or u that is not
-        if !(c.residual.is_finite() && (b2 + l2 + u2).is_finite()) {
+        if !(c.residual.is_finite() && (tally.b + tally.lambda + tally.u).is_finite()) {
             c.residual = f64::INFINITY;
         }
         c

@@ -22,12 +22,37 @@ impl Delassus {
     pub(crate) fn assemble(&mut self, p: &Parts<'_>, offset: &[usize]) {
         self.offset.clear();
         self.offset.extend_from_slice(offset);
+        if p.laws.len() == 1 {
+            return self.assemble_alone(p);
+        }
         self.by_column.clear();
         self.raw.clear();
         for j in 0..p.laws.len() {
             self.assemble_column(p, j);
         }
         self.sort_into_rows(p.laws.len());
+    }
+
+    /// One law alone has one block: nothing to sort. Steps with one contact are the most frequent ones of all.
+    fn assemble_alone(&mut self, p: &Parts<'_>) {
+        let size = self.offset[1];
+        for (list, entries) in
+            [(&mut self.start, &[0, 1][..]), (&mut self.column, &[0]), (&mut self.at, &[0]), (&mut self.diagonal, &[0])]
+        {
+            list.clear();
+            list.extend_from_slice(entries);
+        }
+        self.value.clear();
+        self.value.resize(size * size, 0.0);
+        for k in 0..size {
+            self.response.clear();
+            self.response.resize(p.lhs.dim(), 0.0);
+            p.input.add_row(k, 1.0, &mut self.response);
+            p.lhs.solve(&mut self.response);
+            for r in 0..size {
+                self.value[r * size + k] = entry(p, r, k, &self.response);
+            }
+        }
     }
 
     /// Blocks (i, j) of one law j: solve with its columns of `B`, then multiply by the rows of `C` that see the response.
@@ -47,16 +72,7 @@ impl Delassus {
             for r in self.offset[i]..self.offset[i + 1] {
                 for k in 0..width {
                     let x = &self.response[k * n..(k + 1) * n];
-                    let mut w = p.output.dot(r, x);
-                    if let Some(d) = p.feedthrough {
-                        let (column, value) = d.row(r);
-                        w += column
-                            .iter()
-                            .zip(value)
-                            .filter(|(c, _)| **c == columns.start + k)
-                            .map(|(_, v)| v)
-                            .sum::<f64>();
-                    }
+                    let w = entry(p, r, columns.start + k, x);
                     any |= w != 0.0;
                     self.raw.push(w);
                 }
@@ -146,6 +162,9 @@ impl Delassus {
     pub fn scale(&self, i: usize) -> f64 {
         let block = self.diagonal(i);
         let size = self.offset[i + 1] - self.offset[i];
+        if let [w] = *block {
+            return if w > 0.0 && w.is_finite() { w } else { 1.0 };
+        }
         let trace: f64 = (0..size).map(|k| block[k * size + k]).sum();
         let mean = trace / size as f64;
         if mean > 0.0 && mean.is_finite() { mean } else { 1.0 }
@@ -184,6 +203,15 @@ impl Delassus {
             }
         }
     }
+}
+
+/// Entry (r, c) of W, with `x` the response to a unit reaction c.
+#[inline]
+fn entry(p: &Parts<'_>, r: usize, c: usize, x: &[f64]) -> f64 {
+    let w = p.output.dot(r, x);
+    let Some(d) = p.feedthrough else { return w };
+    let (column, value) = d.row(r);
+    w + column.iter().zip(value).filter(|(column, _)| **column == c).map(|(_, v)| v).sum::<f64>()
 }
 
 #[cfg(test)]
@@ -234,5 +262,20 @@ mod tests {
                 assert!((y[i] - expected).abs() < 1e-13);
             }
         }
+    }
+
+    #[test]
+    fn one_law_alone_has_one_block() {
+        let c = Rows::dense(2, &[1.0, 2.0, 0.5, -1.0, 0.0, 3.0]);
+        let d = Rows::dense(3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+        let laws = [Law::Coulomb3 { mu: 0.1 }];
+        let parts =
+            Parts { lhs: &Identity(2), output: &c, input: &c, feedthrough: Some(&d), b: &[0.0; 3], laws: &laws };
+        let mut work = ProblemWork::default();
+        let p = OneStepProblem::new(parts, &mut work);
+        let w = p.delassus();
+        // C Cᵀ + D by hand
+        assert_eq!(w.diagonal(0), [6.0, 0.5, 9.0, 2.5, 6.25, 3.0, 13.0, 5.0, 18.0]);
+        assert_eq!((w.laws(), w.size(), w.row(0).count()), (1, 3, 1));
     }
 }

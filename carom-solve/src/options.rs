@@ -67,10 +67,11 @@ impl OptionError {
     }
 }
 
-/// The page of a scheme or solver: the `//!` head of its source file.
+/// The page of a scheme or solver: the `//!` head of its source file, without the fences around formulas.
 pub fn page(source: &str) -> String {
     let mut text = String::new();
-    for line in source.lines().map_while(|line| line.strip_prefix("//!")) {
+    let head = source.lines().map_while(|line| line.strip_prefix("//!"));
+    for line in head.filter(|line| !line.trim_start().starts_with("```")) {
         text.push_str(line.strip_prefix(' ').unwrap_or(line));
         text.push('\n');
     }

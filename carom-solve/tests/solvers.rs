@@ -169,7 +169,8 @@ fn infeasible_problems_end_on_a_ray() {
     }
     for name in ["nsgs", "enumerative"] {
         let error = problem.solve(&mut *named(name)).unwrap_err();
-        assert!(error.certificate().unwrap().residual > 1e-3, "{name}: {error}");
+        // one of the two gap velocities is −1 at best
+        assert!(error.certificate().unwrap().velocity > 1.0 - 1e-9, "{name}: {error}");
     }
 }
 
@@ -196,7 +197,7 @@ fn numbers_that_are_not_finite_are_never_solved() {
             }
             // a bad guess is no excuse
             for mut solver in admitted(&laws) {
-                assert!(good.solve_from(&mut *solver, &vec![bad; 20]).is_ok(), "{} {laws:?}", solver.info().name);
+                assert!(good.solve_from(&mut *solver, &[bad; 20]).is_ok(), "{} {laws:?}", solver.info().name);
             }
         }
     }

@@ -1,7 +1,9 @@
 //! The waist between models and schemes: at a configuration, which laws there are, how far they are from acting, and along
 //! which rows they act.
 //!
+//! ```text
 //!     y = gap(t, q),   u = C v + ∂y/∂t,   reactions enter as B λ        (B = Cᵀ in mechanics)          (1)
+//! ```
 
 use carom_solve::{Law, Rows};
 

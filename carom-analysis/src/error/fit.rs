@@ -1,5 +1,7 @@
 //! Observed orders: least-squares slopes of log(error) against log(step).
+//! ```text
 //!     log y = slope · log x + intercept,   standard error √(Σ r²/((n - 2) Σ (log x - mean)²))
+//! ```
 //! Values without a finite logarithm (zeros, negatives, infinities, NaN) are skipped and counted, never hidden.
 
 use serde::Serialize;

@@ -241,8 +241,9 @@ mod tests {
                 let point: Vec<f64> = (0..=dimension).map(|_| random.random_range(-2.0..2.0)).collect();
                 let scan = (0..line.segments()).map(|s| line.to_segment(&point, s)).fold(f64::INFINITY, f64::min);
                 let found = line.nearest(&point, random.random_range(0..line.segments()), 0.0);
-                prop_assert_eq!(found.distance, scan);
-                prop_assert_eq!(line.to_segment(&point, found.segment), scan);
+                // a box may be an ulp farther than the rounded distance of a segment in it
+                prop_assert!((found.distance - scan).abs() < 1e-14, "{} {}", found.distance, scan);
+                prop_assert_eq!(line.to_segment(&point, found.segment), found.distance);
             }
         }
     }

@@ -1,7 +1,9 @@
-//! Grid norms of a series of errors e_i = e(t_i), i = 0..N [acary2009, §3].
+//! Grid norms of a series of errors e_i = e(t_i), i = 0..N [acary2009].
+//! ```text
 //!     l1 = Σ h_i |e_i|,   l2 = √(Σ h_i |e_i|²),   sup = max |e_i|
+//! ```
 //! For N equal steps h the weights are h_i = h at *all* N + 1 points, the two ends included. This is the definition
-//! of the published tables; it exceeds the trapezoidal rule by h (|e_0| + |e_N|)/2. On other grids the weights are
+//! of the reference tables; it exceeds the trapezoidal rule by h (|e_0| + |e_N|)/2. On other grids the weights are
 //! trapezoidal, h_i = (t_{i+1} - t_{i-1})/2 with half steps at the ends. |e_i| is the Euclidean norm of a sample.
 //! | l1 [unit of e · s] | l2 [unit of e · √s] | sup [unit of e] |
 

@@ -38,7 +38,7 @@ pub fn json<T: Serialize>(value: &T) -> String {
 /// Gzip without time stamp or file name, in base64.
 pub fn pack(bytes: &[u8]) -> String {
     // writing into a vector does not fail
-    let mut encoder = GzBuilder::new().mtime(0).operating_system(255).write(Vec::new(), Compression::best());
+    let mut encoder = GzBuilder::new().mtime(0).operating_system(255).write(Vec::new(), Compression::new(6));
     let packed = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();
     STANDARD.encode(packed)
 }

@@ -3,7 +3,7 @@
 //! A [`Report`] is a list of sections, a section a list of [`Block`]s. Nothing here knows of models or schemes: runs, convergence
 //! studies, performance profiles, bifurcation diagrams and galleries all fill the same few blocks.
 //!
-//! - All text is escaped where it enters the page ([`encode`]): names from model files cannot become markup or script.
+//! - All text is escaped where it enters the page (`encode.rs`): names from model files cannot become markup or script.
 //! - The page asks nothing of the network, and its content security policy forbids it to.
 //! - The same report gives the same bytes: no clock, no random identifiers, no hash order.
 //! - Long time series go through a [`Decimator`] first; the report stores what it is given, exactly.

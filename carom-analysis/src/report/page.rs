@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::encode::{escape, payload};
-use super::{Block, Callout, Layout, Report, ReportError, library};
+use super::{Animation, Block, Callout, Chart, Layout, Report, ReportError, library};
 
 const STYLE: &str = include_str!("style.css");
 const REPORT_SCRIPT: &str = include_str!("report.js");
@@ -100,31 +100,8 @@ impl Figures {
                 out.push_str("</dl>\n");
             }
             Block::Table(table) => table.render(out),
-            Block::Chart(chart) => {
-                self.charts += 1;
-                let id = format!("chart-{}", self.charts);
-                let _ = writeln!(
-                    out,
-                    "<figure class=\"chart\">\n<figcaption>{title}</figcaption>\n\
-                     <div class=\"plot\" id=\"{id}\" role=\"img\" aria-label=\"{title}\" data-payload=\"{id}-data\"></div>",
-                    title = escape(&chart.title),
-                );
-                payload(out, &format!("{id}-data"), &chart.data());
-                out.push_str("</figure>\n");
-            }
-            Block::Animation(animation) => {
-                self.animations += 1;
-                let id = format!("animation-{}", self.animations);
-                let _ = writeln!(
-                    out,
-                    "<figure class=\"animation\" id=\"{id}\" data-payload=\"{id}-data\">\n<figcaption>{title}</figcaption>\n\
-                     <canvas tabindex=\"0\" role=\"img\" aria-label=\"{title}\" data-frames=\"{}\"></canvas>",
-                    animation.times.len(),
-                    title = escape(&animation.title),
-                );
-                payload(out, &format!("{id}-data"), &animation.data());
-                out.push_str("</figure>\n");
-            }
+            Block::Chart(chart) => self.chart(out, chart),
+            Block::Animation(animation) => self.animation(out, animation),
             Block::Preformatted { caption, text } => {
                 out.push_str("<figure class=\"preformatted\">\n");
                 if !caption.is_empty() {
@@ -143,11 +120,38 @@ impl Figures {
             }
         }
     }
+
+    fn chart(&mut self, out: &mut String, chart: &Chart) {
+        self.charts += 1;
+        let id = format!("chart-{}", self.charts);
+        let _ = writeln!(
+            out,
+            "<figure class=\"chart\">\n<figcaption>{title}</figcaption>\n\
+             <div class=\"plot\" id=\"{id}\" role=\"img\" aria-label=\"{title}\" data-payload=\"{id}-data\"></div>",
+            title = escape(&chart.title),
+        );
+        payload(out, &format!("{id}-data"), &chart.data());
+        out.push_str("</figure>\n");
+    }
+
+    fn animation(&mut self, out: &mut String, animation: &Animation) {
+        self.animations += 1;
+        let id = format!("animation-{}", self.animations);
+        let _ = writeln!(
+            out,
+            "<figure class=\"animation\" id=\"{id}\" data-payload=\"{id}-data\">\n<figcaption>{title}</figcaption>\n\
+             <canvas tabindex=\"0\" role=\"img\" aria-label=\"{title}\" data-frames=\"{}\"></canvas>",
+            animation.times.len(),
+            title = escape(&animation.title),
+        );
+        payload(out, &format!("{id}-data"), &animation.data());
+        out.push_str("</figure>\n");
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Animation, Cell, Chart, Geometry, Series, Shape, Table};
+    use super::super::{Cell, Geometry, Series, Shape, Table};
     use super::*;
 
     const NASTY: &str = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&<!--";

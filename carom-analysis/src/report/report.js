@@ -158,7 +158,7 @@ const carom = (() => {
     });
   }
 
-  function axis(label, log, colours) {
+  function axis(label, log, colours, ticks) {
     return {
       title: { text: plain(label), standoff: 8, font: { size: 13, color: colours.muted } },
       type: log ? "log" : "linear",
@@ -176,14 +176,14 @@ const carom = (() => {
       zeroline: !log,
       zerolinecolor: colours.line,
       zerolinewidth: 1,
-      ...(log && { nticks: 4, minor: { showgrid: false, ticks: "outside", ticklen: 2, tickcolor: colours.line } }),
+      ...(log && { nticks: ticks, minor: { showgrid: false, ticks: "outside", ticklen: 2, tickcolor: colours.line } }),
     };
   }
 
   function layout(chart, colours) {
     const { data } = chart;
-    const x = { ...axis(data.xLabel, data.logX, colours), hoverformat: ".8~g" };
-    const y = axis(data.yLabel, data.logY, colours);
+    const x = { ...axis(data.xLabel, data.logX, colours, 4), hoverformat: ".8~g" };
+    const y = axis(data.yLabel, data.logY, colours, 6);
     if (data.equalAxes) Object.assign(y, { scaleanchor: "x", scaleratio: 1 });
     const empty = data.series.every((series) => data.columns[series.y].every((value) => value === null));
     const range = chart.range();

@@ -153,19 +153,12 @@ impl Table {
     pub fn save(&mut self) -> Result<(), ResultError> {
         let start = Instant::now();
         let path = self.next_part();
-        if let Some(groups) = &mut self.parquet
-            && groups.saved < groups.waiting
-        {
-            groups.layout.write(&path, &groups.buffers)?;
-            groups.saved = groups.waiting;
-        }
-        if let Some(csv) = &mut self.csv {
-            csv.flush()?;
-        }
+        let saved = self.parquet.as_mut().map_or(Ok(()), |groups| groups.save(&path));
+        let flushed = self.csv.as_mut().map_or(Ok(()), CsvFile::flush);
         self.saves += 1;
         self.clock.last = Instant::now();
         self.clock.pause = self.clock.interval.max(start.elapsed().saturating_mul(SAVING_SHARE));
-        Ok(())
+        saved.and(flushed)
     }
 
     fn close_group(&mut self) -> Result<(), ResultError> {
@@ -182,7 +175,7 @@ impl Table {
         self.finished = true;
         let saved = self.save();
         let mut files = Vec::new();
-        let merged = self.merge(saved.is_ok(), &mut files);
+        let merged = self.merge(&mut files);
         if self.csv.is_some() {
             files.push(format!("{}.csv", self.stem));
         }
@@ -190,10 +183,11 @@ impl Table {
     }
 
     /// Lists the single file, or the parts where it could not be written.
-    fn merge(&self, complete: bool, files: &mut Vec<String>) -> Result<(), ResultError> {
+    fn merge(&self, files: &mut Vec<String>) -> Result<(), ResultError> {
         let Some(groups) = &self.parquet else { return Ok(()) };
         let parts: Vec<PathBuf> = (1..=groups.parts()).map(|number| self.part(number)).collect();
         let path = self.directory.join(format!("{}.parquet", self.stem));
+        let complete = groups.saved == groups.waiting;
         let merged = if complete { groups.layout.merge(&path, &parts) } else { Ok(()) };
         if !complete || merged.is_err() {
             files.extend((1..=groups.parts()).map(|number| part_name(self.stem, number)));
@@ -238,6 +232,15 @@ impl Groups {
             buffer.push(*cell);
         }
         self.waiting += 1;
+    }
+
+    /// Writes the waiting rows as the part after the closed ones.
+    fn save(&mut self, path: &Path) -> Result<(), ResultError> {
+        if self.saved < self.waiting {
+            self.layout.write(path, &self.buffers)?;
+            self.saved = self.waiting;
+        }
+        Ok(())
     }
 
     fn clear(&mut self) {

@@ -1,8 +1,10 @@
 //! Lagrangian models from equations. From the kinetic energy T(t, q, q') and the potential V(t, q) with generalised forces Q(t, q, q')
 //!
+//! ```text
 //!     M = ∂²T/∂v∂v,   F = Q − ∂V/∂q + ∂T/∂q − (∂²T/∂v∂q) v − ∂²T/∂v∂t                       (1)
 //!     K = −∂F/∂q,   C = −∂F/∂v                                                             (2)
 //!     rows of a gap or slip y:  ∂y/∂q,  drift ∂y/∂t,  curvature (u_q) v + u_t with u = y_q v + y_t     (3)
+//! ```
 //!
 //! all exact, by symbolic differentiation at load time, evaluated as flat tapes over the inputs `[t | q | v]`.
 

@@ -1,5 +1,7 @@
 //! Coulomb friction with Signorini's condition, planar or spatial [desaxce1998, acary2008]:
+//! ```text
 //!     −(u + μ‖u_T‖ n) ∈ N_K(λ),   K = { λ : ‖λ_T‖ ≤ μ λ_N }
+//! ```
 
 /// Euclidean norm of the tangential part (one or two entries).
 #[inline]
@@ -31,6 +33,7 @@ pub(super) fn project(mu: f64, x: &mut [f64]) {
     }
 }
 
+#[inline]
 pub(super) fn complementarity(mu: f64, lambda: &[f64], u: &[f64]) -> f64 {
     let dot: f64 = lambda.iter().zip(u).map(|(a, b)| a * b).sum();
     (dot + mu * norm(&u[1..]) * lambda[0]).abs()

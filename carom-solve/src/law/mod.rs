@@ -85,6 +85,7 @@ impl Law {
     }
 
     /// Distance of `λ` to its admissible set, in the unit of `λ`.
+    #[inline]
     pub fn cone_violation(&self, lambda: &[f64]) -> f64 {
         let mut p = [0.0; 3];
         let p = &mut p[..lambda.len()];
@@ -94,6 +95,7 @@ impl Law {
     }
 
     /// How far `u` is from what the law allows for some `λ`, in the unit of `u` (a negative gap velocity, a residual of an equality).
+    #[inline]
     pub fn velocity_violation(&self, u: &[f64]) -> f64 {
         match *self {
             Law::Equality => u[0].abs(),
@@ -103,6 +105,7 @@ impl Law {
     }
 
     /// `|λ·(u + s(u))|`, with box multipliers counted from the bound that `u` pushes to: the energy by which the law is missed.
+    #[inline]
     pub fn complementarity(&self, lambda: &[f64], u: &[f64]) -> f64 {
         match *self {
             Law::Equality => (lambda[0] * u[0]).abs(),

@@ -11,7 +11,9 @@
 //!
 //! Small planar problems start with Lemke's method [lemke1965, cottle1992]: a few pivots cost less than the many sweeps that
 //! nearly singular `W` need. Gauss-Seidel [jourdan1998, acary2018] starts from the guess, or from the best point so far.
-//! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate.
+//! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate. Without
+//! friction a ray of Lemke's method outweighs it: for positive semidefinite `W` it proves that there is no solution, and
+//! reactions that grow without bound have small relative residuals.
 
 use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
 use super::lemke::{Lemke, LemkeOptions};
@@ -122,11 +124,16 @@ impl Solver for Auto {
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let mut failed: Option<SolveError> = None;
+        let mut ray: Option<SolveError> = None;
+        let friction = problem.laws().iter().any(|law| matches!(law, Law::Coulomb2 { .. } | Law::Coulomb3 { .. }));
         for &rung in ladder(problem.laws(), problem.size()) {
             let error = match self.climb(rung, problem, z) {
                 Ok(certificate) => return Ok(certificate),
                 Err(error) => error,
             };
+            if matches!(error, SolveError::Ray { .. }) && !friction {
+                ray = Some(error.clone());
+            }
             // nothing to compare: a law or a number that no other method will like better, or a rung that does not fit
             let Some(certificate) = error.certificate() else {
                 match failed {
@@ -142,6 +149,12 @@ impl Solver for Auto {
             } else {
                 z.lambda.copy_from_slice(&self.best);
             }
+        }
+        if let Some(error) = ray {
+            // Lemke's error is that of no reaction at all
+            z.reset(problem.size());
+            problem.certify(z);
+            return Err(error);
         }
         match failed {
             None => problem.conclude(z, self.options.tolerance, 0),
@@ -175,7 +188,11 @@ impl Auto {
         self.admits(problem.laws())?;
         admission::finite(problem, &w)?;
         z.lambda.resize(problem.size(), 0.0);
-        Local::new(problem.laws()[0], w.diagonal(0)).solve(problem.b(), &mut z.lambda);
+        let (law, block) = (problem.laws()[0], w.diagonal(0));
+        match (law, problem.b(), block) {
+            (Law::Unilateral, &[b], &[w]) if w > 0.0 => z.lambda[0] = (-b / w).max(0.0),
+            (_, b, _) => Local::new(law, block).solve(b, &mut z.lambda),
+        }
         problem.conclude(z, self.options.tolerance, 0)
     }
 }

@@ -127,7 +127,8 @@ impl Solver for Lemke {
         admission::finite(problem, &w)?;
         z.lambda.resize(problem.size(), 0.0);
         // one unilateral row: λ = max(0, −b/w)
-        if let ([Law::Unilateral], &[b], &[w]) = (problem.laws(), problem.b(), w.diagonal(0))
+        if let ([Law::Unilateral], &[b]) = (problem.laws(), problem.b())
+            && let &[w] = w.diagonal(0)
             && w > 0.0
         {
             z.lambda[0] = (-b / w).max(0.0);

@@ -1,9 +1,11 @@
 //! A mechanical model written as energies in Rust, differentiated by (hyper-)dual numbers [fike2011].
 //!
+//! ```text
 //!     M = T_vv                                                                       (1)
 //!     F = Q − V_q + T_q − (T_vq v + T_vt)                                            (2)
 //!     K = −F_q,   C = −F_v                                                           (3)
 //!     C rows = y_q,   drift = y_t,   curvature = y_qq(v, v) + 2 y_qt v + y_tt        (4)
+//! ```
 //!
 //! All derivatives are exact. The bracket in (2) is the derivative of T_v along (ṫ, q̇) = (1, v): one mixed second derivative per
 //! coordinate. The curvature in (4) is the second derivative along the same direction. (3) holds third derivatives of T: (2) is
@@ -152,15 +154,14 @@ pub struct DualLagrangian<F> {
     initial: State,
     constancy: Constancy,
     operator: DenseOperator,
-    values: Point<f64>,            // where F is asked for
-    inertia: Inertia<f64>,         // for F
-    seeded: Point<Dual64>,         // the same with one coordinate moving, for K and C
-    tangent: Inertia<Dual64>,      // for K and C
-    column: Vec<Dual64>,           // (n) one column of K or C
-    mass: Point<HyperDual64>,      // for M
-    output: Vec<Dual64>,           // (rows) outputs with one coordinate moving
-    gap: Vec<f64>,                 // (rows) outputs
-    row: Vec<f64>,                 // (rows × n) their gradients
+    values: Point<f64>,                   // where F is asked for
+    inertia: Inertia<f64>,                // for F
+    seeded: Point<Dual64>,                // the same with one coordinate moving, for K and C
+    tangent: Inertia<Dual64>,             // for K and C
+    column: Vec<Dual64>,                  // (n) one column of K or C
+    mass: Point<HyperDual64>,             // for M
+    output: Vec<Dual64>,                  // (rows) outputs with one coordinate moving
+    row: Vec<f64>,                        // (rows × n) their gradients
     path: (Vec<Dual2_64>, Vec<Dual2_64>), // coordinates and outputs along (1, v)
 }
 
@@ -187,7 +188,6 @@ impl<F: Functions> DualLagrangian<F> {
             column: vec![Dual64::new(0.0, 0.0); n],
             mass: Point::new(n),
             output: vec![Dual64::new(0.0, 0.0); rows],
-            gap: vec![0.0; rows],
             row: vec![0.0; rows * n],
             path: (vec![Dual2::new(0.0, 0.0, 0.0); n], vec![Dual2::new(0.0, 0.0, 0.0); rows]),
         })

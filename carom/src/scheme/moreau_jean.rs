@@ -1,13 +1,17 @@
 //! Moreau-Jean θ-scheme: event capturing at the velocity level [moreau1988, jean1999, acary2008].
 //!
+//! ```text
 //!     M(q_θ)(v⁺ − v) = h F(t_θ, q_θ, v_θ) + B P                                       (1)
 //!     q⁺ = retract(q, h v_θ),    x_θ = (1−θ) x + θ x⁺                                 (2)
 //!     U⁺ = C(q⁺) v⁺,   0 ≤ U⁺ + e U ⊥ P ≥ 0   for gaps forecast closed, P = 0 else    (3)
 //!     friction: rows (U_N⁺ + e U_N, U_T⁺) in Coulomb's law;  bilateral: U⁺ = 0
+//! ```
 //!
 //! Newton's loop repeats the linearised step with A = M + hθC + h²θ²K (C = −∂F/∂v, K = −∂F/∂q at θ):
 //!
+//! ```text
 //!     A (v^{n+1} − v^n) = −M (v^n − v) + h F + B P                                    (4)
+//! ```
 //!
 //! until the residual of (1) falls below `newton-tolerance · (h|F| + |B P|) + round-off`. A model whose mass, tangents and rows
 //! are constant needs one solve and one factorisation per step size.

@@ -1,6 +1,8 @@
 //! The energy ledger: where the energy of a mechanical run came from and where it went.
 //!
+//! ```text
 //!     E(t) − E(0) = applied + obstacles − impact − friction + bilateral + residue                    (1)
+//! ```
 //!
 //! Contact work of a step is `P·(U + U⁺)/2`, which is exact for constant mass and rows; applied work is the power of the forces
 //! without potential at the middle of the step. What is left is the numerical residue.

@@ -43,6 +43,21 @@ impl Solution {
         &self.v[k * self.dofs.1..(k + 1) * self.dofs.1]
     }
 
+    /// Number of coordinates and of velocities.
+    pub fn dofs(&self) -> (usize, usize) {
+        self.dofs
+    }
+
+    /// Positions of all samples, one sample after the other.
+    pub fn positions(&self) -> &[f64] {
+        &self.q
+    }
+
+    /// Velocities of all samples, one sample after the other.
+    pub fn velocities(&self) -> &[f64] {
+        &self.v
+    }
+
     /// Coordinate `i` over time.
     pub fn coordinate(&self, i: usize) -> Vec<f64> {
         self.q.iter().skip(i).step_by(self.dofs.0.max(1)).copied().collect()
@@ -94,10 +109,16 @@ where
     let model = S::take(AnyModel::Mechanical(Box::new(model)))?;
     let stepper = Box::new(Bound::new(scheme, model, carom_solve::solver::default())?);
     let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h }), end)?;
-    let mut recorder = Recorder::default();
-    let mut impacts = Vec::new();
-    let mut detector = ImpactDetector::new(|impact| impacts.push(impact));
-    simulation.run(&mut [&mut recorder, &mut detector])?;
-    let statistics = *simulation.statistics();
-    Ok(Solution { impacts, statistics, ..recorder.into_solution() })
+    simulation.record()
+}
+
+impl Simulation {
+    /// Runs to the end and keeps every state and impact.
+    pub fn record(&mut self) -> Result<Solution, SimulationError> {
+        let mut recorder = Recorder::default();
+        let mut impacts = Vec::new();
+        let mut detector = ImpactDetector::new(|impact| impacts.push(impact));
+        self.run(&mut [&mut recorder, &mut detector])?;
+        Ok(Solution { impacts, statistics: *self.statistics(), ..recorder.into_solution() })
+    }
 }

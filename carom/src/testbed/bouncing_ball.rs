@@ -1,8 +1,10 @@
-//! Bouncing ball: a mass under a constant force above a wall with Newton restitution [acary2009, §2.3].
+//! Bouncing ball: a mass under a constant force above a wall with Newton restitution [acary2009].
+//! ```text
 //!     m v̇ = f + p,   0 <= q ⊥ p >= 0,   v⁺ = -e v⁻ at impacts                                    (1)
 //!     t₁ = (v₀ + √(v₀² + 2 a q₀))/a,   a = -f/m,   v₁ = e √(v₀² + 2 a q₀)                          (2)
 //!     flight n: q = s (vₙ - a s/2), s = t - tₙ in [0, 2vₙ/a),   tₙ₊₁ = tₙ + 2vₙ/a,   vₙ₊₁ = e vₙ   (3)
 //!     t_∞ = t₁ + 2v₁/(a (1 - e)) for e < 1: impacts accumulate, then q = v = 0                     (4)
+//! ```
 //! Flights are counted by iterating (3), never by a logarithm: for powers of two every number is then exact.
 
 use serde::{Deserialize, Serialize};

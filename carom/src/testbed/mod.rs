@@ -51,7 +51,7 @@ pub trait ExactSolution {
     /// Short name, as in registries and file names.
     fn name(&self) -> &'static str;
 
-    /// Citation key of the paper.
+    /// Citation key of the paper that poses the problem, or that its schemes come from.
     fn citation(&self) -> &'static str;
 
     /// Number of coordinates, which is also the number of velocities.

@@ -1,9 +1,11 @@
-//! Damped linear oscillator above a wall at its rest point [acary2009, §2.3].
+//! Damped linear oscillator above a wall at its rest point [acary2009].
+//! ```text
 //!     m v̇ + c v + k q = p,   0 <= q ⊥ p >= 0,   v⁺ = -e v⁻ at impacts                             (1)
 //!     a = c/2m,   w = √(k/m - a²),   free arc q = R e^{-at} sin(w (t₁ - t)),                       (2)
 //!     R sin(w t₁) = q₀,   R cos(w t₁) = -(v₀ + a q₀)/w,   w t₁ in [0, π]
 //!     flight n: q = (vₙ/w) e^{-as} sin(w s),  s = t - tₙ in [0, π/w),   tₙ = t₁ + n π/w            (3)
 //!     v₁ = e R w e^{-a t₁},   vₙ₊₁ = e exp(-a π/w) vₙ                                              (4)
+//! ```
 //! All flights last π/w: impacts go on for ever with a geometric amplitude, without accumulation.
 
 use std::f64::consts::PI;

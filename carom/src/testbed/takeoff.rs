@@ -1,10 +1,12 @@
 //! Takeoff: a mass pressed on a wall by its weight until a growing force lifts it, without any jump of v.
+//! ```text
 //!     m v̇ = -G + A sin(t) + p,   0 <= q ⊥ p >= 0,   q(0) = v(0) = 0                          (1)
 //!     t₀ = asin(G/A);   q = v = 0 and p = G - A sin(t) up to t₀, then with s = t - t₀            (2)
 //!     m v = -G s + A (cos t₀ - cos t)                                                            (3)
 //!     m q = -G s²/2 + A (s cos t₀ - sin t + sin t₀)                                              (4)
-//! The force of the contact vanishes with a slope: a scheme that does not locate t₀ is at most of order 2. The
-//! equation is that of [acary2009] without impact; (2)-(4) are elementary.
+//! ```
+//! The force of the contact vanishes with a slope: a scheme that does not locate t₀ is at most of order 2. No
+//! paper is needed for (2)-(4); the schemes it is meant to try are those of [acary2009].
 
 use serde::{Deserialize, Serialize};
 

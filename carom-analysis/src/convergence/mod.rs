@@ -1,0 +1,197 @@
+//! Convergence studies: the same model under several schemes and steps, against a closed form or a finer run.
+//!
+//! Each level takes `grids` neighbouring numbers of steps and reports geometric means: with impacts a single grid scatters by a
+//! factor of three, because an impact may or may not fall into the right step [acary2009].
+
+mod reference;
+
+pub use reference::{Computed, Reference};
+
+use crate::error::{
+    Graph, HausdorffOptions, MeasureError, Slope, Weights, geometric_mean, hausdorff, log_log_slope,
+    norms_of_difference,
+};
+use carom::{Simulation, Solution};
+use serde::Serialize;
+use std::time::Instant;
+
+/// Errors of positions or velocities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Errors {
+    pub l1: f64,
+    pub l2: f64,
+    pub sup: f64,
+    /// Hausdorff distance of filled-in graphs, certified to 2 % of a step.
+    pub hausdorff: f64,
+}
+
+/// The norms in the order of tables.
+pub const NORMS: [&str; 4] = ["l1", "l2", "sup", "hausdorff"];
+
+impl Errors {
+    /// No error is known: no grid could be run.
+    pub const NONE: Errors = Errors { l1: f64::NAN, l2: f64::NAN, sup: f64::NAN, hausdorff: f64::NAN };
+
+    pub fn get(&self, norm: &str) -> f64 {
+        match norm {
+            "l1" => self.l1,
+            "l2" => self.l2,
+            "sup" => self.sup,
+            _ => self.hausdorff,
+        }
+    }
+
+    fn mean(all: &[Errors]) -> Errors {
+        let mean = |f: fn(&Errors) -> f64| {
+            let values: Vec<f64> = all.iter().map(f).collect();
+            // errors of zero have no logarithm: all zero is zero, some zero are left out
+            if values.iter().all(|x| *x == 0.0) { 0.0 } else { geometric_mean(&values).value }
+        };
+        Errors { l1: mean(|e| e.l1), l2: mean(|e| e.l2), sup: mean(|e| e.sup), hausdorff: mean(|e| e.hausdorff) }
+    }
+}
+
+/// One step size of one scheme.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Level {
+    /// Mean step of the grids [s].
+    pub step: f64,
+    /// Numbers of steps of the grids that were run.
+    pub grids: Vec<usize>,
+    pub q: Errors,
+    pub v: Errors,
+    /// One-step problems solved per run, mean.
+    pub solves: f64,
+    /// Wall time per run, mean [s].
+    pub seconds: f64,
+    /// Grids that failed, with the reason of the first.
+    pub failed: Option<(usize, String)>,
+}
+
+/// One scheme over all steps.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Study {
+    pub scheme: String,
+    pub levels: Vec<Level>,
+}
+
+impl Study {
+    /// The fitted order in a norm, of positions (`'q'`) or velocities (`'v'`).
+    pub fn order(&self, of: char, norm: &str) -> Result<Slope, MeasureError> {
+        let steps: Vec<f64> = self.levels.iter().map(|l| l.step).collect();
+        let errors: Vec<f64> = self.levels.iter().map(|l| if of == 'q' { l.q } else { l.v }.get(norm)).collect();
+        log_log_slope(&steps, &errors)
+    }
+}
+
+/// Which steps to take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub start: f64,
+    pub end: f64,
+    /// Mean number of steps of each level, rising.
+    pub counts: Vec<usize>,
+    /// Neighbouring grids per level.
+    pub grids: usize,
+    /// Numbers of steps divisible by this are skipped: impacts that fall on grid points make results a matter of rounding.
+    pub skip_multiples_of: Option<usize>,
+}
+
+impl Plan {
+    /// `levels` numbers of steps between the step sizes `coarse` and `fine`, equally spaced in the logarithm.
+    pub fn between(span: (f64, f64), coarse: f64, fine: f64, levels: usize, grids: usize) -> Plan {
+        let length = span.1 - span.0;
+        let ratio = (coarse / fine).ln() / (levels.max(2) - 1) as f64;
+        let mut counts: Vec<usize> =
+            (0..levels).map(|k| (length / (coarse * (-ratio * k as f64).exp())).round().max(1.0) as usize).collect();
+        counts.dedup();
+        Plan { start: span.0, end: span.1, counts, grids: grids.max(1), skip_multiples_of: None }
+    }
+
+    /// The numbers of steps of one level: `grids` of them around the mean one.
+    pub fn grids_of(&self, count: usize) -> Vec<usize> {
+        let first = count.saturating_sub(self.grids / 2).max(1);
+        (first..).filter(|n| self.skip_multiples_of.is_none_or(|k| !n.is_multiple_of(k))).take(self.grids).collect()
+    }
+
+    fn step(&self, steps: usize) -> f64 {
+        (self.end - self.start) / steps as f64
+    }
+}
+
+/// Runs a scheme over all levels of a plan. `make` builds a simulation with the given step, ready to run to the end of the plan.
+pub fn study<E: std::fmt::Display>(
+    scheme: &str,
+    plan: &Plan,
+    reference: &Reference<'_>,
+    mut make: impl FnMut(f64) -> Result<Simulation, E>,
+) -> Result<Study, MeasureError> {
+    let mut levels = Vec::new();
+    for &count in &plan.counts {
+        let (mut q, mut v, mut grids) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut solves, mut seconds, mut failures) = (0.0, 0.0, Vec::new());
+        for steps in plan.grids_of(count) {
+            let h = plan.step(steps);
+            let clock = Instant::now();
+            match make(h).map_err(|e| e.to_string()).and_then(|mut s| s.record().map_err(|e| e.to_string())) {
+                Ok(solution) => {
+                    seconds += clock.elapsed().as_secs_f64();
+                    solves += solution.statistics.solves as f64;
+                    let (eq, ev) = measure(&solution, reference, h)?;
+                    q.push(eq);
+                    v.push(ev);
+                    grids.push(steps);
+                }
+                Err(reason) => failures.push(reason),
+            }
+        }
+        let runs = grids.len().max(1) as f64;
+        let failed = failures.first().map(|reason| (failures.len(), reason.clone()));
+        let steps: Vec<f64> = grids.iter().map(|&n| plan.step(n)).collect();
+        if !grids.is_empty() {
+            levels.push(Level {
+                step: geometric_mean(&steps).value,
+                grids,
+                q: Errors::mean(&q),
+                v: Errors::mean(&v),
+                solves: solves / runs,
+                seconds: seconds / runs,
+                failed,
+            });
+        } else {
+            levels.push(Level {
+                step: plan.step(count),
+                grids,
+                q: Errors::NONE,
+                v: Errors::NONE,
+                solves: 0.0,
+                seconds: 0.0,
+                failed,
+            });
+        }
+    }
+    Ok(Study { scheme: scheme.to_owned(), levels })
+}
+
+/// Errors of positions and velocities of a run with equal steps `h`.
+pub fn measure(solution: &Solution, reference: &Reference<'_>, h: f64) -> Result<(Errors, Errors), MeasureError> {
+    let (nq, nv) = solution.dofs();
+    let (mut exact_q, mut exact_v) = (vec![0.0; solution.positions().len()], vec![0.0; solution.velocities().len()]);
+    for (k, &t) in solution.t.iter().enumerate() {
+        reference.at(t, &mut exact_q[k * nq..(k + 1) * nq], &mut exact_v[k * nv..(k + 1) * nv]);
+    }
+    let (Some(&from), Some(&to)) = (solution.t.first(), solution.t.last()) else { return Err(MeasureError::Empty) };
+    let tolerance = 0.02 * h;
+    let options = HausdorffOptions::with_tolerance(tolerance);
+    let q = norms_of_difference(solution.positions(), &exact_q, nq, Weights::Uniform { step: h })?;
+    let v = norms_of_difference(solution.velocities(), &exact_v, nv, Weights::Uniform { step: h })?;
+    let graph_q = Graph::polyline(&solution.t, solution.positions(), nq)?;
+    let graph_v = Graph::staircase(&solution.t, solution.velocities(), nv)?;
+    let (reference_q, reference_v) = reference.graphs(from, to, tolerance)?;
+    let hausdorff_q = hausdorff(&graph_q, &reference_q, &options)?.distance;
+    let hausdorff_v = hausdorff(&graph_v, &reference_v, &options)?.distance;
+    Ok((
+        Errors { l1: q.l1, l2: q.l2, sup: q.sup, hausdorff: hausdorff_q },
+        Errors { l1: v.l1, l2: v.l2, sup: v.sup, hausdorff: hausdorff_v },
+    ))
+}

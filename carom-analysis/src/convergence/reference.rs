@@ -1,0 +1,68 @@
+//! What a run is compared with: a closed form, or a run with a much smaller step.
+
+use crate::error::{Graph, MeasureError};
+use carom::Solution;
+use carom::testbed::ExactSolution;
+use std::borrow::Cow;
+
+/// A trajectory taken as true.
+pub enum Reference<'a> {
+    Exact(&'a dyn ExactSolution),
+    Computed(&'a Computed),
+}
+
+/// A fine run, interpolated: positions along the polyline, velocities as the right-continuous step function.
+pub struct Computed {
+    solution: Solution,
+    q: Graph,
+    v: Graph,
+}
+
+impl Computed {
+    pub fn new(solution: Solution) -> Result<Computed, MeasureError> {
+        let (nq, nv) = solution.dofs();
+        let q = Graph::polyline(&solution.t, solution.positions(), nq)?;
+        let v = Graph::staircase(&solution.t, solution.velocities(), nv)?;
+        Ok(Computed { solution, q, v })
+    }
+
+    fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
+        let times = &self.solution.t;
+        // the last sample at or before t, with a hair of tolerance for grids whose times differ by rounding
+        let slack = 1e-9 * (t.abs() + times.get(1).map_or(0.0, |a| a - times[0]));
+        let k = times.partition_point(|s| *s <= t + slack).saturating_sub(1);
+        v.copy_from_slice(self.solution.v(k));
+        let (a, b) = (self.solution.q(k), self.solution.q((k + 1).min(times.len() - 1)));
+        let width = times.get(k + 1).map_or(0.0, |next| next - times[k]);
+        let s = if width > 0.0 { ((t - times[k]) / width).clamp(0.0, 1.0) } else { 0.0 };
+        for ((q, a), b) in q.iter_mut().zip(a).zip(b) {
+            *q = a + s * (b - a);
+        }
+    }
+}
+
+impl Reference<'_> {
+    /// Positions and right-continuous velocities at `t`.
+    pub fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
+        match self {
+            Reference::Exact(exact) => exact.at(t, q, v),
+            Reference::Computed(computed) => computed.at(t, q, v),
+        }
+    }
+
+    /// Filled-in graphs of positions and velocities, sampled well below `tolerance`.
+    pub(super) fn graphs(
+        &self,
+        from: f64,
+        to: f64,
+        tolerance: f64,
+    ) -> Result<(Cow<'_, Graph>, Cow<'_, Graph>), MeasureError> {
+        match self {
+            Reference::Exact(exact) => Ok((
+                Cow::Owned(Graph::position(*exact, from, to, tolerance / 10.0)?),
+                Cow::Owned(Graph::velocity(*exact, from, to, tolerance / 10.0)?),
+            )),
+            Reference::Computed(computed) => Ok((Cow::Borrowed(&computed.q), Cow::Borrowed(&computed.v))),
+        }
+    }
+}

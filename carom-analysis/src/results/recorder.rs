@@ -1,0 +1,181 @@
+//! Everything that is recorded of a run, as one observer.
+
+use super::impacts::Impacts;
+use super::summary::{EnergySummary, Failure, Inputs, SmallestGaps, Status, Summary};
+use super::table::{remove, write_whole};
+use super::{Curve, Outputs, RecordOptions, ResultError, Trajectory};
+use carom::scheme::Stepper;
+use carom::simulation::{LedgerObserver, Observer, Statistics, StepView};
+use carom::{ModelError, SimulationError};
+use carom_solve::Law;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Trajectory, impacts, energy ledger, smallest gaps and curves of a run.
+///
+/// When something cannot be recorded it breaks the run; [`RunRecorder::finish`] then closes what is there and tells why.
+pub struct RunRecorder {
+    directory: PathBuf,
+    trajectory: Trajectory,
+    impacts: Impacts,
+    ledger: LedgerObserver,
+    /// Names of the contacts; those that have a smallest gap are marked.
+    contacts: Vec<(String, bool)>,
+    clock: Instant,
+    /// Time and number of the last step.
+    last: (f64, u64),
+    saves: u64,
+    started: bool,
+    error: Option<ResultError>,
+}
+
+/// What is left of a run.
+#[derive(Debug)]
+#[must_use]
+pub struct Recorded {
+    pub summary: Summary,
+    /// For the report: the recorded columns, thinned out.
+    pub curves: Vec<Curve>,
+    /// Why recording stopped, or why a file could not be completed. The summary is complete in any case.
+    pub error: Option<ResultError>,
+}
+
+impl RunRecorder {
+    /// Opens the files in `directory`, which is made where needed; files of an earlier run in it are removed.
+    pub fn create(
+        directory: impl AsRef<Path>,
+        stepper: &mut dyn Stepper,
+        options: RecordOptions,
+        outputs: Option<Outputs>,
+    ) -> Result<RunRecorder, ResultError> {
+        let clock = Instant::now();
+        let directory = directory.as_ref().to_path_buf();
+        let trajectory = Trajectory::create(&directory, stepper, &options, outputs)?;
+        let impacts = Impacts::create(&directory, &options)?;
+        remove(&directory.join("summary.json"))?;
+        let unilateral = |law: &Law| !matches!(law, Law::Equality | Law::Box { .. });
+        let contacts = stepper.labels().contacts.iter().map(|(name, law)| (name.clone(), unilateral(law))).collect();
+        Ok(RunRecorder {
+            directory,
+            trajectory,
+            impacts,
+            ledger: LedgerObserver::default(),
+            contacts,
+            clock,
+            last: (stepper.from().t, 0),
+            saves: 0,
+            started: false,
+            error: None,
+        })
+    }
+
+    /// The trajectory, for progress and tests.
+    pub fn trajectory(&self) -> &Trajectory {
+        &self.trajectory
+    }
+
+    /// Impacts so far.
+    pub fn impacts(&self) -> u64 {
+        self.impacts.count()
+    }
+
+    /// Why recording stopped.
+    pub fn error(&self) -> Option<&ResultError> {
+        self.error.as_ref()
+    }
+
+    fn begin(&mut self, stepper: &mut dyn Stepper) -> Result<(), ResultError> {
+        self.ledger.start(stepper)?;
+        let energy = self.ledger.ledger().map(|ledger| ledger.initial);
+        self.trajectory.begin(stepper, energy)
+    }
+
+    fn take(&mut self, view: &mut StepView<'_>) -> Result<(), ResultError> {
+        self.last = (view.to().t, view.index);
+        _ = self.ledger.observe(view)?;
+        self.trajectory.important |= self.impacts.take(view)?;
+        let energy = self.ledger.ledger().map(|ledger| ledger.last);
+        self.trajectory.take(view, energy)?;
+        // impacts may be rare: they are saved when the trajectory is
+        if self.saves != self.trajectory.saves() {
+            self.saves = self.trajectory.saves();
+            self.impacts.save()?;
+        }
+        Ok(())
+    }
+
+    /// Closes all files and writes `summary.json`, after a run of any outcome.
+    pub fn finish(self, inputs: Inputs, outcome: &Result<bool, SimulationError>, statistics: &Statistics) -> Recorded {
+        let gaps = &self.trajectory.gaps;
+        let smallest = self.contacts.into_iter().zip(&gaps.smallest).filter(|((_, unilateral), _)| *unilateral);
+        let smallest_gap = SmallestGaps {
+            overall: gaps.overall.filter(|gap| gap.is_finite()),
+            contacts: smallest.map(|((name, _), gap)| (name, gap.filter(|gap| gap.is_finite()))).collect(),
+        };
+        let energy = self.ledger.ledger().map(EnergySummary::from);
+        let impacts = self.impacts.count();
+        let (trajectory, curves) = self.trajectory.finish();
+        let list = self.impacts.finish();
+        let mut error = self.error.or(trajectory.error).or(list.error);
+        let (time, step) = self.last;
+        let (status, failure) = match (outcome, &error) {
+            (Err(cause), _) => (Status::Failed, Some(Failure::of(cause, time, step))),
+            (Ok(_), Some(cause)) => {
+                let time = cause.time().unwrap_or(time);
+                (Status::Failed, Some(Failure { time, step, message: cause.to_string(), ..Failure::default() }))
+            }
+            (Ok(true), None) => (Status::Finished, None),
+            (Ok(false), None) => (Status::Interrupted, None),
+        };
+        let mut files = trajectory.files;
+        files.extend(list.files);
+        files.push("summary.json".into());
+        let summary = Summary {
+            name: inputs.name.clone(),
+            carom: env!("CARGO_PKG_VERSION").into(),
+            status,
+            failure,
+            inputs,
+            statistics: statistics.into(),
+            impacts,
+            smallest_gap,
+            certificate: statistics.worst.into(),
+            energy,
+            rows: trajectory.rows,
+            files,
+            wall_seconds: self.clock.elapsed().as_secs_f64(),
+        };
+        if let Err(cause) = summary.write(&self.directory.join("summary.json")) {
+            error.get_or_insert(cause);
+        }
+        Recorded { summary, curves, error }
+    }
+}
+
+impl Summary {
+    /// Writes the summary as a file that appears only when it is complete.
+    pub fn write(&self, path: &Path) -> Result<(), ResultError> {
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|source| ResultError::Json { path: path.to_path_buf(), source })?;
+        write_whole(path, &(text + "\n"))
+    }
+}
+
+impl Observer for RunRecorder {
+    fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        // a run that is continued keeps its ledger
+        if !self.started {
+            self.started = true;
+            self.error = self.begin(stepper).err();
+        }
+        Ok(())
+    }
+
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        if self.error.is_none() {
+            self.error = self.take(view).err();
+        }
+        Ok(if self.error.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+}

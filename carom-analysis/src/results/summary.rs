@@ -1,0 +1,253 @@
+//! `summary.json`: what was run, how it ended, and its figures.
+//!
+//! Keys keep the order of the fields. JSON has no number that is not finite: such a figure is written as `null` and read back as NaN.
+
+use carom::SimulationError;
+use carom::scheme::StepError;
+use carom::simulation::{EnergyLedger, Statistics};
+use carom_solve::Certificate;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The summary of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    pub name: String,
+    /// Version of carom.
+    pub carom: String,
+    pub status: Status,
+    /// Where and why the run failed.
+    pub failure: Option<Failure>,
+    pub inputs: Inputs,
+    pub statistics: Totals,
+    pub impacts: u64,
+    pub smallest_gap: SmallestGaps,
+    /// The worst of all one-step problems.
+    pub certificate: Residuals,
+    /// `null` where the model does not know its energy.
+    pub energy: Option<EnergySummary>,
+    /// Rows of the trajectory.
+    pub rows: u64,
+    /// Result files in the directory of the summary.
+    pub files: Vec<String>,
+    /// Time of the clock [s]; the only figure that differs between two equal runs.
+    #[serde(with = "nullable")]
+    pub wall_seconds: f64,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// The end of the span was reached.
+    Finished,
+    Failed,
+    /// An observer ended the run.
+    Interrupted,
+}
+
+/// What was run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Inputs {
+    /// Becomes the name of the summary.
+    #[serde(skip)]
+    pub name: String,
+    /// Name of the model file.
+    pub model: Option<String>,
+    /// [`fingerprint`] of its text.
+    pub fingerprint: Option<String>,
+    /// Parameters of the model by name.
+    pub parameters: Value,
+    pub scheme: Method,
+    pub solver: Method,
+    /// Start of the span [s].
+    #[serde(with = "nullable")]
+    pub start: f64,
+    /// End of the span [s].
+    #[serde(with = "nullable")]
+    pub end: f64,
+    /// First step size [s].
+    #[serde(with = "nullable")]
+    pub step: f64,
+}
+
+/// A scheme or a solver by name, with its options.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Method {
+    pub name: String,
+    pub options: Value,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Time of the last state that was reached [s].
+    #[serde(with = "nullable")]
+    pub time: f64,
+    /// Steps done before.
+    pub step: u64,
+    pub contact: Option<String>,
+    /// Residual of the problem that was not solved.
+    pub residual: Option<f64>,
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    pub steps: u64,
+    pub rejected: u64,
+    pub solves: u64,
+    pub iterations: u64,
+}
+
+/// Smallest gaps of the unilateral contacts at the ends of the steps [m].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SmallestGaps {
+    /// Of all contacts; `null` where there is none.
+    pub overall: Option<f64>,
+    /// By name; `null` where the contact never came up.
+    pub contacts: BTreeMap<String, Option<f64>>,
+}
+
+/// The figures of a certificate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Residuals {
+    /// [-]
+    #[serde(with = "nullable")]
+    pub residual: f64,
+    /// [N s]
+    #[serde(with = "nullable")]
+    pub cone: f64,
+    /// [m/s]
+    #[serde(with = "nullable")]
+    pub velocity: f64,
+    /// [J]
+    #[serde(with = "nullable")]
+    pub complementarity: f64,
+}
+
+/// The energy ledger [J].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EnergySummary {
+    #[serde(with = "nullable")]
+    pub kinetic_start: f64,
+    #[serde(with = "nullable")]
+    pub potential_start: f64,
+    #[serde(with = "nullable")]
+    pub kinetic_end: f64,
+    #[serde(with = "nullable")]
+    pub potential_end: f64,
+    /// Work of the forces without potential.
+    #[serde(with = "nullable")]
+    pub applied: f64,
+    /// Work of obstacles that move by themselves.
+    #[serde(with = "nullable")]
+    pub obstacles: f64,
+    #[serde(with = "nullable")]
+    pub impact_loss: f64,
+    #[serde(with = "nullable")]
+    pub friction_loss: f64,
+    /// Work of bilateral constraints and relays.
+    #[serde(with = "nullable")]
+    pub bilateral: f64,
+    /// What the other entries do not explain.
+    #[serde(with = "nullable")]
+    pub residue: f64,
+    /// The largest total energy above the initial one.
+    #[serde(with = "nullable")]
+    pub largest_gain: f64,
+}
+
+impl Failure {
+    /// What a simulation error tells. Where it names no time, `time` and `step` are those of the last state.
+    pub fn of(error: &SimulationError, time: f64, step: u64) -> Failure {
+        let message = error.to_string();
+        match error {
+            SimulationError::Step { index, t, contact, source, .. } => {
+                let residual = match source {
+                    StepError::Solve { error, .. } => error.certificate().map(|certificate| certificate.residual),
+                    StepError::Newton { residual, .. } => Some(*residual),
+                    _ => None,
+                };
+                // `null` in the file, see the head
+                let residual = residual.filter(|residual| residual.is_finite());
+                Failure { time: *t, step: *index, contact: contact.clone(), residual, message }
+            }
+            SimulationError::StepTooSmall { t, .. } => Failure { time: *t, step, message, ..Failure::default() },
+            _ => Failure { time, step, message, ..Failure::default() },
+        }
+    }
+}
+
+impl From<&Statistics> for Totals {
+    fn from(s: &Statistics) -> Totals {
+        Totals { steps: s.steps, rejected: s.rejected, solves: s.solves, iterations: s.iterations }
+    }
+}
+
+impl From<Certificate> for Residuals {
+    fn from(c: Certificate) -> Residuals {
+        Residuals { residual: c.residual, cone: c.cone, velocity: c.velocity, complementarity: c.complementarity }
+    }
+}
+
+impl From<&EnergyLedger> for EnergySummary {
+    fn from(ledger: &EnergyLedger) -> EnergySummary {
+        EnergySummary {
+            kinetic_start: ledger.initial.kinetic,
+            potential_start: ledger.initial.potential,
+            kinetic_end: ledger.last.kinetic,
+            potential_end: ledger.last.potential,
+            applied: ledger.applied,
+            obstacles: ledger.obstacles,
+            impact_loss: ledger.impact_loss,
+            friction_loss: ledger.friction_loss,
+            bilateral: ledger.bilateral,
+            residue: ledger.residue(),
+            largest_gain: ledger.largest_gain,
+        }
+    }
+}
+
+/// The 64-bit FNV-1a hash of a text: enough to see whether two runs used the same file, no protection against forgery.
+pub fn fingerprint(text: &str) -> String {
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    format!("fnv1a64:{hash:016x}")
+}
+
+/// Numbers that are not finite are `null`.
+mod nullable {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        x.is_finite().then_some(*x).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_are_those_of_the_published_test_vectors() {
+        assert_eq!(fingerprint(""), "fnv1a64:cbf29ce484222325");
+        assert_eq!(fingerprint("a"), "fnv1a64:af63dc4c8601ec8c");
+        assert_eq!(fingerprint("foobar"), "fnv1a64:85944171f73967e8");
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_null() {
+        let residuals = Residuals { residual: f64::INFINITY, cone: f64::NAN, velocity: 0.5, complementarity: 0.1 };
+        let text = serde_json::to_string(&residuals).unwrap();
+        assert_eq!(text, r#"{"residual":null,"cone":null,"velocity":0.5,"complementarity":0.1}"#);
+        let back: Residuals = serde_json::from_str(&text).unwrap();
+        assert!(back.residual.is_nan() && back.cone.is_nan());
+        assert_eq!((back.velocity, back.complementarity), (0.5, 0.1));
+    }
+}

@@ -1,0 +1,277 @@
+//! The trajectory table: one row per recorded step.
+//!
+//! Impulses are sums over the steps since the row before, so that thinning out rows loses none; everything else is the state at the
+//! end of the step. Contacts are those of the labels; contacts that a model finds on its way are in the impact table alone.
+
+use super::column::{Outputs, Source, catalogue, impulse_rows, select};
+use super::curve::{Curve, Curves};
+use super::table::{Cell, Column, Kind, Table};
+use super::{Columns, RecordOptions, ResultError, Written};
+use carom::model::Energy;
+use carom::scheme::{Reactions, Stepper};
+use carom::simulation::{Observer, StepView};
+use carom::{Coupling, ModelError, State};
+use carom_solve::Law;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Writes `trajectory.parquet` and `trajectory.csv`. Breaks the run when it cannot go on; [`Trajectory::finish`] tells why.
+pub struct Trajectory {
+    table: Table,
+    sources: Vec<Source>,
+    every: u64,
+    /// First row of each contact in `impulse`.
+    offset: Vec<usize>,
+    impulse: Vec<f64>,
+    pub(super) gaps: Gaps,
+    outputs: Option<Outputs>,
+    output: Vec<f64>,
+    /// The latest state, where outputs need it.
+    state: State,
+    /// The latest row; its outputs are evaluated when it is written.
+    row: Vec<Cell<'static>>,
+    next: Vec<Cell<'static>>,
+    written: bool,
+    started: bool,
+    curves: Option<Curves>,
+    /// Columns that have a curve.
+    curve_columns: Vec<usize>,
+    /// A contact closed since the row before.
+    pub(super) important: bool,
+    error: Option<ResultError>,
+}
+
+/// Gaps of the contacts of the labels, now and at their smallest.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gaps {
+    /// `None` where the model does not list the contact.
+    now: Vec<Option<f64>>,
+    /// Unilateral contacts alone; `None` where it was never listed.
+    pub smallest: Vec<Option<f64>>,
+    /// Of all contacts, also of those without a label.
+    pub overall: Option<f64>,
+}
+
+impl Gaps {
+    fn see(&mut self, coupling: &Coupling) {
+        self.now.fill(None);
+        for pair in &coupling.pairs {
+            let i = usize::try_from(pair.key.0).unwrap_or(usize::MAX);
+            if let Some(now) = self.now.get_mut(i) {
+                *now = Some(pair.gap);
+            }
+            if matches!(pair.law, Law::Equality | Law::Box { .. }) {
+                continue;
+            }
+            let smaller = |other: Option<f64>| Some(other.map_or(pair.gap, |other| other.min(pair.gap)));
+            if let Some(smallest) = self.smallest.get_mut(i) {
+                *smallest = smaller(*smallest);
+            }
+            self.overall = smaller(self.overall);
+        }
+    }
+}
+
+impl Trajectory {
+    /// Opens the files. The columns come from the labels and the state of `stepper`.
+    pub fn create(
+        directory: impl AsRef<Path>,
+        stepper: &mut dyn Stepper,
+        options: &RecordOptions,
+        outputs: Option<Outputs>,
+    ) -> Result<Trajectory, ResultError> {
+        let names = outputs.as_ref().map_or(&[][..], |outputs| &outputs.names);
+        let list = select(catalogue(stepper, names), &options.columns)?;
+        let columns = list.iter().map(|candidate| Column {
+            name: candidate.name.clone(),
+            kind: if let Source::Gap(_) = candidate.source { Kind::Optional } else { Kind::Real },
+        });
+        let table = Table::create(directory.as_ref(), "trajectory", columns.collect(), options)?;
+        // a report cannot show thousands of columns, even if the file has them
+        let drawn = |candidate: &super::column::Candidate| {
+            candidate.source != Source::Time && (candidate.auto || matches!(options.columns, Columns::Only(_)))
+        };
+        let curve_columns: Vec<usize> = (0..list.len()).filter(|i| drawn(&list[*i])).collect();
+        let curve_names = curve_columns.iter().map(|i| list[*i].name.clone()).collect();
+        let curves = (options.curve_points > 0).then(|| Curves::new(curve_names, options.curve_points));
+        let labels = stepper.labels();
+        let offset = impulse_rows(labels);
+        let contacts = labels.contacts.len();
+        Ok(Trajectory {
+            table,
+            sources: list.iter().map(|candidate| candidate.source).collect(),
+            every: options.every.max(1),
+            impulse: vec![0.0; offset.last().copied().unwrap_or(0)],
+            offset,
+            gaps: Gaps { now: vec![None; contacts], smallest: vec![None; contacts], overall: None },
+            output: vec![0.0; names.len()],
+            outputs,
+            state: State::default(),
+            row: Vec::with_capacity(list.len()),
+            next: Vec::with_capacity(list.len()),
+            written: true,
+            started: false,
+            curves,
+            curve_columns,
+            important: false,
+            error: None,
+        })
+    }
+
+    /// Rows so far.
+    pub fn rows(&self) -> u64 {
+        self.table.rows()
+    }
+
+    /// Rows that wait in memory, at most one row group.
+    pub fn waiting(&self) -> usize {
+        self.table.waiting()
+    }
+
+    /// Why recording stopped.
+    pub fn error(&self) -> Option<&ResultError> {
+        self.error.as_ref()
+    }
+
+    pub(super) fn saves(&self) -> u64 {
+        self.table.saves
+    }
+
+    /// Records the first state.
+    pub(super) fn begin(&mut self, stepper: &mut dyn Stepper, energy: Option<Energy>) -> Result<(), ResultError> {
+        if self.started {
+            return Ok(());
+        }
+        self.started = true;
+        self.gaps.see(stepper.coupling()?);
+        self.hold(stepper.from(), energy)?;
+        self.write()
+    }
+
+    /// Records the end of a step.
+    pub(super) fn take(&mut self, view: &mut StepView<'_>, energy: Option<Energy>) -> Result<(), ResultError> {
+        self.gaps.see(view.stepper.coupling()?);
+        self.add_impulses(view.reactions());
+        self.hold(view.to(), energy)?;
+        if view.index.is_multiple_of(self.every) { self.write() } else { Ok(()) }
+    }
+
+    /// Keeps an error and breaks.
+    fn flow(&mut self, taken: Result<(), ResultError>) -> ControlFlow<()> {
+        if let Err(error) = taken {
+            self.error.get_or_insert(error);
+        }
+        if self.error.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn add_impulses(&mut self, reactions: &Reactions) {
+        for (i, key) in reactions.keys.iter().enumerate() {
+            let contact = usize::try_from(key.0).unwrap_or(usize::MAX);
+            let (Some(first), Some(end)) =
+                (self.offset.get(contact), contact.checked_add(1).and_then(|next| self.offset.get(next)))
+            else {
+                continue;
+            };
+            for (sum, impulse) in self.impulse[*first..*end].iter_mut().zip(&reactions.impulse[reactions.range(i)]) {
+                *sum += impulse;
+            }
+        }
+    }
+
+    /// Makes the row of a state; the row before stays where a number is not finite.
+    fn hold(&mut self, state: &State, energy: Option<Energy>) -> Result<(), ResultError> {
+        let real = |x: Option<f64>| x.map_or(Cell::Missing, Cell::Real);
+        self.next.clear();
+        self.next.extend(self.sources.iter().map(|source| match *source {
+            Source::Time => Cell::Real(state.t),
+            Source::Position(i) => real(state.q.get(i).copied()),
+            Source::Velocity(i) => real(state.v.get(i).copied()),
+            Source::Gap(i) => real(self.gaps.now.get(i).copied().flatten()),
+            Source::Impulse(row) => real(self.impulse.get(row).copied()),
+            Source::Kinetic => real(energy.map(|energy| energy.kinetic)),
+            Source::Potential => real(energy.map(|energy| energy.potential)),
+            Source::Total => real(energy.map(|energy| energy.total())),
+            // not yet evaluated
+            Source::Output(_) => Cell::Real(0.0),
+        }));
+        self.table.check(&self.next)?;
+        std::mem::swap(&mut self.row, &mut self.next);
+        if self.outputs.is_some() {
+            self.state.copy_from(state);
+        }
+        self.written = false;
+        Ok(())
+    }
+
+    /// Writes the latest row.
+    fn write(&mut self) -> Result<(), ResultError> {
+        self.written = true;
+        if let Some(outputs) = &mut self.outputs {
+            let State { t, q, v } = &self.state;
+            (outputs.evaluate)(*t, q, v, &mut self.output).map_err(|source| ResultError::Output { t: *t, source })?;
+            for (cell, source) in self.row.iter_mut().zip(&self.sources) {
+                if let Source::Output(i) = source {
+                    *cell = Cell::Real(self.output[*i]);
+                }
+            }
+        }
+        self.table.push(&self.row)?;
+        self.impulse.fill(0.0);
+        if let (Some(curves), Some(Cell::Real(t))) = (&mut self.curves, self.row.first()) {
+            let value = |i: &usize| if let Cell::Real(x) = self.row[*i] { x } else { f64::NAN };
+            curves.push(*t, self.curve_columns.iter().map(value), self.important);
+        }
+        self.important = false;
+        Ok(())
+    }
+
+    /// Writes the last row, closes the files and hands out the curves. All rows before an error are kept.
+    pub fn finish(mut self) -> (Written, Vec<Curve>) {
+        let last = if self.written { Ok(()) } else { self.write() };
+        let mut written = self.table.finish();
+        // the first error is the cause
+        written.error = self.error.or(last.err()).or(written.error);
+        (written, self.curves.map(Curves::finish).unwrap_or_default())
+    }
+}
+
+impl Observer for Trajectory {
+    fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        let energy = stepper.energies().map(|(from, _)| from);
+        let begun = self.begin(stepper, energy);
+        _ = self.flow(begun);
+        Ok(())
+    }
+
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        if self.error.is_some() {
+            return Ok(ControlFlow::Break(()));
+        }
+        let energy = view.stepper.energies().map(|(_, to)| to);
+        let taken = self.take(view, energy);
+        Ok(self.flow(taken))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carom::{Key, Pair};
+
+    #[test]
+    fn gaps_follow_the_keys() {
+        let mut gaps = Gaps { now: vec![None; 3], smallest: vec![None; 3], overall: None };
+        let pair = |key, law, gap| Pair { key: Key(key), law, gap, restitution: 0.0 };
+        let mut coupling = Coupling::default();
+        coupling.push(pair(2, Law::Unilateral, 0.3));
+        coupling.push(pair(0, Law::Equality, -5.0));
+        coupling.push(pair(u64::MAX, Law::Unilateral, 0.2));
+        gaps.see(&coupling);
+        assert_eq!(gaps.now, [Some(-5.0), None, Some(0.3)]);
+        coupling.pairs.clear();
+        coupling.push(pair(2, Law::Coulomb2 { mu: 0.1 }, 0.4));
+        gaps.see(&coupling);
+        assert_eq!(gaps.now, [None, None, Some(0.4)]);
+        assert_eq!((gaps.smallest, gaps.overall), (vec![None, None, Some(0.3)], Some(0.2)));
+    }
+}

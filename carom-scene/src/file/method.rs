@@ -1,0 +1,119 @@
+//! The choice of a scheme or a solver: a name, or a table with a name and options.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value};
+use toml::de::DeValue;
+
+use super::reader::{Item, Read, Reader, ordered};
+use super::value::Text;
+use crate::diagnostic::{Diagnostics, Place, SourceText};
+
+/// A named method with its table of options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Method {
+    pub name: Text,
+    pub options: Map<String, Value>,
+    /// Key and value of each option, in the order of the file.
+    pub places: Vec<(Text, Place)>,
+}
+
+impl Method {
+    /// Reads the text of a command-line option: a bare name, or an inline table of TOML.
+    pub(crate) fn from_option(option: &str, text: &str, out: &mut Diagnostics) -> Option<Method> {
+        let source = SourceText::new(option, text);
+        let mut reader = Reader::new(&source, option, out);
+        let trimmed = text.trim();
+        if !trimmed.starts_with('{') {
+            let start = text.len() - text.trim_start().len();
+            let name = Text { value: trimmed.into(), place: reader.place(start..start + trimmed.len()) };
+            return Some(Method { name, options: Map::new(), places: Vec::new() });
+        }
+        match DeValue::parse(text) {
+            Ok(item) => Method::read(&item, &mut reader),
+            Err(error) => {
+                reader
+                    .error(error.span().unwrap_or(0..text.len()), error.message().to_string())
+                    .hint("write a name, or a table such as { name = \"...\", option = 1 }");
+                None
+            }
+        }
+    }
+}
+
+impl Read for Method {
+    fn read(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        if let DeValue::String(_) = item.get_ref() {
+            return Some(Method { name: Text::read(item, reader)?, options: Map::new(), places: Vec::new() });
+        }
+        let DeValue::Table(table) = item.get_ref() else {
+            reader.wrong_type(item, "a name in quotes, or a table such as { name = \"...\" }");
+            return None;
+        };
+        let name = reader.field::<Text>(table, "name", &[], &reader.place(item.span()));
+        let (mut options, mut places) = (Map::new(), Vec::new());
+        let mut complete = true;
+        for (key, item) in ordered(table) {
+            let option = key.get_ref().to_string();
+            if option == "name" {
+                continue;
+            }
+            reader.inside(&option, |reader| match json(item, reader) {
+                Some(value) => {
+                    options.insert(option.clone(), value);
+                    let key = Text { value: option.clone(), place: reader.place(key.span()) };
+                    places.push((key, reader.place(item.span())));
+                }
+                None => complete = false,
+            });
+        }
+        let name = name?;
+        complete.then_some(Method { name, options, places })
+    }
+}
+
+/// The value as JSON. The depth of TOML values is limited by their parser.
+fn json(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Value> {
+    match item.get_ref() {
+        DeValue::String(text) => Some(Value::from(text.as_ref())),
+        DeValue::Boolean(value) => Some(Value::from(*value)),
+        DeValue::Integer(number) => {
+            let value = i64::from_str_radix(number.as_str(), number.radix()).ok();
+            if value.is_none() {
+                reader.error(item.span(), format!("the integer {number} does not fit into 64 bits"));
+            }
+            value.map(Value::from)
+        }
+        DeValue::Float(number) => {
+            let value = number.as_str().parse().ok().and_then(serde_json::Number::from_f64);
+            if value.is_none() {
+                reader.error(item.span(), "the number is not finite");
+            }
+            value.map(Value::Number)
+        }
+        DeValue::Datetime(_) => {
+            reader.wrong_type(item, "an option");
+            None
+        }
+        DeValue::Array(array) => array.iter().map(|item| json(item, reader)).collect::<Option<Vec<_>>>().map(Value::from),
+        DeValue::Table(table) => {
+            let entries = ordered(table).into_iter();
+            let entries = entries.map(|(key, item)| Some((key.get_ref().to_string(), json(item, reader)?)));
+            entries.collect::<Option<Map<_, _>>>().map(Value::from)
+        }
+    }
+}
+
+/// The names and options come from the registries, see [`crate::schema`].
+impl JsonSchema for Method {
+    fn schema_name() -> Cow<'static, str> {
+        "Method".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "object"] })
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+}

@@ -1,0 +1,379 @@
+//! Model files as text: every table of the format, version 1, with the place of each value.
+//!
+//! What a value means is not decided here; see [`crate::scene`].
+
+mod example;
+mod method;
+mod reader;
+mod schema;
+mod syntax;
+mod value;
+
+use std::borrow::Cow;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+pub use example::new_example;
+pub use method::Method;
+pub(crate) use reader::{Item, Read, Reader};
+use reader::table;
+pub use schema::schema;
+pub use value::{Content, Entries, Formula, Integer, Matrix, OneOrMore, Point, Text};
+
+use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
+use crate::nearest::nearest;
+
+/// The version of the format that this library reads.
+pub const VERSION: i64 = 1;
+
+/// Largest accepted file [bytes].
+pub const SIZE_LIMIT: u64 = 4 << 20;
+
+table! {
+    /// A model file: one experiment, that is a model, an initial state, a time span, a scheme and a solver.
+    pub struct ModelFile {
+        /// Version of the format: 1.
+        pub version: Integer,
+        /// Name of the experiment.
+        pub name: Text,
+        /// What the experiment shows.
+        pub description: Option<Text>,
+        /// Named numbers, or expressions of parameters above them.
+        pub parameters: Option<Entries>,
+        /// The equations of motion.
+        pub model: ModelTable,
+        /// Unilateral contacts, with or without friction.
+        pub contact: Option<Vec<ContactTable>>,
+        /// Bilateral constraints.
+        pub constraint: Option<Vec<ConstraintTable>>,
+        /// Initial coordinates, and velocities as keys in quotes with a prime; 0 where missing. Numbers or expressions of parameters.
+        pub initial: Option<Entries>,
+        /// Time span, step, scheme and solver.
+        pub simulation: SimulationTable,
+        /// What is recorded.
+        pub output: Option<OutputTable>,
+        /// A planar drawing of the model.
+        pub draw: Option<DrawTable>,
+        /// An exact solution to compare with.
+        pub reference: Option<ReferenceTable>,
+        /// Numbers that a run must reproduce.
+        pub expect: Option<Vec<ExpectTable>>,
+    }
+}
+
+/// The model, by its kind.
+#[derive(Clone, Debug)]
+pub enum ModelTable {
+    Lagrangian(LagrangianTable),
+    Linear(LinearTable),
+}
+
+table! {
+    /// A model from its energies.
+    pub struct LagrangianTable {
+        /// "lagrangian"
+        pub kind: Text,
+        /// Names of the coordinates; their velocities are written with a prime.
+        pub coordinates: Vec<Text>,
+        /// Kinetic energy, quadratic in the velocities [J].
+        pub kinetic: Formula,
+        /// Potential energy, of coordinates and t [J].
+        pub potential: Option<Formula>,
+        /// Generalised forces by coordinate, of t, coordinates and velocities [N].
+        pub force: Option<Entries>,
+    }
+}
+
+table! {
+    /// A linear model M v' + C v + K q = f(t), from matrices or from a chain of equal elements.
+    pub struct LinearTable {
+        /// "linear"
+        pub kind: Text,
+        /// Names of the coordinates; q0, q1, ... by default.
+        pub coordinates: Option<Vec<Text>>,
+        /// Mass matrix by rows, of numbers or expressions of parameters.
+        pub mass: Option<Matrix>,
+        /// Damping matrix by rows.
+        pub damping: Option<Matrix>,
+        /// Stiffness matrix by rows.
+        pub stiffness: Option<Matrix>,
+        /// A chain of equal elements of two nodes, instead of matrices.
+        pub chain: Option<ChainTable>,
+        /// Forces by coordinate, of t [N].
+        pub force: Option<Entries>,
+    }
+}
+
+table! {
+    /// A chain of equal elements; element i joins the nodes i and i + 1.
+    pub struct ChainTable {
+        /// Number of elements; there is one node more.
+        pub elements: Formula,
+        /// Element mass, 2 by 2.
+        pub mass: Matrix,
+        /// Element damping, 2 by 2.
+        pub damping: Option<Matrix>,
+        /// Element stiffness, 2 by 2.
+        pub stiffness: Option<Matrix>,
+        /// Base of the names of the nodes: "q" makes q0, q1, ...
+        pub base: Option<Text>,
+    }
+}
+
+table! {
+    /// A unilateral contact: gap >= 0, with Newton's restitution and Coulomb's friction.
+    pub struct ContactTable {
+        /// Name in results.
+        pub name: Text,
+        /// Gap, of coordinates and t [m].
+        pub gap: Formula,
+        /// Newton's coefficient of restitution, in [0, 1]; 0 by default.
+        pub restitution: Option<Formula>,
+        /// Coulomb's coefficient of friction, not negative; needs `slip`.
+        pub friction: Option<Formula>,
+        /// Tangential displacement (planar), or a list of two (spatial) [m].
+        pub slip: Option<OneOrMore>,
+    }
+}
+
+table! {
+    /// A bilateral constraint: value = 0.
+    pub struct ConstraintTable {
+        /// Name in results.
+        pub name: Text,
+        /// Expression of coordinates and t that stays zero.
+        pub value: Formula,
+    }
+}
+
+table! {
+    /// Time span, step, scheme and solver.
+    pub struct SimulationTable {
+        /// Start of the time span; 0 by default [s].
+        pub start: Option<Formula>,
+        /// End of the time span [s].
+        pub end: Formula,
+        /// Size of a step [s]; or give `steps`.
+        pub step: Option<Formula>,
+        /// Number of equal steps; or give `step`.
+        pub steps: Option<Formula>,
+        /// Time-stepping scheme: a name, or a table with a name and options.
+        pub scheme: Option<Method>,
+        /// Solver of the one-step problems: a name, or a table with a name and options.
+        pub solver: Option<Method>,
+    }
+}
+
+table! {
+    /// What is recorded.
+    pub struct OutputTable {
+        /// Record every n-th step; the last one is always recorded.
+        pub every: Option<Integer>,
+        /// Further columns: expressions of t, coordinates and velocities.
+        pub columns: Option<Entries>,
+    }
+}
+
+table! {
+    /// A planar drawing; numbers are expressions of t, coordinates and velocities. Later shapes cover earlier ones.
+    pub struct DrawTable {
+        /// Straight lines.
+        pub segment: Option<Vec<SegmentTable>>,
+        /// Circles.
+        pub circle: Option<Vec<CircleTable>>,
+        /// Points.
+        pub point: Option<Vec<PointTable>>,
+        /// Closed polygons.
+        pub polygon: Option<Vec<PolygonTable>>,
+        /// Open lines through points.
+        pub polyline: Option<Vec<PolygonTable>>,
+    }
+}
+
+table! {
+    /// A straight line.
+    pub struct SegmentTable {
+        /// First end [m].
+        pub from: Point,
+        /// Other end [m].
+        pub to: Point,
+        /// Name in the legend.
+        pub name: Option<Text>,
+        /// Colour of the line, as in "#334455".
+        pub color: Option<Text>,
+        /// Width of the line in pixels.
+        pub width: Option<Formula>,
+    }
+}
+
+table! {
+    /// A circle.
+    pub struct CircleTable {
+        /// Centre [m].
+        pub center: Point,
+        /// Radius [m].
+        pub radius: Formula,
+        /// Name in the legend.
+        pub name: Option<Text>,
+        /// Colour of the line, as in "#334455".
+        pub color: Option<Text>,
+        /// Colour of the inside.
+        pub fill: Option<Text>,
+        /// Width of the line in pixels.
+        pub width: Option<Formula>,
+        /// Whether the path of the centre is drawn.
+        pub trace: Option<bool>,
+    }
+}
+
+table! {
+    /// A point.
+    pub struct PointTable {
+        /// Position [m].
+        pub at: Point,
+        /// Name in the legend.
+        pub name: Option<Text>,
+        /// Colour, as in "#334455".
+        pub color: Option<Text>,
+        /// Half of the radius in pixels.
+        pub width: Option<Formula>,
+        /// Whether the path of the point is drawn.
+        pub trace: Option<bool>,
+    }
+}
+
+table! {
+    /// A line through points.
+    pub struct PolygonTable {
+        /// Corners [m].
+        pub points: Vec<Point>,
+        /// Name in the legend.
+        pub name: Option<Text>,
+        /// Colour of the line, as in "#334455".
+        pub color: Option<Text>,
+        /// Colour of the inside.
+        pub fill: Option<Text>,
+        /// Width of the line in pixels.
+        pub width: Option<Formula>,
+    }
+}
+
+table! {
+    /// An exact solution to compare with.
+    pub struct ReferenceTable {
+        /// Name of the problem with the exact solution.
+        pub testbed: Text,
+        /// Its parameters, as expressions of those of this file; a parameter of the same name is found by itself.
+        pub parameters: Option<Entries>,
+    }
+}
+
+table! {
+    /// A number that a run must reproduce.
+    pub struct ExpectTable {
+        /// "final NAME", "min NAME", "max NAME", "sum NAME" with the name of a result column, or "impacts".
+        pub quantity: Text,
+        /// The number, or an expression of parameters.
+        pub value: Formula,
+        /// Largest accepted absolute difference; or give `relative`.
+        pub tolerance: Option<Formula>,
+        /// Largest accepted difference relative to the value.
+        pub relative: Option<Formula>,
+        /// Where the number comes from.
+        pub source: Option<Text>,
+    }
+}
+
+/// The kinds of models.
+const KINDS: [&str; 2] = ["lagrangian", "linear"];
+
+impl Read for ModelTable {
+    fn read(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let table = reader.table(item)?;
+        let kind: Text = reader.field(table, "kind", &[], &reader.place(item.span()))?;
+        match kind.value.as_str() {
+            "lagrangian" => LagrangianTable::read(item, reader).map(ModelTable::Lagrangian),
+            "linear" => LinearTable::read(item, reader).map(ModelTable::Linear),
+            unknown => {
+                let hint = match nearest(unknown, KINDS) {
+                    Some(near) => format!("did you mean {near:?}?"),
+                    None => format!("valid kinds: {}", KINDS.join(", ")),
+                };
+                reader.out.error(&kind.place, format!("unknown kind of model {unknown:?}")).hint(hint);
+                None
+            }
+        }
+    }
+}
+
+impl JsonSchema for ModelTable {
+    fn schema_name() -> Cow<'static, str> {
+        "ModelTable".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let kinds = [generator.subschema_for::<LagrangianTable>(), generator.subschema_for::<LinearTable>()];
+        json_schema!({ "oneOf": kinds })
+    }
+}
+
+impl ModelFile {
+    /// Reads a text. All mistakes of form are reported, in the order of their places.
+    ///
+    /// # Errors
+    /// Fails if the text is not TOML, or not of this format.
+    pub fn parse(source: &Arc<SourceText>) -> Result<ModelFile, Vec<Diagnostic>> {
+        let mut out = Diagnostics::default();
+        match ModelFile::collect(source, &mut out) {
+            Some(file) if out.errors() == 0 => Ok(file),
+            _ => Err(out.finish(source)),
+        }
+    }
+
+    /// Reads what can be read, and reports the rest.
+    pub(crate) fn collect(source: &Arc<SourceText>, out: &mut Diagnostics) -> Option<ModelFile> {
+        let root = syntax::document(source, out)?;
+        let mut reader = Reader::new(source, "", out);
+        let table = reader.table(&root)?;
+        // another version may have any other keys: nothing else is worth saying
+        let version: Integer = reader.field(table, "version", &[], &reader.place(root.span()))?;
+        if version.value != VERSION {
+            out.error(&version.place, format!("version {} of the format is not supported", version.value))
+                .hint(format!("this program reads version {VERSION}"));
+            return None;
+        }
+        ModelFile::read(&root, &mut reader)
+    }
+}
+
+/// Reads a file into memory.
+pub(crate) fn read_text(path: &Path) -> Result<Arc<SourceText>, Diagnostic> {
+    let name = path.display().to_string();
+    let fail = |message: String| Diagnostic::of_file(&name, message);
+    let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => fail("the file does not exist".into()),
+        _ => fail(format!("the file cannot be read: {error}")),
+    })?;
+    if metadata.is_dir() {
+        return Err(fail("this is a directory, not a model file".into()));
+    }
+    let too_large = |size: String| {
+        let mut error = fail(format!("the file has {size} bytes, the limit is {SIZE_LIMIT}"));
+        error.hint("large structures are written as expressions or as a chain of elements");
+        error
+    };
+    if metadata.len() > SIZE_LIMIT {
+        return Err(too_large(metadata.len().to_string()));
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(|error| fail(format!("the file cannot be opened: {error}")))?;
+    // devices tell no size
+    let read = file.take(SIZE_LIMIT + 1).read_to_end(&mut bytes);
+    read.map_err(|error| fail(format!("the file cannot be read: {error}")))?;
+    if bytes.len() as u64 > SIZE_LIMIT {
+        return Err(too_large(format!("more than {SIZE_LIMIT}")));
+    }
+    syntax::text(&name, bytes)
+}

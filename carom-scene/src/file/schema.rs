@@ -1,0 +1,113 @@
+//! The JSON Schema of model files, from the tables themselves and from the options in the registries.
+
+use carom::SCHEMES;
+use carom_solve::SOLVERS;
+use serde_json::{Map, Value, json};
+
+use super::ModelFile;
+
+/// The JSON Schema of a model file, for editors: completion, documentation and checks while typing.
+pub fn schema() -> Value {
+    let mut root = schemars::schema_for!(ModelFile).to_value();
+    remove_null(&mut root);
+    let mut definitions = Map::new();
+    let schemes: Vec<_> = SCHEMES.iter().map(|row| (row.info.name, row.info.title, (row.schema)())).collect();
+    let solvers: Vec<_> = SOLVERS.iter().map(|row| (row.info.name, row.info.title, (row.schema)())).collect();
+    let scheme = method("scheme", schemes, &mut definitions);
+    let solver = method("solver", solvers, &mut definitions);
+    if let Some(defs) = root.get_mut("$defs").and_then(Value::as_object_mut) {
+        defs.append(&mut definitions);
+    }
+    insert(&mut root, "/$defs/SimulationTable/properties/scheme", scheme);
+    insert(&mut root, "/$defs/SimulationTable/properties/solver", solver);
+    insert(&mut root, "/$defs/LagrangianTable/properties/kind", json!({ "const": "lagrangian" }));
+    insert(&mut root, "/$defs/LinearTable/properties/kind", json!({ "const": "linear" }));
+    insert(&mut root, "/properties/version", json!({ "const": super::VERSION }));
+    insert(&mut root, "", json!({ "title": "carom model file" }));
+    root
+}
+
+/// Replaces the entries of an object, and keeps its description.
+fn insert(root: &mut Value, pointer: &str, entries: Value) {
+    let (Some(object), Value::Object(entries)) = (root.pointer_mut(pointer).and_then(Value::as_object_mut), entries)
+    else {
+        return;
+    };
+    if entries.contains_key("const") || entries.contains_key("anyOf") {
+        object.retain(|key, _| key == "description");
+    }
+    object.extend(entries);
+}
+
+/// A name, or one of the tables of the registry; the tables go to the definitions.
+fn method(what: &str, rows: Vec<(&'static str, &'static str, Value)>, definitions: &mut Map<String, Value>) -> Value {
+    let names: Vec<&str> = rows.iter().map(|(name, ..)| *name).collect();
+    let mut choices = vec![json!({ "type": "string", "enum": names })];
+    for (name, title, mut table) in rows {
+        let prefix = format!("{what}.{name}");
+        rename_references(&mut table, &prefix);
+        if let Some(Value::Object(inner)) = table.as_object_mut().and_then(|table| table.remove("$defs")) {
+            for (key, definition) in inner {
+                definitions.insert(format!("{prefix}.{key}"), definition);
+            }
+        }
+        if let Some(object) = table.as_object_mut() {
+            object.remove("$schema");
+            object.insert("title".into(), json!(title));
+            object.insert("required".into(), json!(["name"]));
+            let properties = object.entry("properties").or_insert_with(|| json!({}));
+            if let Some(properties) = properties.as_object_mut() {
+                properties.insert("name".into(), json!({ "const": name }));
+            }
+        }
+        choices.push(json!({ "$ref": format!("#/$defs/{prefix}") }));
+        definitions.insert(prefix, table);
+    }
+    json!({ "anyOf": choices })
+}
+
+/// Points references to the definitions of one table to their new names.
+fn rename_references(value: &mut Value, prefix: &str) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object.iter_mut() {
+                if key == "$ref" {
+                    if let Some(name) = value.as_str().and_then(|text| text.strip_prefix("#/$defs/")) {
+                        *value = json!(format!("#/$defs/{prefix}.{name}"));
+                    }
+                } else {
+                    rename_references(value, prefix);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rename_references(item, prefix)),
+        _ => {}
+    }
+}
+
+/// TOML has no null: a field that may be missing is simply not required.
+fn remove_null(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|kind| kind != "null");
+                if let [single] = &types[..] {
+                    let single = single.clone();
+                    object.insert("type".into(), single);
+                }
+            }
+            if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+                choices.retain(|choice| choice.get("type") != Some(&json!("null")));
+                if choices.len() == 1
+                    && let Some(Value::Object(single)) = choices.pop()
+                {
+                    object.remove("anyOf");
+                    object.extend(single);
+                }
+            }
+            object.values_mut().for_each(remove_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_null),
+        _ => {}
+    }
+}

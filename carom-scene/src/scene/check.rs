@@ -1,0 +1,230 @@
+//! Checks of the initial state: positive mass, open gaps, satisfied constraints, consistent velocities.
+//!
+//! Velocities that violate bilateral constraints are corrected by the projection orthogonal in the kinetic metric,
+//!
+//!     v ← v − M⁻¹Cᵀ (C M⁻¹ Cᵀ)⁻¹ (C v + ∂y/∂t)                                          (1)
+
+use carom::model::Combination;
+use carom::{Coupling, Mechanical, State};
+use carom_solve::Law;
+
+use super::context::Context;
+use super::law::LawDraft;
+use crate::diagnostic::Place;
+
+/// Largest violation of a bilateral constraint at the start [unit of the constraint].
+const CONSTRAINT_TOLERANCE: f64 = 1e-8;
+/// Largest negative gap at the start, relative to the largest of 1 and the coordinates.
+const GAP_TOLERANCE: f64 = 1e-9;
+/// Violations below this are round-off, relative to the largest of 1 and the coordinates or velocities.
+const ROUND_OFF: f64 = 1e-13;
+
+/// The first coordinate whose pivot in a Cholesky factorisation is not positive, with the pivot relative to its diagonal.
+pub(super) fn bad_pivot(n: usize, mass: &[f64]) -> Option<(usize, f64)> {
+    let mut l = mass.to_vec();
+    for k in 0..n {
+        let pivot = l[k * n + k] - (0..k).map(|j| l[k * n + j] * l[k * n + j]).sum::<f64>();
+        let diagonal = mass[k * n + k].abs();
+        // written so that a NaN is bad as well
+        if !(pivot > n as f64 * f64::EPSILON * diagonal && pivot.is_finite()) {
+            return Some((k, pivot));
+        }
+        let root = pivot.sqrt();
+        l[k * n + k] = root;
+        for i in k + 1..n {
+            let dot: f64 = (0..k).map(|j| l[i * n + j] * l[k * n + j]).sum();
+            l[i * n + k] = (l[i * n + k] - dot) / root;
+        }
+    }
+    None
+}
+
+/// The mass matrix of a small model at a position, row-major.
+pub(super) fn dense_mass(model: &mut dyn Mechanical, q: &[f64]) -> Vec<f64> {
+    let n = q.len();
+    let (mut mass, mut unit, mut column) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; n]);
+    for j in 0..n {
+        unit[j] = 1.0;
+        // a failure leaves a zero column, which is not positive definite
+        let _ = model.mass_mul(q, &unit, &mut column);
+        unit[j] = 0.0;
+        for i in 0..n {
+            mass[i * n + j] = column[i];
+        }
+    }
+    mass
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(1.0, |largest: f64, x| largest.max(x.abs()))
+}
+
+/// Gaps, constraints and velocities at the start. Velocities are corrected in place.
+pub(super) fn initial(
+    model: &mut dyn Mechanical,
+    state: &mut State,
+    laws: &[LawDraft],
+    initial: &Place,
+    context: &mut Context,
+) -> Option<()> {
+    let mut coupling = Coupling::default();
+    let mut force = vec![0.0; state.v.len()];
+    let outcome = model
+        .couple(state.t, &state.q, &mut coupling)
+        .and_then(|()| model.force(state.t, &state.q, &state.v, &mut force));
+    if let Err(error) = outcome {
+        context.out.error(initial, format!("the model cannot be evaluated at the initial state: {error}"));
+        return None;
+    }
+    let before = context.out.errors();
+    positions(&coupling, state, laws, context);
+    if context.out.errors() > before {
+        return None;
+    }
+    velocities(model, &coupling, state, laws, context)
+}
+
+fn positions(coupling: &Coupling, state: &State, laws: &[LawDraft], context: &mut Context) {
+    let scale = largest(&state.q);
+    for (pair, draft) in coupling.pairs.iter().zip(laws) {
+        let Some((_, place)) = draft.outputs.first() else { continue };
+        let (name, gap) = (&draft.name, pair.gap);
+        if draft.law == Law::Equality {
+            if gap.abs() > CONSTRAINT_TOLERANCE {
+                let message = format!("the constraint `{name}` is violated by {gap:.6e} at the initial position");
+                context.out.error(place, message).hint("change [initial] so that its value is zero");
+            } else if gap.abs() > ROUND_OFF * scale {
+                let message = format!("the constraint `{name}` is violated by {gap:.6e} at the initial position");
+                context.out.warning(place, message);
+            }
+        } else if gap < -GAP_TOLERANCE * scale {
+            let message = format!("the gap of contact `{name}` is {gap:.6e} at the initial position, but may not be negative");
+            context.out.error(place, message).hint("change [initial] or the gap");
+        }
+    }
+}
+
+/// Equation (1), where it is needed.
+fn velocities(
+    model: &mut dyn Mechanical,
+    coupling: &Coupling,
+    state: &mut State,
+    laws: &[LawDraft],
+    context: &mut Context,
+) -> Option<()> {
+    let rows: Vec<usize> = (0..coupling.len())
+        .filter(|&i| coupling.pairs[i].law == Law::Equality)
+        .map(|i| coupling.range(i).start)
+        .collect();
+    let residual = |v: &[f64]| -> Vec<f64> { rows.iter().map(|&r| coupling.rows.dot(r, v) + coupling.drift[r]).collect() };
+    let r = residual(&state.v);
+    let tolerance = ROUND_OFF * largest(&state.v) * rows.iter().map(|&r| largest(coupling.rows.row(r).1)).fold(1.0, f64::max);
+    let worst = (0..r.len()).max_by(|&a, &b| r[a].abs().total_cmp(&r[b].abs()));
+    let Some(worst) = worst.filter(|&worst| r[worst].abs() > tolerance) else { return Some(()) };
+    let bilateral: Vec<&LawDraft> = laws.iter().filter(|law| law.law == Law::Equality).collect();
+    let place = bilateral.get(worst).and_then(|law| law.outputs.first()).map(|(_, place)| place.clone())?;
+    if let Err(error) = model.factor(state, Combination::MASS) {
+        context.out.error(&place, format!("the mass matrix cannot be factored: {error}"));
+        return None;
+    }
+    let m = rows.len();
+    let inverse: Vec<Vec<f64>> = rows
+        .iter()
+        .map(|&r| {
+            let mut column = vec![0.0; state.v.len()];
+            coupling.rows.add_row(r, 1.0, &mut column);
+            model.solve(&mut column);
+            column
+        })
+        .collect();
+    let mut w = vec![0.0; m * m];
+    for i in 0..m {
+        for j in 0..m {
+            w[i * m + j] = coupling.rows.dot(rows[i], &inverse[j]);
+        }
+    }
+    let lambda = solve_semidefinite(m, &mut w, r.clone());
+    let mut v = state.v.clone();
+    for (column, lambda) in inverse.iter().zip(&lambda) {
+        for (v, x) in v.iter_mut().zip(column) {
+            *v -= lambda * x;
+        }
+    }
+    let left = residual(&v).iter().fold(0.0f64, |a, x| a.max(x.abs()));
+    // written so that a NaN is refused as well
+    if !(left <= 1e-9 * largest(&r)) {
+        let message = format!("no velocities satisfy the bilateral constraints: {left:.3e} m/s remain after a projection");
+        context.out.error(&place, message).hint("are constraints in conflict, or is one without a gradient here?");
+        return None;
+    }
+    let changes = v.iter().zip(&state.v).map(|(new, old)| (new - old).abs());
+    let (i, change) = changes.enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let message = format!(
+        "the initial velocities violate the bilateral constraints by {:.6e}; they were projected, {}' most: {} instead of {}",
+        r[worst].abs(),
+        context.coordinates[i],
+        v[i],
+        state.v[i]
+    );
+    context.out.warning(&place, message).hint(format!("the largest change is {change:.6e}"));
+    state.v = v;
+    Some(())
+}
+
+/// Solves W x = r with a symmetric positive semidefinite W; rows that depend on others get x = 0.
+fn solve_semidefinite(m: usize, w: &mut [f64], mut x: Vec<f64>) -> Vec<f64> {
+    let scale: Vec<f64> = (0..m).map(|k| w[k * m + k].abs()).collect();
+    let mut kept = vec![true; m];
+    // L D Lᵀ, in place below the diagonal
+    for k in 0..m {
+        let pivot = w[k * m + k];
+        kept[k] = pivot > 1e-12 * scale[k];
+        for i in k + 1..m {
+            let factor = if kept[k] { w[i * m + k] / pivot } else { 0.0 };
+            for j in k + 1..=i {
+                w[i * m + j] -= factor * w[j * m + k];
+            }
+        }
+    }
+    for i in 0..m {
+        for k in (0..i).filter(|&k| kept[k]) {
+            x[i] -= w[i * m + k] / w[k * m + k] * x[k];
+        }
+    }
+    for k in 0..m {
+        x[k] = if kept[k] { x[k] / w[k * m + k] } else { 0.0 };
+    }
+    for k in (0..m).rev().filter(|&k| kept[k]) {
+        for i in k + 1..m {
+            x[k] -= w[i * m + k] / w[k * m + k] * if kept[i] { x[i] } else { 0.0 };
+        }
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pivots_name_the_coordinate() {
+        assert_eq!(bad_pivot(2, &[2.0, 1.0, 1.0, 2.0]), None);
+        assert_eq!(bad_pivot(2, &[1.0, 1.0, 1.0, 1.0]), Some((1, 0.0)));
+        assert_eq!(bad_pivot(1, &[0.0]), Some((0, 0.0)));
+        assert!(bad_pivot(1, &[f64::NAN]).is_some());
+    }
+
+    #[test]
+    fn semidefinite_systems_are_solved_on_their_range() {
+        // W = C Cᵀ with C = [[1, 0], [1, 1], [2, 1]]: the third row is the sum of the first two
+        let c = [[1.0, 0.0], [1.0, 1.0], [2.0, 1.0]];
+        let mut w: Vec<f64> = (0..9).map(|k| c[k / 3][0] * c[k % 3][0] + c[k / 3][1] * c[k % 3][1]).collect();
+        let r = vec![1.0, -2.0, -1.0];
+        let original = w.clone();
+        let x = solve_semidefinite(3, &mut w, r.clone());
+        for i in 0..3 {
+            let product: f64 = (0..3).map(|j| original[i * 3 + j] * x[j]).sum();
+            assert!((product - r[i]).abs() < 1e-12, "{product} {}", r[i]);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The names and expressions of a file: formulas become numbers or nodes of one graph.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::diagnostic::Diagnostics;
+use crate::expression::{
+    Ast, ExpressionError, Function, Graph, NameError, NameProblem, NodeId, Scope, is_identifier, parse,
+};
+use crate::file::{Content, Formula, Text};
+
+/// What building a scene keeps at hand.
+pub(super) struct Context {
+    pub out: Diagnostics,
+    pub graph: Graph,
+    /// Parameters alone, as constants.
+    pub parameters: Scope,
+    /// Time, coordinates, velocities (slots in this order) and parameters.
+    pub all: Scope,
+    pub coordinates: Vec<String>,
+    pub index: HashMap<String, usize>,
+    /// Names that some expression uses.
+    pub used: HashSet<String>,
+}
+
+impl Context {
+    pub fn new(out: Diagnostics) -> Context {
+        Context {
+            out,
+            graph: Graph::new(),
+            parameters: Scope::new(),
+            all: Scope::new(),
+            coordinates: Vec::new(),
+            index: HashMap::new(),
+            used: HashSet::new(),
+        }
+    }
+
+    /// Slot of a velocity.
+    pub fn velocity(&self, i: usize) -> usize {
+        1 + self.coordinates.len() + i
+    }
+
+    /// The name of a slot, as it is written.
+    pub fn slot_name(&self, slot: usize) -> String {
+        let n = self.coordinates.len();
+        match slot {
+            0 => "t".into(),
+            slot if slot <= n => self.coordinates[slot - 1].clone(),
+            slot => self.coordinates.get(slot - 1 - n).map(|name| format!("{name}'")).unwrap_or_default(),
+        }
+    }
+
+    /// Parses an expression and notes the names in it.
+    pub fn parse(&mut self, formula: &Formula) -> Option<Ast> {
+        let Content::Expression(text) = &formula.content else { return None };
+        match parse(text) {
+            Ok(ast) => {
+                for (name, _) in ast.names() {
+                    if !self.used.contains(name) {
+                        self.used.insert(name.into());
+                    }
+                }
+                Some(ast)
+            }
+            Err(error) => {
+                self.report(formula, &error.into());
+                None
+            }
+        }
+    }
+
+    pub fn report(&mut self, formula: &Formula, error: &ExpressionError) {
+        let place = formula.part(error.span());
+        let mut hint = error.hint();
+        if let ExpressionError::Name(NameError { name, problem: NameProblem::Unknown, nearest: None, .. }) = error {
+            hint = Some(match name.strip_suffix('\'') {
+                Some(coordinate) => format!("`{coordinate}` is not a coordinate of the model"),
+                None => "declare it under [parameters]".into(),
+            });
+        }
+        let diagnostic = self.out.error(&place, error.to_string());
+        diagnostic.hint = hint;
+    }
+
+    /// The value of a formula of parameters.
+    pub fn number(&mut self, formula: &Formula) -> Option<f64> {
+        if let Content::Number(value) = formula.content {
+            return Some(value);
+        }
+        let ast = self.parse(formula)?;
+        let variable = ast.names().find(|(name, _)| *name == "t" || self.index.contains_key(*name));
+        if let Some((name, span)) = variable
+            && self.parameters.find(name).is_none()
+        {
+            let what = if name == "t" { "the time" } else { "a coordinate" };
+            let place = formula.part(span);
+            self.out.error(&place, format!("`{name}` is {what}; only parameters may appear here"));
+            return None;
+        }
+        self.evaluate(formula, &ast)
+    }
+
+    /// The value of a parsed formula of parameters.
+    pub fn evaluate(&mut self, formula: &Formula, ast: &Ast) -> Option<f64> {
+        let node = match self.graph.build(ast, &self.parameters) {
+            Ok(node) => node,
+            Err(error) => {
+                self.report(formula, &error.into());
+                return None;
+            }
+        };
+        match self.graph.is_constant(node) {
+            Some(value) if value.is_finite() => Some(value),
+            value => {
+                let value = value.unwrap_or(f64::NAN);
+                self.out.error(&formula.place, format!("the expression evaluates to {value}, not to a finite number"));
+                None
+            }
+        }
+    }
+
+    /// The node of a formula of time, coordinates, velocities and parameters.
+    pub fn node(&mut self, formula: &Formula) -> Option<NodeId> {
+        if let Content::Number(value) = formula.content {
+            return Some(self.graph.constant(value));
+        }
+        let ast = self.parse(formula)?;
+        match self.graph.build(&ast, &self.all) {
+            Ok(node) => match self.graph.is_constant(node) {
+                Some(value) if !value.is_finite() => {
+                    self.out.error(&formula.place, format!("the expression is {value}, not a finite number"));
+                    None
+                }
+                _ => Some(node),
+            },
+            Err(error) => {
+                self.report(formula, &error.into());
+                None
+            }
+        }
+    }
+
+    /// A node that may not depend on velocities; `what` names it in the message.
+    pub fn node_of_positions(&mut self, formula: &Formula, what: &str) -> Option<NodeId> {
+        let node = self.node(formula)?;
+        let first = self.velocity(0);
+        if let Some(&slot) = self.graph.slots(node).iter().find(|&&slot| slot >= first) {
+            let name = self.slot_name(slot);
+            self.out
+                .error(&formula.place, format!("{what} depends on the velocity {name}"))
+                .hint("it may depend on t, coordinates and parameters");
+            return None;
+        }
+        Some(node)
+    }
+}
+
+/// Why a name may not be declared, apart from being taken.
+pub(super) fn name_problem(name: &str) -> Option<String> {
+    if let Some(bare) = name.strip_suffix('\'') {
+        let bare = bare.trim_end_matches('\'');
+        return Some(format!("`{name}` has a prime, which only velocities of coordinates have; name it `{bare}`"));
+    }
+    if !is_identifier(name) {
+        return Some(format!("`{name}` is not a name: letters, digits and `_`, not starting with a digit"));
+    }
+    if Function::find(name).is_some() {
+        return Some(format!("`{name}` is the name of a function"));
+    }
+    match name {
+        "t" => Some("`t` is the time".into()),
+        "pi" => Some("`pi` is a constant".into()),
+        _ => None,
+    }
+}
+
+/// Whether a text can be part of the name of a result column.
+pub(super) fn label(text: &Text, out: &mut Diagnostics) -> Option<String> {
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if text.value.is_empty() || !text.value.chars().all(letter) {
+        out.error(&text.place, format!("{:?} cannot name a result", text.value))
+            .hint("use letters, digits, `_` and `-`");
+        return None;
+    }
+    Some(text.value.clone())
+}

@@ -1,0 +1,135 @@
+//! The names of coordinates and the scope of expressions: time, coordinates, velocities, parameters.
+
+use std::collections::HashSet;
+
+use super::context::{Context, name_problem};
+use crate::diagnostic::Place;
+use crate::expression::FUNCTIONS;
+use crate::file::{Entries, Text};
+use crate::nearest::nearest;
+
+/// Largest number of coordinates of a model from energies, whose matrices are dense.
+pub(super) const DENSE_LIMIT: usize = 256;
+
+/// The names of a list, checked.
+pub(super) fn listed(names: &[Text], place: &Place, context: &mut Context) -> Option<Vec<String>> {
+    let before = context.out.errors();
+    if names.is_empty() {
+        context.out.error(place, "the model has no coordinates");
+    }
+    let mut seen = HashSet::new();
+    for name in names {
+        let problem = name_problem(&name.value).or_else(|| {
+            if name.value == "e" {
+                Some("`e` is a constant".to_string())
+            } else if context.parameters.find(&name.value).is_some() {
+                Some(format!("`{}` is a parameter as well", name.value))
+            } else if !seen.insert(name.value.as_str()) {
+                Some(format!("the coordinate `{}` is listed twice", name.value))
+            } else {
+                None
+            }
+        });
+        if let Some(problem) = problem {
+            context.out.error(&name.place, problem);
+        }
+    }
+    (context.out.errors() == before).then(|| names.iter().map(|name| name.value.clone()).collect())
+}
+
+/// Names base0, base1, ...; `place` is where the base is chosen.
+pub(super) fn numbered(base: &str, count: usize, place: &Place, context: &mut Context) -> Option<Vec<String>> {
+    // a base such as `atan` would make the name of a function
+    let number = |name: &str| name.strip_prefix(base).and_then(|rest| rest.parse::<usize>().ok());
+    if let Some((name, _)) = FUNCTIONS.iter().find(|(name, _)| number(name).is_some_and(|i| i < count)) {
+        context.out.error(place, format!("the coordinate `{name}` of the model is the name of a function"));
+        return None;
+    }
+    let names: Vec<String> = (0..count).map(|i| format!("{base}{i}")).collect();
+    let taken = names.iter().find(|name| context.parameters.find(name).is_some());
+    if let Some(name) = taken {
+        context.out.error(place, format!("the coordinate `{name}` of the model is a parameter as well"));
+        return None;
+    }
+    Some(names)
+}
+
+/// Declares everything that expressions may use.
+pub(super) fn declare(names: Vec<String>, parameters: &[(Text, f64)], context: &mut Context) {
+    // the names have been checked one by one, so that no declaration can fail
+    let _ = context.all.declare_time();
+    let _ = context.all.declare_coordinates(&names);
+    for (name, value) in parameters {
+        let node = context.graph.constant(*value);
+        let _ = context.all.define(&name.value, node);
+    }
+    context.index = names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
+    context.coordinates = names;
+}
+
+/// What a key of a table by coordinates means.
+pub(super) enum Target {
+    Position(usize),
+    Velocity(usize),
+    AllPositions,
+    AllVelocities,
+}
+
+impl Context {
+    /// Finds the coordinate or velocity of a key; `base` names all coordinates at once.
+    pub fn target(&mut self, key: &Text, base: Option<&str>, velocities: bool) -> Option<Target> {
+        let (name, primed) = match key.value.strip_suffix('\'') {
+            Some(name) => (name, true),
+            None => (key.value.as_str(), false),
+        };
+        match (self.index.get(name), primed) {
+            (Some(&i), false) => return Some(Target::Position(i)),
+            (Some(&i), true) if velocities => return Some(Target::Velocity(i)),
+            (None, false) if base == Some(name) => return Some(Target::AllPositions),
+            (None, true) if base == Some(name) && velocities => return Some(Target::AllVelocities),
+            _ => {}
+        }
+        let mut known: Vec<String> = self.coordinates.clone();
+        if velocities {
+            known.extend(self.coordinates.iter().map(|name| format!("{name}'")));
+        }
+        let same_kind = known.iter().map(String::as_str).filter(|known| !primed || known.ends_with('\''));
+        let hint = match nearest(&key.value, same_kind) {
+            _ if matches!(name, "t" | "time") => "the initial time is simulation.start".to_string(),
+            _ if self.parameters.find(name).is_some() => format!("`{name}` is a parameter; set it under [parameters]"),
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                let few: Vec<&str> = self.coordinates.iter().take(12).map(String::as_str).collect();
+                format!("coordinates: {}{}", few.join(", "), if few.len() < self.coordinates.len() { ", ..." } else { "" })
+            }
+        };
+        let what = if primed { "velocity" } else { "coordinate" };
+        self.out.error(&key.place, format!("there is no {what} `{}`", key.value)).hint(hint);
+        None
+    }
+}
+
+/// The initial values.
+pub(super) fn initial(entries: Option<&Entries>, base: Option<&str>, context: &mut Context) -> Option<(Vec<f64>, Vec<f64>)> {
+    let n = context.coordinates.len();
+    let before = context.out.errors();
+    let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
+    let mut single = Vec::new();
+    for (key, formula) in entries.iter().flat_map(|entries| &entries.items) {
+        let (Some(target), Some(value)) = (context.target(key, base, true), context.number(formula)) else { continue };
+        match target {
+            Target::AllPositions => q.fill(value),
+            Target::AllVelocities => v.fill(value),
+            single_target => single.push((single_target, value)),
+        }
+    }
+    // single coordinates override the values for all
+    for (target, value) in single {
+        match target {
+            Target::Position(i) => q[i] = value,
+            Target::Velocity(i) => v[i] = value,
+            Target::AllPositions | Target::AllVelocities => {}
+        }
+    }
+    (context.out.errors() == before).then_some((q, v))
+}

@@ -1,0 +1,162 @@
+//! The planar drawing: shapes whose numbers are one tape.
+
+use std::ops::Range;
+
+use super::context::Context;
+use super::output::Evaluator;
+use crate::expression::{NodeId, Tape};
+use crate::file::{DrawTable, Formula, Point, Text};
+
+/// A planar drawing of the model, in the order in which shapes cover each other.
+#[derive(Clone, Debug)]
+pub struct Drawing {
+    pub shapes: Vec<Shape>,
+    tape: Tape,
+}
+
+/// One shape; its numbers are a range of those of a frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    pub kind: ShapeKind,
+    /// Name in the legend.
+    pub name: Option<String>,
+    /// Colour of the line: `#` with 3, 4, 6 or 8 hexadecimal digits, or a word.
+    pub color: Option<String>,
+    pub fill: Option<String>,
+    /// [pixels]
+    pub width: Option<f64>,
+    /// Whether the path of the first point is drawn.
+    pub trace: bool,
+    /// Numbers of the shape in a frame.
+    pub numbers: Range<usize>,
+    /// Whether any of them changes.
+    pub moves: bool,
+}
+
+/// What the numbers of a shape are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShapeKind {
+    /// x, y
+    Point,
+    /// x, y, x, y
+    Segment,
+    /// x, y, radius
+    Circle,
+    /// x, y of each corner
+    Polygon,
+    /// x, y of each corner
+    Polyline,
+}
+
+impl Drawing {
+    /// Evaluates frames: the numbers of all shapes at a state.
+    pub fn evaluator(&self) -> Evaluator {
+        Evaluator::new(&self.tape)
+    }
+}
+
+/// The parts that all shapes share.
+struct Style<'a> {
+    name: Option<&'a Text>,
+    color: Option<&'a Text>,
+    fill: Option<&'a Text>,
+    width: Option<&'a Formula>,
+    trace: bool,
+}
+
+struct Draft<'a> {
+    position: usize,
+    kind: ShapeKind,
+    formulas: Vec<&'a Formula>,
+    style: Style<'a>,
+}
+
+fn numbers(points: &[Point]) -> Vec<&Formula> {
+    points.iter().flat_map(|point| &point.coordinates).collect()
+}
+
+/// Builds the drawing; `None` if it has a mistake.
+pub(super) fn build(table: &DrawTable, context: &mut Context) -> Option<Drawing> {
+    let before = context.out.errors();
+    let mut drafts = drafts(table);
+    // shapes cover each other in the order of the file
+    drafts.sort_by_key(|draft| draft.position);
+    let (mut shapes, mut nodes) = (Vec::new(), Vec::new());
+    for draft in drafts {
+        let start = nodes.len();
+        let zero = context.graph.constant(0.0);
+        let found: Vec<NodeId> =
+            draft.formulas.iter().map(|formula| context.node(formula).unwrap_or(zero)).collect();
+        let moves = found.iter().any(|&node| context.graph.is_constant(node).is_none());
+        nodes.extend(found);
+        let width = draft.style.width.and_then(|formula| positive(formula, context));
+        shapes.push(Shape {
+            kind: draft.kind,
+            name: draft.style.name.map(|name| name.value.clone()),
+            color: draft.style.color.and_then(|text| color(text, context)),
+            fill: draft.style.fill.and_then(|text| color(text, context)),
+            width,
+            trace: draft.style.trace,
+            numbers: start..nodes.len(),
+            moves,
+        });
+    }
+    (context.out.errors() == before).then(|| Drawing { shapes, tape: Tape::compile(&context.graph, &nodes) })
+}
+
+fn drafts(table: &DrawTable) -> Vec<Draft<'_>> {
+    let mut drafts = Vec::new();
+    for shape in table.segment.iter().flatten() {
+        let formulas = shape.from.coordinates.iter().chain(&shape.to.coordinates).collect();
+        let (name, color, width) = (shape.name.as_ref(), shape.color.as_ref(), shape.width.as_ref());
+        let style = Style { name, color, fill: None, width, trace: false };
+        drafts.push(Draft { position: shape.place.span.start, kind: ShapeKind::Segment, formulas, style });
+    }
+    for shape in table.circle.iter().flatten() {
+        let formulas = shape.center.coordinates.iter().chain([&shape.radius]).collect();
+        let (name, color, fill, width) =
+            (shape.name.as_ref(), shape.color.as_ref(), shape.fill.as_ref(), shape.width.as_ref());
+        let style = Style { name, color, fill, width, trace: shape.trace.unwrap_or(false) };
+        drafts.push(Draft { position: shape.place.span.start, kind: ShapeKind::Circle, formulas, style });
+    }
+    for shape in table.point.iter().flatten() {
+        let formulas = shape.at.coordinates.iter().collect();
+        let (name, color, width) = (shape.name.as_ref(), shape.color.as_ref(), shape.width.as_ref());
+        let style = Style { name, color, fill: None, width, trace: shape.trace.unwrap_or(false) };
+        drafts.push(Draft { position: shape.place.span.start, kind: ShapeKind::Point, formulas, style });
+    }
+    let polygons = table.polygon.iter().flatten().map(|shape| (ShapeKind::Polygon, shape));
+    let polylines = table.polyline.iter().flatten().map(|shape| (ShapeKind::Polyline, shape));
+    for (kind, shape) in polygons.chain(polylines) {
+        let (name, color, fill, width) =
+            (shape.name.as_ref(), shape.color.as_ref(), shape.fill.as_ref(), shape.width.as_ref());
+        let style = Style { name, color, fill, width, trace: false };
+        drafts.push(Draft { position: shape.place.span.start, kind, formulas: numbers(&shape.points), style });
+    }
+    drafts
+}
+
+fn positive(formula: &Formula, context: &mut Context) -> Option<f64> {
+    let value = context.number(formula)?;
+    if value <= 0.0 {
+        context.out.error(&formula.place, format!("the width {value} is not positive"));
+        return None;
+    }
+    Some(value)
+}
+
+fn color(text: &Text, context: &mut Context) -> Option<String> {
+    let value = text.value.as_str();
+    let good = match value.strip_prefix('#') {
+        Some(digits) => matches!(digits.len(), 3 | 4 | 6 | 8) && digits.chars().all(|c| c.is_ascii_hexdigit()),
+        None => !value.is_empty() && value.chars().all(|c| c.is_ascii_alphabetic()),
+    };
+    if !good {
+        context
+            .out
+            .error(&text.place, format!("{value:?} is not a colour"))
+            .hint("write \"#334455\", \"#345\" or a word such as \"tomato\"");
+        return None;
+    }
+    Some(value.to_string())
+}

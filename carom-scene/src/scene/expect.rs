@@ -1,0 +1,216 @@
+//! Numbers that a run must reproduce, and the observer that compares them.
+
+use std::ops::ControlFlow;
+
+use carom::ModelError;
+use carom::scheme::Stepper;
+use carom::simulation::{Impact, ImpactDetector, Observer, StepView};
+
+use super::Scene;
+use super::context::Context;
+use super::output::{Column, Sampler};
+use crate::diagnostic::Place;
+use crate::file::{ExpectTable, Formula};
+use crate::nearest::nearest;
+
+/// A number that a run must reproduce.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// The quantity as written in the file.
+    pub text: String,
+    pub quantity: Quantity,
+    pub value: f64,
+    /// Largest accepted absolute difference.
+    pub tolerance: f64,
+    /// Where the number comes from.
+    pub source: Option<String>,
+    pub place: Place,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// The last value of a column.
+    Final(Column),
+    /// The smallest value, the initial one included.
+    Min(Column),
+    /// The largest value, the initial one included.
+    Max(Column),
+    /// The sum over all steps, without the initial value.
+    Sum(Column),
+    /// The number of impacts.
+    Impacts,
+}
+
+impl Expectation {
+    /// Whether a measured value is close enough.
+    pub fn accepts(&self, actual: f64) -> bool {
+        (actual - self.value).abs() <= self.tolerance
+    }
+}
+
+const QUANTITIES: [&str; 5] = ["final", "min", "max", "sum", "impacts"];
+
+/// Reads one expectation; `columns` are all columns of the scene.
+pub(super) fn read(table: &ExpectTable, columns: &[(String, Column)], context: &mut Context) -> Option<Expectation> {
+    let quantity = quantity(table, columns, context);
+    let value = context.number(&table.value);
+    let mut bound = |formula: &Formula| {
+        let bound = context.number(formula)?;
+        if bound < 0.0 {
+            context.out.error(&formula.place, format!("the tolerance {bound} is negative"));
+        }
+        Some(bound)
+    };
+    let tolerance = match (&table.tolerance, &table.relative) {
+        (Some(absolute), None) => bound(absolute),
+        (None, Some(relative)) => bound(relative).zip(value).map(|(relative, value)| relative * value.abs()),
+        (Some(_), Some(relative)) => {
+            context.out.error(&relative.place, "give either `tolerance` or `relative`, not both");
+            None
+        }
+        // a number of impacts may be expected exactly
+        (None, None) if table.quantity.value.trim() == "impacts" => Some(0.0),
+        (None, None) => {
+            context.out.error(&table.place, "an expectation needs `tolerance` (absolute) or `relative`");
+            None
+        }
+    };
+    Some(Expectation {
+        text: table.quantity.value.clone(),
+        quantity: quantity?,
+        value: value?,
+        tolerance: tolerance?,
+        source: table.source.as_ref().map(|source| source.value.clone()),
+        place: table.place.clone(),
+    })
+}
+
+fn quantity(table: &ExpectTable, columns: &[(String, Column)], context: &mut Context) -> Option<Quantity> {
+    let text = table.quantity.value.trim();
+    if text == "impacts" {
+        return Some(Quantity::Impacts);
+    }
+    let (word, name) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let make: fn(Column) -> Quantity = match word {
+        "final" => Quantity::Final,
+        "min" => Quantity::Min,
+        "max" => Quantity::Max,
+        "sum" => Quantity::Sum,
+        _ => {
+            let hint = match nearest(word, QUANTITIES) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\" or \"impacts\"".into(),
+            };
+            context.out.error(&table.quantity.place, format!("unknown quantity {text:?}")).hint(hint);
+            return None;
+        }
+    };
+    let name = name.trim();
+    if let Some(column) = find(name, columns, context) {
+        return Some(make(column));
+    }
+    let short = context.coordinates.iter().map(String::as_str);
+    let names = columns.iter().map(|(name, _)| name.as_str()).chain(short);
+    let hint = match nearest(name, names) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "columns are t, q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, energy.total, output.NAME".into(),
+    };
+    context.out.error(&table.quantity.place, format!("there is no result column `{name}`")).hint(hint);
+    None
+}
+
+/// A column by its name, or a coordinate or velocity by its short name.
+fn find(name: &str, columns: &[(String, Column)], context: &Context) -> Option<Column> {
+    let short = match name.strip_suffix('\'') {
+        Some(name) => context.index.get(name).map(|&i| Column::Velocity(i)),
+        None => context.index.get(name).map(|&i| Column::Position(i)),
+    };
+    short.or_else(|| columns.iter().find(|(known, _)| known == name).map(|(_, column)| *column))
+}
+
+/// What became of an expectation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    pub expectation: Expectation,
+    pub actual: f64,
+    pub holds: bool,
+}
+
+/// Watches a run for the expectations of a scene.
+pub struct Watch {
+    expectations: Vec<Expectation>,
+    sampler: Sampler,
+    // column of each expectation in the row; none for impacts
+    at: Vec<Option<usize>>,
+    row: Vec<f64>,
+    actual: Vec<f64>,
+    detector: ImpactDetector<fn(Impact)>,
+}
+
+impl Scene {
+    /// An observer that compares a run with the expectations of the file. It sees every step, whatever is recorded.
+    pub fn watch(&self) -> Watch {
+        let (mut columns, mut at) = (Vec::new(), Vec::new());
+        for expectation in &self.expectations {
+            at.push(match expectation.quantity {
+                Quantity::Impacts => None,
+                Quantity::Final(c) | Quantity::Min(c) | Quantity::Max(c) | Quantity::Sum(c) => {
+                    columns.push(c);
+                    Some(columns.len() - 1)
+                }
+            });
+        }
+        Watch {
+            actual: vec![0.0; self.expectations.len()],
+            expectations: self.expectations.clone(),
+            sampler: self.sampler(&columns),
+            at,
+            row: Vec::new(),
+            detector: ImpactDetector::new(|_| {}),
+        }
+    }
+}
+
+impl Watch {
+    /// The comparison at the end of a run.
+    pub fn outcomes(&self) -> Vec<Outcome> {
+        let pairs = self.expectations.iter().zip(&self.actual);
+        pairs
+            .map(|(expectation, &actual)| Outcome {
+                holds: expectation.accepts(actual),
+                expectation: expectation.clone(),
+                actual,
+            })
+            .collect()
+    }
+
+    fn see(&mut self, stepper: &mut dyn Stepper, first: bool) -> Result<(), ModelError> {
+        self.sampler.sample(stepper, &mut self.row)?;
+        for (k, expectation) in self.expectations.iter().enumerate() {
+            let value = self.at[k].and_then(|at| self.row.get(at)).copied().unwrap_or(0.0);
+            let actual = &mut self.actual[k];
+            *actual = match expectation.quantity {
+                Quantity::Impacts => self.detector.count as f64,
+                Quantity::Sum(_) if first => 0.0,
+                Quantity::Sum(_) => *actual + value,
+                Quantity::Min(_) if !first => actual.min(value),
+                Quantity::Max(_) if !first => actual.max(value),
+                Quantity::Final(_) | Quantity::Min(_) | Quantity::Max(_) => value,
+            };
+        }
+        Ok(())
+    }
+}
+
+impl Observer for Watch {
+    fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        self.see(stepper, true)
+    }
+
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        let _ = self.detector.observe(view)?;
+        self.see(view.stepper, false)?;
+        Ok(ControlFlow::Continue(()))
+    }
+}

@@ -1,0 +1,110 @@
+//! Contacts and bilateral constraints: laws with their outputs.
+
+use std::collections::HashMap;
+
+use carom_solve::Law;
+
+use super::context::{Context, label};
+use crate::diagnostic::Place;
+use crate::expression::NodeId;
+use crate::file::{ConstraintTable, ContactTable, Formula, ModelFile, Text};
+
+/// Most laws of a file.
+const LIMIT: usize = 10_000;
+
+/// A law whose expressions have been read.
+pub(super) struct LawDraft {
+    pub name: String,
+    pub law: Law,
+    pub restitution: f64,
+    /// Gap or constraint value, then slips, with their places.
+    pub outputs: Vec<(NodeId, Place)>,
+}
+
+/// Reads all contacts and constraints; `None` if one of them has a mistake.
+pub(super) fn read(file: &ModelFile, context: &mut Context) -> Option<Vec<LawDraft>> {
+    let before = context.out.errors();
+    let contacts = file.contact.as_deref().unwrap_or_default();
+    let constraints = file.constraint.as_deref().unwrap_or_default();
+    if contacts.len() + constraints.len() > LIMIT {
+        let place = contacts.first().map(|c| &c.place).or(constraints.first().map(|c| &c.place))?;
+        context.out.error(place, format!("there are more than {LIMIT} contacts and constraints"));
+        return None;
+    }
+    let mut names: HashMap<String, &Text> = HashMap::new();
+    for name in contacts.iter().map(|c| &c.name).chain(constraints.iter().map(|c| &c.name)) {
+        let Some(label) = label(name, &mut context.out) else { continue };
+        if let Some(first) = names.insert(label, name) {
+            let line = first.place.source.position(first.place.span.start).0;
+            let message = format!("the name {:?} is taken by another contact or constraint", name.value);
+            context.out.error(&name.place, message).hint(format!("the other one is in line {line}"));
+        }
+    }
+    let mut laws = Vec::new();
+    for table in contacts {
+        laws.extend(contact(table, context));
+    }
+    for table in constraints {
+        laws.extend(constraint(table, context));
+    }
+    (context.out.errors() == before).then_some(laws)
+}
+
+fn contact(table: &ContactTable, context: &mut Context) -> Option<LawDraft> {
+    let restitution = match &table.restitution {
+        Some(formula) => in_range(formula, "the coefficient of restitution", 1.0, context),
+        None => Some(0.0),
+    };
+    let gap = context.node_of_positions(&table.gap, "the gap").map(|node| (node, table.gap.place.clone()));
+    let law = match (&table.friction, &table.slip) {
+        (None, None) => Some((Law::Unilateral, Vec::new())),
+        (Some(friction), None) => {
+            context
+                .out
+                .error(&friction.place, "friction needs `slip`, the tangential displacement of the contact")
+                .hint("for a wheel or a foot at x on a floor: slip = \"x\"");
+            None
+        }
+        (None, Some(slip)) => {
+            context.out.error(&slip.place, "`slip` without `friction` has no effect").hint("add friction = ...");
+            None
+        }
+        (Some(friction), Some(slip)) => {
+            let mu = in_range(friction, "the coefficient of friction", f64::INFINITY, context);
+            let slips = slip.items.iter().map(|formula| {
+                let node = context.node_of_positions(formula, "the slip")?;
+                Some((node, formula.place.clone()))
+            });
+            let slips: Option<Vec<_>> = slips.collect();
+            match slip.items.len() {
+                1 => mu.zip(slips).map(|(mu, slips)| (Law::Coulomb2 { mu }, slips)),
+                2 => mu.zip(slips).map(|(mu, slips)| (Law::Coulomb3 { mu }, slips)),
+                count => {
+                    let message = format!("a slip has one (planar) or two (spatial) displacements, found {count}");
+                    context.out.error(&slip.place, message);
+                    None
+                }
+            }
+        }
+    };
+    let (law, slips) = law?;
+    let outputs = std::iter::once(gap?).chain(slips).collect();
+    Some(LawDraft { name: table.name.value.clone(), law, restitution: restitution?, outputs })
+}
+
+fn constraint(table: &ConstraintTable, context: &mut Context) -> Option<LawDraft> {
+    let node = context.node_of_positions(&table.value, "the constraint")?;
+    let outputs = vec![(node, table.value.place.clone())];
+    Some(LawDraft { name: table.name.value.clone(), law: Law::Equality, restitution: 0.0, outputs })
+}
+
+/// A coefficient in [0, largest].
+fn in_range(formula: &Formula, what: &str, largest: f64, context: &mut Context) -> Option<f64> {
+    let value = context.number(formula)?;
+    if (0.0..=largest).contains(&value) {
+        return Some(value);
+    }
+    let range = if largest.is_finite() { format!("outside of [0, {largest}]") } else { "negative".into() };
+    context.out.error(&formula.place, format!("{what} is {value}, {range}"));
+    None
+}

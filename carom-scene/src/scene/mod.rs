@@ -1,0 +1,221 @@
+//! Scenes: model files with all names resolved, all numbers evaluated and all checks passed.
+
+mod blueprint;
+mod build;
+mod check;
+mod choice;
+mod context;
+mod coordinates;
+mod draw;
+mod expect;
+mod lagrangian;
+mod law;
+mod linear;
+mod output;
+mod parameters;
+mod reference;
+mod span;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use carom::model::Mechanical;
+use carom::scheme::{AnyModel, BindError, Stepper};
+use carom::simulation::{FixedStep, Simulation, SimulationError};
+use carom::{ModelError, State};
+use carom_solve::{Law, OptionError};
+
+pub use choice::Choice;
+pub use draw::{Drawing, Shape, ShapeKind};
+pub use expect::{Expectation, Outcome, Quantity, Watch};
+pub use output::{Column, Evaluator, Outputs, Sampler};
+pub use reference::Reference;
+pub use span::TimeSpan;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
+use crate::equations::EquationError;
+use crate::file::{self, ModelFile};
+use blueprint::Blueprint;
+
+/// What the command line or a program changes of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overrides {
+    /// Parameters and their values: numbers or expressions of parameters. Of repeated names the last one counts.
+    pub set: Vec<(String, String)>,
+    /// Scheme: a name, or an inline table such as `{ name = "moreau-jean", theta = 1 }`.
+    pub scheme: Option<String>,
+    /// Solver, likewise.
+    pub solver: Option<String>,
+    /// Step size [s], instead of `step` or `steps` of the file.
+    pub step: Option<f64>,
+    /// Number of steps, instead of `step` or `steps` of the file.
+    pub steps: Option<u64>,
+    /// End of the time span [s].
+    pub end: Option<f64>,
+}
+
+/// A contact or constraint of a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LawInfo {
+    pub name: String,
+    pub law: Law,
+    /// [-]
+    pub restitution: f64,
+}
+
+/// A checked model file, ready to run as often as wanted.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub name: String,
+    pub description: Option<String>,
+    /// Names and values, in the order of the file.
+    pub parameters: Vec<(String, f64)>,
+    pub coordinates: Vec<String>,
+    /// Contacts, then constraints; the position is the key of the law.
+    pub laws: Vec<LawInfo>,
+    pub initial: State,
+    pub span: TimeSpan,
+    pub scheme: Choice,
+    pub solver: Choice,
+    /// Every n-th step is recorded.
+    pub every: u64,
+    pub outputs: Outputs,
+    pub drawing: Option<Drawing>,
+    pub reference: Option<Reference>,
+    pub expectations: Vec<Expectation>,
+    pub warnings: Vec<Diagnostic>,
+    source: Arc<SourceText>,
+    file: Arc<ModelFile>,
+    overrides: Overrides,
+    blueprint: Arc<Blueprint>,
+}
+
+/// A scene that could not become a model, a stepper or a simulation. Loading has tried all three, so that it does not happen.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BuildError {
+    #[error(transparent)]
+    Equations(#[from] EquationError),
+    #[error("the matrices of the linear model differ in size")]
+    Size,
+    #[error("unknown scheme `{0}`")]
+    Scheme(String),
+    #[error("unknown solver `{0}`")]
+    Solver(String),
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+}
+
+/// Reads a model file and checks it.
+///
+/// # Errors
+/// Returns everything that is wrong, in the order of the file; warnings are among it.
+pub fn load(path: &Path, overrides: &Overrides) -> Result<Scene, Vec<Diagnostic>> {
+    let source = file::read_text(path).map_err(|error| vec![error])?;
+    from_source(&source, overrides)
+}
+
+/// Reads a model from a text; `name` stands for the file in messages.
+///
+/// # Errors
+/// As [`load`].
+pub fn from_str(name: &str, text: &str, overrides: &Overrides) -> Result<Scene, Vec<Diagnostic>> {
+    from_source(&SourceText::new(name, text), overrides)
+}
+
+fn from_source(source: &Arc<SourceText>, overrides: &Overrides) -> Result<Scene, Vec<Diagnostic>> {
+    let mut out = Diagnostics::default();
+    match ModelFile::collect(source, &mut out) {
+        Some(file) => build::scene(source, &Arc::new(file), overrides, out),
+        None => Err(out.finish(source)),
+    }
+}
+
+impl Scene {
+    /// The text of the file.
+    pub fn text(&self) -> &str {
+        &self.source.text
+    }
+
+    /// Name and text of the file.
+    pub fn source(&self) -> &Arc<SourceText> {
+        &self.source
+    }
+
+    /// The tables of the file.
+    pub fn file(&self) -> &ModelFile {
+        &self.file
+    }
+
+    /// The value of a parameter.
+    pub fn parameter(&self, name: &str) -> Option<f64> {
+        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    /// The same scene with other values of parameters, for sweeps; the rest follows from the file anew.
+    ///
+    /// # Errors
+    /// Fails if a parameter does not exist, or if a check fails with the new values.
+    pub fn with(&self, values: &[(&str, f64)]) -> Result<Scene, Vec<Diagnostic>> {
+        let mut overrides = self.overrides.clone();
+        // 17 digits give the same number back
+        overrides.set.extend(values.iter().map(|(name, value)| (name.to_string(), format!("{value:?}"))));
+        self.with_overrides(&overrides)
+    }
+
+    /// The scene of the same file with other overrides; the present ones are [`Scene::overrides`].
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn with_overrides(&self, overrides: &Overrides) -> Result<Scene, Vec<Diagnostic>> {
+        build::scene(&self.source, &self.file, overrides, Diagnostics::default())
+    }
+
+    /// What was changed of the file.
+    pub fn overrides(&self) -> &Overrides {
+        &self.overrides
+    }
+
+    /// A new mechanical model at the initial state.
+    ///
+    /// # Errors
+    /// Does not fail for a scene that was loaded.
+    pub fn mechanical(&self) -> Result<Box<dyn Mechanical>, BuildError> {
+        self.blueprint.build(&self.initial)
+    }
+
+    /// A new model at the initial state.
+    ///
+    /// # Errors
+    /// Does not fail for a scene that was loaded.
+    pub fn model(&self) -> Result<AnyModel, BuildError> {
+        Ok(AnyModel::Mechanical(self.mechanical()?))
+    }
+
+    /// A new stepper: model, scheme and solver.
+    ///
+    /// # Errors
+    /// Does not fail for a scene that was loaded.
+    pub fn stepper(&self) -> Result<Box<dyn Stepper>, BuildError> {
+        let scheme = carom::scheme::find(&self.scheme.name);
+        let scheme = scheme.ok_or_else(|| BuildError::Scheme(self.scheme.name.clone()))?;
+        let solver = carom_solve::solver::find(&self.solver.name);
+        let solver = solver.ok_or_else(|| BuildError::Solver(self.solver.name.clone()))?;
+        let solver = (solver.build)(&self.solver.options)?;
+        Ok((scheme.bind)(&self.scheme.options, self.model()?, solver)?)
+    }
+
+    /// A new simulation over the whole time span.
+    ///
+    /// # Errors
+    /// Does not fail for a scene that was loaded.
+    pub fn simulation(&self) -> Result<Simulation, BuildError> {
+        let controller = Box::new(FixedStep { h: self.span.step });
+        Ok(Simulation::new(self.stepper()?, controller, self.span.end)?)
+    }
+}

@@ -1,0 +1,35 @@
+//! The example files of this crate: they load without warnings, run to the end and reproduce their numbers.
+
+use std::path::Path;
+
+use carom_scene::{Overrides, Scene, load, new_example};
+
+fn run(scene: &Scene) {
+    let mut simulation = scene.simulation().unwrap();
+    let mut watch = scene.watch();
+    assert!(simulation.run(&mut [&mut watch]).unwrap());
+    let outcomes = watch.outcomes();
+    assert!(!outcomes.is_empty(), "{} expects nothing", scene.name);
+    for outcome in outcomes {
+        let e = &outcome.expectation;
+        assert!(outcome.holds, "{}: {} is {:e}, expected {:e} ± {:e}", scene.name, e.text, outcome.actual, e.value, e.tolerance);
+    }
+}
+
+#[test]
+fn examples_reproduce_their_numbers() {
+    for name in ["bouncing-ball", "linear-oscillator", "rocking-block", "impacting-bar", "two-mass-chain"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name).with_extension("toml");
+        let scene = load(&path, &Overrides::default()).unwrap_or_else(|all| panic!("{}", all[0]));
+        assert!(scene.warnings.is_empty(), "{}", scene.warnings[0]);
+        run(&scene);
+    }
+}
+
+#[test]
+fn the_new_file_is_an_example() {
+    let scene = carom_scene::from_str("new.toml", &new_example("a \"new\"\nball"), &Overrides::default()).unwrap();
+    assert_eq!(scene.name, "a \"new\"\nball");
+    assert!(scene.warnings.is_empty(), "{}", scene.warnings[0]);
+    run(&scene);
+}

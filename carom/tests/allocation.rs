@@ -1,0 +1,265 @@
+//! No scheme allocates in a step: each model is run once to warm the buffers up, then once more from the start under a counting
+//! allocator, through free flight, impacts and closed contact.
+
+// a global allocator cannot be written without it
+#![allow(unsafe_code)]
+
+use carom::model::{
+    Contact, DualLagrangian, Functions, Lagrangian, Linear, LinearContact, NamedLaw, Scalar, SparseMatrix,
+};
+use carom::scheme::{AnyModel, SCHEMES, SchemeRow, Stepper};
+use carom::simulation::{FixedStep, GapMonitor, LedgerObserver, Observer, StepView};
+use carom::{Mechanical, ModelError, Simulation, State};
+use carom_solve::{Law, SOLVERS, SolverRow};
+use serde_json::{Value, json};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+/// Counts the allocations of each thread: tests run in parallel.
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    // a thread that is being torn down has no counter any more
+    let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+}
+
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        unsafe { System.alloc_zeroed(layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations() -> u64 {
+    COUNT.with(Cell::get)
+}
+
+#[test]
+fn the_counter_counts() {
+    let before = allocations();
+    let boxed = std::hint::black_box(Box::new(1.0));
+    assert_eq!(allocations() - before, 1, "{boxed}");
+}
+
+/// A model with the step and the number of steps that take it through its phases.
+struct Case {
+    name: &'static str,
+    model: Box<dyn Mechanical>,
+    h: f64,
+    steps: usize,
+    /// Whether there are steps without any reaction and steps with one.
+    phases: (bool, bool),
+}
+
+fn ball() -> Lagrangian {
+    Lagrangian::new(1)
+        .constant_mass(&[1.0])
+        .force(|_, _, _, f| f[0] = -2.0)
+        .tangents(|_, _, _, k, c| {
+            k[0] = 0.0;
+            c[0] = 0.0;
+        })
+        .contact(Contact::new("floor", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0).restitution(0.5))
+        .initial(&[1.0], &[0.0])
+        .linear()
+}
+
+/// The same without the word that it is linear.
+fn nonlinear_ball() -> Lagrangian {
+    Lagrangian::new(1)
+        .force(|_, _, _, f| f[0] = -2.0)
+        .contact(Contact::new("floor", |_, q| q[0]).restitution(0.5))
+        .initial(&[1.0], &[0.0])
+}
+
+fn rocking_block() -> Lagrangian {
+    let corner = |name: &str, side: f64| {
+        Contact::new(name, move |_, q| q[1] - 0.75 * q[2].cos() + side * 0.5 * q[2].sin()).restitution(0.5)
+    };
+    Lagrangian::new(3)
+        .constant_mass(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 3.25 / 12.0])
+        .force(|_, _, _, f| f.copy_from_slice(&[0.0, -9.81, 0.0]))
+        .potential(|q| 9.81 * q[1])
+        .contact(corner("A", 1.0))
+        .contact(corner("B", -1.0))
+        .initial(&[0.0, 1.0, 0.2], &[0.0, 0.0, 0.2])
+}
+
+/// Disc of radius 0.1 dropped with spin: it bounces, slips and then rolls.
+fn spinning_disc() -> Lagrangian {
+    Lagrangian::new(3)
+        .constant_mass(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 5e-3])
+        .force(|_, _, _, f| f.copy_from_slice(&[0.0, -9.81, 0.0]))
+        .contact(Contact::new("floor", |_, q| q[1] - 0.1).restitution(0.4).friction(0.3, |_, q| q[0] + 0.1 * q[2]))
+        .initial(&[0.0, 0.3, 0.0], &[1.0, 0.0, 20.0])
+}
+
+/// Point mass thrown on a rough plane.
+fn sliding_point() -> Lagrangian {
+    Lagrangian::new(3)
+        .force(|_, _, _, f| f.copy_from_slice(&[0.0, 0.0, -9.81]))
+        .contact(
+            Contact::new("floor", |_, q| q[2]).restitution(0.4).friction(0.3, |_, q| q[0]).friction(0.3, |_, q| q[1]),
+        )
+        .initial(&[0.0, 0.0, 0.2], &[1.0, 0.5, 0.0])
+}
+
+/// Rod of 50 elements that flies against a wall, 5 µm away, and back.
+fn bar() -> Linear {
+    let (elements, stiffness, mass) = (50, 210e9 * 3.14e-4 * 50.0, 7800.0 * 3.14e-4 / 50.0 / 6.0);
+    let (mut m, mut k) = (Vec::new(), Vec::new());
+    for e in 0..elements {
+        for (i, j, a, b) in [(e, e, 2.0, 1.0), (e, e + 1, 1.0, -1.0), (e + 1, e, 1.0, -1.0), (e + 1, e + 1, 2.0, 1.0)] {
+            m.push((i, j, a * mass));
+            k.push((i, j, b * stiffness));
+        }
+    }
+    let n = elements + 1;
+    let matrix = |entries: &[_]| SparseMatrix::from_triplets(n, entries).unwrap();
+    let initial = State::new(0.0, &vec![5e-6; n], &vec![-0.1; n]);
+    Linear::new(&matrix(&m), &matrix(&[]), &matrix(&k), initial).unwrap().with_contact(LinearContact {
+        name: "wall".into(),
+        law: Law::Unilateral,
+        restitution: 0.0,
+        rows: vec![(vec![(0, 1.0)], 0.0, 0.0)],
+    })
+}
+
+fn pendulum() -> Lagrangian {
+    Lagrangian::new(2)
+        .force(|_, _, _, f| f.copy_from_slice(&[0.0, -9.81]))
+        .contact(Contact::bilateral("rod", |_, q| 0.5 * (q[0] * q[0] + q[1] * q[1] - 1.0)))
+        .initial(&[1.0, 0.0], &[0.0, 0.0])
+}
+
+/// Double pendulum by dual numbers, with a rough wall.
+struct DoublePendulum;
+
+impl Functions for DoublePendulum {
+    fn kinetic<D: Scalar>(&self, _t: D, q: &[D], v: &[D]) -> D {
+        v[0] * v[0] + v[1] * v[1] * 0.5 + v[0] * v[1] * (q[0] - q[1]).cos()
+    }
+    fn potential<D: Scalar>(&self, _t: D, q: &[D]) -> D {
+        -(q[0].cos() * 2.0 + q[1].cos()) * 9.81
+    }
+    fn outputs<D: Scalar>(&self, _t: D, q: &[D], out: &mut [D]) {
+        out[0] = q[0].sin() + q[1].sin() + 0.2;
+        out[1] = -q[0].cos() - q[1].cos();
+    }
+    fn laws(&self) -> Vec<NamedLaw> {
+        vec![NamedLaw::new("wall", Law::Coulomb2 { mu: 0.2 }).restitution(0.1)]
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let dual = DualLagrangian::new(DoublePendulum, State::new(0.0, &[1.0, 1.0], &[0.0, 0.0])).unwrap();
+    vec![
+        Case { name: "ball", model: Box::new(ball()), h: 8.5e-3, steps: 600, phases: (true, true) },
+        Case { name: "nonlinear ball", model: Box::new(nonlinear_ball()), h: 8.5e-3, steps: 600, phases: (true, true) },
+        Case { name: "rocking block", model: Box::new(rocking_block()), h: 1e-2, steps: 200, phases: (true, true) },
+        Case { name: "spinning disc", model: Box::new(spinning_disc()), h: 5e-3, steps: 400, phases: (true, true) },
+        Case { name: "sliding point", model: Box::new(sliding_point()), h: 5e-3, steps: 300, phases: (true, true) },
+        Case { name: "bar", model: Box::new(bar()), h: 2e-6, steps: 400, phases: (true, true) },
+        Case { name: "pendulum", model: Box::new(pendulum()), h: 1e-2, steps: 200, phases: (false, true) },
+        Case { name: "double pendulum", model: Box::new(dual), h: 5e-3, steps: 400, phases: (true, true) },
+    ]
+}
+
+/// Steps from the initial state; returns how many steps had a reaction and how many had none.
+fn run(stepper: &mut dyn Stepper, initial: &State, case: (f64, usize)) -> (usize, usize) {
+    let (h, steps) = case;
+    let (mut with, mut without) = (0, 0);
+    stepper.restart(initial);
+    for _ in 0..steps {
+        stepper.attempt(h).unwrap();
+        stepper.accept();
+        if stepper.reactions().impulse.iter().any(|p| *p != 0.0) {
+            with += 1;
+        } else {
+            without += 1;
+        }
+    }
+    (with, without)
+}
+
+fn check(row: &SchemeRow, options: &Value, solver: &SolverRow) {
+    for Case { name, model, h, steps, phases } in cases() {
+        let initial = model.initial();
+        let Ok(mut stepper) = (row.bind)(options, AnyModel::Mechanical(model), (solver.build)(&json!({})).unwrap())
+        else {
+            // not every solver treats spatial friction
+            assert_eq!(name, "sliding point");
+            continue;
+        };
+        run(&mut *stepper, &initial, (h, steps));
+        let before = allocations();
+        let (with, without) = run(&mut *stepper, &initial, (h, steps));
+        let allocated = allocations() - before;
+        assert_eq!((without > 0, with > 0), phases, "{name}: {with} steps with and {without} without reaction");
+        let names = (row.info.name, solver.info.name);
+        assert_eq!(allocated, 0, "{names:?} with {options} on {name}: allocations in {steps} steps");
+    }
+}
+
+#[test]
+fn no_scheme_and_no_solver_allocates_in_a_step() {
+    for row in SCHEMES {
+        for solver in SOLVERS {
+            check(row, &json!({}), solver);
+        }
+    }
+}
+
+#[test]
+fn no_option_of_moreau_jean_allocates_in_a_step() {
+    let row = carom::scheme::find("moreau-jean").unwrap();
+    check(row, &json!({ "reaction": "mid" }), &SOLVERS[0]);
+    check(row, &json!({ "reaction": "end" }), &SOLVERS[0]);
+    check(row, &json!({ "theta": 0.6, "forecast": { "explicit": { "gamma": 1.0 } } }), &SOLVERS[0]);
+}
+
+/// Breaks a run after some steps, so that it can be continued.
+struct Pause {
+    at: u64,
+}
+
+impl Observer for Pause {
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        Ok(if view.index == self.at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+}
+
+/// The driver with its monitors: the second half of a run, with impacts and closed contact in both halves.
+#[test]
+fn driver_and_monitors_do_not_allocate() {
+    for row in SCHEMES {
+        let model = AnyModel::Mechanical(Box::new(rocking_block()));
+        let stepper = (row.bind)(&json!({}), model, carom_solve::solver::default()).unwrap();
+        let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h: 1e-2 }), 2.0).unwrap();
+        let (mut gaps, mut ledger, mut pause) = (GapMonitor::default(), LedgerObserver::default(), Pause { at: 100 });
+        assert!(!simulation.run(&mut [&mut gaps, &mut ledger, &mut pause]).unwrap());
+        let before = allocations();
+        assert!(simulation.run(&mut [&mut gaps, &mut ledger, &mut pause]).unwrap());
+        assert_eq!(allocations() - before, 0, "{}", row.info.name);
+        assert_eq!(simulation.statistics().steps, 200);
+    }
+}
