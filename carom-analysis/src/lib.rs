@@ -3,3 +3,4 @@
 pub mod convergence;
 pub mod error;
 pub mod report;
+pub mod results;

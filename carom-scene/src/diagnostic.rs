@@ -145,6 +145,8 @@ impl std::error::Error for Diagnostic {}
 pub(crate) struct Diagnostics {
     list: Vec<Diagnostic>,
     errors: usize,
+    // takes what is not kept
+    surplus: Option<Diagnostic>,
 }
 
 /// More findings than this help nobody.
@@ -152,11 +154,20 @@ const MOST: usize = 100;
 
 impl Diagnostics {
     pub(crate) fn error(&mut self, place: &Place, message: impl Into<String>) -> &mut Diagnostic {
-        self.push(Diagnostic::new(Severity::Error, place, message))
+        self.find(Severity::Error, place, message)
     }
 
     pub(crate) fn warning(&mut self, place: &Place, message: impl Into<String>) -> &mut Diagnostic {
-        self.push(Diagnostic::new(Severity::Warning, place, message))
+        self.find(Severity::Warning, place, message)
+    }
+
+    fn find(&mut self, severity: Severity, place: &Place, message: impl Into<String>) -> &mut Diagnostic {
+        if self.is_full() {
+            // counting lines is not worth it
+            self.errors += usize::from(severity == Severity::Error);
+            return self.surplus.insert(Diagnostic::of_file(&place.source.name, ""));
+        }
+        self.push(Diagnostic::new(severity, place, message))
     }
 
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) -> &mut Diagnostic {
@@ -179,7 +190,8 @@ impl Diagnostics {
 
     /// All findings in the order of their places; those of the command line come first.
     pub(crate) fn finish(mut self, file: &Arc<SourceText>) -> Vec<Diagnostic> {
-        self.list.sort_by_key(|diagnostic| (diagnostic.source == *file, diagnostic.span.clone().map_or(0, |s| s.start)));
+        self.list
+            .sort_by_key(|diagnostic| (diagnostic.source == *file, diagnostic.span.clone().map_or(0, |s| s.start)));
         self.list.dedup();
         self.list
     }
@@ -206,9 +218,6 @@ mod tests {
         let place = Place { source: SourceText::new("ball.toml", "a\nbc"), span: 3..4, field: "model.kinetic".into() };
         let mut diagnostic = Diagnostic::new(Severity::Error, &place, "unknown name `c`");
         diagnostic.hint("did you mean `d`?");
-        assert_eq!(
-            diagnostic.to_string(),
-            "ball.toml:2:2: error: model.kinetic: unknown name `c` (did you mean `d`?)"
-        );
+        assert_eq!(diagnostic.to_string(), "ball.toml:2:2: error: model.kinetic: unknown name `c` (did you mean `d`?)");
     }
 }

@@ -249,7 +249,7 @@ fn coupling(c: &mut Compiled, x: &[f64]) {
     for row in 0..c.rows {
         let output = 2 + n + row;
         for j in 0..n {
-            close("row", out.rows.row(row).1[j], c.partial(x, output, 1 + j), 1.0);
+            close("row", out.rows.row(row)[j].1, c.partial(x, output, 1 + j), 1.0);
         }
         close("drift", out.drift[row], c.partial(x, output, 0), 1.0);
         // second derivative of y along (t + s, q + s v)
@@ -322,8 +322,8 @@ fn slider_crank_closed_form() {
         let normal = [-l1 * q[0].cos(), -l2 * q[1].cos(), aa * q[2].cos() + b * q[2].sin()];
         let tangent = [-l1 * q[0].sin(), -l2 * q[1].sin(), aa * q[2].sin() - b * q[2].cos()];
         for j in 0..3 {
-            assert!((out.rows.row(0).1[j] - normal[j]).abs() < 1e-15);
-            assert!((out.rows.row(1).1[j] - tangent[j]).abs() < 1e-15);
+            assert!((out.rows.row(0)[j].1 - normal[j]).abs() < 1e-15);
+            assert!((out.rows.row(1)[j].1 - tangent[j]).abs() < 1e-15);
         }
     }
 }

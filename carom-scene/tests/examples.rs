@@ -12,7 +12,11 @@ fn run(scene: &Scene) {
     assert!(!outcomes.is_empty(), "{} expects nothing", scene.name);
     for outcome in outcomes {
         let e = &outcome.expectation;
-        assert!(outcome.holds, "{}: {} is {:e}, expected {:e} ± {:e}", scene.name, e.text, outcome.actual, e.value, e.tolerance);
+        assert!(
+            outcome.holds,
+            "{}: {} is {:e}, expected {:e} ± {:e}",
+            scene.name, e.text, outcome.actual, e.value, e.tolerance
+        );
     }
 }
 

@@ -36,11 +36,13 @@ impl Delassus {
     /// One law alone has one block: nothing to sort. Steps with one contact are the most frequent ones of all.
     fn assemble_alone(&mut self, p: &Parts<'_>) {
         let size = self.offset[1];
-        for (list, entries) in
-            [(&mut self.start, &[0, 1][..]), (&mut self.column, &[0]), (&mut self.at, &[0]), (&mut self.diagonal, &[0])]
-        {
-            list.clear();
-            list.extend_from_slice(entries);
+        // the pattern of one block is always the same: keep it
+        if self.diagonal.len() != 1 {
+            for list in [&mut self.start, &mut self.column, &mut self.at, &mut self.diagonal] {
+                list.clear();
+                list.push(0);
+            }
+            self.start.push(1);
         }
         self.value.clear();
         self.value.resize(size * size, 0.0);
@@ -210,8 +212,7 @@ impl Delassus {
 fn entry(p: &Parts<'_>, r: usize, c: usize, x: &[f64]) -> f64 {
     let w = p.output.dot(r, x);
     let Some(d) = p.feedthrough else { return w };
-    let (column, value) = d.row(r);
-    w + column.iter().zip(value).filter(|(column, _)| **column == c).map(|(_, v)| v).sum::<f64>()
+    w + d.row(r).iter().filter(|entry| entry.0 == c).map(|entry| entry.1).sum::<f64>()
 }
 
 #[cfg(test)]

@@ -4,9 +4,8 @@
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     columns: usize,
-    start: Vec<usize>,
-    column: Vec<usize>,
-    value: Vec<f64>,
+    end: Vec<usize>, // (rows) end of each row in `entry`
+    entry: Vec<(usize, f64)>,
 }
 
 impl Rows {
@@ -28,18 +27,17 @@ impl Rows {
     #[inline]
     pub fn clear(&mut self, columns: usize) {
         self.columns = columns;
-        self.start.clear();
-        self.column.clear();
-        self.value.clear();
+        self.end.clear();
+        self.entry.clear();
     }
 
     #[inline]
     pub fn len(&self) -> usize {
-        self.start.len()
+        self.end.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.start.is_empty()
+        self.end.is_empty()
     }
 
     pub fn columns(&self) -> usize {
@@ -50,58 +48,67 @@ impl Rows {
     #[inline]
     pub fn push_dense(&mut self, row: &[f64]) {
         debug_assert_eq!(row.len(), self.columns);
-        self.start.push(self.column.len());
-        self.column.extend(0..row.len());
-        self.value.extend_from_slice(row);
+        self.entry.extend(row.iter().copied().enumerate());
+        self.end.push(self.entry.len());
     }
 
     /// Appends a row given by its entries `(column, value)`, in rising order of columns.
     #[inline]
     pub fn push_sparse(&mut self, entries: impl IntoIterator<Item = (usize, f64)>) {
-        self.start.push(self.column.len());
-        for (j, x) in entries {
-            debug_assert!(j < self.columns);
-            self.column.push(j);
-            self.value.push(x);
-        }
+        self.entry.extend(entries);
+        self.end.push(self.entry.len());
     }
 
     /// Appends row `i` of another matrix with the same columns.
     #[inline]
     pub fn push_row_of(&mut self, other: &Rows, i: usize) {
-        let (column, value) = other.row(i);
-        self.start.push(self.column.len());
-        self.column.extend_from_slice(column);
-        self.value.extend_from_slice(value);
+        self.entry.extend_from_slice(other.row(i));
+        self.end.push(self.entry.len());
     }
 
-    /// Columns and values of row `i`.
+    /// Entries `(column, value)` of row `i`.
     #[inline]
-    pub fn row(&self, i: usize) -> (&[usize], &[f64]) {
-        let end = self.start.get(i + 1).copied().unwrap_or(self.column.len());
-        (&self.column[self.start[i]..end], &self.value[self.start[i]..end])
+    pub fn row(&self, i: usize) -> &[(usize, f64)] {
+        let start = if i == 0 { 0 } else { self.end[i - 1] };
+        &self.entry[start..self.end[i]]
+    }
+
+    /// All rows in order.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = &[(usize, f64)]> {
+        let (mut rest, mut done) = (self.entry.as_slice(), 0);
+        self.end.iter().map(move |&end| {
+            let (row, tail) = rest.split_at(end - done);
+            (rest, done) = (tail, end);
+            row
+        })
     }
 
     /// Row `i` times `x`.
     #[inline]
     pub fn dot(&self, i: usize, x: &[f64]) -> f64 {
-        let (column, value) = self.row(i);
-        column.iter().zip(value).map(|(&j, v)| v * x[j]).sum()
+        product(self.row(i), x)
     }
 
     /// `y ← y + a · (row i)ᵀ`.
     #[inline]
     pub fn add_row(&self, i: usize, a: f64, y: &mut [f64]) {
-        let (column, value) = self.row(i);
-        for (&j, v) in column.iter().zip(value) {
-            y[j] += a * v;
+        for &(j, value) in self.row(i) {
+            y[j] += a * value;
         }
     }
 
     /// `out ← (these rows) x`.
     pub fn mul(&self, x: &[f64], out: &mut [f64]) {
-        for (i, o) in out.iter_mut().enumerate().take(self.len()) {
-            *o = self.dot(i, x);
+        for (o, row) in out.iter_mut().zip(self.iter()) {
+            *o = product(row, x);
+        }
+    }
+
+    /// `out ← out − (these rows) x`.
+    pub fn subtract_mul(&self, x: &[f64], out: &mut [f64]) {
+        for (o, row) in out.iter_mut().zip(self.iter()) {
+            *o -= product(row, x);
         }
     }
 
@@ -116,6 +123,15 @@ impl Rows {
 
     /// Whether every stored value is a finite number.
     pub fn is_finite(&self) -> bool {
-        self.value.iter().all(|x| x.is_finite())
+        self.entry.iter().all(|x| x.1.is_finite())
     }
+}
+
+#[inline]
+fn product(row: &[(usize, f64)], x: &[f64]) -> f64 {
+    let mut sum = 0.0;
+    for &(j, a) in row {
+        sum += a * x[j];
+    }
+    sum
 }

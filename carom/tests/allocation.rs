@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use carom::model::{
-    Contact, DualLagrangian, Functions, Lagrangian, Linear, LinearContact, NamedLaw, Scalar, SparseMatrix,
+    AffineRow, Contact, DualLagrangian, Functions, Lagrangian, Linear, LinearContact, NamedLaw, Scalar, SparseMatrix,
 };
 use carom::scheme::{AnyModel, SCHEMES, SchemeRow, Stepper};
 use carom::simulation::{FixedStep, GapMonitor, LedgerObserver, Observer, StepView};
@@ -140,7 +140,7 @@ fn bar() -> Linear {
         name: "wall".into(),
         law: Law::Unilateral,
         restitution: 0.0,
-        rows: vec![(vec![(0, 1.0)], 0.0, 0.0)],
+        rows: vec![AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 }],
     })
 }
 

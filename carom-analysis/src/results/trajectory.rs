@@ -165,7 +165,7 @@ impl Trajectory {
     }
 
     fn add_impulses(&mut self, reactions: &Reactions) {
-        for (i, key) in reactions.keys.iter().enumerate() {
+        for (i, key) in reactions.coupling.pairs.iter().map(|pair| &pair.key).enumerate() {
             let contact = usize::try_from(key.0).unwrap_or(usize::MAX);
             let (Some(first), Some(end)) =
                 (self.offset.get(contact), contact.checked_add(1).and_then(|next| self.offset.get(next)))

@@ -60,6 +60,7 @@ impl Equations {
             mass: constant(&d.mass),
             tangents: constant(&d.damping) && constant(&d.stiffness),
             rows: constant(&d.rows),
+            drift: constant(&d.drift),
         };
         let tangents: Vec<NodeId> = d.mass.iter().chain(&d.damping).chain(&d.stiffness).copied().collect();
         let gaps: Vec<NodeId> = d.gaps.iter().chain(&d.drift).copied().collect();

@@ -96,7 +96,9 @@ fn json(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Value> {
             reader.wrong_type(item, "an option");
             None
         }
-        DeValue::Array(array) => array.iter().map(|item| json(item, reader)).collect::<Option<Vec<_>>>().map(Value::from),
+        DeValue::Array(array) => {
+            array.iter().map(|item| json(item, reader)).collect::<Option<Vec<_>>>().map(Value::from)
+        }
         DeValue::Table(table) => {
             let entries = ordered(table).into_iter();
             let entries = entries.map(|(key, item)| Some((key.get_ref().to_string(), json(item, reader)?)));

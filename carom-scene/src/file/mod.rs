@@ -18,8 +18,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 pub use example::new_example;
 pub use method::Method;
-pub(crate) use reader::{Item, Read, Reader};
 use reader::table;
+pub(crate) use reader::{Item, Read, Reader};
 pub use schema::schema;
 pub use value::{Content, Entries, Formula, Integer, Matrix, OneOrMore, Point, Text};
 
@@ -68,7 +68,7 @@ table! {
 #[derive(Clone, Debug)]
 pub enum ModelTable {
     Lagrangian(LagrangianTable),
-    Linear(LinearTable),
+    Linear(Box<LinearTable>),
 }
 
 table! {
@@ -296,7 +296,7 @@ impl Read for ModelTable {
         let kind: Text = reader.field(table, "kind", &[], &reader.place(item.span()))?;
         match kind.value.as_str() {
             "lagrangian" => LagrangianTable::read(item, reader).map(ModelTable::Lagrangian),
-            "linear" => LinearTable::read(item, reader).map(ModelTable::Linear),
+            "linear" => LinearTable::read(item, reader).map(|table| ModelTable::Linear(Box::new(table))),
             unknown => {
                 let hint = match nearest(unknown, KINDS) {
                     Some(near) => format!("did you mean {near:?}?"),
@@ -349,9 +349,9 @@ impl ModelFile {
 }
 
 /// Reads a file into memory.
-pub(crate) fn read_text(path: &Path) -> Result<Arc<SourceText>, Diagnostic> {
+pub(crate) fn read_text(path: &Path) -> Result<Arc<SourceText>, Box<Diagnostic>> {
     let name = path.display().to_string();
-    let fail = |message: String| Diagnostic::of_file(&name, message);
+    let fail = |message: String| Box::new(Diagnostic::of_file(&name, message));
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => fail("the file does not exist".into()),
         _ => fail(format!("the file cannot be read: {error}")),

@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Place, Severity, SourceText};
 const MOST: usize = 10;
 
 /// The text of a file; names the first byte that is not text.
-pub(crate) fn text(name: &str, bytes: Vec<u8>) -> Result<Arc<SourceText>, Diagnostic> {
+pub(crate) fn text(name: &str, bytes: Vec<u8>) -> Result<Arc<SourceText>, Box<Diagnostic>> {
     let error = match String::from_utf8(bytes) {
         Ok(text) => return Ok(SourceText::new(name, text)),
         Err(error) => error,
@@ -27,7 +27,7 @@ pub(crate) fn text(name: &str, bytes: Vec<u8>) -> Result<Arc<SourceText>, Diagno
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         error.hint("the file seems to be UTF-16; save it as UTF-8");
     }
-    Err(error)
+    Err(Box::new(error))
 }
 
 /// The values of a text.
@@ -44,18 +44,21 @@ pub(crate) fn document<'a>(source: &'a Arc<SourceText>, out: &mut Diagnostics) -
         return Some(Spanned::new(span, DeValue::Table(table.into_inner())));
     }
     errors.sort_by_key(|error| error.span().map_or(0, |span| span.start));
-    // one error per line: the rest of a broken line is seldom understood
-    let mut last = None;
+    // the rest of a broken line is seldom understood, and an open bracket breaks everything after it
+    let mut last = (0, String::new());
     let mut count = 0;
     for error in errors {
         let place = place(error.span().unwrap_or(0..0));
-        let line = source.position(place.span.start).0;
-        if last.replace(line) == Some(line) {
+        let now = (source.position(place.span.start).0, error.message().to_string());
+        let before = std::mem::replace(&mut last, now);
+        if before.0 == last.0 || before.1 == last.1 {
             continue;
         }
         let diagnostic = out.error(&place, format!("this is not valid TOML: {}", error.message()));
-        if let Some(hint) = hint(text, place.span.start) {
-            diagnostic.hint(hint);
+        diagnostic.hint = hint(text, place.span.start);
+        if error.message().contains("between array elements") {
+            diagnostic.hint("or is the list above not closed with `]`?");
+            break;
         }
         count += 1;
         if count == MOST {

@@ -2,7 +2,9 @@
 //!
 //! Velocities that violate bilateral constraints are corrected by the projection orthogonal in the kinetic metric,
 //!
+//! ```text
 //!     v ← v − M⁻¹Cᵀ (C M⁻¹ Cᵀ)⁻¹ (C v + ∂y/∂t)                                          (1)
+//! ```
 
 use carom::model::Combination;
 use carom::{Coupling, Mechanical, State};
@@ -98,13 +100,60 @@ fn positions(coupling: &Coupling, state: &State, laws: &[LawDraft], context: &mu
                 context.out.warning(place, message);
             }
         } else if gap < -GAP_TOLERANCE * scale {
-            let message = format!("the gap of contact `{name}` is {gap:.6e} at the initial position, but may not be negative");
+            let message =
+                format!("the gap of contact `{name}` is {gap:.6e} at the initial position, but may not be negative");
             context.out.error(place, message).hint("change [initial] or the gap");
         }
     }
 }
 
-/// Equation (1), where it is needed.
+/// The bilateral rows at the initial position.
+struct Bilateral<'a> {
+    coupling: &'a Coupling,
+    rows: Vec<usize>,
+    gradients: Vec<Vec<f64>>,
+}
+
+impl<'a> Bilateral<'a> {
+    fn of(coupling: &'a Coupling, n: usize) -> Bilateral<'a> {
+        let laws = (0..coupling.len()).filter(|&i| coupling.pairs[i].law == Law::Equality);
+        let rows: Vec<usize> = laws.map(|i| coupling.range(i).start).collect();
+        let gradient = |&row: &usize| {
+            let mut gradient = vec![0.0; n];
+            coupling.rows.add_row(row, 1.0, &mut gradient);
+            gradient
+        };
+        Bilateral { coupling, gradients: rows.iter().map(gradient).collect(), rows }
+    }
+
+    /// `C v + ∂y/∂t`.
+    fn residual(&self, v: &[f64]) -> Vec<f64> {
+        self.rows.iter().map(|&row| self.coupling.rows.dot(row, v) + self.coupling.drift[row]).collect()
+    }
+
+    /// Equation (1) with the mass that the model has factored.
+    fn project(&self, model: &dyn Mechanical, v: &[f64], residual: &[f64]) -> Vec<f64> {
+        let m = self.rows.len();
+        let mut inverse = self.gradients.clone();
+        inverse.iter_mut().for_each(|column| model.solve(column));
+        let mut w = vec![0.0; m * m];
+        for i in 0..m {
+            for j in 0..m {
+                w[i * m + j] = self.coupling.rows.dot(self.rows[i], &inverse[j]);
+            }
+        }
+        let lambda = solve_semidefinite(m, &mut w, residual.to_vec());
+        let mut v = v.to_vec();
+        for (column, lambda) in inverse.iter().zip(&lambda) {
+            for (v, x) in v.iter_mut().zip(column) {
+                *v -= lambda * x;
+            }
+        }
+        v
+    }
+}
+
+/// Corrects the velocities where they violate bilateral constraints.
 fn velocities(
     model: &mut dyn Mechanical,
     coupling: &Coupling,
@@ -112,48 +161,24 @@ fn velocities(
     laws: &[LawDraft],
     context: &mut Context,
 ) -> Option<()> {
-    let rows: Vec<usize> = (0..coupling.len())
-        .filter(|&i| coupling.pairs[i].law == Law::Equality)
-        .map(|i| coupling.range(i).start)
-        .collect();
-    let residual = |v: &[f64]| -> Vec<f64> { rows.iter().map(|&r| coupling.rows.dot(r, v) + coupling.drift[r]).collect() };
-    let r = residual(&state.v);
-    let tolerance = ROUND_OFF * largest(&state.v) * rows.iter().map(|&r| largest(coupling.rows.row(r).1)).fold(1.0, f64::max);
+    let bilateral = Bilateral::of(coupling, state.v.len());
+    let r = bilateral.residual(&state.v);
+    let gradient = bilateral.gradients.iter().map(|row| largest(row)).fold(1.0, f64::max);
+    let tolerance = ROUND_OFF * largest(&state.v) * gradient;
     let worst = (0..r.len()).max_by(|&a, &b| r[a].abs().total_cmp(&r[b].abs()));
     let Some(worst) = worst.filter(|&worst| r[worst].abs() > tolerance) else { return Some(()) };
-    let bilateral: Vec<&LawDraft> = laws.iter().filter(|law| law.law == Law::Equality).collect();
-    let place = bilateral.get(worst).and_then(|law| law.outputs.first()).map(|(_, place)| place.clone())?;
+    let mut constraints = laws.iter().filter(|law| law.law == Law::Equality);
+    let place = constraints.nth(worst).and_then(|law| law.outputs.first()).map(|(_, place)| place.clone())?;
     if let Err(error) = model.factor(state, Combination::MASS) {
         context.out.error(&place, format!("the mass matrix cannot be factored: {error}"));
         return None;
     }
-    let m = rows.len();
-    let inverse: Vec<Vec<f64>> = rows
-        .iter()
-        .map(|&r| {
-            let mut column = vec![0.0; state.v.len()];
-            coupling.rows.add_row(r, 1.0, &mut column);
-            model.solve(&mut column);
-            column
-        })
-        .collect();
-    let mut w = vec![0.0; m * m];
-    for i in 0..m {
-        for j in 0..m {
-            w[i * m + j] = coupling.rows.dot(rows[i], &inverse[j]);
-        }
-    }
-    let lambda = solve_semidefinite(m, &mut w, r.clone());
-    let mut v = state.v.clone();
-    for (column, lambda) in inverse.iter().zip(&lambda) {
-        for (v, x) in v.iter_mut().zip(column) {
-            *v -= lambda * x;
-        }
-    }
-    let left = residual(&v).iter().fold(0.0f64, |a, x| a.max(x.abs()));
-    // written so that a NaN is refused as well
-    if !(left <= 1e-9 * largest(&r)) {
-        let message = format!("no velocities satisfy the bilateral constraints: {left:.3e} m/s remain after a projection");
+    let v = bilateral.project(model, &state.v, &r);
+    let left =
+        bilateral.residual(&v).iter().fold(0.0f64, |a, x| if x.is_nan() { f64::INFINITY } else { a.max(x.abs()) });
+    if left > 1e-9 * largest(&r) {
+        let message =
+            format!("no velocities satisfy the bilateral constraints: {left:.3e} m/s remain after a projection");
         context.out.error(&place, message).hint("are constraints in conflict, or is one without a gradient here?");
         return None;
     }

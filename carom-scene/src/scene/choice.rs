@@ -28,11 +28,13 @@ impl Choice {
     }
 }
 
+type Check = Box<dyn Fn(&Value) -> Result<(), OptionError>>;
+
 /// A row of either registry.
 struct Row {
     name: &'static str,
     options: Vec<OptionDoc>,
-    check: Box<dyn Fn(&Value) -> Result<(), OptionError>>,
+    check: Check,
 }
 
 pub(super) fn scheme(method: Option<&Method>, context: &mut Context) -> Option<Choice> {

@@ -100,7 +100,11 @@ impl Context {
             Some(near) => format!("did you mean `{near}`?"),
             None => {
                 let few: Vec<&str> = self.coordinates.iter().take(12).map(String::as_str).collect();
-                format!("coordinates: {}{}", few.join(", "), if few.len() < self.coordinates.len() { ", ..." } else { "" })
+                format!(
+                    "coordinates: {}{}",
+                    few.join(", "),
+                    if few.len() < self.coordinates.len() { ", ..." } else { "" }
+                )
             }
         };
         let what = if primed { "velocity" } else { "coordinate" };
@@ -110,12 +114,19 @@ impl Context {
 }
 
 /// The initial values.
-pub(super) fn initial(entries: Option<&Entries>, base: Option<&str>, context: &mut Context) -> Option<(Vec<f64>, Vec<f64>)> {
+pub(super) fn initial(
+    entries: Option<&Entries>,
+    base: Option<&str>,
+    context: &mut Context,
+) -> Option<(Vec<f64>, Vec<f64>)> {
     let n = context.coordinates.len();
     let before = context.out.errors();
     let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
     let mut single = Vec::new();
     for (key, formula) in entries.iter().flat_map(|entries| &entries.items) {
+        if context.out.is_full() {
+            return None;
+        }
         let (Some(target), Some(value)) = (context.target(key, base, true), context.number(formula)) else { continue };
         match target {
             Target::AllPositions => q.fill(value),

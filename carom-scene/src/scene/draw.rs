@@ -85,8 +85,7 @@ pub(super) fn build(table: &DrawTable, context: &mut Context) -> Option<Drawing>
     for draft in drafts {
         let start = nodes.len();
         let zero = context.graph.constant(0.0);
-        let found: Vec<NodeId> =
-            draft.formulas.iter().map(|formula| context.node(formula).unwrap_or(zero)).collect();
+        let found: Vec<NodeId> = draft.formulas.iter().map(|formula| context.node(formula).unwrap_or(zero)).collect();
         let moves = found.iter().any(|&node| context.graph.is_constant(node).is_none());
         nodes.extend(found);
         let width = draft.style.width.and_then(|formula| positive(formula, context));

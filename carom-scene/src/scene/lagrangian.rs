@@ -75,9 +75,10 @@ pub(super) fn blueprint(
 pub(super) fn report(error: &EquationError, table: &LagrangianTable, laws: &[LawDraft], context: &mut Context) {
     let of_law = |name: &str| laws.iter().find(|law| law.name == name).and_then(|law| law.outputs.first());
     let (place, hint): (&Place, &str) = match error {
-        EquationError::NotQuadratic { .. } => {
-            (&table.kinetic.place, "each term has a product of two velocities, as in m/2*x'^2; put other forces under force")
-        }
+        EquationError::NotQuadratic { .. } => (
+            &table.kinetic.place,
+            "each term has a product of two velocities, as in m/2*x'^2; put other forces under force",
+        ),
         EquationError::MassOfTime { .. } => (&table.kinetic.place, "the mass matrix may depend on coordinates only"),
         EquationError::PotentialOfVelocity { .. } => {
             (table.potential.as_ref().map_or(&table.place, |formula| &formula.place), "put it under force")

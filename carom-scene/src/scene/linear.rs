@@ -1,6 +1,6 @@
 //! Linear models: matrices from rows or from a chain of elements, affine gaps.
 
-use carom::model::{LinearContact, SparseMatrix};
+use carom::model::{AffineRow, LinearContact, SparseMatrix};
 
 use super::blueprint::{LinearPlan, Matrices, TimeForces};
 use super::context::Context;
@@ -94,7 +94,8 @@ fn check_symmetry(mass: &SparseMatrix, place: &Place, context: &mut Context) -> 
 fn full(table: &LinearTable, mass: &Matrix, context: &mut Context) -> Option<LinearDraft> {
     let n = mass.rows.len();
     if n == 0 || n > ROW_LIMIT {
-        let message = if n == 0 { "the model has no coordinates".into() } else { format!("{n} rows; the limit is {ROW_LIMIT}") };
+        let message =
+            if n == 0 { "the model has no coordinates".into() } else { format!("{n} rows; the limit is {ROW_LIMIT}") };
         context.out.error(&mass.place, message);
         return None;
     }
@@ -178,7 +179,8 @@ pub(super) fn plan(
             continue;
         };
         if let Some(&slot) = context.graph.slots(node).iter().find(|&&slot| slot != 0) {
-            let message = format!("the force depends on {}; in a linear model it may depend on t only", context.slot_name(slot));
+            let message =
+                format!("the force depends on {}; in a linear model it may depend on t only", context.slot_name(slot));
             context.out.error(&formula.place, message).hint("use damping and stiffness, or kind = \"lagrangian\"");
         }
         forces.push((i, node));
@@ -193,7 +195,6 @@ pub(super) fn plan(
 }
 
 /// Entries, offset and rate of `offset + rate·t + row·q`.
-type AffineRow = (Vec<(usize, f64)>, f64, f64);
 
 /// Reads an affine output from its derivatives, which must be constants.
 fn affine(node: NodeId, place: &Place, context: &mut Context) -> Option<AffineRow> {
@@ -215,7 +216,7 @@ fn affine(node: NodeId, place: &Place, context: &mut Context) -> Option<AffineRo
     let zeros: Vec<(usize, f64)> = slots.iter().map(|&slot| (slot, 0.0)).collect();
     let at_zero = context.graph.bind(node, &zeros);
     match context.graph.is_constant(at_zero) {
-        Some(offset) if offset.is_finite() => Some((row, offset, rate)),
+        Some(constant) if constant.is_finite() => Some(AffineRow { entries: row, constant, rate }),
         _ => {
             context.out.error(place, "the expression is not finite where all coordinates are zero");
             None

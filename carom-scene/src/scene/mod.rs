@@ -108,7 +108,13 @@ pub enum BuildError {
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error(transparent)]
-    Simulation(#[from] SimulationError),
+    Simulation(Box<SimulationError>),
+}
+
+impl From<SimulationError> for BuildError {
+    fn from(error: SimulationError) -> Self {
+        BuildError::Simulation(Box::new(error))
+    }
 }
 
 /// Reads a model file and checks it.
@@ -116,7 +122,7 @@ pub enum BuildError {
 /// # Errors
 /// Returns everything that is wrong, in the order of the file; warnings are among it.
 pub fn load(path: &Path, overrides: &Overrides) -> Result<Scene, Vec<Diagnostic>> {
-    let source = file::read_text(path).map_err(|error| vec![error])?;
+    let source = file::read_text(path).map_err(|error| vec![*error])?;
     from_source(&source, overrides)
 }
 

@@ -160,9 +160,11 @@ impl Sampler {
                 Column::Impulse { law, row } => {
                     // keys are the numbers of laws; mostly they stand in order
                     let key = Key(law as u64);
-                    let in_order = reactions.keys.get(law) == Some(&key);
-                    let at = if in_order { Some(law) } else { reactions.keys.iter().position(|k| *k == key) };
-                    *out = at.and_then(|at| reactions.impulse.get(reactions.range(at).start + row)).copied().unwrap_or(0.0);
+                    let at = reactions.find(key, law);
+                    *out = at
+                        .and_then(|at| reactions.impulse.get(reactions.range(at).start + row))
+                        .copied()
+                        .unwrap_or(0.0);
                 }
                 _ => {}
             }

@@ -79,6 +79,9 @@ fn replace(drafts: &mut [Draft], overrides: &Overrides, context: &mut Context) {
 fn check_order(drafts: &[Draft], index: &HashMap<String, usize>, context: &mut Context) {
     for (i, draft) in drafts.iter().enumerate() {
         let Some(ast) = &draft.ast else { continue };
+        if context.out.is_full() {
+            return;
+        }
         for (name, span) in ast.names() {
             let place = draft.formula.part(span);
             match index.get(name) {

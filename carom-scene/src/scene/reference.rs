@@ -85,7 +85,8 @@ pub(super) fn read(table: &ReferenceTable, context: &mut Context) -> Option<Refe
         }
     }
     for field in fields {
-        if values.contains_key(field) || table.parameters.iter().any(|e| e.items.iter().any(|(k, _)| k.value == field)) {
+        if values.contains_key(field) || table.parameters.iter().any(|e| e.items.iter().any(|(k, _)| k.value == field))
+        {
             continue;
         }
         // a parameter of the same name needs no entry

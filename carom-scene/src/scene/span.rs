@@ -40,7 +40,8 @@ pub(super) fn read(table: &SimulationTable, overrides: &Overrides, context: &mut
     let end_formula = overrides.end.map(|end| option("--end", end)).unwrap_or_else(|| table.end.clone());
     let end = finite(&end_formula, context);
     let given = (overrides.step.map(|h| option("--step", h)), overrides.steps.map(|n| option("--steps", n as f64)));
-    let (step, steps) = if given.0.is_some() || given.1.is_some() { given } else { (table.step.clone(), table.steps.clone()) };
+    let (step, steps) =
+        if given.0.is_some() || given.1.is_some() { given } else { (table.step.clone(), table.steps.clone()) };
     let size = match (&step, &steps) {
         (Some(step), None) => Some((step, finite(step, context), false)),
         (None, Some(steps)) => Some((steps, finite(steps, context), true)),

@@ -73,7 +73,7 @@ impl Configured for Enumerative {
         name: "enumerative",
         title: "enumeration of all states, for small problems",
         laws: "equality, unilateral, box, planar friction",
-        accuracy: 1e-13,
+        accuracy: 1e-12,
         citations: &["murty1988", "cottle1992"],
         source: include_str!("enumerative.rs"),
     };

@@ -41,6 +41,8 @@ pub(super) struct LcpForm {
     couplings: Vec<(usize, usize, f64)>, // entries of M beyond W
     matrix: Vec<f64>,                    // (N × N) M, row-major
     q: Vec<f64>,                         // (N)
+    constant: Vec<f64>,                  // (N) part of q that is not in W shift + b
+    b: Vec<f64>,                         // (m) scaled b
     shift: Vec<f64>,                     // (m) scaled λ at z = 0
     scale: Vec<f64>,                     // (m) s: λ' = s λ, u' = u / s
     w: Vec<f64>,                         // (m × m) scaled W
@@ -54,11 +56,13 @@ impl LcpForm {
         self.couplings.clear();
         self.shift.clear();
         self.shift.resize(problem.size(), 0.0);
-        self.q.clear();
+        self.constant.clear();
         for (i, &law) in problem.laws().iter().enumerate() {
             self.append(law, problem.offsets()[i], friction);
         }
-        self.fill(problem.b());
+        self.b.clear();
+        self.b.extend(problem.b().iter().zip(&self.scale).map(|(b, s)| b / s));
+        self.fill();
     }
 
     /// Number of unknowns.
@@ -78,16 +82,38 @@ impl LcpForm {
         self.unknowns[k].free
     }
 
-    /// The reactions (2) that belong to `z`.
-    pub(super) fn recover(&self, z: &[f64], lambda: &mut [f64]) {
-        lambda.copy_from_slice(&self.shift);
-        for (unknown, &z) in self.unknowns.iter().zip(z) {
-            for (row, factor) in unknown.moves {
-                lambda[row] += factor * z;
-            }
+    /// The scaled reactions (2) at `z = 0`.
+    pub(super) fn shift(&self) -> &[f64] {
+        &self.shift
+    }
+
+    /// Adds the step of unknown `k` to the scaled reactions.
+    pub(super) fn add_step(&self, k: usize, step: f64, lambda: &mut [f64]) {
+        for (row, factor) in self.unknowns[k].moves {
+            lambda[row] += factor * step;
         }
-        for (lambda, s) in lambda.iter_mut().zip(&self.scale) {
-            *lambda /= s;
+    }
+
+    /// `w` from the scaled reactions themselves: no digit is lost where a reaction is small against its shift.
+    pub(super) fn evaluate(&self, lambda: &[f64], z: &[f64], w: &mut Vec<f64>) {
+        let m = self.b.len();
+        w.clear();
+        for (unknown, constant) in self.unknowns.iter().zip(&self.constant) {
+            let read = unknown.reads.map_or(0.0, |(row, sign)| {
+                let entries = &self.w[row * m..(row + 1) * m];
+                sign * (self.b[row] + entries.iter().zip(lambda).map(|(w, x)| w * x).sum::<f64>())
+            });
+            w.push(constant + read);
+        }
+        for &(k, j, value) in &self.couplings {
+            w[k] += value * z[j];
+        }
+    }
+
+    /// From scaled reactions to those of the problem.
+    pub(super) fn unscale(&self, scaled: &[f64], lambda: &mut [f64]) {
+        for ((lambda, scaled), s) in lambda.iter_mut().zip(scaled).zip(&self.scale) {
+            *lambda = scaled / s;
         }
     }
 
@@ -160,14 +186,16 @@ impl LcpForm {
 
     fn push(&mut self, free: bool, reads: Option<(usize, f64)>, moves: [(usize, f64); 2], constant: f64) {
         self.unknowns.push(Unknown { free, reads, moves });
-        self.q.push(constant);
+        self.constant.push(constant);
     }
 
     /// M = R W L + couplings, q = R (W shift + b) + constants.
-    fn fill(&mut self, b: &[f64]) {
-        let (m, n) = (b.len(), self.unknowns.len());
+    fn fill(&mut self) {
+        let (m, n) = (self.b.len(), self.unknowns.len());
         self.matrix.clear();
         self.matrix.resize(n * n, 0.0);
+        self.q.clear();
+        self.q.extend_from_slice(&self.constant);
         for (k, entries) in self.matrix.chunks_mut(n.max(1)).enumerate() {
             let Some((row, sign)) = self.unknowns[k].reads else { continue };
             let w = &self.w[row * m..(row + 1) * m];
@@ -176,7 +204,7 @@ impl LcpForm {
                 *entry = sign * (w[r] * x + w[s] * y);
             }
             let moved: f64 = w.iter().zip(&self.shift).map(|(w, x)| w * x).sum();
-            self.q[k] += sign * (moved + b[row] / self.scale[row]);
+            self.q[k] += sign * (moved + self.b[row]);
         }
         for &(k, j, value) in &self.couplings {
             self.matrix[k * n + j] += value;

@@ -16,8 +16,9 @@
 //! The equations of the final basis are solved again from the entries of `W`, with iterative refinement: the accuracy does
 //! not suffer from the pivots. The solution is exact up to rounding.
 //!
-//! Planar friction is first written with three unknowns per contact; where that ends on a ray, with the four of
-//! [stewart1996], for which Lemke's method has a convergence proof with any coefficient of friction.
+//! Planar friction is first written with three unknowns per contact; where that fails, with the four of [stewart1996], for
+//! which Lemke's method has a convergence proof with any coefficient of friction. Pivots below 1e-9 are refused at first;
+//! the last attempts admit them down to 1e-13.
 //! For copositive-plus `M` a ray proves that the problem is infeasible [cottle1992, theorem 4.4.13].
 //!
 //! Cost: about `n` pivots of `n²` operations. Good up to some hundreds of unknowns.
@@ -34,6 +35,9 @@ use serde::{Deserialize, Serialize};
 
 /// Relative size below which a pivot among the free unknowns counts as zero.
 const REDUNDANT: f64 = 1e-13;
+
+/// Relative sizes below which an entry is no pivot, in the order in which they are tried.
+const NEGLIGIBLE: [f64; 2] = [1e-9, 1e-13];
 
 /// Options of Lemke's method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,7 +79,7 @@ pub struct Lemke {
     pairs: Vec<(usize, usize, f64)>, // rows, columns and sign of the reduced LCP
     dictionary: Dictionary,
     system: BasisSystem,
-    z: Vec<f64>, // (N)
+    best: Vec<f64>, // (m) reactions of the error that is kept
 }
 
 /// How the pivots ended.
@@ -91,7 +95,7 @@ impl Configured for Lemke {
         name: "lemke",
         title: "Lemke's complementary pivoting, lexicographic",
         laws: "equality, unilateral, box, planar friction",
-        accuracy: 1e-13,
+        accuracy: 1e-12,
         citations: &["lemke1965", "cottle1992", "murty1988", "stewart1996"],
         source: include_str!("lemke.rs"),
     };
@@ -108,7 +112,7 @@ impl Configured for Lemke {
             pairs: Vec::new(),
             dictionary: Dictionary::default(),
             system: BasisSystem::default(),
-            z: Vec::new(),
+            best: Vec::new(),
         }
     }
 }
@@ -139,27 +143,54 @@ impl Solver for Lemke {
             z.reset(problem.size());
             return problem.conclude(z, self.options.tolerance, 0);
         }
-        self.form.build(problem, &w, Friction::Compact);
-        let first = self.attempt(problem, z);
         let friction = problem.laws().iter().any(|law| matches!(law, Law::Coulomb2 { .. }));
-        if first.is_ok() || !friction {
-            return first;
+        let forms: &[Friction] =
+            if friction { &[Friction::Compact, Friction::Polyhedral] } else { &[Friction::Compact] };
+        let mut kept: Option<SolveError> = None;
+        for negligible in NEGLIGIBLE {
+            for &form in forms {
+                self.form.build(problem, &w, form);
+                let error = match self.attempt(negligible, problem, z) {
+                    Ok(certificate) => return Ok(certificate),
+                    Err(error) => error,
+                };
+                // the first error counts, unless a later attempt came nearer; nothing comes nearer than a ray
+                let nearer = match (&kept, &error) {
+                    (None, _) => true,
+                    (
+                        Some(SolveError::NotConverged { certificate: old, .. }),
+                        SolveError::NotConverged { certificate: new, .. },
+                    ) => new.residual < old.residual,
+                    _ => false,
+                };
+                if nearer {
+                    self.best.clear();
+                    self.best.extend_from_slice(&z.lambda);
+                    kept = Some(error);
+                }
+            }
         }
-        self.form.build(problem, &w, Friction::Polyhedral);
-        self.attempt(problem, z)
+        z.lambda.copy_from_slice(&self.best);
+        problem.certify(z);
+        Err(kept.unwrap_or(SolveError::NotFinite("W")))
     }
 }
 
 impl Lemke {
     /// Solves the LCP in `form`.
-    fn attempt(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
+    fn attempt(
+        &mut self,
+        negligible: f64,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+    ) -> Result<Certificate, SolveError> {
         self.eliminate_free();
         self.reduce();
-        let (ending, pivots) = self.follow_path();
+        let (ending, pivots) = self.follow_path(negligible);
         match ending {
             Ending::Solved => {
                 self.solve_basis();
-                self.form.recover(&self.z, &mut z.lambda);
+                self.form.unscale(&self.system.lambda, &mut z.lambda);
                 problem.conclude(z, self.options.tolerance, pivots)
             }
             Ending::Ray => {
@@ -263,10 +294,10 @@ impl Lemke {
     }
 
     /// Lemke's path on the reduced LCP.
-    fn follow_path(&mut self) -> (Ending, usize) {
+    fn follow_path(&mut self, negligible: f64) -> (Ending, usize) {
         let width = self.form.size() + 1;
         let (pairs, reduced) = (&self.pairs, &self.reduced);
-        self.dictionary.start(pairs.len(), |i, row| {
+        self.dictionary.start(pairs.len(), negligible, |i, row| {
             let (r, _, sign) = pairs[i];
             let source = &reduced[r * width..(r + 1) * width];
             row[0] = sign * source[width - 1];
@@ -304,7 +335,7 @@ impl Lemke {
                 system.columns.push(self.pairs[k].1);
             }
         }
-        system.solve(&self.form, &mut self.z);
+        system.solve(&self.form);
     }
 }
 
@@ -315,15 +346,16 @@ struct BasisSystem {
     columns: Vec<usize>,
     lu: DenseLu,
     ranked: RankedLu,
-    residual: Vec<f64>,
+    z: Vec<f64>,      // (N)
+    lambda: Vec<f64>, // (m) scaled reactions
+    w: Vec<f64>,      // (N)
+    step: Vec<f64>,
 }
 
 impl BasisSystem {
-    /// Sets `z` to the basic solution, with two steps of iterative refinement.
-    fn solve(&mut self, form: &LcpForm, z: &mut Vec<f64>) {
+    /// Sets `z` and the reactions to the basic solution, with two steps of iterative refinement.
+    fn solve(&mut self, form: &LcpForm) {
         let (n, k) = (form.size(), self.rows.len());
-        z.clear();
-        z.resize(n, 0.0);
         let gather = |target: &mut [f64]| {
             for (row, &r) in target.chunks_mut(k.max(1)).zip(&self.rows) {
                 for (x, &c) in row.iter_mut().zip(&self.columns) {
@@ -337,19 +369,22 @@ impl BasisSystem {
             gather(self.ranked.matrix_mut(k));
             self.ranked.factor(REDUNDANT);
         }
+        self.z.clear();
+        self.z.resize(n, 0.0);
+        self.lambda.clear();
+        self.lambda.extend_from_slice(form.shift());
         for _ in 0..3 {
-            self.residual.clear();
-            for &r in &self.rows {
-                let moved: f64 = form.matrix()[r * n..(r + 1) * n].iter().zip(&*z).map(|(m, z)| m * z).sum();
-                self.residual.push(-form.q()[r] - moved);
-            }
+            form.evaluate(&self.lambda, &self.z, &mut self.w);
+            self.step.clear();
+            self.step.extend(self.rows.iter().map(|&r| -self.w[r]));
             if regular {
-                self.lu.solve(&mut self.residual);
+                self.lu.solve(&mut self.step);
             } else {
-                self.ranked.solve(&mut self.residual);
+                self.ranked.solve(&mut self.step);
             }
-            for (&c, step) in self.columns.iter().zip(&self.residual) {
-                z[c] += step;
+            for (&c, &step) in self.columns.iter().zip(&self.step) {
+                self.z[c] += step;
+                form.add_step(c, step, &mut self.lambda);
             }
         }
     }

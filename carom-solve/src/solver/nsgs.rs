@@ -9,9 +9,10 @@
 //! solved for any positive definite block. Over-relaxation moves each law by `ω` times its change, back into its set.
 //!
 //! The guess is the warm start. After each sweep the relative change `‖Δλ'‖/‖λ'‖` in the scaled variables of the certificate
-//! tells whether it pays to certify; besides that the certificate is taken at growing intervals to keep the best point, and
-//! sweeps that no longer improve it end the method. Convergence is linear; for positive definite `W` without friction it is
-//! proven [cottle1992, §5.3], with friction it is observed [acary2018, acary2008, moreau1988].
+//! tells whether it pays to certify; besides that the certificate is taken at growing intervals to keep the best point.
+//! Sweeps that no longer improve it go round in a cycle: then `ω` is halved, and after the third time the method ends.
+//! Convergence is linear; for positive definite `W` without friction it is proven [cottle1992, §5.3], with friction it is
+//! observed, unless the coefficient is large [acary2018, acary2008, moreau1988].
 //!
 //! The default tolerance is 1e-10: two digits below what a time step of relative error 1e-8 can see, and far above what
 //! rounding leaves of `W λ + b`.
@@ -22,8 +23,11 @@ use crate::{Certificate, Delassus, Law, OneStepProblem, OptionError, Options, Re
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Sweeps without a gain of ten per cent that end the method, at least.
-const PATIENCE: usize = 1000;
+/// Sweeps without a gain of ten per cent that count as a cycle, at least.
+const PATIENCE: usize = 300;
+
+/// How often the relaxation is halved to leave a cycle.
+const HALVINGS: i32 = 3;
 
 /// Options of the nonsmooth Gauss-Seidel method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +67,7 @@ pub struct Nsgs {
     options: NsgsOptions,
     local: Vec<Local>, // one per law
     scale: Vec<f64>,   // one per law: its mean diagonal
+    relaxation: f64,   // ω of this solve
     best: Vec<f64>,    // (m) the best reactions so far
 }
 
@@ -78,7 +83,7 @@ impl Configured for Nsgs {
     };
 
     fn configure(options: NsgsOptions) -> Self {
-        Nsgs { options, local: Vec::new(), scale: Vec::new(), best: Vec::new() }
+        Nsgs { relaxation: options.relaxation, options, local: Vec::new(), scale: Vec::new(), best: Vec::new() }
     }
 }
 
@@ -124,8 +129,14 @@ impl Nsgs {
             if residual < watch.best {
                 self.best.copy_from_slice(&z.lambda);
             }
-            if residual <= self.options.tolerance || watch.gives_up(sweeps, residual) || change == 0.0 {
+            if residual <= self.options.tolerance || change == 0.0 {
                 break;
+            }
+            if watch.sees_cycle(sweeps, residual) {
+                if self.relaxation <= self.options.relaxation * 0.5f64.powi(HALVINGS) {
+                    break;
+                }
+                self.relaxation *= 0.5;
             }
         }
         let last = problem.certify(z).residual;
@@ -141,6 +152,7 @@ impl Nsgs {
         if !z.lambda.iter().all(|x| x.is_finite()) {
             z.lambda.fill(0.0);
         }
+        self.relaxation = self.options.relaxation;
         self.local.clear();
         self.scale.clear();
         for (i, &law) in problem.laws().iter().enumerate() {
@@ -167,9 +179,9 @@ impl Nsgs {
             let own = &mut lambda[rows];
             next.copy_from_slice(own);
             local.solve(frozen, next);
-            if self.options.relaxation != 1.0 {
+            if self.relaxation != 1.0 {
                 for (next, old) in next.iter_mut().zip(&*own) {
-                    *next = old + self.options.relaxation * (*next - old);
+                    *next = old + self.relaxation * (*next - old);
                 }
                 problem.laws()[i].project(next);
             }
@@ -184,7 +196,7 @@ impl Nsgs {
     }
 }
 
-/// When to certify, and when to give up.
+/// When to certify, and when to change something.
 struct Watch {
     tolerance: f64,
     threshold: f64, // change below which the certificate may be good enough
@@ -214,13 +226,17 @@ impl Watch {
         false
     }
 
-    /// Notes a residual; tells whether the sweeps have stopped to help.
-    fn gives_up(&mut self, sweeps: usize, residual: f64) -> bool {
+    /// Notes a residual; tells whether the sweeps have stopped to help, and begins to count again if so.
+    fn sees_cycle(&mut self, sweeps: usize, residual: f64) -> bool {
         self.best = self.best.min(residual);
         if residual < 0.9 * self.progress {
             (self.progress, self.gained_at) = (residual, sweeps);
         }
-        sweeps - self.gained_at > PATIENCE.max(sweeps / 2)
+        let cycle = sweeps - self.gained_at > PATIENCE.max(sweeps / 4);
+        if cycle {
+            self.gained_at = sweeps;
+        }
+        cycle
     }
 }
 

@@ -87,7 +87,7 @@ impl Lagrangian {
             potential: None,
             contacts: Vec::new(),
             initial: State::new(0.0, &zero, &zero),
-            constancy: Constancy { mass: true, tangents: false, rows: false },
+            constancy: Constancy { mass: true, ..Constancy::default() },
             operator,
             point: State::new(0.0, &zero, &zero),
             buffer: [zero.clone(), zero.clone(), zero],

@@ -7,7 +7,7 @@ use super::{
     Combination, Constancy, Energy, Labels, Mechanical, ModelError, Space, SparseMatrix, sparse::SparseFactor,
 };
 use crate::{Coupling, Key, Pair, State};
-use carom_solve::{Law, LinearSolve};
+use carom_solve::{Law, LinearSolve, Rows};
 
 /// Affine gap `offset + rate·t + row·q`, with optional affine slips for friction.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,8 +15,25 @@ pub struct LinearContact {
     pub name: String,
     pub law: Law,
     pub restitution: f64,
-    /// One per row of the law: entries `(coordinate, coefficient)` in rising order, constant [m], rate [m/s].
-    pub rows: Vec<(Vec<(usize, f64)>, f64, f64)>,
+    /// One per row of the law, normal first.
+    pub rows: Vec<AffineRow>,
+}
+
+/// `constant + rate·t + Σ coefficient·q`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AffineRow {
+    /// `(coordinate, coefficient)` in rising order.
+    pub entries: Vec<(usize, f64)>,
+    /// [m]
+    pub constant: f64,
+    /// [m/s]
+    pub rate: f64,
+}
+
+impl AffineRow {
+    fn at(&self, t: f64, q: &[f64]) -> f64 {
+        self.constant + self.rate * t + self.entries.iter().map(|&(j, c)| c * q[j]).sum::<f64>()
+    }
 }
 
 /// Writes f(t) [N].
@@ -28,6 +45,7 @@ pub struct Linear {
     damping: SparseMatrix,
     stiffness: SparseMatrix,
     combined: SparseMatrix,
+    rows: [Rows; 3], // mass, damping, stiffness row by row, for products
     factor: SparseFactor,
     symmetric: bool,
     damped: bool,
@@ -63,6 +81,7 @@ impl Linear {
         };
         let symmetric = mass.is_symmetric() && damping.is_symmetric() && stiffness.is_symmetric();
         Some(Linear {
+            rows: [mass.to_rows(), damping.to_rows(), stiffness.to_rows()],
             mass: spread(mass)?,
             damping: spread(damping)?,
             stiffness: spread(stiffness)?,
@@ -102,6 +121,11 @@ impl Linear {
     }
 }
 
+/// `xᵀ A x`.
+fn quadratic(a: &Rows, x: &[f64]) -> f64 {
+    x.iter().enumerate().map(|(i, xi)| xi * a.dot(i, x)).sum()
+}
+
 impl LinearSolve for Linear {
     fn dim(&self) -> usize {
         self.initial.v.len()
@@ -119,14 +143,11 @@ impl Space for Linear {
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         out.clear(self.dim());
         for (k, contact) in self.contacts.iter().enumerate() {
-            let gap = contact
-                .rows
-                .first()
-                .map_or(0.0, |(row, offset, rate)| offset + rate * t + row.iter().map(|&(j, c)| c * q[j]).sum::<f64>());
+            let gap = contact.rows.first().map_or(0.0, |row| row.at(t, q));
             out.push(Pair { key: Key(k as u64), law: contact.law, gap, restitution: contact.restitution });
-            for (row, _, rate) in &contact.rows {
-                out.rows.push_sparse(row.iter().copied());
-                out.drift.push(*rate);
+            for row in &contact.rows {
+                out.rows.push_sparse(row.entries.iter().copied());
+                out.drift.push(row.rate);
             }
         }
         Ok(())
@@ -140,7 +161,8 @@ impl Space for Linear {
     }
 
     fn energy(&mut self, at: &State) -> Option<Energy> {
-        Some(Energy { kinetic: 0.5 * self.mass.quadratic(&at.v), potential: 0.5 * self.stiffness.quadratic(&at.q) })
+        let [mass, _, stiffness] = &self.rows;
+        Some(Energy { kinetic: 0.5 * quadratic(mass, &at.v), potential: 0.5 * quadratic(stiffness, &at.q) })
     }
 
     fn applied_power(&mut self, at: &State) -> f64 {
@@ -149,7 +171,7 @@ impl Space for Linear {
             force(at.t, &mut self.buffer);
         }
         if self.damped {
-            self.damping.add_mul(-1.0, &at.v, &mut self.buffer);
+            self.rows[1].subtract_mul(&at.v, &mut self.buffer);
         }
         self.buffer.iter().zip(&at.v).map(|(f, v)| f * v).sum()
     }
@@ -165,16 +187,15 @@ impl Mechanical for Linear {
         if let Some(force) = &mut self.force {
             force(t, out);
         }
-        self.stiffness.add_mul(-1.0, q, out);
+        self.rows[2].subtract_mul(q, out);
         if self.damped {
-            self.damping.add_mul(-1.0, v, out);
+            self.rows[1].subtract_mul(v, out);
         }
         Ok(())
     }
 
     fn mass_mul(&mut self, _q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
-        out.fill(0.0);
-        self.mass.add_mul(1.0, v, out);
+        self.rows[0].mul(v, out);
         Ok(())
     }
 

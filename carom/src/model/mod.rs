@@ -12,7 +12,7 @@ mod sparse;
 pub use dense::DenseOperator;
 pub use dual::{DualLagrangian, Functions, NamedLaw, Scalar};
 pub use lagrangian::{Contact, Lagrangian};
-pub use linear::{Linear, LinearContact};
+pub use linear::{AffineRow, Linear, LinearContact};
 pub use sparse::SparseMatrix;
 
 /// Where states live, what couples to them, and how to name things.
@@ -116,10 +116,12 @@ pub struct Constancy {
     pub tangents: bool,
     /// The rows of the coupling (gaps may still move).
     pub rows: bool,
+    /// The explicit time derivative of the outputs: obstacles stand still or move steadily.
+    pub drift: bool,
 }
 
 impl Constancy {
-    pub const LINEAR: Constancy = Constancy { mass: true, tangents: true, rows: true };
+    pub const LINEAR: Constancy = Constancy { mass: true, tangents: true, rows: true, drift: true };
 
     /// The iteration matrix needs to be factored once per step size.
     pub fn matrix(&self) -> bool {

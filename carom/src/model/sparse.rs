@@ -1,8 +1,11 @@
 //! Sparse matrices and their factorisation. The only file that knows the library behind it.
 
+use carom_solve::Rows;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::perm::Perm;
 use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
+    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
+    factorize_symbolic_cholesky,
 };
 use faer::sparse::linalg::lu::{LuRef, LuSymbolicParams, NumericLu, SymbolicLu, factorize_symbolic_lu};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
@@ -72,14 +75,30 @@ impl SparseMatrix {
         }
     }
 
-    /// `xᵀ (this) x`.
-    pub fn quadratic(&self, x: &[f64]) -> f64 {
-        self.triplets().map(|(i, j, a)| x[i] * a * x[j]).sum()
+    /// The same entries, row by row.
+    pub fn to_rows(&self) -> Rows {
+        let n = self.dim();
+        let mut entries: Vec<_> = self.triplets().collect();
+        entries.sort_by_key(|&(i, j, _)| (i, j));
+        let mut rows = Rows::new(n);
+        let mut rest = entries.as_slice();
+        for i in 0..n {
+            let length = rest.iter().take_while(|e| e.0 == i).count();
+            let (row, tail) = rest.split_at(length);
+            rows.push_sparse(row.iter().map(|&(_, j, x)| (j, x)));
+            rest = tail;
+        }
+        rows
     }
 
     pub fn is_symmetric(&self) -> bool {
         let largest = self.value.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         self.triplets().all(|(i, j, a)| (a - self.get(j, i)).abs() <= 1e-14 * largest)
+    }
+
+    /// Largest distance of an entry from the diagonal.
+    fn bandwidth(&self) -> usize {
+        self.triplets().map(|(i, j, _)| i.abs_diff(j)).max().unwrap_or(0)
     }
 
     pub fn is_finite(&self) -> bool {
@@ -101,8 +120,78 @@ impl SparseMatrix {
 }
 
 enum Kind {
-    Cholesky { symbolic: SymbolicCholesky<usize>, values: Vec<f64> },
+    Cholesky { symbolic: SymbolicCholesky<usize>, values: Vec<f64>, plain: Option<PlainFactor> },
     Lu { symbolic: Box<SymbolicLu<usize>>, numeric: Box<NumericLu<usize, f64>> },
+}
+
+/// `P A Pᵀ = L Lᵀ` with short columns, as plain arrays: for chains and bars a direct sweep over them is several times faster than
+/// the library's general solve, and it is done at every step.
+#[derive(Default)]
+struct PlainFactor {
+    column: Vec<(u32, f64)>, // (n) number of entries below the diagonal, inverse of the diagonal
+    entry: Vec<(u32, f64)>,  // row and value below the diagonal, column by column
+    permutation: Option<Vec<u32>>,
+    permuted: RefCell<Vec<f64>>,
+}
+
+impl PlainFactor {
+    /// From a simplicial factorisation; `None` where the library chose dense panels, whose own solve is then the better one.
+    fn of(symbolic: &SymbolicCholesky<usize>, values: &[f64]) -> Option<PlainFactor> {
+        let SymbolicCholeskyRaw::Simplicial(pattern) = symbolic.raw() else { return None };
+        let (n, start, row) = (pattern.nrows(), pattern.col_ptr(), pattern.row_idx());
+        let mut plain = PlainFactor::default();
+        for j in 0..n {
+            // the diagonal comes first in its column
+            let column = start[j]..start[j + 1];
+            if row.get(column.start) != Some(&j) {
+                return None;
+            }
+            plain.column.push((u32::try_from(column.len() - 1).ok()?, 1.0 / values[column.start]));
+            for k in column.skip(1) {
+                plain.entry.push((u32::try_from(row[k]).ok()?, values[k]));
+            }
+        }
+        let permutation = symbolic.perm().map(|p| p.arrays().0.iter().map(|&i| i as u32).collect::<Vec<_>>());
+        plain.permutation = permutation.filter(|p| p.iter().enumerate().any(|(i, p)| *p as usize != i));
+        plain.permuted = RefCell::new(vec![0.0; n]);
+        Some(plain)
+    }
+
+    fn solve(&self, rhs: &mut [f64]) {
+        let Some(permutation) = &self.permutation else { return self.sweep(rhs) };
+        let mut x = self.permuted.borrow_mut();
+        for (x, &i) in x.iter_mut().zip(permutation) {
+            *x = rhs[i as usize];
+        }
+        self.sweep(&mut x);
+        for (x, &i) in x.iter().zip(permutation) {
+            rhs[i as usize] = *x;
+        }
+    }
+
+    /// `x ← L⁻ᵀ L⁻¹ x`.
+    fn sweep(&self, x: &mut [f64]) {
+        let mut rest = self.entry.as_slice();
+        for (j, &(length, inverse)) in self.column.iter().enumerate() {
+            let xj = x[j] * inverse;
+            x[j] = xj;
+            let (column, tail) = rest.split_at(length as usize);
+            for &(i, l) in column {
+                x[i as usize] -= l * xj;
+            }
+            rest = tail;
+        }
+        let mut rest = self.entry.as_slice();
+        for (j, &(length, inverse)) in self.column.iter().enumerate().rev() {
+            let (head, column) = rest.split_at(rest.len() - length as usize);
+            let mut sum = x[j];
+            for &(i, l) in column {
+                sum -= l * x[i as usize];
+            }
+            x[j] = sum * inverse;
+            rest = head;
+        }
+    }
 }
 
 /// A sparse factorisation whose symbolic analysis is done once: Cholesky while the matrix is symmetric positive definite,
@@ -132,17 +221,17 @@ impl SparseFactor {
 
     fn cholesky(&mut self, a: &SparseMatrix) -> Option<()> {
         if !matches!(self.kind, Some(Kind::Cholesky { .. })) {
-            let symbolic = factorize_symbolic_cholesky(
-                a.pattern(),
-                Side::Lower,
-                SymmetricOrdering::Amd,
-                CholeskySymbolicParams::default(),
-            )
-            .ok()?;
+            // a narrow band has no fill in its natural order; the library's own identity ordering would read both triangles
+            let natural = Perm::new_checked((0..a.dim()).collect(), (0..a.dim()).collect(), a.dim());
+            let narrow = a.bandwidth() <= 4;
+            let ordering = if narrow { SymmetricOrdering::Custom(natural.as_ref()) } else { SymmetricOrdering::Amd };
+            let symbolic =
+                factorize_symbolic_cholesky(a.pattern(), Side::Lower, ordering, CholeskySymbolicParams::default())
+                    .ok()?;
             let values = vec![0.0; symbolic.len_val()];
-            self.kind = Some(Kind::Cholesky { symbolic, values });
+            self.kind = Some(Kind::Cholesky { symbolic, values, plain: None });
         }
-        let Some(Kind::Cholesky { symbolic, values }) = &mut self.kind else { return None };
+        let Some(Kind::Cholesky { symbolic, values, plain }) = &mut self.kind else { return None };
         let request = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Spec::default());
         let mut buffer = MemBuffer::new(request);
         let matrix = SparseColMatRef::new(a.pattern(), &a.value);
@@ -157,6 +246,7 @@ impl SparseFactor {
                 Spec::default(),
             )
             .ok()?;
+        *plain = PlainFactor::of(symbolic, values);
         *self.scratch.borrow_mut() = Some(MemBuffer::new(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq)));
         Some(())
     }
@@ -178,12 +268,15 @@ impl SparseFactor {
     }
 
     pub(crate) fn solve(&self, rhs: &mut [f64]) {
+        if let Some(Kind::Cholesky { plain: Some(plain), .. }) = &self.kind {
+            return plain.solve(rhs);
+        }
         let n = rhs.len();
         let mut scratch = self.scratch.borrow_mut();
         let (Some(kind), Some(scratch)) = (&self.kind, scratch.as_mut()) else { return };
         let rhs = MatMut::from_column_major_slice_mut(rhs, n, 1);
         match kind {
-            Kind::Cholesky { symbolic, values } => {
+            Kind::Cholesky { symbolic, values, .. } => {
                 LltRef::new(symbolic, values).solve_in_place_with_conj(Conj::No, rhs, Par::Seq, MemStack::new(scratch))
             }
             Kind::Lu { symbolic, numeric } => LuRef::new_unchecked(symbolic, numeric).solve_in_place_with_conj(

@@ -22,7 +22,7 @@ pub trait Stepper: Send {
     /// Makes `to` the new `from`.
     fn accept(&mut self);
 
-    /// Starts again from another state.
+    /// Starts again from another state, with nothing remembered.
     fn restart(&mut self, state: &State);
 
     /// Energies at `from` and at `to`.
@@ -95,6 +95,7 @@ impl<S: Scheme> Stepper for Bound<S> {
     fn restart(&mut self, state: &State) {
         self.from.copy_from(state);
         self.to.copy_from(state);
+        self.scheme.forget(&mut self.work);
     }
 
     fn energies(&mut self) -> Option<(Energy, Energy)> {

@@ -34,6 +34,9 @@ pub trait Scheme: Sized + Send {
         to: &mut State,
     ) -> Result<Step, StepError>;
 
+    /// Forgets what earlier steps left behind as a guess, before a restart from another state. Buffers stay.
+    fn forget(&self, _work: &mut Self::Work) {}
+
     /// What the laws did in the last step.
     fn reactions<'w>(&self, work: &'w Self::Work) -> &'w Reactions;
 }
@@ -59,60 +62,62 @@ pub struct Step {
     pub iterations: u32,
 }
 
-/// What each law of the model did in a step. Rows are those of the coupling, `offset` marks the first of each law.
+/// What each law of the model did in a step. Rows are those of the coupling.
 #[derive(Clone, Debug, Default)]
 pub struct Reactions {
-    pub keys: Vec<Key>,
-    pub laws: Vec<Law>,
-    pub offset: Vec<usize>,
-    /// (laws) gap at the start of the step [m].
-    pub gap: Vec<f64>,
+    /// Laws, gaps and rows at the start of the step.
+    pub coupling: Coupling,
     /// (rows) relative velocity before and after [m/s]; the same where the law did not act.
     pub before: Vec<f64>,
     pub after: Vec<f64>,
-    /// (rows) velocity of the obstacle's own motion contained in them, at the start [m/s].
-    pub drift: Vec<f64>,
+    /// (rows) mean velocity over the step of the obstacle's own motion, contained in both [m/s].
+    pub obstacle: Vec<f64>,
     /// (rows) impulse over the step [N s].
     pub impulse: Vec<f64>,
 }
 
 impl Reactions {
-    /// Starts over with the laws of `coupling`, no impulse, and `before` as both velocities.
-    pub fn start(&mut self, coupling: &Coupling, before: &[f64]) {
-        self.keys.clear();
-        self.laws.clear();
-        self.gap.clear();
-        for pair in &coupling.pairs {
-            self.keys.push(pair.key);
-            self.laws.push(pair.law);
-            self.gap.push(pair.gap);
-        }
-        self.offset.clone_from(&coupling.offset);
-        self.before.clear();
-        self.before.extend_from_slice(before);
-        self.after.clear();
-        self.after.extend_from_slice(before);
-        self.drift.clone_from(&coupling.drift);
+    /// Starts a step at velocity `v`, once the coupling is there: no law has acted yet.
+    #[inline]
+    pub fn start(&mut self, v: &[f64]) {
+        self.coupling.velocity(v, &mut self.before);
+        self.after.clone_from(&self.before);
+        self.obstacle.clone_from(&self.coupling.drift);
         self.impulse.clear();
-        self.impulse.resize(before.len(), 0.0);
+        self.impulse.resize(self.before.len(), 0.0);
     }
 
     pub fn len(&self) -> usize {
-        self.keys.len()
+        self.coupling.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+        self.coupling.is_empty()
+    }
+
+    /// Key of law `i`.
+    pub fn key(&self, i: usize) -> Key {
+        self.coupling.pairs[i].key
+    }
+
+    pub fn law(&self, i: usize) -> Law {
+        self.coupling.pairs[i].law
+    }
+
+    /// The law with this key; `near` is tried first, because contacts seldom change places.
+    pub fn find(&self, key: Key, near: usize) -> Option<usize> {
+        let pairs = &self.coupling.pairs;
+        if pairs.get(near).is_some_and(|p| p.key == key) { Some(near) } else { pairs.iter().position(|p| p.key == key) }
     }
 
     /// Rows of law `i`.
     pub fn range(&self, i: usize) -> std::ops::Range<usize> {
-        self.offset[i]..self.offset[i + 1]
+        self.coupling.range(i)
     }
 
     /// Impulse along the normal (first) row of law `i`.
     pub fn normal(&self, i: usize) -> f64 {
-        self.impulse[self.offset[i]]
+        self.impulse[self.coupling.offset[i]]
     }
 }
 

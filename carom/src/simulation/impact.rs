@@ -39,11 +39,11 @@ impl<F: FnMut(Impact)> Observer for ImpactDetector<F> {
         self.closed.clear();
         let reactions = view.reactions();
         for i in 0..reactions.len() {
-            let contact = matches!(reactions.laws[i], Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. });
+            let contact = matches!(reactions.law(i), Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. });
             if !contact || reactions.normal(i) <= 0.0 {
                 continue;
             }
-            let key = reactions.keys[i];
+            let key = reactions.key(i);
             self.closed.push(key);
             if !self.previous.contains(&key) {
                 let range = reactions.range(i);

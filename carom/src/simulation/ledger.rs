@@ -41,14 +41,15 @@ impl EnergyLedger {
     }
 
     fn contact_work(&mut self, reactions: &Reactions) {
-        for (i, law) in reactions.laws.iter().enumerate() {
+        for i in 0..reactions.len() {
+            let law = reactions.law(i);
             for (k, row) in reactions.range(i).enumerate() {
                 let p = reactions.impulse[row];
                 if p == 0.0 {
                     continue;
                 }
                 let work = p * 0.5 * (reactions.before[row] + reactions.after[row]);
-                self.obstacles -= p * reactions.drift[row];
+                self.obstacles -= p * reactions.obstacle[row];
                 match law {
                     Law::Equality | Law::Box { .. } => self.bilateral += work,
                     Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } if k == 0 => self.impact_loss -= work,

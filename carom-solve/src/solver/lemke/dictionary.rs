@@ -4,9 +4,6 @@
 //! basis; they are there: the perturbation `q + (ε, ε², …)` moves row i by `−T_ik` per unit of the nonbasic `w_j` in column k,
 //! and by one if `w_j` itself is basic in row i [cottle1992, §4.9; murty1988, §2.2.8].
 
-/// Relative size below which an entry is no pivot, and two ratios are one.
-const NEGLIGIBLE: f64 = 1e-12;
-
 /// Relative size of what rounding leaves of a zero after some pivots.
 const ROUNDING: f64 = 1e-14;
 
@@ -38,6 +35,7 @@ enum Place {
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
     rows: usize,
+    negligible: f64, // relative size below which an entry is no pivot, and two ratios are one
     largest_q: f64,
     table: Vec<f64>, // (rows × (rows + 2)) q, then the nonbasic columns; the artificial one is the last at first
     basic: Vec<Variable>, // (rows)
@@ -49,8 +47,9 @@ pub(super) struct Dictionary {
 
 impl Dictionary {
     /// Starts from `w = q + M z + 1 z₀`; the rows of `fill` are `q, M`.
-    pub(super) fn start(&mut self, rows: usize, mut fill: impl FnMut(usize, &mut [f64])) {
+    pub(super) fn start(&mut self, rows: usize, negligible: f64, mut fill: impl FnMut(usize, &mut [f64])) {
         let width = rows + 2;
+        self.negligible = negligible;
         self.rows = rows;
         self.table.resize(rows * width, 0.0);
         self.pivot_row.resize(width, 0.0);
@@ -130,7 +129,7 @@ impl Dictionary {
     pub(super) fn blocking_row(&mut self, column: usize) -> Option<usize> {
         let width = self.rows + 2;
         let largest = self.table.iter().skip(column).step_by(width).fold(0.0, |a: f64, x| a.max(x.abs()));
-        let threshold = NEGLIGIBLE * largest.max(1.0);
+        let threshold = self.negligible * largest.max(1.0);
         self.ties.clear();
         self.ties.extend((0..self.rows).filter(|i| -self.table[i * width + column] > threshold));
         // a basic variable below zero is zero up to rounding
@@ -161,7 +160,7 @@ impl Dictionary {
             if x.abs() <= zero { 0.0 } else { x / -table[i * width + column] }
         };
         let smallest = self.ties.iter().map(|&i| ratio(i)).fold(f64::INFINITY, f64::min);
-        let limit = smallest + NEGLIGIBLE * smallest.abs();
+        let limit = smallest + self.negligible * smallest.abs();
         self.ties.retain(|&i| ratio(i) <= limit);
     }
 }
@@ -174,7 +173,7 @@ mod tests {
     fn a_pivot_and_its_inverse_restore_the_dictionary() {
         let m = [2.0, 1.0, 0.0, 3.0, 4.0, -1.0, 0.5, 0.0, 1.0];
         let mut d = Dictionary::default();
-        d.start(3, |i, row| {
+        d.start(3, 1e-9, |i, row| {
             row[0] = [-1.0, -2.0, 3.0][i];
             row[1..].copy_from_slice(&m[3 * i..3 * i + 3]);
         });

@@ -1,0 +1,158 @@
+//! Whatever the bytes are, loading ends with a scene or with errors that point into the text; it never panics.
+
+use carom_scene::{Overrides, from_str, new_example};
+use proptest::prelude::*;
+
+const CHAIN: &str = r#"
+version = 1
+name = "chain"
+[parameters]
+n = 4
+k = "2*n"
+[model]
+kind = "linear"
+force.q1 = "sin(t)"
+[model.chain]
+elements = "n"
+mass = [[2, 1], [1, 2]]
+stiffness = [["k", "-k"], ["-k", "k"]]
+[[contact]]
+name = "wall"
+gap = "q0 + 1"
+friction = 0.2
+slip = ["q1", "q2"]
+[[constraint]]
+name = "rod"
+value = "q3 - q4"
+[initial]
+q = 0
+"q'" = 1
+[simulation]
+end = 1
+step = 0.1
+"#;
+
+fn never_panics(text: &str, overrides: &Overrides) {
+    let Err(found) = from_str("fuzz.toml", text, overrides) else { return };
+    assert!(!found.is_empty());
+    for diagnostic in found {
+        assert!(!diagnostic.message.is_empty() && diagnostic.line > 0 && diagnostic.column > 0);
+        if let Some(span) = diagnostic.span {
+            assert!(span.start <= span.end && span.end <= diagnostic.source.text.len(), "{span:?}");
+        }
+    }
+}
+
+fn mutate(text: &str, at: prop::sample::Index, with: &Mutation) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    let i = at.index(characters.len());
+    let mut new = characters.clone();
+    match with {
+        Mutation::Insert(piece) => {
+            new.splice(i..i, piece.chars());
+        }
+        Mutation::Delete(count) => {
+            new.drain(i..(i + count).min(new.len()));
+        }
+        Mutation::Copy(from, count) => {
+            let start = from.index(characters.len());
+            let piece = characters[start..(start + count).min(characters.len())].to_vec();
+            new.splice(i..i, piece);
+        }
+    }
+    new.into_iter().collect()
+}
+
+#[derive(Clone, Debug)]
+enum Mutation {
+    Insert(String),
+    Delete(usize),
+    Copy(prop::sample::Index, usize),
+}
+
+fn mutations() -> impl Strategy<Value = Mutation> {
+    let pieces = prop::sample::select(vec![
+        "'",
+        "\"",
+        "\n",
+        "[",
+        "]",
+        "[[",
+        "{",
+        "}",
+        "=",
+        ".",
+        ",",
+        "-",
+        "0",
+        "9e9",
+        "1e-300",
+        "nan",
+        "inf",
+        "\u{1F3B1}",
+        "x'",
+        "q4",
+        "t",
+        "(",
+        ")",
+        "^",
+        "/0",
+        "sin(",
+        "\\",
+        "#",
+        "true",
+        "\"\"\"",
+        "name",
+        "[model]\n",
+        "elements = 3\n",
+    ]);
+    prop_oneof![
+        pieces.prop_map(|piece| Mutation::Insert(piece.to_string())),
+        ".{0,3}".prop_map(Mutation::Insert),
+        (1usize..30).prop_map(Mutation::Delete),
+        (any::<prop::sample::Index>(), 1usize..60).prop_map(|(from, count)| Mutation::Copy(from, count)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn arbitrary_texts(text in "\\PC{0,200}") {
+        never_panics(&text, &Overrides::default());
+        never_panics(&format!("version = 1\n{text}"), &Overrides::default());
+    }
+
+    #[test]
+    fn mutated_files(which in 0..2usize, changes in prop::collection::vec((any::<prop::sample::Index>(), mutations()), 1..6)) {
+        let mut text = if which == 0 { new_example("ball") } else { CHAIN.to_string() };
+        for (at, change) in &changes {
+            text = mutate(&text, *at, change);
+        }
+        never_panics(&text, &Overrides::default());
+    }
+
+    #[test]
+    fn arbitrary_overrides(name in "[a-z ]{0,3}", value in "\\PC{0,12}", step in any::<f64>(), end in any::<f64>()) {
+        let text = new_example("ball");
+        let set = |name: &str| vec![(name.to_string(), value.clone())];
+        never_panics(&text, &Overrides { set: set(&name), ..Overrides::default() });
+        never_panics(&text, &Overrides { set: set("m"), ..Overrides::default() });
+        never_panics(&text, &Overrides { scheme: Some(value.clone()), ..Overrides::default() });
+        never_panics(&text, &Overrides { solver: Some(format!("{{{value}}}")), ..Overrides::default() });
+        never_panics(&text, &Overrides { step: Some(step), end: Some(end), ..Overrides::default() });
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn arbitrary_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let path = std::env::temp_dir().join(format!("carom-scene-bytes-{}.toml", std::process::id()));
+        std::fs::write(&path, &bytes).unwrap();
+        let outcome = carom_scene::load(&path, &Overrides::default());
+        std::fs::remove_file(&path).unwrap();
+        prop_assert!(outcome.is_err());
+    }
+}
