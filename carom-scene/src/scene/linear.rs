@@ -11,7 +11,7 @@ use crate::expression::{NodeId, Tape};
 use crate::file::{ChainTable, LinearTable, Matrix};
 
 /// Most elements of a chain.
-const ELEMENT_LIMIT: usize = 1_000_000;
+const ELEMENT_LIMIT: usize = 500_000;
 /// Most rows of a matrix that is written out.
 const ROW_LIMIT: usize = 2_000;
 

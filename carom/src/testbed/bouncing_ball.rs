@@ -7,6 +7,7 @@
 //! ```
 //! Flights are counted by iterating (3), never by a logarithm: for powers of two every number is then exact.
 
+use crate::model::{Contact, Lagrangian};
 use serde::{Deserialize, Serialize};
 
 use super::{Curvature, ExactSolution, Impact, select};
@@ -42,6 +43,19 @@ struct Flight {
 }
 
 impl BouncingBall {
+    /// The same problem as a model, to be simulated.
+    pub fn model(&self) -> Lagrangian {
+        let force = self.force;
+        Lagrangian::new(1)
+            .constant_mass(&[self.mass])
+            .force(move |_, _, _, f| f[0] = force)
+            .tangents(|_, _, _, k, c| (k[0], c[0]) = (0.0, 0.0))
+            .potential(move |q| -force * q[0])
+            .contact(Contact::new("floor", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0).restitution(self.restitution))
+            .initial(&[self.q0], &[self.v0])
+            .linear()
+    }
+
     /// Returns q and the right-continuous v at t. The cost grows like the number of impacts before t.
     pub fn state_at(&self, t: f64) -> (f64, f64) {
         let Some(flight) = self.flight(t) else {

@@ -8,6 +8,7 @@
 //! ```
 //! All flights last π/w: impacts go on for ever with a geometric amplitude, without accumulation.
 
+use crate::model::{Contact, Lagrangian};
 use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
@@ -98,6 +99,19 @@ impl Arcs {
 }
 
 impl LinearOscillator {
+    /// The same problem as a model, to be simulated.
+    pub fn model(&self) -> Lagrangian {
+        let (stiffness, damping) = (self.stiffness, self.damping);
+        Lagrangian::new(1)
+            .constant_mass(&[self.mass])
+            .force(move |_, q, v, f| f[0] = -stiffness * q[0] - damping * v[0])
+            .tangents(move |_, _, _, k, c| (k[0], c[0]) = (stiffness, damping))
+            .potential(move |q| 0.5 * stiffness * q[0] * q[0])
+            .contact(Contact::new("stop", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0).restitution(self.restitution))
+            .initial(&[self.q0], &[self.v0])
+            .linear()
+    }
+
     /// Returns q and the right-continuous v at t.
     pub fn state_at(&self, t: f64) -> (f64, f64) {
         let arcs = Arcs::of(self);

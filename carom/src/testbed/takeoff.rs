@@ -8,6 +8,7 @@
 //! The force of the contact vanishes with a slope: a scheme that does not locate t₀ is at most of order 2. No
 //! paper is needed for (2)-(4); the schemes it is meant to try are those of [acary2009].
 
+use crate::model::{Contact, Lagrangian};
 use serde::{Deserialize, Serialize};
 
 use super::{Curvature, ExactSolution};
@@ -31,6 +32,18 @@ impl Default for Takeoff {
 }
 
 impl Takeoff {
+    /// The same problem as a model, to be simulated.
+    pub fn model(&self) -> Lagrangian {
+        let (weight, amplitude) = (self.weight, self.amplitude);
+        Lagrangian::new(1)
+            .constant_mass(&[self.mass])
+            .force(move |t, _, _, f| f[0] = amplitude * t.sin() - weight)
+            .tangents(|_, _, _, k, c| (k[0], c[0]) = (0.0, 0.0))
+            .contact(Contact::new("floor", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0))
+            .initial(&[0.0], &[0.0])
+            .linear()
+    }
+
     /// Returns the time at which the contact opens [s].
     pub fn takeoff(&self) -> f64 {
         (self.weight / self.amplitude).asin()

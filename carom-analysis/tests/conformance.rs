@@ -1,0 +1,224 @@
+//! The conformance suite: every row of the scheme registry, with its default options, does what it claims.
+
+use carom::scheme::{AnyModel, Claim, SCHEMES, SchemeRow};
+use carom::simulation::{FixedStep, GapMonitor, LedgerObserver};
+use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator};
+use carom::{Mechanical, Simulation, Solution};
+use carom_analysis::convergence::{Plan, Reference, Study, study};
+use carom_solve::{SOLVERS, page};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+fn simulation(row: &SchemeRow, options: &Value, model: impl Mechanical + 'static, end: f64, h: f64) -> Simulation {
+    let model = AnyModel::Mechanical(Box::new(model));
+    let stepper = (row.bind)(options, model, carom_solve::solver::default()).unwrap();
+    Simulation::new(stepper, Box::new(FixedStep { h }), end).unwrap()
+}
+
+/// Check O8's grids: 8 neighbours without multiples of 5 around 100, 200, ..., 3200, over 5 s.
+fn plan() -> Plan {
+    let counts = (0..6).map(|k| 100 << k).collect();
+    Plan { start: 0.0, end: 5.0, counts, grids: 8, skip_multiples_of: Some(5) }
+}
+
+fn ball_study(row: &SchemeRow, options: &Value, plan: &Plan) -> Study {
+    let ball = BouncingBall::default();
+    let make = |h| Ok::<_, String>(simulation(row, options, ball.model(), plan.end, h));
+    study(row.info.name, plan, &Reference::Exact(&ball), make).unwrap()
+}
+
+fn oscillator_study(row: &SchemeRow, options: &Value, plan: &Plan) -> Study {
+    let oscillator = LinearOscillator::default();
+    let make = |h| Ok::<_, String>(simulation(row, options, oscillator.model(), plan.end, h));
+    study(row.info.name, plan, &Reference::Exact(&oscillator), make).unwrap()
+}
+
+/// Claimed orders through impacts (check O8 for Moreau-Jean with the free forecast).
+#[test]
+fn orders_through_impacts() {
+    for row in SCHEMES {
+        let order = row.info.order;
+        for (problem, study) in
+            [("ball", ball_study(row, &json!({}), &plan())), ("oscillator", oscillator_study(row, &json!({}), &plan()))]
+        {
+            let measured = |of, norm| study.order(of, norm).unwrap().slope;
+            println!(
+                "{} on the {problem}: q l1 {:.3}, sup {:.3}, H {:.3}; v l1 {:.3}, l2 {:.3}, H {:.3}",
+                row.info.name,
+                measured('q', "l1"),
+                measured('q', "sup"),
+                measured('q', "hausdorff"),
+                measured('v', "l1"),
+                measured('v', "l2"),
+                measured('v', "hausdorff"),
+            );
+            let l1 = measured('q', "l1");
+            assert!((l1 - order.position).abs() <= 0.15, "{} on the {problem}: order {l1} in l1(q)", row.info.name);
+            let l1 = measured('v', "l1");
+            assert!((l1 - order.velocity).abs() <= 0.25, "{} on the {problem}: order {l1} in l1(v)", row.info.name);
+        }
+    }
+}
+
+/// Check O8, the l2 norm of the ball's velocity for the free forecast; and the claimed order in l1 for the explicit one.
+#[test]
+fn moreau_jean_orders_of_the_ball() {
+    let row = carom::scheme::find("moreau-jean").unwrap();
+    let l2 = ball_study(row, &json!({ "forecast": "free" }), &plan()).order('v', "l2").unwrap().slope;
+    assert!((l2 - 0.5).abs() <= 0.1, "{l2}");
+    let l1 =
+        ball_study(row, &json!({ "forecast": { "explicit": { "gamma": 0.0 } } }), &plan()).order('q', "l1").unwrap();
+    assert!((l1.slope - 1.0).abs() <= 0.15, "{}", l1.slope);
+}
+
+/// Check O9: the sup norm of the velocity does not converge.
+#[test]
+fn velocities_do_not_converge_uniformly() {
+    let row = carom::scheme::find("moreau-jean").unwrap();
+    for count in [400, 1600] {
+        for steps in (Plan { counts: vec![count], ..plan() }).grids_of(count) {
+            let single = Plan { counts: vec![steps], grids: 1, ..plan() };
+            let study = ball_study(row, &json!({ "forecast": { "explicit": { "gamma": 0.0 } } }), &single);
+            assert!(study.levels[0].v.sup > 1.0, "N = {steps}: {}", study.levels[0].v.sup);
+        }
+    }
+}
+
+/// Claimed order in smooth motion: the oscillator before its first impact.
+#[test]
+fn orders_in_smooth_motion() {
+    let oscillator = LinearOscillator::default();
+    for row in SCHEMES {
+        let plan = Plan { start: 0.0, end: 0.8, counts: vec![20, 40, 80, 160, 320], grids: 1, skip_multiples_of: None };
+        let make = |h| Ok::<_, String>(simulation(row, &json!({}), oscillator.model(), plan.end, h));
+        let study = study(row.info.name, &plan, &Reference::Exact(&oscillator), make).unwrap();
+        let slope = study.order('q', "l1").unwrap().slope;
+        assert!((slope - row.info.order.smooth).abs() < 0.1, "{}: {slope}", row.info.name);
+    }
+}
+
+/// Check O14, the Moreau-Jean part, for every scheme that claims it and every forecast.
+#[test]
+fn elastic_energy_is_conserved() {
+    let ball = BouncingBall { restitution: 1.0, ..BouncingBall::default() };
+    for row in SCHEMES.iter().filter(|row| row.info.claims.contains(&Claim::ConservesEnergyElastic)) {
+        for forecast in
+            [json!("free"), json!({ "explicit": { "gamma": 0.0 } }), json!({ "explicit": { "gamma": 1.0 } })]
+        {
+            for end in [10.0f64, 20.0, 100.0] {
+                let h = 0.047;
+                let span = (end / h).floor() * h;
+                let mut run = simulation(row, &json!({ "forecast": forecast }), ball.model(), span, h);
+                let mut ledger = LedgerObserver::default();
+                run.run(&mut [&mut ledger]).unwrap();
+                let energy = ledger.ledger().unwrap().last.total();
+                assert!((energy - 2.0).abs() < 1e-9, "{} {forecast} T = {end}: {energy}", row.info.name);
+            }
+        }
+    }
+}
+
+/// Penetration of the ball, whose largest approach velocity is 2: at most h|u|(1 + 1/2), falling with h.
+#[test]
+fn penetration_is_of_first_order() {
+    let ball = BouncingBall::default();
+    for row in SCHEMES.iter().filter(|row| row.info.claims.contains(&Claim::PenetrationFirstOrder)) {
+        for h in [5.0 / 587.0, 5.0 / 5870.0] {
+            let mut run = simulation(row, &json!({}), ball.model(), 5.0, h);
+            let mut gaps = GapMonitor::default();
+            run.run(&mut [&mut gaps]).unwrap();
+            let penetration = -gaps.overall().unwrap();
+            assert!(penetration <= 1.5 * h * 2.0, "{}: {penetration} at h = {h}", row.info.name);
+        }
+    }
+}
+
+/// The same input gives the same bits, also when runs go on in other threads at the same time.
+#[test]
+fn bits_repeat() {
+    fn bits(row: &SchemeRow) -> Vec<u64> {
+        let solution: Solution =
+            simulation(row, &json!({}), LinearOscillator::default().model(), 5.0, 5.0 / 587.0).record().unwrap();
+        solution.positions().iter().chain(solution.velocities()).map(|x| x.to_bits()).collect()
+    }
+    for row in SCHEMES {
+        let first = bits(row);
+        let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(|| bits(row))).collect();
+        assert!(threads.into_iter().all(|t| t.join().unwrap() == first), "{}", row.info.name);
+    }
+}
+
+/// Names are unique, pages are written, options have meanings, and unknown options are refused.
+#[test]
+fn rows_are_complete() {
+    let names: BTreeSet<_> =
+        SCHEMES.iter().map(|row| row.info.name).chain(SOLVERS.iter().map(|row| row.info.name)).collect();
+    assert_eq!(names.len(), SCHEMES.len() + SOLVERS.len());
+    for row in SCHEMES {
+        let text = page(row.info.source);
+        assert!(text.lines().count() > 5, "{}", row.info.name);
+        assert!((row.check)(&json!({})).is_ok());
+        assert!((row.check)(&json!({ "no-such-option": 1 })).is_err());
+        for option in (row.options)() {
+            assert!(!option.meaning.is_empty() && !option.default.is_empty(), "{} {}", row.info.name, option.name);
+        }
+        for key in row.info.citations {
+            assert!(text.contains(key), "the page of {} does not cite {key}", row.info.name);
+        }
+    }
+    assert!(BouncingBall::default().citation().len() > 3);
+}
+
+/// Every citation key in the sources and documents stands in `docs/references.bib`.
+#[test]
+fn citations_exist() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let bibliography = std::fs::read_to_string(format!("{root}/docs/references.bib")).unwrap();
+    let known: BTreeSet<&str> =
+        bibliography.lines().filter_map(|l| l.strip_prefix('@')?.split_once('{')?.1.strip_suffix(',')).collect();
+    let mut folders = ["carom-solve/src", "carom/src", "carom-scene/src", "carom-analysis/src", "docs"]
+        .map(|d| format!("{root}/{d}"))
+        .to_vec();
+    let (mut missing, mut seen) = (BTreeSet::new(), 0);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path.to_string_lossy().into_owned());
+            } else if path.extension().is_some_and(|e| e == "rs" || e == "md") {
+                for key in citations(&std::fs::read_to_string(&path).unwrap()) {
+                    seen += 1;
+                    if !known.contains(key.as_str()) {
+                        missing.insert(format!("[{key}] in {}", path.display()));
+                    }
+                }
+            }
+        }
+    }
+    for key in SCHEMES.iter().flat_map(|r| r.info.citations).chain(SOLVERS.iter().flat_map(|r| r.info.citations)) {
+        assert!(known.contains(key), "{key} of a registry row");
+    }
+    assert!(seen > 10, "the search found only {seen} citations");
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// Keys in brackets: a name of letters followed by a year, possibly several, possibly with a place.
+fn citations(text: &str) -> Vec<String> {
+    let mut keys = Vec::new();
+    for part in text.split('[').skip(1) {
+        let Some((inside, _)) = part.split_once(']') else { continue };
+        for word in inside.split(',').map(str::trim) {
+            let letters = word.len().saturating_sub(4);
+            let (name, year) = word.split_at_checked(letters).unwrap_or((word, ""));
+            if name.len() > 2
+                && name.bytes().all(|b| b.is_ascii_lowercase())
+                && year.len() == 4
+                && year.bytes().all(|b| b.is_ascii_digit())
+                && (year.starts_with("19") || year.starts_with("20"))
+            {
+                keys.push(word.to_owned());
+            }
+        }
+    }
+    keys
+}
