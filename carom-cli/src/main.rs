@@ -1,1 +1,33 @@
-fn main() {}
+//! The `carom` command.
+
+mod arguments;
+mod check;
+mod converge;
+mod examples;
+mod failure;
+mod list;
+mod new;
+mod progress;
+mod run;
+mod show;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match arguments.command {
+        Command::Run(run) => run::run(&run),
+        Command::Check(check) => check::check(&check),
+        Command::Converge(converge) => converge::converge(&converge),
+        Command::List { what } => list::list(what),
+        Command::Show { name } => show::show(&name),
+        Command::New(new) => new::new(&new),
+        Command::Schema => new::schema(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

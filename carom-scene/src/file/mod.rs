@@ -67,7 +67,7 @@ table! {
 /// The model, by its kind.
 #[derive(Clone, Debug)]
 pub enum ModelTable {
-    Lagrangian(LagrangianTable),
+    Lagrangian(Box<LagrangianTable>),
     Linear(Box<LinearTable>),
 }
 
@@ -295,7 +295,7 @@ impl Read for ModelTable {
         let table = reader.table(item)?;
         let kind: Text = reader.field(table, "kind", &[], &reader.place(item.span()))?;
         match kind.value.as_str() {
-            "lagrangian" => LagrangianTable::read(item, reader).map(ModelTable::Lagrangian),
+            "lagrangian" => LagrangianTable::read(item, reader).map(|table| ModelTable::Lagrangian(Box::new(table))),
             "linear" => LinearTable::read(item, reader).map(|table| ModelTable::Linear(Box::new(table))),
             unknown => {
                 let hint = match nearest(unknown, KINDS) {

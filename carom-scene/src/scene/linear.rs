@@ -194,8 +194,6 @@ pub(super) fn plan(
     Some(LinearPlan { matrices, coordinates: context.coordinates.clone(), contacts, forces })
 }
 
-/// Entries, offset and rate of `offset + rate·t + row·q`.
-
 /// Reads an affine output from its derivatives, which must be constants.
 fn affine(node: NodeId, place: &Place, context: &mut Context) -> Option<AffineRow> {
     let slots = context.graph.slots(node);

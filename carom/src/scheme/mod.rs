@@ -184,6 +184,18 @@ pub enum Claim {
     Bilateral,
 }
 
+impl Claim {
+    /// The claim in words.
+    pub fn sentence(&self) -> &'static str {
+        match self {
+            Claim::ConservesEnergyElastic => "conserves energy with restitution 1 and constant forces",
+            Claim::PenetrationFirstOrder => "penetration is at most of the order of the step",
+            Claim::Friction => "treats Coulomb friction, planar and spatial",
+            Claim::Bilateral => "treats bilateral constraints",
+        }
+    }
+}
+
 /// A model of either family.
 pub enum AnyModel {
     Mechanical(Box<dyn Mechanical>),

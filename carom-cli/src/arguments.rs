@@ -1,0 +1,167 @@
+//! The command line, as parsed.
+
+use carom_scene::Overrides;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+const CODES: &str = "Exit codes: 0 finished; 1 a file could not be read or written; 2 bad input (model file, option, command line); \
+3 the computation failed, results so far are kept; 4 an expected number was not met; 130 interrupted, results so far are kept.";
+
+/// Nonsmooth dynamics: mechanical systems with contact, impact and friction.
+#[derive(Parser, Debug)]
+#[command(name = "carom", version, after_help = CODES, max_term_width = 110)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Simulate a model file; write trajectory, impacts, summary and report.
+    Run(RunArguments),
+    /// Validate a model file without running it.
+    Check(CheckArguments),
+    /// Measure errors and orders over a range of steps, scheme by scheme.
+    Converge(ConvergeArguments),
+    /// List what there is.
+    List { what: Listing },
+    /// Show the page of a scheme or solver: equations, options with defaults, claims, citations.
+    Show { name: String },
+    /// Write a commented model file to start from.
+    New(NewArguments),
+    /// Print the JSON Schema of model files.
+    Schema,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    Schemes,
+    Solvers,
+    Examples,
+    Models,
+}
+
+/// What may be changed of a model file.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Changes {
+    /// Give a parameter another value (a number or an expression); may be repeated.
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// Use another solver: a name, or '{ name = "nsgs", tolerance = 1e-12 }'.
+    #[arg(long)]
+    pub solver: Option<String>,
+    /// End of the time span [s].
+    #[arg(long, allow_negative_numbers = true)]
+    pub end: Option<f64>,
+}
+
+impl Changes {
+    pub fn overrides(&self) -> Overrides {
+        Overrides { set: self.set.clone(), solver: self.solver.clone(), end: self.end, ..Overrides::default() }
+    }
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((name.trim().into(), value.trim().into()))
+        }
+        _ => Err("write it as NAME=VALUE, for example e=0.5".into()),
+    }
+}
+
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    /// Model file, or the name of a built-in example.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub changes: Changes,
+    /// Use another scheme: a name, or '{ name = "moreau-jean", theta = 1 }'.
+    #[arg(long)]
+    pub scheme: Option<String>,
+    /// Step size [s].
+    #[arg(long, allow_negative_numbers = true, conflicts_with = "steps")]
+    pub step: Option<f64>,
+    /// Number of equal steps.
+    #[arg(long)]
+    pub steps: Option<u64>,
+    /// Folder for the results [default: out/<name of the file>].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Record every n-th step.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    pub every: Option<u64>,
+    /// Columns to record, separated by commas; a trailing * stands for any ending, "all" for everything.
+    #[arg(long, value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Write trajectory and impacts as CSV as well.
+    #[arg(long)]
+    pub csv: bool,
+    /// Do not write the report.
+    #[arg(long)]
+    pub no_report: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl RunArguments {
+    pub fn overrides(&self) -> Overrides {
+        Overrides { scheme: self.scheme.clone(), step: self.step, steps: self.steps, ..self.changes.overrides() }
+    }
+}
+
+#[derive(Args, Debug)]
+pub struct CheckArguments {
+    /// Model file, or the name of a built-in example.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub changes: Changes,
+    /// Print findings as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ConvergeArguments {
+    /// Model file, or the name of a built-in example.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub changes: Changes,
+    /// Step sizes from coarse to fine, with an optional number of levels: 0.1:1e-4 or 0.1:1e-4:7.
+    #[arg(long, value_name = "COARSE:FINE[:LEVELS]")]
+    pub steps: String,
+    /// Schemes by name, separated by commas.
+    #[arg(long, value_delimiter = ',')]
+    pub schemes: Vec<String>,
+    /// A scheme with options, such as '{ name = "moreau-jean", theta = 1 }'; may be repeated.
+    #[arg(long = "scheme", value_name = "SCHEME")]
+    pub scheme: Vec<String>,
+    /// Neighbouring grids per level; geometric means are reported.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub grids: u64,
+    /// Skip numbers of steps divisible by this one (impacts that fall on grid points make results a matter of rounding).
+    #[arg(long, value_parser = clap::value_parser!(u64).range(2..))]
+    pub skip_multiples: Option<u64>,
+    /// Without an exact solution: steps of the reference run per finest step.
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(2..=1000))]
+    pub refine: u64,
+    /// Folder for the results [default: out/<name of the file>-convergence].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct NewArguments {
+    /// Name of the model; the file becomes NAME.toml.
+    pub name: String,
+    /// Start from a built-in example (see `carom list examples`) instead of the commented template.
+    #[arg(long, value_name = "EXAMPLE")]
+    pub from: Option<String>,
+    /// Overwrite an existing file.
+    #[arg(long)]
+    pub force: bool,
+}

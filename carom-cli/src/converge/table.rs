@@ -1,0 +1,71 @@
+//! The numbers of a convergence study, for the terminal and as CSV.
+
+use super::Studies;
+use crate::list::plain_table;
+use carom_analysis::convergence::NORMS;
+use std::fmt::Write;
+
+pub fn print(studies: &Studies<'_>) {
+    println!("{}: errors against {}", studies.scene.name, studies.reference);
+    for study in &studies.studies {
+        println!("\n{}", study.scheme);
+        let mut table = plain_table();
+        let norms = |of: &str| NORMS.map(|norm| format!("{of} {norm}"));
+        let header = ["h [s]".into(), "solves".into()]
+            .into_iter()
+            .chain(norms("q"))
+            .chain(norms("v"))
+            .chain(["time [s]".into()]);
+        table.set_header(header);
+        for level in &study.levels {
+            let errors = NORMS.map(|n| level.q.get(n)).into_iter().chain(NORMS.map(|n| level.v.get(n)));
+            let numbers = errors.map(|x| format!("{x:.2e}"));
+            let first = [format!("{:.3e}", level.step), format!("{:.0}", level.solves)];
+            table.add_row(first.into_iter().chain(numbers).chain([format!("{:.1e}", level.seconds)]));
+        }
+        let orders = ['q', 'v'].into_iter().flat_map(|of| NORMS.map(|norm| order(study, of, norm)));
+        table.add_row(["order".to_owned(), String::new()].into_iter().chain(orders).chain([String::new()]));
+        println!("{table}");
+    }
+}
+
+/// A fitted order as text.
+pub fn order(study: &carom_analysis::convergence::Study, of: char, norm: &str) -> String {
+    match study.order(of, norm) {
+        Ok(slope) => match slope.standard_error {
+            Some(error) => format!("{:.2} ± {error:.2}", slope.slope),
+            None => format!("{:.2}", slope.slope),
+        },
+        Err(_) => "-".into(),
+    }
+}
+
+/// One line per scheme and level. Errors that are not known are left empty.
+pub fn csv(studies: &Studies<'_>) -> String {
+    let mut text = String::from("scheme,h,grids,solves,seconds,failed");
+    for of in ["q", "v"] {
+        for norm in NORMS {
+            let _ = write!(text, ",{of}_{norm}");
+        }
+    }
+    text.push('\n');
+    for study in &studies.studies {
+        for level in &study.levels {
+            let failed = level.failed.as_ref().map_or(0, |f| f.0);
+            let name = study.scheme.replace('"', "\"\"");
+            let _ = write!(
+                text,
+                "\"{name}\",{:?},{},{:?},{:?},{failed}",
+                level.step,
+                level.grids.len(),
+                level.solves,
+                level.seconds
+            );
+            for x in NORMS.map(|n| level.q.get(n)).into_iter().chain(NORMS.map(|n| level.v.get(n))) {
+                let _ = if x.is_finite() { write!(text, ",{x:?}") } else { write!(text, ",") };
+            }
+            text.push('\n');
+        }
+    }
+    text
+}

@@ -1,0 +1,72 @@
+//! What can go wrong, how it is shown, and with which exit code.
+
+use carom_scene::{Diagnostic, Severity};
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+/// A command that did not succeed.
+#[derive(Debug)]
+pub enum Failure {
+    /// Something of the environment: files that cannot be read or written.
+    Environment(String),
+    /// Mistakes in a model file.
+    Model(Vec<Diagnostic>),
+    /// A mistake on the command line, with a hint.
+    Usage { message: String, hint: String },
+    /// The computation failed; results so far were kept.
+    Computation(String),
+    /// Expected numbers were not met.
+    Expectation(usize),
+    /// Stopped by the user; results so far were kept.
+    Interrupted,
+}
+
+impl Failure {
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
+        Failure::Usage { message: message.into(), hint: hint.into() }
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Failure::Environment(_) => 1,
+            Failure::Model(_) | Failure::Usage { .. } => 2,
+            Failure::Computation(_) => 3,
+            Failure::Expectation(_) => 4,
+            Failure::Interrupted => 130,
+        }
+    }
+
+    /// Prints to standard error and tells the exit code.
+    pub fn report(&self) -> ExitCode {
+        match self {
+            Failure::Model(diagnostics) => diagnostics.iter().for_each(print),
+            Failure::Usage { message, hint } => eprintln!("error: {message}\nhint: {hint}"),
+            Failure::Environment(message) | Failure::Computation(message) => eprintln!("error: {message}"),
+            Failure::Expectation(missed) => eprintln!("error: {missed} expected number(s) not met"),
+            Failure::Interrupted => eprintln!("interrupted: results so far were written"),
+        }
+        ExitCode::from(self.code())
+    }
+}
+
+/// Prints one finding: `file:line:column`, reason, the place in the text, a hint.
+pub fn print(diagnostic: &Diagnostic) {
+    // the first line is for editors and scripts; the picture below it for people
+    eprintln!("{diagnostic}");
+    let Some(span) = diagnostic.span.clone().filter(|_| std::io::stderr().is_terminal()) else { return };
+    let severity = match diagnostic.severity {
+        Severity::Error => miette::Severity::Error,
+        Severity::Warning => miette::Severity::Warning,
+    };
+    let picture = MietteDiagnostic::new(diagnostic.message.clone())
+        .with_severity(severity)
+        .with_label(LabeledSpan::new_with_span(Some("here".into()), span));
+    let source = NamedSource::new(diagnostic.file(), diagnostic.source.text.clone());
+    let report = Report::new(picture).with_source_code(source);
+    let mut text = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode());
+    if handler.render_report(&mut text, report.as_ref()).is_ok() {
+        eprintln!("{text}");
+    }
+}

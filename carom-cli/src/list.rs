@@ -1,0 +1,55 @@
+//! `carom list`.
+
+use crate::arguments::Listing;
+use crate::examples::EXAMPLES;
+use crate::failure::Failure;
+use carom_scene::Overrides;
+use comfy_table::{ContentArrangement, Table, presets};
+
+/// Kinds of models in model files.
+const MODELS: &[(&str, &str)] = &[
+    ("lagrangian", "kinetic and potential energy as equations, generalised forces, contacts, constraints"),
+    ("linear", "mass, damping and stiffness as matrices or as a chain of identical elements, stored sparse"),
+];
+
+pub fn list(what: Listing) -> Result<(), Failure> {
+    let mut table = plain_table();
+    match what {
+        Listing::Schemes => {
+            table.set_header(["scheme", "title", "order q, v (smooth)", "law at", "citations"]);
+            for info in carom::SCHEMES.iter().map(|row| row.info) {
+                let order = format!("{}, {} ({})", info.order.position, info.order.velocity, info.order.smooth);
+                table.add_row([info.name, info.title, &order, info.level, &info.citations.join(", ")]);
+            }
+        }
+        Listing::Solvers => {
+            table.set_header(["solver", "title", "laws", "citations"]);
+            for info in carom_solve::SOLVERS.iter().map(|row| row.info) {
+                table.add_row([info.name, info.title, info.laws, &info.citations.join(", ")]);
+            }
+        }
+        Listing::Examples => {
+            table.set_header(["example", "what it is"]);
+            for (name, text) in EXAMPLES {
+                let scene = carom_scene::from_str(name, text, &Overrides::default()).map_err(Failure::Model)?;
+                table.add_row([*name, scene.description.as_deref().unwrap_or(&scene.name)]);
+            }
+        }
+        Listing::Models => {
+            table.set_header(["kind", "what it is"]);
+            for (kind, what) in MODELS {
+                table.add_row([*kind, *what]);
+            }
+        }
+    }
+    println!("{table}");
+    Ok(())
+}
+
+/// A table without borders that fits the terminal.
+pub fn plain_table() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table
+}

@@ -1,0 +1,44 @@
+//! `carom new` and `carom schema`.
+
+use crate::arguments::NewArguments;
+use crate::examples;
+use crate::failure::Failure;
+use carom_scene::nearest::nearest;
+use std::io::Write;
+
+pub fn new(arguments: &NewArguments) -> Result<(), Failure> {
+    let text = match &arguments.from {
+        None => carom_scene::new_example(&arguments.name),
+        Some(name) => examples::find(name).map(str::to_owned).ok_or_else(|| {
+            let names = || examples::EXAMPLES.iter().map(|(name, _)| *name);
+            let hint = match nearest(name, names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            Failure::usage(format!("no example is named `{name}`"), hint)
+        })?,
+    };
+    let stem = arguments.name.strip_suffix(".toml").unwrap_or(&arguments.name);
+    let path = std::path::PathBuf::from(format!("{stem}.toml"));
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    if !arguments.force {
+        options.create_new(true);
+    }
+    let written = options.open(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => Failure::usage(
+            format!("`{}` exists already", path.display()),
+            "choose another name, or overwrite it with --force",
+        ),
+        _ => Failure::Environment(format!("cannot write `{}`: {error}", path.display())),
+    })?;
+    println!("wrote {}\nnext: carom run {}", path.display(), path.display());
+    Ok(())
+}
+
+pub fn schema() -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(&carom_scene::schema()).map_err(|e| Failure::Environment(e.to_string()))?;
+    println!("{text}");
+    Ok(())
+}

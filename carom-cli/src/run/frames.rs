@@ -1,0 +1,138 @@
+//! Frames of the animation, thinned out while the run goes on; frames at impacts stay.
+
+use carom::scheme::Stepper;
+use carom::simulation::{Observer, StepView};
+use carom::{Key, ModelError};
+use carom_analysis::report::{Animation, Colour, Contact, Geometry, Shape};
+use carom_scene::Scene;
+use carom_scene::scene::{Drawing, Evaluator, ShapeKind};
+use std::ops::ControlFlow;
+
+/// Most regular frames, and most frames that are kept for their impacts.
+const MOST: usize = 1200;
+const MOST_IMPACTS: usize = 400;
+/// Numbers that a report may hold for its animation.
+const BUDGET: usize = 2_000_000;
+
+pub struct Frames {
+    drawing: Drawing,
+    evaluator: Evaluator,
+    most: usize,
+    stride: u64,
+    /// Time, numbers of all shapes, kept for an impact.
+    frames: Vec<(f64, Vec<f64>, bool)>,
+    impacts: usize,
+    contacts: Vec<Contact>,
+    was_acting: Vec<bool>,
+    resolution: f64,
+    last: Option<(f64, Vec<f64>)>,
+}
+
+impl Frames {
+    pub fn new(drawing: &Drawing, scene: &Scene) -> Frames {
+        let numbers = drawing.shapes.iter().map(|shape| shape.numbers.len()).sum::<usize>().max(1);
+        let contacts: Vec<_> = scene.laws.iter().map(|law| Contact::new(law.name.clone())).collect();
+        Frames {
+            evaluator: drawing.evaluator(),
+            drawing: drawing.clone(),
+            most: MOST.min(BUDGET / numbers).max(2),
+            stride: 1,
+            frames: Vec::new(),
+            impacts: 0,
+            was_acting: vec![false; contacts.len()],
+            contacts,
+            resolution: (scene.span.end - scene.span.start) / 1000.0,
+            last: None,
+        }
+    }
+
+    fn push(&mut self, t: f64, numbers: Vec<f64>, impact: bool) {
+        self.frames.push((t, numbers, impact));
+        if self.frames.len() - self.impacts > self.most {
+            // every other regular frame goes
+            let mut keep = false;
+            self.frames.retain(|(_, _, impact)| {
+                keep = *impact || !keep;
+                keep
+            });
+            self.stride *= 2;
+        }
+    }
+
+    /// Marks contacts that act; whether one of them just closed.
+    fn contacts(&mut self, view: &StepView<'_>) -> bool {
+        let (from, to) = (view.from().t, view.to().t);
+        let mut closed = false;
+        for (i, contact) in self.contacts.iter_mut().enumerate() {
+            let reactions = view.reactions();
+            let acts = reactions.find(Key(i as u64), i).is_some_and(|law| reactions.normal(law) > 0.0);
+            if acts {
+                contact.act(from, to, self.resolution);
+            }
+            closed |= acts && !self.was_acting[i];
+            self.was_acting[i] = acts;
+        }
+        closed
+    }
+
+    /// The animation, ready for the report.
+    pub fn animation(&self, title: &str) -> Animation {
+        let mut frames = self.frames.clone();
+        if let Some((t, numbers)) = &self.last
+            && frames.last().is_none_or(|frame| frame.0 < *t)
+        {
+            frames.push((*t, numbers.clone(), false));
+        }
+        let mut animation = Animation::new(title, frames.iter().map(|frame| frame.0).collect());
+        for (k, shape) in self.drawing.shapes.iter().enumerate() {
+            let geometry = match shape.kind {
+                ShapeKind::Point => Geometry::Point,
+                ShapeKind::Segment => Geometry::Segment,
+                ShapeKind::Circle => Geometry::Circle,
+                ShapeKind::Polygon => Geometry::Polygon,
+                ShapeKind::Polyline => Geometry::Polyline,
+            };
+            let name = shape.name.clone().unwrap_or_default();
+            let numbers = |frame: &(f64, Vec<f64>, bool)| frame.1[shape.numbers.clone()].to_vec();
+            let mut drawn = match frames.first().filter(|_| !shape.moves) {
+                Some(first) => Shape::fixed(name, geometry, numbers(first)),
+                None => Shape::moving(name, geometry, frames.iter().flat_map(numbers).collect()),
+            };
+            drawn.stroke.colour = match &shape.color {
+                Some(color) => Colour::Css(color.clone()),
+                None if shape.moves => Colour::Palette(k),
+                None => Colour::Ink,
+            };
+            if let Some(width) = shape.width {
+                drawn.stroke.width = width;
+            }
+            drawn.fill = shape.fill.clone().map(Colour::Css);
+            drawn.trace = shape.trace;
+            animation = animation.with(drawn);
+        }
+        animation.contacts = self.contacts.clone();
+        animation
+    }
+}
+
+impl Observer for Frames {
+    fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        let state = stepper.from();
+        let numbers = self.evaluator.eval(state.t, &state.q, &state.v).to_vec();
+        self.push(state.t, numbers, false);
+        Ok(())
+    }
+
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        let impact = self.contacts(view) && self.impacts < MOST_IMPACTS;
+        let end = view.end - view.to().t < 0.5 * view.step.advanced;
+        if impact || end || view.index.is_multiple_of(self.stride) {
+            let state = view.to();
+            let numbers = self.evaluator.eval(state.t, &state.q, &state.v).to_vec();
+            self.last = Some((state.t, numbers.clone()));
+            self.impacts += usize::from(impact);
+            self.push(state.t, numbers, impact);
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}

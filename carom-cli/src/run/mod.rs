@@ -1,0 +1,146 @@
+//! `carom run`: one simulation, with result files and a report.
+
+mod frames;
+mod report;
+mod table;
+
+use crate::arguments::RunArguments;
+use crate::failure::{Failure, print};
+use crate::progress::{Progress, watch_for_interrupts};
+use crate::{examples, progress};
+use carom::simulation::{Impact, ImpactDetector, Observer};
+use carom_analysis::results::{
+    Columns, Inputs, Method, Outputs, RecordOptions, Recorded, RunRecorder, Status, fingerprint,
+};
+use carom_scene::Scene;
+use carom_scene::scene::Outcome;
+use frames::Frames;
+use std::path::{Path, PathBuf};
+
+/// Impacts that the report lists; all of them are in the result files.
+const LISTED_IMPACTS: usize = 2000;
+
+/// A run and what is left of it.
+struct Run {
+    scene: Scene,
+    recorded: Recorded,
+    impacts: Vec<Impact>,
+    frames: Option<Frames>,
+    expectations: Vec<Outcome>,
+}
+
+pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
+    let scene = examples::load(&arguments.file, &arguments.overrides())?;
+    if !arguments.quiet {
+        scene.warnings.iter().for_each(print);
+    }
+    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(stem(&arguments.file)));
+    watch_for_interrupts();
+    let (run, failure) = simulate(arguments, scene, &folder)?;
+    if !arguments.no_report {
+        let path = folder.join("report.html");
+        report::write(&run, &path)
+            .map_err(|e| Failure::Environment(format!("cannot write `{}`: {e}", path.display())))?;
+    }
+    if !arguments.quiet {
+        table::print(&run, &folder, !arguments.no_report);
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let missed = run.expectations.iter().filter(|outcome| !outcome.holds).count();
+    match run.recorded.summary.status {
+        Status::Interrupted => Err(Failure::Interrupted),
+        _ if missed > 0 => Err(Failure::Expectation(missed)),
+        _ => Ok(()),
+    }
+}
+
+/// Runs and records. A failure of the computation comes back beside what was computed.
+fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Run, Option<Failure>), Failure> {
+    let mut simulation = scene.simulation().map_err(|e| Failure::Computation(e.to_string()))?;
+    let environment = |e: carom_analysis::results::ResultError| Failure::Environment(e.to_string());
+    let mut recorder =
+        RunRecorder::create(folder, simulation.stepper(), record_options(arguments, &scene), outputs(&scene))
+            .map_err(environment)?;
+    let mut impacts = Vec::new();
+    let mut detector = ImpactDetector::new(|impact| {
+        if impacts.len() < LISTED_IMPACTS {
+            impacts.push(impact);
+        }
+    });
+    let mut frames = scene.drawing.as_ref().map(|drawing| Frames::new(drawing, &scene));
+    let mut watch = scene.watch();
+    let mut progress = Progress::new(scene.span.start, arguments.quiet);
+    let outcome = {
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut detector, &mut progress];
+        if !scene.expectations.is_empty() {
+            observers.push(&mut watch);
+        }
+        if let Some(frames) = &mut frames {
+            observers.push(frames);
+        }
+        simulation.run(&mut observers)
+    };
+    drop(progress);
+    let mut recorded = recorder.finish(inputs(&scene, arguments), &outcome, simulation.statistics());
+    let failure = match (outcome, recorded.error.take()) {
+        (Err(error), _) => Some(Failure::Computation(format!("{error}; results so far are in `{}`", folder.display()))),
+        (Ok(_), Some(error @ carom_analysis::results::ResultError::NotFinite { .. })) => {
+            Some(Failure::Computation(error.to_string()))
+        }
+        (Ok(_), Some(error)) => Some(Failure::Environment(error.to_string())),
+        (Ok(_), None) => None,
+    };
+    // expectations speak of the whole run
+    let finished = recorded.summary.status == Status::Finished && !progress::interrupted();
+    let expectations = if finished && !scene.expectations.is_empty() { watch.outcomes() } else { Vec::new() };
+    Ok((Run { scene, recorded, impacts, frames, expectations }, failure))
+}
+
+fn record_options(arguments: &RunArguments, scene: &Scene) -> RecordOptions {
+    let columns = match arguments.columns.as_slice() {
+        [] => Columns::Auto,
+        [all] if all == "all" => Columns::All,
+        some => Columns::Only(some.to_vec()),
+    };
+    RecordOptions {
+        every: arguments.every.unwrap_or(scene.every),
+        columns,
+        csv: arguments.csv,
+        ..RecordOptions::default()
+    }
+}
+
+fn outputs(scene: &Scene) -> Option<Outputs> {
+    if scene.outputs.names.is_empty() {
+        return None;
+    }
+    let mut evaluator = scene.outputs.evaluator();
+    Some(Outputs::new(scene.outputs.names.clone(), move |t, q, v, out| {
+        out.copy_from_slice(evaluator.eval(t, q, v));
+        Ok(())
+    }))
+}
+
+fn inputs(scene: &Scene, arguments: &RunArguments) -> Inputs {
+    let parameters = scene.parameters.iter().map(|(name, value)| (name.clone(), (*value).into()));
+    let method =
+        |choice: &carom_scene::scene::Choice| Method { name: choice.name.clone(), options: choice.options.clone() };
+    Inputs {
+        name: scene.name.clone(),
+        model: arguments.file.file_name().map(|name| name.to_string_lossy().into_owned()),
+        fingerprint: Some(fingerprint(scene.text())),
+        parameters: serde_json::Value::Object(parameters.collect()),
+        scheme: method(&scene.scheme),
+        solver: method(&scene.solver),
+        start: scene.span.start,
+        end: scene.span.end,
+        step: scene.span.step,
+    }
+}
+
+/// The name of a file without its ending.
+pub fn stem(file: &Path) -> PathBuf {
+    file.file_stem().map_or_else(|| PathBuf::from("run"), PathBuf::from)
+}

@@ -1,0 +1,189 @@
+//! The report of a run.
+
+use super::{LISTED_IMPACTS, Run};
+use carom_analysis::report::{Callout, Cell, Chart, Report, Section, Series, Table};
+use carom_analysis::results::{Curve, Status};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Prefix of the columns, title and label of a chart, and whether values hold until the next one.
+const CHARTS: [(&str, &str, &str, bool); 6] = [
+    ("q.", "Positions", "position [m, rad]", false),
+    ("v.", "Velocities", "velocity [m/s, rad/s]", true),
+    ("gap.", "Gaps", "gap [m]", false),
+    ("impulse.", "Impulses", "impulse per record [N s]", true),
+    ("energy.", "Energies", "energy [J]", false),
+    ("output.", "Outputs", "value", false),
+];
+
+pub fn write(run: &Run, path: &Path) -> io::Result<()> {
+    let report = build(run);
+    // complete or not there at all
+    let part = path.with_extension("html.part");
+    let mut file = BufWriter::new(std::fs::File::create(&part)?);
+    report.write(&mut file)?;
+    file.flush()?;
+    drop(file);
+    std::fs::rename(&part, path)
+}
+
+fn build(run: &Run) -> Report {
+    let scene = &run.scene;
+    let mut report = Report::new(scene.name.clone());
+    report.subtitle = scene.description.clone().unwrap_or_default();
+    overview(run, report.section("Overview"));
+    if let Some(frames) = &run.frames {
+        report.section("Animation").push(frames.animation(&scene.name));
+    }
+    let charts = report.section("Histories");
+    for (prefix, title, label, held) in CHARTS {
+        let curves: Vec<&Curve> = run.recorded.curves.iter().filter(|curve| curve.name.starts_with(prefix)).collect();
+        if !curves.is_empty() {
+            charts.push(chart(&curves, prefix, (title, label), held));
+        }
+    }
+    impacts(run, report.section("Impacts"));
+    certificate(run, report.section("Certificate and energy"));
+    report
+        .section("Model file")
+        .preformatted(run.recorded.summary.inputs.model.clone().unwrap_or_default(), scene.text());
+    report
+}
+
+fn overview(run: &Run, section: &mut Section) {
+    let summary = &run.recorded.summary;
+    if let Some(failure) = &summary.failure {
+        let contact = failure.contact.as_ref().map(|c| format!(" at contact {c}")).unwrap_or_default();
+        section.callout(
+            Callout::Failure,
+            format!("The run failed at t = {} s{contact}: {}", failure.time, failure.message),
+        );
+    }
+    if summary.status == Status::Interrupted {
+        section.callout(Callout::Warning, "The run was interrupted; this is what was computed until then.");
+    }
+    for warning in &run.scene.warnings {
+        section.callout(Callout::Warning, warning.to_string());
+    }
+    let inputs = &summary.inputs;
+    section.facts([
+        ("scheme", format!("{} {}", inputs.scheme.name, inputs.scheme.options)),
+        ("solver", format!("{} {}", inputs.solver.name, inputs.solver.options)),
+        ("span", format!("{} s to {} s, step {} s", inputs.start, inputs.end, inputs.step)),
+        ("steps", summary.statistics.steps.to_string()),
+        ("problems solved", summary.statistics.solves.to_string()),
+        ("Newton iterations", summary.statistics.iterations.to_string()),
+        ("impacts", summary.impacts.to_string()),
+        ("smallest gap", summary.smallest_gap.overall.map_or("none".into(), |gap| format!("{gap:.6e} m"))),
+        ("carom", summary.carom.clone()),
+    ]);
+    if !run.scene.parameters.is_empty() {
+        let mut table = Table::new("Parameters", ["name", "value"]);
+        for (name, value) in &run.scene.parameters {
+            table.row([Cell::from(name.as_str()), Cell::from(*value)]);
+        }
+        section.push(table);
+    }
+    if !run.expectations.is_empty() {
+        let mut table =
+            Table::new("Expected numbers", ["quantity", "measured", "expected", "tolerance", "verdict", "source"]);
+        for outcome in &run.expectations {
+            let e = &outcome.expectation;
+            let verdict = if outcome.holds { "met" } else { "missed" };
+            let number = |x: f64| Cell::Formatted { value: x, text: format!("{x:.9e}") };
+            let source = e.source.clone().unwrap_or_default();
+            let tolerance = Cell::Formatted { value: e.tolerance, text: format!("{:.1e}", e.tolerance) };
+            table.row([
+                e.text.clone().into(),
+                number(outcome.actual),
+                number(e.value),
+                tolerance,
+                verdict.into(),
+                source.into(),
+            ]);
+        }
+        section.push(table);
+    }
+}
+
+fn chart(curves: &[&Curve], prefix: &str, (title, label): (&str, &str), held: bool) -> Chart {
+    let mut chart = Chart::over_time(title, label);
+    for curve in curves {
+        let name = curve.name.strip_prefix(prefix).unwrap_or(&curve.name);
+        let series = if held { Series::steps } else { Series::lines };
+        chart = chart.with(series(name, curve.t.clone(), curve.x.clone()));
+    }
+    chart
+}
+
+fn impacts(run: &Run, section: &mut Section) {
+    let summary = &run.recorded.summary;
+    if run.impacts.is_empty() {
+        section.paragraph("No contact closed.");
+        return;
+    }
+    section.paragraph("One row each time a contact closes; click a row to move the animation and the cursors there.");
+    let friction = run.impacts.iter().any(|impact| impact.impulse.len() > 1);
+    let mut header = vec!["t [s]", "contact", "u_N before [m/s]", "u_N after [m/s]", "P_N [N s]"];
+    if friction {
+        header.extend(["u_T before [m/s]", "u_T after [m/s]", "P_T [N s]"]);
+    }
+    let mut table = Table::new("Impact list", header);
+    table.time_column = Some(0);
+    table.total = usize::try_from(summary.impacts).ok().filter(|total| *total > LISTED_IMPACTS);
+    table.file = Some("impacts.parquet".into());
+    let tangential = |x: &[f64]| {
+        Cell::from(
+            x.get(1..).filter(|t| !t.is_empty()).map(|t| t.iter().map(|x| x * x).sum::<f64>().sqrt().copysign(t[0])),
+        )
+    };
+    for impact in &run.impacts {
+        let mut cells = vec![
+            Cell::from(impact.t),
+            Cell::from(impact.contact.as_str()),
+            Cell::from(impact.before.first().copied()),
+            Cell::from(impact.after.first().copied()),
+            Cell::from(impact.impulse.first().copied()),
+        ];
+        if friction {
+            cells.extend([tangential(&impact.before), tangential(&impact.after), tangential(&impact.impulse)]);
+        }
+        table.row(cells);
+    }
+    section.push(table);
+}
+
+fn certificate(run: &Run, section: &mut Section) {
+    let summary = &run.recorded.summary;
+    let worst = &summary.certificate;
+    section.paragraph(
+        "Every one-step problem is certified from its ingredients after it was solved. These are the worst values of the run.",
+    );
+    section.facts([
+        ("residual, relative and free of units", format!("{:.3e}", worst.residual)),
+        ("distance of a reaction from its cone", format!("{:.3e} N s", worst.cone)),
+        ("violation of a velocity condition", format!("{:.3e} m/s", worst.velocity)),
+        ("complementarity", format!("{:.3e} J", worst.complementarity)),
+    ]);
+    let Some(e) = &summary.energy else {
+        section.paragraph("The model does not tell its energy.");
+        return;
+    };
+    let mut table = Table::new("Energy ledger", ["entry", "energy [J]"]);
+    for (name, value) in [
+        ("kinetic, start", e.kinetic_start),
+        ("potential, start", e.potential_start),
+        ("work of forces without potential", e.applied),
+        ("work of moving obstacles", e.obstacles),
+        ("lost at impacts (normal)", -e.impact_loss),
+        ("lost by friction (tangential)", -e.friction_loss),
+        ("work of bilateral constraints", e.bilateral),
+        ("numerical residue", e.residue),
+        ("kinetic, end", e.kinetic_end),
+        ("potential, end", e.potential_end),
+        ("largest total above the initial one", e.largest_gain),
+    ] {
+        table.row([Cell::from(name), Cell::from(value)]);
+    }
+    section.push(table);
+}

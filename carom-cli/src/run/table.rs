@@ -1,0 +1,51 @@
+//! The short result table at the end of a run.
+
+use super::Run;
+use crate::list::plain_table;
+use carom_analysis::results::Status;
+use comfy_table::CellAlignment;
+use std::path::Path;
+
+pub fn print(run: &Run, folder: &Path, report: bool) {
+    let summary = &run.recorded.summary;
+    let mut table = plain_table();
+    let mut row = |name: &str, value: String| {
+        table.add_row([name.to_owned(), value]);
+    };
+    let status = match summary.status {
+        Status::Finished => "finished",
+        Status::Failed => "FAILED",
+        Status::Interrupted => "interrupted",
+    };
+    row("run", format!("{} ({status})", summary.name));
+    row("scheme, solver", format!("{}, {}", summary.inputs.scheme.name, summary.inputs.solver.name));
+    row("steps", summary.statistics.steps.to_string());
+    row("solves", summary.statistics.solves.to_string());
+    row("impacts", summary.impacts.to_string());
+    if let Some(gap) = summary.smallest_gap.overall {
+        row("smallest gap", format!("{gap:.6e} m"));
+    }
+    if let Some(energy) = &summary.energy {
+        row("energy lost at impacts", format!("{:.6e} J", energy.impact_loss));
+        row("energy lost by friction", format!("{:.6e} J", energy.friction_loss));
+        row("numerical residue", format!("{:.3e} J", energy.residue));
+    }
+    row("worst certificate", format!("{:.2e}", summary.certificate.residual));
+    row("wall time", format!("{:.3} s", summary.wall_seconds));
+    for outcome in &run.expectations {
+        let expected = &outcome.expectation;
+        let verdict = if outcome.holds { "ok" } else { "MISSED" };
+        row(
+            &expected.text,
+            format!("{:.9e}, expected {:.9e} ± {:.1e}: {verdict}", outcome.actual, expected.value, expected.tolerance),
+        );
+    }
+    if let Some(column) = table.column_mut(0) {
+        column.set_cell_alignment(CellAlignment::Left);
+    }
+    println!("{table}");
+    println!("results in {}", folder.display());
+    if report {
+        println!("report     {}", folder.join("report.html").display());
+    }
+}

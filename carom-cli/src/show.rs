@@ -1,0 +1,49 @@
+//! `carom show`: the page of a scheme or solver.
+
+use crate::failure::Failure;
+use carom_scene::nearest::nearest;
+use carom_solve::{OptionDoc, page};
+
+pub fn show(name: &str) -> Result<(), Failure> {
+    if let Some(row) = carom::scheme::find(name) {
+        let info = row.info;
+        println!("{} — scheme `{}`\n\n{}", info.title, info.name, page(info.source));
+        options(&(row.options)());
+        let order = info.order;
+        println!("Claims (measured by the conformance suite)");
+        println!(
+            "  order {} in positions and {} in velocities (l1, through impacts), {} in smooth motion",
+            order.position, order.velocity, order.smooth
+        );
+        for claim in info.claims {
+            println!("  {}", claim.sentence());
+        }
+        println!("\nCitations: {} (docs/references.bib)", info.citations.join(", "));
+    } else if let Some(row) = carom_solve::solver::find(name) {
+        let info = row.info;
+        println!("{} — solver `{}`\n\n{}", info.title, info.name, page(info.source));
+        options(&(row.options)());
+        println!(
+            "Claims (measured by the tests)\n  laws: {}\n  residual {:.0e} on well-conditioned problems",
+            info.laws, info.accuracy
+        );
+        println!("\nCitations: {} (docs/references.bib)", info.citations.join(", "));
+    } else {
+        let names =
+            || carom::SCHEMES.iter().map(|r| r.info.name).chain(carom_solve::SOLVERS.iter().map(|r| r.info.name));
+        let hint = match nearest(name, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        return Err(Failure::usage(format!("no scheme or solver is named `{name}`"), hint));
+    }
+    Ok(())
+}
+
+fn options(options: &[OptionDoc]) {
+    println!("Options");
+    for option in options {
+        println!("  {} = {}\n      {}", option.name, option.default, option.meaning);
+    }
+    println!();
+}
