@@ -1,6 +1,7 @@
 //! `carom check`: validate without running.
 
 use crate::arguments::CheckArguments;
+use crate::console::say;
 use crate::examples;
 use crate::failure::{Failure, print};
 
@@ -13,7 +14,7 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
             Err(_) => return loaded.map(|_| ()),
         };
         let text = serde_json::to_string_pretty(findings).map_err(|e| Failure::Environment(e.to_string()))?;
-        println!("{text}");
+        say(text)?;
         return match loaded {
             Ok(_) => Ok(()),
             Err(_) => Err(Failure::Model(Vec::new())),
@@ -23,22 +24,22 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     scene.warnings.iter().for_each(print);
     let (contacts, constraints): (Vec<_>, Vec<_>) =
         scene.laws.iter().partition(|law| law.law != carom_solve::Law::Equality);
-    println!("{}: good", arguments.file.display());
-    println!(
+    say(format_args!("{}: good", arguments.file.display()))?;
+    say(format_args!(
         "  model        {}, {} coordinates, {} contacts, {} constraints",
         scene.name,
         scene.coordinates.len(),
         contacts.len(),
         constraints.len()
-    );
-    println!(
+    ))?;
+    say(format_args!(
         "  span         {} s to {} s, step {} s, {} steps",
         scene.span.start,
         scene.span.end,
         scene.span.step,
         scene.span.steps()
-    );
-    println!("  scheme       {} {}", scene.scheme.name, scene.scheme.options);
-    println!("  solver       {} {}", scene.solver.name, scene.solver.options);
+    ))?;
+    say(format_args!("  scheme       {}", scene.scheme.describe()))?;
+    say(format_args!("  solver       {}", scene.solver.describe()))?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The built-in examples, and how a file argument is resolved.
 
 use crate::failure::Failure;
+use carom_scene::nearest::nearest;
 use carom_scene::{Overrides, Scene};
 use std::path::Path;
 
@@ -23,10 +24,22 @@ pub fn find(name: &str) -> Option<&'static str> {
 
 /// Loads a model file; where no such file exists, the built-in example of that name.
 pub fn load(file: &Path, overrides: &Overrides) -> Result<Scene, Failure> {
-    let example = file.to_str().filter(|_| !file.exists()).and_then(find);
+    let example = file.to_str().filter(|_| !file.is_file()).and_then(find);
     let loaded = match (example, file.to_str()) {
         (Some(text), Some(name)) => carom_scene::from_str(name, text, overrides),
         _ => carom_scene::load(file, overrides),
     };
-    loaded.map_err(Failure::Model)
+    loaded.map_err(|mut diagnostics| {
+        if let (false, [only]) = (file.exists(), diagnostics.as_mut_slice()) {
+            let near = file.to_str().and_then(|name| nearest(name, EXAMPLES.iter().map(|(known, _)| *known)));
+            only.hint(match near {
+                Some(near) => format!("did you mean the example `{near}`?"),
+                None => {
+                    "`carom new NAME` writes one to start from, `carom list examples` names those that are built in"
+                        .into()
+                }
+            });
+        }
+        Failure::Model(diagnostics)
+    })
 }

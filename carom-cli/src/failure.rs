@@ -1,5 +1,6 @@
 //! What can go wrong, how it is shown, and with which exit code.
 
+use crate::console::complain;
 use carom_scene::{Diagnostic, Severity};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
 use std::io::IsTerminal;
@@ -41,10 +42,10 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         match self {
             Failure::Model(diagnostics) => diagnostics.iter().for_each(print),
-            Failure::Usage { message, hint } => eprintln!("error: {message}\nhint: {hint}"),
-            Failure::Environment(message) | Failure::Computation(message) => eprintln!("error: {message}"),
-            Failure::Expectation(missed) => eprintln!("error: {missed} expected number(s) not met"),
-            Failure::Interrupted => eprintln!("interrupted: results so far were written"),
+            Failure::Usage { message, hint } => complain(format_args!("error: {message}\nhint: {hint}")),
+            Failure::Environment(message) | Failure::Computation(message) => complain(format_args!("error: {message}")),
+            Failure::Expectation(missed) => complain(format_args!("error: {missed} expected number(s) not met")),
+            Failure::Interrupted => complain("interrupted: results so far were written"),
         }
         ExitCode::from(self.code())
     }
@@ -53,7 +54,7 @@ impl Failure {
 /// Prints one finding: `file:line:column`, reason, the place in the text, a hint.
 pub fn print(diagnostic: &Diagnostic) {
     // the first line is for editors and scripts; the picture below it for people
-    eprintln!("{diagnostic}");
+    complain(diagnostic);
     let Some(span) = diagnostic.span.clone().filter(|_| std::io::stderr().is_terminal()) else { return };
     let severity = match diagnostic.severity {
         Severity::Error => miette::Severity::Error,
@@ -67,6 +68,6 @@ pub fn print(diagnostic: &Diagnostic) {
     let mut text = String::new();
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode());
     if handler.render_report(&mut text, report.as_ref()).is_ok() {
-        eprintln!("{text}");
+        complain(text);
     }
 }

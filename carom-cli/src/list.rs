@@ -1,6 +1,7 @@
 //! `carom list`.
 
 use crate::arguments::Listing;
+use crate::console::say;
 use crate::examples::EXAMPLES;
 use crate::failure::Failure;
 use carom_scene::Overrides;
@@ -42,8 +43,7 @@ pub fn list(what: Listing) -> Result<(), Failure> {
             }
         }
     }
-    println!("{table}");
-    Ok(())
+    say(table)
 }
 
 /// A table without borders that fits the terminal.

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod check;
+mod console;
 mod converge;
 mod examples;
 mod failure;

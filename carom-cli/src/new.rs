@@ -1,14 +1,21 @@
 //! `carom new` and `carom schema`.
 
 use crate::arguments::NewArguments;
+use crate::console::say;
 use crate::examples;
 use crate::failure::Failure;
 use carom_scene::nearest::nearest;
 use std::io::Write;
 
 pub fn new(arguments: &NewArguments) -> Result<(), Failure> {
+    let stem = arguments.name.strip_suffix(".toml").unwrap_or(&arguments.name);
+    let path = std::path::PathBuf::from(format!("{stem}.toml"));
+    let name = stem.rsplit(std::path::is_separator).next().unwrap_or(stem);
+    if name.is_empty() {
+        return Err(Failure::usage("the model needs a name", "for example: carom new ball"));
+    }
     let text = match &arguments.from {
-        None => carom_scene::new_example(&arguments.name),
+        None => carom_scene::new_example(name),
         Some(name) => examples::find(name).map(str::to_owned).ok_or_else(|| {
             let names = || examples::EXAMPLES.iter().map(|(name, _)| *name);
             let hint = match nearest(name, names()) {
@@ -18,8 +25,6 @@ pub fn new(arguments: &NewArguments) -> Result<(), Failure> {
             Failure::usage(format!("no example is named `{name}`"), hint)
         })?,
     };
-    let stem = arguments.name.strip_suffix(".toml").unwrap_or(&arguments.name);
-    let path = std::path::PathBuf::from(format!("{stem}.toml"));
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
     if !arguments.force {
@@ -33,12 +38,10 @@ pub fn new(arguments: &NewArguments) -> Result<(), Failure> {
         ),
         _ => Failure::Environment(format!("cannot write `{}`: {error}", path.display())),
     })?;
-    println!("wrote {}\nnext: carom run {}", path.display(), path.display());
-    Ok(())
+    say(format_args!("wrote {}\nnext: carom run {}", path.display(), path.display()))
 }
 
 pub fn schema() -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(&carom_scene::schema()).map_err(|e| Failure::Environment(e.to_string()))?;
-    println!("{text}");
-    Ok(())
+    say(text)
 }

@@ -1,5 +1,6 @@
 //! `carom show`: the page of a scheme or solver.
 
+use crate::console::say;
 use crate::failure::Failure;
 use carom_scene::nearest::nearest;
 use carom_solve::{OptionDoc, page};
@@ -7,27 +8,27 @@ use carom_solve::{OptionDoc, page};
 pub fn show(name: &str) -> Result<(), Failure> {
     if let Some(row) = carom::scheme::find(name) {
         let info = row.info;
-        println!("{} — scheme `{}`\n\n{}", info.title, info.name, page(info.source));
-        options(&(row.options)());
+        say(format_args!("{} — scheme `{}`\n\n{}", info.title, info.name, page(info.source)))?;
+        options(&(row.options)())?;
         let order = info.order;
-        println!("Claims (measured by the conformance suite)");
-        println!(
+        say("Claims (measured by the conformance suite)")?;
+        say(format_args!(
             "  order {} in positions and {} in velocities (l1, through impacts), {} in smooth motion",
             order.position, order.velocity, order.smooth
-        );
+        ))?;
         for claim in info.claims {
-            println!("  {}", claim.sentence());
+            say(format_args!("  {}", claim.sentence()))?;
         }
-        println!("\nCitations: {} (docs/references.bib)", info.citations.join(", "));
+        say(format_args!("\nCitations: {} (docs/references.bib)", info.citations.join(", ")))?;
     } else if let Some(row) = carom_solve::solver::find(name) {
         let info = row.info;
-        println!("{} — solver `{}`\n\n{}", info.title, info.name, page(info.source));
-        options(&(row.options)());
-        println!(
+        say(format_args!("{} — solver `{}`\n\n{}", info.title, info.name, page(info.source)))?;
+        options(&(row.options)())?;
+        say(format_args!(
             "Claims (measured by the tests)\n  laws: {}\n  residual {:.0e} on well-conditioned problems",
             info.laws, info.accuracy
-        );
-        println!("\nCitations: {} (docs/references.bib)", info.citations.join(", "));
+        ))?;
+        say(format_args!("\nCitations: {} (docs/references.bib)", info.citations.join(", ")))?;
     } else {
         let names =
             || carom::SCHEMES.iter().map(|r| r.info.name).chain(carom_solve::SOLVERS.iter().map(|r| r.info.name));
@@ -40,10 +41,10 @@ pub fn show(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn options(options: &[OptionDoc]) {
-    println!("Options");
+fn options(options: &[OptionDoc]) -> Result<(), Failure> {
+    say("Options")?;
     for option in options {
-        println!("  {} = {}\n      {}", option.name, option.default, option.meaning);
+        say(format_args!("  {} = {}\n      {}", option.name, option.default, option.meaning))?;
     }
-    println!();
+    say("")
 }

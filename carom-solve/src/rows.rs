@@ -87,7 +87,7 @@ impl Rows {
     /// Row `i` times `x`.
     #[inline]
     pub fn dot(&self, i: usize, x: &[f64]) -> f64 {
-        product(self.row(i), x)
+        Rows::product(self.row(i), x)
     }
 
     /// `y ← y + a · (row i)ᵀ`.
@@ -101,14 +101,14 @@ impl Rows {
     /// `out ← (these rows) x`.
     pub fn mul(&self, x: &[f64], out: &mut [f64]) {
         for (o, row) in out.iter_mut().zip(self.iter()) {
-            *o = product(row, x);
+            *o = Rows::product(row, x);
         }
     }
 
     /// `out ← out − (these rows) x`.
     pub fn subtract_mul(&self, x: &[f64], out: &mut [f64]) {
         for (o, row) in out.iter_mut().zip(self.iter()) {
-            *o -= product(row, x);
+            *o -= Rows::product(row, x);
         }
     }
 
@@ -125,13 +125,14 @@ impl Rows {
     pub fn is_finite(&self) -> bool {
         self.entry.iter().all(|x| x.1.is_finite())
     }
-}
 
-#[inline]
-fn product(row: &[(usize, f64)], x: &[f64]) -> f64 {
-    let mut sum = 0.0;
-    for &(j, a) in row {
-        sum += a * x[j];
+    /// Entries of one row times `x`.
+    #[inline]
+    pub fn product(row: &[(usize, f64)], x: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for &(j, a) in row {
+            sum += a * x[j];
+        }
+        sum
     }
-    sum
 }

@@ -62,6 +62,11 @@ impl Coupling {
         self.pairs.len()
     }
 
+    /// Whether a model has filled it since it was made, be it with no law at all.
+    pub fn is_filled(&self) -> bool {
+        !self.offset.is_empty()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }

@@ -371,7 +371,8 @@
       }
       if (shape.fill !== null) {
         context.fillStyle = this.colours.colour(shape.fill);
-        context.globalAlpha = 0.16;
+        // a colour of the model file is meant as written; palette colours only tint
+        context.globalAlpha = typeof shape.fill === "string" && shape.fill !== "ink" && shape.fill !== "muted" ? 1 : 0.16;
         context.fill();
         context.globalAlpha = 1;
       }

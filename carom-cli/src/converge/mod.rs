@@ -4,6 +4,7 @@ mod report;
 mod table;
 
 use crate::arguments::ConvergeArguments;
+use crate::console::say;
 use crate::examples;
 use crate::failure::{Failure, print};
 use crate::progress::{interrupted, watch_for_interrupts};
@@ -48,8 +49,8 @@ pub fn converge(arguments: &ConvergeArguments) -> Result<(), Failure> {
         .and_then(|()| report::write(&studies, &html).map_err(|e| (e, &html)))
         .map_err(|(e, path)| Failure::Environment(format!("cannot write `{}`: {e}", path.display())))?;
     if !arguments.quiet {
-        table::print(&studies);
-        println!("table  {}\nreport {}", csv.display(), html.display());
+        table::print(&studies)?;
+        say(format_args!("table  {}\nreport {}", csv.display(), html.display()))?;
     }
     if interrupted() { Err(Failure::Interrupted) } else { failures(&studies) }
 }
@@ -67,7 +68,7 @@ fn measure<'a>(
     let (reference, described) = match &scene.reference {
         Some(exact) => (Reference::Exact(exact.solution.as_ref()), format!("the exact solution of {}", exact.testbed)),
         None => {
-            let finest = plan.counts.iter().max().copied().unwrap_or(1) * arguments.refine as usize;
+            let finest = finest(&plan) * arguments.refine as usize;
             let h = (plan.end - plan.start) / finest as f64;
             let solution = make(&schemes[0].1, h).and_then(|mut s| s.record().map_err(|e| e.to_string()));
             let solution = solution.map_err(|e| Failure::Computation(format!("the reference run failed: {e}")))?;
@@ -80,7 +81,9 @@ fn measure<'a>(
         if interrupted() {
             break;
         }
-        studies.push(study(name, &plan, &reference, |h| make(variant, h)).map_err(measured)?);
+        // after a wish to stop the remaining runs of the scheme are refused
+        let make = |h| if interrupted() { Err("interrupted".into()) } else { make(variant, h) };
+        studies.push(study(name, &plan, &reference, make).map_err(measured)?);
     }
     Ok(Studies { scene, plan, reference: described, studies })
 }
@@ -125,7 +128,20 @@ fn plan(arguments: &ConvergeArguments, scene: &Scene) -> Result<Plan, Failure> {
     };
     let mut plan = Plan::between((scene.span.start, scene.span.end), coarse, fine, levels, arguments.grids as usize);
     plan.skip_multiples_of = arguments.skip_multiples.map(|n| n as usize);
+    if plan.counts.len() < 2 {
+        return Err(wrong("two different numbers of steps are needed for an order".into()));
+    }
+    let reference = finest(&plan) as f64 * arguments.refine as f64;
+    if scene.reference.is_none() && reference > MOST_STEPS {
+        let hint = format!("take a larger fine step, or a smaller --refine; the most is {MOST_STEPS:.0e} steps");
+        return Err(Failure::usage(format!("{reference:.1e} steps of the reference run do not fit into memory"), hint));
+    }
     Ok(plan)
+}
+
+/// The largest number of steps of a plan.
+fn finest(plan: &Plan) -> usize {
+    plan.counts.iter().max().copied().unwrap_or(1)
 }
 
 /// The schemes to compare, each with the scene that uses it; that of the file where none is named.
@@ -133,13 +149,14 @@ fn schemes(arguments: &ConvergeArguments, scene: &Scene) -> Result<Vec<(String, 
     let named: Vec<&String> =
         arguments.schemes.iter().filter(|s| !s.trim().is_empty()).chain(&arguments.scheme).collect();
     if named.is_empty() {
-        return Ok(vec![(scene.scheme.name.clone(), scene.clone())]);
+        return Ok(vec![(scene.scheme.describe(), scene.clone())]);
     }
     named
         .into_iter()
         .map(|text| {
             let overrides = Overrides { scheme: Some(text.clone()), ..scene.overrides().clone() };
-            Ok((text.clone(), scene.with_overrides(&overrides).map_err(Failure::Model)?))
+            let variant = scene.with_overrides(&overrides).map_err(Failure::Model)?;
+            Ok((variant.scheme.describe(), variant))
         })
         .collect()
 }

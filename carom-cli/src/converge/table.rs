@@ -1,14 +1,16 @@
 //! The numbers of a convergence study, for the terminal and as CSV.
 
 use super::Studies;
+use crate::console::say;
+use crate::failure::Failure;
 use crate::list::plain_table;
 use carom_analysis::convergence::NORMS;
 use std::fmt::Write;
 
-pub fn print(studies: &Studies<'_>) {
-    println!("{}: errors against {}", studies.scene.name, studies.reference);
+pub fn print(studies: &Studies<'_>) -> Result<(), Failure> {
+    say(format_args!("{}: errors against {}", studies.scene.name, studies.reference))?;
     for study in &studies.studies {
-        println!("\n{}", study.scheme);
+        say(format_args!("\n{}", study.scheme))?;
         let mut table = plain_table();
         let norms = |of: &str| NORMS.map(|norm| format!("{of} {norm}"));
         let header = ["h [s]".into(), "solves".into()]
@@ -25,8 +27,9 @@ pub fn print(studies: &Studies<'_>) {
         }
         let orders = ['q', 'v'].into_iter().flat_map(|of| NORMS.map(|norm| order(study, of, norm)));
         table.add_row(["order".to_owned(), String::new()].into_iter().chain(orders).chain([String::new()]));
-        println!("{table}");
+        say(table)?;
     }
+    Ok(())
 }
 
 /// A fitted order as text.

@@ -100,6 +100,7 @@ impl Frames {
             };
             drawn.stroke.colour = match &shape.color {
                 Some(color) => Colour::Css(color.clone()),
+                None if shape.fill.is_some() => Colour::Ink,
                 None if shape.moves => Colour::Palette(k),
                 None => Colour::Ink,
             };

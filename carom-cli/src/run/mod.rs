@@ -1,5 +1,6 @@
 //! `carom run`: one simulation, with result files and a report.
 
+mod folder;
 mod frames;
 mod report;
 mod table;
@@ -10,10 +11,12 @@ use crate::progress::{Progress, watch_for_interrupts};
 use crate::{examples, progress};
 use carom::simulation::{Impact, ImpactDetector, Observer};
 use carom_analysis::results::{
-    Columns, Inputs, Method, Outputs, RecordOptions, Recorded, RunRecorder, Status, fingerprint,
+    Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Status, fingerprint,
 };
 use carom_scene::Scene;
+use carom_scene::nearest::nearest;
 use carom_scene::scene::Outcome;
+use folder::Claim;
 use frames::Frames;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +30,8 @@ struct Run {
     impacts: Vec<Impact>,
     frames: Option<Frames>,
     expectations: Vec<Outcome>,
+    /// No other run writes to the folder until the report is there.
+    _claim: Claim,
 }
 
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
@@ -42,12 +47,11 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
         report::write(&run, &path)
             .map_err(|e| Failure::Environment(format!("cannot write `{}`: {e}", path.display())))?;
     }
-    if !arguments.quiet {
-        table::print(&run, &folder, !arguments.no_report);
-    }
+    let printed = if arguments.quiet { Ok(()) } else { table::print(&run, &folder, !arguments.no_report) };
     if let Some(failure) = failure {
         return Err(failure);
     }
+    printed?;
     let missed = run.expectations.iter().filter(|outcome| !outcome.holds).count();
     match run.recorded.summary.status {
         Status::Interrupted => Err(Failure::Interrupted),
@@ -59,10 +63,10 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
 /// Runs and records. A failure of the computation comes back beside what was computed.
 fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Run, Option<Failure>), Failure> {
     let mut simulation = scene.simulation().map_err(|e| Failure::Computation(e.to_string()))?;
-    let environment = |e: carom_analysis::results::ResultError| Failure::Environment(e.to_string());
-    let mut recorder =
-        RunRecorder::create(folder, simulation.stepper(), record_options(arguments, &scene), outputs(&scene))
-            .map_err(environment)?;
+    let options = record_options(arguments, &scene);
+    let recorder =
+        folder::claim(folder, || RunRecorder::create(folder, simulation.stepper(), options, outputs(&scene)));
+    let (claim, mut recorder) = recorder?;
     let mut impacts = Vec::new();
     let mut detector = ImpactDetector::new(|impact| {
         if impacts.len() < LISTED_IMPACTS {
@@ -86,16 +90,30 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
     let mut recorded = recorder.finish(inputs(&scene, arguments), &outcome, simulation.statistics());
     let failure = match (outcome, recorded.error.take()) {
         (Err(error), _) => Some(Failure::Computation(format!("{error}; results so far are in `{}`", folder.display()))),
-        (Ok(_), Some(error @ carom_analysis::results::ResultError::NotFinite { .. })) => {
-            Some(Failure::Computation(error.to_string()))
-        }
-        (Ok(_), Some(error)) => Some(Failure::Environment(error.to_string())),
+        (Ok(_), Some(error)) => Some(recording(error)),
         (Ok(_), None) => None,
     };
     // expectations speak of the whole run
     let finished = recorded.summary.status == Status::Finished && !progress::interrupted();
     let expectations = if finished && !scene.expectations.is_empty() { watch.outcomes() } else { Vec::new() };
-    Ok((Run { scene, recorded, impacts, frames, expectations }, failure))
+    Ok((Run { scene, recorded, impacts, frames, expectations, _claim: claim }, failure))
+}
+
+/// What stopped the recording: numbers that are none, a wrong choice of columns, or the disk.
+fn recording(error: ResultError) -> Failure {
+    match error {
+        ResultError::NotFinite { .. } | ResultError::Output { .. } | ResultError::Model(_) => {
+            Failure::Computation(error.to_string())
+        }
+        ResultError::UnknownColumn { name, known } => {
+            let hint = match nearest(&name, known.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", known.join(", ")),
+            };
+            Failure::usage(format!("--columns: there is no column `{name}`"), hint)
+        }
+        _ => Failure::Environment(error.to_string()),
+    }
 }
 
 fn record_options(arguments: &RunArguments, scene: &Scene) -> RecordOptions {

@@ -20,11 +20,17 @@ pub fn write(run: &Run, path: &Path) -> io::Result<()> {
     let report = build(run);
     // complete or not there at all
     let part = path.with_extension("html.part");
-    let mut file = BufWriter::new(std::fs::File::create(&part)?);
+    let written = fill(&report, &part).and_then(|()| std::fs::rename(&part, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    written
+}
+
+fn fill(report: &Report, part: &Path) -> io::Result<()> {
+    let mut file = BufWriter::new(std::fs::File::create(part)?);
     report.write(&mut file)?;
-    file.flush()?;
-    drop(file);
-    std::fs::rename(&part, path)
+    file.flush()
 }
 
 fn build(run: &Run) -> Report {
@@ -67,8 +73,8 @@ fn overview(run: &Run, section: &mut Section) {
     }
     let inputs = &summary.inputs;
     section.facts([
-        ("scheme", format!("{} {}", inputs.scheme.name, inputs.scheme.options)),
-        ("solver", format!("{} {}", inputs.solver.name, inputs.solver.options)),
+        ("scheme", run.scene.scheme.describe()),
+        ("solver", run.scene.solver.describe()),
         ("span", format!("{} s to {} s, step {} s", inputs.start, inputs.end, inputs.step)),
         ("steps", summary.statistics.steps.to_string()),
         ("problems solved", summary.statistics.solves.to_string()),

@@ -1,12 +1,14 @@
 //! The short result table at the end of a run.
 
 use super::Run;
+use crate::console::say;
+use crate::failure::Failure;
 use crate::list::plain_table;
 use carom_analysis::results::Status;
 use comfy_table::CellAlignment;
 use std::path::Path;
 
-pub fn print(run: &Run, folder: &Path, report: bool) {
+pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     let summary = &run.recorded.summary;
     let mut table = plain_table();
     let mut row = |name: &str, value: String| {
@@ -43,9 +45,10 @@ pub fn print(run: &Run, folder: &Path, report: bool) {
     if let Some(column) = table.column_mut(0) {
         column.set_cell_alignment(CellAlignment::Left);
     }
-    println!("{table}");
-    println!("results in {}", folder.display());
+    say(table)?;
+    say(format_args!("results in {}", folder.display()))?;
     if report {
-        println!("report     {}", folder.join("report.html").display());
+        say(format_args!("report     {}", folder.join("report.html").display()))?;
     }
+    Ok(())
 }

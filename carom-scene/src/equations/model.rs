@@ -26,7 +26,7 @@ impl Program {
     #[inline]
     fn eval(&mut self, t: f64, q: &[f64], v: &[f64]) -> &[f64] {
         if !self.tape.is_constant() {
-            self.tape.eval_parts(&[&[t], q, v], &mut self.registers, &mut self.out);
+            self.tape.eval_state((t, q, v), &mut self.registers, &mut self.out);
         }
         &self.out
     }
@@ -136,6 +136,18 @@ impl Space for Equations {
             return Err(ModelError::NotFinite { what: "the gradient of a gap", t });
         }
         Ok(())
+    }
+
+    fn refresh(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
+        let values = self.gaps.eval(t, q, &self.still);
+        let (gaps, drift) = values.split_at(self.laws.len());
+        for (pair, &gap) in out.pairs.iter_mut().zip(gaps) {
+            pair.gap = gap;
+        }
+        for (out, &drift) in out.drift.iter_mut().zip(drift) {
+            *out = drift;
+        }
+        if values.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(ModelError::NotFinite { what: "a gap", t }) }
     }
 
     fn labels(&self) -> Labels {

@@ -166,6 +166,27 @@ impl Tape {
         self.run(&mut registers.values, out);
     }
 
+    /// [`Tape::eval`] for inputs that are time, positions and velocities, in this order: the hot path of models.
+    ///
+    /// # Panics
+    /// As [`Tape::eval_parts`].
+    #[inline]
+    pub fn eval_state(&self, (t, q, v): (f64, &[f64], &[f64]), registers: &mut Registers, out: &mut [f64]) {
+        if registers.identity != self.identity {
+            self.adopt(registers);
+        }
+        // inputs at the end that no output needs have no place
+        if let Some((first, rest)) = registers.values[..self.inputs].split_first_mut() {
+            *first = t;
+            let (positions, velocities) = rest.split_at_mut(q.len().min(rest.len()));
+            assert!(v.len() >= velocities.len(), "{} inputs are missing", velocities.len() - v.len());
+            for (to, from) in positions.iter_mut().zip(q).chain(velocities.iter_mut().zip(v)) {
+                *to = *from;
+            }
+        }
+        self.run(&mut registers.values, out);
+    }
+
     #[cold]
     fn adopt(&self, registers: &mut Registers) {
         registers.identity = self.identity;

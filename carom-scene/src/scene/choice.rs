@@ -17,6 +17,16 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// Name and the options that the file sets, for people: `moreau-jean, theta = 1`.
+    pub fn describe(&self) -> String {
+        let mut text = self.name.clone();
+        for (key, value) in self.options.as_object().into_iter().flatten() {
+            let value = value.to_string().replace(['{', '}', '"'], "").replace(':', " ").replace(',', ", ");
+            text.push_str(&format!(", {key} {value}"));
+        }
+        text
+    }
+
     /// The choice as one table with the name in it.
     pub fn table(&self) -> Value {
         let mut table = Map::new();

@@ -51,7 +51,7 @@ impl Evaluator {
 
     /// All values at a state.
     pub fn eval(&mut self, t: f64, q: &[f64], v: &[f64]) -> &[f64] {
-        self.tape.eval_parts(&[&[t], q, v], &mut self.registers, &mut self.values);
+        self.tape.eval_state((t, q, v), &mut self.registers, &mut self.values);
         &self.values
     }
 }

@@ -117,7 +117,7 @@ impl Linear {
     /// Whether the mass is symmetric and positive definite: a Cholesky factorisation of it exists.
     pub fn mass_is_positive_definite(&self) -> bool {
         let mut factor = SparseFactor::default();
-        self.mass.is_symmetric() && factor.factor(&self.mass, true).is_some() && factor.is_cholesky()
+        self.mass.is_symmetric() && factor.factor(&self.mass, true).is_some() && factor.is_definite()
     }
 }
 
@@ -149,6 +149,13 @@ impl Space for Linear {
                 out.rows.push_sparse(row.entries.iter().copied());
                 out.drift.push(row.rate);
             }
+        }
+        Ok(())
+    }
+
+    fn refresh(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
+        for (pair, contact) in out.pairs.iter_mut().zip(&self.contacts) {
+            pair.gap = contact.rows.first().map_or(0.0, |row| row.at(t, q));
         }
         Ok(())
     }

@@ -30,6 +30,11 @@ pub trait Space: LinearSolve + Send {
     /// Lists the laws with gaps and rows at `(t, q)`.
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError>;
 
+    /// Brings gaps and drifts of a coupling that was filled before up to `(t, q)`. The rows are known to be constant.
+    fn refresh(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
+        self.couple(t, q, out)
+    }
+
     /// `out ← q ⊕ dq`.
     fn retract(&self, q: &[f64], dq: &[f64], out: &mut [f64]) {
         for ((o, q), dq) in out.iter_mut().zip(q).zip(dq) {

@@ -4,7 +4,7 @@
 //! another, and tells what happened.
 
 use crate::{Coupling, FirstOrder, Key, Mechanical, ModelError, Space, State};
-use carom_solve::{Certificate, Law, OptionDoc, OptionError, Options, SolveError, Solver, Unsupported};
+use carom_solve::{Certificate, Law, OptionDoc, OptionError, Options, Rows, SolveError, Solver, Unsupported};
 use serde_json::Value;
 
 mod bound;
@@ -80,11 +80,15 @@ impl Reactions {
     /// Starts a step at velocity `v`, once the coupling is there: no law has acted yet.
     #[inline]
     pub fn start(&mut self, v: &[f64]) {
-        self.coupling.velocity(v, &mut self.before);
-        self.after.clone_from(&self.before);
-        self.obstacle.clone_from(&self.coupling.drift);
-        self.impulse.clear();
-        self.impulse.resize(self.before.len(), 0.0);
+        let drift = &self.coupling.drift;
+        for buffer in [&mut self.before, &mut self.after, &mut self.obstacle, &mut self.impulse] {
+            buffer.resize(drift.len(), 0.0);
+        }
+        let buffers = self.before.iter_mut().zip(&mut self.after).zip(&mut self.obstacle).zip(&mut self.impulse);
+        for (((((before, after), obstacle), impulse), row), drift) in buffers.zip(self.coupling.rows.iter()).zip(drift) {
+            let u = Rows::product(row, v) + drift;
+            (*before, *after, *obstacle, *impulse) = (u, u, *drift, 0.0);
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -125,15 +129,22 @@ impl Reactions {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StepError {
     #[error(transparent)]
-    Model(#[from] ModelError),
+    Model(Box<ModelError>),
     #[error("the one-step problem was not solved: {error}")]
-    Solve { error: SolveError, contact: Option<Key> },
+    Solve { error: Box<SolveError>, contact: Option<Key> },
     #[error(
         "Newton's loop stopped at residual {residual:.3e} (tolerance {tolerance:.3e}) after {iterations} iterations; try a smaller step"
     )]
     Newton { residual: f64, tolerance: f64, iterations: u32 },
     #[error("the new state is not finite; the step may be too large for the forces")]
     NotFinite,
+}
+
+// boxed, so that the result of a step that succeeds is small
+impl From<ModelError> for StepError {
+    fn from(error: ModelError) -> Self {
+        StepError::Model(Box::new(error))
+    }
 }
 
 /// A scheme that cannot work with a model or a solver.

@@ -181,7 +181,11 @@ impl Scheme for MoreauJean {
         // 1 start: laws, gaps and relative velocities at q
         w.h = h;
         std::mem::swap(&mut w.last, &mut w.reactions);
-        model.couple(from.t, &from.q, &mut w.reactions.coupling)?;
+        if w.constancy.rows && w.reactions.coupling.is_filled() {
+            model.refresh(from.t, &from.q, &mut w.reactions.coupling)?;
+        } else {
+            model.couple(from.t, &from.q, &mut w.reactions.coupling)?;
+        }
         w.reactions.start(&from.v);
 
         // iterate from v⁺ = v
@@ -209,7 +213,7 @@ impl Scheme for MoreauJean {
 
             // 4 + 5 problem and solve: P with (3) at the latest q⁺
             if !w.active.is_empty() {
-                if step.iterations == 0 {
+                if step.iterations == 0 && !(w.constancy.rows && w.constancy.drift) {
                     self.place_end(w, model, from, to);
                 }
                 self.problem(w, model, to)?;
@@ -378,7 +382,7 @@ impl MoreauJean {
         solved.map_err(|error| {
             let law = error.certificate().map(|c| c.law);
             let contact = law.and_then(|law| w.active.get(law)).map(|&i| w.reactions.coupling.pairs[i].key);
-            StepError::Solve { error, contact }
+            StepError::Solve { error: Box::new(error), contact }
         })
     }
 

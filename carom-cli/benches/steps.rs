@@ -1,0 +1,109 @@
+//! Time per step, side by side with Siconos where it is installed (Debian: siconos, libsiconos-kernel-dev, libsiconos-numerics-dev).
+//!
+//! `cargo xtask bench`. Best of several runs: ours by the wall clock, the peer by the CPU clock of its thread (which favours the peer).
+//! A speed claim is a ratio of two numbers of one run.
+
+use carom_scene::{Overrides, Scene};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// A case: our seconds per step, the peer's program, and the ratio that is asked for.
+struct Case {
+    name: &'static str,
+    ours: f64,
+    peer: &'static str,
+    arguments: &'static [&'static str],
+    what: &'static str,
+    asked: f64,
+}
+
+fn main() {
+    // `cargo test --benches` calls this with --test: nothing to measure then
+    if std::env::args().any(|argument| argument == "--test") {
+        return;
+    }
+    let cases = [
+        Case {
+            name: "bouncing ball, 1 dof, from its model file",
+            ours: per_step("bouncing-ball", Overrides { step: Some(1e-4), ..Overrides::default() }),
+            peer: "ball",
+            arguments: &["h=1e-4", "T=5", "reps=5"],
+            what: "Siconos' C++ loop",
+            asked: 20.0,
+        },
+        Case {
+            name: "impacting bar, 1000 elements, from its model file",
+            ours: per_step("impacting-bar", Overrides::default()),
+            peer: "bar_solve",
+            arguments: &["N=1000", "h=2e-6"],
+            what: "Siconos' linear solve alone",
+            asked: 50.0,
+        },
+    ];
+    for (name, step) in
+        [("rocking-block", 1e-4), ("planar-ball", 1e-4), ("double-pendulum", 1e-4), ("newtons-cradle", 1e-5)]
+    {
+        let ours = per_step(name, Overrides { step: Some(step), ..Overrides::default() });
+        println!("{:58} {:>10}", format!("{name}, h = {step:e}"), duration(ours));
+    }
+    println!();
+    for case in &cases {
+        let theirs = peer(case.peer, case.arguments);
+        let ratio = theirs.map_or("peer not installed, no ratio".into(), |t| {
+            format!("{} {}: {:.1} times faster (asked: {})", case.what, duration(t), t / case.ours, case.asked)
+        });
+        println!("{:58} {:>10}   {ratio}", case.name, duration(case.ours));
+    }
+}
+
+/// Best seconds per step of an example.
+fn per_step(example: &str, overrides: Overrides) -> f64 {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(format!("{example}.toml"));
+    let scene = match carom_scene::load(&path, &overrides) {
+        Ok(scene) => scene,
+        Err(findings) => panic!("{findings:?}"),
+    };
+    (0..25).map(|_| one_run(&scene)).fold(f64::INFINITY, f64::min)
+}
+
+fn one_run(scene: &Scene) -> f64 {
+    let mut simulation = scene.simulation().expect("a scene that was loaded");
+    let clock = Instant::now();
+    simulation.run(&mut []).expect("the examples run");
+    clock.elapsed().as_secs_f64() / simulation.statistics().steps as f64
+}
+
+/// Builds and runs a peer program; seconds per step, or nothing where the peer is not installed.
+fn peer(name: &str, arguments: &[&str]) -> Option<f64> {
+    let include = std::env::var("SICONOS_INCLUDE").unwrap_or_else(|_| "/usr/include/siconos".into());
+    if !Path::new(&include).join("kernel").exists() {
+        return None;
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers").join(format!("{name}.cpp"));
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let mut compiler = Command::new("g++");
+    compiler.args(["-O2", "-std=c++17", "-w"]);
+    for folder in ["", "/kernel", "/numerics", "/externals"] {
+        compiler.arg(format!("-I{include}{folder}"));
+    }
+    compiler.arg(format!(
+        "-I{}",
+        std::env::var("SUITESPARSE_INCLUDE").unwrap_or_else(|_| "/usr/include/suitesparse".into())
+    ));
+    compiler.arg("-o").arg(&program).arg(source).args([
+        "-lsiconos_kernel",
+        "-lsiconos_numerics",
+        "-lsiconos_externals",
+    ]);
+    if !compiler.status().is_ok_and(|status| status.success()) {
+        println!("the peer program {name} does not build");
+        return None;
+    }
+    let output = Command::new(program).args(arguments).output().ok()?;
+    String::from_utf8_lossy(&output.stdout).split_whitespace().next()?.parse().ok()
+}
+
+fn duration(seconds: f64) -> String {
+    if seconds < 1e-6 { format!("{:.0} ns", 1e9 * seconds) } else { format!("{:.2} µs", 1e6 * seconds) }
+}
