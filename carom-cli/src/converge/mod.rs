@@ -38,12 +38,15 @@ pub fn converge(arguments: &ConvergeArguments) -> Result<(), Failure> {
         name.push("-convergence");
         PathBuf::from("out").join(name)
     });
+    watch_for_interrupts();
     std::fs::create_dir_all(&folder)
         .map_err(|e| Failure::Environment(format!("cannot make the folder `{}`: {e}", folder.display())))?;
-    watch_for_interrupts();
+    let (csv, html) = (folder.join("convergence.csv"), folder.join("convergence.html"));
+    for earlier in [&csv, &html] {
+        // what cannot be removed cannot be written either, and that is told
+        let _ = std::fs::remove_file(earlier);
+    }
     let studies = measure(arguments, &scene, plan, &schemes)?;
-    let csv = folder.join("convergence.csv");
-    let html = folder.join("convergence.html");
     let wrote = std::fs::write(&csv, table::csv(&studies)).map_err(|e| (e, &csv));
     wrote
         .and_then(|()| report::write(&studies, &html).map_err(|e| (e, &html)))
