@@ -4,7 +4,7 @@ use carom_scene::Overrides;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-const CODES: &str = "Exit codes: 0 finished; 1 a file could not be read or written; 2 bad input (model file, option, command line); \
+const CODES: &str = "Exit codes: 0 finished; 1 results could not be written, or another failure of the environment; 2 bad input (model file, option, command line); \
 3 the computation failed, results so far are kept; 4 an expected number was not met; 130 interrupted, results so far are kept.";
 
 /// Nonsmooth dynamics: mechanical systems with contact, impact and friction.

@@ -102,13 +102,13 @@ pub enum ResultError {
     Parquet { action: &'static str, path: PathBuf, source: ParquetError },
     #[error("cannot write `{}`: {source}", path.display())]
     Json { path: PathBuf, source: serde_json::Error },
-    #[error("`{column}` is {value} at t = {t}; only finite numbers are results")]
+    #[error("`{column}` is {value} at t = {t:?}; only finite numbers are results")]
     NotFinite { column: String, value: f64, t: f64 },
     #[error("there is no column `{name}`; there are {}", known.join(", "))]
     UnknownColumn { name: String, known: Vec<String> },
     #[error("two columns are named `{name}`")]
     DuplicateColumn { name: String },
-    #[error("the outputs cannot be evaluated at t = {t}: {source}")]
+    #[error("the outputs cannot be evaluated at t = {t:?}: {source}")]
     Output { t: f64, source: ModelError },
     #[error(transparent)]
     Model(#[from] ModelError),

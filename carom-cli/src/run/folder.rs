@@ -17,7 +17,7 @@ pub struct Claim {
 /// Two runs at once would merge each other's parts. The lock is one on the folder itself and leaves no file; where the system has no
 /// such locks there is none.
 pub fn claim<R>(folder: &Path, open: impl FnOnce() -> Result<R, ResultError>) -> Result<(Claim, R), Failure> {
-    let fresh = !folder.exists();
+    let fresh: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
     fs::create_dir_all(folder)
         .map_err(|e| Failure::Environment(format!("cannot create the directory `{}`: {e}", folder.display())))?;
     let lock = File::open(folder).ok();
@@ -29,9 +29,9 @@ pub fn claim<R>(folder: &Path, open: impl FnOnce() -> Result<R, ResultError>) ->
     }
     let opened = open().and_then(|files| forget_report(folder).map(|()| files));
     let files = opened.map_err(|error| {
-        if fresh {
-            // removes nothing but an empty folder
-            let _ = fs::remove_dir(folder);
+        for made in &fresh {
+            // removes nothing but empty folders
+            let _ = fs::remove_dir(made);
         }
         recording(error)
     })?;

@@ -13,9 +13,9 @@ use carom::simulation::{Impact, ImpactDetector, Observer};
 use carom_analysis::results::{
     Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Status, fingerprint,
 };
-use carom_scene::{Overrides, Scene};
 use carom_scene::nearest::nearest;
 use carom_scene::scene::Outcome;
+use carom_scene::{Overrides, Scene};
 use folder::Claim;
 use frames::Frames;
 use std::path::{Path, PathBuf};

@@ -179,11 +179,11 @@ impl Labels {
 /// A model that cannot answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
-    #[error("the iteration matrix cannot be factored at t = {t}: {source} (does the mass matrix lose rank?)")]
+    #[error("the iteration matrix cannot be factored at t = {t:?}: {source} (does the mass matrix lose rank?)")]
     Singular { t: f64, source: Singular },
-    #[error("the sparse iteration matrix cannot be factored at t = {t}: it is singular")]
+    #[error("the sparse iteration matrix cannot be factored at t = {t:?}: it is singular")]
     SparseSingular { t: f64 },
-    #[error("{what} is not finite at t = {t}")]
+    #[error("{what} is not finite at t = {t:?}")]
     NotFinite { what: &'static str, t: f64 },
     #[error("{0}")]
     Callback(String),

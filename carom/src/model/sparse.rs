@@ -3,8 +3,7 @@
 use carom_solve::Rows;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering,
-    factorize_symbolic_cholesky,
+    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
 };
 use faer::sparse::linalg::lu::{LuRef, LuSymbolicParams, NumericLu, SymbolicLu, factorize_symbolic_lu};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
@@ -120,7 +119,7 @@ impl SparseMatrix {
 
 enum Kind {
     Tridiagonal(Tridiagonal),
-    Cholesky { symbolic: SymbolicCholesky<usize>, values: Vec<f64> },
+    Cholesky { symbolic: Box<SymbolicCholesky<usize>>, values: Vec<f64> },
     Lu { symbolic: Box<SymbolicLu<usize>>, numeric: Box<NumericLu<usize, f64>> },
 }
 
@@ -181,7 +180,8 @@ impl SparseFactor {
             return None;
         }
         let lu = matches!(self.kind, Some(Kind::Lu { .. }));
-        let definite = symmetric && !lu && if a.bandwidth() <= 1 { self.tridiagonal(a) } else { self.cholesky(a) }.is_some();
+        let definite =
+            symmetric && !lu && if a.bandwidth() <= 1 { self.tridiagonal(a) } else { self.cholesky(a) }.is_some();
         if definite { Some(()) } else { self.lu(a) }
     }
 
@@ -202,9 +202,10 @@ impl SparseFactor {
 
     fn cholesky(&mut self, a: &SparseMatrix) -> Option<()> {
         if !matches!(self.kind, Some(Kind::Cholesky { .. })) {
+            let parameters = CholeskySymbolicParams::default();
             let symbolic =
-                factorize_symbolic_cholesky(a.pattern(), Side::Lower, SymmetricOrdering::Amd, CholeskySymbolicParams::default())
-                    .ok()?;
+                factorize_symbolic_cholesky(a.pattern(), Side::Lower, SymmetricOrdering::Amd, parameters).ok()?;
+            let symbolic = Box::new(symbolic);
             let values = vec![0.0; symbolic.len_val()];
             self.kind = Some(Kind::Cholesky { symbolic, values });
         }

@@ -85,7 +85,8 @@ impl Reactions {
             buffer.resize(drift.len(), 0.0);
         }
         let buffers = self.before.iter_mut().zip(&mut self.after).zip(&mut self.obstacle).zip(&mut self.impulse);
-        for (((((before, after), obstacle), impulse), row), drift) in buffers.zip(self.coupling.rows.iter()).zip(drift) {
+        for (((((before, after), obstacle), impulse), row), drift) in buffers.zip(self.coupling.rows.iter()).zip(drift)
+        {
             let u = Rows::product(row, v) + drift;
             (*before, *after, *obstacle, *impulse) = (u, u, *drift, 0.0);
         }
@@ -239,10 +240,13 @@ pub enum BindError {
     Scheme(#[from] SchemeError),
 }
 
+/// Builds a scheme from its table of options and binds it to a model and a solver.
+pub type Bind = fn(&Value, AnyModel, Box<dyn Solver>) -> Result<Box<dyn Stepper>, BindError>;
+
 /// One row of the registry: all that the command line, Python, the documentation and the conformance suite need.
 pub struct SchemeRow {
     pub info: &'static SchemeInfo,
-    pub bind: fn(&Value, AnyModel, Box<dyn Solver>) -> Result<Box<dyn Stepper>, BindError>,
+    pub bind: Bind,
     pub check: fn(&Value) -> Result<(), OptionError>,
     pub options: fn() -> Vec<OptionDoc>,
     pub schema: fn() -> Value,

@@ -178,24 +178,9 @@ impl Scheme for MoreauJean {
         let System { model, solver } = system;
         let mut step = Step { advanced: h, ..Step::default() };
 
-        // 1 start: laws, gaps and relative velocities at q
+        // 1 start: laws, gaps and relative velocities at q; iterate from v⁺ = v
         w.h = h;
-        std::mem::swap(&mut w.last, &mut w.reactions);
-        if w.constancy.rows && w.reactions.coupling.is_filled() {
-            model.refresh(from.t, &from.q, &mut w.reactions.coupling)?;
-        } else {
-            model.couple(from.t, &from.q, &mut w.reactions.coupling)?;
-        }
-        w.reactions.start(&from.v);
-
-        // iterate from v⁺ = v
-        to.v.clone_from(&from.v);
-        to.t = from.t + h;
-        self.place_theta(w, model, from, to);
-        model.force(w.at_theta.t, &w.at_theta.q, &w.at_theta.v, &mut w.force)?;
-        for (r, f) in w.balance.iter_mut().zip(&w.force) {
-            *r = h * f;
-        }
+        self.start(w, model, from, to)?;
         loop {
             // 2 free motion: v_free = v^n + A⁻¹ (h F − M (v^n − v))
             self.factor(w, model, h)?;
@@ -258,6 +243,25 @@ impl Scheme for MoreauJean {
 }
 
 impl MoreauJean {
+    /// Coupling and relative velocities at the start, and the impulse balance of the first iterate v⁺ = v.
+    fn start(&self, w: &mut Work, model: &mut dyn Mechanical, from: &State, to: &mut State) -> Result<(), StepError> {
+        std::mem::swap(&mut w.last, &mut w.reactions);
+        if w.constancy.rows && w.reactions.coupling.is_filled() {
+            model.refresh(from.t, &from.q, &mut w.reactions.coupling)?;
+        } else {
+            model.couple(from.t, &from.q, &mut w.reactions.coupling)?;
+        }
+        w.reactions.start(&from.v);
+        to.v.clone_from(&from.v);
+        to.t = from.t + w.h;
+        self.place_theta(w, model, from, to);
+        model.force(w.at_theta.t, &w.at_theta.q, &w.at_theta.v, &mut w.force)?;
+        for (r, f) in w.balance.iter_mut().zip(&w.force) {
+            *r = w.h * f;
+        }
+        Ok(())
+    }
+
     /// (2): `(q_θ, v_θ)` that belong to the velocity in `to`.
     #[inline]
     fn place_theta(&self, w: &mut Work, model: &dyn Mechanical, from: &State, to: &State) {

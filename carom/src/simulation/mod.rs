@@ -62,9 +62,9 @@ impl Grid {
 /// Where and why a run ended early.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulationError {
-    #[error("step {index} from t = {t} with h = {h:.3e} failed{}: {source}", contact.as_ref().map(|c| format!(" at contact `{c}`")).unwrap_or_default())]
+    #[error("step {index} from t = {t:?} with h = {h:.3e} failed{}: {source}", contact.as_ref().map(|c| format!(" at contact `{c}`")).unwrap_or_default())]
     Step { index: u64, t: f64, h: f64, contact: Option<String>, source: StepError },
-    #[error("the step control gave up at t = {t} with h = {h:.3e}")]
+    #[error("the step control gave up at t = {t:?} with h = {h:.3e}")]
     StepTooSmall { t: f64, h: f64 },
     #[error(transparent)]
     Scheme(#[from] SchemeError),

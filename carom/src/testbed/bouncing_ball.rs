@@ -51,7 +51,9 @@ impl BouncingBall {
             .force(move |_, _, _, f| f[0] = force)
             .tangents(|_, _, _, k, c| (k[0], c[0]) = (0.0, 0.0))
             .potential(move |q| -force * q[0])
-            .contact(Contact::new("floor", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0).restitution(self.restitution))
+            .contact(
+                Contact::new("floor", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0).restitution(self.restitution),
+            )
             .initial(&[self.q0], &[self.v0])
             .linear()
     }

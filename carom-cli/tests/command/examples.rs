@@ -1,0 +1,128 @@
+//! Every example runs, meets its expected numbers and leaves complete results.
+
+use super::session::Session;
+use super::table::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
+
+/// Name, steps, steps per row, and the columns between `t` and the energies with `output.` at the end.
+fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
+    let columns = |coordinates: &[&str], laws: &[(&str, &str)], outputs: &[&str]| -> Vec<String> {
+        let kinds =
+            ["q", "v"].into_iter().flat_map(|kind| coordinates.iter().map(move |name| format!("{kind}.{name}")));
+        let gaps = laws.iter().filter(|(kind, _)| *kind == "gap").map(|(_, name)| format!("gap.{name}"));
+        let impulses = laws.iter().map(|(_, name)| format!("impulse.{name}"));
+        let energies = ["kinetic", "potential", "total"].map(|name| format!("energy.{name}"));
+        let outputs = outputs.iter().map(|name| format!("output.{name}"));
+        ["t".to_owned()].into_iter().chain(kinds).chain(gaps).chain(impulses).chain(energies).chain(outputs).collect()
+    };
+    let gap = |name| ("gap", name);
+    // the bar has 1001 nodes, of which 17 are kept
+    let nodes: Vec<String> = (0..17).map(|k| format!("q{}", k * 1000 / 16)).collect();
+    let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+    let period = 1.05 * std::f64::consts::PI / (9.81_f64 / 0.5).sqrt();
+    vec![
+        ("bouncing-ball", 587, 1, columns(&["y"], &[gap("floor")], &["momentum"])),
+        ("linear-oscillator", 587, 1, columns(&["q"], &[gap("stop")], &[])),
+        ("rocking-block", 200, 1, columns(&["x", "y", "theta"], &[gap("A"), gap("B")], &[])),
+        ("planar-ball", 4000, 1, columns(&["x", "y", "phi"], &[gap("floor"), ("slip", "floor.t1")], &[])),
+        ("double-pendulum", 15000, 5, columns(&["a", "b"], &[gap("wall")], &["tip_x", "tip_y"])),
+        ("impacting-bar", 1000, 5, columns(&nodes, &[gap("wall")], &[])),
+        ("two-mass-chain", (10.0_f64 / 0.0037).ceil() as u64, 1, columns(&["left", "right"], &[gap("stop")], &[])),
+        (
+            "newtons-cradle",
+            (period / 1e-5).ceil() as u64,
+            20,
+            columns(&["x1", "x2", "x3", "x4", "x5"], &[gap("1-2"), gap("2-3"), gap("3-4"), gap("4-5")], &[]),
+        ),
+    ]
+}
+
+/// Names of the files in the folder of examples.
+fn files() -> BTreeSet<String> {
+    let names = fs::read_dir(FOLDER).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter_map(|name| name.strip_suffix(".toml").map(str::to_owned)).collect()
+}
+
+#[test]
+fn every_example_runs_and_meets_its_numbers() {
+    let session = Session::new();
+    let expected = expected();
+    assert_eq!(expected.iter().map(|row| row.0.to_owned()).collect::<BTreeSet<_>>(), files());
+    for (name, steps, every, columns) in expected {
+        let out = session.succeed(["run".as_ref(), Path::new(FOLDER).join(format!("{name}.toml")).as_os_str()]);
+        let folder = format!("out/{name}");
+        assert!(out.contains("(finished)") && out.contains(": ok") && !out.contains("MISSED"), "{name}: {out}");
+        let files = ["impacts.parquet", "report.html", "summary.json", "trajectory.parquet"];
+        assert_eq!(session.names(&folder), files, "{name}");
+        let rows = 1 + steps / every + u64::from(!steps.is_multiple_of(every));
+        let summary = session.summary(&folder);
+        assert_eq!(summary["status"], "finished", "{name}");
+        assert_eq!((&summary["failure"], &summary["rows"]), (&serde_json::Value::Null, &rows.into()), "{name}");
+        assert_eq!(summary["statistics"]["steps"], steps, "{name}");
+        assert!(summary["certificate"]["residual"].as_f64().unwrap() <= 1e-10, "{name}: {}", summary["certificate"]);
+        let table = session.table(&format!("{folder}/trajectory.parquet"));
+        assert_eq!(table.names, columns, "{name}");
+        assert_eq!(table.rows.len() as u64, rows, "{name}");
+        let (t, end) = (table.column("t"), summary["inputs"]["end"].as_f64().unwrap());
+        assert_eq!((t[0], t[t.len() - 1]), (0.0, end), "{name}");
+        assert!(t.windows(2).all(|pair| pair[0] < pair[1]), "{name}");
+        let [kinetic, potential, total] =
+            ["kinetic", "potential", "total"].map(|n| table.column(&format!("energy.{n}")));
+        assert!((0..t.len()).all(|i| (kinetic[i] + potential[i] - total[i]).abs() <= 1e-12 * total[0].abs()), "{name}");
+        let impacts = session.table(&format!("{folder}/impacts.parquet"));
+        assert_eq!(summary["impacts"], impacts.rows.len(), "{name}");
+        assert!(impacts.column("normal.impulse").iter().all(|impulse| *impulse > 0.0), "{name}");
+    }
+}
+
+#[test]
+fn the_columns_of_the_ball_hold_what_their_names_say() {
+    let session = Session::new();
+    session.succeed(["run", "bouncing-ball", "--csv"]);
+    let table = session.table("out/bouncing-ball/trajectory.parquet");
+    let column = |name| table.column(name);
+    // m = 1, f = 2: the gap is y, the momentum v, the energies v²/2 and 2 y
+    assert_eq!(column("gap.floor"), column("q.y"));
+    assert_eq!(column("output.momentum"), column("v.y"));
+    for (energy, v) in column("energy.kinetic").iter().zip(column("v.y")) {
+        assert!((energy - v * v / 2.0).abs() <= 1e-15);
+    }
+    for (energy, y) in column("energy.potential").iter().zip(column("q.y")) {
+        assert!((energy - 2.0 * y).abs() <= 1e-15);
+    }
+    // v⁺ − v = P − f h from row to row
+    let (v, p, h) = (column("v.y"), column("impulse.floor"), 5.0 / 587.0);
+    assert!((1..v.len()).all(|k| (v[k] - v[k - 1] - p[k] + 2.0 * h).abs() <= 1e-12));
+    let impacts = session.table("out/bouncing-ball/impacts.parquet");
+    // the first impact comes at 1 s with 2 m/s, and half of the velocity remains; the scheme is late by less than two steps
+    let first = |name| impacts.column(name)[0];
+    assert!((first("t") - 1.0).abs() <= 2.0 * h && (first("normal.before") + 2.0).abs() <= 4.0 * h);
+    assert!((first("normal.after") + 0.5 * first("normal.before")).abs() <= 1e-12);
+    let contact = impacts.names.iter().position(|name| name == "contact").unwrap();
+    assert!(impacts.rows.iter().all(|row| row[contact] == Value::Text("floor".into())));
+}
+
+#[test]
+fn the_list_names_the_files_of_the_folder() {
+    let out = Session::new().succeed(["list", "examples"]);
+    let listed: BTreeSet<String> =
+        out.lines().skip(1).map(|line| line.split_whitespace().next().unwrap().to_owned()).collect();
+    assert_eq!(listed, files());
+}
+
+#[test]
+fn a_name_means_the_example_unless_there_is_such_a_file() {
+    let session = Session::new();
+    // a folder of that name is no model file
+    fs::create_dir(session.path("rocking-block")).unwrap();
+    session.succeed(["run", "rocking-block", "--no-report"]);
+    let summary = session.summary("out/rocking-block");
+    assert_eq!((&summary["name"], &summary["inputs"]["step"]), (&"rocking block".into(), &0.01.into()));
+    session.write("bouncing-ball", super::session::BALL);
+    session.succeed(["run", "bouncing-ball", "--no-report"]);
+    assert_eq!(session.summary("out/bouncing-ball")["name"], "ball");
+}

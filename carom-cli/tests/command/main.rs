@@ -1,0 +1,12 @@
+//! The `carom` command as a user calls it: files in, files, text and exit codes out.
+
+mod converge;
+mod examples;
+mod failures;
+mod mistakes;
+mod options;
+mod pages;
+mod report;
+mod session;
+mod signals;
+mod table;

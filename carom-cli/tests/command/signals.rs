@@ -1,0 +1,138 @@
+//! Runs that are stopped from outside, folders that are in use, readers that go away. Signals are those of Unix.
+#![cfg(unix)]
+
+use super::session::Session;
+use super::table::Table;
+use std::fs::File;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// Steps of a run that nobody waits for.
+const ENDLESS: &str = "20000000";
+const END: f64 = 5.0;
+
+/// Starts a long run and waits for the first full part of its trajectory.
+fn long_run(session: &Session) -> Child {
+    let mut run = session.start(["run", "bouncing-ball", "--steps", ENDLESS, "--out", "long"]);
+    let patience = Instant::now();
+    while !session.path("long/trajectory.part-00001.parquet").exists() {
+        assert!(run.try_wait().unwrap().is_none(), "the run ended before its time");
+        assert!(patience.elapsed() < Duration::from_secs(60), "no part after a minute");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    run
+}
+
+fn signal(name: &str, mut run: Child) -> ExitStatus {
+    assert!(Command::new("kill").args([name, &run.id().to_string()]).status().unwrap().success());
+    run.wait().unwrap()
+}
+
+/// Rows are those of equal steps from the start on, without a hole.
+fn check_times(table: &Table, first: usize) {
+    let step = END / ENDLESS.parse::<f64>().unwrap();
+    for (k, t) in table.column("t").into_iter().enumerate() {
+        assert!((t - (first + k) as f64 * step).abs() <= 1e-12, "row {k} is at {t}");
+    }
+}
+
+#[test]
+fn an_interrupted_run_keeps_its_results() {
+    for name in ["-INT", "-TERM"] {
+        let session = Session::new();
+        let status = signal(name, long_run(&session));
+        assert_eq!(status.code(), Some(130), "{name}");
+        assert_eq!(session.names("long"), ["impacts.parquet", "report.html", "summary.json", "trajectory.parquet"]);
+        let summary = session.summary("long");
+        assert_eq!((&summary["status"], &summary["failure"]), (&"interrupted".into(), &serde_json::Value::Null));
+        let table = session.table("long/trajectory.parquet");
+        assert_eq!((&summary["rows"], summary["rows"].as_u64() >= Some(65536)), (&table.rows.len().into(), true));
+        check_times(&table, 0);
+        assert!(session.read("long/report.html").contains("The run was interrupted"));
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_readable_parts() {
+    let session = Session::new();
+    let status = signal("-KILL", long_run(&session));
+    assert_eq!(status.code(), None);
+    let names = session.names("long");
+    assert!(!names.iter().any(|name| name == "trajectory.parquet" || name == "summary.json"), "{names:?}");
+    let parts: Vec<_> = names.iter().filter(|n| n.starts_with("trajectory.part-") && n.ends_with(".parquet")).collect();
+    let mut rows = 0;
+    for part in parts {
+        let table = session.table(&format!("long/{part}"));
+        check_times(&table, rows);
+        rows += table.rows.len();
+    }
+    assert!(rows >= 65536, "{rows} rows");
+    // the folder can be used again
+    session.succeed(["run", "bouncing-ball", "--out", "long", "--quiet"]);
+    assert_eq!(session.names("long"), ["impacts.parquet", "report.html", "summary.json", "trajectory.parquet"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")] // other systems may lack locks on folders
+fn two_runs_do_not_share_a_folder() {
+    let session = Session::new();
+    let first = long_run(&session);
+    let second = session.carom(["run", "rocking-block", "--out", "long"]);
+    assert_eq!((second.code, second.out.as_str()), (Some(1), ""), "{}", second.err);
+    assert!(second.err.contains("another run") && second.err.contains("--out"), "{}", second.err);
+    assert_eq!(signal("-INT", first).code(), Some(130));
+    assert_eq!(session.summary("long")["name"], "bouncing ball");
+    check_times(&session.table("long/trajectory.parquet"), 0);
+}
+
+#[test]
+fn an_interrupted_study_keeps_what_is_measured() {
+    let session = Session::new();
+    let mut study = session.start(["converge", "bouncing-ball", "--steps", "0.1:2e-6:60", "--out", "study"]);
+    let patience = Instant::now();
+    // the handler is there right after the folder
+    while !session.path("study").exists() {
+        assert!(patience.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(study.try_wait().unwrap().is_none(), "the study ended before its time");
+    assert_eq!(signal("-INT", study).code(), Some(130));
+    assert!(session.read("study/convergence.csv").lines().count() > 1);
+    assert!(session.path("study/convergence.html").exists());
+}
+
+#[test]
+fn a_reader_may_go_away() {
+    let session = Session::new();
+    let commands: [&[&str]; 5] = [
+        &["list", "examples"],
+        &["show", "moreau-jean"],
+        &["schema"],
+        &["check", "bouncing-ball"],
+        &["run", "bouncing-ball", "--no-report"],
+    ];
+    for arguments in commands {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = session.command(arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), err.as_ref()), (Some(0), ""), "{arguments:?}");
+        // and the other one: the exit code still tells
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let status = session.command(["run", "nothing"]).stdout(Stdio::null()).stderr(writer).status().unwrap();
+        assert_eq!(status.code(), Some(2));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_told() {
+    let session = Session::new();
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    let output = session.command(["list", "examples"]).stdout(full()).stderr(Stdio::piped()).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.starts_with("error: cannot print"), "{err}");
+}

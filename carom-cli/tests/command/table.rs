@@ -1,0 +1,75 @@
+//! Result tables, read back with the parquet library or from comma-separated values.
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use std::fs::{self, File};
+use std::path::Path;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Number(f64),
+    Text(String),
+    Missing,
+}
+
+/// Names and rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    pub names: Vec<String>,
+    pub rows: Vec<Vec<Value>>,
+}
+
+impl Table {
+    pub fn read(path: &Path) -> Table {
+        let file = File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let reader = SerializedFileReader::new(file).unwrap();
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
+        let value = |field: &Field| match field {
+            Field::Double(x) => Value::Number(*x),
+            Field::Str(text) => Value::Text(text.clone()),
+            Field::Null => Value::Missing,
+            other => panic!("unexpected type of column: {other:?}"),
+        };
+        let rows = reader.get_row_iter(None).unwrap();
+        let rows = rows.map(|row| row.unwrap().get_column_iter().map(|(_, field)| value(field)).collect()).collect();
+        Table { names, rows }
+    }
+
+    /// A file of comma-separated values without quotes.
+    pub fn read_csv(path: &Path) -> Table {
+        let text = fs::read_to_string(path).unwrap();
+        assert!(text.ends_with('\n') && !text.contains('"'));
+        let mut lines = text.lines();
+        let value = |text: &str| match (text, text.parse()) {
+            ("", _) => Value::Missing,
+            (_, Ok(number)) => Value::Number(number),
+            _ => Value::Text(text.to_owned()),
+        };
+        let names: Vec<String> = lines.next().unwrap().split(',').map(str::to_owned).collect();
+        let rows: Vec<Vec<Value>> = lines.map(|line| line.split(',').map(value).collect()).collect();
+        assert!(rows.iter().all(|row| row.len() == names.len()));
+        Table { names, rows }
+    }
+
+    /// Rows of a file without reading them.
+    pub fn count(path: &Path) -> i64 {
+        SerializedFileReader::new(File::open(path).unwrap()).unwrap().metadata().file_metadata().num_rows()
+    }
+
+    /// A column of numbers.
+    pub fn column(&self, name: &str) -> Vec<f64> {
+        let Some(i) = self.names.iter().position(|known| known == name) else {
+            panic!("no column {name} among {:?}", self.names)
+        };
+        let number = |row: &Vec<Value>| match row[i] {
+            Value::Number(x) => x,
+            ref other => panic!("{name} is {other:?}"),
+        };
+        self.rows.iter().map(number).collect()
+    }
+
+    pub fn last(&self, name: &str) -> f64 {
+        *self.column(name).last().expect("a row")
+    }
+}
