@@ -1,5 +1,6 @@
 //! The conformance suite: every row of the scheme registry, with its default options, does what it claims.
 
+use carom::model::{Contact, Lagrangian};
 use carom::scheme::{AnyModel, Claim, SCHEMES, SchemeRow};
 use carom::simulation::{FixedStep, GapMonitor, LedgerObserver};
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator};
@@ -130,6 +131,71 @@ fn penetration_is_of_first_order() {
             let penetration = -gaps.overall().unwrap();
             assert!(penetration <= 1.5 * h * 2.0, "{}: {penetration} at h = {h}", row.info.name);
         }
+    }
+}
+
+/// Coulomb friction against closed forms: a block on a plane, planar and spatial, slides to a stop after v²/(2 μ g) and sticks under a
+/// push below the limit.
+#[test]
+fn friction_is_treated() {
+    let (mu, g, speed) = (0.3, 10.0, 1.2);
+    let block = |spatial: bool, push: f64, v: [f64; 3]| {
+        let mut floor = Contact::new("floor", |_, q| q[2]).gradient(|_, _, row| row.copy_from_slice(&[0.0, 0.0, 1.0]));
+        floor = floor.friction(mu, |_, q| q[0]).gradient(|_, _, row| row.copy_from_slice(&[1.0, 0.0, 0.0]));
+        if spatial {
+            floor = floor.friction(mu, |_, q| q[1]).gradient(|_, _, row| row.copy_from_slice(&[0.0, 1.0, 0.0]));
+        }
+        Lagrangian::new(3)
+            .force(move |_, _, _, f| f.copy_from_slice(&[push, 0.0, -g]))
+            .contact(floor)
+            .initial(&[0.0; 3], &v)
+    };
+    for row in SCHEMES.iter().filter(|row| row.info.claims.contains(&Claim::Friction)) {
+        for spatial in [false, true] {
+            let h = 1e-3;
+            let stop = simulation(row, &json!({}), block(spatial, 0.0, [speed, 0.0, 0.0]), 1.0, h).record().unwrap();
+            let last = stop.len() - 1;
+            let error = stop.q(last)[0] - speed * speed / (2.0 * mu * g);
+            assert!(error.abs() <= speed * h && stop.v(last)[0].abs() < 1e-12, "{}: {error}", row.info.name);
+            let stick = simulation(row, &json!({}), block(spatial, 0.99 * mu * g, [0.0; 3]), 1.0, h).record().unwrap();
+            assert!(stick.q(stick.len() - 1)[0].abs() < 1e-9, "{}", row.info.name);
+            // 1 % above the limit it slides with the excess force
+            let slide = simulation(row, &json!({}), block(spatial, 1.01 * mu * g, [0.0; 3]), 1.0, h).record().unwrap();
+            assert!((slide.v(slide.len() - 1)[0] - 0.01 * mu * g).abs() < 0.01 * mu * g * 0.01, "{}", row.info.name);
+        }
+    }
+}
+
+/// A bilateral constraint is kept: a pendulum in Cartesian coordinates returns after the period of the elliptic integral, and its
+/// length stays within the order of the step.
+#[test]
+fn bilateral_constraints_are_kept() {
+    let (g, amplitude) = (9.81f64, 1.0f64);
+    // T = 2π √(l/g) / agm(1, cos(a/2)), with l = 1
+    let (mut a, mut b) = (1.0, (amplitude / 2.0).cos());
+    for _ in 0..30 {
+        (a, b) = (0.5 * (a + b), f64::sqrt(a * b));
+    }
+    let period = std::f64::consts::TAU / g.sqrt() / a;
+    let pendulum = || {
+        let rod = Contact::bilateral("rod", |_, q| q[0] * q[0] + q[1] * q[1] - 1.0)
+            .gradient(|_, q, row| row.copy_from_slice(&[2.0 * q[0], 2.0 * q[1]]));
+        let start = [amplitude.sin(), -amplitude.cos()];
+        Lagrangian::new(2)
+            .force(move |_, _, _, f| f.copy_from_slice(&[0.0, -g]))
+            .contact(rod)
+            .initial(&start, &[0.0; 2])
+    };
+    for row in SCHEMES.iter().filter(|row| row.info.claims.contains(&Claim::Bilateral)) {
+        let error = |steps: usize| {
+            let run = simulation(row, &json!({}), pendulum(), period, period / steps as f64).record().unwrap();
+            let (q, last) = (run.q(steps), [amplitude.sin(), -amplitude.cos()]);
+            let length = (0..run.len()).map(|k| (run.q(k)[0].hypot(run.q(k)[1]) - 1.0).abs()).fold(0.0, f64::max);
+            ((q[0] - last[0]).hypot(q[1] - last[1]), length)
+        };
+        let (coarse, fine) = (error(500), error(2000));
+        assert!(fine.0 < coarse.0 / 3.0 && fine.0 < 1e-2, "{}: {coarse:?} {fine:?}", row.info.name);
+        assert!(fine.1 < coarse.1 / 3.0 && fine.1 < 1e-2, "{}: {coarse:?} {fine:?}", row.info.name);
     }
 }
 

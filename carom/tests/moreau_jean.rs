@@ -119,3 +119,27 @@ fn newton_failure_is_reported() {
     let error = simulate(stiff, MoreauJean::default(), 1.0, 1e-2).unwrap_err();
     assert!(matches!(error, SimulationError::Step { index: 0, source: StepError::Newton { .. }, .. }), "{error}");
 }
+
+/// The stepper as an iterator is the same loop as a recorded run.
+#[test]
+fn iterating_is_running() {
+    let make = || {
+        let stepper = Bound::new(
+            MoreauJean::default(),
+            Box::new(BouncingBall::default().model()),
+            carom_solve::solver::default(),
+        );
+        Simulation::new(Box::new(stepper.unwrap()), Box::new(FixedStep { h: 1e-2 }), 5.0).unwrap()
+    };
+    let solution = make().record().unwrap();
+    let states: Vec<_> = make().map(|snapshot| snapshot.unwrap().state).collect();
+    assert_eq!(states.len() + 1, solution.len());
+    for (k, state) in states.iter().enumerate() {
+        assert_eq!(
+            (state.t, state.q.as_slice(), state.v.as_slice()),
+            (solution.t[k + 1], solution.q(k + 1), solution.v(k + 1))
+        );
+    }
+    // times are multiples of the step without accumulated rounding
+    assert_eq!(solution.t[499], 499.0 * 1e-2);
+}

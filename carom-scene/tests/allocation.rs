@@ -1,0 +1,56 @@
+//! A step of a model from a file allocates nothing after warm-up.
+#![allow(unsafe_code)]
+
+use carom_scene::{Overrides, load};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::path::Path;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Every example runs once to warm up, then again from its start, with open, impact and closed phases: no allocation.
+#[test]
+fn examples_do_not_allocate_in_a_step() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let scene = load(&path, &Overrides::default()).unwrap();
+        let mut stepper = scene.stepper().unwrap();
+        let steps = scene.span.steps().min(20_000);
+        for round in 0..2 {
+            stepper.restart(&scene.initial);
+            let before = COUNT.with(Cell::get);
+            for _ in 0..steps {
+                stepper.attempt(scene.span.step).unwrap();
+                stepper.accept();
+            }
+            let allocations = COUNT.with(Cell::get) - before;
+            assert!(round == 0 || allocations == 0, "{}: {allocations} allocations in {steps} steps", path.display());
+        }
+        seen += 1;
+    }
+    assert!(seen >= 8);
+}
