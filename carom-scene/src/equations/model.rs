@@ -86,13 +86,6 @@ impl Equations {
         Ok(model)
     }
 
-    /// The smallest relative pivot of the mass matrix at the initial state: not positive where it is not positive definite.
-    pub fn mass_definiteness(&mut self) -> f64 {
-        let at = self.initial.clone();
-        self.evaluate_mass(&at.q);
-        self.operator.definiteness()
-    }
-
     #[inline]
     fn evaluate_mass(&mut self, q: &[f64]) {
         if !self.constancy.mass {

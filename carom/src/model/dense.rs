@@ -47,30 +47,6 @@ impl DenseOperator {
         }
         self.lu.factor().map_err(|source| ModelError::Singular { t, source })
     }
-
-    /// The smallest pivot of a Cholesky factorisation of the mass, relative to its diagonal: not positive where the mass is not
-    /// positive definite.
-    pub fn definiteness(&self) -> f64 {
-        let n = self.n;
-        let mut l = self.mass.clone();
-        let mut smallest = f64::INFINITY;
-        for k in 0..n {
-            let pivot = l[k * n + k] - (0..k).map(|j| l[k * n + j] * l[k * n + j]).sum::<f64>();
-            let relative = pivot / self.mass[k * n + k].abs().max(f64::MIN_POSITIVE);
-            // a NaN ends here as well
-            if relative.is_nan() || relative <= 0.0 {
-                return if relative.is_nan() { f64::NEG_INFINITY } else { relative };
-            }
-            smallest = smallest.min(relative);
-            let root = pivot.sqrt();
-            l[k * n + k] = root;
-            for i in k + 1..n {
-                let dot: f64 = (0..k).map(|j| l[i * n + j] * l[k * n + j]).sum();
-                l[i * n + k] = (l[i * n + k] - dot) / root;
-            }
-        }
-        smallest
-    }
 }
 
 impl LinearSolve for DenseOperator {
@@ -80,23 +56,5 @@ impl LinearSolve for DenseOperator {
     #[inline]
     fn solve(&self, rhs: &mut [f64]) {
         self.lu.solve(rhs);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn definiteness_tells_definite_from_semidefinite() {
-        let mut a = DenseOperator::new(2);
-        a.mass.copy_from_slice(&[2.0, 1.0, 1.0, 2.0]);
-        assert!((a.definiteness() - 0.75).abs() < 1e-15);
-        a.mass.copy_from_slice(&[1.0, 1.0, 1.0, 1.0]);
-        assert!(a.definiteness() <= 0.0);
-        a.mass.copy_from_slice(&[1.0, 0.0, 0.0, -1.0]);
-        assert!(a.definiteness() < 0.0);
-        a.mass.copy_from_slice(&[f64::NAN, 0.0, 0.0, 1.0]);
-        assert!(a.definiteness() < 0.0);
     }
 }
