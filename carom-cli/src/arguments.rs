@@ -23,6 +23,10 @@ pub enum Command {
     Check(CheckArguments),
     /// Measure errors and orders over a range of steps, scheme by scheme.
     Converge(ConvergeArguments),
+    /// Solve stored problems: Siconos .dat files (LCP, MLCP, relay, friction) and FCLIB HDF5 files.
+    Solve(SolveArguments),
+    /// Run all solvers on all problem files of a folder and draw a performance profile.
+    Profile(ProfileArguments),
     /// List what there is.
     List { what: Listing },
     /// Show the page of a scheme or solver: equations, options with defaults, claims, citations.
@@ -164,4 +168,50 @@ pub struct NewArguments {
     /// Overwrite an existing file.
     #[arg(long)]
     pub force: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct SolveArguments {
+    /// Problem files.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Solver by name (see `carom list solvers`).
+    #[arg(long, default_value = "auto")]
+    pub solver: String,
+    /// Tolerance on the certificate's residual, instead of the solver's default.
+    #[arg(long)]
+    pub tolerance: Option<f64>,
+    /// Kind of the files, where it cannot be told from their content: lcp, mlcp, relay, friction, global-friction, fclib.
+    #[arg(long)]
+    pub kind: Option<String>,
+    /// Write solutions into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// With --out: write each problem as an FCLIB file as well.
+    #[arg(long, requires = "out")]
+    pub fclib: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ProfileArguments {
+    /// Folder with problem files.
+    pub folder: PathBuf,
+    /// Solvers by name, separated by commas [default: all].
+    #[arg(long, value_delimiter = ',')]
+    pub solvers: Vec<String>,
+    /// Tolerance on the certificate's residual.
+    #[arg(long, default_value_t = 1e-8)]
+    pub tolerance: f64,
+    /// Problems with more rows are given to `auto` and `nsgs` only.
+    #[arg(long, default_value_t = 3000)]
+    pub most_rows: usize,
+    /// Folder for the results [default: out/profile].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
 }

@@ -11,6 +11,7 @@ mod new;
 mod progress;
 mod run;
 mod show;
+mod solve;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -22,6 +23,8 @@ fn main() -> ExitCode {
         Command::Run(run) => run::run(&run),
         Command::Check(check) => check::check(&check),
         Command::Converge(converge) => converge::converge(&converge),
+        Command::Solve(solve) => solve::solve(&solve),
+        Command::Profile(profile) => solve::profile(&profile),
         Command::List { what } => list::list(what),
         Command::Show { name } => show::show(&name),
         Command::New(new) => new::new(&new),

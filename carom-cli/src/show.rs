@@ -44,7 +44,8 @@ pub fn show(name: &str) -> Result<(), Failure> {
 fn options(options: &[OptionDoc]) -> Result<(), Failure> {
     say("Options")?;
     for option in options {
-        say(format_args!("  {} = {}\n      {}", option.name, option.default, option.meaning))?;
+        let default = if option.default == "null" { "none" } else { &option.default };
+        say(format_args!("  {} = {default}\n      {}", option.name, option.meaning))?;
     }
     say("")
 }

@@ -21,6 +21,7 @@ pub mod equations;
 pub mod expression;
 pub mod file;
 pub mod nearest;
+pub mod problem_file;
 pub mod scene;
 
 pub use diagnostic::{Diagnostic, Place, Severity, SourceText};

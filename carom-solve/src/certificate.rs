@@ -7,7 +7,14 @@
 //!     residual = ‖ F'(λ', u') ‖₂ / max(‖b'‖₂, ‖λ'‖₂, ‖u'‖₂)                               (1)
 //! ```
 //!
-//! which is zero exactly at solutions; it is the relative error of [acary2018] made independent of units.
+//! which is zero exactly at solutions; it is the relative error of [acary2018] made independent of units. That error itself,
+//! [`OneStepProblem::full_error`], is
+//!
+//! ```text
+//!     e = ‖ F(λ, u) ‖₂ / max(‖b‖₂, ‖λ‖₂, ‖u‖₂),    Fᵢ = λᵢ − P_Kᵢ(λᵢ − uᵢ − sᵢ(uᵢ))          (2)
+//! ```
+//!
+//! with `ρ = 1` whatever the units: reported beside (1) to compare with published figures.
 
 use crate::{Delassus, OneStepProblem, Reaction};
 use serde::Serialize;
@@ -96,6 +103,34 @@ impl Certificate {
             complementarity: self.complementarity.max(other.complementarity),
             law: if other.residual > self.residual { other.law } else { self.law },
         }
+    }
+}
+
+impl OneStepProblem<'_> {
+    /// The relative error (2) of the literature, for any mixture of laws; `z.u` must be that of `z.lambda`, as after
+    /// [`certify`](Self::certify). A denominator below the machine epsilon counts as one. Infinite where a number is not finite.
+    pub fn full_error(&self, z: &Reaction) -> f64 {
+        self.full_error_against(z, norm2(self.b()).sqrt())
+    }
+
+    /// As (2), with `offset` in the place of `‖b‖`.
+    pub(crate) fn full_error_against(&self, z: &Reaction, offset: f64) -> f64 {
+        if z.lambda.len() != self.size() || z.u.len() != self.size() {
+            return f64::INFINITY;
+        }
+        let mut missed = 0.0;
+        let mut f = [0.0; 3];
+        for (law, &first) in self.laws().iter().zip(self.offsets()) {
+            let rows = first..first + law.size();
+            let f = &mut f[..law.size()];
+            law.natural_map(&z.lambda[rows.clone()], &z.u[rows], 1.0, f);
+            missed += norm2(f);
+        }
+        let (lambda, u) = (norm2(&z.lambda).sqrt(), norm2(&z.u).sqrt());
+        let size = offset.max(lambda).max(u);
+        let error = if size > f64::EPSILON { missed.sqrt() / size } else { missed.sqrt() };
+        // `max` drops NaN: ask each of them
+        if (error + lambda + u + offset).is_finite() { error } else { f64::INFINITY }
     }
 }
 

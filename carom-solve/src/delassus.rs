@@ -1,127 +1,55 @@
 //! The Delassus matrix `W = D + C A⁻¹ B`, one dense block per pair of laws that see each other.
 //!
-//! Storage: compressed rows of blocks, each block row-major and contiguous. Buffers keep their capacity.
+//! Storage: compressed rows of blocks, columns rising, each block row-major and all of them contiguous in this order: where
+//! all laws have the same size, the values are an array of blocks. Buffers keep their capacity.
 
-use crate::Parts;
+mod assembly;
 
 /// Block-sparse `W`. Laws are the block rows and columns.
 #[derive(Clone, Debug, Default)]
 pub struct Delassus {
     offset: Vec<usize>,   // (laws + 1) first row of each law
     start: Vec<usize>,    // (laws + 1) first block of each block row
-    column: Vec<usize>,   // (blocks) law of the block's columns
+    column: Vec<u32>,     // (blocks) law of the block's columns
     at: Vec<usize>,       // (blocks) first value of the block
     diagonal: Vec<usize>, // (laws) index of the diagonal block
     value: Vec<f64>,
-    by_column: Vec<(usize, usize, usize)>, // (blocks) row, column, position in `raw`: the order of assembly
-    raw: Vec<f64>,                         // values in the order of assembly
-    response: Vec<f64>,                    // (n × size of a law) A⁻¹ B of one law
+    scale: Vec<f64>, // (laws) mean of the diagonal
+    uniform: usize,  // rows of every law; zero if they differ
+    finite: bool,    // whether all values are
+    work: assembly::Workspace,
+}
+
+/// `W` of laws that all have N rows: an array of blocks of NN = N² values.
+#[derive(Clone, Copy)]
+pub(crate) struct Uniform<'a, const NN: usize> {
+    start: &'a [usize],
+    diagonal: &'a [usize],
+    column: &'a [u32],
+    value: &'a [[f64; NN]],
+}
+
+impl<'a, const NN: usize> Uniform<'a, NN> {
+    /// The blocks of each row on either side of its diagonal, row by row.
+    #[inline]
+    pub(crate) fn rows(self) -> impl Iterator<Item = [(&'a [u32], &'a [[f64; NN]]); 2]> {
+        self.start.windows(2).zip(self.diagonal).map(move |(ends, &middle)| {
+            [ends[0]..middle, middle + 1..ends[1]].map(|range| (&self.column[range.clone()], &self.value[range]))
+        })
+    }
 }
 
 impl Delassus {
-    pub(crate) fn assemble(&mut self, p: &Parts<'_>, offset: &[usize]) {
-        self.offset.clear();
-        self.offset.extend_from_slice(offset);
-        if p.laws.len() == 1 {
-            return self.assemble_alone(p);
-        }
-        self.by_column.clear();
-        self.raw.clear();
-        for j in 0..p.laws.len() {
-            self.assemble_column(p, j);
-        }
-        self.sort_into_rows(p.laws.len());
+    /// The array of blocks, if all laws have N rows and NN = N².
+    pub(crate) fn uniform<const NN: usize>(&self) -> Option<Uniform<'_, NN>> {
+        let (value, _) = self.value.as_chunks();
+        let Delassus { start, diagonal, column, .. } = self;
+        (self.uniform * self.uniform == NN).then_some(Uniform { start, diagonal, column, value })
     }
 
-    /// One law alone has one block: nothing to sort. Steps with one contact are the most frequent ones of all.
-    fn assemble_alone(&mut self, p: &Parts<'_>) {
-        let size = self.offset[1];
-        // the pattern of one block is always the same: keep it
-        if self.diagonal.len() != 1 {
-            for list in [&mut self.start, &mut self.column, &mut self.at, &mut self.diagonal] {
-                list.clear();
-                list.push(0);
-            }
-            self.start.push(1);
-        }
-        self.value.clear();
-        self.value.resize(size * size, 0.0);
-        for k in 0..size {
-            self.response.clear();
-            self.response.resize(p.lhs.dim(), 0.0);
-            p.input.add_row(k, 1.0, &mut self.response);
-            p.lhs.solve(&mut self.response);
-            for r in 0..size {
-                self.value[r * size + k] = entry(p, r, k, &self.response);
-            }
-        }
-    }
-
-    /// Blocks (i, j) of one law j: solve with its columns of `B`, then multiply by the rows of `C` that see the response.
-    fn assemble_column(&mut self, p: &Parts<'_>, j: usize) {
-        let n = p.lhs.dim();
-        let columns = self.offset[j]..self.offset[j + 1];
-        let width = columns.len();
-        self.response.clear();
-        self.response.resize(n * width, 0.0);
-        for (x, c) in self.response.chunks_mut(n.max(1)).zip(columns.clone()) {
-            p.input.add_row(c, 1.0, x);
-            p.lhs.solve(x);
-        }
-        for i in 0..p.laws.len() {
-            let position = self.raw.len();
-            let mut any = i == j;
-            for r in self.offset[i]..self.offset[i + 1] {
-                for k in 0..width {
-                    let x = &self.response[k * n..(k + 1) * n];
-                    let w = entry(p, r, columns.start + k, x);
-                    any |= w != 0.0;
-                    self.raw.push(w);
-                }
-            }
-            if any {
-                self.by_column.push((i, j, position));
-            } else {
-                self.raw.truncate(position);
-            }
-        }
-    }
-
-    /// From column order to row order (a stable counting sort).
-    fn sort_into_rows(&mut self, laws: usize) {
-        self.start.clear();
-        self.start.resize(laws + 1, 0);
-        for &(i, ..) in &self.by_column {
-            self.start[i + 1] += 1;
-        }
-        for i in 0..laws {
-            self.start[i + 1] += self.start[i];
-        }
-        let blocks = self.by_column.len();
-        self.column.resize(blocks, 0);
-        self.at.resize(blocks, 0);
-        self.diagonal.resize(laws, 0);
-        // fill each row from its start; `diagonal` serves as the cursor until the end
-        self.diagonal.copy_from_slice(&self.start[..laws]);
-        for &(i, j, position) in &self.by_column {
-            self.column[self.diagonal[i]] = j;
-            self.at[self.diagonal[i]] = position;
-            self.diagonal[i] += 1;
-        }
-        self.value.clear();
-        for i in 0..laws {
-            let height = self.offset[i + 1] - self.offset[i];
-            for k in self.start[i]..self.start[i + 1] {
-                let j = self.column[k];
-                let length = height * (self.offset[j + 1] - self.offset[j]);
-                let from = self.at[k];
-                self.at[k] = self.value.len();
-                self.value.extend_from_slice(&self.raw[from..from + length]);
-                if j == i {
-                    self.diagonal[i] = k;
-                }
-            }
-        }
+    /// Number of stored blocks.
+    pub fn blocks(&self) -> usize {
+        self.column.len()
     }
 
     /// Number of laws.
@@ -145,7 +73,7 @@ impl Delassus {
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, &[f64])> {
         let height = self.offset[i + 1] - self.offset[i];
         (self.start[i]..self.start[i + 1]).map(move |k| {
-            let j = self.column[k];
+            let j = self.column[k] as usize;
             let length = height * (self.offset[j + 1] - self.offset[j]);
             (j, &self.value[self.at[k]..self.at[k] + length])
         })
@@ -162,19 +90,17 @@ impl Delassus {
     /// Mean of the diagonal of law `i`: its inverse mass as the law feels it. One where the law sees no inertia at all.
     #[inline]
     pub fn scale(&self, i: usize) -> f64 {
-        let block = self.diagonal(i);
-        let size = self.offset[i + 1] - self.offset[i];
-        if let [w] = *block {
-            return if w > 0.0 && w.is_finite() { w } else { 1.0 };
-        }
-        let trace: f64 = (0..size).map(|k| block[k * size + k]).sum();
-        let mean = trace / size as f64;
-        if mean > 0.0 && mean.is_finite() { mean } else { 1.0 }
+        self.scale[i]
+    }
+
+    /// [`scale`](Self::scale) of all laws.
+    pub fn scales(&self) -> &[f64] {
+        &self.scale
     }
 
     /// Whether every value is a finite number.
     pub fn is_finite(&self) -> bool {
-        self.value.iter().all(|x| x.is_finite())
+        self.finite
     }
 
     /// All of `W`, row-major.
@@ -205,14 +131,6 @@ impl Delassus {
             }
         }
     }
-}
-
-/// Entry (r, c) of W, with `x` the response to a unit reaction c.
-#[inline]
-fn entry(p: &Parts<'_>, r: usize, c: usize, x: &[f64]) -> f64 {
-    let w = p.output.dot(r, x);
-    let Some(d) = p.feedthrough else { return w };
-    w + d.row(r).iter().filter(|entry| entry.0 == c).map(|entry| entry.1).sum::<f64>()
 }
 
 #[cfg(test)]

@@ -26,14 +26,17 @@
 //! assert!((z.lambda[0] - 2.0).abs() < 1e-15 && certificate.residual < 1e-15);
 //! ```
 
+mod block_lu;
 mod certificate;
 mod delassus;
 mod dense;
+pub mod family;
 pub mod law;
 mod options;
 mod problem;
 mod rows;
 pub mod solver;
+mod stored;
 
 pub use certificate::Certificate;
 pub use delassus::Delassus;
@@ -43,3 +46,4 @@ pub use options::{OptionDoc, OptionError, Options, page};
 pub use problem::{Identity, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction};
 pub use rows::Rows;
 pub use solver::{SOLVERS, SolveError, Solver, SolverInfo, SolverRow, Unsupported};
+pub use stored::{BlockFactor, GlobalParts, StoredError, StoredProblem};

@@ -38,7 +38,8 @@ pub trait Options: Default + Serialize + DeserializeOwned + JsonSchema {
             .flatten()
             .map(|(name, property)| OptionDoc {
                 name: name.clone(),
-                default: defaults.get(name).map(|v| v.to_string()).unwrap_or_default(),
+                // an option that is not set by default has none
+                default: defaults.get(name).map_or_else(|| "null".into(), Value::to_string),
                 meaning: property.get("description").and_then(Value::as_str).unwrap_or_default().replace('\n', " "),
             })
             .collect()

@@ -15,6 +15,17 @@ use std::ops::Range;
 pub trait LinearSolve {
     fn dim(&self) -> usize;
     fn solve(&self, rhs: &mut [f64]);
+
+    /// The interval of degrees of freedom that `A` couples with `dof`: `A` is block-diagonal over such intervals. All, unless
+    /// the implementor knows better; then the Delassus matrix of many small bodies costs what its entries cost.
+    fn block(&self, _dof: usize) -> Range<usize> {
+        0..self.dim()
+    }
+
+    /// `x ← A⁻¹ x` within one interval of [`block`](Self::block); `rhs` has its length.
+    fn solve_block(&self, _block: Range<usize>, rhs: &mut [f64]) {
+        self.solve(rhs);
+    }
 }
 
 /// The unit matrix of a given size, for problems that are given in reduced form.
@@ -25,6 +36,9 @@ impl LinearSolve for Identity {
         self.0
     }
     fn solve(&self, _rhs: &mut [f64]) {}
+    fn block(&self, dof: usize) -> Range<usize> {
+        dof..dof + 1
+    }
 }
 
 /// What a scheme hands over. `input` holds `Bᵀ`: in mechanics it often is the same object as `output`.

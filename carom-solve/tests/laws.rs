@@ -2,11 +2,16 @@
 
 mod generated;
 
-use carom_solve::{Law, SOLVERS, SolveError};
+use carom_solve::{Law, SOLVERS, SolveError, SolverRow};
 use generated::Problem;
 use serde_json::json;
 
-/// All solvers find `expected`, to rounding.
+/// What a solver must reach on one law: rounding where it has a closed form, its own claim where it iterates to a tolerance.
+fn bound(row: &SolverRow) -> f64 {
+    if ["interior-point", "proximal", "newton"].contains(&row.info.name) { row.info.accuracy } else { 1e-14 }
+}
+
+/// All solvers find `expected`.
 fn check(law: Law, w: &[f64], b: &[f64], expected: &[f64]) {
     let problem = Problem::reduced(&[law], w, b);
     for row in SOLVERS {
@@ -15,10 +20,11 @@ fn check(law: Law, w: &[f64], b: &[f64], expected: &[f64]) {
             continue;
         }
         let (z, certificate) = problem.solve(&mut *solver).unwrap();
-        assert!(certificate.residual < 1e-14, "{} {law:?}: {certificate:?}", row.info.name);
+        assert!(certificate.residual < bound(row), "{} {law:?}: {certificate:?}", row.info.name);
         for (x, y) in z.lambda.iter().zip(expected) {
             assert!(
-                (x - y).abs() < 1e-14 * (1.0 + y.abs()),
+                // W is well conditioned in all of them: λ is as good as the residual
+                (x - y).abs() < if bound(row) > 1e-14 { 10.0 * bound(row) } else { 1e-14 } * (1.0 + y.abs()),
                 "{} {law:?} b = {b:?}: {:?}, not {expected:?}",
                 row.info.name,
                 z.lambda
@@ -99,7 +105,8 @@ fn a_law_that_sees_no_inertia_is_solved_or_refused() {
                 Err(SolveError::Unsupported(_)) => {}
                 Err(error) => {
                     assert!(!solvable, "{} {law:?}: {error}", row.info.name);
-                    assert!(error.certificate().unwrap().residual > 0.1);
+                    // the residual is relative to λ, which may have grown without bound; the velocity stays at −1
+                    assert!(error.certificate().unwrap().velocity > 0.1, "{} {law:?}: {error:?}", row.info.name);
                 }
             }
         }

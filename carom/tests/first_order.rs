@@ -82,7 +82,9 @@ impl Scheme for ExplicitEuler {
         let feedthrough = if c.feedthrough.is_empty() { None } else { Some(&c.feedthrough) };
         let parts = Parts { lhs: model, output: &c.rows, input: &w.input, feedthrough, b: &w.b, laws: &w.laws };
         let problem = OneStepProblem::new(parts, &mut w.problem);
-        let worst = solver.solve(&problem, &mut w.z).map_err(|error| StepError::Solve { error: Box::new(error), contact: None })?;
+        let worst = solver
+            .solve(&problem, &mut w.z)
+            .map_err(|error| StepError::Solve { error: Box::new(error), contact: None })?;
         for (d, response) in w.increment.iter_mut().zip(&w.z.response) {
             *d += response;
         }

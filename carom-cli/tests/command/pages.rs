@@ -102,7 +102,11 @@ fn pages_have_equations_options_and_citations() {
         let page = session.succeed(["show", name]);
         assert!(page.contains(&format!("`{name}`")), "{page}");
         for option in options {
-            assert!(page.contains(&format!("  {} = {}\n", option.name, option.default)), "{name}: {}", option.name);
+            assert!(
+                page.contains(&format!("  {} = {}\n", option.name, option.default.replace("null", "none"))),
+                "{name}: {}",
+                option.name
+            );
         }
         for key in citations {
             assert!(page.contains(key) && known.contains(&format!("{{{key},")), "{name}: {key}");

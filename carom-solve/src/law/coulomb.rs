@@ -18,7 +18,8 @@ pub(super) fn norm(x: &[f64]) -> f64 {
 pub(super) fn project(mu: f64, x: &mut [f64]) {
     let t = norm(&x[1..]);
     let n = x[0];
-    if t <= mu * n {
+    // without friction the cone is a ray: 0 ≤ 0·n says nothing about the sign of n
+    if t <= mu * n && n >= 0.0 {
         return;
     }
     if mu * t <= -n {
@@ -37,4 +38,20 @@ pub(super) fn project(mu: f64, x: &mut [f64]) {
 pub(super) fn complementarity(mu: f64, lambda: &[f64], u: &[f64]) -> f64 {
     let dot: f64 = lambda.iter().zip(u).map(|(a, b)| a * b).sum();
     (dot + mu * norm(&u[1..]) * lambda[0]).abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::project;
+
+    #[test]
+    fn without_friction_the_cone_is_a_ray() {
+        for (from, to) in
+            [([-2.0, 0.0, 0.0], [0.0; 3]), ([2.0, 1.0, -1.0], [2.0, 0.0, 0.0]), ([-1.0, 3.0, 0.0], [0.0; 3])]
+        {
+            let mut x = from;
+            project(0.0, &mut x);
+            assert_eq!(x, to);
+        }
+    }
 }

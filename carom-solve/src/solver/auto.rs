@@ -2,27 +2,55 @@
 //!
 //! | problem | rungs |
 //! |---|---|
+//! | empty, or nothing approaches | no reaction |
 //! | one law | closed form, then as below |
-//! | no friction, up to 200 rows | Lemke, Gauss-Seidel |
-//! | planar friction, up to 24 rows | Lemke, Gauss-Seidel, enumeration |
-//! | planar friction, up to 400 rows | 100 Gauss-Seidel sweeps, Lemke, Gauss-Seidel |
-//! | larger, no spatial friction | Gauss-Seidel, Lemke |
-//! | spatial friction | Gauss-Seidel |
+//! | no friction, up to 30 rows | Lemke, Newton-min, Gauss-Seidel while it pays, interior point, enumeration |
+//! | no friction, up to 1000 rows | Newton-min, Lemke, Gauss-Seidel while it pays, interior point |
+//! | no friction, larger | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
+//! | planar friction, up to 24 rows | Lemke, Gauss-Seidel while it pays, interior point, enumeration |
+//! | planar friction, larger | Gauss-Seidel while it pays, interior point, Lemke up to 400 rows, Gauss-Seidel |
+//! | spatial friction | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
 //!
 //! Small planar problems start with Lemke's method [lemke1965, cottle1992]: a few pivots cost less than the many sweeps that
-//! nearly singular `W` need. Gauss-Seidel [jourdan1998, acary2018] starts from the guess, or from the best point so far.
+//! nearly singular `W` need. Gauss-Seidel [jourdan1998, acary2018] starts from the guess, or from the best point so far. From
+//! sweep 28 on its rate of convergence predicts the sweeps that are left; it goes on while these are fewer than 100 or cost
+//! less than 25 factorisations of `W`,
+//!
+//! ```text
+//!     sweeps left · (0.45 N² blocks + 40 laws) ≤ 25 (0.25 multiplications + 400 laws)      [ns]      (1)
+//! ```
+//!
+//! with the multiplications known from the symbolic analysis and the weights measured. Then the interior-point method with
+//! its proximal finish [desaxce1998, rockafellar1976] follows, from its own start: points of Gauss-Seidel are worse starts
+//! even where their residual is smaller.
+//!
 //! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate. Without
-//! friction a ray of Lemke's method outweighs it: for positive semidefinite `W` it proves that there is no solution, and
-//! reactions that grow without bound have small relative residuals.
+//! friction a ray of Lemke's method outweighs it: for positive semidefinite `W` it proves that there is no solution.
+//!
+//! A point whose residual is small only because its reactions are large is no solution: `‖F'‖ ≤ 10⁻³ (‖b'‖ + ‖bounds'‖)` in
+//! the scaled variables of the certificate is asked for besides, the bounds being those of boxes.
 
 use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
+use super::interior_point::{InteriorPoint, InteriorPointOptions};
 use super::lemke::{Lemke, LemkeOptions};
 use super::local::Local;
+use super::newton_min::{NewtonMin, NewtonMinOptions};
 use super::nsgs::{Nsgs, NsgsOptions};
-use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission};
+use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+mod cost;
+mod record;
+
+use record::{Entry, Record};
+
+/// Largest number of combinations that are enumerated.
+const COMBINATIONS: usize = 4096;
+
+/// How often a rung is repeated with a smaller tolerance because the full error asks for it.
+const REPEATED: usize = 4;
 
 /// Options of the default solver.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,11 +60,15 @@ pub struct AutoOptions {
     pub tolerance: f64,
     /// Largest number of Gauss-Seidel sweeps over all laws [-].
     pub max_sweeps: usize,
+    /// Largest relative error of the literature (natural map with ρ = 1, in the user's units) that is accepted besides; none if it does not matter [-].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub full_error: Option<f64>,
 }
 
 impl Default for AutoOptions {
     fn default() -> Self {
-        AutoOptions { tolerance: 1e-10, max_sweeps: 10_000 }
+        AutoOptions { tolerance: 1e-10, max_sweeps: 10_000, full_error: None }
     }
 }
 
@@ -48,22 +80,28 @@ impl AutoOptions {
 
 impl Options for AutoOptions {
     fn validate(&self) -> Result<(), OptionError> {
+        if self.full_error.is_some_and(|e| !(e > 0.0 && e.is_finite())) {
+            return Err(OptionError::new("full-error", "must be positive and finite"));
+        }
         self.sweeps().validate()
     }
 }
 
 /// One method of the ladder.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Rung {
+    #[default]
+    AtRest,
     ClosedForm,
     Lemke,
-    FewSweeps,
+    NewtonMin,
+    /// Gauss-Seidel while it pays.
     Sweeps,
+    InteriorPoint,
+    /// Gauss-Seidel to the end.
+    AllSweeps,
     Enumeration,
 }
-
-/// Sweeps of the short rung.
-const FEW: usize = 100;
 
 /// The rungs for a problem.
 fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
@@ -71,13 +109,15 @@ fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
     let spatial = laws.iter().any(|law| matches!(law, Law::Coulomb3 { .. }));
     let planar = laws.iter().any(|law| matches!(law, Law::Coulomb2 { .. }));
     match (laws.len(), spatial, planar, rows) {
-        (1, true, ..) => &[ClosedForm, Sweeps],
+        (1, true, ..) => &[ClosedForm, Sweeps, InteriorPoint],
         (1, ..) => &[ClosedForm, Lemke, Enumeration],
-        (_, true, ..) => &[Sweeps],
-        (_, _, false, ..=200) => &[Lemke, Sweeps, Enumeration],
-        (_, _, true, ..=24) => &[Lemke, Sweeps, Enumeration],
-        (_, _, true, ..=400) => &[FewSweeps, Lemke, Sweeps],
-        _ => &[Sweeps, Lemke],
+        (_, true, ..) => &[Sweeps, InteriorPoint, AllSweeps],
+        (_, _, false, ..=30) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
+        (_, _, false, ..=1000) => &[NewtonMin, Lemke, Sweeps, InteriorPoint],
+        (_, _, false, _) => &[Sweeps, InteriorPoint, AllSweeps],
+        (_, _, true, ..=24) => &[Lemke, Sweeps, InteriorPoint, Enumeration],
+        (_, _, true, ..=400) => &[Sweeps, InteriorPoint, Lemke, AllSweeps],
+        (_, _, true, _) => &[Sweeps, InteriorPoint, AllSweeps],
     }
 }
 
@@ -85,8 +125,11 @@ fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
 pub struct Auto {
     options: AutoOptions,
     lemke: Lemke,
+    newton_min: NewtonMin,
     nsgs: Nsgs,
+    interior: InteriorPoint,
     enumerative: Enumerative,
+    record: Record,
     best: Vec<f64>, // (m) reactions of the best certificate so far
 }
 
@@ -97,7 +140,7 @@ impl Configured for Auto {
         title: "a ladder of methods, chosen by laws and size",
         laws: "equality, unilateral, box, planar friction, spatial friction",
         accuracy: 1e-10,
-        citations: &["lemke1965", "cottle1992", "jourdan1998", "acary2018"],
+        citations: &["lemke1965", "cottle1992", "jourdan1998", "desaxce1998", "rockafellar1976", "acary2018"],
         source: include_str!("auto.rs"),
     };
 
@@ -105,8 +148,11 @@ impl Configured for Auto {
         let tolerance = options.tolerance;
         Auto {
             lemke: Lemke::configure(LemkeOptions { tolerance, ..LemkeOptions::default() }),
+            newton_min: NewtonMin::configure(NewtonMinOptions { tolerance, ..NewtonMinOptions::default() }),
             nsgs: Nsgs::configure(options.sweeps()),
+            interior: interior_point(tolerance),
             enumerative: Enumerative::configure(EnumerativeOptions { tolerance, ..EnumerativeOptions::default() }),
+            record: Record::default(),
             best: Vec::new(),
             options,
         }
@@ -122,9 +168,32 @@ impl Solver for Auto {
         admission::valid("auto", laws)
     }
 
+    fn log(&self) -> String {
+        let (rungs, interior) = (self.record.to_string(), self.interior.log());
+        if interior.is_empty() { rungs } else { rungs.replace("interior-point", &interior) }
+    }
+
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
+        self.record.clear();
+        // one law is what most steps have: nothing but the closed form, and no detour
+        if problem.laws().len() == 1
+            && self.options.full_error.is_none()
+            && let Ok(certificate) = self.one_law(problem, z)
+        {
+            self.record.push(Entry { rung: Rung::ClosedForm, effort: 0, residual: certificate.residual });
+            return Ok(certificate);
+        }
+        self.admits(problem.laws())?;
+        admission::finite(problem, &problem.delassus())?;
+        if admission::at_rest(problem) {
+            z.reset(problem.size());
+            let result = problem.conclude(z, self.options.tolerance, 0);
+            self.record.push(Entry::new(Rung::AtRest, &result));
+            return result;
+        }
         let mut failed: Option<SolveError> = None;
         let mut ray: Option<SolveError> = None;
+        let mut least = f64::INFINITY;
         let friction = problem.laws().iter().any(|law| matches!(law, Law::Coulomb2 { .. } | Law::Coulomb3 { .. }));
         for &rung in ladder(problem.laws(), problem.size()) {
             let error = match self.climb(rung, problem, z) {
@@ -134,17 +203,17 @@ impl Solver for Auto {
             if matches!(error, SolveError::Ray { .. }) && !friction {
                 ray = Some(error.clone());
             }
-            // nothing to compare: a law or a number that no other method will like better, or a rung that does not fit
+            // nothing to compare: the rung does not fit
             let Some(certificate) = error.certificate() else {
-                match failed {
-                    None => return Err(error),
-                    Some(_) => continue,
-                }
+                continue;
             };
-            let before = failed.as_ref().and_then(SolveError::certificate).map_or(f64::INFINITY, |c| c.residual);
-            if failed.is_none() || certificate.residual < before {
+            // a point that was refused in spite of its residual is not the best one
+            let refused = certificate.residual <= self.options.tolerance;
+            let residual = if refused { f64::INFINITY } else { certificate.residual };
+            if failed.is_none() || residual < least {
                 self.best.clear();
                 self.best.extend_from_slice(&z.lambda);
+                least = residual;
                 failed = Some(error);
             } else {
                 z.lambda.copy_from_slice(&self.best);
@@ -167,22 +236,79 @@ impl Solver for Auto {
 }
 
 impl Auto {
+    /// One rung, repeated with a smaller tolerance as long as the full error alone is too large.
     fn climb(&mut self, rung: Rung, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
+        let mut tolerance = self.options.tolerance;
+        for _ in 0..REPEATED {
+            let result = self.attempt(rung, tolerance, problem, z);
+            let effort = match rung {
+                Rung::Sweeps | Rung::AllSweeps => self.nsgs.sweeps(),
+                _ => 0,
+            };
+            self.record.push(Entry { effort, ..Entry::new(rung, &result) });
+            let certificate = result?;
+            let error = SolveError::NotConverged { certificate, tolerance, iterations: effort };
+            if growth::is_growing(problem, z, certificate) {
+                return Err(error);
+            }
+            let Some(limit) = self.options.full_error else {
+                return Ok(certificate);
+            };
+            let full = problem.full_error(z);
+            if full <= limit {
+                return Ok(certificate);
+            }
+            let next = certificate.residual.min(tolerance) * (0.3 * limit / full).min(0.5);
+            if next < 1e-15 || !matches!(rung, Rung::Sweeps | Rung::AllSweeps | Rung::InteriorPoint) {
+                return Err(error);
+            }
+            tolerance = next;
+        }
+        problem.conclude(z, 0.0, 0)
+    }
+
+    fn attempt(
+        &mut self,
+        rung: Rung,
+        tolerance: f64,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+    ) -> Result<Certificate, SolveError> {
         match rung {
+            Rung::AtRest => problem.conclude(z, tolerance, 0),
             Rung::ClosedForm => self.one_law(problem, z),
             Rung::Lemke => self.lemke.solve(problem, z),
-            Rung::FewSweeps => self.nsgs.sweep_up_to(FEW.min(self.options.max_sweeps), problem, z),
-            Rung::Sweeps => self.nsgs.solve(problem, z),
+            Rung::NewtonMin => self.newton_min.solve(problem, z),
+            Rung::Sweeps => {
+                let interior = &mut self.interior;
+                let mut budget: Option<f64> = None;
+                self.nsgs.sweep_while(tolerance, problem, z, &mut |_, left| {
+                    left <= cost::LEAST || left <= *budget.get_or_insert_with(|| cost::in_sweeps(interior, problem))
+                })
+            }
+            Rung::AllSweeps => self.nsgs.sweep_while(tolerance, problem, z, &mut |_, _| true),
+            Rung::InteriorPoint => {
+                if !cost::is_affordable(&mut self.interior, problem) {
+                    let (size, limit) = (problem.laws().len(), cost::LARGEST);
+                    return Err(SolveError::TooLarge { what: "laws to be factored", size, limit });
+                }
+                if tolerance == self.options.tolerance {
+                    return self.interior.solve(problem, z);
+                }
+                interior_point(tolerance).solve(problem, z)
+            }
             Rung::Enumeration => {
                 let size = combinations(problem.laws());
-                if size > 4096 {
-                    return Err(SolveError::TooLarge { what: "combinations of states", size, limit: 4096 });
+                if size > COMBINATIONS {
+                    let what = "combinations of states";
+                    return Err(SolveError::TooLarge { what, size, limit: COMBINATIONS });
                 }
                 self.enumerative.solve(problem, z)
             }
         }
     }
 
+    #[inline]
     fn one_law(&self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let w = problem.delassus();
         self.admits(problem.laws())?;
@@ -195,4 +321,8 @@ impl Auto {
         }
         problem.conclude(z, self.options.tolerance, 0)
     }
+}
+
+fn interior_point(tolerance: f64) -> InteriorPoint {
+    InteriorPoint::configure(InteriorPointOptions { tolerance, ..InteriorPointOptions::default() })
 }

@@ -17,6 +17,7 @@
 //! larger, but its matrix is copositive wherever `W` is positive semidefinite, for any μ [stewart1996].
 //! Rows are scaled by powers of two near `√(tr Wᵢᵢ/dim)`, which costs no digit and makes the entries of `M` comparable.
 
+use super::product::dot;
 use crate::{Delassus, Law, OneStepProblem};
 
 /// How planar friction is written.
@@ -39,12 +40,14 @@ struct Unknown {
 pub(super) struct LcpForm {
     unknowns: Vec<Unknown>,              // (N)
     couplings: Vec<(usize, usize, f64)>, // entries of M beyond W
-    matrix: Vec<f64>,                    // (N × N) M, row-major
+    plain: bool,                         // z is the scaled λ itself: M is W
+    matrix: Vec<f64>,                    // (N × N) M, row-major, unless plain
     q: Vec<f64>,                         // (N)
     constant: Vec<f64>,                  // (N) part of q that is not in W shift + b
     b: Vec<f64>,                         // (m) scaled b
     shift: Vec<f64>,                     // (m) scaled λ at z = 0
     scale: Vec<f64>,                     // (m) s: λ' = s λ, u' = u / s
+    inverse: Vec<f64>,                   // (m) 1/s
     w: Vec<f64>,                         // (m × m) scaled W
 }
 
@@ -62,7 +65,14 @@ impl LcpForm {
         }
         self.b.clear();
         self.b.extend(problem.b().iter().zip(&self.scale).map(|(b, s)| b / s));
-        self.fill();
+        let plain = |law: &Law| matches!(law, Law::Equality | Law::Unilateral);
+        self.plain = problem.laws().iter().all(plain);
+        if self.plain {
+            self.q.clear();
+            self.q.extend_from_slice(&self.b);
+        } else {
+            self.fill();
+        }
     }
 
     /// Number of unknowns.
@@ -71,11 +81,15 @@ impl LcpForm {
     }
 
     pub(super) fn matrix(&self) -> &[f64] {
-        &self.matrix
+        if self.plain { &self.w } else { &self.matrix }
     }
 
     pub(super) fn q(&self) -> &[f64] {
         &self.q
+    }
+
+    pub(super) fn has_free(&self) -> bool {
+        self.unknowns.iter().any(|unknown| unknown.free)
     }
 
     pub(super) fn is_free(&self, k: usize) -> bool {
@@ -101,7 +115,7 @@ impl LcpForm {
         for (unknown, constant) in self.unknowns.iter().zip(&self.constant) {
             let read = unknown.reads.map_or(0.0, |(row, sign)| {
                 let entries = &self.w[row * m..(row + 1) * m];
-                sign * (self.b[row] + entries.iter().zip(lambda).map(|(w, x)| w * x).sum::<f64>())
+                sign * (self.b[row] + dot(entries, lambda))
             });
             w.push(constant + read);
         }
@@ -124,10 +138,26 @@ impl LcpForm {
             let s = near_root(w.scale(i));
             self.scale.extend(w.rows(i).map(|_| s));
         }
-        w.to_dense(&mut self.w);
-        for (row, s) in self.w.chunks_mut(m.max(1)).zip(&self.scale) {
-            for (w, t) in row.iter_mut().zip(&self.scale) {
-                *w /= s * t;
+        // the reciprocal of a power of two is exact
+        self.inverse.clear();
+        self.inverse.extend(self.scale.iter().map(|s| 1.0 / s));
+        self.w.clear();
+        self.w.resize(m * m, 0.0);
+        for i in 0..w.laws() {
+            let rows = w.rows(i);
+            for (j, block) in w.row(i) {
+                let columns = w.rows(j);
+                let factor = self.inverse[rows.start] * self.inverse[columns.start];
+                if let &[x] = block {
+                    self.w[rows.start * m + columns.start] = x * factor;
+                    continue;
+                }
+                for (r, values) in rows.clone().zip(block.chunks_exact(columns.len())) {
+                    let target = &mut self.w[r * m + columns.start..r * m + columns.end];
+                    for (x, value) in target.iter_mut().zip(values) {
+                        *x = value * factor;
+                    }
+                }
             }
         }
     }
@@ -203,8 +233,7 @@ impl LcpForm {
                 let [(r, x), (s, y)] = column.moves;
                 *entry = sign * (w[r] * x + w[s] * y);
             }
-            let moved: f64 = w.iter().zip(&self.shift).map(|(w, x)| w * x).sum();
-            self.q[k] += sign * (moved + self.b[row]);
+            self.q[k] += sign * (dot(w, &self.shift) + self.b[row]);
         }
         for &(k, j, value) in &self.couplings {
             self.matrix[k * n + j] += value;

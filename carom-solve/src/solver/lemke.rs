@@ -7,37 +7,71 @@
 //! ```
 //!
 //! Free unknowns are eliminated first (complete pivoting; redundant rows are dropped if nothing depends on them). Then the
-//! path of `w = M z + q + 1 z₀` is followed from `z = 0`, `z₀` large, to `z₀ = 0`:
+//! path of `w = M z + q + d z₀` with a covering vector `d > 0` is followed from `z = 0`, `z₀` large, to `z₀ = 0`:
 //!
-//! 1. `z₀` enters the basis, the row with the most negative `q` leaves;
+//! 1. `z₀` enters the basis, the row with the most negative `q/d` leaves;
 //! 2. the complement of the variable that left enters; the row that blocks it leaves, ties by the lexicographic rule;
 //! 3. until `z₀` leaves (a solution) or nothing blocks (a ray).
 //!
+//! The path is followed in revised form: what is kept of the dictionary is the inverse of the entries of the rows with
+//! `w = 0` and the unknowns in the basis. A pivot with `k` unknowns in the basis costs about `n k + 3 k²` operations instead
+//! of the `n²` of a full dictionary, and rows for the lexicographic rule are computed among ties alone.
 //! The equations of the final basis are solved again from the entries of `W`, with iterative refinement: the accuracy does
-//! not suffer from the pivots. The solution is exact up to rounding.
+//! not suffer from the pivots. Where rounding has led the path beside the right basis, a few Newton-min steps (unknowns with
+//! `z > w` into the basis) go on from there. The solution is exact up to rounding.
 //!
-//! Planar friction is first written with three unknowns per contact; where that fails, with the four of [stewart1996], for
-//! which Lemke's method has a convergence proof with any coefficient of friction. Pivots below 1e-9 are refused at first;
-//! the last attempts admit them down to 1e-13.
-//! For copositive-plus `M` a ray proves that the problem is infeasible [cottle1992, theorem 4.4.13].
+//! Free rows that cannot be eliminated among themselves, as in circuits without a path to ground, are kept as pairs of
+//! inequalities, combined so that their part of `M` is as skew as it can be: a monotone problem stays monotone.
 //!
-//! Cost: about `n` pivots of `n²` operations. Good up to some hundreds of unknowns.
+//! Attempts, until the certificate holds: `d = 1`, with pivots below 1e-9 refused, then admitted down to 1e-13; then three
+//! other covering vectors, since on matrices that are not copositive one may end on a ray where another leads to a
+//! solution. Planar friction is first written with three unknowns per contact; where that fails, with the four of
+//! [stewart1996], for which Lemke's method has a convergence proof with any coefficient of friction.
+//!
+//! For copositive-plus `M` a ray proves that the problem is infeasible [cottle1992, theorem 4.4.13]. For any `M` the `z` of the
+//! ray is tested: `y ≥ 0, Mᵀ y ≤ 0, qᵀ y < 0` is a proof by itself and ends the attempts. Equations that contradict each other
+//! end in the same error, [`SolveError::Ray`].
+//!
+//! Good up to some thousands of unknowns.
 
-mod dictionary;
+mod basis;
+mod kernel;
+mod path;
+mod reduction;
 
 use super::lcp_form::{Friction, LcpForm};
-use super::ranked::RankedLu;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission};
-use crate::{Certificate, DenseLu, Law, LinearSolve, OneStepProblem, OptionError, Options, Reaction};
-use dictionary::{Dictionary, Variable};
+use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
+use basis::BasisSystem;
+use path::{Ending, Lcp, Limits, Path};
+use reduction::Reduction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Relative size below which a pivot among the free unknowns counts as zero.
-const REDUNDANT: f64 = 1e-13;
+/// One try: a covering vector by number, and the relative size below which an entry is no pivot.
+#[derive(Clone, Copy)]
+struct Attempt {
+    cover: usize,
+    negligible: f64,
+}
 
-/// Relative sizes below which an entry is no pivot, in the order in which they are tried.
-const NEGLIGIBLE: [f64; 2] = [1e-9, 1e-13];
+/// Residual that leaves nothing to polish.
+const EXACT: f64 = 1e-13;
+
+/// Factor by which a step of polish may let the reactions grow.
+const GROWTH: f64 = 1e3;
+
+/// Largest number of Newton-min steps after the path.
+const POLISH: usize = 4;
+
+/// The tries in their order.
+const ATTEMPTS: [Attempt; 5] = [
+    Attempt { cover: 0, negligible: 1e-9 },
+    Attempt { cover: 0, negligible: 1e-13 },
+    Attempt { cover: 1, negligible: 1e-9 },
+    Attempt { cover: 2, negligible: 1e-9 },
+    Attempt { cover: 3, negligible: 1e-9 },
+];
 
 /// Options of Lemke's method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,22 +105,12 @@ impl Options for LemkeOptions {
 pub struct Lemke {
     options: LemkeOptions,
     form: LcpForm,
-    reduced: Vec<f64>,               // (N × (N + 1)) M, q after the elimination of the free unknowns
-    kept_rows: Vec<usize>,           // free rows that were eliminated
-    kept_columns: Vec<usize>,        // free unknowns that were eliminated
-    done_row: Vec<bool>,             // (N)
-    done_column: Vec<bool>,          // (N)
-    pairs: Vec<(usize, usize, f64)>, // rows, columns and sign of the reduced LCP
-    dictionary: Dictionary,
+    reduction: Reduction,
+    cover: Vec<f64>, // (n) d
+    path: Path,
     system: BasisSystem,
-    best: Vec<f64>, // (m) reactions of the error that is kept
-}
-
-/// How the pivots ended.
-enum Ending {
-    Solved,
-    Ray,
-    TooMany,
+    best: Vec<f64>,   // (m) reactions of the error that is kept
+    before: Vec<f64>, // (m) reactions before a step of polish
 }
 
 impl Configured for Lemke {
@@ -104,15 +128,12 @@ impl Configured for Lemke {
         Lemke {
             options,
             form: LcpForm::default(),
-            reduced: Vec::new(),
-            kept_rows: Vec::new(),
-            kept_columns: Vec::new(),
-            done_row: Vec::new(),
-            done_column: Vec::new(),
-            pairs: Vec::new(),
-            dictionary: Dictionary::default(),
+            reduction: Reduction::default(),
+            cover: Vec::new(),
+            path: Path::default(),
             system: BasisSystem::default(),
             best: Vec::new(),
+            before: Vec::new(),
         }
     }
 }
@@ -147,26 +168,24 @@ impl Solver for Lemke {
         let forms: &[Friction] =
             if friction { &[Friction::Compact, Friction::Polyhedral] } else { &[Friction::Compact] };
         let mut kept: Option<SolveError> = None;
-        for negligible in NEGLIGIBLE {
+        'attempts: for attempt in ATTEMPTS {
             for &form in forms {
+                // the other covering vectors are for the form with a proof
+                if attempt.cover > 0 && forms.last() != Some(&form) {
+                    continue;
+                }
                 self.form.build(problem, &w, form);
-                let error = match self.attempt(negligible, problem, z) {
+                let (error, proven) = match self.attempt(attempt, problem, z) {
                     Ok(certificate) => return Ok(certificate),
-                    Err(error) => error,
+                    Err(failure) => failure,
                 };
-                // the first error counts, unless a later attempt came nearer; nothing comes nearer than a ray
-                let nearer = match (&kept, &error) {
-                    (None, _) => true,
-                    (
-                        Some(SolveError::NotConverged { certificate: old, .. }),
-                        SolveError::NotConverged { certificate: new, .. },
-                    ) => new.residual < old.residual,
-                    _ => false,
-                };
-                if nearer {
+                if proven || is_nearer(&error, kept.as_ref()) {
                     self.best.clear();
                     self.best.extend_from_slice(&z.lambda);
                     kept = Some(error);
+                }
+                if proven {
+                    break 'attempts;
                 }
             }
         }
@@ -176,216 +195,110 @@ impl Solver for Lemke {
     }
 }
 
+/// The first error counts, unless a later attempt came nearer; nothing comes nearer than a ray.
+fn is_nearer(error: &SolveError, kept: Option<&SolveError>) -> bool {
+    match (kept, error) {
+        (None, _) => true,
+        (
+            Some(SolveError::NotConverged { certificate: old, .. }),
+            SolveError::NotConverged { certificate: new, .. },
+        ) => new.residual < old.residual,
+        _ => false,
+    }
+}
+
 impl Lemke {
-    /// Solves the LCP in `form`.
+    /// Solves the LCP in `form`. The error comes with whether it is a proof that there is no solution.
     fn attempt(
         &mut self,
-        negligible: f64,
+        attempt: Attempt,
         problem: &OneStepProblem<'_>,
         z: &mut Reaction,
-    ) -> Result<Certificate, SolveError> {
-        self.eliminate_free();
-        self.reduce();
-        let (ending, pivots) = self.follow_path(negligible);
+    ) -> Result<Certificate, (SolveError, bool)> {
+        self.reduction.reduce(&self.form);
+        let tolerance = self.options.tolerance;
+        // no reaction changes a row of zeros
+        if self.reduction.contradiction() > tolerance * largest(self.form.q()) {
+            z.reset(problem.size());
+            return Err((SolveError::Ray { certificate: problem.certify(z), pivots: 0 }, true));
+        }
+        let (matrix, q) = self.reduction.lcp(&self.form);
+        fill_cover(attempt.cover, q.len(), &mut self.cover);
+        let lcp = Lcp { matrix, q, cover: &self.cover };
+        let limits = Limits { negligible: attempt.negligible, max_pivots: self.options.max_pivots };
+        let (ending, pivots) = self.path.follow(lcp, limits);
+        let proven = ending == Ending::Ray && self.path.ray_proves_infeasibility(lcp);
         match ending {
             Ending::Solved => {
                 self.solve_basis();
-                self.form.unscale(&self.system.lambda, &mut z.lambda);
-                problem.conclude(z, self.options.tolerance, pivots)
+                self.form.unscale(self.system.lambda(), &mut z.lambda);
+                let mut result = problem.conclude(z, tolerance, pivots);
+                if !matches!(&result, Ok(certificate) if certificate.residual <= EXACT) {
+                    self.polish(problem, z);
+                    result = problem.conclude(z, tolerance, pivots);
+                }
+                result.map_err(|error| (error, false))
             }
             Ending::Ray => {
                 z.reset(problem.size());
-                Err(SolveError::Ray { certificate: problem.certify(z), pivots })
+                Err((SolveError::Ray { certificate: problem.certify(z), pivots }, proven))
             }
             Ending::TooMany => {
                 z.reset(problem.size());
                 let certificate = problem.certify(z);
-                Err(SolveError::NotConverged { certificate, tolerance: self.options.tolerance, iterations: pivots })
+                Err((SolveError::NotConverged { certificate, tolerance, iterations: pivots }, false))
             }
         }
     }
 
-    /// Gaussian elimination of the free unknowns with complete pivoting among them, on a copy `(M, q)`.
-    fn eliminate_free(&mut self) {
-        let (n, form) = (self.form.size(), &self.form);
-        self.kept_rows.clear();
-        self.kept_columns.clear();
-        self.done_row.clear();
-        self.done_row.resize(n, false);
-        self.done_column.clear();
-        self.done_column.resize(n, false);
-        let width = n + 1;
-        self.reduced.resize(n * width, 0.0);
-        for (row, (entries, q)) in self.reduced.chunks_mut(width).zip(form.matrix().chunks(n.max(1)).zip(form.q())) {
-            row[..n].copy_from_slice(entries);
-            row[n] = *q;
+    /// Rounding along the path may leave a basis beside the right one: steps of the Newton-min method from there, as long as
+    /// they help.
+    fn polish(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) {
+        let mut residual = problem.certify(z).residual;
+        for _ in 0..POLISH {
+            if residual <= EXACT || !self.system.choose_again(&self.form) {
+                return;
+            }
+            self.system.solve(&self.form);
+            self.before.clear();
+            self.before.extend_from_slice(&z.lambda);
+            self.form.unscale(self.system.lambda(), &mut z.lambda);
+            let next = problem.certify(z).residual;
+            // reactions that grow without bound have small relative residuals
+            if next >= residual || largest(&z.lambda) > GROWTH * largest(&self.before) {
+                z.lambda.copy_from_slice(&self.before);
+                return;
+            }
+            residual = next;
         }
-        let mut threshold = 0.0;
-        while let Some((row, column, size)) = self.largest_free() {
-            if self.kept_rows.is_empty() {
-                threshold = REDUNDANT * size.max(1.0);
-            }
-            if size <= threshold {
-                break;
-            }
-            self.done_row[row] = true;
-            self.done_column[column] = true;
-            self.kept_rows.push(row);
-            self.kept_columns.push(column);
-            self.eliminate(row, column);
-        }
-    }
-
-    fn eliminate(&mut self, row: usize, column: usize) {
-        let width = self.form.size() + 1;
-        let (above, rest) = self.reduced.split_at_mut(row * width);
-        let (own, below) = rest.split_at_mut(width);
-        let inverse = 1.0 / own[column];
-        let others = above.chunks_mut(width).chain(below.chunks_mut(width));
-        let wanted = self.done_row.iter().enumerate().filter(|(i, _)| *i != row).map(|(_, done)| !done);
-        for (other, _) in others.zip(wanted).filter(|(_, wanted)| *wanted) {
-            let factor = other[column] * inverse;
-            if factor != 0.0 {
-                for (x, y) in other.iter_mut().zip(&*own) {
-                    *x -= factor * y;
-                }
-                other[column] = 0.0;
-            }
-        }
-    }
-
-    fn largest_free(&self) -> Option<(usize, usize, f64)> {
-        let n = self.form.size();
-        let mut best: Option<(usize, usize, f64)> = None;
-        for i in (0..n).filter(|&i| self.form.is_free(i) && !self.done_row[i]) {
-            for j in (0..n).filter(|&j| self.form.is_free(j) && !self.done_column[j]) {
-                let size = self.reduced[i * (n + 1) + j].abs();
-                if best.is_none_or(|b| size > b.2) {
-                    best = Some((i, j, size));
-                }
-            }
-        }
-        best
-    }
-
-    /// Pairs of the LCP that is left. A free unknown that could not be eliminated is dropped if nothing depends on it, and
-    /// otherwise written as the difference of two nonnegative ones.
-    fn reduce(&mut self) {
-        let n = self.form.size();
-        self.pairs.clear();
-        let (mut rows, mut columns) = (0..n, 0..n);
-        for k in (0..n).filter(|&k| !self.form.is_free(k)) {
-            self.pairs.push((k, k, 1.0));
-        }
-        while let (Some(row), Some(column)) = (
-            rows.find(|&i| self.form.is_free(i) && !self.done_row[i]),
-            columns.find(|&j| self.form.is_free(j) && !self.done_column[j]),
-        ) {
-            let complementary = |k: &usize| !self.form.is_free(*k);
-            let depends = (0..n)
-                .filter(complementary)
-                .any(|j| self.reduced[row * (n + 1) + j].abs() > REDUNDANT * 10.0)
-                || (0..n).filter(complementary).any(|i| self.reduced[i * (n + 1) + column].abs() > REDUNDANT * 10.0);
-            if depends {
-                self.pairs.push((row, column, 1.0));
-                self.pairs.push((row, column, -1.0));
-            }
-        }
-    }
-
-    /// Lemke's path on the reduced LCP.
-    fn follow_path(&mut self, negligible: f64) -> (Ending, usize) {
-        let width = self.form.size() + 1;
-        let (pairs, reduced) = (&self.pairs, &self.reduced);
-        self.dictionary.start(pairs.len(), negligible, |i, row| {
-            let (r, _, sign) = pairs[i];
-            let source = &reduced[r * width..(r + 1) * width];
-            row[0] = sign * source[width - 1];
-            for (x, &(_, c, s)) in row[1..].iter_mut().zip(pairs) {
-                *x = sign * s * source[c];
-            }
-        });
-        let Some(mut row) = self.dictionary.most_negative() else { return (Ending::Solved, 0) };
-        let mut column = pairs.len() + 1;
-        for pivots in 1..=self.options.max_pivots {
-            let left = self.dictionary.pivot(row, column);
-            if left == Variable::Artificial {
-                return (Ending::Solved, pivots);
-            }
-            let Some(entering) = self.dictionary.column_of(left.complement()) else { return (Ending::Ray, pivots) };
-            column = entering;
-            match self.dictionary.blocking_row(column) {
-                Some(blocking) => row = blocking,
-                None => return (Ending::Ray, pivots),
-            }
-        }
-        (Ending::TooMany, self.options.max_pivots)
     }
 
     /// Solves the equations of the final basis from the original entries.
     fn solve_basis(&mut self) {
         let system = &mut self.system;
+        let (rows, columns) = self.reduction.eliminated();
         system.rows.clear();
         system.columns.clear();
-        system.rows.extend_from_slice(&self.kept_rows);
-        system.columns.extend_from_slice(&self.kept_columns);
-        for &variable in self.dictionary.basic() {
-            if let Variable::Z(k) = variable {
-                system.rows.push(self.pairs[k].0);
-                system.columns.push(self.pairs[k].1);
-            }
+        system.rows.extend_from_slice(rows);
+        system.columns.extend_from_slice(columns);
+        let (rows, unknowns) = self.path.basis();
+        let pairs = self.reduction.pairs();
+        system.rows.extend(rows.iter().map(|&k| pairs[k].0));
+        system.columns.extend(unknowns.iter().map(|&k| pairs[k].1));
+        let whole = !self.form.has_free();
+        if !(whole && system.solve_with(self.path.inverse(), &self.form)) {
+            system.solve(&self.form);
         }
-        system.solve(&self.form);
     }
 }
 
-/// `M_rc z_c = −q_r` for the rows and columns of a basis.
-#[derive(Default)]
-struct BasisSystem {
-    rows: Vec<usize>,
-    columns: Vec<usize>,
-    lu: DenseLu,
-    ranked: RankedLu,
-    z: Vec<f64>,      // (N)
-    lambda: Vec<f64>, // (m) scaled reactions
-    w: Vec<f64>,      // (N)
-    step: Vec<f64>,
+fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |a: f64, x| a.max(x.abs()))
 }
 
-impl BasisSystem {
-    /// Sets `z` and the reactions to the basic solution, with two steps of iterative refinement.
-    fn solve(&mut self, form: &LcpForm) {
-        let (n, k) = (form.size(), self.rows.len());
-        let gather = |target: &mut [f64]| {
-            for (row, &r) in target.chunks_mut(k.max(1)).zip(&self.rows) {
-                for (x, &c) in row.iter_mut().zip(&self.columns) {
-                    *x = form.matrix()[r * n + c];
-                }
-            }
-        };
-        gather(self.lu.matrix_mut(k));
-        let regular = self.lu.factor().is_ok();
-        if !regular {
-            gather(self.ranked.matrix_mut(k));
-            self.ranked.factor(REDUNDANT);
-        }
-        self.z.clear();
-        self.z.resize(n, 0.0);
-        self.lambda.clear();
-        self.lambda.extend_from_slice(form.shift());
-        for _ in 0..3 {
-            form.evaluate(&self.lambda, &self.z, &mut self.w);
-            self.step.clear();
-            self.step.extend(self.rows.iter().map(|&r| -self.w[r]));
-            if regular {
-                self.lu.solve(&mut self.step);
-            } else {
-                self.ranked.solve(&mut self.step);
-            }
-            for (&c, &step) in self.columns.iter().zip(&self.step) {
-                self.z[c] += step;
-                form.add_step(c, step, &mut self.lambda);
-            }
-        }
-    }
+/// The covering vectors: ones, then three others with entries between one and two, in no simple relation to each other.
+fn fill_cover(number: usize, n: usize, cover: &mut Vec<f64>) {
+    const IRRATIONAL: [f64; 4] = [0.0, 0.6180339887498949, 0.4142135623730950, 0.7320508075688772];
+    cover.clear();
+    cover.extend((0..n).map(|i| 1.0 + ((i + 1) as f64 * IRRATIONAL[number % 4]).fract()));
 }

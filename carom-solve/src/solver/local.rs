@@ -36,13 +36,7 @@ impl Local {
     #[inline]
     pub(super) fn solve(&self, b: &[f64], lambda: &mut [f64]) {
         match (self, b, &mut *lambda) {
-            (Local::Equality { w }, [b], [lambda]) => {
-                if *w != 0.0 {
-                    *lambda = -b / w;
-                }
-            }
-            (Local::Unilateral { w }, [b], [lambda]) => *lambda = bounded(*w, *b, 0.0, f64::INFINITY, *lambda),
-            (Local::Box { w, lower, upper }, [b], [lambda]) => *lambda = bounded(*w, *b, *lower, *upper, *lambda),
+            (_, [b], [lambda]) => *lambda = self.row(*b, *lambda),
             (Local::Coulomb2(contact), &[n, t], [..]) => {
                 lambda.copy_from_slice(&contact.solve([n, t]));
             }
@@ -50,6 +44,26 @@ impl Local {
                 [*x, *y, *z] = contact.solve([n, s, t], [*x, *y, *z]);
             }
             _ => debug_assert!(false, "rows of a law and of its block differ"),
+        }
+    }
+
+    /// Solves a law of one row; `old` is the guess.
+    #[inline]
+    pub(super) fn row(&self, b: f64, old: f64) -> f64 {
+        match *self {
+            Local::Equality { w } => {
+                if w != 0.0 {
+                    -b / w
+                } else {
+                    old
+                }
+            }
+            Local::Unilateral { w } => bounded(w, b, 0.0, f64::INFINITY, old),
+            Local::Box { w, lower, upper } => bounded(w, b, lower, upper, old),
+            Local::Coulomb2(_) | Local::Coulomb3(_) => {
+                debug_assert!(false, "friction has more than one row");
+                old
+            }
         }
     }
 }

@@ -4,13 +4,21 @@ use crate::{Certificate, Law, OneStepProblem, OptionDoc, OptionError, Options, R
 use serde_json::Value;
 
 mod admission;
+mod alart_curnier;
 pub mod auto;
 pub mod enumerative;
+mod growth;
+pub mod interior_point;
 mod lcp_form;
 pub mod lemke;
 mod local;
+pub mod newton;
+pub mod newton_min;
 pub mod nsgs;
+mod product;
+pub mod proximal;
 mod ranked;
+mod scaled;
 
 /// Solves one-step problems. It may keep workspaces and factorisations between calls, never results.
 pub trait Solver: Send {
@@ -22,6 +30,11 @@ pub trait Solver: Send {
     /// `z.lambda` is the guess on entry (of any length: it is cut or filled with zeros) and the answer on return.
     /// Ends with [`OneStepProblem::conclude`].
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError>;
+
+    /// What the last solve did, in words; empty where there is nothing to tell.
+    fn log(&self) -> String {
+        String::new()
+    }
 }
 
 /// What a solver says of itself; tests measure it.
@@ -108,6 +121,10 @@ pub const SOLVERS: &[SolverRow] = &[
     SolverRow::of::<lemke::Lemke>(),
     SolverRow::of::<enumerative::Enumerative>(),
     SolverRow::of::<nsgs::Nsgs>(),
+    SolverRow::of::<newton_min::NewtonMin>(),
+    SolverRow::of::<newton::Newton>(),
+    SolverRow::of::<interior_point::InteriorPoint>(),
+    SolverRow::of::<proximal::Proximal>(),
 ];
 
 /// The row of a solver by name.

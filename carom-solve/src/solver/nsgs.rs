@@ -8,26 +8,38 @@
 //! friction is take-off, stick, or a slip whose direction solves one equation on the circle, and every single contact is
 //! solved for any positive definite block. Over-relaxation moves each law by `ω` times its change, back into its set.
 //!
-//! The guess is the warm start. After each sweep the relative change `‖Δλ'‖/‖λ'‖` in the scaled variables of the certificate
-//! tells whether it pays to certify; besides that the certificate is taken at growing intervals to keep the best point.
-//! Sweeps that no longer improve it go round in a cycle: then `ω` is halved, and after the third time the method ends.
+//! The guess is the warm start. After 20 sweeps Anderson acceleration [anderson1965, walker2011] extrapolates from the last
+//! eight, which turns thousands of sweeps into hundreds; it is taken back wherever the change of a sweep grows. After each
+//! sweep the relative change `‖Δλ'‖/‖λ'‖` in the scaled variables of the certificate tells whether it pays to certify; besides
+//! that the certificate is taken at sweeps 1 to 4, then every 4, then every 25 %, and the best point is kept. Sweeps that no
+//! longer improve it go round in a cycle: then `ω` is halved, and after the third time the method ends.
 //! Convergence is linear; for positive definite `W` without friction it is proven [cottle1992, §5.3], with friction it is
 //! observed, unless the coefficient is large [acary2018, acary2008, moreau1988].
 //!
 //! The default tolerance is 1e-10: two digits below what a time step of relative error 1e-8 can see, and far above what
 //! rounding leaves of `W λ + b`.
 
-use super::local::Local;
-use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission};
+mod anderson;
+mod sweep;
+
+use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
 use crate::{Certificate, Delassus, Law, OneStepProblem, OptionError, Options, Reaction};
+use anderson::Anderson;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sweep::Sweeper;
 
 /// Sweeps without a gain of ten per cent that count as a cycle, at least.
 const PATIENCE: usize = 300;
 
 /// How often the relaxation is halved to leave a cycle.
 const HALVINGS: i32 = 3;
+
+/// Sweeps before the acceleration begins: the first ones find who is open, sticks or slips.
+const PLAIN: usize = 20;
+
+/// Sweeps after which the rate of convergence is known well enough to predict the rest.
+const JUDGED: usize = 28;
 
 /// Options of the nonsmooth Gauss-Seidel method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,11 +51,13 @@ pub struct NsgsOptions {
     pub max_sweeps: usize,
     /// Factor on the change of each law, between 0 and 2; one is plain Gauss-Seidel [-].
     pub relaxation: f64,
+    /// Earlier sweeps that Anderson acceleration extrapolates from, up to 16; zero leaves the sweeps alone [-].
+    pub memory: usize,
 }
 
 impl Default for NsgsOptions {
     fn default() -> Self {
-        NsgsOptions { tolerance: 1e-10, max_sweeps: 10_000, relaxation: 1.0 }
+        NsgsOptions { tolerance: 1e-10, max_sweeps: 10_000, relaxation: 1.0, memory: 8 }
     }
 }
 
@@ -58,6 +72,9 @@ impl Options for NsgsOptions {
         if !(self.relaxation > 0.0 && self.relaxation < 2.0) {
             return Err(OptionError::new("relaxation", "must be between 0 and 2"));
         }
+        if self.memory > anderson::LARGEST {
+            return Err(OptionError::new("memory", "must be at most 16"));
+        }
         Ok(())
     }
 }
@@ -65,10 +82,11 @@ impl Options for NsgsOptions {
 /// The nonsmooth Gauss-Seidel method and its workspace.
 pub struct Nsgs {
     options: NsgsOptions,
-    local: Vec<Local>, // one per law
-    scale: Vec<f64>,   // one per law: its mean diagonal
-    relaxation: f64,   // ω of this solve
-    best: Vec<f64>,    // (m) the best reactions so far
+    sweeper: Sweeper,
+    anderson: Anderson,
+    relaxation: f64, // ω of this solve
+    sweeps: usize,   // of this solve
+    best: Vec<f64>,  // (m) the best reactions so far
 }
 
 impl Configured for Nsgs {
@@ -78,12 +96,28 @@ impl Configured for Nsgs {
         title: "nonsmooth Gauss-Seidel with exact local solvers",
         laws: "equality, unilateral, box, planar friction, spatial friction",
         accuracy: 1e-10,
-        citations: &["jourdan1998", "jean1999", "moreau1988", "cottle1992", "acary2008", "acary2018"],
+        citations: &[
+            "jourdan1998",
+            "jean1999",
+            "moreau1988",
+            "cottle1992",
+            "acary2008",
+            "acary2018",
+            "anderson1965",
+            "walker2011",
+        ],
         source: include_str!("nsgs.rs"),
     };
 
     fn configure(options: NsgsOptions) -> Self {
-        Nsgs { relaxation: options.relaxation, options, local: Vec::new(), scale: Vec::new(), best: Vec::new() }
+        Nsgs {
+            relaxation: options.relaxation,
+            options,
+            sweeper: Sweeper::default(),
+            anderson: Anderson::default(),
+            sweeps: 0,
+            best: Vec::new(),
+        }
     }
 }
 
@@ -97,53 +131,88 @@ impl Solver for Nsgs {
     }
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
-        self.sweep_up_to(self.options.max_sweeps, problem, z)
+        self.sweep_while(self.options.tolerance, problem, z, &mut |_, _| true)
     }
 }
 
 impl Nsgs {
-    /// Solves with another limit on the sweeps than that of the options.
-    pub(super) fn sweep_up_to(
+    /// Sweeps of the last solve.
+    pub fn sweeps(&self) -> usize {
+        self.sweeps
+    }
+
+    /// Solves to another tolerance than that of the options, and asks from sweep to sweep whether to go on: `worth` is told
+    /// the sweeps done and those that the rate of convergence predicts.
+    pub(super) fn sweep_while(
         &mut self,
-        max_sweeps: usize,
+        tolerance: f64,
         problem: &OneStepProblem<'_>,
         z: &mut Reaction,
+        worth: &mut dyn FnMut(usize, f64) -> bool,
     ) -> Result<Certificate, SolveError> {
         let w = problem.delassus();
+        self.sweeps = 0;
         self.admits(problem.laws())?;
         admission::finite(problem, &w)?;
         if admission::at_rest(problem) {
             z.reset(problem.size());
-            return problem.conclude(z, self.options.tolerance, 0);
+            return problem.conclude(z, tolerance, 0);
         }
         self.prepare(problem, &w, z);
-        let mut watch = Watch::new(self.options.tolerance);
-        let mut sweeps = 0;
-        while sweeps < max_sweeps {
-            sweeps += 1;
-            let change = self.sweep(problem, &w, &mut z.lambda);
-            if !watch.wants_certificate(sweeps, change) {
+        let mut watch = Watch::new(tolerance);
+        while self.sweeps < self.options.max_sweeps {
+            self.sweeps += 1;
+            let accelerated = self.sweeps > PLAIN && self.options.memory > 0;
+            if accelerated {
+                self.accelerate_from(problem, &w, &z.lambda);
+            }
+            let change = self.sweeper.sweep(problem, &w, self.relaxation, &mut z.lambda);
+            if !watch.wants_certificate(self.sweeps, change) {
+                if accelerated {
+                    self.anderson.after(&mut z.lambda);
+                }
                 continue;
             }
-            let residual = problem.certify(z).residual;
+            let certificate = problem.certify(z);
+            let residual = certificate.residual;
             if residual < watch.best {
                 self.best.copy_from_slice(&z.lambda);
             }
-            if residual <= self.options.tolerance || change == 0.0 {
+            let solved = residual <= tolerance && !growth::is_growing(problem, z, certificate);
+            if solved || change == 0.0 {
                 break;
             }
-            if watch.sees_cycle(sweeps, residual) {
+            if watch.sees_cycle(self.sweeps, residual) {
                 if self.relaxation <= self.options.relaxation * 0.5f64.powi(HALVINGS) {
                     break;
                 }
                 self.relaxation *= 0.5;
+                self.anderson.restart();
+            }
+            if accelerated {
+                self.anderson.after(&mut z.lambda);
+            }
+            if self.sweeps >= JUDGED && !worth(self.sweeps, watch.remaining()) {
+                break;
             }
         }
-        let last = problem.certify(z).residual;
-        if last > watch.best {
+        // the last point may be an extrapolated one
+        if problem.certify(z).residual > watch.best {
             z.lambda.copy_from_slice(&self.best);
         }
-        problem.conclude(z, self.options.tolerance, sweeps)
+        growth::conclude(problem, z, tolerance, self.sweeps)
+    }
+
+    /// Notes the point before a sweep; the first time it makes room for the differences.
+    fn accelerate_from(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, lambda: &[f64]) {
+        if self.sweeps == PLAIN + 1 {
+            let roots = problem.laws().iter().zip(w.scales()).flat_map(|(law, scale)| {
+                let root = scale.sqrt();
+                (0..law.size()).map(move |_| root)
+            });
+            self.anderson.prepare(self.options.memory, roots);
+        }
+        self.anderson.before(lambda);
     }
 
     /// Local solvers, scales and a finite guess of the right length.
@@ -153,46 +222,9 @@ impl Nsgs {
             z.lambda.fill(0.0);
         }
         self.relaxation = self.options.relaxation;
-        self.local.clear();
-        self.scale.clear();
-        for (i, &law) in problem.laws().iter().enumerate() {
-            self.local.push(Local::new(law, w.diagonal(i)));
-            self.scale.push(w.scale(i));
-        }
+        self.sweeper.prepare(problem.laws(), w);
         self.best.clear();
         self.best.extend_from_slice(&z.lambda);
-    }
-
-    /// One pass (1) over all laws; returns the relative change.
-    fn sweep(&self, problem: &OneStepProblem<'_>, w: &Delassus, lambda: &mut [f64]) -> f64 {
-        let (mut change, mut size) = (0.0, 0.0);
-        let (mut frozen, mut next) = ([0.0; 3], [0.0; 3]);
-        for (i, local) in self.local.iter().enumerate() {
-            let rows = problem.rows(i);
-            let (frozen, next) = (&mut frozen[..rows.len()], &mut next[..rows.len()]);
-            frozen.copy_from_slice(&problem.b()[rows.clone()]);
-            for (j, block) in w.row(i) {
-                if j != i {
-                    add_product(block, &lambda[w.rows(j)], frozen);
-                }
-            }
-            let own = &mut lambda[rows];
-            next.copy_from_slice(own);
-            local.solve(frozen, next);
-            if self.relaxation != 1.0 {
-                for (next, old) in next.iter_mut().zip(&*own) {
-                    *next = old + self.relaxation * (*next - old);
-                }
-                problem.laws()[i].project(next);
-            }
-            let scale = self.scale[i];
-            for (old, next) in own.iter_mut().zip(next) {
-                change += scale * (*next - *old) * (*next - *old);
-                size += scale * *next * *next;
-                *old = *next;
-            }
-        }
-        if change == 0.0 { 0.0 } else { (change / size).sqrt() }
     }
 }
 
@@ -204,12 +236,21 @@ struct Watch {
     best: f64,      // smallest residual so far
     progress: f64,  // residual at the last gain of ten per cent
     gained_at: usize,
+    history: [(usize, f64); 3], // the last certificates: sweep and residual
 }
 
 impl Watch {
     fn new(tolerance: f64) -> Watch {
         let (best, progress) = (f64::INFINITY, f64::INFINITY);
-        Watch { tolerance, threshold: tolerance, next: 8, best, progress, gained_at: 0 }
+        Watch {
+            tolerance,
+            threshold: tolerance,
+            next: 1,
+            best,
+            progress,
+            gained_at: 0,
+            history: [(0, f64::INFINITY); 3],
+        }
     }
 
     #[inline]
@@ -220,7 +261,7 @@ impl Watch {
             return true;
         }
         if sweeps >= self.next {
-            self.next = sweeps + sweeps / 4;
+            self.next = if sweeps < 4 { sweeps + 1 } else { sweeps + (sweeps / 4).max(4) };
             return true;
         }
         false
@@ -229,6 +270,8 @@ impl Watch {
     /// Notes a residual; tells whether the sweeps have stopped to help, and begins to count again if so.
     fn sees_cycle(&mut self, sweeps: usize, residual: f64) -> bool {
         self.best = self.best.min(residual);
+        self.history.rotate_left(1);
+        self.history[2] = (sweeps, residual);
         if residual < 0.9 * self.progress {
             (self.progress, self.gained_at) = (residual, sweeps);
         }
@@ -238,26 +281,11 @@ impl Watch {
         }
         cycle
     }
-}
 
-/// `out ← out + block x`, unrolled for the usual sizes.
-#[inline]
-fn add_product(block: &[f64], x: &[f64], out: &mut [f64]) {
-    match (block, x, &mut *out) {
-        (&[a, b, c, d, e, f, g, h, i], &[x, y, z], [p, q, r]) => {
-            *p += a * x + b * y + c * z;
-            *q += d * x + e * y + f * z;
-            *r += g * x + h * y + i * z;
-        }
-        (&[a, b, c, d], &[x, y], [p, q]) => {
-            *p += a * x + b * y;
-            *q += c * x + d * y;
-        }
-        (&[a], &[x], [p]) => *p += a * x,
-        _ => {
-            for (o, row) in out.iter_mut().zip(block.chunks(x.len())) {
-                *o += row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
-            }
-        }
+    /// Sweeps that the rate between the last certificates leaves to the tolerance.
+    fn remaining(&self) -> f64 {
+        let [(first, before), _, (last, now)] = self.history;
+        let rate = (before / now).ln() / (last - first) as f64;
+        if rate > 0.0 { (now / self.tolerance).ln() / rate } else { f64::INFINITY }
     }
 }

@@ -18,7 +18,7 @@ pub(in crate::solver) struct Contact2 {
 }
 
 impl Contact2 {
-    pub(super) fn new(mu: f64, block: &[f64]) -> Contact2 {
+    pub(in crate::solver) fn new(mu: f64, block: &[f64]) -> Contact2 {
         let mut a = [0.0; 4];
         a.copy_from_slice(block);
         let mean = 0.5 * (a[0] + a[3]);
@@ -31,7 +31,7 @@ impl Contact2 {
     }
 
     #[inline]
-    pub(super) fn solve(&self, b: [f64; 2]) -> [f64; 2] {
+    pub(in crate::solver) fn solve(&self, b: [f64; 2]) -> [f64; 2] {
         let (mu, a) = (self.mu, &self.a);
         if b[0] >= 0.0 {
             return [0.0; 2];

@@ -29,22 +29,23 @@ pub(in crate::solver) struct Contact3 {
     mass: f64,         // one over the mean diagonal
     inverse: [f64; 9], // of `a`; zero where a pivot is
     well: bool,        // whether the inverse has digits to be trusted
+    exact: bool,       // whether it needs no refinement
 }
 
 impl Contact3 {
-    pub(super) fn new(mu: f64, block: &[f64]) -> Contact3 {
+    pub(in crate::solver) fn new(mu: f64, block: &[f64]) -> Contact3 {
         let mut a = [0.0; 9];
         a.copy_from_slice(block);
         let mean = (a[0] + a[4] + a[8]) / 3.0;
         let mass = if mean > 0.0 { 1.0 / mean } else { 1.0 };
         let a = a.map(|x| x * mass);
         let (inverse, smallest) = invert(&a);
-        Contact3 { mu, a, mass, inverse, well: smallest > 1e-7 }
+        Contact3 { mu, a, mass, inverse, well: smallest > 1e-7, exact: smallest > 1e-2 }
     }
 
     /// The reaction for `b`, near `guess` where there are several.
     #[inline]
-    pub(super) fn solve(&self, b: Vector, guess: Vector) -> Vector {
+    pub(in crate::solver) fn solve(&self, b: Vector, guess: Vector) -> Vector {
         if b[0] >= 0.0 {
             return [0.0; 3];
         }
@@ -71,10 +72,13 @@ impl Contact3 {
         (r[0] * self.a[0] <= 1e2 * -b[0] || self.missed(r, b) <= SOLVED).then_some(r)
     }
 
-    /// −A⁻¹ b, refined once.
+    /// −A⁻¹ b, refined once where that changes digits.
     #[inline]
     fn stick(&self, b: Vector) -> Vector {
         let r = mul(&self.inverse, b).map(|x| -x);
+        if self.exact {
+            return r;
+        }
         let step = mul(&self.inverse, self.velocity(r, b));
         [r[0] - step[0], r[1] - step[1], r[2] - step[2]]
     }
@@ -114,7 +118,7 @@ impl Contact3 {
                 shifted[k] += a;
             }
             let (inverse, smallest) = invert(&shifted);
-            let prox = Contact3 { mu: self.mu, a: shifted, mass: 1.0, inverse, well: smallest > 1e-7 };
+            let prox = Contact3 { mu: self.mu, a: shifted, mass: 1.0, inverse, well: smallest > 1e-7, exact: false };
             let mut r = best.r;
             for _ in 0..20 {
                 let moved = [b[0] - a * r[0], b[1] - a * r[1], b[2] - a * r[2]];

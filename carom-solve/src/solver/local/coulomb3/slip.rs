@@ -83,8 +83,8 @@ impl Slip<'_> {
             let step = (-t.g / t.slope).clamp(-0.7, 0.7);
             let inverse = 1.0 / (1.0 + step * step).sqrt();
             d = [(d[0] - step * d[1]) * inverse, (d[1] + step * d[0]) * inverse];
-            if step.abs() < 1e-10 {
-                // quadratic convergence: the next step would be below rounding
+            if step.abs() < 1e-7 {
+                // quadratic convergence: the error is now about the square of the step
                 let t = self.terms(d);
                 return self.reaction(d, &t).filter(|&r| t.slope > 0.0 && self.opposes(d, &t, r));
             }

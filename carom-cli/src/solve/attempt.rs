@@ -1,0 +1,104 @@
+//! One solver on one problem: certified, timed.
+
+use crate::failure::Failure;
+use carom_scene::nearest::nearest;
+use carom_solve::{ProblemWork, Reaction, SOLVERS, SolverRow, StoredProblem};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// A solver with its options.
+pub struct Method {
+    pub row: &'static SolverRow,
+    pub options: Value,
+}
+
+impl Method {
+    /// A solver by name, with a tolerance where one is given.
+    pub fn find(name: &str, tolerance: Option<f64>) -> Result<Method, Failure> {
+        let names = || SOLVERS.iter().map(|row| row.info.name);
+        let row = carom_solve::solver::find(name).ok_or_else(|| {
+            let hint = match nearest(name, names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            Failure::usage(format!("no solver is named `{name}`"), hint)
+        })?;
+        let options = tolerance.map_or(json!({}), |tolerance| json!({ "tolerance": tolerance }));
+        (row.build)(&options).map_err(|e| Failure::usage(e.to_string(), format!("see `carom show {name}`")))?;
+        Ok(Method { row, options })
+    }
+}
+
+/// What became of it.
+pub struct Attempt {
+    pub name: String,
+    pub kind: &'static str,
+    pub laws: usize,
+    pub rows: usize,
+    pub solver: &'static str,
+    /// What the solver did.
+    pub log: String,
+    /// Certificate's residual, relative and free of units.
+    pub residual: f64,
+    /// Relative error of the literature, in the form given.
+    pub full_error: f64,
+    pub seconds: f64,
+    pub failure: Option<String>,
+    pub z: Reaction,
+    /// Velocities, where the problem was given in global form.
+    pub velocity: Option<Vec<f64>>,
+}
+
+impl Attempt {
+    pub fn run(method: &Method, problem: &StoredProblem) -> Attempt {
+        let mut attempt = Attempt {
+            name: problem.name().into(),
+            kind: problem.kind(),
+            laws: problem.laws().len(),
+            rows: problem.size(),
+            solver: method.row.info.name,
+            log: String::new(),
+            residual: f64::INFINITY,
+            full_error: f64::INFINITY,
+            seconds: 0.0,
+            failure: None,
+            z: Reaction::default(),
+            velocity: None,
+        };
+        let mut solver = match (method.row.build)(&method.options) {
+            Ok(solver) => solver,
+            Err(error) => {
+                attempt.failure = Some(error.to_string());
+                return attempt;
+            }
+        };
+        if let Err(error) = solver.admits(problem.laws()) {
+            attempt.failure = Some(error.to_string());
+            return attempt;
+        }
+        let z = &mut attempt.z;
+        let (clock, mut work) = (Instant::now(), ProblemWork::default());
+        let (solved, seconds, residual, full_error) = problem.with(&mut work, |p| {
+            let solved = solver.solve(p, z);
+            let seconds = clock.elapsed().as_secs_f64();
+            // a solver that failed early may leave no point at all
+            z.lambda.resize(p.size(), 0.0);
+            let residual = p.certify(z).residual;
+            (solved, seconds, residual, problem.full_error(p, z))
+        });
+        (attempt.seconds, attempt.residual, attempt.full_error) = (seconds, residual, full_error);
+        attempt.log = solver.log();
+        attempt.failure = solved.err().map(|error| error.to_string());
+        attempt.velocity = problem.velocity(&attempt.z);
+        attempt
+    }
+
+    pub fn to_json(&self) -> Value {
+        let finite = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
+        json!({
+            "name": self.name, "kind": self.kind, "laws": self.laws, "rows": self.rows, "solver": self.solver, "path": self.log,
+            "residual": finite(self.residual), "full_error": finite(self.full_error), "seconds": self.seconds,
+            "solved": self.failure.is_none(), "reason": self.failure,
+        })
+    }
+}

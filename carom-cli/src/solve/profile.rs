@@ -1,0 +1,202 @@
+//! `carom profile`: all solvers on all files of a folder, as a performance profile [dolan2002].
+//!
+//! ```text
+//!     ratio r(p, s) = t(p, s) / min over s of t(p, s),     ρ_s(τ) = share of problems with r(p, s) ≤ τ
+//! ```
+
+use super::attempt::{Attempt, Method};
+use crate::arguments::ProfileArguments;
+use crate::console::{complain, say};
+use crate::failure::Failure;
+use crate::list::plain_table;
+use crate::progress::{interrupted, watch_for_interrupts};
+use carom_analysis::report::{Cell, Chart, Report, Series, Table};
+use carom_scene::problem_file;
+use carom_solve::SOLVERS;
+use std::fmt::Write as _;
+use std::io::{BufWriter, Write as _};
+use std::path::PathBuf;
+
+/// All attempts: one row per problem, one column per solver.
+struct Profile {
+    solvers: Vec<&'static str>,
+    rows: Vec<Vec<Attempt>>,
+}
+
+pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
+    let names: Vec<String> = match arguments.solvers.as_slice() {
+        [] => SOLVERS.iter().map(|row| row.info.name.to_owned()).collect(),
+        some => some.to_vec(),
+    };
+    let methods =
+        names.iter().map(|name| Method::find(name, Some(arguments.tolerance))).collect::<Result<Vec<_>, _>>()?;
+    let files = files(&arguments.folder)?;
+    watch_for_interrupts();
+    let mut profile = Profile { solvers: methods.iter().map(|m| m.row.info.name).collect(), rows: Vec::new() };
+    for path in &files {
+        if interrupted() {
+            break;
+        }
+        match problem_file::read(path, None) {
+            Ok(file) => {
+                let admitted = |m: &&Method| {
+                    file.problem.size() <= arguments.most_rows || m.row.info.name == "auto" || m.row.info.name == "nsgs"
+                };
+                let row = methods.iter().map(|m| {
+                    if admitted(&m) { Attempt::run(m, &file.problem) } else { Attempt::skipped(m, &file.problem) }
+                });
+                profile.rows.push(row.collect());
+            }
+            Err(error) => complain(format_args!("skipped: {error}")),
+        }
+    }
+    write(&profile, arguments)?;
+    if !arguments.quiet {
+        print(&profile)?;
+    }
+    if interrupted() { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+/// Regular files of a folder, by name.
+fn files(folder: &PathBuf) -> Result<Vec<PathBuf>, Failure> {
+    let unreadable = |e: std::io::Error| {
+        Failure::usage(
+            format!("cannot read the folder `{}`: {e}", folder.display()),
+            "name a folder with problem files",
+        )
+    };
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .map_err(unreadable)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.is_file())
+        .collect();
+    files.sort();
+    if files.is_empty() {
+        return Err(Failure::usage(
+            format!("the folder `{}` has no files", folder.display()),
+            "name a folder with problem files",
+        ));
+    }
+    Ok(files)
+}
+
+impl Attempt {
+    fn skipped(method: &Method, problem: &carom_solve::StoredProblem) -> Attempt {
+        Attempt {
+            name: problem.name().into(),
+            kind: problem.kind(),
+            laws: problem.laws().len(),
+            rows: problem.size(),
+            solver: method.row.info.name,
+            log: String::new(),
+            residual: f64::INFINITY,
+            full_error: f64::INFINITY,
+            seconds: 0.0,
+            failure: Some("skipped: too many rows for a dense method (--most-rows)".into()),
+            z: carom_solve::Reaction::default(),
+            velocity: None,
+        }
+    }
+}
+
+impl Profile {
+    /// Ratio of each solver's time to the best on one problem; none where it was not solved.
+    fn ratios(&self, row: &[Attempt]) -> Vec<Option<f64>> {
+        let best = row.iter().filter(|a| a.failure.is_none()).map(|a| a.seconds).fold(f64::INFINITY, f64::min);
+        row.iter().map(|a| a.failure.is_none().then(|| (a.seconds / best).max(1.0))).collect()
+    }
+
+    /// The steps (τ, ρ) of one solver.
+    fn curve(&self, solver: usize) -> (Vec<f64>, Vec<f64>) {
+        let mut ratios: Vec<f64> = self.rows.iter().filter_map(|row| self.ratios(row)[solver]).collect();
+        ratios.sort_by(f64::total_cmp);
+        let total = self.rows.len().max(1) as f64;
+        let shares = (1..=ratios.len()).map(|k| k as f64 / total).collect();
+        (ratios, shares)
+    }
+
+    fn solved(&self, solver: usize) -> usize {
+        self.rows.iter().filter(|row| row[solver].failure.is_none()).count()
+    }
+}
+
+fn print(profile: &Profile) -> Result<(), Failure> {
+    let mut table = plain_table();
+    table.set_header(["solver", "solved", "fastest", "within 2x", "within 10x", "total time of the solved"]);
+    for (k, solver) in profile.solvers.iter().enumerate() {
+        let ratios: Vec<f64> = profile.rows.iter().filter_map(|row| profile.ratios(row)[k]).collect();
+        let within = |bound: f64| ratios.iter().filter(|r| **r <= bound).count().to_string();
+        let total: f64 =
+            profile.rows.iter().map(|row| &row[k]).filter(|a| a.failure.is_none()).map(|a| a.seconds).sum();
+        table.add_row([
+            (*solver).into(),
+            format!("{} of {}", profile.solved(k), profile.rows.len()),
+            within(1.0),
+            within(2.0),
+            within(10.0),
+            format!("{total:.3} s"),
+        ]);
+    }
+    say(table)
+}
+
+fn write(profile: &Profile, arguments: &ProfileArguments) -> Result<(), Failure> {
+    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out/profile"));
+    let failed = |e: std::io::Error| Failure::Environment(format!("cannot write into `{}`: {e}", folder.display()));
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let mut csv = String::from("problem,kind,laws,rows,solver,solved,residual,full_error,seconds,path\n");
+    for a in profile.rows.iter().flatten() {
+        let number = |x: f64| if x.is_finite() { format!("{x:?}") } else { String::new() };
+        let _ = writeln!(
+            csv,
+            "\"{}\",{},{},{},{},{},{},{},{:?},\"{}\"",
+            a.name.replace('"', "\"\""),
+            a.kind,
+            a.laws,
+            a.rows,
+            a.solver,
+            a.failure.is_none(),
+            number(a.residual),
+            number(a.full_error),
+            a.seconds,
+            a.log.replace('"', "\"\"")
+        );
+    }
+    std::fs::write(folder.join("profile.csv"), csv).map_err(failed)?;
+    let mut file = BufWriter::new(std::fs::File::create(folder.join("profile.html")).map_err(failed)?);
+    report(profile, arguments.tolerance).write(&mut file).and_then(|()| file.flush()).map_err(failed)?;
+    if arguments.quiet {
+        Ok(())
+    } else {
+        say(format_args!("table  {0}/profile.csv\nreport {0}/profile.html", folder.display()))
+    }
+}
+
+fn report(profile: &Profile, tolerance: f64) -> Report {
+    let mut report = Report::new("Performance profile");
+    report.subtitle = format!("{} problems, tolerance {tolerance:e}", profile.rows.len());
+    let section = report.section("Profile");
+    section.paragraph("Share of problems that a solver solves within a factor τ of the fastest solver on each problem. Higher is better; the value at the right is the share solved at all.");
+    let mut chart = Chart::new("Performance profile", "τ", "share of problems");
+    chart.log_x = true;
+    for (k, solver) in profile.solvers.iter().enumerate() {
+        let (tau, share) = profile.curve(k);
+        chart = chart.with(Series::steps(*solver, tau, share));
+    }
+    section.push(chart);
+    let section = report.section("Problems");
+    let header = ["problem", "kind", "laws"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(profile.solvers.iter().map(|s| format!("{s} [ms]")));
+    let mut table = Table::new("Time to the tolerance; empty where it was not reached", header);
+    for row in &profile.rows {
+        let Some(first) = row.first() else { continue };
+        let times = row.iter().map(|a| Cell::from(a.failure.is_none().then_some(1e3 * a.seconds)));
+        table.row(
+            [Cell::from(first.name.as_str()), Cell::from(first.kind), Cell::from(first.laws)].into_iter().chain(times),
+        );
+    }
+    section.push(table);
+    report
+}

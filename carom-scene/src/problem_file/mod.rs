@@ -1,0 +1,111 @@
+//! Stored problems in files: readers and writers.
+//!
+//! | kind | content | unknowns |
+//! |---|---|---|
+//! | `lcp` | n, M, q | `0 ≤ M z + q ⊥ z ≥ 0` |
+//! | `mlcp` | flags, n, m, blocks, M, q and/or A, B, C, D, a, b | `A u + C v + a = 0`, `0 ≤ D u + B v + b ⊥ v ≥ 0` |
+//! | `relay` | n, M, q, lb, ub | `−(M λ + q) ∈ N_[lb, ub](λ)` |
+//! | `friction` | dim, contacts, W, q, mu | `u = W r + q` with Coulomb's law |
+//! | `global-friction` | dim, contacts, M, H, q, b, mu | `M v = q + H r`, `u = Hᵀ v + b` with Coulomb's law |
+//! | `fclib` | HDF5 with `fclib_local` or `fclib_global` | as the two before |
+//!
+//! All but the last are token streams of the Siconos platform [acary2018], where a matrix is dense, sparse-block or sparse.
+//! Files do not say of what kind they are: the kind is found by what fits, with the name of the file as a hint, unless it
+//! is given. What follows a complete problem is ignored, except that numbers are kept as [`ProblemFile::trailing`].
+
+mod error;
+mod fclib;
+mod hierarchical;
+mod matrix;
+mod siconos;
+mod token;
+
+use carom_solve::StoredProblem;
+pub use error::{FileError, Position, Reason};
+use std::path::Path;
+
+/// The kind of a problem file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Lcp,
+    Mlcp,
+    Relay,
+    Friction,
+    GlobalFriction,
+    Fclib,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 6] = [Kind::Lcp, Kind::Mlcp, Kind::Relay, Kind::Friction, Kind::GlobalFriction, Kind::Fclib];
+
+    /// The word for the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Lcp => "lcp",
+            Kind::Mlcp => "mlcp",
+            Kind::Relay => "relay",
+            Kind::Friction => "friction",
+            Kind::GlobalFriction => "global-friction",
+            Kind::Fclib => "fclib",
+        }
+    }
+
+    /// The kind with this [`name`](Self::name).
+    pub fn find(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// What a file holds.
+#[derive(Clone, Debug)]
+pub struct ProblemFile {
+    pub problem: StoredProblem,
+    pub kind: Kind,
+    /// Numbers that follow the problem; some files keep (a part of) a solution there. Not part of the problem.
+    pub trailing: Vec<f64>,
+    /// What a reader should know: inconsistencies that were resolved.
+    pub notes: Vec<String>,
+}
+
+/// Reads a file. Without a kind, the kind is found by content and name.
+pub fn read(path: impl AsRef<Path>, kind: Option<Kind>) -> Result<ProblemFile, FileError> {
+    let path = path.as_ref();
+    let name = path.to_string_lossy();
+    let bytes = std::fs::read(path).map_err(|error| FileError::new(&name, Reason::Io(error.to_string())))?;
+    parse(&name, &bytes, kind)
+}
+
+/// Reads the bytes of a file. The name stands in errors, gives the problem its name, and is a hint to the kind.
+pub fn parse(name: &str, bytes: &[u8], kind: Option<Kind>) -> Result<ProblemFile, FileError> {
+    match (kind, hierarchical::is_hdf5(bytes)) {
+        (None | Some(Kind::Fclib), true) => fclib::parse(name, bytes),
+        (Some(Kind::Fclib), false) => {
+            let error = FileError::new(name, Reason::NotHdf5);
+            Err(error.hint("FCLIB files are HDF5; a text file has another kind"))
+        }
+        (Some(_), true) => {
+            Err(FileError::new(name, Reason::NotText { offset: 0 }).hint("this is an HDF5 file: its kind is `fclib`"))
+        }
+        (kind, false) => siconos::parse(name, bytes, kind),
+    }
+}
+
+/// Writes a friction problem of one dimension, with or without equality laws, as an FCLIB file.
+pub fn write_fclib(problem: &StoredProblem, path: impl AsRef<Path>) -> Result<(), FileError> {
+    let path = path.as_ref();
+    let name = path.to_string_lossy();
+    let bytes = fclib::encode(&name, problem)?;
+    std::fs::write(path, bytes).map_err(|error| FileError::new(&name, Reason::Io(error.to_string())))
+}
+
+/// The FCLIB file of a problem, as bytes.
+pub fn encode_fclib(problem: &StoredProblem) -> Result<Vec<u8>, FileError> {
+    fclib::encode(problem.name(), problem)
+}
+
+/// The last part of a path without its extensions.
+fn stem(name: &str) -> &str {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let file = file.strip_suffix(".dat").unwrap_or(file);
+    file.strip_suffix(".hdf5").or_else(|| file.strip_suffix(".h5")).unwrap_or(file)
+}

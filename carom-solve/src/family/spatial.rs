@@ -1,0 +1,142 @@
+//! Spatial contact families: stacks, chains, walls, heaps, plates.
+
+use super::mechanics::{Bodies, Meeting, difference, unit};
+use crate::{StoredError, StoredProblem};
+
+const UP: [f64; 3] = [0.0, 0.0, 1.0];
+
+/// Density times the volume and inertia of a box with these edges [m].
+fn add_box(bodies: &mut Bodies, centre: [f64; 3], edge: [f64; 3]) -> usize {
+    let mass = edge[0] * edge[1] * edge[2];
+    let [x, y, z] = edge.map(|x| x * x);
+    bodies.body(centre, mass, [y + z, x + z, x + y].map(|sum| mass * sum / 12.0))
+}
+
+/// Contacts at the corners of a horizontal rectangle.
+fn corners(bodies: &mut Bodies, x: [f64; 2], y: [f64; 2], meeting: Meeting, mu: f64) {
+    for x in x {
+        for y in y {
+            bodies.contact(UP, Meeting { point: [x, y, meeting.point[2]], ..meeting }, mu);
+        }
+    }
+}
+
+/// Towers of ten unit cubes.
+pub(super) fn box_stack(size: usize, seed: u64) -> Result<StoredProblem, StoredError> {
+    let mut bodies = Bodies::new(false, seed);
+    for cube in 0..size.div_ceil(4) {
+        let (tower, floor) = ((cube / 10) as f64 * 3.0, (cube % 10) as f64);
+        let above = add_box(&mut bodies, [tower, 0.0, floor + 0.5], [1.0; 3]);
+        let below = (cube % 10 > 0).then(|| above - 1);
+        let meeting = Meeting { point: [0.0, 0.0, floor], below, above };
+        corners(&mut bodies, [tower - 0.5, tower + 0.5], [-0.5, 0.5], meeting, 0.5);
+    }
+    bodies.finish()
+}
+
+/// A line of slender links on the ground.
+pub(super) fn chain(size: usize, seed: u64) -> Result<StoredProblem, StoredError> {
+    let mut bodies = Bodies::new(false, seed);
+    for link in 0..size {
+        let x = link as f64;
+        let above = add_box(&mut bodies, [x, 0.0, 0.1], [1.0, 0.2, 0.2]);
+        bodies.contact(UP, Meeting { point: [x, 0.0, 0.0], below: None, above }, 0.4);
+        if link > 0 {
+            bodies.joint(Meeting { point: [x - 0.5, 0.0, 0.1], below: Some(above - 1), above });
+        }
+    }
+    bodies.finish()
+}
+
+/// Bricks of 2 × 1 × 1 in running bond, twice as many in a course as there are courses.
+pub(super) fn wall(size: usize, seed: u64) -> Result<StoredProblem, StoredError> {
+    let mut bodies = Bodies::new(false, seed);
+    let bricks = size.div_ceil(8).max(2);
+    let length = ((2 * bricks) as f64).sqrt().ceil().max(2.0) as usize;
+    for brick in 0..bricks {
+        let (course, place) = (brick / length, brick % length);
+        let shift = (course % 2) as f64;
+        let (x, z) = (2.0 * place as f64 + shift, course as f64);
+        let above = add_box(&mut bodies, [x, 0.0, z + 0.5], [2.0, 1.0, 1.0]);
+        // a brick rests on the two halves below it; the ground is one half after the other, too
+        for side in [-1.0f64, 1.0] {
+            let neighbour = place as f64 + if side < 0.0 { shift - 1.0 } else { shift };
+            let exists = neighbour >= 0.0 && neighbour < length as f64;
+            if course > 0 && !exists {
+                continue;
+            }
+            let below = (course > 0).then(|| (course - 1) * length + neighbour as usize);
+            let meeting = Meeting { point: [0.0, 0.0, z], below, above };
+            let inner = x + 0.05 * side;
+            corners(&mut bodies, [inner.min(x + side), inner.max(x + side)], [-0.5, 0.5], meeting, 0.6);
+        }
+    }
+    bodies.finish()
+}
+
+/// Layers of n², (n − 1)², … unit spheres, each one on four of the layer below.
+pub(super) fn sphere_heap(size: usize, seed: u64) -> Result<StoredProblem, StoredError> {
+    // a pyramid of n layers has about 2 n³ contacts
+    let mut layers = 1;
+    while contacts_of_heap(layers) < size {
+        layers += 1;
+    }
+    let mut bodies = Bodies::new(false, seed);
+    let (mut centre, mut previous) = (Vec::new(), 0);
+    for layer in 0..layers {
+        let (side, first) = (layers - layer, centre.len());
+        for place in 0..side * side {
+            let (row, column) = (place / side, place % side);
+            // pairs of layers in contact are 1/√2 of a diameter apart
+            let at = [
+                column as f64 + 0.5 * layer as f64,
+                row as f64 + 0.5 * layer as f64,
+                0.5 + layer as f64 * std::f64::consts::FRAC_1_SQRT_2,
+            ];
+            let above = bodies.body(at, 1.0, [0.1; 3]);
+            centre.push(at);
+            let mut touch = |below: usize| {
+                let middle = [0, 1, 2].map(|k| 0.5 * (at[k] + centre[below][k]));
+                let normal = unit(difference(at, centre[below]));
+                bodies.contact(normal, Meeting { point: middle, below: Some(below), above }, 0.3);
+            };
+            if column > 0 {
+                touch(above - 1);
+            }
+            if row > 0 {
+                touch(above - side);
+            }
+            if layer == 0 {
+                let point = [at[0], at[1], 0.0];
+                bodies.contact(UP, Meeting { point, below: None, above }, 0.3);
+                continue;
+            }
+            for (down, right) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                touch(previous + (row + down) * (side + 1) + column + right);
+            }
+        }
+        previous = first;
+    }
+    bodies.finish()
+}
+
+/// Contacts of a pyramid: ground, four below each other sphere, and neighbours in each layer.
+fn contacts_of_heap(layers: usize) -> usize {
+    let inside: usize = (1..layers).map(|side| 4 * side * side).sum();
+    let beside: usize = (1..=layers).map(|side| 2 * side * (side - 1)).sum();
+    layers * layers + inside + beside
+}
+
+/// Plates on a grid of ten by ten contacts, or of the rest for the last one.
+pub(super) fn slab(size: usize, seed: u64) -> Result<StoredProblem, StoredError> {
+    let mut bodies = Bodies::new(false, seed);
+    for first in (0..size).step_by(100) {
+        let x = first as f64 * 0.02;
+        let above = add_box(&mut bodies, [x, 0.0, 0.05], [1.0, 1.0, 0.1]);
+        for contact in 0..(size - first).min(100) {
+            let place = [contact / 10, contact % 10].map(|k| k as f64 / 9.0 - 0.5);
+            bodies.contact(UP, Meeting { point: [x + place[0], place[1], 0.0], below: None, above }, 0.5);
+        }
+    }
+    bodies.finish()
+}

@@ -1,0 +1,296 @@
+//! Interior-point method for frictional contact: a primal-dual Newton path through the cones, with the shift of De Saxcé kept
+//! inside the equations [desaxce1998, wright1997, acary2018].
+//!
+//! In the hat variables `r̂ = (μ r_N, r_T)`, `û = (u_N/μ + ‖u_T‖, u_T)` both sides of Coulomb's law lie in the cone
+//! `x_0 ≥ ‖x_1‖`, and with the arrow product `r̂ ∘ û = (r̂·û, r̂_0 û_1 + û_0 r̂_1)` the law is `r̂ ∘ û = 0`. Newton's method on
+//!
+//! ```text
+//!     û = P (W r + q) + ‖û_T‖ e,   P = diag(1/μ, 1, 1),   e = (1, 0, 0)                            (1)
+//!     r̂ ∘ û = σ γ e,   γ = mean of r̂·û                                                           (2)
+//! ```
+//!
+//! takes the exact derivative of `‖û_T‖`. Eliminating `Δû` leaves one system with the pattern of `W`,
+//!
+//! ```text
+//!     (W + P⁻¹ E A(r̂)⁻¹ A(û) P⁻¹) Δr = P⁻¹ (F₁ − E A(r̂)⁻¹ F₂),   E = I − e tᵀ,   t = (0, û_T/‖û_T‖)    (3)
+//! ```
+//!
+//! with the arrow matrices `A`. One common step keeps 0.99 of the distance to the boundary; `σ` follows the last step: 0.1
+//! after steps above 0.9, then 0.25, 0.5 and 0.9. Unilateral rows are cones of one dimension, boxes have one barrier for each
+//! finite bound, equalities none, and contacts without friction are unilateral rows whose tangential reaction is zero.
+//!
+//! The guess is not used: a point near the boundary is a bad start of a path through the interior. Near the end the matrix
+//! loses digits, and with large coefficients or redundant contacts the path may end early; so at an error of 1e-6, or where
+//! the path ends, proximal Newton steps take over (see `proximal`), which need a few more factorisations. The option
+//! `finish = "path"` does without them.
+
+use super::proximal::{CAREFUL, Limits, Rounds};
+use super::scaled::Scaled;
+use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
+use crate::block_lu::BlockLu;
+use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+mod barrier;
+
+use barrier::{Barrier, Side};
+
+/// Steps shorter than this end the path.
+const SHORTEST: f64 = 1e-10;
+
+/// Steps of the path at most.
+const LONGEST: usize = 120;
+
+/// Error at which the proximal Newton steps take over.
+const HANDOVER: f64 = 1e-6;
+
+/// Proximal weight of their first step.
+const WEIGHT: f64 = 1e-6;
+
+/// How the last digits are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finish {
+    /// Proximal Newton steps.
+    #[default]
+    Proximal,
+    /// The path itself, as far as it goes.
+    Path,
+}
+
+/// Options of the interior-point method.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct InteriorPointOptions {
+    /// Largest residual that is accepted, relative and scaled [-].
+    pub tolerance: f64,
+    /// Largest number of Newton steps in all, one factorisation each; at most 120 of them are on the path [-].
+    pub max_iterations: usize,
+    /// How the last digits are found: `proximal` Newton steps, or the `path` alone [-].
+    pub finish: Finish,
+}
+
+impl Default for InteriorPointOptions {
+    fn default() -> Self {
+        InteriorPointOptions { tolerance: 1e-10, max_iterations: 5_000, finish: Finish::Proximal }
+    }
+}
+
+impl Options for InteriorPointOptions {
+    fn validate(&self) -> Result<(), OptionError> {
+        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
+            return Err(OptionError::new("tolerance", "must be positive and finite"));
+        }
+        if self.max_iterations == 0 {
+            return Err(OptionError::new("max-iterations", "must be at least 1"));
+        }
+        Ok(())
+    }
+}
+
+/// The interior-point method and its workspace.
+pub struct InteriorPoint {
+    options: InteriorPointOptions,
+    scaled: Scaled,
+    path: Path,
+    rounds: Rounds,
+    steps: usize, // on the path of the last solve
+}
+
+impl Configured for InteriorPoint {
+    type Options = InteriorPointOptions;
+    const INFO: SolverInfo = SolverInfo {
+        name: "interior-point",
+        title: "interior-point method on the De Saxcé form, one sparse factorisation per step",
+        laws: "equality, unilateral, box, planar friction, spatial friction",
+        accuracy: 1e-10,
+        citations: &["desaxce1998", "wright1997", "acary2018"],
+        source: include_str!("interior_point.rs"),
+    };
+
+    fn configure(options: InteriorPointOptions) -> Self {
+        InteriorPoint { options, scaled: Scaled::default(), path: Path::default(), rounds: Rounds::default(), steps: 0 }
+    }
+}
+
+impl Solver for InteriorPoint {
+    fn info(&self) -> &'static SolverInfo {
+        const { &InteriorPoint::INFO }
+    }
+
+    fn admits(&self, laws: &[Law]) -> Result<(), Unsupported> {
+        admission::valid("interior-point", laws)
+    }
+
+    fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
+        let w = problem.delassus();
+        self.admits(problem.laws())?;
+        admission::finite(problem, &w)?;
+        if admission::at_rest(problem) {
+            z.reset(problem.size());
+            return problem.conclude(z, self.options.tolerance, 0);
+        }
+        self.scaled.load(problem, &w);
+        self.path.prepare(&self.scaled);
+        self.rounds.prepare(&self.scaled)?;
+        let InteriorPointOptions { tolerance, max_iterations, finish } = self.options;
+        let handover = if finish == Finish::Path { tolerance } else { tolerance.max(HANDOVER) };
+        let path = Limits { tolerance: handover, max_iterations: max_iterations.min(LONGEST) };
+        let mut iterations = self.path.follow(&self.scaled, self.rounds.factorisation(), path);
+        let mut best = &self.path.best;
+        if self.path.error > CAREFUL * tolerance && finish == Finish::Proximal {
+            self.rounds.centre.copy_from_slice(&self.path.best);
+            let left = max_iterations.saturating_sub(iterations);
+            self.rounds.run(&self.scaled, Some(WEIGHT), Limits { tolerance, max_iterations: left });
+            iterations += self.rounds.effort.newton;
+            best = &self.rounds.best;
+        }
+        self.scaled.export(problem, best, &mut z.lambda);
+        self.steps = iterations - self.rounds.effort.newton;
+        growth::conclude(problem, z, tolerance, iterations)
+    }
+
+    fn log(&self) -> String {
+        let effort = self.rounds.effort;
+        match effort.newton {
+            0 => format!("interior-point {}", self.steps),
+            newton => format!("interior-point {}, proximal {}/{newton}", self.steps, effort.proximal),
+        }
+    }
+}
+
+impl InteriorPoint {
+    /// Multiplications of one factorisation for this problem: what a step costs. The analysis is kept for the solve.
+    pub fn multiplications(&mut self, problem: &OneStepProblem<'_>) -> Result<f64, SolveError> {
+        self.scaled.load(problem, &problem.delassus());
+        let lu = self.rounds.factorisation();
+        lu.analyse(&self.scaled.pattern)?;
+        Ok(lu.multiplications())
+    }
+}
+
+/// The path through the interior, in scaled variables.
+#[derive(Default)]
+pub(super) struct Path {
+    barrier: Vec<Barrier>, // (laws) reactions and dual variables of each law
+    r: Vec<f64>,           // reactions
+    u: Vec<f64>,           // W r + q
+    matrix: Vec<f64>,      // (3)
+    right: Vec<f64>,       // right-hand side of (3)
+    step: Vec<f64>,        // Δr
+    response: Vec<f64>,    // W Δr
+    pub best: Vec<f64>,    // reactions of the smallest error
+    pub error: f64,        // that error
+}
+
+impl Path {
+    /// Sizes the buffers.
+    pub fn prepare(&mut self, scaled: &Scaled) {
+        self.matrix.resize(scaled.value.len(), 0.0);
+        let n = scaled.len();
+        for buffer in [&mut self.r, &mut self.u, &mut self.right, &mut self.step, &mut self.response, &mut self.best] {
+            buffer.clear();
+            buffer.resize(n, 0.0);
+        }
+    }
+
+    /// Follows the path until the error is below the tolerance, or no further. The number of steps.
+    pub fn follow(&mut self, scaled: &Scaled, lu: &mut BlockLu, limits: Limits) -> usize {
+        let width = scaled.pattern.width;
+        let start = 1.0 / (scaled.laws.len() as f64).sqrt();
+        self.barrier.clear();
+        self.barrier.extend(scaled.laws.iter().map(|law| Barrier::new(*law, start)));
+        self.error = f64::INFINITY;
+        let (mut last, mut iteration) = (0.5, 0);
+        loop {
+            for (barrier, r) in self.barrier.iter().zip(self.r.chunks_mut(width)) {
+                barrier.reaction(r);
+            }
+            scaled.velocity(&self.r, &mut self.u);
+            let error = scaled.error(&self.r, &self.u).0;
+            if error < self.error {
+                self.error = error;
+                self.best.copy_from_slice(&self.r);
+            }
+            if error <= CAREFUL * limits.tolerance
+                || iteration == limits.max_iterations
+                || last < SHORTEST
+                || !error.is_finite()
+            {
+                return iteration;
+            }
+            iteration += 1;
+            let gap = self.gap();
+            let aim = gap * centring(last);
+            if !self.direction(scaled, lu, aim) {
+                return iteration;
+            }
+            let keep = if gap < 1e-6 { 0.999 } else { 0.99 };
+            last = self.advance(keep);
+        }
+    }
+
+    /// Mean product of reactions and dual variables over the barriers.
+    fn gap(&self) -> f64 {
+        let (sum, count) = self.barrier.iter().fold((0.0, 0.0), |(sum, count), b| (sum + b.gap(), count + b.count()));
+        if count > 0.0 { sum / count } else { 0.0 }
+    }
+
+    /// Solves (3), and finds the step of the dual variables.
+    fn direction(&mut self, scaled: &Scaled, lu: &mut BlockLu, aim: f64) -> bool {
+        let width = scaled.pattern.width;
+        self.matrix.copy_from_slice(&scaled.value);
+        for (i, barrier) in self.barrier.iter_mut().enumerate() {
+            let rows = i * width..(i + 1) * width;
+            let side = barrier.eliminate(&self.u[rows.clone()], aim);
+            let at = scaled.diagonal[i] * width * width;
+            add_side(&side, width, &mut self.matrix[at..at + width * width], &mut self.right[rows]);
+        }
+        lu.factor(&self.matrix);
+        if !lu.solve(&self.matrix, &self.right, &mut self.step) {
+            return false;
+        }
+        self.response.fill(0.0);
+        scaled.pattern.add_mul(&scaled.value, &self.step, &mut self.response);
+        let parts = self.step.chunks(width).zip(self.response.chunks(width));
+        for (barrier, (step, response)) in self.barrier.iter_mut().zip(parts) {
+            barrier.set_step(step, response, aim);
+        }
+        true
+    }
+
+    /// Moves all laws by one common step; its length.
+    fn advance(&mut self, keep: f64) -> f64 {
+        let longest = self.barrier.iter().map(Barrier::longest).fold(f64::INFINITY, f64::min);
+        let length = (keep * longest).min(1.0);
+        // written so that a NaN moves nothing
+        if length > 0.0 {
+            for barrier in &mut self.barrier {
+                barrier.advance(length);
+            }
+            return length;
+        }
+        0.0
+    }
+}
+
+/// σ after a step of this length.
+fn centring(last: f64) -> f64 {
+    match last {
+        x if x > 0.9 => 0.1,
+        x if x > 0.5 => 0.25,
+        x if x > 0.1 => 0.5,
+        _ => 0.9,
+    }
+}
+
+/// Adds the block of a law to a diagonal block of its width, and writes the right-hand side.
+fn add_side(side: &Side, width: usize, block: &mut [f64], right: &mut [f64]) {
+    for row in 0..width {
+        for column in 0..width {
+            block[row * width + column] += side.block[row * 3 + column];
+        }
+        right[row] = side.right[row];
+    }
+}
