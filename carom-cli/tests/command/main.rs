@@ -9,4 +9,5 @@ mod pages;
 mod report;
 mod session;
 mod signals;
+mod stored;
 mod table;

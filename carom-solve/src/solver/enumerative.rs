@@ -1,4 +1,4 @@
-//! Exact enumeration for small problems: every combination of states is one linear system [murty1988, §1.1].
+//! Exact enumeration for small problems: every combination of states is one linear system [murty1988].
 //!
 //! | law | states |
 //! |---|---|

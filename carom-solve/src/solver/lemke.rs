@@ -28,7 +28,7 @@
 //! solution. Planar friction is first written with three unknowns per contact; where that fails, with the four of
 //! [stewart1996], for which Lemke's method has a convergence proof with any coefficient of friction.
 //!
-//! For copositive-plus `M` a ray proves that the problem is infeasible [cottle1992, theorem 4.4.13]. For any `M` the `z` of the
+//! For copositive-plus `M` a ray proves that the problem is infeasible [cottle1992]. For any `M` the `z` of the
 //! ray is tested: `y ≥ 0, Mᵀ y ≤ 0, qᵀ y < 0` is a proof by itself and ends the attempts. Equations that contradict each other
 //! end in the same error, [`SolveError::Ray`].
 //!

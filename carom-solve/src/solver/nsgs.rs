@@ -13,7 +13,7 @@
 //! sweep the relative change `‖Δλ'‖/‖λ'‖` in the scaled variables of the certificate tells whether it pays to certify; besides
 //! that the certificate is taken at sweeps 1 to 4, then every 4, then every 25 %, and the best point is kept. Sweeps that no
 //! longer improve it go round in a cycle: then `ω` is halved, and after the third time the method ends.
-//! Convergence is linear; for positive definite `W` without friction it is proven [cottle1992, §5.3], with friction it is
+//! Convergence is linear; for positive definite `W` without friction it is proven [cottle1992], with friction it is
 //! observed, unless the coefficient is large [acary2018, acary2008, moreau1988].
 //!
 //! The default tolerance is 1e-10: two digits below what a time step of relative error 1e-8 can see, and far above what

@@ -9,7 +9,7 @@
 //!
 //! so the direction of an entering variable costs one product with `K⁻¹` and one with the columns `C` of `M`: `k² + n k`
 //! operations for `k` unknowns in the basis, against `n²` for an exchange in the full dictionary. The lexicographic rule asks
-//! for rows of `M_NC K⁻¹` among ties alone [cottle1992, §4.9; murty1988, §2.2.8].
+//! for rows of `M_NC K⁻¹` among ties alone [cottle1992].
 
 use super::super::product::{add_four, add_multiple, dot};
 use super::kernel::Kernel;

@@ -1,0 +1,93 @@
+//! `carom solve` and `carom profile` on problem files.
+
+use crate::session::Session;
+use serde_json::Value;
+
+/// 0 ≤ [2 1; 1 2] z − (5, 6) ⊥ z ≥ 0, solved by (4/3, 7/3).
+const LCP: &str = "2\n0\n2\n2\n2 2\n2.0 1.0\n1.0 2.0\n-5.0 -6.0\n";
+/// 0 ≤ −z − 1 ⊥ z ≥ 0 has no solution.
+const INFEASIBLE: &str = "1\n0\n1\n1\n1 1\n-1.0\n-1.0\n";
+/// One spatial contact, W = I, pushed sideways beyond the cone of μ = 0.5: it slips.
+const FRICTION: &str = "3\n1\n0\n3\n3\n3 3\n1 0 0\n0 1 0\n0 0 1\n-1.0 -2.0 0.0\n0.5\n";
+
+#[test]
+fn solutions_are_those_of_the_closed_forms() {
+    let session = Session::new();
+    session.write("a_lcp.dat", LCP);
+    session.write("FC3D_slip.dat", FRICTION);
+    let rows: Value =
+        serde_json::from_str(&session.succeed(["solve", "a_lcp.dat", "FC3D_slip.dat", "--json", "--out", "s"]))
+            .unwrap();
+    assert!(
+        rows.as_array().unwrap().iter().all(|row| row["solved"] == true && row["residual"].as_f64().unwrap() < 1e-12),
+        "{rows}"
+    );
+    let solution =
+        |name: &str| -> Value { serde_json::from_str(&session.read(&format!("s/{name}.solution.json"))).unwrap() };
+    let lambda = |value: &Value| -> Vec<f64> {
+        value["lambda"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+    };
+    for (x, y) in lambda(&solution("a_lcp")).iter().zip([4.0 / 3.0, 7.0 / 3.0]) {
+        assert!((x - y).abs() < 1e-12);
+    }
+    // normal reaction 1, friction μ along the push of the velocity −2
+    for (x, y) in lambda(&solution("FC3D_slip")).iter().zip([1.0, 0.5, 0.0]) {
+        assert!((x - y).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn friction_files_are_written_as_fclib_and_read_again() {
+    let session = Session::new();
+    session.write("FC3D_slip.dat", FRICTION);
+    session.succeed(["solve", "FC3D_slip.dat", "--out", "s", "--fclib"]);
+    let again = session.succeed(["solve", "s/FC3D_slip.hdf5", "--solver", "nsgs", "--tolerance", "1e-12"]);
+    assert!(again.contains("solved") && again.contains("nsgs"), "{again}");
+}
+
+#[test]
+fn failures_have_their_codes() {
+    let session = Session::new();
+    session.write("a_lcp.dat", LCP);
+    session.write("infeasible_lcp.dat", INFEASIBLE);
+    session.write("cut_lcp.dat", &LCP[..20]);
+    session.write("garbage.dat", [0u8, 159, 146, 150]);
+    let infeasible = session.carom(["solve", "infeasible_lcp.dat"]);
+    assert_eq!(infeasible.code, Some(3), "{}", infeasible.err);
+    assert!(infeasible.err.contains("infeasible_lcp"), "{}", infeasible.err);
+    for (file, part) in [("cut_lcp.dat", "cut_lcp.dat"), ("garbage.dat", "not text"), ("missing.dat", "missing.dat")] {
+        let outcome = session.carom(["solve", file, "a_lcp.dat"]);
+        assert_eq!(outcome.code, Some(2), "{file}: {}", outcome.err);
+        // the good file is solved all the same
+        assert!(
+            outcome.err.contains(part) && outcome.out.contains("solved"),
+            "{file}: {} {}",
+            outcome.out,
+            outcome.err
+        );
+    }
+    for arguments in [
+        ["solve", "a_lcp.dat", "--solver", "lemk"],
+        ["solve", "a_lcp.dat", "--tolerance", "-1"],
+        ["solve", "a_lcp.dat", "--kind", "lpc"],
+    ] {
+        let outcome = session.carom(arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {}", outcome.err);
+        assert!(outcome.err.contains("hint") || outcome.err.contains("error"), "{}", outcome.err);
+    }
+}
+
+#[test]
+fn a_profile_compares_all_solvers() {
+    let session = Session::new();
+    std::fs::create_dir(session.path("problems")).unwrap();
+    session.write("problems/a_lcp.dat", LCP);
+    session.write("problems/FC3D_slip.dat", FRICTION);
+    let text = session.succeed(["profile", "problems", "--out", "p"]);
+    assert!(text.contains("auto") && text.contains("2 of 2"), "{text}");
+    let csv = session.read("p/profile.csv");
+    assert_eq!(csv.lines().count(), 1 + 2 * carom_solve::SOLVERS.len());
+    assert!(!csv.contains("NaN") && !csv.contains("inf,"));
+    assert!(session.read("p/profile.html").contains("Performance profile"));
+    assert_eq!(session.carom(["profile", "nowhere"]).code, Some(2));
+}
