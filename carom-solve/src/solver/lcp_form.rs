@@ -1,4 +1,4 @@
-//! One-step problems without spatial friction as mixed linear complementarity problems [cottle1992, acary2008 §12]:
+//! One-step problems without spatial friction as mixed linear complementarity problems [cottle1992, acary2008]:
 //!
 //! ```text
 //!     w = M z + q,   0 ≤ w ⊥ z ≥ 0,   or  w = 0, z free                                   (1)
