@@ -3,6 +3,7 @@
 //! `cargo xtask bench`. Best of several runs: ours by the wall clock, the peer by the CPU clock of its thread (which favours the peer).
 //! A speed claim is a ratio of two numbers of one run.
 
+use carom::simulation::{Observer, Recorder};
 use carom_scene::{Overrides, Scene};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,15 +27,23 @@ fn main() {
     let cases = [
         Case {
             name: "bouncing ball, 1 dof, from its model file",
-            ours: per_step("bouncing-ball", Overrides { step: Some(1e-4), ..Overrides::default() }),
+            ours: per_step("bouncing-ball", Overrides { step: Some(1e-4), ..Overrides::default() }, false),
             peer: "ball",
             arguments: &["h=1e-4", "T=5", "reps=5"],
             what: "Siconos' C++ loop",
             asked: 20.0,
         },
         Case {
+            name: "bouncing ball, the same, every state kept in memory",
+            ours: per_step("bouncing-ball", Overrides { step: Some(1e-4), ..Overrides::default() }, true),
+            peer: "ball",
+            arguments: &["h=1e-4", "T=5", "reps=5"],
+            what: "Siconos' C++ loop, nothing kept",
+            asked: 20.0,
+        },
+        Case {
             name: "impacting bar, 1000 elements, from its model file",
-            ours: per_step("impacting-bar", Overrides::default()),
+            ours: per_step("impacting-bar", Overrides::default(), false),
             peer: "bar_solve",
             arguments: &["N=1000", "h=2e-6"],
             what: "Siconos' linear solve alone",
@@ -44,7 +53,7 @@ fn main() {
     for (name, step) in
         [("rocking-block", 1e-4), ("planar-ball", 1e-4), ("double-pendulum", 1e-4), ("newtons-cradle", 1e-5)]
     {
-        let ours = per_step(name, Overrides { step: Some(step), ..Overrides::default() });
+        let ours = per_step(name, Overrides { step: Some(step), ..Overrides::default() }, false);
         println!("{:58} {:>10}", format!("{name}, h = {step:e}"), duration(ours));
     }
     println!();
@@ -58,19 +67,24 @@ fn main() {
 }
 
 /// Best seconds per step of an example.
-fn per_step(example: &str, overrides: Overrides) -> f64 {
+fn per_step(example: &str, overrides: Overrides, record: bool) -> f64 {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(format!("{example}.toml"));
     let scene = match carom_scene::load(&path, &overrides) {
         Ok(scene) => scene,
         Err(findings) => panic!("{findings:?}"),
     };
-    (0..25).map(|_| one_run(&scene)).fold(f64::INFINITY, f64::min)
+    (0..25).map(|_| one_run(&scene, record)).fold(f64::INFINITY, f64::min)
 }
 
-fn one_run(scene: &Scene) -> f64 {
+fn one_run(scene: &Scene, record: bool) -> f64 {
     let mut simulation = scene.simulation().expect("a scene that was loaded");
+    let mut recorder = Recorder::default();
+    let mut observers: Vec<&mut dyn Observer> = Vec::new();
+    if record {
+        observers.push(&mut recorder);
+    }
     let clock = Instant::now();
-    simulation.run(&mut []).expect("the examples run");
+    simulation.run(&mut observers).expect("the examples run");
     clock.elapsed().as_secs_f64() / simulation.statistics().steps as f64
 }
 
