@@ -1,7 +1,7 @@
 //! The conformance suite: every row of the scheme registry, with its default options, does what it claims.
 
 use carom::model::{Contact, Lagrangian};
-use carom::scheme::{AnyModel, Claim, SCHEMES, SchemeRow};
+use carom::scheme::{AnyModel, BindError, Claim, SCHEMES, SchemeError, SchemeRow};
 use carom::simulation::{FixedStep, GapMonitor, LedgerObserver};
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator};
 use carom::{Mechanical, Simulation, Solution};
@@ -22,14 +22,19 @@ fn plan() -> Plan {
     Plan { start: 0.0, end: 5.0, counts, grids: 8, skip_multiples_of: Some(5) }
 }
 
+/// Restitution of the problems that every scheme is measured on.
+fn restitution(row: &SchemeRow) -> f64 {
+    if row.info.claims.contains(&Claim::Inelastic) { 0.0 } else { 0.5 }
+}
+
 fn ball_study(row: &SchemeRow, options: &Value, plan: &Plan) -> Study {
-    let ball = BouncingBall::default();
+    let ball = BouncingBall { restitution: restitution(row), ..BouncingBall::default() };
     let make = |h| Ok::<_, String>(simulation(row, options, ball.model(), plan.end, h));
     study(row.info.name, plan, &Reference::Exact(&ball), make).unwrap()
 }
 
 fn oscillator_study(row: &SchemeRow, options: &Value, plan: &Plan) -> Study {
-    let oscillator = LinearOscillator::default();
+    let oscillator = LinearOscillator { restitution: restitution(row), ..LinearOscillator::default() };
     let make = |h| Ok::<_, String>(simulation(row, options, oscillator.model(), plan.end, h));
     study(row.info.name, plan, &Reference::Exact(&oscillator), make).unwrap()
 }
@@ -88,8 +93,8 @@ fn velocities_do_not_converge_uniformly() {
 /// Claimed order in smooth motion: the oscillator before its first impact.
 #[test]
 fn orders_in_smooth_motion() {
-    let oscillator = LinearOscillator::default();
     for row in SCHEMES {
+        let oscillator = LinearOscillator { restitution: restitution(row), ..LinearOscillator::default() };
         let plan = Plan { start: 0.0, end: 0.8, counts: vec![20, 40, 80, 160, 320], grids: 1, skip_multiples_of: None };
         let make = |h| Ok::<_, String>(simulation(row, &json!({}), oscillator.model(), plan.end, h));
         let study = study(row.info.name, &plan, &Reference::Exact(&oscillator), make).unwrap();
@@ -122,14 +127,60 @@ fn elastic_energy_is_conserved() {
 /// Penetration of the ball, whose largest approach velocity is 2: at most h|u|(1 + 1/2), falling with h.
 #[test]
 fn penetration_is_of_first_order() {
-    let ball = BouncingBall::default();
     for row in SCHEMES.iter().filter(|row| row.info.claims.contains(&Claim::PenetrationFirstOrder)) {
+        let ball = BouncingBall { restitution: restitution(row), ..BouncingBall::default() };
         for h in [5.0 / 587.0, 5.0 / 5870.0] {
             let mut run = simulation(row, &json!({}), ball.model(), 5.0, h);
             let mut gaps = GapMonitor::default();
             run.run(&mut [&mut gaps]).unwrap();
             let penetration = -gaps.overall().unwrap();
             assert!(penetration <= 1.5 * h * 2.0, "{}: {penetration} at h = {h}", row.info.name);
+        }
+    }
+}
+
+/// A scheme without an impact law refuses restitution instead of ignoring it.
+#[test]
+fn inelastic_schemes_refuse_restitution() {
+    for row in SCHEMES.iter().filter(|row| row.info.claims.contains(&Claim::Inelastic)) {
+        let model = AnyModel::Mechanical(Box::new(BouncingBall::default().model()));
+        let refused = (row.bind)(&json!({}), model, carom_solve::solver::default()).err();
+        assert!(
+            matches!(refused, Some(BindError::Scheme(SchemeError::Incapable { scheme, .. })) if scheme == row.info.name),
+            "{}: {refused:?}",
+            row.info.name
+        );
+    }
+}
+
+/// Gaps of the ball and of a rocking block stay above the tolerance of a projection, at coarse and fine steps.
+#[test]
+fn gaps_are_not_violated() {
+    let corner = |name: &str, side: f64, e: f64| {
+        Contact::new(name, move |_, q| q[1] - 0.75 * q[2].cos() + side * 0.5 * q[2].sin()).restitution(e)
+    };
+    let block = |e: f64| {
+        Lagrangian::new(3)
+            .constant_mass(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 3.25 / 12.0])
+            .force(|_, _, _, f| f.copy_from_slice(&[0.0, -9.81, 0.0]))
+            .contact(corner("left", 1.0, e))
+            .contact(corner("right", -1.0, e))
+            .initial(&[0.0, 1.0, 0.2], &[0.0, 0.0, 0.2])
+    };
+    for row in SCHEMES.iter().filter(|row| row.info.claims.contains(&Claim::NoPenetration)) {
+        let restitution = restitution(row);
+        let ball = BouncingBall { restitution, ..BouncingBall::default() };
+        for h in [4e-2, 1e-2, 1e-3] {
+            let runs = [
+                simulation(row, &json!({}), ball.model(), 5.0, h),
+                simulation(row, &json!({}), block(restitution), 2.0, h),
+            ];
+            for mut run in runs {
+                let mut gaps = GapMonitor::default();
+                run.run(&mut [&mut gaps]).unwrap();
+                let least = gaps.overall().unwrap();
+                assert!(least > -1e-10, "{}: {least} at h = {h}", row.info.name);
+            }
         }
     }
 }
@@ -193,9 +244,13 @@ fn bilateral_constraints_are_kept() {
             let length = (0..run.len()).map(|k| (run.q(k)[0].hypot(run.q(k)[1]) - 1.0).abs()).fold(0.0, f64::max);
             ((q[0] - last[0]).hypot(q[1] - last[1]), length)
         };
-        let (coarse, fine) = (error(500), error(2000));
+        // a scheme of first order in smooth motion damps: it needs smaller steps for the same bounds
+        let finer = if row.info.order.smooth < 1.5 { 4 } else { 1 };
+        let (coarse, fine) = (error(500 * finer), error(2000 * finer));
         assert!(fine.0 < coarse.0 / 3.0 && fine.0 < 1e-2, "{}: {coarse:?} {fine:?}", row.info.name);
-        assert!(fine.1 < coarse.1 / 3.0 && fine.1 < 1e-2, "{}: {coarse:?} {fine:?}", row.info.name);
+        // schemes on positions keep the length to their tolerance whatever the step
+        let kept = fine.1 < 2e-12 && coarse.1 < 2e-12;
+        assert!(kept || (fine.1 < coarse.1 / 3.0 && fine.1 < 1e-2), "{}: {coarse:?} {fine:?}", row.info.name);
     }
 }
 
@@ -203,8 +258,8 @@ fn bilateral_constraints_are_kept() {
 #[test]
 fn bits_repeat() {
     fn bits(row: &SchemeRow) -> Vec<u64> {
-        let solution: Solution =
-            simulation(row, &json!({}), LinearOscillator::default().model(), 5.0, 5.0 / 587.0).record().unwrap();
+        let oscillator = LinearOscillator { restitution: restitution(row), ..LinearOscillator::default() };
+        let solution: Solution = simulation(row, &json!({}), oscillator.model(), 5.0, 5.0 / 587.0).record().unwrap();
         solution.positions().iter().chain(solution.velocities()).map(|x| x.to_bits()).collect()
     }
     for row in SCHEMES {

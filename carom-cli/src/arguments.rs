@@ -21,12 +21,14 @@ pub enum Command {
     Run(RunArguments),
     /// Validate a model file without running it.
     Check(CheckArguments),
-    /// Measure errors and orders over a range of steps, scheme by scheme.
+    /// Measure errors, orders and work over a range of steps or tolerances, scheme by scheme.
     Converge(ConvergeArguments),
     /// Solve stored problems: Siconos .dat files (LCP, MLCP, relay, friction) and FCLIB HDF5 files.
     Solve(SolveArguments),
     /// Run all solvers on all problem files of a folder and draw a performance profile.
     Profile(ProfileArguments),
+    /// Compute figures and tables of papers anew, draw them and judge them against verified numbers.
+    Reproduce(ReproduceArguments),
     /// List what there is.
     List { what: Listing },
     /// Show the page of a scheme or solver: equations, options with defaults, claims, citations.
@@ -89,6 +91,9 @@ pub struct RunArguments {
     /// Number of equal steps.
     #[arg(long)]
     pub steps: Option<u64>,
+    /// Adaptive steps: the tolerance of the local error, '{ tolerance = 1e-6, max = 0.1 }', or "off" for equal steps.
+    #[arg(long, value_name = "TOLERANCE|TABLE|off", allow_negative_numbers = true)]
+    pub adaptive: Option<String>,
     /// Folder for the results [default: out/<name of the file>].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -111,7 +116,13 @@ pub struct RunArguments {
 
 impl RunArguments {
     pub fn overrides(&self) -> Overrides {
-        Overrides { scheme: self.scheme.clone(), step: self.step, steps: self.steps, ..self.changes.overrides() }
+        Overrides {
+            scheme: self.scheme.clone(),
+            step: self.step,
+            steps: self.steps,
+            adaptive: self.adaptive.clone(),
+            ..self.changes.overrides()
+        }
     }
 }
 
@@ -134,7 +145,16 @@ pub struct ConvergeArguments {
     pub changes: Changes,
     /// Step sizes from coarse to fine, with an optional number of levels: 0.1:1e-4 or 0.1:1e-4:7.
     #[arg(long, value_name = "COARSE:FINE[:LEVELS]")]
-    pub steps: String,
+    pub steps: Option<String>,
+    /// Adaptive steps: tolerances from coarse to fine, one per decade or so many levels: 1e-2:1e-9 or 1e-2..1e-9.
+    #[arg(long, value_name = "COARSE:FINE[:LEVELS]")]
+    pub tolerances: Option<String>,
+    /// Options of adaptive steps, such as '{ estimator = "position" }'; may be repeated to compare them.
+    #[arg(long, value_name = "TABLE")]
+    pub adaptive: Vec<String>,
+    /// Print what each decade of accuracy costs; without --steps and --tolerances both are chosen.
+    #[arg(long)]
+    pub work: bool,
     /// Schemes by name, separated by commas.
     #[arg(long, value_delimiter = ',')]
     pub schemes: Vec<String>,
@@ -209,6 +229,25 @@ pub struct ProfileArguments {
     #[arg(long, default_value_t = 3000)]
     pub most_rows: usize,
     /// Folder for the results [default: out/profile].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ReproduceArguments {
+    /// Papers and items, such as rr8029 or rr8029/figure-4 [default: all].
+    #[arg(value_name = "PAPER[/ITEM]")]
+    pub items: Vec<String>,
+    /// Name the items instead of computing them.
+    #[arg(long)]
+    pub list: bool,
+    /// Fewer and coarser runs.
+    #[arg(long)]
+    pub quick: bool,
+    /// Folder for the gallery and the data [default: out/reproduce].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print nothing but errors.

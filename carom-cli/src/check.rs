@@ -32,13 +32,12 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
         contacts.len(),
         constraints.len()
     ))?;
-    say(format_args!(
-        "  span         {} s to {} s, step {} s, {} steps",
-        scene.span.start,
-        scene.span.end,
-        scene.span.step,
-        scene.span.steps()
-    ))?;
+    let span = &scene.span;
+    let steps = match &scene.adaptive {
+        Some(adaptive) => format!("adaptive steps, tolerance {:e}, first {} s", adaptive.tolerance, span.step),
+        None => format!("step {} s, {} steps", span.step, span.steps()),
+    };
+    say(format_args!("  span         {} s to {} s, {steps}", span.start, span.end))?;
     say(format_args!("  scheme       {}", scene.scheme.describe()))?;
     say(format_args!("  solver       {}", scene.solver.describe()))?;
     Ok(())

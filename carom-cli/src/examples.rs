@@ -1,26 +1,10 @@
-//! The built-in examples, and how a file argument is resolved.
+//! How a file argument is resolved: a model file, or a built-in example.
 
 use crate::failure::Failure;
+use carom_scene::examples::{EXAMPLES, find};
 use carom_scene::nearest::nearest;
 use carom_scene::{Overrides, Scene};
 use std::path::Path;
-
-/// Name and text of every example.
-pub const EXAMPLES: &[(&str, &str)] = &[
-    ("bouncing-ball", include_str!("../../examples/bouncing-ball.toml")),
-    ("linear-oscillator", include_str!("../../examples/linear-oscillator.toml")),
-    ("rocking-block", include_str!("../../examples/rocking-block.toml")),
-    ("planar-ball", include_str!("../../examples/planar-ball.toml")),
-    ("double-pendulum", include_str!("../../examples/double-pendulum.toml")),
-    ("impacting-bar", include_str!("../../examples/impacting-bar.toml")),
-    ("two-mass-chain", include_str!("../../examples/two-mass-chain.toml")),
-    ("newtons-cradle", include_str!("../../examples/newtons-cradle.toml")),
-];
-
-/// The example of this name.
-pub fn find(name: &str) -> Option<&'static str> {
-    EXAMPLES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
-}
 
 /// Loads a model file; where no such file exists, the built-in example of that name.
 pub fn load(file: &Path, overrides: &Overrides) -> Result<Scene, Failure> {

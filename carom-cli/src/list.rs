@@ -2,9 +2,9 @@
 
 use crate::arguments::Listing;
 use crate::console::say;
-use crate::examples::EXAMPLES;
 use crate::failure::Failure;
 use carom_scene::Overrides;
+use carom_scene::examples::EXAMPLES;
 use comfy_table::{ContentArrangement, Table, presets};
 
 /// Kinds of models in model files.

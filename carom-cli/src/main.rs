@@ -9,6 +9,7 @@ mod failure;
 mod list;
 mod new;
 mod progress;
+mod reproduce;
 mod run;
 mod show;
 mod solve;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Converge(converge) => converge::converge(&converge),
         Command::Solve(solve) => solve::solve(&solve),
         Command::Profile(profile) => solve::profile(&profile),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::List { what } => list::list(what),
         Command::Show { name } => show::show(&name),
         Command::New(new) => new::new(&new),

@@ -2,8 +2,8 @@
 
 use crate::arguments::NewArguments;
 use crate::console::say;
-use crate::examples;
 use crate::failure::Failure;
+use carom_scene::examples::{EXAMPLES, find};
 use carom_scene::nearest::nearest;
 use std::io::Write;
 
@@ -16,8 +16,8 @@ pub fn new(arguments: &NewArguments) -> Result<(), Failure> {
     }
     let text = match &arguments.from {
         None => carom_scene::new_example(name),
-        Some(name) => examples::find(name).map(str::to_owned).ok_or_else(|| {
-            let names = || examples::EXAMPLES.iter().map(|(name, _)| *name);
+        Some(name) => find(name).map(str::to_owned).ok_or_else(|| {
+            let names = || EXAMPLES.iter().map(|(name, _)| *name);
             let hint = match nearest(name, names()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),

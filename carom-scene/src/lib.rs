@@ -18,6 +18,7 @@
 
 mod diagnostic;
 pub mod equations;
+pub mod examples;
 pub mod expression;
 pub mod file;
 pub mod nearest;

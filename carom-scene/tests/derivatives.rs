@@ -1,7 +1,7 @@
 //! Derivatives of equation models against finite differences of order 6 at random points, and against published closed forms.
 
 use carom::{Coupling, Mechanical, Space, State};
-use carom_scene::equations::{Equations, Source, SourceLaw};
+use carom_scene::equations::{EquationError, Equations, Slip, Source, SourceLaw};
 use carom_scene::expression::{Graph, Scope, Tape};
 use carom_solve::Law;
 use rand::{RngExt, SeedableRng};
@@ -106,6 +106,7 @@ fn compile(text: &Text) -> Compiled {
             law: if outputs.len() == 1 { Law::Unilateral } else { Law::Coulomb2 { mu: 0.3 } },
             restitution: 0.5,
             outputs: outputs.iter().map(|y| read(y)).collect(),
+            slip: Slip::Displacement,
         })
         .collect();
     let mut outputs = vec![kinetic, potential];
@@ -326,4 +327,41 @@ fn slider_crank_closed_form() {
             assert!((out.rows.row(1)[j].1 - tangent[j]).abs() < 1e-15);
         }
     }
+}
+
+/// A wheel of radius R whose contact point slides on a floor that moves with w cos t: the velocity is given instead of a displacement.
+#[test]
+fn slips_given_as_velocities() {
+    let build = |sliding: &str| {
+        let (mut graph, mut scope) = (Graph::new(), Scope::new());
+        scope.declare_time().unwrap();
+        scope.declare_coordinates(&["x", "phi"]).unwrap();
+        let mut read = |text: &str| graph.expression(text, &scope).unwrap();
+        let (kinetic, potential) = (read("x'^2/2 + phi'^2/2"), read("0"));
+        let (forces, outputs) = (vec![read("0"), read("0")], vec![read("x^2"), read(sliding)]);
+        let laws = vec![SourceLaw {
+            name: "floor".into(),
+            law: Law::Coulomb2 { mu: 0.3 },
+            restitution: 0.0,
+            outputs,
+            slip: Slip::Velocity,
+        }];
+        let initial = State::new(0.0, &[0.0; 2], &[0.0; 2]);
+        let coordinates = vec!["x".into(), "phi".into()];
+        Equations::new(Source { graph, coordinates, kinetic, potential, forces, laws, initial })
+    };
+    let mut model = build("sin(x)*phi' + 2*x' - 3*cos(t)").unwrap();
+    let (t, q, v) = (0.4, [0.7, -0.2], [1.1, 0.3]);
+    let mut out = Coupling::default();
+    model.couple(t, &q, &mut out).unwrap();
+    assert_eq!((out.rows.dot(1, &[1.0, 0.0]), out.rows.dot(1, &[0.0, 1.0])), (2.0, q[0].sin()));
+    assert!((out.drift[1] + 3.0 * t.cos()).abs() < 1e-15);
+    let mut curvature = Vec::new();
+    model.acceleration_level().unwrap().curvature(t, &q, &v, &mut curvature).unwrap();
+    // d/dt of u without accelerations: cos(x) x' phi' + 3 sin t
+    assert!((curvature[1] - (q[0].cos() * v[0] * v[1] + 3.0 * t.sin())).abs() < 1e-14);
+    // d/dt of x² twice
+    assert!((curvature[0] - 2.0 * v[0] * v[0]).abs() < 1e-14);
+    let error = build("x'*phi'").err().unwrap();
+    assert_eq!(error, EquationError::SlidingNotLinear { law: "floor".into(), velocity: "phi".into() });
 }

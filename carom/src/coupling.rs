@@ -77,6 +77,27 @@ impl Coupling {
         self.offset[i]..self.offset[i + 1]
     }
 
+    /// The law with this key; `near` is tried first, because contacts seldom change places.
+    pub fn find(&self, key: Key, near: usize) -> Option<usize> {
+        let pairs = &self.pairs;
+        if pairs.get(near).is_some_and(|p| p.key == key) { Some(near) } else { pairs.iter().position(|p| p.key == key) }
+    }
+
+    /// Copies without allocating once the sizes agree.
+    pub fn copy_from(&mut self, other: &Coupling) {
+        self.pairs.clone_from(&other.pairs);
+        self.offset.clone_from(&other.offset);
+        self.drift.clone_from(&other.drift);
+        for (rows, other) in [
+            (&mut self.rows, &other.rows),
+            (&mut self.input, &other.input),
+            (&mut self.feedthrough, &other.feedthrough),
+        ] {
+            rows.clear(other.columns());
+            (0..other.len()).for_each(|i| rows.push_row_of(other, i));
+        }
+    }
+
     /// `out ← C v + drift`.
     #[inline]
     pub fn velocity(&self, v: &[f64], out: &mut Vec<f64>) {

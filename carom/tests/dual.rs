@@ -370,7 +370,7 @@ fn undefined_values_are_errors() {
     assert!(DualLagrangian::new(Singular, State::new(0.0, &[1.0], &[])).is_none());
     let mut model = DualLagrangian::new(Singular, State::new(0.0, &[1.0], &[0.0])).unwrap();
     let error = model.force(2.0, &[0.0], &[0.0], &mut [0.0]).unwrap_err();
-    assert_eq!(error, ModelError::NotFinite { what: "the force", t: 2.0 });
+    assert_eq!(error, ModelError::Force { coordinate: "q0".into(), t: 2.0 });
     let error = model.couple(2.0, &[-1.0], &mut Coupling::default()).unwrap_err();
-    assert_eq!(error, ModelError::NotFinite { what: "a gap", t: 2.0 });
+    assert_eq!(error, ModelError::Gap { contact: "wall".into(), t: 2.0 });
 }

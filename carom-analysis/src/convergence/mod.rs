@@ -4,13 +4,16 @@
 //! factor of three, because an impact may or may not fall into the right step [acary2009].
 
 mod reference;
+mod work;
 
 pub use reference::{Computed, Reference};
+pub use work::{WORKS, Work};
 
 use crate::error::{
     Graph, HausdorffOptions, MeasureError, Slope, Weights, geometric_mean, hausdorff, log_log_slope,
     norms_of_difference,
 };
+use carom::simulation::Statistics;
 use carom::{Simulation, Solution};
 use serde::Serialize;
 use std::time::Instant;
@@ -21,9 +24,13 @@ pub struct Errors {
     pub l1: f64,
     pub l2: f64,
     pub sup: f64,
-    /// Hausdorff distance of filled-in graphs, certified to 2 % of a step.
+    /// Hausdorff distance of filled-in graphs, certified to 2 % of a step and to 5 % of the largest error of positions, but not finer
+    /// than 1e-7 of the span.
     pub hausdorff: f64,
 }
+
+/// Finest tolerance of Hausdorff distances, relative to the span.
+const FINEST: f64 = 1e-7;
 
 /// The norms in the order of tables.
 pub const NORMS: [&str; 4] = ["l1", "l2", "sup", "hausdorff"];
@@ -51,24 +58,30 @@ impl Errors {
     }
 }
 
-/// One step size of one scheme.
+/// One step size, or one tolerance, of one scheme.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Level {
     /// Mean step of the grids [s].
     pub step: f64,
+    /// Tolerance of adaptive steps.
+    pub tolerance: Option<f64>,
     /// Numbers of steps of the grids that were run.
     pub grids: Vec<usize>,
     pub q: Errors,
     pub v: Errors,
-    /// One-step problems solved per run, mean.
+    /// One-step problems solved per run, mean; this and the next three count rejected steps as well.
     pub solves: f64,
+    /// Linearised steps solved per run (Newton iterations), mean.
+    pub iterations: f64,
+    /// Evaluations of the right-hand side per run, mean.
+    pub evaluations: f64,
     /// Wall time per run, mean [s].
     pub seconds: f64,
     /// Grids that failed, with the reason of the first.
     pub failed: Option<(usize, String)>,
 }
 
-/// One scheme over all steps.
+/// One scheme over all steps, or over all tolerances.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Study {
     pub scheme: String,
@@ -76,9 +89,9 @@ pub struct Study {
 }
 
 impl Study {
-    /// The fitted order in a norm, of positions (`'q'`) or velocities (`'v'`).
+    /// The fitted order in a norm, of positions (`'q'`) or velocities (`'v'`): the power of the step, or of the tolerance.
     pub fn order(&self, of: char, norm: &str) -> Result<Slope, MeasureError> {
-        let steps: Vec<f64> = self.levels.iter().map(|l| l.step).collect();
+        let steps: Vec<f64> = self.levels.iter().map(|l| l.tolerance.unwrap_or(l.step)).collect();
         let errors: Vec<f64> = self.levels.iter().map(|l| if of == 'q' { l.q } else { l.v }.get(norm)).collect();
         log_log_slope(&steps, &errors)
     }
@@ -128,63 +141,123 @@ pub fn study<E: std::fmt::Display>(
 ) -> Result<Study, MeasureError> {
     let mut levels = Vec::new();
     for &count in &plan.counts {
-        let (mut q, mut v, mut grids) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut solves, mut seconds, mut failures) = (0.0, 0.0, Vec::new());
+        let mut runs = Runs::default();
         for steps in plan.grids_of(count) {
             let h = plan.step(steps);
-            let clock = Instant::now();
-            match make(h).map_err(|e| e.to_string()).and_then(|mut s| s.record().map_err(|e| e.to_string())) {
-                Ok(solution) => {
-                    seconds += clock.elapsed().as_secs_f64();
-                    solves += solution.statistics.solves as f64;
-                    let (eq, ev) = measure(&solution, reference, h)?;
-                    q.push(eq);
-                    v.push(ev);
-                    grids.push(steps);
-                }
-                Err(reason) => failures.push(reason),
-            }
+            runs.add(steps, || make(h), |solution| measure(solution, reference, h))?;
         }
-        let runs = grids.len().max(1) as f64;
-        let failed = failures.first().map(|reason| (failures.len(), reason.clone()));
-        let steps: Vec<f64> = grids.iter().map(|&n| plan.step(n)).collect();
-        if !grids.is_empty() {
-            levels.push(Level {
-                step: geometric_mean(&steps).value,
-                grids,
-                q: Errors::mean(&q),
-                v: Errors::mean(&v),
-                solves: solves / runs,
-                seconds: seconds / runs,
-                failed,
-            });
-        } else {
-            levels.push(Level {
-                step: plan.step(count),
-                grids,
-                q: Errors::NONE,
-                v: Errors::NONE,
-                solves: 0.0,
-                seconds: 0.0,
-                failed,
-            });
-        }
+        let steps: Vec<f64> = runs.grids.iter().map(|&n| plan.step(n)).collect();
+        let step = if steps.is_empty() { plan.step(count) } else { geometric_mean(&steps).value };
+        levels.push(runs.level(step, None));
     }
     Ok(Study { scheme: scheme.to_owned(), levels })
 }
 
+/// Runs a scheme with adaptive steps over tolerances. `make` builds a simulation with the given one.
+pub fn study_tolerances<E: std::fmt::Display>(
+    scheme: &str,
+    tolerances: &[f64],
+    reference: &Reference<'_>,
+    mut make: impl FnMut(f64) -> Result<Simulation, E>,
+) -> Result<Study, MeasureError> {
+    let mut levels = Vec::new();
+    for &tolerance in tolerances {
+        let mut runs = Runs::default();
+        let mut step = f64::NAN;
+        runs.add(
+            0,
+            || make(tolerance),
+            |solution| {
+                let steps = solution.len().saturating_sub(1).max(1) as f64;
+                step = (solution.t.last().unwrap_or(&0.0) - solution.t.first().unwrap_or(&0.0)) / steps;
+                measure_adaptive(solution, reference)
+            },
+        )?;
+        levels.push(runs.level(step, Some(tolerance)));
+    }
+    Ok(Study { scheme: scheme.to_owned(), levels })
+}
+
+/// The runs of one level.
+#[derive(Default)]
+struct Runs {
+    grids: Vec<usize>,
+    q: Vec<Errors>,
+    v: Vec<Errors>,
+    total: [f64; 4], // solves, iterations, evaluations, seconds
+    failures: Vec<String>,
+}
+
+impl Runs {
+    /// Runs and measures once; `steps` is the number of steps, or 0 where it is not known before.
+    fn add<E: std::fmt::Display>(
+        &mut self,
+        steps: usize,
+        make: impl FnOnce() -> Result<Simulation, E>,
+        measure: impl FnOnce(&Solution) -> Result<(Errors, Errors), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        let clock = Instant::now();
+        match make().map_err(|e| e.to_string()).and_then(|mut s| s.record().map_err(|e| e.to_string())) {
+            Ok(solution) => {
+                let Statistics { solves, iterations, evaluations, .. } = solution.statistics;
+                let work = [solves as f64, iterations as f64, evaluations as f64, clock.elapsed().as_secs_f64()];
+                self.total.iter_mut().zip(work).for_each(|(sum, x)| *sum += x);
+                let (q, v) = measure(&solution)?;
+                self.q.push(q);
+                self.v.push(v);
+                self.grids.push(if steps == 0 { solution.statistics.steps as usize } else { steps });
+            }
+            Err(reason) => self.failures.push(reason),
+        }
+        Ok(())
+    }
+
+    fn level(self, step: f64, tolerance: Option<f64>) -> Level {
+        let runs = self.grids.len().max(1) as f64;
+        let [solves, iterations, evaluations, seconds] = self.total.map(|sum| sum / runs);
+        let empty = self.grids.is_empty();
+        Level {
+            step,
+            tolerance,
+            q: if empty { Errors::NONE } else { Errors::mean(&self.q) },
+            v: if empty { Errors::NONE } else { Errors::mean(&self.v) },
+            grids: self.grids,
+            solves,
+            iterations,
+            evaluations,
+            seconds,
+            failed: self.failures.first().map(|reason| (self.failures.len(), reason.clone())),
+        }
+    }
+}
+
 /// Errors of positions and velocities of a run with equal steps `h`.
 pub fn measure(solution: &Solution, reference: &Reference<'_>, h: f64) -> Result<(Errors, Errors), MeasureError> {
+    measure_with(solution, reference, Weights::Uniform { step: h }, 0.02 * h)
+}
+
+/// Errors of positions and velocities of a run with steps of any size: trapezoidal weights.
+pub fn measure_adaptive(solution: &Solution, reference: &Reference<'_>) -> Result<(Errors, Errors), MeasureError> {
+    measure_with(solution, reference, Weights::Trapezoidal { times: &solution.t }, f64::INFINITY)
+}
+
+fn measure_with(
+    solution: &Solution,
+    reference: &Reference<'_>,
+    weights: Weights<'_>,
+    most: f64,
+) -> Result<(Errors, Errors), MeasureError> {
     let (nq, nv) = solution.dofs();
     let (mut exact_q, mut exact_v) = (vec![0.0; solution.positions().len()], vec![0.0; solution.velocities().len()]);
     for (k, &t) in solution.t.iter().enumerate() {
         reference.at(t, &mut exact_q[k * nq..(k + 1) * nq], &mut exact_v[k * nv..(k + 1) * nv]);
     }
     let (Some(&from), Some(&to)) = (solution.t.first(), solution.t.last()) else { return Err(MeasureError::Empty) };
-    let tolerance = 0.02 * h;
+    let q = norms_of_difference(solution.positions(), &exact_q, nq, weights)?;
+    let v = norms_of_difference(solution.velocities(), &exact_v, nv, weights)?;
+    // fine enough for the error at hand, not finer than a curve can be sampled in reasonable time
+    let tolerance = most.min((0.05 * q.sup).max(FINEST * (to - from)));
     let options = HausdorffOptions::with_tolerance(tolerance);
-    let q = norms_of_difference(solution.positions(), &exact_q, nq, Weights::Uniform { step: h })?;
-    let v = norms_of_difference(solution.velocities(), &exact_v, nv, Weights::Uniform { step: h })?;
     let graph_q = Graph::polyline(&solution.t, solution.positions(), nq)?;
     let graph_v = Graph::staircase(&solution.t, solution.velocities(), nv)?;
     let (reference_q, reference_v) = reference.graphs(from, to, tolerance)?;

@@ -70,6 +70,9 @@ pub struct Inputs {
     /// First step size [s].
     #[serde(with = "nullable")]
     pub step: f64,
+    /// Options of adaptive steps; `null` where all steps are equal.
+    #[serde(default)]
+    pub adaptive: Option<Value>,
 }
 
 /// A scheme or a solver by name, with its options.
@@ -98,6 +101,8 @@ pub struct Totals {
     pub rejected: u64,
     pub solves: u64,
     pub iterations: u64,
+    #[serde(default)]
+    pub evaluations: u64,
 }
 
 /// Smallest gaps of the unilateral contacts at the ends of the steps [m].
@@ -181,7 +186,13 @@ impl Failure {
 
 impl From<&Statistics> for Totals {
     fn from(s: &Statistics) -> Totals {
-        Totals { steps: s.steps, rejected: s.rejected, solves: s.solves, iterations: s.iterations }
+        Totals {
+            steps: s.steps,
+            rejected: s.rejected,
+            solves: s.solves,
+            iterations: s.iterations,
+            evaluations: s.evaluations,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Studies;
 use super::table::order;
-use carom_analysis::convergence::NORMS;
+use carom_analysis::convergence::{Level, NORMS, Study};
 use carom_analysis::report::{Callout, Cell, Chart, Dash, Report, Series, SeriesStyle, Table};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -17,11 +17,16 @@ fn build(studies: &Studies<'_>) -> Report {
     let mut report = Report::new(format!("Convergence: {}", studies.scene.name));
     report.subtitle = format!("Errors against {}", studies.reference);
     let section = report.section("Orders");
-    section.paragraph(format!(
-        "Fitted slopes of log(error) over log(h), with standard errors. Each level is the geometric mean of {} neighbouring grids: with \
-         impacts a single grid scatters by a factor of three. In the sup norm velocities with jumps do not converge.",
-        studies.plan.grids
-    ));
+    if let Some(plan) = &studies.plans.steps {
+        section.paragraph(format!(
+            "Fitted slopes of log(error) over log(h), with standard errors. Each level is the geometric mean of {} neighbouring grids: with \
+             impacts a single grid scatters by a factor of three. In the sup norm velocities with jumps do not converge.",
+            plan.grids
+        ));
+    }
+    if !studies.plans.tolerances.is_empty() {
+        section.paragraph("Of adaptive methods the slope is that over the tolerance. Norms have trapezoidal weights.");
+    }
     let mut table = Table::new(
         "Fitted orders",
         std::iter::once("scheme".to_owned())
@@ -35,48 +40,51 @@ fn build(studies: &Studies<'_>) -> Report {
     for study in &studies.studies {
         for level in study.levels.iter().filter(|level| level.failed.is_some()) {
             let (count, reason) = level.failed.clone().unwrap_or_default();
-            section.callout(
-                Callout::Warning,
-                format!("{}: {count} run(s) with h ≈ {:.3e} failed: {reason}", study.scheme, level.step),
-            );
+            section
+                .callout(Callout::Warning, format!("{}: {count} run(s) {} failed: {reason}", study.scheme, at(level)));
         }
     }
-    let section = report.section("Errors over the step");
-    for (of, name) in [('q', "positions"), ('v', "velocities")] {
-        for norm in NORMS {
-            section.push(error_chart(studies, of, &format!("{norm} error of {name}"), norm));
+    for (adaptive, title) in [(false, "Errors over the step"), (true, "Errors over the tolerance")] {
+        if !studies.studies.iter().any(|study| study.is_adaptive() == adaptive) {
+            continue;
         }
-    }
-    section.gallery();
-    let section = report.section("Work");
-    for (x, label) in [("solves", "one-step problems per run"), ("seconds", "wall time per run [s]")] {
-        let mut chart = Chart::new(format!("l1 error of positions over {label}"), label, "l1 error [m s]").log_log();
-        for study in &studies.studies {
-            let work = study.levels.iter().map(|l| if x == "solves" { l.solves } else { l.seconds }).collect();
-            let errors = study.levels.iter().map(|l| l.q.l1).collect();
-            chart = chart.with(Series::new(study.scheme.clone(), SeriesStyle::LinesAndMarkers, work, errors));
+        let section = report.section(title);
+        for (of, name) in [('q', "positions"), ('v', "velocities")] {
+            for norm in NORMS {
+                section.push(error_chart(studies, adaptive, &format!("{norm} error of {name}"), (of, norm)));
+            }
         }
-        section.push(chart);
+        section.gallery();
     }
-    section.gallery();
+    super::work::report(studies, report.section("Work"));
     report.section("Model file").preformatted(studies.scene.name.clone(), studies.scene.text());
     report
 }
 
-/// All schemes in one norm, with a line of slope 1 through the middle of the first.
-fn error_chart(studies: &Studies<'_>, of: char, title: &str, norm: &str) -> Chart {
-    let mut chart = Chart::new(title, "h [s]", "error").log_log();
-    for study in &studies.studies {
-        let steps = study.levels.iter().map(|l| l.step).collect();
-        let errors = study.levels.iter().map(|l| if of == 'q' { l.q } else { l.v }.get(norm)).collect();
-        chart = chart.with(Series::new(study.scheme.clone(), SeriesStyle::LinesAndMarkers, steps, errors));
+/// Which level is meant, in words.
+pub fn at(level: &Level) -> String {
+    match level.tolerance {
+        Some(tolerance) => format!("with the tolerance {tolerance:.3e}"),
+        None => format!("with h ≈ {:.3e}", level.step),
     }
-    if let Some(study) = studies.studies.first()
+}
+
+/// All schemes in one norm, with a line of slope 1 through the middle of the first.
+fn error_chart(studies: &Studies<'_>, adaptive: bool, title: &str, (of, norm): (char, &str)) -> Chart {
+    let label = if adaptive { "tolerance [m]" } else { "h [s]" };
+    let size = |level: &Level| level.tolerance.unwrap_or(level.step);
+    let error = |level: &Level| if of == 'q' { level.q } else { level.v }.get(norm);
+    let mut chart = Chart::new(title, label, "error").log_log();
+    let chosen: Vec<&Study> = studies.studies.iter().filter(|study| study.is_adaptive() == adaptive).collect();
+    for study in &chosen {
+        let (x, y) = study.levels.iter().map(|l| (size(l), error(l))).unzip();
+        chart = chart.with(Series::new(study.scheme.clone(), SeriesStyle::LinesAndMarkers, x, y));
+    }
+    if let Some(study) = chosen.first()
         && let Some(level) = study.levels.get(study.levels.len() / 2)
     {
-        let (h, e) = (level.step, if of == 'q' { level.q } else { level.v }.get(norm));
-        let ends: Vec<f64> =
-            [study.levels.first(), study.levels.last()].into_iter().flatten().map(|l| l.step).collect();
+        let (h, e) = (size(level), error(level));
+        let ends: Vec<f64> = [study.levels.first(), study.levels.last()].into_iter().flatten().map(size).collect();
         let line = ends.iter().map(|x| e * x / h).collect();
         chart = chart.with(Series::lines("slope 1", ends, line).dashed(Dash::Dot));
     }

@@ -13,7 +13,8 @@ pub fn print(studies: &Studies<'_>) -> Result<(), Failure> {
         say(format_args!("\n{}", study.scheme))?;
         let mut table = plain_table();
         let norms = |of: &str| NORMS.map(|norm| format!("{of} {norm}"));
-        let header = ["h [s]".into(), "solves".into()]
+        let level = if study.is_adaptive() { "tolerance" } else { "h [s]" };
+        let header = [level.into(), "solves".into(), "evaluations".into()]
             .into_iter()
             .chain(norms("q"))
             .chain(norms("v"))
@@ -22,11 +23,14 @@ pub fn print(studies: &Studies<'_>) -> Result<(), Failure> {
         for level in &study.levels {
             let errors = NORMS.map(|n| level.q.get(n)).into_iter().chain(NORMS.map(|n| level.v.get(n)));
             let numbers = errors.map(|x| format!("{x:.2e}"));
-            let first = [format!("{:.3e}", level.step), format!("{:.0}", level.solves)];
+            let size = format!("{:.3e}", level.tolerance.unwrap_or(level.step));
+            let first = [size, format!("{:.0}", level.solves), format!("{:.0}", level.evaluations)];
             table.add_row(first.into_iter().chain(numbers).chain([format!("{:.1e}", level.seconds)]));
         }
         let orders = ['q', 'v'].into_iter().flat_map(|of| NORMS.map(|norm| order(study, of, norm)));
-        table.add_row(["order".to_owned(), String::new()].into_iter().chain(orders).chain([String::new()]));
+        table.add_row(
+            ["order".to_owned(), String::new(), String::new()].into_iter().chain(orders).chain([String::new()]),
+        );
         say(table)?;
     }
     Ok(())
@@ -45,7 +49,7 @@ pub fn order(study: &carom_analysis::convergence::Study, of: char, norm: &str) -
 
 /// One line per scheme and level. Errors that are not known are left empty.
 pub fn csv(studies: &Studies<'_>) -> String {
-    let mut text = String::from("scheme,h,grids,solves,seconds,failed");
+    let mut text = String::from("scheme,h,tolerance,grids,solves,iterations,evaluations,seconds,failed");
     for of in ["q", "v"] {
         for norm in NORMS {
             let _ = write!(text, ",{of}_{norm}");
@@ -56,14 +60,11 @@ pub fn csv(studies: &Studies<'_>) -> String {
         for level in &study.levels {
             let failed = level.failed.as_ref().map_or(0, |f| f.0);
             let name = study.scheme.replace('"', "\"\"");
-            let _ = write!(
-                text,
-                "\"{name}\",{:?},{},{:?},{:?},{failed}",
-                level.step,
-                level.grids.len(),
-                level.solves,
-                level.seconds
-            );
+            let number = |x: f64| if x.is_finite() { format!("{x:?}") } else { String::new() };
+            let (step, tolerance) = (number(level.step), level.tolerance.map(number).unwrap_or_default());
+            let _ = write!(text, "\"{name}\",{step},{tolerance},{}", level.grids.len());
+            let _ = write!(text, ",{:?},{:?},{:?}", level.solves, level.iterations, level.evaluations);
+            let _ = write!(text, ",{:?},{failed}", level.seconds);
             for x in NORMS.map(|n| level.q.get(n)).into_iter().chain(NORMS.map(|n| level.v.get(n))) {
                 let _ = if x.is_finite() { write!(text, ",{x:?}") } else { write!(text, ",") };
             }

@@ -3,6 +3,7 @@
 mod folder;
 mod frames;
 mod report;
+mod sizes;
 mod table;
 
 use crate::arguments::RunArguments;
@@ -18,6 +19,7 @@ use carom_scene::scene::Outcome;
 use carom_scene::{Overrides, Scene};
 use folder::Claim;
 use frames::Frames;
+use sizes::StepSizes;
 use std::path::{Path, PathBuf};
 
 /// Impacts that the report lists; all of them are in the result files.
@@ -29,6 +31,8 @@ struct Run {
     recorded: Recorded,
     impacts: Vec<Impact>,
     frames: Option<Frames>,
+    /// Of adaptive steps.
+    sizes: Option<StepSizes>,
     expectations: Vec<Outcome>,
     /// No other run writes to the folder until the report is there.
     _claim: Claim,
@@ -74,6 +78,7 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
         }
     });
     let mut frames = scene.drawing.as_ref().map(|drawing| Frames::new(drawing, &scene));
+    let mut sizes = scene.adaptive.map(|_| StepSizes::new());
     let mut watch = scene.watch();
     let mut progress = Progress::new(scene.span.start, arguments.quiet);
     let outcome = {
@@ -83,6 +88,9 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
         }
         if let Some(frames) = &mut frames {
             observers.push(frames);
+        }
+        if let Some(sizes) = &mut sizes {
+            observers.push(sizes);
         }
         simulation.run(&mut observers)
     };
@@ -97,7 +105,7 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
     let finished = recorded.summary.status == Status::Finished && !progress::interrupted();
     let as_written = *scene.overrides() == Overrides::default();
     let expectations = if finished && as_written { watch.outcomes() } else { Vec::new() };
-    Ok((Run { scene, recorded, impacts, frames, expectations, _claim: claim }, failure))
+    Ok((Run { scene, recorded, impacts, frames, sizes, expectations, _claim: claim }, failure))
 }
 
 /// What stopped the recording: numbers that are none, a wrong choice of columns, or the disk.
@@ -156,6 +164,7 @@ fn inputs(scene: &Scene, arguments: &RunArguments) -> Inputs {
         start: scene.span.start,
         end: scene.span.end,
         step: scene.span.step,
+        adaptive: scene.adaptive.and_then(|adaptive| serde_json::to_value(adaptive).ok()),
     }
 }
 

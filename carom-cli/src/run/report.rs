@@ -1,5 +1,6 @@
 //! The report of a run.
 
+use super::sizes::StepSizes;
 use super::{LISTED_IMPACTS, Run};
 use carom_analysis::report::{Callout, Cell, Chart, Report, Section, Series, Table};
 use carom_analysis::results::{Curve, Status};
@@ -48,6 +49,9 @@ fn build(run: &Run) -> Report {
             charts.push(chart(&curves, prefix, (title, label), held));
         }
     }
+    if let Some(sizes) = &run.sizes {
+        steps(run, sizes, report.section("Steps"));
+    }
     impacts(run, report.section("Impacts"));
     certificate(run, report.section("Certificate and energy"));
     report
@@ -72,13 +76,15 @@ fn overview(run: &Run, section: &mut Section) {
         section.callout(Callout::Warning, warning.to_string());
     }
     let inputs = &summary.inputs;
+    let first = if inputs.adaptive.is_some() { "first " } else { "" };
     section.facts([
         ("scheme", run.scene.scheme.describe()),
         ("solver", run.scene.solver.describe()),
-        ("span", format!("{} s to {} s, step {} s", inputs.start, inputs.end, inputs.step)),
+        ("span", format!("{} s to {} s, {}step {} s", inputs.start, inputs.end, first, inputs.step)),
         ("steps", summary.statistics.steps.to_string()),
         ("problems solved", summary.statistics.solves.to_string()),
         ("Newton iterations", summary.statistics.iterations.to_string()),
+        ("evaluations of the right-hand side", summary.statistics.evaluations.to_string()),
         ("impacts", summary.impacts.to_string()),
         ("smallest gap", summary.smallest_gap.overall.map_or("none".into(), |gap| format!("{gap:.6e} m"))),
         ("carom", summary.carom.clone()),
@@ -120,6 +126,35 @@ fn chart(curves: &[&Curve], prefix: &str, (title, label): (&str, &str), held: bo
         chart = chart.with(series(name, curve.t.clone(), curve.x.clone()));
     }
     chart
+}
+
+/// Sizes over time and the tries that were rejected.
+fn steps(run: &Run, sizes: &StepSizes, section: &mut Section) {
+    let totals = &run.recorded.summary.statistics;
+    let Some(adaptive) = &run.scene.adaptive else { return };
+    section.paragraph(
+        "Steps by the local error: each step is taken as a whole and in two halves. Where the estimates differ too much the try is rejected.",
+    );
+    let smallest = sizes.sizes.iter().map(|(_, h)| *h).reduce(f64::min);
+    let largest = sizes.sizes.iter().map(|(_, h)| *h).reduce(f64::max);
+    let size = |h: Option<f64>| h.map_or("none".into(), |h| format!("{h:.3e} s"));
+    section.facts([
+        ("tolerance", format!("{:.1e} absolute, {:.1e} relative", adaptive.tolerance, adaptive.relative)),
+        ("estimator", adaptive.estimator.name().into()),
+        ("accepted steps", totals.steps.to_string()),
+        ("rejected tries", totals.rejected.to_string()),
+        ("smallest step", size(smallest)),
+        ("largest step", size(largest)),
+    ]);
+    let mut chart = Chart::over_time("Size of steps", "h [s]");
+    chart.log_y = true;
+    let (t, h) = sizes.sizes.iter().copied().unzip();
+    chart = chart.with(Series::steps("accepted", t, h));
+    if !sizes.retried.is_empty() {
+        let (t, h) = sizes.retried.iter().copied().unzip();
+        chart = chart.with(Series::markers("accepted after rejected tries", t, h));
+    }
+    section.push(chart);
 }
 
 fn impacts(run: &Run, section: &mut Section) {

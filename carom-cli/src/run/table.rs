@@ -22,6 +22,9 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     row("run", format!("{} ({status})", summary.name));
     row("scheme, solver", format!("{}, {}", summary.inputs.scheme.name, summary.inputs.solver.name));
     row("steps", summary.statistics.steps.to_string());
+    if summary.inputs.adaptive.is_some() {
+        row("rejected tries", summary.statistics.rejected.to_string());
+    }
     row("solves", summary.statistics.solves.to_string());
     row("impacts", summary.impacts.to_string());
     if let Some(gap) = summary.smallest_gap.overall {

@@ -2,7 +2,7 @@
 
 use super::session::Session;
 
-const HEADER: &str = "scheme,h,grids,solves,seconds,failed,q_l1,q_l2,q_sup,q_hausdorff,v_l1,v_l2,v_sup,v_hausdorff";
+const HEADER: &str = "scheme,h,tolerance,grids,solves,iterations,evaluations,seconds,failed,q_l1,q_l2,q_sup,q_hausdorff,v_l1,v_l2,v_sup,v_hausdorff";
 
 /// A line of the table: the name of the scheme and the numbers; `None` where a field is empty.
 type Line = (String, Vec<Option<f64>>);

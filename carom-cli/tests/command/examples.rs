@@ -24,6 +24,10 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
     let nodes: Vec<String> = (0..17).map(|k| format!("q{}", k * 1000 / 16)).collect();
     let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
     let period = 1.05 * std::f64::consts::PI / (9.81_f64 / 0.5).sqrt();
+    let corners: Vec<(&str, &str)> = [("1", "1.t1"), ("2", "2.t1"), ("3", "3.t1"), ("4", "4.t1")]
+        .into_iter()
+        .flat_map(|(normal, tangent)| [gap(normal), ("slip", tangent)])
+        .collect();
     vec![
         ("bouncing-ball", 587, 1, columns(&["y"], &[gap("floor")], &["momentum"])),
         ("linear-oscillator", 587, 1, columns(&["q"], &[gap("stop")], &[])),
@@ -31,6 +35,15 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
         ("planar-ball", 4000, 1, columns(&["x", "y", "phi"], &[gap("floor"), ("slip", "floor.t1")], &[])),
         ("double-pendulum", 15000, 5, columns(&["a", "b"], &[gap("wall")], &["tip_x", "tip_y"])),
         ("impacting-bar", 1000, 5, columns(&nodes, &[gap("wall")], &[])),
+        ("takeoff", 290, 1, columns(&["q"], &[gap("floor")], &[])),
+        ("slider-roller", 800, 1, columns(&["y", "phi"], &[gap("top"), ("slip", "top.t1")], &[])),
+        ("pendulum-ring", 20000, 20, columns(&["x", "z", "theta", "phi"], &[gap("hook"), ("slip", "hook.t1")], &[])),
+        (
+            "slider-crank",
+            13757,
+            10,
+            columns(&["th1", "th2", "th3"], &corners, &["revolutions", "x", "y"]),
+        ),
         ("two-mass-chain", (10.0_f64 / 0.0037).ceil() as u64, 1, columns(&["left", "right"], &[gap("stop")], &[])),
         (
             "newtons-cradle",

@@ -1,5 +1,6 @@
 //! The `carom` command as a user calls it: files in, files, text and exit codes out.
 
+mod adaptive;
 mod converge;
 mod examples;
 mod failures;

@@ -51,7 +51,7 @@ fn the_report_of_a_study_is_drawn() {
         ["--steps", "0.05:0.02:3", "--grids", "2", "--scheme", "moreau-jean", "--scheme", bad, "--out", "out"];
     // one of the schemes has no errors to draw
     assert_eq!(session.carom(["converge", "double-pendulum"].iter().chain(&arguments)).code, Some(3));
-    // two quantities in four norms, two charts of work
-    let Some(page) = open(&session, "out/convergence.html", 10, 0) else { return };
+    // two quantities in four norms, four charts of work
+    let Some(page) = open(&session, "out/convergence.html", 12, 0) else { return };
     assert!(page.document.contains("Fitted orders") && page.document.contains("slope 1"));
 }

@@ -1,6 +1,6 @@
-//! The derivation: from energies and gaps to the nodes of (1)-(3).
+//! The derivation: from energies and gaps to the nodes of (1)-(4).
 
-use super::Source;
+use super::{Slip, Source};
 use crate::expression::{Graph, NodeId};
 
 /// Why energies do not make a mechanical model.
@@ -16,6 +16,8 @@ pub enum EquationError {
     PotentialOfVelocity { velocity: String },
     #[error("{output} of `{law}` depends on the velocity {velocity}'")]
     OutputOfVelocity { law: String, output: &'static str, velocity: String },
+    #[error("the sliding velocity of `{law}` is not linear in the velocity {velocity}'")]
+    SlidingNotLinear { law: String, velocity: String },
     #[error("`{law}` needs {expected} expressions, {found} are given")]
     Outputs { law: String, expected: usize, found: usize },
 }
@@ -89,7 +91,6 @@ impl Derived {
 
     /// (3) for every output of every law.
     fn couple(&mut self, source: &mut Source) -> Result<(), EquationError> {
-        let n = source.coordinates.len();
         for k in 0..source.laws.len() {
             let law = source.laws[k].clone();
             if law.outputs.len() != law.law.size() {
@@ -101,25 +102,58 @@ impl Derived {
             }
             self.gaps.push(law.outputs[0]);
             for (which, &y) in law.outputs.iter().enumerate() {
-                if let Some(i) = (0..n).find(|&i| source.graph.depends_on(y, source.velocity(i))) {
-                    let output = if which == 0 { "the gap" } else { "a slip" };
-                    return Err(EquationError::OutputOfVelocity {
-                        law: law.name,
-                        output,
-                        velocity: source.coordinates[i].clone(),
-                    });
+                if which > 0 && law.slip == Slip::Velocity {
+                    self.velocity_output(source, &law.name, y)?;
+                } else {
+                    self.displacement_output(source, &law.name, (which, y))?;
                 }
-                let drift = source.graph.derivative(y, Source::TIME);
-                let u = total_derivative(source, y);
-                let curvature = total_derivative(source, u);
-                for j in 0..n {
-                    let slot = source.position(j);
-                    self.rows.push(source.graph.derivative(y, slot));
-                }
-                self.drift.push(drift);
-                self.curvature.push(curvature);
             }
         }
+        Ok(())
+    }
+
+    /// (3) of the gap (`which` = 0) or of a slip.
+    fn displacement_output(
+        &mut self,
+        source: &mut Source,
+        law: &str,
+        (which, y): (usize, NodeId),
+    ) -> Result<(), EquationError> {
+        let n = source.coordinates.len();
+        if let Some(i) = (0..n).find(|&i| source.graph.depends_on(y, source.velocity(i))) {
+            let output = if which == 0 { "the gap" } else { "a slip" };
+            let (law, velocity) = (law.to_owned(), source.coordinates[i].clone());
+            return Err(EquationError::OutputOfVelocity { law, output, velocity });
+        }
+        let u = total_derivative(source, y);
+        for j in 0..n {
+            let slot = source.position(j);
+            self.rows.push(source.graph.derivative(y, slot));
+        }
+        self.drift.push(source.graph.derivative(y, Source::TIME));
+        self.curvature.push(total_derivative(source, u));
+        Ok(())
+    }
+
+    /// (4) of a slip that is given as a velocity.
+    fn velocity_output(&mut self, source: &mut Source, law: &str, u: NodeId) -> Result<(), EquationError> {
+        let n = source.coordinates.len();
+        let mut terms = vec![u];
+        for j in 0..n {
+            let row = source.graph.derivative(u, source.velocity(j));
+            if let Some(k) = (0..n).find(|&k| source.graph.depends_on(row, source.velocity(k))) {
+                let (law, velocity) = (law.to_owned(), source.coordinates[k].clone());
+                return Err(EquationError::SlidingNotLinear { law, velocity });
+            }
+            let v = source.graph.input(source.velocity(j));
+            let part = source.graph.multiply(row, v);
+            terms.push(source.graph.negate(part));
+            self.rows.push(row);
+        }
+        // what is left of u at zero velocity; the coupling evaluates it there, so that cancelling need not be symbolic
+        let drift = source.graph.sum(terms);
+        self.drift.push(drift);
+        self.curvature.push(total_derivative(source, u));
         Ok(())
     }
 }

@@ -4,6 +4,7 @@
 //!     M = ∂²T/∂v∂v,   F = Q − ∂V/∂q + ∂T/∂q − (∂²T/∂v∂q) v − ∂²T/∂v∂t                       (1)
 //!     K = −∂F/∂q,   C = −∂F/∂v                                                             (2)
 //!     rows of a gap or slip y:  ∂y/∂q,  drift ∂y/∂t,  curvature (u_q) v + u_t with u = y_q v + y_t     (3)
+//!     rows of a slip given as velocity u = r(t, q) v + s(t, q):  r,  drift s,  curvature as in (3)     (4)
 //! ```
 //!
 //! all exact, by symbolic differentiation at load time, evaluated as flat tapes over the inputs `[t | q | v]`.
@@ -36,8 +37,19 @@ pub struct SourceLaw {
     pub name: String,
     pub law: Law,
     pub restitution: f64,
-    /// Gap (or constraint), then slip displacements: as many as the law has rows.
+    /// Gap (or constraint), then slips: as many as the law has rows.
     pub outputs: Vec<NodeId>,
+    pub slip: Slip,
+}
+
+/// How the slips of a law are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Slip {
+    /// As displacements, of t and coordinates.
+    #[default]
+    Displacement,
+    /// As velocities, affine in the velocities: where no displacement exists, as for a point that slides on a moving curve.
+    Velocity,
 }
 
 impl Source {

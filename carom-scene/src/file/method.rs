@@ -1,10 +1,10 @@
-//! The choice of a scheme or a solver: a name, or a table with a name and options.
+//! The choice of a scheme or a solver: a name, or a table with a name and options; and tables of options alone.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 use super::reader::{Item, Read, Reader, ordered};
 use super::value::Text;
@@ -52,24 +52,89 @@ impl Read for Method {
             return None;
         };
         let name = reader.field::<Text>(table, "name", &[], &reader.place(item.span()));
-        let (mut options, mut places) = (Map::new(), Vec::new());
-        let mut complete = true;
-        for (key, item) in ordered(table) {
-            let option = key.get_ref().to_string();
-            if option == "name" {
-                continue;
-            }
-            reader.inside(&option, |reader| match json(item, reader) {
-                Some(value) => {
-                    options.insert(option.clone(), value);
-                    let key = Text { value: option.clone(), place: reader.place(key.span()) };
-                    places.push((key, reader.place(item.span())));
-                }
-                None => complete = false,
-            });
+        let (options, places) = options(table, &["name"], reader)?;
+        Some(Method { name: name?, options, places })
+    }
+}
+
+type Options = (Map<String, Value>, Vec<(Text, Place)>);
+
+/// The entries of a table as options, but for some keys.
+fn options(table: &DeTable<'_>, except: &[&str], reader: &mut Reader<'_>) -> Option<Options> {
+    let (mut options, mut places) = (Map::new(), Vec::new());
+    let mut complete = true;
+    for (key, item) in ordered(table) {
+        let option = key.get_ref().to_string();
+        if except.contains(&option.as_str()) {
+            continue;
         }
-        let name = name?;
-        complete.then_some(Method { name, options, places })
+        reader.inside(&option, |reader| match json(item, reader) {
+            Some(value) => {
+                options.insert(option.clone(), value);
+                let key = Text { value: option.clone(), place: reader.place(key.span()) };
+                places.push((key, reader.place(item.span())));
+            }
+            None => complete = false,
+        });
+    }
+    complete.then_some((options, places))
+}
+
+/// A table of options; a number alone stands for the tolerance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub options: Map<String, Value>,
+    /// Key and value of each option, in the order of the file.
+    pub places: Vec<(Text, Place)>,
+    /// Where the table stands.
+    pub place: Place,
+}
+
+impl Settings {
+    /// Reads the text of a command-line option: a number, or an inline table of TOML.
+    pub(crate) fn from_option(option: &str, text: &str, out: &mut Diagnostics) -> Option<Settings> {
+        let source = SourceText::new(option, text);
+        let mut reader = Reader::new(&source, option, out);
+        match DeValue::parse(text) {
+            Ok(item) => Settings::read(&item, &mut reader),
+            Err(error) => {
+                reader
+                    .error(error.span().unwrap_or(0..text.len()), error.message().to_string())
+                    .hint("write a tolerance, or a table such as { tolerance = 1e-6, max = 0.1 }");
+                None
+            }
+        }
+    }
+}
+
+impl Read for Settings {
+    fn read(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let place = reader.place(item.span());
+        let (options, places) = match item.get_ref() {
+            DeValue::Table(table) => options(table, &[], reader)?,
+            DeValue::Float(_) | DeValue::Integer(_) => {
+                let key = Text { value: "tolerance".into(), place: place.clone() };
+                (Map::from_iter([("tolerance".to_string(), json(item, reader)?)]), vec![(key, place.clone())])
+            }
+            _ => {
+                reader.wrong_type(item, "a tolerance, or a table such as { tolerance = 1e-6 }");
+                return None;
+            }
+        };
+        Some(Settings { options, places, place })
+    }
+}
+
+/// The options come from the library, see [`crate::schema`].
+impl JsonSchema for Settings {
+    fn schema_name() -> Cow<'static, str> {
+        "Settings".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["number", "object"] })
+    }
+    fn inline_schema() -> bool {
+        true
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 pub use example::new_example;
-pub use method::Method;
+pub use method::{Method, Settings};
 use reader::table;
 pub(crate) use reader::{Item, Read, Reader};
 pub use schema::schema;
@@ -132,10 +132,12 @@ table! {
         pub gap: Formula,
         /// Newton's coefficient of restitution, in [0, 1]; 0 by default.
         pub restitution: Option<Formula>,
-        /// Coulomb's coefficient of friction, not negative; needs `slip`.
+        /// Coulomb's coefficient of friction, not negative; needs `slip` or `sliding`.
         pub friction: Option<Formula>,
         /// Tangential displacement (planar), or a list of two (spatial) [m].
         pub slip: Option<OneOrMore>,
+        /// Instead of `slip`: the sliding velocity, linear in the velocities, where no displacement exists [m/s].
+        pub sliding: Option<OneOrMore>,
     }
 }
 
@@ -156,10 +158,12 @@ table! {
         pub start: Option<Formula>,
         /// End of the time span [s].
         pub end: Formula,
-        /// Size of a step [s]; or give `steps`.
+        /// Size of a step [s]; or give `steps`. With `adaptive` the first step, a thousandth of the span by default.
         pub step: Option<Formula>,
         /// Number of equal steps; or give `step`.
         pub steps: Option<Formula>,
+        /// Steps by the local error: its tolerance, or a table of options.
+        pub adaptive: Option<Settings>,
         /// Time-stepping scheme: a name, or a table with a name and options.
         pub scheme: Option<Method>,
         /// Solver of the one-step problems: a name, or a table with a name and options.

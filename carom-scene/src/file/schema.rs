@@ -1,7 +1,8 @@
 //! The JSON Schema of model files, from the tables themselves and from the options in the registries.
 
 use carom::SCHEMES;
-use carom_solve::SOLVERS;
+use carom::simulation::Adaptive;
+use carom_solve::{Options, SOLVERS};
 use serde_json::{Map, Value, json};
 
 use super::ModelFile;
@@ -15,11 +16,13 @@ pub fn schema() -> Value {
     let solvers: Vec<_> = SOLVERS.iter().map(|row| (row.info.name, row.info.title, (row.schema)())).collect();
     let scheme = method("scheme", schemes, &mut definitions);
     let solver = method("solver", solvers, &mut definitions);
+    let adaptive = adaptive(&mut definitions);
     if let Some(defs) = root.get_mut("$defs").and_then(Value::as_object_mut) {
         defs.append(&mut definitions);
     }
     insert(&mut root, "/$defs/SimulationTable/properties/scheme", scheme);
     insert(&mut root, "/$defs/SimulationTable/properties/solver", solver);
+    insert(&mut root, "/$defs/SimulationTable/properties/adaptive", adaptive);
     insert(&mut root, "/$defs/LagrangianTable/properties/kind", json!({ "const": "lagrangian" }));
     insert(&mut root, "/$defs/LinearTable/properties/kind", json!({ "const": "linear" }));
     insert(&mut root, "/properties/version", json!({ "const": super::VERSION }));
@@ -45,14 +48,8 @@ fn method(what: &str, rows: Vec<(&'static str, &'static str, Value)>, definition
     let mut choices = vec![json!({ "type": "string", "enum": names })];
     for (name, title, mut table) in rows {
         let prefix = format!("{what}.{name}");
-        rename_references(&mut table, &prefix);
-        if let Some(Value::Object(inner)) = table.as_object_mut().and_then(|table| table.remove("$defs")) {
-            for (key, definition) in inner {
-                definitions.insert(format!("{prefix}.{key}"), definition);
-            }
-        }
+        settle(&mut table, &prefix, definitions);
         if let Some(object) = table.as_object_mut() {
-            object.remove("$schema");
             object.insert("title".into(), json!(title));
             object.insert("required".into(), json!(["name"]));
             let properties = object.entry("properties").or_insert_with(|| json!({}));
@@ -64,6 +61,27 @@ fn method(what: &str, rows: Vec<(&'static str, &'static str, Value)>, definition
         definitions.insert(prefix, table);
     }
     json!({ "anyOf": choices })
+}
+
+/// A tolerance, or the table of options.
+fn adaptive(definitions: &mut Map<String, Value>) -> Value {
+    let mut table = Adaptive::schema();
+    settle(&mut table, "adaptive", definitions);
+    remove_null(&mut table);
+    definitions.insert("adaptive".into(), table);
+    json!({ "anyOf": [{ "type": "number", "exclusiveMinimum": 0 }, { "$ref": "#/$defs/adaptive" }] })
+}
+
+/// Moves the definitions of one table to those of the whole, under new names.
+fn settle(table: &mut Value, prefix: &str, definitions: &mut Map<String, Value>) {
+    rename_references(table, prefix);
+    let Some(object) = table.as_object_mut() else { return };
+    object.remove("$schema");
+    if let Some(Value::Object(inner)) = object.remove("$defs") {
+        for (key, definition) in inner {
+            definitions.insert(format!("{prefix}.{key}"), definition);
+        }
+    }
 }
 
 /// Points references to the definitions of one table to their new names.

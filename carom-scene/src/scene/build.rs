@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use carom::scheme::{BindError, SchemeError};
 use carom::{Mechanical, State};
 
 use super::blueprint::{Blueprint, Matrices};
@@ -11,7 +12,7 @@ use super::{BuildError, Expectation, LawInfo, Outputs, Overrides, Scene, TimeSpa
 use super::{check, choice, coordinates, draw, expect, lagrangian, law, linear, output, parameters, reference, span};
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, SourceText};
 use crate::expression::Tape;
-use crate::file::{Method, ModelFile, ModelTable, OutputTable, Text};
+use crate::file::{Method, ModelFile, Settings, ModelTable, OutputTable, Text};
 
 /// The parts of a model before it is put together.
 struct Draft {
@@ -48,10 +49,16 @@ fn assemble(
     let methods = methods(file, overrides, context);
     let scheme = methods.0.and_then(|method| choice::scheme(method.as_ref(), context));
     let solver = methods.1.and_then(|method| choice::solver(method.as_ref(), context));
+    let settings = settings(file, overrides, context);
+    let adaptive = match &settings {
+        Some(Some(settings)) => choice::adaptive(settings, context).map(Some),
+        Some(None) => Some(None),
+        None => None,
+    };
     // without parameters and coordinates nothing else can be understood
     let values = parameters::evaluate(file.parameters.as_ref(), overrides, context)?;
     let (base, matrices) = names(file, &values, context)?;
-    let span = span::read(&file.simulation, overrides, context);
+    let span = span::read(&file.simulation, !matches!(settings, Some(None)), overrides, context);
     let initial = coordinates::initial(file.initial.as_ref(), base.as_deref(), context);
     let draft = model(file, matrices, context);
     let outputs = outputs(file.output.as_ref(), context);
@@ -75,6 +82,7 @@ fn assemble(
         span: span?,
         scheme: scheme?,
         solver: solver?,
+        adaptive: adaptive?,
         every: every?,
         outputs: outputs?,
         drawing: drawing.unwrap_or(None),
@@ -105,6 +113,15 @@ fn methods(file: &ModelFile, overrides: &Overrides, context: &mut Context) -> Me
     let scheme = pick("--scheme", &overrides.scheme, &simulation.scheme);
     let solver = pick("--solver", &overrides.solver, &simulation.solver);
     (scheme, solver)
+}
+
+/// The control of steps, from outside or from the file, likewise; "off" means equal steps.
+fn settings(file: &ModelFile, overrides: &Overrides, context: &mut Context) -> Option<Option<Settings>> {
+    match &overrides.adaptive {
+        Some(text) if text.trim() == "off" => Some(None),
+        Some(text) => Settings::from_option("--adaptive", text, &mut context.out).map(Some),
+        None => Some(file.simulation.adaptive.clone()),
+    }
 }
 
 /// Names the coordinates; linear models tell their number by their matrices.
@@ -280,11 +297,13 @@ fn unused(values: &[(Text, f64)], context: &mut Context) {
     }
 }
 
-/// Tries whether scheme, solver and model fit together.
+/// Tries whether scheme, solver, control and model fit together.
 fn bind(scene: &Scene, file: &ModelFile, overrides: &Overrides, context: &mut Context) {
     let Err(error) = scene.simulation() else { return };
-    let place = match (&file.simulation.scheme, &overrides.scheme) {
-        (Some(scheme), None) => scheme.name.place.clone(),
+    let blind = matches!(error, BuildError::Bind(BindError::Scheme(SchemeError::Blind { .. })));
+    let place = match (&file.simulation.adaptive, &overrides.adaptive, &file.simulation.scheme, &overrides.scheme) {
+        (Some(adaptive), None, ..) if blind => adaptive.place.clone(),
+        (.., Some(scheme), None) => scheme.name.place.clone(),
         _ => file.simulation.place.clone(),
     };
     context.out.error(&place, error.to_string());

@@ -1,12 +1,13 @@
-//! The scheme and the solver: names and options checked against the registries.
+//! The scheme, the solver and the control of steps: names and options checked against the registries.
 
 use carom::SCHEMES;
-use carom_solve::{OptionDoc, OptionError, SOLVERS};
+use carom::simulation::Adaptive;
+use carom_solve::{OptionDoc, OptionError, Options, SOLVERS};
 use serde_json::{Map, Value};
 
 use super::context::Context;
 use crate::diagnostic::Place;
-use crate::file::Method;
+use crate::file::{Method, Settings, Text};
 use crate::nearest::nearest;
 
 /// A scheme or a solver with its table of options, as the registries take them.
@@ -79,43 +80,69 @@ fn choose(what: &str, method: Option<&Method>, rows: Vec<Row>, context: &mut Con
         context.out.error(&method.name.place, format!("unknown {what} {name:?}")).hint(hint);
         return None;
     };
-    let before = context.out.errors();
-    for (key, _) in &method.places {
-        let known = || row.options.iter().map(|option| option.name.as_str());
-        if known().any(|option| option == key.value) {
-            continue;
-        }
-        let hint = match nearest(&key.value, known()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("options: {}", known().collect::<Vec<_>>().join(", ")),
-        };
-        context.out.error(&key.place, format!("{what} {name:?} has no option `{}`", key.value)).hint(hint);
-    }
-    if context.out.errors() > before {
-        return None;
-    }
-    let options = Value::Object(method.options.clone());
-    if let Err(error) = (row.check)(&options) {
-        refuse(method, row, &error, context);
-        return None;
-    }
-    Some(Choice { name: name.into(), options })
+    let given = Given { options: &method.options, places: &method.places, place: &method.name.place };
+    given.check(&format!("{what} {name:?}"), row, context)?;
+    Some(Choice { name: name.into(), options: Value::Object(method.options.clone()) })
 }
 
-/// Points at the option that was refused.
-fn refuse(method: &Method, row: &Row, error: &OptionError, context: &mut Context) {
-    let place_of = |name: &str| method.places.iter().find(|(key, _)| key.value == name).map(|(_, place)| place);
-    // an error without a field comes from reading: the option that fails alone is the one
-    let alone = |key: &str| {
-        let single = method.options.get(key).map(|value| Map::from_iter([(key.to_string(), value.clone())]));
-        single.is_some_and(|table| (row.check)(&Value::Object(table)).is_err())
-    };
-    let guilty = || method.places.iter().find(|(key, _)| alone(&key.value)).map(|(_, place)| place);
-    let place: &Place = error.field.and_then(place_of).or_else(guilty).unwrap_or(&method.name.place);
-    let mut diagnostic = crate::Diagnostic::new(crate::Severity::Error, place, error.reason.clone());
-    let option = row.options.iter().find(|option| place.field.ends_with(&format!(".{}", option.name)));
-    if let Some(option) = option {
-        diagnostic.hint(format!("{} (default {})", option.meaning, option.default));
+/// The control of adaptive steps.
+pub(super) fn adaptive(settings: &Settings, context: &mut Context) -> Option<Adaptive> {
+    let check: Check = Box::new(|table| Adaptive::read(table).map(|_| ()));
+    let row = Row { name: "adaptive", options: Adaptive::describe(), check };
+    let given = Given { options: &settings.options, places: &settings.places, place: &settings.place };
+    given.check("`adaptive`", &row, context)?;
+    Adaptive::read(&Value::Object(settings.options.clone())).ok()
+}
+
+/// Options as they stand in a file.
+struct Given<'a> {
+    options: &'a Map<String, Value>,
+    places: &'a [(Text, Place)],
+    /// Where to point if no option is to blame.
+    place: &'a Place,
+}
+
+impl Given<'_> {
+    /// Unknown and refused options are reported.
+    fn check(&self, what: &str, row: &Row, context: &mut Context) -> Option<()> {
+        let before = context.out.errors();
+        for (key, _) in self.places {
+            let known = || row.options.iter().map(|option| option.name.as_str());
+            if known().any(|option| option == key.value) {
+                continue;
+            }
+            let hint = match nearest(&key.value, known()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("options: {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            context.out.error(&key.place, format!("{what} has no option `{}`", key.value)).hint(hint);
+        }
+        if context.out.errors() > before {
+            return None;
+        }
+        if let Err(error) = (row.check)(&Value::Object(self.options.clone())) {
+            self.refuse(row, &error, context);
+            return None;
+        }
+        Some(())
     }
-    context.out.push(diagnostic);
+
+    /// Points at the option that was refused.
+    fn refuse(&self, row: &Row, error: &OptionError, context: &mut Context) {
+        let place_of = |name: &str| self.places.iter().find(|(key, _)| key.value == name).map(|(_, place)| place);
+        // an error without a field comes from reading: the option that fails alone is the one
+        let alone = |key: &str| {
+            let single = self.options.get(key).map(|value| Map::from_iter([(key.to_string(), value.clone())]));
+            single.is_some_and(|table| (row.check)(&Value::Object(table)).is_err())
+        };
+        let guilty = || self.places.iter().find(|(key, _)| alone(&key.value));
+        let found = error.field.and_then(|name| place_of(name).map(|place| (name, place)));
+        let found = found.or_else(|| guilty().map(|(key, place)| (key.value.as_str(), place)));
+        let place = found.map_or(self.place, |(_, place)| place);
+        let mut diagnostic = crate::Diagnostic::new(crate::Severity::Error, place, error.reason.clone());
+        if let Some(option) = row.options.iter().find(|option| found.is_some_and(|(name, _)| name == option.name)) {
+            diagnostic.hint(format!("{} (default {})", option.meaning, option.default));
+        }
+        context.out.push(diagnostic);
+    }
 }

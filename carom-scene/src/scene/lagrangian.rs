@@ -67,6 +67,7 @@ pub(super) fn blueprint(
         law: draft.law,
         restitution: draft.restitution,
         outputs: draft.outputs.iter().map(|(node, _)| *node).collect::<Vec<NodeId>>(),
+        slip: draft.slip,
     });
     Some(Blueprint::lagrangian(context.graph.clone(), context.coordinates.clone(), energies, laws.collect()))
 }
@@ -74,6 +75,7 @@ pub(super) fn blueprint(
 /// Where an error of the derivation belongs.
 pub(super) fn report(error: &EquationError, table: &LagrangianTable, laws: &[LawDraft], context: &mut Context) {
     let of_law = |name: &str| laws.iter().find(|law| law.name == name).and_then(|law| law.outputs.first());
+    let sliding_of = |name: &str| laws.iter().find(|law| law.name == name).and_then(|law| law.outputs.get(1));
     let (place, hint): (&Place, &str) = match error {
         EquationError::NotQuadratic { .. } => (
             &table.kinetic.place,
@@ -83,6 +85,10 @@ pub(super) fn report(error: &EquationError, table: &LagrangianTable, laws: &[Law
         EquationError::PotentialOfVelocity { .. } => {
             (table.potential.as_ref().map_or(&table.place, |formula| &formula.place), "put it under force")
         }
+        EquationError::SlidingNotLinear { law, .. } => (
+            sliding_of(law).map_or(&table.place, |(_, place)| place),
+            "each term has one velocity as a factor, as in x' + R*phi'",
+        ),
         EquationError::OutputOfVelocity { law, .. } | EquationError::Outputs { law, .. } => {
             (of_law(law).map_or(&table.place, |(_, place)| place), "it may depend on t, coordinates and parameters")
         }

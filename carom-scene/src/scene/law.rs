@@ -6,8 +6,9 @@ use carom_solve::Law;
 
 use super::context::{Context, label};
 use crate::diagnostic::Place;
+use crate::equations::Slip;
 use crate::expression::NodeId;
-use crate::file::{ConstraintTable, ContactTable, Formula, ModelFile, Text};
+use crate::file::{ConstraintTable, ContactTable, Formula, ModelFile, OneOrMore, Text};
 
 /// Most laws of a file.
 const LIMIT: usize = 10_000;
@@ -19,6 +20,7 @@ pub(super) struct LawDraft {
     pub restitution: f64,
     /// Gap or constraint value, then slips, with their places.
     pub outputs: Vec<(NodeId, Place)>,
+    pub slip: Slip,
 }
 
 /// Reads all contacts and constraints; `None` if one of them has a mistake.
@@ -56,46 +58,73 @@ fn contact(table: &ContactTable, context: &mut Context) -> Option<LawDraft> {
         None => Some(0.0),
     };
     let gap = context.node_of_positions(&table.gap, "the gap").map(|node| (node, table.gap.place.clone()));
-    let law = match (&table.friction, &table.slip) {
+    let (slip, kind) = match (&table.slip, &table.sliding) {
+        (Some(_), Some(sliding)) => {
+            context.out.error(&sliding.place, "give either `slip` or `sliding`, not both");
+            return None;
+        }
+        (slip, None) => (slip.as_ref(), Slip::Displacement),
+        (None, sliding) => (sliding.as_ref(), Slip::Velocity),
+    };
+    let law = match (&table.friction, slip) {
         (None, None) => Some((Law::Unilateral, Vec::new())),
         (Some(friction), None) => {
             context
                 .out
                 .error(&friction.place, "friction needs `slip`, the tangential displacement of the contact")
-                .hint("for a wheel or a foot at x on a floor: slip = \"x\"");
+                .hint("for a wheel or a foot at x on a floor: slip = \"x\", or its velocity: sliding = \"x'\"");
             None
         }
         (None, Some(slip)) => {
-            context.out.error(&slip.place, "`slip` without `friction` has no effect").hint("add friction = ...");
+            let name = if kind == Slip::Displacement { "slip" } else { "sliding" };
+            context
+                .out
+                .error(&slip.place, format!("`{name}` without `friction` has no effect"))
+                .hint("add friction = ...");
             None
         }
-        (Some(friction), Some(slip)) => {
-            let mu = in_range(friction, "the coefficient of friction", f64::INFINITY, context);
-            let slips = slip.items.iter().map(|formula| {
-                let node = context.node_of_positions(formula, "the slip")?;
-                Some((node, formula.place.clone()))
-            });
-            let slips: Option<Vec<_>> = slips.collect();
-            match slip.items.len() {
-                1 => mu.zip(slips).map(|(mu, slips)| (Law::Coulomb2 { mu }, slips)),
-                2 => mu.zip(slips).map(|(mu, slips)| (Law::Coulomb3 { mu }, slips)),
-                count => {
-                    let message = format!("a slip has one (planar) or two (spatial) displacements, found {count}");
-                    context.out.error(&slip.place, message);
-                    None
-                }
-            }
-        }
+        (Some(friction), Some(slip)) => friction_law((friction, slip, kind), context),
     };
     let (law, slips) = law?;
     let outputs = std::iter::once(gap?).chain(slips).collect();
-    Some(LawDraft { name: table.name.value.clone(), law, restitution: restitution?, outputs })
+    Some(LawDraft { name: table.name.value.clone(), law, restitution: restitution?, outputs, slip: kind })
+}
+
+/// Coulomb's law with the nodes of its slips.
+fn friction_law(
+    (friction, slip, kind): (&Formula, &OneOrMore, Slip),
+    context: &mut Context,
+) -> Option<(Law, Vec<(NodeId, Place)>)> {
+    let mu = in_range(friction, "the coefficient of friction", f64::INFINITY, context);
+    let slips = slip.items.iter().map(|formula| {
+        let node = match kind {
+            Slip::Displacement => context.node_of_positions(formula, "the slip"),
+            Slip::Velocity => context.node(formula),
+        };
+        Some((node?, formula.place.clone()))
+    });
+    let slips: Option<Vec<_>> = slips.collect();
+    match slip.items.len() {
+        1 => mu.zip(slips).map(|(mu, slips)| (Law::Coulomb2 { mu }, slips)),
+        2 => mu.zip(slips).map(|(mu, slips)| (Law::Coulomb3 { mu }, slips)),
+        count => {
+            let message = format!("a slip has one (planar) or two (spatial) components, found {count}");
+            context.out.error(&slip.place, message);
+            None
+        }
+    }
 }
 
 fn constraint(table: &ConstraintTable, context: &mut Context) -> Option<LawDraft> {
     let node = context.node_of_positions(&table.value, "the constraint")?;
     let outputs = vec![(node, table.value.place.clone())];
-    Some(LawDraft { name: table.name.value.clone(), law: Law::Equality, restitution: 0.0, outputs })
+    Some(LawDraft {
+        name: table.name.value.clone(),
+        law: Law::Equality,
+        restitution: 0.0,
+        outputs,
+        slip: Slip::Displacement,
+    })
 }
 
 /// A coefficient in [0, largest].

@@ -7,6 +7,7 @@ use super::context::Context;
 use super::coordinates::{Target, listed, numbered};
 use super::law::LawDraft;
 use crate::diagnostic::Place;
+use crate::equations::Slip;
 use crate::expression::{NodeId, Tape};
 use crate::file::{ChainTable, LinearTable, Matrix};
 
@@ -169,6 +170,14 @@ pub(super) fn plan(
     let before = context.out.errors();
     let mut contacts = Vec::new();
     for draft in laws {
+        if draft.slip == Slip::Velocity {
+            let place = draft.outputs.get(1).map_or(&table.place, |(_, place)| place).clone();
+            context
+                .out
+                .error(&place, "a linear model takes the tangential displacement: `slip` instead of `sliding`")
+                .hint("use kind = \"lagrangian\" where no displacement exists");
+            continue;
+        }
         let rows: Option<Vec<_>> = draft.outputs.iter().map(|(node, place)| affine(*node, place, context)).collect();
         let Some(rows) = rows else { continue };
         contacts.push(LinearContact { name: draft.name.clone(), law: draft.law, restitution: draft.restitution, rows });

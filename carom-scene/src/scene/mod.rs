@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use carom::model::Mechanical;
 use carom::scheme::{AnyModel, BindError, Stepper};
-use carom::simulation::{FixedStep, Simulation, SimulationError};
+use carom::simulation::{Adaptive, Controller, FixedStep, Simulation, SimulationError};
 use carom::{ModelError, State};
 use carom_solve::{Law, OptionError};
 
@@ -52,6 +52,8 @@ pub struct Overrides {
     pub steps: Option<u64>,
     /// End of the time span [s].
     pub end: Option<f64>,
+    /// Adaptive steps: a tolerance, an inline table such as `{ tolerance = 1e-6 }`, or "off".
+    pub adaptive: Option<String>,
 }
 
 /// A contact or constraint of a scene.
@@ -77,6 +79,8 @@ pub struct Scene {
     pub span: TimeSpan,
     pub scheme: Choice,
     pub solver: Choice,
+    /// Steps by the local error; equal ones where there is nothing.
+    pub adaptive: Option<Adaptive>,
     /// Every n-th step is recorded.
     pub every: u64,
     pub outputs: Outputs,
@@ -213,7 +217,21 @@ impl Scene {
         let solver = carom_solve::solver::find(&self.solver.name);
         let solver = solver.ok_or_else(|| BuildError::Solver(self.solver.name.clone()))?;
         let solver = (solver.build)(&self.solver.options)?;
-        Ok((scheme.bind)(&self.scheme.options, self.model()?, solver)?)
+        Ok(match &self.adaptive {
+            Some(adaptive) => {
+                (scheme.bind_adaptive)(&self.scheme.options, adaptive.accuracy(), self.model()?, solver)?
+            }
+            None => (scheme.bind)(&self.scheme.options, self.model()?, solver)?,
+        })
+    }
+
+    /// A new control of the steps.
+    pub fn controller(&self) -> Box<dyn Controller> {
+        let TimeSpan { start, end, step } = self.span;
+        match &self.adaptive {
+            Some(adaptive) => Box::new(adaptive.control(step, (start, end))),
+            None => Box::new(FixedStep { h: step }),
+        }
     }
 
     /// A new simulation over the whole time span.
@@ -221,7 +239,6 @@ impl Scene {
     /// # Errors
     /// Does not fail for a scene that was loaded.
     pub fn simulation(&self) -> Result<Simulation, BuildError> {
-        let controller = Box::new(FixedStep { h: self.span.step });
-        Ok(Simulation::new(self.stepper()?, controller, self.span.end)?)
+        Ok(Simulation::new(self.stepper()?, self.controller(), self.span.end)?)
     }
 }

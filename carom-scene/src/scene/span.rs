@@ -8,7 +8,10 @@ use crate::file::{Content, Formula, SimulationTable};
 /// Most steps of a run.
 const STEP_LIMIT: f64 = 1e12;
 
-/// Start, end and step of a run [s].
+/// First step of adaptive runs, relative to the span, where none is given.
+const FIRST_STEP: f64 = 1e-3;
+
+/// Start, end and step of a run [s]; with adaptive steps the first one.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct TimeSpan {
     pub start: f64,
@@ -32,7 +35,12 @@ fn option(name: &str, value: f64) -> Formula {
 }
 
 /// Reads the span; numbers from outside replace those of the file.
-pub(super) fn read(table: &SimulationTable, overrides: &Overrides, context: &mut Context) -> Option<TimeSpan> {
+pub(super) fn read(
+    table: &SimulationTable,
+    adaptive: bool,
+    overrides: &Overrides,
+    context: &mut Context,
+) -> Option<TimeSpan> {
     let start = match &table.start {
         Some(formula) => context.number(formula),
         None => Some(0.0),
@@ -49,6 +57,8 @@ pub(super) fn read(table: &SimulationTable, overrides: &Overrides, context: &mut
             context.out.error(&steps.place, "give either `step` or `steps`, not both");
             None
         }
+        // the control finds its step
+        (None, None) if adaptive => None,
         (None, None) => {
             context
                 .out
@@ -61,6 +71,9 @@ pub(super) fn read(table: &SimulationTable, overrides: &Overrides, context: &mut
     if end <= start {
         context.out.error(&end_formula.place, format!("the end {end} is not after the start {start}"));
         return None;
+    }
+    if adaptive && step.is_none() && steps.is_none() {
+        return Some(TimeSpan { start, end, step: FIRST_STEP * (end - start) });
     }
     let (formula, value, counted) = size?;
     let value = value?;

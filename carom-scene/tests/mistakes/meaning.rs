@@ -130,6 +130,8 @@ fn mistakes_in_numbers() {
             "without `friction`",
             "friction",
         ),
+        ("slip and sliding", LAGRANGIAN, "slip = \"x\"", "slip = \"x\"\nsliding = ‸\"x'\"", "not both", ""),
+        ("sliding not linear", LAGRANGIAN, "slip = \"x\"", "sliding = ‸\"x'^2\"", "not linear in the velocity x'", ""),
         ("three slips", LAGRANGIAN, "slip = \"x\"", "slip = ‸[\"x\", \"y\", \"x\"]", "found 3", ""),
         ("zero step", LAGRANGIAN, "step = 0.01", "step = ‸0", "not positive", ""),
         ("negative step", LAGRANGIAN, "step = 0.01", "step = ‸-0.01", "not positive", ""),

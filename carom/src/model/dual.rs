@@ -303,7 +303,7 @@ impl<F: Functions> Space for DualLagrangian<F> {
         for (k, NamedLaw { law, restitution, .. }) in self.laws.iter().enumerate() {
             let gap = self.output[row].re;
             if !gap.is_finite() {
-                return Err(ModelError::NotFinite { what: "a gap", t });
+                return Err(ModelError::Gap { contact: self.laws[k].name.as_str().into(), t });
             }
             out.push(Pair { key: Key(k as u64), law: *law, gap, restitution: *restitution });
             for row in row..row + law.size() {
@@ -343,7 +343,10 @@ impl<F: Functions> Mechanical for DualLagrangian<F> {
         self.values.q.copy_from_slice(q);
         self.values.v.copy_from_slice(v);
         self.inertia.force(&self.functions, t, &self.values, out);
-        if out.iter().all(|f| f.is_finite()) { Ok(()) } else { Err(ModelError::NotFinite { what: "the force", t }) }
+        match out.iter().position(|f| !f.is_finite()) {
+            Some(i) => Err(ModelError::Force { coordinate: self.labels[i].as_str().into(), t }),
+            None => Ok(()),
+        }
     }
 
     fn mass_mul(&mut self, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {

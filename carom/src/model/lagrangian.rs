@@ -5,7 +5,7 @@
 
 use super::{Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
-use carom_solve::{Law, LinearSolve};
+use carom_solve::{Law, LinearSolve, Singular};
 
 type Scalar = Box<dyn Fn(f64, &[f64]) -> f64 + Send>;
 type Row = Box<dyn Fn(f64, &[f64], &mut [f64]) + Send>;
@@ -172,6 +172,18 @@ impl Lagrangian {
             mass(q, &mut self.operator.mass);
         }
     }
+
+    /// Refuses a mass that is not positive definite, if it is not the same everywhere.
+    fn check_mass(&mut self) -> Result<(), ModelError> {
+        if self.constancy.mass {
+            return Ok(());
+        }
+        let bad = |singular: Singular| ModelError::Mass {
+            coordinate: format!("q{}", singular.column).into(),
+            pivot: singular.pivot,
+        };
+        self.operator.check_mass().map_err(bad)
+    }
 }
 
 impl LinearSolve for Lagrangian {
@@ -248,12 +260,14 @@ impl Mechanical for Lagrangian {
     fn mass_mul(&mut self, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
         self.evaluate_mass(q);
         self.operator.mass_mul(v, out);
-        Ok(())
+        self.check_mass()
     }
 
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {
         self.evaluate_mass(&at.q);
-        if c.damping != 0.0 || c.stiffness != 0.0 {
+        if c.damping == 0.0 && c.stiffness == 0.0 {
+            self.check_mass()?;
+        } else {
             match &self.tangents {
                 Some(tangents) => {
                     let DenseOperator { stiffness, damping, .. } = &mut self.operator;

@@ -183,8 +183,41 @@ pub enum ModelError {
     Singular { t: f64, source: Singular },
     #[error("the sparse iteration matrix cannot be factored at t = {t:?}: it is singular")]
     SparseSingular { t: f64 },
+    #[error(
+        "the mass matrix is singular or indefinite: pivot {pivot:.3e} at the coordinate `{coordinate}` (does the motion reach a singular configuration?)"
+    )]
+    Mass { coordinate: Box<str>, pivot: f64 },
+    #[error("the force on `{coordinate}` is not finite at t = {t:?}")]
+    Force { coordinate: Box<str>, t: f64 },
+    #[error("the gap of contact `{contact}` is not finite at t = {t:?}")]
+    Gap { contact: Box<str>, t: f64 },
+    #[error("the gradient of contact `{contact}` is not finite at t = {t:?}")]
+    Gradient { contact: Box<str>, t: f64 },
     #[error("{what} is not finite at t = {t:?}")]
     NotFinite { what: &'static str, t: f64 },
     #[error("{0}")]
     Callback(String),
+}
+
+impl ModelError {
+    /// The contact or constraint that the error speaks of.
+    pub fn contact(&self) -> Option<&str> {
+        match self {
+            ModelError::Gap { contact, .. } | ModelError::Gradient { contact, .. } => Some(contact),
+            _ => None,
+        }
+    }
+
+    /// The time that the error speaks of [s].
+    pub fn time(&self) -> Option<f64> {
+        match self {
+            ModelError::Singular { t, .. }
+            | ModelError::SparseSingular { t }
+            | ModelError::Force { t, .. }
+            | ModelError::Gap { t, .. }
+            | ModelError::Gradient { t, .. }
+            | ModelError::NotFinite { t, .. } => Some(*t),
+            ModelError::Mass { .. } | ModelError::Callback(_) => None,
+        }
+    }
 }

@@ -8,10 +8,23 @@ use carom_solve::{Certificate, Law, OptionDoc, OptionError, Options, Rows, Solve
 use serde_json::Value;
 
 mod bound;
+pub mod doubling;
+mod forecast;
+mod gap_problem;
 pub mod moreau_jean;
+pub mod position_level;
+pub mod projection;
+pub mod schatzman_paoli;
 
 pub use bound::{Bound, Stepper};
-pub use moreau_jean::{Forecast, MoreauJean, ReactionDirection};
+pub use doubling::{Accuracy, Doubled, Estimator};
+pub use forecast::Forecast;
+pub use moreau_jean::{MoreauJean, ReactionDirection};
+pub use position_level::PositionLevel;
+pub use projection::combined::CombinedProjection;
+pub use projection::direct::DirectProjection;
+pub use projection::{Metric, Splitting};
+pub use schatzman_paoli::{Difference, SchatzmanPaoli};
 
 /// A time-stepping scheme.
 pub trait Scheme: Sized + Send {
@@ -37,6 +50,25 @@ pub trait Scheme: Sized + Send {
     /// Forgets what earlier steps left behind as a guess, before a restart from another state. Buffers stay.
     fn forget(&self, _work: &mut Self::Work) {}
 
+    /// Tells that the model was factored for another work since the last step of this one.
+    fn invalidate(&self, _work: &mut Self::Work) {}
+
+    /// Orders with the options at hand, where they differ from those of `INFO`.
+    fn order(&self) -> Order {
+        Self::INFO.order
+    }
+
+    /// Why a contact may close inside a step without the step seeing it, so that full and half steps overlook it alike; `None`
+    /// where the step looks as far as its end.
+    fn overlooks(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Why all steps must be of one size; `None` where they may differ, as adaptive steps do.
+    fn needs_equal_steps(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What the laws did in the last step.
     fn reactions<'w>(&self, work: &'w Self::Work) -> &'w Reactions;
 }
@@ -53,13 +85,24 @@ pub struct Step {
     /// Time advanced [s], at most the step asked for.
     pub advanced: f64,
     /// Estimate of the local error, where the scheme has one.
-    pub error: Option<f64>,
+    pub error: Option<LocalError>,
     /// The worst certificate of all problems solved.
     pub worst: Certificate,
     /// One-step problems solved.
     pub solves: u32,
-    /// Newton iterations, counting the first solve.
+    /// Newton iterations, counting the first solve: the linearised steps that were solved.
     pub iterations: u32,
+    /// Evaluations of the right-hand side: calls of the model's forces, or of its rate.
+    pub evaluations: u32,
+}
+
+/// An estimate of the local error of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LocalError {
+    /// The error divided by the tolerances [-]: a step with at most 1 is accepted.
+    pub value: f64,
+    /// Order p of the step in this place: the estimate falls like h^{p+1}.
+    pub order: u32,
 }
 
 /// What each law of the model did in a step. Rows are those of the coupling.
@@ -74,6 +117,10 @@ pub struct Reactions {
     pub obstacle: Vec<f64>,
     /// (rows) impulse over the step [N s].
     pub impulse: Vec<f64>,
+    /// (laws) multiplier τ of the projection of positions; empty in schemes that do not project.
+    pub projection: Vec<f64>,
+    /// (rows) work of the impulse [J], from schemes whose step has parts; empty where it is impulse times mean velocity.
+    pub work: Vec<f64>,
 }
 
 impl Reactions {
@@ -111,13 +158,18 @@ impl Reactions {
 
     /// The law with this key; `near` is tried first, because contacts seldom change places.
     pub fn find(&self, key: Key, near: usize) -> Option<usize> {
-        let pairs = &self.coupling.pairs;
-        if pairs.get(near).is_some_and(|p| p.key == key) { Some(near) } else { pairs.iter().position(|p| p.key == key) }
+        self.coupling.find(key, near)
     }
 
     /// Rows of law `i`.
     pub fn range(&self, i: usize) -> std::ops::Range<usize> {
         self.coupling.range(i)
+    }
+
+    /// Work of the impulse along a row [J].
+    pub fn work(&self, row: usize) -> f64 {
+        let mean = 0.5 * (self.before[row] + self.after[row]);
+        self.work.get(row).copied().unwrap_or(self.impulse[row] * mean)
     }
 
     /// Impulse along the normal (first) row of law `i`.
@@ -137,6 +189,10 @@ pub enum StepError {
         "Newton's loop stopped at residual {residual:.3e} (tolerance {tolerance:.3e}) after {iterations} iterations; try a smaller step"
     )]
     Newton { residual: f64, tolerance: f64, iterations: u32 },
+    #[error(
+        "the projection stopped at gap {gap:.3e} (tolerance {tolerance:.1e}) after {iterations} iterations; try a smaller step"
+    )]
+    Projection { gap: f64, tolerance: f64, iterations: u32, contact: Key },
     #[error("the new state is not finite; the step may be too large for the forces")]
     NotFinite,
 }
@@ -153,6 +209,12 @@ impl From<ModelError> for StepError {
 pub enum SchemeError {
     #[error("scheme `{scheme}` {reason}")]
     Incapable { scheme: &'static str, reason: &'static str },
+    #[error(
+        "the estimator `{estimator}` cannot control the steps of scheme `{scheme}`: {reason}; take the estimator `impact`"
+    )]
+    Blind { scheme: &'static str, estimator: &'static str, reason: &'static str },
+    #[error("scheme `{scheme}` cannot have adaptive steps: {reason}")]
+    EqualSteps { scheme: &'static str, reason: &'static str },
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error(transparent)]
@@ -190,6 +252,10 @@ pub enum Claim {
     ConservesEnergyElastic,
     /// Penetration of the ball is bounded by a multiple of `h |u|`.
     PenetrationFirstOrder,
+    /// Gaps are never violated by more than the tolerance of the projection, whatever the step.
+    NoPenetration,
+    /// There is no impact law: contacts with restitution are refused, and all other claims hold without it.
+    Inelastic,
     /// Coulomb friction, planar and spatial.
     Friction,
     /// Bilateral constraints.
@@ -202,6 +268,8 @@ impl Claim {
         match self {
             Claim::ConservesEnergyElastic => "conserves energy with restitution 1 and constant forces",
             Claim::PenetrationFirstOrder => "penetration is at most of the order of the step",
+            Claim::NoPenetration => "gaps are never violated",
+            Claim::Inelastic => "impacts are inelastic: restitution is refused",
             Claim::Friction => "treats Coulomb friction, planar and spatial",
             Claim::Bilateral => "treats bilateral constraints",
         }
@@ -214,8 +282,19 @@ pub enum AnyModel {
     FirstOrder(Box<dyn FirstOrder>),
 }
 
+/// Options with which a scheme has other orders than by default.
+#[derive(Debug)]
+pub struct Variant {
+    /// The options as a table in JSON.
+    pub options: &'static str,
+    pub order: Order,
+}
+
 /// A scheme type that the registry can build from a table of options and bind to a model.
 pub trait Registered: Scheme + Options + 'static {
+    /// Choices of options whose orders the conformance suite measures besides the default.
+    const VARIANTS: &'static [Variant] = &[];
+
     /// Picks the family that the scheme works on.
     fn take(model: AnyModel) -> Result<Box<Self::Model>, SchemeError>;
 }
@@ -243,10 +322,15 @@ pub enum BindError {
 /// Builds a scheme from its table of options and binds it to a model and a solver.
 pub type Bind = fn(&Value, AnyModel, Box<dyn Solver>) -> Result<Box<dyn Stepper>, BindError>;
 
+/// Binds the scheme such that it estimates its local error by step doubling.
+pub type BindAdaptive = fn(&Value, Accuracy, AnyModel, Box<dyn Solver>) -> Result<Box<dyn Stepper>, BindError>;
+
 /// One row of the registry: all that the command line, Python, the documentation and the conformance suite need.
 pub struct SchemeRow {
     pub info: &'static SchemeInfo,
+    pub variants: &'static [Variant],
     pub bind: Bind,
+    pub bind_adaptive: BindAdaptive,
     pub check: fn(&Value) -> Result<(), OptionError>,
     pub options: fn() -> Vec<OptionDoc>,
     pub schema: fn() -> Value,
@@ -256,7 +340,12 @@ impl SchemeRow {
     const fn of<S: Registered>() -> SchemeRow {
         SchemeRow {
             info: &S::INFO,
+            variants: S::VARIANTS,
             bind: |table, model, solver| Ok(Box::new(Bound::new(S::read(table)?, S::take(model)?, solver)?)),
+            bind_adaptive: |table, accuracy, model, solver| {
+                let scheme = Doubled { base: S::read(table)?, accuracy };
+                Ok(Box::new(Bound::new(scheme, S::take(model)?, solver)?))
+            },
             check: |table| S::read(table).map(|_| ()),
             options: S::describe,
             schema: S::schema,
@@ -265,7 +354,13 @@ impl SchemeRow {
 }
 
 /// Every scheme. The first one is the default.
-pub const SCHEMES: &[SchemeRow] = &[SchemeRow::of::<MoreauJean>()];
+pub const SCHEMES: &[SchemeRow] = &[
+    SchemeRow::of::<MoreauJean>(),
+    SchemeRow::of::<DirectProjection>(),
+    SchemeRow::of::<CombinedProjection>(),
+    SchemeRow::of::<SchatzmanPaoli>(),
+    SchemeRow::of::<PositionLevel>(),
+];
 
 /// The row of a scheme by name.
 pub fn find(name: &str) -> Option<&'static SchemeRow> {

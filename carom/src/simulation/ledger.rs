@@ -48,7 +48,7 @@ impl EnergyLedger {
                 if p == 0.0 {
                     continue;
                 }
-                let work = p * 0.5 * (reactions.before[row] + reactions.after[row]);
+                let work = reactions.work(row);
                 self.obstacles -= p * reactions.obstacle[row];
                 match law {
                     Law::Equality | Law::Box { .. } => self.bilateral += work,

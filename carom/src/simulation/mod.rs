@@ -1,16 +1,18 @@
 //! The driver: a loop over steps that any scheme can be put into.
 
+mod adaptive;
 mod controller;
 mod impact;
 mod ledger;
 mod observer;
 mod solution;
 
-pub use controller::{Controller, FixedStep, Verdict};
+pub use adaptive::Adaptive;
+pub use controller::{Controller, FixedStep, StandardControl, Verdict};
 pub use impact::{Impact, ImpactDetector};
 pub use ledger::{EnergyLedger, LedgerObserver};
 pub use observer::{GapMonitor, Observer, StepView};
-pub use solution::{Recorder, Snapshot, Solution, simulate};
+pub use solution::{Recorder, Snapshot, Solution, simulate, simulate_adaptive};
 
 use crate::scheme::{SchemeError, Step, StepError, Stepper};
 use crate::{Key, ModelError};
@@ -32,10 +34,12 @@ pub struct Simulation {
 pub struct Statistics {
     pub steps: u64,
     pub rejected: u64,
-    /// One-step problems solved.
+    /// One-step problems solved, those of rejected steps included, as in the next two.
     pub solves: u64,
-    /// Newton iterations.
+    /// Newton iterations: linearised steps solved.
     pub iterations: u64,
+    /// Evaluations of the right-hand side.
+    pub evaluations: u64,
     /// The worst certificate of all accepted steps.
     pub worst: Certificate,
 }
@@ -64,8 +68,10 @@ impl Grid {
 pub enum SimulationError {
     #[error("step {index} from t = {t:?} with h = {h:.3e} failed{}: {source}", contact.as_ref().map(|c| format!(" at contact `{c}`")).unwrap_or_default())]
     Step { index: u64, t: f64, h: f64, contact: Option<String>, source: StepError },
-    #[error("the step control gave up at t = {t:?} with h = {h:.3e}")]
-    StepTooSmall { t: f64, h: f64 },
+    #[error(
+        "the step control gave up at t = {t:?}: with the smallest step h = {h:.3e} the error is {error:.3e} times the tolerance"
+    )]
+    StepTooSmall { t: f64, h: f64, error: f64 },
     #[error(transparent)]
     Scheme(#[from] SchemeError),
     #[error(transparent)]
@@ -93,8 +99,16 @@ impl Simulation {
         for observer in observers.iter_mut() {
             observer.start(&mut *self.stepper)?;
         }
+        let mut rejected = self.statistics.rejected;
         while let Some(step) = self.attempt()? {
-            let mut view = StepView { step, index: self.statistics.steps, end: self.end, stepper: &mut *self.stepper };
+            let mut view = StepView {
+                step,
+                index: self.statistics.steps,
+                rejected: self.statistics.rejected - rejected,
+                end: self.end,
+                stepper: &mut *self.stepper,
+            };
+            rejected = self.statistics.rejected;
             let mut flow = ControlFlow::Continue(());
             for observer in observers.iter_mut() {
                 if observer.observe(&mut view)?.is_break() {
@@ -123,24 +137,54 @@ impl Simulation {
         let t = self.stepper.from().t;
         let Some(mut h) = self.clip(t, self.h) else { return Ok(None) };
         loop {
-            let step = self.stepper.attempt(h).map_err(|source| self.failure(t, h, source))?;
+            let step = match self.stepper.attempt(h) {
+                Ok(step) => step,
+                Err(source) => {
+                    h = self.recover(t, h, source)?;
+                    continue;
+                }
+            };
+            self.count(&step);
             match self.controller.judge(&step, self.stepper.info(), h) {
                 Verdict::Accept { next } => {
-                    let after = self.grid.after(t, step.advanced);
-                    self.stepper.stamp(after);
+                    self.stamp(t, h, step.advanced);
                     self.h = next;
-                    self.count(&step);
+                    self.statistics.steps += 1;
+                    self.statistics.worst = self.statistics.worst.worse(step.worst);
                     return Ok(Some(step));
                 }
-                Verdict::Retry { with } => {
+                Verdict::Retry { with } if with > 0.0 && with < h && t + with > t => {
                     self.statistics.rejected += 1;
-                    if !(with > 0.0 && with < h && t + with > t) {
-                        return Err(SimulationError::StepTooSmall { t, h: with });
-                    }
                     h = with;
+                }
+                Verdict::Retry { .. } => {
+                    let error = step.error.map_or(f64::NAN, |error| error.value);
+                    return Err(SimulationError::StepTooSmall { t, h, error });
+                }
+                Verdict::GiveUp { error } => {
+                    self.statistics.rejected += 1;
+                    return Err(SimulationError::StepTooSmall { t, h, error });
                 }
             }
         }
+    }
+
+    /// A smaller step after one that failed, where the controller has one.
+    fn recover(&mut self, t: f64, h: f64, source: StepError) -> Result<f64, SimulationError> {
+        match self.controller.recover(h).filter(|with| *with > 0.0 && *with < h && t + with > t) {
+            Some(with) => {
+                self.statistics.rejected += 1;
+                Ok(with)
+            }
+            None => Err(self.failure(t, h, source)),
+        }
+    }
+
+    /// The time of an accepted step: on the grid, and at the end exactly the end.
+    fn stamp(&mut self, t: f64, h: f64, advanced: f64) {
+        let after = self.grid.after(t, advanced);
+        let last = advanced == h && h == self.end - t;
+        self.stepper.stamp(if last { self.end } else { after });
     }
 
     /// The step size cut at the end; a remainder below 1e-9 of a step belongs to the step before.
@@ -155,11 +199,11 @@ impl Simulation {
         }
     }
 
+    /// Work is work, be the step accepted or not.
     fn count(&mut self, step: &Step) {
-        self.statistics.steps += 1;
         self.statistics.solves += u64::from(step.solves);
         self.statistics.iterations += u64::from(step.iterations);
-        self.statistics.worst = self.statistics.worst.worse(step.worst);
+        self.statistics.evaluations += u64::from(step.evaluations);
     }
 
     fn failure(&self, t: f64, h: f64, source: StepError) -> SimulationError {

@@ -9,6 +9,8 @@ pub struct StepView<'a> {
     pub step: Step,
     /// Number of the step, from 1.
     pub index: u64,
+    /// Tries that were rejected before this one.
+    pub rejected: u64,
     /// End of the span [s].
     pub end: f64,
     pub stepper: &'a mut dyn Stepper,

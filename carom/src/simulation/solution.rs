@@ -1,7 +1,7 @@
 //! Trajectories in memory, for library users, studies and tests.
 
-use super::{FixedStep, Impact, ImpactDetector, Observer, Simulation, SimulationError, Statistics, StepView};
-use crate::scheme::{AnyModel, Bound, Registered, Step, Stepper};
+use super::{Adaptive, FixedStep, Impact, ImpactDetector, Observer, Simulation, SimulationError, Statistics, StepView};
+use crate::scheme::{AnyModel, Bound, Doubled, Registered, Step, Stepper};
 use crate::{Mechanical, ModelError, State};
 use std::ops::ControlFlow;
 
@@ -110,6 +110,24 @@ where
     let stepper = Box::new(Bound::new(scheme, model, carom_solve::solver::default())?);
     let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h }), end)?;
     simulation.record()
+}
+
+/// Simulates a mechanical model over the time from its initial state to `end` with adaptive steps, the first of size `first`.
+pub fn simulate_adaptive<S>(
+    model: impl Mechanical + 'static,
+    scheme: S,
+    adaptive: &Adaptive,
+    end: f64,
+    first: f64,
+) -> Result<Solution, SimulationError>
+where
+    S: Registered,
+{
+    let model = S::take(AnyModel::Mechanical(Box::new(model)))?;
+    let scheme = Doubled { base: scheme, accuracy: adaptive.accuracy() };
+    let stepper = Bound::new(scheme, model, carom_solve::solver::default())?;
+    let control = adaptive.control(first, (stepper.from().t, end));
+    Simulation::new(Box::new(stepper), Box::new(control), end)?.record()
 }
 
 impl Simulation {

@@ -1,0 +1,125 @@
+//! The gallery: one report with all figures and verdicts, and the data as CSV.
+
+use super::Done;
+use carom_analysis::report::{Block, Callout, Cell, Report, Section, Table};
+use carom_papers::{Data, Effort, Verdict};
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+
+pub fn write(done: &[Done], effort: Effort, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut file = BufWriter::new(File::create(folder.join("index.html"))?);
+    report(done, effort).write(&mut file)?;
+    file.flush()?;
+    for d in done {
+        let place = folder.join(d.wanted.paper.key).join(d.wanted.item.key);
+        fs::create_dir_all(&place)?;
+        for data in &d.outcome.figure.data {
+            fs::write(place.join(format!("{}.csv", file_name(&data.name))), csv(data))?;
+        }
+        fs::write(place.join("checks.csv"), checks(d))?;
+    }
+    Ok(())
+}
+
+fn report(done: &[Done], effort: Effort) -> Report {
+    let mut report = Report::new("Reproduced figures");
+    let count = |word: &str| done.iter().filter(|d| d.outcome.verdict.word() == word).count();
+    report.subtitle = format!(
+        "{} reproduced, {} in trend, {} not reproduced, {} failed{}",
+        count("reproduced"),
+        count("reproduced in trend"),
+        count("not reproduced"),
+        count("FAILED"),
+        if effort == Effort::Quick { "; quick: fewer and coarser runs" } else { "" }
+    );
+    let mut table = Table::new("Verdicts", ["item", "title", "verdict", "reason"]);
+    for d in done {
+        table.row([
+            Cell::from(format!("{}/{}", d.wanted.paper.key, d.wanted.item.key)),
+            Cell::from(d.wanted.item.title),
+            Cell::from(d.outcome.verdict.word()),
+            Cell::from(d.outcome.verdict.reason().unwrap_or_default()),
+        ]);
+    }
+    report.section("Overview").push(table);
+    for d in done {
+        let title = format!("{} {}: {}", d.wanted.paper.key, d.wanted.item.key.replace('-', " "), d.wanted.item.title);
+        fill(report.section(title).gallery(), d);
+    }
+    report
+}
+
+fn fill(section: &mut Section, d: &Done) {
+    section.paragraph(format!("{} [{}]", d.wanted.paper.title, d.wanted.paper.citation));
+    let kind = match d.outcome.verdict {
+        Verdict::Reproduced => Callout::Info,
+        Verdict::Trend(_) | Verdict::NotReproduced(_) => Callout::Warning,
+        Verdict::Failed(_) => Callout::Failure,
+    };
+    let reason = d.outcome.verdict.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
+    section.callout(kind, format!("{}{reason}", d.outcome.verdict.word()));
+    for block in &d.outcome.figure.blocks {
+        let mut block = block.clone();
+        if let Block::Chart(chart) = &mut block {
+            // charts of one item zoom together, not those of the whole gallery
+            chart.linked =
+                chart.linked.take().map(|group| format!("{group} {}/{}", d.wanted.paper.key, d.wanted.item.key));
+        }
+        section.push(block);
+    }
+    let mut table = Table::new("Checks", ["what", "expected", "measured", "source", ""]);
+    for check in &d.outcome.figure.checks {
+        table.row([
+            Cell::from(check.what.as_str()),
+            Cell::from(check.expected()),
+            Cell::from(check.measured),
+            Cell::from(check.source),
+            Cell::from(if check.holds() { "holds" } else { "MISSED" }),
+        ]);
+    }
+    section.push(table);
+}
+
+/// Letters, digits, dots and dashes of a name.
+fn file_name(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_alphanumeric() || c == '.' {
+            out.push(c);
+        } else if !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    out.trim_matches('-').to_owned()
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+/// A number; nothing where it is not finite.
+fn number(x: f64) -> String {
+    if x.is_finite() { format!("{x:?}") } else { String::new() }
+}
+
+fn csv(data: &Data) -> String {
+    let mut out = data.header.iter().map(|h| quoted(h)).collect::<Vec<_>>().join(",");
+    out.push('\n');
+    for row in &data.rows {
+        let _ = writeln!(out, "{}", row.iter().map(|x| number(*x)).collect::<Vec<_>>().join(","));
+    }
+    out
+}
+
+fn checks(d: &Done) -> String {
+    let mut out = String::from("what,low,high,measured,holds,source\n");
+    for c in &d.outcome.figure.checks {
+        let (low, high) = (number(c.range.0), number(c.range.1));
+        let _ =
+            writeln!(out, "{},{low},{high},{},{},{}", quoted(&c.what), number(c.measured), c.holds(), quoted(c.source));
+    }
+    out
+}

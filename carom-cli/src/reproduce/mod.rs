@@ -1,0 +1,138 @@
+//! `carom reproduce`: figures and tables of papers, computed anew, drawn and judged.
+
+mod gallery;
+
+use crate::arguments::ReproduceArguments;
+use crate::console::say;
+use crate::failure::Failure;
+use crate::list::plain_table;
+use crate::progress::{interrupted, watch_for_interrupts};
+use carom_papers::{Effort, Item, Outcome, PAPERS, Paper, Verdict, reproduce};
+use carom_scene::nearest::nearest;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// An item of a paper that was asked for.
+#[derive(Clone, Copy)]
+struct Wanted {
+    paper: &'static Paper,
+    item: &'static Item,
+}
+
+/// What became of it.
+struct Done {
+    wanted: Wanted,
+    outcome: Outcome,
+    seconds: f64,
+}
+
+pub fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
+    let wanted = select(&arguments.items)?;
+    if arguments.list {
+        return list(&wanted);
+    }
+    watch_for_interrupts();
+    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out/reproduce"));
+    let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
+    let done = compute(&wanted, effort, arguments.quiet);
+    gallery::write(&done, effort, &folder)
+        .map_err(|e| Failure::Environment(format!("cannot write into `{}`: {e}", folder.display())))?;
+    if !arguments.quiet {
+        say(verdicts(&done))?;
+        say(format_args!("report {0}/index.html\ndata   {0}/PAPER/ITEM/*.csv", folder.display()))?;
+    }
+    let failed = done.iter().filter(|d| matches!(d.outcome.verdict, Verdict::Failed(_))).count();
+    match (interrupted(), failed) {
+        (true, _) => Err(Failure::Interrupted),
+        (false, 0) => Ok(()),
+        (false, failed) => Err(Failure::Expectation(failed)),
+    }
+}
+
+/// The items that the names stand for: nothing for everything, `PAPER`, or `PAPER/ITEM`.
+fn select(names: &[String]) -> Result<Vec<Wanted>, Failure> {
+    let all = || PAPERS.iter().flat_map(|paper| paper.items.iter().map(move |item| Wanted { paper, item }));
+    if names.is_empty() {
+        return Ok(all().collect());
+    }
+    let mut wanted = Vec::new();
+    for name in names {
+        let (paper, item) = name.split_once('/').unwrap_or((name, ""));
+        let found = all().filter(|w| w.paper.key == paper && (item.is_empty() || w.item.key == item));
+        let before = wanted.len();
+        wanted.extend(found);
+        if wanted.len() == before {
+            let known: Vec<String> = PAPERS
+                .iter()
+                .map(|paper| paper.key.to_owned())
+                .chain(all().map(|w| format!("{}/{}", w.paper.key, w.item.key)))
+                .collect();
+            let hint = match nearest(name, known.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`carom reproduce --list` names all".into(),
+            };
+            return Err(Failure::usage(format!("there is no paper or item `{name}`"), hint));
+        }
+    }
+    Ok(wanted)
+}
+
+fn list(wanted: &[Wanted]) -> Result<(), Failure> {
+    let mut table = plain_table();
+    table.set_header(["item", "title"]);
+    for w in wanted {
+        table.add_row([format!("{}/{}", w.paper.key, w.item.key), w.item.title.to_owned()]);
+    }
+    say(table)
+}
+
+/// Runs all items on the cores that there are. Each item runs alone on one of them, so that results do not depend on their number.
+fn compute(wanted: &[Wanted], effort: Effort, quiet: bool) -> Vec<Done> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(wanted.len());
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&wanted) = wanted.get(index).filter(|_| !interrupted()) else { break };
+                    let clock = Instant::now();
+                    let outcome = reproduce(wanted.item, effort);
+                    let seconds = clock.elapsed().as_secs_f64();
+                    if !quiet {
+                        let (paper, item) = (wanted.paper.key, wanted.item.key);
+                        // a closed pipe must not stop the others
+                        let _ = say(format_args!("{paper}/{item}: {} ({seconds:.1} s)", outcome.verdict.word()));
+                    }
+                    if let Ok(mut done) = done.lock() {
+                        done.push((index, Done { wanted, outcome, seconds }));
+                    }
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, done)| done).collect()
+}
+
+fn verdicts(done: &[Done]) -> comfy_table::Table {
+    let mut table = plain_table();
+    table.set_header(["item", "verdict", "checks", "time"]);
+    for d in done {
+        let verdict = match d.outcome.verdict.reason() {
+            Some(reason) => format!("{}: {reason}", d.outcome.verdict.word()),
+            None => d.outcome.verdict.word().to_owned(),
+        };
+        let held = d.outcome.figure.checks.iter().filter(|check| check.holds()).count();
+        table.add_row([
+            format!("{}/{}", d.wanted.paper.key, d.wanted.item.key),
+            verdict,
+            format!("{held} of {}", d.outcome.figure.checks.len()),
+            format!("{:.1} s", d.seconds),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,161 @@
+//! What an item gives: something to look at, the numbers behind it, and checks that lead to a verdict.
+
+use carom_analysis::report::{Block, Cell, Chart, Table};
+
+/// A computed figure or table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figure {
+    /// Charts and tables, as the paper shows them.
+    pub blocks: Vec<Block>,
+    /// The numbers of the charts and tables.
+    pub data: Vec<Data>,
+    pub checks: Vec<Check>,
+    /// Why the paper is met in trend only.
+    pub trend: Option<&'static str>,
+    /// What the paper states and careful computation does not confirm.
+    pub contradicted: Option<&'static str>,
+}
+
+/// A table of numbers, written as CSV.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Data {
+    pub name: String,
+    pub header: Vec<String>,
+    pub rows: Vec<Vec<f64>>,
+}
+
+/// A measured number beside the verified one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    pub what: String,
+    pub measured: f64,
+    /// The accepted range.
+    pub range: (f64, f64),
+    /// Where the range comes from.
+    pub source: &'static str,
+}
+
+/// What can be said of an item.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    Reproduced,
+    /// The trend is there, the numbers of the paper are not; with the reason.
+    Trend(&'static str),
+    /// The computation agrees with the verified numbers, which contradict the paper.
+    NotReproduced(&'static str),
+    /// A verified number was missed, or the computation failed: a defect of this software.
+    Failed(String),
+}
+
+/// A figure with its verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    pub verdict: Verdict,
+    pub figure: Figure,
+}
+
+impl Check {
+    /// `measured` within `expected ± tolerance`.
+    pub fn near(
+        what: impl Into<String>,
+        measured: f64,
+        (expected, tolerance): (f64, f64),
+        source: &'static str,
+    ) -> Check {
+        Check { what: what.into(), measured, range: (expected - tolerance, expected + tolerance), source }
+    }
+
+    /// `measured` between two bounds.
+    pub fn between(what: impl Into<String>, measured: f64, range: (f64, f64), source: &'static str) -> Check {
+        Check { what: what.into(), measured, range, source }
+    }
+
+    /// `measured` at most `bound`.
+    pub fn below(what: impl Into<String>, measured: f64, bound: f64, source: &'static str) -> Check {
+        Check { what: what.into(), measured, range: (f64::NEG_INFINITY, bound), source }
+    }
+
+    pub fn holds(&self) -> bool {
+        // a NaN holds nothing
+        self.measured >= self.range.0 && self.measured <= self.range.1
+    }
+
+    /// The accepted range in words.
+    pub fn expected(&self) -> String {
+        match self.range {
+            (low, high) if low == f64::NEG_INFINITY => format!("at most {}", short(high)),
+            (low, high) if high == f64::INFINITY => format!("at least {}", short(low)),
+            (low, high) => format!("{} ± {}", short(0.5 * (low + high)), short(0.5 * (high - low))),
+        }
+    }
+}
+
+impl Figure {
+    /// Adds a chart and its curves as data.
+    pub fn chart(&mut self, chart: Chart) {
+        for series in &chart.series {
+            self.data.push(Data {
+                name: format!("{} - {}", chart.title, series.name),
+                header: vec![chart.x_label.clone(), chart.y_label.clone()],
+                rows: series.x.iter().zip(&series.y).map(|(x, y)| vec![*x, *y]).collect(),
+            });
+        }
+        self.blocks.push(chart.into());
+    }
+
+    /// Adds a table of numbers with names of rows.
+    pub fn table(&mut self, title: &str, header: &[&str], rows: Vec<(String, Vec<f64>)>) {
+        let mut table = Table::new(title, header.iter().copied());
+        for (name, numbers) in &rows {
+            table.row(std::iter::once(Cell::from(name.as_str())).chain(numbers.iter().map(|x| Cell::from(*x))));
+        }
+        self.blocks.push(table.into());
+    }
+
+    pub fn check(&mut self, check: Check) {
+        self.checks.push(check);
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        let missed: Vec<&str> =
+            self.checks.iter().filter(|check| !check.holds()).map(|check| check.what.as_str()).collect();
+        match (missed.as_slice(), self.contradicted, self.trend) {
+            ([], Some(why), _) => Verdict::NotReproduced(why),
+            ([], None, Some(why)) => Verdict::Trend(why),
+            ([], None, None) => Verdict::Reproduced,
+            (missed, ..) => Verdict::Failed(format!("missed: {}", missed.join("; "))),
+        }
+    }
+}
+
+impl Verdict {
+    /// One word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::Reproduced => "reproduced",
+            Verdict::Trend(_) => "reproduced in trend",
+            Verdict::NotReproduced(_) => "not reproduced",
+            Verdict::Failed(_) => "FAILED",
+        }
+    }
+
+    /// Why it is not simply reproduced.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Verdict::Reproduced => None,
+            Verdict::Trend(why) | Verdict::NotReproduced(why) => Some(why),
+            Verdict::Failed(why) => Some(why),
+        }
+    }
+}
+
+/// A number in few characters.
+pub fn short(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 || (1e-3..1e4).contains(&size) {
+        let text = format!("{x:.4}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{x:.3e}")
+    }
+}

@@ -1,0 +1,68 @@
+//! Figures and tables of the literature by command: each one is run anew, drawn as the paper draws it, and judged against
+//! numbers that were verified independently.
+//!
+//! ```text
+//! PAPERS ──▶ Paper ──▶ Item ── run ──▶ Figure { blocks for the report, data, checks } ──▶ Verdict
+//! ```
+//!
+//! To add a figure: write a function `fn figure_n(effort: Effort) -> Result<Figure, Trouble>` in the file of its system and
+//! a row in the list of its paper. To add a paper: a module with a `PAPER`, and a row in [`PAPERS`].
+
+mod figure;
+mod order;
+mod rr7151;
+mod rr8029;
+mod trace;
+
+pub use figure::{Check, Data, Figure, Outcome, Verdict};
+
+use std::fmt;
+
+/// Every paper.
+pub const PAPERS: &[Paper] = &[rr7151::PAPER, rr8029::PAPER];
+
+/// A paper with those of its figures and tables that can be computed.
+pub struct Paper {
+    /// Name on the command line.
+    pub key: &'static str,
+    pub title: &'static str,
+    /// Key of the bibliography.
+    pub citation: &'static str,
+    pub items: &'static [Item],
+}
+
+/// A figure or a table.
+pub struct Item {
+    /// Name on the command line: `figure-2`.
+    pub key: &'static str,
+    pub title: &'static str,
+    pub run: fn(Effort) -> Result<Figure, Trouble>,
+}
+
+/// How much is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Fewer and coarser runs; checks that need the fine ones are left out.
+    Quick,
+    Full,
+}
+
+/// Why an item could not be computed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trouble(pub String);
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Trouble {}
+
+/// Runs one item.
+pub fn reproduce(item: &Item, effort: Effort) -> Outcome {
+    match (item.run)(effort) {
+        Ok(figure) => Outcome { verdict: figure.verdict(), figure },
+        Err(trouble) => Outcome { verdict: Verdict::Failed(trouble.0), figure: Figure::default() },
+    }
+}

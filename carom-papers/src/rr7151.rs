@@ -1,0 +1,185 @@
+//! Higher order event capturing time-stepping schemes for nonsmooth multibody systems [acary2009].
+
+use crate::order::{ARCHETYPES, adaptive_errors, chart, errors, line, plan, slope};
+use crate::{Check, Effort, Figure, Item, Paper, Trouble};
+use carom_analysis::convergence::{Plan, Study, Work};
+use carom_analysis::report::{Chart, Series, SeriesStyle};
+
+pub const PAPER: Paper = Paper {
+    key: "rr7151",
+    title: "Higher order event capturing time-stepping schemes for nonsmooth multibody systems with unilateral constraints and impacts",
+    citation: "acary2009",
+    items: &[
+        Item { key: "figure-2", title: "Orders of Moreau's scheme in four norms", run: moreau },
+        Item { key: "figure-3", title: "Orders of the Schatzman-Paoli scheme in four norms", run: schatzman_paoli },
+        Item { key: "figure-4", title: "Work and precision: adaptive steps by positions", run: adaptive },
+        Item { key: "figure-5", title: "Work and precision: variable order", run: variable_order },
+        Item { key: "figure-6", title: "Orders of implicit Runge-Kutta methods with event capturing", run: implicit },
+        Item {
+            key: "figure-7",
+            title: "Orders of half-explicit Runge-Kutta methods with event capturing",
+            run: half_explicit,
+        },
+    ],
+};
+
+const SPEC: &str = "independent implementation";
+
+/// Slopes on the two archetypes: l1 and Hausdorff of q, l1 and l2 of v.
+struct Slopes {
+    q_l1: [f64; 2],
+    q_hausdorff: [f64; 2],
+    v_l1: [f64; 2],
+    v_l2: [f64; 2],
+}
+
+/// Figure 2.
+fn moreau(effort: Effort) -> Result<Figure, Trouble> {
+    let scheme = r#"{ name = "moreau-jean", forecast = { explicit = { gamma = 0.0 } } }"#;
+    let slopes = Slopes { q_l1: [1.03, 1.00], q_hausdorff: [1.01, 1.01], v_l1: [0.95, 0.99], v_l2: [0.50, 0.51] };
+    orders(effort, scheme, &slopes)
+}
+
+/// Figure 3.
+fn schatzman_paoli(effort: Effort) -> Result<Figure, Trouble> {
+    let slopes = Slopes { q_l1: [0.97, 1.00], q_hausdorff: [0.99, 1.01], v_l1: [0.87, 0.98], v_l2: [0.48, 0.49] };
+    orders(effort, "schatzman-paoli", &slopes)
+}
+
+fn orders(effort: Effort, scheme: &str, slopes: &Slopes) -> Result<Figure, Trouble> {
+    let mut figure = Figure::default();
+    let plan = plan(effort);
+    // fewer grids scatter more
+    let tolerance = if effort == Effort::Full { 0.12 } else { 0.3 };
+    for (k, (example, name)) in ARCHETYPES.into_iter().enumerate() {
+        let study = errors(example, scheme, &plan)?;
+        for of in ['q', 'v'] {
+            figure.chart(chart(&format!("{name}, {of}"), &study, of));
+        }
+        for (of, norm, expected) in [
+            ('q', "l1", slopes.q_l1[k]),
+            ('q', "hausdorff", slopes.q_hausdorff[k]),
+            ('v', "l1", slopes.v_l1[k]),
+            ('v', "l2", slopes.v_l2[k]),
+            ('v', "sup", 0.0),
+        ] {
+            figure.check(Check::near(
+                format!("{name}: order of {norm}({of})"),
+                slope(&study, of, norm)?,
+                (expected, tolerance),
+                SPEC,
+            ));
+        }
+    }
+    Ok(figure)
+}
+
+/// What adaptive steps cost on an archetype: the exponent of work against error, and error and solves at the finest tolerance.
+struct Cost {
+    exponent: f64,
+    error: f64,
+    solves: f64,
+}
+
+/// Figure 4: estimator (67) of the paper.
+fn adaptive(effort: Effort) -> Result<Figure, Trouble> {
+    let ball = Cost { exponent: 0.16, error: 9.4e-10, solves: 2436.0 };
+    let oscillator = Cost { exponent: 0.43, error: 7.7e-7, solves: 17688.0 };
+    work(effort, "position", &[ball, oscillator])
+}
+
+/// Figure 5: estimator (68)-(70).
+fn variable_order(effort: Effort) -> Result<Figure, Trouble> {
+    let ball = Cost { exponent: 0.18, error: 8.1e-10, solves: 3612.0 };
+    let oscillator = Cost { exponent: 0.30, error: 1.1e-6, solves: 9852.0 };
+    work(effort, "variable-order", &[ball, oscillator])
+}
+
+/// Work against error with adaptive and with constant steps; a solve is one linearised step.
+fn work(effort: Effort, estimator: &str, costs: &[Cost; 2]) -> Result<Figure, Trouble> {
+    const SCHEME: &str = r#"{ name = "moreau-jean", forecast = "free" }"#;
+    let mut figure = Figure::default();
+    let finest = if effort == Effort::Quick { 7 } else { 9 };
+    let tolerances: Vec<f64> = (2..=finest).map(|k| 10f64.powi(-k)).collect();
+    for ((example, name), cost) in ARCHETYPES.into_iter().zip(costs) {
+        let constant = errors(example, SCHEME, &plan(effort))?;
+        let adaptive = adaptive_errors(example, SCHEME, estimator, &tolerances)?;
+        let curve = |label: &str, study: &Study| {
+            let x = study.levels.iter().map(|level| level.q.l1).collect();
+            let y = study.levels.iter().map(|level| Work::Iterations.of(level)).collect();
+            Series::new(label, SeriesStyle::LinesAndMarkers, x, y)
+        };
+        let chart = Chart::new(name, "l1 error of q", "solves").log_log();
+        figure.chart(chart.with(curve("adaptive steps", &adaptive)).with(curve("constant steps", &constant)));
+        let exponent = |study: &Study| study.work_exponent(Work::Iterations).map_err(|e| Trouble(e.to_string()));
+        if effort == Effort::Full {
+            let last = adaptive.levels.last().map_or((f64::NAN, f64::NAN), |l| (l.q.l1, l.iterations));
+            figure.check(Check::near(format!("{name}: exponent"), exponent(&adaptive)?, (cost.exponent, 0.05), SPEC));
+            // runs of one tolerance scatter by a factor of three, as grids of one step do
+            figure.check(Check::below(format!("{name}: l1(q) at 1e-9"), last.0, 3.0 * cost.error, SPEC));
+            figure.check(Check::near(
+                format!("{name}: solves at 1e-9"),
+                last.1,
+                (cost.solves, 0.1 * cost.solves),
+                SPEC,
+            ));
+        }
+        figure.check(Check::near(
+            format!("{name}: exponent of constant steps"),
+            exponent(&constant)?,
+            (0.97, 0.25),
+            SPEC,
+        ));
+        let gain = exponent(&constant)? - exponent(&adaptive)?;
+        figure.check(Check::between(format!("{name}: gain in the exponent"), gain, (0.3, f64::INFINITY), SPEC));
+    }
+    Ok(figure)
+}
+
+/// Figure 6.
+fn implicit(effort: Effort) -> Result<Figure, Trouble> {
+    let methods =
+        [("radau-iia-2", 3), ("radau-iia-3", 5), ("lobatto-iiia-2", 2), ("lobatto-iiia-3", 4), ("lobatto-iiia-4", 6)];
+    higher_order(effort, &methods)
+}
+
+/// Figure 7.
+fn half_explicit(effort: Effort) -> Result<Figure, Trouble> {
+    higher_order(effort, &[("herk-2", 2), ("herk-3", 3), ("herk-4", 4)])
+}
+
+/// Errors of positions against the step, with a line of the order of each method. The constant of the critical interval is so
+/// small that the fit shows the method and not the root finder.
+fn higher_order(effort: Effort, methods: &[(&str, u32)]) -> Result<Figure, Trouble> {
+    let mut figure = Figure::default();
+    let counts: &[usize] = if effort == Effort::Quick { &[13, 23, 43, 83] } else { &[13, 23, 43, 83, 163, 323] };
+    let plan = Plan { start: 0.0, end: 5.0, counts: counts.to_vec(), grids: 1, skip_multiples_of: None };
+    for (example, name) in ARCHETYPES {
+        let mut chart = Chart::new(name, "h [s]", "l1 error of q").log_log();
+        for (k, (method, order)) in methods.iter().enumerate() {
+            let scheme = format!(r#"{{ name = "higher-order", method = "{method}", c = 1e-3 }}"#);
+            let study = errors(example, &scheme, &plan)?;
+            let (steps, errors): (Vec<f64>, Vec<f64>) =
+                study.levels.iter().map(|level| (level.step, level.q.l1)).filter(|(_, e)| *e > FLOOR).unzip();
+            let first = errors.first().copied().unwrap_or(f64::NAN);
+            let label = format!("{method}, order {order}");
+            let fit = carom_analysis::error::log_log_slope(&steps, &errors).map_err(|e| Trouble(e.to_string()))?;
+            chart = chart
+                .with(line(&format!("slope {order}"), &steps, first, f64::from(*order)).coloured(k))
+                .with(Series::new(label, SeriesStyle::LinesAndMarkers, steps, errors).coloured(k));
+            // the ball is integrated exactly: only the width of the critical interval shows, and that is of one order more
+            let tolerance = if effort == Effort::Full { 0.15 } else { 0.4 };
+            let expected = f64::from(*order);
+            figure.check(if example == "linear-oscillator" {
+                Check::near(format!("{name}: order of {method}"), fit.slope, (expected, tolerance), SPEC)
+            } else {
+                Check::between(format!("{name}: order of {method}"), fit.slope, (expected - 0.25, f64::INFINITY), SPEC)
+            });
+        }
+        figure.chart(chart);
+    }
+    Ok(figure)
+}
+
+/// Errors below this are rounding.
+const FLOOR: f64 = 2e-13;

@@ -1,0 +1,46 @@
+//! The rocking block.
+
+use super::{COMBINED, SPEC, direct};
+use crate::trace::{Change, trace};
+use crate::{Check, Effort, Figure, Trouble};
+use carom_analysis::report::{Chart, Series};
+
+/// Figure 9: direct against combined projection: positions, velocities, energy.
+pub fn comparison(_: Effort) -> Result<Figure, Trouble> {
+    let mut figure = Figure::default();
+    let columns = ["q.y", "q.theta", "v.y", "v.theta", "energy.kinetic", "energy.potential", "energy.total"];
+    let direct = direct(0.5);
+    for (name, scheme) in [("direct projection", direct.as_str()), ("combined projection", COMBINED)] {
+        let run = trace("rocking-block", &Change::scheme(scheme), &columns)?;
+        for (title, label, range) in [
+            ("position", "y [m], θ [rad]", 0..2),
+            ("velocity", "y' [m/s], θ' [rad/s]", 2..4),
+            ("energy", "energy [J]", 4..7),
+        ] {
+            let mut chart = Chart::over_time(format!("{name}: {title}"), label);
+            for k in range {
+                chart = chart.with(Series::lines(columns[k], run.t.clone(), run.column(k).to_vec()));
+            }
+            figure.chart(chart);
+        }
+        let last = |k: usize| run.window(k, 1.7, 2.0).fold(0.0f64, |m, x| m.max(x.abs()));
+        let energy = run.column(6);
+        let gain = energy.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x)) - energy[0];
+        figure.check(Check::below(format!("{name}: violation [m]"), run.violation, 1e-10, SPEC));
+        if scheme == COMBINED {
+            let y = run.column(0).last().copied().unwrap_or(f64::NAN);
+            figure.check(Check::near("combined: y(T) [m]", y, (0.75, 1e-6), "closed form: at rest on both corners"));
+            figure.check(Check::below(
+                "combined: largest velocity in the last 0.3 s",
+                last(2).max(last(3)),
+                1e-6,
+                SPEC,
+            ));
+            figure.check(Check::below("combined: energy above the initial one [J]", gain, 1e-9, SPEC));
+        } else {
+            figure.check(Check::near("direct: chatter in the last 0.3 s [m/s]", last(2), (0.0654, 0.002), SPEC));
+            figure.check(Check::near("direct: energy above the initial one [J]", gain, (4.5e-2, 1e-3), SPEC));
+        }
+    }
+    Ok(figure)
+}

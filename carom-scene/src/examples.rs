@@ -1,0 +1,29 @@
+//! The built-in examples: the model files of the folder `examples`.
+
+use crate::{Diagnostic, Overrides, Scene};
+
+/// Name and text of every example.
+pub const EXAMPLES: &[(&str, &str)] = &[
+    ("bouncing-ball", include_str!("../../examples/bouncing-ball.toml")),
+    ("linear-oscillator", include_str!("../../examples/linear-oscillator.toml")),
+    ("takeoff", include_str!("../../examples/takeoff.toml")),
+    ("rocking-block", include_str!("../../examples/rocking-block.toml")),
+    ("planar-ball", include_str!("../../examples/planar-ball.toml")),
+    ("slider-roller", include_str!("../../examples/slider-roller.toml")),
+    ("double-pendulum", include_str!("../../examples/double-pendulum.toml")),
+    ("impacting-bar", include_str!("../../examples/impacting-bar.toml")),
+    ("slider-crank", include_str!("../../examples/slider-crank.toml")),
+    ("pendulum-ring", include_str!("../../examples/pendulum-ring.toml")),
+    ("two-mass-chain", include_str!("../../examples/two-mass-chain.toml")),
+    ("newtons-cradle", include_str!("../../examples/newtons-cradle.toml")),
+];
+
+/// The text of the example of this name.
+pub fn find(name: &str) -> Option<&'static str> {
+    EXAMPLES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The scene of the example of this name; `None` if there is none.
+pub fn load(name: &str, overrides: &Overrides) -> Option<Result<Scene, Vec<Diagnostic>>> {
+    find(name).map(|text| crate::from_str(name, text, overrides))
+}

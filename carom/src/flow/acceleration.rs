@@ -1,0 +1,313 @@
+//! The index-1 form of a smooth phase: accelerations and multipliers with the closed contacts held.
+//!
+//! ```text
+//!     M v̇ = F(t, q, v) + B λ,    C v̇ + γ = 0 on the rows held                                        (1)
+//!     W λ = −(C M⁻¹F + γ),   W = C M⁻¹B                                                              (2)
+//! ```
+//!
+//! B is Cᵀ; for a slipping contact the column of the normal is C_Nᵀ − μ Σ d C_Tᵀ, so that λ_T = −μ λ_N d. W may be singular (redundant
+//! contacts): v̇ is unique all the same. Each evaluation leaves monitors that tell how far each closed contact is from a change of mode.
+
+use super::curvature::Curvature;
+use super::phase::{Mode, Phase};
+use super::ranked::RankedLu;
+use crate::model::{Combination, Constancy};
+use crate::{Coupling, Key, Mechanical, ModelError, State};
+use carom_solve::{Law, Rows};
+
+/// Monitors count as violated below this part of what cancels in them.
+pub(crate) const ROUNDING: f64 = 1e-12;
+
+/// What a monitor watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// The gap of an open contact closes.
+    Closing,
+    /// λ_N of a closed contact vanishes.
+    TakeOff,
+    /// |λ_T| of a sticking contact reaches μ λ_N.
+    StickLimit,
+    /// The slip velocity of a slipping contact vanishes.
+    SlipEnd,
+}
+
+/// A function that is positive as long as a law keeps its mode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Monitor {
+    pub key: Key,
+    pub watch: Watch,
+    pub value: f64,
+    /// Time derivative, where it is known; NaN otherwise.
+    pub rate: f64,
+    /// Negative beyond rounding.
+    pub violated: bool,
+}
+
+/// A row that is held.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    row: usize,
+    law: usize,
+}
+
+/// Evaluates (1) on buffers of its own.
+#[derive(Default)]
+pub struct Acceleration {
+    constancy: Constancy,
+    at: State,
+    mass_is_factored: bool,
+    /// Laws and rows of the last evaluation in which a law acted.
+    pub coupling: Coupling,
+    /// γ of the last evaluation in which a law acted.
+    pub curvature: Curvature,
+    /// (n) v̇.
+    pub value: Vec<f64>,
+    /// (n) M⁻¹F: v̇ without reactions.
+    pub free: Vec<f64>,
+    /// (rows) λ [N].
+    pub lambda: Vec<f64>,
+    /// Distance of the closed contacts from a change of mode.
+    pub monitors: Vec<Monitor>,
+    /// Whether λ is one of many.
+    pub is_deficient: bool,
+    /// Calls of the model's forces so far.
+    pub evaluations: u32,
+    held: Vec<Held>,
+    direction: Vec<[f64; 2]>, // (laws) direction of slip
+    response: Vec<f64>,       // (held × n) M⁻¹B
+    diagonal: Vec<f64>,       // (held) of W
+    system: RankedLu,
+    x: Vec<f64>,           // (held) λ of the rows held
+    prepared: Option<u64>, // phase for which W holds, where it is constant
+}
+
+impl Acceleration {
+    pub fn new(model: &dyn Mechanical) -> Acceleration {
+        let n = model.dim();
+        Acceleration {
+            constancy: model.constancy(),
+            at: model.initial(),
+            value: vec![0.0; n],
+            free: vec![0.0; n],
+            ..Acceleration::default()
+        }
+    }
+
+    pub fn constancy(&self) -> Constancy {
+        self.constancy
+    }
+
+    /// The model was factored by someone else.
+    pub fn invalidate(&mut self) {
+        self.mass_is_factored = false;
+        self.prepared = None;
+    }
+
+    /// Factors the mass at `(t, q)`, once where it is constant.
+    pub fn factor_mass(&mut self, model: &mut dyn Mechanical, at: (f64, &[f64], &[f64])) -> Result<(), ModelError> {
+        if self.constancy.mass && self.mass_is_factored {
+            return Ok(());
+        }
+        self.at.t = at.0;
+        self.at.q.copy_from_slice(at.1);
+        self.at.v.copy_from_slice(at.2);
+        self.mass_is_factored = false;
+        model.factor(&self.at, Combination::MASS)?;
+        self.mass_is_factored = true;
+        Ok(())
+    }
+
+    /// Fills the coupling at `(t, q)`.
+    pub fn couple(&mut self, model: &mut dyn Mechanical, t: f64, q: &[f64]) -> Result<(), ModelError> {
+        if self.constancy.rows && self.coupling.is_filled() {
+            model.refresh(t, q, &mut self.coupling)
+        } else {
+            model.couple(t, q, &mut self.coupling)
+        }
+    }
+
+    /// (1) at a point, with `value`, `lambda` and `monitors` as results.
+    pub fn evaluate(
+        &mut self,
+        model: &mut dyn Mechanical,
+        phase: &Phase,
+        at: (f64, &[f64], &[f64]),
+    ) -> Result<(), ModelError> {
+        if !phase.is_free() {
+            return self.survey(model, phase, at);
+        }
+        self.monitors.clear();
+        self.is_deficient = false;
+        self.lambda.fill(0.0);
+        self.fall(model, at)
+    }
+
+    /// v̇ without reactions.
+    fn fall(&mut self, model: &mut dyn Mechanical, at: (f64, &[f64], &[f64])) -> Result<(), ModelError> {
+        self.evaluations += 1;
+        self.factor_mass(model, at)?;
+        model.force(at.0, at.1, at.2, &mut self.free)?;
+        model.solve(&mut self.free);
+        self.value.copy_from_slice(&self.free);
+        Ok(())
+    }
+
+    /// As [`evaluate`](Self::evaluate), with coupling and γ in any case.
+    pub fn survey(
+        &mut self,
+        model: &mut dyn Mechanical,
+        phase: &Phase,
+        at: (f64, &[f64], &[f64]),
+    ) -> Result<(), ModelError> {
+        let (t, q, v) = at;
+        self.monitors.clear();
+        self.is_deficient = false;
+        self.fall(model, at)?;
+        self.couple(model, t, q)?;
+        self.curvature.evaluate(model, self.constancy, at, self.coupling.drift.len())?;
+        self.hold(model, phase, v);
+        self.x.clear();
+        for held in &self.held {
+            self.x.push(-(self.coupling.rows.dot(held.row, &self.free) + self.curvature.value[held.row]));
+        }
+        self.system.solve(&mut self.x);
+        let n = self.value.len();
+        for (x, response) in self.x.iter().zip(self.response.chunks_exact(n.max(1))) {
+            for (a, r) in self.value.iter_mut().zip(response) {
+                *a += x * r;
+            }
+        }
+        self.spread(phase);
+        self.watch(phase, v);
+        Ok(())
+    }
+
+    /// The rows held and W of (2); kept where nothing in it can change within the phase.
+    fn hold(&mut self, model: &dyn Mechanical, phase: &Phase, v: &[f64]) {
+        if self.prepared == Some(phase.version()) {
+            return;
+        }
+        self.held.clear();
+        self.direction.clear();
+        self.response.clear();
+        let n = self.value.len();
+        let mut turning = false;
+        for (i, pair) in self.coupling.pairs.iter().enumerate() {
+            let (range, mode) = (self.coupling.range(i), phase.mode(pair.key, i, pair.law));
+            let mut direction = [0.0; 2];
+            let mut rows = range.clone().take(if mode == Mode::Stick { range.len() } else { 1 });
+            if let Mode::Slip(d) = mode {
+                turning |= range.len() == 3;
+                direction = slip_direction(&self.coupling, i, v, d);
+            }
+            self.direction.push(direction);
+            while let Some(row) = rows.next().filter(|_| mode.is_closed()) {
+                let first = self.response.len();
+                self.response.resize(first + n, 0.0);
+                let response = &mut self.response[first..];
+                self.coupling.rows.add_row(row, 1.0, response);
+                for (tangent, d) in range.clone().skip(1).zip(direction) {
+                    self.coupling.rows.add_row(tangent, -friction(pair.law) * d, response);
+                }
+                model.solve(response);
+                self.held.push(Held { row, law: i });
+            }
+        }
+        let m = self.held.len();
+        let w = self.system.matrix_mut(m);
+        self.diagonal.clear();
+        for (k, held) in self.held.iter().enumerate() {
+            for l in 0..m {
+                w[k * m + l] = self.coupling.rows.dot(held.row, &self.response[l * n..(l + 1) * n]);
+            }
+            self.diagonal.push(w[k * m + k]);
+        }
+        self.is_deficient = !self.system.factor();
+        let constant = self.constancy.mass && self.constancy.rows && !turning && !self.is_deficient;
+        self.prepared = constant.then_some(phase.version());
+    }
+
+    /// λ row by row.
+    fn spread(&mut self, phase: &Phase) {
+        self.lambda.clear();
+        self.lambda.resize(self.coupling.drift.len(), 0.0);
+        for (held, x) in self.held.iter().zip(&self.x) {
+            self.lambda[held.row] = *x;
+            let pair = self.coupling.pairs[held.law];
+            if let Mode::Slip(_) = phase.mode(pair.key, held.law, pair.law) {
+                let tangents = self.coupling.range(held.law).skip(1);
+                for (row, d) in tangents.zip(self.direction[held.law]) {
+                    self.lambda[row] = -friction(pair.law) * d * x;
+                }
+            }
+        }
+    }
+
+    /// Monitors of the closed contacts.
+    fn watch(&mut self, phase: &Phase, v: &[f64]) {
+        for (k, held) in self.held.iter().enumerate() {
+            let pair = self.coupling.pairs[held.law];
+            let range = self.coupling.range(held.law);
+            if pair.law == Law::Equality || held.row != range.start {
+                continue;
+            }
+            let (normal, tangents) = (self.lambda[range.start], &self.lambda[range.start + 1..range.end]);
+            let size = |row: usize| size_of(self.coupling.rows.row(row), &self.free) + self.curvature.value[row].abs();
+            let noise = ROUNDING * size(range.start) / self.diagonal[k].abs().max(f64::MIN_POSITIVE);
+            let monitor = |watch, value: f64, noise: f64| Monitor {
+                key: pair.key,
+                watch,
+                value,
+                rate: f64::NAN,
+                violated: value < -noise,
+            };
+            self.monitors.push(monitor(Watch::TakeOff, normal, noise));
+            match phase.mode(pair.key, held.law, pair.law) {
+                Mode::Open | Mode::Held => {}
+                Mode::Stick => {
+                    let limit = friction(pair.law) * normal;
+                    let tangent = tangents.iter().map(|x| x * x).sum::<f64>().sqrt();
+                    let noise = noise + ROUNDING * (limit.abs() + tangent);
+                    self.monitors.push(monitor(Watch::StickLimit, limit - tangent, noise));
+                }
+                Mode::Slip(d) => {
+                    let (mut slip, mut noise) = (0.0, 0.0);
+                    for (row, d) in range.skip(1).zip(d) {
+                        slip += d * (self.coupling.rows.dot(row, v) + self.coupling.drift[row]);
+                        noise += ROUNDING * (size_of(self.coupling.rows.row(row), v) + self.coupling.drift[row].abs());
+                    }
+                    self.monitors.push(monitor(Watch::SlipEnd, slip, 1e-3 * noise));
+                }
+            }
+        }
+    }
+}
+
+/// Coefficient of friction of a law.
+pub(crate) fn friction(law: Law) -> f64 {
+    match law {
+        Law::Coulomb2 { mu } | Law::Coulomb3 { mu } => mu,
+        Law::Equality | Law::Unilateral | Law::Box { .. } => 0.0,
+    }
+}
+
+/// Σ |c x|: what cancels in a product.
+pub(crate) fn size_of(row: &[(usize, f64)], x: &[f64]) -> f64 {
+    row.iter().map(|&(j, c)| (c * x[j]).abs()).sum()
+}
+
+/// The direction of slip: that of the velocity, or the one the phase remembers where the velocity does not tell it.
+fn slip_direction(coupling: &Coupling, law: usize, v: &[f64], remembered: [f64; 2]) -> [f64; 2] {
+    let range = coupling.range(law);
+    if range.len() < 3 {
+        return remembered;
+    }
+    let u = |row: usize| Rows::product(coupling.rows.row(row), v) + coupling.drift[row];
+    let slip = [u(range.start + 1), u(range.start + 2)];
+    let speed = slip[0].hypot(slip[1]);
+    if slip[0] * remembered[0] + slip[1] * remembered[1] > 0.0 && speed > f64::MIN_POSITIVE {
+        [slip[0] / speed, slip[1] / speed]
+    } else {
+        remembered
+    }
+}

@@ -1,0 +1,250 @@
+//! The two problems at the ends of smooth phases: the impact, and which contacts stay closed after it.
+//!
+//! ```text
+//!     impact:   U⁺ = C (v + w M⁻¹F) + ∂y/∂t + W P,   0 ≤ U_N⁺ + e min(U_N⁻, 0) ⊥ P_N ≥ 0,   P_T by Coulomb's law     (1)
+//!     contact:  u̇ = C M⁻¹F + γ + W λ,                0 ≤ u̇_N ⊥ λ_N ≥ 0,                     λ_T by Coulomb's law     (2)
+//! ```
+//!
+//! In (1) all contacts that touch take part at once; w is the width of the critical interval. A contact that separates before the impact
+//! has no restitution, so that none approaches after it. In (2) take part those whose normal velocity vanishes; a contact that slips is
+//! unilateral with the reaction along C_Nᵀ − μ d C_Tᵀ, one that does not obeys Coulomb's law between λ and u̇.
+
+use super::acceleration::{Acceleration, friction, size_of};
+use super::phase::{Mode, Phase};
+use super::projection::Projection;
+use crate::scheme::{StepError, System};
+use crate::{Mechanical, State};
+use carom_solve::{Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, Solver};
+
+/// A reaction at less than this part of its limit is inside the cone.
+const INSIDE: f64 = 1e-9;
+
+/// A contact that takes part in (2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    pub law: usize,
+    /// Direction of slip; `None` if the contact does not slip.
+    pub slip: Option<[f64; 2]>,
+    /// Whether it has just reached the end of its mode: a tie is then resolved in favour of a change.
+    pub leaving: bool,
+}
+
+/// Buffers of both problems.
+#[derive(Default)]
+pub struct ContactProblem {
+    laws: Vec<Law>,
+    members: Vec<usize>, // (laws) law of the coupling
+    rows: Vec<usize>,    // (m) row of the coupling, normal row for a slipping contact
+    output: Rows,
+    input: Rows,
+    b: Vec<f64>,
+    work: ProblemWork,
+    z: Reaction,
+    targets: Vec<(usize, f64)>,
+    velocity: Vec<f64>, // (n)
+    /// (rows) impulse of the last impact [N s], and the velocity before and after it [m/s].
+    pub impulse: Vec<f64>,
+    pub before: Vec<f64>,
+    pub after: Vec<f64>,
+}
+
+impl ContactProblem {
+    fn clear(&mut self, n: usize) {
+        self.laws.clear();
+        self.members.clear();
+        self.rows.clear();
+        self.output.clear(n);
+        self.input.clear(n);
+        self.b.clear();
+    }
+
+    fn solve(
+        &mut self,
+        acceleration: &Acceleration,
+        model: &dyn Mechanical,
+        solver: &mut dyn Solver,
+    ) -> Result<Certificate, StepError> {
+        let parts = Parts {
+            lhs: model,
+            output: &self.output,
+            input: &self.input,
+            feedthrough: None,
+            b: &self.b,
+            laws: &self.laws,
+        };
+        self.z.reset(self.b.len());
+        let problem = OneStepProblem::new(parts, &mut self.work);
+        solver.solve(&problem, &mut self.z).map_err(|error| {
+            let law = error.certificate().and_then(|c| self.members.get(c.law));
+            let contact = law.map(|&i| acceleration.coupling.pairs[i].key);
+            StepError::Solve { error: Box::new(error), contact }
+        })
+    }
+
+    /// (1) over the laws `active` of the coupling in `acceleration`, which belongs to the positions of `state`; changes velocities.
+    pub fn impact(
+        &mut self,
+        tools: (&mut Acceleration, &mut Projection),
+        system: &mut System<'_, dyn Mechanical>,
+        active: &[usize],
+        width: f64,
+        state: &mut State,
+    ) -> Result<Certificate, StepError> {
+        let (acceleration, projection) = tools;
+        acceleration.factor_mass(system.model, (state.t, &state.q, &state.v))?;
+        self.velocity.clone_from(&state.v);
+        if width > 0.0 {
+            acceleration.evaluations += 1;
+            system.model.force(state.t, &state.q, &state.v, &mut self.velocity)?;
+            system.model.solve(&mut self.velocity);
+            self.velocity.iter_mut().zip(&state.v).for_each(|(x, v)| *x = v + width * *x);
+        }
+        let coupling = &acceleration.coupling;
+        coupling.velocity(&state.v, &mut self.before);
+        self.clear(system.model.dim());
+        for &i in active {
+            let pair = coupling.pairs[i];
+            self.laws.push(pair.law);
+            self.members.push(i);
+            for row in coupling.range(i) {
+                let normal = row == coupling.offset[i];
+                let restitution = if normal { pair.restitution * self.before[row].min(0.0) } else { 0.0 };
+                self.rows.push(row);
+                self.output.push_row_of(&coupling.rows, row);
+                self.input.push_row_of(&coupling.rows, row);
+                self.b.push(coupling.rows.dot(row, &self.velocity) + coupling.drift[row] + restitution);
+            }
+        }
+        let certificate = self.solve(acceleration, system.model, system.solver)?;
+        for (v, (free, response)) in state.v.iter_mut().zip(self.velocity.iter().zip(&self.z.response)) {
+            *v = free + response;
+        }
+        self.polish(acceleration);
+        projection.impose(acceleration, system.model, &self.targets, state)?;
+        let coupling = &acceleration.coupling;
+        coupling.velocity(&state.v, &mut self.after);
+        self.impulse.clear();
+        self.impulse.resize(coupling.drift.len(), 0.0);
+        for (row, lambda) in self.rows.iter().zip(&self.z.lambda) {
+            self.impulse[*row] = *lambda;
+        }
+        Ok(certificate)
+    }
+
+    /// The values that velocities take after the impact where the solver's tolerance left them nearly there.
+    fn polish(&mut self, acceleration: &Acceleration) {
+        self.targets.clear();
+        let coupling = &acceleration.coupling;
+        let mut k = 0;
+        for (law, &i) in self.laws.iter().zip(&self.members) {
+            let (size, range) = (law.size(), coupling.range(i));
+            let p = &self.z.lambda[k..k + size];
+            let normal = match law {
+                Law::Equality => 0.0,
+                _ => -coupling.pairs[i].restitution * self.before[range.start].min(0.0),
+            };
+            if *law == Law::Equality || p[0] > 0.0 {
+                self.targets.push((range.start, normal));
+                let tangent = p[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+                if size > 1 && tangent < friction(*law) * p[0] * (1.0 - INSIDE) {
+                    self.targets.extend(range.skip(1).map(|row| (row, 0.0)));
+                }
+            }
+            k += size;
+        }
+    }
+
+    /// (2) at the point where `acceleration` was evaluated last (whatever the phase was): writes the modes of the candidates into
+    /// `phase`; bilateral laws take part of themselves.
+    pub fn settle(
+        &mut self,
+        acceleration: &Acceleration,
+        system: &mut System<'_, dyn Mechanical>,
+        candidates: &[Candidate],
+        phase: &mut Phase,
+    ) -> Result<Certificate, StepError> {
+        let coupling = &acceleration.coupling;
+        phase.open(coupling);
+        if candidates.is_empty() {
+            return Ok(Certificate::default());
+        }
+        self.clear(system.model.dim());
+        for (i, pair) in coupling.pairs.iter().enumerate() {
+            if pair.law == Law::Equality {
+                self.admit(acceleration, i, None);
+            }
+        }
+        for candidate in candidates {
+            self.admit(acceleration, candidate.law, candidate.slip);
+        }
+        let certificate = self.solve(acceleration, system.model, system.solver)?;
+        // bilateral laws come first, one row each
+        let mut k = self.members.len() - candidates.len();
+        for candidate in candidates {
+            let law = coupling.pairs[candidate.law].law;
+            let size = if candidate.slip.is_some() { 1 } else { law.size() };
+            phase.set(coupling.pairs[candidate.law].key, self.mode(acceleration, *candidate, k, size));
+            k += size;
+        }
+        Ok(Certificate { residual: certificate.residual, law: certificate.law, ..Certificate::default() })
+    }
+
+    /// Adds law `i` to (2).
+    fn admit(&mut self, acceleration: &Acceleration, i: usize, slip: Option<[f64; 2]>) {
+        let (coupling, curvature) = (&acceleration.coupling, &acceleration.curvature.value);
+        let (pair, range) = (coupling.pairs[i], coupling.range(i));
+        self.members.push(i);
+        let rows = if slip.is_some() { 1 } else { range.len() };
+        self.laws.push(if slip.is_some() { Law::Unilateral } else { pair.law });
+        for row in range.clone().take(rows) {
+            self.rows.push(row);
+            self.output.push_row_of(&coupling.rows, row);
+            self.b.push(coupling.rows.dot(row, &acceleration.free) + curvature[row]);
+            match slip {
+                None => self.input.push_row_of(&coupling.rows, row),
+                Some(d) => {
+                    self.velocity.clear();
+                    self.velocity.resize(coupling.rows.columns(), 0.0);
+                    coupling.rows.add_row(row, 1.0, &mut self.velocity);
+                    for (tangent, d) in range.clone().skip(1).zip(d) {
+                        coupling.rows.add_row(tangent, -friction(pair.law) * d, &mut self.velocity);
+                    }
+                    self.input.push_dense(&self.velocity);
+                }
+            }
+        }
+    }
+
+    /// The mode that the solution of (2) gives to a candidate whose first row in the problem is `k`.
+    fn mode(&self, acceleration: &Acceleration, candidate: Candidate, k: usize, size: usize) -> Mode {
+        let coupling = &acceleration.coupling;
+        let range = coupling.range(candidate.law);
+        let (lambda, u) = (&self.z.lambda[k..k + size], &self.z.u[k..k + size]);
+        let noise = |row: usize| {
+            let b = size_of(coupling.rows.row(row), &acceleration.free) + acceleration.curvature.value[row].abs();
+            1e-12 * b
+        };
+        let tie = u[0] <= noise(range.start) && !candidate.leaving;
+        if lambda[0] <= 0.0 && !tie {
+            return Mode::Open;
+        }
+        let mu = friction(coupling.pairs[candidate.law].law);
+        match candidate.slip {
+            _ if range.len() == 1 || mu == 0.0 => Mode::Held,
+            Some(d) => Mode::Slip(d),
+            None => {
+                let tangent = lambda[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+                let slips = u[1..].iter().zip(range.skip(1)).any(|(u, row)| u.abs() > noise(row));
+                let limit = mu * lambda[0].max(0.0);
+                if tangent < limit * (1.0 - INSIDE) || !(slips || candidate.leaving) {
+                    return Mode::Stick;
+                }
+                let mut d = [0.0; 2];
+                for (d, x) in d.iter_mut().zip(&lambda[1..]) {
+                    *d = -x / tangent;
+                }
+                if tangent > 0.0 { Mode::Slip(d) } else { Mode::Stick }
+            }
+        }
+    }
+}

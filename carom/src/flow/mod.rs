@@ -1,0 +1,23 @@
+//! Smooth phases: motion with a fixed set of closed contacts, and what happens between them.
+//!
+//! ```text
+//!     phase ─▶ stages (Runge-Kutta on v̇, λ of the phase) ─▶ monitors change sign ─▶ impact, contact problem ─▶ next phase
+//! ```
+//!
+//! Shared by schemes that integrate between events: they differ in how steps are chosen and how events are located.
+
+pub mod acceleration;
+pub mod contact;
+pub mod curvature;
+pub mod phase;
+pub mod projection;
+mod ranked;
+pub mod stages;
+pub mod tableau;
+
+pub use acceleration::{Acceleration, Monitor, Watch};
+pub use contact::{Candidate, ContactProblem};
+pub use phase::{Mode, Phase};
+pub use projection::Projection;
+pub use stages::{Newton, Stages};
+pub use tableau::{Method, Tableau};

@@ -1,0 +1,163 @@
+//! Brings positions and velocities back onto the constraints that a phase holds, in the metric of the mass.
+//!
+//! ```text
+//!     q ← retract(q, −M⁻¹Cᵀ (C M⁻¹Cᵀ)⁺ g)   until |g| is rounding;     v ← v − M⁻¹Cᵀ (C M⁻¹Cᵀ)⁺ (C v + ∂y/∂t − u*)      (1)
+//! ```
+//!
+//! Position rows are the normals of the laws held; velocity rows besides the tangents of sticking contacts. Redundant rows are harmless.
+
+use super::acceleration::{Acceleration, size_of};
+use super::phase::{Mode, Phase};
+use super::ranked::RankedLu;
+use crate::{Coupling, Mechanical, ModelError, State};
+
+/// Most Newton steps on the gaps.
+const ITERATIONS: usize = 8;
+
+/// Buffers of the projections.
+#[derive(Default)]
+pub struct Projection {
+    rows: Vec<usize>,
+    response: Vec<f64>, // (rows × n) M⁻¹Cᵀ
+    system: RankedLu,
+    x: Vec<f64>,
+    increment: Vec<f64>, // (n)
+    moved: Vec<f64>,
+}
+
+/// Rounding of a gap: that of the terms whose difference it is [m].
+pub fn gap_rounding(coupling: &Coupling, law: usize, q: &[f64]) -> f64 {
+    let row = coupling.rows.row(coupling.offset[law]);
+    // more coordinates than velocities: no product to be had
+    if row.iter().any(|entry| entry.0 >= q.len()) {
+        return 4.0 * f64::EPSILON;
+    }
+    let gap = coupling.pairs[law].gap;
+    let product: f64 = carom_solve::Rows::product(row, q);
+    4.0 * f64::EPSILON * (size_of(row, q) + (gap - product).abs())
+}
+
+impl Projection {
+    /// (1) for positions, with the coupling of `acceleration` left at the result.
+    pub fn positions(
+        &mut self,
+        acceleration: &mut Acceleration,
+        model: &mut dyn Mechanical,
+        phase: &Phase,
+        state: &mut State,
+    ) -> Result<(), ModelError> {
+        let mut before = f64::INFINITY;
+        for _ in 0..ITERATIONS {
+            acceleration.couple(model, state.t, &state.q)?;
+            let coupling = &acceleration.coupling;
+            self.rows.clear();
+            self.x.clear();
+            let (mut largest, mut done) = (0.0f64, true);
+            for (i, pair) in coupling.pairs.iter().enumerate() {
+                if phase.mode(pair.key, i, pair.law).is_closed() {
+                    self.rows.push(coupling.offset[i]);
+                    self.x.push(-pair.gap);
+                    largest = largest.max(pair.gap.abs());
+                    done &= pair.gap.abs() <= gap_rounding(coupling, i, &state.q);
+                }
+            }
+            // stop where rounding stops it; a stalled step is taken back by the next phase, not here
+            if done || largest > 0.5 * before {
+                break;
+            }
+            before = largest;
+            acceleration.factor_mass(model, (state.t, &state.q, &state.v))?;
+            self.solve(&acceleration.coupling, model);
+            self.moved.clone_from(&state.q);
+            model.retract(&self.moved, &self.increment, &mut state.q);
+        }
+        Ok(())
+    }
+
+    /// (1) for velocities, at the positions for which the coupling of `acceleration` was filled last; targets are zero.
+    pub fn velocities(
+        &mut self,
+        acceleration: &mut Acceleration,
+        model: &mut dyn Mechanical,
+        phase: &Phase,
+        state: &mut State,
+    ) -> Result<(), ModelError> {
+        let coupling = &acceleration.coupling;
+        self.rows.clear();
+        self.x.clear();
+        for (i, pair) in coupling.pairs.iter().enumerate() {
+            let range = coupling.range(i);
+            let held = match phase.mode(pair.key, i, pair.law) {
+                Mode::Open => 0,
+                Mode::Held | Mode::Slip(_) => 1,
+                Mode::Stick => range.len(),
+            };
+            for row in range.take(held) {
+                self.rows.push(row);
+                self.x.push(-(coupling.rows.dot(row, &state.v) + coupling.drift[row]));
+            }
+        }
+        self.correct(acceleration, model, state)
+    }
+
+    /// Changes velocities so that `C v + ∂y/∂t` takes the given values on the given rows.
+    pub fn impose(
+        &mut self,
+        acceleration: &mut Acceleration,
+        model: &mut dyn Mechanical,
+        targets: &[(usize, f64)],
+        state: &mut State,
+    ) -> Result<(), ModelError> {
+        let coupling = &acceleration.coupling;
+        self.rows.clear();
+        self.x.clear();
+        for &(row, target) in targets {
+            self.rows.push(row);
+            self.x.push(target - coupling.rows.dot(row, &state.v) - coupling.drift[row]);
+        }
+        self.correct(acceleration, model, state)
+    }
+
+    fn correct(
+        &mut self,
+        acceleration: &mut Acceleration,
+        model: &mut dyn Mechanical,
+        state: &mut State,
+    ) -> Result<(), ModelError> {
+        if self.x.iter().all(|x| *x == 0.0) {
+            return Ok(());
+        }
+        acceleration.factor_mass(model, (state.t, &state.q, &state.v))?;
+        self.solve(&acceleration.coupling, model);
+        for (v, dv) in state.v.iter_mut().zip(&self.increment) {
+            *v += dv;
+        }
+        Ok(())
+    }
+
+    /// `increment ← M⁻¹Cᵀ (C M⁻¹Cᵀ)⁺ x`.
+    fn solve(&mut self, coupling: &Coupling, model: &dyn Mechanical) {
+        let (n, m) = (model.dim(), self.rows.len());
+        self.response.clear();
+        self.response.resize(m * n, 0.0);
+        for (row, response) in self.rows.iter().zip(self.response.chunks_exact_mut(n.max(1))) {
+            coupling.rows.add_row(*row, 1.0, response);
+            model.solve(response);
+        }
+        let w = self.system.matrix_mut(m);
+        for (k, row) in self.rows.iter().enumerate() {
+            for l in 0..m {
+                w[k * m + l] = coupling.rows.dot(*row, &self.response[l * n..(l + 1) * n]);
+            }
+        }
+        self.system.factor();
+        self.system.solve(&mut self.x);
+        self.increment.clear();
+        self.increment.resize(n, 0.0);
+        for (x, response) in self.x.iter().zip(self.response.chunks_exact(n.max(1))) {
+            for (d, r) in self.increment.iter_mut().zip(response) {
+                *d += x * r;
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Runge-Kutta tableaus as tables [hairer1996].
+//!
+//! | name | stages | order | |
+//! |---|---|---|---|
+//! | `radau-iia-2`, `radau-iia-3` | 2, 3 | 3, 5 | implicit, L-stable |
+//! | `lobatto-iiia-2`, `-3`, `-4` | 2, 3, 4 | 2, 4, 6 | implicit, the first stage is the start; two stages are the trapezoidal rule |
+//! | `herk-2`, `-3`, `-4` | 2, 3, 4 | 2, 3, 4 | half-explicit: Heun, Kutta, classical |
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A method of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Radau IIA, 2 stages, order 3.
+    #[serde(rename = "radau-iia-2")]
+    RadauIia2,
+    /// Radau IIA, 3 stages, order 5.
+    #[serde(rename = "radau-iia-3")]
+    RadauIia3,
+    /// Trapezoidal rule, order 2.
+    #[serde(rename = "lobatto-iiia-2")]
+    LobattoIiia2,
+    /// Lobatto IIIA, 3 stages, order 4.
+    #[serde(rename = "lobatto-iiia-3")]
+    LobattoIiia3,
+    /// Lobatto IIIA, 4 stages, order 6.
+    #[serde(rename = "lobatto-iiia-4")]
+    LobattoIiia4,
+    /// Heun, order 2.
+    #[serde(rename = "herk-2")]
+    Herk2,
+    /// Kutta, order 3.
+    #[serde(rename = "herk-3")]
+    Herk3,
+    /// Classical Runge-Kutta, order 4.
+    #[serde(rename = "herk-4")]
+    Herk4,
+}
+
+impl Method {
+    pub const ALL: [Method; 8] = [
+        Method::RadauIia2,
+        Method::RadauIia3,
+        Method::LobattoIiia2,
+        Method::LobattoIiia3,
+        Method::LobattoIiia4,
+        Method::Herk2,
+        Method::Herk3,
+        Method::Herk4,
+    ];
+
+    /// Order p.
+    pub const fn order(self) -> u32 {
+        match self {
+            Method::LobattoIiia2 | Method::Herk2 => 2,
+            Method::RadauIia2 | Method::Herk3 => 3,
+            Method::LobattoIiia3 | Method::Herk4 => 4,
+            Method::RadauIia3 => 5,
+            Method::LobattoIiia4 => 6,
+        }
+    }
+
+    /// The coefficients.
+    pub fn tableau(self) -> Tableau {
+        let (r, f) = (6.0f64.sqrt(), 5.0f64.sqrt());
+        let sixth = 1.0 / 6.0;
+        match self {
+            Method::RadauIia2 => Tableau::new(&[&[5.0 / 12.0, -1.0 / 12.0], &[0.75, 0.25]], &[0.75, 0.25]),
+            Method::RadauIia3 => {
+                let last = [(16.0 - r) / 36.0, (16.0 + r) / 36.0, 1.0 / 9.0];
+                let first = [(88.0 - 7.0 * r) / 360.0, (296.0 - 169.0 * r) / 1800.0, (-2.0 + 3.0 * r) / 225.0];
+                let second = [(296.0 + 169.0 * r) / 1800.0, (88.0 + 7.0 * r) / 360.0, (-2.0 - 3.0 * r) / 225.0];
+                Tableau::new(&[&first, &second, &last], &last)
+            }
+            Method::LobattoIiia2 => Tableau::new(&[&[0.0, 0.0], &[0.5, 0.5]], &[0.5, 0.5]),
+            Method::LobattoIiia3 => {
+                let last = [sixth, 4.0 * sixth, sixth];
+                Tableau::new(&[&[0.0; 3], &[5.0 / 24.0, 1.0 / 3.0, -1.0 / 24.0], &last], &last)
+            }
+            Method::LobattoIiia4 => {
+                let last = [1.0 / 12.0, 5.0 / 12.0, 5.0 / 12.0, 1.0 / 12.0];
+                let second = [11.0 + f, 25.0 - f, 25.0 - 13.0 * f, -1.0 + f].map(|x| x / 120.0);
+                let third = [11.0 - f, 25.0 + 13.0 * f, 25.0 + f, -1.0 - f].map(|x| x / 120.0);
+                Tableau::new(&[&[0.0; 4], &second, &third, &last], &last)
+            }
+            Method::Herk2 => Tableau::new(&[&[0.0, 0.0], &[1.0, 0.0]], &[0.5, 0.5]),
+            Method::Herk3 => {
+                Tableau::new(&[&[0.0; 3], &[0.5, 0.0, 0.0], &[-1.0, 2.0, 0.0]], &[sixth, 4.0 * sixth, sixth])
+            }
+            Method::Herk4 => Tableau::new(
+                &[&[0.0; 4], &[0.5, 0.0, 0.0, 0.0], &[0.0, 0.5, 0.0, 0.0], &[0.0, 0.0, 1.0, 0.0]],
+                &[sixth, 2.0 * sixth, 2.0 * sixth, sixth],
+            ),
+        }
+    }
+}
+
+/// Coefficients `a` (s × s, row-major), `b` and `c = a 1`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tableau {
+    pub a: Vec<f64>,
+    pub b: Vec<f64>,
+    pub c: Vec<f64>,
+    /// (s × s) `a a`: positions see the accelerations of the stages through it.
+    pub square: Vec<f64>,
+    /// (s) `b a`: so does the end of the step.
+    pub product: Vec<f64>,
+    /// Whether each stage depends on earlier ones alone.
+    pub explicit: bool,
+}
+
+impl Tableau {
+    fn new(rows: &[&[f64]], b: &[f64]) -> Tableau {
+        let s = b.len();
+        let a: Vec<f64> = rows.iter().flat_map(|row| row.iter().copied()).collect();
+        let entry = |i: usize, j: usize| a[i * s + j];
+        let square = (0..s * s).map(|k| (0..s).map(|l| entry(k / s, l) * entry(l, k % s)).sum()).collect();
+        let product = (0..s).map(|j| (0..s).map(|i| b[i] * entry(i, j)).sum()).collect();
+        let explicit = (0..s).all(|i| (i..s).all(|j| entry(i, j) == 0.0));
+        let c = (0..s).map(|i| (0..s).map(|j| entry(i, j)).sum()).collect();
+        Tableau { square, product, explicit, b: b.to_vec(), c, a }
+    }
+
+    /// Number of stages.
+    pub fn stages(&self) -> usize {
+        self.b.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The 17 conditions of rooted trees up to order 5, and quadrature and stage conditions beyond: with B(6), C(4), D(2) the order is 6.
+    fn residual(t: &Tableau, order: u32) -> f64 {
+        let s = t.stages();
+        let mul = |x: &[f64]| -> Vec<f64> { (0..s).map(|i| (0..s).map(|j| t.a[i * s + j] * x[j]).sum()).collect() };
+        let times = |x: &[f64], y: &[f64]| -> Vec<f64> { x.iter().zip(y).map(|(a, b)| a * b).collect() };
+        let weigh = |x: &[f64]| -> f64 { t.b.iter().zip(x).map(|(a, b)| a * b).sum() };
+        let one = vec![1.0; s];
+        let c = mul(&one);
+        let (c2, ac) = (times(&c, &c), mul(&c));
+        let (c3, ac2, aac) = (times(&c2, &c), mul(&c2), mul(&ac));
+        let trees = [
+            (1, one.clone(), 1.0),
+            (2, c.clone(), 2.0),
+            (3, c2.clone(), 3.0),
+            (3, ac.clone(), 6.0),
+            (4, c3.clone(), 4.0),
+            (4, times(&c, &ac), 8.0),
+            (4, ac2.clone(), 12.0),
+            (4, aac.clone(), 24.0),
+            (5, times(&c3, &c), 5.0),
+            (5, times(&c2, &ac), 10.0),
+            (5, times(&ac, &ac), 20.0),
+            (5, times(&c, &ac2), 15.0),
+            (5, mul(&c3), 20.0),
+            (5, times(&c, &aac), 30.0),
+            (5, mul(&times(&c, &ac)), 40.0),
+            (5, mul(&ac2), 60.0),
+            (5, mul(&aac), 120.0),
+            (6, times(&c3, &c2), 6.0),
+            (6, mul(&mul(&c3)), 120.0),
+            (6, mul(&mul(&aac)), 720.0),
+        ];
+        trees
+            .iter()
+            .filter(|tree| tree.0 <= order)
+            .map(|(_, tree, density)| (weigh(tree) - 1.0 / density).abs())
+            .fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn order_conditions_hold_up_to_the_order_and_no_further() {
+        for method in Method::ALL {
+            let tableau = method.tableau();
+            assert!(residual(&tableau, method.order()) < 1e-15, "{method:?}");
+            if method.order() < 6 {
+                assert!(residual(&tableau, method.order() + 1) > 1e-4, "{method:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nodes_and_products_belong_to_the_table() {
+        let radau = Method::RadauIia3.tableau();
+        for (c, exact) in radau.c.iter().zip([(4.0 - 6.0f64.sqrt()) / 10.0, (4.0 + 6.0f64.sqrt()) / 10.0, 1.0]) {
+            assert!((c - exact).abs() < 1e-15);
+        }
+        // Σ b c = Σ (b a) 1 = 1/2
+        assert!((radau.product.iter().sum::<f64>() - 0.5).abs() < 1e-15);
+        let explicit: Vec<bool> = Method::ALL.iter().map(|m| m.tableau().explicit).collect();
+        assert_eq!(explicit, [false, false, false, false, false, true, true, true]);
+        assert_eq!(serde_json::to_string(&Method::LobattoIiia3).unwrap(), "\"lobatto-iiia-3\"");
+    }
+}

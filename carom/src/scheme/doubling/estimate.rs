@@ -1,0 +1,253 @@
+//! What the full step and the two half steps tell about the local error.
+//!
+//! | estimator | compared | order p |
+//! |---|---|---|
+//! | `position` | q, equation (67) of [acary2009] | 0 |
+//! | `variable-order` | q where a contact goes from open to closed, else q and h v, (68)-(70) there | 0, else 1 |
+//! | `impact` | as below | 0 with an impact, else that of smooth motion |
+//!
+//! The first two see nothing of an impact that full and half steps overlook alike, and a forecast that does not reach the end of
+//! the step overlooks impacts. `impact` asks the contacts, in each half step:
+//!
+//! ```text
+//!     jump:  δ = h/4 Σ_halves max (U⁺ − U)    over contacts that act and approach, U < 0: what half of a half step, the
+//!                                             mean uncertainty of the time of an impact, makes of the gap            (1)
+//!     depth: max(0, min(0, g) − min g(s))     over contacts that do not act, g(s) the cubic with the gaps and
+//!                                             velocities of both ends: new penetration that no law answered          (2)
+//! ```
+//!
+//! If one of them exceeds a hundredth of the tolerance there is an impact: the error is the largest of (1), (2) and |q₂ − q₁|. Smaller
+//! ones do not matter, and the step counts as smooth. (1) is left out for schemes that locate impacts.
+
+use super::super::{LocalError, Order, Reactions};
+use crate::{Coupling, State};
+use carom_solve::Law;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Impacts below this part of the tolerance do not matter.
+const NEGLIGIBLE: f64 = 1e-2;
+
+/// The accuracy asked of each step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accuracy {
+    /// Absolute tolerance, in units of positions and gaps [m, rad].
+    pub tolerance: f64,
+    /// Tolerance relative to the size of each coordinate [-].
+    pub relative: f64,
+    pub estimator: Estimator,
+}
+
+/// How the local error is estimated from a full and two half steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimator {
+    /// Positions alone, always with order 0.
+    Position,
+    /// Order 0 and positions alone in steps in which a contact closes, order 1 with positions and velocities in others.
+    VariableOrder,
+    /// Positions, velocities, uncertainty of the time of impacts, and gaps inside the step; sees impacts that were overlooked.
+    #[default]
+    Impact,
+}
+
+impl Estimator {
+    /// The name in model files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Estimator::Position => "position",
+            Estimator::VariableOrder => "variable-order",
+            Estimator::Impact => "impact",
+        }
+    }
+
+    /// Whether an impact that full and half steps overlook alike is seen nevertheless.
+    pub(super) fn looks_at_gaps(&self) -> bool {
+        *self == Estimator::Impact
+    }
+
+    /// Whether gaps at the end of the step are needed.
+    pub(super) fn compares_gaps(&self) -> bool {
+        *self != Estimator::Position
+    }
+}
+
+/// All that an attempt has left behind.
+pub(super) struct Evidence<'a> {
+    /// Size of the full step [s].
+    pub h: f64,
+    /// x, x₁ and x₂.
+    pub states: (&'a State, &'a State, &'a State),
+    /// q₂ ⊖ q₁.
+    pub difference: &'a [f64],
+    /// What the laws did in each half.
+    pub halves: (&'a Reactions, &'a Reactions),
+    /// Gaps and relative velocities at x₂; of no law where the estimator does not need them.
+    pub end: (&'a Coupling, &'a [f64]),
+    /// Orders of the scheme.
+    pub order: Order,
+}
+
+/// What the contacts did in half steps.
+#[derive(Clone, Copy, Default)]
+struct Contacts {
+    closes: bool,
+    jump: f64,
+    depth: f64,
+}
+
+impl Accuracy {
+    pub(super) fn estimate(&self, evidence: &Evidence<'_>) -> LocalError {
+        match self.estimator {
+            Estimator::Position => LocalError { value: self.positions(evidence), order: 0 },
+            Estimator::VariableOrder => {
+                if evidence.contacts().closes {
+                    LocalError { value: self.positions(evidence), order: 0 }
+                } else {
+                    self.smooth(evidence, 1)
+                }
+            }
+            Estimator::Impact => {
+                let contacts = evidence.contacts();
+                // half of a half step
+                let shift = if evidence.locates() { 0.0 } else { 0.25 * evidence.h * contacts.jump };
+                let impact = larger(shift, contacts.depth) / self.tolerance;
+                // a NaN counts as an impact: it must not be accepted
+                if impact <= NEGLIGIBLE {
+                    self.smooth(evidence, evidence.smooth_order())
+                } else {
+                    let value = larger(self.positions(evidence), impact);
+                    LocalError { value, order: evidence.impact_order() }
+                }
+            }
+        }
+    }
+
+    /// The largest |q₂ ⊖ q₁| in units of the tolerance.
+    fn positions(&self, evidence: &Evidence<'_>) -> f64 {
+        let (from, _, to) = evidence.states;
+        let aligned = from.q.len() == evidence.difference.len();
+        let whole = if aligned || self.relative == 0.0 { 0.0 } else { largest(&from.q).max(largest(&to.q)) };
+        let mut value = 0.0;
+        for (i, d) in evidence.difference.iter().enumerate() {
+            let size = if aligned { from.q[i].abs().max(to.q[i].abs()) } else { whole };
+            value = larger(value, d.abs() / (self.tolerance + self.relative * size));
+        }
+        value
+    }
+
+    /// Positions and h times velocities, for motion of this order.
+    fn smooth(&self, evidence: &Evidence<'_>, order: u32) -> LocalError {
+        let (from, coarse, to) = evidence.states;
+        let h = evidence.h;
+        let mut value = self.positions(evidence);
+        for ((v, v1), v2) in from.v.iter().zip(&coarse.v).zip(&to.v) {
+            let tolerance = self.tolerance + self.relative * h * v.abs().max(v2.abs());
+            value = larger(value, h * (v2 - v1).abs() / tolerance);
+        }
+        let order = order.max(1);
+        LocalError { value: value / (f64::from(order.min(60)).exp2() - 1.0), order }
+    }
+}
+
+impl Evidence<'_> {
+    /// The scheme finds the time of impacts: its positions are of second order at least through them.
+    fn locates(&self) -> bool {
+        self.order.position >= 2.0
+    }
+
+    fn smooth_order(&self) -> u32 {
+        self.order.smooth.floor().clamp(1.0, 60.0) as u32
+    }
+
+    /// A single impact leaves an error of the order that the whole run has.
+    fn impact_order(&self) -> u32 {
+        (self.order.position - 1.0).floor().clamp(0.0, 60.0) as u32
+    }
+
+    fn contacts(&self) -> Contacts {
+        let (first, second) = self.halves;
+        if self.states.0.v.is_empty() {
+            return Contacts::default();
+        }
+        let half = 0.5 * self.h;
+        let a = Contacts::of(first, (&second.coupling, &second.before), half);
+        let b = Contacts::of(second, self.end, half);
+        Contacts { closes: a.closes || b.closes, jump: a.jump + b.jump, depth: larger(a.depth, b.depth) }
+    }
+}
+
+impl Contacts {
+    /// Contacts in a half step that ends with gaps and velocities `next`.
+    fn of(half: &Reactions, next: (&Coupling, &[f64]), h: f64) -> Contacts {
+        let mut found = Contacts::default();
+        for (i, pair) in half.coupling.pairs.iter().enumerate() {
+            if !matches!(pair.law, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. }) {
+                continue;
+            }
+            let row = half.coupling.offset[i];
+            let (g, u) = (pair.gap, half.before[row]);
+            let after = next.0.find(pair.key, i).map(|j| (next.0.pairs[j].gap, next.1[next.0.offset[j]]));
+            found.closes |= g > 0.0 && after.is_some_and(|(gap, _)| gap <= 0.0);
+            if half.impulse[row] > 0.0 {
+                if u < 0.0 {
+                    found.jump = larger(found.jump, half.after[row] - u);
+                }
+            } else if let Some(after) = after {
+                found.depth = larger(found.depth, g.min(0.0) - lowest((g, u), after, h));
+            }
+        }
+        found
+    }
+}
+
+/// The lowest value on [0, h] of the cubic with these values and slopes at its ends.
+fn lowest((g0, u0): (f64, f64), (g1, u1): (f64, f64), h: f64) -> f64 {
+    let end = g0.min(g1);
+    // a dip below both ends needs a fall at the start and a rise at the end
+    if !(u0 < 0.0 && u1 > 0.0) {
+        return end;
+    }
+    let mean = (g1 - g0) / h;
+    // g(s) = g0 + s (u0 + s (a + s b)), lowest where u0 + 2 a s + 3 b s² = 0 with rising slope
+    let (a, b) = ((3.0 * mean - 2.0 * u0 - u1) / h, (u0 + u1 - 2.0 * mean) / (h * h));
+    let root = (a * a - 3.0 * b * u0).max(0.0).sqrt();
+    // the root of either sign of `a` without cancellation
+    let s = if a > 0.0 { -u0 / (a + root) } else { (root - a) / (3.0 * b) };
+    if s > 0.0 && s < h { end.min(g0 + s * (u0 + s * (a + s * b))) } else { end }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |m, x| larger(m, x.abs()))
+}
+
+/// The larger of two, a NaN being larger than all.
+fn larger(a: f64, b: f64) -> f64 {
+    if a >= b || a.is_nan() { a } else { b }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dips_between_the_ends_are_found() {
+        // g(s) = (s − 1)² − 0.1 on [0, 2]: exactly a parabola
+        assert!((lowest((0.9, -2.0), (0.9, 2.0), 2.0) + 0.1).abs() < 1e-15);
+        // g(s) = s³ − 3 s + 2 on [0, 1.5]: lowest value 0 at s = 1
+        let g = |s: f64| (s * s * s - 3.0 * s + 2.0, 3.0 * s * s - 3.0);
+        assert!(lowest(g(0.0), g(1.5), 1.5).abs() < 1e-15);
+        // g(s) = −s³ + 6 s² − 9 s + 4 on [0.2, 2.9]: lowest value 0 at s = 1, a concave end
+        let g = |s: f64| (-s * s * s + 6.0 * s * s - 9.0 * s + 4.0, -3.0 * s * s + 12.0 * s - 9.0);
+        assert!(lowest(g(0.2), g(2.9), 2.7).abs() < 1e-14);
+        // monotone
+        assert_eq!(lowest((1.0, -1.0), (0.5, -1.0), 0.5), 0.5);
+        assert_eq!(lowest((1.0, 1.0), (2.0, 1.0), 1.0), 1.0);
+    }
+
+    #[test]
+    fn a_nan_is_never_accepted() {
+        assert!(larger(f64::NAN, 1.0).is_nan() && larger(1.0, f64::NAN).is_nan());
+        assert_eq!((larger(1.0, 2.0), larger(2.0, 1.0)), (2.0, 2.0));
+    }
+}

@@ -1,0 +1,362 @@
+//! Higher-order event capturing: Runge-Kutta methods between events that are located roughly, a velocity step across each of them
+//! [acary2009].
+//!
+//! ```text
+//!     smooth phase   M v̇ = F + B λ,  C v̇ + γ = 0 on closed contacts, by a Runge-Kutta method of order p            (1)
+//!     location       the first change of sign of a gap, of λ_N, of μλ_N − |λ_T| or of a slip velocity, to δ = max(C h^{p+1}, floor)     (2)
+//!     critical step  0 ≤ U⁺ + e U⁻ ⊥ P ≥ 0 over the bracket of a gap, with the contact forced and q⁺ on the wall      (3)
+//!     closing        2U⁺/|a| ≤ `closing` δ: the next flight is not resolved, the contact stays closed if λ ≥ 0         (4)
+//! ```
+//!
+//! Errors of size δ at finitely many events keep the global order p: in positions (l1, sup) and velocities (l1) on trajectories with
+//! isolated impacts, accumulations that end in rest, and take-offs. `takeoff = "end-of-step"` shows what is lost without (2) for λ_N:
+//! order 2. Events of one bracket are one impact problem; contacts open and close independently. Accumulations end by (4). After
+//! `max-events` events the rest of a step is left to the Moreau-Jean scheme, as it is where the contact problem has no solution.
+//!
+//! Methods: `radau-iia-2|3` (p = 3, 5), `lobatto-iiia-2|3|4` (p = 2, 4, 6), implicit, with a dense Newton matrix of s·n unknowns;
+//! `herk-2|3|4` (p = 2, 3, 4), half-explicit. Closed contacts slip or stick (planar and spatial friction), with transitions located by (2);
+//! impacts with friction are one friction problem. Bilateral constraints are held in (1) and projected at the end of each phase, positions
+//! and velocities, as closed contacts are: no drift. γ is exact for models that differentiate their constraints twice; for models that do
+//! not, it is taken by differences, which limits the accuracy to about 1e-8 where rows vary and closed contacts slide along them.
+//!
+//! | `delta` width of brackets [s] | `left`, `right` ends of a bracket | `phase` modes of the laws | `lambda` multipliers [N] |
+
+use super::{
+    AnyModel, Claim, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System,
+    Variant, moreau_jean,
+};
+use crate::flow::{Candidate, ContactProblem, Method, Newton, Phase, Projection, Stages, Watch};
+use crate::{Key, Mechanical, State};
+use carom_solve::{Certificate, Law, OptionError, Options};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+mod change;
+mod cubic;
+mod locate;
+
+use locate::{Outcome, Probe};
+
+/// Most unknowns of the implicit stages.
+const UNKNOWNS: usize = 2000;
+
+/// Options of the higher-order event-capturing scheme.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct HigherOrder {
+    /// Runge-Kutta method of the smooth phases, by family and stages.
+    pub method: Method,
+    /// C of δ = max(C h^{p+1}, floor), the width to which events are located, for h in seconds [s^-p].
+    pub c: f64,
+    /// Smallest δ [s].
+    pub floor: f64,
+    /// A flight shorter than this multiple of δ is not resolved: the contact closes [-].
+    pub closing: f64,
+    /// "located", or "end-of-step": contacts then open at the end of the step in which λ_N changes sign, at the cost of order 2.
+    pub takeoff: Takeoff,
+    /// Newton's loop of implicit stages ends when velocities change by less than this part of the largest [-].
+    pub newton_tolerance: f64,
+    /// Most Newton iterations in a Runge-Kutta step.
+    pub newton_iterations: u32,
+    /// Most events in a step, after which the Moreau-Jean scheme does the rest of it.
+    pub max_events: u32,
+}
+
+/// Where a contact whose multiplier vanishes opens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Takeoff {
+    /// Where the multiplier vanishes.
+    #[default]
+    Located,
+    /// At the end of the step.
+    EndOfStep,
+}
+
+impl Default for HigherOrder {
+    fn default() -> Self {
+        HigherOrder {
+            method: Method::RadauIia3,
+            c: 1.0,
+            floor: 1e-13,
+            closing: 4.0,
+            takeoff: Takeoff::Located,
+            newton_tolerance: 1e-13,
+            newton_iterations: 50,
+            max_events: 1000,
+        }
+    }
+}
+
+impl Options for HigherOrder {
+    fn validate(&self) -> Result<(), OptionError> {
+        if !(self.c >= 0.0 && self.c.is_finite()) {
+            return Err(OptionError::new("c", format!("{} is not a finite number ≥ 0", self.c)));
+        }
+        if !(self.floor > 0.0 && self.floor.is_finite()) {
+            return Err(OptionError::new("floor", format!("{} is not a finite time > 0", self.floor)));
+        }
+        if !(self.closing >= 1.0 && self.closing.is_finite()) {
+            return Err(OptionError::new("closing", format!("{} is not a finite number ≥ 1", self.closing)));
+        }
+        if !(self.newton_tolerance > 0.0 && self.newton_tolerance < 1.0) {
+            return Err(OptionError::new("newton-tolerance", format!("{} is not in (0, 1)", self.newton_tolerance)));
+        }
+        if self.newton_iterations == 0 {
+            return Err(OptionError::new("newton-iterations", "at least one iteration is needed"));
+        }
+        if self.max_events == 0 {
+            return Err(OptionError::new("max-events", "at least one event is needed"));
+        }
+        Ok(())
+    }
+}
+
+const fn order(method: Method) -> Order {
+    let p = method.order() as f64;
+    Order { position: p, velocity: p, smooth: p }
+}
+
+impl Registered for HigherOrder {
+    const VARIANTS: &'static [Variant] = &[
+        Variant { options: r#"{ "method": "radau-iia-2" }"#, order: order(Method::RadauIia2) },
+        Variant { options: r#"{ "method": "radau-iia-3" }"#, order: order(Method::RadauIia3) },
+        Variant { options: r#"{ "method": "lobatto-iiia-2" }"#, order: order(Method::LobattoIiia2) },
+        Variant { options: r#"{ "method": "lobatto-iiia-3" }"#, order: order(Method::LobattoIiia3) },
+        Variant { options: r#"{ "method": "lobatto-iiia-4" }"#, order: order(Method::LobattoIiia4) },
+        Variant { options: r#"{ "method": "herk-2" }"#, order: order(Method::Herk2) },
+        Variant { options: r#"{ "method": "herk-3" }"#, order: order(Method::Herk3) },
+        Variant { options: r#"{ "method": "herk-4" }"#, order: order(Method::Herk4) },
+    ];
+
+    fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
+        super::mechanical(model, Self::INFO.name)
+    }
+}
+
+/// Buffers of a step.
+pub struct Work {
+    stages: Stages,             // (1), and v̇ with λ at one point
+    projection: Projection,     // onto the constraints of a phase
+    contact: ContactProblem,    // (3), and which contacts stay closed
+    phase: Phase,               // modes of the laws now
+    other: Phase,               // another one, for questions
+    state: State,               // where the step has come to
+    left: Probe,                // start of a phase, then left end of a bracket
+    right: Probe,               // end of the interval, then right end of a bracket
+    trial: Probe,               // a trial step
+    lengths: Vec<f64>,          // trial steps of a scan
+    touching: Vec<Key>,         // contacts at their wall
+    flagged: Vec<(Key, Watch)>, // monitors that changed sign in the bracket
+    candidates: Vec<Candidate>, // contacts that may stay closed
+    active: Vec<usize>,         // laws of an impact
+    increment: Vec<f64>,        // (n)
+    end: State,                 // end of the last step
+    is_known: bool,             // whether `phase` goes on from it
+    watches: bool,              // whether a contact is closed, so that multipliers are watched
+    delta: f64,
+    closing: f64,
+    takeoff: Takeoff,
+    worst: Certificate,
+    solves: u32,
+    impacts: u32,
+    struck: Vec<bool>, // (laws) whether an impact was booked in this step
+    reactions: Box<Reactions>,
+    rest: Box<moreau_jean::Work>, // for the rest of a step that has too many events
+}
+
+impl Scheme for HigherOrder {
+    type Model = dyn Mechanical;
+    type Work = Work;
+
+    const INFO: SchemeInfo = SchemeInfo {
+        name: "higher-order",
+        title: "higher-order event capturing",
+        order: order(Method::RadauIia3),
+        level: "acceleration",
+        claims: &[Claim::PenetrationFirstOrder, Claim::Friction, Claim::Bilateral],
+        citations: &["acary2009"],
+        source: include_str!("mod.rs"),
+    };
+
+    fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
+        let initial = model.initial();
+        let mut reactions = Reactions::default();
+        model.couple(initial.t, &initial.q, &mut reactions.coupling)?;
+        let refuse = |reason| Err(SchemeError::Incapable { scheme: Self::INFO.name, reason });
+        if reactions.coupling.pairs.iter().any(|pair| matches!(pair.law, Law::Box { .. })) {
+            return refuse("has no phases for relays and bounded multipliers; take the scheme `moreau-jean`");
+        }
+        let tableau = self.method.tableau();
+        if !tableau.explicit && tableau.stages() * model.dim() > UNKNOWNS {
+            return refuse("solves implicit stages by dense matrices, too large for this model; take a `herk` method");
+        }
+        let newton = Newton { tolerance: self.newton_tolerance, iterations: self.newton_iterations };
+        let probe = Probe { state: initial.clone(), ..Probe::default() };
+        Ok(Work {
+            stages: Stages::new(self.method, newton, model),
+            projection: Projection::default(),
+            contact: ContactProblem::default(),
+            phase: Phase::default(),
+            other: Phase::default(),
+            state: initial.clone(),
+            left: probe.clone(),
+            right: probe.clone(),
+            trial: probe,
+            lengths: Vec::new(),
+            touching: Vec::new(),
+            flagged: Vec::new(),
+            candidates: Vec::new(),
+            active: Vec::new(),
+            increment: vec![0.0; model.dim()],
+            end: initial,
+            is_known: false,
+            watches: false,
+            delta: 0.0,
+            closing: self.closing,
+            takeoff: self.takeoff,
+            worst: Certificate::default(),
+            solves: 0,
+            impacts: 0,
+            struck: Vec::new(),
+            reactions: Box::new(reactions),
+            rest: Box::new(MoreauJean::default().workspace(model)?),
+        })
+    }
+
+    fn step(
+        &self,
+        w: &mut Work,
+        mut system: System<'_, Self::Model>,
+        from: &State,
+        h: f64,
+        to: &mut State,
+    ) -> Result<Step, StepError> {
+        // 1 start: laws, gaps and velocities; impacts of contacts that touch; the phase
+        let before = (w.stages.acceleration.evaluations, w.stages.iterations);
+        self.start(w, &mut system, from, h)?;
+        let (mut left, mut events) = (h, 0);
+        let mut done = w.enter(&mut system);
+        let mut step = Step { advanced: h, ..Step::default() };
+        loop {
+            match done {
+                Ok(()) if left <= 4.0 * f64::EPSILON * h => break,
+                Ok(()) if events <= self.max_events => {}
+                // too many events, or a contact problem without solution: the Moreau-Jean scheme does the rest
+                Ok(()) | Err(StepError::Solve { .. }) => {
+                    w.hand_over(&mut system, from.t + h, &mut step)?;
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+            // 2 smooth motion over the rest of the step, or up to the first event; 3 impact or change of mode, the next phase
+            events += 1;
+            done = w.advance(&mut system, &mut left);
+        }
+        // 4 end: on the constraints of the last phase
+        to.copy_from(&w.state);
+        to.t = from.t + h;
+        w.conclude(to);
+        step.worst = step.worst.worse(w.worst);
+        step.solves += w.solves;
+        step.evaluations += w.stages.acceleration.evaluations - before.0;
+        step.iterations += w.stages.iterations - before.1;
+        if to.is_finite() { Ok(step) } else { Err(StepError::NotFinite) }
+    }
+
+    fn forget(&self, w: &mut Work) {
+        w.is_known = false;
+        w.stages.forget();
+    }
+
+    fn invalidate(&self, w: &mut Work) {
+        w.stages.acceleration.invalidate();
+    }
+
+    fn order(&self) -> Order {
+        order(self.method)
+    }
+
+    fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
+        &work.reactions
+    }
+}
+
+impl HigherOrder {
+    /// Coupling and relative velocities at the start, and the width of brackets.
+    fn start(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        from: &State,
+        h: f64,
+    ) -> Result<(), StepError> {
+        system.model.couple(from.t, &from.q, &mut w.reactions.coupling)?;
+        w.reactions.start(&from.v);
+        let rows = w.reactions.coupling.drift.len();
+        w.reactions.work.clear();
+        w.reactions.work.resize(rows, 0.0);
+        w.struck.clear();
+        w.struck.resize(w.reactions.len(), false);
+        w.state.copy_from(from);
+        w.delta = (self.c * h.powi(self.method.order() as i32 + 1)).min(0.25 * h).max(self.floor);
+        (w.worst, w.solves) = (Certificate::default(), 0);
+        Ok(())
+    }
+}
+
+impl Work {
+    /// One phase, or what is left of it, and the change that ends it.
+    fn advance(&mut self, system: &mut System<'_, dyn Mechanical>, left: &mut f64) -> Result<(), StepError> {
+        let coupling = &self.stages.acceleration.coupling;
+        self.watches = (coupling.pairs.iter().enumerate())
+            .any(|(i, pair)| pair.law != Law::Equality && self.phase.mode(pair.key, i, pair.law).is_closed());
+        match self.follow(system, *left)? {
+            Outcome::Smooth => {
+                *left = 0.0;
+                std::mem::swap(&mut self.left, &mut self.right);
+                self.arrive(system)?;
+                // a contact that was not let go although it wanted to is asked again at the start of the next step
+                self.is_known = !self.left.monitors.iter().any(|m| m.watch == Watch::TakeOff && m.value < 0.0);
+                Ok(())
+            }
+            Outcome::Event => {
+                *left -= self.right.u;
+                let changed = self.change(system);
+                self.is_known = changed.is_ok();
+                changed
+            }
+        }
+    }
+
+    /// The rest of a step by the Moreau-Jean scheme.
+    fn hand_over(
+        &mut self,
+        system: &mut System<'_, dyn Mechanical>,
+        end: f64,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        let scheme = MoreauJean::default();
+        let left = end - self.state.t;
+        self.is_known = false;
+        if left <= 0.0 {
+            return Ok(());
+        }
+        scheme.invalidate(&mut self.rest);
+        self.stages.acceleration.invalidate();
+        let again = System { model: &mut *system.model, solver: &mut *system.solver };
+        let part = scheme.step(&mut self.rest, again, &self.state, left, &mut self.right.state)?;
+        (step.worst, step.solves) = (part.worst, part.solves);
+        (step.evaluations, step.iterations) = (part.evaluations, part.iterations);
+        self.state.copy_from(&self.right.state);
+        let (part, all) = (scheme.reactions(&self.rest), &mut self.reactions);
+        for i in 0..part.len() {
+            let Some(j) = all.find(part.key(i), i) else { continue };
+            for (row, place) in part.range(i).zip(all.range(j)) {
+                all.impulse[place] += part.impulse[row];
+                all.work[place] += part.work(row);
+            }
+        }
+        Ok(self.stages.acceleration.couple(system.model, self.state.t, &self.state.q)?)
+    }
+}
