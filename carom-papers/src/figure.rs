@@ -159,3 +159,32 @@ pub fn short(x: f64) -> String {
         format!("{x:.3e}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_follow_from_checks() {
+        let good = Check::near("order", 0.97, (1.0, 0.1), "closed form");
+        let mut figure = Figure::default();
+        figure.check(good.clone());
+        assert_eq!(figure.verdict(), Verdict::Reproduced);
+        figure.trend = Some("the step is not stated");
+        assert_eq!(figure.verdict(), Verdict::Trend("the step is not stated"));
+        figure.contradicted = Some("a sign");
+        assert_eq!(figure.verdict(), Verdict::NotReproduced("a sign"));
+        for bad in [1.2, f64::NAN, f64::INFINITY] {
+            let mut figure = figure.clone();
+            figure.check(Check { measured: bad, ..good.clone() });
+            assert_eq!(figure.verdict(), Verdict::Failed("missed: order".into()));
+        }
+    }
+
+    #[test]
+    fn ranges_in_words() {
+        assert_eq!(Check::near("", 0.0, (1.0, 0.15), "").expected(), "1 ± 0.15");
+        assert_eq!(Check::below("", 0.0, 1e-10, "").expected(), "at most 1.000e-10");
+        assert_eq!(Check::between("", 0.0, (2.0, f64::INFINITY), "").expected(), "at least 2");
+    }
+}

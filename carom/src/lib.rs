@@ -19,6 +19,7 @@
 //! [`OneStepProblem`](carom_solve::OneStepProblem). `docs/architecture.md` has the picture.
 
 mod coupling;
+pub mod flow;
 pub mod model;
 pub mod scheme;
 pub mod simulation;

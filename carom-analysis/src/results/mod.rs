@@ -132,13 +132,19 @@ impl ResultError {
         }
     }
 
+    /// The contact that the error speaks of.
+    pub fn contact(&self) -> Option<&str> {
+        match self {
+            ResultError::Model(error) => error.contact(),
+            _ => None,
+        }
+    }
+
     /// The time that the error speaks of [s].
     pub fn time(&self) -> Option<f64> {
         match self {
             ResultError::NotFinite { t, .. } | ResultError::Output { t, .. } => Some(*t),
-            ResultError::Model(
-                ModelError::NotFinite { t, .. } | ModelError::Singular { t, .. } | ModelError::SparseSingular { t },
-            ) => Some(*t),
+            ResultError::Model(error) => error.time(),
             _ => None,
         }
     }

@@ -123,7 +123,8 @@ impl RunRecorder {
             (Err(cause), _) => (Status::Failed, Some(Failure::of(cause, time, step))),
             (Ok(_), Some(cause)) => {
                 let time = cause.time().unwrap_or(time);
-                (Status::Failed, Some(Failure { time, step, message: cause.to_string(), ..Failure::default() }))
+                let contact = cause.contact().map(String::from);
+                (Status::Failed, Some(Failure { time, step, contact, message: cause.to_string(), residual: None }))
             }
             (Ok(true), None) => (Status::Finished, None),
             (Ok(false), None) => (Status::Interrupted, None),

@@ -179,6 +179,13 @@ impl Failure {
                 Failure { time: *t, step: *index, contact: contact.clone(), residual, message }
             }
             SimulationError::StepTooSmall { t, .. } => Failure { time: *t, step, message, ..Failure::default() },
+            SimulationError::Model(error) => Failure {
+                time: error.time().unwrap_or(time),
+                step,
+                contact: error.contact().map(String::from),
+                message,
+                residual: None,
+            },
             _ => Failure { time, step, message, ..Failure::default() },
         }
     }

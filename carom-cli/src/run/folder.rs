@@ -33,7 +33,7 @@ pub fn claim<R>(folder: &Path, open: impl FnOnce() -> Result<R, ResultError>) ->
             // removes nothing but empty folders
             let _ = fs::remove_dir(made);
         }
-        recording(error)
+        recording(error, folder)
     })?;
     Ok((Claim { _lock: lock }, files))
 }

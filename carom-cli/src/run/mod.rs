@@ -98,7 +98,7 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
     let mut recorded = recorder.finish(inputs(&scene, arguments), &outcome, simulation.statistics());
     let failure = match (outcome, recorded.error.take()) {
         (Err(error), _) => Some(Failure::Computation(format!("{error}; results so far are in `{}`", folder.display()))),
-        (Ok(_), Some(error)) => Some(recording(error)),
+        (Ok(_), Some(error)) => Some(recording(error, folder)),
         (Ok(_), None) => None,
     };
     // expectations speak of the whole run, and of the file as it is written
@@ -109,10 +109,10 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
 }
 
 /// What stopped the recording: numbers that are none, a wrong choice of columns, or the disk.
-fn recording(error: ResultError) -> Failure {
+fn recording(error: ResultError, folder: &Path) -> Failure {
     match error {
         ResultError::NotFinite { .. } | ResultError::Output { .. } | ResultError::Model(_) => {
-            Failure::Computation(error.to_string())
+            Failure::Computation(format!("{error}; results so far are in `{}`", folder.display()))
         }
         ResultError::UnknownColumn { name, known } => {
             let hint = match nearest(&name, known.iter().map(String::as_str)) {

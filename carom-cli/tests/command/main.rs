@@ -12,3 +12,4 @@ mod session;
 mod signals;
 mod stored;
 mod table;
+mod wrong_use;

@@ -4,7 +4,7 @@ use super::{Derived, EquationError, Source, SourceLaw};
 use crate::expression::{Graph, NodeId, Registers, Tape};
 use carom::model::{AccelerationLevel, Combination, Constancy, DenseOperator, Energy, Labels};
 use carom::{Coupling, Key, Mechanical, ModelError, Pair, Space, State};
-use carom_solve::LinearSolve;
+use carom_solve::{LinearSolve, Rows};
 
 /// A tape with its registers and its last output.
 struct Program {
@@ -93,6 +93,47 @@ impl Equations {
             self.operator.mass.copy_from_slice(self.mass.eval(0.0, q, &self.still));
         }
     }
+
+    /// Refuses a mass that is not positive definite, if it is not the same everywhere.
+    #[inline]
+    fn check_mass(&mut self) -> Result<(), ModelError> {
+        if self.constancy.mass {
+            return Ok(());
+        }
+        let checked = self.operator.check_mass();
+        checked.map_err(|bad| ModelError::Mass {
+            coordinate: self.coordinates[bad.column].as_str().into(),
+            pivot: bad.pivot,
+        })
+    }
+}
+
+/// The first law whose gap is not finite, or whose outputs move at a speed that is not: gaps stand first, then the drift of each row.
+#[cold]
+fn undefined_gap(laws: &[SourceLaw], values: &[f64], t: f64) -> ModelError {
+    let (gaps, drift) = values.split_at(laws.len());
+    let of_gap = gaps.iter().position(|x| !x.is_finite());
+    let found = of_gap.or_else(|| law_of_row(laws, drift.iter().position(|x| !x.is_finite())?));
+    ModelError::Gap { contact: law_name(laws, found), t }
+}
+
+#[cold]
+fn undefined_gradient(laws: &[SourceLaw], rows: &Rows, t: f64) -> ModelError {
+    let row = (0..rows.len()).position(|i| rows.row(i).iter().any(|(_, x)| !x.is_finite()));
+    ModelError::Gradient { contact: law_name(laws, row.and_then(|row| law_of_row(laws, row))), t }
+}
+
+/// The law to which a row belongs.
+fn law_of_row(laws: &[SourceLaw], row: usize) -> Option<usize> {
+    let mut end = 0;
+    laws.iter().position(|law| {
+        end += law.law.size();
+        row < end
+    })
+}
+
+fn law_name(laws: &[SourceLaw], index: Option<usize>) -> Box<str> {
+    index.and_then(|i| laws.get(i)).map_or_else(|| "?".into(), |law| law.name.as_str().into())
 }
 
 impl LinearSolve for Equations {
@@ -115,7 +156,7 @@ impl Space for Equations {
         out.clear(n);
         let values = self.gaps.eval(t, q, &self.still);
         if !values.iter().all(|x| x.is_finite()) {
-            return Err(ModelError::NotFinite { what: "a gap", t });
+            return Err(undefined_gap(&self.laws, values, t));
         }
         let (gaps, drift) = values.split_at(self.laws.len());
         out.drift.extend_from_slice(drift);
@@ -126,7 +167,7 @@ impl Space for Equations {
             out.rows.push_dense(row);
         }
         if !out.rows.is_finite() {
-            return Err(ModelError::NotFinite { what: "the gradient of a gap", t });
+            return Err(undefined_gradient(&self.laws, &out.rows, t));
         }
         Ok(())
     }
@@ -140,7 +181,7 @@ impl Space for Equations {
         for (out, &drift) in out.drift.iter_mut().zip(drift) {
             *out = drift;
         }
-        if values.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(ModelError::NotFinite { what: "a gap", t }) }
+        if values.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(undefined_gap(&self.laws, values, t)) }
     }
 
     fn labels(&self) -> Labels {
@@ -167,13 +208,16 @@ impl Mechanical for Equations {
 
     fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
         out.copy_from_slice(self.force.eval(t, q, v));
-        if out.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(ModelError::NotFinite { what: "a force", t }) }
+        match out.iter().position(|x| !x.is_finite()) {
+            Some(i) => Err(ModelError::Force { coordinate: self.coordinates[i].as_str().into(), t }),
+            None => Ok(()),
+        }
     }
 
     fn mass_mul(&mut self, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
         self.evaluate_mass(q);
         self.operator.mass_mul(v, out);
-        Ok(())
+        self.check_mass()
     }
 
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {
@@ -182,6 +226,9 @@ impl Mechanical for Equations {
         self.operator.mass.copy_from_slice(&values[..n2]);
         self.operator.damping.copy_from_slice(&values[n2..2 * n2]);
         self.operator.stiffness.copy_from_slice(&values[2 * n2..]);
+        if c.damping == 0.0 && c.stiffness == 0.0 {
+            self.check_mass()?;
+        }
         self.operator.factor(c, at.t)
     }
 

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use carom::scheme::{BindError, SchemeError};
 use carom::{Mechanical, State};
 
 use super::blueprint::{Blueprint, Matrices};
 use super::context::{Context, label};
 use super::law::LawDraft;
 use super::{BuildError, Expectation, LawInfo, Outputs, Overrides, Scene, TimeSpan};
-use super::{check, choice, coordinates, draw, expect, lagrangian, law, linear, output, parameters, reference, span};
+use super::{
+    check, choice, coordinates, draw, expect, fit, lagrangian, law, linear, output, parameters, reference, span,
+};
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, SourceText};
 use crate::expression::Tape;
-use crate::file::{Method, ModelFile, Settings, ModelTable, OutputTable, Text};
+use crate::file::{Method, ModelFile, ModelTable, OutputTable, Settings, Text};
 
 /// The parts of a model before it is put together.
 struct Draft {
@@ -47,8 +48,8 @@ fn assemble(
     context: &mut Context,
 ) -> Option<Scene> {
     let methods = methods(file, overrides, context);
-    let scheme = methods.0.and_then(|method| choice::scheme(method.as_ref(), context));
-    let solver = methods.1.and_then(|method| choice::solver(method.as_ref(), context));
+    let scheme = methods.0.as_ref().and_then(|method| choice::scheme(method.as_ref(), context));
+    let solver = methods.1.as_ref().and_then(|method| choice::solver(method.as_ref(), context));
     let settings = settings(file, overrides, context);
     let adaptive = match &settings {
         Some(Some(settings)) => choice::adaptive(settings, context).map(Some),
@@ -96,7 +97,14 @@ fn assemble(
     };
     if context.out.errors() == 0 {
         unused(&values, context);
-        bind(&scene, file, overrides, context);
+        let place = |method: Option<Option<Method>>| method.flatten().map(|method| method.name.place);
+        let places = fit::Places {
+            scheme: place(methods.0),
+            solver: place(methods.1),
+            adaptive: settings.flatten().map(|settings| settings.place),
+            simulation: file.simulation.place.clone(),
+        };
+        fit::check(&scene, &places, context);
     }
     Some(scene)
 }
@@ -295,16 +303,4 @@ fn unused(values: &[(Text, f64)], context: &mut Context) {
             context.out.warning(&name.place, format!("the parameter `{}` is not used", name.value));
         }
     }
-}
-
-/// Tries whether scheme, solver, control and model fit together.
-fn bind(scene: &Scene, file: &ModelFile, overrides: &Overrides, context: &mut Context) {
-    let Err(error) = scene.simulation() else { return };
-    let blind = matches!(error, BuildError::Bind(BindError::Scheme(SchemeError::Blind { .. })));
-    let place = match (&file.simulation.adaptive, &overrides.adaptive, &file.simulation.scheme, &overrides.scheme) {
-        (Some(adaptive), None, ..) if blind => adaptive.place.clone(),
-        (.., Some(scheme), None) => scheme.name.place.clone(),
-        _ => file.simulation.place.clone(),
-    };
-    context.out.error(&place, error.to_string());
 }

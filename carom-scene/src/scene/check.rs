@@ -47,7 +47,7 @@ pub(super) fn dense_mass(model: &mut dyn Mechanical, q: &[f64]) -> Vec<f64> {
     let (mut mass, mut unit, mut column) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; n]);
     for j in 0..n {
         unit[j] = 1.0;
-        // a failure leaves a zero column, which is not positive definite
+        // a mass that is refused fills the column all the same
         let _ = model.mass_mul(q, &unit, &mut column);
         unit[j] = 0.0;
         for i in 0..n {

@@ -8,6 +8,7 @@ mod context;
 mod coordinates;
 mod draw;
 mod expect;
+mod fit;
 mod lagrangian;
 mod law;
 mod linear;
@@ -218,9 +219,7 @@ impl Scene {
         let solver = solver.ok_or_else(|| BuildError::Solver(self.solver.name.clone()))?;
         let solver = (solver.build)(&self.solver.options)?;
         Ok(match &self.adaptive {
-            Some(adaptive) => {
-                (scheme.bind_adaptive)(&self.scheme.options, adaptive.accuracy(), self.model()?, solver)?
-            }
+            Some(adaptive) => (scheme.bind_adaptive)(&self.scheme.options, adaptive.accuracy(), self.model()?, solver)?,
             None => (scheme.bind)(&self.scheme.options, self.model()?, solver)?,
         })
     }

@@ -36,11 +36,18 @@ pub enum Watch {
 pub struct Monitor {
     pub key: Key,
     pub watch: Watch,
+    /// Raised by its rounding, so that noise around zero is positive.
     pub value: f64,
     /// Time derivative, where it is known; NaN otherwise.
     pub rate: f64,
-    /// Negative beyond rounding.
+    /// Whether the value is negative and counts.
     pub violated: bool,
+}
+
+impl Monitor {
+    pub(crate) fn new(key: Key, watch: Watch, value: f64, noise: f64) -> Monitor {
+        Monitor { key, watch, value: value + noise, rate: f64::NAN, violated: value + noise < 0.0 }
+    }
 }
 
 /// A row that is held.
@@ -254,21 +261,14 @@ impl Acceleration {
             let (normal, tangents) = (self.lambda[range.start], &self.lambda[range.start + 1..range.end]);
             let size = |row: usize| size_of(self.coupling.rows.row(row), &self.free) + self.curvature.value[row].abs();
             let noise = ROUNDING * size(range.start) / self.diagonal[k].abs().max(f64::MIN_POSITIVE);
-            let monitor = |watch, value: f64, noise: f64| Monitor {
-                key: pair.key,
-                watch,
-                value,
-                rate: f64::NAN,
-                violated: value < -noise,
-            };
-            self.monitors.push(monitor(Watch::TakeOff, normal, noise));
+            self.monitors.push(Monitor::new(pair.key, Watch::TakeOff, normal, noise));
             match phase.mode(pair.key, held.law, pair.law) {
                 Mode::Open | Mode::Held => {}
                 Mode::Stick => {
                     let limit = friction(pair.law) * normal;
                     let tangent = tangents.iter().map(|x| x * x).sum::<f64>().sqrt();
                     let noise = noise + ROUNDING * (limit.abs() + tangent);
-                    self.monitors.push(monitor(Watch::StickLimit, limit - tangent, noise));
+                    self.monitors.push(Monitor::new(pair.key, Watch::StickLimit, limit - tangent, noise));
                 }
                 Mode::Slip(d) => {
                     let (mut slip, mut noise) = (0.0, 0.0);
@@ -276,7 +276,7 @@ impl Acceleration {
                         slip += d * (self.coupling.rows.dot(row, v) + self.coupling.drift[row]);
                         noise += ROUNDING * (size_of(self.coupling.rows.row(row), v) + self.coupling.drift[row].abs());
                     }
-                    self.monitors.push(monitor(Watch::SlipEnd, slip, 1e-3 * noise));
+                    self.monitors.push(Monitor::new(pair.key, Watch::SlipEnd, slip, 1e-3 * noise));
                 }
             }
         }

@@ -9,7 +9,7 @@
 //! has no restitution, so that none approaches after it. In (2) take part those whose normal velocity vanishes; a contact that slips is
 //! unilateral with the reaction along C_Nᵀ − μ d C_Tᵀ, one that does not obeys Coulomb's law between λ and u̇.
 
-use super::acceleration::{Acceleration, friction, size_of};
+use super::acceleration::{Acceleration, ROUNDING, friction, size_of};
 use super::phase::{Mode, Phase};
 use super::projection::Projection;
 use crate::scheme::{StepError, System};
@@ -18,6 +18,9 @@ use carom_solve::{Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction
 
 /// A reaction at less than this part of its limit is inside the cone.
 const INSIDE: f64 = 1e-9;
+
+/// Velocities and accelerations at less than this part of the largest one are zero up to the tolerance of solvers.
+const NEARLY: f64 = 1e-7;
 
 /// A contact that takes part in (2).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,18 +138,20 @@ impl ContactProblem {
     fn polish(&mut self, acceleration: &Acceleration) {
         self.targets.clear();
         let coupling = &acceleration.coupling;
+        let zero = NEARLY * self.b.iter().fold(0.0f64, |m, b| m.max(b.abs()));
         let mut k = 0;
         for (law, &i) in self.laws.iter().zip(&self.members) {
             let (size, range) = (law.size(), coupling.range(i));
-            let p = &self.z.lambda[k..k + size];
+            let (p, u) = (&self.z.lambda[k..k + size], &self.z.u[k..k + size]);
             let normal = match law {
                 Law::Equality => 0.0,
                 _ => -coupling.pairs[i].restitution * self.before[range.start].min(0.0),
             };
-            if *law == Law::Equality || p[0] > 0.0 {
+            if *law == Law::Equality || (p[0] > 0.0 && u[0] <= zero) {
                 self.targets.push((range.start, normal));
                 let tangent = p[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
-                if size > 1 && tangent < friction(*law) * p[0] * (1.0 - INSIDE) {
+                let inside = tangent < friction(*law) * p[0] * (1.0 - INSIDE);
+                if size > 1 && inside && u[1..].iter().all(|u| u.abs() <= zero) {
                     self.targets.extend(range.skip(1).map(|row| (row, 0.0)));
                 }
             }
@@ -220,12 +225,12 @@ impl ContactProblem {
         let coupling = &acceleration.coupling;
         let range = coupling.range(candidate.law);
         let (lambda, u) = (&self.z.lambda[k..k + size], &self.z.u[k..k + size]);
-        let noise = |row: usize| {
-            let b = size_of(coupling.rows.row(row), &acceleration.free) + acceleration.curvature.value[row].abs();
-            1e-12 * b
-        };
-        let tie = u[0] <= noise(range.start) && !candidate.leaving;
-        if lambda[0] <= 0.0 && !tie {
+        let size =
+            |row: usize| size_of(coupling.rows.row(row), &acceleration.free) + acceleration.curvature.value[row].abs();
+        // a tie of λ and u̇ keeps the contact closed, unless it is about to leave
+        let open = u[0] > NEARLY * size(range.start);
+        let tie = u[0] <= ROUNDING * size(range.start) && !candidate.leaving;
+        if open || (lambda[0] <= 0.0 && !tie) {
             return Mode::Open;
         }
         let mu = friction(coupling.pairs[candidate.law].law);
@@ -234,7 +239,7 @@ impl ContactProblem {
             Some(d) => Mode::Slip(d),
             None => {
                 let tangent = lambda[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
-                let slips = u[1..].iter().zip(range.skip(1)).any(|(u, row)| u.abs() > noise(row));
+                let slips = u[1..].iter().zip(range.skip(1)).any(|(u, row)| u.abs() > ROUNDING * size(row));
                 let limit = mu * lambda[0].max(0.0);
                 if tangent < limit * (1.0 - INSIDE) || !(slips || candidate.leaving) {
                     return Mode::Stick;

@@ -9,10 +9,17 @@
 use super::acceleration::{Acceleration, size_of};
 use super::phase::{Mode, Phase};
 use super::ranked::RankedLu;
+use crate::scheme::StepError;
 use crate::{Coupling, Mechanical, ModelError, State};
 
 /// Most Newton steps on the gaps.
-const ITERATIONS: usize = 8;
+const ITERATIONS: u32 = 12;
+
+/// Part of the size of its terms by which a gap is rounded.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+/// Gaps that stay above this part of the size of their terms cannot all be closed.
+const CONTRADICTION: f64 = 1e-8;
 
 /// Buffers of the projections.
 #[derive(Default)]
@@ -30,42 +37,54 @@ pub fn gap_rounding(coupling: &Coupling, law: usize, q: &[f64]) -> f64 {
     let row = coupling.rows.row(coupling.offset[law]);
     // more coordinates than velocities: no product to be had
     if row.iter().any(|entry| entry.0 >= q.len()) {
-        return 4.0 * f64::EPSILON;
+        return ROUNDING;
     }
     let gap = coupling.pairs[law].gap;
     let product: f64 = carom_solve::Rows::product(row, q);
-    4.0 * f64::EPSILON * (size_of(row, q) + (gap - product).abs())
+    ROUNDING * (size_of(row, q) + (gap - product).abs())
 }
 
 impl Projection {
-    /// (1) for positions, with the coupling of `acceleration` left at the result.
+    /// (1) for positions, with the coupling of `acceleration` left at the result. Constraints that contradict each other are an error.
     pub fn positions(
         &mut self,
         acceleration: &mut Acceleration,
         model: &mut dyn Mechanical,
         phase: &Phase,
         state: &mut State,
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), StepError> {
         let mut before = f64::INFINITY;
-        for _ in 0..ITERATIONS {
+        for iterations in 0..ITERATIONS {
             acceleration.couple(model, state.t, &state.q)?;
             let coupling = &acceleration.coupling;
             self.rows.clear();
             self.x.clear();
-            let (mut largest, mut done) = (0.0f64, true);
+            let (mut worst, mut size, mut done) = ((0.0f64, None), 0.0f64, true);
             for (i, pair) in coupling.pairs.iter().enumerate() {
                 if phase.mode(pair.key, i, pair.law).is_closed() {
+                    let rounding = gap_rounding(coupling, i, &state.q);
                     self.rows.push(coupling.offset[i]);
                     self.x.push(-pair.gap);
-                    largest = largest.max(pair.gap.abs());
-                    done &= pair.gap.abs() <= gap_rounding(coupling, i, &state.q);
+                    if pair.gap.abs() > worst.0 {
+                        worst = (pair.gap.abs(), Some(pair.key));
+                    }
+                    size = size.max(rounding / ROUNDING);
+                    done &= pair.gap.abs() <= rounding;
                 }
             }
-            // stop where rounding stops it; a stalled step is taken back by the next phase, not here
-            if done || largest > 0.5 * before {
+            if done {
                 break;
             }
-            before = largest;
+            // a step that does not halve the gaps has come to rounding, or to a contradiction
+            if worst.0 > 0.5 * before {
+                return match worst {
+                    (gap, Some(contact)) if gap > CONTRADICTION * size => {
+                        Err(StepError::Projection { gap, tolerance: CONTRADICTION * size, iterations, contact })
+                    }
+                    _ => Ok(()),
+                };
+            }
+            before = worst.0;
             acceleration.factor_mass(model, (state.t, &state.q, &state.v))?;
             self.solve(&acceleration.coupling, model);
             self.moved.clone_from(&state.q);

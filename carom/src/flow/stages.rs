@@ -50,14 +50,14 @@ pub struct Stages {
     pub slips: bool,
     /// Newton iterations so far.
     pub iterations: u32,
-    a: Vec<f64>,                 // (s × n) accelerations of the stages
-    v: Vec<f64>,                 // (s × n) velocities of the stages
-    point: State,                // one stage
-    increment: Vec<f64>,         // (n)
-    residual: Vec<f64>,          // (s × n)
-    derivative: [Vec<f64>; 2],   // (n × n) ∂v̇/∂q, ∂v̇/∂v
-    differs: Option<u64>,        // phase to which they belong
-    system: DenseLu,             // (3)
+    a: Vec<f64>,                  // (s × n) accelerations of the stages
+    v: Vec<f64>,                  // (s × n) velocities of the stages
+    point: State,                 // one stage
+    increment: Vec<f64>,          // (n)
+    residual: Vec<f64>,           // (s × n)
+    derivative: [Vec<f64>; 2],    // (n × n) ∂v̇/∂q, ∂v̇/∂v
+    differs: Option<u64>,         // phase to which they belong
+    system: DenseLu,              // (3)
     factored: Option<(u64, u64)>, // bits of h, and count of derivatives, to which it belongs
     count: u64,
 }
@@ -251,7 +251,8 @@ impl Stages {
         self.residual[..n].copy_from_slice(&self.acceleration.value);
         for velocities in [false, true] {
             for j in 0..n {
-                let d = unit * if velocities { from.v[j] } else { from.q.get(j).copied().unwrap_or(0.0) }.abs().max(1.0);
+                let d =
+                    unit * if velocities { from.v[j] } else { from.q.get(j).copied().unwrap_or(0.0) }.abs().max(1.0);
                 self.increment.fill(0.0);
                 self.increment[j] = d;
                 if velocities {

@@ -224,6 +224,11 @@ impl<F: Functions> DualLagrangian<F> {
     }
 
     /// (1) into the operator.
+    /// The name of a coordinate, or its number.
+    fn coordinate(&self, i: usize) -> Box<str> {
+        self.labels.get(i).map_or_else(|| format!("q{i}").into(), |name| name.as_str().into())
+    }
+
     fn evaluate_mass(&mut self, q: &[f64]) {
         let n = q.len();
         self.place_mass(q);
@@ -300,10 +305,10 @@ impl<F: Functions> Space for DualLagrangian<F> {
         self.output.fill(Dual64::new(0.0, 0.0));
         self.functions.outputs(Dual64::new(t, 1.0), &self.seeded.q, &mut self.output);
         let mut row = 0;
-        for (k, NamedLaw { law, restitution, .. }) in self.laws.iter().enumerate() {
+        for (k, NamedLaw { name, law, restitution }) in self.laws.iter().enumerate() {
             let gap = self.output[row].re;
             if !gap.is_finite() {
-                return Err(ModelError::Gap { contact: self.laws[k].name.as_str().into(), t });
+                return Err(ModelError::Gap { contact: name.as_str().into(), t });
             }
             out.push(Pair { key: Key(k as u64), law: *law, gap, restitution: *restitution });
             for row in row..row + law.size() {
@@ -344,7 +349,7 @@ impl<F: Functions> Mechanical for DualLagrangian<F> {
         self.values.v.copy_from_slice(v);
         self.inertia.force(&self.functions, t, &self.values, out);
         match out.iter().position(|f| !f.is_finite()) {
-            Some(i) => Err(ModelError::Force { coordinate: self.labels[i].as_str().into(), t }),
+            Some(i) => Err(ModelError::Force { coordinate: self.coordinate(i), t }),
             None => Ok(()),
         }
     }
@@ -365,6 +370,10 @@ impl<F: Functions> Mechanical for DualLagrangian<F> {
 
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {
         self.evaluate_mass(&at.q);
+        if !self.constancy.mass {
+            let checked = self.operator.check_mass();
+            checked.map_err(|bad| ModelError::Mass { coordinate: self.coordinate(bad.column), pivot: bad.pivot })?;
+        }
         if c.damping != 0.0 || c.stiffness != 0.0 {
             self.evaluate_tangents(at);
         }

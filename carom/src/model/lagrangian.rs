@@ -206,6 +206,10 @@ impl Space for Lagrangian {
         let row = &mut self.buffer[2];
         for (k, contact) in self.contacts.iter().enumerate() {
             let gap = contact.outputs.first().map_or(0.0, |(gap, _)| gap(t, q));
+            // a NaN would count as an open gap
+            if !gap.is_finite() {
+                return Err(ModelError::Gap { contact: contact.name.as_str().into(), t });
+            }
             out.push(Pair { key: Key(k as u64), law: contact.law, gap, restitution: contact.restitution });
             for (output, gradient) in &contact.outputs {
                 match gradient {
@@ -254,7 +258,10 @@ impl Mechanical for Lagrangian {
 
     fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
         (self.force)(t, q, v, out);
-        Ok(())
+        match out.iter().position(|f| !f.is_finite()) {
+            Some(i) => Err(ModelError::Force { coordinate: format!("q{i}").into(), t }),
+            None => Ok(()),
+        }
     }
 
     fn mass_mul(&mut self, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {

@@ -135,10 +135,15 @@ impl GapProblem {
         model.couple(initial.t, &initial.q, &mut coupling)?;
         // labels also name contacts that are not near yet
         let contacts = model.labels().contacts;
-        let named = contacts.iter().find_map(|(_, law)| reading.objection(*law, 0.0));
-        let listed = || coupling.pairs.iter().find_map(|pair| reading.objection(pair.law, pair.restitution));
-        if let Some(reason) = named.or_else(listed) {
-            return Err(SchemeError::Incapable { scheme: name, reason });
+        let named = contacts.iter().find_map(|(contact, law)| Some((reading.objection(*law, 0.0)?, contact.clone())));
+        let listed = || {
+            let mut pairs = coupling.pairs.iter();
+            let (reason, key) =
+                pairs.find_map(|pair| Some((reading.objection(pair.law, pair.restitution)?, pair.key)))?;
+            Some((reason, contacts.get(key.0 as usize).map_or_else(|| key.0.to_string(), |c| c.0.clone())))
+        };
+        if let Some((reason, contact)) = named.or_else(listed) {
+            return Err(SchemeError::Incapable { scheme: name, reason, contact: Some(contact) });
         }
         let mut laws = contacts.iter().map(|c| c.1).chain(coupling.pairs.iter().map(|pair| pair.law));
         let bilateral = laws.any(|law| law == Law::Equality);
@@ -405,6 +410,11 @@ pub(super) struct Balance<'a> {
 }
 
 impl Balance<'_> {
+    /// Whether not a single bit of v changes.
+    pub(super) fn is_still(&self) -> bool {
+        self.jump.iter().all(|d| *d == 0.0)
+    }
+
     /// Turns `inertia = M (v⁺ − v)` into the residual `h F − M (v⁺ − v)` and returns what it may be: `relative` times the larger of
     /// h|F| and, under reactions, |M (v⁺ − v)|, and the rounding of M v.
     pub(super) fn residual(&self, inertia: &mut [f64], relative: f64, reactions: bool) -> f64 {
@@ -417,6 +427,17 @@ impl Balance<'_> {
         let rounding = 16.0 * f64::EPSILON * momentum * if jump > 0.0 { (speed / jump).max(1.0) } else { 1.0 };
         relative * scale + rounding
     }
+}
+
+/// The rounding of M v [N s]: what an impulse balance may miss where the impulse is too small to change a single bit of v.
+#[cold]
+pub(super) fn unresolved(
+    model: &mut dyn Mechanical,
+    (q, v): (&[f64], &[f64]),
+    buffer: &mut [f64],
+) -> Result<f64, StepError> {
+    model.mass_mul(q, v, buffer)?;
+    Ok(16.0 * f64::EPSILON * buffer.iter().fold(0.0f64, |m, p| m.max(p.abs())))
 }
 
 impl Reactions {

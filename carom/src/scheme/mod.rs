@@ -11,6 +11,7 @@ mod bound;
 pub mod doubling;
 mod forecast;
 mod gap_problem;
+pub mod higher_order;
 pub mod moreau_jean;
 pub mod position_level;
 pub mod projection;
@@ -19,6 +20,7 @@ pub mod schatzman_paoli;
 pub use bound::{Bound, Stepper};
 pub use doubling::{Accuracy, Doubled, Estimator};
 pub use forecast::Forecast;
+pub use higher_order::HigherOrder;
 pub use moreau_jean::{MoreauJean, ReactionDirection};
 pub use position_level::PositionLevel;
 pub use projection::combined::CombinedProjection;
@@ -207,8 +209,8 @@ impl From<ModelError> for StepError {
 /// A scheme that cannot work with a model or a solver.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SchemeError {
-    #[error("scheme `{scheme}` {reason}")]
-    Incapable { scheme: &'static str, reason: &'static str },
+    #[error("scheme `{scheme}` {reason}{}", contact.as_ref().map(|c| format!(" (contact `{c}`)")).unwrap_or_default())]
+    Incapable { scheme: &'static str, reason: &'static str, contact: Option<String> },
     #[error(
         "the estimator `{estimator}` cannot control the steps of scheme `{scheme}`: {reason}; take the estimator `impact`"
     )]
@@ -306,6 +308,7 @@ pub(crate) fn mechanical(model: AnyModel, scheme: &'static str) -> Result<Box<dy
         AnyModel::FirstOrder(_) => Err(SchemeError::Incapable {
             scheme,
             reason: "works on mechanical models, this one is a first-order system",
+            contact: None,
         }),
     }
 }
@@ -358,6 +361,7 @@ pub const SCHEMES: &[SchemeRow] = &[
     SchemeRow::of::<MoreauJean>(),
     SchemeRow::of::<DirectProjection>(),
     SchemeRow::of::<CombinedProjection>(),
+    SchemeRow::of::<HigherOrder>(),
     SchemeRow::of::<SchatzmanPaoli>(),
     SchemeRow::of::<PositionLevel>(),
 ];

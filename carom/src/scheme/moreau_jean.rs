@@ -13,20 +13,21 @@
 //!     A (v^{n+1} − v^n) = −M (v^n − v) + h F + B P                                    (4)
 //! ```
 //!
-//! until the residual of (1) falls below `newton-tolerance · (h|F| + |B P|) + round-off`. A model whose mass, tangents and rows
-//! are constant needs one solve and one factorisation per step size.
+//! until the residual of (1) falls below `newton-tolerance · (h|F| + |B P|) + round-off`. A model whose mass, tangents
+//! and rows are constant needs one solve and one factorisation per step size.
 //!
-//! Forecast of a gap g with velocity U: `free` takes g + h(θ U_free + (1−θ) U), the end of a step without reactions; `explicit`
-//! takes g + γ h U. A gap forecast at or below `activation` is closed.
+//! Forecast of a gap g with velocity U: `free` takes g + h(θ U_free + (1−θ) U), the end of a step without reactions;
+//! `explicit` takes g + γ h U. A gap forecast at or below `activation` is closed.
 //!
-//! Direction of reactions: `mid` takes B = C(q_θ)ᵀ, `end` takes B = C(q⁺)ᵀ as in [acary2012]. They agree for constant rows and for
-//! θ = 1. With θ = 1/2 and persistent curved constraints `mid` makes the energy error second order where `end` loses energy at
-//! first order (pendulum over 5 s, h = 1e-3: 3.3e-5 J against 0.40 J), so it is the default; reference numbers of the literature
-//! are obtained with `end`. `start` freezes both C and B at q, as in explicit implementations, to show what this costs: a persistent
-//! curved contact then drifts into the wall linearly in time (ring of radius 1 m, h = 5e-4: 1.5 mm per second).
+//! Direction of reactions: `mid` takes B = C(q_θ)ᵀ, `end` takes B = C(q⁺)ᵀ as in [acary2012]. They agree for constant
+//! rows and for θ = 1. With θ = 1/2 and persistent curved constraints `mid` makes the energy error second order where
+//! `end` loses energy at first order (pendulum over 5 s, h = 1e-3: 3.3e-5 J against 0.40 J), so it is the default;
+//! reference numbers of the literature are obtained with `end`. `start` freezes both C and B at q, as in explicit
+//! implementations, to show what this costs: a persistent curved contact then drifts into the wall linearly in time
+//! (ring of radius 1 m, h = 5e-4: 1.5 mm per second).
 //!
-//! Order 1 in positions (every norm) and in velocities (l1, Hausdorff), 1/2 in l2, none in sup; order 2 in smooth motion with
-//! θ = 1/2. Penetration is of order h. With θ = 1/2, e = 1 and constant forces energy is conserved.
+//! Order 1 in positions (every norm) and in velocities (l1, Hausdorff), 1/2 in l2, none in sup; order 2 in smooth
+//! motion with θ = 1/2. Penetration is of order h. With θ = 1/2, e = 1 and constant forces energy is conserved.
 //!
 //! | `v_free` (n) free velocity [m/s] | `P` (m) impulse [N s] | `U` (m) relative velocity [m/s] | `theta`, `e` [-] |
 
@@ -43,6 +44,8 @@ mod phases;
 
 pub(in crate::scheme) use phases::Residual;
 
+use super::gap_problem::unresolved;
+
 /// Options of the Moreau-Jean scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -53,7 +56,8 @@ pub struct MoreauJean {
     pub forecast: Forecast,
     /// A gap forecast at or below this value is closed [m].
     pub activation: f64,
-    /// Where the direction B of the reactions is taken: "mid" (q_θ), "end" (q⁺, as published) or "start" (q, with C there too).
+    /// Where the direction B of the reactions is taken: "mid" (q_θ), "end" (q⁺, as published) or "start" (q, with C
+    /// there too).
     pub reaction: ReactionDirection,
     /// Relative tolerance of Newton's loop on the impulse balance (1) [-].
     pub newton_tolerance: f64,

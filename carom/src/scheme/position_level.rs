@@ -28,7 +28,7 @@
 //!
 //! | `v_free` (n) free velocity [m/s] | `P` (m) impulse [N s] | `theta` [-] |
 
-use super::gap_problem::{Balance, GapProblem, Reading};
+use super::gap_problem::{Balance, GapProblem, Reading, unresolved};
 use super::{AnyModel, Claim, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Combination, Constancy};
 use crate::{Coupling, Mechanical, State};
@@ -283,13 +283,17 @@ impl PositionLevel {
         model.force(w.at_theta.t, &w.at_theta.q, &w.at_theta.v, &mut w.force)?;
         model.mass_mul(&w.at_theta.q, &w.increment, &mut w.balance)?;
         let judge = Balance { h: w.h, force: &w.force, jump: &w.increment, after: &to.v };
-        let tolerance = judge.residual(&mut w.balance, self.newton_tolerance, !w.problem.is_empty());
+        let still = judge.is_still();
+        let mut tolerance = judge.residual(&mut w.balance, self.newton_tolerance, !w.problem.is_empty());
         w.increment.copy_from_slice(&w.balance);
         w.problem.add_reactions(&mut w.increment);
         let residual = w.increment.iter().fold(0.0f64, |m, r| m.max(r.abs()));
         let speed = to.v.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         if !(residual.is_finite() && speed.is_finite()) {
             return Err(StepError::NotFinite);
+        }
+        if still && residual > tolerance {
+            tolerance += unresolved(model, (&w.at_theta.q, &to.v), &mut w.increment)?;
         }
         let missed = w.problem.missed(&to.v, self.newton_tolerance * speed);
         if residual <= tolerance && missed <= 1.0 {

@@ -30,7 +30,7 @@
 //!
 //! | `w_before`, `w_after` (n) velocity between grid points [m/s] | `P` (m) impulse [N s] | `e` restitution [-] |
 
-use super::gap_problem::{Balance, GapProblem, Reading};
+use super::gap_problem::{Balance, GapProblem, Reading, unresolved};
 use super::{AnyModel, Claim, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Combination, Constancy};
 use crate::{Coupling, Key, Mechanical, State};
@@ -415,13 +415,17 @@ impl SchatzmanPaoli {
         model.force(leap.t, &leap.q, &b.middle.v, &mut b.force)?;
         model.mass_mul(&leap.q, &b.increment, &mut b.balance)?;
         let judge = Balance { h: b.h, force: &b.force, jump: &b.increment, after: &leap.w_after };
-        let tolerance = judge.residual(&mut b.balance, self.newton_tolerance, !b.problem.is_empty());
+        let still = judge.is_still();
+        let mut tolerance = judge.residual(&mut b.balance, self.newton_tolerance, !b.problem.is_empty());
         b.increment.copy_from_slice(&b.balance);
         b.problem.add_reactions(&mut b.increment);
         let residual = b.increment.iter().fold(0.0f64, |m, r| m.max(r.abs()));
         let speed = leap.w_after.iter().fold(0.0f64, |m, w| m.max(w.abs()));
         if !(residual.is_finite() && speed.is_finite()) {
             return Err(StepError::NotFinite);
+        }
+        if still && residual > tolerance {
+            tolerance += unresolved(model, (&leap.q, &leap.w_after), &mut b.increment)?;
         }
         let missed = b.problem.missed(&leap.w_after, self.newton_tolerance * speed);
         if residual <= tolerance && missed <= 1.0 {

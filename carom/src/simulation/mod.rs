@@ -69,7 +69,7 @@ pub enum SimulationError {
     #[error("step {index} from t = {t:?} with h = {h:.3e} failed{}: {source}", contact.as_ref().map(|c| format!(" at contact `{c}`")).unwrap_or_default())]
     Step { index: u64, t: f64, h: f64, contact: Option<String>, source: StepError },
     #[error(
-        "the step control gave up at t = {t:?}: with the smallest step h = {h:.3e} the error is {error:.3e} times the tolerance"
+        "the step control gave up at t = {t:?}: with the smallest step h = {h:.3e} the error is {error:.3e} times the tolerance; allow smaller steps (`min`), or a larger `tolerance`"
     )]
     StepTooSmall { t: f64, h: f64, error: f64 },
     #[error(transparent)]
@@ -207,8 +207,13 @@ impl Simulation {
     }
 
     fn failure(&self, t: f64, h: f64, source: StepError) -> SimulationError {
-        let key = if let StepError::Solve { contact, .. } = &source { *contact } else { None };
-        let contact = key.map(|key: Key| self.stepper.labels().contact(key));
+        let name = |key: Key| self.stepper.labels().contact(key);
+        let contact = match &source {
+            StepError::Solve { contact, .. } => contact.map(name),
+            StepError::Projection { contact, .. } => Some(name(*contact)),
+            StepError::Model(error) => error.contact().map(String::from),
+            StepError::Newton { .. } | StepError::NotFinite => None,
+        };
         SimulationError::Step { index: self.statistics.steps, t, h, contact, source }
     }
 

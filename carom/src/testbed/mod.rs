@@ -6,10 +6,12 @@
 
 mod bouncing_ball;
 mod oscillator;
+mod preloaded_oscillator;
 mod takeoff;
 
 pub use bouncing_ball::BouncingBall;
 pub use oscillator::LinearOscillator;
+pub use preloaded_oscillator::PreloadedOscillator;
 pub use takeoff::Takeoff;
 
 /// Longest list of jumps that [`ExactSolution::jumps`] returns.

@@ -27,7 +27,8 @@ fn block() -> Lagrangian {
         .initial(&[0.0, 1.0, 0.2], &[0.0, 0.0, 0.2])
 }
 
-/// One row of the table: y(T), θ(T), largest |vy| and |ω| of the last 0.3 s, largest energy above the first one, energy at the end.
+/// One row of the table: y(T), θ(T), largest |vy| and |ω| of the last 0.3 s, largest energy above the first one, energy
+/// at the end.
 struct Row {
     y: (f64, f64),
     angle: (f64, f64),

@@ -1,4 +1,5 @@
-//! Bouncing ball and damped oscillator: checks O5, O6, O11 to O14, O31 and the measured facts about chatter, multipliers and energy.
+//! Bouncing ball and damped oscillator: checks O5, O6, O11 to O14, O31 and the measured facts about chatter,
+//! multipliers and energy.
 
 use super::*;
 use carom::scheme::{Metric, Splitting};
@@ -124,8 +125,9 @@ fn elastic_energy() {
 }
 
 /// τ = O(h): the largest multiplier on neighbouring grids without ties stays a multiple of h, and its slope is one. The
-/// specification measured slopes 1.00, 0.92, 0.96, 0.96; single slopes scatter with the choice of grids. Impacts have |v| ≤ 2 m/s, and
-/// a step active at distance g from the wall would end at g − h|v|(1 − θ − θe), a missed one at least at −h|v|, after which comes an active one:
+/// specification measured slopes 1.00, 0.92, 0.96, 0.96; single slopes scatter with the choice of grids. Impacts have
+/// |v| ≤ 2 m/s, and a step active at distance g from the wall would end at g − h|v|(1 − θ − θe), a missed one at least
+/// at −h|v|, after which comes an active one:
 /// |τ| ≤ 2.5 h for the direct scheme, and with 0 ≤ g ≤ h|v| at most 1.5 h for the combined one.
 #[test]
 fn multipliers_are_of_first_order() {

@@ -128,7 +128,8 @@ fn boxes_act_as_in_moreau_jean() {
     }
 }
 
-/// Friction in the velocity law, planar and spatial: a block slides to a stop after v²/(2 μ g), on the floor all the time.
+/// Friction in the velocity law, planar and spatial: a block slides to a stop after v²/(2 μ g), on the floor all the
+/// time.
 #[test]
 fn friction_with_projection() {
     let (mu, g, speed) = (0.3, 10.0, 1.2);

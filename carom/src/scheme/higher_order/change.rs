@@ -5,6 +5,7 @@
 //! not the velocity: a velocity may decay for ever at constant flight times.
 
 use super::Work;
+use crate::flow::acceleration::friction;
 use crate::flow::projection::gap_rounding;
 use crate::flow::{Candidate, Mode, Watch};
 use crate::scheme::{StepError, System};
@@ -85,6 +86,59 @@ impl Work {
         self.settle(system)
     }
 
+    /// How far a phase may go at once: a spatial slip at most to half its speed. Nothing if it has come to its stop.
+    pub(super) fn reach(
+        &mut self,
+        system: &mut System<'_, dyn Mechanical>,
+        left: f64,
+    ) -> Result<Option<f64>, StepError> {
+        let State { t, q, v } = &self.state;
+        let coupling = &self.stages.acceleration.coupling;
+        let turns = |(i, pair): (usize, &crate::Pair)| {
+            coupling.range(i).len() == 3 && matches!(self.phase.mode(pair.key, i, pair.law), Mode::Slip(_))
+        };
+        if !coupling.pairs.iter().enumerate().any(turns) {
+            return Ok(Some(left));
+        }
+        self.stages.acceleration.survey(system.model, &self.phase, (*t, q, v))?;
+        let (coupling, acceleration) = (&self.stages.acceleration.coupling, &self.stages.acceleration);
+        let mut reach = left;
+        self.flagged.clear();
+        for (i, pair) in coupling.pairs.iter().enumerate() {
+            let Mode::Slip(_) = self.phase.mode(pair.key, i, pair.law) else { continue };
+            let (mut square, mut power) = (0.0, 0.0);
+            for row in coupling.range(i).skip(1) {
+                let u = self.velocity(row).0;
+                square += u * u;
+                power += u * (coupling.rows.dot(row, &acceleration.value) + acceleration.curvature.value[row]);
+            }
+            // |u| falls at the rate −u·u̇/|u|
+            if coupling.range(i).len() == 3 && power < 0.0 {
+                let stop = -square / power;
+                if stop <= self.closing * self.delta {
+                    self.flagged.push((pair.key, Watch::SlipEnd));
+                }
+                reach = reach.min(0.5 * stop);
+            }
+        }
+        Ok(self.flagged.is_empty().then_some(reach))
+    }
+
+    /// Ends the spatial slips that `reach` has found to stop.
+    pub(super) fn stop(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        self.touching.clear();
+        let coupling = &self.stages.acceleration.coupling;
+        for (i, pair) in coupling.pairs.iter().enumerate() {
+            if pair.law != Law::Equality && self.phase.mode(pair.key, i, pair.law).is_closed() {
+                self.touching.push(pair.key);
+            }
+        }
+        self.is_stopping = true;
+        let settled = self.settle(system);
+        self.is_stopping = false;
+        settled
+    }
+
     /// Moves to the state of `left`, on the constraints of the phase, and books what the reactions did on the way.
     pub(super) fn arrive(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
         self.state.copy_from(&self.left.state);
@@ -118,7 +172,6 @@ impl Work {
         let certificate = self.contact.impact(tools, system, &self.active, width, &mut self.state)?;
         self.worst = self.worst.worse(certificate);
         self.solves += 1;
-        self.impacts += 1;
         self.book(true);
         if width > 0.0 {
             let ends = self.right.state.v.iter().zip(&self.state.v);
@@ -135,6 +188,7 @@ impl Work {
     /// Chooses the phase that starts here among the contacts that touch, after impacts where some approach.
     fn settle(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
         let mut strikes = 0;
+        self.last.copy_from(&self.phase);
         loop {
             self.phase.open(&self.stages.acceleration.coupling);
             self.candidates.clear();
@@ -151,16 +205,13 @@ impl Work {
             strikes += 1;
             self.strike(system, 0.0)?;
         }
+        self.phase.recognise(&self.last);
         self.project(system)
     }
 
     /// Adds the contacts that are closed as far as the current phase tells; returns whether there are new ones. `approaches` tells
     /// whether one that is not closed moves against its wall.
-    fn recruit(
-        &mut self,
-        system: &mut System<'_, dyn Mechanical>,
-        approaches: &mut bool,
-    ) -> Result<bool, StepError> {
+    fn recruit(&mut self, system: &mut System<'_, dyn Mechanical>, approaches: &mut bool) -> Result<bool, StepError> {
         if self.touching.is_empty() {
             return Ok(false);
         }
@@ -179,8 +230,7 @@ impl Work {
             let unresolved = 2.0 * u.abs() <= -a * self.closing * self.delta;
             let invisible = u * u <= -8.0 * a * gap_rounding(coupling, i, q);
             let flagged = |watch: Watch| self.flagged.contains(&(pair.key, watch));
-            let was_closed = flagged(Watch::TakeOff) || flagged(Watch::StickLimit) || flagged(Watch::SlipEnd);
-            if u.abs() <= rounding || unresolved || invisible || was_closed {
+            if u.abs() <= rounding || unresolved || invisible {
                 let leaving = flagged(Watch::TakeOff) || flagged(Watch::StickLimit);
                 self.candidates.push(Candidate { law: i, slip: self.slip(i), leaving });
             } else if u < 0.0 {
@@ -194,18 +244,21 @@ impl Work {
     fn slip(&self, i: usize) -> Option<[f64; 2]> {
         let (coupling, acceleration) = (&self.stages.acceleration.coupling, &self.stages.acceleration);
         let (mut slip, mut limit, mut speed) = ([0.0; 2], 0.0f64, 0.0f64);
+        let normal = coupling.offset[i];
+        let press = coupling.rows.dot(normal, &acceleration.free) + acceleration.curvature.value[normal];
+        let brake = friction(coupling.pairs[i].law) * press.abs();
         for (k, row) in coupling.range(i).skip(1).enumerate() {
             let (u, rounding) = self.velocity(row);
             let terms = coupling.rows.row(row).iter().map(|&(j, c)| (c * acceleration.free[j]).abs()).sum::<f64>();
-            let change = terms + acceleration.curvature.value[row].abs();
+            let change = terms + acceleration.curvature.value[row].abs() + brake;
             limit = limit.max(rounding + self.closing * self.delta * change);
             slip[k] = u;
             speed = speed.hypot(u);
         }
-        // a planar slip that was seen to end has ended
+        // a planar slip that was seen to end has ended; a spatial one may merely have turned by more than a right angle
         let ended = self.flagged.contains(&(coupling.pairs[i].key, Watch::SlipEnd));
         let planar = coupling.range(i).len() == 2;
-        let stops = speed <= if ended { 8.0 * limit } else { limit } || (ended && planar);
+        let stops = speed <= limit || (ended && (planar || self.is_stopping));
         (!stops).then(|| slip.map(|x| x / speed))
     }
 

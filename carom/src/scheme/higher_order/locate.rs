@@ -10,7 +10,7 @@ use super::{Takeoff, Work};
 use crate::flow::projection::gap_rounding;
 use crate::flow::{Candidate, Mode, Monitor, Phase, Watch};
 use crate::scheme::{StepError, System};
-use crate::{Mechanical, State};
+use crate::{Coupling, Mechanical, State};
 use carom_solve::Law;
 
 /// Equal parts into which an interval is scanned.
@@ -20,7 +20,7 @@ const PARTS: u32 = 8;
 const TRIALS: u32 = 200;
 
 /// The end of a trial step of length `u` from the start of the phase.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Probe {
     pub u: f64,
     pub state: State,
@@ -31,6 +31,18 @@ pub struct Probe {
 }
 
 impl Probe {
+    /// Buffers for the laws of a coupling.
+    pub fn new(state: &State, coupling: &Coupling) -> Probe {
+        let rows = coupling.drift.len();
+        Probe {
+            u: 0.0,
+            state: state.clone(),
+            monitors: Vec::with_capacity(2 * coupling.len()),
+            impulse: Vec::with_capacity(rows),
+            work: Vec::with_capacity(rows),
+        }
+    }
+
     /// Whether a monitor that counts has changed sign.
     fn is_violated(&self) -> bool {
         self.monitors.iter().any(|m| m.violated)
@@ -184,7 +196,7 @@ impl Work {
         self.lengths.clear();
         self.lengths.extend((1..=PARTS).map(|k| length * f64::from(k) / f64::from(PARTS)));
         self.add_hops(system, length)?;
-        self.lengths.sort_by(f64::total_cmp);
+        self.lengths.sort_unstable_by(f64::total_cmp);
         for k in 0..self.lengths.len() {
             self.probe(system, self.lengths[k])?;
             if self.trial.is_violated() {
@@ -263,18 +275,14 @@ impl Work {
 }
 
 /// Gaps of open contacts and their rates, appended to monitors.
-fn gaps(coupling: &crate::Coupling, phase: &Phase, state: &State, monitors: &mut Vec<Monitor>) {
+fn gaps(coupling: &Coupling, phase: &Phase, state: &State, monitors: &mut Vec<Monitor>) {
     for (i, pair) in coupling.pairs.iter().enumerate() {
         if phase.mode(pair.key, i, pair.law).is_closed() {
             continue;
         }
         let row = coupling.offset[i];
-        monitors.push(Monitor {
-            key: pair.key,
-            watch: Watch::Closing,
-            value: pair.gap,
-            rate: coupling.rows.dot(row, &state.v) + coupling.drift[row],
-            violated: pair.gap < -gap_rounding(coupling, i, &state.q),
-        });
+        let rate = coupling.rows.dot(row, &state.v) + coupling.drift[row];
+        let rounding = gap_rounding(coupling, i, &state.q);
+        monitors.push(Monitor { rate, ..Monitor::new(pair.key, Watch::Closing, pair.gap, rounding) });
     }
 }

@@ -13,6 +13,9 @@
 //! order 2. Events of one bracket are one impact problem; contacts open and close independently. Accumulations end by (4). After
 //! `max-events` events the rest of a step is left to the Moreau-Jean scheme, as it is where the contact problem has no solution.
 //!
+//! The direction of a spatial slip turns ever faster as its speed vanishes: such a stop is approached by parts that halve the speed, down
+//! to δ. It costs order where the slip turns until the end.
+//!
 //! Methods: `radau-iia-2|3` (p = 3, 5), `lobatto-iiia-2|3|4` (p = 2, 4, 6), implicit, with a dense Newton matrix of s·n unknowns;
 //! `herk-2|3|4` (p = 2, 3, 4), half-explicit. Closed contacts slip or stick (planar and spatial friction), with transitions located by (2);
 //! impacts with friction are one friction problem. Bilateral constraints are held in (1) and projected at the end of each phase, positions
@@ -22,8 +25,8 @@
 //! | `delta` width of brackets [s] | `left`, `right` ends of a bracket | `phase` modes of the laws | `lambda` multipliers [N] |
 
 use super::{
-    AnyModel, Claim, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System,
-    Variant, moreau_jean,
+    AnyModel, Claim, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError,
+    System, Variant, moreau_jean,
 };
 use crate::flow::{Candidate, ContactProblem, Method, Newton, Phase, Projection, Stages, Watch};
 use crate::{Key, Mechanical, State};
@@ -36,6 +39,9 @@ mod cubic;
 mod locate;
 
 use locate::{Outcome, Probe};
+
+/// How often a part of a phase is halved where its stages do not converge.
+const HALVINGS: u32 = 12;
 
 /// Most unknowns of the implicit stages.
 const UNKNOWNS: usize = 2000;
@@ -77,7 +83,7 @@ impl Default for HigherOrder {
     fn default() -> Self {
         HigherOrder {
             method: Method::RadauIia3,
-            c: 1.0,
+            c: 1e-3,
             floor: 1e-13,
             closing: 4.0,
             takeoff: Takeoff::Located,
@@ -141,6 +147,7 @@ pub struct Work {
     contact: ContactProblem,    // (3), and which contacts stay closed
     phase: Phase,               // modes of the laws now
     other: Phase,               // another one, for questions
+    last: Phase,                // the one before
     state: State,               // where the step has come to
     left: Probe,                // start of a phase, then left end of a bracket
     right: Probe,               // end of the interval, then right end of a bracket
@@ -153,13 +160,13 @@ pub struct Work {
     increment: Vec<f64>,        // (n)
     end: State,                 // end of the last step
     is_known: bool,             // whether `phase` goes on from it
+    is_stopping: bool,          // whether flagged slips stop, be they planar or spatial
     watches: bool,              // whether a contact is closed, so that multipliers are watched
     delta: f64,
     closing: f64,
     takeoff: Takeoff,
     worst: Certificate,
     solves: u32,
-    impacts: u32,
     struck: Vec<bool>, // (laws) whether an impact was booked in this step
     reactions: Box<Reactions>,
     rest: Box<moreau_jean::Work>, // for the rest of a step that has too many events
@@ -183,7 +190,7 @@ impl Scheme for HigherOrder {
         let initial = model.initial();
         let mut reactions = Reactions::default();
         model.couple(initial.t, &initial.q, &mut reactions.coupling)?;
-        let refuse = |reason| Err(SchemeError::Incapable { scheme: Self::INFO.name, reason });
+        let refuse = |reason| Err(SchemeError::Incapable { scheme: Self::INFO.name, reason, contact: None });
         if reactions.coupling.pairs.iter().any(|pair| matches!(pair.law, Law::Box { .. })) {
             return refuse("has no phases for relays and bounded multipliers; take the scheme `moreau-jean`");
         }
@@ -192,17 +199,20 @@ impl Scheme for HigherOrder {
             return refuse("solves implicit stages by dense matrices, too large for this model; take a `herk` method");
         }
         let newton = Newton { tolerance: self.newton_tolerance, iterations: self.newton_iterations };
-        let probe = Probe { state: initial.clone(), ..Probe::default() };
+        let probe = || Probe::new(&initial, &reactions.coupling);
+        let mut phase = Phase::default();
+        phase.open(&reactions.coupling);
         Ok(Work {
             stages: Stages::new(self.method, newton, model),
             projection: Projection::default(),
             contact: ContactProblem::default(),
-            phase: Phase::default(),
-            other: Phase::default(),
+            other: phase.clone(),
+            last: phase.clone(),
+            phase,
             state: initial.clone(),
-            left: probe.clone(),
-            right: probe.clone(),
-            trial: probe,
+            left: probe(),
+            right: probe(),
+            trial: probe(),
             lengths: Vec::new(),
             touching: Vec::new(),
             flagged: Vec::new(),
@@ -211,13 +221,13 @@ impl Scheme for HigherOrder {
             increment: vec![0.0; model.dim()],
             end: initial,
             is_known: false,
+            is_stopping: false,
             watches: false,
             delta: 0.0,
             closing: self.closing,
             takeoff: self.takeoff,
             worst: Certificate::default(),
             solves: 0,
-            impacts: 0,
             struck: Vec::new(),
             reactions: Box::new(reactions),
             rest: Box::new(MoreauJean::default().workspace(model)?),
@@ -233,7 +243,6 @@ impl Scheme for HigherOrder {
         to: &mut State,
     ) -> Result<Step, StepError> {
         // 1 start: laws, gaps and velocities; impacts of contacts that touch; the phase
-        let before = (w.stages.acceleration.evaluations, w.stages.iterations);
         self.start(w, &mut system, from, h)?;
         let (mut left, mut events) = (h, 0);
         let mut done = w.enter(&mut system);
@@ -259,8 +268,8 @@ impl Scheme for HigherOrder {
         w.conclude(to);
         step.worst = step.worst.worse(w.worst);
         step.solves += w.solves;
-        step.evaluations += w.stages.acceleration.evaluations - before.0;
-        step.iterations += w.stages.iterations - before.1;
+        step.evaluations += w.stages.acceleration.evaluations;
+        step.iterations += w.stages.iterations;
         if to.is_finite() { Ok(step) } else { Err(StepError::NotFinite) }
     }
 
@@ -301,19 +310,30 @@ impl HigherOrder {
         w.state.copy_from(from);
         w.delta = (self.c * h.powi(self.method.order() as i32 + 1)).min(0.25 * h).max(self.floor);
         (w.worst, w.solves) = (Certificate::default(), 0);
+        (w.stages.acceleration.evaluations, w.stages.iterations) = (0, 0);
         Ok(())
     }
 }
 
 impl Work {
-    /// One phase, or what is left of it, and the change that ends it.
+    /// One phase, or a part of it, and the change that ends it.
     fn advance(&mut self, system: &mut System<'_, dyn Mechanical>, left: &mut f64) -> Result<(), StepError> {
         let coupling = &self.stages.acceleration.coupling;
         self.watches = (coupling.pairs.iter().enumerate())
             .any(|(i, pair)| pair.law != Law::Equality && self.phase.mode(pair.key, i, pair.law).is_closed());
-        match self.follow(system, *left)? {
+        let Some(mut length) = self.reach(system, *left)? else { return self.stop(system) };
+        let mut outcome = self.follow(system, length);
+        // stages that do not converge ask for a shorter part of the phase
+        for _ in 0..HALVINGS {
+            if !matches!(outcome, Err(StepError::Newton { .. } | StepError::NotFinite)) {
+                break;
+            }
+            length *= 0.5;
+            outcome = self.follow(system, length);
+        }
+        match outcome? {
             Outcome::Smooth => {
-                *left = 0.0;
+                *left = if length < *left { *left - length } else { 0.0 };
                 std::mem::swap(&mut self.left, &mut self.right);
                 self.arrive(system)?;
                 // a contact that was not let go although it wanted to is asked again at the start of the next step

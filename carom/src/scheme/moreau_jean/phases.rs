@@ -1,4 +1,5 @@
-//! The phases of a Moreau-Jean step; equation numbers are those of the scheme. Projected schemes are made of the same phases.
+//! The phases of a Moreau-Jean step; equation numbers are those of the scheme. Projected schemes are made of the same
+//! phases.
 
 use super::{MoreauJean, ReactionDirection, Work};
 use crate::model::Combination;
@@ -241,7 +242,8 @@ impl MoreauJean {
         })
     }
 
-    /// Whether P > 0, for each acting law: w P_N > u_N rather than P_N > 0, so that the rounded zeros of a solver do not count.
+    /// Whether P > 0, for each acting law: w P_N > u_N rather than P_N > 0, so that the rounded zeros of a solver do
+    /// not count.
     pub(in crate::scheme) fn pressed(w: &mut Work, model: &dyn Mechanical, out: &mut Vec<bool>) {
         out.clear();
         if w.active.is_empty() {
@@ -278,7 +280,8 @@ impl MoreauJean {
         Ok(false)
     }
 
-    /// Residual of (1) at the new iterate and its coupling in `end`, left in `balance` without the reactions for the next pass.
+    /// Residual of (1) at the new iterate and its coupling in `end`, left in `balance` without the reactions for the
+    /// next pass.
     pub(in crate::scheme) fn residual(
         &self,
         w: &mut Work,
@@ -308,7 +311,13 @@ impl MoreauJean {
         let residual = w.increment.iter().fold(0.0f64, |m, r| m.max(r.abs()));
         let speed = to.v.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         // M (v⁺ − v) carries the rounding of M v, which is |v|/|v⁺ − v| times larger
-        let rounding = 16.0 * f64::EPSILON * inertia * if jump > 0.0 { (speed / jump).max(1.0) } else { 1.0 };
+        let rounding = if jump > 0.0 {
+            16.0 * f64::EPSILON * inertia * (speed / jump).max(1.0)
+        } else if residual > self.newton_tolerance * scale {
+            super::unresolved(model, (&w.at_theta.q, &to.v), &mut w.increment)?
+        } else {
+            0.0
+        };
         let tolerance = self.newton_tolerance * scale + rounding;
         if !(residual.is_finite() && turned.is_finite()) {
             return Err(StepError::NotFinite);

@@ -12,15 +12,16 @@
 //!     g(q⁺) = 0, τ free   where P > 0;      0 ≤ g(q⁺) ⊥ τ ≥ 0   where P = 0                   (4)
 //! ```
 //!
-//! Then every other contact with g(q⁺) ≤ `activation` acts too and the step starts again, until there is none: at most one round more
-//! than there are contacts. No forecast is needed. Bilateral constraints always act, with U⁺ = 0 and g(q⁺) = 0; so do boxes, without
-//! (4). Friction stands in the velocity law, the projection is normal.
+//! Then every other contact with g(q⁺) ≤ `activation` acts too and the step starts again, until there is none: at most
+//! one round more than there are contacts. No forecast is needed. Bilateral constraints always act, with U⁺ = 0 and
+//! g(q⁺) = 0; so do boxes, without (4). Friction stands in the velocity law, the projection is normal.
 //!
 //! τ may be negative: in the step of an impact the position is pulled onto the wall.
 //!
-//! Order 1 in positions and in l1 of velocities, 2 in smooth motion with θ = 1/2; gaps are never violated, τ = O(h), a body at rest stays
-//! at g = 0 with v = 0, and energy does not grow at impacts. Flights lock to the grid after the first projection, so impacts often fall
-//! on grid points exactly; `activation` decides there, and must be well above `gap-tolerance`.
+//! Order 1 in positions and in l1 of velocities, 2 in smooth motion with θ = 1/2; gaps are never violated, τ = O(h), a
+//! body at rest stays at g = 0 with v = 0. On the ball and on a rocking block energy never grew. Flights lock to the
+//! grid after the first projection, so impacts often fall on grid points exactly; `activation` decides there, and must
+//! be well above `gap-tolerance`.
 //!
 //! | `P` (m) impulse [N s] | `tau` (laws) multiplier of the projection [m, or kg m with N = M⁻¹] | `U` (m) relative velocity [m/s] |
 

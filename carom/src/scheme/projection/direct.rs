@@ -1,4 +1,5 @@
-//! Direct projection: Moreau-Jean with gaps kept in the same step, all of them, whether the velocity law acts or not [acary2012].
+//! Direct projection: Moreau-Jean with gaps kept in the same step, all of them, whether the velocity law acts or not
+//! [acary2012].
 //!
 //! ```text
 //!     M(q_θ)(v⁺ − v) = h F(t_θ, q_θ, v_θ) + B P                                               (1)
@@ -7,20 +8,21 @@
 //!     0 ≤ g(q⁺) ⊥ τ ≥ 0   for all gaps;   bilateral: g(q⁺) = 0, τ free                        (4)
 //! ```
 //!
-//! N is the unit matrix or M⁻¹; G holds the normal rows. Friction stands in the velocity law, the projection is normal. Boxes have no
-//! position law. The displacement θ N G τ is seen by the forces in (1).
+//! N is the unit matrix or M⁻¹; G holds the normal rows. Friction stands in the velocity law, the projection is normal.
+//! Boxes have no position law. The displacement θ N G τ is seen by the forces in (1).
 //!
-//! Both laws are solved in each iteration of one Newton loop, at once (`coupling = "coupled"`) or one after the other (`"decoupled"`:
-//! smaller symmetric problems, but slow or divergent where forces answer stiffly to a displacement within a step). The loop ends when
-//! the residual of (1) is below `newton-tolerance · (h|F| + |B P|)`, gaps with τ ≠ 0 are zero and the others not negative, within
-//! `gap-tolerance`.
+//! Both laws are solved in each iteration of one Newton loop, at once (`coupling = "coupled"`) or one after the other
+//! (`"decoupled"`: smaller symmetric problems, but slow or divergent where forces answer stiffly to a displacement
+//! within a step). The loop ends when the residual of (1) is below `newton-tolerance · (h|F| + |B P|)`, gaps with τ ≠ 0
+//! are zero and the others not negative, within `gap-tolerance`.
 //!
-//! A projected gap is zero up to rounding, so `activation` must be well above `gap-tolerance`: with a literal zero, contacts are lost
-//! and energy is gained.
+//! A projected gap is zero up to rounding, so `activation` must be well above `gap-tolerance`: with a literal zero,
+//! contacts are lost and energy is gained.
 //!
-//! Order 1 in positions and in l1 of velocities, 2 in smooth motion with θ = 1/2; gaps are never violated and τ = O(h). With an explicit
-//! forecast a body at rest chatters with |v| = O(h): the projection hides from the forecast that the contact is closed, or pushes it
-//! open. The free forecast does not chatter but may rest at g = O(h²). Where this matters use `combined-projection`.
+//! Order 1 in positions and in l1 of velocities, 2 in smooth motion with θ = 1/2; gaps are never violated and τ = O(h).
+//! With an explicit forecast a body at rest chatters with |v| = O(h): the projection hides from the forecast that the
+//! contact is closed, or pushes it open. The free forecast does not chatter but may rest at g = O(h²). Where this
+//! matters use `combined-projection`.
 //!
 //! | `P` (m) impulse [N s] | `tau` (laws) multiplier of the projection [m, or kg m with N = M⁻¹] | `U` (m) relative velocity [m/s] |
 

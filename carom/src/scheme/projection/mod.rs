@@ -1,4 +1,5 @@
-//! What the projected schemes share [acary2012]: Moreau-Jean's law for velocities and a law for positions in one Newton loop.
+//! What the projected schemes share [acary2012]: Moreau-Jean's law for velocities and a law for positions in one Newton
+//! loop.
 //!
 //! ```text
 //!     M(q_θ)(v⁺ − v) = h F(t_θ, q_θ, v_θ) + B P,     velocity law of Moreau-Jean for P                 (1)
@@ -13,12 +14,12 @@
 //!     y = g(q^n) + Gᵀ (h v_θ^{n+1} − d^n) + Gᵀ N G τ     is the linearised gap                         (5)
 //! ```
 //!
-//! `decoupled` solves the velocity law with τ = τ^n, then the position law with that velocity. `coupled` solves both at once: stiff
-//! systems need it, because their forces answer to a displacement of the wall's nodes within the step. The forces of (4) are those
-//! at q^n in either case, τ included, so the limit is the same.
+//! `decoupled` solves the velocity law with τ = τ^n, then the position law with that velocity. `coupled` solves both at
+//! once: stiff systems need it, because their forces answer to a displacement of the wall's nodes within the step. The
+//! forces of (4) are those at q^n in either case, τ included, so the limit is the same.
 //!
-//! The loop ends when (1) and, for each contact, *both sides* of (3) hold: gaps with a multiplier are zero, the others not negative.
-//! A linearised projection overshoots to g = O(τ²) > 0, which a test for penetration alone would accept.
+//! The loop ends when (1) and, for each contact, *both sides* of (3) hold: gaps with a multiplier are zero, the others
+//! not negative. A linearised projection overshoots to g = O(τ²) > 0, which a test for penetration alone would accept.
 
 use super::moreau_jean::{self, MoreauJean, Residual};
 use super::{Reactions, SchemeError, Step, StepError, System};
@@ -245,7 +246,7 @@ impl Projector {
         Ok(())
     }
 
-    /// Which laws the position problem has: those of the rule, and of the direct rule only those that would be violated.
+    /// Which laws the position problem has: those of the rule that would be violated without it.
     fn gather(&self, w: &mut Work, model: &dyn Mechanical, (from, to): (&State, &State)) {
         if self.rule == Rule::Combined {
             MoreauJean::pressed(&mut w.base, model, &mut w.pressed);
@@ -256,25 +257,30 @@ impl Projector {
             *d = start * a + end * b - moved;
         }
         w.set.clear();
-        for (i, pair) in w.base.end.pairs.iter().enumerate() {
-            let row = w.base.end.offset[i];
-            let member = match pair.law {
-                Law::Box { .. } => false,
-                Law::Equality => true,
-                Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => match self.rule {
-                    Rule::Combined => w.base.active.binary_search(&i).is_ok(),
-                    Rule::Direct => {
-                        w.member[i]
-                            || pair.gap < -self.gap_tolerance
-                            || pair.gap + w.base.end.rows.dot(row, &w.base.increment) < 0.0
-                    }
-                },
-            };
+        // far below the tolerance no multiplier is needed: contacts at rest cost nothing
+        let slack = 1e-3 * self.gap_tolerance;
+        for i in 0..w.base.end.len() {
+            let (gap, equality) = (w.base.end.pairs[i].gap, self.is_equality(w, i));
+            let missed = |y: f64, tolerance: f64| if equality { y.abs() > tolerance } else { y < -tolerance };
+            let linearised = gap + w.base.end.rows.dot(w.base.end.offset[i], &w.base.increment);
+            let member = self.governs(w, i)
+                && (w.member[i] || missed(linearised, slack) || w.violated && missed(gap, self.gap_tolerance));
             w.member[i] = member;
             if member {
                 w.set.push(i);
             } else {
                 w.tau[i] = 0.0;
+            }
+        }
+    }
+
+    /// Whether the position law holds for law `i`.
+    fn governs(&self, w: &Work, i: usize) -> bool {
+        match w.base.end.pairs[i].law {
+            Law::Box { .. } => false,
+            Law::Equality => true,
+            Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => {
+                self.rule == Rule::Direct || w.base.active.binary_search(&i).is_ok()
             }
         }
     }
@@ -331,12 +337,7 @@ impl Projector {
         let size = to.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
         let mut worst: Option<(usize, f64, f64)> = None;
         for (i, pair) in w.base.end.pairs.iter().enumerate() {
-            let bound = match (pair.law, self.rule) {
-                (Law::Box { .. }, _) => continue,
-                (Law::Equality, _) | (_, Rule::Direct) => true,
-                (_, Rule::Combined) => w.base.active.binary_search(&i).is_ok(),
-            };
-            if !bound {
+            if !self.governs(w, i) {
                 continue;
             }
             let equality = self.is_equality(w, i);

@@ -6,8 +6,9 @@
 //!     y = Gᵀ N G τ + b                                                                                 (a)
 //! ```
 //!
-//! With the velocity law, in the unknowns P and σ = τ/s and the outputs u and y/h, so that both halves have the units and the size of
-//! impulses and velocities and one tolerance fits both (s = h w/(Gᵀ N G) with w = Gᵀ A⁻¹ G, contact by contact):
+//! With the velocity law, in the unknowns P and σ = τ/s and the outputs u and y/h, so that both halves have the units
+//! and the size of impulses and velocities and one tolerance fits both (s = h w/(Gᵀ N G) with w = Gᵀ A⁻¹ G, contact by
+//! contact):
 //!
 //! ```text
 //!     ⎡ u   ⎤   ⎛ ⎡ 0       0      ⎤   ⎡ C  ⎤                      ⎞ ⎡ P ⎤
@@ -148,8 +149,8 @@ impl Projector {
             let law = error.certificate().and_then(|c| w.set.get(c.law));
             StepError::Solve { contact: law.map(|&i| w.base.end.pairs[i].key), error: Box::new(error) }
         })?;
-        for (&i, &tau) in w.set.iter().zip(&z.lambda) {
-            w.tau[i] = tau;
+        for ((&i, &tau), law) in w.set.iter().zip(&z.lambda).zip(laws.iter()) {
+            w.tau[i] = admissible(law, tau);
         }
         Ok(certificate)
     }
@@ -194,8 +195,9 @@ impl Projector {
         w.base.z.lambda.extend_from_slice(&z.lambda[..rows]);
         w.base.z.u.clear();
         w.base.z.u.extend_from_slice(&z.u[..rows]);
-        for ((&i, sigma), s) in w.set.iter().zip(&z.lambda[rows..]).zip(&joint.scale) {
-            w.tau[i] = s * sigma;
+        let positions = w.set.iter().zip(&laws[w.base.active.len()..]);
+        for ((&i, law), (sigma, s)) in positions.zip(z.lambda[rows..].iter().zip(&joint.scale)) {
+            w.tau[i] = admissible(law, s * sigma);
         }
         for ((v, free), (shift, response)) in
             to.v.iter_mut().zip(&w.base.v_free).zip(joint.shift.iter().zip(&z.response))
@@ -283,6 +285,11 @@ impl Projector {
             b.push((w.base.end.pairs[i].gap + normals.dot(k, column)) / h);
         }
     }
+}
+
+/// A multiplier without the rounding that a solver leaves below zero.
+fn admissible(law: &Law, tau: f64) -> f64 {
+    if *law == Law::Unilateral { tau.max(0.0) } else { tau }
 }
 
 /// Product of two sparse rows, with a dense buffer.

@@ -1,0 +1,128 @@
+//! What a run costs, and what is refused.
+
+use crate::orders::l1;
+use crate::{run, scheme, simulation};
+use carom::Simulation;
+use carom::flow::Method;
+use carom::model::Lagrangian;
+use carom::scheme::{Accuracy, Bound, Doubled, Estimator, HigherOrder};
+use carom::simulation::StandardControl;
+use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, PreloadedOscillator};
+use carom_solve::Options;
+
+/// An error of 1e-9 on the oscillator with at most 1e4 evaluations of the right-hand side.
+#[test]
+fn oscillator_to_nine_digits_is_cheap() {
+    let o = LinearOscillator::default();
+    for method in [Method::RadauIia3, Method::LobattoIiia3, Method::LobattoIiia4, Method::Herk4] {
+        for n in [43, 83, 163, 323, 643, 1283] {
+            let mut simulation = simulation(o.model(), scheme(method, HigherOrder::default().c), 5.0, n);
+            let s = simulation.record().unwrap();
+            let (error, cost) = (l1(&s, &o, 5.0 / n as f64), simulation.statistics().evaluations);
+            println!("{method:?} N = {n}: error {error:.1e} with {cost} evaluations");
+            if error <= 1e-9 {
+                assert!(cost <= 10_000, "{method:?}: {cost}");
+                break;
+            }
+            assert!(n < 1283, "{method:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn wrong_options_are_refused_by_name() {
+    let refused = |scheme: HigherOrder| scheme.validate().unwrap_err().field;
+    assert_eq!(refused(HigherOrder { c: -1.0, ..HigherOrder::default() }), Some("c"));
+    assert_eq!(refused(HigherOrder { c: f64::NAN, ..HigherOrder::default() }), Some("c"));
+    assert_eq!(refused(HigherOrder { floor: 0.0, ..HigherOrder::default() }), Some("floor"));
+    assert_eq!(refused(HigherOrder { closing: 0.5, ..HigherOrder::default() }), Some("closing"));
+    assert_eq!(refused(HigherOrder { max_events: 0, ..HigherOrder::default() }), Some("max-events"));
+    assert_eq!(refused(HigherOrder { newton_tolerance: 2.0, ..HigherOrder::default() }), Some("newton-tolerance"));
+}
+
+#[test]
+fn models_without_phases_are_refused() {
+    let n = 700;
+    let refused = |model: Lagrangian, scheme: HigherOrder| {
+        let bound = Bound::new(scheme, Box::new(model), carom_solve::solver::default());
+        bound.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let message = refused(Lagrangian::new(n), scheme(Method::RadauIia3, 1.0));
+    assert!(message.contains("herk"), "{message}");
+    assert_eq!(refused(Lagrangian::new(n), scheme(Method::Herk4, 1.0)), "");
+}
+
+/// A ball that starts on the floor moving down bounces at once; the impact belongs to the first step.
+#[test]
+fn impact_at_the_start() {
+    let ball = BouncingBall { q0: 0.0, v0: -1.0, ..BouncingBall::default() };
+    let s = run(ball.model(), scheme(Method::RadauIia3, 1.0), 0.2, 7);
+    let (q, v) = ball.state_at(0.2);
+    assert!((s.q(7)[0] - q).abs() < 1e-9 && (s.v(7)[0] - v).abs() < 1e-9);
+    assert_eq!(s.impacts.len(), 1);
+}
+
+/// Steps so long that all bounces fall into one.
+#[test]
+fn accumulation_within_one_step() {
+    let ball = BouncingBall::default();
+    for method in Method::ALL {
+        let s = run(ball.model(), scheme(method, 1e-9), 4.0, 1);
+        assert_eq!(s.len(), 2);
+        assert!(s.q(1)[0].abs() < 1e-14 && s.v(1)[0] == 0.0, "{method:?}: {:?} {:?}", s.q(1), s.v(1));
+    }
+}
+
+/// With one event allowed the Moreau-Jean scheme does the rest: less accurate, but to the end.
+#[test]
+fn too_many_events_are_handed_over() {
+    let ball = BouncingBall::default();
+    let few = HigherOrder { max_events: 1, ..HigherOrder::default() };
+    let s = run(ball.model(), few, 5.0, 100);
+    assert!(s.q(100)[0].abs() < 1e-3, "{}", s.q(100)[0]);
+}
+
+/// Largest error of positions over a run, and evaluations of the right-hand side.
+fn precision(simulation: &mut Simulation, exact: &dyn ExactSolution) -> (f64, u64) {
+    let s = simulation.record().unwrap();
+    let (mut q, mut v) = ([0.0], [0.0]);
+    let mut sup = 0.0f64;
+    for k in 0..s.len() {
+        exact.at(s.t[k], &mut q, &mut v);
+        sup = sup.max((s.q(k)[0] - q[0]).abs());
+    }
+    (sup, simulation.statistics().evaluations)
+}
+
+/// Step doubling of the higher-order scheme: the error follows the tolerance, through impacts and into rest.
+#[test]
+fn adaptive_steps_follow_the_tolerance() {
+    let (o, l) = (LinearOscillator::default(), PreloadedOscillator::default());
+    let problems: [(&dyn ExactSolution, &dyn Fn() -> Lagrangian); 2] = [(&o, &|| o.model()), (&l, &|| l.model())];
+    for (exact, model) in problems {
+        for method in [Method::RadauIia3, Method::LobattoIiia4, Method::Herk4] {
+            let mut last = f64::INFINITY;
+            for tolerance in [1e-5, 1e-7, 1e-9, 1e-11] {
+                let accuracy = Accuracy { tolerance, relative: 0.0, estimator: Estimator::Impact };
+                let doubled = Doubled { base: scheme(method, 1e-3), accuracy };
+                let stepper = Bound::new(doubled, Box::new(model()), carom_solve::solver::default()).unwrap();
+                let control =
+                    StandardControl { first: 1e-2, safety: 0.9, shrink: 0.2, grow: 5.0, min: 1e-12, max: 0.5 };
+                let mut adaptive = Simulation::new(Box::new(stepper), Box::new(control), 5.0).unwrap();
+                let (error, cost) = precision(&mut adaptive, exact);
+                let statistics = adaptive.statistics();
+                println!(
+                    "{method:?} on {} to {tolerance:.0e}: error {error:.1e}, {cost} evaluations, {} steps, {} rejected",
+                    exact.name(),
+                    statistics.steps,
+                    statistics.rejected
+                );
+                // a local error of size tol comes with steps of size tol^{1/(p+1)}, and these with a global one of size tol^{p/(p+1)}
+                let p = f64::from(method.order());
+                let expected = tolerance.powf(p / (p + 1.0));
+                assert!(error < 5.0 * expected && error < last, "{method:?}: {error:e} for {tolerance:e}");
+                last = error;
+            }
+        }
+    }
+}
