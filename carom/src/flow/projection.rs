@@ -41,7 +41,8 @@ pub fn gap_rounding(coupling: &Coupling, law: usize, q: &[f64]) -> f64 {
     }
     let gap = coupling.pairs[law].gap;
     let product: f64 = carom_solve::Rows::product(row, q);
-    ROUNDING * (size_of(row, q) + (gap - product).abs())
+    // at rest in the origin all terms vanish
+    (ROUNDING * (size_of(row, q) + (gap - product).abs())).max(f64::MIN_POSITIVE)
 }
 
 impl Projection {

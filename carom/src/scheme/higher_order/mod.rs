@@ -190,13 +190,15 @@ impl Scheme for HigherOrder {
         let initial = model.initial();
         let mut reactions = Reactions::default();
         model.couple(initial.t, &initial.q, &mut reactions.coupling)?;
-        let refuse = |reason| Err(SchemeError::Incapable { scheme: Self::INFO.name, reason, contact: None });
-        if reactions.coupling.pairs.iter().any(|pair| matches!(pair.law, Law::Box { .. })) {
-            return refuse("has no phases for relays and bounded multipliers; take the scheme `moreau-jean`");
+        let refuse = |reason, contact| Err(SchemeError::Incapable { scheme: Self::INFO.name, reason, contact });
+        if let Some(pair) = reactions.coupling.pairs.iter().find(|pair| matches!(pair.law, Law::Box { .. })) {
+            let contact = Some(model.labels().contact(pair.key));
+            return refuse("has no phases for relays and bounded multipliers; take the scheme `moreau-jean`", contact);
         }
         let tableau = self.method.tableau();
         if !tableau.explicit && tableau.stages() * model.dim() > UNKNOWNS {
-            return refuse("solves implicit stages by dense matrices, too large for this model; take a `herk` method");
+            let reason = "solves implicit stages by dense matrices, too large for this model; take a `herk` method";
+            return refuse(reason, None);
         }
         let newton = Newton { tolerance: self.newton_tolerance, iterations: self.newton_iterations };
         let probe = || Probe::new(&initial, &reactions.coupling);
