@@ -49,6 +49,14 @@ fn main() {
             what: "Siconos' linear solve alone",
             asked: 50.0,
         },
+        Case {
+            name: "slider-crank, 3 dof, 4 frictional corners, from its file",
+            ours: per_step("slider-crank", Overrides::default(), false),
+            peer: "slider_crank",
+            arguments: &["h=1e-5", "reps=5"],
+            what: "Siconos' C++ model",
+            asked: 15.0,
+        },
     ];
     for (name, step) in
         [("rocking-block", 1e-4), ("planar-ball", 1e-4), ("double-pendulum", 1e-4), ("newtons-cradle", 1e-5)]

@@ -43,7 +43,7 @@ pub struct Equations {
     force: Program,
     tangents: Program,  // mass, damping, stiffness
     gaps: Program,      // gaps, drift
-    rows: Program,      // rows
+    coupling: Program,  // gaps, drift, rows: one tape, so that what they share is computed once
     curvature: Program, // curvature
     energy: Program,    // kinetic, potential, applied power
     still: Vec<f64>,    // (n) zero velocities, where none are needed
@@ -64,6 +64,7 @@ impl Equations {
         };
         let tangents: Vec<NodeId> = d.mass.iter().chain(&d.damping).chain(&d.stiffness).copied().collect();
         let gaps: Vec<NodeId> = d.gaps.iter().chain(&d.drift).copied().collect();
+        let coupling: Vec<NodeId> = gaps.iter().chain(&d.rows).copied().collect();
         let energy: Vec<NodeId> = d.energy.iter().flatten().chain(&d.applied_power).copied().collect();
         let mut model = Equations {
             constancy,
@@ -72,7 +73,7 @@ impl Equations {
             force: Program::new(graph, &d.force),
             tangents: Program::new(graph, &tangents),
             gaps: Program::new(graph, &gaps),
-            rows: Program::new(graph, &d.rows),
+            coupling: Program::new(graph, &coupling),
             curvature: Program::new(graph, &d.curvature),
             energy: Program::new(graph, &energy),
             still: vec![0.0; n],
@@ -154,7 +155,7 @@ impl Space for Equations {
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         let n = self.coordinates.len();
         out.clear(n);
-        let values = self.gaps.eval(t, q, &self.still);
+        let (values, rows) = self.coupling.eval(t, q, &self.still).split_at(self.gaps.out.len());
         if !values.iter().all(|x| x.is_finite()) {
             return Err(undefined_gap(&self.laws, values, t));
         }
@@ -163,7 +164,7 @@ impl Space for Equations {
         for (k, (law, &gap)) in self.laws.iter().zip(gaps).enumerate() {
             out.push(Pair { key: Key(k as u64), law: law.law, gap, restitution: law.restitution });
         }
-        for row in self.rows.eval(t, q, &self.still).chunks_exact(n) {
+        for row in rows.chunks_exact(n) {
             out.rows.push_dense(row);
         }
         if !out.rows.is_finite() {

@@ -131,6 +131,8 @@ pub struct Work {
     pub(super) active: Vec<usize>, // laws that act, phase 3
     was_active: Vec<usize>,      // laws of the problem whose Delassus matrix is kept
     pub(super) end: Coupling,    // coupling at q⁺, phase 4
+    at: (f64, Vec<f64>),         // time and q of `end` after the step, phase 6
+    kept: bool,                  // whether `end` is the coupling there
     middle: Coupling,            // coupling at q_θ, phase 4, for `reaction = "mid"`
     pub(super) laws: Vec<Law>,   // laws of the problem, phase 4
     pub(super) output: Rows,     // C of the problem, phase 4
@@ -182,7 +184,13 @@ impl Scheme for MoreauJean {
 
         // 1 start: laws, gaps and relative velocities at q; iterate from v⁺ = v
         w.h = h;
-        self.start(w, model, from, to)?;
+        if w.ends_at(from) {
+            w.start_from_end(from);
+            self.restart(w, model, from, to)?;
+        } else {
+            self.start(w, model, from, to)?;
+        }
+        w.kept = false;
         loop {
             // 2 free motion: v_free = v^n + A⁻¹ (h F − M (v^n − v))
             self.free(w, model, to)?;
@@ -222,6 +230,12 @@ impl Scheme for MoreauJean {
             return Err(StepError::NotFinite);
         }
         Self::report(w, to);
+        // the last test of Newton's loop has left the coupling of q⁺
+        w.kept = !w.constancy.rows && !w.active.is_empty() && self.reaction != ReactionDirection::Start;
+        if w.kept {
+            w.at.0 = to.t;
+            w.at.1.clone_from(&to.q);
+        }
         Ok(step)
     }
 

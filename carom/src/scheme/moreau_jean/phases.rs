@@ -17,6 +17,13 @@ pub(in crate::scheme) struct Residual {
 }
 
 impl Work {
+    /// Whether `end` is the coupling at this state, but for the rounding of time.
+    #[inline]
+    pub(in crate::scheme) fn ends_at(&self, state: &State) -> bool {
+        let slack = 4.0 * f64::EPSILON * state.t.abs().max(self.h);
+        self.kept && (state.t - self.at.0).abs() <= slack && self.at.1 == state.q
+    }
+
     /// Starts a step whose coupling at the start is the one at the end of the last step; `end` has to be filled anew.
     pub(in crate::scheme) fn start_from_end(&mut self, from: &State) {
         std::mem::swap(&mut self.last, &mut self.reactions);
