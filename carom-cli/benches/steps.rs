@@ -1,13 +1,15 @@
 //! Time per step, side by side with Siconos where it is installed (Debian: siconos, libsiconos-kernel-dev, libsiconos-numerics-dev).
 //!
-//! `cargo xtask bench`. Best of several runs: ours by the wall clock, the peer by the CPU clock of its thread (which favours the peer).
+//! `cargo xtask bench steps`. Best of several runs: ours by the wall clock, the peer by the CPU clock of its thread (which favours the peer).
 //! A speed claim is a ratio of two numbers of one run.
+
+mod peer;
 
 use carom::simulation::{Observer, Recorder};
 use carom_scene::{Overrides, Scene};
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Instant;
+use peer::Peer;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// A case: our seconds per step, the peer's program, and the ratio that is asked for.
 struct Case {
@@ -96,34 +98,11 @@ fn one_run(scene: &Scene, record: bool) -> f64 {
     clock.elapsed().as_secs_f64() / simulation.statistics().steps as f64
 }
 
-/// Builds and runs a peer program; seconds per step, or nothing where the peer is not installed.
+/// Seconds per step of a peer program, or nothing where the peer is not installed.
 fn peer(name: &str, arguments: &[&str]) -> Option<f64> {
-    let include = std::env::var("SICONOS_INCLUDE").unwrap_or_else(|_| "/usr/include/siconos".into());
-    if !Path::new(&include).join("kernel").exists() {
-        return None;
-    }
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers").join(format!("{name}.cpp"));
-    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let mut compiler = Command::new("g++");
-    compiler.args(["-O2", "-std=c++17", "-w"]);
-    for folder in ["", "/kernel", "/numerics", "/externals"] {
-        compiler.arg(format!("-I{include}{folder}"));
-    }
-    compiler.arg(format!(
-        "-I{}",
-        std::env::var("SUITESPARSE_INCLUDE").unwrap_or_else(|_| "/usr/include/suitesparse".into())
-    ));
-    compiler.arg("-o").arg(&program).arg(source).args([
-        "-lsiconos_kernel",
-        "-lsiconos_numerics",
-        "-lsiconos_externals",
-    ]);
-    if !compiler.status().is_ok_and(|status| status.success()) {
-        println!("the peer program {name} does not build");
-        return None;
-    }
-    let output = Command::new(program).args(arguments).output().ok()?;
-    String::from_utf8_lossy(&output.stdout).split_whitespace().next()?.parse().ok()
+    let arguments: Vec<String> = arguments.iter().map(|&word| word.into()).collect();
+    let output = Peer::build(name)?.run(&arguments, Duration::from_secs(120));
+    output.split_whitespace().next()?.parse().ok()
 }
 
 fn duration(seconds: f64) -> String {

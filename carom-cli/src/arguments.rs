@@ -109,6 +109,15 @@ pub struct RunArguments {
     /// Do not write the report.
     #[arg(long)]
     pub no_report: bool,
+    /// Write the one-step problems into this folder, as files for `carom solve`; those that are not solved in any case.
+    #[arg(long, value_name = "DIR")]
+    pub dump_problems: Option<PathBuf>,
+    /// With --dump-problems: those of every n-th step only.
+    #[arg(long, value_name = "N", requires = "dump_problems", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub dump_every: u64,
+    /// With --dump-problems: write at most so many files.
+    #[arg(long, value_name = "N", requires = "dump_problems", default_value_t = 1000)]
+    pub dump_most: u64,
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,

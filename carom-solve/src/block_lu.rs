@@ -1,7 +1,7 @@
-//! Sparse LU factorisation of matrices with the pattern of `W`: one block per pair of laws that see each other.
+//! Sparse LU factorisation of block matrices: one block per pair of laws, or of bodies, that see each other.
 //!
 //! ```text
-//!     P A Pᵀ = L U,   blocks of one width (1, 2 or 3), no pivoting between blocks             (1)
+//!     P A Pᵀ = L U,   blocks of one width (1, 2, 3 or 6), no pivoting between blocks             (1)
 //! ```
 //!
 //! `P` is a minimum-degree order of the laws and the pattern of `L + U` is symmetric; both are found once per pattern and
@@ -9,15 +9,21 @@
 //! this costs in accuracy is paid back by steps of iterative refinement, and where they do not help and the matrix is small,
 //! by a dense factorisation with partial pivoting. Values need not be symmetric.
 
+mod kernel;
 mod ordering;
 
 use crate::{DenseLu, LinearSolve, SolveError};
+pub(crate) use kernel::invert;
+use kernel::{Exchanges, WIDEST, back, divide, product, subtract_mul, subtract_product, triangulate};
 
 /// Largest number of scalar rows for which the dense fallback is tried.
 const DENSE: usize = 900;
 
 /// Largest number of blocks of U: beyond it the memory of a workstation is at stake.
 const LIMIT: usize = 10_000_000;
+
+/// Widest blocks whose diagonal is inverted: wider ones are badly conditioned more often, and a triangular one loses nothing.
+const INVERTED: usize = 3;
 
 /// Steps of refinement at most.
 const REFINEMENTS: usize = 3;
@@ -46,7 +52,8 @@ impl Pattern {
         match self.width {
             1 => self.subtract::<1, 1>(value, x, b, out),
             2 => self.subtract::<2, 4>(value, x, b, out),
-            _ => self.subtract::<3, 9>(value, x, b, out),
+            3 => self.subtract::<3, 9>(value, x, b, out),
+            _ => self.subtract::<6, 36>(value, x, b, out),
         }
     }
 
@@ -55,7 +62,8 @@ impl Pattern {
         match self.width {
             1 => self.accumulate::<1, 1>(value, x, out),
             2 => self.accumulate::<2, 4>(value, x, out),
-            _ => self.accumulate::<3, 9>(value, x, out),
+            3 => self.accumulate::<3, 9>(value, x, out),
+            _ => self.accumulate::<6, 36>(value, x, out),
         }
     }
 
@@ -94,18 +102,19 @@ impl Pattern {
 /// A factorisation (1) and its workspace.
 #[derive(Debug, Default)]
 pub(crate) struct BlockLu {
-    pattern: Pattern,     // of the matrix
-    order: Vec<u32>,      // (rows) law eliminated at each place
-    start: Vec<usize>,    // (rows + 1) first block of each row of L + U
-    diagonal: Vec<usize>, // (rows) place of the diagonal block
-    column: Vec<u32>,     // (blocks of L + U)
-    slot: Vec<usize>,     // (blocks of A) place in L + U
-    multiplications: f64, // of one factorisation with full blocks
-    value: Vec<f64>,      // L and U, the diagonal blocks inverted
-    position: Vec<u32>,   // (rows) place of each column in the current row
-    permuted: Vec<f64>,   // (rows × width) right-hand side in the order of elimination
-    rest: Vec<f64>,       // (rows × width) residual of the linear system
-    kept: Vec<f64>,       // (rows × width) answer before the last refinement
+    pattern: Pattern,      // of the matrix
+    order: Vec<u32>,       // (rows) law eliminated at each place
+    start: Vec<usize>,     // (rows + 1) first block of each row of L + U
+    diagonal: Vec<usize>,  // (rows) place of the diagonal block
+    column: Vec<u32>,      // (blocks of L + U)
+    slot: Vec<usize>,      // (blocks of A) place in L + U
+    multiplications: f64,  // of one factorisation with full blocks
+    value: Vec<f64>,       // L and U, the diagonal blocks inverted or triangular
+    pivot: Vec<Exchanges>, // (rows) exchanges of rows within triangular diagonal blocks
+    position: Vec<u32>,    // (rows) place of each column in the current row
+    permuted: Vec<f64>,    // (rows × width) right-hand side in the order of elimination
+    rest: Vec<f64>,        // (rows × width) residual of the linear system
+    kept: Vec<f64>,        // (rows × width) answer before the last refinement
     dense: DenseLu,
     is_dense: bool,
 }
@@ -140,6 +149,7 @@ impl BlockLu {
             }
         }
         self.position.resize(n, 0);
+        self.pivot.resize(n, [0; WIDEST]);
         self.permuted.resize(n * pattern.width, 0.0);
         self.rest.resize(n * pattern.width, 0.0);
         self.kept.resize(n * pattern.width, 0.0);
@@ -190,12 +200,13 @@ impl BlockLu {
         match self.pattern.width {
             1 => self.eliminate::<1, 1>(value),
             2 => self.eliminate::<2, 4>(value),
-            _ => self.eliminate::<3, 9>(value),
+            3 => self.eliminate::<3, 9>(value),
+            _ => self.eliminate::<6, 36>(value),
         }
     }
 
     fn eliminate<const B: usize, const N: usize>(&mut self, matrix: &[f64]) {
-        let BlockLu { start, diagonal, column, slot, value, position, .. } = self;
+        let BlockLu { start, diagonal, column, slot, value, position, pivot, .. } = self;
         value.fill(0.0);
         let value = value.as_chunks_mut::<N>().0;
         for (&slot, a) in slot.iter().zip(matrix.as_chunks::<N>().0) {
@@ -212,15 +223,21 @@ impl BlockLu {
                     continue;
                 }
                 let k = column[start[i] + at] as usize;
-                let factor = product::<B, N>(&row[at], &done[diagonal[k]]);
+                let factor = match B {
+                    ..=INVERTED => product::<B, N>(&row[at], &done[diagonal[k]]),
+                    _ => divide::<B, N>(&row[at], &done[diagonal[k]], &pivot[k]),
+                };
                 row[at] = factor;
                 let range = diagonal[k] + 1..start[k + 1];
                 for (u, &j) in done[range.clone()].iter().zip(&column[range]) {
                     subtract_product::<B, N>(&mut row[position[j as usize] as usize], &factor, u);
                 }
             }
-            let pivot = &mut row[diagonal[i] - start[i]];
-            *pivot = invert::<B, N>(pivot, &original);
+            let own = &mut row[diagonal[i] - start[i]];
+            match B {
+                ..=INVERTED => *own = invert::<B, N>(own, &original),
+                _ => pivot[i] = triangulate::<B, N>(own, &original),
+            }
         }
     }
 
@@ -263,17 +280,25 @@ impl BlockLu {
         }
     }
 
+    /// `x ← (L U)⁻¹ b`, without refinement.
+    pub fn substitute_once(&mut self, b: &[f64], x: &mut [f64]) {
+        self.rest.copy_from_slice(b);
+        x.fill(0.0);
+        self.correct(x);
+    }
+
     /// `x ← x + (L U)⁻¹ rest`.
     fn correct(&mut self, x: &mut [f64]) {
         match self.pattern.width {
             1 => self.substitute::<1, 1>(x),
             2 => self.substitute::<2, 4>(x),
-            _ => self.substitute::<3, 9>(x),
+            3 => self.substitute::<3, 9>(x),
+            _ => self.substitute::<6, 36>(x),
         }
     }
 
     fn substitute<const B: usize, const N: usize>(&mut self, x: &mut [f64]) {
-        let BlockLu { start, diagonal, column, value, permuted, rest, order, .. } = self;
+        let BlockLu { start, diagonal, column, value, permuted, rest, order, pivot, .. } = self;
         let (value, y) = (value.as_chunks::<N>().0, permuted.as_chunks_mut::<B>().0);
         let rest = rest.as_chunks::<B>().0;
         for i in 0..order.len() {
@@ -290,9 +315,14 @@ impl BlockLu {
             for (a, &j) in value[range.clone()].iter().zip(&column[range]) {
                 subtract_mul::<B, N>(&mut sum, a, &y[j as usize]);
             }
-            let mut answer = [0.0; B];
-            subtract_mul::<B, N>(&mut answer, &value[diagonal[i]], &sum);
-            y[i] = answer.map(|x| -x);
+            y[i] = match B {
+                ..=INVERTED => {
+                    let mut answer = [0.0; B];
+                    subtract_mul::<B, N>(&mut answer, &value[diagonal[i]], &sum);
+                    answer.map(|x| -x)
+                }
+                _ => back::<B, N>(&value[diagonal[i]], &pivot[i], &sum),
+            };
         }
         let x = x.as_chunks_mut::<B>().0;
         for (y, &i) in y.iter().zip(&*order) {
@@ -372,85 +402,6 @@ fn fill(order: &[u32], place: &[u32], neighbours: &[Vec<u32>]) -> Result<Vec<Vec
         upper.push(row);
     }
     Ok(upper)
-}
-
-#[inline(always)]
-fn product<const B: usize, const N: usize>(a: &[f64; N], b: &[f64; N]) -> [f64; N] {
-    let mut out = [0.0; N];
-    for r in 0..B {
-        for k in 0..B {
-            for c in 0..B {
-                out[r * B + c] += a[r * B + k] * b[k * B + c];
-            }
-        }
-    }
-    out
-}
-
-#[inline(always)]
-fn subtract_product<const B: usize, const N: usize>(out: &mut [f64; N], a: &[f64; N], b: &[f64; N]) {
-    let mut sum = *out;
-    for r in 0..B {
-        for k in 0..B {
-            for c in 0..B {
-                sum[r * B + c] -= a[r * B + k] * b[k * B + c];
-            }
-        }
-    }
-    *out = sum;
-}
-
-#[inline(always)]
-fn subtract_mul<const B: usize, const N: usize>(out: &mut [f64; B], a: &[f64; N], x: &[f64; B]) {
-    for r in 0..B {
-        for c in 0..B {
-            out[r] -= a[r * B + c] * x[c];
-        }
-    }
-}
-
-/// Gauss-Jordan inverse with partial pivoting; a pivot that vanishes against the block before elimination is replaced.
-#[inline]
-fn invert<const B: usize, const N: usize>(block: &[f64; N], original: &[f64; N]) -> [f64; N] {
-    let mut a = *block;
-    let mut inverse = [0.0; N];
-    for k in 0..B {
-        inverse[k * B + k] = 1.0;
-    }
-    for k in 0..B {
-        // against its column, because rows of fixed unknowns are many orders larger than the others
-        let size = (0..B).fold(0.0, |m: f64, i| m.max(original[i * B + k].abs()));
-        let least = (1e-14 * size).max(1e-30);
-        let mut p = k;
-        for i in k + 1..B {
-            if a[i * B + k].abs() > a[p * B + k].abs() {
-                p = i;
-            }
-        }
-        if p != k {
-            for j in 0..B {
-                a.swap(k * B + j, p * B + j);
-                inverse.swap(k * B + j, p * B + j);
-            }
-        }
-        let mut pivot = a[k * B + k];
-        if pivot.abs() < least {
-            pivot = if pivot < 0.0 { -least } else { least };
-        }
-        let reciprocal = 1.0 / pivot;
-        for j in 0..B {
-            a[k * B + j] *= reciprocal;
-            inverse[k * B + j] *= reciprocal;
-        }
-        for i in (0..B).filter(|&i| i != k) {
-            let factor = a[i * B + k];
-            for j in 0..B {
-                a[i * B + j] -= factor * a[k * B + j];
-                inverse[i * B + j] -= factor * inverse[k * B + j];
-            }
-        }
-    }
-    inverse
 }
 
 fn norm(x: &[f64]) -> f64 {

@@ -16,7 +16,7 @@
 //!
 //! with `ρ = 1` whatever the units: reported beside (1) to compare with published figures.
 
-use crate::{Delassus, OneStepProblem, Reaction};
+use crate::{Delassus, OneStepProblem, Reaction, Reference};
 use serde::Serialize;
 
 /// How well a reaction satisfies a problem. Smaller is better; zero is exact.
@@ -110,11 +110,10 @@ impl OneStepProblem<'_> {
     /// The relative error (2) of the literature, for any mixture of laws; `z.u` must be that of `z.lambda`, as after
     /// [`certify`](Self::certify). A denominator below the machine epsilon counts as one. Infinite where a number is not finite.
     pub fn full_error(&self, z: &Reaction) -> f64 {
-        self.full_error_against(z, norm2(self.b()).sqrt())
-    }
-
-    /// As (2), with `offset` in the place of `‖b‖`.
-    pub(crate) fn full_error_against(&self, z: &Reaction, offset: f64) -> f64 {
+        let offset = match self.reference() {
+            Reference::FreeVelocity => norm2(self.b()).sqrt(),
+            Reference::None => 0.0,
+        };
         if z.lambda.len() != self.size() || z.u.len() != self.size() {
             return f64::INFINITY;
         }

@@ -4,6 +4,9 @@
 //! all laws have the same size, the values are an array of blocks. Buffers keep their capacity.
 
 mod assembly;
+mod inverse;
+
+pub(crate) use inverse::BlockInverse;
 
 /// Block-sparse `W`. Laws are the block rows and columns.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +20,7 @@ pub struct Delassus {
     scale: Vec<f64>, // (laws) mean of the diagonal
     uniform: usize,  // rows of every law; zero if they differ
     finite: bool,    // whether all values are
+    inverse: BlockInverse,
     work: assembly::Workspace,
 }
 
@@ -50,6 +54,16 @@ impl Delassus {
     /// Number of stored blocks.
     pub fn blocks(&self) -> usize {
         self.column.len()
+    }
+
+    /// The inverse of A, where it was computed on the way.
+    pub(crate) fn inverse(&self) -> Option<&BlockInverse> {
+        self.inverse.is_computed().then_some(&self.inverse)
+    }
+
+    /// Number of stored values.
+    pub(crate) fn entries(&self) -> usize {
+        self.value.len()
     }
 
     /// Number of laws.

@@ -43,7 +43,7 @@ pub use delassus::Delassus;
 pub use dense::{DenseLu, Singular};
 pub use law::Law;
 pub use options::{OptionDoc, OptionError, Options, page};
-pub use problem::{Identity, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction};
+pub use problem::{Identity, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Reference};
 pub use rows::Rows;
 pub use solver::{SOLVERS, SolveError, Solver, SolverInfo, SolverRow, Unsupported};
 pub use stored::{BlockFactor, GlobalParts, StoredError, StoredProblem};

@@ -83,6 +83,17 @@ impl Reaction {
 pub struct OneStepProblem<'a> {
     parts: Parts<'a>,
     work: &'a ProblemWork,
+    reference: Reference,
+}
+
+/// What the error of the literature is relative to, besides reactions and velocities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reference {
+    /// The free velocity `b`: problems given in reduced form.
+    #[default]
+    FreeVelocity,
+    /// Nothing: problems given in global form.
+    None,
 }
 
 impl<'a> OneStepProblem<'a> {
@@ -102,7 +113,17 @@ impl<'a> OneStepProblem<'a> {
         }
         work.offset.push(m);
         debug_assert!(m == parts.b.len() && m == parts.output.len() && m == parts.input.len());
-        OneStepProblem { parts, work }
+        OneStepProblem { parts, work, reference: Reference::FreeVelocity }
+    }
+
+    /// The same problem with another reference of [`full_error`](Self::full_error).
+    pub fn relative_to(self, reference: Reference) -> Self {
+        OneStepProblem { reference, ..self }
+    }
+
+    /// What the error of the literature is relative to.
+    pub fn reference(&self) -> Reference {
+        self.reference
     }
 
     /// Number of rows.

@@ -229,3 +229,55 @@ fn the_log_tells_the_rungs() {
     generated("box-stack", 40).solve(&mut *solver, &mut Reaction::default()).unwrap();
     assert!(solver.log().starts_with("nsgs ") && solver.log().contains(", interior-point "), "{}", solver.log());
 }
+
+/// A budget that ends leaves the best point with its certificate, and the same one every time.
+#[test]
+fn budgets_end_with_the_best_point() {
+    let problem = generated("sphere-heap", 100);
+    let run = |options: Value| {
+        let (mut work, mut z) = (ProblemWork::default(), Reaction::default());
+        let mut solver = built("auto", options);
+        problem.with(&mut work, |p| {
+            let error = solver.solve(p, &mut z).unwrap_err();
+            let certificate = error.certificate().unwrap();
+            assert_eq!(certificate, p.certify(&mut z));
+            // what was done is not lost: no reaction at all misses by the order of one
+            assert!(certificate.residual < 1e-2, "{error}; {}", solver.log());
+        });
+        z.lambda
+    };
+    // beyond what rounding allows: only the budget ends it
+    let options = json!({"tolerance": 1e-18, "budget": 1e3});
+    assert_eq!(run(options.clone()), run(options));
+}
+
+/// The same heap given by bodies and by W alone, which is factored in another space.
+#[test]
+fn bodies_and_matrices_are_solved_alike() {
+    for (name, size) in [("sphere-heap", 100), ("wall", 100), ("slab", 60)] {
+        let problem = generated(name, size);
+        for method in ["auto", "interior-point", "proximal"] {
+            for problem in [problem.clone(), problem.condensed()] {
+                let mut solver = built(method, json!({"tolerance": 1e-9}));
+                let result = problem.solve(&mut *solver, &mut Reaction::default());
+                assert!(result.is_ok(), "{name} by {method}: {}; {}", result.unwrap_err(), solver.log());
+            }
+        }
+    }
+}
+
+/// Alternating directions: a few digits everywhere, and an end where they stall.
+#[test]
+fn alternating_directions_reach_a_few_digits() {
+    for name in ["wall", "slab", "chain", "bridge", "pd"] {
+        let problem = generated(name, 48);
+        for problem in [problem.clone(), problem.condensed()] {
+            let mut solver = built("admm", json!({"tolerance": 1e-4}));
+            let result = problem.solve(&mut *solver, &mut Reaction::default());
+            assert!(result.is_ok(), "{name}: {}; {}", result.unwrap_err(), solver.log());
+        }
+    }
+    let mut solver = built("admm", json!({"tolerance": 1e-18}));
+    let error = generated("wall", 48).solve(&mut *solver, &mut Reaction::default()).unwrap_err();
+    assert!(matches!(error, SolveError::NotConverged { iterations, .. } if iterations < 20_000), "{error}");
+}

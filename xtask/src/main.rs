@@ -5,20 +5,37 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "cargo xtask <chore>
 
   test     format, lints and all tests; installs Debian's chromium for the browser tests where it is missing and may be installed
-  bench    speed, side by side with Siconos where it is installed
+  bench [steps|solvers] [...]    speed, side by side with Siconos where it is installed; what follows goes to the benchmark
 ";
 
 fn main() -> ExitCode {
     let chore = std::env::args().nth(1).unwrap_or_default();
     let done = match chore.as_str() {
         "test" => test(),
-        "bench" => cargo(&["bench", "-p", "carom-cli", "--bench", "steps"], &[]),
+        "bench" => bench(&std::env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprint!("{HELP}");
             false
         }
     };
     if done { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// One benchmark with its own words, or all of them.
+fn bench(words: &[String]) -> bool {
+    let run = |name: &str, words: &[String]| {
+        let mut arguments = vec!["bench", "-p", "carom-cli", "--bench", name, "--"];
+        arguments.extend(words.iter().map(String::as_str));
+        cargo(&arguments, &[])
+    };
+    match words.split_first() {
+        None => run("steps", &[]) && run("solvers", &[]),
+        Some((name, words)) if name == "steps" || name == "solvers" => run(name, words),
+        Some((name, _)) => {
+            eprintln!("xtask: no benchmark is named `{name}`\n\n{HELP}");
+            false
+        }
+    }
 }
 
 fn test() -> bool {

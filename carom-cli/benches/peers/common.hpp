@@ -29,4 +29,8 @@ struct Args {
     auto it = kv.find(k);
     return it == kv.end() ? d : std::atof(it->second.c_str());
   }
+  std::string word(const char* k, const char* d) const {
+    auto it = kv.find(k);
+    return it == kv.end() ? d : it->second;
+  }
 };

@@ -1,12 +1,17 @@
 //! `carom run`: one simulation, with result files and a report.
 
+mod dump;
 mod folder;
 mod frames;
 mod report;
 mod sizes;
+mod summary;
 mod table;
+mod tally;
+mod watched;
 
 use crate::arguments::RunArguments;
+use crate::console::complain;
 use crate::failure::{Failure, print};
 use crate::progress::{Progress, watch_for_interrupts};
 use crate::{examples, progress};
@@ -17,10 +22,14 @@ use carom_analysis::results::{
 use carom_scene::nearest::nearest;
 use carom_scene::scene::Outcome;
 use carom_scene::{Overrides, Scene};
+use dump::{Dump, Dumped};
 use folder::Claim;
 use frames::Frames;
 use sizes::StepSizes;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use tally::Path as SolverPath;
+use watched::{Clock, Hand, Watched};
 
 /// Impacts that the report lists; all of them are in the result files.
 const LISTED_IMPACTS: usize = 2000;
@@ -34,6 +43,10 @@ struct Run {
     /// Of adaptive steps.
     sizes: Option<StepSizes>,
     expectations: Vec<Outcome>,
+    /// What the solver did.
+    paths: Vec<SolverPath>,
+    /// Problems that were written to files.
+    dumped: Option<Dumped>,
     /// No other run writes to the folder until the report is there.
     _claim: Claim,
 }
@@ -51,6 +64,9 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
         report::write(&run, &path)
             .map_err(|e| Failure::Environment(format!("cannot write `{}`: {e}", path.display())))?;
     }
+    if !arguments.quiet {
+        run.dumped.iter().flat_map(Dumped::warnings).for_each(complain);
+    }
     let printed = if arguments.quiet { Ok(()) } else { table::print(&run, &folder, !arguments.no_report) };
     if let Some(failure) = failure {
         return Err(failure);
@@ -66,7 +82,13 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
 
 /// Runs and records. A failure of the computation comes back beside what was computed.
 fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Run, Option<Failure>), Failure> {
-    let mut simulation = scene.simulation().map_err(|e| Failure::Computation(e.to_string()))?;
+    let clock = Arc::new(Clock::default());
+    let dump = Dump::open(arguments)?.map(|dump| (dump, clock.clone()));
+    let mut hand = dump.as_ref().map(|_| Hand(clock));
+    let (sender, seen) = mpsc::channel();
+    let mut simulation = scene
+        .simulation_with(|solver| Box::new(Watched::new(solver, dump, sender)))
+        .map_err(|e| Failure::Computation(e.to_string()))?;
     let options = record_options(arguments, &scene);
     let recorder =
         folder::claim(folder, || RunRecorder::create(folder, simulation.stepper(), options, outputs(&scene)));
@@ -92,20 +114,27 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
         if let Some(sizes) = &mut sizes {
             observers.push(sizes);
         }
+        if let Some(hand) = &mut hand {
+            observers.push(hand);
+        }
         simulation.run(&mut observers)
     };
     drop(progress);
     let mut recorded = recorder.finish(inputs(&scene, arguments), &outcome, simulation.statistics());
+    // the solver tells what it saw when it goes
+    drop(simulation);
+    let (paths, dumped) = seen.recv().map_or((Vec::new(), None), |seen| (seen.tally.into_paths(), seen.dumped));
+    let extended = summary::extend(folder, &recorded.summary, &paths);
     let failure = match (outcome, recorded.error.take()) {
         (Err(error), _) => Some(Failure::Computation(format!("{error}; results so far are in `{}`", folder.display()))),
         (Ok(_), Some(error)) => Some(recording(error, folder)),
-        (Ok(_), None) => None,
+        (Ok(_), None) => dumped.as_ref().and_then(|d| d.error.clone()).map(Failure::Environment).or(extended.err()),
     };
     // expectations speak of the whole run, and of the file as it is written
     let finished = recorded.summary.status == Status::Finished && !progress::interrupted();
     let as_written = *scene.overrides() == Overrides::default();
     let expectations = if finished && as_written { watch.outcomes() } else { Vec::new() };
-    Ok((Run { scene, recorded, impacts, frames, sizes, expectations, _claim: claim }, failure))
+    Ok((Run { scene, recorded, impacts, frames, sizes, expectations, paths, dumped, _claim: claim }, failure))
 }
 
 /// What stopped the recording: numbers that are none, a wrong choice of columns, or the disk.

@@ -53,6 +53,7 @@ fn build(run: &Run) -> Report {
         steps(run, sizes, report.section("Steps"));
     }
     impacts(run, report.section("Impacts"));
+    solver(run, report.section("Solver"));
     certificate(run, report.section("Certificate and energy"));
     report
         .section("Model file")
@@ -192,6 +193,30 @@ fn impacts(run: &Run, section: &mut Section) {
         table.row(cells);
     }
     section.push(table);
+}
+
+fn solver(run: &Run, section: &mut Section) {
+    if run.paths.is_empty() {
+        section.paragraph("No law acted: there was nothing to solve.");
+        return;
+    }
+    section.paragraph(
+        "Methods in the order in which they were tried on a problem; the next one was tried where the one before missed the tolerance.",
+    );
+    let mut table = Table::new(run.scene.solver.describe(), ["methods", "problems", "not solved", "worst residual"]);
+    for path in &run.paths {
+        let residual = Cell::Formatted { value: path.worst_residual, text: format!("{:.1e}", path.worst_residual) };
+        table.row([
+            Cell::from(path.methods.as_str()),
+            Cell::from(path.problems as usize),
+            Cell::from(path.failed as usize),
+            residual,
+        ]);
+    }
+    section.push(table);
+    for note in run.dumped.iter().flat_map(|dumped| dumped.warnings()) {
+        section.callout(Callout::Warning, note);
+    }
 }
 
 fn certificate(run: &Run, section: &mut Section) {

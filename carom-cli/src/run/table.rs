@@ -26,6 +26,9 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
         row("rejected tries", summary.statistics.rejected.to_string());
     }
     row("solves", summary.statistics.solves.to_string());
+    for path in &run.paths {
+        row(&format!("  by {}", path.methods), path.problems.to_string());
+    }
     row("impacts", summary.impacts.to_string());
     if let Some(gap) = summary.smallest_gap.overall {
         row("smallest gap", format!("{gap:.6e} m"));
@@ -36,6 +39,9 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
         row("numerical residue", format!("{:.3e} J", energy.residue));
     }
     row("worst certificate", format!("{:.2e}", summary.certificate.residual));
+    if let Some(dumped) = &run.dumped {
+        row("problems written", format!("{} in {}", dumped.written, dumped.folder.display()));
+    }
     row("wall time", format!("{:.3} s", summary.wall_seconds));
     for outcome in &run.expectations {
         let expected = &outcome.expectation;

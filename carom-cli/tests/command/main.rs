@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod converge;
+mod dump;
 mod examples;
 mod failures;
 mod mistakes;

@@ -19,10 +19,12 @@ mod hierarchical;
 mod matrix;
 mod siconos;
 mod token;
+mod write;
 
 use carom_solve::StoredProblem;
 pub use error::{FileError, Position, Reason};
 use std::path::Path;
+pub use write::{Encoded, capture, encode};
 
 /// The kind of a problem file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,7 +24,7 @@ use carom::model::Mechanical;
 use carom::scheme::{AnyModel, BindError, Stepper};
 use carom::simulation::{Adaptive, Controller, FixedStep, Simulation, SimulationError};
 use carom::{ModelError, State};
-use carom_solve::{Law, OptionError};
+use carom_solve::{Law, OptionError, Solver};
 
 pub use choice::Choice;
 pub use draw::{Drawing, Shape, ShapeKind};
@@ -213,14 +213,26 @@ impl Scene {
     /// # Errors
     /// Does not fail for a scene that was loaded.
     pub fn stepper(&self) -> Result<Box<dyn Stepper>, BuildError> {
+        self.stepper_with(|solver| solver)
+    }
+
+    /// A new stepper whose solver is wrapped, by one that counts or writes what it is given.
+    ///
+    /// # Errors
+    /// Does not fail for a scene that was loaded.
+    pub fn stepper_with(
+        &self,
+        wrap: impl FnOnce(Box<dyn Solver>) -> Box<dyn Solver>,
+    ) -> Result<Box<dyn Stepper>, BuildError> {
         let scheme = carom::scheme::find(&self.scheme.name);
         let scheme = scheme.ok_or_else(|| BuildError::Scheme(self.scheme.name.clone()))?;
         let solver = carom_solve::solver::find(&self.solver.name);
         let solver = solver.ok_or_else(|| BuildError::Solver(self.solver.name.clone()))?;
         let solver = (solver.build)(&self.solver.options)?;
+        let (options, model, solver) = (&self.scheme.options, self.model()?, wrap(solver));
         Ok(match &self.adaptive {
-            Some(adaptive) => (scheme.bind_adaptive)(&self.scheme.options, adaptive.accuracy(), self.model()?, solver)?,
-            None => (scheme.bind)(&self.scheme.options, self.model()?, solver)?,
+            Some(adaptive) => (scheme.bind_adaptive)(options, adaptive.accuracy(), model, solver)?,
+            None => (scheme.bind)(options, model, solver)?,
         })
     }
 
@@ -238,6 +250,17 @@ impl Scene {
     /// # Errors
     /// Does not fail for a scene that was loaded.
     pub fn simulation(&self) -> Result<Simulation, BuildError> {
-        Ok(Simulation::new(self.stepper()?, self.controller(), self.span.end)?)
+        self.simulation_with(|solver| solver)
+    }
+
+    /// A new simulation whose solver is wrapped.
+    ///
+    /// # Errors
+    /// Does not fail for a scene that was loaded.
+    pub fn simulation_with(
+        &self,
+        wrap: impl FnOnce(Box<dyn Solver>) -> Box<dyn Solver>,
+    ) -> Result<Simulation, BuildError> {
+        Ok(Simulation::new(self.stepper_with(wrap)?, self.controller(), self.span.end)?)
     }
 }

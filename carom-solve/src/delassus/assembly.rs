@@ -3,7 +3,7 @@
 //! A law sees another one only through the blocks of `A` that both touch, or through `D`. So for each law: solve within the
 //! blocks that its rows of `B` touch, then multiply by the rows of `C` of the laws known to touch the same blocks.
 
-use super::Delassus;
+use super::{BlockInverse, Delassus};
 use crate::{Parts, Rows};
 
 /// Up to this many laws the plain double loop is faster than any index.
@@ -16,8 +16,6 @@ pub(super) struct Workspace {
     raw: Vec<f64>,                     // values in the order of assembly
     response: Vec<f64>, // (n × size of a law) A⁻¹ B of one law, the entries of a dof side by side; zero between laws
     local: Vec<f64>,    // response within one block of A
-    block_start: Vec<usize>, // (blocks of A + 1) first dof
-    block_of: Vec<u32>, // (n) block of A of each dof
     block_seen: Vec<u32>, // (blocks of A) last law that touched it, plus one
     touched: Vec<u32>,  // blocks of A that the law touches
     law_start: Vec<usize>, // (blocks of A + 1) first entry in `law_in`
@@ -34,6 +32,7 @@ impl Delassus {
     pub(crate) fn assemble(&mut self, p: &Parts<'_>, offset: &[usize]) {
         self.offset.clear();
         self.offset.extend_from_slice(offset);
+        self.inverse.clear();
         match (p.laws.len(), p.lhs.dim()) {
             (1, _) => return self.assemble_alone(p),
             (_, 0) => self.assemble_direct(p),
@@ -163,7 +162,7 @@ impl Delassus {
         let laws = p.laws.len();
         let work = &mut self.work;
         work.index_laws(&self.offset, laws);
-        work.index_blocks(p, &self.offset);
+        work.index_blocks(p, &self.offset, &mut self.inverse);
         work.index_feedthrough(p.feedthrough, self.offset[laws]);
         work.by_column.clear();
         work.raw.clear();
@@ -171,9 +170,9 @@ impl Delassus {
         work.response.resize(3 * p.lhs.dim(), 0.0);
         for j in 0..laws {
             match self.offset[j + 1] - self.offset[j] {
-                1 => work.column_of::<1>(p, &self.offset, j),
-                2 => work.column_of::<2>(p, &self.offset, j),
-                _ => work.column_of::<3>(p, &self.offset, j),
+                1 => work.column_of::<1>(p, &self.offset, j, &self.inverse),
+                2 => work.column_of::<2>(p, &self.offset, j, &self.inverse),
+                _ => work.column_of::<3>(p, &self.offset, j, &self.inverse),
             }
         }
         self.sort_into_rows(laws);
@@ -247,17 +246,10 @@ impl Workspace {
     }
 
     /// The blocks of `A`, and the laws whose rows of `C` read each of them.
-    fn index_blocks(&mut self, p: &Parts<'_>, offset: &[usize]) {
-        let (n, laws) = (p.lhs.dim(), p.laws.len());
-        self.block_start.clear();
-        self.block_of.clear();
-        while self.block_of.len() < n {
-            let first = self.block_of.len();
-            self.block_of.resize(p.lhs.block(first).end.clamp(first + 1, n), self.block_start.len() as u32);
-            self.block_start.push(first);
-        }
-        self.block_start.push(n);
-        let blocks = self.block_start.len() - 1;
+    fn index_blocks(&mut self, p: &Parts<'_>, offset: &[usize], inverse: &mut BlockInverse) {
+        let laws = p.laws.len();
+        inverse.index(p.lhs);
+        let blocks = inverse.blocks();
         self.block_seen.clear();
         self.block_seen.resize(blocks, 0);
         self.law_start.clear();
@@ -268,7 +260,7 @@ impl Workspace {
             self.block_seen.fill(0);
             for i in (0..laws).rev() {
                 for &(dof, _) in (offset[i]..offset[i + 1]).flat_map(|r| p.output.row(r)) {
-                    let block = self.block_of[dof] as usize;
+                    let block = inverse.block_of(dof);
                     if self.block_seen[block] == i as u32 + 1 {
                         continue;
                     }
@@ -291,6 +283,7 @@ impl Workspace {
             }
         }
         self.block_seen.fill(0);
+        inverse.invert(p.lhs, self.law_in.len());
     }
 
     /// `D` by columns.
@@ -317,9 +310,9 @@ impl Workspace {
     }
 
     /// Blocks (i, j) of one law j of N rows.
-    fn column_of<const N: usize>(&mut self, p: &Parts<'_>, offset: &[usize], j: usize) {
+    fn column_of<const N: usize>(&mut self, p: &Parts<'_>, offset: &[usize], j: usize, inverse: &BlockInverse) {
         let mark = j as u32 + 1;
-        self.respond::<N>(p, offset[j], mark);
+        self.respond::<N>(p, offset[j], mark, inverse);
         self.found.clear();
         self.law_seen[j] = mark;
         self.multiply::<N>(p, offset, j);
@@ -338,8 +331,8 @@ impl Workspace {
         }
         // leave the response zero for the next law
         for &block in &self.touched {
-            let (first, end) = (self.block_start[block as usize], self.block_start[block as usize + 1]);
-            self.response[first * N..end * N].fill(0.0);
+            let dofs = inverse.range(block as usize);
+            self.response[dofs.start * N..dofs.end * N].fill(0.0);
         }
         for &i in &self.found {
             let (at, height) = (self.place[i as usize], offset[i as usize + 1] - offset[i as usize]);
@@ -350,20 +343,30 @@ impl Workspace {
     }
 
     /// The response to the N columns of `B` from `first`, within the blocks of `A` that they touch.
-    fn respond<const N: usize>(&mut self, p: &Parts<'_>, first: usize, mark: u32) {
+    fn respond<const N: usize>(&mut self, p: &Parts<'_>, first: usize, mark: u32, inverse: &BlockInverse) {
         self.touched.clear();
         for k in 0..N {
             for &(dof, value) in p.input.row(first + k) {
-                let block = self.block_of[dof];
-                if self.block_seen[block as usize] != mark {
-                    self.block_seen[block as usize] = mark;
-                    self.touched.push(block);
+                let block = inverse.block_of(dof);
+                if self.block_seen[block] != mark {
+                    self.block_seen[block] = mark;
+                    self.touched.push(block as u32);
                 }
-                self.response[dof * N + k] += value;
+                if inverse.is_computed() {
+                    let start = inverse.range(block).start;
+                    for (x, column) in self.response[start * N + k..].iter_mut().step_by(N).zip(inverse.column(dof)) {
+                        *x += value * column;
+                    }
+                } else {
+                    self.response[dof * N + k] += value;
+                }
             }
         }
+        if inverse.is_computed() {
+            return;
+        }
         for &block in &self.touched {
-            let dofs = self.block_start[block as usize]..self.block_start[block as usize + 1];
+            let dofs = inverse.range(block as usize);
             let response = &mut self.response[dofs.start * N..dofs.end * N];
             for k in 0..N {
                 self.local.clear();

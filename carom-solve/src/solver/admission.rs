@@ -1,7 +1,39 @@
-//! What every solver asks before it starts: laws that make sense and numbers that are finite.
+//! What every solver asks before it starts: options and laws that make sense, numbers that are finite.
 
 use super::{SolveError, Unsupported};
-use crate::{Delassus, Law, OneStepProblem};
+use crate::{Certificate, Delassus, Law, OneStepProblem, OptionError, Reaction};
+
+/// Refuses numbers that are not positive and finite.
+pub(super) fn positive(field: &'static str, value: f64) -> Result<(), OptionError> {
+    match value > 0.0 && value.is_finite() {
+        true => Ok(()),
+        false => Err(OptionError::new(field, "must be positive and finite")),
+    }
+}
+
+/// Refuses a limit of zero.
+pub(super) fn count(field: &'static str, value: usize) -> Result<(), OptionError> {
+    match value {
+        0 => Err(OptionError::new(field, "must be at least 1")),
+        _ => Ok(()),
+    }
+}
+
+/// The beginning of methods for all laws: refuses what cannot be solved, and solves what needs no reaction at all.
+pub(super) fn begin(
+    solver: &'static str,
+    problem: &OneStepProblem<'_>,
+    w: &Delassus,
+    z: &mut Reaction,
+) -> Result<Option<Certificate>, SolveError> {
+    valid(solver, problem.laws())?;
+    finite(problem, w)?;
+    if !at_rest(problem) {
+        return Ok(None);
+    }
+    z.reset(problem.size());
+    Ok(Some(problem.certify(z)))
+}
 
 /// Refuses laws whose data make no sense.
 pub(super) fn valid(solver: &'static str, laws: &[Law]) -> Result<(), Unsupported> {

@@ -12,9 +12,9 @@
 //! their projection on a line, a half-line or an interval. Steps solve `J Δr = −F` and are halved until `‖F‖` falls below the
 //! largest of its last five values.
 
+use super::linear_system::LinearSystem;
 use super::scaled::Scaled;
-use crate::block_lu::BlockLu;
-use crate::{Law, SolveError};
+use crate::{Law, OneStepProblem, SolveError};
 
 /// Values of ‖F‖ that the line search looks back to.
 const MEMORY: usize = 5;
@@ -37,23 +37,21 @@ pub(super) struct Target<'a> {
 /// Buffers of the method.
 #[derive(Default)]
 pub(super) struct AlartCurnier {
-    pub lu: BlockLu,
-    rho: Vec<[f64; 2]>,   // (laws) ρ_N, ρ_T
-    slope: Vec<[f64; 9]>, // (laws) G
-    jacobian: Vec<f64>,   // (blocks × width²) J
-    pub u: Vec<f64>,      // u (2) of the current point
-    f: Vec<f64>,          // F (1) of the current point
-    negative: Vec<f64>,   // −F
-    step: Vec<f64>,       // Δr
-    response: Vec<f64>,   // (W + a I) Δr
-    from: Vec<f64>,       // r before the step
-    u_from: Vec<f64>,     // u before the step
+    pub system: LinearSystem,
+    rho: Vec<[f64; 2]>, // (laws) ρ_N, ρ_T
+    pub u: Vec<f64>,    // u (2) of the current point
+    f: Vec<f64>,        // F (1) of the current point
+    negative: Vec<f64>, // −F
+    step: Vec<f64>,     // Δr
+    response: Vec<f64>, // (W + a I) Δr
+    from: Vec<f64>,     // r before the step
+    u_from: Vec<f64>,   // u before the step
 }
 
 impl AlartCurnier {
     /// Sizes the buffers and analyses the pattern.
-    pub fn prepare(&mut self, scaled: &Scaled) -> Result<(), SolveError> {
-        self.lu.analyse(&scaled.pattern)?;
+    pub fn prepare(&mut self, problem: &OneStepProblem<'_>, scaled: &Scaled) -> Result<(), SolveError> {
+        self.system.analyse(problem, scaled)?;
         let width = scaled.pattern.width;
         self.rho.clear();
         self.rho.extend(scaled.laws.iter().zip(&scaled.diagonal).map(|(law, &k)| {
@@ -62,8 +60,6 @@ impl AlartCurnier {
             let trace: f64 = (1..=tangents).map(|t| block[t * width + t]).sum();
             [inverse(block[0]), inverse(trace / tangents.max(1) as f64)]
         }));
-        self.slope.resize(scaled.laws.len(), [0.0; 9]);
-        self.jacobian.resize(scaled.value.len(), 0.0);
         let n = scaled.len();
         for buffer in [&mut self.u, &mut self.f, &mut self.negative, &mut self.step] {
             buffer.resize(n, 0.0);
@@ -92,11 +88,13 @@ impl AlartCurnier {
                 return (iteration, false);
             }
             self.linearise(scaled, target.weight, r);
-            self.lu.factor(&self.jacobian);
+            if !self.system.factor(scaled) {
+                return (iteration, false);
+            }
             for (b, f) in self.negative.iter_mut().zip(&self.f) {
                 *b = -f;
             }
-            if !self.lu.solve(&self.jacobian, &self.negative, &mut self.step) {
+            if !self.system.solve(scaled, &self.negative, &mut self.step) {
                 return (iteration, false);
             }
             let largest = memory.iter().copied().fold(0.0, f64::max);
@@ -125,47 +123,17 @@ impl AlartCurnier {
         let width = scaled.pattern.width;
         for (i, law) in scaled.laws.iter().enumerate() {
             let rows = i * width..i * width + law.size();
-            self.slope[i] = slope(*law, self.rho[i], &r[rows.clone()], &self.u[rows]);
-        }
-        match width {
-            1 => self.fill::<1, 1>(scaled, weight),
-            2 => self.fill::<2, 4>(scaled, weight),
-            _ => self.fill::<3, 9>(scaled, weight),
-        }
-    }
-
-    fn fill<const B: usize, const N: usize>(&mut self, scaled: &Scaled, weight: f64) {
-        let jacobian = self.jacobian.as_chunks_mut::<N>().0;
-        let value = scaled.value.as_chunks::<N>().0;
-        for (i, law) in scaled.laws.iter().enumerate() {
-            let (g, [normal, tangent]) = (&self.slope[i], self.rho[i]);
-            let range = scaled.pattern.start[i]..scaled.pattern.start[i + 1];
-            // G ρ, cut to the width of the blocks
-            let mut scale = [0.0; N];
-            for row in 0..B {
-                for column in 0..B {
-                    scale[row * B + column] = g[row * 3 + column] * if column == 0 { normal } else { tangent };
-                }
+            let [normal, tangent] = self.rho[i];
+            let g = slope(*law, self.rho[i], &r[rows.clone()], &self.u[rows]);
+            let block = &mut self.system.diagonal[i];
+            for k in 0..9 {
+                // J = X + Y W with Y = G ρ
+                block.y[k] = g[k] * if k % 3 == 0 { normal } else { tangent };
+                block.x[k] = block.y[k] * weight - g[k];
             }
-            for (j, w) in jacobian[range.clone()].iter_mut().zip(&value[range]) {
-                let mut out = [0.0; N];
-                for row in 0..B {
-                    for k in 0..B {
-                        for column in 0..B {
-                            out[row * B + column] += scale[row * B + k] * w[k * B + column];
-                        }
-                    }
-                }
-                *j = out;
+            for k in [0, 4, 8] {
+                block.x[k] += 1.0 + SHIFT;
             }
-            let block = &mut jacobian[scaled.diagonal[i]];
-            for row in 0..B {
-                for column in 0..B {
-                    block[row * B + column] += scale[row * B + column] * weight - g[row * 3 + column];
-                }
-                block[row * B + row] += 1.0 + SHIFT;
-            }
-            debug_assert!(law.size() <= B);
         }
     }
 

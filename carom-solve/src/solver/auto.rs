@@ -4,7 +4,7 @@
 //! |---|---|
 //! | empty, or nothing approaches | no reaction |
 //! | one law | closed form, then as below |
-//! | no friction, up to 30 rows | Lemke, Newton-min, Gauss-Seidel while it pays, interior point, enumeration |
+//! | no friction, up to 100 rows | Lemke, Newton-min, Gauss-Seidel while it pays, interior point, enumeration |
 //! | no friction, up to 1000 rows | Newton-min, Lemke, Gauss-Seidel while it pays, interior point |
 //! | no friction, larger | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
 //! | planar friction, up to 24 rows | Lemke, Gauss-Seidel while it pays, interior point, enumeration |
@@ -24,6 +24,9 @@
 //! its proximal finish [desaxce1998, rockafellar1976] follows, from its own start: points of Gauss-Seidel are worse starts
 //! even where their residual is smaller.
 //!
+//! Work is limited: interior point and the last Gauss-Seidel may each take `budget · max(laws, 1000)` nanoseconds as the weights of
+//! (1) estimate them, so that the same problem always ends at the same place, on any machine.
+//!
 //! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate. Without
 //! friction a ray of Lemke's method outweighs it: for positive semidefinite `W` it proves that there is no solution.
 //!
@@ -36,6 +39,7 @@ use super::lemke::{Lemke, LemkeOptions};
 use super::local::Local;
 use super::newton_min::{NewtonMin, NewtonMinOptions};
 use super::nsgs::{Nsgs, NsgsOptions};
+use super::proximal::{Proximal, ProximalOptions};
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
@@ -60,6 +64,8 @@ pub struct AutoOptions {
     pub tolerance: f64,
     /// Largest number of Gauss-Seidel sweeps over all laws [-].
     pub max_sweeps: usize,
+    /// Estimated work that a costly rung may take, in nanoseconds of a usual core per law; problems count as having 1000 laws at least [-].
+    pub budget: f64,
     /// Largest relative error of the literature (natural map with ρ = 1, in the user's units) that is accepted besides; none if it does not matter [-].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
@@ -68,7 +74,7 @@ pub struct AutoOptions {
 
 impl Default for AutoOptions {
     fn default() -> Self {
-        AutoOptions { tolerance: 1e-10, max_sweeps: 10_000, full_error: None }
+        AutoOptions { tolerance: 1e-10, max_sweeps: 10_000, budget: 1.5e6, full_error: None }
     }
 }
 
@@ -82,6 +88,10 @@ impl Options for AutoOptions {
     fn validate(&self) -> Result<(), OptionError> {
         if self.full_error.is_some_and(|e| !(e > 0.0 && e.is_finite())) {
             return Err(OptionError::new("full-error", "must be positive and finite"));
+        }
+        // an infinite budget is none
+        if self.budget.is_nan() || self.budget <= 0.0 {
+            return Err(OptionError::new("budget", "must be positive"));
         }
         self.sweeps().validate()
     }
@@ -112,7 +122,7 @@ fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
         (1, true, ..) => &[ClosedForm, Sweeps, InteriorPoint],
         (1, ..) => &[ClosedForm, Lemke, Enumeration],
         (_, true, ..) => &[Sweeps, InteriorPoint, AllSweeps],
-        (_, _, false, ..=30) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
+        (_, _, false, ..=100) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
         (_, _, false, ..=1000) => &[NewtonMin, Lemke, Sweeps, InteriorPoint],
         (_, _, false, _) => &[Sweeps, InteriorPoint, AllSweeps],
         (_, _, true, ..=24) => &[Lemke, Sweeps, InteriorPoint, Enumeration],
@@ -128,6 +138,7 @@ pub struct Auto {
     newton_min: NewtonMin,
     nsgs: Nsgs,
     interior: InteriorPoint,
+    proximal: Proximal,
     enumerative: Enumerative,
     record: Record,
     best: Vec<f64>, // (m) reactions of the best certificate so far
@@ -150,7 +161,8 @@ impl Configured for Auto {
             lemke: Lemke::configure(LemkeOptions { tolerance, ..LemkeOptions::default() }),
             newton_min: NewtonMin::configure(NewtonMinOptions { tolerance, ..NewtonMinOptions::default() }),
             nsgs: Nsgs::configure(options.sweeps()),
-            interior: interior_point(tolerance),
+            interior: InteriorPoint::configure(InteriorPointOptions { tolerance, ..InteriorPointOptions::default() }),
+            proximal: Proximal::configure(ProximalOptions { tolerance, ..ProximalOptions::default() }),
             enumerative: Enumerative::configure(EnumerativeOptions { tolerance, ..EnumerativeOptions::default() }),
             record: Record::default(),
             best: Vec::new(),
@@ -286,16 +298,23 @@ impl Auto {
                     left <= cost::LEAST || left <= *budget.get_or_insert_with(|| cost::in_sweeps(interior, problem))
                 })
             }
-            Rung::AllSweeps => self.nsgs.sweep_while(tolerance, problem, z, &mut |_, _| true),
+            Rung::AllSweeps => {
+                let most = cost::allowed(self.options.budget, problem) / cost::sweep(problem);
+                self.nsgs.sweep_while(tolerance, problem, z, &mut |done, _| done as f64 <= most.max(cost::LEAST))
+            }
             Rung::InteriorPoint => {
-                if !cost::is_affordable(&mut self.interior, problem) {
+                if !cost::is_affordable(self.options.budget, &mut self.interior, problem) {
                     let (size, limit) = (problem.laws().len(), cost::LARGEST);
                     return Err(SolveError::TooLarge { what: "laws to be factored", size, limit });
                 }
+                let most = cost::iterations(self.options.budget, &mut self.interior, problem);
                 if tolerance == self.options.tolerance {
+                    self.interior.limit(most);
                     return self.interior.solve(problem, z);
                 }
-                interior_point(tolerance).solve(problem, z)
+                // only the full error is missing: the point is nearly there
+                self.proximal.limit(tolerance, most);
+                self.proximal.solve(problem, z)
             }
             Rung::Enumeration => {
                 let size = combinations(problem.laws());
@@ -321,8 +340,4 @@ impl Auto {
         }
         problem.conclude(z, self.options.tolerance, 0)
     }
-}
-
-fn interior_point(tolerance: f64) -> InteriorPoint {
-    InteriorPoint::configure(InteriorPointOptions { tolerance, ..InteriorPointOptions::default() })
 }

@@ -41,9 +41,7 @@ impl Default for EnumerativeOptions {
 
 impl Options for EnumerativeOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(OptionError::new("tolerance", "must be positive and finite"));
-        }
+        admission::positive("tolerance", self.tolerance)?;
         if self.max_candidates == 0 {
             return Err(OptionError::new("max-candidates", "must be at least 1"));
         }

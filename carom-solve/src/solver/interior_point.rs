@@ -9,14 +9,15 @@
 //!     r̂ ∘ û = σ γ e,   γ = mean of r̂·û                                                           (2)
 //! ```
 //!
-//! takes the exact derivative of `‖û_T‖`. Eliminating `Δû` leaves one system with the pattern of `W`,
+//! takes the exact derivative of `‖û_T‖`. Eliminating `Δû` leaves one system, factored in the space of contacts or of velocities,
 //!
 //! ```text
 //!     (W + P⁻¹ E A(r̂)⁻¹ A(û) P⁻¹) Δr = P⁻¹ (F₁ − E A(r̂)⁻¹ F₂),   E = I − e tᵀ,   t = (0, û_T/‖û_T‖)    (3)
 //! ```
 //!
-//! with the arrow matrices `A`. One common step keeps 0.99 of the distance to the boundary; `σ` follows the last step: 0.1
-//! after steps above 0.9, then 0.25, 0.5 and 0.9. Unilateral rows are cones of one dimension, boxes have one barrier for each
+//! with the arrow matrices `A`. After a step that was cut short, below 0.03, `t = 0` is taken until steps are longer than a half
+//! again: with the curvature of `‖û_T‖` left out the path goes on where it had jammed. One common step keeps 0.99 of the
+//! distance to the boundary; `σ` follows the last step: 0.1 after steps above 0.9, then 0.25, 0.5 and 0.9. Unilateral rows are cones of one dimension, boxes have one barrier for each
 //! finite bound, equalities none, and contacts without friction are unilateral rows whose tangential reaction is zero.
 //!
 //! The guess is not used: a point near the boundary is a bad start of a path through the interior. Near the end the matrix
@@ -24,20 +25,29 @@
 //! the path ends, proximal Newton steps take over (see `proximal`), which need a few more factorisations. The option
 //! `finish = "path"` does without them.
 
+use super::linear_system::LinearSystem;
 use super::proximal::{CAREFUL, Limits, Rounds};
 use super::scaled::Scaled;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
-use crate::block_lu::BlockLu;
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod barrier;
 
-use barrier::{Barrier, Side};
+use barrier::Barrier;
 
 /// Steps shorter than this end the path.
 const SHORTEST: f64 = 1e-10;
+
+/// Steps shorter than this are followed by one with `‖û_T‖` frozen in the derivatives,
+const FREEZE: f64 = 0.03;
+
+/// and so on until a step is longer than this.
+const THAW: f64 = 0.5;
+
+/// Steps in which the error must fall to a half: where it does not, the path is jammed.
+const PATIENCE: usize = 25;
 
 /// Steps of the path at most.
 const LONGEST: usize = 120;
@@ -79,13 +89,8 @@ impl Default for InteriorPointOptions {
 
 impl Options for InteriorPointOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(OptionError::new("tolerance", "must be positive and finite"));
-        }
-        if self.max_iterations == 0 {
-            return Err(OptionError::new("max-iterations", "must be at least 1"));
-        }
-        Ok(())
+        admission::positive("tolerance", self.tolerance)?;
+        admission::count("max-iterations", self.max_iterations)
     }
 }
 
@@ -125,19 +130,16 @@ impl Solver for InteriorPoint {
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let w = problem.delassus();
-        self.admits(problem.laws())?;
-        admission::finite(problem, &w)?;
-        if admission::at_rest(problem) {
-            z.reset(problem.size());
-            return problem.conclude(z, self.options.tolerance, 0);
+        if let Some(certificate) = admission::begin("interior-point", problem, &w, z)? {
+            return Ok(certificate);
         }
         self.scaled.load(problem, &w);
         self.path.prepare(&self.scaled);
-        self.rounds.prepare(&self.scaled)?;
+        self.rounds.prepare(problem, &self.scaled)?;
         let InteriorPointOptions { tolerance, max_iterations, finish } = self.options;
         let handover = if finish == Finish::Path { tolerance } else { tolerance.max(HANDOVER) };
         let path = Limits { tolerance: handover, max_iterations: max_iterations.min(LONGEST) };
-        let mut iterations = self.path.follow(&self.scaled, self.rounds.factorisation(), path);
+        let mut iterations = self.path.follow(&self.scaled, self.rounds.system(), path);
         let mut best = &self.path.best;
         if self.path.error > CAREFUL * tolerance && finish == Finish::Proximal {
             self.rounds.centre.copy_from_slice(&self.path.best);
@@ -161,12 +163,17 @@ impl Solver for InteriorPoint {
 }
 
 impl InteriorPoint {
+    /// Limits the Newton steps of the next solves.
+    pub fn limit(&mut self, max_iterations: usize) {
+        self.options.max_iterations = max_iterations.max(1);
+    }
+
     /// Multiplications of one factorisation for this problem: what a step costs. The analysis is kept for the solve.
     pub fn multiplications(&mut self, problem: &OneStepProblem<'_>) -> Result<f64, SolveError> {
         self.scaled.load(problem, &problem.delassus());
-        let lu = self.rounds.factorisation();
-        lu.analyse(&self.scaled.pattern)?;
-        Ok(lu.multiplications())
+        let system = self.rounds.system();
+        system.analyse(problem, &self.scaled)?;
+        Ok(system.multiplications())
     }
 }
 
@@ -176,7 +183,6 @@ pub(super) struct Path {
     barrier: Vec<Barrier>, // (laws) reactions and dual variables of each law
     r: Vec<f64>,           // reactions
     u: Vec<f64>,           // W r + q
-    matrix: Vec<f64>,      // (3)
     right: Vec<f64>,       // right-hand side of (3)
     step: Vec<f64>,        // Δr
     response: Vec<f64>,    // W Δr
@@ -187,7 +193,6 @@ pub(super) struct Path {
 impl Path {
     /// Sizes the buffers.
     pub fn prepare(&mut self, scaled: &Scaled) {
-        self.matrix.resize(scaled.value.len(), 0.0);
         let n = scaled.len();
         for buffer in [&mut self.r, &mut self.u, &mut self.right, &mut self.step, &mut self.response, &mut self.best] {
             buffer.clear();
@@ -196,13 +201,14 @@ impl Path {
     }
 
     /// Follows the path until the error is below the tolerance, or no further. The number of steps.
-    pub fn follow(&mut self, scaled: &Scaled, lu: &mut BlockLu, limits: Limits) -> usize {
+    pub fn follow(&mut self, scaled: &Scaled, system: &mut LinearSystem, limits: Limits) -> usize {
         let width = scaled.pattern.width;
         let start = 1.0 / (scaled.laws.len() as f64).sqrt();
         self.barrier.clear();
         self.barrier.extend(scaled.laws.iter().map(|law| Barrier::new(*law, start)));
         self.error = f64::INFINITY;
-        let (mut last, mut iteration) = (0.5, 0);
+        let mut halved = (f64::INFINITY, 0); // error when it last fell to a half, and the step
+        let (mut last, mut slope, mut iteration) = (0.5, 1.0, 0);
         loop {
             for (barrier, r) in self.barrier.iter().zip(self.r.chunks_mut(width)) {
                 barrier.reaction(r);
@@ -213,9 +219,13 @@ impl Path {
                 self.error = error;
                 self.best.copy_from_slice(&self.r);
             }
+            if error < 0.5 * halved.0 {
+                halved = (error, iteration);
+            }
             if error <= CAREFUL * limits.tolerance
                 || iteration == limits.max_iterations
                 || last < SHORTEST
+                || iteration - halved.1 > PATIENCE
                 || !error.is_finite()
             {
                 return iteration;
@@ -223,7 +233,13 @@ impl Path {
             iteration += 1;
             let gap = self.gap();
             let aim = gap * centring(last);
-            if !self.direction(scaled, lu, aim) {
+            // a step that ends at once was led astray by the curvature of ‖û_T‖
+            if last < FREEZE {
+                slope = 0.0;
+            } else if last > THAW {
+                slope = 1.0;
+            }
+            if !self.direction(scaled, system, aim, slope) {
                 return iteration;
             }
             let keep = if gap < 1e-6 { 0.999 } else { 0.99 };
@@ -238,24 +254,22 @@ impl Path {
     }
 
     /// Solves (3), and finds the step of the dual variables.
-    fn direction(&mut self, scaled: &Scaled, lu: &mut BlockLu, aim: f64) -> bool {
+    fn direction(&mut self, scaled: &Scaled, system: &mut LinearSystem, aim: f64, slope: f64) -> bool {
         let width = scaled.pattern.width;
-        self.matrix.copy_from_slice(&scaled.value);
         for (i, barrier) in self.barrier.iter_mut().enumerate() {
             let rows = i * width..(i + 1) * width;
-            let side = barrier.eliminate(&self.u[rows.clone()], aim);
-            let at = scaled.diagonal[i] * width * width;
-            add_side(&side, width, &mut self.matrix[at..at + width * width], &mut self.right[rows]);
+            let side = barrier.eliminate(&self.u[rows.clone()], aim, slope);
+            (system.diagonal[i].x, system.diagonal[i].inverse) = (side.block, side.inverse);
+            self.right[rows].copy_from_slice(&side.right[..width]);
         }
-        lu.factor(&self.matrix);
-        if !lu.solve(&self.matrix, &self.right, &mut self.step) {
+        if !system.factor_shifted(scaled) || !system.solve(scaled, &self.right, &mut self.step) {
             return false;
         }
         self.response.fill(0.0);
         scaled.pattern.add_mul(&scaled.value, &self.step, &mut self.response);
         let parts = self.step.chunks(width).zip(self.response.chunks(width));
         for (barrier, (step, response)) in self.barrier.iter_mut().zip(parts) {
-            barrier.set_step(step, response, aim);
+            barrier.set_step(step, response, aim, slope);
         }
         true
     }
@@ -282,15 +296,5 @@ fn centring(last: f64) -> f64 {
         x if x > 0.5 => 0.25,
         x if x > 0.1 => 0.5,
         _ => 0.9,
-    }
-}
-
-/// Adds the block of a law to a diagonal block of its width, and writes the right-hand side.
-fn add_side(side: &Side, width: usize, block: &mut [f64], right: &mut [f64]) {
-    for row in 0..width {
-        for column in 0..width {
-            block[row * width + column] += side.block[row * 3 + column];
-        }
-        right[row] = side.right[row];
     }
 }

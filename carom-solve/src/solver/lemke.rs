@@ -91,13 +91,8 @@ impl Default for LemkeOptions {
 
 impl Options for LemkeOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(OptionError::new("tolerance", "must be positive and finite"));
-        }
-        if self.max_pivots == 0 {
-            return Err(OptionError::new("max-pivots", "must be at least 1"));
-        }
-        Ok(())
+        admission::positive("tolerance", self.tolerance)?;
+        admission::count("max-pivots", self.max_pivots)
     }
 }
 

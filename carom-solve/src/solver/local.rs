@@ -47,6 +47,19 @@ impl Local {
         }
     }
 
+    /// `A λ`, what the law does to itself.
+    #[inline]
+    pub(super) fn own(&self, lambda: &[f64], out: &mut [f64]) {
+        match (self, lambda, &mut *out) {
+            (Local::Equality { w } | Local::Unilateral { w } | Local::Box { w, .. }, [lambda], [out]) => {
+                *out = w * lambda
+            }
+            (Local::Coulomb2(contact), &[n, t], [..]) => out.copy_from_slice(&contact.own([n, t])),
+            (Local::Coulomb3(contact), &[n, s, t], [..]) => out.copy_from_slice(&contact.own([n, s, t])),
+            _ => debug_assert!(false, "rows of a law and of its block differ"),
+        }
+    }
+
     /// Solves a law of one row; `old` is the guess.
     #[inline]
     pub(super) fn row(&self, b: f64, old: f64) -> f64 {

@@ -4,6 +4,7 @@ use crate::{Certificate, Law, OneStepProblem, OptionDoc, OptionError, Options, R
 use serde_json::Value;
 
 mod admission;
+pub mod admm;
 mod alart_curnier;
 pub mod auto;
 pub mod enumerative;
@@ -11,6 +12,7 @@ mod growth;
 pub mod interior_point;
 mod lcp_form;
 pub mod lemke;
+mod linear_system;
 mod local;
 pub mod newton;
 pub mod newton_min;
@@ -125,6 +127,7 @@ pub const SOLVERS: &[SolverRow] = &[
     SolverRow::of::<newton::Newton>(),
     SolverRow::of::<interior_point::InteriorPoint>(),
     SolverRow::of::<proximal::Proximal>(),
+    SolverRow::of::<admm::Admm>(),
 ];
 
 /// The row of a solver by name.

@@ -49,13 +49,8 @@ impl Default for NewtonOptions {
 
 impl Options for NewtonOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(OptionError::new("tolerance", "must be positive and finite"));
-        }
-        if self.max_iterations == 0 {
-            return Err(OptionError::new("max-iterations", "must be at least 1"));
-        }
-        Ok(())
+        admission::positive("tolerance", self.tolerance)?;
+        admission::count("max-iterations", self.max_iterations)
     }
 }
 
@@ -96,14 +91,11 @@ impl Solver for Newton {
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let w = problem.delassus();
-        self.admits(problem.laws())?;
-        admission::finite(problem, &w)?;
-        if admission::at_rest(problem) {
-            z.reset(problem.size());
-            return problem.conclude(z, self.options.tolerance, 0);
+        if let Some(certificate) = admission::begin("newton", problem, &w, z)? {
+            return Ok(certificate);
         }
         self.scaled.load(problem, &w);
-        self.rounds.prepare(&self.scaled)?;
+        self.rounds.prepare(problem, &self.scaled)?;
         self.scaled.import(problem, &z.lambda, &mut self.rounds.centre);
         self.run();
         self.scaled.export(problem, &self.rounds.best, &mut z.lambda);

@@ -24,13 +24,16 @@ use super::lcp_form::near_root;
 use super::product::dot;
 use super::ranked::RankedLu;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission};
-use crate::{Certificate, Delassus, DenseLu, Law, LinearSolve, OneStepProblem, OptionError, Options, Reaction};
+use crate::{Certificate, Delassus, DenseLu, Law, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod direction;
 mod function;
+mod point;
 
 use function::Bounds;
+use point::{Point, evaluate};
 
 /// Projected Gauss-Seidel sweeps of the start.
 const SWEEPS: usize = 8;
@@ -43,9 +46,6 @@ const HALVINGS: usize = 12;
 
 /// Shifts of the diagonal, relative to that of scaled `W`, in the order in which they are tried.
 const SHIFTS: [f64; 4] = [0.0, 1e-8, 1e-4, 1e-1];
-
-/// Factor over the norms of b, λ and u beyond which a step is refused.
-const GROWTH: f64 = 1e10;
 
 /// Factor over the norm of b beyond which reactions are suspected to grow without bound.
 const UNBOUNDED: f64 = 1e7;
@@ -81,13 +81,8 @@ impl Default for NewtonMinOptions {
 
 impl Options for NewtonMinOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(OptionError::new("tolerance", "must be positive and finite"));
-        }
-        if self.max_iterations == 0 {
-            return Err(OptionError::new("max-iterations", "must be at least 1"));
-        }
-        Ok(())
+        admission::positive("tolerance", self.tolerance)?;
+        admission::count("max-iterations", self.max_iterations)
     }
 }
 
@@ -112,24 +107,6 @@ pub struct NewtonMin {
     right: Vec<f64>,         // right-hand side and solution
     lu: DenseLu,
     ranked: RankedLu,
-}
-
-/// A point of the iteration.
-#[derive(Clone, Debug, Default)]
-struct Point {
-    lambda: Vec<f64>, // (m) scaled
-    u: Vec<f64>,      // (m)
-    f: Vec<f64>,      // (m)
-    norm: f64,        // ‖F‖₂
-}
-
-impl Point {
-    fn copy_from(&mut self, other: &Point) {
-        self.lambda.clone_from(&other.lambda);
-        self.u.clone_from(&other.u);
-        self.f.clone_from(&other.f);
-        self.norm = other.norm;
-    }
 }
 
 impl Configured for NewtonMin {
@@ -325,135 +302,11 @@ impl NewtonMin {
         false
     }
 
-    /// Step of (1): rows beyond their bounds go there, the others to `u = 0`.
-    fn direct_min(&mut self, shift: f64) {
-        let m = self.b.len();
-        self.step.clear();
-        self.inside.clear();
-        for i in 0..m {
-            let target = self.point.lambda[i] - self.point.u[i];
-            let projected = self.bounds[i].project(target);
-            self.step.push(projected - self.point.lambda[i]);
-            if projected == target {
-                self.step[i] = 0.0;
-                self.inside.push(i);
-            }
-        }
-        self.factor_inside(shift);
-        self.right.clear();
-        for &i in &self.inside {
-            self.right.push(-self.point.u[i] - dot(&self.w[i * m..(i + 1) * m], &self.step));
-        }
-        if self.regular {
-            self.lu.solve(&mut self.right);
-        } else {
-            self.ranked.solve(&mut self.right);
-        }
-        self.refuse_growth();
-        for (&i, &x) in self.inside.iter().zip(&self.right) {
-            self.step[i] = x;
-        }
-    }
-
-    /// A solution far beyond all sizes of the problem means a matrix that is singular up to rounding, and equations that
-    /// contradict each other: reactions without bound would have small relative residuals.
-    fn refuse_growth(&mut self) {
-        let largest = self.right.iter().fold(0.0, |a: f64, x| a.max(x.abs()));
-        if largest > GROWTH * self.size() {
-            self.right.fill(f64::NAN);
-        }
-    }
-
     /// Whether the best point owes its small relative residual to the size of its reactions alone.
     fn has_grown(&self) -> bool {
         let norm = |x: &[f64]| dot(x, x).sqrt();
         let (b, u, lambda) = (norm(&self.b), norm(&self.best.u), norm(&self.best.lambda));
         lambda > UNBOUNDED * b && self.best.norm > self.options.tolerance * b.max(u)
-    }
-
-    /// Factors the rows inside; not again where it is the same set.
-    fn factor_inside(&mut self, shift: f64) {
-        if shift == 0.0 && self.inside == self.factored && !self.inside.is_empty() {
-            return;
-        }
-        let (m, k) = (self.b.len(), self.inside.len());
-        let (w, inside) = (&self.w, &self.inside);
-        let gather = |target: &mut [f64]| {
-            for (x, (row, &i)) in target.chunks_mut(k.max(1)).zip(inside).enumerate() {
-                for (entry, &j) in row.iter_mut().zip(inside) {
-                    *entry = w[i * m + j];
-                }
-                row[x] += shift;
-            }
-        };
-        gather(self.lu.matrix_mut(k));
-        self.regular = self.lu.factor().is_ok();
-        if !self.regular {
-            gather(self.ranked.matrix_mut(k));
-            self.ranked.factor(1e-13);
-        }
-        self.factored.clear();
-        if shift == 0.0 {
-            self.factored.extend_from_slice(&self.inside);
-        }
-    }
-
-    /// Step of (2): `(diag(∂F/∂λ) + diag(∂F/∂u) W) δ = −F`.
-    fn direct_all(&mut self, shift: f64) {
-        let m = self.b.len();
-        self.find_slopes();
-        self.factored.clear();
-        let (w, slopes) = (&self.w, &self.slopes);
-        let fill = |target: &mut [f64]| {
-            for (i, row) in target.chunks_mut(m.max(1)).enumerate() {
-                let (by_lambda, by_u) = slopes[i];
-                for (entry, w) in row.iter_mut().zip(&w[i * m..(i + 1) * m]) {
-                    *entry = by_u * w;
-                }
-                row[i] += by_lambda + shift;
-            }
-        };
-        fill(self.lu.matrix_mut(m));
-        self.step.clear();
-        self.step.extend(self.point.f.iter().map(|f| -f));
-        if self.lu.factor().is_ok() {
-            self.lu.solve(&mut self.step);
-        } else {
-            fill(self.ranked.matrix_mut(m));
-            self.ranked.factor(1e-13);
-            self.ranked.solve(&mut self.step);
-        }
-    }
-
-    fn find_slopes(&mut self) {
-        let function = self.function;
-        self.slopes.clear();
-        for (i, bounds) in self.bounds.iter().enumerate() {
-            self.slopes.push(bounds.slopes(function, self.point.lambda[i], self.point.u[i]));
-        }
-    }
-
-    /// A step along the gradient of `½‖F‖²`, as long as a Newton step of the linearised function along it.
-    fn descend(&mut self) {
-        let m = self.b.len();
-        self.find_slopes();
-        self.gradient.clear();
-        self.gradient.resize(m, 0.0);
-        for i in 0..m {
-            let (by_lambda, by_u) = self.slopes[i];
-            self.gradient[i] += by_lambda * self.point.f[i];
-            let factor = by_u * self.point.f[i];
-            super::product::add_multiple(factor, &self.w[i * m..(i + 1) * m], &mut self.gradient);
-        }
-        let mut curvature = 0.0;
-        for i in 0..m {
-            let (by_lambda, by_u) = self.slopes[i];
-            let change = by_lambda * self.gradient[i] + by_u * dot(&self.w[i * m..(i + 1) * m], &self.gradient);
-            curvature += change * change;
-        }
-        let length = if curvature > 0.0 { dot(&self.gradient, &self.gradient) / curvature } else { 0.0 };
-        self.step.clear();
-        self.step.extend(self.gradient.iter().map(|g| -length * g));
     }
 
     /// Steps of (1) from the best point, as long as they help.
@@ -496,18 +349,4 @@ impl NewtonMin {
         let norm = |x: &[f64]| dot(x, x);
         norm(&self.b).max(norm(&self.point.lambda)).max(norm(&self.point.u)).sqrt()
     }
-}
-
-/// `u`, `F` and its norm at `point.lambda`.
-fn evaluate(w: &[f64], b: &[f64], bounds: &[Bounds], function: Function, point: &mut Point) {
-    let m = b.len();
-    point.u.clear();
-    point.f.clear();
-    for (i, row) in w.chunks(m.max(1)).enumerate() {
-        let u = b[i] + dot(row, &point.lambda);
-        point.u.push(u);
-        point.f.push(bounds[i].value(function, point.lambda[i], u));
-    }
-    let norm = dot(&point.f, &point.f).sqrt();
-    point.norm = if norm.is_finite() { norm } else { f64::INFINITY };
 }

@@ -19,15 +19,20 @@
 //! The default tolerance is 1e-10: two digits below what a time step of relative error 1e-8 can see, and far above what
 //! rounding leaves of `W λ + b`.
 
+mod alone;
 mod anderson;
+mod blocks;
+mod colour;
+mod shared;
 mod sweep;
+mod velocity;
 
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
 use crate::{Certificate, Delassus, Law, OneStepProblem, OptionError, Options, Reaction};
 use anderson::Anderson;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sweep::Sweeper;
+use sweep::{Colours, Sweeper};
 
 /// Sweeps without a gain of ten per cent that count as a cycle, at least.
 const PATIENCE: usize = 300;
@@ -41,6 +46,9 @@ const PLAIN: usize = 20;
 /// Sweeps after which the rate of convergence is known well enough to predict the rest.
 const JUDGED: usize = 28;
 
+/// Largest number of threads that may be asked for.
+const MOST_THREADS: usize = 256;
+
 /// Options of the nonsmooth Gauss-Seidel method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -53,11 +61,33 @@ pub struct NsgsOptions {
     pub relaxation: f64,
     /// Earlier sweeps that Anderson acceleration extrapolates from, up to 16; zero leaves the sweeps alone [-].
     pub memory: usize,
+    /// Order of the laws: "sequential" as they come, or "coloured" so that laws which do not see each other may be solved side by side [-].
+    pub sweep: Order,
+    /// Threads of coloured sweeps, which do not change the result; zero takes as many as the machine has [-].
+    pub threads: usize,
+}
+
+/// The order in which a sweep takes the laws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// One law after the other, as the problem lists them.
+    #[default]
+    Sequential,
+    /// Colour after colour; laws of one colour do not see each other.
+    Coloured,
 }
 
 impl Default for NsgsOptions {
     fn default() -> Self {
-        NsgsOptions { tolerance: 1e-10, max_sweeps: 10_000, relaxation: 1.0, memory: 8 }
+        NsgsOptions {
+            tolerance: 1e-10,
+            max_sweeps: 10_000,
+            relaxation: 1.0,
+            memory: 8,
+            sweep: Order::Sequential,
+            threads: 0,
+        }
     }
 }
 
@@ -74,6 +104,9 @@ impl Options for NsgsOptions {
         }
         if self.memory > anderson::LARGEST {
             return Err(OptionError::new("memory", "must be at most 16"));
+        }
+        if self.threads > MOST_THREADS {
+            return Err(OptionError::new("threads", "must be at most 256"));
         }
         Ok(())
     }
@@ -110,10 +143,11 @@ impl Configured for Nsgs {
     };
 
     fn configure(options: NsgsOptions) -> Self {
+        let colours = (options.sweep == Order::Coloured).then(|| Colours::new(options.threads));
         Nsgs {
             relaxation: options.relaxation,
             options,
-            sweeper: Sweeper::default(),
+            sweeper: Sweeper::new(colours),
             anderson: Anderson::default(),
             sweeps: 0,
             best: Vec::new(),
@@ -169,7 +203,7 @@ impl Nsgs {
             let change = self.sweeper.sweep(problem, &w, self.relaxation, &mut z.lambda);
             if !watch.wants_certificate(self.sweeps, change) {
                 if accelerated {
-                    self.anderson.after(&mut z.lambda);
+                    self.anderson.after(&mut z.lambda, self.sweeper.companion());
                 }
                 continue;
             }
@@ -190,7 +224,7 @@ impl Nsgs {
                 self.anderson.restart();
             }
             if accelerated {
-                self.anderson.after(&mut z.lambda);
+                self.anderson.after(&mut z.lambda, self.sweeper.companion());
             }
             if self.sweeps >= JUDGED && !worth(self.sweeps, watch.remaining()) {
                 break;
@@ -210,7 +244,7 @@ impl Nsgs {
                 let root = scale.sqrt();
                 (0..law.size()).map(move |_| root)
             });
-            self.anderson.prepare(self.options.memory, roots);
+            self.anderson.prepare(self.options.memory, roots, self.sweeper.companion().len());
         }
         self.anderson.before(lambda);
     }
@@ -222,7 +256,7 @@ impl Nsgs {
             z.lambda.fill(0.0);
         }
         self.relaxation = self.options.relaxation;
-        self.sweeper.prepare(problem.laws(), w);
+        self.sweeper.prepare(problem, w);
         self.best.clear();
         self.best.extend_from_slice(&z.lambda);
     }
@@ -289,3 +323,6 @@ impl Watch {
         if rate > 0.0 { (now / self.tolerance).ln() / rate } else { f64::INFINITY }
     }
 }
+
+#[cfg(test)]
+mod tests;

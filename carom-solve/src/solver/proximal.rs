@@ -9,25 +9,28 @@
 //! whose solutions are those of the problem once `r_{k+1} = r_k`. It is regular where `W` is not: `W` of redundant contacts has
 //! a large null space. Inside, the semismooth Newton method on the function of Alart and Curnier (see `newton`) needs a few
 //! factorisations; few of them let `a` shrink (by 0.2 up to five, by 0.5 up to ten), a failure restores `r_k`, raises `a` by
-//! four and holds it for some steps. The closer the point, the smaller `a`, so that in the end convergence is that of Newton.
+//! four and holds it for some steps. The next centre is `r_k + 1.5 (r − r_k)`. The closer the point, the smaller `a`, so that in the end convergence is that of Newton.
 //!
 //! The first point is the guess (zero where there is none), with `a` as large as its error. A round without a gain of thirty
 //! per cent in 150 steps is given up: the next ones start from zero with `a = 0.1`, from the best point with `a = 0.01`, and so
 //! on, each with more patience. The best point is kept throughout.
 
 use super::alart_curnier::{AlartCurnier, Target};
+use super::linear_system::LinearSystem;
 use super::scaled::Scaled;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
-use crate::block_lu::BlockLu;
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Largest ‖F'‖ of a solution relative to what drives the problem, the bound of `growth`.
-const GROWING: f64 = 1e-3;
+pub(super) const GROWING: f64 = 1e-3;
 
 /// Newton steps within one proximal step.
 const NEWTON: usize = 25;
+
+/// Factor on proximal steps: between one and two they are longer and converge as well.
+const RELAXATION: f64 = 1.5;
 
 /// Steps of a round without a gain of thirty per cent.
 const PATIENCE: usize = 150;
@@ -50,13 +53,8 @@ impl Default for ProximalOptions {
 
 impl Options for ProximalOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(OptionError::new("tolerance", "must be positive and finite"));
-        }
-        if self.max_iterations == 0 {
-            return Err(OptionError::new("max-iterations", "must be at least 1"));
-        }
-        Ok(())
+        admission::positive("tolerance", self.tolerance)?;
+        admission::count("max-iterations", self.max_iterations)
     }
 }
 
@@ -103,16 +101,13 @@ impl Solver for Proximal {
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let w = problem.delassus();
-        self.admits(problem.laws())?;
-        admission::finite(problem, &w)?;
         self.rounds.effort = Effort::default();
-        if admission::at_rest(problem) {
-            z.reset(problem.size());
-            return problem.conclude(z, self.options.tolerance, 0);
+        if let Some(certificate) = admission::begin("proximal", problem, &w, z)? {
+            return Ok(certificate);
         }
         let ProximalOptions { tolerance, max_iterations } = self.options;
         self.scaled.load(problem, &w);
-        self.rounds.prepare(&self.scaled)?;
+        self.rounds.prepare(problem, &self.scaled)?;
         self.scaled.import(problem, &z.lambda, &mut self.rounds.centre);
         self.rounds.run(&self.scaled, None, Limits { tolerance, max_iterations });
         self.scaled.export(problem, &self.rounds.best, &mut z.lambda);
@@ -125,6 +120,11 @@ impl Solver for Proximal {
 }
 
 impl Proximal {
+    /// Sets tolerance and most Newton steps of the next solves.
+    pub(super) fn limit(&mut self, tolerance: f64, max_iterations: usize) {
+        self.options = ProximalOptions { tolerance, max_iterations: max_iterations.max(1) };
+    }
+
     /// What the last solve took.
     pub fn effort(&self) -> Effort {
         self.rounds.effort
@@ -152,8 +152,8 @@ pub(super) struct Rounds {
 
 impl Rounds {
     /// Sizes the buffers and analyses the pattern; the first point is zero until it is set.
-    pub fn prepare(&mut self, scaled: &Scaled) -> Result<(), SolveError> {
-        self.newton.prepare(scaled)?;
+    pub fn prepare(&mut self, problem: &OneStepProblem<'_>, scaled: &Scaled) -> Result<(), SolveError> {
+        self.newton.prepare(problem, scaled)?;
         for buffer in [&mut self.r, &mut self.u, &mut self.centre, &mut self.best] {
             buffer.clear();
             buffer.resize(scaled.len(), 0.0);
@@ -163,9 +163,9 @@ impl Rounds {
         Ok(())
     }
 
-    /// The factorisation that the Newton method uses.
-    pub fn factorisation(&mut self) -> &mut BlockLu {
-        &mut self.newton.lu
+    /// The linear systems of the Newton method.
+    pub fn system(&mut self) -> &mut LinearSystem {
+        &mut self.newton.system
     }
 
     /// Newton's method without a proximal term from `centre`. Whether the tolerance is met.
@@ -221,7 +221,9 @@ impl Rounds {
             }
             if solved {
                 error = now;
-                self.centre.copy_from_slice(&self.r);
+                for (centre, r) in self.centre.iter_mut().zip(&self.r) {
+                    *centre += RELAXATION * (r - *centre);
+                }
                 failures = 0;
                 if hold > 0 {
                     hold -= 1;

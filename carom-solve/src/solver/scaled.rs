@@ -85,6 +85,11 @@ impl Scaled {
         }
     }
 
+    /// The factor sᵢ of a law.
+    pub fn factor(&self, law: usize) -> f64 {
+        self.factor[law]
+    }
+
     /// Number of entries of the padded vectors.
     pub fn len(&self) -> usize {
         self.q.len()

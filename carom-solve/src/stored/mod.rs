@@ -13,7 +13,8 @@ mod mass;
 mod measure;
 
 use crate::{
-    Certificate, Identity, Law, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Rows, SolveError, Solver,
+    Certificate, Identity, Law, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Reference, Rows, SolveError,
+    Solver,
 };
 pub use mass::BlockFactor;
 
@@ -184,7 +185,11 @@ impl StoredProblem {
                 Parts { lhs: &global.factor, output: rows, input: rows, feedthrough: None, b, laws }
             }
         };
-        task(&OneStepProblem::new(parts, work))
+        let reference = match self.form {
+            Form::Reduced { .. } => Reference::FreeVelocity,
+            Form::Global(_) => Reference::None,
+        };
+        task(&OneStepProblem::new(parts, work).relative_to(reference))
     }
 
     /// Solves from the guess in `z`, with buffers of its own.
@@ -214,7 +219,7 @@ impl StoredProblem {
         let missed = (0..n).map(|i| (moved[i] - pushed[i] - parts.q[i]).powi(2)).sum::<f64>().sqrt();
         let size = norm(&parts.q).max(norm(&moved)).max(norm(&pushed));
         let dynamics = if size > f64::EPSILON { missed / size } else { missed };
-        let error = dynamics + problem.full_error_against(z, 0.0);
+        let error = dynamics + problem.full_error(z);
         if error.is_finite() { error } else { f64::INFINITY }
     }
 

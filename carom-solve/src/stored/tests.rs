@@ -98,7 +98,13 @@ fn literature_errors_by_hand() {
         // u = (−0.5, 0.5): λ − u − s = (0.5, −0.5) projects onto 0.6 (1, −0.5); F = (−0.35, 0.3)
         let expected = f64::hypot(0.35, 0.3) / 0.5f64.sqrt();
         assert!((global.full_error(p, &z) - expected).abs() < 1e-15, "{}", global.full_error(p, &z));
-        // ‖b‖ = √1.25 is larger in the local form
+        // what a solver is told is the error of the same form
+        assert!((p.full_error(&z) - expected).abs() < 1e-15);
+    });
+    // ‖b‖ = √1.25 is larger, and counts in the reduced form
+    global.condensed().with(&mut ProblemWork::default(), |p| {
+        let mut z = Reaction { lambda: vec![0.25, 0.0], ..Reaction::default() };
+        p.certify(&mut z);
         assert!((p.full_error(&z) - f64::hypot(0.35, 0.3) / 1.25f64.sqrt()).abs() < 1e-15);
     });
 }

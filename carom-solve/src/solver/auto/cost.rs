@@ -1,4 +1,4 @@
-//! What a factorisation costs, in Gauss-Seidel sweeps.
+//! What sweeps and factorisations cost, in nanoseconds of a usual core; the weights were measured.
 
 use super::InteriorPoint;
 use crate::OneStepProblem;
@@ -12,22 +12,50 @@ pub(super) const LARGEST: usize = 20_000;
 /// Factorisations that the methods after Gauss-Seidel need.
 const FACTORISATIONS: f64 = 25.0;
 
-/// Multiplications of one factorisation that nobody wants to wait for.
-const UNAFFORDABLE: f64 = 2e11;
+/// Steps of the interior-point method that are always granted where a factorisation is affordable at all: most paths are shorter.
+const STEPS: f64 = 60.0;
+
+/// Steps after which nothing is to be hoped for.
+const MOST: f64 = 5000.0;
+
+/// The steps that are always granted may cost so many times the budget.
+const GENEROUS: f64 = 10.0;
+
+/// Laws that a small problem counts as.
+const SMALL: usize = 1000;
+
+/// What a costly rung may take.
+pub(super) fn allowed(budget: f64, problem: &OneStepProblem<'_>) -> f64 {
+    budget * problem.laws().len().max(SMALL) as f64
+}
+
+/// One sweep.
+pub(super) fn sweep(problem: &OneStepProblem<'_>) -> f64 {
+    let w = problem.delassus();
+    let entries: usize = (0..w.laws()).flat_map(|i| w.row(i)).map(|(_, block)| block.len()).sum();
+    0.45 * entries as f64 + 40.0 * w.laws() as f64
+}
+
+/// One factorisation.
+fn factorisation(interior: &mut InteriorPoint, problem: &OneStepProblem<'_>) -> f64 {
+    let laws = problem.laws().len() as f64;
+    interior.multiplications(problem).map_or(f64::INFINITY, |x| 0.25 * x + 400.0 * laws)
+}
 
 /// The sweeps that cost as much as the factorisations that would replace them.
 pub(super) fn in_sweeps(interior: &mut InteriorPoint, problem: &OneStepProblem<'_>) -> f64 {
-    let w = problem.delassus();
-    if w.laws() > LARGEST {
+    if problem.laws().len() > LARGEST {
         return f64::INFINITY;
     }
-    let laws = w.laws() as f64;
-    let entries: usize = (0..w.laws()).flat_map(|i| w.row(i)).map(|(_, block)| block.len()).sum();
-    let sweep = 0.45 * entries as f64 + 40.0 * laws;
-    let factorisation = interior.multiplications(problem).map_or(f64::INFINITY, |x| 0.25 * x + 400.0 * laws);
-    (FACTORISATIONS * factorisation / sweep).max(LEAST)
+    (FACTORISATIONS * factorisation(interior, problem) / sweep(problem)).max(LEAST)
 }
 
-pub(super) fn is_affordable(interior: &mut InteriorPoint, problem: &OneStepProblem<'_>) -> bool {
-    problem.laws().len() <= LARGEST && interior.multiplications(problem).is_ok_and(|x| x <= UNAFFORDABLE)
+/// Steps of the interior-point method that the budget grants.
+pub(super) fn iterations(budget: f64, interior: &mut InteriorPoint, problem: &OneStepProblem<'_>) -> usize {
+    let most = allowed(budget, problem) / factorisation(interior, problem);
+    most.clamp(STEPS, MOST) as usize
+}
+
+pub(super) fn is_affordable(budget: f64, interior: &mut InteriorPoint, problem: &OneStepProblem<'_>) -> bool {
+    problem.laws().len() <= LARGEST && STEPS * factorisation(interior, problem) <= GENEROUS * allowed(budget, problem)
 }

@@ -5,6 +5,7 @@ use crate::Law;
 /// What a law adds to the linear system: a three by three block, row-major, and its right-hand side.
 pub(super) struct Side {
     pub block: [f64; 9],
+    pub inverse: [f64; 9],
     pub right: [f64; 3],
 }
 
@@ -104,9 +105,10 @@ impl Barrier {
     }
 
     /// Eliminates the dual variables at the velocity `u`, aiming at products of size `aim`.
-    pub fn eliminate(&mut self, u: &[f64], aim: f64) -> Side {
+    pub fn eliminate(&mut self, u: &[f64], aim: f64, slope: f64) -> Side {
         // rows that the law does not have are fixed at zero by a unit block
-        let mut side = Side { block: [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], right: [0.0; 3] };
+        let unit = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+        let mut side = Side { block: unit, inverse: [0.0; 9], right: [0.0; 3] };
         match self {
             Barrier::Equality { .. } => {
                 side.block[0] = FREE;
@@ -134,17 +136,21 @@ impl Barrier {
                 if let Some(&u) = u.get(2) {
                     missed[2] = dual[2] - u;
                 }
-                side = cone(*mu, *r, *dual, *missed, aim);
+                side = cone((*mu, slope), *r, *dual, *missed, aim);
                 if u.len() < 3 {
                     side.right[2] = 0.0;
                 }
+                return side;
             }
+        }
+        for k in [0, 4, 8] {
+            side.inverse[k] = 1.0 / side.block[k];
         }
         side
     }
 
     /// Takes the step of the reaction, and finds that of the dual variables; `response` is W times the step of all reactions.
-    pub fn set_step(&mut self, step: &[f64], response: &[f64], aim: f64) {
+    pub fn set_step(&mut self, step: &[f64], response: &[f64], aim: f64, slope: f64) {
         match self {
             Barrier::Equality { dr, .. } => *dr = step[0],
             Barrier::Fixed { .. } => {}
@@ -171,7 +177,7 @@ impl Barrier {
                 for (x, f) in x.iter_mut().zip(&*missed) {
                     *x -= f;
                 }
-                let [a, b] = direction(*dual);
+                let [a, b] = direction(*dual).map(|t| slope * t);
                 x[0] += a * x[1] + b * x[2];
                 *ddual = x;
             }
@@ -215,18 +221,28 @@ impl Barrier {
 }
 
 /// P⁻¹ E A(r)⁻¹ A(û) P⁻¹ and P⁻¹ (F₁ − E A(r)⁻¹ F₂) of a contact with friction.
-fn cone(mu: f64, r: [f64; 3], dual: [f64; 3], missed: [f64; 3], aim: f64) -> Side {
-    let t = direction(dual);
+fn cone((mu, slope): (f64, f64), r: [f64; 3], dual: [f64; 3], missed: [f64; 3], aim: f64) -> Side {
+    let t = direction(dual).map(|t| slope * t);
     let shear = |x: [f64; 3]| [x[0] - t[0] * x[1] - t[1] * x[2], x[1], x[2]];
     let product = [dot(r, dual) - aim, r[0] * dual[1] + dual[0] * r[1], r[0] * dual[2] + dual[0] * r[2]];
     let right = shear(arrow_inverse(r, product));
-    let mut side = Side { block: [0.0; 9], right: [0.0; 3] };
+    let mut side = Side { block: [0.0; 9], inverse: [0.0; 9], right: [0.0; 3] };
     let columns = [[dual[0], dual[1], dual[2]], [dual[1], dual[0], 0.0], [dual[2], 0.0, dual[0]]];
     let weight = [mu, 1.0, 1.0];
     for (c, column) in columns.into_iter().enumerate() {
         let x = shear(arrow_inverse(r, column));
         for row in 0..3 {
             side.block[row * 3 + c] = weight[row] * x[row] * weight[c];
+        }
+    }
+    // P A(û)⁻¹ A(r) E⁻¹ P
+    for c in 0..3 {
+        let mut x = [0.0; 3];
+        x[c] = 1.0;
+        x[0] += t[0] * x[1] + t[1] * x[2];
+        let x = arrow_inverse(dual, [dot(r, x), r[0] * x[1] + x[0] * r[1], r[0] * x[2] + x[0] * r[2]]);
+        for row in 0..3 {
+            side.inverse[row * 3 + c] = x[row] / (weight[row] * weight[c]);
         }
     }
     for row in 0..3 {
@@ -326,7 +342,7 @@ mod tests {
         let (r, dual, u) = ([0.5, 0.1, -0.2], [0.8, 0.3, 0.2], [0.3, -0.6, 0.1]);
         let zero = [0.0; 3];
         let mut barrier = Barrier::Cone { mu, r, dual, dr: zero, ddual: zero, missed: zero };
-        let side = barrier.eliminate(&u, aim);
+        let side = barrier.eliminate(&u, aim, 1.0);
         let mut lu = crate::DenseLu::default();
         let matrix = lu.matrix_mut(3);
         matrix.copy_from_slice(&side.block);
@@ -336,7 +352,7 @@ mod tests {
         lu.factor().unwrap();
         let mut step = side.right;
         crate::LinearSolve::solve(&lu, &mut step);
-        barrier.set_step(&step, &step.map(|x| w * x), aim);
+        barrier.set_step(&step, &step.map(|x| w * x), aim, 1.0);
         let Barrier::Cone { dr, ddual, .. } = barrier else { panic!() };
         // r̂ ∘ û + Δr̂ ∘ û + r̂ ∘ Δû = aim e
         let arrow = |a: [f64; 3], b: [f64; 3]| [dot(a, b), a[0] * b[1] + b[0] * a[1], a[0] * b[2] + b[0] * a[2]];

@@ -13,7 +13,8 @@ use crate::Law;
 pub(in crate::solver) struct Contact2 {
     mu: f64,
     a: [f64; 4],
-    mass: f64, // one over the mean diagonal
+    mean: f64, // of the diagonal
+    mass: f64, // one over it
     determinant: f64,
 }
 
@@ -22,12 +23,13 @@ impl Contact2 {
         let mut a = [0.0; 4];
         a.copy_from_slice(block);
         let mean = 0.5 * (a[0] + a[3]);
-        let mass = if mean > 0.0 { 1.0 / mean } else { 1.0 };
+        let mean = if mean > 0.0 { mean } else { 1.0 };
+        let mass = 1.0 / mean;
         let a = a.map(|x| x * mass);
         let determinant = a[0] * a[3] - a[1] * a[2];
         // what rounding leaves of a singular block is no block
         let determinant = if determinant.abs() <= 4.0 * f64::EPSILON { 0.0 } else { determinant };
-        Contact2 { mu, a, mass, determinant }
+        Contact2 { mu, a, mean, mass, determinant }
     }
 
     #[inline]
@@ -50,6 +52,13 @@ impl Contact2 {
             }
         }
         self.least_missed(b)
+    }
+
+    /// `A λ` in the units of the problem.
+    #[inline]
+    pub(in crate::solver) fn own(&self, lambda: [f64; 2]) -> [f64; 2] {
+        let (a, [n, t]) = (&self.a, lambda.map(|x| x * self.mean));
+        [a[0] * n + a[1] * t, a[2] * n + a[3] * t]
     }
 
     /// −A⁻¹ b by the adjugate, refined once.

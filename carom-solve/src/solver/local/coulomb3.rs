@@ -9,8 +9,10 @@
 //! In slip `r_N = −b_N/(a_NN + μ a_NT·d)` leaves one unknown, the direction `d` on the circle, and one equation
 //! `d⊥·u_T = 0`, see [`slip`]. Newton from the old direction comes first, then the sign changes on finer and finer grids of
 //! the circle. What is not satisfied to rounding goes on to proximal steps `(A + aI, b − a r)`, and the point with the
-//! smallest natural map is returned. The block need not be symmetric.
+//! smallest natural map is returned. Shifts go down to 1e-12 where the block is nearly singular: its reaction is as large as
+//! its smallest pivot is small. The block need not be symmetric.
 
+mod singular;
 mod slip;
 
 use crate::Law;
@@ -21,12 +23,19 @@ pub(super) type Vector = [f64; 3];
 /// Relative natural map that counts as solved.
 const SOLVED: f64 = 1e-12;
 
+/// Largest natural map of a solution on a singular block, relative to `b`.
+const GROWING: f64 = 1e-3;
+
+/// Pivot, relative to the mean diagonal, below which a block counts as singular.
+const RANK: f64 = 1e-15;
+
 /// A contact: coefficient of friction and block, divided by its mean diagonal.
 #[derive(Clone, Debug)]
 pub(in crate::solver) struct Contact3 {
     mu: f64,
     a: [f64; 9],
-    mass: f64,         // one over the mean diagonal
+    mean: f64,         // of the diagonal
+    mass: f64,         // one over it
     inverse: [f64; 9], // of `a`; zero where a pivot is
     well: bool,        // whether the inverse has digits to be trusted
     exact: bool,       // whether it needs no refinement
@@ -37,10 +46,11 @@ impl Contact3 {
         let mut a = [0.0; 9];
         a.copy_from_slice(block);
         let mean = (a[0] + a[4] + a[8]) / 3.0;
-        let mass = if mean > 0.0 { 1.0 / mean } else { 1.0 };
+        let mean = if mean > 0.0 { mean } else { 1.0 };
+        let mass = 1.0 / mean;
         let a = a.map(|x| x * mass);
-        let (inverse, smallest) = invert(&a);
-        Contact3 { mu, a, mass, inverse, well: smallest > 1e-7, exact: smallest > 1e-2 }
+        let (inverse, smallest) = invert(&a, RANK);
+        Contact3 { mu, a, mean, mass, inverse, well: smallest > 1e-7, exact: smallest > 1e-2 }
     }
 
     /// The reaction for `b`, near `guess` where there are several.
@@ -54,6 +64,12 @@ impl Contact3 {
             None => self.search(b, guess),
         };
         r.map(|x| x * self.mass)
+    }
+
+    /// `A r` in the units of the problem.
+    #[inline]
+    pub(in crate::solver) fn own(&self, r: Vector) -> Vector {
+        mul(&self.a, r.map(|x| x * self.mean))
     }
 
     /// Stick, or slip near the old direction, where they are beyond doubt.
@@ -103,38 +119,56 @@ impl Contact3 {
         if missed.is_finite() { missed } else { f64::INFINITY }
     }
 
-    /// Every candidate; the first that is solved, or the best.
+    /// Every candidate; the first that is solved, or the best. On a singular block reactions may grow without end while u
+    /// stays where it is: that is no solution, and there is no reaction then.
     #[cold]
     fn search(&self, b: Vector, guess: Vector) -> Vector {
+        let singular = singular::is_singular(&self.a);
+        let best = self.best(b, guess, singular);
+        let grown = best.missed * norm(best.r).max(norm(b)) > GROWING * norm(b);
+        if singular && grown { [0.0; 3] } else { best.r }
+    }
+
+    fn best(&self, b: Vector, guess: Vector, singular: bool) -> Best {
         let mut best = Best { r: [0.0; 3], missed: self.missed([0.0; 3], b) };
         best.offer(self, b, guess.map(|x| x / self.mass));
-        if self.candidates(b, guess, &mut best) {
-            return best.r;
+        if self.candidates(b, guess, &mut best)
+            || [1e-2, 1e-4, 1e-6].into_iter().any(|shift| self.proximal(shift, 20, b, &mut best))
+            || singular
+        {
+            return best;
         }
-        // proximal steps: each block is better conditioned than A
-        for a in [1e-2, 1e-4, 1e-6] {
-            let mut shifted = self.a;
-            for k in [0, 4, 8] {
-                shifted[k] += a;
+        // nearly singular: the reaction is as large as the smallest pivot is small
+        let (inverse, _) = invert(&self.a, 0.0);
+        best.offer(self, b, Contact3 { inverse, ..self.clone() }.stick(b));
+        _ = best.missed <= SOLVED
+            || [1e-8, 1e-10, 1e-12].into_iter().any(|shift| self.proximal(shift, 5, b, &mut best));
+        best
+    }
+
+    /// Proximal steps from the best point: the shifted block is better conditioned than A. Whether one is solved.
+    fn proximal(&self, shift: f64, steps: usize, b: Vector, best: &mut Best) -> bool {
+        let mut a = self.a;
+        for k in [0, 4, 8] {
+            a[k] += shift;
+        }
+        let (inverse, smallest) = invert(&a, RANK);
+        let prox = Contact3 { a, mean: 1.0, mass: 1.0, inverse, well: smallest > 1e-7, exact: false, ..*self };
+        let mut r = best.r;
+        for _ in 0..steps {
+            let moved = [b[0] - shift * r[0], b[1] - shift * r[1], b[2] - shift * r[2]];
+            let mut inner = Best { r: [0.0; 3], missed: prox.missed([0.0; 3], moved) };
+            match prox.direct(moved, r).filter(|_| moved[0] < 0.0) {
+                Some(next) => inner.r = next,
+                None => _ = prox.candidates(moved, r, &mut inner),
             }
-            let (inverse, smallest) = invert(&shifted);
-            let prox = Contact3 { mu: self.mu, a: shifted, mass: 1.0, inverse, well: smallest > 1e-7, exact: false };
-            let mut r = best.r;
-            for _ in 0..20 {
-                let moved = [b[0] - a * r[0], b[1] - a * r[1], b[2] - a * r[2]];
-                let mut inner = Best { r: [0.0; 3], missed: prox.missed([0.0; 3], moved) };
-                match prox.direct(moved, r).filter(|_| moved[0] < 0.0) {
-                    Some(next) => inner.r = next,
-                    None => _ = prox.candidates(moved, r, &mut inner),
-                }
-                r = inner.r;
-                best.offer(self, b, r);
-                if best.missed <= SOLVED {
-                    return best.r;
-                }
+            r = inner.r;
+            best.offer(self, b, r);
+            if best.missed <= SOLVED {
+                return true;
             }
         }
-        best.r
+        false
     }
 
     /// Stick and the roots of the slip equation on finer and finer grids, until one is solved.
@@ -197,8 +231,9 @@ fn norm(x: Vector) -> f64 {
     (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]).sqrt()
 }
 
-/// Gauss-Jordan inverse with complete pivoting, and its smallest pivot. Rows and columns beyond the rank are zero.
-fn invert(a: &[f64; 9]) -> ([f64; 9], f64) {
+/// Gauss-Jordan inverse with complete pivoting, and its smallest pivot. Rows and columns whose pivots do not exceed `least`
+/// are zero.
+fn invert(a: &[f64; 9], least: f64) -> ([f64; 9], f64) {
     let mut t = *a; // exchanged in place: a pivot swaps the roles of a row and a column
     let (mut row_done, mut column_done) = ([false; 3], [false; 3]);
     let mut pivots = [(0, 0); 3];
@@ -214,7 +249,7 @@ fn invert(a: &[f64; 9]) -> ([f64; 9], f64) {
             }
         }
         // an entry that is not a number never becomes the largest
-        if largest <= 1e-15 {
+        if largest <= least {
             smallest = 0.0;
             break;
         }

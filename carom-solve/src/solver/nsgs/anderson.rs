@@ -6,7 +6,7 @@
 //!     λ⁺ = g − Σ γⱼ Δgⱼ,   γ = argmin ‖ f − Σ γⱼ Δfⱼ ‖                                       (1)
 //! ```
 //!
-//! over the differences of the last sweeps. Where `f` grows to twice its least size, or does not fall for 30 sweeps, the point of that size is taken up
+//! over the differences of the last sweeps. What depends on `λ` linearly (a companion) is extrapolated with the same weights. Where `f` grows to twice its least size, or does not fall for 30 sweeps, the point of that size is taken up
 //! again, the differences are forgotten, and some plain sweeps follow, twice as many as the time before.
 
 /// Largest number of differences.
@@ -37,14 +37,24 @@ pub(super) struct Anderson {
     started: bool,                      // whether there is a last sweep
     least: f64,                         // least ‖f‖ since the restart
     safe: Vec<f64>,                     // (m) g of it
-    fallen: f64,                        // ‖f‖ at its last fall by ten per cent
-    idle: usize,                        // sweeps since then
-    failures: u32,                      // restarts so far
-    pause: usize,                       // plain sweeps before the next difference
+    companion: Companion,
+    fallen: f64,   // ‖f‖ at its last fall by ten per cent
+    idle: usize,   // sweeps since then
+    failures: u32, // restarts so far
+    pause: usize,  // plain sweeps before the next difference
+}
+
+/// A vector that depends on λ linearly, at the same points.
+#[derive(Default)]
+struct Companion {
+    image: Vec<f64>,  // (n) that of the last sweep
+    images: Vec<f64>, // (window × n) differences
+    safe: Vec<f64>,   // (n) that of the least change
 }
 
 impl Anderson {
-    pub(super) fn prepare(&mut self, window: usize, roots: impl Iterator<Item = f64>) {
+    /// Makes room for a window of this size and a companion of this length.
+    pub(super) fn prepare(&mut self, window: usize, roots: impl Iterator<Item = f64>, companion: usize) {
         self.window = window.min(LARGEST);
         self.root.clear();
         self.root.extend(roots);
@@ -54,6 +64,9 @@ impl Anderson {
         }
         self.images.resize(self.window * m, 0.0);
         self.changes.resize(self.window * m, 0.0);
+        self.companion.image.resize(companion, 0.0);
+        self.companion.images.resize(self.window * companion, 0.0);
+        self.companion.safe.resize(companion, 0.0);
         (self.failures, self.pause) = (0, 0);
         self.restart();
     }
@@ -69,16 +82,18 @@ impl Anderson {
         self.before.copy_from_slice(lambda);
     }
 
-    /// From the image of the noted point to the next point (1).
-    pub(super) fn after(&mut self, lambda: &mut [f64]) {
+    /// From the image of the noted point to the next point (1); the companion goes with it.
+    pub(super) fn after(&mut self, lambda: &mut [f64], companion: &mut [f64]) {
         if self.pause > 0 {
             self.pause -= 1;
             return;
         }
         let size = self.take_difference(lambda);
+        self.companion.take_difference(self.next, companion);
         // written so that a NaN restarts as well
         if !(size <= 2.0 * self.least && self.idle <= PATIENCE) {
             lambda.copy_from_slice(&self.safe);
+            companion.copy_from_slice(&self.companion.safe);
             self.pause = 2 << self.failures;
             self.failures = (self.failures + 1).min(LONGEST);
             return self.restart();
@@ -90,6 +105,7 @@ impl Anderson {
         if size < self.least {
             self.least = size;
             self.safe.copy_from_slice(lambda);
+            self.companion.safe.copy_from_slice(companion);
         }
         if !self.started {
             self.started = true;
@@ -107,10 +123,10 @@ impl Anderson {
             gamma[j] = right;
         }
         self.solve_normal_equations(&mut gamma);
-        for (difference, gamma) in self.images.chunks_exact(m).zip(gamma).take(self.kept) {
-            for (x, d) in lambda.iter_mut().zip(difference) {
-                *x -= gamma * d;
-            }
+        let n = companion.len();
+        for (k, gamma) in gamma.into_iter().enumerate().take(self.kept) {
+            subtract(gamma, &self.images[k * m..(k + 1) * m], lambda);
+            subtract(gamma, &self.companion.images[k * n..(k + 1) * n], companion);
         }
     }
 
@@ -157,6 +173,24 @@ impl Anderson {
     }
 }
 
+impl Companion {
+    fn take_difference(&mut self, place: usize, companion: &[f64]) {
+        let n = companion.len();
+        let differences = &mut self.images[place * n..(place + 1) * n];
+        for ((difference, image), &x) in differences.iter_mut().zip(&mut self.image).zip(companion) {
+            *difference = x - *image;
+            *image = x;
+        }
+    }
+}
+
+/// `x ← x − γ d`.
+fn subtract(gamma: f64, d: &[f64], x: &mut [f64]) {
+    for (x, d) in x.iter_mut().zip(d) {
+        *x -= gamma * d;
+    }
+}
+
 /// a·b and a·c, in four sums each so that they are not one chain.
 fn products(a: &[f64], b: &[f64], c: &[f64]) -> (f64, f64) {
     let (mut with_b, mut with_c) = ([0.0; 4], [0.0; 4]);
@@ -184,14 +218,17 @@ mod tests {
         // g(x) = R x + c with R = diag(0.99, 0.9, −0.5): the fixed point is c/(1 − R), after three differences
         let (rate, c) = ([0.99, 0.9, -0.5], [1.0, 2.0, 3.0]);
         let mut anderson = Anderson::default();
-        anderson.prepare(5, [1.0, 2.0, 0.5].into_iter());
+        anderson.prepare(5, [1.0, 2.0, 0.5].into_iter(), 1);
         let mut x = [0.0; 3];
         for _ in 0..6 {
             anderson.before(&x);
             for i in 0..3 {
                 x[i] = rate[i] * x[i] + c[i];
             }
-            anderson.after(&mut x);
+            let sum = |x: &[f64; 3]| x[0] - 2.0 * x[1] + 4.0 * x[2];
+            let mut companion = [sum(&x)];
+            anderson.after(&mut x, &mut companion);
+            assert!((companion[0] - sum(&x)).abs() < 1e-9 * sum(&x).abs());
         }
         for i in 0..3 {
             let expected = c[i] / (1.0 - rate[i]);
@@ -202,14 +239,14 @@ mod tests {
     #[test]
     fn a_growing_change_is_taken_back() {
         let mut anderson = Anderson::default();
-        anderson.prepare(3, [1.0].into_iter());
-        let mut x = [1.0];
+        anderson.prepare(3, [1.0].into_iter(), 1);
+        let (mut x, mut companion) = ([1.0], [3.0]);
         anderson.before(&[0.0]);
-        anderson.after(&mut x);
-        assert_eq!(x, [1.0]);
+        anderson.after(&mut x, &mut companion);
+        assert_eq!((x, companion), ([1.0], [3.0]));
         anderson.before(&x);
-        x = [1e3];
-        anderson.after(&mut x);
-        assert_eq!(x, [1.0]);
+        (x, companion) = ([1e3], [3e3]);
+        anderson.after(&mut x, &mut companion);
+        assert_eq!((x, companion), ([1.0], [3.0]));
     }
 }

@@ -1,184 +1,229 @@
 //! One pass over all laws.
 //!
-//! Where all laws have the same number of rows, the blocks of `W` are an array and the loop over them is unrolled: each entry
-//! of a block has its own sum, so that no product waits for another. Mixtures take the general way.
+//! Two ways lead to what the other laws leave of `u`: through the [blocks] of `W`, or through the [velocities](Velocity) that
+//! laws share, where that reads fewer numbers. The first sweeps use blocks: the second way must be prepared, and many problems
+//! are solved before that pays. Coloured sweeps choose at once, because the order depends on it.
 
 use super::super::local::{Contact2, Contact3, Local};
-use crate::delassus::Uniform;
+use super::alone::{Alone, Norms, relax};
+use super::blocks::{self, Pass};
+use super::colour::{Schedule, Threads};
+use super::shared::{self, Shared};
+use super::velocity::Velocity;
 use crate::{Delassus, Law, OneStepProblem};
+use std::sync::atomic::AtomicU64;
 
-/// The local solvers of a problem, one per law, by the number of rows that all laws have.
+/// The sweep before which the way through velocities is prepared.
+const PREPARED: usize = 8;
+
+/// The local solvers of a problem in the order of the sweep, by the number of rows that all laws have.
 #[derive(Default)]
 pub(super) struct Sweeper {
     one: Vec<Local>, // laws of one row, or mixtures
     two: Vec<Contact2>,
     three: Vec<Contact3>,
+    velocity: Velocity,
+    through_velocity: bool,
+    sweeps: usize,                 // of this problem
+    colours: Option<Box<Colours>>, // where sweeps are coloured
 }
 
-/// One law of N rows with the others frozen.
-trait Alone<const N: usize> {
-    fn solve(&self, frozen: [f64; N], old: [f64; N]) -> [f64; N];
+/// What coloured sweeps need besides.
+pub(super) struct Colours {
+    threads: Threads,
+    schedule: Schedule,
+    lambda: Vec<AtomicU64>, // (m)
+    v: Vec<AtomicU64>,      // (n)
+    partial: Vec<Norms>,
 }
 
-impl Alone<1> for Local {
-    #[inline]
-    fn solve(&self, frozen: [f64; 1], old: [f64; 1]) -> [f64; 1] {
-        [self.row(frozen[0], old[0])]
+impl Colours {
+    pub(super) fn new(threads: usize) -> Colours {
+        Colours {
+            threads: Threads::new(threads),
+            schedule: Schedule::default(),
+            lambda: Vec::new(),
+            v: Vec::new(),
+            partial: Vec::new(),
+        }
     }
 }
 
-impl Alone<2> for Contact2 {
-    #[inline]
-    fn solve(&self, frozen: [f64; 2], _old: [f64; 2]) -> [f64; 2] {
-        Contact2::solve(self, frozen)
-    }
-}
-
-impl Alone<3> for Contact3 {
-    #[inline]
-    fn solve(&self, frozen: [f64; 3], old: [f64; 3]) -> [f64; 3] {
-        Contact3::solve(self, frozen, old)
-    }
-}
-
-/// Squared norms in the scaled variables of the certificate.
-#[derive(Clone, Copy, Default)]
-struct Norms {
-    change: f64,
-    size: f64,
-}
-
-impl Norms {
-    /// The relative change of a sweep.
-    fn ratio(self) -> f64 {
-        if self.change == 0.0 { 0.0 } else { (self.change / self.size).sqrt() }
-    }
+/// What every visit reads.
+#[derive(Clone, Copy)]
+struct Ground<'a> {
+    w: &'a Delassus,
+    laws: &'a [Law],
+    offset: &'a [usize],
+    b: &'a [f64],
+    relaxation: f64,
 }
 
 impl Sweeper {
-    pub(super) fn prepare(&mut self, laws: &[Law], w: &Delassus) {
+    pub(super) fn new(colours: Option<Colours>) -> Sweeper {
+        Sweeper { colours: colours.map(Box::new), ..Sweeper::default() }
+    }
+
+    pub(super) fn prepare(&mut self, problem: &OneStepProblem<'_>, w: &Delassus) {
+        (self.through_velocity, self.sweeps) = (false, 0);
+        let laws = problem.laws();
         self.one.clear();
         self.two.clear();
         self.three.clear();
-        let uniform = (w.uniform::<4>().is_some(), w.uniform::<9>().is_some());
-        for (i, &law) in laws.iter().enumerate() {
-            match law {
-                Law::Coulomb2 { mu } if uniform.0 => self.two.push(Contact2::new(mu, w.diagonal(i))),
-                Law::Coulomb3 { mu } if uniform.1 => self.three.push(Contact3::new(mu, w.diagonal(i))),
-                _ => self.one.push(Local::new(law, w.diagonal(i))),
+        match self.colours.take() {
+            None => self.prepare_local(laws, w, 0..laws.len()),
+            Some(mut colours) => {
+                self.through_velocity = self.velocity.find_runs(problem, w);
+                if self.through_velocity {
+                    colours.schedule.colour_runs(&self.velocity, laws.len(), problem.parts().lhs.dim());
+                    self.velocity.load(problem, w, colours.schedule.order());
+                } else {
+                    colours.schedule.colour_blocks(w);
+                }
+                self.prepare_local(laws, w, colours.schedule.order());
+                self.colours = Some(colours);
             }
         }
     }
 
+    /// The local solvers in the order of the sweep.
+    fn prepare_local(&mut self, laws: &[Law], w: &Delassus, order: impl Iterator<Item = usize>) {
+        let uniform = (w.uniform::<4>().is_some(), w.uniform::<9>().is_some());
+        for i in order {
+            match laws[i] {
+                Law::Coulomb2 { mu } if uniform.0 => self.two.push(Contact2::new(mu, w.diagonal(i))),
+                Law::Coulomb3 { mu } if uniform.1 => self.three.push(Contact3::new(mu, w.diagonal(i))),
+                law => self.one.push(Local::new(law, w.diagonal(i))),
+            }
+        }
+    }
+
+    /// Goes on through velocities, if that pays.
+    pub(super) fn enter_velocity(&mut self, problem: &OneStepProblem<'_>, w: &Delassus) {
+        self.through_velocity = self.velocity.find_runs(problem, w);
+        if self.through_velocity {
+            self.velocity.load(problem, w, 0..problem.laws().len());
+        }
+    }
+
+    /// What depends on the reactions linearly and must follow them where they are extrapolated.
+    pub(super) fn companion(&mut self) -> &mut [f64] {
+        if self.through_velocity { &mut self.velocity.v } else { &mut [] }
+    }
+
     /// One pass; returns the relative change `‖Δλ'‖/‖λ'‖`.
-    pub(super) fn sweep(&self, problem: &OneStepProblem<'_>, w: &Delassus, relaxation: f64, lambda: &mut [f64]) -> f64 {
+    pub(super) fn sweep(
+        &mut self,
+        problem: &OneStepProblem<'_>,
+        w: &Delassus,
+        relaxation: f64,
+        lambda: &mut [f64],
+    ) -> f64 {
+        self.sweeps += 1;
+        if self.sweeps == PREPARED && self.colours.is_none() {
+            self.enter_velocity(problem, w);
+        }
         let (laws, b) = (problem.laws(), problem.b());
-        let norms = if let Some(blocks) = w.uniform::<9>() {
+        let ground = Ground { w, laws, offset: problem.offsets(), b, relaxation };
+        if self.through_velocity {
+            self.velocity.refresh(problem, lambda);
+        }
+        let norms = if self.colours.is_some() {
+            self.coloured(ground, lambda)
+        } else if self.through_velocity {
+            self.sequential(ground, lambda)
+        } else if let Some(blocks) = w.uniform::<9>() {
             let pass = Pass { w, blocks, alone: &self.three, laws, b: b.as_chunks().0, relaxation };
             pass.run(lambda.as_chunks_mut().0)
         } else if let Some(blocks) = w.uniform::<4>() {
             let pass = Pass { w, blocks, alone: &self.two, laws, b: b.as_chunks().0, relaxation };
             pass.run(lambda.as_chunks_mut().0)
         } else if let Some(blocks) = w.uniform::<1>() {
-            let pass = Pass { w, blocks, alone: &self.one, laws, b: b.as_chunks().0, relaxation };
+            let pass = Pass::<1, 1, _> { w, blocks, alone: &self.one, laws, b: b.as_chunks().0, relaxation };
             pass.run(lambda.as_chunks_mut().0)
         } else {
-            self.mixed(problem, w, relaxation, lambda)
+            self.sequential(ground, lambda)
         };
         norms.ratio()
     }
 
-    fn mixed(&self, problem: &OneStepProblem<'_>, w: &Delassus, relaxation: f64, lambda: &mut [f64]) -> Norms {
+    fn sequential(&mut self, ground: Ground<'_>, lambda: &mut [f64]) -> Norms {
+        let mut v = std::mem::take(&mut self.velocity.v);
         let mut norms = Norms::default();
-        let (mut frozen, mut next) = ([0.0; 3], [0.0; 3]);
-        for (i, local) in self.one.iter().enumerate() {
-            let rows = problem.rows(i);
-            let (frozen, next) = (&mut frozen[..rows.len()], &mut next[..rows.len()]);
-            frozen.copy_from_slice(&problem.b()[rows.clone()]);
-            for (j, block) in w.row(i) {
-                if j != i {
-                    add_product(block, &lambda[w.rows(j)], frozen);
-                }
-            }
-            let own = &mut lambda[rows];
-            next.copy_from_slice(own);
-            local.solve(frozen, next);
-            relax(relaxation, problem.laws()[i], own, next);
-            norms.add(w.scale(i), own, next);
-            own.copy_from_slice(next);
+        let (shared_lambda, shared_v) = (shared::cells(lambda), shared::cells(&mut v));
+        for i in 0..ground.laws.len() {
+            self.visit(ground, (i, i), shared_lambda, shared_v, &mut norms);
         }
+        self.velocity.v = v;
         norms
     }
-}
 
-/// What a pass over laws of equal size reads.
-struct Pass<'a, const N: usize, const NN: usize, A> {
-    w: &'a Delassus,
-    blocks: Uniform<'a, NN>,
-    alone: &'a [A],
-    laws: &'a [Law],
-    b: &'a [[f64; N]],
-    relaxation: f64,
-}
-
-impl<const N: usize, const NN: usize, A: Alone<N>> Pass<'_, N, NN, A> {
-    fn run(&self, lambda: &mut [[f64; N]]) -> Norms {
-        let mut norms = Norms::default();
-        let (relaxation, scale) = (self.relaxation, self.w.scales());
-        let laws = self.alone.iter().zip(self.b).zip(scale).zip(self.laws);
-        for (i, (sides, (((alone, b), &scale), &law))) in self.blocks.rows().zip(laws).enumerate() {
-            let mut sum = [0.0; NN];
-            for (columns, blocks) in sides {
-                for (&j, block) in columns.iter().zip(blocks) {
-                    let x = &lambda[j as usize];
-                    for k in 0..NN {
-                        sum[k] += block[k] * x[k % N];
-                    }
-                }
-            }
-            let mut frozen = *b;
-            for (frozen, sum) in frozen.iter_mut().zip(sum.chunks_exact(N)) {
-                *frozen += sum.iter().sum::<f64>();
-            }
-            let own = &mut lambda[i];
-            let mut next = alone.solve(frozen, *own);
-            relax(relaxation, law, own, &mut next);
-            norms.add(scale, own, &next);
-            *own = next;
-        }
+    fn coloured(&mut self, ground: Ground<'_>, lambda: &mut [f64]) -> Norms {
+        let Some(mut colours) = self.colours.take() else { return Norms::default() };
+        let Colours { threads, schedule, lambda: shared_lambda, v: shared_v, partial } = &mut *colours;
+        shared::share(lambda, shared_lambda);
+        shared::share(&self.velocity.v, shared_v);
+        let this = &*self;
+        let norms = schedule.run(threads, partial, |place, i, norms| {
+            this.visit(ground, (place, i), &shared_lambda[..], &shared_v[..], norms);
+        });
+        shared::collect(shared_lambda, lambda);
+        shared::collect(shared_v, &mut self.velocity.v);
+        self.colours = Some(colours);
         norms
     }
-}
 
-impl Norms {
+    /// Solves one law, told by its place in the order and its number.
     #[inline]
-    fn add(&mut self, scale: f64, old: &[f64], next: &[f64]) {
-        let (mut change, mut size) = (0.0, 0.0);
-        for (old, next) in old.iter().zip(next) {
-            change += (next - old) * (next - old);
-            size += next * next;
+    fn visit<S: Shared + ?Sized>(
+        &self,
+        ground: Ground<'_>,
+        (place, i): (usize, usize),
+        lambda: &S,
+        v: &S,
+        norms: &mut Norms,
+    ) {
+        if let Some(contact) = self.three.get(place) {
+            self.settle::<3, _, S>(ground, i, contact, (lambda, v), norms);
+        } else if let Some(contact) = self.two.get(place) {
+            self.settle::<2, _, S>(ground, i, contact, (lambda, v), norms);
+        } else {
+            match ground.laws[i].size() {
+                1 => self.settle::<1, _, S>(ground, i, &self.one[place], (lambda, v), norms),
+                2 => self.settle::<2, _, S>(ground, i, &self.one[place], (lambda, v), norms),
+                _ => self.settle::<3, _, S>(ground, i, &self.one[place], (lambda, v), norms),
+            }
         }
-        self.change += scale * change;
-        self.size += scale * size;
     }
-}
 
-/// `next ← old + ω (next − old)`, back into the set of the law.
-#[inline]
-fn relax(relaxation: f64, law: Law, old: &[f64], next: &mut [f64]) {
-    if relaxation == 1.0 {
-        return;
-    }
-    for (next, old) in next.iter_mut().zip(old) {
-        *next = old + relaxation * (*next - old);
-    }
-    law.project(next);
-}
-
-/// `out ← out + block x`.
-#[inline]
-fn add_product(block: &[f64], x: &[f64], out: &mut [f64]) {
-    for (o, row) in out.iter_mut().zip(block.chunks_exact(x.len())) {
-        *o += row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+    #[inline]
+    fn settle<const N: usize, A: Alone<N>, S: Shared + ?Sized>(
+        &self,
+        ground: Ground<'_>,
+        i: usize,
+        alone: &A,
+        (lambda, v): (&S, &S),
+        norms: &mut Norms,
+    ) {
+        let at = ground.offset[i];
+        let old: [f64; N] = lambda.read(at);
+        let b = &ground.b[at..at + N];
+        let frozen: [f64; N] = if self.through_velocity {
+            let (own, others) = (alone.own(old), self.velocity.pull::<N, S>(i, v));
+            std::array::from_fn(|k| others[k] + (b[k] - own[k]))
+        } else {
+            let others = blocks::pull::<N, S>(ground.w, i, lambda);
+            std::array::from_fn(|k| others[k] + b[k])
+        };
+        let mut next = alone.solve(frozen, old);
+        relax(ground.relaxation, &ground.laws[i], &old, &mut next);
+        norms.add(ground.w.scale(i), &old, &next);
+        if next == old {
+            return;
+        }
+        lambda.write(at, next);
+        if self.through_velocity {
+            self.velocity.push::<N, S>(i, std::array::from_fn(|k| next[k] - old[k]), v);
+        }
     }
 }

@@ -64,6 +64,13 @@ impl Slip<'_> {
         (t.den > 0.0 && normal.is_finite()).then_some([normal, self.mu * normal * d[0], self.mu * normal * d[1]])
     }
 
+    /// The reaction at a direction where `den` is lost in rounding, its sign included: `r_N` from `d⊥·u_T = 0` instead.
+    fn jammed(&self, [c, s]: Direction, t: &Terms) -> Option<Vector> {
+        let normal = -(self.b[2] * c - self.b[1] * s) / t.across;
+        let lost = t.den.abs() <= 1e-8 * self.a[0].abs();
+        (lost && normal > 0.0 && normal.is_finite()).then_some([normal, self.mu * normal * c, self.mu * normal * s])
+    }
+
     /// Whether the velocity is against the friction force.
     #[inline]
     fn opposes(&self, d: Direction, t: &Terms, r: Vector) -> bool {
@@ -102,9 +109,9 @@ impl Slip<'_> {
             let right = self.at(high);
             let mut root = |low, high, g_low| {
                 let (s, c) = f64::sin_cos(self.bracketed(low, high, g_low));
-                if let Some(r) = self.reaction([c, s], &self.terms([c, s])) {
-                    visit(r);
-                }
+                let t = self.terms([c, s]);
+                let candidates = [self.reaction([c, s], &t), self.jammed([c, s], &t)];
+                candidates.into_iter().flatten().for_each(&mut visit);
             };
             if (left.g <= 0.0) != (right.g <= 0.0) {
                 root(low, high, left.g);

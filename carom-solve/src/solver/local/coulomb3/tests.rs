@@ -83,7 +83,7 @@ fn every_contact_is_solved() {
 #[test]
 fn inverse_of_a_nonsymmetric_block() {
     let a = [2.0, 1.0, 0.5, -0.3, 3.0, 0.2, 0.1, 0.4, 1.0];
-    let (inverse, smallest) = invert(&a);
+    let (inverse, smallest) = invert(&a, RANK);
     assert!(smallest > 0.5);
     for x in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] {
         let y = mul(&inverse, mul(&a, x));

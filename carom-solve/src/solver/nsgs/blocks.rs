@@ -1,0 +1,74 @@
+//! Sweeps through the blocks of `W`: `frozenᵢ = bᵢ + Σ_{j≠i} Wᵢⱼ λⱼ`.
+//!
+//! Where all laws have the same number of rows, the blocks of `W` are an array and the loop over them is unrolled: each entry
+//! of a block has its own sum, so that no product waits for another. Mixtures take the general way.
+
+use super::alone::{Alone, Norms, relax};
+use super::shared::Shared;
+use crate::delassus::Uniform;
+use crate::{Delassus, Law};
+
+/// What a pass over laws of equal size reads.
+pub(super) struct Pass<'a, const N: usize, const NN: usize, A> {
+    pub(super) w: &'a Delassus,
+    pub(super) blocks: Uniform<'a, NN>,
+    pub(super) alone: &'a [A],
+    pub(super) laws: &'a [Law],
+    pub(super) b: &'a [[f64; N]],
+    pub(super) relaxation: f64,
+}
+
+impl<const N: usize, const NN: usize, A: Alone<N>> Pass<'_, N, NN, A> {
+    pub(super) fn run(&self, lambda: &mut [[f64; N]]) -> Norms {
+        let mut norms = Norms::default();
+        let (relaxation, scale) = (self.relaxation, self.w.scales());
+        let laws = self.alone.iter().zip(self.b).zip(scale).zip(self.laws);
+        for (i, (sides, (((alone, b), &scale), law))) in self.blocks.rows().zip(laws).enumerate() {
+            let mut sum = [0.0; NN];
+            for (columns, blocks) in sides {
+                for (&j, block) in columns.iter().zip(blocks) {
+                    let x = &lambda[j as usize];
+                    for k in 0..NN {
+                        sum[k] += block[k] * x[k % N];
+                    }
+                }
+            }
+            let mut frozen = *b;
+            for (frozen, sum) in frozen.iter_mut().zip(sum.chunks_exact(N)) {
+                *frozen += sum.iter().sum::<f64>();
+            }
+            let own = &mut lambda[i];
+            let mut next = alone.solve(frozen, *own);
+            relax(relaxation, law, own, &mut next);
+            norms.add(scale, own, &next);
+            *own = next;
+        }
+        norms
+    }
+}
+
+/// `Σ_{j≠i} Wᵢⱼ λⱼ` for a law of N rows among laws of any size.
+#[inline]
+pub(super) fn pull<const N: usize, S: Shared + ?Sized>(w: &Delassus, i: usize, lambda: &S) -> [f64; N] {
+    let mut sum = [0.0; N];
+    for (j, block) in w.row(i) {
+        if j == i {
+            continue;
+        }
+        let columns = w.rows(j);
+        match columns.len() {
+            1 => add_product::<N, 1>(block, lambda.read(columns.start), &mut sum),
+            2 => add_product::<N, 2>(block, lambda.read(columns.start), &mut sum),
+            _ => add_product::<N, 3>(block, lambda.read(columns.start), &mut sum),
+        }
+    }
+    sum
+}
+
+/// `out ← out + block x`.
+#[inline]
+fn add_product<const N: usize, const M: usize>(block: &[f64], x: [f64; M], out: &mut [f64; N]) {
+    for (o, row) in out.iter_mut().zip(block.as_chunks::<M>().0) {
+        *o += row.iter().zip(&x).map(|(a, x)| a * x).sum::<f64>();
+    }
+}
