@@ -93,7 +93,7 @@ static Outcome one_local(FrictionContactProblem* stored, const Args& a, int numb
   FrictionContactProblem* p = frictionContact_copy(stored);
   SolverOptions* o = options(a.word("solver", "nsgs"), a.num("tolerance", 1e-8));
   std::vector<double> r(n), u(n);
-  Clock c;
+  CallClock c;
   const int status = solve_local(p, r.data(), u.data(), o);
   const double seconds = c.seconds();
   const int iterations = o->iparam[SICONOS_IPARAM_ITER_DONE];
@@ -110,7 +110,7 @@ static Outcome one_global(GlobalFrictionContactProblem* stored, const Args& a, i
   SolverOptions* o = options(a.word("solver", "nsgs-wr"), a.num("tolerance", 1e-8));
   std::vector<double> r(m), u(m), v(n);
   Outcome outcome;
-  Clock c;
+  CallClock c;
   outcome.status = gfc3d_driver(p, r.data(), u.data(), v.data(), o);
   outcome.seconds = c.seconds();
   outcome.error = INFINITY;

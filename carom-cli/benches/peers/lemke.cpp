@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
     o->dparam[SICONOS_DPARAM_TOL] = 1e-10;
     o->iparam[SICONOS_IPARAM_MAX_ITER] = 100000;
     std::vector<double> z(n), w(n), image(q);
-    Clock c;
+    CallClock c;
     const int status = linearComplementarity_driver(&p, z.data(), w.data(), o);
     const double seconds = c.seconds();
     const int iterations = o->iparam[SICONOS_IPARAM_ITER_DONE];

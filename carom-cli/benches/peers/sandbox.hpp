@@ -8,6 +8,22 @@
 #include <functional>
 #include "common.hpp"
 
+// Wall clock for calls below a millisecond, CPU clock for longer ones, as on our side. (The CPU clock of a thread sometimes
+// jumps by microseconds: the least of many short calls would be too small.)
+struct CallClock {
+  static double wall() {
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + 1e-9 * t.tv_nsec;
+  }
+  Clock processor;
+  double start = wall();
+  double seconds() const {
+    const double elapsed = wall() - start;
+    return elapsed < 1e-3 ? elapsed : std::fmin(elapsed, processor.seconds());
+  }
+};
+
 // What one call did: error as the peer measures it, its own status and its iterations.
 struct Outcome {
   double seconds, error;

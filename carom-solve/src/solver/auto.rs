@@ -4,7 +4,7 @@
 //! |---|---|
 //! | empty, or nothing approaches | no reaction |
 //! | one law | closed form, then as below |
-//! | no friction, up to 100 rows | Lemke, Newton-min, Gauss-Seidel while it pays, interior point, enumeration |
+//! | no friction, up to 400 rows | Lemke, Newton-min, Gauss-Seidel while it pays, interior point, enumeration |
 //! | no friction, up to 1000 rows | Newton-min, Lemke, Gauss-Seidel while it pays, interior point |
 //! | no friction, larger | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
 //! | planar friction, up to 24 rows | Lemke, Gauss-Seidel while it pays, interior point, enumeration |
@@ -122,7 +122,7 @@ fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
         (1, true, ..) => &[ClosedForm, Sweeps, InteriorPoint],
         (1, ..) => &[ClosedForm, Lemke, Enumeration],
         (_, true, ..) => &[Sweeps, InteriorPoint, AllSweeps],
-        (_, _, false, ..=100) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
+        (_, _, false, ..=400) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
         (_, _, false, ..=1000) => &[NewtonMin, Lemke, Sweeps, InteriorPoint],
         (_, _, false, _) => &[Sweeps, InteriorPoint, AllSweeps],
         (_, _, true, ..=24) => &[Lemke, Sweeps, InteriorPoint, Enumeration],
