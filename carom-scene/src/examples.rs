@@ -6,6 +6,7 @@ use crate::{Diagnostic, Overrides, Scene};
 pub const EXAMPLES: &[(&str, &str)] = &[
     ("bouncing-ball", include_str!("../../examples/bouncing-ball.toml")),
     ("linear-oscillator", include_str!("../../examples/linear-oscillator.toml")),
+    ("preloaded-oscillator", include_str!("../../examples/preloaded-oscillator.toml")),
     ("takeoff", include_str!("../../examples/takeoff.toml")),
     ("rocking-block", include_str!("../../examples/rocking-block.toml")),
     ("planar-ball", include_str!("../../examples/planar-ball.toml")),

@@ -35,6 +35,7 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
         ("planar-ball", 4000, 1, columns(&["x", "y", "phi"], &[gap("floor"), ("slip", "floor.t1")], &[])),
         ("double-pendulum", 15000, 5, columns(&["a", "b"], &[gap("wall")], &["tip_x", "tip_y"])),
         ("impacting-bar", 1000, 5, columns(&nodes, &[gap("wall")], &[])),
+        ("preloaded-oscillator", 1000, 1, columns(&["q"], &[gap("stop")], &[])),
         ("takeoff", 290, 1, columns(&["q"], &[gap("floor")], &[])),
         ("slider-roller", 800, 1, columns(&["y", "phi"], &[gap("top"), ("slip", "top.t1")], &[])),
         ("pendulum-ring", 20000, 20, columns(&["x", "z", "theta", "phi"], &[gap("hook"), ("slip", "hook.t1")], &[])),

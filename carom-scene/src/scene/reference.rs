@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use carom::State;
-use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, Takeoff};
+use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, PreloadedOscillator, Takeoff};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -51,9 +51,10 @@ impl Row {
     }
 }
 
-const TESTBED: [Row; 3] = [
+const TESTBED: [Row; 4] = [
     Row::of::<BouncingBall>("bouncing-ball"),
     Row::of::<LinearOscillator>("linear-oscillator"),
+    Row::of::<PreloadedOscillator>("preloaded-oscillator"),
     Row::of::<Takeoff>("takeoff"),
 ];
 
