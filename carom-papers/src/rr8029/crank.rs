@@ -8,7 +8,7 @@ use carom_analysis::report::{Chart, Series};
 const COLUMNS: [&str; 9] =
     ["output.revolutions", "output.x", "output.y", "v.th1", "q.th3", "gap.1", "gap.3", "energy.total", "impulse.1"];
 
-/// Half length, half height and clearance [m].
+/// Clearance between slider and walls [m].
 const CLEARANCE: f64 = 0.001;
 
 fn crank(scheme: &str, step: f64) -> Result<Trace, Trouble> {
