@@ -32,6 +32,34 @@ impl Program {
     }
 }
 
+/// Where force and mass were last evaluated, and the force there.
+struct Place {
+    t: f64,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    force: Vec<f64>,
+}
+
+impl Place {
+    /// Nowhere: no state is equal to it.
+    fn new(n: usize) -> Place {
+        Place { t: f64::NAN, q: vec![f64::NAN; n], v: vec![f64::NAN; n], force: vec![f64::NAN; n] }
+    }
+
+    #[inline]
+    fn is(&self, t: f64, q: &[f64], v: &[f64]) -> bool {
+        self.t == t && self.q == q && self.v == v
+    }
+
+    #[inline]
+    fn set(&mut self, (t, q, v): (f64, &[f64], &[f64]), force: &[f64]) {
+        self.t = t;
+        self.q.copy_from_slice(q);
+        self.v.copy_from_slice(v);
+        self.force.copy_from_slice(force);
+    }
+}
+
 /// A Lagrangian model made of equations.
 pub struct Equations {
     coordinates: Vec<String>,
@@ -40,8 +68,9 @@ pub struct Equations {
     constancy: Constancy,
     operator: DenseOperator,
     mass: Program,
-    force: Program,
-    tangents: Program,  // mass, damping, stiffness
+    balance: Program,   // force, and the mass where it varies: schemes need both at one place
+    tangents: Program,  // force, mass, damping, stiffness
+    place: Place,       // where the last two were evaluated
     gaps: Program,      // gaps, drift
     coupling: Program,  // gaps, drift, rows: one tape, so that what they share is computed once
     curvature: Program, // curvature
@@ -62,7 +91,9 @@ impl Equations {
             rows: constant(&d.rows),
             drift: constant(&d.drift),
         };
-        let tangents: Vec<NodeId> = d.mass.iter().chain(&d.damping).chain(&d.stiffness).copied().collect();
+        let varying = if constancy.mass { &[] } else { &d.mass[..] };
+        let balance: Vec<NodeId> = d.force.iter().chain(varying).copied().collect();
+        let tangents = [&d.force, &d.mass, &d.damping, &d.stiffness].into_iter().flatten().copied().collect::<Vec<_>>();
         let gaps: Vec<NodeId> = d.gaps.iter().chain(&d.drift).copied().collect();
         let coupling: Vec<NodeId> = gaps.iter().chain(&d.rows).copied().collect();
         let energy: Vec<NodeId> = d.energy.iter().flatten().chain(&d.applied_power).copied().collect();
@@ -70,12 +101,13 @@ impl Equations {
             constancy,
             operator: DenseOperator::new(n),
             mass: Program::new(graph, &d.mass),
-            force: Program::new(graph, &d.force),
+            balance: Program::new(graph, &balance),
             tangents: Program::new(graph, &tangents),
             gaps: Program::new(graph, &gaps),
             coupling: Program::new(graph, &coupling),
             curvature: Program::new(graph, &d.curvature),
             energy: Program::new(graph, &energy),
+            place: Place::new(n),
             still: vec![0.0; n],
             coordinates: source.coordinates,
             laws: source.laws,
@@ -89,9 +121,23 @@ impl Equations {
 
     #[inline]
     fn evaluate_mass(&mut self, q: &[f64]) {
-        if !self.constancy.mass {
+        if !self.constancy.mass && self.place.q != q {
             // the derivation has made sure that the mass depends on q alone
             self.operator.mass.copy_from_slice(self.mass.eval(0.0, q, &self.still));
+            self.place.t = f64::NAN;
+            self.place.q.copy_from_slice(q);
+        }
+    }
+
+    /// Force and mass, unless they are there.
+    #[inline]
+    fn evaluate_balance(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        if !self.place.is(t, q, v) {
+            let (force, mass) = self.balance.eval(t, q, v).split_at(q.len());
+            self.place.set((t, q, v), force);
+            if !self.constancy.mass {
+                self.operator.mass.copy_from_slice(mass);
+            }
         }
     }
 
@@ -208,7 +254,12 @@ impl Mechanical for Equations {
     }
 
     fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
-        out.copy_from_slice(self.force.eval(t, q, v));
+        if self.constancy.matrix() {
+            out.copy_from_slice(self.balance.eval(t, q, v));
+        } else {
+            self.evaluate_balance(t, q, v);
+            out.copy_from_slice(&self.place.force);
+        }
         match out.iter().position(|x| !x.is_finite()) {
             Some(i) => Err(ModelError::Force { coordinate: self.coordinates[i].as_str().into(), t }),
             None => Ok(()),
@@ -222,13 +273,18 @@ impl Mechanical for Equations {
     }
 
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {
-        let n2 = self.coordinates.len() * self.coordinates.len();
-        let values = self.tangents.eval(at.t, &at.q, &at.v);
-        self.operator.mass.copy_from_slice(&values[..n2]);
-        self.operator.damping.copy_from_slice(&values[n2..2 * n2]);
-        self.operator.stiffness.copy_from_slice(&values[2 * n2..]);
         if c.damping == 0.0 && c.stiffness == 0.0 {
+            self.evaluate_balance(at.t, &at.q, &at.v);
             self.check_mass()?;
+        } else {
+            let n = self.coordinates.len();
+            let (force, matrices) = self.tangents.eval(at.t, &at.q, &at.v).split_at(n);
+            self.place.set((at.t, &at.q, &at.v), force);
+            let (mass, tangents) = matrices.split_at(n * n);
+            let (damping, stiffness) = tangents.split_at(n * n);
+            self.operator.mass.copy_from_slice(mass);
+            self.operator.damping.copy_from_slice(damping);
+            self.operator.stiffness.copy_from_slice(stiffness);
         }
         self.operator.factor(c, at.t)
     }

@@ -13,8 +13,9 @@
 //!     A (v^{n+1} − v^n) = −M (v^n − v) + h F + B P                                    (4)
 //! ```
 //!
-//! until the residual of (1) falls below `newton-tolerance · (h|F| + |B P|) + round-off`. A model whose mass, tangents
-//! and rows are constant needs one solve and one factorisation per step size.
+//! until the residual of (1) falls below `newton-tolerance · (h|F| + |B P|) + round-off`. It starts from the velocity extrapolated from the
+//! last step and keeps A while the residual falls quickly: smooth motion takes one iteration. A model whose mass, tangents and rows are
+//! constant needs one solve and one factorisation per step size.
 //!
 //! Forecast of a gap g with velocity U: `free` takes g + h(θ U_free + (1−θ) U), the end of a step without reactions;
 //! `explicit` takes g + γ h U. A gap forecast at or below `activation` is closed.
@@ -124,20 +125,24 @@ pub struct Work {
     last: Box<Reactions>,        // what the laws did in the step before: the guess for the impulses
     pub(super) reactions: Box<Reactions>, // coupling and U at the start, phase 1; impulses and U⁺, phase 6
     pub(super) at_theta: State,  // (q_θ, v_θ) where forces are taken, phase 2
-    pub(super) factored: Option<f64>, // step size of the constant factorisation, phase 2
-    pub(super) force: Vec<f64>,  // (n) F at θ, phase 2
-    balance: Vec<f64>,           // (n) residual of (1), phase 2
+    pub(super) factored: Option<f64>, // step size of the constant factorisation, phase 1
+    due: bool,                   // whether A is to be made anew at the iterate, phase 6
+    residual: f64,               // of (1) at the iterate before, phase 6
+    rate: Vec<f64>, // (n) change of v in the last step, per time: the guess for this one; empty where none is needed
+    had_acted: Vec<usize>, // laws that acted in the last step
+    pub(super) force: Vec<f64>, // (n) F at θ, phase 2
+    balance: Vec<f64>, // (n) residual of (1), phase 2
     pub(super) v_free: Vec<f64>, // (n) velocity without reactions, phase 2
     pub(super) active: Vec<usize>, // laws that act, phase 3
-    was_active: Vec<usize>,      // laws of the problem whose Delassus matrix is kept
-    pub(super) end: Coupling,    // coupling at q⁺, phase 4
-    at: (f64, Vec<f64>),         // time and q of `end` after the step, phase 6
-    kept: bool,                  // whether `end` is the coupling there
-    middle: Coupling,            // coupling at q_θ, phase 4, for `reaction = "mid"`
-    pub(super) laws: Vec<Law>,   // laws of the problem, phase 4
-    pub(super) output: Rows,     // C of the problem, phase 4
-    pub(super) input: Rows,      // Bᵀ of the problem, phase 4
-    pub(super) b: Vec<f64>,      // (m) phase 4
+    was_active: Vec<usize>, // laws of the problem whose Delassus matrix is kept
+    pub(super) end: Coupling, // coupling at q⁺, phase 4
+    at: (f64, Vec<f64>), // time and q of `end` after the step, phase 6
+    kept: bool,     // whether `end` is the coupling there
+    middle: Coupling, // coupling at q_θ, phase 4, for `reaction = "mid"`
+    pub(super) laws: Vec<Law>, // laws of the problem, phase 4
+    pub(super) output: Rows, // C of the problem, phase 4
+    pub(super) input: Rows, // Bᵀ of the problem, phase 4
+    pub(super) b: Vec<f64>, // (m) phase 4
     problem: ProblemWork,
     pub(super) z: Reaction, // phase 5
     pub(super) increment: Vec<f64>,
@@ -182,7 +187,7 @@ impl Scheme for MoreauJean {
         let System { model, solver } = system;
         let mut step = Step { advanced: h, evaluations: 1, ..Step::default() };
 
-        // 1 start: laws, gaps and relative velocities at q; iterate from v⁺ = v
+        // 1 start: laws, gaps and relative velocities at q; the first iterate
         w.h = h;
         if w.ends_at(from) {
             w.start_from_end(from);
@@ -229,7 +234,7 @@ impl Scheme for MoreauJean {
         if !to.is_finite() {
             return Err(StepError::NotFinite);
         }
-        Self::report(w, to);
+        Self::report(w, (from, to));
         // the last test of Newton's loop has left the coupling of q⁺
         w.kept = !w.constancy.rows && !w.active.is_empty() && self.reaction != ReactionDirection::Start;
         if w.kept {
@@ -242,6 +247,7 @@ impl Scheme for MoreauJean {
     fn forget(&self, w: &mut Work) {
         w.reactions.impulse.fill(0.0);
         w.z.lambda.fill(0.0);
+        w.rate.clear();
     }
 
     fn invalidate(&self, w: &mut Work) {

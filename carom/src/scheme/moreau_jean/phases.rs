@@ -7,6 +7,9 @@ use crate::scheme::StepError;
 use crate::{Mechanical, State};
 use carom_solve::{Law, OneStepProblem, Parts, Solver};
 
+/// The iteration matrix is made anew where an iteration reduces the residual by less than this factor.
+const SLOW: f64 = 0.05;
+
 /// How far an iterate is from the solution.
 pub(in crate::scheme) struct Residual {
     /// Of the impulse balance (1), and what is allowed [N s].
@@ -22,6 +25,20 @@ impl Work {
     pub(in crate::scheme) fn ends_at(&self, state: &State) -> bool {
         let slack = 4.0 * f64::EPSILON * state.t.abs().max(self.h);
         self.kept && (state.t - self.at.0).abs() <= slack && self.at.1 == state.q
+    }
+
+    /// Keeps the rate at which the velocity changed; impulses belong to it only if they lasted.
+    fn extrapolate(&mut self, from: &State, to: &State) {
+        let lasting = self.active.is_empty() || self.had_acted == self.active;
+        self.rate.clear();
+        let change = to.v.iter().zip(&from.v).map(|(b, a)| (b - a) / self.h);
+        self.rate.extend(change);
+        if !lasting {
+            for (rate, dv) in self.rate.iter_mut().zip(&self.z.response) {
+                *rate -= dv / self.h;
+            }
+        }
+        self.had_acted.clone_from(&self.active);
     }
 
     /// Starts a step whose coupling at the start is the one at the end of the last step; `end` has to be filled anew.
@@ -41,7 +58,9 @@ impl MoreauJean {
         model: &mut dyn Mechanical,
         to: &State,
     ) -> Result<(), StepError> {
-        self.factor(w, model)?;
+        if w.due {
+            self.factor(w, model)?;
+        }
         w.v_free.copy_from_slice(&w.balance);
         model.solve(&mut w.v_free);
         for (free, v) in w.v_free.iter_mut().zip(&to.v) {
@@ -79,7 +98,8 @@ impl MoreauJean {
         self.restart(w, model, from, to)
     }
 
-    /// The first iterate v⁺ = v, and its impulse balance.
+    /// The first iterate, the matrix A there and its impulse balance. Where Newton's loop is needed, v⁺ goes on changing as it did last
+    /// time: in smooth motion one iteration is then enough.
     #[inline]
     pub(in crate::scheme) fn restart(
         &self,
@@ -90,11 +110,27 @@ impl MoreauJean {
     ) -> Result<(), StepError> {
         to.v.clone_from(&from.v);
         to.t = from.t + w.h;
-        self.place_theta(w, model, from, to);
-        model.force(w.at_theta.t, &w.at_theta.q, &w.at_theta.v, &mut w.force)?;
-        for (r, f) in w.balance.iter_mut().zip(&w.force) {
-            *r = w.h * f;
+        let extrapolates = !w.rate.is_empty();
+        if extrapolates {
+            for (v, rate) in to.v.iter_mut().zip(&w.rate) {
+                *v += w.h * rate;
+            }
         }
+        self.place_theta(w, model, from, to);
+        // a model that shares work between tangents and forces does it here
+        self.factor(w, model)?;
+        model.force(w.at_theta.t, &w.at_theta.q, &w.at_theta.v, &mut w.force)?;
+        w.balance.fill(0.0);
+        if extrapolates {
+            for (d, (a, b)) in w.increment.iter_mut().zip(to.v.iter().zip(&from.v)) {
+                *d = a - b;
+            }
+            model.mass_mul(&w.at_theta.q, &w.increment, &mut w.balance)?;
+        }
+        for (r, f) in w.balance.iter_mut().zip(&w.force) {
+            *r = w.h * f - *r;
+        }
+        w.residual = f64::INFINITY;
         Ok(())
     }
 
@@ -139,6 +175,7 @@ impl MoreauJean {
         w.was_active.clear();
         model.factor(&w.at_theta, Combination { mass: 1.0, damping: x, stiffness: x * x })?;
         w.factored = Some(w.h);
+        w.due = false;
         Ok(())
     }
 
@@ -329,6 +366,9 @@ impl MoreauJean {
         if !(residual.is_finite() && turned.is_finite()) {
             return Err(StepError::NotFinite);
         }
+        // A is kept as long as the iterates converge quickly with it
+        w.due = residual > SLOW * w.residual;
+        w.residual = residual;
         Ok(Residual { residual, tolerance, turned: turned <= self.newton_tolerance * speed })
     }
 
@@ -362,8 +402,11 @@ impl MoreauJean {
         }
     }
 
-    /// Impulses and velocities after the step, law by law.
-    pub(in crate::scheme) fn report(w: &mut Work, to: &State) {
+    /// Impulses and velocities after the step, law by law; how the velocity changed, as the guess for the next step.
+    pub(in crate::scheme) fn report(w: &mut Work, (from, to): (&State, &State)) {
+        if !w.constancy.linear() {
+            w.extrapolate(from, to);
+        }
         let mut k = 0;
         for &i in &w.active {
             for row in w.reactions.coupling.range(i) {

@@ -151,7 +151,7 @@ impl Scheme for CombinedProjection {
             w.passes += 1;
         }
 
-        Projector::report(w, to)?;
+        Projector::report(w, (from, to))?;
         Ok(step)
     }
 

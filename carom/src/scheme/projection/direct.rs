@@ -144,7 +144,7 @@ impl Scheme for DirectProjection {
         // 2 to 6: Newton's loop on (1) to (4)
         projector.newton(w, &mut system, (from, to), &mut step)?;
 
-        Projector::report(w, to)?;
+        Projector::report(w, (from, to))?;
         Ok(step)
     }
 

@@ -356,11 +356,11 @@ impl Projector {
     }
 
     /// Impulses, velocities and multipliers, law by law.
-    pub(super) fn report(w: &mut Work, to: &State) -> Result<(), StepError> {
+    pub(super) fn report(w: &mut Work, (from, to): (&State, &State)) -> Result<(), StepError> {
         if !to.is_finite() {
             return Err(StepError::NotFinite);
         }
-        MoreauJean::report(&mut w.base, to);
+        MoreauJean::report(&mut w.base, (from, to));
         w.base.reactions.projection.clone_from(&w.tau);
         Ok(())
     }
