@@ -1,6 +1,6 @@
 //! Time per step, side by side with Siconos where it is installed (Debian: siconos, libsiconos-kernel-dev, libsiconos-numerics-dev).
 //!
-//! `cargo xtask bench steps`. Best of several runs: ours by the wall clock, the peer by the CPU clock of its thread (which favours the peer).
+//! `cargo xtask bench steps [WORD]`: all cases, or those whose name contains the word. Best of several runs: ours by the wall clock, the peer by the CPU clock of its thread (which favours the peer).
 //! A speed claim is a ratio of two numbers of one run.
 
 mod peer;
@@ -11,10 +11,12 @@ use peer::Peer;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A case: our seconds per step, the peer's program, and the ratio that is asked for.
+/// A case: our example, the peer's program, and the ratio that is asked for.
 struct Case {
     name: &'static str,
-    ours: f64,
+    example: &'static str,
+    step: Option<f64>,
+    record: bool,
     peer: &'static str,
     arguments: &'static [&'static str],
     what: &'static str,
@@ -26,10 +28,13 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
+    let word = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let cases = [
         Case {
             name: "bouncing ball, 1 dof, from its model file",
-            ours: per_step("bouncing-ball", Overrides { step: Some(1e-4), ..Overrides::default() }, false),
+            example: "bouncing-ball",
+            step: Some(1e-4),
+            record: false,
             peer: "ball",
             arguments: &["h=1e-4", "T=5", "reps=5"],
             what: "Siconos' C++ loop",
@@ -37,7 +42,9 @@ fn main() {
         },
         Case {
             name: "bouncing ball, the same, every state kept in memory",
-            ours: per_step("bouncing-ball", Overrides { step: Some(1e-4), ..Overrides::default() }, true),
+            example: "bouncing-ball",
+            step: Some(1e-4),
+            record: true,
             peer: "ball",
             arguments: &["h=1e-4", "T=5", "reps=5"],
             what: "Siconos' C++ loop, nothing kept",
@@ -45,7 +52,9 @@ fn main() {
         },
         Case {
             name: "impacting bar, 1000 elements, from its model file",
-            ours: per_step("impacting-bar", Overrides::default(), false),
+            example: "impacting-bar",
+            step: None,
+            record: false,
             peer: "bar_solve",
             arguments: &["N=1000", "h=2e-6"],
             what: "Siconos' linear solve alone",
@@ -53,7 +62,9 @@ fn main() {
         },
         Case {
             name: "slider-crank, 3 dof, 4 frictional corners, from its file",
-            ours: per_step("slider-crank", Overrides::default(), false),
+            example: "slider-crank",
+            step: None,
+            record: false,
             peer: "slider_crank",
             arguments: &["h=1e-5", "reps=5"],
             what: "Siconos' C++ model",
@@ -63,21 +74,24 @@ fn main() {
     for (name, step) in
         [("rocking-block", 1e-4), ("planar-ball", 1e-4), ("double-pendulum", 1e-4), ("newtons-cradle", 1e-5)]
     {
-        let ours = per_step(name, Overrides { step: Some(step), ..Overrides::default() }, false);
-        println!("{:58} {:>10}", format!("{name}, h = {step:e}"), duration(ours));
+        if name.contains(&word) {
+            println!("{:58} {:>10}", format!("{name}, h = {step:e}"), duration(per_step(name, Some(step), false)));
+        }
     }
     println!();
-    for case in &cases {
+    for case in cases.iter().filter(|case| case.name.contains(&word)) {
+        let ours = per_step(case.example, case.step, case.record);
         let theirs = peer(case.peer, case.arguments);
         let ratio = theirs.map_or("peer not installed, no ratio".into(), |t| {
-            format!("{} {}: {:.1} times faster (asked: {})", case.what, duration(t), t / case.ours, case.asked)
+            format!("{} {}: {:.1} times faster (asked: {})", case.what, duration(t), t / ours, case.asked)
         });
-        println!("{:58} {:>10}   {ratio}", case.name, duration(case.ours));
+        println!("{:58} {:>10}   {ratio}", case.name, duration(ours));
     }
 }
 
 /// Best seconds per step of an example.
-fn per_step(example: &str, overrides: Overrides, record: bool) -> f64 {
+fn per_step(example: &str, step: Option<f64>, record: bool) -> f64 {
+    let overrides = Overrides { step, ..Overrides::default() };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(format!("{example}.toml"));
     let scene = match carom_scene::load(&path, &overrides) {
         Ok(scene) => scene,

@@ -11,34 +11,44 @@ pub(crate) use inverse::BlockInverse;
 /// Block-sparse `W`. Laws are the block rows and columns.
 #[derive(Clone, Debug, Default)]
 pub struct Delassus {
-    offset: Vec<usize>,   // (laws + 1) first row of each law
-    start: Vec<usize>,    // (laws + 1) first block of each block row
-    column: Vec<u32>,     // (blocks) law of the block's columns
-    at: Vec<usize>,       // (blocks) first value of the block
-    diagonal: Vec<usize>, // (laws) index of the diagonal block
+    law: Vec<LawRow>, // (laws + 1) the last one ends the rows and blocks
+    column: Vec<u32>, // (blocks) law of the block's columns
+    at: Vec<usize>,   // (blocks) first value of the block; empty where all laws have the same size
     value: Vec<f64>,
-    scale: Vec<f64>, // (laws) mean of the diagonal
-    uniform: usize,  // rows of every law; zero if they differ
-    finite: bool,    // whether all values are
+    uniform: usize, // rows of every law; zero if they differ
+    finite: bool,   // whether all values are
     inverse: BlockInverse,
     work: assembly::Workspace,
+}
+
+/// The block row of a law.
+#[derive(Clone, Copy, Debug, Default)]
+struct LawRow {
+    row: usize,      // first row
+    block: usize,    // first block
+    diagonal: usize, // the diagonal block
+    scale: f64,      // mean of its diagonal
 }
 
 /// `W` of laws that all have N rows: an array of blocks of NN = N² values.
 #[derive(Clone, Copy)]
 pub(crate) struct Uniform<'a, const NN: usize> {
-    start: &'a [usize],
-    diagonal: &'a [usize],
+    law: &'a [LawRow],
     column: &'a [u32],
     value: &'a [[f64; NN]],
 }
 
+/// The blocks of a row on one side of the diagonal: laws of the columns, values.
+type Side<'a, const NN: usize> = (&'a [u32], &'a [[f64; NN]]);
+
 impl<'a, const NN: usize> Uniform<'a, NN> {
-    /// The blocks of each row on either side of its diagonal, row by row.
+    /// The scale of each row, and its blocks on either side of the diagonal, row by row.
     #[inline]
-    pub(crate) fn rows(self) -> impl Iterator<Item = [(&'a [u32], &'a [[f64; NN]]); 2]> {
-        self.start.windows(2).zip(self.diagonal).map(move |(ends, &middle)| {
-            [ends[0]..middle, middle + 1..ends[1]].map(|range| (&self.column[range.clone()], &self.value[range]))
+    pub(crate) fn rows(self) -> impl Iterator<Item = (f64, [Side<'a, NN>; 2])> {
+        self.law.windows(2).map(move |ends| {
+            let LawRow { block, diagonal, scale, .. } = ends[0];
+            let sides = [block..diagonal, diagonal + 1..ends[1].block];
+            (scale, sides.map(|range| (&self.column[range.clone()], &self.value[range])))
         })
     }
 }
@@ -47,8 +57,20 @@ impl Delassus {
     /// The array of blocks, if all laws have N rows and NN = N².
     pub(crate) fn uniform<const NN: usize>(&self) -> Option<Uniform<'_, NN>> {
         let (value, _) = self.value.as_chunks();
-        let Delassus { start, diagonal, column, .. } = self;
-        (self.uniform * self.uniform == NN).then_some(Uniform { start, diagonal, column, value })
+        let Delassus { law, column, .. } = self;
+        (self.uniform * self.uniform == NN).then_some(Uniform { law, column, value })
+    }
+
+    /// First value of a block.
+    #[inline]
+    fn at(&self, block: usize) -> usize {
+        if self.uniform > 0 { block * self.uniform * self.uniform } else { self.at[block] }
+    }
+
+    /// Rows of one law.
+    #[inline]
+    fn height(&self, law: usize) -> usize {
+        self.law[law + 1].row - self.law[law].row
     }
 
     /// Number of stored blocks.
@@ -68,48 +90,53 @@ impl Delassus {
 
     /// Number of laws.
     pub fn laws(&self) -> usize {
-        self.diagonal.len()
+        self.law.len().saturating_sub(1)
     }
 
     /// Number of scalar rows.
     pub fn size(&self) -> usize {
-        self.offset.last().copied().unwrap_or(0)
+        self.law.last().map_or(0, |end| end.row)
     }
 
     /// Rows of law `i`.
     #[inline]
     pub fn rows(&self, i: usize) -> std::ops::Range<usize> {
-        self.offset[i]..self.offset[i + 1]
+        self.law[i].row..self.law[i + 1].row
     }
 
     /// The blocks of block row `i`: (law of the columns, row-major values).
     #[inline]
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, &[f64])> {
-        let height = self.offset[i + 1] - self.offset[i];
-        (self.start[i]..self.start[i + 1]).map(move |k| {
-            let j = self.column[k] as usize;
-            let length = height * (self.offset[j + 1] - self.offset[j]);
-            (j, &self.value[self.at[k]..self.at[k] + length])
+        let height = self.height(i);
+        (self.law[i].block..self.law[i + 1].block).map(move |k| {
+            let (j, at) = (self.column[k] as usize, self.at(k));
+            (j, &self.value[at..at + height * self.height(j)])
         })
+    }
+
+    /// Row `i` without gaps, where all laws have one row.
+    #[inline]
+    pub(crate) fn full_scalar_row(&self, i: usize) -> Option<&[f64]> {
+        let blocks = self.law[i].block..self.law[i + 1].block;
+        (self.uniform == 1 && blocks.len() == self.laws()).then(|| &self.value[blocks])
     }
 
     /// The diagonal block of law `i`, row-major.
     #[inline]
     pub fn diagonal(&self, i: usize) -> &[f64] {
-        let size = self.offset[i + 1] - self.offset[i];
-        let at = self.at[self.diagonal[i]];
+        let (size, at) = (self.height(i), self.at(self.law[i].diagonal));
         &self.value[at..at + size * size]
     }
 
     /// Mean of the diagonal of law `i`: its inverse mass as the law feels it. One where the law sees no inertia at all.
     #[inline]
     pub fn scale(&self, i: usize) -> f64 {
-        self.scale[i]
+        self.law[i].scale
     }
 
     /// [`scale`](Self::scale) of all laws.
-    pub fn scales(&self) -> &[f64] {
-        &self.scale
+    pub fn scales(&self) -> impl Iterator<Item = f64> + '_ {
+        self.law[..self.laws()].iter().map(|law| law.scale)
     }
 
     /// Whether every value is a finite number.
@@ -124,9 +151,9 @@ impl Delassus {
         out.resize(m * m, 0.0);
         for i in 0..self.laws() {
             for (j, block) in self.row(i) {
-                let width = self.offset[j + 1] - self.offset[j];
+                let width = self.height(j);
                 for (k, values) in block.chunks(width).enumerate() {
-                    let at = (self.offset[i] + k) * m + self.offset[j];
+                    let at = (self.law[i].row + k) * m + self.law[j].row;
                     out[at..at + width].copy_from_slice(values);
                 }
             }

@@ -168,12 +168,20 @@ impl<'a> OneStepProblem<'a> {
     /// `z.u ← W λ + b` and `z.response ← A⁻¹ B λ`, through the ingredients and not through an assembled `W`.
     pub fn evaluate(&self, z: &mut Reaction) {
         let p = &self.parts;
+        let n = p.lhs.dim();
         z.response.clear();
-        z.response.resize(p.lhs.dim(), 0.0);
-        p.input.add_transpose_mul(&z.lambda, &mut z.response);
-        p.lhs.solve(&mut z.response);
         z.u.clear();
         z.u.extend_from_slice(p.b);
+        // in reduced form there is nothing between reactions and outputs
+        if let (0, Some(d)) = (n, p.feedthrough) {
+            for (u, row) in z.u.iter_mut().zip(d.iter()) {
+                *u += Rows::product(row, &z.lambda);
+            }
+            return;
+        }
+        z.response.resize(n, 0.0);
+        p.input.add_transpose_mul(&z.lambda, &mut z.response);
+        p.lhs.solve(&mut z.response);
         for (i, u) in z.u.iter_mut().enumerate() {
             *u += p.output.dot(i, &z.response);
             if let Some(d) = p.feedthrough {

@@ -3,7 +3,7 @@
 //! A law sees another one only through the blocks of `A` that both touch, or through `D`. So for each law: solve within the
 //! blocks that its rows of `B` touch, then multiply by the rows of `C` of the laws known to touch the same blocks.
 
-use super::{BlockInverse, Delassus};
+use super::{BlockInverse, Delassus, LawRow};
 use crate::{Parts, Rows};
 
 /// Up to this many laws the plain double loop is faster than any index.
@@ -14,6 +14,7 @@ const FEW: usize = 4;
 pub(super) struct Workspace {
     by_column: Vec<(u32, u32, usize)>, // (blocks) law of rows, law of columns, position in `raw`
     raw: Vec<f64>,                     // values in the order of assembly
+    position: Vec<usize>,              // (blocks) first value in `raw`, in the order of rows
     response: Vec<f64>, // (n × size of a law) A⁻¹ B of one law, the entries of a dof side by side; zero between laws
     local: Vec<f64>,    // response within one block of A
     block_seen: Vec<u32>, // (blocks of A) last law that touched it, plus one
@@ -30,38 +31,39 @@ pub(super) struct Workspace {
 
 impl Delassus {
     pub(crate) fn assemble(&mut self, p: &Parts<'_>, offset: &[usize]) {
-        self.offset.clear();
-        self.offset.extend_from_slice(offset);
         self.inverse.clear();
-        match (p.laws.len(), p.lhs.dim()) {
-            (1, _) => return self.assemble_alone(p),
-            (_, 0) => self.assemble_direct(p),
-            (..=FEW, _) => self.assemble_few(p),
-            _ => self.assemble_many(p),
+        let size = |i: usize| offset[i + 1] - offset[i];
+        let laws = p.laws.len();
+        self.uniform = if laws > 0 && (1..laws).all(|i| size(i) == size(0)) { size(0) } else { 0 };
+        self.at.clear();
+        self.law.clear();
+        self.law.extend(offset.iter().map(|&row| LawRow { row, ..LawRow::default() }));
+        match (laws, p.lhs.dim()) {
+            (1, _) => self.assemble_alone(p),
+            (_, 0) => self.assemble_direct(p, offset),
+            (..=FEW, _) => self.assemble_few(p, offset),
+            _ => self.assemble_many(p, offset),
         }
         self.summarise();
     }
 
     /// One law alone has one block: nothing to sort. Steps with one contact are the most frequent ones of all.
     fn assemble_alone(&mut self, p: &Parts<'_>) {
-        let size = self.offset[1];
-        // the pattern of one block is always the same: keep it
-        if self.diagonal.len() != 1 {
-            for list in [&mut self.start, &mut self.at, &mut self.diagonal] {
-                list.clear();
-                list.push(0);
-            }
-            self.column.clear();
-            self.column.push(0);
-            self.start.push(1);
-            self.scale.clear();
-            self.scale.push(1.0);
-        }
-        self.uniform = size;
+        let size = self.uniform;
+        self.law[1].block = 1;
+        self.column.clear();
+        self.column.push(0);
         self.value.clear();
         self.value.resize(size * size, 0.0);
+        // in reduced form the entries of D are those of W
+        let solved = if p.lhs.dim() > 0 { size } else { 0 };
+        if let (0, Some(d)) = (solved, p.feedthrough) {
+            for (values, row) in self.value.chunks_exact_mut(size).zip(d.iter()) {
+                row.iter().for_each(|&(c, value)| values[c] += value);
+            }
+        }
         let x = &mut self.work.local;
-        for k in 0..size {
+        for k in 0..solved {
             x.clear();
             x.resize(p.lhs.dim(), 0.0);
             p.input.add_row(k, 1.0, x);
@@ -70,65 +72,139 @@ impl Delassus {
                 self.value[r * size + k] = entry(p, r, k, x);
             }
         }
-        self.finite = self.value.iter().all(|x| x.is_finite());
-        self.scale[0] = mean_diagonal(&self.value, size);
     }
 
     /// `W = D`: the problem is given in reduced form.
-    fn assemble_direct(&mut self, p: &Parts<'_>) {
+    fn assemble_direct(&mut self, p: &Parts<'_>, offset: &[usize]) {
         let laws = p.laws.len();
-        self.work.index_laws(&self.offset, laws);
-        self.start.clear();
+        let none = Rows::default();
+        let d = p.feedthrough.unwrap_or(&none);
+        self.work.index_laws(offset, laws);
         self.column.clear();
-        self.at.clear();
-        self.diagonal.clear();
         self.value.clear();
         for i in 0..laws {
-            let rows = self.offset[i]..self.offset[i + 1];
-            let height = rows.len();
-            self.start.push(self.column.len());
-            let work = &mut self.work;
-            work.found.clear();
-            work.law_seen[i] = i as u32 + 1;
-            work.found.push(i as u32);
-            let entries = |r: usize| p.feedthrough.map_or(&[][..], |d| d.row(r)).iter().filter(|x| x.1 != 0.0);
-            for &(c, _) in rows.clone().flat_map(entries) {
-                let j = work.law_of[c];
-                if work.law_seen[j as usize] != i as u32 + 1 {
-                    work.law_seen[j as usize] = i as u32 + 1;
-                    work.found.push(j);
-                }
-            }
-            work.found.sort_unstable();
-            for &j in &work.found {
-                if j as usize == i {
-                    self.diagonal.push(self.column.len());
-                }
-                let at = self.value.len();
-                work.place[j as usize] = at;
-                self.column.push(j);
-                self.at.push(at);
-                self.value.resize(at + height * (self.offset[j as usize + 1] - self.offset[j as usize]), 0.0);
-            }
-            for (k, r) in rows.enumerate() {
-                for &(c, value) in entries(r) {
-                    let j = work.law_of[c] as usize;
-                    let width = self.offset[j + 1] - self.offset[j];
-                    self.value[work.place[j] + k * width + c - self.offset[j]] += value;
-                }
+            self.law[i].block = self.column.len();
+            let copied = d.len() == offset[laws]
+                && if self.uniform == 1 { self.copy_entries(d.row(i), i) } else { self.copy_blocks(d, i, offset) };
+            if !copied {
+                self.gather_blocks(d, i, offset);
             }
         }
-        self.start.push(self.column.len());
+        self.law[laws].block = self.column.len();
+    }
+
+    /// The blocks of law `i` where all laws have one row, from entries in rising order without zeros. Whether they were so.
+    fn copy_entries(&mut self, row: &[(usize, f64)], i: usize) -> bool {
+        let Ok(place) = row.binary_search_by_key(&i, |entry| entry.0) else { return false };
+        let rising = row.windows(2).fold(true, |rising, pair| rising & (pair[0].0 < pair[1].0));
+        let full = row.iter().fold(true, |full, entry| full & (entry.1 != 0.0));
+        if rising && full {
+            let at = self.value.len();
+            self.law[i].diagonal = at + place;
+            self.column.extend(row.iter().map(|entry| entry.0 as u32));
+            self.value.extend(row.iter().map(|entry| entry.1));
+        }
+        rising && full
+    }
+
+    /// The blocks of law `i` from rows of D that hold whole blocks in rising order, as dense and block-sparse matrices do. Whether the
+    /// rows were of that kind; nothing is left behind if not.
+    fn copy_blocks(&mut self, d: &Rows, i: usize, offset: &[usize]) -> bool {
+        let (first, height) = (offset[i], offset[i + 1] - offset[i]);
+        let rows = [d.row(first), d.row(first + (height - 1).min(1)), d.row(first + height - 1)];
+        let rows = &rows[..height];
+        let (blocks, values) = (self.column.len(), self.value.len());
+        let (mut at, mut diagonal, mut least) = (0, None, 0);
+        let regular = rows.iter().all(|row| row.len() == rows[0].len());
+        while regular && at < rows[0].len() {
+            let j = self.work.law_of[rows[0][at].0] as usize;
+            let (start, width) = (offset[j], offset[j + 1] - offset[j]);
+            let whole = |row: &&[(usize, f64)]| {
+                row.get(at..at + width).is_some_and(|part| part.iter().enumerate().all(|(l, x)| x.0 == start + l))
+            };
+            if j < least || !rows.iter().all(whole) {
+                break;
+            }
+            let parts = rows.iter().flat_map(|row| &row[at..at + width]);
+            if j == i || parts.clone().any(|x| x.1 != 0.0) {
+                if j == i {
+                    diagonal = Some(self.column.len());
+                }
+                self.column.push(j as u32);
+                self.place_block();
+                self.value.extend(parts.map(|x| x.1));
+            }
+            at += width;
+            least = j + 1;
+        }
+        match diagonal {
+            Some(diagonal) if regular && at == rows[0].len() => {
+                self.law[i].diagonal = diagonal;
+                true
+            }
+            _ => {
+                self.column.truncate(blocks);
+                self.at.truncate(blocks);
+                self.value.truncate(values);
+                false
+            }
+        }
+    }
+
+    /// The blocks of law `i` from rows of D in any order.
+    fn gather_blocks(&mut self, d: &Rows, i: usize, offset: &[usize]) {
+        let rows = offset[i]..offset[i + 1];
+        let height = rows.len();
+        let work = &mut self.work;
+        work.found.clear();
+        work.law_seen[i] = i as u32 + 1;
+        work.found.push(i as u32);
+        let entries = |r: usize| if r < d.len() { d.row(r) } else { &[] }.iter().filter(|x| x.1 != 0.0);
+        for &(c, _) in rows.clone().flat_map(entries) {
+            let j = work.law_of[c];
+            if work.law_seen[j as usize] != i as u32 + 1 {
+                work.law_seen[j as usize] = i as u32 + 1;
+                work.found.push(j);
+            }
+        }
+        work.found.sort_unstable();
+        for &j in &work.found {
+            if j as usize == i {
+                self.law[i].diagonal = self.column.len();
+            }
+            let at = self.value.len();
+            work.place[j as usize] = at;
+            self.column.push(j);
+            if self.uniform == 0 {
+                self.at.push(at);
+            }
+            self.value.resize(at + height * (offset[j as usize + 1] - offset[j as usize]), 0.0);
+        }
+        for (k, r) in rows.enumerate() {
+            for &(c, value) in entries(r) {
+                let j = work.law_of[c] as usize;
+                let width = offset[j + 1] - offset[j];
+                self.value[work.place[j] + k * width + c - offset[j]] += value;
+            }
+        }
+    }
+
+    /// The next values are those of a new block.
+    #[inline]
+    fn place_block(&mut self) {
+        if self.uniform == 0 {
+            self.at.push(self.value.len());
+        }
     }
 
     /// Every pair of laws, one after the other.
-    fn assemble_few(&mut self, p: &Parts<'_>) {
+    fn assemble_few(&mut self, p: &Parts<'_>, offset: &[usize]) {
         let (n, laws) = (p.lhs.dim(), p.laws.len());
         let work = &mut self.work;
         work.by_column.clear();
         work.raw.clear();
         for j in 0..laws {
-            let columns = self.offset[j]..self.offset[j + 1];
+            let columns = offset[j]..offset[j + 1];
             let width = columns.len();
             let x = &mut work.local;
             x.clear();
@@ -140,7 +216,7 @@ impl Delassus {
             for i in 0..laws {
                 let position = work.raw.len();
                 let mut any = i == j;
-                for r in self.offset[i]..self.offset[i + 1] {
+                for r in offset[i]..offset[i + 1] {
                     for k in 0..width {
                         let w = entry(p, r, columns.start + k, &x[k * n..(k + 1) * n]);
                         any |= w != 0.0;
@@ -154,64 +230,64 @@ impl Delassus {
                 }
             }
         }
-        self.sort_into_rows(laws);
+        self.sort_into_rows(offset);
     }
 
     /// By the blocks of `A` that laws share.
-    fn assemble_many(&mut self, p: &Parts<'_>) {
+    fn assemble_many(&mut self, p: &Parts<'_>, offset: &[usize]) {
         let laws = p.laws.len();
         let work = &mut self.work;
-        work.index_laws(&self.offset, laws);
-        work.index_blocks(p, &self.offset, &mut self.inverse);
-        work.index_feedthrough(p.feedthrough, self.offset[laws]);
+        work.index_laws(offset, laws);
+        work.index_blocks(p, offset, &mut self.inverse);
+        work.index_feedthrough(p.feedthrough, offset[laws]);
         work.by_column.clear();
         work.raw.clear();
         work.response.clear();
         work.response.resize(3 * p.lhs.dim(), 0.0);
         for j in 0..laws {
-            match self.offset[j + 1] - self.offset[j] {
-                1 => work.column_of::<1>(p, &self.offset, j, &self.inverse),
-                2 => work.column_of::<2>(p, &self.offset, j, &self.inverse),
-                _ => work.column_of::<3>(p, &self.offset, j, &self.inverse),
+            match offset[j + 1] - offset[j] {
+                1 => work.column_of::<1>(p, offset, j, &self.inverse),
+                2 => work.column_of::<2>(p, offset, j, &self.inverse),
+                _ => work.column_of::<3>(p, offset, j, &self.inverse),
             }
         }
-        self.sort_into_rows(laws);
+        self.sort_into_rows(offset);
     }
 
     /// From column order to row order (a stable counting sort).
-    fn sort_into_rows(&mut self, laws: usize) {
-        let Workspace { by_column, raw, .. } = &self.work;
-        self.start.clear();
-        self.start.resize(laws + 1, 0);
-        for &(i, ..) in by_column {
-            self.start[i as usize + 1] += 1;
+    fn sort_into_rows(&mut self, offset: &[usize]) {
+        let Workspace { by_column, raw, position, .. } = &mut self.work;
+        for &(i, ..) in by_column.iter() {
+            self.law[i as usize + 1].block += 1;
         }
-        for i in 0..laws {
-            self.start[i + 1] += self.start[i];
+        for i in 1..offset.len() {
+            self.law[i].block += self.law[i - 1].block;
         }
         let blocks = by_column.len();
         self.column.resize(blocks, 0);
-        self.at.resize(blocks, 0);
-        self.diagonal.resize(laws, 0);
+        position.resize(blocks, 0);
         // fill each row from its start; `diagonal` serves as the cursor until the end
-        self.diagonal.copy_from_slice(&self.start[..laws]);
-        for &(i, j, position) in by_column {
-            let cursor = &mut self.diagonal[i as usize];
+        for law in &mut self.law {
+            law.diagonal = law.block;
+        }
+        for &(i, j, from) in by_column.iter() {
+            let cursor = &mut self.law[i as usize].diagonal;
             self.column[*cursor] = j;
-            self.at[*cursor] = position;
+            position[*cursor] = from;
             *cursor += 1;
         }
         self.value.clear();
-        for i in 0..laws {
-            let height = self.offset[i + 1] - self.offset[i];
-            for k in self.start[i]..self.start[i + 1] {
+        for i in 0..offset.len() - 1 {
+            let height = offset[i + 1] - offset[i];
+            for k in self.law[i].block..self.law[i + 1].block {
                 let j = self.column[k] as usize;
-                let length = height * (self.offset[j + 1] - self.offset[j]);
-                let from = self.at[k];
-                self.at[k] = self.value.len();
-                self.value.extend_from_slice(&raw[from..from + length]);
+                if self.uniform == 0 {
+                    self.at.push(self.value.len());
+                }
+                let from = position[k];
+                self.value.extend_from_slice(&raw[from..from + height * (offset[j + 1] - offset[j])]);
                 if j == i {
-                    self.diagonal[i] = k;
+                    self.law[i].diagonal = k;
                 }
             }
         }
@@ -220,15 +296,9 @@ impl Delassus {
     /// What solvers and certificates ask again and again.
     #[inline]
     fn summarise(&mut self) {
-        let laws = self.diagonal.len();
-        let size = |i: usize| self.offset[i + 1] - self.offset[i];
-        self.uniform = if laws > 0 && (1..laws).all(|i| size(i) == size(0)) { size(0) } else { 0 };
         self.finite = self.value.iter().all(|x| x.is_finite());
-        self.scale.clear();
-        for i in 0..laws {
-            let n = size(i);
-            let block = &self.value[self.at[self.diagonal[i]]..][..n * n];
-            self.scale.push(mean_diagonal(block, n));
+        for i in 0..self.laws() {
+            self.law[i].scale = mean_diagonal(self.diagonal(i), self.height(i));
         }
     }
 }

@@ -8,9 +8,16 @@
 pub(super) fn norm(x: &[f64]) -> f64 {
     match x {
         [a] => a.abs(),
-        [a, b] => a.hypot(*b),
+        [a, b] => length(*a, *b),
         _ => 0.0,
     }
+}
+
+/// `√(a² + b²)`; the squares are taken as they are where they neither overflow nor vanish.
+#[inline]
+fn length(a: f64, b: f64) -> f64 {
+    let square = a * a + b * b;
+    if (1e-280..1e280).contains(&square) { square.sqrt() } else { a.hypot(b) }
 }
 
 /// Projection onto the second-order cone of slope `mu`.

@@ -7,12 +7,12 @@
 //! | no friction, up to 400 rows | Lemke, Newton-min, Gauss-Seidel while it pays, interior point, enumeration |
 //! | no friction, up to 1000 rows | Newton-min, Lemke, Gauss-Seidel while it pays, interior point |
 //! | no friction, larger | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
-//! | planar friction, up to 24 rows | Lemke, Gauss-Seidel while it pays, interior point, enumeration |
+//! | planar friction, up to 24 rows | two sweeps of Gauss-Seidel, Lemke, Gauss-Seidel while it pays, interior point, enumeration |
 //! | planar friction, larger | Gauss-Seidel while it pays, interior point, Lemke up to 400 rows, Gauss-Seidel |
 //! | spatial friction | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
 //!
-//! Small planar problems start with Lemke's method [lemke1965, cottle1992]: a few pivots cost less than the many sweeps that
-//! nearly singular `W` need. Gauss-Seidel [jourdan1998, acary2018] starts from the guess, or from the best point so far. From
+//! Small planar problems go on to Lemke's method [lemke1965, cottle1992] where two sweeps do not solve them: a few pivots cost less than
+//! the many sweeps that nearly singular `W` need. Gauss-Seidel [jourdan1998, acary2018] starts from the guess, or from the best point so far. From
 //! sweep 28 on its rate of convergence predicts the sweeps that are left; it goes on while these are fewer than 100 or cost
 //! less than 25 factorisations of `W`,
 //!
@@ -52,6 +52,9 @@ use record::{Entry, Record};
 
 /// Largest number of combinations that are enumerated.
 const COMBINATIONS: usize = 4096;
+
+/// Sweeps that are tried before the pivots of small planar problems.
+const FEW: usize = 2;
 
 /// How often a rung is repeated with a smaller tolerance because the full error asks for it.
 const REPEATED: usize = 4;
@@ -105,6 +108,8 @@ enum Rung {
     ClosedForm,
     Lemke,
     NewtonMin,
+    /// Gauss-Seidel as long as it costs next to nothing.
+    FewSweeps,
     /// Gauss-Seidel while it pays.
     Sweeps,
     InteriorPoint,
@@ -125,7 +130,7 @@ fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
         (_, _, false, ..=400) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
         (_, _, false, ..=1000) => &[NewtonMin, Lemke, Sweeps, InteriorPoint],
         (_, _, false, _) => &[Sweeps, InteriorPoint, AllSweeps],
-        (_, _, true, ..=24) => &[Lemke, Sweeps, InteriorPoint, Enumeration],
+        (_, _, true, ..=24) => &[FewSweeps, Lemke, Sweeps, InteriorPoint, Enumeration],
         (_, _, true, ..=400) => &[Sweeps, InteriorPoint, Lemke, AllSweeps],
         (_, _, true, _) => &[Sweeps, InteriorPoint, AllSweeps],
     }
@@ -189,8 +194,8 @@ impl Solver for Auto {
         self.record.clear();
         // one law is what most steps have: nothing but the closed form, and no detour
         if problem.laws().len() == 1
-            && self.options.full_error.is_none()
             && let Ok(certificate) = self.one_law(problem, z)
+            && self.options.full_error.is_none_or(|limit| problem.full_error(z) <= limit)
         {
             self.record.push(Entry { rung: Rung::ClosedForm, effort: 0, residual: certificate.residual });
             return Ok(certificate);
@@ -254,7 +259,7 @@ impl Auto {
         for _ in 0..REPEATED {
             let result = self.attempt(rung, tolerance, problem, z);
             let effort = match rung {
-                Rung::Sweeps | Rung::AllSweeps => self.nsgs.sweeps(),
+                Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps => self.nsgs.sweeps(),
                 _ => 0,
             };
             self.record.push(Entry { effort, ..Entry::new(rung, &result) });
@@ -291,6 +296,7 @@ impl Auto {
             Rung::ClosedForm => self.one_law(problem, z),
             Rung::Lemke => self.lemke.solve(problem, z),
             Rung::NewtonMin => self.newton_min.solve(problem, z),
+            Rung::FewSweeps => self.nsgs.sweep_at_most(FEW, tolerance, problem, z),
             Rung::Sweeps => {
                 let interior = &mut self.interior;
                 let mut budget: Option<f64> = None;

@@ -145,13 +145,15 @@ impl LcpForm {
         self.w.resize(m * m, 0.0);
         for i in 0..w.laws() {
             let rows = w.rows(i);
+            if let Some(values) = w.full_scalar_row(i) {
+                let own = self.inverse[i];
+                let scaled = values.iter().zip(&self.inverse).map(|(x, other)| x * (own * other));
+                self.w[i * m..(i + 1) * m].iter_mut().zip(scaled).for_each(|(target, x)| *target = x);
+                continue;
+            }
             for (j, block) in w.row(i) {
                 let columns = w.rows(j);
                 let factor = self.inverse[rows.start] * self.inverse[columns.start];
-                if let &[x] = block {
-                    self.w[rows.start * m + columns.start] = x * factor;
-                    continue;
-                }
                 for (r, values) in rows.clone().zip(block.chunks_exact(columns.len())) {
                     let target = &mut self.w[r * m + columns.start..r * m + columns.end];
                     for (x, value) in target.iter_mut().zip(values) {

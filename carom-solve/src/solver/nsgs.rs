@@ -175,6 +175,20 @@ impl Nsgs {
         self.sweeps
     }
 
+    /// At most so many sweeps, to another tolerance than that of the options.
+    pub(super) fn sweep_at_most(
+        &mut self,
+        most: usize,
+        tolerance: f64,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+    ) -> Result<Certificate, SolveError> {
+        let limit = std::mem::replace(&mut self.options.max_sweeps, most);
+        let result = self.sweep_while(tolerance, problem, z, &mut |_, _| true);
+        self.options.max_sweeps = limit;
+        result
+    }
+
     /// Solves to another tolerance than that of the options, and asks from sweep to sweep whether to go on: `worth` is told
     /// the sweeps done and those that the rate of convergence predicts.
     pub(super) fn sweep_while(
@@ -212,8 +226,10 @@ impl Nsgs {
             if residual < watch.best {
                 self.best.copy_from_slice(&z.lambda);
             }
-            let solved = residual <= tolerance && !growth::is_growing(problem, z, certificate);
-            if solved || change == 0.0 {
+            if residual <= tolerance && !growth::is_growing(problem, z, certificate) {
+                return Ok(certificate);
+            }
+            if change == 0.0 {
                 break;
             }
             if watch.sees_cycle(self.sweeps, residual) {

@@ -191,10 +191,10 @@ impl Scheme for MoreauJean {
         w.h = h;
         if w.ends_at(from) {
             w.start_from_end(from);
-            self.restart(w, model, from, to)?;
         } else {
-            self.start(w, model, from, to)?;
+            w.start(model, from)?;
         }
+        self.restart(w, model, from, to)?;
         w.kept = false;
         loop {
             // 2 free motion: v_free = v^n + A⁻¹ (h F − M (v^n − v))

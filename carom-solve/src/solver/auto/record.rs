@@ -53,7 +53,7 @@ impl fmt::Display for Record {
                 Rung::ClosedForm => write!(f, "closed form")?,
                 Rung::Lemke => write!(f, "lemke")?,
                 Rung::NewtonMin => write!(f, "newton-min")?,
-                Rung::Sweeps | Rung::AllSweeps => write!(f, "nsgs {}", entry.effort)?,
+                Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps => write!(f, "nsgs {}", entry.effort)?,
                 Rung::InteriorPoint => write!(f, "interior-point")?,
                 Rung::Enumeration => write!(f, "enumeration")?,
             }

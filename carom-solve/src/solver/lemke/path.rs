@@ -242,24 +242,29 @@ impl Path {
     /// The basic variable that blocks the entering one, by the lexicographic ratio test; the artificial one goes first where
     /// it may, since that ends the method. `None` is a ray.
     fn blocking(&mut self, lcp: Lcp<'_>) -> Option<Basic> {
-        let largest = self.dw.iter().chain(&self.dz).fold(1.0, |a: f64, x| a.max(x.abs()));
-        let threshold = -self.negligible * largest;
+        let threshold = -self.negligible * largest(&self.dw).max(largest(&self.dz)).max(1.0);
         // a basic variable below zero is zero up to rounding
         let zero = ROUNDING * self.largest_q;
-        let ratio = |x: f64, d: f64| if x <= zero { 0.0 } else { x / -d };
-        let mut smallest = f64::INFINITY;
-        for (&x, &d) in self.w.iter().zip(&self.dw).chain(self.z.iter().zip(&self.dz)) {
-            if d < threshold {
-                smallest = smallest.min(ratio(x, d));
-            }
+        let ratio = |x: f64, d: f64| match (d < threshold, x <= zero) {
+            (false, _) => f64::INFINITY,
+            (true, true) => 0.0,
+            (true, false) => x / -d,
+        };
+        let least = |x: &[f64], d: &[f64]| x.iter().zip(d).fold(f64::INFINITY, |m, (&x, &d)| f64::min(m, ratio(x, d)));
+        let smallest = least(&self.w, &self.dw).min(least(&self.z, &self.dz));
+        self.ties.clear();
+        if smallest == f64::INFINITY {
+            return None;
         }
         let limit = smallest + self.negligible * smallest;
-        self.ties.clear();
-        let w = self.w.iter().zip(&self.dw).enumerate().map(|(i, (&x, &d))| (Basic::W(i), x, d));
-        let z = self.z.iter().zip(&self.dz).enumerate().map(|(c, (&x, &d))| (Basic::Z(c), x, d));
-        for (variable, x, d) in w.chain(z) {
-            if d < threshold && ratio(x, d) <= limit {
-                self.ties.push((variable, -d));
+        for (i, (&x, &d)) in self.w.iter().zip(&self.dw).enumerate() {
+            if ratio(x, d) <= limit {
+                self.ties.push((Basic::W(i), -d));
+            }
+        }
+        for (c, (&x, &d)) in self.z.iter().zip(&self.dz).enumerate() {
+            if ratio(x, d) <= limit {
+                self.ties.push((Basic::Z(c), -d));
             }
         }
         let n = lcp.q.len();
@@ -349,4 +354,9 @@ impl Path {
             }
         }
     }
+}
+
+/// Largest size of an entry.
+fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |a: f64, x| a.max(x.abs()))
 }

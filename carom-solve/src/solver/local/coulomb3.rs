@@ -29,6 +29,9 @@ const GROWING: f64 = 1e-3;
 /// Pivot, relative to the mean diagonal, below which a block counts as singular.
 const RANK: f64 = 1e-15;
 
+/// Smallest pivot, relative to the mean diagonal, down to which cofactors are good enough for an inverse.
+const COFACTORS: f64 = 1e-3;
+
 /// A contact: coefficient of friction and block, divided by its mean diagonal.
 #[derive(Clone, Debug)]
 pub(in crate::solver) struct Contact3 {
@@ -49,7 +52,7 @@ impl Contact3 {
         let mean = if mean > 0.0 { mean } else { 1.0 };
         let mass = 1.0 / mean;
         let a = a.map(|x| x * mass);
-        let (inverse, smallest) = invert(&a, RANK);
+        let (inverse, smallest) = adjugate(&a).unwrap_or_else(|| invert(&a, RANK));
         Contact3 { mu, a, mean, mass, inverse, well: smallest > 1e-7, exact: smallest > 1e-2 }
     }
 
@@ -229,6 +232,34 @@ fn mul(a: &[f64; 9], x: Vector) -> Vector {
 #[inline]
 fn norm(x: Vector) -> f64 {
     (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]).sqrt()
+}
+
+/// The inverse by cofactors where it has digits enough, and a bound from below of the smallest pivot. With entries up to m the first two of
+/// complete pivoting are at most m and 2 m, and their product with the third one is the determinant.
+#[inline]
+fn adjugate(a: &[f64; 9]) -> Option<([f64; 9], f64)> {
+    let minor = |p: usize, q: usize, r: usize, s: usize| a[p] * a[s] - a[q] * a[r];
+    let first = [minor(4, 5, 7, 8), minor(5, 3, 8, 6), minor(3, 4, 6, 7)];
+    let determinant = a[0] * first[0] + a[1] * first[1] + a[2] * first[2];
+    let largest = a.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    let smallest = determinant / (2.0 * largest * largest);
+    // written so that a NaN is refused
+    if !(smallest > COFACTORS && largest < 1e100) {
+        return None;
+    }
+    let d = 1.0 / determinant;
+    let inverse = [
+        first[0] * d,
+        minor(2, 1, 8, 7) * d,
+        minor(1, 2, 4, 5) * d,
+        first[1] * d,
+        minor(0, 2, 6, 8) * d,
+        minor(2, 0, 5, 3) * d,
+        first[2] * d,
+        minor(1, 0, 7, 6) * d,
+        minor(0, 1, 3, 4) * d,
+    ];
+    Some((inverse, smallest))
 }
 
 /// Gauss-Jordan inverse with complete pivoting, and its smallest pivot. Rows and columns whose pivots do not exceed `least`

@@ -10,7 +10,6 @@ use crate::{Delassus, Law};
 
 /// What a pass over laws of equal size reads.
 pub(super) struct Pass<'a, const N: usize, const NN: usize, A> {
-    pub(super) w: &'a Delassus,
     pub(super) blocks: Uniform<'a, NN>,
     pub(super) alone: &'a [A],
     pub(super) laws: &'a [Law],
@@ -21,9 +20,9 @@ pub(super) struct Pass<'a, const N: usize, const NN: usize, A> {
 impl<const N: usize, const NN: usize, A: Alone<N>> Pass<'_, N, NN, A> {
     pub(super) fn run(&self, lambda: &mut [[f64; N]]) -> Norms {
         let mut norms = Norms::default();
-        let (relaxation, scale) = (self.relaxation, self.w.scales());
-        let laws = self.alone.iter().zip(self.b).zip(scale).zip(self.laws);
-        for (i, (sides, (((alone, b), &scale), law))) in self.blocks.rows().zip(laws).enumerate() {
+        let relaxation = self.relaxation;
+        let laws = self.alone.iter().zip(self.b).zip(self.laws);
+        for (i, ((scale, sides), ((alone, b), law))) in self.blocks.rows().zip(laws).enumerate() {
             let mut sum = [0.0; NN];
             for (columns, blocks) in sides {
                 for (&j, block) in columns.iter().zip(blocks) {

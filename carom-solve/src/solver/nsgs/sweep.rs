@@ -133,13 +133,13 @@ impl Sweeper {
         } else if self.through_velocity {
             self.sequential(ground, lambda)
         } else if let Some(blocks) = w.uniform::<9>() {
-            let pass = Pass { w, blocks, alone: &self.three, laws, b: b.as_chunks().0, relaxation };
+            let pass = Pass { blocks, alone: &self.three, laws, b: b.as_chunks().0, relaxation };
             pass.run(lambda.as_chunks_mut().0)
         } else if let Some(blocks) = w.uniform::<4>() {
-            let pass = Pass { w, blocks, alone: &self.two, laws, b: b.as_chunks().0, relaxation };
+            let pass = Pass { blocks, alone: &self.two, laws, b: b.as_chunks().0, relaxation };
             pass.run(lambda.as_chunks_mut().0)
         } else if let Some(blocks) = w.uniform::<1>() {
-            let pass = Pass::<1, 1, _> { w, blocks, alone: &self.one, laws, b: b.as_chunks().0, relaxation };
+            let pass = Pass::<1, 1, _> { blocks, alone: &self.one, laws, b: b.as_chunks().0, relaxation };
             pass.run(lambda.as_chunks_mut().0)
         } else {
             self.sequential(ground, lambda)

@@ -41,6 +41,19 @@ impl Work {
         self.had_acted.clone_from(&self.active);
     }
 
+    /// Coupling and relative velocities at the start.
+    #[inline]
+    pub(in crate::scheme) fn start(&mut self, model: &mut dyn Mechanical, from: &State) -> Result<(), StepError> {
+        std::mem::swap(&mut self.last, &mut self.reactions);
+        if self.constancy.rows && self.reactions.coupling.is_filled() {
+            model.refresh(from.t, &from.q, &mut self.reactions.coupling)?;
+        } else {
+            model.couple(from.t, &from.q, &mut self.reactions.coupling)?;
+        }
+        self.reactions.start(&from.v);
+        Ok(())
+    }
+
     /// Starts a step whose coupling at the start is the one at the end of the last step; `end` has to be filled anew.
     pub(in crate::scheme) fn start_from_end(&mut self, from: &State) {
         std::mem::swap(&mut self.last, &mut self.reactions);
@@ -78,24 +91,6 @@ impl MoreauJean {
                 *v += dv;
             }
         }
-    }
-
-    /// Coupling and relative velocities at the start, and the impulse balance of the first iterate v⁺ = v.
-    pub(in crate::scheme) fn start(
-        &self,
-        w: &mut Work,
-        model: &mut dyn Mechanical,
-        from: &State,
-        to: &mut State,
-    ) -> Result<(), StepError> {
-        std::mem::swap(&mut w.last, &mut w.reactions);
-        if w.constancy.rows && w.reactions.coupling.is_filled() {
-            model.refresh(from.t, &from.q, &mut w.reactions.coupling)?;
-        } else {
-            model.couple(from.t, &from.q, &mut w.reactions.coupling)?;
-        }
-        w.reactions.start(&from.v);
-        self.restart(w, model, from, to)
     }
 
     /// The first iterate, the matrix A there and its impulse balance. Where Newton's loop is needed, v⁺ goes on changing as it did last

@@ -141,10 +141,10 @@ impl Projector {
         let age = (from.t - w.at.t).abs();
         if w.coupled && age <= 4.0 * f64::EPSILON * from.t.abs().max(h) && w.at.q == from.q {
             w.base.start_from_end(from);
-            self.base.restart(&mut w.base, model, from, to)?;
         } else {
-            self.base.start(&mut w.base, model, from, to)?;
+            w.base.start(model, from)?;
         }
+        self.base.restart(&mut w.base, model, from, to)?;
         w.coupled = false;
         let laws = w.base.reactions.len();
         w.tau.resize(laws, 0.0);
