@@ -9,6 +9,7 @@ use serde_json::Value;
 
 mod bound;
 pub mod doubling;
+mod event;
 mod forecast;
 mod gap_problem;
 pub mod higher_order;
@@ -19,6 +20,7 @@ pub mod schatzman_paoli;
 
 pub use bound::{Bound, Stepper};
 pub use doubling::{Accuracy, Doubled, Estimator};
+pub use event::{Event, EventKind, Events};
 pub use forecast::Forecast;
 pub use higher_order::HigherOrder;
 pub use moreau_jean::{MoreauJean, ReactionDirection};
@@ -73,6 +75,46 @@ pub trait Scheme: Sized + Send {
 
     /// What the laws did in the last step.
     fn reactions<'w>(&self, work: &'w Self::Work) -> &'w Reactions;
+
+    /// Events inside the last step, from schemes that locate them.
+    fn events<'w>(&self, _work: &'w Self::Work) -> &'w Events {
+        &event::NONE
+    }
+
+    /// The state at the part `s` in [0, 1] of the last step, between its ends. Positions go along a cubic where no law has acted and
+    /// along a line elsewhere, velocities linearly: a jump that a scheme has captured is spread over the step.
+    fn interpolate(&self, work: &Self::Work, model: &Self::Model, ends: (&State, &State), s: f64, out: &mut State) {
+        let smooth = self.reactions(work).impulse.iter().all(|p| *p == 0.0);
+        interpolate(model, ends, s, smooth, out);
+    }
+}
+
+/// The default of [`Scheme::interpolate`].
+fn interpolate<M: ?Sized + Space>(model: &M, (from, to): (&State, &State), s: f64, smooth: bool, out: &mut State) {
+    if s >= 1.0 {
+        return out.copy_from(to);
+    }
+    out.copy_from(from);
+    if s <= 0.0 {
+        return;
+    }
+    let h = to.t - from.t;
+    out.t = from.t + s * h;
+    let cubic = smooth && !from.v.is_empty();
+    let n = model.dim();
+    // velocities serve as the buffer of the increment
+    out.v.resize(n, 0.0);
+    model.difference(&from.q, &to.q, &mut out.v);
+    let weight = if cubic { s * s * (3.0 - 2.0 * s) } else { s };
+    for (k, d) in out.v.iter_mut().enumerate() {
+        *d *= weight;
+        if cubic {
+            *d += h * s * (1.0 - s) * ((1.0 - s) * from.v[k] - s * to.v[k]);
+        }
+    }
+    model.retract(&from.q, &out.v, &mut out.q);
+    out.v.clear();
+    out.v.extend(from.v.iter().zip(&to.v).map(|(a, b)| a + s * (b - a)));
 }
 
 /// The model and the solver that a step works with.
@@ -197,6 +239,23 @@ pub enum StepError {
     Projection { gap: f64, tolerance: f64, iterations: u32, contact: Key },
     #[error("the new state is not finite; the step may be too large for the forces")]
     NotFinite,
+    #[error(
+        "the smallest step {h:.3e} has an error of {error:.3e} times the tolerance; allow smaller steps (`h-min`), or a larger tolerance"
+    )]
+    TooSmall { h: f64, error: f64 },
+    #[error("a gap of {gap:.3e} was passed unseen and could not be located; try smaller steps")]
+    Tunnelled { gap: f64, contact: Key },
+}
+
+impl StepError {
+    /// The contact that the error speaks of, by its key.
+    pub fn key(&self) -> Option<Key> {
+        match self {
+            StepError::Solve { contact, .. } => *contact,
+            StepError::Projection { contact, .. } | StepError::Tunnelled { contact, .. } => Some(*contact),
+            StepError::Model(_) | StepError::Newton { .. } | StepError::NotFinite | StepError::TooSmall { .. } => None,
+        }
+    }
 }
 
 // boxed, so that the result of a step that succeeds is small

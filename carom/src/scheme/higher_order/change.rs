@@ -23,7 +23,22 @@ impl Work {
     fn touches(&self, i: usize, state: &State) -> bool {
         let coupling = &self.stages.acceleration.coupling;
         let pair = coupling.pairs[i];
-        pair.law != Law::Equality && pair.gap <= ROUNDING * gap_rounding(coupling, i, &state.q)
+        pair.law != Law::Equality && coupling.gap(i) <= ROUNDING * gap_rounding(coupling, i, &state.q)
+    }
+
+    /// Whether law `i` is a contact that is closed and inside its region.
+    fn holds(&self, i: usize) -> bool {
+        let coupling = &self.stages.acceleration.coupling;
+        let pair = coupling.pairs[i];
+        let closed = pair.law != Law::Equality && self.phase.mode(pair.key, i, pair.law).is_closed();
+        closed && coupling.is_present(i)
+    }
+
+    /// Whether law `i` is a contact that is closed and has left its region.
+    fn is_beyond(&self, i: usize) -> bool {
+        let coupling = &self.stages.acceleration.coupling;
+        let pair = coupling.pairs[i];
+        !coupling.is_present(i) && self.phase.mode(pair.key, i, pair.law).is_closed()
     }
 
     /// Normal velocity of law `i`, and what of it is rounding.
@@ -44,8 +59,9 @@ impl Work {
         self.is_known = false;
         self.stages.acceleration.couple(system.model, self.state.t, &self.state.q)?;
         self.touching.clear();
-        let mut approaches = false;
+        let (mut approaches, mut vanished) = (false, false);
         for i in 0..self.stages.acceleration.coupling.len() {
+            vanished |= self.is_beyond(i);
             if !self.touches(i, &self.state) {
                 continue;
             }
@@ -54,7 +70,7 @@ impl Work {
             let (u, rounding) = self.normal_velocity(i);
             approaches |= u < -rounding && !(known && self.phase.mode(pair.key, i, pair.law).is_closed());
         }
-        if known && !approaches {
+        if known && !(approaches || vanished) {
             return Ok(());
         }
         self.flagged.clear();
@@ -75,7 +91,7 @@ impl Work {
         self.touching.extend(self.flagged.iter().filter(|f| f.1 == Watch::Closing).map(|f| f.0));
         let coupling = &self.stages.acceleration.coupling;
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            let closed = pair.law != Law::Equality && self.phase.mode(pair.key, i, pair.law).is_closed();
+            let closed = self.holds(i);
             if (closed || self.touches(i, &self.state)) && !self.touching.contains(&pair.key) {
                 self.touching.push(pair.key);
             }
@@ -129,7 +145,7 @@ impl Work {
         self.touching.clear();
         let coupling = &self.stages.acceleration.coupling;
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            if pair.law != Law::Equality && self.phase.mode(pair.key, i, pair.law).is_closed() {
+            if self.holds(i) {
                 self.touching.push(pair.key);
             }
         }

@@ -277,7 +277,7 @@ impl Work {
 /// Gaps of open contacts and their rates, appended to monitors.
 fn gaps(coupling: &Coupling, phase: &Phase, state: &State, monitors: &mut Vec<Monitor>) {
     for (i, pair) in coupling.pairs.iter().enumerate() {
-        if phase.mode(pair.key, i, pair.law).is_closed() {
+        if phase.mode(pair.key, i, pair.law).is_closed() || !coupling.is_present(i) {
             continue;
         }
         let row = coupling.offset[i];
