@@ -45,6 +45,8 @@ pub struct ContactProblem {
     z: Reaction,
     targets: Vec<(usize, f64)>,
     velocity: Vec<f64>, // (n)
+    /// Whether impacts have no restitution, whatever the contacts say.
+    pub is_plastic: bool,
     /// (rows) impulse of the last impact [N s], and the velocity before and after it [m/s].
     pub impulse: Vec<f64>,
     pub before: Vec<f64>,
@@ -107,11 +109,12 @@ impl ContactProblem {
         self.clear(system.model.dim());
         for &i in active {
             let pair = coupling.pairs[i];
+            let restitution = if self.is_plastic { 0.0 } else { pair.restitution };
             self.laws.push(pair.law);
             self.members.push(i);
             for row in coupling.range(i) {
                 let normal = row == coupling.offset[i];
-                let restitution = if normal { pair.restitution * self.before[row].min(0.0) } else { 0.0 };
+                let restitution = if normal { restitution * self.before[row].min(0.0) } else { 0.0 };
                 self.rows.push(row);
                 self.output.push_row_of(&coupling.rows, row);
                 self.input.push_row_of(&coupling.rows, row);
@@ -145,6 +148,7 @@ impl ContactProblem {
             let (p, u) = (&self.z.lambda[k..k + size], &self.z.u[k..k + size]);
             let normal = match law {
                 Law::Equality => 0.0,
+                _ if self.is_plastic => 0.0,
                 _ => -coupling.pairs[i].restitution * self.before[range.start].min(0.0),
             };
             if *law == Law::Equality || (p[0] > 0.0 && u[0] <= zero) {
