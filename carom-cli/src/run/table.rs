@@ -8,6 +8,9 @@ use carom_analysis::results::Status;
 use comfy_table::CellAlignment;
 use std::path::Path;
 
+/// Accumulations that are printed; all of them are in the summary.
+const MOST_ACCUMULATIONS: usize = 8;
+
 pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     let summary = &run.recorded.summary;
     let mut table = plain_table();
@@ -30,6 +33,15 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
         row(&format!("  by {}", path.methods), path.problems.to_string());
     }
     row("impacts", summary.impacts.to_string());
+    for (kind, count) in &summary.events {
+        row(&format!("events: {kind}"), count.to_string());
+    }
+    for accumulation in summary.accumulations.iter().take(MOST_ACCUMULATIONS) {
+        row(&format!("accumulation at {}", accumulation.contact), format!("t = {:.12} s", accumulation.limit));
+    }
+    if let Some(stop) = &summary.stopped {
+        row("stopped by", format!("{} at t = {:?} s", stop.event, stop.time));
+    }
     if let Some(gap) = summary.smallest_gap.overall {
         row("smallest gap", format!("{gap:.6e} m"));
     }

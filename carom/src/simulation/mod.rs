@@ -1,5 +1,6 @@
 //! The driver: a loop over steps that any scheme can be put into.
 
+mod accumulation;
 mod adaptive;
 mod controller;
 mod event_list;
@@ -10,6 +11,7 @@ mod root;
 mod solution;
 mod user_event;
 
+pub use accumulation::{Accumulation, Accumulations};
 pub use adaptive::Adaptive;
 pub use controller::{Controller, FixedStep, StandardControl, Verdict};
 pub use event_list::{EventDetector, RunEvent, USER};
@@ -130,6 +132,11 @@ impl Simulation {
                 rejected: self.statistics.rejected - rejected,
                 end: self.end,
                 occurrences: &self.watch.found,
+                stopped: self
+                    .watch
+                    .stopped
+                    .and_then(|event| self.watch.events.get(event))
+                    .map(|event| event.name.as_str()),
                 stepper: &mut *self.stepper,
             };
             rejected = self.statistics.rejected;

@@ -16,6 +16,8 @@ pub struct StepView<'a> {
     pub end: f64,
     /// Events of the user in this step, in the order of time.
     pub occurrences: &'a [Occurrence],
+    /// The event of the user that ends the run with this step.
+    pub stopped: Option<&'a str>,
     pub stepper: &'a mut dyn Stepper,
 }
 
