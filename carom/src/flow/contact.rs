@@ -137,6 +137,33 @@ impl ContactProblem {
         Ok(certificate)
     }
 
+    /// Velocities of the laws `active` become zero along all their rows; returns whether the impulses are in their cones.
+    pub fn stop(
+        &mut self,
+        tools: (&mut Acceleration, &mut Projection),
+        system: &mut System<'_, dyn Mechanical>,
+        active: &[usize],
+        state: &mut State,
+    ) -> Result<bool, StepError> {
+        let (acceleration, projection) = tools;
+        acceleration.coupling.velocity(&state.v, &mut self.before);
+        self.targets.clear();
+        self.targets.extend(active.iter().flat_map(|&i| acceleration.coupling.range(i)).map(|row| (row, 0.0)));
+        projection.impose(acceleration, system.model, &self.targets, state)?;
+        let coupling = &acceleration.coupling;
+        coupling.velocity(&state.v, &mut self.after);
+        self.impulse.clear();
+        self.impulse.resize(coupling.drift.len(), 0.0);
+        for ((row, _), p) in self.targets.iter().zip(projection.multipliers()) {
+            self.impulse[*row] = *p;
+        }
+        Ok(active.iter().filter(|&&i| coupling.pairs[i].law != Law::Equality).all(|&i| {
+            let p = &self.impulse[coupling.range(i)];
+            let tangent = p[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+            p[0] >= 0.0 && tangent <= friction(coupling.pairs[i].law) * p[0] * (1.0 + INSIDE)
+        }))
+    }
+
     /// The values that velocities take after the impact where the solver's tolerance left them nearly there.
     fn polish(&mut self, acceleration: &Acceleration) {
         self.targets.clear();

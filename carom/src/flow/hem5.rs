@@ -77,11 +77,11 @@ pub struct Hem5 {
     next: Coupling,         // at Qᵢ₊₁
     held: HeldRows,
     system: RankedLu,
-    x: Vec<f64>,            // (held) Λᵢ
-    point: State,           // stage i
-    ahead: Vec<f64>,        // Qᵢ₊₁
-    increment: Vec<f64>,    // (n)
-    prepared: Option<u64>,  // phase for which W holds, where it is constant
+    x: Vec<f64>,           // (held) Λᵢ
+    point: State,          // stage i
+    ahead: Vec<f64>,       // Qᵢ₊₁
+    increment: Vec<f64>,   // (n)
+    prepared: Option<u64>, // phase for which W holds, where it is constant
     /// Whether the rows held were dependent at a stage.
     pub is_deficient: bool,
     /// Largest residual of (3) at a stage where they were, relative to the right-hand side [-].

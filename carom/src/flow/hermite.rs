@@ -42,6 +42,12 @@ impl Quintic {
         }
     }
 
+    /// The cubic from value and rate at both ends.
+    pub fn cubic([g0, u0]: [f64; 2], [g1, u1]: [f64; 2], h: f64) -> Quintic {
+        let (d, m0, m1) = (g1 - g0, h * u0, h * u1);
+        Quintic { c: [g0, m0, 3.0 * d - 2.0 * m0 - m1, m0 + m1 - 2.0 * d, 0.0, 0.0] }
+    }
+
     /// The value at `s`.
     #[inline]
     pub fn at(&self, s: f64) -> f64 {
@@ -102,7 +108,11 @@ impl Quintic {
         let mut s = 0.5 * (low + high);
         for _ in 0..60 {
             let value = self.at(s) - level;
-            if value > 0.0 { low = s } else { high = s }
+            if value > 0.0 {
+                low = s
+            } else {
+                high = s
+            }
             let slope = self.slope(s);
             let newton = s - value / slope;
             let next = if slope < 0.0 && newton >= low && newton <= high { newton } else { 0.5 * (low + high) };
@@ -132,9 +142,10 @@ impl Hermite {
         self.increment.resize(start.0.v.len(), 0.0);
         model.difference(&start.0.q, &end.0.q, &mut self.increment);
         self.c.clear();
-        self.c.extend((0..self.increment.len()).map(|k| {
-            Quintic::new([0.0, start.0.v[k], start.1[k]], [self.increment[k], end.0.v[k], end.1[k]], h)
-        }));
+        self.c.extend(
+            (0..self.increment.len())
+                .map(|k| Quintic::new([0.0, start.0.v[k], start.1[k]], [self.increment[k], end.0.v[k], end.1[k]], h)),
+        );
     }
 
     /// The state at the part `s` of the step. Velocities serve as the buffer of the increment.

@@ -264,6 +264,39 @@ impl Transition {
         Ok(())
     }
 
+    /// An impulse without a collision: stops the slip of all contacts that touch and stay [genot1999]. Returns whether the impulse is
+    /// inside the cones of friction; otherwise the velocities stay as they were.
+    pub fn jam(
+        &mut self,
+        acceleration: &mut Acceleration,
+        system: &mut System<'_, dyn Mechanical>,
+        state: &mut State,
+    ) -> Result<bool, StepError> {
+        acceleration.couple(system.model, state.t, &state.q)?;
+        self.before.copy_from(state);
+        self.active.clear();
+        for (i, pair) in acceleration.coupling.pairs.iter().enumerate() {
+            let row = acceleration.coupling.offset[i];
+            let (u, rounding) = Self::velocity(acceleration, row, &state.v);
+            let stays = self.touching.contains(&pair.key) && u <= rounding.max(self.resolution.speed);
+            if pair.law == Law::Equality || stays {
+                self.active.push(i);
+            }
+        }
+        let tools = (&mut *acceleration, &mut self.projection);
+        let inside = self.contact.stop(tools, system, &self.active, state)?;
+        if !inside {
+            state.copy_from(&self.before);
+            return Ok(false);
+        }
+        self.booking.impact(&acceleration.coupling, &self.contact);
+        for &i in self.active.iter().filter(|&&i| acceleration.coupling.range(i).len() > 1) {
+            let key = acceleration.coupling.pairs[i].key;
+            self.events.push(EventKind::Inconsistency, Some(key), &self.before, state);
+        }
+        Ok(true)
+    }
+
     /// Chooses the phase that starts here among the contacts that touch, after impacts where some approach. Changes of mode are
     /// events if `announced`.
     pub fn settle(
@@ -349,7 +382,11 @@ impl Transition {
             let unresolved = 2.0 * u.abs() <= -a * self.resolution.flight;
             let invisible = u * u <= -2.0 * a * self.resolution.rise * gap_rounding(coupling, i, &state.q);
             let flagged = |watch: Watch| self.flagged.contains(&(pair.key, watch));
-            if u.abs() <= rounding.max(self.resolution.speed) || unresolved || invisible {
+            // one that was held may approach by what the flow has left; others have an impact first
+            let held = self.last.mode(pair.key, i, pair.law).is_closed();
+            let least = if held { -self.resolution.speed } else { 0.0 };
+            let slow = u <= rounding.max(self.resolution.speed) && u >= least.min(-rounding);
+            if slow || unresolved || invisible {
                 let leaving = flagged(Watch::TakeOff) || flagged(Watch::StickLimit);
                 let slip = self.slip(acceleration, i, &state.v);
                 self.candidates.push(Candidate { law: i, slip, leaving });

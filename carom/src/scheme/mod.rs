@@ -10,6 +10,7 @@ use serde_json::Value;
 mod bound;
 pub mod doubling;
 mod event;
+pub mod event_driven;
 mod forecast;
 mod gap_problem;
 pub mod higher_order;
@@ -20,6 +21,7 @@ pub mod schatzman_paoli;
 
 pub use bound::{Bound, Stepper};
 pub use doubling::{Accuracy, Doubled, Estimator};
+pub use event_driven::EventDriven;
 pub use event::{Event, EventKind, Events};
 pub use forecast::Forecast;
 pub use higher_order::HigherOrder;
@@ -421,6 +423,7 @@ pub const SCHEMES: &[SchemeRow] = &[
     SchemeRow::of::<DirectProjection>(),
     SchemeRow::of::<CombinedProjection>(),
     SchemeRow::of::<HigherOrder>(),
+    SchemeRow::of::<EventDriven>(),
     SchemeRow::of::<SchatzmanPaoli>(),
     SchemeRow::of::<PositionLevel>(),
 ];
