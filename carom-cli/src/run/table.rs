@@ -4,12 +4,19 @@ use super::Run;
 use crate::console::say;
 use crate::failure::Failure;
 use crate::list::plain_table;
+use carom::simulation::Accumulation;
 use carom_analysis::results::Status;
 use comfy_table::CellAlignment;
+use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Accumulations that are printed; all of them are in the summary.
+/// Contacts whose accumulation is printed; all of them are in the summary.
 const MOST_ACCUMULATIONS: usize = 8;
+
+/// The last accumulation of each contact: where accumulations are nested, the one after which it rests.
+fn last_accumulations(all: &[Accumulation]) -> BTreeMap<&str, f64> {
+    all.iter().map(|accumulation| (accumulation.contact.as_str(), accumulation.limit)).collect()
+}
 
 pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     let summary = &run.recorded.summary;
@@ -36,8 +43,8 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     for (kind, count) in &summary.events {
         row(&format!("events: {kind}"), count.to_string());
     }
-    for accumulation in summary.accumulations.iter().take(MOST_ACCUMULATIONS) {
-        row(&format!("accumulation at {}", accumulation.contact), format!("t = {:.12} s", accumulation.limit));
+    for (contact, t) in last_accumulations(&summary.accumulations).iter().take(MOST_ACCUMULATIONS) {
+        row(&format!("accumulation at {contact}"), format!("t = {t:.12} s"));
     }
     if let Some(stop) = &summary.stopped {
         row("stopped by", format!("{} at t = {:?} s", stop.event, stop.time));

@@ -126,7 +126,9 @@ impl Watch {
         }
         self.begin(stepper)?;
         let mut cut = None;
-        for k in 1..=SAMPLES + 1 {
+        // a step of no length, as schemes that locate events have, is a jump alone
+        let first = if stepper.to().t > stepper.from().t { 1 } else { SAMPLES + 1 };
+        for k in first..=SAMPLES + 1 {
             let samples = [k - 1, k].map(|k| f64::from(k.min(SAMPLES)) / f64::from(SAMPLES));
             // the last sample is the state itself: after an impact that ends the step
             if k > SAMPLES {
@@ -192,7 +194,10 @@ impl Watch {
             high.0
         } else {
             // the step ends with a jump through zero
-            stepper.interpolate(1.0, before);
+            match stepper.to().t > stepper.from().t {
+                true => stepper.interpolate(1.0, before),
+                false => before.copy_from(stepper.from()),
+            }
             after.copy_from(stepper.to());
             1.0
         };
