@@ -2,6 +2,7 @@
 
 mod ball;
 mod block;
+mod smooth;
 
 use carom::scheme::{Bound, EventDriven};
 use carom::simulation::{FixedStep, Observer, StepView};
