@@ -28,9 +28,11 @@ impl Measured {
         let last = |k: usize| run.column(k).last().copied().unwrap_or(f64::NAN);
         let errors: Vec<f64> = END.iter().enumerate().map(|(k, end)| last(k) - end).collect();
         let steps = (run.t.len() - 1) as f64;
+        // the scheme counts its rejected tries as iterations
+        let tries = steps + run.statistics.iterations as f64;
         Measured {
             error: largest(&errors),
-            work: WORK[flow] * steps,
+            work: WORK[flow] * tries,
             mean: 0.5 / steps,
             drift: largest(run.column(6)),
             rate: largest(run.column(7)),
