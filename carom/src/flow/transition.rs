@@ -7,6 +7,7 @@
 use super::acceleration::{Acceleration, Watch, friction};
 use super::booking::Booking;
 use super::contact::{Candidate, ContactProblem};
+use super::edge::{Edge, Sorting};
 use super::phase::{Mode, Phase};
 use super::projection::{Projection, gap_rounding};
 use crate::scheme::{EventKind, Events, StepError, System};
@@ -56,7 +57,11 @@ pub struct Transition {
     pub events: Events,
     pub worst: Certificate,
     pub solves: u32,
+    /// How contacts that meet at an edge are sorted out, and over which time [s]; by accelerations alone where nothing is said.
+    pub sorting: Option<(Sorting, f64)>,
     other: Phase,
+    edge: Edge,
+    dropped: Vec<usize>,        // laws that do not carry behind an edge
     candidates: Vec<Candidate>, // contacts that may stay closed
     active: Vec<usize>,         // laws of an impact
     struck: Vec<Key>,           // contacts of the impacts of this instant
@@ -312,8 +317,10 @@ impl Transition {
         loop {
             self.phase.open(&acceleration.coupling);
             self.candidates.clear();
+            self.dropped.clear();
             let mut approaches = false;
             while self.recruit(acceleration, system, state, &mut approaches)? && !approaches {
+                self.sort(acceleration, system, state)?;
                 let certificate = self.contact.settle(acceleration, system, &self.candidates, &mut self.phase)?;
                 self.worst = self.worst.worse(certificate);
                 self.solves += 1;
@@ -330,6 +337,31 @@ impl Transition {
             self.announce(acceleration, state);
         }
         self.struck.clear();
+        Ok(())
+    }
+
+    /// Drops the candidates that do not carry behind an edge.
+    fn sort(
+        &mut self,
+        acceleration: &mut Acceleration,
+        system: &mut System<'_, dyn Mechanical>,
+        state: &State,
+    ) -> Result<(), StepError> {
+        let Some((sorting, h)) = self.sorting.filter(|_| self.candidates.len() > 1) else { return Ok(()) };
+        self.active.clear();
+        self.active.extend(self.candidates.iter().map(|c| c.law));
+        self.edge.solve(sorting, acceleration, system, (&self.active, state), h)?;
+        self.solves += 1;
+        let mut k = 0;
+        let (edge, dropped) = (&self.edge, &mut self.dropped);
+        self.candidates.retain(|candidate| {
+            let carries = edge.carries(k);
+            if !carries {
+                dropped.push(candidate.law);
+            }
+            k += 1;
+            carries
+        });
         Ok(())
     }
 
@@ -373,7 +405,7 @@ impl Transition {
         let coupling = &acceleration.coupling;
         for (i, pair) in coupling.pairs.iter().enumerate() {
             let row = coupling.offset[i];
-            let listed = self.candidates.iter().any(|c| c.law == i);
+            let listed = self.candidates.iter().any(|c| c.law == i) || self.dropped.contains(&i);
             if listed || pair.law == Law::Equality || !self.touching.contains(&pair.key) {
                 continue;
             }

@@ -2,6 +2,11 @@
 
 mod ball;
 mod block;
+mod edge;
+mod failures;
+mod friction;
+mod painleve;
+mod release;
 mod smooth;
 
 use carom::scheme::{Bound, EventDriven};

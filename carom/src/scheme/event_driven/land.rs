@@ -18,6 +18,9 @@ const TRIALS: u32 = 80;
 /// A gap may be passed by this multiple of its resolution, and by this much [m]; beyond, an event was overlooked.
 const PASSED: (f64, f64) = (1e3, 1e-12);
 
+/// Time over which contacts at an edge are sorted out [s]: the set does not depend on it.
+const SORTING: f64 = 1e-3;
+
 impl EventDriven {
     /// Moves `end` to the event; returns how long the step is then, or nothing if the event is not there.
     pub(super) fn locate(
@@ -137,17 +140,19 @@ impl EventDriven {
     /// Impact or change of mode at `end`, and the phase after it.
     pub(super) fn change(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
         w.state.copy_from(&w.end.state);
-        let t = w.state.t;
         for trace in w.end.crossed(&w.start) {
             w.transition.events.push(EventKind::Edge, Some(trace.key), &w.state, &w.state);
         }
         w.transition.flagged.clear();
         w.transition.flagged.extend_from_slice(&w.flagged);
-        w.set_touch(self.geps, t - w.start.state.t);
+        w.set_touch(self.geps);
         w.transition.gather(&w.acceleration, &w.state.q);
         w.transition.is_plastic = w.crowd.is_stalled();
+        let crosses = w.end.crossed(&w.start).next().is_some();
+        w.transition.sorting = self.sorting().filter(|_| crosses).map(|sorting| (sorting, SORTING));
         let settled = w.settle(system);
         w.transition.is_plastic = false;
+        w.transition.sorting = None;
         settled
     }
 }

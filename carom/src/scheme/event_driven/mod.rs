@@ -78,6 +78,7 @@ pub struct Work {
     is_continuous: bool, // whether `end` is the start of the next step
     next: Option<f64>,   // step proposed
     may_grow: bool,
+    span: f64,  // the step that the driver asks for
     touch: f64, // gaps up to this value touch
     crowd: Crowd,
     impulse: Vec<f64>, // (rows) of the smooth part
@@ -141,6 +142,7 @@ impl Scheme for EventDriven {
             is_continuous: false,
             next: None,
             may_grow: true,
+            span: 0.0,
             touch: 0.0,
             crowd: Crowd::default(),
             impulse: Vec::new(),

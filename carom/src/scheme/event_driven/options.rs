@@ -1,5 +1,6 @@
 //! Options of the event-driven scheme.
 
+use crate::flow::Sorting;
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,6 +97,17 @@ pub enum EdgeMethod {
     Lcp,
     /// One velocity step over all of them.
     Sort,
+}
+
+impl EventDriven {
+    /// The problem that sorts out contacts at an edge, where it is not that of accelerations.
+    pub(super) fn sorting(&self) -> Option<Sorting> {
+        match self.edge {
+            EdgeMethod::Contact => None,
+            EdgeMethod::Lcp => Some(Sorting::Stage),
+            EdgeMethod::Sort => Some(Sorting::Velocity),
+        }
+    }
 }
 
 impl Default for EventDriven {

@@ -25,6 +25,7 @@ impl EventDriven {
         from: &State,
         h: f64,
     ) -> Result<(), StepError> {
+        w.span = h;
         if w.is_known && is_same(from, &w.last) {
             w.transition.phase.copy_from(&w.ended);
             if w.is_continuous {
@@ -38,7 +39,7 @@ impl EventDriven {
             w.transition.phase.copy_from(&w.begun);
         } else {
             w.state.copy_from(from);
-            w.set_touch(self.geps, h);
+            w.set_touch(self.geps);
             w.transition.resolution.speed = self.veps;
             let entered = w.transition.enter(&mut w.acceleration, system, &mut w.state, false);
             w.pass(system, entered)?;
@@ -46,7 +47,7 @@ impl EventDriven {
             w.aim(system)?;
         }
         w.begun.copy_from(&w.transition.phase);
-        w.set_touch(self.geps, h);
+        w.set_touch(self.geps);
         Ok(())
     }
 
@@ -313,10 +314,10 @@ impl Work {
         }
     }
 
-    /// Gaps that count as closed: the user's, or the rounding of positions over a step of length `h`.
-    pub(super) fn set_touch(&mut self, geps: Option<f64>, h: f64) {
+    /// Gaps that count as closed: the user's, or the rounding of positions over a step of the driver.
+    pub(super) fn set_touch(&mut self, geps: Option<f64>) {
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        self.touch = geps.unwrap_or_else(|| TOUCH * (largest(&self.state.q) + h * largest(&self.state.v)));
+        self.touch = geps.unwrap_or_else(|| TOUCH * (largest(&self.state.q) + self.span * largest(&self.state.v)));
         self.transition.resolution.gap = self.touch;
     }
 
