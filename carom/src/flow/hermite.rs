@@ -160,6 +160,11 @@ impl Hermite {
         }
     }
 
+    /// Forgets the step; buffers stay.
+    pub fn clear(&mut self) {
+        self.c.clear();
+    }
+
     pub fn is_filled(&self) -> bool {
         !self.c.is_empty()
     }

@@ -76,7 +76,16 @@ impl Transition {
         let mut new = Transition { lands, ..Transition::default() };
         let initial = model.initial();
         model.couple(initial.t, &initial.q, &mut new.booking.reactions.coupling)?;
-        new.phase.open(&new.booking.reactions.coupling);
+        let coupling = &new.booking.reactions.coupling;
+        new.phase.open(coupling);
+        let laws = coupling.len();
+        new.touching.reserve(laws);
+        new.struck.reserve(laws);
+        new.flagged.reserve(2 * laws);
+        new.candidates.reserve(laws);
+        new.active.reserve(laws);
+        new.dropped.reserve(laws);
+        new.events.reserve(3 * laws + 2, &initial);
         Ok(new)
     }
 

@@ -88,6 +88,18 @@ impl Events {
         Events { pool: Vec::new(), len: 0 }
     }
 
+    /// Buffers for this many events, with states like the given one.
+    pub fn reserve(&mut self, events: usize, state: &State) {
+        let like = |_| Event {
+            t: state.t,
+            kind: EventKind::HandOver,
+            contact: None,
+            before: state.clone(),
+            after: state.clone(),
+        };
+        self.pool.extend((self.pool.len()..events).map(like));
+    }
+
     /// Empties the list; buffers stay.
     pub fn clear(&mut self) {
         self.len = 0;

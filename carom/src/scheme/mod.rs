@@ -75,6 +75,11 @@ pub trait Scheme: Sized + Send {
         None
     }
 
+    /// The scheme with its own control of the error set to this accuracy; `None` for schemes that need step doubling for it.
+    fn controlled(&self, _accuracy: &Accuracy) -> Option<Self> {
+        None
+    }
+
     /// What the laws did in the last step.
     fn reactions<'w>(&self, work: &'w Self::Work) -> &'w Reactions;
 
@@ -386,7 +391,7 @@ pub enum BindError {
 /// Builds a scheme from its table of options and binds it to a model and a solver.
 pub type Bind = fn(&Value, AnyModel, Box<dyn Solver>) -> Result<Box<dyn Stepper>, BindError>;
 
-/// Binds the scheme such that it estimates its local error by step doubling.
+/// Binds the scheme such that it estimates its local error, by step doubling where it has no estimate of its own.
 pub type BindAdaptive = fn(&Value, Accuracy, AnyModel, Box<dyn Solver>) -> Result<Box<dyn Stepper>, BindError>;
 
 /// One row of the registry: all that the command line, Python, the documentation and the conformance suite need.
@@ -407,8 +412,11 @@ impl SchemeRow {
             variants: S::VARIANTS,
             bind: |table, model, solver| Ok(Box::new(Bound::new(S::read(table)?, S::take(model)?, solver)?)),
             bind_adaptive: |table, accuracy, model, solver| {
-                let scheme = Doubled { base: S::read(table)?, accuracy };
-                Ok(Box::new(Bound::new(scheme, S::take(model)?, solver)?))
+                let base = S::read(table)?;
+                if let Some(scheme) = base.controlled(&accuracy) {
+                    return Ok(Box::new(Bound::new(scheme, S::take(model)?, solver)?));
+                }
+                Ok(Box::new(Bound::new(Doubled { base, accuracy }, S::take(model)?, solver)?))
             },
             check: |table| S::read(table).map(|_| ()),
             options: S::describe,

@@ -92,7 +92,7 @@ impl EventDriven {
         let width = 1e-14 * h + 4.0 * f64::EPSILON * w.start.state.t.abs();
         let (mut a, mut b) = (0.0, None::<f64>);
         let (mut u, mut margin, mut since) = (guess, (1e-11 * h).max(width), 0u32);
-        w.left.clone_from(&w.start);
+        w.left.copy_from(&w.start);
         for trial in 0..TRIALS {
             self.advance(w, system, u)?;
             self.observe(w, system)?;

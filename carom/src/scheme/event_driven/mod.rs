@@ -20,8 +20,8 @@
 //! | `start`, `end` ends of the smooth part | `phase` modes of the laws (I₂) | `dense` the motion between | `crowd` counts of events |
 
 use super::{
-    AnyModel, Claim, Events, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step,
-    StepError, System, Variant, moreau_jean,
+    Accuracy, AnyModel, Claim, Events, LocalError, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError,
+    SchemeInfo, Step, StepError, System, Variant, moreau_jean,
 };
 use crate::flow::{Acceleration, Hem5, Hermite, Newton, Phase, Resolution, Stages, Tableau, Transition, Watch};
 use crate::{Key, Mechanical, State};
@@ -119,19 +119,19 @@ impl Scheme for EventDriven {
             let tableau = Tableau::fehlberg(if self.propagate == Propagate::Y5 { 5 } else { 4 });
             Box::new(Stages::of(tableau, newton, model))
         });
-        let point = Point::new(&initial);
+        let point = || Point::new(&initial, &transition.booking.reactions.coupling);
         Ok(Work {
             acceleration: Acceleration::new(model),
             hem5: Hem5::new(model),
             fehlberg,
             begun: transition.phase.clone(),
             ended: transition.phase.clone(),
+            start: point(),
+            end: point(),
+            middle: point(),
+            left: point(),
+            right: point(),
             transition,
-            start: point.clone(),
-            end: point.clone(),
-            middle: point.clone(),
-            left: point.clone(),
-            right: point,
             dense: Hermite::default(),
             flagged: Vec::new(),
             state: initial.clone(),
@@ -178,6 +178,9 @@ impl Scheme for EventDriven {
             // events have piled up, or the phase cannot go on: the Moreau-Jean scheme does a part
             Err(error) => self.hand_over(w, &mut system, (from, h), error, &mut step)?,
         };
+        if self.control != Control::Fixed {
+            step.error = Some(LocalError { value: w.judged.error.min(1.0), order: 4 });
+        }
         // 4 end
         to.copy_from(&w.state);
         to.t = from.t + step.advanced;
@@ -207,8 +210,9 @@ impl Scheme for EventDriven {
         if self.flow == Flow::Rkf45 && self.propagate == Propagate::Y4 { FOURTH } else { FIFTH }
     }
 
-    fn needs_equal_steps(&self) -> Option<&'static str> {
-        Some("it estimates its own error and chooses its own steps (options `atol`, `rtol`)")
+    fn controlled(&self, accuracy: &Accuracy) -> Option<Self> {
+        let control = if self.control == Control::Fixed { Control::Eps } else { self.control };
+        Some(EventDriven { atol: accuracy.tolerance, rtol: accuracy.relative, control, ..self.clone() })
     }
 
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {

@@ -20,7 +20,7 @@ pub struct Trace {
 }
 
 /// A point of the motion.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Point {
     pub state: State,
     /// (n) v̇.
@@ -33,8 +33,27 @@ pub struct Point {
 }
 
 impl Point {
-    pub fn new(state: &State) -> Point {
-        Point { state: state.clone(), a: vec![0.0; state.v.len()], ..Point::default() }
+    /// Buffers for the laws of a coupling.
+    pub fn new(state: &State, coupling: &Coupling) -> Point {
+        let (laws, rows) = (coupling.len(), coupling.drift.len());
+        Point {
+            state: state.clone(),
+            a: vec![0.0; state.v.len()],
+            traces: Vec::with_capacity(laws),
+            monitors: Vec::with_capacity(2 * laws),
+            lambda: Vec::with_capacity(rows),
+            power: Vec::with_capacity(rows),
+        }
+    }
+
+    /// Copies without allocating once the sizes agree.
+    pub fn copy_from(&mut self, other: &Point) {
+        self.state.copy_from(&other.state);
+        self.a.clone_from(&other.a);
+        self.traces.clone_from(&other.traces);
+        self.monitors.clone_from(&other.monitors);
+        self.lambda.clone_from(&other.lambda);
+        self.power.clone_from(&other.power);
     }
 
     /// Takes what an evaluation of the accelerations at the state has found.

@@ -136,7 +136,7 @@ impl Work {
     /// The first gap that closes, on cubics between samples.
     fn scan_gaps(&mut self, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<Outcome, StepError> {
         let part = 1.0 / f64::from(FINE);
-        self.left.clone_from(&self.start);
+        self.left.copy_from(&self.start);
         for k in 1..=FINE {
             self.sample(system, f64::from(k) * part)?;
             let mut first = Outcome::Smooth;
@@ -192,7 +192,7 @@ impl Work {
     /// The first place where a monitor or a region changes on the dense output.
     fn scan_monitors(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<Option<f64>, StepError> {
         let part = 1.0 / f64::from(SAMPLES);
-        self.left.clone_from(&self.start);
+        self.left.copy_from(&self.start);
         let mut bracket = None;
         for k in 1..=SAMPLES {
             self.sample(system, f64::from(k) * part)?;

@@ -274,7 +274,7 @@ impl EventDriven {
         w.transition.events.push(EventKind::HandOver, None, from, &w.state);
         w.crowd = Crowd::default();
         w.next = None;
-        w.dense = Default::default();
+        w.dense.clear();
         (w.is_continuous, w.is_repeatable, w.is_lost) = (false, false, true);
         w.acceleration.couple(system.model, w.state.t, &w.state.q)?;
         Ok(length)
