@@ -225,21 +225,25 @@ impl Simulation {
     /// The time of an accepted step: on the grid, and at the end exactly the end.
     fn stamp(&mut self, t: f64, h: f64, advanced: f64) {
         let after = self.grid.after(t, advanced);
-        let last = advanced == h && h == self.end - t;
+        let last = advanced == h && h == self.end - t || (self.end - after).abs() <= self.rounding(t);
         self.stepper.stamp(if last { self.end } else { after });
     }
 
     /// The step size cut at the end; a remainder below 1e-9 of a step belongs to the step before, unless an event has cut that one.
     fn clip(&self, t: f64, h: f64) -> Option<f64> {
         let left = self.end - t;
-        let rounding = 4.0 * f64::EPSILON * t.abs().max(self.end.abs());
-        if left <= if self.cut { rounding.min(1e-9 * h) } else { 1e-9 * h } {
+        if left <= if self.cut { self.rounding(t).min(1e-9 * h) } else { 1e-9 * h } {
             None
         } else if h > left * (1.0 + 1e-9) {
             Some(left)
         } else {
             Some(h)
         }
+    }
+
+    /// What two times near t and the end cannot tell apart [s].
+    fn rounding(&self, t: f64) -> f64 {
+        4.0 * f64::EPSILON * t.abs().max(self.end.abs())
     }
 
     /// Work is work, be the step accepted or not.
