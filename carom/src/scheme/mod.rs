@@ -360,6 +360,9 @@ pub struct Variant {
 
 /// A scheme type that the registry can build from a table of options and bind to a model.
 pub trait Registered: Scheme + Options + 'static {
+    /// Options with which the orders of `INFO` are measured: those without a control of the error.
+    const MEASURED: &'static str = "{}";
+
     /// Choices of options whose orders the conformance suite measures besides the default.
     const VARIANTS: &'static [Variant] = &[];
 
@@ -397,6 +400,7 @@ pub type BindAdaptive = fn(&Value, Accuracy, AnyModel, Box<dyn Solver>) -> Resul
 /// One row of the registry: all that the command line, Python, the documentation and the conformance suite need.
 pub struct SchemeRow {
     pub info: &'static SchemeInfo,
+    pub measured: &'static str,
     pub variants: &'static [Variant],
     pub bind: Bind,
     pub bind_adaptive: BindAdaptive,
@@ -409,6 +413,7 @@ impl SchemeRow {
     const fn of<S: Registered>() -> SchemeRow {
         SchemeRow {
             info: &S::INFO,
+            measured: S::MEASURED,
             variants: S::VARIANTS,
             bind: |table, model, solver| Ok(Box::new(Bound::new(S::read(table)?, S::take(model)?, solver)?)),
             bind_adaptive: |table, accuracy, model, solver| {

@@ -44,8 +44,8 @@ const FIFTH: Order = Order { position: 5.0, velocity: 5.0, smooth: 5.0 };
 const FOURTH: Order = Order { position: 4.0, velocity: 4.0, smooth: 4.0 };
 
 impl Registered for EventDriven {
+    const MEASURED: &'static str = r#"{ "control": "fixed" }"#;
     const VARIANTS: &'static [Variant] = &[
-        Variant { options: r#"{ "control": "fixed" }"#, order: FIFTH },
         Variant { options: r#"{ "control": "fixed", "flow": "rkf45", "propagate": "y4" }"#, order: FOURTH },
         Variant { options: r#"{ "control": "fixed", "flow": "rkf45", "propagate": "y5" }"#, order: FIFTH },
     ];

@@ -30,8 +30,9 @@ pub struct EventDriven {
     pub first_step: Option<f64>,
     /// Largest step after an event [s]; by default steps go on as before.
     pub restart_step: Option<f64>,
-    /// Smallest and largest step [s]; by default the largest is the one that the driver asks for.
+    /// Smallest step [s].
     pub h_min: f64,
+    /// Largest step [s]; by default the one that the driver asks for.
     pub h_max: Option<f64>,
     /// Gaps and velocities of held constraints beyond this value are projected [m, m/s]; 0 never projects.
     pub drift_limit: f64,
