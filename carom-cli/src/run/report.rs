@@ -46,7 +46,8 @@ fn build(run: &Run) -> Report {
     for (prefix, title, label, held) in CHARTS {
         let curves: Vec<&Curve> = run.recorded.curves.iter().filter(|curve| curve.name.starts_with(prefix)).collect();
         if !curves.is_empty() {
-            charts.push(chart(&curves, prefix, (title, label), held));
+            let drawn = chart(&curves, prefix, (title, label), held);
+            charts.push(if prefix == "q." { marked(drawn, &curves, run) } else { drawn });
         }
     }
     if let Some(sizes) = &run.sizes {
@@ -133,6 +134,22 @@ fn chart(curves: &[&Curve], prefix: &str, (title, label): (&str, &str), held: bo
         chart = chart.with(series(name, curve.t.clone(), curve.x.clone()));
     }
     chart
+}
+
+/// Marks of the events on the curves of positions, where these are few.
+fn marked(chart: Chart, curves: &[&Curve], run: &Run) -> Chart {
+    let coordinate = |curve: &&Curve| {
+        let name = curve.name.strip_prefix("q.")?;
+        run.scene.coordinates.iter().position(|known| known == name)
+    };
+    let shown: Vec<usize> = curves.iter().filter_map(coordinate).collect();
+    if run.events.is_empty() || shown.len() > SHOWN_COORDINATES {
+        return chart;
+    }
+    let points =
+        run.events.iter().flat_map(|event| shown.iter().filter_map(|i| Some((event.t, *event.after.q.get(*i)?))));
+    let (t, q) = points.unzip();
+    chart.with(Series::markers("events", t, q))
 }
 
 /// Sizes over time and the tries that were rejected.
