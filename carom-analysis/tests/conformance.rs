@@ -53,11 +53,11 @@ impl Claimed {
     }
 }
 
-/// All rows with their default options, and all variants.
+/// All rows with the options that their orders are stated for, and all variants.
 fn claimed() -> Vec<Claimed> {
     let mut all = Vec::new();
     for row in SCHEMES {
-        all.push(Claimed { row, options: json!({}), order: row.info.order });
+        all.push(Claimed { row, options: serde_json::from_str(row.measured).unwrap(), order: row.info.order });
         for variant in row.variants {
             let options = serde_json::from_str(variant.options).unwrap();
             all.push(Claimed { row, options, order: variant.order });
@@ -98,11 +98,16 @@ type Errors = Vec<(f64, [f64; 2])>;
 /// Errors at the grid points against a closed form, the median over neighbouring grids: an impact time that falls between a grid point and
 /// the exact time makes an error of the size of the jump there, on some grids.
 fn l1_errors(claim: &Claimed, exact: &dyn ExactSolution, model: &dyn Fn() -> Lagrangian, plan: &Plan) -> Errors {
+    let jumps = exact.jumps(0.0, plan.end, 1e-9);
     let error = |steps: usize| {
         let h = plan.end / steps as f64;
         let solution = simulation(claim.row, &claim.options, model(), plan.end, h).record().unwrap();
         let (mut q, mut v, mut sums) = ([0.0], [0.0], [0.0; 2]);
         for (k, &t) in solution.t.iter().enumerate() {
+            // a located impact is a point itself, on one side of the exact time or on the other
+            if jumps.iter().any(|jump| (jump - t).abs() < 1e-2 * h) {
+                continue;
+            }
             exact.at(t, &mut q, &mut v);
             sums[0] += h * (solution.q(k)[0] - q[0]).abs();
             sums[1] += h * (solution.v(k)[0] - v[0]).abs();
@@ -206,17 +211,21 @@ fn orders_in_smooth_motion() {
 fn elastic_energy_is_conserved() {
     let ball = BouncingBall { restitution: 1.0, ..BouncingBall::default() };
     for row in SCHEMES.iter().filter(|row| row.info.claims.contains(&Claim::ConservesEnergyElastic)) {
-        for forecast in
-            [json!("free"), json!({ "explicit": { "gamma": 0.0 } }), json!({ "explicit": { "gamma": 1.0 } })]
-        {
+        let forecasts =
+            [json!("free"), json!({ "explicit": { "gamma": 0.0 } }), json!({ "explicit": { "gamma": 1.0 } })];
+        let mut options: Vec<Value> = forecasts.map(|forecast| json!({ "forecast": forecast })).to_vec();
+        // schemes without a forecast
+        options.retain(|options| (row.check)(options).is_ok());
+        options.push(json!({}));
+        for options in &options {
             for end in [10.0f64, 20.0, 100.0] {
                 let h = 0.047;
                 let span = (end / h).floor() * h;
-                let mut run = simulation(row, &json!({ "forecast": forecast }), ball.model(), span, h);
+                let mut run = simulation(row, options, ball.model(), span, h);
                 let mut ledger = LedgerObserver::default();
                 run.run(&mut [&mut ledger]).unwrap();
                 let energy = ledger.ledger().unwrap().last.total();
-                assert!((energy - 2.0).abs() < 1e-9, "{} {forecast} T = {end}: {energy}", row.info.name);
+                assert!((energy - 2.0).abs() < 1e-9, "{} {options} T = {end}: {energy}", row.info.name);
             }
         }
     }

@@ -5,7 +5,7 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use carom::model::{Contact, Lagrangian};
 use carom::scheme::{AnyModel, Bound, MoreauJean, Registered, Stepper};
-use carom::simulation::{FixedStep, Impact, ImpactDetector, Observer, Recorder, StepView};
+use carom::simulation::{FixedStep, Impact, ImpactDetector, Observer, Recorder, StepView, UserEvent};
 use carom::{ModelError, Simulation, Solution};
 use carom_analysis::results::{
     Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Status, Summary,
@@ -307,6 +307,38 @@ fn the_clock_does_not_change_the_bytes() {
         text.lines().filter(|line| !line.contains("wall_seconds")).collect::<Vec<_>>().join("\n")
     };
     assert_eq!(summary(&first), summary(&second));
+}
+
+/// Events have their own table, which exists where there are any, and goes with the next run without.
+#[test]
+fn events_are_listed_with_states_and_a_stop_is_a_finish() {
+    let path = directory("events");
+    let options = RecordOptions { csv: true, ..RecordOptions::default() };
+    let event = UserEvent::new("late", |t, _, _| t - 0.3337).stopping();
+    let early = UserEvent::new("early, first", |t, _, _| t - 0.1234);
+    let mut simulation = simulation(thrown(), 1.5).with_event(event).with_event(early);
+    let mut recorder = RunRecorder::create(&path, simulation.stepper(), options.clone(), None).unwrap();
+    let outcome = simulation.run(&mut [&mut recorder]);
+    let summary = recorder.finish(inputs(), &outcome, simulation.statistics()).summary;
+    assert_eq!((summary.status, summary.events.get("user")), (Status::Finished, Some(&2)));
+    let stop = summary.stopped.clone().unwrap();
+    assert!(stop.event == "late" && (stop.time - 0.3337).abs() < 1e-15, "{stop:?}");
+    assert!(summary.files.contains(&"events.parquet".into()) && summary.files.contains(&"events.csv".into()));
+    let (table, trajectory) = (read(&path.join("events.parquet")), read(&path.join("trajectory.parquet")));
+    assert_eq!(table.texts("name"), ["early, first", "late"]);
+    assert_eq!((table.texts("kind"), table.texts("contact")), (vec!["user".into(); 2], vec![String::new(); 2]));
+    // the last event is the last row
+    let state: Vec<&String> = table.names.iter().filter(|name| name.starts_with("after.")).collect();
+    assert_eq!(state.len(), trajectory.names.iter().filter(|n| n.starts_with("q.") || n.starts_with("v.")).count());
+    for name in state {
+        let (event, rows) = (table.reals(name), trajectory.reals(&name["after.".len()..]));
+        assert_eq!(event.last(), rows.last(), "{name}");
+    }
+    assert_eq!(trajectory.reals("t").last(), Some(&stop.time));
+    let csv = fs::read_to_string(path.join("events.csv")).unwrap();
+    assert!(csv.starts_with("t,name,kind,contact,before.q.") && csv.contains("\"early, first\""));
+    let _ = run(&path, thrown(), 0.1, options, None);
+    assert!(!path.join("events.parquet").exists() && !path.join("events.csv").exists());
 }
 
 #[test]

@@ -1,22 +1,21 @@
-//! Time per step, side by side with Siconos where it is installed (Debian: siconos, libsiconos-kernel-dev, libsiconos-numerics-dev).
+//! Time per step (per impact, where steps end at events), side by side with Siconos where it is installed (Debian: siconos, libsiconos-kernel-dev, libsiconos-numerics-dev).
 //!
 //! `cargo xtask bench steps [WORD]`: all cases, or those whose name contains the word. Best of several runs: ours by the wall clock, the peer by the CPU clock of its thread (which favours the peer).
 //! A speed claim is a ratio of two numbers of one run.
 
 mod peer;
 
-use carom::simulation::{Observer, Recorder};
+use carom::scheme::EventKind;
+use carom::simulation::{Observer, Recorder, Simulation};
 use carom_scene::{Overrides, Scene};
 use peer::Peer;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A case: our example, the peer's program, and the ratio that is asked for.
+/// A case: what measures our seconds, the peer's program, and the ratio that is asked for.
 struct Case {
     name: &'static str,
-    example: &'static str,
-    step: Option<f64>,
-    record: bool,
+    ours: fn() -> f64,
     peer: &'static str,
     arguments: &'static [&'static str],
     what: &'static str,
@@ -32,9 +31,7 @@ fn main() {
     let cases = [
         Case {
             name: "bouncing ball, 1 dof, from its model file",
-            example: "bouncing-ball",
-            step: Some(1e-4),
-            record: false,
+            ours: || per_step("bouncing-ball", Some(1e-4), false),
             peer: "ball",
             arguments: &["h=1e-4", "T=5", "reps=5"],
             what: "Siconos' C++ loop",
@@ -42,19 +39,23 @@ fn main() {
         },
         Case {
             name: "bouncing ball, the same, every state kept in memory",
-            example: "bouncing-ball",
-            step: Some(1e-4),
-            record: true,
+            ours: || per_step("bouncing-ball", Some(1e-4), true),
             peer: "ball",
             arguments: &["h=1e-4", "T=5", "reps=5"],
             what: "Siconos' C++ loop, nothing kept",
             asked: 20.0,
         },
         Case {
+            name: "bouncing ball, event-driven, per impact, from its file",
+            ours: per_impact,
+            peer: "ball_event_driven",
+            arguments: &["e=0.9", "impacts=50", "h=20", "reps=20"],
+            what: "Siconos' event-driven C++ loop",
+            asked: 10.0,
+        },
+        Case {
             name: "impacting bar, 1000 elements, from its model file",
-            example: "impacting-bar",
-            step: None,
-            record: false,
+            ours: || per_step("impacting-bar", None, false),
             peer: "bar_solve",
             arguments: &["N=1000", "h=2e-6"],
             what: "Siconos' linear solve alone",
@@ -62,9 +63,7 @@ fn main() {
         },
         Case {
             name: "slider-crank, 3 dof, 4 frictional corners, from its file",
-            example: "slider-crank",
-            step: None,
-            record: false,
+            ours: || per_step("slider-crank", None, false),
             peer: "slider_crank",
             arguments: &["h=1e-5", "reps=5"],
             what: "Siconos' C++ model",
@@ -80,7 +79,7 @@ fn main() {
     }
     println!();
     for case in cases.iter().filter(|case| case.name.contains(&word)) {
-        let ours = per_step(case.example, case.step, case.record);
+        let ours = (case.ours)();
         let theirs = peer(case.peer, case.arguments);
         let ratio = theirs.map_or("peer not installed, no ratio".into(), |t| {
             format!("{} {}: {:.1} times faster (asked: {})", case.what, duration(t), t / ours, case.asked)
@@ -89,14 +88,36 @@ fn main() {
     }
 }
 
+/// Best seconds per impact of the event-driven ball: restitution 0.9, 50 impacts before 18.9 s, far above the accumulation at 19 s.
+fn per_impact() -> f64 {
+    let set = [("e", "0.9"), ("duration", "18.9")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let scene =
+        load("bouncing-ball-events", &Overrides { set: set.to_vec(), step: Some(18.9), ..Overrides::default() });
+    let run = || {
+        // without the event of the file: the peer watches for nothing either
+        let stepper = scene.stepper().expect("a scene that was loaded");
+        Simulation::new(stepper, scene.controller(), scene.span.end).expect("a scene that was loaded")
+    };
+    let events = run().record().expect("the examples run").events;
+    let impacts = events.iter().filter(|event| event.kind == EventKind::Impact.name()).count();
+    assert_eq!(impacts, 50, "the number of impacts is known in closed form");
+    let time = || {
+        let mut simulation = run();
+        let clock = Instant::now();
+        simulation.run(&mut []).expect("the examples run");
+        clock.elapsed().as_secs_f64() / impacts as f64
+    };
+    (0..200).map(|_| time()).fold(f64::INFINITY, f64::min)
+}
+
+fn load(example: &str, overrides: &Overrides) -> Scene {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(format!("{example}.toml"));
+    carom_scene::load(&path, overrides).unwrap_or_else(|findings| panic!("{findings:?}"))
+}
+
 /// Best seconds per step of an example.
 fn per_step(example: &str, step: Option<f64>, record: bool) -> f64 {
-    let overrides = Overrides { step, ..Overrides::default() };
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(format!("{example}.toml"));
-    let scene = match carom_scene::load(&path, &overrides) {
-        Ok(scene) => scene,
-        Err(findings) => panic!("{findings:?}"),
-    };
+    let scene = load(example, &Overrides { step, ..Overrides::default() });
     (0..25).map(|_| one_run(&scene, record)).fold(f64::INFINITY, f64::min)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Trouble;
 use carom::scheme::Stepper;
-use carom::simulation::{Observer, Statistics, StepView};
+use carom::simulation::{EventDetector, Observer, RunEvent, Statistics, StepView};
 use carom::{ModelError, Simulation};
 use carom_scene::scene::{Column, Sampler};
 use carom_scene::{Overrides, Scene, examples};
@@ -56,6 +56,8 @@ pub struct Trace {
     pub projection: Vec<f64>,
     /// Largest penetration of all contacts [m].
     pub violation: f64,
+    /// Events that the scheme has located, and those of the file.
+    pub events: Vec<RunEvent>,
     pub statistics: Statistics,
 }
 
@@ -107,6 +109,7 @@ impl Recorder {
             approach: Vec::new(),
             projection: Vec::new(),
             violation: 0.0,
+            events: Vec::new(),
             statistics: Statistics::default(),
         };
         Recorder { sampler, row: Vec::new(), kept, trace }
@@ -138,6 +141,8 @@ impl Observer for Recorder {
         self.see(stepper)
     }
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        let events = &mut self.trace.events;
+        _ = EventDetector::new(|event| events.push(event)).observe(view)?;
         self.see(view.stepper)?;
         Ok(ControlFlow::Continue(()))
     }

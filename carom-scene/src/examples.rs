@@ -17,6 +17,17 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("pendulum-ring", include_str!("../../examples/pendulum-ring.toml")),
     ("two-mass-chain", include_str!("../../examples/two-mass-chain.toml")),
     ("newtons-cradle", include_str!("../../examples/newtons-cradle.toml")),
+    ("bouncing-ball-events", include_str!("../../examples/bouncing-ball-events.toml")),
+    ("rocking-block-events", include_str!("../../examples/rocking-block-events.toml")),
+    ("sliding-block", include_str!("../../examples/sliding-block.toml")),
+    ("pendulum", include_str!("../../examples/pendulum.toml")),
+    ("hoop", include_str!("../../examples/hoop.toml")),
+    ("four-bar", include_str!("../../examples/four-bar.toml")),
+    ("parabola-edge", include_str!("../../examples/parabola-edge.toml")),
+    ("kinked-table", include_str!("../../examples/kinked-table.toml")),
+    ("belt-block", include_str!("../../examples/belt-block.toml")),
+    ("painleve-rod", include_str!("../../examples/painleve-rod.toml")),
+    ("disc-release", include_str!("../../examples/disc-release.toml")),
 ];
 
 /// The text of the example of this name.

@@ -35,22 +35,29 @@ static ALLOCATOR: Counting = Counting;
 fn examples_do_not_allocate_in_a_step() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     let mut seen = 0;
+    let mut failures = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let scene = load(&path, &Overrides::default()).unwrap();
         let mut stepper = scene.stepper().unwrap();
-        let steps = scene.span.steps().min(20_000);
-        for round in 0..2 {
+        let mut allocations = 0;
+        for _ in 0..2 {
             stepper.restart(&scene.initial);
             let before = COUNT.with(Cell::get);
-            for _ in 0..steps {
+            // schemes that choose their steps take more of them
+            let mut steps = 0;
+            while stepper.from().t < scene.span.end - 0.5 * scene.span.step && steps < 20_000 {
                 stepper.attempt(scene.span.step).unwrap();
                 stepper.accept();
+                steps += 1;
             }
-            let allocations = COUNT.with(Cell::get) - before;
-            assert!(round == 0 || allocations == 0, "{}: {allocations} allocations in {steps} steps", path.display());
+            allocations = COUNT.with(Cell::get) - before;
+        }
+        if allocations > 0 {
+            failures.push(format!("{}: {allocations} allocations", path.display()));
         }
         seen += 1;
     }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(seen >= 8);
 }

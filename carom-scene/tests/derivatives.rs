@@ -107,6 +107,7 @@ fn compile(text: &Text) -> Compiled {
             restitution: 0.5,
             outputs: outputs.iter().map(|y| read(y)).collect(),
             slip: Slip::Displacement,
+            region: None,
         })
         .collect();
     let mut outputs = vec![kinetic, potential];
@@ -345,6 +346,7 @@ fn slips_given_as_velocities() {
             restitution: 0.0,
             outputs,
             slip: Slip::Velocity,
+            region: None,
         }];
         let initial = State::new(0.0, &[0.0; 2], &[0.0; 2]);
         let coordinates = vec!["x".into(), "phi".into()];

@@ -29,6 +29,8 @@ pub struct Coupling {
     pub pairs: Vec<Pair>,
     /// First row of each law, and the number of rows at the end.
     pub offset: Vec<usize>,
+    /// (laws) function that is ≥ 0 where the gap counts; infinite for contacts that are everywhere.
+    pub region: Vec<f64>,
     /// `C`: the rows of each law, normal first.
     pub rows: Rows,
     /// (rows) explicit time derivative of the outputs [m/s].
@@ -45,6 +47,7 @@ impl Coupling {
         self.pairs.clear();
         self.offset.clear();
         self.offset.push(0);
+        self.region.clear();
         self.rows.clear(columns);
         self.drift.clear();
         self.input.clear(columns);
@@ -55,7 +58,28 @@ impl Coupling {
     pub fn push(&mut self, pair: Pair) {
         let end = self.offset.last().copied().unwrap_or(0);
         self.pairs.push(pair);
+        self.region.push(f64::INFINITY);
         self.offset.push(end + pair.law.size());
+    }
+
+    /// Announces a law whose gap counts where `region` ≥ 0.
+    pub fn push_within(&mut self, pair: Pair, region: f64) {
+        self.push(pair);
+        if let Some(last) = self.region.last_mut() {
+            *last = region;
+        }
+    }
+
+    /// Whether law `i` counts here: outside its region a contact is absent.
+    #[inline]
+    pub fn is_present(&self, i: usize) -> bool {
+        self.region[i] >= 0.0
+    }
+
+    /// Gap of law `i`, infinite where the law is absent. Schemes choose the laws that act by this one.
+    #[inline]
+    pub fn gap(&self, i: usize) -> f64 {
+        if self.is_present(i) { self.pairs[i].gap } else { f64::INFINITY }
     }
 
     pub fn len(&self) -> usize {
@@ -87,6 +111,7 @@ impl Coupling {
     pub fn copy_from(&mut self, other: &Coupling) {
         self.pairs.clone_from(&other.pairs);
         self.offset.clone_from(&other.offset);
+        self.region.clone_from(&other.region);
         self.drift.clone_from(&other.drift);
         for (rows, other) in [
             (&mut self.rows, &other.rows),

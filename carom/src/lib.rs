@@ -28,6 +28,6 @@ pub mod testbed;
 
 pub use coupling::{Coupling, Key, Pair};
 pub use model::{Constancy, FirstOrder, Labels, Mechanical, ModelError, Space};
-pub use scheme::{SCHEMES, Scheme, SchemeInfo, Step, StepError, Stepper};
+pub use scheme::{Event, EventKind, Events, SCHEMES, Scheme, SchemeInfo, Step, StepError, Stepper};
 pub use simulation::{Simulation, SimulationError, Solution, simulate};
 pub use state::State;

@@ -265,14 +265,14 @@ fn no_option_of_moreau_jean_allocates_in_a_step() {
     check(row, &json!({ "theta": 0.6, "forecast": { "explicit": { "gamma": 1.0 } } }), &SOLVERS[0]);
 }
 
-/// Breaks a run after some steps, so that it can be continued.
+/// Breaks a run at some time, so that it can be continued.
 struct Pause {
-    at: u64,
+    at: f64,
 }
 
 impl Observer for Pause {
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
-        Ok(if view.index == self.at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if view.from().t < self.at && view.to().t >= self.at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }
 
@@ -284,11 +284,11 @@ fn driver_and_monitors_do_not_allocate() {
         let model = AnyModel::Mechanical(Box::new(rocking_block(restitution)));
         let stepper = (row.bind)(&json!({}), model, carom_solve::solver::default()).unwrap();
         let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h: 1e-2 }), 2.0).unwrap();
-        let (mut gaps, mut ledger, mut pause) = (GapMonitor::default(), LedgerObserver::default(), Pause { at: 100 });
+        let (mut gaps, mut ledger, mut pause) = (GapMonitor::default(), LedgerObserver::default(), Pause { at: 0.995 });
         assert!(!simulation.run(&mut [&mut gaps, &mut ledger, &mut pause]).unwrap());
         let before = allocations();
         assert!(simulation.run(&mut [&mut gaps, &mut ledger, &mut pause]).unwrap());
         assert_eq!(allocations() - before, 0, "{}", row.info.name);
-        assert_eq!(simulation.statistics().steps, 200);
+        assert!(simulation.statistics().steps >= 200);
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `trajectory.parquet`, `trajectory.csv` | one row per recorded step: time, positions, velocities, gaps, impulses, energies, outputs |
 //! | `impacts.parquet`, `impacts.csv` | one row each time a contact closes |
+//! | `events.parquet`, `events.csv` | one row per event, with the states before and after; no file where there is none |
 //! | `summary.json` | inputs, status, statistics, smallest gaps, certificate, energy ledger |
 //!
 //! - **Bounded memory**: rows wait in one row group (at most 65536 rows, about 4 million values), whatever the length of the run.
@@ -28,6 +29,7 @@
 mod column;
 mod csv;
 mod curve;
+mod events;
 mod impacts;
 mod parquet_file;
 mod recorder;
@@ -40,7 +42,7 @@ pub use curve::Curve;
 pub use impacts::Impacts;
 pub use recorder::{Recorded, RunRecorder};
 pub use summary::{
-    EnergySummary, Failure, Inputs, Method, Residuals, SmallestGaps, Status, Summary, Totals, fingerprint,
+    EnergySummary, Failure, Inputs, Method, Residuals, SmallestGaps, Status, Stop, Summary, Totals, fingerprint,
 };
 pub use trajectory::Trajectory;
 

@@ -1,7 +1,9 @@
 //! Everything that is recorded of a run, as one observer.
 
+use super::column::{catalogue, select};
+use super::events::Events;
 use super::impacts::Impacts;
-use super::summary::{EnergySummary, Failure, Inputs, SmallestGaps, Status, Summary};
+use super::summary::{EnergySummary, Failure, Inputs, SmallestGaps, Status, Stop, Summary};
 use super::table::{remove, write_whole};
 use super::{Curve, Outputs, RecordOptions, ResultError, Trajectory};
 use carom::scheme::Stepper;
@@ -12,13 +14,16 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Trajectory, impacts, energy ledger, smallest gaps and curves of a run.
+/// Trajectory, impacts, events, energy ledger, smallest gaps and curves of a run.
 ///
 /// When something cannot be recorded it breaks the run; [`RunRecorder::finish`] then closes what is there and tells why.
 pub struct RunRecorder {
     directory: PathBuf,
     trajectory: Trajectory,
     impacts: Impacts,
+    events: Events,
+    /// The event of the user that ended the run, and its time.
+    stopped: Option<Stop>,
     ledger: LedgerObserver,
     /// Names of the contacts; those that have a smallest gap are marked.
     contacts: Vec<(String, bool)>,
@@ -51,8 +56,11 @@ impl RunRecorder {
     ) -> Result<RunRecorder, ResultError> {
         let clock = Instant::now();
         let directory = directory.as_ref().to_path_buf();
+        let names = outputs.as_ref().map_or(&[][..], |outputs| &outputs.names);
+        let columns = select(catalogue(stepper, names), &options.columns)?;
         let trajectory = Trajectory::create(&directory, stepper, &options, outputs)?;
         let impacts = Impacts::create(&directory, &options)?;
+        let events = Events::create(&directory, &columns, &options)?;
         remove(&directory.join("summary.json"))?;
         let unilateral = |law: &Law| !matches!(law, Law::Equality | Law::Box { .. });
         let contacts = stepper.labels().contacts.iter().map(|(name, law)| (name.clone(), unilateral(law))).collect();
@@ -60,6 +68,8 @@ impl RunRecorder {
             directory,
             trajectory,
             impacts,
+            events,
+            stopped: None,
             ledger: LedgerObserver::default(),
             contacts,
             clock,
@@ -95,12 +105,15 @@ impl RunRecorder {
         self.last = (view.to().t, view.index);
         _ = self.ledger.observe(view)?;
         self.trajectory.important |= self.impacts.take(view)?;
+        self.trajectory.important |= self.events.take(view)?;
+        self.stopped = view.stopped.map(|event| Stop { event: event.into(), time: view.to().t });
         let energy = self.ledger.ledger().map(|ledger| ledger.last);
         self.trajectory.take(view, energy)?;
         // impacts may be rare: they are saved when the trajectory is
         if self.saves != self.trajectory.saves() {
             self.saves = self.trajectory.saves();
             self.impacts.save()?;
+            self.events.save()?;
         }
         Ok(())
     }
@@ -117,7 +130,9 @@ impl RunRecorder {
         let impacts = self.impacts.count();
         let (trajectory, curves) = self.trajectory.finish();
         let list = self.impacts.finish();
-        let mut error = self.error.or(trajectory.error).or(list.error);
+        let (counts, accumulations) = (self.events.counts.clone(), self.events.accumulations.list.clone());
+        let events = self.events.finish();
+        let mut error = self.error.or(trajectory.error).or(list.error).or(events.error);
         let (time, step) = self.last;
         let (status, failure) = match (outcome, &error) {
             (Err(cause), _) => (Status::Failed, Some(Failure::of(cause, time, step))),
@@ -131,6 +146,7 @@ impl RunRecorder {
         };
         let mut files = trajectory.files;
         files.extend(list.files);
+        files.extend(events.files);
         files.push("summary.json".into());
         let summary = Summary {
             name: inputs.name.clone(),
@@ -140,6 +156,9 @@ impl RunRecorder {
             inputs,
             statistics: statistics.into(),
             impacts,
+            events: counts,
+            accumulations,
+            stopped: self.stopped,
             smallest_gap,
             certificate: statistics.worst.into(),
             energy,

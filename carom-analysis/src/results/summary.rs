@@ -4,7 +4,7 @@
 
 use carom::SimulationError;
 use carom::scheme::StepError;
-use carom::simulation::{EnergyLedger, Statistics};
+use carom::simulation::{Accumulation, EnergyLedger, Statistics};
 use carom_solve::Certificate;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,6 +22,15 @@ pub struct Summary {
     pub inputs: Inputs,
     pub statistics: Totals,
     pub impacts: u64,
+    /// Number of events by kind, from schemes that locate them; those of the user are of the kind `user`.
+    #[serde(default)]
+    pub events: BTreeMap<String, u64>,
+    /// Contacts that stay closed after infinitely many impacts.
+    #[serde(default)]
+    pub accumulations: Vec<Accumulation>,
+    /// The event of the user that ended the run.
+    #[serde(default)]
+    pub stopped: Option<Stop>,
     pub smallest_gap: SmallestGaps,
     /// The worst of all one-step problems.
     pub certificate: Residuals,
@@ -40,7 +49,7 @@ pub struct Summary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// The end of the span was reached.
+    /// The end of the span was reached, or an event that stops.
     Finished,
     Failed,
     /// An observer ended the run.
@@ -93,6 +102,15 @@ pub struct Failure {
     /// Residual of the problem that was not solved.
     pub residual: Option<f64>,
     pub message: String,
+}
+
+/// An event that ended the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stop {
+    pub event: String,
+    /// [s]
+    #[serde(with = "nullable")]
+    pub time: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -298,7 +298,7 @@ fn part_name(stem: &str, number: usize) -> String {
 }
 
 /// Removes what an earlier run left, so that its rows cannot be mistaken for those of this one.
-fn remove_earlier(directory: &Path, stem: &str) -> Result<(), ResultError> {
+pub(super) fn remove_earlier(directory: &Path, stem: &str) -> Result<(), ResultError> {
     let entries = fs::read_dir(directory).map_err(ResultError::io("read the directory", directory))?;
     for entry in entries {
         let path = entry.map_err(ResultError::io("read the directory", directory))?.path();

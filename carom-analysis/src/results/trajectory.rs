@@ -55,7 +55,9 @@ pub(super) struct Gaps {
 impl Gaps {
     fn see(&mut self, coupling: &Coupling) {
         self.now.fill(None);
-        for pair in &coupling.pairs {
+        // outside its region a contact has no gap
+        let present = coupling.pairs.iter().enumerate().filter(|(i, _)| coupling.is_present(*i));
+        for pair in present.map(|(_, pair)| pair) {
             let i = usize::try_from(pair.key.0).unwrap_or(usize::MAX);
             if let Some(now) = self.now.get_mut(i) {
                 *now = Some(pair.gap);

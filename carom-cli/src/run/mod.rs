@@ -15,7 +15,7 @@ use crate::console::complain;
 use crate::failure::{Failure, print};
 use crate::progress::{Progress, watch_for_interrupts};
 use crate::{examples, progress};
-use carom::simulation::{Impact, ImpactDetector, Observer};
+use carom::simulation::{EventDetector, Impact, ImpactDetector, Observer, RunEvent};
 use carom_analysis::results::{
     Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Status, fingerprint,
 };
@@ -31,14 +31,16 @@ use std::sync::{Arc, mpsc};
 use tally::Path as SolverPath;
 use watched::{Clock, Hand, Watched};
 
-/// Impacts that the report lists; all of them are in the result files.
+/// Impacts and events that the report lists; all of them are in the result files.
 const LISTED_IMPACTS: usize = 2000;
+const LISTED_EVENTS: usize = 2000;
 
 /// A run and what is left of it.
 struct Run {
     scene: Scene,
     recorded: Recorded,
     impacts: Vec<Impact>,
+    events: Vec<RunEvent>,
     frames: Option<Frames>,
     /// Of adaptive steps.
     sizes: Option<StepSizes>,
@@ -99,12 +101,18 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
             impacts.push(impact);
         }
     });
+    let mut events = Vec::new();
+    let mut list = EventDetector::new(|event| {
+        if events.len() < LISTED_EVENTS {
+            events.push(event);
+        }
+    });
     let mut frames = scene.drawing.as_ref().map(|drawing| Frames::new(drawing, &scene));
     let mut sizes = scene.adaptive.map(|_| StepSizes::new());
     let mut watch = scene.watch();
     let mut progress = Progress::new(scene.span.start, arguments.quiet);
     let outcome = {
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut detector, &mut progress];
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut detector, &mut list, &mut progress];
         if !scene.expectations.is_empty() {
             observers.push(&mut watch);
         }
@@ -134,7 +142,8 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
     let finished = recorded.summary.status == Status::Finished && !progress::interrupted();
     let as_written = *scene.overrides() == Overrides::default();
     let expectations = if finished && as_written { watch.outcomes() } else { Vec::new() };
-    Ok((Run { scene, recorded, impacts, frames, sizes, expectations, paths, dumped, _claim: claim }, failure))
+    let run = Run { scene, recorded, impacts, events, frames, sizes, expectations, paths, dumped, _claim: claim };
+    Ok((run, failure))
 }
 
 /// What stopped the recording: numbers that are none, a wrong choice of columns, or the disk.

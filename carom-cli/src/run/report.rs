@@ -1,7 +1,7 @@
 //! The report of a run.
 
 use super::sizes::StepSizes;
-use super::{LISTED_IMPACTS, Run};
+use super::{LISTED_EVENTS, LISTED_IMPACTS, Run};
 use carom_analysis::report::{Callout, Cell, Chart, Report, Section, Series, Table};
 use carom_analysis::results::{Curve, Status};
 use std::io::{self, BufWriter, Write};
@@ -46,13 +46,17 @@ fn build(run: &Run) -> Report {
     for (prefix, title, label, held) in CHARTS {
         let curves: Vec<&Curve> = run.recorded.curves.iter().filter(|curve| curve.name.starts_with(prefix)).collect();
         if !curves.is_empty() {
-            charts.push(chart(&curves, prefix, (title, label), held));
+            let drawn = chart(&curves, prefix, (title, label), held);
+            charts.push(if prefix == "q." { marked(drawn, &curves, run) } else { drawn });
         }
     }
     if let Some(sizes) = &run.sizes {
         steps(run, sizes, report.section("Steps"));
     }
     impacts(run, report.section("Impacts"));
+    if !run.events.is_empty() {
+        events(run, report.section("Events"));
+    }
     solver(run, report.section("Solver"));
     certificate(run, report.section("Certificate and energy"));
     report
@@ -75,6 +79,9 @@ fn overview(run: &Run, section: &mut Section) {
     }
     for warning in &run.scene.warnings {
         section.callout(Callout::Warning, warning.to_string());
+    }
+    if let Some(stop) = &summary.stopped {
+        section.paragraph(format!("The event {} ended the run at t = {:?} s.", stop.event, stop.time));
     }
     let inputs = &summary.inputs;
     let first = if inputs.adaptive.is_some() { "first " } else { "" };
@@ -127,6 +134,22 @@ fn chart(curves: &[&Curve], prefix: &str, (title, label): (&str, &str), held: bo
         chart = chart.with(series(name, curve.t.clone(), curve.x.clone()));
     }
     chart
+}
+
+/// Marks of the events on the curves of positions, where these are few.
+fn marked(chart: Chart, curves: &[&Curve], run: &Run) -> Chart {
+    let coordinate = |curve: &&Curve| {
+        let name = curve.name.strip_prefix("q.")?;
+        run.scene.coordinates.iter().position(|known| known == name)
+    };
+    let shown: Vec<usize> = curves.iter().filter_map(coordinate).collect();
+    if run.events.is_empty() || shown.len() > SHOWN_COORDINATES {
+        return chart;
+    }
+    let points =
+        run.events.iter().flat_map(|event| shown.iter().filter_map(|i| Some((event.t, *event.after.q.get(*i)?))));
+    let (t, q) = points.unzip();
+    chart.with(Series::markers("events", t, q))
 }
 
 /// Sizes over time and the tries that were rejected.
@@ -189,6 +212,46 @@ fn impacts(run: &Run, section: &mut Section) {
         ];
         if friction {
             cells.extend([tangential(&impact.before), tangential(&impact.after), tangential(&impact.impulse)]);
+        }
+        table.row(cells);
+    }
+    section.push(table);
+}
+
+/// Most coordinates whose values before and after an event stand in its row.
+const SHOWN_COORDINATES: usize = 4;
+
+fn events(run: &Run, section: &mut Section) {
+    let summary = &run.recorded.summary;
+    section.paragraph(
+        "Events that the scheme has located, and those of the model file; click a row to move the cursors there.",
+    );
+    let counts: Vec<(&str, String)> = summary.events.iter().map(|(kind, n)| (kind.as_str(), n.to_string())).collect();
+    section.facts(counts);
+    if !summary.accumulations.is_empty() {
+        let mut table = Table::new("Accumulations", ["contact", "impacts accumulate at t [s]", "closed at t [s]"]);
+        for found in summary.accumulations.iter().take(LISTED_EVENTS) {
+            let time = |t: f64| Cell::Formatted { value: t, text: format!("{t:.12}") };
+            table.row([Cell::from(found.contact.as_str()), time(found.limit), time(found.closed)]);
+        }
+        section.push(table);
+    }
+    let names = run.scene.coordinates.iter().take(SHOWN_COORDINATES);
+    let mut header: Vec<String> = ["t [s]", "name", "kind", "contact"].map(String::from).to_vec();
+    for name in names.clone() {
+        header.extend([name.clone(), format!("{name}' before"), format!("{name}' after")]);
+    }
+    let mut table = Table::new("Event list", header);
+    table.time_column = Some(0);
+    table.total = usize::try_from(summary.events.values().sum::<u64>()).ok().filter(|total| *total > LISTED_EVENTS);
+    table.file = Some("events.parquet".into());
+    for event in &run.events {
+        let contact = event.contact.as_deref().unwrap_or_default();
+        let mut cells =
+            vec![Cell::from(event.t), Cell::from(event.name.as_str()), Cell::from(event.kind), Cell::from(contact)];
+        for i in 0..names.len() {
+            let (before, after) = (&event.before, &event.after);
+            cells.extend([after.q.get(i), before.v.get(i), after.v.get(i)].map(|x| Cell::from(x.copied())));
         }
         table.row(cells);
     }

@@ -4,9 +4,19 @@ use super::Run;
 use crate::console::say;
 use crate::failure::Failure;
 use crate::list::plain_table;
+use carom::simulation::Accumulation;
 use carom_analysis::results::Status;
 use comfy_table::CellAlignment;
+use std::collections::BTreeMap;
 use std::path::Path;
+
+/// Contacts whose accumulation is printed; all of them are in the summary.
+const MOST_ACCUMULATIONS: usize = 8;
+
+/// The last accumulation of each contact: where accumulations are nested, the one after which it rests.
+fn last_accumulations(all: &[Accumulation]) -> BTreeMap<&str, f64> {
+    all.iter().map(|accumulation| (accumulation.contact.as_str(), accumulation.limit)).collect()
+}
 
 pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     let summary = &run.recorded.summary;
@@ -30,6 +40,15 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
         row(&format!("  by {}", path.methods), path.problems.to_string());
     }
     row("impacts", summary.impacts.to_string());
+    for (kind, count) in &summary.events {
+        row(&format!("events: {kind}"), count.to_string());
+    }
+    for (contact, t) in last_accumulations(&summary.accumulations).iter().take(MOST_ACCUMULATIONS) {
+        row(&format!("accumulation at {contact}"), format!("t = {t:.12} s"));
+    }
+    if let Some(stop) = &summary.stopped {
+        row("stopped by", format!("{} at t = {:?} s", stop.event, stop.time));
+    }
     if let Some(gap) = summary.smallest_gap.overall {
         row("smallest gap", format!("{gap:.6e} m"));
     }

@@ -3,6 +3,7 @@
 mod adaptive;
 mod converge;
 mod dump;
+mod events;
 mod examples;
 mod failures;
 mod mistakes;

@@ -40,6 +40,8 @@ pub struct SourceLaw {
     /// Gap (or constraint), then slips: as many as the law has rows.
     pub outputs: Vec<NodeId>,
     pub slip: Slip,
+    /// Value that is not negative where the gap counts; everywhere by default.
+    pub region: Option<NodeId>,
 }
 
 /// How the slips of a law are given.

@@ -73,6 +73,8 @@ pub struct Equations {
     place: Place,       // where the last two were evaluated
     gaps: Program,      // gaps, drift
     coupling: Program,  // gaps, drift, rows: one tape, so that what they share is computed once
+    regions: Program,   // values of the regions
+    within: Vec<usize>, // laws that have one
     curvature: Program, // curvature
     energy: Program,    // kinetic, potential, applied power
     still: Vec<f64>,    // (n) zero velocities, where none are needed
@@ -96,6 +98,9 @@ impl Equations {
         let tangents = [&d.force, &d.mass, &d.damping, &d.stiffness].into_iter().flatten().copied().collect::<Vec<_>>();
         let gaps: Vec<NodeId> = d.gaps.iter().chain(&d.drift).copied().collect();
         let coupling: Vec<NodeId> = gaps.iter().chain(&d.rows).copied().collect();
+        let regions: Vec<(usize, NodeId)> =
+            source.laws.iter().enumerate().filter_map(|(k, law)| Some((k, law.region?))).collect();
+        let (within, regions): (Vec<usize>, Vec<NodeId>) = regions.into_iter().unzip();
         let energy: Vec<NodeId> = d.energy.iter().flatten().chain(&d.applied_power).copied().collect();
         let mut model = Equations {
             constancy,
@@ -105,6 +110,8 @@ impl Equations {
             tangents: Program::new(graph, &tangents),
             gaps: Program::new(graph, &gaps),
             coupling: Program::new(graph, &coupling),
+            regions: Program::new(graph, &regions),
+            within,
             curvature: Program::new(graph, &d.curvature),
             energy: Program::new(graph, &energy),
             place: Place::new(n),
@@ -117,6 +124,22 @@ impl Equations {
             model.operator.mass.copy_from_slice(&model.mass.out);
         }
         Ok(model)
+    }
+
+    /// Where each contact counts.
+    #[inline]
+    fn evaluate_regions(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
+        if self.within.is_empty() {
+            return Ok(());
+        }
+        let values = self.regions.eval(t, q, &self.still);
+        for (&law, &value) in self.within.iter().zip(values) {
+            out.region[law] = value;
+        }
+        match values.iter().position(|x| x.is_nan()) {
+            Some(k) => Err(ModelError::Gap { contact: law_name(&self.laws, self.within.get(k).copied()), t }),
+            None => Ok(()),
+        }
     }
 
     #[inline]
@@ -216,7 +239,7 @@ impl Space for Equations {
         if !out.rows.is_finite() {
             return Err(undefined_gradient(&self.laws, &out.rows, t));
         }
-        Ok(())
+        self.evaluate_regions(t, q, out)
     }
 
     fn refresh(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
@@ -228,7 +251,10 @@ impl Space for Equations {
         for (out, &drift) in out.drift.iter_mut().zip(drift) {
             *out = drift;
         }
-        if values.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(undefined_gap(&self.laws, values, t)) }
+        if !values.iter().all(|x| x.is_finite()) {
+            return Err(undefined_gap(&self.laws, values, t));
+        }
+        self.evaluate_regions(t, q, out)
     }
 
     fn labels(&self) -> Labels {

@@ -53,6 +53,8 @@ table! {
         pub initial: Option<Entries>,
         /// Time span, step, scheme and solver.
         pub simulation: SimulationTable,
+        /// Events: functions whose zeros are recorded, or end the run.
+        pub event: Option<Vec<EventTable>>,
         /// What is recorded.
         pub output: Option<OutputTable>,
         /// A planar drawing of the model.
@@ -138,6 +140,8 @@ table! {
         pub slip: Option<OneOrMore>,
         /// Instead of `slip`: the sliding velocity, linear in the velocities, where no displacement exists [m/s].
         pub sliding: Option<OneOrMore>,
+        /// Where the gap counts: comparisons of t and coordinates joined by `and`, as in "x < 0"; everywhere by default.
+        pub region as "where": Option<Formula>,
     }
 }
 
@@ -168,6 +172,20 @@ table! {
         pub scheme: Option<Method>,
         /// Solver of the one-step problems: a name, or a table with a name and options.
         pub solver: Option<Method>,
+    }
+}
+
+table! {
+    /// A zero of an expression that is recorded, or ends the run.
+    pub struct EventTable {
+        /// Name in results.
+        pub name: Text,
+        /// Expression of t, coordinates and velocities whose zeros are sought.
+        pub when: Formula,
+        /// Which crossings count: "rising", "falling" or "both" (default).
+        pub direction: Option<Text>,
+        /// "record" (default) or "stop".
+        pub action: Option<Text>,
     }
 }
 
@@ -278,7 +296,8 @@ table! {
 table! {
     /// A number that a run must reproduce.
     pub struct ExpectTable {
-        /// "final NAME", "min NAME", "max NAME", "sum NAME" with the name of a result column, or "impacts".
+        /// "final NAME", "min NAME", "max NAME", "sum NAME" with the name of a result column; "impacts"; "events NAME", "first NAME",
+        /// "last NAME" (number and times) with the name of an event, or a kind of event: "impact", "impact.CONTACT".
         pub quantity: Text,
         /// The number, or an expression of parameters.
         pub value: Formula,

@@ -194,14 +194,17 @@ pub(crate) fn kind(value: &DeValue<'_>) -> String {
     }
 }
 
-/// Defines a table of the file: the struct, its JSON Schema and its reader. Fields that are `Option`s may be missing.
+/// Defines a table of the file: the struct, its JSON Schema and its reader. Fields that are `Option`s may be missing. A key that is
+/// a word of the language is given after the name of its field: `region as "where"`.
 macro_rules! table {
-    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$about:meta])* pub $field:ident: $type:ty,)* }) => {
+    (@key $field:ident) => { stringify!($field) };
+    (@key $field:ident $key:literal) => { $key };
+    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$about:meta])* pub $field:ident $(as $key:literal)?: $type:ty,)* }) => {
         $(#[$meta])*
         #[derive(Clone, Debug, schemars::JsonSchema)]
         #[schemars(deny_unknown_fields)]
         pub struct $name {
-            $($(#[$about])* pub $field: $type,)*
+            $($(#[$about])* $(#[schemars(rename = $key)])? pub $field: $type,)*
             /// Where the table stands.
             #[schemars(skip)]
             pub place: $crate::diagnostic::Place,
@@ -209,7 +212,7 @@ macro_rules! table {
 
         impl $name {
             /// The keys of the table.
-            pub const KEYS: &'static [&'static str] = &[$(stringify!($field)),*];
+            pub const KEYS: &'static [&'static str] = &[$($crate::file::reader::table!(@key $field $($key)?)),*];
         }
 
         impl $crate::file::reader::Read for $name {
@@ -220,7 +223,7 @@ macro_rules! table {
                 let table = reader.table(item)?;
                 let meant = reader.unknown_keys(table, Self::KEYS);
                 let place = reader.place(item.span());
-                $(let $field = reader.field::<$type>(table, stringify!($field), &meant, &place);)*
+                $(let $field = reader.field::<$type>(table, $crate::file::reader::table!(@key $field $($key)?), &meant, &place);)*
                 Some($name { $($field: $field?,)* place })
             }
         }

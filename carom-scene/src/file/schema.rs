@@ -25,6 +25,8 @@ pub fn schema() -> Value {
     insert(&mut root, "/$defs/SimulationTable/properties/adaptive", adaptive);
     insert(&mut root, "/$defs/LagrangianTable/properties/kind", json!({ "const": "lagrangian" }));
     insert(&mut root, "/$defs/LinearTable/properties/kind", json!({ "const": "linear" }));
+    insert(&mut root, "/$defs/EventTable/properties/direction", json!({ "enum": ["rising", "falling", "both"] }));
+    insert(&mut root, "/$defs/EventTable/properties/action", json!({ "enum": ["record", "stop"] }));
     insert(&mut root, "/properties/version", json!({ "const": super::VERSION }));
     insert(&mut root, "", json!({ "title": "carom model file" }));
     root

@@ -73,6 +73,16 @@ impl Formula {
         Formula { content, place, inside }
     }
 
+    /// A part of the expression as a formula of its own.
+    pub fn slice(&self, span: Range<usize>) -> Formula {
+        let text = match &self.content {
+            Content::Expression(text) => text.get(span.clone()).unwrap_or_default().to_owned(),
+            Content::Number(_) => String::new(),
+        };
+        let inside = self.inside.map(|start| start + span.start);
+        Formula::new(Content::Expression(text), self.part(span), inside)
+    }
+
     /// The place of a part of the expression; the whole value where escapes hide the part.
     pub fn part(&self, span: Range<usize>) -> Place {
         match self.inside {

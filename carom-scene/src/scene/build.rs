@@ -9,7 +9,7 @@ use super::context::{Context, label};
 use super::law::LawDraft;
 use super::{BuildError, Expectation, LawInfo, Outputs, Overrides, Scene, TimeSpan};
 use super::{
-    check, choice, coordinates, draw, expect, fit, lagrangian, law, linear, output, parameters, reference, span,
+    check, choice, coordinates, draw, event, expect, fit, lagrangian, law, linear, output, parameters, reference, span,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, SourceText};
 use crate::expression::Tape;
@@ -62,6 +62,7 @@ fn assemble(
     let span = span::read(&file.simulation, !matches!(settings, Some(None)), overrides, context);
     let initial = coordinates::initial(file.initial.as_ref(), base.as_deref(), context);
     let draft = model(file, matrices, context);
+    let events = event::read(file.event.as_deref().unwrap_or_default(), context);
     let outputs = outputs(file.output.as_ref(), context);
     let every = every(file.output.as_ref(), context);
     let drawing = file.draw.as_ref().map(|table| draw::build(table, context));
@@ -70,7 +71,8 @@ fn assemble(
     if let (Some(state), Some(Some(solution)), Some(table)) = (&state, &reference, &file.reference) {
         reference::check(solution, table, state, context);
     }
-    let expectations = expectations(file, draft.as_ref(), outputs.as_ref(), context);
+    let event_names = file.event.iter().flatten().map(|event| event.name.value.clone()).collect::<Vec<_>>();
+    let expectations = expectations(file, draft.as_ref(), (outputs.as_ref(), &event_names), context);
     let Draft { laws, blueprint } = draft?;
     let laws = laws.into_iter().map(|law| LawInfo { name: law.name, law: law.law, restitution: law.restitution });
     let scene = Scene {
@@ -84,6 +86,7 @@ fn assemble(
         scheme: scheme?,
         solver: solver?,
         adaptive: adaptive?,
+        events: events?,
         every: every?,
         outputs: outputs?,
         drawing: drawing.unwrap_or(None),
@@ -284,7 +287,7 @@ fn every(table: Option<&OutputTable>, context: &mut Context) -> Option<u64> {
 fn expectations(
     file: &ModelFile,
     draft: Option<&Draft>,
-    outputs: Option<&Outputs>,
+    (outputs, events): (Option<&Outputs>, &[String]),
     context: &mut Context,
 ) -> Option<Vec<Expectation>> {
     let tables = file.expect.as_deref().unwrap_or_default();
@@ -293,7 +296,9 @@ fn expectations(
     }
     let laws: Vec<_> = draft?.laws.iter().map(|law| (law.name.as_str(), law.law)).collect();
     let columns = output::columns(&context.coordinates, &laws, &outputs?.names);
-    Some(tables.iter().filter_map(|table| expect::read(table, &columns, context)).collect())
+    let laws: Vec<&str> = laws.iter().map(|(name, _)| *name).collect();
+    let names = expect::Names { columns: &columns, events, laws: &laws };
+    Some(tables.iter().filter_map(|table| expect::read(table, &names, context)).collect())
 }
 
 /// Warns about parameters that no expression uses.

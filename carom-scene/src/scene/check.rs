@@ -88,8 +88,8 @@ pub(super) fn initial(
 
 fn positions(coupling: &Coupling, state: &State, laws: &[LawDraft], context: &mut Context) {
     let scale = largest(&state.q);
-    for (pair, draft) in coupling.pairs.iter().zip(laws) {
-        let Some((_, place)) = draft.outputs.first() else { continue };
+    for (i, (pair, draft)) in coupling.pairs.iter().zip(laws).enumerate() {
+        let Some((_, place)) = draft.outputs.first().filter(|_| coupling.is_present(i)) else { continue };
         let (name, gap) = (&draft.name, pair.gap);
         if draft.law == Law::Equality {
             if gap.abs() > CONSTRAINT_TOLERANCE {

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use carom::ModelError;
-use carom::scheme::Stepper;
-use carom::simulation::{Impact, ImpactDetector, Observer, StepView};
+use carom::scheme::{EventKind, Stepper};
+use carom::simulation::{EventDetector, Impact, ImpactDetector, Observer, RunEvent, StepView};
 
 use super::Scene;
 use super::context::Context;
@@ -28,7 +28,7 @@ pub struct Expectation {
 }
 
 /// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// The last value of a column.
     Final(Column),
@@ -40,6 +40,12 @@ pub enum Quantity {
     Sum(Column),
     /// The number of impacts.
     Impacts,
+    /// The number of events of a name.
+    Events(String),
+    /// The time of the first event of a name; not a number where there is none.
+    First(String),
+    /// The time of the last event of a name.
+    Last(String),
 }
 
 impl Expectation {
@@ -49,11 +55,19 @@ impl Expectation {
     }
 }
 
-const QUANTITIES: [&str; 5] = ["final", "min", "max", "sum", "impacts"];
+const QUANTITIES: [&str; 8] = ["final", "min", "max", "sum", "impacts", "events", "first", "last"];
 
-/// Reads one expectation; `columns` are all columns of the scene.
-pub(super) fn read(table: &ExpectTable, columns: &[(String, Column)], context: &mut Context) -> Option<Expectation> {
-    let quantity = quantity(table, columns, context);
+/// What the quantities of a file may speak of.
+pub(super) struct Names<'a> {
+    /// All columns of the scene.
+    pub columns: &'a [(String, Column)],
+    pub events: &'a [String],
+    pub laws: &'a [&'a str],
+}
+
+/// Reads one expectation.
+pub(super) fn read(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Option<Expectation> {
+    let quantity = quantity(table, names, context);
     let value = context.number(&table.value);
     let mut bound = |formula: &Formula| {
         let bound = context.number(formula)?;
@@ -69,8 +83,8 @@ pub(super) fn read(table: &ExpectTable, columns: &[(String, Column)], context: &
             context.out.error(&relative.place, "give either `tolerance` or `relative`, not both");
             None
         }
-        // a number of impacts may be expected exactly
-        (None, None) if table.quantity.value.trim() == "impacts" => Some(0.0),
+        // numbers of impacts and events may be expected exactly
+        (None, None) if matches!(quantity, Some(Quantity::Impacts | Quantity::Events(_))) => Some(0.0),
         (None, None) => {
             context.out.error(&table.place, "an expectation needs `tolerance` (absolute) or `relative`");
             None
@@ -86,7 +100,8 @@ pub(super) fn read(table: &ExpectTable, columns: &[(String, Column)], context: &
     })
 }
 
-fn quantity(table: &ExpectTable, columns: &[(String, Column)], context: &mut Context) -> Option<Quantity> {
+fn quantity(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Option<Quantity> {
+    let columns = names.columns;
     let text = table.quantity.value.trim();
     if text == "impacts" {
         return Some(Quantity::Impacts);
@@ -97,10 +112,16 @@ fn quantity(table: &ExpectTable, columns: &[(String, Column)], context: &mut Con
         "min" => Quantity::Min,
         "max" => Quantity::Max,
         "sum" => Quantity::Sum,
+        "events" => return event(table, names, context).map(Quantity::Events),
+        "first" => return event(table, names, context).map(Quantity::First),
+        "last" => return event(table, names, context).map(Quantity::Last),
         _ => {
             let hint = match nearest(word, QUANTITIES) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\" or \"impacts\"".into(),
+                None => {
+                    "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\", \"impacts\" or \"events NAME\""
+                        .into()
+                }
             };
             context.out.error(&table.quantity.place, format!("unknown quantity {text:?}")).hint(hint);
             return None;
@@ -117,6 +138,30 @@ fn quantity(table: &ExpectTable, columns: &[(String, Column)], context: &mut Con
         None => "columns are t, q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, energy.total, output.NAME".into(),
     };
     context.out.error(&table.quantity.place, format!("there is no result column `{name}`")).hint(hint);
+    None
+}
+
+/// The name of an event of the file, a kind of event, or a kind at a contact.
+fn event(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Option<String> {
+    let text = table.quantity.value.trim();
+    let name = text.split_once(char::is_whitespace).map_or("", |(_, name)| name.trim());
+    let kinds = || EventKind::ALL.iter().map(|kind| kind.name());
+    let known = match name.split_once('.') {
+        Some((kind, contact)) => kinds().any(|known| known == kind) && names.laws.contains(&contact),
+        None => names.events.iter().any(|known| known == name) || kinds().any(|known| known == name),
+    };
+    if known {
+        return Some(name.to_owned());
+    }
+    let bare = name.split('.').next().unwrap_or_default();
+    let hint = match nearest(bare, names.events.iter().map(String::as_str).chain(kinds())) {
+        Some(near) if near != bare => format!("did you mean `{near}`?"),
+        _ => format!(
+            "events are those of [[event]], kinds ({}) and kinds with a contact, as in impact.floor",
+            kinds().collect::<Vec<_>>().join(", ")
+        ),
+    };
+    context.out.error(&table.quantity.place, format!("there is no event `{name}`")).hint(hint);
     None
 }
 
@@ -146,6 +191,8 @@ pub struct Watch {
     row: Vec<f64>,
     actual: Vec<f64>,
     detector: ImpactDetector<fn(Impact)>,
+    // number, first and last time of the events that each expectation asks for
+    seen: Vec<(u64, f64, f64)>,
 }
 
 impl Scene {
@@ -154,7 +201,7 @@ impl Scene {
         let (mut columns, mut at) = (Vec::new(), Vec::new());
         for expectation in &self.expectations {
             at.push(match expectation.quantity {
-                Quantity::Impacts => None,
+                Quantity::Impacts | Quantity::Events(_) | Quantity::First(_) | Quantity::Last(_) => None,
                 Quantity::Final(c) | Quantity::Min(c) | Quantity::Max(c) | Quantity::Sum(c) => {
                     columns.push(c);
                     Some(columns.len() - 1)
@@ -168,6 +215,7 @@ impl Scene {
             at,
             row: Vec::new(),
             detector: ImpactDetector::new(|_| {}),
+            seen: vec![(0, f64::NAN, f64::NAN); self.expectations.len()],
         }
     }
 }
@@ -192,6 +240,9 @@ impl Watch {
             let actual = &mut self.actual[k];
             *actual = match expectation.quantity {
                 Quantity::Impacts => self.detector.count as f64,
+                Quantity::Events(_) => self.seen[k].0 as f64,
+                Quantity::First(_) => self.seen[k].1,
+                Quantity::Last(_) => self.seen[k].2,
                 Quantity::Sum(_) if first => 0.0,
                 Quantity::Sum(_) => *actual + value,
                 Quantity::Min(_) if !first => actual.min(value),
@@ -203,6 +254,20 @@ impl Watch {
     }
 }
 
+/// Counts an event for the expectations that ask for its name or kind.
+fn count(event: &RunEvent, expectations: &[Expectation], seen: &mut [(u64, f64, f64)]) {
+    for (expectation, (number, first, last)) in expectations.iter().zip(seen) {
+        let (Quantity::Events(name) | Quantity::First(name) | Quantity::Last(name)) = &expectation.quantity else {
+            continue;
+        };
+        if *name == event.name || *name == event.kind {
+            *number += 1;
+            *first = if first.is_nan() { event.t } else { *first };
+            *last = event.t;
+        }
+    }
+}
+
 impl Observer for Watch {
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         self.see(stepper, true)
@@ -210,6 +275,8 @@ impl Observer for Watch {
 
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
         let _ = self.detector.observe(view)?;
+        let (expectations, seen) = (&self.expectations, &mut self.seen);
+        let _ = EventDetector::new(|event| count(&event, expectations, seen)).observe(view)?;
         self.see(view.stepper, false)?;
         Ok(ControlFlow::Continue(()))
     }

@@ -68,6 +68,7 @@ pub(super) fn blueprint(
         restitution: draft.restitution,
         outputs: draft.outputs.iter().map(|(node, _)| *node).collect::<Vec<NodeId>>(),
         slip: draft.slip,
+        region: draft.region.as_ref().map(|(node, _)| *node),
     });
     Some(Blueprint::lagrangian(context.graph.clone(), context.coordinates.clone(), energies, laws.collect()))
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use carom_solve::Law;
 
 use super::context::{Context, label};
+use super::region;
 use crate::diagnostic::Place;
 use crate::equations::Slip;
 use crate::expression::NodeId;
@@ -21,6 +22,8 @@ pub(super) struct LawDraft {
     /// Gap or constraint value, then slips, with their places.
     pub outputs: Vec<(NodeId, Place)>,
     pub slip: Slip,
+    /// Not negative where the gap counts, and where that is written; everywhere by default.
+    pub region: Option<(NodeId, Place)>,
 }
 
 /// Reads all contacts and constraints; `None` if one of them has a mistake.
@@ -58,6 +61,10 @@ fn contact(table: &ContactTable, context: &mut Context) -> Option<LawDraft> {
         None => Some(0.0),
     };
     let gap = context.node_of_positions(&table.gap, "the gap").map(|node| (node, table.gap.place.clone()));
+    let region = match &table.region {
+        Some(formula) => region::read(formula, context).map(|node| Some((node, formula.place.clone()))),
+        None => Some(None),
+    };
     let (slip, kind) = match (&table.slip, &table.sliding) {
         (Some(_), Some(sliding)) => {
             context.out.error(&sliding.place, "give either `slip` or `sliding`, not both");
@@ -87,7 +94,8 @@ fn contact(table: &ContactTable, context: &mut Context) -> Option<LawDraft> {
     };
     let (law, slips) = law?;
     let outputs = std::iter::once(gap?).chain(slips).collect();
-    Some(LawDraft { name: table.name.value.clone(), law, restitution: restitution?, outputs, slip: kind })
+    let (name, restitution, region) = (table.name.value.clone(), restitution?, region?);
+    Some(LawDraft { name, law, restitution, outputs, slip: kind, region })
 }
 
 /// Coulomb's law with the nodes of its slips.
@@ -124,6 +132,7 @@ fn constraint(table: &ConstraintTable, context: &mut Context) -> Option<LawDraft
         restitution: 0.0,
         outputs,
         slip: Slip::Displacement,
+        region: None,
     })
 }
 

@@ -178,6 +178,13 @@ pub(super) fn plan(
                 .hint("use kind = \"lagrangian\" where no displacement exists");
             continue;
         }
+        if let Some((_, place)) = &draft.region {
+            context
+                .out
+                .error(&place.clone(), "a linear model has no regions: its contacts count everywhere")
+                .hint("use kind = \"lagrangian\" for a contact with `where`");
+            continue;
+        }
         let rows: Option<Vec<_>> = draft.outputs.iter().map(|(node, place)| affine(*node, place, context)).collect();
         let Some(rows) = rows else { continue };
         contacts.push(LinearContact { name: draft.name.clone(), law: draft.law, restitution: draft.restitution, rows });

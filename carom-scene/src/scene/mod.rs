@@ -7,6 +7,7 @@ mod choice;
 mod context;
 mod coordinates;
 mod draw;
+mod event;
 mod expect;
 mod fit;
 mod lagrangian;
@@ -15,6 +16,7 @@ mod linear;
 mod output;
 mod parameters;
 mod reference;
+mod region;
 mod span;
 
 use std::path::Path;
@@ -28,6 +30,7 @@ use carom_solve::{Law, OptionError, Solver};
 
 pub use choice::Choice;
 pub use draw::{Drawing, Shape, ShapeKind};
+pub use event::EventInfo;
 pub use expect::{Expectation, Outcome, Quantity, Watch};
 pub use output::{Column, Evaluator, Outputs, Sampler};
 pub use reference::Reference;
@@ -82,6 +85,7 @@ pub struct Scene {
     pub solver: Choice,
     /// Steps by the local error; equal ones where there is nothing.
     pub adaptive: Option<Adaptive>,
+    pub events: Vec<EventInfo>,
     /// Every n-th step is recorded.
     pub every: u64,
     pub outputs: Outputs,
@@ -261,6 +265,7 @@ impl Scene {
         &self,
         wrap: impl FnOnce(Box<dyn Solver>) -> Box<dyn Solver>,
     ) -> Result<Simulation, BuildError> {
-        Ok(Simulation::new(self.stepper_with(wrap)?, self.controller(), self.span.end)?)
+        let simulation = Simulation::new(self.stepper_with(wrap)?, self.controller(), self.span.end)?;
+        Ok(self.events.iter().fold(simulation, |simulation, event| simulation.with_event(event.build())))
     }
 }

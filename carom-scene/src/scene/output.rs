@@ -141,7 +141,9 @@ impl Sampler {
             let coupling = stepper.coupling()?;
             for (out, column) in out.iter_mut().zip(&self.columns) {
                 if let Column::Gap(law) = column {
-                    *out = coupling.pairs.get(*law).map_or(f64::NAN, |pair| pair.gap);
+                    // outside its region a contact has no gap
+                    let present = coupling.pairs.get(*law).filter(|_| coupling.is_present(*law));
+                    *out = present.map_or(f64::NAN, |pair| pair.gap);
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use carom::State;
-use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, PreloadedOscillator, Takeoff};
+use carom::testbed::{BouncingBall, ExactSolution, Hoop, LinearOscillator, Pendulum, PreloadedOscillator, Takeoff};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -51,9 +51,11 @@ impl Row {
     }
 }
 
-const TESTBED: [Row; 4] = [
+const TESTBED: [Row; 6] = [
     Row::of::<BouncingBall>("bouncing-ball"),
+    Row::of::<Hoop>("hoop"),
     Row::of::<LinearOscillator>("linear-oscillator"),
+    Row::of::<Pendulum>("pendulum"),
     Row::of::<PreloadedOscillator>("preloaded-oscillator"),
     Row::of::<Takeoff>("takeoff"),
 ];

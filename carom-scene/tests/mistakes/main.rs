@@ -1,6 +1,7 @@
 //! Seeded mistakes: each one is found once, at the exact place (marked `‸` in the text), with its reason and a hint.
 
 mod adaptive;
+mod event;
 mod form;
 mod meaning;
 mod outside;

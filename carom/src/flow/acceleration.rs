@@ -5,10 +5,10 @@
 //!     W λ = −(C M⁻¹F + γ),   W = C M⁻¹B                                                              (2)
 //! ```
 //!
-//! B is Cᵀ; for a slipping contact the column of the normal is C_Nᵀ − μ Σ d C_Tᵀ, so that λ_T = −μ λ_N d. W may be singular (redundant
-//! contacts): v̇ is unique all the same. Each evaluation leaves monitors that tell how far each closed contact is from a change of mode.
+//! B is that of `held.rs`. W may be singular (redundant contacts): v̇ is unique all the same. Each evaluation leaves monitors that tell how far each closed contact is from a change of mode.
 
 use super::curvature::Curvature;
+use super::held::HeldRows;
 use super::phase::{Mode, Phase};
 use super::ranked::RankedLu;
 use crate::model::{Combination, Constancy};
@@ -50,13 +50,6 @@ impl Monitor {
     }
 }
 
-/// A row that is held.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    row: usize,
-    law: usize,
-}
-
 /// Evaluates (1) on buffers of its own.
 #[derive(Default)]
 pub struct Acceleration {
@@ -79,10 +72,8 @@ pub struct Acceleration {
     pub is_deficient: bool,
     /// Calls of the model's forces so far.
     pub evaluations: u32,
-    held: Vec<Held>,
-    direction: Vec<[f64; 2]>, // (laws) direction of slip
-    response: Vec<f64>,       // (held × n) M⁻¹B
-    diagonal: Vec<f64>,       // (held) of W
+    held: HeldRows,
+    diagonal: Vec<f64>, // (held) of W
     system: RankedLu,
     x: Vec<f64>,           // (held) λ of the rows held
     prepared: Option<u64>, // phase for which W holds, where it is constant
@@ -150,7 +141,7 @@ impl Acceleration {
     }
 
     /// v̇ without reactions.
-    fn fall(&mut self, model: &mut dyn Mechanical, at: (f64, &[f64], &[f64])) -> Result<(), ModelError> {
+    pub(crate) fn fall(&mut self, model: &mut dyn Mechanical, at: (f64, &[f64], &[f64])) -> Result<(), ModelError> {
         self.evaluations += 1;
         self.factor_mass(model, at)?;
         model.force(at.0, at.1, at.2, &mut self.free)?;
@@ -174,16 +165,11 @@ impl Acceleration {
         self.curvature.evaluate(model, self.constancy, at, self.coupling.drift.len())?;
         self.hold(model, phase, v);
         self.x.clear();
-        for held in &self.held {
+        for held in &self.held.rows {
             self.x.push(-(self.coupling.rows.dot(held.row, &self.free) + self.curvature.value[held.row]));
         }
         self.system.solve(&mut self.x);
-        let n = self.value.len();
-        for (x, response) in self.x.iter().zip(self.response.chunks_exact(n.max(1))) {
-            for (a, r) in self.value.iter_mut().zip(response) {
-                *a += x * r;
-            }
-        }
+        self.held.add(&self.x, &mut self.value);
         self.spread(phase);
         self.watch(phase, v);
         Ok(())
@@ -194,43 +180,14 @@ impl Acceleration {
         if self.prepared == Some(phase.version()) {
             return;
         }
-        self.held.clear();
-        self.direction.clear();
-        self.response.clear();
-        let n = self.value.len();
-        let mut turning = false;
-        for (i, pair) in self.coupling.pairs.iter().enumerate() {
-            let (range, mode) = (self.coupling.range(i), phase.mode(pair.key, i, pair.law));
-            let mut direction = [0.0; 2];
-            let mut rows = range.clone().take(if mode == Mode::Stick { range.len() } else { 1 });
-            if let Mode::Slip(d) = mode {
-                turning |= range.len() == 3;
-                direction = slip_direction(&self.coupling, i, v, d);
-            }
-            self.direction.push(direction);
-            while let Some(row) = rows.next().filter(|_| mode.is_closed()) {
-                let first = self.response.len();
-                self.response.resize(first + n, 0.0);
-                let response = &mut self.response[first..];
-                self.coupling.rows.add_row(row, 1.0, response);
-                for (tangent, d) in range.clone().skip(1).zip(direction) {
-                    self.coupling.rows.add_row(tangent, -friction(pair.law) * d, response);
-                }
-                model.solve(response);
-                self.held.push(Held { row, law: i });
-            }
-        }
-        let m = self.held.len();
+        self.held.fill(model, &self.coupling, phase, v);
+        let m = self.held.rows.len();
         let w = self.system.matrix_mut(m);
+        self.held.delassus(&self.coupling, w);
         self.diagonal.clear();
-        for (k, held) in self.held.iter().enumerate() {
-            for l in 0..m {
-                w[k * m + l] = self.coupling.rows.dot(held.row, &self.response[l * n..(l + 1) * n]);
-            }
-            self.diagonal.push(w[k * m + k]);
-        }
+        self.diagonal.extend((0..m).map(|k| w[k * m + k]));
         self.is_deficient = !self.system.factor();
-        let constant = self.constancy.mass && self.constancy.rows && !turning && !self.is_deficient;
+        let constant = self.constancy.mass && self.constancy.rows && !self.held.is_turning && !self.is_deficient;
         self.prepared = constant.then_some(phase.version());
     }
 
@@ -238,12 +195,12 @@ impl Acceleration {
     fn spread(&mut self, phase: &Phase) {
         self.lambda.clear();
         self.lambda.resize(self.coupling.drift.len(), 0.0);
-        for (held, x) in self.held.iter().zip(&self.x) {
+        for (held, x) in self.held.rows.iter().zip(&self.x) {
             self.lambda[held.row] = *x;
             let pair = self.coupling.pairs[held.law];
             if let Mode::Slip(_) = phase.mode(pair.key, held.law, pair.law) {
                 let tangents = self.coupling.range(held.law).skip(1);
-                for (row, d) in tangents.zip(self.direction[held.law]) {
+                for (row, d) in tangents.zip(self.held.direction[held.law]) {
                     self.lambda[row] = -friction(pair.law) * d * x;
                 }
             }
@@ -252,7 +209,7 @@ impl Acceleration {
 
     /// Monitors of the closed contacts.
     fn watch(&mut self, phase: &Phase, v: &[f64]) {
-        for (k, held) in self.held.iter().enumerate() {
+        for (k, held) in self.held.rows.iter().enumerate() {
             let pair = self.coupling.pairs[held.law];
             let range = self.coupling.range(held.law);
             if pair.law == Law::Equality || held.row != range.start {
@@ -297,7 +254,7 @@ pub(crate) fn size_of(row: &[(usize, f64)], x: &[f64]) -> f64 {
 }
 
 /// The direction of slip: that of the velocity, or the one the phase remembers where the velocity does not tell it.
-fn slip_direction(coupling: &Coupling, law: usize, v: &[f64], remembered: [f64; 2]) -> [f64; 2] {
+pub(crate) fn slip_direction(coupling: &Coupling, law: usize, v: &[f64], remembered: [f64; 2]) -> [f64; 2] {
     let range = coupling.range(law);
     if range.len() < 3 {
         return remembered;

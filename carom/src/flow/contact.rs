@@ -45,6 +45,8 @@ pub struct ContactProblem {
     z: Reaction,
     targets: Vec<(usize, f64)>,
     velocity: Vec<f64>, // (n)
+    /// Whether impacts have no restitution, whatever the contacts say.
+    pub is_plastic: bool,
     /// (rows) impulse of the last impact [N s], and the velocity before and after it [m/s].
     pub impulse: Vec<f64>,
     pub before: Vec<f64>,
@@ -107,11 +109,12 @@ impl ContactProblem {
         self.clear(system.model.dim());
         for &i in active {
             let pair = coupling.pairs[i];
+            let restitution = if self.is_plastic { 0.0 } else { pair.restitution };
             self.laws.push(pair.law);
             self.members.push(i);
             for row in coupling.range(i) {
                 let normal = row == coupling.offset[i];
-                let restitution = if normal { pair.restitution * self.before[row].min(0.0) } else { 0.0 };
+                let restitution = if normal { restitution * self.before[row].min(0.0) } else { 0.0 };
                 self.rows.push(row);
                 self.output.push_row_of(&coupling.rows, row);
                 self.input.push_row_of(&coupling.rows, row);
@@ -134,6 +137,33 @@ impl ContactProblem {
         Ok(certificate)
     }
 
+    /// Velocities of the laws `active` become zero along all their rows; returns whether the impulses are in their cones.
+    pub fn stop(
+        &mut self,
+        tools: (&mut Acceleration, &mut Projection),
+        system: &mut System<'_, dyn Mechanical>,
+        active: &[usize],
+        state: &mut State,
+    ) -> Result<bool, StepError> {
+        let (acceleration, projection) = tools;
+        acceleration.coupling.velocity(&state.v, &mut self.before);
+        self.targets.clear();
+        self.targets.extend(active.iter().flat_map(|&i| acceleration.coupling.range(i)).map(|row| (row, 0.0)));
+        projection.impose(acceleration, system.model, &self.targets, state)?;
+        let coupling = &acceleration.coupling;
+        coupling.velocity(&state.v, &mut self.after);
+        self.impulse.clear();
+        self.impulse.resize(coupling.drift.len(), 0.0);
+        for ((row, _), p) in self.targets.iter().zip(projection.multipliers()) {
+            self.impulse[*row] = *p;
+        }
+        Ok(active.iter().filter(|&&i| coupling.pairs[i].law != Law::Equality).all(|&i| {
+            let p = &self.impulse[coupling.range(i)];
+            let tangent = p[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+            p[0] >= 0.0 && tangent <= friction(coupling.pairs[i].law) * p[0] * (1.0 + INSIDE)
+        }))
+    }
+
     /// The values that velocities take after the impact where the solver's tolerance left them nearly there.
     fn polish(&mut self, acceleration: &Acceleration) {
         self.targets.clear();
@@ -145,6 +175,7 @@ impl ContactProblem {
             let (p, u) = (&self.z.lambda[k..k + size], &self.z.u[k..k + size]);
             let normal = match law {
                 Law::Equality => 0.0,
+                _ if self.is_plastic => 0.0,
                 _ => -coupling.pairs[i].restitution * self.before[range.start].min(0.0),
             };
             if *law == Law::Equality || (p[0] > 0.0 && u[0] <= zero) {

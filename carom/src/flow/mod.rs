@@ -7,17 +7,28 @@
 //! Shared by schemes that integrate between events: they differ in how steps are chosen and how events are located.
 
 pub mod acceleration;
+pub mod booking;
 pub mod contact;
 pub mod curvature;
+pub mod edge;
+pub mod held;
+pub mod hem5;
+pub mod hermite;
 pub mod phase;
 pub mod projection;
 mod ranked;
 pub mod stages;
 pub mod tableau;
+pub mod transition;
 
 pub use acceleration::{Acceleration, Monitor, Watch};
+pub use booking::Booking;
 pub use contact::{Candidate, ContactProblem};
+pub use edge::{Edge, Sorting};
+pub use hem5::Hem5;
+pub use hermite::{Crossing, Hermite, Quintic};
 pub use phase::{Mode, Phase};
 pub use projection::Projection;
 pub use stages::{Newton, Stages};
 pub use tableau::{Method, Tableau};
+pub use transition::{Resolution, Transition};

@@ -120,6 +120,11 @@ impl Projection {
         self.correct(acceleration, model, state)
     }
 
+    /// Multipliers of the last projection, row by row of those asked for.
+    pub fn multipliers(&self) -> &[f64] {
+        &self.x
+    }
+
     /// Changes velocities so that `C v + ∂y/∂t` takes the given values on the given rows.
     pub fn impose(
         &mut self,

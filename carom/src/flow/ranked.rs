@@ -76,6 +76,23 @@ impl RankedLu {
         }
     }
 
+    /// As [`solve`](Self::solve); returns the largest residual of the equations beyond the rank.
+    pub fn solve_checked(&mut self, x: &mut [f64]) -> f64 {
+        let (m, rank) = (self.m, self.rank);
+        self.x.clear();
+        self.x.extend(self.row.iter().map(|&i| x[i]));
+        let mut missed = 0.0f64;
+        for i in 0..m {
+            let dot: f64 = (0..i.min(rank)).map(|j| self.lu[i * m + j] * self.x[j]).sum();
+            self.x[i] -= dot;
+            if i >= rank {
+                missed = missed.max(self.x[i].abs());
+            }
+        }
+        self.solve(x);
+        missed
+    }
+
     /// `x ← A⁺ x`, a basic solution.
     pub fn solve(&mut self, x: &mut [f64]) {
         let (m, rank) = (self.m, self.rank);

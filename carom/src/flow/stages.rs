@@ -64,8 +64,13 @@ pub struct Stages {
 
 impl Stages {
     pub fn new(method: Method, newton: Newton, model: &mut dyn Mechanical) -> Stages {
+        Stages::of(method.tableau(), newton, model)
+    }
+
+    /// The stages of any table.
+    pub fn of(tableau: Tableau, newton: Newton, model: &mut dyn Mechanical) -> Stages {
         let exact = model.constancy().rows || model.acceleration_level().is_some();
-        let (n, tableau) = (model.dim(), method.tableau());
+        let n = model.dim();
         let s = tableau.stages();
         let derivative = if tableau.explicit { [Vec::new(), Vec::new()] } else { [vec![0.0; n * n], vec![0.0; n * n]] };
         Stages {
@@ -300,6 +305,21 @@ impl Stages {
         })?;
         self.factored = key;
         Ok(())
+    }
+
+    /// Difference from the embedded method: RMS norm of components divided by `atol + rtol max(|y|, |y⁺|)`.
+    pub fn error(&self, (from, to): (&State, &State), h: f64, (atol, rtol): (f64, f64)) -> f64 {
+        let n = self.increment.len();
+        let mut sum = 0.0;
+        for (stages, ends) in [(&self.v, (&from.q, &to.q)), (&self.a, (&from.v, &to.v))] {
+            for k in 0..n {
+                let weights = self.tableau.b.iter().zip(&self.tableau.embedded).enumerate();
+                let error: f64 = weights.map(|(j, (b, other))| h * (b - other) * stages[j * n + k]).sum();
+                let end = |y: &Vec<f64>| y.get(k).map_or(0.0, |y| y.abs());
+                sum += (error / (atol + rtol * end(ends.0).max(end(ends.1)))).powi(2);
+            }
+        }
+        (sum / (2 * n).max(1) as f64).sqrt()
     }
 
     /// (2).

@@ -109,6 +109,8 @@ pub struct Tableau {
     pub product: Vec<f64>,
     /// Whether each stage depends on earlier ones alone.
     pub explicit: bool,
+    /// (s) weights of the embedded method; none where there is no such method.
+    pub embedded: Vec<f64>,
 }
 
 impl Tableau {
@@ -120,7 +122,23 @@ impl Tableau {
         let product = (0..s).map(|j| (0..s).map(|i| b[i] * entry(i, j)).sum()).collect();
         let explicit = (0..s).all(|i| (i..s).all(|j| entry(i, j) == 0.0));
         let c = (0..s).map(|i| (0..s).map(|j| entry(i, j)).sum()).collect();
-        Tableau { square, product, explicit, b: b.to_vec(), c, a }
+        Tableau { square, product, explicit, b: b.to_vec(), c, a, embedded: Vec::new() }
+    }
+
+    /// Fehlberg's pair of orders 4 and 5 [fehlberg1969], continued with the one of this order, the other one embedded.
+    pub fn fehlberg(order: u32) -> Tableau {
+        let rows: [&[f64]; 6] = [
+            &[0.0; 6],
+            &[0.25, 0.0, 0.0, 0.0, 0.0, 0.0],
+            &[3.0 / 32.0, 9.0 / 32.0, 0.0, 0.0, 0.0, 0.0],
+            &[1932.0 / 2197.0, -7200.0 / 2197.0, 7296.0 / 2197.0, 0.0, 0.0, 0.0],
+            &[439.0 / 216.0, -8.0, 3680.0 / 513.0, -845.0 / 4104.0, 0.0, 0.0],
+            &[-8.0 / 27.0, 2.0, -3544.0 / 2565.0, 1859.0 / 4104.0, -11.0 / 40.0, 0.0],
+        ];
+        let four = [25.0 / 216.0, 0.0, 1408.0 / 2565.0, 2197.0 / 4104.0, -0.2, 0.0];
+        let five = [16.0 / 135.0, 0.0, 6656.0 / 12825.0, 28561.0 / 56430.0, -9.0 / 50.0, 2.0 / 55.0];
+        let (b, other) = if order >= 5 { (five, four) } else { (four, five) };
+        Tableau { embedded: other.to_vec(), ..Tableau::new(&rows, &b) }
     }
 
     /// Number of stages.
@@ -180,6 +198,15 @@ mod tests {
             if method.order() < 6 {
                 assert!(residual(&tableau, method.order() + 1) > 1e-4, "{method:?}");
             }
+        }
+    }
+
+    #[test]
+    fn both_methods_of_the_pair_have_their_orders() {
+        for order in [4, 5] {
+            let tableau = Tableau::fehlberg(order);
+            assert!(residual(&tableau, order) < 1e-15 && residual(&tableau, order + 1) > 1e-5, "{order}");
+            assert!(tableau.explicit && tableau.embedded == Tableau::fehlberg(9 - order).b);
         }
     }
 

@@ -70,6 +70,11 @@ pub trait Functions: Send {
     /// One value per row of each law, in order: the gap, then the slip displacements [m]. `out` arrives as zeros.
     fn outputs<D: Scalar>(&self, _t: D, _q: &[D], _out: &mut [D]) {}
 
+    /// A function that is ≥ 0 where the law of this number counts; outside a contact is absent.
+    fn region(&self, _law: usize, _t: f64, _q: &[f64]) -> f64 {
+        f64::INFINITY
+    }
+
     /// The laws of the outputs; asked for once.
     fn laws(&self) -> Vec<NamedLaw> {
         Vec::new()
@@ -310,7 +315,11 @@ impl<F: Functions> Space for DualLagrangian<F> {
             if !gap.is_finite() {
                 return Err(ModelError::Gap { contact: name.as_str().into(), t });
             }
-            out.push(Pair { key: Key(k as u64), law: *law, gap, restitution: *restitution });
+            let region = self.functions.region(k, t, q);
+            if region.is_nan() {
+                return Err(ModelError::Gap { contact: name.as_str().into(), t });
+            }
+            out.push_within(Pair { key: Key(k as u64), law: *law, gap, restitution: *restitution }, region);
             for row in row..row + law.size() {
                 out.rows.push_dense(&self.row[row * n..(row + 1) * n]);
                 out.drift.push(self.output[row].eps);

@@ -21,12 +21,20 @@ pub struct Contact {
     restitution: f64,
     /// Gap first, then slip displacements.
     outputs: Vec<(Scalar, Option<Row>)>,
+    /// Not negative where the contact counts.
+    region: Option<Scalar>,
 }
 
 impl Contact {
     /// The unilateral constraint `gap(t, q) ≥ 0`.
     pub fn new(name: &str, gap: impl Fn(f64, &[f64]) -> f64 + Send + 'static) -> Contact {
-        Contact { name: name.into(), law: Law::Unilateral, restitution: 0.0, outputs: vec![(Box::new(gap), None)] }
+        Contact {
+            name: name.into(),
+            law: Law::Unilateral,
+            restitution: 0.0,
+            outputs: vec![(Box::new(gap), None)],
+            region: None,
+        }
     }
 
     /// The bilateral constraint `value(t, q) = 0`.
@@ -45,6 +53,12 @@ impl Contact {
     /// Newton's coefficient of restitution [-].
     pub fn restitution(mut self, e: f64) -> Self {
         self.restitution = e;
+        self
+    }
+
+    /// The contact counts where `region(t, q) ≥ 0`, and is absent elsewhere.
+    pub fn region(mut self, region: impl Fn(f64, &[f64]) -> f64 + Send + 'static) -> Self {
+        self.region = Some(Box::new(region));
         self
     }
 
@@ -210,7 +224,12 @@ impl Space for Lagrangian {
             if !gap.is_finite() {
                 return Err(ModelError::Gap { contact: contact.name.as_str().into(), t });
             }
-            out.push(Pair { key: Key(k as u64), law: contact.law, gap, restitution: contact.restitution });
+            let region = contact.region.as_ref().map_or(f64::INFINITY, |region| region(t, q));
+            if region.is_nan() {
+                return Err(ModelError::Gap { contact: contact.name.as_str().into(), t });
+            }
+            let pair = Pair { key: Key(k as u64), law: contact.law, gap, restitution: contact.restitution };
+            out.push_within(pair, region);
             for (output, gradient) in &contact.outputs {
                 match gradient {
                     Some(gradient) => gradient(t, q, row),

@@ -1,6 +1,6 @@
 //! Typed for authors, `dyn` for the driver: a scheme bound to its model, solver and states.
 
-use super::{Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
+use super::{Events, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::Energy;
 use crate::{Coupling, Labels, ModelError, Space, State};
 use carom_solve::Solver;
@@ -12,6 +12,12 @@ pub trait Stepper: Send {
     fn from(&self) -> &State;
     fn to(&self) -> &State;
     fn reactions(&self) -> &Reactions;
+
+    /// Events inside the last step tried, from schemes that locate them.
+    fn events(&self) -> &Events;
+
+    /// The state at the part `s` in [0, 1] of the last step tried; only between `attempt` and `accept`.
+    fn interpolate(&self, s: f64, out: &mut State);
 
     /// Tries a step of at most `h`; `from` stays as it is.
     fn attempt(&mut self, h: f64) -> Result<Step, StepError>;
@@ -77,6 +83,12 @@ impl<S: Scheme> Stepper for Bound<S> {
     }
     fn reactions(&self) -> &Reactions {
         self.scheme.reactions(&self.work)
+    }
+    fn events(&self) -> &Events {
+        self.scheme.events(&self.work)
+    }
+    fn interpolate(&self, s: f64, out: &mut State) {
+        self.scheme.interpolate(&self.work, &self.model, (&self.from, &self.to), s, out);
     }
 
     fn attempt(&mut self, h: f64) -> Result<Step, StepError> {

@@ -252,8 +252,8 @@ impl GapProblem {
                 }
                 let closed = match pair.law {
                     Law::Equality | Law::Box { .. } => true,
-                    _ if first => pair.gap <= 0.0,
-                    _ => pair.gap < -point.tolerance(index, self.gap_tolerance),
+                    _ if first => point.coupling.gap(index) <= 0.0,
+                    _ => point.coupling.gap(index) < -point.tolerance(index, self.gap_tolerance),
                 };
                 if closed {
                     let guess =

@@ -9,6 +9,8 @@ use serde_json::Value;
 
 mod bound;
 pub mod doubling;
+mod event;
+pub mod event_driven;
 mod forecast;
 mod gap_problem;
 pub mod higher_order;
@@ -19,6 +21,8 @@ pub mod schatzman_paoli;
 
 pub use bound::{Bound, Stepper};
 pub use doubling::{Accuracy, Doubled, Estimator};
+pub use event_driven::EventDriven;
+pub use event::{Event, EventKind, Events};
 pub use forecast::Forecast;
 pub use higher_order::HigherOrder;
 pub use moreau_jean::{MoreauJean, ReactionDirection};
@@ -71,8 +75,53 @@ pub trait Scheme: Sized + Send {
         None
     }
 
+    /// The scheme with its own control of the error set to this accuracy; `None` for schemes that need step doubling for it.
+    fn controlled(&self, _accuracy: &Accuracy) -> Option<Self> {
+        None
+    }
+
     /// What the laws did in the last step.
     fn reactions<'w>(&self, work: &'w Self::Work) -> &'w Reactions;
+
+    /// Events inside the last step, from schemes that locate them.
+    fn events<'w>(&self, _work: &'w Self::Work) -> &'w Events {
+        &event::NONE
+    }
+
+    /// The state at the part `s` in [0, 1] of the last step, between its ends. Positions go along a cubic where no law has acted and
+    /// along a line elsewhere, velocities linearly: a jump that a scheme has captured is spread over the step.
+    fn interpolate(&self, work: &Self::Work, model: &Self::Model, ends: (&State, &State), s: f64, out: &mut State) {
+        let smooth = self.reactions(work).impulse.iter().all(|p| *p == 0.0);
+        interpolate(model, ends, s, smooth, out);
+    }
+}
+
+/// The default of [`Scheme::interpolate`].
+fn interpolate<M: ?Sized + Space>(model: &M, (from, to): (&State, &State), s: f64, smooth: bool, out: &mut State) {
+    if s >= 1.0 {
+        return out.copy_from(to);
+    }
+    out.copy_from(from);
+    if s <= 0.0 {
+        return;
+    }
+    let h = to.t - from.t;
+    out.t = from.t + s * h;
+    let cubic = smooth && !from.v.is_empty();
+    let n = model.dim();
+    // velocities serve as the buffer of the increment
+    out.v.resize(n, 0.0);
+    model.difference(&from.q, &to.q, &mut out.v);
+    let weight = if cubic { s * s * (3.0 - 2.0 * s) } else { s };
+    for (k, d) in out.v.iter_mut().enumerate() {
+        *d *= weight;
+        if cubic {
+            *d += h * s * (1.0 - s) * ((1.0 - s) * from.v[k] - s * to.v[k]);
+        }
+    }
+    model.retract(&from.q, &out.v, &mut out.q);
+    out.v.clear();
+    out.v.extend(from.v.iter().zip(&to.v).map(|(a, b)| a + s * (b - a)));
 }
 
 /// The model and the solver that a step works with.
@@ -197,6 +246,23 @@ pub enum StepError {
     Projection { gap: f64, tolerance: f64, iterations: u32, contact: Key },
     #[error("the new state is not finite; the step may be too large for the forces")]
     NotFinite,
+    #[error(
+        "the smallest step {h:.3e} has an error of {error:.3e} times the tolerance; allow smaller steps (`h-min`), or a larger tolerance"
+    )]
+    TooSmall { h: f64, error: f64 },
+    #[error("a gap of {gap:.3e} was passed unseen and could not be located; try smaller steps")]
+    Tunnelled { gap: f64, contact: Key },
+}
+
+impl StepError {
+    /// The contact that the error speaks of, by its key.
+    pub fn key(&self) -> Option<Key> {
+        match self {
+            StepError::Solve { contact, .. } => *contact,
+            StepError::Projection { contact, .. } | StepError::Tunnelled { contact, .. } => Some(*contact),
+            StepError::Model(_) | StepError::Newton { .. } | StepError::NotFinite | StepError::TooSmall { .. } => None,
+        }
+    }
 }
 
 // boxed, so that the result of a step that succeeds is small
@@ -294,6 +360,9 @@ pub struct Variant {
 
 /// A scheme type that the registry can build from a table of options and bind to a model.
 pub trait Registered: Scheme + Options + 'static {
+    /// Options with which the orders of `INFO` are measured: those without a control of the error.
+    const MEASURED: &'static str = "{}";
+
     /// Choices of options whose orders the conformance suite measures besides the default.
     const VARIANTS: &'static [Variant] = &[];
 
@@ -325,12 +394,13 @@ pub enum BindError {
 /// Builds a scheme from its table of options and binds it to a model and a solver.
 pub type Bind = fn(&Value, AnyModel, Box<dyn Solver>) -> Result<Box<dyn Stepper>, BindError>;
 
-/// Binds the scheme such that it estimates its local error by step doubling.
+/// Binds the scheme such that it estimates its local error, by step doubling where it has no estimate of its own.
 pub type BindAdaptive = fn(&Value, Accuracy, AnyModel, Box<dyn Solver>) -> Result<Box<dyn Stepper>, BindError>;
 
 /// One row of the registry: all that the command line, Python, the documentation and the conformance suite need.
 pub struct SchemeRow {
     pub info: &'static SchemeInfo,
+    pub measured: &'static str,
     pub variants: &'static [Variant],
     pub bind: Bind,
     pub bind_adaptive: BindAdaptive,
@@ -343,11 +413,15 @@ impl SchemeRow {
     const fn of<S: Registered>() -> SchemeRow {
         SchemeRow {
             info: &S::INFO,
+            measured: S::MEASURED,
             variants: S::VARIANTS,
             bind: |table, model, solver| Ok(Box::new(Bound::new(S::read(table)?, S::take(model)?, solver)?)),
             bind_adaptive: |table, accuracy, model, solver| {
-                let scheme = Doubled { base: S::read(table)?, accuracy };
-                Ok(Box::new(Bound::new(scheme, S::take(model)?, solver)?))
+                let base = S::read(table)?;
+                if let Some(scheme) = base.controlled(&accuracy) {
+                    return Ok(Box::new(Bound::new(scheme, S::take(model)?, solver)?));
+                }
+                Ok(Box::new(Bound::new(Doubled { base, accuracy }, S::take(model)?, solver)?))
             },
             check: |table| S::read(table).map(|_| ()),
             options: S::describe,
@@ -362,6 +436,7 @@ pub const SCHEMES: &[SchemeRow] = &[
     SchemeRow::of::<DirectProjection>(),
     SchemeRow::of::<CombinedProjection>(),
     SchemeRow::of::<HigherOrder>(),
+    SchemeRow::of::<EventDriven>(),
     SchemeRow::of::<SchatzmanPaoli>(),
     SchemeRow::of::<PositionLevel>(),
 ];

@@ -1,6 +1,8 @@
-//! The impact list: one entry each time a contact closes, that is, acts in a step after one in which it did not.
+//! The impact list: one entry each time a contact closes, that is, acts in a step after one in which it did not, or has an impact that
+//! the scheme has located.
 
 use super::{Observer, StepView};
+use crate::scheme::EventKind;
 use crate::{Key, ModelError};
 use carom_solve::Law;
 use std::ops::ControlFlow;
@@ -45,7 +47,9 @@ impl<F: FnMut(Impact)> Observer for ImpactDetector<F> {
             }
             let key = reactions.key(i);
             self.closed.push(key);
-            if !self.previous.contains(&key) {
+            let located =
+                || view.stepper.events().iter().any(|e| e.kind == EventKind::Impact && e.contact == Some(key));
+            if !self.previous.contains(&key) || located() {
                 let range = reactions.range(i);
                 self.count += 1;
                 (self.sink)(Impact {

@@ -1,23 +1,31 @@
 //! The driver: a loop over steps that any scheme can be put into.
 
+mod accumulation;
 mod adaptive;
 mod controller;
+mod event_list;
 mod impact;
 mod ledger;
 mod observer;
+mod root;
 mod solution;
+mod user_event;
 
+pub use accumulation::{Accumulation, Accumulations};
 pub use adaptive::Adaptive;
 pub use controller::{Controller, FixedStep, StandardControl, Verdict};
+pub use event_list::{EventDetector, RunEvent, USER};
 pub use impact::{Impact, ImpactDetector};
 pub use ledger::{EnergyLedger, LedgerObserver};
 pub use observer::{GapMonitor, Observer, StepView};
 pub use solution::{Recorder, Snapshot, Solution, simulate, simulate_adaptive};
+pub use user_event::{Action, Direction, Occurrence, UserEvent, ZeroFunction};
 
 use crate::scheme::{SchemeError, Step, StepError, Stepper};
 use crate::{Key, ModelError};
 use carom_solve::Certificate;
 use std::ops::ControlFlow;
+use user_event::Watch;
 
 /// Steps one trajectory from its initial state to the end of the span.
 pub struct Simulation {
@@ -26,7 +34,9 @@ pub struct Simulation {
     end: f64,
     h: f64,
     grid: Grid,
+    cut: bool, // the last step advanced less than was asked
     statistics: Statistics,
+    watch: Watch,
 }
 
 /// Counts of a run.
@@ -78,6 +88,8 @@ pub enum SimulationError {
     Model(#[from] ModelError),
     #[error("the span is not usable: {0}")]
     Span(String),
+    #[error("the function of event `{name}` is not a number at t = {t:?}")]
+    Event { name: String, t: f64 },
 }
 
 impl Simulation {
@@ -91,10 +103,23 @@ impl Simulation {
             return Err(SimulationError::Span(format!("the step {h} must be finite and positive")));
         }
         let grid = Grid { base: t, count: 0, h };
-        Ok(Simulation { stepper, controller, end, h, grid, statistics: Statistics::default() })
+        let (statistics, watch) = (Statistics::default(), Watch::default());
+        Ok(Simulation { stepper, controller, end, h, grid, cut: false, statistics, watch })
     }
 
-    /// Runs to the end, or until an observer breaks. Returns whether the end was reached.
+    /// Watches for an event of the user besides those it has.
+    pub fn with_event(mut self, event: UserEvent) -> Self {
+        self.watch.events.push(event);
+        self
+    }
+
+    /// Name and time of the event that ended the run.
+    pub fn stopped(&self) -> Option<(&str, f64)> {
+        let event = self.watch.events.get(self.watch.stopped?)?;
+        Some((event.name.as_str(), self.stepper.from().t))
+    }
+
+    /// Runs to the end, to an event that stops, or until an observer breaks. Returns whether no observer did.
     pub fn run(&mut self, observers: &mut [&mut dyn Observer]) -> Result<bool, SimulationError> {
         for observer in observers.iter_mut() {
             observer.start(&mut *self.stepper)?;
@@ -106,6 +131,12 @@ impl Simulation {
                 index: self.statistics.steps,
                 rejected: self.statistics.rejected - rejected,
                 end: self.end,
+                occurrences: &self.watch.found,
+                stopped: self
+                    .watch
+                    .stopped
+                    .and_then(|event| self.watch.events.get(event))
+                    .map(|event| event.name.as_str()),
                 stepper: &mut *self.stepper,
             };
             rejected = self.statistics.rejected;
@@ -132,8 +163,18 @@ impl Simulation {
         Ok(step)
     }
 
-    /// Tries steps until the controller accepts one; `to` then holds it.
+    /// One step, cut where an event ends the run; `to` then holds it.
     fn attempt(&mut self) -> Result<Option<Step>, SimulationError> {
+        if self.watch.stopped.is_some() {
+            return Ok(None);
+        }
+        let Some(step) = self.accepted()? else { return Ok(None) };
+        let shorter = self.watch.look(&mut *self.stepper, step, self.statistics.steps)?;
+        Ok(Some(shorter.unwrap_or(step)))
+    }
+
+    /// Tries steps until the controller accepts one.
+    fn accepted(&mut self) -> Result<Option<Step>, SimulationError> {
         let t = self.stepper.from().t;
         let Some(mut h) = self.clip(t, self.h) else { return Ok(None) };
         loop {
@@ -148,6 +189,7 @@ impl Simulation {
             match self.controller.judge(&step, self.stepper.info(), h) {
                 Verdict::Accept { next } => {
                     self.stamp(t, h, step.advanced);
+                    self.cut = step.advanced < h;
                     self.h = next;
                     self.statistics.steps += 1;
                     self.statistics.worst = self.statistics.worst.worse(step.worst);
@@ -183,20 +225,25 @@ impl Simulation {
     /// The time of an accepted step: on the grid, and at the end exactly the end.
     fn stamp(&mut self, t: f64, h: f64, advanced: f64) {
         let after = self.grid.after(t, advanced);
-        let last = advanced == h && h == self.end - t;
+        let last = advanced == h && h == self.end - t || (self.end - after).abs() <= self.rounding(t);
         self.stepper.stamp(if last { self.end } else { after });
     }
 
-    /// The step size cut at the end; a remainder below 1e-9 of a step belongs to the step before.
+    /// The step size cut at the end; a remainder below 1e-9 of a step belongs to the step before, unless an event has cut that one.
     fn clip(&self, t: f64, h: f64) -> Option<f64> {
         let left = self.end - t;
-        if left <= 1e-9 * h {
+        if left <= if self.cut { self.rounding(t).min(1e-9 * h) } else { 1e-9 * h } {
             None
         } else if h > left * (1.0 + 1e-9) {
             Some(left)
         } else {
             Some(h)
         }
+    }
+
+    /// What two times near t and the end cannot tell apart [s].
+    fn rounding(&self, t: f64) -> f64 {
+        4.0 * f64::EPSILON * t.abs().max(self.end.abs())
     }
 
     /// Work is work, be the step accepted or not.
@@ -209,10 +256,8 @@ impl Simulation {
     fn failure(&self, t: f64, h: f64, source: StepError) -> SimulationError {
         let name = |key: Key| self.stepper.labels().contact(key);
         let contact = match &source {
-            StepError::Solve { contact, .. } => contact.map(name),
-            StepError::Projection { contact, .. } => Some(name(*contact)),
             StepError::Model(error) => error.contact().map(String::from),
-            StepError::Newton { .. } | StepError::NotFinite => None,
+            other => other.key().map(name),
         };
         SimulationError::Step { index: self.statistics.steps, t, h, contact, source }
     }

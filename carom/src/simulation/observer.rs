@@ -1,5 +1,6 @@
 //! Observers: recorders, monitors, writers and progress bars are all the same trait.
 
+use super::Occurrence;
 use crate::scheme::{Reactions, Step, Stepper};
 use crate::{ModelError, State};
 use std::ops::ControlFlow;
@@ -13,6 +14,10 @@ pub struct StepView<'a> {
     pub rejected: u64,
     /// End of the span [s].
     pub end: f64,
+    /// Events of the user in this step, in the order of time.
+    pub occurrences: &'a [Occurrence],
+    /// The event of the user that ends the run with this step.
+    pub stopped: Option<&'a str>,
     pub stepper: &'a mut dyn Stepper,
 }
 
@@ -48,9 +53,10 @@ impl GapMonitor {
     fn see(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         let coupling = stepper.coupling()?;
         self.smallest.resize(coupling.len(), f64::INFINITY);
-        for (smallest, pair) in self.smallest.iter_mut().zip(&coupling.pairs) {
+        for (i, (smallest, pair)) in self.smallest.iter_mut().zip(&coupling.pairs).enumerate() {
             if !matches!(pair.law, carom_solve::Law::Equality | carom_solve::Law::Box { .. }) {
-                *smallest = smallest.min(pair.gap);
+                // infinite outside the region of a contact
+                *smallest = smallest.min(coupling.gap(i));
             }
         }
         Ok(())

@@ -1,6 +1,9 @@
 //! Trajectories in memory, for library users, studies and tests.
 
-use super::{Adaptive, FixedStep, Impact, ImpactDetector, Observer, Simulation, SimulationError, Statistics, StepView};
+use super::{
+    Adaptive, EventDetector, FixedStep, Impact, ImpactDetector, Observer, RunEvent, Simulation, SimulationError,
+    Statistics, StepView,
+};
 use crate::scheme::{AnyModel, Bound, Doubled, Registered, Step, Stepper};
 use crate::{Mechanical, ModelError, State};
 use std::ops::ControlFlow;
@@ -20,6 +23,8 @@ pub struct Solution {
     q: Vec<f64>,
     v: Vec<f64>,
     pub impacts: Vec<Impact>,
+    /// Events of schemes that locate them, and of the user.
+    pub events: Vec<RunEvent>,
     pub statistics: Statistics,
 }
 
@@ -131,12 +136,14 @@ where
 }
 
 impl Simulation {
-    /// Runs to the end and keeps every state and impact.
+    /// Runs to the end and keeps every state, impact and event.
     pub fn record(&mut self) -> Result<Solution, SimulationError> {
         let mut recorder = Recorder::default();
         let mut impacts = Vec::new();
         let mut detector = ImpactDetector::new(|impact| impacts.push(impact));
-        self.run(&mut [&mut recorder, &mut detector])?;
-        Ok(Solution { impacts, statistics: *self.statistics(), ..recorder.into_solution() })
+        let mut events = Vec::new();
+        let mut list = EventDetector::new(|event| events.push(event));
+        self.run(&mut [&mut recorder, &mut detector, &mut list])?;
+        Ok(Solution { impacts, events, statistics: *self.statistics(), ..recorder.into_solution() })
     }
 }

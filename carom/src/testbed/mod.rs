@@ -5,12 +5,16 @@
 //! [moreau1978]) can be drawn without guessing.
 
 mod bouncing_ball;
+mod hoop;
 mod oscillator;
+mod pendulum;
 mod preloaded_oscillator;
 mod takeoff;
 
 pub use bouncing_ball::BouncingBall;
+pub use hoop::Hoop;
 pub use oscillator::LinearOscillator;
+pub use pendulum::Pendulum;
 pub use preloaded_oscillator::PreloadedOscillator;
 pub use takeoff::Takeoff;
 

@@ -182,12 +182,14 @@ impl Contacts {
     fn of(half: &Reactions, next: (&Coupling, &[f64]), h: f64) -> Contacts {
         let mut found = Contacts::default();
         for (i, pair) in half.coupling.pairs.iter().enumerate() {
-            if !matches!(pair.law, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. }) {
+            let contact = matches!(pair.law, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. });
+            if !(contact && half.coupling.is_present(i)) {
                 continue;
             }
             let row = half.coupling.offset[i];
             let (g, u) = (pair.gap, half.before[row]);
-            let after = next.0.find(pair.key, i).map(|j| (next.0.pairs[j].gap, next.1[next.0.offset[j]]));
+            let there = next.0.find(pair.key, i).filter(|&j| next.0.is_present(j));
+            let after = there.map(|j| (next.0.pairs[j].gap, next.1[next.0.offset[j]]));
             found.closes |= g > 0.0 && after.is_some_and(|(gap, _)| gap <= 0.0);
             if half.impulse[row] > 0.0 {
                 if u < 0.0 {

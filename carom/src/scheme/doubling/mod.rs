@@ -17,7 +17,7 @@ mod estimate;
 
 pub use estimate::{Accuracy, Estimator};
 
-use super::{LocalError, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
+use super::{Events, LocalError, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::{Coupling, Space, State};
 use carom_solve::LinearSolve;
 use estimate::Evidence;
@@ -38,6 +38,7 @@ pub struct Work<W> {
     reactions: Reactions, // of the first half, phase 2; of both, phase 5
     end: Coupling,        // gaps at x₂, phase 4, where the estimator looks at them
     velocity: Vec<f64>,   // (rows) relative velocities at x₂, phase 4
+    events: Events,       // of both half steps, phase 5
     difference: Vec<f64>, // (n) q₂ ⊖ q₁, phase 4
 }
 
@@ -66,6 +67,7 @@ impl<S: Scheme> Scheme for Doubled<S> {
             reactions: Reactions::default(),
             end: Coupling::default(),
             velocity: Vec::new(),
+            events: Events::new(),
         })
     }
 
@@ -88,6 +90,8 @@ impl<S: Scheme> Scheme for Doubled<S> {
         self.base.invalidate(&mut w.half);
         let first = self.base.step(&mut w.half, System { model, solver }, from, half, &mut w.middle)?;
         w.reactions.copy_from(self.base.reactions(&w.half));
+        w.events.clear();
+        w.events.append(self.base.events(&w.half));
 
         // 3 second half: x₂
         let second = self.base.step(&mut w.half, System { model, solver }, &w.middle, half, to)?;
@@ -102,6 +106,7 @@ impl<S: Scheme> Scheme for Doubled<S> {
 
         // 5 reactions of both halves
         w.reactions.append(self.base.reactions(&w.half));
+        w.events.append(self.base.events(&w.half));
         let both = full.and(first).and(second);
         Ok(Step { advanced: first.advanced + second.advanced, error: Some(error), ..both })
     }
@@ -118,6 +123,10 @@ impl<S: Scheme> Scheme for Doubled<S> {
 
     fn reactions<'w>(&self, w: &'w Self::Work) -> &'w Reactions {
         &w.reactions
+    }
+
+    fn events<'w>(&self, w: &'w Self::Work) -> &'w Events {
+        &w.events
     }
 }
 

@@ -8,10 +8,9 @@
 use super::cubic::Cubic;
 use super::{Takeoff, Work};
 use crate::flow::projection::gap_rounding;
-use crate::flow::{Candidate, Mode, Monitor, Phase, Watch};
+use crate::flow::{Monitor, Phase, Watch};
 use crate::scheme::{StepError, System};
 use crate::{Coupling, Mechanical, State};
-use carom_solve::Law;
 
 /// Equal parts into which an interval is scanned.
 const PARTS: u32 = 8;
@@ -72,7 +71,7 @@ impl Work {
     ) -> Result<Outcome, StepError> {
         self.probe(system, length)?;
         std::mem::swap(&mut self.right, &mut self.trial);
-        if self.reactions.is_empty() {
+        if self.transition.booking.reactions.is_empty() {
             return Ok(Outcome::Smooth);
         }
         let takes_off = self.stages.takes_off && self.takeoff == Takeoff::Located;
@@ -82,7 +81,7 @@ impl Work {
         if !(self.right.is_violated() || at_stage || dips) {
             return Ok(Outcome::Smooth);
         }
-        if !self.phase.is_free() {
+        if !self.transition.phase.is_free() {
             self.monitor_start(system)?;
         }
         if (at_stage || dips || !self.ends_show_it()) && !self.scan(system, length)? {
@@ -94,19 +93,19 @@ impl Work {
 
     /// A trial step of length `u`, into `trial`.
     fn probe(&mut self, system: &mut System<'_, dyn Mechanical>, u: f64) -> Result<(), StepError> {
-        self.stages.advance(system.model, &self.phase, &self.state, u, &mut self.trial.state)?;
+        self.stages.advance(system.model, &self.transition.phase, &self.state, u, &mut self.trial.state)?;
         self.trial.u = u;
         self.trial.impulse.clone_from(&self.stages.impulse);
         self.trial.work.clone_from(&self.stages.work);
         self.trial.monitors.clear();
-        if self.reactions.is_empty() {
+        if self.transition.booking.reactions.is_empty() {
             return Ok(());
         }
         let State { t, q, v } = &self.trial.state;
         if self.watches {
-            self.stages.acceleration.evaluate(system.model, &self.phase, (*t, q, v))?;
+            self.stages.acceleration.evaluate(system.model, &self.transition.phase, (*t, q, v))?;
             if self.stages.acceleration.is_deficient {
-                self.arbitrate(system)?;
+                self.transition.arbitrate(&mut self.stages.acceleration, system)?;
             }
             self.trial.monitors.extend(self.stages.acceleration.monitors.iter().copied());
         } else {
@@ -115,36 +114,7 @@ impl Work {
         if self.takeoff == Takeoff::EndOfStep {
             self.trial.monitors.iter_mut().filter(|m| m.watch == Watch::TakeOff).for_each(|m| m.violated = false);
         }
-        gaps(&self.stages.acceleration.coupling, &self.phase, &self.trial.state, &mut self.trial.monitors);
-        Ok(())
-    }
-
-    /// Multipliers of redundant contacts are not unique: a contact leaves only if the contact problem says so.
-    fn arbitrate(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
-        let acceleration = &mut self.stages.acceleration;
-        if !acceleration.monitors.iter().any(|m| m.violated) {
-            return Ok(());
-        }
-        self.candidates.clear();
-        for (law, pair) in acceleration.coupling.pairs.iter().enumerate().filter(|(_, p)| p.law != Law::Equality) {
-            let slip = match self.phase.mode(pair.key, law, pair.law) {
-                Mode::Open => continue,
-                Mode::Held | Mode::Stick => None,
-                Mode::Slip(d) => Some(d),
-            };
-            self.candidates.push(Candidate { law, slip, leaving: false });
-        }
-        self.contact.settle(acceleration, system, &self.candidates, &mut self.other)?;
-        self.solves += 1;
-        for monitor in &mut acceleration.monitors {
-            let mode = self.other.mode(monitor.key, usize::MAX, Law::Unilateral);
-            monitor.violated = match monitor.watch {
-                Watch::TakeOff => mode == Mode::Open,
-                Watch::StickLimit => matches!(mode, Mode::Slip(_)),
-                Watch::Closing | Watch::SlipEnd => monitor.violated,
-            };
-            monitor.value = if monitor.violated { -monitor.value.abs() } else { monitor.value.abs() };
-        }
+        gaps(&self.stages.acceleration.coupling, &self.transition.phase, &self.trial.state, &mut self.trial.monitors);
         Ok(())
     }
 
@@ -156,14 +126,14 @@ impl Work {
         self.left.work.clear();
         self.left.monitors.clear();
         self.stages.acceleration.couple(system.model, self.state.t, &self.state.q)?;
-        gaps(&self.stages.acceleration.coupling, &self.phase, &self.left.state, &mut self.left.monitors);
+        gaps(&self.stages.acceleration.coupling, &self.transition.phase, &self.left.state, &mut self.left.monitors);
         Ok(())
     }
 
     /// The monitors of closed contacts at the start, besides.
     fn monitor_start(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
         let State { t, q, v } = &self.state;
-        self.stages.acceleration.evaluate(system.model, &self.phase, (*t, q, v))?;
+        self.stages.acceleration.evaluate(system.model, &self.transition.phase, (*t, q, v))?;
         self.left.monitors.extend(self.stages.acceleration.monitors.iter().copied());
         Ok(())
     }
@@ -213,13 +183,13 @@ impl Work {
     /// The top of the flight of each contact that leaves the wall, and a point shortly before its landing.
     fn add_hops(&mut self, system: &mut System<'_, dyn Mechanical>, length: f64) -> Result<(), StepError> {
         let State { t, q, v } = &self.state;
-        self.stages.acceleration.survey(system.model, &self.phase, (*t, q, v))?;
+        self.stages.acceleration.survey(system.model, &self.transition.phase, (*t, q, v))?;
         let (coupling, acceleration) = (&self.stages.acceleration.coupling, &self.stages.acceleration);
         for (i, pair) in coupling.pairs.iter().enumerate() {
             let row = coupling.offset[i];
             let a = coupling.rows.dot(row, &acceleration.value) + acceleration.curvature.value[row];
             let u = coupling.rows.dot(row, v) + coupling.drift[row];
-            if !self.phase.mode(pair.key, i, pair.law).is_closed() && u > 0.0 && a < 0.0 {
+            if !self.transition.phase.mode(pair.key, i, pair.law).is_closed() && u > 0.0 && a < 0.0 {
                 let top = -u / a;
                 self.lengths.extend([top, 1.9 * top].into_iter().filter(|x| *x > 0.0 && *x < length));
             }
@@ -277,7 +247,7 @@ impl Work {
 /// Gaps of open contacts and their rates, appended to monitors.
 fn gaps(coupling: &Coupling, phase: &Phase, state: &State, monitors: &mut Vec<Monitor>) {
     for (i, pair) in coupling.pairs.iter().enumerate() {
-        if phase.mode(pair.key, i, pair.law).is_closed() {
+        if phase.mode(pair.key, i, pair.law).is_closed() || !coupling.is_present(i) {
             continue;
         }
         let row = coupling.offset[i];

@@ -25,11 +25,11 @@
 //! | `delta` width of brackets [s] | `left`, `right` ends of a bracket | `phase` modes of the laws | `lambda` multipliers [N] |
 
 use super::{
-    AnyModel, Claim, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError,
+    AnyModel, Claim, EventKind, Events, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError,
     System, Variant, moreau_jean,
 };
-use crate::flow::{Candidate, ContactProblem, Method, Newton, Phase, Projection, Stages, Watch};
-use crate::{Key, Mechanical, State};
+use crate::flow::{Method, Newton, Resolution, Stages, Transition, Watch};
+use crate::{Mechanical, State};
 use carom_solve::{Certificate, Law, OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -143,32 +143,17 @@ impl Registered for HigherOrder {
 /// Buffers of a step.
 pub struct Work {
     stages: Stages,             // (1), and v̇ with λ at one point
-    projection: Projection,     // onto the constraints of a phase
-    contact: ContactProblem,    // (3), and which contacts stay closed
-    phase: Phase,               // modes of the laws now
-    other: Phase,               // another one, for questions
-    last: Phase,                // the one before
+    transition: Transition,     // modes of the laws now, (3), and which contacts stay closed
     state: State,               // where the step has come to
     left: Probe,                // start of a phase, then left end of a bracket
     right: Probe,               // end of the interval, then right end of a bracket
     trial: Probe,               // a trial step
     lengths: Vec<f64>,          // trial steps of a scan
-    touching: Vec<Key>,         // contacts at their wall
-    flagged: Vec<(Key, Watch)>, // monitors that changed sign in the bracket
-    candidates: Vec<Candidate>, // contacts that may stay closed
-    active: Vec<usize>,         // laws of an impact
-    increment: Vec<f64>,        // (n)
     end: State,                 // end of the last step
-    is_known: bool,             // whether `phase` goes on from it
-    is_stopping: bool,          // whether flagged slips stop, be they planar or spatial
+    is_known: bool,             // whether the phase goes on from it
     watches: bool,              // whether a contact is closed, so that multipliers are watched
     delta: f64,
-    closing: f64,
     takeoff: Takeoff,
-    worst: Certificate,
-    solves: u32,
-    struck: Vec<bool>, // (laws) whether an impact was booked in this step
-    reactions: Box<Reactions>,
     rest: Box<moreau_jean::Work>, // for the rest of a step that has too many events
 }
 
@@ -188,10 +173,10 @@ impl Scheme for HigherOrder {
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let initial = model.initial();
-        let mut reactions = Reactions::default();
-        model.couple(initial.t, &initial.q, &mut reactions.coupling)?;
+        let transition = Transition::new(model, true)?;
+        let coupling = &transition.booking.reactions.coupling;
         let refuse = |reason, contact| Err(SchemeError::Incapable { scheme: Self::INFO.name, reason, contact });
-        if let Some(pair) = reactions.coupling.pairs.iter().find(|pair| matches!(pair.law, Law::Box { .. })) {
+        if let Some(pair) = coupling.pairs.iter().find(|pair| matches!(pair.law, Law::Box { .. })) {
             let contact = Some(model.labels().contact(pair.key));
             return refuse("has no phases for relays and bounded multipliers; take the scheme `moreau-jean`", contact);
         }
@@ -201,37 +186,20 @@ impl Scheme for HigherOrder {
             return refuse(reason, None);
         }
         let newton = Newton { tolerance: self.newton_tolerance, iterations: self.newton_iterations };
-        let probe = || Probe::new(&initial, &reactions.coupling);
-        let mut phase = Phase::default();
-        phase.open(&reactions.coupling);
+        let probe = Probe::new(&initial, coupling);
         Ok(Work {
             stages: Stages::new(self.method, newton, model),
-            projection: Projection::default(),
-            contact: ContactProblem::default(),
-            other: phase.clone(),
-            last: phase.clone(),
-            phase,
+            transition,
             state: initial.clone(),
-            left: probe(),
-            right: probe(),
-            trial: probe(),
+            left: probe.clone(),
+            right: probe.clone(),
+            trial: probe,
             lengths: Vec::new(),
-            touching: Vec::new(),
-            flagged: Vec::new(),
-            candidates: Vec::new(),
-            active: Vec::new(),
-            increment: vec![0.0; model.dim()],
             end: initial,
             is_known: false,
-            is_stopping: false,
             watches: false,
             delta: 0.0,
-            closing: self.closing,
             takeoff: self.takeoff,
-            worst: Certificate::default(),
-            solves: 0,
-            struck: Vec::new(),
-            reactions: Box::new(reactions),
             rest: Box::new(MoreauJean::default().workspace(model)?),
         })
     }
@@ -267,9 +235,10 @@ impl Scheme for HigherOrder {
         // 4 end: on the constraints of the last phase
         to.copy_from(&w.state);
         to.t = from.t + h;
-        w.conclude(to);
-        step.worst = step.worst.worse(w.worst);
-        step.solves += w.solves;
+        w.end.copy_from(to);
+        w.transition.booking.conclude(&w.stages.acceleration.coupling, &w.state.v);
+        step.worst = step.worst.worse(w.transition.worst);
+        step.solves += w.transition.solves;
         step.evaluations += w.stages.acceleration.evaluations;
         step.iterations += w.stages.iterations;
         if to.is_finite() { Ok(step) } else { Err(StepError::NotFinite) }
@@ -289,7 +258,11 @@ impl Scheme for HigherOrder {
     }
 
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
-        &work.reactions
+        &work.transition.booking.reactions
+    }
+
+    fn events<'w>(&self, work: &'w Work) -> &'w Events {
+        &work.transition.events
     }
 }
 
@@ -302,16 +275,12 @@ impl HigherOrder {
         from: &State,
         h: f64,
     ) -> Result<(), StepError> {
-        system.model.couple(from.t, &from.q, &mut w.reactions.coupling)?;
-        w.reactions.start(&from.v);
-        let rows = w.reactions.coupling.drift.len();
-        w.reactions.work.clear();
-        w.reactions.work.resize(rows, 0.0);
-        w.struck.clear();
-        w.struck.resize(w.reactions.len(), false);
+        w.transition.booking.start(system.model, false, from)?;
+        w.transition.events.clear();
         w.state.copy_from(from);
         w.delta = (self.c * h.powi(self.method.order() as i32 + 1)).min(0.25 * h).max(self.floor);
-        (w.worst, w.solves) = (Certificate::default(), 0);
+        w.transition.resolution = Resolution { flight: self.closing * w.delta, speed: 0.0, gap: 0.0, rise: 4.0 };
+        (w.transition.worst, w.transition.solves) = (Certificate::default(), 0);
         (w.stages.acceleration.evaluations, w.stages.iterations) = (0, 0);
         Ok(())
     }
@@ -322,8 +291,11 @@ impl Work {
     fn advance(&mut self, system: &mut System<'_, dyn Mechanical>, left: &mut f64) -> Result<(), StepError> {
         let coupling = &self.stages.acceleration.coupling;
         self.watches = (coupling.pairs.iter().enumerate())
-            .any(|(i, pair)| pair.law != Law::Equality && self.phase.mode(pair.key, i, pair.law).is_closed());
-        let Some(mut length) = self.reach(system, *left)? else { return self.stop(system) };
+            .any(|(i, pair)| pair.law != Law::Equality && self.transition.phase.mode(pair.key, i, pair.law).is_closed());
+        let acceleration = &mut self.stages.acceleration;
+        let Some(mut length) = self.transition.reach(acceleration, system, &self.state, *left)? else {
+            return self.transition.stop(acceleration, system, &mut self.state);
+        };
         let mut outcome = self.follow(system, length);
         // stages that do not converge ask for a shorter part of the phase
         for _ in 0..HALVINGS {
@@ -370,15 +342,10 @@ impl Work {
         let part = scheme.step(&mut self.rest, again, &self.state, left, &mut self.right.state)?;
         (step.worst, step.solves) = (part.worst, part.solves);
         (step.evaluations, step.iterations) = (part.evaluations, part.iterations);
-        self.state.copy_from(&self.right.state);
-        let (part, all) = (scheme.reactions(&self.rest), &mut self.reactions);
-        for i in 0..part.len() {
-            let Some(j) = all.find(part.key(i), i) else { continue };
-            for (row, place) in part.range(i).zip(all.range(j)) {
-                all.impulse[place] += part.impulse[row];
-                all.work[place] += part.work(row);
-            }
-        }
+        let state = &self.right.state;
+        self.transition.events.push(EventKind::HandOver, None, &self.state, state);
+        self.state.copy_from(state);
+        self.transition.booking.part(scheme.reactions(&self.rest));
         Ok(self.stages.acceleration.couple(system.model, self.state.t, &self.state.q)?)
     }
 }

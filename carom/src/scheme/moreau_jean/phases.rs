@@ -184,7 +184,7 @@ impl MoreauJean {
                 Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => {
                     let row = w.reactions.coupling.offset[i];
                     let u = w.reactions.before[row];
-                    let forecast = self.forecast.gap(pair.gap, w.h, u, || {
+                    let forecast = self.forecast.gap(w.reactions.coupling.gap(i), w.h, u, || {
                         let free = w.reactions.coupling.rows.dot(row, &w.v_free) + w.reactions.coupling.drift[row];
                         self.theta * free + (1.0 - self.theta) * u
                     });

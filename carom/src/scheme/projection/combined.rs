@@ -180,8 +180,8 @@ impl CombinedProjection {
     /// Adds the contacts that are closed at the end; whether there were any.
     fn enlarge(&self, w: &mut Work) -> bool {
         let before = w.base.active.len();
-        for (i, pair) in w.base.end.pairs.iter().enumerate() {
-            if pair.gap <= self.activation && w.base.active[..before].binary_search(&i).is_err() {
+        for i in 0..w.base.end.len() {
+            if w.base.end.gap(i) <= self.activation && w.base.active[..before].binary_search(&i).is_err() {
                 w.base.active.push(i);
             }
         }

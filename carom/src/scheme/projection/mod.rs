@@ -280,7 +280,7 @@ impl Projector {
             Law::Box { .. } => false,
             Law::Equality => true,
             Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => {
-                self.rule == Rule::Direct || w.base.active.binary_search(&i).is_ok()
+                w.base.end.is_present(i) && (self.rule == Rule::Direct || w.base.active.binary_search(&i).is_ok())
             }
         }
     }

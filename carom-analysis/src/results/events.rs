@@ -1,0 +1,99 @@
+//! The event table: one row per event that the scheme has located or the user watches for. There is no file before the first event.
+
+use super::column::{Candidate, Source};
+use super::table::{Cell, Column, Kind, Table, remove_earlier};
+use super::{RecordOptions, ResultError, Written};
+use carom::simulation::{Accumulations, EventDetector, Observer, RunEvent, StepView};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Writes `events.parquet` and `events.csv`.
+pub(super) struct Events {
+    directory: PathBuf,
+    options: RecordOptions,
+    table: Option<Table>,
+    /// Positions and velocities that are kept.
+    states: Vec<(String, Source)>,
+    found: Vec<RunEvent>,
+    /// Number of events by kind.
+    pub counts: BTreeMap<String, u64>,
+    pub accumulations: Accumulations,
+}
+
+impl Events {
+    /// Prepares for events; files of an earlier run go. `columns` are those of the trajectory.
+    pub fn create(directory: &Path, columns: &[Candidate], options: &RecordOptions) -> Result<Events, ResultError> {
+        remove_earlier(directory, "events")?;
+        let kept = columns.iter().filter(|c| matches!(c.source, Source::Position(_) | Source::Velocity(_)));
+        Ok(Events {
+            directory: directory.to_path_buf(),
+            options: options.clone(),
+            table: None,
+            states: kept.map(|candidate| (candidate.name.clone(), candidate.source)).collect(),
+            found: Vec::new(),
+            counts: BTreeMap::new(),
+            accumulations: Accumulations::default(),
+        })
+    }
+
+    /// Records the events of a step; tells whether there were any.
+    pub fn take(&mut self, view: &mut StepView<'_>) -> Result<bool, ResultError> {
+        if view.stepper.events().is_empty() && view.occurrences.is_empty() {
+            return Ok(false);
+        }
+        let mut found = std::mem::take(&mut self.found);
+        _ = EventDetector::new(|event| found.push(event)).observe(view)?;
+        for event in &found {
+            self.push(event)?;
+        }
+        found.clear();
+        self.found = found;
+        Ok(true)
+    }
+
+    fn push(&mut self, event: &RunEvent) -> Result<(), ResultError> {
+        match self.counts.get_mut(event.kind) {
+            Some(count) => *count += 1,
+            None => _ = self.counts.insert(event.kind.into(), 1),
+        }
+        self.accumulations.take(event);
+        if self.table.is_none() {
+            self.table = Some(Table::create(&self.directory, "events", self.columns(), &self.options)?);
+        }
+        let Some(table) = &mut self.table else { return Ok(()) };
+        let contact = event.contact.as_deref().unwrap_or_default();
+        let mut cells = vec![Cell::Real(event.t), Cell::Text(&event.name), Cell::Text(event.kind), Cell::Text(contact)];
+        for state in [&event.before, &event.after] {
+            cells.extend(self.states.iter().map(|(_, source)| {
+                let value = match *source {
+                    Source::Position(i) => state.q.get(i),
+                    Source::Velocity(i) => state.v.get(i),
+                    _ => None,
+                };
+                value.map_or(Cell::Missing, |x| Cell::Real(*x))
+            }));
+        }
+        table.push(&cells)
+    }
+
+    /// `t, name, kind, contact`, then `before.q.NAME`, `before.v.NAME`, `after.q.NAME`, `after.v.NAME`.
+    fn columns(&self) -> Vec<Column> {
+        let column = |name: String, kind| Column { name, kind };
+        let mut columns = vec![column("t".into(), Kind::Real)];
+        columns.extend(["name", "kind", "contact"].map(|name| column(name.into(), Kind::Text)));
+        for side in ["before", "after"] {
+            columns.extend(self.states.iter().map(|(name, _)| column(format!("{side}.{name}"), Kind::Real)));
+        }
+        columns
+    }
+
+    /// Brings all rows to the disk.
+    pub fn save(&mut self) -> Result<(), ResultError> {
+        self.table.as_mut().map_or(Ok(()), Table::save)
+    }
+
+    /// Closes the files, if there are any.
+    pub fn finish(self) -> Written {
+        self.table.map_or_else(Written::default, Table::finish)
+    }
+}

@@ -1,0 +1,42 @@
+//! Index-2 and index-1 solvers in event-driven schemes: HEM5 against Runge-Kutta-Fehlberg [haddouni2013].
+
+mod block;
+mod edge;
+mod linkage;
+
+use crate::{Item, Paper};
+
+pub const PAPER: Paper = Paper {
+    key: "hem5",
+    title: "DAE solvers in event-driven schemes: HEM5 against Runge-Kutta-Fehlberg",
+    citation: "haddouni2013",
+    items: &[
+        Item { key: "figure-2", title: "Four-bar linkage: drift of the positions", run: linkage::positions },
+        Item { key: "figure-3", title: "Four-bar linkage: drift of the velocities", run: linkage::velocities },
+        Item { key: "figure-4", title: "Four-bar linkage: step sizes", run: linkage::steps },
+        Item { key: "figure-6a", title: "Block on a corner: work and precision", run: block::work_precision },
+        Item { key: "figure-6b", title: "Block on a corner: error against step", run: block::orders },
+        Item { key: "table-1", title: "Block on a corner: HEM5 over tolerances", run: block::half_explicit },
+        Item { key: "table-2", title: "Block on a corner: Runge-Kutta-Fehlberg over tolerances", run: block::fehlberg },
+        Item { key: "figure-7a", title: "Edge with a jump of curvature", run: edge::curvature },
+        Item { key: "figure-7b", title: "Edge with a kink", run: edge::kink },
+    ],
+};
+
+const SPEC: &str = "independent implementation";
+
+/// Work units of a step as the paper counts them: evaluations of forces and Jacobians, and linear systems.
+const WORK: [f64; 2] = [26.0, 30.0];
+
+/// The two flows by name, as the paper has them: Fehlberg's pair goes on with its result of order 4.
+const FLOWS: [(&str, &str); 2] = [("HEM5", r#"flow = "hem5""#), ("RKF45", r#"flow = "rkf45", propagate = "y4""#)];
+
+/// The event-driven scheme with unscaled errors and without a rule for the drift.
+fn scheme(flow: &str, rest: &str) -> String {
+    format!(r#"{{ name = "event-driven", {flow}, rtol = 0.0, drift-limit = 0.0, {rest} }}"#)
+}
+
+/// The largest absolute value.
+fn largest<'a>(values: impl IntoIterator<Item = &'a f64>) -> f64 {
+    values.into_iter().fold(0.0, |largest, x| if x.abs() > largest || x.is_nan() { x.abs() } else { largest })
+}

@@ -1,0 +1,105 @@
+//! Which contacts carry behind an edge, where several meet with dependent rows: at velocities or at a stage of the flow.
+//!
+//! ```text
+//!     stage   0 ≤ Λ ⊥ W Λ + C₂ M⁻¹F − r ≥ 0,   W = C₂ M⁻¹C₁ᵀ,   r = −(C₂ v + ∂y/∂t)/(h a₂₁)            (1)
+//!     sort    0 ≤ P ⊥ C M⁻¹Cᵀ P + C (v + h M⁻¹F) + ∂y/∂t ≥ 0,   C at retract(q, h v/2)                  (2)
+//! ```
+//!
+//! (1) is the first stage of HEM5 over the normals of all of them, rows from the second stage: the slack of the constraint is
+//! complementary to the multiplier. (2) is one velocity step. W may be singular; only the sets {Λ > 0} and {P > 0} are of use, since P/h sees
+//! half of the curvature alone.
+
+use super::acceleration::Acceleration;
+use super::hem5;
+use crate::scheme::{StepError, System};
+use crate::{Coupling, Mechanical, State};
+use carom_solve::{Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows};
+
+/// Which of the two problems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sorting {
+    /// (1).
+    Stage,
+    /// (2).
+    Velocity,
+}
+
+/// Reactions below this part of the largest are zero.
+const NOTHING: f64 = 1e-9;
+
+/// Buffers of both problems.
+#[derive(Default)]
+pub struct Edge {
+    coupling: Coupling,
+    laws: Vec<Law>,
+    output: Rows,
+    input: Rows,
+    b: Vec<f64>,
+    moved: Vec<f64>,
+    increment: Vec<f64>,
+    free: Vec<f64>,
+    work: ProblemWork,
+    z: Reaction,
+}
+
+impl Edge {
+    /// Solves (1) or (2) with a step of `h` over the laws `members` at `state`, where `acceleration` has its coupling.
+    pub fn solve(
+        &mut self,
+        sorting: Sorting,
+        acceleration: &mut Acceleration,
+        system: &mut System<'_, dyn Mechanical>,
+        (members, state): (&[usize], &State),
+        h: f64,
+    ) -> Result<&[f64], StepError> {
+        let model = &mut *system.model;
+        acceleration.fall(model, (state.t, &state.q, &state.v))?;
+        let (reach, time) = match sorting {
+            Sorting::Stage => (hem5::A[0][0] * h, hem5::C[1] * h),
+            Sorting::Velocity => (0.5 * h, 0.5 * h),
+        };
+        self.increment.clear();
+        self.increment.extend(state.v.iter().map(|v| reach * v));
+        self.moved.clone_from(&state.q);
+        model.retract(&state.q, &self.increment, &mut self.moved);
+        model.couple(state.t + time, &self.moved, &mut self.coupling)?;
+        // velocities without reactions, divided by the weight of Λ
+        let scale = if sorting == Sorting::Stage { reach } else { 1.0 };
+        let part = if sorting == Sorting::Stage { reach } else { h };
+        self.free.clear();
+        self.free.extend(state.v.iter().zip(&acceleration.free).map(|(v, a)| (v + part * a) / scale));
+        self.laws.clear();
+        self.b.clear();
+        self.output.clear(model.dim());
+        self.input.clear(model.dim());
+        for &i in members {
+            let row = self.coupling.offset[i];
+            self.laws.push(Law::Unilateral);
+            self.output.push_row_of(&self.coupling.rows, row);
+            let direction = if sorting == Sorting::Stage { &acceleration.coupling } else { &self.coupling };
+            self.input.push_row_of(&direction.rows, row);
+            self.b.push(self.coupling.rows.dot(row, &self.free) + self.coupling.drift[row] / scale);
+        }
+        let parts = Parts {
+            lhs: &*model,
+            output: &self.output,
+            input: &self.input,
+            feedthrough: None,
+            b: &self.b,
+            laws: &self.laws,
+        };
+        self.z.reset(self.b.len());
+        let problem = OneStepProblem::new(parts, &mut self.work);
+        system
+            .solver
+            .solve(&problem, &mut self.z)
+            .map_err(|error| StepError::Solve { error: Box::new(error), contact: None })?;
+        Ok(&self.z.lambda)
+    }
+
+    /// Whether member `k` of the last problem carries.
+    pub fn carries(&self, k: usize) -> bool {
+        let largest = self.z.lambda.iter().fold(0.0f64, |m, x| m.max(*x));
+        self.z.lambda[k] > NOTHING * largest
+    }
+}

@@ -1,0 +1,214 @@
+//! Quintic Hermite interpolation on values, rates and accelerations at both ends of a step: where event functions are looked for.
+//!
+//! ```text
+//!     d = q₁ − q₀ − h v₀ − h² a₀/2,   e = h (v₁ − v₀ − h a₀),   f = h² (a₁ − a₀)                              (1)
+//!     q(s) = q₀ + s h v₀ + (s h)² a₀/2 + s³ [(10d − 4e + f/2) + s ((−15d + 7e − f) + s (6d − 3e + f/2))]      (2)
+//! ```
+//!
+//! With ends of a method of order 5 the local error is O(h⁶) in q and O(h⁵) in v = q'(s)/h.
+
+use crate::{Mechanical, State};
+
+/// Pieces in which the sign of a quintic is looked at.
+const PIECES: usize = 8;
+
+/// A polynomial of degree five on [0, 1].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Quintic {
+    c: [f64; 6],
+}
+
+/// Where a quintic goes below zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crossing {
+    /// Part of the step.
+    pub s: f64,
+    /// Whether it is the top of an excursion too small to be seen.
+    pub is_top: bool,
+}
+
+impl Quintic {
+    /// (2) from value, rate and second derivative at both ends of an interval of width h.
+    #[inline]
+    pub fn new(start: [f64; 3], end: [f64; 3], h: f64) -> Quintic {
+        let ([g0, u0, a0], [g1, u1, a1]) = (start, end);
+        let (rate, second) = (h * u0, h * h * a0);
+        let d = g1 - g0 - rate - 0.5 * second;
+        let e = h * u1 - rate - second;
+        let f = h * h * a1 - second;
+        let half = 0.5 * f;
+        Quintic {
+            c: [g0, rate, 0.5 * second, 10.0 * d - 4.0 * e + half, -15.0 * d + 7.0 * e - f, 6.0 * d - 3.0 * e + half],
+        }
+    }
+
+    /// The cubic from value and rate at both ends.
+    pub fn cubic([g0, u0]: [f64; 2], [g1, u1]: [f64; 2], h: f64) -> Quintic {
+        let (d, m0, m1) = (g1 - g0, h * u0, h * u1);
+        Quintic { c: [g0, m0, 3.0 * d - 2.0 * m0 - m1, m0 + m1 - 2.0 * d, 0.0, 0.0] }
+    }
+
+    /// The value at `s`.
+    #[inline]
+    pub fn at(&self, s: f64) -> f64 {
+        let c = &self.c;
+        c[0] + s * (c[1] + s * (c[2] + s * (c[3] + s * (c[4] + s * c[5]))))
+    }
+
+    /// The derivative by `s`.
+    #[inline]
+    pub fn slope(&self, s: f64) -> f64 {
+        let c = &self.c;
+        c[1] + s * (2.0 * c[2] + s * (3.0 * c[3] + s * (4.0 * c[4] + s * 5.0 * c[5])))
+    }
+
+    /// The first place where the quintic goes below `level` by more than `noise`, coming from above. One that starts at the level
+    /// (`is_released`) is followed from the top of its first excursion.
+    pub fn descent(&self, level: f64, noise: f64, is_released: bool) -> Option<Crossing> {
+        let piece = 1.0 / PIECES as f64;
+        let floor = level - noise;
+        let (mut left, mut slope) = (0.0, self.c[1]);
+        for k in 1..=PIECES {
+            let right = k as f64 * piece;
+            let next = self.slope(right);
+            let mut below = (self.at(right) < floor).then_some(right);
+            if below.is_none() && slope < 0.0 && next > 0.0 {
+                let bottom = self.bisect(left, right, |p, s| p.slope(s) < 0.0);
+                below = (self.at(bottom) < floor).then_some(bottom);
+            }
+            if let Some(right) = below {
+                let mut start = left;
+                if k == 1 && is_released {
+                    start = if slope > 0.0 { self.bisect(0.0, right, |p, s| p.slope(s) > 0.0) } else { 0.0 };
+                    if self.at(start) <= level + noise {
+                        return Some(Crossing { s: start, is_top: true });
+                    }
+                }
+                return Some(Crossing { s: self.root(start, right, level), is_top: false });
+            }
+            (left, slope) = (right, next);
+        }
+        None
+    }
+
+    /// The place in [low, high] where `holds` ceases to hold.
+    fn bisect(&self, mut low: f64, mut high: f64, holds: impl Fn(&Quintic, f64) -> bool) -> f64 {
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            if holds(self, middle) { low = middle } else { high = middle }
+        }
+        high
+    }
+
+    /// The place in [low, high] where the quintic falls through `level`: Newton's method inside a bracket.
+    fn root(&self, mut low: f64, mut high: f64, level: f64) -> f64 {
+        let mut s = 0.5 * (low + high);
+        for _ in 0..60 {
+            let value = self.at(s) - level;
+            if value > 0.0 {
+                low = s
+            } else {
+                high = s
+            }
+            let slope = self.slope(s);
+            let newton = s - value / slope;
+            let next = if slope < 0.0 && newton >= low && newton <= high { newton } else { 0.5 * (low + high) };
+            if (next - s).abs() <= 2.0 * f64::EPSILON * next {
+                return next;
+            }
+            s = next;
+        }
+        s
+    }
+}
+
+/// The motion of a step, on both ends and their accelerations.
+#[derive(Clone, Debug, Default)]
+pub struct Hermite {
+    start: State,
+    h: f64,
+    c: Vec<Quintic>, // (n) increments from the start
+    increment: Vec<f64>,
+}
+
+impl Hermite {
+    /// (1) for a step from `start` to `end` with these accelerations.
+    pub fn fill(&mut self, model: &dyn Mechanical, start: (&State, &[f64]), end: (&State, &[f64]), h: f64) {
+        self.start.copy_from(start.0);
+        self.h = h;
+        self.increment.resize(start.0.v.len(), 0.0);
+        model.difference(&start.0.q, &end.0.q, &mut self.increment);
+        self.c.clear();
+        self.c.extend(
+            (0..self.increment.len())
+                .map(|k| Quintic::new([0.0, start.0.v[k], start.1[k]], [self.increment[k], end.0.v[k], end.1[k]], h)),
+        );
+    }
+
+    /// The state at the part `s` of the step. Velocities serve as the buffer of the increment.
+    pub fn at(&self, model: &dyn Mechanical, s: f64, out: &mut State) {
+        out.t = self.start.t + s * self.h;
+        out.q.clone_from(&self.start.q);
+        out.v.clear();
+        out.v.extend(self.c.iter().map(|c| c.at(s)));
+        model.retract(&self.start.q, &out.v, &mut out.q);
+        for (v, c) in out.v.iter_mut().zip(&self.c) {
+            *v = c.slope(s) / self.h;
+        }
+    }
+
+    /// Forgets the step; buffers stay.
+    pub fn clear(&mut self) {
+        self.c.clear();
+    }
+
+    pub fn is_filled(&self) -> bool {
+        !self.c.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// s ↦ x(s) on an interval of width 2, that is by t = 2 s.
+    fn quintic(value: impl Fn(f64) -> [f64; 3]) -> Quintic {
+        let [a, b] = [0.0, 1.0].map(|s| {
+            let [x, dx, ddx] = value(s);
+            [x, dx / 2.0, ddx / 4.0]
+        });
+        Quintic::new(a, b, 2.0)
+    }
+
+    #[test]
+    fn quintics_are_reproduced() {
+        let p = quintic(|s| [1.0 - s + s.powi(5), -1.0 + 5.0 * s.powi(4), 20.0 * s.powi(3)]);
+        for s in [0.0, 0.3, 0.8, 1.0] {
+            assert!((p.at(s) - (1.0 - s + s.powi(5))).abs() < 1e-14);
+            assert!((p.slope(s) - (5.0 * s.powi(4) - 1.0)).abs() < 1e-13);
+        }
+    }
+
+    #[test]
+    fn descents_are_found_once_and_in_order() {
+        // a hop from the floor: s (0.37 − s)
+        let hop = quintic(|s| [s * (0.37 - s), 0.37 - 2.0 * s, -2.0]);
+        let found = hop.descent(0.0, 1e-15, true).unwrap();
+        assert!((found.s - 0.37).abs() < 1e-14 && !found.is_top);
+        // a hop far shorter than a piece, and one too small to be seen
+        let tiny = quintic(|s| [s * (1e-6 - s), 1e-6 - 2.0 * s, -2.0]);
+        let s = tiny.descent(0.0, 1e-15, true).unwrap().s;
+        assert!((s - 1e-6).abs() < 1e-18, "{s:e}");
+        let unseen = tiny.descent(0.0, 1e-11, true).unwrap();
+        assert!(unseen.is_top && (unseen.s - 5e-7).abs() < 1e-12);
+        // leaves and stays away; touches without crossing; dips between two samples
+        assert_eq!(quintic(|s| [s * s, 2.0 * s, 2.0]).descent(0.0, 1e-15, true), None);
+        let graze = |s: f64| [(s - 0.4) * (s - 0.4), 2.0 * (s - 0.4), 2.0];
+        assert_eq!(quintic(graze).descent(0.0, 1e-15, false), None);
+        let dip = quintic(|s| [graze(s)[0] - 1e-4, graze(s)[1], 2.0]);
+        assert!((dip.descent(0.0, 1e-15, false).unwrap().s - 0.39).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,66 @@
+//! Step sizes: error per step, error per unit step, or none [brasey1994].
+//!
+//! ```text
+//!     eps    accepted if err ≤ tol,    h ← h min(5, max(1/5, 9/10 (tol/err)^{1/5}))                  (1)
+//!     epus   accepted if err ≤ tol h,  h ← h min(5, max(1/5, 9/10 (tol h/err)^{1/p})),  p = 5 or 4   (2)
+//! ```
+//!
+//! After a rejection the next step does not grow. With an absolute tolerance alone an error below 1e-13 tells nothing: then h ← 1.2 h.
+
+use super::options::{Control, EventDriven, Flow};
+
+/// Smallest and largest change of a step, and the factor on the one proposed.
+const LIMITS: (f64, f64) = (0.2, 5.0);
+const SAFETY: f64 = 0.9;
+
+/// Errors below this one are rounding, where the tolerance is absolute.
+const ROUNDING: f64 = 1e-13;
+
+/// What becomes of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judgement {
+    pub accepted: bool,
+    /// Factor on the step.
+    pub factor: f64,
+    /// The error in units of what is allowed.
+    pub error: f64,
+}
+
+impl EventDriven {
+    /// Judges a step of length h whose error is `error` times the tolerance.
+    pub(super) fn judge(&self, error: f64, h: f64) -> Judgement {
+        let (allowed, order) = match (self.control, self.flow) {
+            (Control::Fixed, _) => return Judgement { accepted: true, factor: 1.0, error: 0.0 },
+            (Control::Eps, _) => (1.0, 5.0),
+            (Control::Epus, Flow::Hem5) => (h, 5.0),
+            (Control::Epus, Flow::Rkf45) => (h, 4.0),
+        };
+        let ratio = error / allowed;
+        if !ratio.is_finite() {
+            return Judgement { accepted: false, factor: LIMITS.0, error: ratio };
+        }
+        let blind = self.rtol == 0.0 && self.control == Control::Eps && error * self.atol < ROUNDING;
+        let factor = if blind { 1.2 } else { (SAFETY * ratio.powf(-1.0 / order)).clamp(LIMITS.0, LIMITS.1) };
+        Judgement { accepted: ratio <= 1.0, factor, error: ratio }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_rules_have_their_exponents_and_limits() {
+        let mut scheme = EventDriven { rtol: 0.0, atol: 1e-6, ..EventDriven::default() };
+        let judged = scheme.judge(0.5f64.powi(5), 0.1);
+        assert!(judged.accepted && (judged.factor - 1.8).abs() < 1e-14);
+        assert!(!scheme.judge(1.1, 0.1).accepted);
+        assert_eq!(scheme.judge(1e-8, 0.1).factor, 1.2);
+        assert_eq!(scheme.judge(1e-6, 0.1).factor, 5.0);
+        assert!(!scheme.judge(f64::NAN, 0.1).accepted);
+        scheme.control = Control::Epus;
+        scheme.flow = Flow::Rkf45;
+        let judged = scheme.judge(0.1 * 16.0, 0.1);
+        assert!(!judged.accepted && (judged.factor - 0.45).abs() < 1e-14);
+    }
+}

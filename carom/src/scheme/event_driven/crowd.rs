@@ -1,0 +1,60 @@
+//! Guards against events that pile up: without time between them, or too many within a step of the driver.
+
+/// Events closer than this part of the time count as one instant.
+const INSTANT: f64 = 1e-13;
+
+/// Events of one instant after which impacts are plastic, and after which the scheme gives up on it.
+const STALL: u32 = 10;
+const STUCK: u32 = 40;
+
+/// Counts of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Crowd {
+    instant: (f64, u32), // time of the first event of an instant, and how many there were
+    window: (f64, u32),  // start of a step of the driver, and events since
+    limit: u32,
+}
+
+impl Crowd {
+    /// Counts an event at `t` while the driver asks for steps of `h`.
+    pub fn count(&mut self, t: f64, h: f64, limit: u32) {
+        if self.instant.1 > 0 && (t - self.instant.0).abs() <= INSTANT * t.abs().max(1.0) {
+            self.instant.1 += 1;
+        } else {
+            self.instant = (t, 1);
+        }
+        if self.window.1 == 0 || t - self.window.0 > h {
+            self.window = (t, 0);
+        }
+        self.window.1 += 1;
+        self.limit = limit;
+    }
+
+    /// Whether time does not go on.
+    pub fn is_stalled(&self) -> bool {
+        self.instant.1 > STALL
+    }
+
+    /// Whether another scheme has to do a part.
+    pub fn is_full(&self) -> bool {
+        self.instant.1 > STUCK || (self.limit > 0 && self.window.1 > self.limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Crowd;
+
+    #[test]
+    fn stalls_and_crowds_are_told_apart() {
+        let mut crowd = Crowd::default();
+        (0..11).for_each(|_| crowd.count(1.0, 1.0, 100));
+        assert!(crowd.is_stalled() && !crowd.is_full());
+        crowd.count(1.1, 1.0, 100);
+        assert!(!crowd.is_stalled());
+        (0..100).for_each(|k| crowd.count(1.1 + 1e-3 * f64::from(k), 1.0, 100));
+        assert!(crowd.is_full());
+        crowd.count(3.0, 1.0, 100);
+        assert!(!crowd.is_full());
+    }
+}

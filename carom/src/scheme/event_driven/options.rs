@@ -1,0 +1,175 @@
+//! Options of the event-driven scheme.
+
+use crate::flow::Sorting;
+use carom_solve::{OptionError, Options};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Options of the event-driven scheme.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct EventDriven {
+    /// Method of the smooth phases: "hem5" (constraints at the velocity level) or "rkf45" (at the acceleration level).
+    pub flow: Flow,
+    /// With which of its two results "rkf45" goes on: "y5" or "y4".
+    pub propagate: Propagate,
+    /// Step control: "eps" (error per step), "epus" (error per unit step), or "fixed": the step that the driver asks for.
+    pub control: Control,
+    /// Absolute tolerance of a step, in the units of positions and velocities.
+    pub atol: f64,
+    /// Relative tolerance of a step [-]; with 0 the error is measured by `atol` alone.
+    pub rtol: f64,
+    /// What happens inside steps is read from "quintic" (Hermite) or "order-4" (exact velocity constraints, "hem5" alone); events are
+    /// located on the first in any case.
+    pub dense: Dense,
+    /// A contact with at most this normal velocity after an impact stays closed [m/s].
+    pub veps: f64,
+    /// A gap up to this value is closed when an event happens [m]; by default the rounding of positions.
+    pub geps: Option<f64>,
+    /// First step [s]; by default the one that the driver asks for.
+    pub first_step: Option<f64>,
+    /// Largest step after an event [s]; by default steps go on as before.
+    pub restart_step: Option<f64>,
+    /// Smallest step [s].
+    pub h_min: f64,
+    /// Largest step [s]; by default the one that the driver asks for.
+    pub h_max: Option<f64>,
+    /// Gaps and velocities of held constraints beyond this value are projected [m, m/s]; 0 never projects.
+    pub drift_limit: f64,
+    /// Most events within one step of the driver, after which the Moreau-Jean scheme does a part.
+    pub max_events: u32,
+    /// Length of that part [s].
+    pub hand_over_step: f64,
+    /// How the contacts that stay closed behind an edge are found: "contact" (accelerations), "lcp" (a stage of the flow) or "sort" (a
+    /// velocity step).
+    pub edge: EdgeMethod,
+}
+
+/// A method of smooth phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flow {
+    /// Half-explicit, order 5, velocity constraints exact.
+    Hem5,
+    /// Fehlberg's pair of orders 4 and 5 on the accelerations.
+    Rkf45,
+}
+
+/// A result of Fehlberg's pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Propagate {
+    /// Order 4, as in the literature on event-driven schemes.
+    Y4,
+    /// Order 5: local extrapolation.
+    Y5,
+}
+
+/// How steps are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Control {
+    /// Error per step at most the tolerance.
+    Eps,
+    /// Error per unit step at most the tolerance.
+    Epus,
+    /// No control.
+    Fixed,
+}
+
+/// A dense output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dense {
+    /// Quintic Hermite.
+    Quintic,
+    /// Order 4 with exact velocity constraints.
+    #[serde(rename = "order-4")]
+    Order4,
+}
+
+/// A choice among contacts that meet at an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EdgeMethod {
+    /// The contact problem of accelerations.
+    Contact,
+    /// The complementarity problem of a stage of the flow.
+    Lcp,
+    /// One velocity step over all of them.
+    Sort,
+}
+
+impl EventDriven {
+    /// The problem that sorts out contacts at an edge, where it is not that of accelerations.
+    pub(super) fn sorting(&self) -> Option<Sorting> {
+        match self.edge {
+            EdgeMethod::Contact => None,
+            EdgeMethod::Lcp => Some(Sorting::Stage),
+            EdgeMethod::Sort => Some(Sorting::Velocity),
+        }
+    }
+}
+
+impl Default for EventDriven {
+    fn default() -> Self {
+        EventDriven {
+            flow: Flow::Hem5,
+            propagate: Propagate::Y5,
+            control: Control::Eps,
+            atol: 1e-9,
+            rtol: 1e-9,
+            dense: Dense::Quintic,
+            veps: 1e-9,
+            geps: None,
+            first_step: None,
+            restart_step: None,
+            h_min: 1e-13,
+            h_max: None,
+            drift_limit: 1e-8,
+            max_events: 1000,
+            hand_over_step: 1e-3,
+            edge: EdgeMethod::Contact,
+        }
+    }
+}
+
+impl Options for EventDriven {
+    fn validate(&self) -> Result<(), OptionError> {
+        let positive = |name: &'static str, x: f64, what: &str| {
+            if x > 0.0 && x.is_finite() {
+                Ok(())
+            } else {
+                Err(OptionError::new(name, format!("{x} is not a finite {what} > 0")))
+            }
+        };
+        let least = |name: &'static str, x: f64, what: &str| {
+            if x >= 0.0 && x.is_finite() {
+                Ok(())
+            } else {
+                Err(OptionError::new(name, format!("{x} is not a finite {what} ≥ 0")))
+            }
+        };
+        positive("atol", self.atol, "tolerance")?;
+        least("rtol", self.rtol, "tolerance")?;
+        least("veps", self.veps, "velocity")?;
+        least("geps", self.geps.unwrap_or(0.0), "length")?;
+        positive("first-step", self.first_step.unwrap_or(1.0), "time")?;
+        positive("restart-step", self.restart_step.unwrap_or(1.0), "time")?;
+        positive("h-min", self.h_min, "time")?;
+        let largest = self.h_max.unwrap_or(f64::MAX);
+        positive("h-max", largest, "time")?;
+        if largest < self.h_min {
+            return Err(OptionError::new("h-max", format!("{largest} is less than h-min = {}", self.h_min)));
+        }
+        least("drift-limit", self.drift_limit, "length")?;
+        positive("hand-over-step", self.hand_over_step, "time")?;
+        if self.max_events == 0 {
+            return Err(OptionError::new("max-events", "at least one event is needed"));
+        }
+        if self.dense == Dense::Order4 && self.flow != Flow::Hem5 {
+            return Err(OptionError::new("dense", "order-4 belongs to the flow hem5"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,376 @@
+//! The parts of a step: where it starts, the smooth motion with its rejections, and what is left to another scheme.
+
+use super::options::{Control, EventDriven};
+use super::search::Outcome;
+use super::{Certificate, Crowd, MoreauJean, Resolution, Work};
+use crate::flow::Mode;
+use crate::scheme::{EventKind, Scheme, Step, StepError, System};
+use crate::{Mechanical, State};
+
+/// Most trials in a step.
+const TRIALS: u32 = 100;
+
+/// A gap of the size L of positions is closed up to this part of it.
+const TOUCH: f64 = 16.0 * f64::EPSILON;
+
+/// A slip that stops within this time has stopped [s].
+const STOP: f64 = 1e-12;
+
+impl EventDriven {
+    /// The phase of the step and the point where it starts.
+    pub(super) fn begin(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        from: &State,
+        h: f64,
+    ) -> Result<(), StepError> {
+        w.span = h;
+        if w.is_known && is_same(from, &w.last) {
+            w.transition.phase.copy_from(&w.ended);
+            if w.is_continuous {
+                std::mem::swap(&mut w.start, &mut w.end);
+                w.start.state.t = from.t;
+            } else {
+                w.start.state.copy_from(from);
+                w.aim(system)?;
+            }
+        } else if w.is_repeatable && is_same(from, &w.origin) {
+            w.transition.phase.copy_from(&w.begun);
+        } else {
+            w.state.copy_from(from);
+            w.set_touch(self.geps);
+            w.transition.resolution.speed = self.veps;
+            let entered = w.transition.enter(&mut w.acceleration, system, &mut w.state, false);
+            w.pass(system, entered)?;
+            w.start.state.copy_from(&w.state);
+            w.aim(system)?;
+        }
+        w.begun.copy_from(&w.transition.phase);
+        w.set_touch(self.geps);
+        Ok(())
+    }
+
+    /// Smooth motion over at most `h`, and the event that ends it; returns the time advanced.
+    pub(super) fn motion(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        h: f64,
+    ) -> Result<f64, StepError> {
+        w.transition.resolution = Resolution { flight: STOP, speed: self.veps, gap: w.touch, rise: 0.25 };
+        let Some(reach) = w.transition.reach(&mut w.acceleration, system, &w.start.state, h)? else {
+            w.state.copy_from(&w.start.state);
+            let stopped = w.transition.stop(&mut w.acceleration, system, &mut w.state);
+            w.pass(system, stopped)?;
+            w.is_continuous = false;
+            w.crowd.count(w.state.t, h, self.max_events);
+            return Ok(0.0);
+        };
+        let mut length = self.first(w, reach);
+        let mut last = StepError::NotFinite;
+        for _ in 0..TRIALS {
+            let controlled = self.control != Control::Fixed;
+            let shorter = match self.attempt(w, system, length) {
+                Ok(Some(outcome)) => {
+                    if let Some(advanced) = self.finish(w, system, (outcome, length), h)? {
+                        return Ok(advanced);
+                    }
+                    let (contact, gap) = self.passed(w).unwrap_or((crate::Key(0), 0.0));
+                    last = StepError::Tunnelled { gap, contact };
+                    0.5
+                }
+                Ok(None) => {
+                    last = StepError::TooSmall { h: length, error: w.judged.error };
+                    if w.judged.accepted { 0.5 } else { w.judged.factor.min(0.9) }
+                }
+                Err(error @ (StepError::Solve { .. } | StepError::Projection { .. })) => return Err(error),
+                Err(error) => {
+                    last = error;
+                    0.5
+                }
+            };
+            w.rejected += 1;
+            if (!controlled && !matches!(last, StepError::Tunnelled { .. })) || length <= self.h_min {
+                return Err(last);
+            }
+            w.may_grow = false;
+            length = (shorter * length).max(self.h_min);
+        }
+        Err(last)
+    }
+
+    /// The step to try first.
+    fn first(&self, w: &Work, h: f64) -> f64 {
+        if self.control == Control::Fixed {
+            return h;
+        }
+        let wanted = w.next.or(self.first_step).unwrap_or(h).min(self.h_max.unwrap_or(f64::MAX));
+        if wanted >= h * (1.0 - 1e-9) { h } else { wanted }
+    }
+
+    /// One trial over `length`: nothing if it is rejected.
+    fn attempt(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        length: f64,
+    ) -> Result<Option<Outcome>, StepError> {
+        self.advance(w, system, length)?;
+        let ends = (&w.start.state, &w.end.state);
+        let error = match (&w.fehlberg, self.control) {
+            (_, Control::Fixed) => 0.0,
+            (Some(stages), _) => stages.error(ends, length, (self.atol, self.rtol)),
+            (None, _) => w.hem5.error(ends, length, (self.atol, self.rtol)),
+        };
+        w.judged = self.judge(error, length);
+        if !w.judged.accepted {
+            return Ok(None);
+        }
+        self.observe(w, system)?;
+        let may_reject = self.control != Control::Fixed && length > self.h_min;
+        let outcome = w.search(system, length, may_reject)?;
+        Ok((outcome != Outcome::Unresolved).then_some(outcome))
+    }
+
+    /// Ends an accepted step at its end or at the event found in it. Nothing if a gap was passed unseen.
+    fn finish(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        (outcome, length): (Outcome, f64),
+        h: f64,
+    ) -> Result<Option<f64>, StepError> {
+        let mut advanced = length;
+        let mut happens = false;
+        if outcome != Outcome::Smooth {
+            match self.locate(w, system, outcome, length)? {
+                Some(u) => (advanced, happens) = (u, true),
+                None if self.passed(w).is_some() => return Ok(None),
+                // the dense output saw what the flow does not confirm
+                None => {
+                    self.advance(w, system, length)?;
+                    self.observe(w, system)?;
+                }
+            }
+            w.fill_dense(system.model, advanced);
+        }
+        if self.passed(w).is_some() {
+            return Ok(None);
+        }
+        self.book(w, system, advanced, happens)?;
+        let factor = if w.may_grow { w.judged.factor } else { w.judged.factor.min(1.0) };
+        w.next = Some((length * factor).max(self.h_min));
+        w.may_grow = true;
+        if happens {
+            w.crowd.count(w.end.state.t, h, self.max_events);
+            let changed = self.change(w, system);
+            w.pass(system, changed)?;
+            w.is_continuous = false;
+            w.next = w.next.map(|next| next.min(self.restart_step.unwrap_or(f64::MAX)));
+        } else {
+            w.state.copy_from(&w.end.state);
+            w.is_continuous = true;
+            self.correct(w, system)?;
+        }
+        Ok(Some(advanced))
+    }
+
+    /// `end` ← the flow over `h` from `start`.
+    pub(super) fn advance(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        h: f64,
+    ) -> Result<(), StepError> {
+        let (phase, from, to) = (&w.transition.phase, &w.start.state, &mut w.end.state);
+        match &mut w.fehlberg {
+            Some(stages) => stages.advance(system.model, phase, from, h, to),
+            None => w.hem5.advance(system.model, &mut w.acceleration, phase, (from, h), to),
+        }
+    }
+
+    /// All that is to be known at `end`.
+    pub(super) fn observe(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        w.look(system)
+    }
+
+    /// Back onto the constraints, where they have drifted.
+    fn correct(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        if w.transition.phase.is_free() || self.drift_limit == 0.0 {
+            return Ok(());
+        }
+        let coupling = &w.acceleration.coupling;
+        let mut drift = 0.0f64;
+        for (i, pair) in coupling.pairs.iter().enumerate() {
+            let rows = match w.transition.phase.mode(pair.key, i, pair.law) {
+                Mode::Open => continue,
+                Mode::Held | Mode::Slip(_) => 1,
+                Mode::Stick => coupling.range(i).len(),
+            };
+            drift = drift.max(pair.gap.abs());
+            for row in coupling.range(i).take(rows) {
+                drift = drift.max((coupling.rows.dot(row, &w.state.v) + coupling.drift[row]).abs());
+            }
+        }
+        if drift > self.drift_limit {
+            w.transition.project(&mut w.acceleration, system, &mut w.state)?;
+            w.is_continuous = false;
+        }
+        Ok(())
+    }
+
+    /// Impulses and work of the reactions over the smooth part, by Simpson's rule on the multipliers of (2).
+    fn book(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        h: f64,
+        happens: bool,
+    ) -> Result<(), StepError> {
+        if w.transition.phase.is_free() {
+            return Ok(());
+        }
+        // without an event the search has left the middle where it was asked for
+        let _ = happens;
+        w.sample(system, 0.5)?;
+        let rule = |a: &[f64], m: &[f64], b: &[f64], out: &mut Vec<f64>| {
+            out.clear();
+            out.extend(a.iter().zip(m).zip(b).map(|((a, m), b)| h / 6.0 * (a + 4.0 * m + b)));
+        };
+        rule(&w.start.lambda, &w.middle.lambda, &w.end.lambda, &mut w.impulse);
+        rule(&w.start.power, &w.middle.power, &w.end.power, &mut w.work);
+        w.transition.booking.smooth(&w.acceleration.coupling, &w.impulse, &w.work);
+        // the coupling belongs to the end again
+        Ok(w.acceleration.couple(system.model, w.end.state.t, &w.end.state.q)?)
+    }
+
+    /// A part of the step by the Moreau-Jean scheme; returns its length.
+    pub(super) fn hand_over(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        (from, h): (&State, f64),
+        error: Option<StepError>,
+        step: &mut Step,
+    ) -> Result<f64, StepError> {
+        let hopeless = w.transition.booking.reactions.is_empty() || w.transition.phase.is_free();
+        match error {
+            Some(error @ (StepError::Model(_) | StepError::Tunnelled { .. })) => return Err(error),
+            Some(error @ (StepError::TooSmall { .. } | StepError::NotFinite)) if hopeless => return Err(error),
+            _ => {}
+        }
+        let scheme = MoreauJean::default();
+        let length = h.min(self.hand_over_step);
+        scheme.invalidate(&mut w.rest);
+        w.invalidate();
+        w.transition.events.clear();
+        w.transition.booking.start(system.model, false, from)?;
+        let again = System { model: &mut *system.model, solver: &mut *system.solver };
+        let part = scheme.step(&mut w.rest, again, from, length, &mut w.state)?;
+        w.invalidate();
+        (step.worst, step.solves, step.evaluations) = (part.worst, part.solves, part.evaluations);
+        w.transition.booking.part(scheme.reactions(&w.rest));
+        w.transition.events.push(EventKind::HandOver, None, from, &w.state);
+        w.crowd = Crowd::default();
+        w.next = None;
+        w.dense.clear();
+        (w.is_continuous, w.is_repeatable, w.is_lost) = (false, false, true);
+        w.acceleration.couple(system.model, w.state.t, &w.state.q)?;
+        Ok(length)
+    }
+}
+
+impl Work {
+    /// Starts the books of a step.
+    pub(super) fn reset(&mut self, system: &mut System<'_, dyn Mechanical>, from: &State) -> Result<(), StepError> {
+        let constant = self.acceleration.constancy().rows;
+        self.transition.booking.start(system.model, constant, from)?;
+        self.transition.events.clear();
+        (self.transition.worst, self.transition.solves) = (Certificate::default(), 0);
+        (self.acceleration.evaluations, self.rejected) = (0, 0);
+        if let Some(stages) = &mut self.fehlberg {
+            stages.acceleration.evaluations = 0;
+        }
+        self.is_lost = false;
+        Ok(())
+    }
+
+    /// Remembers where the step has gone, and in which phase.
+    pub(super) fn remember(&mut self, from: &State, to: &State) {
+        self.is_repeatable = !self.is_lost && is_same(from, &self.start.state);
+        self.origin.copy_from(from);
+        self.last.copy_from(to);
+        self.ended.copy_from(&self.transition.phase);
+        self.is_known = !self.is_lost;
+    }
+
+    /// The model was factored by someone else.
+    pub(super) fn invalidate(&mut self) {
+        self.acceleration.invalidate();
+        self.hem5.invalidate();
+        if let Some(stages) = &mut self.fehlberg {
+            stages.acceleration.invalidate();
+        }
+    }
+
+    /// Gaps that count as closed: the user's, or the rounding of positions over a step of the driver.
+    pub(super) fn set_touch(&mut self, geps: Option<f64>) {
+        let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        self.touch = geps.unwrap_or_else(|| TOUCH * (largest(&self.state.q) + self.span * largest(&self.state.v)));
+        self.transition.resolution.gap = self.touch;
+    }
+
+    /// Fills `start` at its state.
+    fn aim(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        std::mem::swap(&mut self.start, &mut self.end);
+        let seen = self.look(system);
+        std::mem::swap(&mut self.start, &mut self.end);
+        seen
+    }
+
+    /// Fills `end` at its state.
+    pub(super) fn look(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        let State { t, q, v } = &self.end.state;
+        let phase = &self.transition.phase;
+        if self.transition.booking.reactions.is_empty() {
+            self.acceleration.evaluate(system.model, phase, (*t, q, v))?;
+            self.end.a.copy_from_slice(&self.acceleration.value);
+            return Ok(());
+        }
+        self.acceleration.survey(system.model, phase, (*t, q, v))?;
+        if self.acceleration.is_deficient {
+            self.transition.arbitrate(&mut self.acceleration, system)?;
+        }
+        self.end.take(&self.acceleration, &self.transition.phase);
+        Ok(())
+    }
+
+    /// The next phase at `state`.
+    pub(super) fn settle(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        self.transition.settle(&mut self.acceleration, system, &mut self.state, true)
+    }
+
+    /// Passes a change on; where the contact problem of a slip has no solution, stops the slip by an impulse first.
+    fn pass(
+        &mut self,
+        system: &mut System<'_, dyn Mechanical>,
+        changed: Result<(), StepError>,
+    ) -> Result<(), StepError> {
+        match changed {
+            Err(error @ StepError::Solve { .. }) => {
+                if self.transition.jam(&mut self.acceleration, system, &mut self.state)? {
+                    self.settle(system)
+                } else {
+                    Err(error)
+                }
+            }
+            other => other,
+        }
+    }
+}
+
+/// Whether two states are the same but for the rounding of time.
+fn is_same(a: &State, b: &State) -> bool {
+    a.q == b.q && a.v == b.v && (a.t - b.t).abs() <= 64.0 * f64::EPSILON * a.t.abs().max(1.0)
+}
