@@ -171,10 +171,21 @@ impl Reactions {
         self.projection.clone_from(&other.projection);
         self.work.clear();
         self.work.extend((0..other.impulse.len()).map(|row| other.work(row)));
+        self.multiplier.clone_from(&other.multiplier);
+        self.levels.clone_from(&other.levels);
+        self.chains.clone_from(&other.chains);
     }
 
     /// Adds what the laws did in a step right after this one: velocities are those before the first and after the last action.
     fn append(&mut self, next: &Reactions) {
+        // outputs and λ are those of the end; measures of higher order add up
+        if !(next.multiplier.is_empty() && next.chains.is_empty()) {
+            self.after.clone_from(&next.after);
+        }
+        self.multiplier.clone_from(&next.multiplier);
+        for (sum, more) in self.levels.iter_mut().zip(&next.levels) {
+            *sum += more;
+        }
         for i in 0..self.len() {
             let Some(j) = next.find(self.key(i), i) else { continue };
             if let (Some(sum), Some(more)) = (self.projection.get_mut(i), next.projection.get(j)) {
