@@ -29,5 +29,5 @@ pub mod testbed;
 pub use coupling::{Coupling, Key, Pair};
 pub use model::{Constancy, FirstOrder, Labels, Mechanical, ModelError, Space};
 pub use scheme::{SCHEMES, Scheme, SchemeInfo, Step, StepError, Stepper};
-pub use simulation::{Simulation, SimulationError, Solution, simulate};
+pub use simulation::{Simulation, SimulationError, Solution, simulate, simulate_first_order};
 pub use state::State;

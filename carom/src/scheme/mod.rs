@@ -8,7 +8,9 @@ use carom_solve::{Certificate, Law, OptionDoc, OptionError, Options, Rows, Solve
 use serde_json::Value;
 
 mod bound;
+pub mod catching_up;
 pub mod doubling;
+pub mod euler_moreau;
 mod forecast;
 mod gap_problem;
 pub mod higher_order;
@@ -18,7 +20,9 @@ pub mod projection;
 pub mod schatzman_paoli;
 
 pub use bound::{Bound, Stepper};
+pub use catching_up::CatchingUp;
 pub use doubling::{Accuracy, Doubled, Estimator};
+pub use euler_moreau::{Collocation, EulerMoreau};
 pub use forecast::Forecast;
 pub use higher_order::HigherOrder;
 pub use moreau_jean::{MoreauJean, ReactionDirection};
@@ -414,6 +418,8 @@ pub const SCHEMES: &[SchemeRow] = &[
     SchemeRow::of::<HigherOrder>(),
     SchemeRow::of::<SchatzmanPaoli>(),
     SchemeRow::of::<PositionLevel>(),
+    SchemeRow::of::<EulerMoreau>(),
+    SchemeRow::of::<CatchingUp>(),
 ];
 
 /// The row of a scheme by name.

@@ -12,7 +12,7 @@ pub use controller::{Controller, FixedStep, StandardControl, Verdict};
 pub use impact::{Impact, ImpactDetector};
 pub use ledger::{EnergyLedger, LedgerObserver};
 pub use observer::{GapMonitor, Observer, StepView};
-pub use solution::{Recorder, Snapshot, Solution, simulate, simulate_adaptive};
+pub use solution::{Recorder, Snapshot, Solution, simulate, simulate_adaptive, simulate_first_order};
 
 use crate::scheme::{SchemeError, Step, StepError, Stepper};
 use crate::{Key, ModelError};
