@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use carom::ModelError;
-use carom::scheme::Stepper;
+use carom::scheme::{Family, Stepper};
 use carom::simulation::{Impact, ImpactDetector, Observer, StepView};
 
 use super::Scene;
@@ -38,6 +38,8 @@ pub enum Quantity {
     Max(Column),
     /// The sum over all steps, without the initial value.
     Sum(Column),
+    /// The mean over time, of the straight lines between the steps.
+    Mean(Column),
     /// The number of impacts.
     Impacts,
 }
@@ -49,7 +51,7 @@ impl Expectation {
     }
 }
 
-const QUANTITIES: [&str; 5] = ["final", "min", "max", "sum", "impacts"];
+const QUANTITIES: [&str; 6] = ["final", "min", "max", "sum", "mean", "impacts"];
 
 /// Reads one expectation; `columns` are all columns of the scene.
 pub(super) fn read(table: &ExpectTable, columns: &[(String, Column)], context: &mut Context) -> Option<Expectation> {
@@ -97,10 +99,12 @@ fn quantity(table: &ExpectTable, columns: &[(String, Column)], context: &mut Con
         "min" => Quantity::Min,
         "max" => Quantity::Max,
         "sum" => Quantity::Sum,
+        "mean" => Quantity::Mean,
         _ => {
             let hint = match nearest(word, QUANTITIES) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\" or \"impacts\"".into(),
+                None => "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\", \"mean NAME\" or \"impacts\""
+                    .into(),
             };
             context.out.error(&table.quantity.place, format!("unknown quantity {text:?}")).hint(hint);
             return None;
@@ -114,6 +118,10 @@ fn quantity(table: &ExpectTable, columns: &[(String, Column)], context: &mut Con
     let names = columns.iter().map(|(name, _)| name.as_str()).chain(short);
     let hint = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
+        None if context.family == Family::FirstOrder => {
+            "columns are t, x.STATE, y.ROW, lambda.ROW, impulse.ROW, output.NAME; in circuits v.NODE, v.ELEMENT, i.ELEMENT"
+                .into()
+        }
         None => "columns are t, q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, energy.total, output.NAME".into(),
     };
     context.out.error(&table.quantity.place, format!("there is no result column `{name}`")).hint(hint);
@@ -123,6 +131,7 @@ fn quantity(table: &ExpectTable, columns: &[(String, Column)], context: &mut Con
 /// A column by its name, or a coordinate or velocity by its short name.
 fn find(name: &str, columns: &[(String, Column)], context: &Context) -> Option<Column> {
     let short = match name.strip_suffix('\'') {
+        Some(_) if context.family == Family::FirstOrder => None,
         Some(name) => context.index.get(name).map(|&i| Column::Velocity(i)),
         None => context.index.get(name).map(|&i| Column::Position(i)),
     };
@@ -145,6 +154,10 @@ pub struct Watch {
     at: Vec<Option<usize>>,
     row: Vec<f64>,
     actual: Vec<f64>,
+    // time and values of the step before, for means and for what only steps have
+    before: (f64, Vec<f64>),
+    start: f64,
+    of_steps: Vec<bool>,
     detector: ImpactDetector<fn(Impact)>,
 }
 
@@ -155,19 +168,36 @@ impl Scene {
         for expectation in &self.expectations {
             at.push(match expectation.quantity {
                 Quantity::Impacts => None,
-                Quantity::Final(c) | Quantity::Min(c) | Quantity::Max(c) | Quantity::Sum(c) => {
+                Quantity::Final(c) | Quantity::Min(c) | Quantity::Max(c) | Quantity::Sum(c) | Quantity::Mean(c) => {
                     columns.push(c);
                     Some(columns.len() - 1)
                 }
             });
         }
+        let of_steps = columns.iter().map(|column| self.is_of_steps(*column)).collect();
         Watch {
             actual: vec![0.0; self.expectations.len()],
+            before: (self.span.start, Vec::new()),
+            start: self.span.start,
+            of_steps,
             expectations: self.expectations.clone(),
             sampler: self.sampler(&columns),
             at,
             row: Vec::new(),
             detector: ImpactDetector::new(|_| {}),
+        }
+    }
+}
+
+impl Scene {
+    /// Whether a column has no value before the first step: multipliers, and what is computed from them.
+    fn is_of_steps(&self, column: Column) -> bool {
+        match column {
+            Column::Multiplier(_) | Column::After(_) => true,
+            Column::Output(_) => {
+                self.family == Family::FirstOrder && self.outputs.uses_multipliers(self.coordinates.len())
+            }
+            _ => false,
         }
     }
 }
@@ -187,17 +217,33 @@ impl Watch {
 
     fn see(&mut self, stepper: &mut dyn Stepper, first: bool) -> Result<(), ModelError> {
         self.sampler.sample(stepper, &mut self.row)?;
+        let t = stepper.to().t;
+        let (earlier, previous) = (self.before.0, &self.before.1);
         for (k, expectation) in self.expectations.iter().enumerate() {
-            let value = self.at[k].and_then(|at| self.row.get(at)).copied().unwrap_or(0.0);
+            let at = self.at[k].unwrap_or(usize::MAX);
+            let value = self.row.get(at).copied().unwrap_or(0.0);
+            // there is no smallest or largest value yet
+            let fresh = first || previous.get(at).is_none_or(|x| x.is_nan());
             let actual = &mut self.actual[k];
             *actual = match expectation.quantity {
                 Quantity::Impacts => self.detector.count as f64,
-                Quantity::Sum(_) if first => 0.0,
+                Quantity::Sum(_) | Quantity::Mean(_) if first => 0.0,
                 Quantity::Sum(_) => *actual + value,
-                Quantity::Min(_) if !first => actual.min(value),
-                Quantity::Max(_) if !first => actual.max(value),
+                Quantity::Mean(_) => {
+                    let old = if fresh { value } else { previous.get(at).copied().unwrap_or(value) };
+                    let integral = *actual * (earlier - self.start) + 0.5 * (old + value) * (t - earlier);
+                    integral / (t - self.start)
+                }
+                Quantity::Min(_) if !fresh => actual.min(value),
+                Quantity::Max(_) if !fresh => actual.max(value),
                 Quantity::Final(_) | Quantity::Min(_) | Quantity::Max(_) => value,
             };
+        }
+        self.before.0 = t;
+        self.before.1.clone_from(&self.row);
+        if first {
+            let lacking = self.before.1.iter_mut().zip(&self.of_steps).filter(|(_, of_steps)| **of_steps);
+            lacking.for_each(|(x, _)| *x = f64::NAN);
         }
         Ok(())
     }
