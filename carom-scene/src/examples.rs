@@ -17,6 +17,14 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("pendulum-ring", include_str!("../../examples/pendulum-ring.toml")),
     ("two-mass-chain", include_str!("../../examples/two-mass-chain.toml")),
     ("newtons-cradle", include_str!("../../examples/newtons-cradle.toml")),
+    ("play-operator", include_str!("../../examples/play-operator.toml")),
+    ("swept-disc", include_str!("../../examples/swept-disc.toml")),
+    ("swept-corner", include_str!("../../examples/swept-corner.toml")),
+    ("diode-bridge", include_str!("../../examples/diode-bridge.toml")),
+    ("rectifier", include_str!("../../examples/rectifier.toml")),
+    ("buck-converter", include_str!("../../examples/buck-converter.toml")),
+    ("sliding-mode", include_str!("../../examples/sliding-mode.toml")),
+    ("twisting-controller", include_str!("../../examples/twisting-controller.toml")),
 ];
 
 /// The text of the example of this name.
