@@ -25,6 +25,7 @@ pub mod scheme;
 pub mod simulation;
 mod state;
 pub mod testbed;
+pub mod zero_dynamics;
 
 pub use coupling::{Coupling, Key, Pair};
 pub use model::{Constancy, FirstOrder, Labels, Mechanical, ModelError, Space};

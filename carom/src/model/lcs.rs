@@ -55,6 +55,7 @@ pub struct Lcs {
     matrices: Matrices,
     state_source: Option<Source>,
     output_source: Option<Source>,
+    constant: bool, // sources do not depend on time
     laws: Vec<(String, Law)>,
     timed: Vec<(usize, TimedLaw)>,
     names: Vec<String>,
@@ -107,6 +108,7 @@ impl Lcs {
             matrices,
             state_source: None,
             output_source: None,
+            constant: true,
             timed: Vec::new(),
             names: (0..n).map(|i| format!("x{i}")).collect(),
             initial: State::new(0.0, initial, &[]),
@@ -125,6 +127,7 @@ impl Lcs {
         a: impl FnMut(f64, &mut [f64]) -> Result<(), ModelError> + Send + 'static,
     ) -> Self {
         self.state_source = Some(Box::new(a));
+        self.constant = false;
         self
     }
 
@@ -134,25 +137,28 @@ impl Lcs {
         c: impl FnMut(f64, &mut [f64]) -> Result<(), ModelError> + Send + 'static,
     ) -> Self {
         self.output_source = Some(Box::new(c));
+        self.constant = false;
         self
     }
 
     /// Constant a.
     pub fn with_constant_state_source(self, a: &[f64]) -> Self {
-        let a = a.to_vec();
-        self.with_state_source(move |_, out| {
+        let (a, constant) = (a.to_vec(), self.constant);
+        let source = move |_, out: &mut [f64]| {
             out.iter_mut().zip(&a).for_each(|(o, a)| *o = *a);
             Ok(())
-        })
+        };
+        Lcs { constant, ..self.with_state_source(source) }
     }
 
     /// Constant c.
     pub fn with_constant_output_source(self, c: &[f64]) -> Self {
-        let c = c.to_vec();
-        self.with_output_source(move |_, out| {
+        let (c, constant) = (c.to_vec(), self.constant);
+        let source = move |_, out: &mut [f64]| {
             out.iter_mut().zip(&c).for_each(|(o, c)| *o = *c);
             Ok(())
-        })
+        };
+        Lcs { constant, ..self.with_output_source(source) }
     }
 
     /// A law that depends on time: schemes ask for it at the time at which they impose it. It must have one row.
@@ -201,6 +207,11 @@ impl Lcs {
     /// Whether laws depend on time.
     pub fn is_switched(&self) -> bool {
         !self.timed.is_empty()
+    }
+
+    /// Whether a and c are constant.
+    pub fn has_constant_sources(&self) -> bool {
+        self.constant
     }
 
     /// `out ← a(t)`.

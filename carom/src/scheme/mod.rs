@@ -14,6 +14,7 @@ pub mod euler_moreau;
 mod forecast;
 mod gap_problem;
 pub mod higher_order;
+pub mod homsp;
 pub mod moreau_jean;
 pub mod position_level;
 pub mod projection;
@@ -25,6 +26,7 @@ pub use doubling::{Accuracy, Doubled, Estimator};
 pub use euler_moreau::{Collocation, EulerMoreau};
 pub use forecast::Forecast;
 pub use higher_order::HigherOrder;
+pub use homsp::Homsp;
 pub use moreau_jean::{MoreauJean, ReactionDirection};
 pub use position_level::PositionLevel;
 pub use projection::combined::CombinedProjection;
@@ -238,6 +240,8 @@ pub enum SchemeError {
     Blind { scheme: &'static str, estimator: &'static str, reason: &'static str },
     #[error("scheme `{scheme}` cannot have adaptive steps: {reason}")]
     EqualSteps { scheme: &'static str, reason: &'static str },
+    #[error("scheme `{scheme}` cannot treat this system: {source}")]
+    ZeroDynamics { scheme: &'static str, source: Box<crate::zero_dynamics::ZeroDynamicsError> },
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error(transparent)]
@@ -420,6 +424,7 @@ pub const SCHEMES: &[SchemeRow] = &[
     SchemeRow::of::<PositionLevel>(),
     SchemeRow::of::<EulerMoreau>(),
     SchemeRow::of::<CatchingUp>(),
+    SchemeRow::of::<Homsp>(),
 ];
 
 /// The row of a scheme by name.
