@@ -15,14 +15,15 @@ pub enum Reference<'a> {
 pub struct Computed {
     solution: Solution,
     q: Graph,
-    v: Graph,
+    /// First-order systems have none.
+    v: Option<Graph>,
 }
 
 impl Computed {
     pub fn new(solution: Solution) -> Result<Computed, MeasureError> {
         let (nq, nv) = solution.dofs();
         let q = Graph::polyline(&solution.t, solution.positions(), nq)?;
-        let v = Graph::staircase(&solution.t, solution.velocities(), nv)?;
+        let v = (nv > 0).then(|| Graph::staircase(&solution.t, solution.velocities(), nv)).transpose()?;
         Ok(Computed { solution, q, v })
     }
 
@@ -50,19 +51,19 @@ impl Reference<'_> {
         }
     }
 
-    /// Filled-in graphs of positions and velocities, sampled well below `tolerance`.
-    pub(super) fn graphs(
-        &self,
-        from: f64,
-        to: f64,
-        tolerance: f64,
-    ) -> Result<(Cow<'_, Graph>, Cow<'_, Graph>), MeasureError> {
+    /// Filled-in graph of positions, sampled well below `tolerance`.
+    pub(super) fn positions(&self, from: f64, to: f64, tolerance: f64) -> Result<Cow<'_, Graph>, MeasureError> {
         match self {
-            Reference::Exact(exact) => Ok((
-                Cow::Owned(Graph::position(*exact, from, to, tolerance / 10.0)?),
-                Cow::Owned(Graph::velocity(*exact, from, to, tolerance / 10.0)?),
-            )),
-            Reference::Computed(computed) => Ok((Cow::Borrowed(&computed.q), Cow::Borrowed(&computed.v))),
+            Reference::Exact(exact) => Ok(Cow::Owned(Graph::position(*exact, from, to, tolerance / 10.0)?)),
+            Reference::Computed(computed) => Ok(Cow::Borrowed(&computed.q)),
+        }
+    }
+
+    /// Filled-in graph of velocities, likewise.
+    pub(super) fn velocities(&self, from: f64, to: f64, tolerance: f64) -> Result<Cow<'_, Graph>, MeasureError> {
+        match self {
+            Reference::Exact(exact) => Ok(Cow::Owned(Graph::velocity(*exact, from, to, tolerance / 10.0)?)),
+            Reference::Computed(computed) => computed.v.as_ref().map(Cow::Borrowed).ok_or(MeasureError::Empty),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::examples;
 use crate::failure::{Failure, print};
 use crate::progress::{interrupted, watch_for_interrupts};
 use crate::run::stem;
+use carom::scheme::Family;
 use carom::{Simulation, Solution};
 use carom_analysis::convergence::{Computed, Reference, Study, study, study_tolerances};
 use carom_analysis::error::MeasureError;
@@ -25,6 +26,16 @@ struct Studies<'a> {
     /// What the errors are measured against.
     reference: String,
     studies: Vec<Study>,
+}
+
+impl Studies<'_> {
+    /// What has errors, as letters of studies and as written: first-order systems have states alone.
+    fn sides(&self) -> &'static [(char, &'static str, &'static str)] {
+        match self.scene.family {
+            Family::Mechanical => &[('q', "q", "positions"), ('v', "v", "velocities")],
+            Family::FirstOrder => &[('q', "x", "states")],
+        }
+    }
 }
 
 pub fn converge(arguments: &ConvergeArguments) -> Result<(), Failure> {

@@ -4,6 +4,7 @@ use super::Run;
 use crate::console::say;
 use crate::failure::Failure;
 use crate::list::plain_table;
+use carom::scheme::Family;
 use carom_analysis::results::Status;
 use comfy_table::CellAlignment;
 use std::path::Path;
@@ -29,8 +30,10 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     for path in &run.paths {
         row(&format!("  by {}", path.methods), path.problems.to_string());
     }
-    row("impacts", summary.impacts.to_string());
-    if let Some(gap) = summary.smallest_gap.overall {
+    let mechanical = run.scene.family == Family::Mechanical;
+    // a row of a first-order model that begins to act
+    row(if mechanical { "impacts" } else { "activations" }, summary.impacts.to_string());
+    if let Some(gap) = summary.smallest_gap.overall.filter(|_| mechanical) {
         row("smallest gap", format!("{gap:.6e} m"));
     }
     if let Some(energy) = &summary.energy {
