@@ -97,13 +97,19 @@ impl Lcs {
         if !initial.iter().all(|x| x.is_finite()) {
             return Err(LcsError::Initial);
         }
+        Ok(Lcs::assemble(matrices, laws, initial))
+    }
+
+    /// The system of matrices whose sizes are known to be right.
+    pub(crate) fn assemble(matrices: Matrices, laws: Vec<(String, Law)>, initial: &[f64]) -> Self {
+        let (n, m) = (initial.len(), laws.len());
         let zero = |row: &[f64]| row.iter().all(|x| *x == 0.0);
         let algebraic = match &matrices.e {
             Some(e) => e.chunks_exact(n.max(1)).map(zero).collect(),
             None => vec![false; n],
         };
         let rows = [sparse(&matrices.c, m, n), sparse(&transpose(&matrices.b, n, m), m, n), sparse(&matrices.d, m, m)];
-        Ok(Lcs {
+        Lcs {
             n,
             matrices,
             state_source: None,
@@ -118,7 +124,7 @@ impl Lcs {
             at: f64::NAN,
             lu: DenseLu::default(),
             laws,
-        })
+        }
     }
 
     /// a(t).

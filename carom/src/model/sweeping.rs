@@ -154,7 +154,13 @@ impl Sweeping {
                 return Err(SweepingError::Coordinate { piece: piece.name.clone(), coordinate, n });
             }
         }
-        Ok(Sweeping {
+        Ok(Sweeping::assemble(pieces, initial))
+    }
+
+    /// The process of pieces that are known to be right.
+    pub(crate) fn assemble(pieces: Vec<Piece>, initial: &[f64]) -> Self {
+        let n = initial.len();
+        Sweeping {
             initial: State::new(0.0, initial, &[]),
             pieces,
             drift: None,
@@ -165,7 +171,7 @@ impl Sweeping {
             plus: vec![0.0; n],
             tangent: Vec::new(),
             lu: DenseLu::default(),
-        })
+        }
     }
 
     /// f(t, u), with u̇ = f inside the set.
