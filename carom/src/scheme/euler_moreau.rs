@@ -16,9 +16,9 @@
 //! round-off, without chatter. Laws that are switched in time are those at t⁺ (t_m in (3)).
 //!
 //! Order 1 with θ = 1 (default). θ = 1/2, γ = 1 has order 2 where λ acts on a continuous output through relative degree 1 (a rectifier with
-//! an inductive load), and order 1 where the output sees λ directly (a diode bridge): λ is not centred. (3) has order 2 in both while no
-//! law changes within a step; sums over many such changes remain of order 2 if these meet λ = 0, y = 0. With γ < 1 the scheme remembers λ from step to
-//! step, from λ = 0 at the start.
+//! an inductive load), and order 1 where the output sees λ directly (a diode bridge): λ is not centred. There (3) has order 2. With relative degree
+//! 1 (3) is not advised: laws hold at midpoints alone, and outputs at grid points alternate about their bound. With γ < 1 the scheme remembers λ
+//! from step to step, from λ = 0 at the start.
 //!
 //! With relative degree 2 and more, between λ and an output under a unilateral law, the scheme runs and is *inconsistent*: λ grows like h⁻ʳ
 //! and the state after an impact depends on h [acary2008homsp]. Take `homsp` there.

@@ -20,7 +20,8 @@
 //! differentiated by central differences of their values, over spans that balance truncation and rounding. They should be smooth to the order in
 //! which they enter.
 //!
-//! After (4) z_j⁺ = 0 exactly where μ_j > 0. In the test of (4) z ≤ 10⁻¹² of the terms that z is made of counts as z ≤ 0; z itself is not touched.
+//! After (4) z_j⁺ = 0 exactly where μ_j > 0. In the test of (4) z ≤ 10⁻¹² max(|z|, |ξ|, terms that z is made of) counts as z ≤ 0 (scaled variables);
+//! z itself is not touched.
 //!
 //! Order 1 (in the Hausdorff distance of graphs; pointwise away from jumps). `levels` are the μ of each chain, `impulse` is μ_r.
 
@@ -39,7 +40,7 @@ use sources::Sources;
 
 mod sources;
 
-/// z below this part of its terms counts as zero in the choice of active levels.
+/// z below this part of the state counts as zero in the choice of active levels.
 const CLOSED: f64 = 1e-12;
 
 /// Options of the higher-order sweeping process: none.
@@ -313,6 +314,9 @@ impl Chains {
         let eta = h * self.form.scaled().time;
         self.free.copy_from_slice(&self.z);
         self.sources.add_forcing(eta, &mut self.free);
+        // sizes of what moves in the step
+        self.buffer.copy_from_slice(&self.free);
+        self.buffer.iter_mut().zip(&self.z).for_each(|(b, z)| *b = z.abs() + (*b - z).abs());
         self.lu.solve(&mut self.free);
         Ok(())
     }
@@ -321,6 +325,7 @@ impl Chains {
     fn choose(&mut self) {
         let n = self.z.len();
         self.active.clear();
+        let state = self.z.iter().fold(0.0f64, |m, z| m.max(z.abs()));
         for (i, chain) in self.reactions.chains.windows(2).enumerate() {
             for k in chain[0]..chain[1] {
                 self.active.push(k);
@@ -328,9 +333,9 @@ impl Chains {
                     continue;
                 }
                 let row = &self.propagator[k * n..(k + 1) * n];
-                let moved: f64 = row.iter().zip(&self.z).map(|(p, z)| p * z.abs()).sum();
+                let moved: f64 = row.iter().zip(&self.buffer).map(|(p, z)| p * z).sum();
                 // written so that a NaN stays in, to be reported by the solver
-                if self.z[k] > CLOSED * (self.terms[k] + moved) {
+                if self.z[k] > CLOSED * state.max(self.terms[k] + moved) {
                     break;
                 }
             }
