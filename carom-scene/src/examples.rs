@@ -25,6 +25,7 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("buck-converter", include_str!("../../examples/buck-converter.toml")),
     ("sliding-mode", include_str!("../../examples/sliding-mode.toml")),
     ("twisting-controller", include_str!("../../examples/twisting-controller.toml")),
+    ("higher-order-sweeping", include_str!("../../examples/higher-order-sweeping.toml")),
 ];
 
 /// The text of the example of this name.

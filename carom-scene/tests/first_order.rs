@@ -33,6 +33,7 @@ fn examples_reproduce_their_numbers() {
         "buck-converter",
         "sliding-mode",
         "twisting-controller",
+        "higher-order-sweeping",
     ] {
         let scene = scene(name, &Overrides::default());
         assert_eq!(scene.family, Family::FirstOrder);

@@ -2,12 +2,14 @@
 
 use crate::error::{Graph, MeasureError};
 use carom::Solution;
-use carom::testbed::ExactSolution;
+use carom::testbed::{ExactSolution, ExactState};
 use std::borrow::Cow;
 
 /// A trajectory taken as true.
 pub enum Reference<'a> {
     Exact(&'a dyn ExactSolution),
+    /// Of a first-order system.
+    State(&'a dyn ExactState),
     Computed(&'a Computed),
 }
 
@@ -47,6 +49,7 @@ impl Reference<'_> {
     pub fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
         match self {
             Reference::Exact(exact) => exact.at(t, q, v),
+            Reference::State(exact) => exact.at(t, q),
             Reference::Computed(computed) => computed.at(t, q, v),
         }
     }
@@ -55,6 +58,8 @@ impl Reference<'_> {
     pub(super) fn positions(&self, from: f64, to: f64, tolerance: f64) -> Result<Cow<'_, Graph>, MeasureError> {
         match self {
             Reference::Exact(exact) => Ok(Cow::Owned(Graph::position(*exact, from, to, tolerance / 10.0)?)),
+            // states have kinks, which cost samples
+            Reference::State(exact) => Ok(Cow::Owned(Graph::state(*exact, from, to, tolerance / 4.0)?)),
             Reference::Computed(computed) => Ok(Cow::Borrowed(&computed.q)),
         }
     }
@@ -63,6 +68,7 @@ impl Reference<'_> {
     pub(super) fn velocities(&self, from: f64, to: f64, tolerance: f64) -> Result<Cow<'_, Graph>, MeasureError> {
         match self {
             Reference::Exact(exact) => Ok(Cow::Owned(Graph::velocity(*exact, from, to, tolerance / 10.0)?)),
+            Reference::State(_) => Err(MeasureError::Empty),
             Reference::Computed(computed) => computed.v.as_ref().map(Cow::Borrowed).ok_or(MeasureError::Empty),
         }
     }

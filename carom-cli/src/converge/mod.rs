@@ -15,6 +15,7 @@ use carom::scheme::Family;
 use carom::{Simulation, Solution};
 use carom_analysis::convergence::{Computed, Reference, Study, study, study_tolerances};
 use carom_analysis::error::MeasureError;
+use carom_scene::scene::Exact;
 use carom_scene::{Overrides, Scene};
 use plan::Plans;
 use std::path::PathBuf;
@@ -83,7 +84,13 @@ fn measure<'a>(
     let measured = |e: MeasureError| Failure::Computation(format!("the errors cannot be measured: {e}"));
     let computed;
     let (reference, described) = match &scene.reference {
-        Some(exact) => (Reference::Exact(exact.solution.as_ref()), format!("the exact solution of {}", exact.testbed)),
+        Some(exact) => {
+            let reference = match &exact.solution {
+                Exact::Motion(exact) => Reference::Exact(exact.as_ref()),
+                Exact::State(exact) => Reference::State(exact.as_ref()),
+            };
+            (reference, format!("the exact solution of {}", exact.testbed))
+        }
         None => {
             let (solution, described) = reference_run(arguments, &plans, methods)?;
             computed = Computed::new(solution).map_err(measured)?;

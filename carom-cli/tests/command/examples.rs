@@ -114,6 +114,7 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
             ),
         ),
         ("sliding-mode", 5000, 1, first_order(&["x", "w"], &["relay"], &["output.late"])),
+        ("higher-order-sweeping", 100, 1, first_order(&["z1", "z2", "z3", "xi1", "xi2"], &["stop"], &[])),
         ("twisting-controller", 6000, 1, first_order(&["x", "w"], &["position", "velocity"], &[])),
     ]
 }

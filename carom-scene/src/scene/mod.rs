@@ -32,7 +32,7 @@ pub use choice::Choice;
 pub use draw::{Drawing, Shape, ShapeKind};
 pub use expect::{Expectation, Outcome, Quantity, Watch};
 pub use output::{Column, Evaluator, Outputs, Sampler, multipliers};
-pub use reference::Reference;
+pub use reference::{Exact, Reference};
 pub use span::TimeSpan;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
