@@ -31,7 +31,12 @@ impl ActiveSet {
     /// Solves (1). `z` is as before where its solution is none of the problem.
     pub(super) fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Option<Certificate> {
         let m = problem.size();
-        if !problem.is_kept() || m > ROWS || problem.laws().len() != m || z.lambda.len() != m {
+        // one row has a closed form
+        if !(2..=ROWS).contains(&m) || problem.laws().len() != m {
+            return None;
+        }
+        self.reserve(m);
+        if !problem.is_kept() || z.lambda.len() != m {
             return None;
         }
         self.guess.clear();
@@ -50,6 +55,17 @@ impl ActiveSet {
             z.lambda.copy_from_slice(&self.guess);
         }
         solved
+    }
+
+    /// Room for m rows, so that nothing is allocated when the first guess comes.
+    fn reserve(&mut self, m: usize) {
+        if self.guess.capacity() < m {
+            self.w.reserve(m * m);
+            self.basic.reserve(m);
+            self.guess.reserve(m);
+            self.unknown.reserve(m);
+            self.lu.matrix_mut(m);
+        }
     }
 
     fn solve_basic(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Option<()> {
