@@ -162,3 +162,44 @@ fn similarity_transforms_change_nothing() {
         }
     }
 }
+
+/// Relative degrees that differ: the system of degree 3 and one of degree 1 side by side, hidden by a change of basis, move as alone.
+#[test]
+fn degrees_may_differ_from_row_to_row() {
+    let exact = ThirdDegree::default();
+    let plain = exact.matrices();
+    // ẋ = −x − cos-like push of a second oscillator: x₆' = −x₆ + x₇ + 2λ₂, x₇' = x₈, x₈' = −x₇;  w₂ = x₆
+    let other = Matrices {
+        e: None,
+        a: vec![-1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0],
+        b: vec![2.0, 0.0, 0.0],
+        c: vec![1.0, 0.0, 0.0],
+        d: vec![],
+    };
+    let start = [0.3, -1.0, 0.5];
+    let (h, end) = (0.01, 10.0);
+    let alone = [run(exact.model(), end, h), run(Lcs::new(other.clone(), rows(&["other"]), &start).unwrap(), end, h)];
+    assert!(alone[1].levels.iter().any(|mu| mu[0] > 0.0) && alone[1].levels.iter().any(|mu| mu[0] == 0.0));
+    let (mut a, mut b, mut c) = (DMatrix::zeros(8, 8), DMatrix::zeros(8, 2), DMatrix::zeros(2, 8));
+    a.view_mut((0, 0), (5, 5)).copy_from(&DMatrix::from_row_slice(5, 5, &plain.a));
+    a.view_mut((5, 5), (3, 3)).copy_from(&DMatrix::from_row_slice(3, 3, &other.a));
+    // rows in the other order
+    (b[(2, 1)], b[(5, 0)]) = (1.0, 2.0);
+    (c[(1, 0)], c[(0, 5)]) = (1.0, 1.0);
+    let mut rng = Pcg64::seed_from_u64(9);
+    let t = DMatrix::from_fn(8, 8, |i, j| f64::from(u8::from(i == j)) + 0.3 * rng.random_range(-1.0..1.0f64));
+    let inverse = t.clone().try_inverse().unwrap();
+    let flat = |m: DMatrix<f64>| m.transpose().as_slice().to_vec();
+    let x = DMatrix::from_row_slice(8, 1, &[1.0, 0.0, 0.0, 0.0, 0.0, 0.3, -1.0, 0.5]);
+    let matrices =
+        Matrices { a: flat(&t * a * &inverse), b: flat(&t * b), c: flat(c * inverse), ..Matrices::default() };
+    let lcs = Lcs::new(matrices, rows(&["other", "stop"]), &flat(&t * x)).unwrap();
+    assert_eq!(degrees(&lcs), Ok(vec![1, 3]));
+    let both = run(lcs, end, h);
+    for k in 0..both.t.len() {
+        let wanted: Vec<f64> = alone[1].levels[k].iter().chain(&alone[0].levels[k]).copied().collect();
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
+        assert!(near(&both.levels[k], &wanted), "step {k}: {:?} {wanted:?}", both.levels[k]);
+        assert!(near(&both.outputs[k], &[alone[1].outputs[k][0], alone[0].outputs[k][0]]), "step {k}");
+    }
+}
