@@ -292,3 +292,21 @@ fn schemes_of_the_other_family_are_refused() {
     let found = examples::load("bouncing-ball", &overrides).unwrap().unwrap_err();
     assert!(found[0].to_string().contains("mechanical"), "{}", found[0]);
 }
+
+/// The model files of the documentation are read without errors.
+#[test]
+fn documented_files() {
+    let text = include_str!("../../docs/model-files.md");
+    let blocks = text.split("```toml\n").skip(1).filter_map(|part| part.split_once("```")).map(|(block, _)| block);
+    let mut count = 0;
+    for block in blocks {
+        let kind = |name: &str| block.contains(&format!("kind = \"{name}\""));
+        let head = "version = 1\nname = \"d\"\nparameters = { L = 1, C = 1 }\nsimulation = { end = 1, step = 0.1 }\n";
+        let whole = if block.starts_with("version") { block.to_string() } else { format!("{head}{block}") };
+        if ["sweeping", "lcs", "first-order", "circuit"].into_iter().any(kind) {
+            load(&whole).unwrap_or_else(|all| panic!("{}\n{whole}", all[0]));
+            count += 1;
+        }
+    }
+    assert_eq!(count, 4);
+}

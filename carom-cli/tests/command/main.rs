@@ -5,6 +5,7 @@ mod converge;
 mod dump;
 mod examples;
 mod failures;
+mod first_order;
 mod mistakes;
 mod options;
 mod pages;

@@ -137,9 +137,9 @@ const TESTBED: [Row; 11] = [
     },
     Row {
         name: "third-degree",
-        defaults: || json!({ "sign": 1, "duration": 10 }),
+        defaults: || json!({ "reading": 1, "duration": 10 }),
         make: |t| {
-            let sign = if get(&t, "sign")? < 0.0 { Sign::Minus } else { Sign::Plus };
+            let sign = if get(&t, "reading")? < 0.0 { Sign::Minus } else { Sign::Plus };
             // far enough for every span of a study
             state(ThirdDegree::new(sign, get(&t, "duration")?.clamp(0.0, 1e3)))
         },
