@@ -81,8 +81,7 @@ pub(super) fn judge_with_equalities(matrix: &DMatrix<f64>, laws: &[Law]) -> PMat
 fn counter_example(matrix: DMatrix<f64>, rows: &[usize]) -> Option<(Vec<usize>, f64)> {
     let (&first, rest) = rows.split_first()?;
     let pivot = matrix[(0, 0)];
-    // written so that a NaN is refused as well
-    if !(pivot > ZERO) {
+    if pivot.is_nan() || pivot <= ZERO {
         return Some((vec![first], pivot));
     }
     let m = rows.len();
@@ -110,7 +109,7 @@ fn sample(matrix: &DMatrix<f64>) -> PMatrix {
         let mut rows: Vec<usize> = (0..m).filter(|_| draw() % m < keep).collect();
         rows.truncate(40);
         let minor = matrix.select_rows(&rows).select_columns(&rows).determinant();
-        if !(minor > 0.0) && !rows.is_empty() {
+        if !rows.is_empty() && (minor.is_nan() || minor <= 0.0) {
             return PMatrix::No { rows, minor };
         }
     }
