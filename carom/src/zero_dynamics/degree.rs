@@ -7,7 +7,7 @@
 //! Both sides of (1) are sums over the same paths, with signs and without: the test does not depend on the units of states, inputs, outputs
 //! or time, however badly they are scaled.
 
-use super::scaling::{Scaled, equilibrate, power_near, smallest_over_largest};
+use super::scaling::{Scaled, equilibrate, is_finite, power_near, smallest_over_largest};
 use super::{TOLERANCE, ZeroDynamicsError};
 use nalgebra::{DMatrix, RowDVector};
 
@@ -91,6 +91,9 @@ pub(super) fn check_uniformly_delayed(leading: &Leading, names: &[String]) -> Re
 pub(super) fn check_regular(leading: &Leading, names: &[String]) -> Result<(), ZeroDynamicsError> {
     let mut matrix = leading.matrix.clone();
     equilibrate(&mut matrix);
+    if !is_finite(&matrix) {
+        return Err(ZeroDynamicsError::Numerical("the leading matrix is not finite"));
+    }
     if smallest_over_largest(&matrix) > TOLERANCE {
         return Ok(());
     }

@@ -10,7 +10,7 @@
 //! Step 4 is ξ ← ξ − b_{i,j} z_{i,j−1}. It removes z_{i,j} from ξ̇: beyond z₁ the chains jump, and ξ must not.
 
 use super::ZeroDynamicsError;
-use super::scaling::{Scaled, smallest_over_largest};
+use super::scaling::{Scaled, is_finite, smallest_over_largest};
 use nalgebra::linalg::{SVD, Schur};
 use nalgebra::{DMatrix, DVector};
 
@@ -99,6 +99,9 @@ fn complement(system: &Scaled, degrees: &[usize], chains: &DMatrix<f64>) -> Resu
         return Ok(DMatrix::zeros(0, n));
     }
     let failed = ZeroDynamicsError::Numerical("the singular values did not converge");
+    if !is_finite(&conditions) {
+        return Err(failed);
+    }
     let svd = SVD::try_new(conditions, false, true, f64::EPSILON, ITERATIONS).ok_or(failed.clone())?;
     let v = svd.v_t.ok_or(failed)?;
     let mut order: Vec<usize> = (0..n).collect();
@@ -149,6 +152,9 @@ pub(super) fn eigenvalues(matrix: DMatrix<f64>) -> Result<Vec<(f64, f64)>, ZeroD
         return Ok(Vec::new());
     }
     let failed = ZeroDynamicsError::Numerical("the eigenvalues did not converge");
+    if !is_finite(&matrix) {
+        return Err(failed);
+    }
     let schur = Schur::try_new(matrix, f64::EPSILON, ITERATIONS).ok_or(failed)?;
     let mut values: Vec<(f64, f64)> = schur.complex_eigenvalues().iter().map(|z| (z.re, z.im)).collect();
     values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));

@@ -50,7 +50,11 @@ impl Scaled {
             scaled.balance();
         }
         scaled.scale_ports();
-        Ok(scaled)
+        if [&scaled.a, &scaled.b, &scaled.c, &scaled.d].into_iter().all(is_finite) {
+            Ok(scaled)
+        } else {
+            Err(ZeroDynamicsError::Numerical("the entries are too large or too small to be scaled"))
+        }
     }
 
     /// Largest entries of the columns of B and of the rows of C about 1.
@@ -156,14 +160,21 @@ fn invert(matrix: DMatrix<f64>) -> Option<DMatrix<f64>> {
     inverse.iter().all(|x| x.is_finite()).then_some(inverse)
 }
 
-/// Ratio of the extreme singular values; one for an empty matrix.
+/// Ratio of the extreme singular values; one for an empty matrix, zero for one that is not finite.
 pub(super) fn smallest_over_largest(matrix: &DMatrix<f64>) -> f64 {
+    if !is_finite(matrix) {
+        return 0.0;
+    }
     let values = matrix.clone().singular_values();
     match values.iter().fold(0.0f64, |m, x| m.max(*x)) {
         _ if values.is_empty() => 1.0,
         0.0 => 0.0,
         largest => values.iter().fold(f64::INFINITY, |m, x| m.min(*x)) / largest,
     }
+}
+
+pub(super) fn is_finite(matrix: &DMatrix<f64>) -> bool {
+    matrix.iter().all(|x| x.is_finite())
 }
 
 /// Rows and columns to largest entries near 1; returns the factors, powers of two.

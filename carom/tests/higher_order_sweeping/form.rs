@@ -116,7 +116,7 @@ fn badly_scaled_systems_have_the_right_degree() {
         // λ enters state degree−1, y is state 0; feedback everywhere that does not shorten the way
         for i in 0..n {
             for j in 0..n {
-                if i < degree && j <= i + 1 || i >= degree {
+                if i >= degree || j <= i + 1 {
                     a[i * n + j] = -size();
                 }
             }

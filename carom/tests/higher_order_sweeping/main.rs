@@ -1,6 +1,7 @@
 //! The higher-order sweeping process: checks O6-O12, similarity transforms, badly scaled systems, several constraints against a motion by
 //! events, sources, typed errors.
 
+mod extreme;
 mod form;
 mod refusals;
 mod system_65;

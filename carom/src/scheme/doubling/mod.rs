@@ -102,6 +102,10 @@ impl<S: Scheme> Scheme for Doubled<S> {
 
         // 5 reactions of both halves
         w.reactions.append(self.base.reactions(&w.half));
+        if to.v.is_empty() {
+            // outputs of first-order systems, whether or not a law acted
+            w.reactions.after.clone_from(&self.base.reactions(&w.half).after);
+        }
         let both = full.and(first).and(second);
         Ok(Step { advanced: first.advanced + second.advanced, error: Some(error), ..both })
     }
@@ -178,10 +182,7 @@ impl Reactions {
 
     /// Adds what the laws did in a step right after this one: velocities are those before the first and after the last action.
     fn append(&mut self, next: &Reactions) {
-        // outputs and λ are those of the end; measures of higher order add up
-        if !(next.multiplier.is_empty() && next.chains.is_empty()) {
-            self.after.clone_from(&next.after);
-        }
+        // λ is that of the end; measures of higher order add up
         self.multiplier.clone_from(&next.multiplier);
         for (sum, more) in self.levels.iter_mut().zip(&next.levels) {
             *sum += more;
