@@ -1,7 +1,7 @@
 //! The conformance suite: every row of the scheme registry, with its default options, does what it claims.
 
 use carom::model::{Contact, Lagrangian};
-use carom::scheme::{AnyModel, BindError, Claim, Order, SCHEMES, SchemeError, SchemeRow};
+use carom::scheme::{AnyModel, BindError, Claim, Family, Order, SCHEMES, SchemeError, SchemeRow};
 use carom::simulation::{FixedStep, GapMonitor, LedgerObserver};
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, PreloadedOscillator, Takeoff};
 use carom::{Mechanical, Simulation, Solution};
@@ -53,10 +53,11 @@ impl Claimed {
     }
 }
 
-/// All rows with the options that their orders are stated for, and all variants.
+/// All rows of mechanical schemes with the options that their orders are stated for, and all variants. Those of first-order systems have a
+/// suite of their own.
 fn claimed() -> Vec<Claimed> {
     let mut all = Vec::new();
-    for row in SCHEMES {
+    for row in SCHEMES.iter().filter(|row| row.family == Family::Mechanical) {
         all.push(Claimed { row, options: serde_json::from_str(row.measured).unwrap(), order: row.info.order });
         for variant in row.variants {
             let options = serde_json::from_str(variant.options).unwrap();
@@ -369,7 +370,7 @@ fn bits_repeat() {
         let solution: Solution = simulation(row, &json!({}), oscillator.model(), 5.0, 5.0 / 587.0).record().unwrap();
         solution.positions().iter().chain(solution.velocities()).map(|x| x.to_bits()).collect()
     }
-    for row in SCHEMES {
+    for row in SCHEMES.iter().filter(|row| row.family == Family::Mechanical) {
         let first = bits(row);
         let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(|| bits(row))).collect();
         assert!(threads.into_iter().all(|t| t.join().unwrap() == first), "{}", row.info.name);

@@ -69,10 +69,23 @@ fn main() {
             what: "Siconos' C++ model",
             asked: 15.0,
         },
+        Case {
+            name: "diode bridge, 2 states, 4 diodes, from its netlist",
+            ours: || per_step("diode-bridge", None, false),
+            peer: "diode_bridge",
+            arguments: &["h=1e-6", "T=5e-3", "reps=5"],
+            what: "Siconos' EulerMoreau with Lemke",
+            asked: 10.0,
+        },
     ];
-    for (name, step) in
-        [("rocking-block", 1e-4), ("planar-ball", 1e-4), ("double-pendulum", 1e-4), ("newtons-cradle", 1e-5)]
-    {
+    for (name, step) in [
+        ("rocking-block", 1e-4),
+        ("planar-ball", 1e-4),
+        ("double-pendulum", 1e-4),
+        ("newtons-cradle", 1e-5),
+        ("buck-converter", 2.5e-7),
+        ("twisting-controller", 1e-3),
+    ] {
         if name.contains(&word) {
             println!("{:58} {:>10}", format!("{name}, h = {step:e}"), duration(per_step(name, Some(step), false)));
         }

@@ -4,6 +4,10 @@ use crate::arguments::CheckArguments;
 use crate::console::say;
 use crate::examples;
 use crate::failure::{Failure, print};
+use carom::scheme::{AnyModel, Family};
+use carom::zero_dynamics::{self, PMatrix};
+use carom_scene::Scene;
+use carom_solve::Law;
 
 pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let loaded = examples::load(&arguments.file, &arguments.changes.overrides());
@@ -22,16 +26,8 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     }
     let scene = loaded?;
     scene.warnings.iter().for_each(print);
-    let (contacts, constraints): (Vec<_>, Vec<_>) =
-        scene.laws.iter().partition(|law| law.law != carom_solve::Law::Equality);
     say(format_args!("{}: good", arguments.file.display()))?;
-    say(format_args!(
-        "  model        {}, {} coordinates, {} contacts, {} constraints",
-        scene.name,
-        scene.coordinates.len(),
-        contacts.len(),
-        constraints.len()
-    ))?;
+    say(format_args!("  model        {}, {}", scene.name, size(&scene)))?;
     let span = &scene.span;
     let steps = match &scene.adaptive {
         Some(adaptive) => format!("adaptive steps, tolerance {:e}, first {} s", adaptive.tolerance, span.step),
@@ -40,5 +36,58 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     say(format_args!("  span         {} s to {} s, {steps}", span.start, span.end))?;
     say(format_args!("  scheme       {}", scene.scheme.describe()))?;
     say(format_args!("  solver       {}", scene.solver.describe()))?;
+    structure(&scene)
+}
+
+fn size(scene: &Scene) -> String {
+    let n = scene.coordinates.len();
+    if scene.family == Family::FirstOrder {
+        return format!("{n} states, {} rows", scene.laws.len());
+    }
+    let constraints = scene.laws.iter().filter(|law| law.law == Law::Equality).count();
+    format!("{n} coordinates, {} contacts, {constraints} constraints", scene.laws.len() - constraints)
+}
+
+/// Relative degree, zeros and the P-matrix check of linear complementarity systems.
+fn structure(scene: &Scene) -> Result<(), Failure> {
+    let Ok(AnyModel::FirstOrder(mut model)) = scene.model() else { return Ok(()) };
+    let Some(lcs) = model.linear().filter(|_| !scene.laws.is_empty()) else { return Ok(()) };
+    let report = zero_dynamics::report(lcs);
+    let degrees = scene.laws.iter().zip(&report.degrees).map(|(law, degree)| match degree {
+        Some(degree) => format!("{} {degree}", law.name),
+        None => format!("{} none", law.name),
+    });
+    say(format_args!("  relative degree  {}", degrees.collect::<Vec<_>>().join(", ")))?;
+    if let Some(judged) = &report.p_matrix {
+        say(format_args!("  leading matrix   {}", words(judged, scene)))?;
+    }
+    if report.problem.is_none() {
+        let zeros: Vec<String> = report.zeros.iter().map(|&zero| complex(zero)).collect();
+        say(format_args!("  zeros            {}", if zeros.is_empty() { "none".into() } else { zeros.join(", ") }))?;
+    }
+    if let Some(problem) = &report.problem {
+        say(format_args!("  higher order     {problem}"))?;
+    }
     Ok(())
+}
+
+fn words(judged: &PMatrix, scene: &Scene) -> String {
+    match judged {
+        PMatrix::No { rows, minor } => {
+            let names: Vec<&str> =
+                rows.iter().filter_map(|&row| scene.laws.get(row)).map(|law| law.name.as_str()).collect();
+            format!("not a P-matrix: the principal minor of {} is {minor:.3e}", names.join(", "))
+        }
+        PMatrix::Yes => "a P-matrix: well posed".into(),
+        PMatrix::Unknown => "too large to tell whether it is a P-matrix; no counter-example was found".into(),
+    }
+}
+
+/// A zero in 1/s.
+fn complex((re, im): (f64, f64)) -> String {
+    if im == 0.0 {
+        format!("{re:.6}")
+    } else {
+        format!("{re:.6} {} {:.6} i", if im < 0.0 { '-' } else { '+' }, im.abs())
+    }
 }

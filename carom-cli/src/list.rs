@@ -3,6 +3,7 @@
 use crate::arguments::Listing;
 use crate::console::say;
 use crate::failure::Failure;
+use carom::scheme::Family;
 use carom_scene::Overrides;
 use carom_scene::examples::EXAMPLES;
 use comfy_table::{ContentArrangement, Table, presets};
@@ -11,16 +12,27 @@ use comfy_table::{ContentArrangement, Table, presets};
 const MODELS: &[(&str, &str)] = &[
     ("lagrangian", "kinetic and potential energy as equations, generalised forces, contacts, constraints"),
     ("linear", "mass, damping and stiffness as matrices or as a chain of identical elements, stored sparse"),
+    ("sweeping", "a state in a moving set: intervals, balls, half-spaces and their intersections; optional drift"),
+    ("lcs", "E x' = A x + B lambda + a(t), y = C x + D lambda + c(t): complementarity, relays, equalities by row"),
+    ("first-order", "x' = f(t, x) + B(t, x) lambda, y = h(t, x) + D lambda as equations"),
+    ("circuit", "a netlist of resistors, capacitors, inductors, sources, ideal diodes, switches and Zener diodes"),
 ];
 
 pub fn list(what: Listing) -> Result<(), Failure> {
     let mut table = plain_table();
     match what {
         Listing::Schemes => {
-            table.set_header(["scheme", "title", "order q, v (smooth)", "law at", "citations"]);
-            for info in carom::SCHEMES.iter().map(|row| row.info) {
-                let order = format!("{}, {} ({})", info.order.position, info.order.velocity, info.order.smooth);
-                table.add_row([info.name, info.title, &order, info.level, &info.citations.join(", ")]);
+            table.set_header(["scheme", "models", "title", "order q, v (smooth)", "law at", "citations"]);
+            for row in carom::SCHEMES {
+                let info = row.info;
+                let (models, order) = match row.family {
+                    Family::Mechanical => (
+                        "mechanical",
+                        format!("{}, {} ({})", info.order.position, info.order.velocity, info.order.smooth),
+                    ),
+                    Family::FirstOrder => ("first-order", format!("{} ({})", info.order.position, info.order.smooth)),
+                };
+                table.add_row([info.name, models, info.title, &order, info.level, &info.citations.join(", ")]);
             }
         }
         Listing::Solvers => {

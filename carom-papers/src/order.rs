@@ -7,6 +7,7 @@ use carom::simulation::FixedStep;
 use carom_analysis::convergence::{NORMS, Plan, Reference, Study, study, study_tolerances};
 use carom_analysis::report::{Chart, Dash, Series, SeriesStyle};
 use carom_scene::Scene;
+use carom_scene::scene::Exact;
 
 /// The two archetypes [acary2009]: example and name in figures.
 pub const ARCHETYPES: [(&str, &str); 2] =
@@ -22,7 +23,7 @@ pub fn plan(effort: Effort) -> Plan {
 pub fn errors(example: &str, scheme: &str, plan: &Plan) -> Result<Study, Trouble> {
     let scene = scene(example, &Change { end: Some(plan.end), ..Change::scheme(scheme) })?;
     let exact = scene.reference.as_ref().ok_or_else(|| Trouble(format!("`{example}` has no exact solution")))?;
-    study(&scene.scheme.describe(), plan, &Reference::Exact(exact.solution.as_ref()), |h| simulation(&scene, h))
+    study(&scene.scheme.describe(), plan, &reference(&exact.solution), |h| simulation(&scene, h))
         .map_err(|e| Trouble(e.to_string()))
 }
 
@@ -34,7 +35,7 @@ pub fn adaptive_errors(example: &str, scheme: &str, estimator: &str, tolerances:
     let change = Change { adaptive: &options, step: Some(1e-2), end: Some(5.0), ..Change::scheme(scheme) };
     let scene = scene(example, &change)?;
     let exact = scene.reference.as_ref().ok_or_else(|| Trouble(format!("`{example}` has no exact solution")))?;
-    study_tolerances(&scene.scheme.describe(), tolerances, &Reference::Exact(exact.solution.as_ref()), |tolerance| {
+    study_tolerances(&scene.scheme.describe(), tolerances, &reference(&exact.solution), |tolerance| {
         let mut scene = scene.clone();
         if let Some(adaptive) = &mut scene.adaptive {
             adaptive.tolerance = tolerance;
@@ -42,6 +43,13 @@ pub fn adaptive_errors(example: &str, scheme: &str, estimator: &str, tolerances:
         scene.simulation()
     })
     .map_err(|e| Trouble(e.to_string()))
+}
+
+fn reference(exact: &Exact) -> Reference<'_> {
+    match exact {
+        Exact::Motion(exact) => Reference::Exact(exact.as_ref()),
+        Exact::State(exact) => Reference::State(exact.as_ref()),
+    }
 }
 
 fn simulation(scene: &Scene, h: f64) -> Result<Simulation, String> {

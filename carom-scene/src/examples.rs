@@ -28,6 +28,15 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("belt-block", include_str!("../../examples/belt-block.toml")),
     ("painleve-rod", include_str!("../../examples/painleve-rod.toml")),
     ("disc-release", include_str!("../../examples/disc-release.toml")),
+    ("play-operator", include_str!("../../examples/play-operator.toml")),
+    ("swept-disc", include_str!("../../examples/swept-disc.toml")),
+    ("swept-corner", include_str!("../../examples/swept-corner.toml")),
+    ("diode-bridge", include_str!("../../examples/diode-bridge.toml")),
+    ("rectifier", include_str!("../../examples/rectifier.toml")),
+    ("buck-converter", include_str!("../../examples/buck-converter.toml")),
+    ("sliding-mode", include_str!("../../examples/sliding-mode.toml")),
+    ("twisting-controller", include_str!("../../examples/twisting-controller.toml")),
+    ("higher-order-sweeping", include_str!("../../examples/higher-order-sweeping.toml")),
 ];
 
 /// The text of the example of this name.

@@ -16,6 +16,7 @@
 //! assert!(watch.outcomes().iter().all(|outcome| outcome.holds));
 //! ```
 
+pub mod circuit;
 mod diagnostic;
 pub mod equations;
 pub mod examples;

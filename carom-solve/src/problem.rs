@@ -84,6 +84,7 @@ pub struct OneStepProblem<'a> {
     parts: Parts<'a>,
     work: &'a ProblemWork,
     reference: Reference,
+    kept: bool,
 }
 
 /// What the error of the literature is relative to, besides reactions and velocities.
@@ -103,7 +104,7 @@ impl<'a> OneStepProblem<'a> {
         OneStepProblem::again(parts, work)
     }
 
-    /// A problem that differs from the last one on the same `work` in `b` alone: an assembled `W` is kept.
+    /// A problem that differs from the last one on the same `work` in `b` and in laws of the same size alone: an assembled `W` is kept.
     pub fn again(parts: Parts<'a>, work: &'a mut ProblemWork) -> Self {
         work.offset.clear();
         let mut m = 0;
@@ -113,7 +114,8 @@ impl<'a> OneStepProblem<'a> {
         }
         work.offset.push(m);
         debug_assert!(m == parts.b.len() && m == parts.output.len() && m == parts.input.len());
-        OneStepProblem { parts, work, reference: Reference::FreeVelocity }
+        let kept = work.assembled.get();
+        OneStepProblem { parts, work, reference: Reference::FreeVelocity, kept }
     }
 
     /// The same problem with another reference of [`full_error`](Self::full_error).
@@ -124,6 +126,11 @@ impl<'a> OneStepProblem<'a> {
     /// What the error of the literature is relative to.
     pub fn reference(&self) -> Reference {
         self.reference
+    }
+
+    /// Whether `W` is that of the problem before.
+    pub fn is_kept(&self) -> bool {
+        self.kept
     }
 
     /// Number of rows.

@@ -2,7 +2,9 @@
 //! what the published estimators cannot see.
 
 use carom::model::{Contact, Lagrangian};
-use carom::scheme::{AnyModel, BindError, Bound, Doubled, Estimator, Forecast, MoreauJean, SCHEMES, SchemeError};
+use carom::scheme::{
+    AnyModel, BindError, Bound, Doubled, Estimator, Family, Forecast, MoreauJean, SCHEMES, SchemeError,
+};
 use carom::simulation::{Adaptive, LedgerObserver, Recorder, StandardControl, simulate_adaptive};
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator};
 use carom::{Simulation, SimulationError, Solution, StepError, simulate};
@@ -294,7 +296,7 @@ fn friction_is_controlled_as_well() {
 /// Every scheme of the registry becomes adaptive without a line of its own, or says why it cannot.
 #[test]
 fn every_scheme_is_adaptive() {
-    for row in SCHEMES {
+    for row in SCHEMES.iter().filter(|row| row.family == Family::Mechanical) {
         let name = row.info.name;
         for tolerance in [1e-4, 1e-6] {
             let adaptive = Adaptive { tolerance, ..Adaptive::default() };

@@ -5,11 +5,15 @@
 #![allow(unsafe_code)]
 
 use carom::model::{
-    AffineRow, Contact, DualLagrangian, Functions, Lagrangian, Linear, LinearContact, NamedLaw, Scalar, SparseMatrix,
+    AffineRow, Contact, DualLagrangian, FirstOrderSystem, Functions, Lagrangian, Linear, LinearContact, NamedLaw,
+    Output, Piece, Scalar, SparseMatrix, Sweeping,
 };
-use carom::scheme::{Accuracy, AnyModel, BindError, Claim, Estimator, SCHEMES, SchemeError, SchemeRow, Stepper};
+use carom::scheme::{
+    Accuracy, AnyModel, BindError, Claim, Estimator, Family, SCHEMES, SchemeError, SchemeRow, Stepper,
+};
 use carom::simulation::{FixedStep, GapMonitor, LedgerObserver, Observer, StepView};
-use carom::{Mechanical, ModelError, Simulation, State};
+use carom::testbed::{Corner, DiodeBridge, Disc, ExactState, Play, Rectifier, SlidingMode, ThirdDegree};
+use carom::{FirstOrder, Mechanical, ModelError, Simulation, State};
 use carom_solve::{Law, SOLVERS, SolverRow};
 use serde_json::{Value, json};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -233,9 +237,77 @@ fn check_bound(names: &str, bind: impl Fn(AnyModel) -> Result<Box<dyn Stepper>, 
     ran
 }
 
+/// The schemes of a family.
+fn rows(family: Family) -> impl Iterator<Item = &'static SchemeRow> {
+    SCHEMES.iter().filter(move |row| row.family == family)
+}
+
+/// First-order problems that have steps with and without reaction, with a step that takes the solver through several active sets.
+fn first_order_cases() -> Vec<(&'static str, Box<dyn FirstOrder>, f64)> {
+    let cut_ball = vec![
+        Piece::ball("ball", 1.0, |t, c| (c[0], c[1]) = (0.0, 1.5 * t.sin())),
+        Piece::half_space("plane", &[0.3, 1.0], |t| 0.5 * t.sin()),
+        Piece::interval("strip", 0, |_| (-0.2, f64::INFINITY)),
+    ];
+    let nonlinear = FirstOrderSystem::new(&[1.0, 0.0], |t, x, f| (f[0], f[1]) = (x[1], -x[0].powi(3) + t.cos()))
+        .output(Output::new("relay", Law::Box { lower: -0.3, upper: 0.3 }, |_, x| x[1], |_, _, b| b[1] = 1.0))
+        .output(Output::new("stop", Law::Unilateral, |_, x| x[1] + 0.5, |_, _, b| b[1] = 1.0));
+    vec![
+        ("bridge", DiodeBridge::default().system(), 5e-6),
+        ("rectifier", Rectifier::default().system(), 1e-4),
+        ("system 65", ThirdDegree::default().system(), 0.02),
+        ("sliding mode", SlidingMode::default().system(), 0.01),
+        ("play", Play.system(), 0.02),
+        ("disc", Disc::default().system(), 0.01),
+        ("corner", Corner.system(), 0.01),
+        ("cut ball", Box::new(Sweeping::new(cut_ball, &[0.0, 0.0]).unwrap()), 0.01),
+        ("nonlinear", Box::new(nonlinear), 0.02),
+    ]
+}
+
+/// Two runs of 500 steps each, of which the second must not allocate. Returns the cases that were not refused.
+fn check_first_order(names: &str, bind: impl Fn(AnyModel) -> Result<Box<dyn Stepper>, BindError>) -> Vec<&'static str> {
+    let mut ran = Vec::new();
+    for (name, model, h) in first_order_cases() {
+        let initial = model.initial();
+        let mut stepper = match bind(AnyModel::FirstOrder(model)) {
+            Ok(stepper) => stepper,
+            Err(BindError::Scheme(SchemeError::Incapable { .. } | SchemeError::EqualSteps { .. })) => continue,
+            Err(error) => panic!("{names} on {name}: {error}"),
+        };
+        run(&mut *stepper, &initial, (h, 500));
+        let before = allocations();
+        let (with, _) = run(&mut *stepper, &initial, (h, 500));
+        assert_eq!(allocations() - before, 0, "{names} on {name}");
+        assert!(with > 0, "{names} on {name}");
+        ran.push(name);
+    }
+    ran
+}
+
+#[test]
+fn no_first_order_step_allocates() {
+    for row in rows(Family::FirstOrder) {
+        let mut options = vec![json!({})];
+        options.extend(row.variants.iter().map(|variant| serde_json::from_str(variant.options).unwrap()));
+        for options in &options {
+            for solver in ["auto", "lemke"] {
+                let solver = carom_solve::solver::find(solver).unwrap();
+                let names = format!("{} {options} and {}", row.info.name, solver.info.name);
+                let bind = |model| (row.bind)(options, model, (solver.build)(&json!({})).unwrap());
+                let ran = check_first_order(&names, bind);
+                assert!(ran.len() >= 3, "{names}: {ran:?}");
+            }
+            let accuracy = Accuracy { tolerance: 1e-6, relative: 0.0, estimator: Estimator::Impact };
+            let bind = |model| (row.bind_adaptive)(options, accuracy, model, carom_solve::solver::default());
+            assert!(check_first_order(&format!("{} {options} doubled", row.info.name), bind).len() >= 3);
+        }
+    }
+}
+
 #[test]
 fn no_doubled_step_allocates() {
-    for row in SCHEMES {
+    for row in rows(Family::Mechanical) {
         for estimator in [Estimator::Position, Estimator::VariableOrder, Estimator::Impact] {
             let accuracy = Accuracy { tolerance: 1e-6, relative: 0.0, estimator };
             let solver = carom_solve::solver::default;
@@ -247,7 +319,7 @@ fn no_doubled_step_allocates() {
 
 #[test]
 fn no_scheme_and_no_solver_allocates_in_a_step() {
-    for row in SCHEMES {
+    for row in rows(Family::Mechanical) {
         // these analyse the pattern of W anew, with allocations, whenever the set of acting laws changes; that repeated solves of one
         // pattern do not allocate is tested with the solvers
         let analysing = ["newton", "proximal", "interior-point", "admm"];
@@ -272,14 +344,18 @@ struct Pause {
 
 impl Observer for Pause {
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
-        Ok(if view.from().t < self.at && view.to().t >= self.at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if view.from().t < self.at && view.to().t >= self.at {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
     }
 }
 
 /// The driver with its monitors: the second half of a run, with impacts and closed contact in both halves.
 #[test]
 fn driver_and_monitors_do_not_allocate() {
-    for row in SCHEMES {
+    for row in rows(Family::Mechanical) {
         let restitution = if row.info.claims.contains(&Claim::Inelastic) { 0.0 } else { 0.5 };
         let model = AnyModel::Mechanical(Box::new(rocking_block(restitution)));
         let stepper = (row.bind)(&json!({}), model, carom_solve::solver::default()).unwrap();

@@ -1,10 +1,14 @@
 //! Wrong use of each scheme of the registry from a program: typed errors with names and numbers, states kept up to the failure.
 
 use carom::model::{Contact, Lagrangian};
-use carom::scheme::{AnyModel, BindError, Claim, SchemeError, SchemeRow};
+use carom::scheme::{AnyModel, BindError, Claim, Family, SchemeError, SchemeRow};
 use carom::simulation::{FixedStep, Recorder};
 use carom::{ModelError, SCHEMES, Simulation, SimulationError, Solution, StepError, Stepper};
 use serde_json::json;
+
+fn mechanical() -> impl Iterator<Item = &'static SchemeRow> {
+    SCHEMES.iter().filter(|row| row.family == Family::Mechanical)
+}
 
 fn bind(row: &SchemeRow, model: Lagrangian) -> Result<Box<dyn Stepper>, BindError> {
     (row.bind)(&json!({}), AnyModel::Mechanical(Box::new(model)), carom_solve::solver::default())
@@ -54,7 +58,7 @@ fn floor() -> Contact {
 
 #[test]
 fn laws_that_a_scheme_lacks_are_refused_by_name() {
-    for row in SCHEMES {
+    for row in mechanical() {
         let can = |claim| row.info.claims.contains(&claim);
         for (contact, treated) in [
             (floor().friction(0.3, |_, q| q[0]), can(Claim::Friction)),
@@ -76,7 +80,7 @@ fn laws_that_a_scheme_lacks_are_refused_by_name() {
 
 #[test]
 fn steps_that_are_none_are_refused() {
-    for row in SCHEMES {
+    for row in mechanical() {
         for h in [0.0, -0.01, f64::NAN, f64::INFINITY] {
             let stepper = bind(row, point(floor())).unwrap_or_else(|error| panic!("{}: {error}", row.info.name));
             let refused = Simulation::new(stepper, Box::new(FixedStep { h }), 1.0).err();
@@ -100,7 +104,7 @@ fn options_out_of_range_name_themselves() {
 /// Coordinate 0 moves at speed 1; the mass of coordinate 1 is 1/2 − q0.
 #[test]
 fn a_mass_that_loses_rank_names_its_coordinate() {
-    for row in SCHEMES {
+    for row in mechanical() {
         let model = Lagrangian::new(2)
             .mass(|q, m| m.copy_from_slice(&[1.0, 0.0, 0.0, 0.5 - q[0]]))
             .contact(Contact::new("floor", |_, q| q[1] + 1.0))
@@ -116,7 +120,7 @@ fn a_mass_that_loses_rank_names_its_coordinate() {
 
 #[test]
 fn forces_and_gaps_that_are_no_numbers_name_their_place() {
-    for row in SCHEMES {
+    for row in mechanical() {
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let model = Lagrangian::new(2)
                 .force(move |t, _, _, f| f.copy_from_slice(&[0.0, if t > 0.5 { bad } else { -1.0 }]))
@@ -141,7 +145,7 @@ fn forces_and_gaps_that_are_no_numbers_name_their_place() {
 /// A force too small to change a bit of the velocity is no trouble, however nonlinear: free motion remains.
 #[test]
 fn impulses_below_rounding_are_no_failure() {
-    for row in SCHEMES {
+    for row in mechanical() {
         for (force, h) in [(1e-20, 1e-2), (1.0, 1e-19)] {
             let model = Lagrangian::new(1)
                 .force(move |_, q, v, f| f[0] = force * ((3.0 * q[0]).cos() + v[0].powi(3)))
@@ -159,7 +163,7 @@ fn impulses_below_rounding_are_no_failure() {
 /// Walls that meet at 1 s with a body between them; constraints that contradict each other from 0.5 s on.
 #[test]
 fn laws_in_conflict_are_named() {
-    for row in SCHEMES {
+    for row in mechanical() {
         let ceiling = Contact::new("ceiling", |t, q| 1.0 - q[1] - t);
         let model = point(floor()).contact(ceiling).initial(&[0.0, 0.25], &[0.0; 2]);
         let (error, solution) = fails(row, model, 1e-2, 2.0);

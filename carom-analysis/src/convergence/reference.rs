@@ -2,12 +2,14 @@
 
 use crate::error::{Graph, MeasureError};
 use carom::Solution;
-use carom::testbed::ExactSolution;
+use carom::testbed::{ExactSolution, ExactState};
 use std::borrow::Cow;
 
 /// A trajectory taken as true.
 pub enum Reference<'a> {
     Exact(&'a dyn ExactSolution),
+    /// Of a first-order system.
+    State(&'a dyn ExactState),
     Computed(&'a Computed),
 }
 
@@ -15,14 +17,15 @@ pub enum Reference<'a> {
 pub struct Computed {
     solution: Solution,
     q: Graph,
-    v: Graph,
+    /// First-order systems have none.
+    v: Option<Graph>,
 }
 
 impl Computed {
     pub fn new(solution: Solution) -> Result<Computed, MeasureError> {
         let (nq, nv) = solution.dofs();
         let q = Graph::polyline(&solution.t, solution.positions(), nq)?;
-        let v = Graph::staircase(&solution.t, solution.velocities(), nv)?;
+        let v = (nv > 0).then(|| Graph::staircase(&solution.t, solution.velocities(), nv)).transpose()?;
         Ok(Computed { solution, q, v })
     }
 
@@ -46,23 +49,27 @@ impl Reference<'_> {
     pub fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
         match self {
             Reference::Exact(exact) => exact.at(t, q, v),
+            Reference::State(exact) => exact.at(t, q),
             Reference::Computed(computed) => computed.at(t, q, v),
         }
     }
 
-    /// Filled-in graphs of positions and velocities, sampled well below `tolerance`.
-    pub(super) fn graphs(
-        &self,
-        from: f64,
-        to: f64,
-        tolerance: f64,
-    ) -> Result<(Cow<'_, Graph>, Cow<'_, Graph>), MeasureError> {
+    /// Filled-in graph of positions, sampled well below `tolerance`.
+    pub(super) fn positions(&self, from: f64, to: f64, tolerance: f64) -> Result<Cow<'_, Graph>, MeasureError> {
         match self {
-            Reference::Exact(exact) => Ok((
-                Cow::Owned(Graph::position(*exact, from, to, tolerance / 10.0)?),
-                Cow::Owned(Graph::velocity(*exact, from, to, tolerance / 10.0)?),
-            )),
-            Reference::Computed(computed) => Ok((Cow::Borrowed(&computed.q), Cow::Borrowed(&computed.v))),
+            Reference::Exact(exact) => Ok(Cow::Owned(Graph::position(*exact, from, to, tolerance / 10.0)?)),
+            // states have kinks, which cost samples
+            Reference::State(exact) => Ok(Cow::Owned(Graph::state(*exact, from, to, tolerance / 4.0)?)),
+            Reference::Computed(computed) => Ok(Cow::Borrowed(&computed.q)),
+        }
+    }
+
+    /// Filled-in graph of velocities, likewise.
+    pub(super) fn velocities(&self, from: f64, to: f64, tolerance: f64) -> Result<Cow<'_, Graph>, MeasureError> {
+        match self {
+            Reference::Exact(exact) => Ok(Cow::Owned(Graph::velocity(*exact, from, to, tolerance / 10.0)?)),
+            Reference::State(_) => Err(MeasureError::Empty),
+            Reference::Computed(computed) => computed.v.as_ref().map(Cow::Borrowed).ok_or(MeasureError::Empty),
         }
     }
 }

@@ -7,7 +7,7 @@
 //! A chord of length dt is at most dt² max|x''|/8 away from a smooth arc. Where the closed form knows that maximum the
 //! sampling error is guaranteed, elsewhere it is estimated by refining until the arc's midpoints lie on the chords.
 
-use carom::testbed::ExactSolution;
+use carom::testbed::{ExactSolution, ExactState};
 
 use super::{MeasureError, matching, ordered, positive};
 
@@ -62,6 +62,11 @@ impl Graph {
         Sampler::new(exact, Side::Velocity, error)?.sample(from, to, error / 8.0)
     }
 
+    /// Graph of the state of a first-order system on [from, to], sampled to `error` [unit of x].
+    pub fn state(exact: &dyn ExactState, from: f64, to: f64, error: f64) -> Result<Self, MeasureError> {
+        Sampler::new(&StateCurve(exact), Side::Velocity, error)?.sample(from, to, error / 8.0)
+    }
+
     /// Number of components of x.
     pub fn dimension(&self) -> usize {
         self.dimension
@@ -98,6 +103,30 @@ fn check(times: &[f64], values: &[f64], dimension: usize) -> Result<(), MeasureE
     match values.iter().position(|value| !value.is_finite()) {
         Some(index) => Err(MeasureError::Value { index, value: values[index] }),
         None => Ok(()),
+    }
+}
+
+/// A state that may jump, sampled as velocities are.
+struct StateCurve<'a>(&'a dyn ExactState);
+
+impl ExactSolution for StateCurve<'_> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+    fn citation(&self) -> &'static str {
+        self.0.citation()
+    }
+    fn dimension(&self) -> usize {
+        self.0.dimension()
+    }
+    fn at(&self, t: f64, _q: &mut [f64], v: &mut [f64]) {
+        self.0.at(t, v);
+    }
+    fn before(&self, t: f64, v: &mut [f64]) {
+        self.0.before(t, v);
+    }
+    fn jumps(&self, from: f64, to: f64, _amplitude: f64) -> Vec<f64> {
+        self.0.jumps(from, to)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ResultError;
 use carom::scheme::Stepper;
-use carom::{Labels, ModelError};
+use carom::{Labels, ModelError, State};
 
 /// Models with more coordinates (or contacts) than this are thinned out by [`Columns::Auto`].
 const FEW: usize = 64;
@@ -32,14 +32,19 @@ pub(super) enum Source {
     Gap(usize),
     /// Number of the row among those of all contacts.
     Impulse(usize),
+    /// Output of a row of a first-order model.
+    After(usize),
+    /// Multiplier of a row of a first-order model.
+    Multiplier(usize),
     Kinetic,
     Potential,
     Total,
     Output(usize),
 }
 
-/// Quantities of the user, evaluated from time, positions and velocities.
+/// Quantities of the user, evaluated from time, positions and velocities; in first-order models from time, states and multipliers.
 pub struct Outputs {
+    /// Full names of the columns.
     pub(super) names: Vec<String>,
     pub(super) evaluate: Evaluate,
 }
@@ -52,7 +57,14 @@ impl Outputs {
         names: Vec<String>,
         evaluate: impl FnMut(f64, &[f64], &[f64], &mut [f64]) -> Result<(), ModelError> + Send + 'static,
     ) -> Outputs {
+        let names = names.into_iter().map(|name| format!("output.{name}")).collect();
         Outputs { names, evaluate: Box::new(evaluate) }
+    }
+
+    /// Columns with these full names behind the others; the closure fills their values as well.
+    pub fn with_derived(mut self, names: impl IntoIterator<Item = String>) -> Outputs {
+        self.names.extend(names);
+        self
     }
 }
 
@@ -72,8 +84,9 @@ pub(super) fn catalogue(stepper: &mut dyn Stepper, outputs: &[String]) -> Vec<Ca
     let (positions, velocities) = (state.q.len(), state.v.len());
     let mut list = vec![Candidate { name: "t".into(), source: Source::Time, auto: true }];
     let mut add = |name: String, source, auto| list.push(Candidate { name, source, auto });
+    let letter = if is_first_order(state) { 'x' } else { 'q' };
     for i in 0..positions {
-        let name = labels.coordinates.get(i).map_or_else(|| format!("q.{i}"), |name| format!("q.{name}"));
+        let name = labels.coordinates.get(i).map_or_else(|| format!("{letter}.{i}"), |name| format!("{letter}.{name}"));
         add(name, Source::Position(i), kept(i, positions));
     }
     for i in 0..velocities {
@@ -85,14 +98,19 @@ pub(super) fn catalogue(stepper: &mut dyn Stepper, outputs: &[String]) -> Vec<Ca
             kept(i, velocities),
         );
     }
-    for (i, (name, _)) in labels.contacts.iter().enumerate() {
-        add(format!("gap.{name}"), Source::Gap(i), kept(i, labels.contacts.len()));
+    let contacts =
+        || labels.contacts.iter().enumerate().map(|(i, (name, _))| (i, name, kept(i, labels.contacts.len())));
+    if is_first_order(state) {
+        contacts().for_each(|(i, name, auto)| add(format!("y.{name}"), Source::After(i), auto));
+        contacts().for_each(|(i, name, auto)| add(format!("lambda.{name}"), Source::Multiplier(i), auto));
+    } else {
+        contacts().for_each(|(i, name, auto)| add(format!("gap.{name}"), Source::Gap(i), auto));
     }
     let offset = impulse_rows(labels);
-    for (i, (name, _)) in labels.contacts.iter().enumerate() {
+    for (i, name, auto) in contacts() {
         for (k, row) in (offset[i]..offset[i + 1]).enumerate() {
             let name = if k == 0 { format!("impulse.{name}") } else { format!("impulse.{name}.t{k}") };
-            add(name, Source::Impulse(row), kept(i, labels.contacts.len()));
+            add(name, Source::Impulse(row), auto);
         }
     }
     if energies {
@@ -101,9 +119,14 @@ pub(super) fn catalogue(stepper: &mut dyn Stepper, outputs: &[String]) -> Vec<Ca
         add("energy.total".into(), Source::Total, true);
     }
     for (i, name) in outputs.iter().enumerate() {
-        add(format!("output.{name}"), Source::Output(i), true);
+        add(name.clone(), Source::Output(i), true);
     }
     list
+}
+
+/// First-order systems have no velocities.
+pub(super) fn is_first_order(state: &State) -> bool {
+    state.v.is_empty() && !state.q.is_empty()
 }
 
 /// First row of each contact, and the number of rows at the end.

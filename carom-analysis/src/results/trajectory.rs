@@ -1,9 +1,9 @@
 //! The trajectory table: one row per recorded step.
 //!
 //! Impulses are sums over the steps since the row before, so that thinning out rows loses none; everything else is the state at the
-//! end of the step. Contacts are those of the labels; contacts that a model finds on its way are in the impact table alone.
+//! end of the step. In first-order models the outputs of rows, and multipliers, are those of the last step. Contacts are those of the labels; contacts that a model finds on its way are in the impact table alone.
 
-use super::column::{Outputs, Source, catalogue, impulse_rows, select};
+use super::column::{Outputs, Source, catalogue, impulse_rows, is_first_order, select};
 use super::curve::{Curve, Curves};
 use super::table::{Cell, Column, Kind, Table};
 use super::{Columns, RecordOptions, ResultError, Written};
@@ -23,6 +23,9 @@ pub struct Trajectory {
     /// First row of each contact in `impulse`.
     offset: Vec<usize>,
     impulse: Vec<f64>,
+    /// (rows) outputs and multipliers of the last step of a first-order model.
+    after: Vec<f64>,
+    lambda: Vec<f64>,
     pub(super) gaps: Gaps,
     outputs: Option<Outputs>,
     output: Vec<f64>,
@@ -99,12 +102,15 @@ impl Trajectory {
         let labels = stepper.labels();
         let offset = impulse_rows(labels);
         let contacts = labels.contacts.len();
+        let first_order = is_first_order(stepper.from());
         Ok(Trajectory {
             table,
             sources: list.iter().map(|candidate| candidate.source).collect(),
             every: options.every.max(1),
             impulse: vec![0.0; offset.last().copied().unwrap_or(0)],
             offset,
+            after: vec![0.0; if first_order { contacts } else { 0 }],
+            lambda: vec![0.0; if first_order { contacts } else { 0 }],
             gaps: Gaps { now: vec![None; contacts], smallest: vec![None; contacts], overall: None },
             output: vec![0.0; names.len()],
             outputs,
@@ -146,6 +152,10 @@ impl Trajectory {
         }
         self.started = true;
         self.gaps.see(stepper.coupling()?);
+        // outputs without multipliers, which nobody knows yet
+        for (after, gap) in self.after.iter_mut().zip(&self.gaps.now) {
+            *after = gap.unwrap_or(0.0);
+        }
         self.hold(stepper.from(), energy)?;
         self.write()
     }
@@ -154,6 +164,7 @@ impl Trajectory {
     pub(super) fn take(&mut self, view: &mut StepView<'_>, energy: Option<Energy>) -> Result<(), ResultError> {
         self.gaps.see(view.stepper.coupling()?);
         self.add_impulses(view.reactions());
+        self.take_rows(view);
         self.hold(view.to(), energy)?;
         if view.index.is_multiple_of(self.every) { self.write() } else { Ok(()) }
     }
@@ -180,6 +191,18 @@ impl Trajectory {
         }
     }
 
+    /// Outputs and multipliers of a first-order model: where a scheme knows only the integral of λ, its mean over the step.
+    fn take_rows(&mut self, view: &StepView<'_>) {
+        let (reactions, h) = (view.reactions(), view.to().t - view.from().t);
+        for (i, key) in reactions.coupling.pairs.iter().map(|pair| &pair.key).enumerate() {
+            let at = usize::try_from(key.0).unwrap_or(usize::MAX);
+            let (Some(after), Some(lambda)) = (self.after.get_mut(at), self.lambda.get_mut(at)) else { continue };
+            let row = reactions.range(i).start;
+            *after = reactions.after[row];
+            *lambda = reactions.multiplier.get(row).copied().unwrap_or(reactions.impulse[row] / h);
+        }
+    }
+
     /// Makes the row of a state; the row before stays where a number is not finite.
     fn hold(&mut self, state: &State, energy: Option<Energy>) -> Result<(), ResultError> {
         let real = |x: Option<f64>| x.map_or(Cell::Missing, Cell::Real);
@@ -190,6 +213,8 @@ impl Trajectory {
             Source::Velocity(i) => real(state.v.get(i).copied()),
             Source::Gap(i) => real(self.gaps.now.get(i).copied().flatten()),
             Source::Impulse(row) => real(self.impulse.get(row).copied()),
+            Source::After(row) => real(self.after.get(row).copied()),
+            Source::Multiplier(row) => real(self.lambda.get(row).copied()),
             Source::Kinetic => real(energy.map(|energy| energy.kinetic)),
             Source::Potential => real(energy.map(|energy| energy.potential)),
             Source::Total => real(energy.map(|energy| energy.total())),
@@ -210,6 +235,7 @@ impl Trajectory {
         self.written = true;
         if let Some(outputs) = &mut self.outputs {
             let State { t, q, v } = &self.state;
+            let v = if self.lambda.is_empty() { v } else { &self.lambda };
             (outputs.evaluate)(*t, q, v, &mut self.output).map_err(|source| ResultError::Output { t: *t, source })?;
             for (cell, source) in self.row.iter_mut().zip(&self.sources) {
                 if let Source::Output(i) = source {

@@ -11,9 +11,11 @@ use crate::examples;
 use crate::failure::{Failure, print};
 use crate::progress::{interrupted, watch_for_interrupts};
 use crate::run::stem;
+use carom::scheme::Family;
 use carom::{Simulation, Solution};
 use carom_analysis::convergence::{Computed, Reference, Study, study, study_tolerances};
 use carom_analysis::error::MeasureError;
+use carom_scene::scene::Exact;
 use carom_scene::{Overrides, Scene};
 use plan::Plans;
 use std::path::PathBuf;
@@ -25,6 +27,16 @@ struct Studies<'a> {
     /// What the errors are measured against.
     reference: String,
     studies: Vec<Study>,
+}
+
+impl Studies<'_> {
+    /// What has errors, as letters of studies and as written: first-order systems have states alone.
+    fn sides(&self) -> &'static [(char, &'static str, &'static str)] {
+        match self.scene.family {
+            Family::Mechanical => &[('q', "q", "positions"), ('v', "v", "velocities")],
+            Family::FirstOrder => &[('q', "x", "states")],
+        }
+    }
 }
 
 pub fn converge(arguments: &ConvergeArguments) -> Result<(), Failure> {
@@ -72,7 +84,13 @@ fn measure<'a>(
     let measured = |e: MeasureError| Failure::Computation(format!("the errors cannot be measured: {e}"));
     let computed;
     let (reference, described) = match &scene.reference {
-        Some(exact) => (Reference::Exact(exact.solution.as_ref()), format!("the exact solution of {}", exact.testbed)),
+        Some(exact) => {
+            let reference = match &exact.solution {
+                Exact::Motion(exact) => Reference::Exact(exact.as_ref()),
+                Exact::State(exact) => Reference::State(exact.as_ref()),
+            };
+            (reference, format!("the exact solution of {}", exact.testbed))
+        }
         None => {
             let (solution, described) = reference_run(arguments, &plans, methods)?;
             computed = Computed::new(solution).map_err(measured)?;

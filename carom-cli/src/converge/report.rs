@@ -30,10 +30,10 @@ fn build(studies: &Studies<'_>) -> Report {
     let mut table = Table::new(
         "Fitted orders",
         std::iter::once("scheme".to_owned())
-            .chain(["q", "v"].into_iter().flat_map(|of| NORMS.map(|n| format!("{of} {n}")))),
+            .chain(studies.sides().iter().flat_map(|(_, name, _)| NORMS.map(|n| format!("{name} {n}")))),
     );
     for study in &studies.studies {
-        let orders = ['q', 'v'].into_iter().flat_map(|of| NORMS.map(|norm| Cell::from(order(study, of, norm))));
+        let orders = studies.sides().iter().flat_map(|(of, ..)| NORMS.map(|norm| Cell::from(order(study, *of, norm))));
         table.row(std::iter::once(Cell::from(study.scheme.as_str())).chain(orders));
     }
     section.push(table);
@@ -49,7 +49,7 @@ fn build(studies: &Studies<'_>) -> Report {
             continue;
         }
         let section = report.section(title);
-        for (of, name) in [('q', "positions"), ('v', "velocities")] {
+        for &(of, _, name) in studies.sides() {
             for norm in NORMS {
                 section.push(error_chart(studies, adaptive, &format!("{norm} error of {name}"), (of, norm)));
             }

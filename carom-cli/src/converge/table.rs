@@ -4,7 +4,7 @@ use super::Studies;
 use crate::console::say;
 use crate::failure::Failure;
 use crate::list::plain_table;
-use carom_analysis::convergence::NORMS;
+use carom_analysis::convergence::{Level, NORMS};
 use std::fmt::Write;
 
 pub fn print(studies: &Studies<'_>) -> Result<(), Failure> {
@@ -12,28 +12,31 @@ pub fn print(studies: &Studies<'_>) -> Result<(), Failure> {
     for study in &studies.studies {
         say(format_args!("\n{}", study.scheme))?;
         let mut table = plain_table();
-        let norms = |of: &str| NORMS.map(|norm| format!("{of} {norm}"));
+        let sides = studies.sides();
+        let norms = sides.iter().flat_map(|(_, name, _)| NORMS.map(|norm| format!("{name} {norm}")));
         let level = if study.is_adaptive() { "tolerance" } else { "h [s]" };
-        let header = [level.into(), "solves".into(), "evaluations".into()]
-            .into_iter()
-            .chain(norms("q"))
-            .chain(norms("v"))
-            .chain(["time [s]".into()]);
+        let header =
+            [level.into(), "solves".into(), "evaluations".into()].into_iter().chain(norms).chain(["time [s]".into()]);
         table.set_header(header);
         for level in &study.levels {
-            let errors = NORMS.map(|n| level.q.get(n)).into_iter().chain(NORMS.map(|n| level.v.get(n)));
+            let errors = sides.iter().flat_map(|(of, ..)| NORMS.map(|n| error(level, *of, n)));
             let numbers = errors.map(|x| format!("{x:.2e}"));
             let size = format!("{:.3e}", level.tolerance.unwrap_or(level.step));
             let first = [size, format!("{:.0}", level.solves), format!("{:.0}", level.evaluations)];
             table.add_row(first.into_iter().chain(numbers).chain([format!("{:.1e}", level.seconds)]));
         }
-        let orders = ['q', 'v'].into_iter().flat_map(|of| NORMS.map(|norm| order(study, of, norm)));
+        let orders = sides.iter().flat_map(|(of, ..)| NORMS.map(|norm| order(study, *of, norm)));
         table.add_row(
             ["order".to_owned(), String::new(), String::new()].into_iter().chain(orders).chain([String::new()]),
         );
         say(table)?;
     }
     Ok(())
+}
+
+/// An error of positions or states (`'q'`), or of velocities.
+pub fn error(level: &Level, of: char, norm: &str) -> f64 {
+    if of == 'q' { level.q } else { level.v }.get(norm)
 }
 
 /// A fitted order as text.
@@ -50,9 +53,9 @@ pub fn order(study: &carom_analysis::convergence::Study, of: char, norm: &str) -
 /// One line per scheme and level. Errors that are not known are left empty.
 pub fn csv(studies: &Studies<'_>) -> String {
     let mut text = String::from("scheme,h,tolerance,grids,solves,iterations,evaluations,seconds,failed");
-    for of in ["q", "v"] {
+    for (_, name, _) in studies.sides() {
         for norm in NORMS {
-            let _ = write!(text, ",{of}_{norm}");
+            let _ = write!(text, ",{name}_{norm}");
         }
     }
     text.push('\n');
@@ -65,7 +68,7 @@ pub fn csv(studies: &Studies<'_>) -> String {
             let _ = write!(text, "\"{name}\",{step},{tolerance},{}", level.grids.len());
             let _ = write!(text, ",{:?},{:?},{:?}", level.solves, level.iterations, level.evaluations);
             let _ = write!(text, ",{:?},{failed}", level.seconds);
-            for x in NORMS.map(|n| level.q.get(n)).into_iter().chain(NORMS.map(|n| level.v.get(n))) {
+            for x in studies.sides().iter().flat_map(|(of, ..)| NORMS.map(|n| error(level, *of, n))) {
                 let _ = if x.is_finite() { write!(text, ",{x:?}") } else { write!(text, ",") };
             }
             text.push('\n');

@@ -1,11 +1,11 @@
 //! Frames of the animation, thinned out while the run goes on; frames at impacts stay.
 
-use carom::scheme::Stepper;
+use carom::scheme::{Family, Stepper};
 use carom::simulation::{Observer, StepView};
 use carom::{Key, ModelError};
 use carom_analysis::report::{Animation, Colour, Contact, Geometry, Shape};
 use carom_scene::Scene;
-use carom_scene::scene::{Drawing, Evaluator, ShapeKind};
+use carom_scene::scene::{Drawing, Evaluator, ShapeKind, multipliers};
 use std::ops::ControlFlow;
 
 /// Most regular frames, and most frames that are kept for their impacts.
@@ -25,6 +25,9 @@ pub struct Frames {
     contacts: Vec<Contact>,
     was_acting: Vec<bool>,
     resolution: f64,
+    /// Multipliers of a first-order model, in the place of velocities.
+    rows: usize,
+    lambda: Vec<f64>,
     last: Option<(f64, Vec<f64>)>,
 }
 
@@ -41,6 +44,8 @@ impl Frames {
             impacts: 0,
             was_acting: vec![false; contacts.len()],
             contacts,
+            rows: if scene.family == Family::FirstOrder { scene.laws.len() } else { 0 },
+            lambda: Vec::new(),
             resolution: (scene.span.end - scene.span.start) / 1000.0,
             last: None,
         }
@@ -57,6 +62,16 @@ impl Frames {
             });
             self.stride *= 2;
         }
+    }
+
+    /// The numbers of all shapes at the end of the last step.
+    fn numbers(&mut self, stepper: &dyn Stepper) -> Vec<f64> {
+        let state = stepper.to();
+        if self.rows == 0 {
+            return self.evaluator.eval(state.t, &state.q, &state.v).to_vec();
+        }
+        multipliers(stepper, self.rows, &mut self.lambda);
+        self.evaluator.eval(state.t, &state.q, &self.lambda).to_vec()
     }
 
     /// Marks contacts that act; whether one of them just closed.
@@ -118,9 +133,8 @@ impl Frames {
 
 impl Observer for Frames {
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
-        let state = stepper.from();
-        let numbers = self.evaluator.eval(state.t, &state.q, &state.v).to_vec();
-        self.push(state.t, numbers, false);
+        let numbers = self.numbers(stepper);
+        self.push(stepper.from().t, numbers, false);
         Ok(())
     }
 
@@ -128,11 +142,10 @@ impl Observer for Frames {
         let impact = self.contacts(view) && self.impacts < MOST_IMPACTS;
         let end = view.end - view.to().t < 0.5 * view.step.advanced;
         if impact || end || view.index.is_multiple_of(self.stride) {
-            let state = view.to();
-            let numbers = self.evaluator.eval(state.t, &state.q, &state.v).to_vec();
-            self.last = Some((state.t, numbers.clone()));
+            let (t, numbers) = (view.to().t, self.numbers(view.stepper));
+            self.last = Some((t, numbers.clone()));
             self.impacts += usize::from(impact);
-            self.push(state.t, numbers, impact);
+            self.push(t, numbers, impact);
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -178,14 +178,16 @@ fn record_options(arguments: &RunArguments, scene: &Scene) -> RecordOptions {
 }
 
 fn outputs(scene: &Scene) -> Option<Outputs> {
-    if scene.outputs.names.is_empty() {
+    let carom_scene::scene::Outputs { names, derived, .. } = &scene.outputs;
+    if names.is_empty() && derived.is_empty() {
         return None;
     }
     let mut evaluator = scene.outputs.evaluator();
-    Some(Outputs::new(scene.outputs.names.clone(), move |t, q, v, out| {
+    let outputs = Outputs::new(names.clone(), move |t, q, v, out| {
         out.copy_from_slice(evaluator.eval(t, q, v));
         Ok(())
-    }))
+    });
+    Some(outputs.with_derived(derived.iter().cloned()))
 }
 
 fn inputs(scene: &Scene, arguments: &RunArguments) -> Inputs {

@@ -2,6 +2,7 @@
 
 use super::sizes::StepSizes;
 use super::{LISTED_EVENTS, LISTED_IMPACTS, Run};
+use carom::scheme::Family;
 use carom_analysis::report::{Callout, Cell, Chart, Report, Section, Series, Table};
 use carom_analysis::results::{Curve, Status};
 use std::io::{self, BufWriter, Write};
@@ -14,6 +15,17 @@ const CHARTS: [(&str, &str, &str, bool); 6] = [
     ("gap.", "Gaps", "gap [m]", false),
     ("impulse.", "Impulses", "impulse per record [N s]", true),
     ("energy.", "Energies", "energy [J]", false),
+    ("output.", "Outputs", "value", false),
+];
+
+/// The same for first-order models.
+const FIRST_ORDER_CHARTS: [(&str, &str, &str, bool); 7] = [
+    ("x.", "States", "state", false),
+    ("v.", "Potentials and voltages", "voltage [V]", false),
+    ("i.", "Currents", "current [A]", false),
+    ("y.", "Outputs of the rows", "y", false),
+    ("lambda.", "Multipliers", "λ", true),
+    ("impulse.", "Integrals of multipliers", "∫λ dt per record", true),
     ("output.", "Outputs", "value", false),
 ];
 
@@ -43,7 +55,8 @@ fn build(run: &Run) -> Report {
         report.section("Animation").push(frames.animation(&scene.name));
     }
     let charts = report.section("Histories");
-    for (prefix, title, label, held) in CHARTS {
+    let charted = if mechanical(run) { &CHARTS[..] } else { &FIRST_ORDER_CHARTS[..] };
+    for &(prefix, title, label, held) in charted {
         let curves: Vec<&Curve> = run.recorded.curves.iter().filter(|curve| curve.name.starts_with(prefix)).collect();
         if !curves.is_empty() {
             let drawn = chart(&curves, prefix, (title, label), held);
@@ -53,16 +66,20 @@ fn build(run: &Run) -> Report {
     if let Some(sizes) = &run.sizes {
         steps(run, sizes, report.section("Steps"));
     }
-    impacts(run, report.section("Impacts"));
+    impacts(run, report.section(if mechanical(run) { "Impacts" } else { "Activations" }));
     if !run.events.is_empty() {
         events(run, report.section("Events"));
     }
     solver(run, report.section("Solver"));
-    certificate(run, report.section("Certificate and energy"));
+    certificate(run, report.section(if mechanical(run) { "Certificate and energy" } else { "Certificate" }));
     report
         .section("Model file")
         .preformatted(run.recorded.summary.inputs.model.clone().unwrap_or_default(), scene.text());
     report
+}
+
+fn mechanical(run: &Run) -> bool {
+    run.scene.family == Family::Mechanical
 }
 
 fn overview(run: &Run, section: &mut Section) {
@@ -85,7 +102,7 @@ fn overview(run: &Run, section: &mut Section) {
     }
     let inputs = &summary.inputs;
     let first = if inputs.adaptive.is_some() { "first " } else { "" };
-    section.facts([
+    let mut facts = vec![
         ("scheme", run.scene.scheme.describe()),
         ("solver", run.scene.solver.describe()),
         ("span", format!("{} s to {} s, {}step {} s", inputs.start, inputs.end, first, inputs.step)),
@@ -93,10 +110,14 @@ fn overview(run: &Run, section: &mut Section) {
         ("problems solved", summary.statistics.solves.to_string()),
         ("Newton iterations", summary.statistics.iterations.to_string()),
         ("evaluations of the right-hand side", summary.statistics.evaluations.to_string()),
-        ("impacts", summary.impacts.to_string()),
-        ("smallest gap", summary.smallest_gap.overall.map_or("none".into(), |gap| format!("{gap:.6e} m"))),
+        (if mechanical(run) { "impacts" } else { "activations" }, summary.impacts.to_string()),
         ("carom", summary.carom.clone()),
-    ]);
+    ];
+    if mechanical(run) {
+        let gap = summary.smallest_gap.overall.map_or("none".into(), |gap| format!("{gap:.6e} m"));
+        facts.insert(facts.len() - 1, ("smallest gap", gap));
+    }
+    section.facts(facts);
     if !run.scene.parameters.is_empty() {
         let mut table = Table::new("Parameters", ["name", "value"]);
         for (name, value) in &run.scene.parameters {
@@ -184,16 +205,23 @@ fn steps(run: &Run, sizes: &StepSizes, section: &mut Section) {
 fn impacts(run: &Run, section: &mut Section) {
     let summary = &run.recorded.summary;
     if run.impacts.is_empty() {
-        section.paragraph("No contact closed.");
+        section.paragraph(if mechanical(run) { "No contact closed." } else { "No multiplier became positive." });
         return;
     }
-    section.paragraph("One row each time a contact closes; click a row to move the animation and the cursors there.");
+    section.paragraph(if mechanical(run) {
+        "One row each time a contact closes; click a row to move the animation and the cursors there."
+    } else {
+        "One row each time a multiplier becomes positive; click a row to move the cursors there."
+    });
     let friction = run.impacts.iter().any(|impact| impact.impulse.len() > 1);
-    let mut header = vec!["t [s]", "contact", "u_N before [m/s]", "u_N after [m/s]", "P_N [N s]"];
+    let mut header = match run.scene.family {
+        Family::Mechanical => vec!["t [s]", "contact", "u_N before [m/s]", "u_N after [m/s]", "P_N [N s]"],
+        Family::FirstOrder => vec!["t [s]", "row", "y before", "y after", "integral of the multiplier"],
+    };
     if friction {
         header.extend(["u_T before [m/s]", "u_T after [m/s]", "P_T [N s]"]);
     }
-    let mut table = Table::new("Impact list", header);
+    let mut table = Table::new(if mechanical(run) { "Impact list" } else { "Activations" }, header);
     table.time_column = Some(0);
     table.total = usize::try_from(summary.impacts).ok().filter(|total| *total > LISTED_IMPACTS);
     table.file = Some("impacts.parquet".into());
@@ -288,6 +316,15 @@ fn certificate(run: &Run, section: &mut Section) {
     section.paragraph(
         "Every one-step problem is certified from its ingredients after it was solved. These are the worst values of the run.",
     );
+    if !mechanical(run) {
+        section.facts([
+            ("residual, relative and free of units", format!("{:.3e}", worst.residual)),
+            ("distance of a multiplier from its set", format!("{:.3e}", worst.cone)),
+            ("violation of an output condition", format!("{:.3e}", worst.velocity)),
+            ("complementarity", format!("{:.3e}", worst.complementarity)),
+        ]);
+        return;
+    }
     section.facts([
         ("residual, relative and free of units", format!("{:.3e}", worst.residual)),
         ("distance of a reaction from its cone", format!("{:.3e} N s", worst.cone)),

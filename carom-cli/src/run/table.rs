@@ -4,6 +4,7 @@ use super::Run;
 use crate::console::say;
 use crate::failure::Failure;
 use crate::list::plain_table;
+use carom::scheme::Family;
 use carom::simulation::Accumulation;
 use carom_analysis::results::Status;
 use comfy_table::CellAlignment;
@@ -39,7 +40,9 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     for path in &run.paths {
         row(&format!("  by {}", path.methods), path.problems.to_string());
     }
-    row("impacts", summary.impacts.to_string());
+    let mechanical = run.scene.family == Family::Mechanical;
+    // a row of a first-order model that begins to act
+    row(if mechanical { "impacts" } else { "activations" }, summary.impacts.to_string());
     for (kind, count) in &summary.events {
         row(&format!("events: {kind}"), count.to_string());
     }
@@ -49,7 +52,7 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     if let Some(stop) = &summary.stopped {
         row("stopped by", format!("{} at t = {:?} s", stop.event, stop.time));
     }
-    if let Some(gap) = summary.smallest_gap.overall {
+    if let Some(gap) = summary.smallest_gap.overall.filter(|_| mechanical) {
         row("smallest gap", format!("{gap:.6e} m"));
     }
     if let Some(energy) = &summary.energy {

@@ -22,6 +22,17 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
         let outputs = outputs.iter().map(|name| format!("output.{name}"));
         ["t".to_owned()].into_iter().chain(kinds).chain(gaps).chain(impulses).chain(energies).chain(outputs).collect()
     };
+    let first_order = |states: &[&str], rows: &[&str], outputs: &[&str]| -> Vec<String> {
+        let kinds = ["y", "lambda", "impulse"].into_iter();
+        let rows = kinds.flat_map(|kind| rows.iter().map(move |name| format!("{kind}.{name}")));
+        let states = states.iter().map(|name| format!("x.{name}"));
+        ["t".to_owned()]
+            .into_iter()
+            .chain(states)
+            .chain(rows)
+            .chain(outputs.iter().map(|name| (*name).into()))
+            .collect()
+    };
     let gap = |name| ("gap", name);
     // the bar has 1001 nodes, of which 17 are kept
     let nodes: Vec<String> = (0..17).map(|k| format!("q{}", k * 1000 / 16)).collect();
@@ -66,6 +77,64 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
         ("belt-block", CHOSEN, 1, columns(&["x", "y"], &[gap("belt"), ("slip", "belt.t1")], &[])),
         ("painleve-rod", CHOSEN, 1, columns(&["x", "y", "theta"], &[gap("tip"), ("slip", "tip.t1"), gap("end")], &[])),
         ("disc-release", CHOSEN, 1, columns(&["x", "z"], &[gap("disc")], &[])),
+        ("play-operator", 400, 1, first_order(&["u"], &["gap.lower", "gap.upper"], &[])),
+        ("swept-disc", 400, 1, first_order(&["x", "y"], &["disc"], &[])),
+        ("swept-corner", 50, 1, first_order(&["x1", "x2"], &["wedge1", "wedge2"], &[])),
+        (
+            "diode-bridge",
+            5000,
+            1,
+            first_order(
+                &["C", "L"],
+                &["D1", "D2", "D3", "D4"],
+                &[
+                    "output.rectified",
+                    "v.p",
+                    "v.n",
+                    "v.b",
+                    "v.R",
+                    "i.R",
+                    "v.C",
+                    "i.C",
+                    "v.L",
+                    "i.L",
+                    "v.D1",
+                    "i.D1",
+                    "v.D2",
+                    "i.D2",
+                    "v.D3",
+                    "i.D3",
+                    "v.D4",
+                    "i.D4",
+                ],
+            ),
+        ),
+        (
+            "rectifier",
+            5000,
+            1,
+            first_order(
+                &["L"],
+                &["D"],
+                &["output.square", "v.a", "v.b", "v.c", "v.V", "i.V", "v.R", "i.R", "v.L", "i.L", "v.D", "i.D"],
+            ),
+        ),
+        (
+            "buck-converter",
+            2000,
+            1,
+            first_order(
+                &["C", "L"],
+                &["D", "S"],
+                &[
+                    "v.in", "v.out", "v.s", "v.V", "i.V", "v.R", "i.R", "v.C", "i.C", "v.L", "i.L", "v.D", "i.D",
+                    "v.S", "i.S",
+                ],
+            ),
+        ),
+        ("sliding-mode", 5000, 1, first_order(&["x", "w"], &["relay"], &["output.late"])),
+        ("higher-order-sweeping", 100, 1, first_order(&["z1", "z2", "z3", "xi1", "xi2"], &["stop"], &[])),
+        ("twisting-controller", 6000, 1, first_order(&["x", "w"], &["position", "velocity"], &[])),
     ]
 }
 
@@ -107,6 +176,9 @@ fn every_example_runs_and_meets_its_numbers() {
         assert!(t[0] == 0.0 && (t[t.len() - 1] - end).abs() <= f64::EPSILON * end, "{name}");
         // steps that end at an event may be followed by one of no length
         assert!(t.windows(2).all(|pair| pair[0] < pair[1] || events > 0 && pair[0] == pair[1]), "{name}");
+        if table.names.iter().any(|name| name.starts_with("x.")) {
+            continue;
+        }
         let [kinetic, potential, total] =
             ["kinetic", "potential", "total"].map(|n| table.column(&format!("energy.{n}")));
         assert!((0..t.len()).all(|i| (kinetic[i] + potential[i] - total[i]).abs() <= 1e-12 * total[0].abs()), "{name}");

@@ -6,6 +6,7 @@ mod dump;
 mod events;
 mod examples;
 mod failures;
+mod first_order;
 mod mistakes;
 mod options;
 mod pages;

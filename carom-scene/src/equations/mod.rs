@@ -10,10 +10,13 @@
 //! all exact, by symbolic differentiation at load time, evaluated as flat tapes over the inputs `[t | q | v]`.
 
 mod derive;
+mod first_order;
 mod model;
 
 pub use derive::{Derived, EquationError};
+pub use first_order::{SourceRow, StateEquations, StateSource};
 pub use model::Equations;
+pub(crate) use model::Program;
 
 use crate::expression::{Graph, NodeId};
 use carom::State;

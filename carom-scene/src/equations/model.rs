@@ -7,16 +7,19 @@ use carom::{Coupling, Key, Mechanical, ModelError, Pair, Space, State};
 use carom_solve::{LinearSolve, Rows};
 
 /// A tape with its registers and its last output.
-struct Program {
+pub(crate) struct Program {
     tape: Tape,
     registers: Registers,
     out: Vec<f64>,
 }
 
 impl Program {
-    fn new(graph: &Graph, nodes: &[NodeId]) -> Program {
-        let tape = Tape::compile(graph, nodes);
-        let mut program = Program { registers: tape.registers(), out: vec![0.0; nodes.len()], tape };
+    pub fn new(graph: &Graph, nodes: &[NodeId]) -> Program {
+        Program::of(Tape::compile(graph, nodes))
+    }
+
+    pub fn of(tape: Tape) -> Program {
+        let mut program = Program { registers: tape.registers(), out: vec![0.0; tape.outputs()], tape };
         if program.tape.is_constant() {
             program.tape.eval_parts(&[], &mut program.registers, &mut program.out);
         }
@@ -24,7 +27,7 @@ impl Program {
     }
 
     #[inline]
-    fn eval(&mut self, t: f64, q: &[f64], v: &[f64]) -> &[f64] {
+    pub fn eval(&mut self, t: f64, q: &[f64], v: &[f64]) -> &[f64] {
         if !self.tape.is_constant() {
             self.tape.eval_state((t, q, v), &mut self.registers, &mut self.out);
         }

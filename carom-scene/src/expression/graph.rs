@@ -160,6 +160,15 @@ impl Graph {
         slots
     }
 
+    /// Whether a sign or a choice inside one of the nodes depends on one of the slots: its derivatives do not tell the whole function then.
+    pub fn switches_with(&self, roots: &[NodeId], slots: std::ops::RangeInclusive<usize>) -> bool {
+        self.topological(roots).into_iter().any(|id| match self.node(id) {
+            Node::Unary(Unary::Sign, argument) => slots.clone().any(|slot| self.depends_on(argument, slot)),
+            Node::Select(condition, ..) => slots.clone().any(|slot| self.depends_on(condition, slot)),
+            _ => false,
+        })
+    }
+
     /// The nodes reachable from `roots`, children before parents.
     pub(super) fn topological(&self, roots: &[NodeId]) -> Vec<NodeId> {
         let mut seen: HashSet<NodeId> = HashSet::new();

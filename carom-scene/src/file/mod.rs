@@ -3,6 +3,7 @@
 //! What a value means is not decided here; see [`crate::scene`].
 
 mod example;
+mod first_order;
 mod method;
 mod reader;
 mod schema;
@@ -17,13 +18,14 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 pub use example::new_example;
+pub use first_order::{CircuitTable, Element, Elements, FirstOrderTable, LcsTable, RowTable, SetTable, SweepingTable};
 pub use method::{Method, Settings};
 use reader::table;
 pub(crate) use reader::{Item, Read, Reader};
 pub use schema::schema;
 pub use value::{Content, Entries, Formula, Integer, Matrix, OneOrMore, Point, Text};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, SourceText};
 use crate::nearest::nearest;
 
 /// The version of the format that this library reads.
@@ -43,13 +45,17 @@ table! {
         pub description: Option<Text>,
         /// Named numbers, or expressions of parameters above them.
         pub parameters: Option<Entries>,
-        /// The equations of motion.
+        /// The equations of the model.
         pub model: ModelTable,
         /// Unilateral contacts, with or without friction.
         pub contact: Option<Vec<ContactTable>>,
         /// Bilateral constraints.
         pub constraint: Option<Vec<ConstraintTable>>,
-        /// Initial coordinates, and velocities as keys in quotes with a prime; 0 where missing. Numbers or expressions of parameters.
+        /// Laws of a first-order model.
+        pub row: Option<Vec<RowTable>>,
+        /// Pieces of the moving set of a sweeping process.
+        pub set: Option<Vec<SetTable>>,
+        /// Initial coordinates or states (in circuits by element), and velocities as keys in quotes with a prime; 0 where missing. Numbers or expressions of parameters.
         pub initial: Option<Entries>,
         /// Time span, step, scheme and solver.
         pub simulation: SimulationTable,
@@ -71,6 +77,24 @@ table! {
 pub enum ModelTable {
     Lagrangian(Box<LagrangianTable>),
     Linear(Box<LinearTable>),
+    Sweeping(Box<SweepingTable>),
+    Lcs(Box<LcsTable>),
+    FirstOrder(Box<FirstOrderTable>),
+    Circuit(Box<CircuitTable>),
+}
+
+impl ModelTable {
+    /// Where the table stands.
+    pub fn place(&self) -> &Place {
+        match self {
+            ModelTable::Lagrangian(table) => &table.place,
+            ModelTable::Linear(table) => &table.place,
+            ModelTable::Sweeping(table) => &table.place,
+            ModelTable::Lcs(table) => &table.place,
+            ModelTable::FirstOrder(table) => &table.place,
+            ModelTable::Circuit(table) => &table.place,
+        }
+    }
 }
 
 table! {
@@ -194,7 +218,7 @@ table! {
     pub struct OutputTable {
         /// Record every n-th step; the last one is always recorded.
         pub every: Option<Integer>,
-        /// Further columns: expressions of t, coordinates and velocities.
+        /// Further columns: expressions of t, coordinates and velocities; in first-order models of t, states and multipliers.
         pub columns: Option<Entries>,
     }
 }
@@ -296,8 +320,8 @@ table! {
 table! {
     /// A number that a run must reproduce.
     pub struct ExpectTable {
-        /// "final NAME", "min NAME", "max NAME", "sum NAME" with the name of a result column; "impacts"; "events NAME", "first NAME",
-        /// "last NAME" (number and times) with the name of an event, or a kind of event: "impact", "impact.CONTACT".
+        /// "final NAME", "min NAME", "max NAME", "sum NAME", "mean NAME" with the name of a result column; "impacts"; "events NAME",
+        /// "first NAME", "last NAME" (number and times) with the name of an event, or a kind of event: "impact", "impact.CONTACT".
         pub quantity: Text,
         /// The number, or an expression of parameters.
         pub value: Formula,
@@ -311,7 +335,7 @@ table! {
 }
 
 /// The kinds of models.
-const KINDS: [&str; 2] = ["lagrangian", "linear"];
+const KINDS: [&str; 6] = ["lagrangian", "linear", "sweeping", "lcs", "first-order", "circuit"];
 
 impl Read for ModelTable {
     fn read(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Self> {
@@ -320,6 +344,10 @@ impl Read for ModelTable {
         match kind.value.as_str() {
             "lagrangian" => LagrangianTable::read(item, reader).map(|table| ModelTable::Lagrangian(Box::new(table))),
             "linear" => LinearTable::read(item, reader).map(|table| ModelTable::Linear(Box::new(table))),
+            "sweeping" => SweepingTable::read(item, reader).map(|table| ModelTable::Sweeping(Box::new(table))),
+            "lcs" => LcsTable::read(item, reader).map(|table| ModelTable::Lcs(Box::new(table))),
+            "first-order" => FirstOrderTable::read(item, reader).map(|table| ModelTable::FirstOrder(Box::new(table))),
+            "circuit" => CircuitTable::read(item, reader).map(|table| ModelTable::Circuit(Box::new(table))),
             unknown => {
                 let hint = match nearest(unknown, KINDS) {
                     Some(near) => format!("did you mean {near:?}?"),
@@ -337,7 +365,14 @@ impl JsonSchema for ModelTable {
         "ModelTable".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let kinds = [generator.subschema_for::<LagrangianTable>(), generator.subschema_for::<LinearTable>()];
+        let kinds = [
+            generator.subschema_for::<LagrangianTable>(),
+            generator.subschema_for::<LinearTable>(),
+            generator.subschema_for::<SweepingTable>(),
+            generator.subschema_for::<LcsTable>(),
+            generator.subschema_for::<FirstOrderTable>(),
+            generator.subschema_for::<CircuitTable>(),
+        ];
         json_schema!({ "oneOf": kinds })
     }
 }

@@ -23,8 +23,16 @@ pub fn schema() -> Value {
     insert(&mut root, "/$defs/SimulationTable/properties/scheme", scheme);
     insert(&mut root, "/$defs/SimulationTable/properties/solver", solver);
     insert(&mut root, "/$defs/SimulationTable/properties/adaptive", adaptive);
-    insert(&mut root, "/$defs/LagrangianTable/properties/kind", json!({ "const": "lagrangian" }));
-    insert(&mut root, "/$defs/LinearTable/properties/kind", json!({ "const": "linear" }));
+    for (table, kind) in [
+        ("LagrangianTable", "lagrangian"),
+        ("LinearTable", "linear"),
+        ("SweepingTable", "sweeping"),
+        ("LcsTable", "lcs"),
+        ("FirstOrderTable", "first-order"),
+        ("CircuitTable", "circuit"),
+    ] {
+        insert(&mut root, &format!("/$defs/{table}/properties/kind"), json!({ "const": kind }));
+    }
     insert(&mut root, "/$defs/EventTable/properties/direction", json!({ "enum": ["rising", "falling", "both"] }));
     insert(&mut root, "/$defs/EventTable/properties/action", json!({ "enum": ["record", "stop"] }));
     insert(&mut root, "/properties/version", json!({ "const": super::VERSION }));

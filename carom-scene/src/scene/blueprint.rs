@@ -1,10 +1,12 @@
 //! All that is needed to make a model, as often as wanted: sweeps and parallel runs each get their own.
 
+use carom::State;
 use carom::model::{Linear, LinearContact, SparseMatrix};
-use carom::{Mechanical, State};
+use carom::scheme::AnyModel;
 
 use super::BuildError;
-use crate::equations::{Equations, Source, SourceLaw};
+use super::first_order::{LcsPlan, SweepingPlan};
+use crate::equations::{Equations, Source, SourceLaw, StateEquations, StateSource};
 use crate::expression::{Graph, NodeId, Tape};
 
 /// The nodes of a model from energies.
@@ -35,6 +37,9 @@ pub(super) struct TimeForces {
 pub(super) enum Blueprint {
     Lagrangian(Box<LagrangianPlan>),
     Linear(Box<LinearPlan>),
+    Sweeping(Box<SweepingPlan>),
+    Lcs(Box<LcsPlan>),
+    State(Box<StateSource>),
 }
 
 #[derive(Clone, Debug)]
@@ -59,8 +64,8 @@ impl Blueprint {
     }
 
     /// Makes the model.
-    pub fn build(&self, initial: &State) -> Result<Box<dyn Mechanical>, BuildError> {
-        match self {
+    pub fn build(&self, initial: &State) -> Result<AnyModel, BuildError> {
+        Ok(match self {
             Blueprint::Lagrangian(plan) => {
                 let source = Source {
                     graph: plan.graph.clone(),
@@ -71,18 +76,19 @@ impl Blueprint {
                     laws: plan.laws.clone(),
                     initial: initial.clone(),
                 };
-                Ok(Box::new(Equations::new(source)?))
+                AnyModel::Mechanical(Box::new(Equations::new(source)?))
             }
-            Blueprint::Linear(plan) => plan.build(initial),
-        }
+            Blueprint::Linear(plan) => AnyModel::Mechanical(Box::new(plan.model(initial)?)),
+            Blueprint::Sweeping(plan) => AnyModel::FirstOrder(plan.build(initial)?),
+            Blueprint::Lcs(plan) => AnyModel::FirstOrder(plan.build(initial)?),
+            Blueprint::State(source) => {
+                AnyModel::FirstOrder(Box::new(StateEquations::new((**source).clone(), initial.clone())))
+            }
+        })
     }
 }
 
 impl LinearPlan {
-    fn build(&self, initial: &State) -> Result<Box<dyn Mechanical>, BuildError> {
-        Ok(Box::new(self.model(initial)?))
-    }
-
     /// The linear model itself, which can tell whether its mass is positive definite.
     pub fn model(&self, initial: &State) -> Result<Linear, BuildError> {
         let Matrices { mass, damping, stiffness } = &self.matrices;

@@ -2,23 +2,36 @@
 
 use std::sync::Arc;
 
-use carom::{Mechanical, State};
+use carom::scheme::{AnyModel, Family};
+use carom::{FirstOrder, Mechanical, State};
 
 use super::blueprint::{Blueprint, Matrices};
 use super::context::{Context, label};
 use super::law::LawDraft;
 use super::{BuildError, Expectation, LawInfo, Outputs, Overrides, Scene, TimeSpan};
 use super::{
-    check, choice, coordinates, draw, event, expect, fit, lagrangian, law, linear, output, parameters, reference, span,
+    check, choice, coordinates, draw, event, expect, first_order, fit, lagrangian, law, linear, output, parameters,
+    reference, span,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, SourceText};
-use crate::expression::Tape;
+use crate::equations::Slip;
+use crate::expression::{NodeId, Tape};
 use crate::file::{Method, ModelFile, ModelTable, OutputTable, Settings, Text};
 
 /// The parts of a model before it is put together.
 struct Draft {
     laws: Vec<LawDraft>,
     blueprint: Blueprint,
+    /// Columns that the model itself has, with their full names.
+    derived: Vec<(String, NodeId)>,
+}
+
+/// What is known of a model once its names are declared.
+enum Named {
+    Lagrangian,
+    /// The name that stands for all coordinates, and the matrices.
+    Linear(Option<String>, Matrices),
+    FirstOrder(first_order::Names),
 }
 
 /// Builds and checks everything.
@@ -48,7 +61,7 @@ fn assemble(
     context: &mut Context,
 ) -> Option<Scene> {
     let methods = methods(file, overrides, context);
-    let scheme = methods.0.as_ref().and_then(|method| choice::scheme(method.as_ref(), context));
+    let scheme = methods.0.as_ref().and_then(|method| choice::scheme(method.as_ref(), default_scheme(file), context));
     let solver = methods.1.as_ref().and_then(|method| choice::solver(method.as_ref(), context));
     let settings = settings(file, overrides, context);
     let adaptive = match &settings {
@@ -58,12 +71,14 @@ fn assemble(
     };
     // without parameters and coordinates nothing else can be understood
     let values = parameters::evaluate(file.parameters.as_ref(), overrides, context)?;
-    let (base, matrices) = names(file, &values, context)?;
+    let named = names(file, &values, context)?;
     let span = span::read(&file.simulation, !matches!(settings, Some(None)), overrides, context);
+    let base = if let Named::Linear(base, _) = &named { base.clone() } else { None };
     let initial = coordinates::initial(file.initial.as_ref(), base.as_deref(), context);
-    let draft = model(file, matrices, context);
+    let draft = model(file, named, context);
+    let derived = draft.as_ref().map_or(&[][..], |draft| &draft.derived);
     let events = event::read(file.event.as_deref().unwrap_or_default(), context);
-    let outputs = outputs(file.output.as_ref(), context);
+    let outputs = outputs(file.output.as_ref(), derived, context);
     let every = every(file.output.as_ref(), context);
     let drawing = file.draw.as_ref().map(|table| draw::build(table, context));
     let reference = file.reference.as_ref().map(|table| reference::read(table, context));
@@ -73,12 +88,13 @@ fn assemble(
     }
     let event_names = file.event.iter().flatten().map(|event| event.name.value.clone()).collect::<Vec<_>>();
     let expectations = expectations(file, draft.as_ref(), (outputs.as_ref(), &event_names), context);
-    let Draft { laws, blueprint } = draft?;
+    let Draft { laws, blueprint, .. } = draft?;
     let laws = laws.into_iter().map(|law| LawInfo { name: law.name, law: law.law, restitution: law.restitution });
     let scene = Scene {
         name: file.name.value.clone(),
         description: file.description.as_ref().map(|text| text.value.clone()),
         parameters: values.iter().map(|(name, value)| (name.value.clone(), *value)).collect(),
+        family: context.family,
         coordinates: context.coordinates.clone(),
         laws: laws.collect(),
         initial: state?,
@@ -135,43 +151,68 @@ fn settings(file: &ModelFile, overrides: &Overrides, context: &mut Context) -> O
     }
 }
 
-/// Names the coordinates; linear models tell their number by their matrices.
-fn names(
-    file: &ModelFile,
-    values: &[(Text, f64)],
-    context: &mut Context,
-) -> Option<(Option<String>, Option<Matrices>)> {
+/// The scheme of a model whose file names none.
+fn default_scheme(file: &ModelFile) -> &'static str {
+    match &file.model {
+        ModelTable::Lagrangian(_) | ModelTable::Linear(_) => "moreau-jean",
+        ModelTable::Sweeping(_) => "catching-up",
+        ModelTable::Lcs(_) | ModelTable::FirstOrder(_) | ModelTable::Circuit(_) => "euler-moreau",
+    }
+}
+
+/// Names the coordinates or states; linear models tell their number by their matrices.
+fn names(file: &ModelFile, values: &[(Text, f64)], context: &mut Context) -> Option<Named> {
+    if matches!(file.model, ModelTable::Lagrangian(_) | ModelTable::Linear(_)) {
+        let rows = file.row.iter().flatten().map(|row| &row.place);
+        if let Some(place) = rows.chain(file.set.iter().flatten().map(|set| &set.place)).next() {
+            let hint = "a mechanical model has [[contact]]s and [[constraint]]s";
+            context.out.error(place, "[[row]] and [[set]] belong to first-order models").hint(hint);
+        }
+    }
     match &file.model {
         ModelTable::Lagrangian(table) => {
             lagrangian::check_size(table, context)?;
             let names = coordinates::listed(&table.coordinates, &table.place, context)?;
             coordinates::declare(names, values, context);
-            Some((None, None))
+            Some(Named::Lagrangian)
         }
         ModelTable::Linear(table) => {
             let draft = linear::read(table, context)?;
             coordinates::declare(draft.names, values, context);
-            Some((draft.base, Some(draft.matrices)))
+            Some(Named::Linear(draft.base, draft.matrices))
         }
+        _ => first_order::names(file, values, context).map(Named::FirstOrder),
     }
 }
 
-/// Reads energies or matrices, contacts and constraints.
-fn model(file: &ModelFile, matrices: Option<Matrices>, context: &mut Context) -> Option<Draft> {
+/// Reads energies or matrices, contacts and constraints, or a first-order model.
+fn model(file: &ModelFile, named: Named, context: &mut Context) -> Option<Draft> {
+    if let Named::FirstOrder(names) = named {
+        let first_order::Draft { rows, blueprint, derived } = first_order::draft(file, names, context)?;
+        let law = |(name, law)| LawDraft {
+            name,
+            law,
+            restitution: 0.0,
+            outputs: Vec::new(),
+            slip: Slip::default(),
+            region: None,
+        };
+        return Some(Draft { laws: rows.into_iter().map(law).collect(), blueprint, derived });
+    }
     let laws = law::read(file, context);
-    let blueprint = match (&file.model, matrices) {
+    let blueprint = match (&file.model, named) {
         (ModelTable::Lagrangian(table), _) => {
             let energies = lagrangian::energies(table, context);
             lagrangian::blueprint(table, energies?, laws.as_deref()?, context)?
         }
-        (ModelTable::Linear(table), Some(matrices)) => {
+        (ModelTable::Linear(table), Named::Linear(_, matrices)) => {
             // forces are checked even if a contact has a mistake
             let plan = linear::plan(table, matrices, laws.as_deref().unwrap_or_default(), context);
             Blueprint::Linear(Box::new(plan?))
         }
-        (ModelTable::Linear(_), None) => return None,
+        _ => return None,
     };
-    Some(Draft { laws: laws?, blueprint })
+    Some(Draft { laws: laws?, blueprint, derived: Vec::new() })
 }
 
 /// The initial state, after all checks that need the model.
@@ -184,15 +225,32 @@ fn start(
 ) -> Option<State> {
     let (q, v) = initial.as_ref()?;
     let mut state = State::new(span.map_or(0.0, |span| span.start), q, v);
-    let Draft { laws, blueprint } = draft?;
+    let Draft { laws, blueprint, .. } = draft?;
+    let place = file.initial.as_ref().map_or(file.model.place(), |initial| &initial.place);
+    if context.family == Family::FirstOrder {
+        let mut model = first_order_model(file, &state, blueprint, context)?;
+        check::first_order(&mut *model, &state, place, context)?;
+        return Some(state);
+    }
     let mut model = positive_model(file, &state, laws, blueprint, context)?;
-    let place = match (&file.initial, &file.model) {
-        (Some(initial), _) => &initial.place,
-        (None, ModelTable::Lagrangian(table)) => &table.place,
-        (None, ModelTable::Linear(table)) => &table.place,
-    };
     check::initial(&mut *model, &mut state, laws, place, context)?;
     Some(state)
+}
+
+fn first_order_model(
+    file: &ModelFile,
+    state: &State,
+    blueprint: &Blueprint,
+    context: &mut Context,
+) -> Option<Box<dyn FirstOrder>> {
+    match blueprint.build(state) {
+        Ok(AnyModel::FirstOrder(model)) => Some(model),
+        Ok(AnyModel::Mechanical(_)) => None,
+        Err(error) => {
+            context.out.error(file.model.place(), error.to_string());
+            None
+        }
+    }
 }
 
 /// The model, if its mass is positive definite.
@@ -223,7 +281,8 @@ fn positive_model(
         }
         (_, ModelTable::Lagrangian(table)) => {
             let mut model = match blueprint.build(state) {
-                Ok(model) => model,
+                Ok(AnyModel::Mechanical(model)) => model,
+                Ok(AnyModel::FirstOrder(_)) => return None,
                 Err(BuildError::Equations(error)) => {
                     lagrangian::report(&error, table, laws, context);
                     return None;
@@ -262,14 +321,16 @@ fn not_positive(place: &Place, pivot: Option<(usize, f64)>, context: &mut Contex
     }
 }
 
-fn outputs(table: Option<&OutputTable>, context: &mut Context) -> Option<Outputs> {
+fn outputs(table: Option<&OutputTable>, derived: &[(String, NodeId)], context: &mut Context) -> Option<Outputs> {
     let before = context.out.errors();
     let (mut names, mut nodes) = (Vec::new(), Vec::new());
     for (name, formula) in table.and_then(|table| table.columns.as_ref()).iter().flat_map(|columns| &columns.items) {
         names.extend(label(name, &mut context.out));
         nodes.extend(context.node(formula));
     }
-    (context.out.errors() == before).then(|| Outputs { names, tape: Tape::compile(&context.graph, &nodes) })
+    nodes.extend(derived.iter().map(|(_, node)| *node));
+    let derived = derived.iter().map(|(name, _)| name.clone()).collect();
+    (context.out.errors() == before).then(|| Outputs { names, derived, tape: Tape::compile(&context.graph, &nodes) })
 }
 
 fn every(table: Option<&OutputTable>, context: &mut Context) -> Option<u64> {
@@ -295,7 +356,7 @@ fn expectations(
         return Some(Vec::new());
     }
     let laws: Vec<_> = draft?.laws.iter().map(|law| (law.name.as_str(), law.law)).collect();
-    let columns = output::columns(&context.coordinates, &laws, &outputs?.names);
+    let columns = output::columns(context.family, &context.coordinates, &laws, outputs?);
     let laws: Vec<&str> = laws.iter().map(|(name, _)| *name).collect();
     let names = expect::Names { columns: &columns, events, laws: &laws };
     Some(tables.iter().filter_map(|table| expect::read(table, &names, context)).collect())

@@ -7,7 +7,7 @@
 //! ```
 
 use carom::model::Combination;
-use carom::{Coupling, Mechanical, State};
+use carom::{Coupling, FirstOrder, Mechanical, State};
 use carom_solve::Law;
 
 use super::context::Context;
@@ -84,6 +84,33 @@ pub(super) fn initial(
         return None;
     }
     velocities(model, &coupling, state, laws, context)
+}
+
+/// Rates and outputs at the start of a first-order model. A state outside its set is no error: the first step brings it back by a jump.
+pub(super) fn first_order(
+    model: &mut dyn FirstOrder,
+    state: &State,
+    initial: &Place,
+    context: &mut Context,
+) -> Option<()> {
+    let mut coupling = Coupling::default();
+    let mut rate = vec![0.0; state.q.len()];
+    let outcome =
+        model.couple(state.t, &state.q, &mut coupling).and_then(|()| model.rate(state.t, &state.q, &mut rate));
+    if let Err(error) = outcome {
+        context.out.error(initial, format!("the model cannot be evaluated at the initial state: {error}"));
+        return None;
+    }
+    let labels = model.labels();
+    for (i, pair) in coupling.pairs.iter().enumerate() {
+        // with feedthrough the multiplier may lift the output
+        let lifted = coupling.feedthrough.len() > i && !coupling.feedthrough.row(i).is_empty();
+        if pair.law == Law::Unilateral && !lifted && pair.gap < -GAP_TOLERANCE * largest(&state.q) {
+            let message = format!("the output `{}` is {:.6e} at the start", labels.contact(pair.key), pair.gap);
+            context.out.warning(initial, message).hint("it may not be negative: the first step will jump");
+        }
+    }
+    Some(())
 }
 
 fn positions(coupling: &Coupling, state: &State, laws: &[LawDraft], context: &mut Context) {

@@ -48,13 +48,13 @@ struct Row {
     check: Check,
 }
 
-pub(super) fn scheme(method: Option<&Method>, context: &mut Context) -> Option<Choice> {
+pub(super) fn scheme(method: Option<&Method>, default: &str, context: &mut Context) -> Option<Choice> {
     let row = |row: &'static carom::scheme::SchemeRow| Row {
         name: row.info.name,
         options: (row.options)(),
         check: Box::new(|table| (row.check)(table)),
     };
-    choose("scheme", method, SCHEMES.iter().map(row).collect(), context)
+    choose("scheme", method, default, SCHEMES.iter().map(row).collect(), context)
 }
 
 pub(super) fn solver(method: Option<&Method>, context: &mut Context) -> Option<Choice> {
@@ -63,12 +63,13 @@ pub(super) fn solver(method: Option<&Method>, context: &mut Context) -> Option<C
         options: (row.options)(),
         check: Box::new(|table| (row.build)(table).map(|_| ())),
     };
-    choose("solver", method, SOLVERS.iter().map(row).collect(), context)
+    choose("solver", method, "", SOLVERS.iter().map(row).collect(), context)
 }
 
-fn choose(what: &str, method: Option<&Method>, rows: Vec<Row>, context: &mut Context) -> Option<Choice> {
+/// The row that the file names; the default one, or else the first, where it names none.
+fn choose(what: &str, method: Option<&Method>, default: &str, rows: Vec<Row>, context: &mut Context) -> Option<Choice> {
     let Some(method) = method else {
-        let name = rows.first()?.name.to_string();
+        let name = rows.iter().find(|row| row.name == default).or(rows.first())?.name.to_string();
         return Some(Choice { name, options: Value::Object(Map::new()) });
     };
     let name = method.name.value.as_str();

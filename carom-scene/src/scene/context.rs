@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use carom::scheme::Family;
+
 use crate::diagnostic::Diagnostics;
 use crate::expression::{
     Ast, ExpressionError, Function, Graph, NameError, NameProblem, NodeId, Scope, is_identifier, parse,
@@ -14,9 +16,13 @@ pub(super) struct Context {
     pub graph: Graph,
     /// Parameters alone, as constants.
     pub parameters: Scope,
-    /// Time, coordinates, velocities (slots in this order) and parameters.
+    /// Time, coordinates, velocities (slots in this order) and parameters; in first-order models time, states and multipliers.
     pub all: Scope,
+    pub family: Family,
+    /// Coordinates, or states.
     pub coordinates: Vec<String>,
+    /// Names of the multipliers in expressions; first-order models alone have them.
+    pub multipliers: Vec<String>,
     pub index: HashMap<String, usize>,
     /// Names that some expression uses.
     pub used: HashSet<String>,
@@ -29,13 +35,15 @@ impl Context {
             graph: Graph::new(),
             parameters: Scope::new(),
             all: Scope::new(),
+            family: Family::Mechanical,
             coordinates: Vec::new(),
+            multipliers: Vec::new(),
             index: HashMap::new(),
             used: HashSet::new(),
         }
     }
 
-    /// Slot of a velocity.
+    /// Slot of a velocity, or of a multiplier.
     pub fn velocity(&self, i: usize) -> usize {
         1 + self.coordinates.len() + i
     }
@@ -46,6 +54,9 @@ impl Context {
         match slot {
             0 => "t".into(),
             slot if slot <= n => self.coordinates[slot - 1].clone(),
+            slot if self.family == Family::FirstOrder => {
+                self.multipliers.get(slot - 1 - n).cloned().unwrap_or_default()
+            }
             slot => self.coordinates.get(slot - 1 - n).map(|name| format!("{name}'")).unwrap_or_default(),
         }
     }
@@ -92,7 +103,11 @@ impl Context {
         if let Some((name, span)) = variable
             && self.parameters.find(name).is_none()
         {
-            let what = if name == "t" { "the time" } else { "a coordinate" };
+            let what = match (name, self.family) {
+                ("t", _) => "the time",
+                (_, Family::Mechanical) => "a coordinate",
+                (_, Family::FirstOrder) => "a state",
+            };
             let place = formula.part(span);
             self.out.error(&place, format!("`{name}` is {what}; only parameters may appear here"));
             return None;
@@ -146,9 +161,23 @@ impl Context {
         let first = self.velocity(0);
         if let Some(&slot) = self.graph.slots(node).iter().find(|&&slot| slot >= first) {
             let name = self.slot_name(slot);
-            self.out
-                .error(&formula.place, format!("{what} depends on the velocity {name}"))
-                .hint("it may depend on t, coordinates and parameters");
+            let (kind, hint) = match self.family {
+                Family::Mechanical => ("velocity", "it may depend on t, coordinates and parameters"),
+                Family::FirstOrder => ("multiplier", "it may depend on t, states and parameters"),
+            };
+            self.out.error(&formula.place, format!("{what} depends on the {kind} {name}")).hint(hint);
+            return None;
+        }
+        Some(node)
+    }
+
+    /// A node that may depend on time only.
+    pub fn node_of_time(&mut self, formula: &Formula, what: &str) -> Option<NodeId> {
+        let node = self.node(formula)?;
+        if let Some(&slot) = self.graph.slots(node).iter().find(|&&slot| slot != 0) {
+            let name = self.slot_name(slot);
+            let message = format!("{what} depends on {name}");
+            self.out.error(&formula.place, message).hint("it may depend on t and parameters");
             return None;
         }
         Some(node)

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use carom::scheme::Family;
+
 use super::context::{Context, name_problem};
 use crate::diagnostic::Place;
 use crate::expression::FUNCTIONS;
@@ -67,6 +69,30 @@ pub(super) fn declare(names: Vec<String>, parameters: &[(Text, f64)], context: &
     context.coordinates = names;
 }
 
+/// Declares time, states, multipliers and parameters of a first-order model. A name that is taken already keeps its meaning: the slot then
+/// has a name that cannot be written.
+pub(super) fn declare_states(
+    names: Vec<String>,
+    multipliers: Vec<String>,
+    parameters: &[(Text, f64)],
+    context: &mut Context,
+) {
+    context.family = Family::FirstOrder;
+    let _ = context.all.declare_time();
+    for (k, name) in names.iter().chain(&multipliers).enumerate() {
+        if context.parameters.find(name).is_some() || context.all.declare_states(&[name]).is_err() {
+            let _ = context.all.declare_states(&[format!("_slot_{k}")]);
+        }
+    }
+    for (name, value) in parameters {
+        let node = context.graph.constant(*value);
+        let _ = context.all.define(&name.value, node);
+    }
+    context.index = names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
+    context.coordinates = names;
+    context.multipliers = multipliers;
+}
+
 /// What a key of a table by coordinates means.
 pub(super) enum Target {
     Position(usize),
@@ -100,14 +126,15 @@ impl Context {
             Some(near) => format!("did you mean `{near}`?"),
             None => {
                 let few: Vec<&str> = self.coordinates.iter().take(12).map(String::as_str).collect();
-                format!(
-                    "coordinates: {}{}",
-                    few.join(", "),
-                    if few.len() < self.coordinates.len() { ", ..." } else { "" }
-                )
+                let what = if self.family == Family::Mechanical { "coordinates" } else { "states" };
+                format!("{what}: {}{}", few.join(", "), if few.len() < self.coordinates.len() { ", ..." } else { "" })
             }
         };
-        let what = if primed { "velocity" } else { "coordinate" };
+        let what = match (primed, self.family) {
+            (true, _) => "velocity",
+            (false, Family::Mechanical) => "coordinate",
+            (false, Family::FirstOrder) => "state",
+        };
         self.out.error(&key.place, format!("there is no {what} `{}`", key.value)).hint(hint);
         None
     }
@@ -122,12 +149,15 @@ pub(super) fn initial(
     let n = context.coordinates.len();
     let before = context.out.errors();
     let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
+    let velocities = context.family == Family::Mechanical;
     let mut single = Vec::new();
     for (key, formula) in entries.iter().flat_map(|entries| &entries.items) {
         if context.out.is_full() {
             return None;
         }
-        let (Some(target), Some(value)) = (context.target(key, base, true), context.number(formula)) else { continue };
+        let (Some(target), Some(value)) = (context.target(key, base, velocities), context.number(formula)) else {
+            continue;
+        };
         match target {
             Target::AllPositions => q.fill(value),
             Target::AllVelocities => v.fill(value),
@@ -141,6 +171,9 @@ pub(super) fn initial(
             Target::Velocity(i) => v[i] = value,
             Target::AllPositions | Target::AllVelocities => {}
         }
+    }
+    if context.family == Family::FirstOrder {
+        v.clear();
     }
     (context.out.errors() == before).then_some((q, v))
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use carom::ModelError;
-use carom::scheme::{EventKind, Stepper};
+use carom::scheme::{EventKind, Family, Stepper};
 use carom::simulation::{EventDetector, Impact, ImpactDetector, Observer, RunEvent, StepView};
 
 use super::Scene;
@@ -38,6 +38,8 @@ pub enum Quantity {
     Max(Column),
     /// The sum over all steps, without the initial value.
     Sum(Column),
+    /// The mean over time, of the straight lines between the steps.
+    Mean(Column),
     /// The number of impacts.
     Impacts,
     /// The number of events of a name.
@@ -55,7 +57,7 @@ impl Expectation {
     }
 }
 
-const QUANTITIES: [&str; 8] = ["final", "min", "max", "sum", "impacts", "events", "first", "last"];
+const QUANTITIES: [&str; 9] = ["final", "min", "max", "sum", "mean", "impacts", "events", "first", "last"];
 
 /// What the quantities of a file may speak of.
 pub(super) struct Names<'a> {
@@ -112,6 +114,7 @@ fn quantity(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Op
         "min" => Quantity::Min,
         "max" => Quantity::Max,
         "sum" => Quantity::Sum,
+        "mean" => Quantity::Mean,
         "events" => return event(table, names, context).map(Quantity::Events),
         "first" => return event(table, names, context).map(Quantity::First),
         "last" => return event(table, names, context).map(Quantity::Last),
@@ -119,7 +122,7 @@ fn quantity(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Op
             let hint = match nearest(word, QUANTITIES) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => {
-                    "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\", \"impacts\" or \"events NAME\""
+                    "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\", \"mean NAME\", \"impacts\" or \"events NAME\""
                         .into()
                 }
             };
@@ -135,6 +138,10 @@ fn quantity(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Op
     let names = columns.iter().map(|(name, _)| name.as_str()).chain(short);
     let hint = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
+        None if context.family == Family::FirstOrder => {
+            "columns are t, x.STATE, y.ROW, lambda.ROW, impulse.ROW, output.NAME; in circuits v.NODE, v.ELEMENT, i.ELEMENT"
+                .into()
+        }
         None => "columns are t, q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, energy.total, output.NAME".into(),
     };
     context.out.error(&table.quantity.place, format!("there is no result column `{name}`")).hint(hint);
@@ -168,6 +175,7 @@ fn event(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Optio
 /// A column by its name, or a coordinate or velocity by its short name.
 fn find(name: &str, columns: &[(String, Column)], context: &Context) -> Option<Column> {
     let short = match name.strip_suffix('\'') {
+        Some(_) if context.family == Family::FirstOrder => None,
         Some(name) => context.index.get(name).map(|&i| Column::Velocity(i)),
         None => context.index.get(name).map(|&i| Column::Position(i)),
     };
@@ -190,6 +198,10 @@ pub struct Watch {
     at: Vec<Option<usize>>,
     row: Vec<f64>,
     actual: Vec<f64>,
+    // time and values of the step before, for means and for what only steps have
+    before: (f64, Vec<f64>),
+    start: f64,
+    of_steps: Vec<bool>,
     detector: ImpactDetector<fn(Impact)>,
     // number, first and last time of the events that each expectation asks for
     seen: Vec<(u64, f64, f64)>,
@@ -202,20 +214,37 @@ impl Scene {
         for expectation in &self.expectations {
             at.push(match expectation.quantity {
                 Quantity::Impacts | Quantity::Events(_) | Quantity::First(_) | Quantity::Last(_) => None,
-                Quantity::Final(c) | Quantity::Min(c) | Quantity::Max(c) | Quantity::Sum(c) => {
+                Quantity::Final(c) | Quantity::Min(c) | Quantity::Max(c) | Quantity::Sum(c) | Quantity::Mean(c) => {
                     columns.push(c);
                     Some(columns.len() - 1)
                 }
             });
         }
+        let of_steps = columns.iter().map(|column| self.is_of_steps(*column)).collect();
         Watch {
             actual: vec![0.0; self.expectations.len()],
+            before: (self.span.start, Vec::new()),
+            start: self.span.start,
+            of_steps,
             expectations: self.expectations.clone(),
             sampler: self.sampler(&columns),
             at,
             row: Vec::new(),
             detector: ImpactDetector::new(|_| {}),
             seen: vec![(0, f64::NAN, f64::NAN); self.expectations.len()],
+        }
+    }
+}
+
+impl Scene {
+    /// Whether a column has no value before the first step: multipliers, and what is computed from them.
+    fn is_of_steps(&self, column: Column) -> bool {
+        match column {
+            Column::Multiplier(_) | Column::After(_) => true,
+            Column::Output(_) => {
+                self.family == Family::FirstOrder && self.outputs.uses_multipliers(self.coordinates.len())
+            }
+            _ => false,
         }
     }
 }
@@ -235,20 +264,36 @@ impl Watch {
 
     fn see(&mut self, stepper: &mut dyn Stepper, first: bool) -> Result<(), ModelError> {
         self.sampler.sample(stepper, &mut self.row)?;
+        let t = stepper.to().t;
+        let (earlier, previous) = (self.before.0, &self.before.1);
         for (k, expectation) in self.expectations.iter().enumerate() {
-            let value = self.at[k].and_then(|at| self.row.get(at)).copied().unwrap_or(0.0);
+            let at = self.at[k].unwrap_or(usize::MAX);
+            let value = self.row.get(at).copied().unwrap_or(0.0);
+            // there is no smallest or largest value yet
+            let fresh = first || previous.get(at).is_none_or(|x| x.is_nan());
             let actual = &mut self.actual[k];
             *actual = match expectation.quantity {
                 Quantity::Impacts => self.detector.count as f64,
                 Quantity::Events(_) => self.seen[k].0 as f64,
                 Quantity::First(_) => self.seen[k].1,
                 Quantity::Last(_) => self.seen[k].2,
-                Quantity::Sum(_) if first => 0.0,
+                Quantity::Sum(_) | Quantity::Mean(_) if first => 0.0,
                 Quantity::Sum(_) => *actual + value,
-                Quantity::Min(_) if !first => actual.min(value),
-                Quantity::Max(_) if !first => actual.max(value),
+                Quantity::Mean(_) => {
+                    let old = if fresh { value } else { previous.get(at).copied().unwrap_or(value) };
+                    let integral = *actual * (earlier - self.start) + 0.5 * (old + value) * (t - earlier);
+                    integral / (t - self.start)
+                }
+                Quantity::Min(_) if !fresh => actual.min(value),
+                Quantity::Max(_) if !fresh => actual.max(value),
                 Quantity::Final(_) | Quantity::Min(_) | Quantity::Max(_) => value,
             };
+        }
+        self.before.0 = t;
+        self.before.1.clone_from(&self.row);
+        if first {
+            let lacking = self.before.1.iter_mut().zip(&self.of_steps).filter(|(_, of_steps)| **of_steps);
+            lacking.for_each(|(x, _)| *x = f64::NAN);
         }
         Ok(())
     }

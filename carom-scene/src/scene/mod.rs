@@ -9,6 +9,7 @@ mod coordinates;
 mod draw;
 mod event;
 mod expect;
+mod first_order;
 mod fit;
 mod lagrangian;
 mod law;
@@ -23,7 +24,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use carom::model::Mechanical;
-use carom::scheme::{AnyModel, BindError, Stepper};
+use carom::model::{LcsError, SweepingError};
+use carom::scheme::{AnyModel, BindError, Family, Stepper};
 use carom::simulation::{Adaptive, Controller, FixedStep, Simulation, SimulationError};
 use carom::{ModelError, State};
 use carom_solve::{Law, OptionError, Solver};
@@ -32,8 +34,8 @@ pub use choice::Choice;
 pub use draw::{Drawing, Shape, ShapeKind};
 pub use event::EventInfo;
 pub use expect::{Expectation, Outcome, Quantity, Watch};
-pub use output::{Column, Evaluator, Outputs, Sampler};
-pub use reference::Reference;
+pub use output::{Column, Evaluator, Outputs, Sampler, multipliers};
+pub use reference::{Exact, Reference};
 pub use span::TimeSpan;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
@@ -76,8 +78,10 @@ pub struct Scene {
     pub description: Option<String>,
     /// Names and values, in the order of the file.
     pub parameters: Vec<(String, f64)>,
+    pub family: Family,
+    /// Coordinates, or states of a first-order model.
     pub coordinates: Vec<String>,
-    /// Contacts, then constraints; the position is the key of the law.
+    /// Contacts, then constraints, or the rows of a first-order model; the position is the key of the law.
     pub laws: Vec<LawInfo>,
     pub initial: State,
     pub span: TimeSpan,
@@ -106,6 +110,12 @@ pub enum BuildError {
     Equations(#[from] EquationError),
     #[error("the matrices of the linear model differ in size")]
     Size,
+    #[error("this is a first-order model, not a mechanical one")]
+    Family,
+    #[error(transparent)]
+    Lcs(#[from] LcsError),
+    #[error(transparent)]
+    Sweeping(#[from] SweepingError),
     #[error("unknown scheme `{0}`")]
     Scheme(String),
     #[error("unknown solver `{0}`")]
@@ -199,9 +209,12 @@ impl Scene {
     /// A new mechanical model at the initial state.
     ///
     /// # Errors
-    /// Does not fail for a scene that was loaded.
+    /// Fails for first-order models.
     pub fn mechanical(&self) -> Result<Box<dyn Mechanical>, BuildError> {
-        self.blueprint.build(&self.initial)
+        match self.model()? {
+            AnyModel::Mechanical(model) => Ok(model),
+            AnyModel::FirstOrder(_) => Err(BuildError::Family),
+        }
     }
 
     /// A new model at the initial state.
@@ -209,7 +222,7 @@ impl Scene {
     /// # Errors
     /// Does not fail for a scene that was loaded.
     pub fn model(&self) -> Result<AnyModel, BuildError> {
-        Ok(AnyModel::Mechanical(self.mechanical()?))
+        self.blueprint.build(&self.initial)
     }
 
     /// A new stepper: model, scheme and solver.

@@ -8,8 +8,18 @@
 //! | `impulse.CONTACT`, `.t1`, `.t2` | impulse of the step: normal, tangential |
 //! | `energy.kinetic`, `energy.potential`, `energy.total` | [J] |
 //! | `output.NAME` | column of `[output.columns]` |
+//!
+//! In first-order models there are, instead of coordinates, velocities, gaps, impulses and energies,
+//!
+//! | name | what |
+//! |---|---|
+//! | `x.NAME` | state |
+//! | `y.ROW` | output with its multiplier, where the law was imposed; without it before the first step |
+//! | `lambda.ROW` | multiplier; its mean over the step in schemes that know only its integral |
+//! | `impulse.ROW` | integral of the multiplier over the step |
+//! | `v.NODE`, `v.ELEMENT`, `i.ELEMENT` | potentials, voltages and currents of a circuit |
 
-use carom::scheme::Stepper;
+use carom::scheme::{Family, Reactions, Stepper};
 use carom::{Key, ModelError};
 use carom_solve::Law;
 
@@ -29,10 +39,14 @@ pub enum Column {
         law: usize,
         row: usize,
     },
+    /// Output of a row, in first-order models.
+    After(usize),
+    /// Multiplier of a row, in first-order models.
+    Multiplier(usize),
     Kinetic,
     Potential,
     Total,
-    /// A column of `[output.columns]`.
+    /// A column of `[output.columns]`, or one that the model itself has.
     Output(usize),
 }
 
@@ -49,7 +63,7 @@ impl Evaluator {
         Evaluator { registers: tape.registers(), values: vec![0.0; tape.outputs()], tape: tape.clone() }
     }
 
-    /// All values at a state.
+    /// All values at a state; in first-order models the multipliers take the place of velocities.
     pub fn eval(&mut self, t: f64, q: &[f64], v: &[f64]) -> &[f64] {
         self.tape.eval_state((t, q, v), &mut self.registers, &mut self.values);
         &self.values
@@ -60,6 +74,8 @@ impl Evaluator {
 #[derive(Clone, Debug)]
 pub struct Outputs {
     pub names: Vec<String>,
+    /// Full names of the columns that the model itself has; their values follow those of `names`.
+    pub derived: Vec<String>,
     pub(super) tape: Tape,
 }
 
@@ -67,11 +83,38 @@ impl Outputs {
     pub fn evaluator(&self) -> Evaluator {
         Evaluator::new(&self.tape)
     }
+
+    /// Whether some expression of a model with so many states needs more than time and states.
+    pub(super) fn uses_multipliers(&self, states: usize) -> bool {
+        self.tape.inputs() > 1 + states
+    }
 }
 
 /// All columns with their names, in the order of result files.
-pub(super) fn columns(coordinates: &[String], laws: &[(&str, Law)], outputs: &[String]) -> Vec<(String, Column)> {
+pub(super) fn columns(
+    family: Family,
+    coordinates: &[String],
+    laws: &[(&str, Law)],
+    outputs: &Outputs,
+) -> Vec<(String, Column)> {
     let mut all = vec![("t".to_string(), Column::Time)];
+    match family {
+        Family::Mechanical => mechanical(coordinates, laws, &mut all),
+        Family::FirstOrder => {
+            all.extend(coordinates.iter().enumerate().map(|(i, name)| (format!("x.{name}"), Column::Position(i))));
+            let rows = || laws.iter().enumerate();
+            all.extend(rows().map(|(k, (name, _))| (format!("y.{name}"), Column::After(k))));
+            all.extend(rows().map(|(k, (name, _))| (format!("lambda.{name}"), Column::Multiplier(k))));
+            all.extend(rows().map(|(law, (name, _))| (format!("impulse.{name}"), Column::Impulse { law, row: 0 })));
+        }
+    }
+    let own = outputs.names.iter().map(|name| format!("output.{name}"));
+    let named = own.chain(outputs.derived.iter().cloned()).enumerate();
+    all.extend(named.map(|(i, name)| (name, Column::Output(i))));
+    all
+}
+
+fn mechanical(coordinates: &[String], laws: &[(&str, Law)], all: &mut Vec<(String, Column)>) {
     all.extend(coordinates.iter().enumerate().map(|(i, name)| (format!("q.{name}"), Column::Position(i))));
     all.extend(coordinates.iter().enumerate().map(|(i, name)| (format!("v.{name}"), Column::Velocity(i))));
     for (law, (name, kind)) in laws.iter().enumerate() {
@@ -84,20 +127,38 @@ pub(super) fn columns(coordinates: &[String], laws: &[(&str, Law)], outputs: &[S
     all.push(("energy.kinetic".into(), Column::Kinetic));
     all.push(("energy.potential".into(), Column::Potential));
     all.push(("energy.total".into(), Column::Total));
-    all.extend(outputs.iter().enumerate().map(|(i, name)| (format!("output.{name}"), Column::Output(i))));
-    all
+}
+
+/// Multipliers of the last step by row: λ itself, or its mean over the step where the scheme knows only the integral; zero before the first
+/// step.
+pub fn multipliers(stepper: &dyn Stepper, rows: usize, out: &mut Vec<f64>) {
+    let (reactions, h) = (stepper.reactions(), stepper.to().t - stepper.from().t);
+    out.clear();
+    out.extend((0..rows).map(|row| multiplier(reactions, row, h)));
+}
+
+fn multiplier(reactions: &Reactions, row: usize, h: f64) -> f64 {
+    let Some(at) = reactions.find(Key(row as u64), row) else { return 0.0 };
+    let at = reactions.range(at).start;
+    match (reactions.multiplier.get(at), reactions.impulse.get(at)) {
+        (Some(lambda), _) => *lambda,
+        (None, Some(impulse)) if h > 0.0 => impulse / h,
+        _ => 0.0,
+    }
 }
 
 impl Scene {
     /// All columns with their names, in the order of result files.
     pub fn columns(&self) -> Vec<(String, Column)> {
         let laws: Vec<(&str, Law)> = self.laws.iter().map(|law| (law.name.as_str(), law.law)).collect();
-        columns(&self.coordinates, &laws, &self.outputs.names)
+        columns(self.family, &self.coordinates, &laws, &self.outputs)
     }
 
     /// Evaluates the given columns along a run.
     pub fn sampler(&self, columns: &[Column]) -> Sampler {
-        Sampler { columns: columns.to_vec(), outputs: self.outputs.evaluator(), output: Vec::new() }
+        let rows = if self.family == Family::FirstOrder { self.laws.len() } else { 0 };
+        let (output, lambda) = (Vec::new(), Vec::new());
+        Sampler { columns: columns.to_vec(), outputs: self.outputs.evaluator(), output, rows, lambda }
     }
 }
 
@@ -107,6 +168,9 @@ pub struct Sampler {
     columns: Vec<Column>,
     outputs: Evaluator,
     output: Vec<f64>,
+    /// Multipliers of a first-order model.
+    rows: usize,
+    lambda: Vec<f64>,
 }
 
 impl Sampler {
@@ -137,20 +201,24 @@ impl Sampler {
                 }
             }
         }
-        if has(|column| matches!(column, Column::Gap(_))) {
+        if has(|column| matches!(column, Column::Gap(_) | Column::After(_))) {
             let coupling = stepper.coupling()?;
             for (out, column) in out.iter_mut().zip(&self.columns) {
-                if let Column::Gap(law) = column {
+                if let Column::Gap(law) | Column::After(law) = column {
                     // outside its region a contact has no gap
                     let present = coupling.pairs.get(*law).filter(|_| coupling.is_present(*law));
                     *out = present.map_or(f64::NAN, |pair| pair.gap);
                 }
             }
         }
+        if self.rows > 0 {
+            multipliers(stepper, self.rows, &mut self.lambda);
+        }
         let state = stepper.to();
         if has(|column| matches!(column, Column::Output(_))) {
             self.output.clear();
-            self.output.extend_from_slice(self.outputs.eval(state.t, &state.q, &state.v));
+            let third = if self.rows > 0 { &self.lambda } else { &state.v };
+            self.output.extend_from_slice(self.outputs.eval(state.t, &state.q, third));
         }
         let reactions = stepper.reactions();
         for (out, column) in out.iter_mut().zip(&self.columns) {
@@ -159,6 +227,14 @@ impl Sampler {
                 Column::Position(i) => *out = state.q.get(i).copied().unwrap_or(f64::NAN),
                 Column::Velocity(i) => *out = state.v.get(i).copied().unwrap_or(f64::NAN),
                 Column::Output(i) => *out = self.output.get(i).copied().unwrap_or(f64::NAN),
+                Column::Multiplier(row) => *out = self.lambda.get(row).copied().unwrap_or(0.0),
+                Column::After(law) => {
+                    // before the first step the output without multipliers stands there already
+                    let at = reactions.find(Key(law as u64), law);
+                    if let Some(after) = at.and_then(|at| reactions.after.get(reactions.range(at).start)) {
+                        *out = *after;
+                    }
+                }
                 Column::Impulse { law, row } => {
                     // keys are the numbers of laws; mostly they stand in order
                     let key = Key(law as u64);

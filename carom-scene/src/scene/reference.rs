@@ -4,10 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use carom::State;
-use carom::testbed::{BouncingBall, ExactSolution, Hoop, LinearOscillator, Pendulum, PreloadedOscillator, Takeoff};
+use carom::scheme::Family;
+use carom::testbed::{
+    BouncingBall, Corner, DiodeBridge, Disc, ExactSolution, ExactState, Hoop, LinearOscillator, Pendulum, Play,
+    PreloadedOscillator, Rectifier, Sign, SlidingMode, Takeoff, ThirdDegree,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use crate::expression::Symbol;
@@ -20,7 +24,39 @@ pub struct Reference {
     pub testbed: String,
     /// Values of its parameters.
     pub parameters: Vec<(String, f64)>,
-    pub solution: Arc<dyn ExactSolution + Send + Sync>,
+    pub solution: Exact,
+}
+
+/// A closed form of either family.
+#[derive(Clone)]
+pub enum Exact {
+    Motion(Arc<dyn ExactSolution + Send + Sync>),
+    State(Arc<dyn ExactState + Send + Sync>),
+}
+
+impl Exact {
+    /// Number of coordinates, or of states.
+    pub fn dimension(&self) -> usize {
+        match self {
+            Exact::Motion(exact) => exact.dimension(),
+            Exact::State(exact) => exact.dimension(),
+        }
+    }
+
+    /// Writes positions and velocities, or the state alone.
+    pub fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
+        match self {
+            Exact::Motion(exact) => exact.at(t, q, v),
+            Exact::State(exact) => exact.at(t, q),
+        }
+    }
+
+    fn family(&self) -> Family {
+        match self {
+            Exact::Motion(_) => Family::Mechanical,
+            Exact::State(_) => Family::FirstOrder,
+        }
+    }
 }
 
 impl fmt::Debug for Reference {
@@ -29,13 +65,11 @@ impl fmt::Debug for Reference {
     }
 }
 
-type Solution = Arc<dyn ExactSolution + Send + Sync>;
-
 /// A problem of the testbed.
 struct Row {
     name: &'static str,
     defaults: fn() -> Value,
-    make: fn(Value) -> Result<Solution, serde_json::Error>,
+    make: fn(Value) -> Option<Exact>,
 }
 
 impl Row {
@@ -46,18 +80,72 @@ impl Row {
         Row {
             name,
             defaults: || serde_json::to_value(T::default()).unwrap_or(Value::Null),
-            make: |table| Ok(Arc::new(serde_json::from_value::<T>(table)?)),
+            make: |table| Some(Exact::Motion(Arc::new(serde_json::from_value::<T>(table).ok()?))),
         }
     }
 }
 
-const TESTBED: [Row; 6] = [
+fn state(solution: impl ExactState + Send + Sync + 'static) -> Option<Exact> {
+    Some(Exact::State(Arc::new(solution)))
+}
+
+/// A number of a table.
+fn get(table: &Value, name: &str) -> Option<f64> {
+    table.get(name).and_then(Value::as_f64)
+}
+
+const TESTBED: [Row; 13] = [
     Row::of::<BouncingBall>("bouncing-ball"),
     Row::of::<Hoop>("hoop"),
     Row::of::<LinearOscillator>("linear-oscillator"),
     Row::of::<Pendulum>("pendulum"),
     Row::of::<PreloadedOscillator>("preloaded-oscillator"),
     Row::of::<Takeoff>("takeoff"),
+    Row { name: "play", defaults: || json!({}), make: |_| state(Play) },
+    Row { name: "corner", defaults: || json!({}), make: |_| state(Corner) },
+    Row {
+        name: "disc",
+        defaults: || json!({ "angle": Disc::default().angle }),
+        make: |t| state(Disc { angle: get(&t, "angle")? }),
+    },
+    Row {
+        name: "diode-bridge",
+        defaults: || json!({ "inductance": 1, "capacitance": 1, "resistance": 1, "voltage": 1 }),
+        make: |t| {
+            state(DiodeBridge {
+                inductance: get(&t, "inductance")?,
+                capacitance: get(&t, "capacitance")?,
+                resistance: get(&t, "resistance")?,
+                voltage: get(&t, "voltage")?,
+            })
+        },
+    },
+    Row {
+        name: "rectifier",
+        defaults: || json!({ "voltage": 1, "frequency": 1, "resistance": 1, "inductance": 1 }),
+        make: |t| {
+            state(Rectifier {
+                voltage: get(&t, "voltage")?,
+                frequency: get(&t, "frequency")?,
+                resistance: get(&t, "resistance")?,
+                inductance: get(&t, "inductance")?,
+            })
+        },
+    },
+    Row {
+        name: "sliding-mode",
+        defaults: || json!({ "gain": 1, "x0": 1, "w0": 0 }),
+        make: |t| state(SlidingMode { gain: get(&t, "gain")?, initial: (get(&t, "x0")?, get(&t, "w0")?) }),
+    },
+    Row {
+        name: "third-degree",
+        defaults: || json!({ "reading": 1, "duration": 10 }),
+        make: |t| {
+            let sign = if get(&t, "reading")? < 0.0 { Sign::Minus } else { Sign::Plus };
+            // far enough for every span of a study
+            state(ThirdDegree::new(sign, get(&t, "duration")?.clamp(0.0, 1e3)))
+        },
+    },
 ];
 
 /// Finds the problem and evaluates its parameters.
@@ -108,28 +196,43 @@ pub(super) fn read(table: &ReferenceTable, context: &mut Context) -> Option<Refe
         return None;
     }
     let parameters = values.iter().filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect();
-    let solution = (row.make)(Value::Object(values)).ok()?;
+    let solution = (row.make)(Value::Object(values))?;
     Some(Reference { testbed: name.to_string(), parameters, solution })
 }
 
-/// The reference must have the size and the initial state of the model.
+/// The reference must have the family, the size and the initial state of the model.
 pub(super) fn check(reference: &Reference, table: &ReferenceTable, initial: &State, context: &mut Context) {
-    let (n, found) = (initial.q.len(), reference.solution.dimension());
-    if n != found {
-        let message = format!("the testbed problem has {found} coordinates, the model has {n}");
+    let (found, family) = (reference.solution.dimension(), reference.solution.family());
+    let n = initial.q.len();
+    if family != context.family {
+        let message = match family {
+            Family::Mechanical => "the testbed problem is a mechanical one, the model is a first-order system",
+            Family::FirstOrder => "the testbed problem is a first-order system, the model is a mechanical one",
+        };
         context.out.error(&table.testbed.place, message);
         return;
     }
-    let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
+    if n != found {
+        let what = if family == Family::Mechanical { "coordinates" } else { "states" };
+        let message = format!("the testbed problem has {found} {what}, the model has {n}");
+        context.out.error(&table.testbed.place, message);
+        return;
+    }
+    let (mut q, mut v) = (vec![0.0; n], vec![0.0; initial.v.len()]);
     reference.solution.at(initial.t, &mut q, &mut v);
     let scale = initial.q.iter().chain(&initial.v).fold(1.0f64, |a, x| a.max(x.abs()));
     let differs = |a: &[f64], b: &[f64]| a.iter().zip(b).any(|(a, b)| (a - b).abs() > 1e-9 * scale);
     // an impact at the very start changes the velocity at once
     if differs(&q, &initial.q) || (q.iter().all(|q| *q > 0.0) && differs(&v, &initial.v)) {
-        let message = format!(
-            "the reference starts at q = {q:?}, v = {v:?}, but the model at q = {:?}, v = {:?}",
-            initial.q, initial.v
-        );
+        let message = match family {
+            Family::Mechanical => format!(
+                "the reference starts at q = {q:?}, v = {v:?}, but the model at q = {:?}, v = {:?}",
+                initial.q, initial.v
+            ),
+            Family::FirstOrder => {
+                format!("the reference starts at x = {q:?}, but the model at x = {:?}", initial.q)
+            }
+        };
         context.out.warning(&table.place, message).hint("check [reference.parameters] and [initial]");
     } else if q.iter().chain(&v).any(|x| !x.is_finite()) {
         context.out.warning(&table.place, "the reference is not defined at the start for these parameters");

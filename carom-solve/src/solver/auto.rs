@@ -3,6 +3,7 @@
 //! | problem | rungs |
 //! |---|---|
 //! | empty, or nothing approaches | no reaction |
+//! | no friction, up to 64 rows, `W` as before | the active set of the guess, then as below |
 //! | one law | closed form, then as below |
 //! | no friction, up to 400 rows | Lemke, Newton-min, Gauss-Seidel while it pays, interior point, enumeration |
 //! | no friction, up to 1000 rows | Newton-min, Lemke, Gauss-Seidel while it pays, interior point |
@@ -33,6 +34,7 @@
 //! A point whose residual is small only because its reactions are large is no solution: `‖F'‖ ≤ 10⁻³ (‖b'‖ + ‖bounds'‖)` in
 //! the scaled variables of the certificate is asked for besides, the bounds being those of boxes.
 
+use super::active_set::ActiveSet;
 use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
 use super::interior_point::{InteriorPoint, InteriorPointOptions};
 use super::lemke::{Lemke, LemkeOptions};
@@ -105,6 +107,7 @@ impl Options for AutoOptions {
 enum Rung {
     #[default]
     AtRest,
+    ActiveSet,
     ClosedForm,
     Lemke,
     NewtonMin,
@@ -139,6 +142,7 @@ fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
 /// The default solver and the workspaces of its methods.
 pub struct Auto {
     options: AutoOptions,
+    active_set: ActiveSet,
     lemke: Lemke,
     newton_min: NewtonMin,
     nsgs: Nsgs,
@@ -163,6 +167,7 @@ impl Configured for Auto {
     fn configure(options: AutoOptions) -> Self {
         let tolerance = options.tolerance;
         Auto {
+            active_set: ActiveSet::default(),
             lemke: Lemke::configure(LemkeOptions { tolerance, ..LemkeOptions::default() }),
             newton_min: NewtonMin::configure(NewtonMinOptions { tolerance, ..NewtonMinOptions::default() }),
             nsgs: Nsgs::configure(options.sweeps()),
@@ -207,6 +212,12 @@ impl Solver for Auto {
             let result = problem.conclude(z, self.options.tolerance, 0);
             self.record.push(Entry::new(Rung::AtRest, &result));
             return result;
+        }
+        if self.options.full_error.is_none()
+            && let Some(certificate) = self.active_set.solve(problem, z)
+        {
+            self.record.push(Entry { rung: Rung::ActiveSet, effort: 0, residual: certificate.residual });
+            return Ok(certificate);
         }
         let mut failed: Option<SolveError> = None;
         let mut ray: Option<SolveError> = None;
@@ -292,7 +303,7 @@ impl Auto {
         z: &mut Reaction,
     ) -> Result<Certificate, SolveError> {
         match rung {
-            Rung::AtRest => problem.conclude(z, tolerance, 0),
+            Rung::AtRest | Rung::ActiveSet => problem.conclude(z, tolerance, 0),
             Rung::ClosedForm => self.one_law(problem, z),
             Rung::Lemke => self.lemke.solve(problem, z),
             Rung::NewtonMin => self.newton_min.solve(problem, z),

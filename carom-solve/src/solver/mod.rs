@@ -3,6 +3,7 @@
 use crate::{Certificate, Law, OneStepProblem, OptionDoc, OptionError, Options, Reaction};
 use serde_json::Value;
 
+mod active_set;
 mod admission;
 pub mod admm;
 mod alart_curnier;

@@ -258,7 +258,7 @@ impl Space for Lagrangian {
 }
 
 /// Central differences of `output` at `q`, which is left as it was.
-fn gradient_by_differences(output: &Scalar, t: f64, q: &mut [f64], row: &mut [f64]) {
+pub(super) fn gradient_by_differences(output: &Scalar, t: f64, q: &mut [f64], row: &mut [f64]) {
     for j in 0..q.len() {
         let x = q[j];
         let d = f64::EPSILON.cbrt() * x.abs().max(1.0);

@@ -5,15 +5,21 @@ use carom_solve::{Law, LinearSolve, Singular};
 
 mod dense;
 pub mod dual;
+pub mod first_order;
 pub mod lagrangian;
+pub mod lcs;
 pub mod linear;
 mod sparse;
+pub mod sweeping;
 
 pub use dense::DenseOperator;
 pub use dual::{DualLagrangian, Functions, NamedLaw, Scalar};
+pub use first_order::{FirstOrderSystem, Output};
 pub use lagrangian::{Contact, Lagrangian};
+pub use lcs::{Lcs, LcsError, Matrices, Source, TimedLaw};
 pub use linear::{AffineRow, Linear, LinearContact};
 pub use sparse::SparseMatrix;
+pub use sweeping::{MovingSet, Piece, Pieces, Shape, Sweeping, SweepingError};
 
 /// Where states live, what couples to them, and how to name things.
 ///
@@ -86,12 +92,43 @@ pub trait Mechanical: Space {
     }
 }
 
-/// `E ẋ = f(t, x) + B λ`,  `y = h(t, x) + D λ`.
+/// `E ẋ = f(t, x) + B λ`,  `y = h(t, x) + D λ`,  `λᵢ ∈ Lawᵢ(yᵢ)`.
+///
+/// The state is `State::q`, and `State::v` is empty. [`Space::couple`] hands over, for each law of one row, `pair.gap = hᵢ(t, x)` (the output
+/// at λ = 0), `rows = ∂h/∂x`, `input = Bᵀ` (no rows where B = Cᵀ) and `feedthrough = D` (no rows where D = 0); restitution and drift are not
+/// used and may be zero. The number of rows stays the same for ever: a law that is switched off in time is `Law::Box` with both bounds 0
+/// (λ = 0 and y free), one that is switched on is `Law::Equality` (y = 0 and λ free).
 pub trait FirstOrder: Space {
+    /// What does not depend on the state: `mass` is E, which is constant always, `tangents` is ∂f/∂x, `rows` are B, C and D.
+    fn constancy(&self) -> Constancy {
+        Constancy { mass: true, ..Constancy::default() }
+    }
+
+    /// `out ← f(t, x)`.
     fn rate(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), ModelError>;
+
+    /// `out ← E x`; the unit matrix by default.
+    fn inertia_mul(&self, x: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(x);
+    }
+
+    /// Whether row `i` of E is zero: equation `i` is algebraic and holds at the end of each step whatever the weights of a scheme.
+    fn is_algebraic(&self, _i: usize) -> bool {
+        false
+    }
 
     /// Factors `A = E − c ∂f/∂x`.
     fn factor(&mut self, at: &State, c: f64) -> Result<(), ModelError>;
+
+    /// The matrices, where the system is a linear complementarity system.
+    fn linear(&mut self) -> Option<&mut Lcs> {
+        None
+    }
+
+    /// The moving set, where the law is the normal cone to one.
+    fn set(&mut self) -> Option<&mut dyn MovingSet> {
+        None
+    }
 }
 
 /// Models that can differentiate their constraints twice.
@@ -193,6 +230,10 @@ pub enum ModelError {
     Gap { contact: Box<str>, t: f64 },
     #[error("the gradient of contact `{contact}` is not finite at t = {t:?}")]
     Gradient { contact: Box<str>, t: f64 },
+    #[error("the rate of `{state}` is not finite at t = {t:?}")]
+    Rate { state: Box<str>, t: f64 },
+    #[error("the piece `{piece}` of the moving set is not usable at t = {t:?}: {reason}")]
+    Piece { piece: Box<str>, t: f64, reason: &'static str },
     #[error("{what} is not finite at t = {t:?}")]
     NotFinite { what: &'static str, t: f64 },
     #[error("{0}")]
@@ -204,6 +245,7 @@ impl ModelError {
     pub fn contact(&self) -> Option<&str> {
         match self {
             ModelError::Gap { contact, .. } | ModelError::Gradient { contact, .. } => Some(contact),
+            ModelError::Piece { piece, .. } => Some(piece),
             _ => None,
         }
     }
@@ -216,6 +258,8 @@ impl ModelError {
             | ModelError::Force { t, .. }
             | ModelError::Gap { t, .. }
             | ModelError::Gradient { t, .. }
+            | ModelError::Rate { t, .. }
+            | ModelError::Piece { t, .. }
             | ModelError::NotFinite { t, .. } => Some(*t),
             ModelError::Mass { .. } | ModelError::Callback(_) => None,
         }

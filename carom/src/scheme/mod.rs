@@ -8,23 +8,29 @@ use carom_solve::{Certificate, Law, OptionDoc, OptionError, Options, Rows, Solve
 use serde_json::Value;
 
 mod bound;
+pub mod catching_up;
 pub mod doubling;
+pub mod euler_moreau;
 mod event;
 pub mod event_driven;
 mod forecast;
 mod gap_problem;
 pub mod higher_order;
+pub mod homsp;
 pub mod moreau_jean;
 pub mod position_level;
 pub mod projection;
 pub mod schatzman_paoli;
 
 pub use bound::{Bound, Stepper};
+pub use catching_up::CatchingUp;
 pub use doubling::{Accuracy, Doubled, Estimator};
-pub use event_driven::EventDriven;
+pub use euler_moreau::{Collocation, EulerMoreau};
 pub use event::{Event, EventKind, Events};
+pub use event_driven::EventDriven;
 pub use forecast::Forecast;
 pub use higher_order::HigherOrder;
+pub use homsp::Homsp;
 pub use moreau_jean::{MoreauJean, ReactionDirection};
 pub use position_level::PositionLevel;
 pub use projection::combined::CombinedProjection;
@@ -157,6 +163,9 @@ pub struct LocalError {
 }
 
 /// What each law of the model did in a step. Rows are those of the coupling.
+///
+/// In first-order systems `before` and `after` are the outputs y without λ at the start and with λ where the law was imposed, `impulse` is the
+/// integral of λ over the step, and the coupling is that of the time at which the law was imposed.
 #[derive(Clone, Debug, Default)]
 pub struct Reactions {
     /// Laws, gaps and rows at the start of the step.
@@ -172,6 +181,12 @@ pub struct Reactions {
     pub projection: Vec<f64>,
     /// (rows) work of the impulse [J], from schemes whose step has parts; empty where it is impulse times mean velocity.
     pub work: Vec<f64>,
+    /// (rows) λ itself, in schemes of first-order systems whose λ is a function of time; empty elsewhere.
+    pub multiplier: Vec<f64>,
+    /// Measures μ of the higher-order sweeping process, all levels of one law after the other; empty elsewhere.
+    pub levels: Vec<f64>,
+    /// (laws + 1) first level of each law in `levels`; empty elsewhere.
+    pub chains: Vec<usize>,
 }
 
 impl Reactions {
@@ -221,6 +236,14 @@ impl Reactions {
     pub fn work(&self, row: usize) -> f64 {
         let mean = 0.5 * (self.before[row] + self.after[row]);
         self.work.get(row).copied().unwrap_or(self.impulse[row] * mean)
+    }
+
+    /// Measures μ₁, ..., μᵣ of law `i` in the higher-order sweeping process; none in other schemes.
+    pub fn levels(&self, i: usize) -> &[f64] {
+        match (self.chains.get(i), self.chains.get(i + 1)) {
+            (Some(&start), Some(&end)) => self.levels.get(start..end).unwrap_or(&[]),
+            _ => &[],
+        }
     }
 
     /// Impulse along the normal (first) row of law `i`.
@@ -283,6 +306,8 @@ pub enum SchemeError {
     Blind { scheme: &'static str, estimator: &'static str, reason: &'static str },
     #[error("scheme `{scheme}` cannot have adaptive steps: {reason}")]
     EqualSteps { scheme: &'static str, reason: &'static str },
+    #[error("scheme `{scheme}` cannot treat this system: {source}")]
+    ZeroDynamics { scheme: &'static str, source: Box<crate::zero_dynamics::ZeroDynamicsError> },
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error(transparent)]
@@ -350,6 +375,22 @@ pub enum AnyModel {
     FirstOrder(Box<dyn FirstOrder>),
 }
 
+impl AnyModel {
+    pub fn family(&self) -> Family {
+        match self {
+            AnyModel::Mechanical(_) => Family::Mechanical,
+            AnyModel::FirstOrder(_) => Family::FirstOrder,
+        }
+    }
+}
+
+/// The two families of models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    Mechanical,
+    FirstOrder,
+}
+
 /// Options with which a scheme has other orders than by default.
 #[derive(Debug)]
 pub struct Variant {
@@ -366,6 +407,9 @@ pub trait Registered: Scheme + Options + 'static {
     /// Choices of options whose orders the conformance suite measures besides the default.
     const VARIANTS: &'static [Variant] = &[];
 
+    /// The models that the scheme works on.
+    const FAMILY: Family = Family::Mechanical;
+
     /// Picks the family that the scheme works on.
     fn take(model: AnyModel) -> Result<Box<Self::Model>, SchemeError>;
 }
@@ -377,6 +421,18 @@ pub(crate) fn mechanical(model: AnyModel, scheme: &'static str) -> Result<Box<dy
         AnyModel::FirstOrder(_) => Err(SchemeError::Incapable {
             scheme,
             reason: "works on mechanical models, this one is a first-order system",
+            contact: None,
+        }),
+    }
+}
+
+/// The other family.
+pub(crate) fn first_order(model: AnyModel, scheme: &'static str) -> Result<Box<dyn FirstOrder>, SchemeError> {
+    match model {
+        AnyModel::FirstOrder(model) => Ok(model),
+        AnyModel::Mechanical(_) => Err(SchemeError::Incapable {
+            scheme,
+            reason: "works on first-order systems, this model is a mechanical one",
             contact: None,
         }),
     }
@@ -401,6 +457,7 @@ pub type BindAdaptive = fn(&Value, Accuracy, AnyModel, Box<dyn Solver>) -> Resul
 pub struct SchemeRow {
     pub info: &'static SchemeInfo,
     pub measured: &'static str,
+    pub family: Family,
     pub variants: &'static [Variant],
     pub bind: Bind,
     pub bind_adaptive: BindAdaptive,
@@ -414,6 +471,7 @@ impl SchemeRow {
         SchemeRow {
             info: &S::INFO,
             measured: S::MEASURED,
+            family: S::FAMILY,
             variants: S::VARIANTS,
             bind: |table, model, solver| Ok(Box::new(Bound::new(S::read(table)?, S::take(model)?, solver)?)),
             bind_adaptive: |table, accuracy, model, solver| {
@@ -439,6 +497,9 @@ pub const SCHEMES: &[SchemeRow] = &[
     SchemeRow::of::<EventDriven>(),
     SchemeRow::of::<SchatzmanPaoli>(),
     SchemeRow::of::<PositionLevel>(),
+    SchemeRow::of::<EulerMoreau>(),
+    SchemeRow::of::<CatchingUp>(),
+    SchemeRow::of::<Homsp>(),
 ];
 
 /// The row of a scheme by name.

@@ -18,7 +18,7 @@ pub use event_list::{EventDetector, RunEvent, USER};
 pub use impact::{Impact, ImpactDetector};
 pub use ledger::{EnergyLedger, LedgerObserver};
 pub use observer::{GapMonitor, Observer, StepView};
-pub use solution::{Recorder, Snapshot, Solution, simulate, simulate_adaptive};
+pub use solution::{Recorder, Snapshot, Solution, simulate, simulate_adaptive, simulate_first_order};
 pub use user_event::{Action, Direction, Occurrence, UserEvent, ZeroFunction};
 
 use crate::scheme::{SchemeError, Step, StepError, Stepper};

@@ -5,7 +5,7 @@ use super::{
     Statistics, StepView,
 };
 use crate::scheme::{AnyModel, Bound, Doubled, Registered, Step, Stepper};
-use crate::{Mechanical, ModelError, State};
+use crate::{FirstOrder, Mechanical, ModelError, State};
 use std::ops::ControlFlow;
 
 /// One step of the iterator.
@@ -115,6 +115,21 @@ where
     let stepper = Box::new(Bound::new(scheme, model, carom_solve::solver::default())?);
     let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h }), end)?;
     simulation.record()
+}
+
+/// Simulates a first-order system until `end` with steps of `h` and the default solver, and records everything.
+pub fn simulate_first_order<S>(
+    model: impl FirstOrder + 'static,
+    scheme: S,
+    end: f64,
+    h: f64,
+) -> Result<Solution, SimulationError>
+where
+    S: Registered,
+{
+    let model = S::take(AnyModel::FirstOrder(Box::new(model)))?;
+    let stepper = Box::new(Bound::new(scheme, model, carom_solve::solver::default())?);
+    Simulation::new(stepper, Box::new(FixedStep { h }), end)?.record()
 }
 
 /// Simulates a mechanical model over the time from its initial state to `end` with adaptive steps, the first of size `first`.

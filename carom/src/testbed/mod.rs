@@ -5,18 +5,36 @@
 //! [moreau1978]) can be drawn without guessing.
 
 mod bouncing_ball;
+mod corner;
+mod diode_bridge;
+mod disc;
 mod hoop;
+mod linear_flow;
 mod oscillator;
 mod pendulum;
+mod play;
 mod preloaded_oscillator;
+mod rectifier;
+mod sliding_mode;
 mod takeoff;
+mod third_degree;
 
 pub use bouncing_ball::BouncingBall;
+pub use corner::Corner;
+pub use diode_bridge::DiodeBridge;
+pub use disc::Disc;
 pub use hoop::Hoop;
+pub use linear_flow::LinearFlow;
 pub use oscillator::LinearOscillator;
 pub use pendulum::Pendulum;
+pub use play::Play;
 pub use preloaded_oscillator::PreloadedOscillator;
+pub use rectifier::Rectifier;
+pub use sliding_mode::SlidingMode;
 pub use takeoff::Takeoff;
+pub use third_degree::{Sign, ThirdDegree};
+
+use crate::FirstOrder;
 
 /// Longest list of jumps that [`ExactSolution::jumps`] returns.
 pub const MAX_JUMPS: usize = 1_000_000;
@@ -83,6 +101,38 @@ pub trait ExactSolution {
         let _ = (from, to);
         None
     }
+}
+
+/// A trajectory of a first-order system in closed form, or by events in closed form. States may jump; they are right-continuous.
+pub trait ExactState {
+    /// Short name, as in registries and file names.
+    fn name(&self) -> &'static str;
+
+    /// Citation key of the paper that poses the problem, or that its schemes come from.
+    fn citation(&self) -> &'static str;
+
+    /// Number of states.
+    fn dimension(&self) -> usize;
+
+    /// Writes x(t).
+    fn at(&self, t: f64, x: &mut [f64]);
+
+    /// Writes the left limit of x at t, which differs from x(t) only if t is one of the [`jumps`](Self::jumps).
+    fn before(&self, t: f64, x: &mut [f64]) {
+        self.at(t, x);
+    }
+
+    /// The times in (from, to] at which x jumps.
+    fn jumps(&self, from: f64, to: f64) -> Vec<f64> {
+        let _ = (from, to);
+        Vec::new()
+    }
+
+    /// The same problem as a model, to be simulated.
+    fn system(&self) -> Box<dyn FirstOrder>;
+
+    /// A span over which schemes are measured [s].
+    fn span(&self) -> f64;
 }
 
 /// Selects the times of the impacts in (from, to] that jump by at least `amplitude`.

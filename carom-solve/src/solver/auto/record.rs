@@ -50,6 +50,7 @@ impl fmt::Display for Record {
             f.write_str(if k == 0 { "" } else { ", " })?;
             match entry.rung {
                 Rung::AtRest => write!(f, "at rest")?,
+                Rung::ActiveSet => write!(f, "active set")?,
                 Rung::ClosedForm => write!(f, "closed form")?,
                 Rung::Lemke => write!(f, "lemke")?,
                 Rung::NewtonMin => write!(f, "newton-min")?,

@@ -107,6 +107,10 @@ impl<S: Scheme> Scheme for Doubled<S> {
         // 5 reactions of both halves
         w.reactions.append(self.base.reactions(&w.half));
         w.events.append(self.base.events(&w.half));
+        if to.v.is_empty() {
+            // outputs of first-order systems, whether or not a law acted
+            w.reactions.after.clone_from(&self.base.reactions(&w.half).after);
+        }
         let both = full.and(first).and(second);
         Ok(Step { advanced: first.advanced + second.advanced, error: Some(error), ..both })
     }
@@ -180,10 +184,18 @@ impl Reactions {
         self.projection.clone_from(&other.projection);
         self.work.clear();
         self.work.extend((0..other.impulse.len()).map(|row| other.work(row)));
+        self.multiplier.clone_from(&other.multiplier);
+        self.levels.clone_from(&other.levels);
+        self.chains.clone_from(&other.chains);
     }
 
     /// Adds what the laws did in a step right after this one: velocities are those before the first and after the last action.
     fn append(&mut self, next: &Reactions) {
+        // λ is that of the end; measures of higher order add up
+        self.multiplier.clone_from(&next.multiplier);
+        for (sum, more) in self.levels.iter_mut().zip(&next.levels) {
+            *sum += more;
+        }
         for i in 0..self.len() {
             let Some(j) = next.find(self.key(i), i) else { continue };
             if let (Some(sum), Some(more)) = (self.projection.get_mut(i), next.projection.get(j)) {

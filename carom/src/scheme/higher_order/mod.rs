@@ -25,8 +25,8 @@
 //! | `delta` width of brackets [s] | `left`, `right` ends of a bracket | `phase` modes of the laws | `lambda` multipliers [N] |
 
 use super::{
-    AnyModel, Claim, EventKind, Events, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError,
-    System, Variant, moreau_jean,
+    AnyModel, Claim, EventKind, Events, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo,
+    Step, StepError, System, Variant, moreau_jean,
 };
 use crate::flow::{Method, Newton, Resolution, Stages, Transition, Watch};
 use crate::{Mechanical, State};
@@ -142,16 +142,16 @@ impl Registered for HigherOrder {
 
 /// Buffers of a step.
 pub struct Work {
-    stages: Stages,             // (1), and v̇ with λ at one point
-    transition: Transition,     // modes of the laws now, (3), and which contacts stay closed
-    state: State,               // where the step has come to
-    left: Probe,                // start of a phase, then left end of a bracket
-    right: Probe,               // end of the interval, then right end of a bracket
-    trial: Probe,               // a trial step
-    lengths: Vec<f64>,          // trial steps of a scan
-    end: State,                 // end of the last step
-    is_known: bool,             // whether the phase goes on from it
-    watches: bool,              // whether a contact is closed, so that multipliers are watched
+    stages: Stages,         // (1), and v̇ with λ at one point
+    transition: Transition, // modes of the laws now, (3), and which contacts stay closed
+    state: State,           // where the step has come to
+    left: Probe,            // start of a phase, then left end of a bracket
+    right: Probe,           // end of the interval, then right end of a bracket
+    trial: Probe,           // a trial step
+    lengths: Vec<f64>,      // trial steps of a scan
+    end: State,             // end of the last step
+    is_known: bool,         // whether the phase goes on from it
+    watches: bool,          // whether a contact is closed, so that multipliers are watched
     delta: f64,
     takeoff: Takeoff,
     rest: Box<moreau_jean::Work>, // for the rest of a step that has too many events
@@ -290,8 +290,9 @@ impl Work {
     /// One phase, or a part of it, and the change that ends it.
     fn advance(&mut self, system: &mut System<'_, dyn Mechanical>, left: &mut f64) -> Result<(), StepError> {
         let coupling = &self.stages.acceleration.coupling;
-        self.watches = (coupling.pairs.iter().enumerate())
-            .any(|(i, pair)| pair.law != Law::Equality && self.transition.phase.mode(pair.key, i, pair.law).is_closed());
+        self.watches = (coupling.pairs.iter().enumerate()).any(|(i, pair)| {
+            pair.law != Law::Equality && self.transition.phase.mode(pair.key, i, pair.law).is_closed()
+        });
         let acceleration = &mut self.stages.acceleration;
         let Some(mut length) = self.transition.reach(acceleration, system, &self.state, *left)? else {
             return self.transition.stop(acceleration, system, &mut self.state);

@@ -1,0 +1,116 @@
+//! Moreau's sweeping process and its generalisation to higher relative degree [acary2008homsp].
+
+mod ball;
+mod examples;
+mod system;
+
+use crate::{Item, Paper, Trouble};
+use carom::ModelError;
+use carom::scheme::Stepper;
+use carom::simulation::{Observer, StepView};
+use carom_scene::Overrides;
+use std::ops::ControlFlow;
+
+pub const PAPER: Paper = Paper {
+    key: "homsp",
+    title: "Higher order Moreau's sweeping process: mathematical formulation and numerical simulation",
+    citation: "acary2008homsp",
+    items: &[
+        Item { key: "figure-1", title: "Bouncing ball by the Moreau-Jean scheme", run: ball::motion },
+        Item { key: "example-1", title: "Relative degree 2: backward Euler against HOMSP", run: examples::second },
+        Item { key: "example-2", title: "Relative degree 3: backward Euler against HOMSP", run: examples::third },
+        Item {
+            key: "figure-2",
+            title: "System (65): trajectories, both readings of the sign",
+            run: system::trajectories,
+        },
+        Item { key: "figure-3", title: "System (65): empirical order, both readings of the sign", run: system::order },
+    ],
+};
+
+const SPEC: &str = "independent implementation";
+
+/// A linear complementarity system with one row and no feedthrough.
+struct System {
+    a: Vec<f64>,
+    b: Vec<f64>,
+    c: Vec<f64>,
+    initial: Vec<f64>,
+}
+
+/// States and multipliers of a run.
+#[derive(Default)]
+struct Run {
+    t: Vec<f64>,
+    /// One state per time.
+    x: Vec<Vec<f64>>,
+    /// λ, or the measures μ of all levels, of each step.
+    multipliers: Vec<Vec<f64>>,
+}
+
+impl Run {
+    /// A component of all states.
+    fn column(&self, i: usize) -> Vec<f64> {
+        self.x.iter().map(|x| x[i]).collect()
+    }
+
+    /// Level `i` of the multipliers, zero at the start.
+    fn level(&self, i: usize) -> Vec<f64> {
+        let steps = self.multipliers.iter().map(|m| m.get(i).copied().unwrap_or(0.0));
+        std::iter::once(0.0).chain(steps).collect()
+    }
+
+    /// The state and the multipliers of the step that ends nearest to `t`.
+    fn at(&self, t: f64) -> (&[f64], &[f64]) {
+        let distance = |k: &usize| (self.t[*k] - t).abs();
+        let k = (0..self.t.len()).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(0);
+        (&self.x[k], k.checked_sub(1).map_or(&[], |step| &self.multipliers[step]))
+    }
+}
+
+impl Observer for Run {
+    fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        self.t.push(stepper.from().t);
+        self.x.push(stepper.from().q.clone());
+        Ok(())
+    }
+
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        self.t.push(view.to().t);
+        self.x.push(view.to().q.clone());
+        let reactions = view.reactions();
+        let levels = reactions.levels(0);
+        self.multipliers.push(if levels.is_empty() { reactions.multiplier.clone() } else { levels.to_vec() });
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+impl System {
+    /// The system as a model file.
+    fn text(&self, scheme: &str, h: f64, steps: usize) -> String {
+        let n = self.initial.len();
+        let rows: Vec<String> = self.a.chunks(n.max(1)).map(|row| format!("{row:?}")).collect();
+        let column: Vec<String> = self.b.iter().map(|b| format!("[{b:?}]")).collect();
+        let initial: Vec<String> = self.initial.iter().enumerate().map(|(i, x)| format!("x{i} = {x:?}")).collect();
+        format!(
+            "version = 1\nname = \"system\"\ninitial = {{ {} }}\nsimulation = {{ end = {:?}, step = {h:?}, scheme = {scheme:?} }}\n\
+             [model]\nkind = \"lcs\"\nA = [{}]\nB = [{}]\nC = [{:?}]\n",
+            initial.join(", "),
+            h * steps as f64,
+            rows.join(", "),
+            column.join(", "),
+            self.c
+        )
+    }
+
+    /// Runs a scheme of the registry over `steps` steps of size `h`.
+    fn run(&self, scheme: &str, h: f64, steps: usize) -> Result<Run, Trouble> {
+        let trouble = |e: &dyn std::fmt::Display| Trouble(format!("{scheme}, h = {h}: {e}"));
+        let scene = carom_scene::from_str("system.toml", &self.text(scheme, h, steps), &Overrides::default());
+        let scene = scene.map_err(|all| Trouble(all.iter().map(ToString::to_string).collect()))?;
+        let mut run = Run::default();
+        let mut simulation = scene.simulation().map_err(|e| trouble(&e))?;
+        simulation.run(&mut [&mut run]).map_err(|e| trouble(&e))?;
+        Ok(run)
+    }
+}

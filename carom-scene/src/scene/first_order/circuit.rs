@@ -1,0 +1,304 @@
+//! Circuits: elements of the file become branches, and the reduced equations a complementarity system with named quantities.
+
+use std::collections::{BTreeMap, HashSet};
+
+use carom::model::Matrices;
+use carom_solve::Law;
+
+use super::{Gate, LcsPlan};
+use crate::circuit::{Branch, CircuitError, Kind, Netlist, Quantity, Reduced, Row};
+use crate::diagnostic::Place;
+use crate::expression::{NodeId, Tape};
+use crate::file::{CircuitTable, Element, Elements, Formula, Text};
+use crate::scene::blueprint::Blueprint;
+use crate::scene::context::{Context, label, name_problem};
+
+/// A circuit whose equations are known; sources are expressions of time.
+pub(super) struct Draft {
+    netlist: Netlist,
+    /// Names of the nodes; those inside elements have none.
+    nodes: Vec<Option<String>>,
+    /// Branches of the file's elements; a Zener diode has two whose currents are subtracted.
+    elements: Vec<(String, Vec<(usize, f64)>)>,
+    reduced: Reduced,
+    /// (sources) their formulas, and (branches) gates of switches.
+    sources: Vec<Formula>,
+    gates: BTreeMap<usize, Formula>,
+}
+
+/// What is collected while elements are read.
+#[derive(Default)]
+struct Reader {
+    nodes: Vec<Option<String>>,
+    branches: Vec<Branch>,
+    places: Vec<Place>,
+    elements: Vec<(String, Vec<(usize, f64)>)>,
+    sources: Vec<Formula>,
+    gates: BTreeMap<usize, Formula>,
+    seen: HashSet<String>,
+}
+
+/// Reads the elements and reduces the equations.
+pub(super) fn read(table: &CircuitTable, context: &mut Context) -> Option<Draft> {
+    let before = context.out.errors();
+    let mut reader = Reader::default();
+    let kinds: [(&str, &Option<Elements>); 8] = [
+        ("voltage", &table.voltage),
+        ("current", &table.current),
+        ("resistor", &table.resistor),
+        ("capacitor", &table.capacitor),
+        ("inductor", &table.inductor),
+        ("diode", &table.diode),
+        ("zener", &table.zener),
+        ("switch", &table.switch),
+    ];
+    for (kind, elements) in kinds {
+        for element in elements.iter().flat_map(|elements| &elements.items) {
+            reader.element(kind, element, context);
+        }
+    }
+    if reader.branches.is_empty() && context.out.errors() == before {
+        context.out.error(&table.place, "the circuit has no elements");
+    }
+    let ground = reader.ground(table.ground.as_ref(), context);
+    if let Some((name, _)) =
+        reader.elements.iter().find(|(name, _)| reader.nodes.iter().any(|node| node.as_ref() == Some(name)))
+    {
+        let message = format!("`{name}` names both a node and an element");
+        context.out.error(&table.place, message).hint("their voltages would have the same name in the results");
+    }
+    if context.out.errors() > before {
+        return None;
+    }
+    let Reader { nodes, branches, places, elements, sources, gates, .. } = reader;
+    let netlist = Netlist { nodes: nodes.len(), branches, sources: sources.len(), ground: ground? };
+    match netlist.reduce() {
+        Ok(reduced) => Some(Draft { netlist, nodes, elements, reduced, sources, gates }),
+        Err(error) => {
+            let name = match &error {
+                CircuitError::VoltageLoop(names) | CircuitError::CurrentCut(names) => names.first().cloned(),
+                CircuitError::Singular(name) | CircuitError::Reference(name) => Some(name.clone()),
+                CircuitError::Size(_) => None,
+            };
+            let at = name.and_then(|name| netlist.branches.iter().position(|branch| branch.name == name));
+            context.out.error(at.map_or(&table.place, |at| &places[at]), error.to_string());
+            None
+        }
+    }
+}
+
+impl Reader {
+    fn node(&mut self, text: &Text, context: &mut Context) -> Option<usize> {
+        let name = label(text, &mut context.out)?;
+        let known = self.nodes.iter().position(|node| node.as_ref() == Some(&name));
+        Some(known.unwrap_or_else(|| {
+            self.nodes.push(Some(name));
+            self.nodes.len() - 1
+        }))
+    }
+
+    /// The node of the file, or one that looks like a ground, or the first one.
+    fn ground(&mut self, wanted: Option<&Text>, context: &mut Context) -> Option<usize> {
+        let find = |name: &str| self.nodes.iter().position(|node| node.as_deref() == Some(name));
+        match wanted {
+            Some(text) => {
+                let found = find(&text.value);
+                if found.is_none() {
+                    context.out.error(&text.place, format!("no element has the node `{}`", text.value));
+                }
+                found
+            }
+            None => find("0").or_else(|| find("gnd")).or(Some(0)),
+        }
+    }
+
+    fn element(&mut self, kind: &str, element: &Element, context: &mut Context) -> Option<()> {
+        let name = &element.name.value;
+        if let Some(problem) = name_problem(name) {
+            context.out.error(&element.name.place, problem);
+            return None;
+        }
+        if !self.seen.insert(name.clone()) {
+            context.out.error(&element.name.place, format!("another element has the name `{name}`"));
+            return None;
+        }
+        let [first, second] = &element.nodes;
+        let nodes = [self.node(first, context)?, self.node(second, context)?];
+        if nodes[0] == nodes[1] {
+            context.out.error(&element.place, format!("both ends of `{name}` are at the node `{}`", first.value));
+            return None;
+        }
+        let value = match (kind, &element.value) {
+            ("diode", Some(value)) => {
+                context.out.error(&value.place, "an ideal diode has no value").hint("a Zener diode is a `zener`");
+                return None;
+            }
+            ("diode", None) => None,
+            (_, Some(value)) => Some(value),
+            (_, None) => {
+                let message = format!("the {kind} `{name}` has no value");
+                context.out.error(&element.place, message).hint("write [NODE, NODE, VALUE]");
+                return None;
+            }
+        };
+        self.branch(kind, (element, nodes), value, context)
+    }
+
+    fn branch(
+        &mut self,
+        kind: &str,
+        (element, nodes): (&Element, [usize; 2]),
+        value: Option<&Formula>,
+        context: &mut Context,
+    ) -> Option<()> {
+        let name = element.name.value.clone();
+        let size = match (kind, value) {
+            ("resistor" | "capacitor" | "inductor" | "zener", Some(value)) => positive(kind, value, context)?,
+            _ => 0.0,
+        };
+        let place = &element.place;
+        let parts = match kind {
+            "resistor" => vec![(self.push(&name, Kind::Resistor(size), nodes, place), 1.0)],
+            "capacitor" => vec![(self.push(&name, Kind::Capacitor(size), nodes, place), 1.0)],
+            "inductor" => vec![(self.push(&name, Kind::Inductor(size), nodes, place), 1.0)],
+            "voltage" | "current" => {
+                self.sources.push(value?.clone());
+                let source = self.sources.len() - 1;
+                let kind = if kind == "voltage" { Kind::Voltage(source) } else { Kind::Current(source) };
+                vec![(self.push(&name, kind, nodes, place), 1.0)]
+            }
+            "switch" => {
+                let branch = self.push(&name, Kind::Switch, nodes, place);
+                self.gates.insert(branch, value?.clone());
+                vec![(branch, 1.0)]
+            }
+            "zener" => {
+                // forward a diode, backward another one against a source of the breakdown voltage
+                self.nodes.push(None);
+                let inner = self.nodes.len() - 1;
+                let forward = self.push(&format!("{name}-forward"), Kind::Diode, nodes, place);
+                let reverse = self.push(&format!("{name}-reverse"), Kind::Diode, [nodes[1], inner], place);
+                self.sources.push(value?.clone());
+                let source = Kind::Voltage(self.sources.len() - 1);
+                self.push(&format!("{name}-source"), source, [inner, nodes[0]], place);
+                vec![(forward, 1.0), (reverse, -1.0)]
+            }
+            _ => vec![(self.push(&name, Kind::Diode, nodes, place), 1.0)],
+        };
+        self.elements.push((name, parts));
+        Some(())
+    }
+
+    fn push(&mut self, name: &str, kind: Kind, nodes: [usize; 2], place: &Place) -> usize {
+        self.branches.push(Branch { name: name.into(), kind, nodes });
+        self.places.push(place.clone());
+        self.branches.len() - 1
+    }
+}
+
+fn positive(kind: &str, formula: &Formula, context: &mut Context) -> Option<f64> {
+    let value = context.number(formula)?;
+    if value > 0.0 && value.is_finite() {
+        return Some(value);
+    }
+    context.out.error(&formula.place, format!("the value of the {kind} is {value}, not positive"));
+    None
+}
+
+impl Draft {
+    /// Names of the states: those of capacitors and inductors.
+    pub fn states(&self) -> Vec<String> {
+        self.reduced.states.iter().map(|&branch| self.netlist.branches[branch].name.clone()).collect()
+    }
+
+    /// Names of the rows: those of diodes and switches.
+    pub fn rows(&self) -> Vec<(String, Law)> {
+        let rows = self.reduced.pairs.iter().map(|&(branch, _)| {
+            let branch = &self.netlist.branches[branch];
+            // the law of a switch comes from its gate
+            (branch.name.clone(), if branch.kind == Kind::Switch { Law::Equality } else { Law::Unilateral })
+        });
+        rows.collect()
+    }
+
+    /// The plan and the columns of all potentials, voltages and currents.
+    pub fn plan(&self, context: &mut Context) -> Option<(Blueprint, Vec<(String, NodeId)>)> {
+        let sources: Vec<NodeId> =
+            self.sources.iter().filter_map(|formula| context.node_of_time(formula, "the source")).collect();
+        let mut gates = Vec::new();
+        for (row, &(branch, in_tree)) in self.reduced.pairs.iter().enumerate() {
+            let Some(formula) = self.gates.get(&branch) else { continue };
+            let Some(node) = context.node_of_time(formula, "the gate") else { continue };
+            // in the tree the multiplier is the voltage: an open switch has no current
+            gates.push(Gate { row, tape: Tape::compile(&context.graph, &[node]), on: !in_tree });
+        }
+        if sources.len() < self.sources.len() || gates.len() < self.gates.len() {
+            return None;
+        }
+        let signals: Vec<NodeId> =
+            sources.iter().copied().chain(sources.iter().map(|&node| context.graph.derivative(node, 0))).collect();
+        let derived = self.derived(&signals, context);
+        let (n, m) = (self.reduced.states.len(), self.reduced.pairs.len());
+        let part = |rows: &[Row], from: usize, to: usize| rows.iter().flat_map(|row| row[from..to].to_vec()).collect();
+        let matrices = Matrices {
+            e: None,
+            a: part(&self.reduced.rates, 0, n),
+            b: part(&self.reduced.rates, n, n + m),
+            c: part(&self.reduced.outputs, 0, n),
+            d: part(&self.reduced.outputs, n, n + m),
+        };
+        let mut tape = |rows: &[Row]| {
+            let nodes: Vec<NodeId> = rows.iter().map(|row| combine(&row[n + m..], &signals, context)).collect();
+            let any = nodes.iter().any(|&node| context.graph.is_constant(node) != Some(0.0));
+            any.then(|| Tape::compile(&context.graph, &nodes))
+        };
+        let (state_source, output_source) = (tape(&self.reduced.rates), tape(&self.reduced.outputs));
+        let plan = LcsPlan { states: self.states(), rows: self.rows(), matrices, state_source, output_source, gates };
+        Some((Blueprint::Lcs(Box::new(plan)), derived))
+    }
+
+    /// Columns `v.NODE`, `v.ELEMENT`, `i.ELEMENT`, also as names `v_NODE`, ... in expressions.
+    fn derived(&self, signals: &[NodeId], context: &mut Context) -> Vec<(String, NodeId)> {
+        let (n, m) = (self.reduced.states.len(), self.reduced.pairs.len());
+        let inputs: Vec<NodeId> =
+            (1..=n + m).map(|slot| context.graph.input(slot)).chain(signals.iter().copied()).collect();
+        let row = |wanted: Quantity| self.reduced.quantities.iter().find(|(quantity, _)| *quantity == wanted);
+        let mut columns = Vec::new();
+        let named = self.nodes.iter().enumerate().filter_map(|(k, name)| Some((k, name.as_ref()?)));
+        for (node, name) in named.filter(|(node, _)| *node != self.netlist.ground) {
+            let row = row(Quantity::Potential(node)).map(|(_, row)| combine(row, &inputs, context));
+            columns.extend(row.map(|node| ('v', name.clone(), node)));
+        }
+        for (name, parts) in &self.elements {
+            let voltage = parts.first().and_then(|(branch, _)| row(Quantity::Voltage(*branch)));
+            let voltage = voltage.map(|(_, row)| combine(row, &inputs, context));
+            columns.extend(voltage.map(|node| ('v', name.clone(), node)));
+            let terms: Vec<NodeId> = parts
+                .iter()
+                .filter_map(|(branch, sign)| {
+                    let (_, row) = row(Quantity::Current(*branch))?;
+                    let row: Row = row.iter().map(|x| sign * x).collect();
+                    Some(combine(&row, &inputs, context))
+                })
+                .collect();
+            columns.push(('i', name.clone(), context.graph.sum(terms)));
+        }
+        for (letter, name, node) in &columns {
+            // a name that is taken keeps its meaning
+            if context.parameters.find(&format!("{letter}_{name}")).is_none() {
+                let _ = context.all.define(&format!("{letter}_{}", name.replace('-', "_")), *node);
+            }
+        }
+        columns.into_iter().map(|(letter, name, node)| (format!("{letter}.{name}"), node)).collect()
+    }
+}
+
+/// The sum of factors times nodes.
+fn combine(factors: &[f64], nodes: &[NodeId], context: &mut Context) -> NodeId {
+    let mut terms = Vec::new();
+    for (&factor, &node) in factors.iter().zip(nodes).filter(|(factor, _)| **factor != 0.0) {
+        let factor = context.graph.constant(factor);
+        terms.push(context.graph.multiply(factor, node));
+    }
+    context.graph.sum(terms)
+}

@@ -1,0 +1,190 @@
+//! Nonlinear first-order systems from closures:
+//!
+//! ```text
+//!     ẋ = f(t, x) + B(t, x) λ,    y = h(t, x) + D λ,    λᵢ ∈ Lawᵢ(yᵢ)                                     (1)
+//! ```
+//!
+//! Tangents that are not given are taken by central differences.
+
+use super::{Constancy, FirstOrder, Labels, ModelError, Space};
+use crate::{Coupling, Key, Pair, State};
+use carom_solve::{DenseLu, Law, LinearSolve};
+
+type Scalar = Box<dyn Fn(f64, &[f64]) -> f64 + Send>;
+type Vector = Box<dyn Fn(f64, &[f64], &mut [f64]) + Send>;
+
+/// An output `yᵢ` with its law, and the direction in which `λᵢ` acts.
+pub struct Output {
+    name: String,
+    law: Law,
+    value: Scalar,
+    gradient: Option<Vector>,
+    input: Vector,
+}
+
+impl Output {
+    /// `y = value(t, x)`, and λ enters the rate along `input(t, x)`.
+    pub fn new(
+        name: &str,
+        law: Law,
+        value: impl Fn(f64, &[f64]) -> f64 + Send + 'static,
+        input: impl Fn(f64, &[f64], &mut [f64]) + Send + 'static,
+    ) -> Self {
+        Output { name: name.into(), law, value: Box::new(value), gradient: None, input: Box::new(input) }
+    }
+
+    /// ∂y/∂x.
+    pub fn gradient(mut self, gradient: impl Fn(f64, &[f64], &mut [f64]) + Send + 'static) -> Self {
+        self.gradient = Some(Box::new(gradient));
+        self
+    }
+}
+
+/// A system (1) from closures.
+pub struct FirstOrderSystem {
+    n: usize,
+    rate: Vector,
+    tangent: Option<Vector>,
+    outputs: Vec<Output>,
+    feedthrough: Vec<f64>,
+    initial: State,
+    point: Vec<f64>,
+    buffer: [Vec<f64>; 2],
+    matrix: Vec<f64>,
+    lu: DenseLu,
+}
+
+impl FirstOrderSystem {
+    /// `n` states, `ẋ = rate(t, x)`, from `initial`.
+    pub fn new(initial: &[f64], rate: impl Fn(f64, &[f64], &mut [f64]) + Send + 'static) -> Self {
+        let n = initial.len();
+        FirstOrderSystem {
+            n,
+            rate: Box::new(rate),
+            tangent: None,
+            outputs: Vec::new(),
+            feedthrough: Vec::new(),
+            initial: State::new(0.0, initial, &[]),
+            point: vec![0.0; n],
+            buffer: [vec![0.0; n], vec![0.0; n]],
+            matrix: vec![0.0; n * n],
+            lu: DenseLu::default(),
+        }
+    }
+
+    /// ∂f/∂x, row-major.
+    pub fn tangent(mut self, tangent: impl Fn(f64, &[f64], &mut [f64]) + Send + 'static) -> Self {
+        self.tangent = Some(Box::new(tangent));
+        self
+    }
+
+    pub fn output(mut self, output: Output) -> Self {
+        self.outputs.push(output);
+        self
+    }
+
+    /// D, row-major; zero unless it is given for all outputs.
+    pub fn feedthrough(mut self, d: &[f64]) -> Self {
+        self.feedthrough = d.to_vec();
+        self
+    }
+
+    fn differentiate(&mut self, at: &State) {
+        let n = self.n;
+        self.point.copy_from_slice(&at.q);
+        for j in 0..n {
+            let x = at.q[j];
+            let d = f64::EPSILON.cbrt() * x.abs().max(1.0);
+            let [plus, minus] = &mut self.buffer;
+            for (sign, out) in [(1.0, &mut *plus), (-1.0, &mut *minus)] {
+                self.point[j] = x + sign * d;
+                (self.rate)(at.t, &self.point, out);
+            }
+            self.point[j] = x;
+            for i in 0..n {
+                self.matrix[i * n + j] = (plus[i] - minus[i]) / (2.0 * d);
+            }
+        }
+    }
+}
+
+impl LinearSolve for FirstOrderSystem {
+    fn dim(&self) -> usize {
+        self.n
+    }
+    fn solve(&self, rhs: &mut [f64]) {
+        self.lu.solve(rhs);
+    }
+}
+
+impl Space for FirstOrderSystem {
+    fn initial(&self) -> State {
+        self.initial.clone()
+    }
+
+    fn couple(&mut self, t: f64, x: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
+        out.clear(self.n);
+        self.point.copy_from_slice(x);
+        let row = &mut self.buffer[0];
+        for (k, output) in self.outputs.iter().enumerate() {
+            let gap = (output.value)(t, x);
+            if !gap.is_finite() {
+                return Err(ModelError::Gap { contact: output.name.as_str().into(), t });
+            }
+            out.push(Pair { key: Key(k as u64), law: output.law, gap, restitution: 0.0 });
+            match &output.gradient {
+                Some(gradient) => gradient(t, x, row),
+                None => super::lagrangian::gradient_by_differences(&output.value, t, &mut self.point, row),
+            }
+            if !row.iter().all(|g| g.is_finite()) {
+                return Err(ModelError::Gradient { contact: output.name.as_str().into(), t });
+            }
+            out.rows.push_dense(row);
+            out.drift.push(0.0);
+            (output.input)(t, x, row);
+            out.input.push_dense(row);
+        }
+        let m = self.outputs.len();
+        if m > 0 && self.feedthrough.len() == m * m {
+            out.feedthrough.clear(m);
+            self.feedthrough.chunks_exact(m).for_each(|row| out.feedthrough.push_dense(row));
+        }
+        Ok(())
+    }
+
+    fn labels(&self) -> Labels {
+        Labels {
+            coordinates: (0..self.n).map(|i| format!("x{i}")).collect(),
+            contacts: self.outputs.iter().map(|o| (o.name.clone(), o.law)).collect(),
+        }
+    }
+}
+
+impl FirstOrder for FirstOrderSystem {
+    fn constancy(&self) -> Constancy {
+        Constancy { mass: true, ..Constancy::default() }
+    }
+
+    fn rate(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        (self.rate)(t, x, out);
+        match out.iter().position(|x| !x.is_finite()) {
+            Some(i) => Err(ModelError::Rate { state: format!("x{i}").into(), t }),
+            None => Ok(()),
+        }
+    }
+
+    fn factor(&mut self, at: &State, c: f64) -> Result<(), ModelError> {
+        let n = self.n;
+        match &self.tangent {
+            Some(tangent) => tangent(at.t, &at.q, &mut self.matrix),
+            None if c != 0.0 => self.differentiate(at),
+            None => {}
+        }
+        let matrix = self.lu.matrix_mut(n);
+        for (k, (x, d)) in matrix.iter_mut().zip(&self.matrix).enumerate() {
+            let tangent = if c == 0.0 { 0.0 } else { c * d };
+            *x = f64::from(u8::from(k / n == k % n)) - tangent;
+        }
+        self.lu.factor().map_err(|source| ModelError::Singular { t: at.t, source })
+    }
+}
