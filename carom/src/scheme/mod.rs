@@ -8,6 +8,7 @@ use carom_solve::{Certificate, Law, OptionDoc, OptionError, Options, Rows, Solve
 use serde_json::Value;
 
 mod bound;
+pub mod corrected_paoli;
 pub mod doubling;
 mod forecast;
 mod gap_problem;
@@ -18,6 +19,7 @@ pub mod projection;
 pub mod schatzman_paoli;
 
 pub use bound::{Bound, Stepper};
+pub use corrected_paoli::{CorrectedPaoli, ImpactTime};
 pub use doubling::{Accuracy, Doubled, Estimator};
 pub use forecast::Forecast;
 pub use higher_order::HigherOrder;
@@ -363,6 +365,7 @@ pub const SCHEMES: &[SchemeRow] = &[
     SchemeRow::of::<CombinedProjection>(),
     SchemeRow::of::<HigherOrder>(),
     SchemeRow::of::<SchatzmanPaoli>(),
+    SchemeRow::of::<CorrectedPaoli>(),
     SchemeRow::of::<PositionLevel>(),
 ];
 

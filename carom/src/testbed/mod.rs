@@ -5,11 +5,13 @@
 //! [moreau1978]) can be drawn without guessing.
 
 mod bouncing_ball;
+mod impact_oscillator;
 mod oscillator;
 mod preloaded_oscillator;
 mod takeoff;
 
 pub use bouncing_ball::BouncingBall;
+pub use impact_oscillator::{ImpactOscillator, Motion, Occurrence};
 pub use oscillator::LinearOscillator;
 pub use preloaded_oscillator::PreloadedOscillator;
 pub use takeoff::Takeoff;
