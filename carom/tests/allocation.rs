@@ -284,7 +284,7 @@ fn driver_and_monitors_do_not_allocate() {
         let model = AnyModel::Mechanical(Box::new(rocking_block(restitution)));
         let stepper = (row.bind)(&json!({}), model, carom_solve::solver::default()).unwrap();
         let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h: 1e-2 }), 2.0).unwrap();
-        let (mut gaps, mut ledger, mut pause) = (GapMonitor::default(), LedgerObserver::default(), Pause { at: 150 });
+        let (mut gaps, mut ledger, mut pause) = (GapMonitor::default(), LedgerObserver::default(), Pause { at: 100 });
         assert!(!simulation.run(&mut [&mut gaps, &mut ledger, &mut pause]).unwrap());
         let before = allocations();
         assert!(simulation.run(&mut [&mut gaps, &mut ledger, &mut pause]).unwrap());

@@ -148,6 +148,7 @@ pub struct Work {
     increment: Vec<f64>,       // (n) arguments of `retract`
     middle: State,             // q_m
     v_free: Vec<f64>,          // (n) velocity without reactions
+    v_last: Vec<f64>,          // (n) v̂ of the last iteration
     ahead: State,              // q̂, v̂
     end: Coupling,             // coupling at q̂
     between: Coupling,         // coupling at q_m
@@ -206,6 +207,7 @@ impl Scheme for CorrectedPaoli {
             balance: vec![0.0; n],
             increment: vec![0.0; n],
             v_free: vec![0.0; n],
+            v_last: vec![0.0; n],
             middle: initial.clone(),
             ahead: initial.clone(),
             state: initial,

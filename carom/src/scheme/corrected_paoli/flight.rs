@@ -132,6 +132,7 @@ impl CorrectedPaoli {
             for (free, v) in w.v_free.iter_mut().zip(&w.ahead.v) {
                 *free += v;
             }
+            w.v_last.copy_from_slice(&w.ahead.v);
             w.ahead.v.copy_from_slice(&w.v_free);
             if !w.members.is_empty() {
                 self.react(w, *model, *solver, step)?;
@@ -280,6 +281,12 @@ impl CorrectedPaoli {
             return Err(StepError::NotFinite);
         }
         if residual <= tolerance && turned <= self.newton_tolerance * speed {
+            return Ok(true);
+        }
+        // near an equilibrium forces cancel: positions cannot tell this iterate from the last one
+        let change = w.ahead.v.iter().zip(&w.v_last).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
+        let reach = w.ahead.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
+        if iterations > 2 && h * change <= 4.0 * f64::EPSILON * reach && turned <= self.newton_tolerance * speed {
             return Ok(true);
         }
         if iterations >= self.newton_iterations {
