@@ -9,6 +9,7 @@
 //! a row in the list of its paper. To add a paper: a module with a `PAPER`, and a row in [`PAPERS`].
 
 mod figure;
+mod nqi;
 mod order;
 mod rr7151;
 mod rr8029;
@@ -19,7 +20,7 @@ pub use figure::{Check, Data, Figure, Outcome, Verdict};
 use std::fmt;
 
 /// Every paper.
-pub const PAPERS: &[Paper] = &[rr7151::PAPER, rr8029::PAPER];
+pub const PAPERS: &[Paper] = &[nqi::PAPER, rr7151::PAPER, rr8029::PAPER];
 
 /// A paper with those of its figures and tables that can be computed.
 pub struct Paper {

@@ -71,6 +71,9 @@ pub struct Basins {
     pub attractors: Vec<Attractor>,
 }
 
+/// Runs this many tolerances away from an attractor belong to it.
+const SETTLED: f64 = 10.0;
+
 /// What is left of a run.
 enum Rest {
     Points(Vec<Vec<f64>>),
@@ -145,22 +148,31 @@ fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance)
 }
 
+/// Whether all states of a run are states of a periodic attractor, as far as the run has settled.
+fn same_orbit(attractor: &Attractor, points: &[Vec<f64>], options: &Options) -> bool {
+    let on_it = |x: &Vec<f64>| attractor.points.iter().any(|point| close(point, x, SETTLED * options.tolerance));
+    attractor.points.len() <= options.longest && points.iter().all(on_it)
+}
+
 impl Basins {
     /// The number of the attractor with these points; a new one where it is not known.
     fn sort(&mut self, mut points: Vec<Vec<f64>>, options: &Options) -> usize {
         let repeats = |p: usize| points.iter().zip(&points[p..]).all(|(a, b)| close(a, b, options.tolerance));
         let period = (1..=options.longest).find(|&p| points.len() >= 2 * p && repeats(p));
-        let last = points.last().cloned().unwrap_or_default();
-        let known = self.attractors.iter().position(|attractor| {
-            attractor.period == period
-                && (period.is_none()
-                    || attractor.points.iter().any(|point| close(point, &last, 2.0 * options.tolerance)))
+        let known = self.attractors.iter().position(|attractor| match (attractor.period, period) {
+            (None, None) => true,
+            _ => same_orbit(attractor, &points, options),
         });
+        points.truncate(period.unwrap_or(points.len()));
         let number = known.unwrap_or_else(|| {
-            points.truncate(period.unwrap_or(points.len()));
-            self.attractors.push(Attractor { period, points, cells: 0 });
+            self.attractors.push(Attractor { period, points: points.clone(), cells: 0 });
             self.attractors.len() - 1
         });
+        // runs that have not settled yet may seem to have a multiple of the period
+        let attractor = &mut self.attractors[number];
+        if period.is_some() && attractor.period.is_none_or(|known| period < Some(known)) {
+            (attractor.period, attractor.points) = (period, points);
+        }
         self.attractors[number].cells += 1;
         number
     }

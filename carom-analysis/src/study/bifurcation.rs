@@ -230,7 +230,9 @@ fn fill(
     }
     row.impacts_per_period = march.impacts as f64 / recorded;
     row.sticks = march.sticks;
-    row.exponent = exponent.map(|growth| growth.sum / (recorded * length));
+    // a contact at rest forgets its past: with one degree of freedom no perturbation is left
+    let collapsed = march.sticks > 0 && march.state().q.len() == 1;
+    row.exponent = exponent.map(|growth| if collapsed { f64::NEG_INFINITY } else { growth.sum / (recorded * length) });
     Ok(march.state().clone())
 }
 

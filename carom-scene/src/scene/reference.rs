@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use carom::State;
-use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, PreloadedOscillator, Takeoff};
+use carom::testbed::{BouncingBall, ExactSolution, ImpactOscillator, LinearOscillator, PreloadedOscillator, Takeoff};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -51,8 +51,9 @@ impl Row {
     }
 }
 
-const TESTBED: [Row; 4] = [
+const TESTBED: [Row; 5] = [
     Row::of::<BouncingBall>("bouncing-ball"),
+    Row::of::<ImpactOscillator>("impact-oscillator"),
     Row::of::<LinearOscillator>("linear-oscillator"),
     Row::of::<PreloadedOscillator>("preloaded-oscillator"),
     Row::of::<Takeoff>("takeoff"),
