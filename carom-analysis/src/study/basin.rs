@@ -28,7 +28,8 @@ pub struct Options {
 }
 
 impl Options {
-    fn check(&self) -> Result<(), StudyError> {
+    /// Refuses what makes no sense.
+    pub fn check(&self) -> Result<(), StudyError> {
         for (what, value) in [("the period", self.period), ("the step", self.step), ("the tolerance", self.tolerance)] {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(StudyError::option(what, value, "it must be positive and finite"));

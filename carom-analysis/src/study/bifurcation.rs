@@ -49,7 +49,8 @@ pub struct Options {
 }
 
 impl Options {
-    fn check(&self) -> Result<(), StudyError> {
+    /// Refuses what makes no sense.
+    pub fn check(&self) -> Result<(), StudyError> {
         if self.recorded == 0 {
             return Err(StudyError::option("the number of recorded periods", 0, "there would be no point"));
         }

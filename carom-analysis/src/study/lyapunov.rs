@@ -37,7 +37,8 @@ pub struct Options {
 }
 
 impl Options {
-    fn check(&self) -> Result<(), StudyError> {
+    /// Refuses what makes no sense.
+    pub fn check(&self) -> Result<(), StudyError> {
         if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
             return Err(StudyError::option("the perturbation", self.epsilon, "it must be positive and finite"));
         }

@@ -83,7 +83,7 @@ pub struct BifurcationArguments {
     #[arg(long, value_name = "NAME=VALUES")]
     pub parameter: String,
     /// Period of the section [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter `period`].
-    #[arg(long, value_name = "EXPRESSION")]
+    #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub period: Option<String>,
     /// Where points are taken.
     #[arg(long, value_enum, default_value_t = SectionKind::Strobe)]
@@ -129,10 +129,10 @@ pub struct LyapunovArguments {
     #[arg(long, value_enum, default_value_t = ExponentMethod::Perturbation)]
     pub method: ExponentMethod,
     /// Period of the forcing [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter `period`].
-    #[arg(long, value_name = "EXPRESSION")]
+    #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub period: Option<String>,
     /// Time between renormalisations [s], a number or an expression [default: the period].
-    #[arg(long, value_name = "EXPRESSION")]
+    #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub interval: Option<String>,
     /// Intervals that are measured.
     #[arg(long, value_name = "N", default_value_t = 3000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
@@ -141,7 +141,7 @@ pub struct LyapunovArguments {
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
     pub transient: u64,
     /// Size of the perturbations.
-    #[arg(long, value_name = "EPS", default_value_t = 1e-7)]
+    #[arg(long, value_name = "EPS", default_value_t = 1e-7, allow_negative_numbers = true)]
     pub eps: f64,
     /// Number of exponents, the largest first [default: all].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -163,7 +163,7 @@ pub struct BasinArguments {
     pub y: String,
     /// Time between states that are compared [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter
     /// `period`].
-    #[arg(long, value_name = "EXPRESSION")]
+    #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub period: Option<String>,
     /// Periods before the comparison.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(0..=100_000_000))]

@@ -91,6 +91,7 @@ pub fn basin(arguments: &BasinArguments) -> Result<(), Failure> {
         escape: arguments.escape,
         threads: threads(&arguments.study, height),
     };
+    options.check().map_err(failed)?;
     prepare(&folder, &["basin.csv", "basin.png", "basin.html"])?;
     let initial = |cell: usize| {
         let mut state = scene.initial.clone();

@@ -48,6 +48,7 @@ pub fn bifurcation(arguments: &BifurcationArguments) -> Result<(), Failure> {
     }
     let values = varied.all();
     let options = options(arguments, values.len());
+    options.check().map_err(failed)?;
     prepare(&folder, &["bifurcation.csv", "points.csv", "bifurcation.html"])?;
     let make = |k: usize| -> Result<Case, StudyError> {
         let build = |text: String| StudyError::Build(text);

@@ -49,6 +49,7 @@ pub fn lyapunov(arguments: &LyapunovArguments) -> Result<(), Failure> {
             "give --step SECONDS",
         ));
     }
+    options.check().map_err(failed)?;
     prepare(&folder, &["lyapunov.csv", "convergence.csv", "lyapunov.html"])?;
     let (spectrum, method) = match arguments.method {
         ExponentMethod::Perturbation => (by_perturbation(&scene, &options)?, "perturbation".to_owned()),

@@ -124,7 +124,7 @@ impl CorrectedPaoli {
         for iterations in 1u32.. {
             if iterations == 1 {
                 self.place_end(w, *model, h);
-                self.residual(w, *model, h, step)?;
+                self.residual(w, *model, (h, true), step)?;
             }
             self.factor(w, *model, h)?;
             w.v_free.copy_from_slice(&w.balance);
@@ -166,18 +166,18 @@ impl CorrectedPaoli {
         }
     }
 
-    /// (h/2)(F + F̂) − M(q_m)(v̂ − v), left in `balance`; returns the sizes of its parts.
+    /// (h/2)(F + F̂) − M(q_m)(v̂ − v), left in `balance`; at first v̂ is v. Returns the sizes of its parts.
     fn residual(
         &self,
         w: &mut Work,
         model: &mut dyn Mechanical,
-        h: f64,
+        (h, first): (f64, bool),
         step: &mut Step,
     ) -> Result<(f64, f64), StepError> {
         model.force(w.ahead.t, &w.ahead.q, &w.ahead.v, &mut w.force_ahead)?;
         step.evaluations += 1;
         let (mut push, mut inertia) = (0.0f64, 0.0f64);
-        if w.ahead.v == w.state.v {
+        if first {
             w.balance.fill(0.0);
         } else {
             for ((d, a), b) in w.increment.iter_mut().zip(&w.ahead.v).zip(&w.state.v) {
@@ -248,7 +248,7 @@ impl CorrectedPaoli {
         (h, iterations): (f64, u32),
         step: &mut Step,
     ) -> Result<bool, StepError> {
-        let (push, inertia) = self.residual(w, model, h, step)?;
+        let (push, inertia) = self.residual(w, model, (h, false), step)?;
         w.increment.copy_from_slice(&w.balance);
         let mut turned = 0.0f64;
         if !w.members.is_empty() {
