@@ -46,6 +46,33 @@ fn exponents_of_a_damped_oscillator() {
     assert!((trace(&spectrum, -0.1, |_| 0.7) + 0.1).abs() < 1e-15);
 }
 
+/// Two oscillators that do not know of each other: each has its own pair, and all four come in order.
+#[test]
+fn spectrum_of_two_degrees_of_freedom() {
+    let model = || {
+        Lagrangian::new(2)
+            .constant_mass(&[1.0, 0.0, 0.0, 1.0])
+            .force(|_, q, v, f| f.copy_from_slice(&[-q[0] - 0.6 * v[0], -4.0 * q[1] - 0.1 * v[1]]))
+            .tangents(|_, _, _, k, c| {
+                k.copy_from_slice(&[1.0, 0.0, 0.0, 4.0]);
+                c.copy_from_slice(&[0.6, 0.0, 0.0, 0.1]);
+            })
+            .initial(&[1.0, 1.0], &[0.0, 0.0])
+            .linear()
+    };
+    let make = || stepper(model(), CorrectedPaoli::default());
+    let options = lyapunov::Options { transient: 20, ..options(1.0, 200.0, 1000) };
+    let spectrum = perturbation(&make, &options, &|| false).unwrap();
+    for (exponent, expected) in spectrum.exponents.iter().zip([-0.05, -0.05, -0.3, -0.3]) {
+        assert!((exponent.value - expected).abs() < 2e-3, "{:?}", spectrum.exponents);
+    }
+    let divergence = lyapunov::divergence(&mut model()).unwrap();
+    assert!((divergence + 0.7).abs() < 1e-12 && (spectrum.sum() + 0.7).abs() < 1e-5, "{divergence} {}", spectrum.sum());
+    // fewer of them are the first ones
+    let two = perturbation(&make, &lyapunov::Options { count: Some(2), ..options }, &|| false).unwrap();
+    assert!(two.exponents.len() == 2 && (two.exponents[0].value - spectrum.exponents[0].value).abs() < 1e-12);
+}
+
 /// Set A with the corrected scheme, table of section 5.4: 0.165, −0.583, one impact per period. 600 periods leave a standard deviation of
 /// 0.0035·√5 on the first exponent; the sum has next to none.
 #[test]

@@ -60,7 +60,7 @@ impl Options {
         if self.directions.is_empty() {
             return Err(StudyError::option("the list of directions", "empty", "at least one is needed"));
         }
-        if !(self.tolerance >= 0.0) {
+        if self.tolerance.is_nan() || self.tolerance < 0.0 {
             return Err(StudyError::option("the tolerance of points", self.tolerance, "it must not be negative"));
         }
         match self.epsilon {
@@ -72,6 +72,9 @@ impl Options {
     }
 }
 
+/// Reads a number from a state.
+pub type Observe = Box<dyn FnMut(&State) -> f64 + Send>;
+
 /// A model with one value of the parameter.
 pub struct Case {
     pub stepper: Box<dyn Stepper>,
@@ -80,7 +83,7 @@ pub struct Case {
     /// Longest step [s]; a period is divided into equal ones.
     pub step: f64,
     /// The coordinate of the diagram at a state.
-    pub observe: Box<dyn FnMut(&State) -> f64 + Send>,
+    pub observe: Observe,
 }
 
 /// Makes the model with the value of this number.

@@ -269,10 +269,9 @@ impl Frame {
 
     /// det Q = +1, by the sign of the last column of a full frame.
     fn orient(&mut self) {
-        if self.columns.len() == self.dimension && determinant(&self.columns) < 0.0 {
-            if let Some(last) = self.columns.last_mut() {
-                last.iter_mut().for_each(|x| *x = -*x);
-            }
+        let turned = self.columns.len() == self.dimension && determinant(&self.columns) < 0.0;
+        if let Some(last) = self.columns.last_mut().filter(|_| turned) {
+            last.iter_mut().for_each(|x| *x = -*x);
         }
     }
 }
@@ -359,7 +358,7 @@ impl Sums {
             self.total[i] += log;
             self.batches[batch][i] += log;
         }
-        if (k + 1) % self.every == 0 || k + 1 == self.intervals {
+        if (k + 1).is_multiple_of(self.every) || k + 1 == self.intervals {
             let time = (k + 1) as f64 * self.interval;
             self.curve.push((time, self.total.iter().map(|sum| sum / time).collect()));
         }

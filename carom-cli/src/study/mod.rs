@@ -16,9 +16,9 @@ use crate::failure::{Failure, print};
 use crate::progress::watch_for_interrupts;
 use crate::run::stem;
 use arguments::StudyArguments;
-use carom::State;
 use carom_analysis::report::Report;
 use carom_analysis::study::StudyError;
+use carom_analysis::study::bifurcation::Observe;
 use carom_analysis::study::range::Varied;
 use carom_scene::Scene;
 use carom_scene::expression::{Graph, Scope};
@@ -159,7 +159,7 @@ fn column(scene: &Scene, option: &str, name: &str) -> Result<Column, Failure> {
 }
 
 /// Reads a column from a state.
-fn observer(scene: &Scene, column: Column) -> Option<Box<dyn FnMut(&State) -> f64 + Send>> {
+fn observer(scene: &Scene, column: Column) -> Option<Observe> {
     match column {
         Column::Position(i) => Some(Box::new(move |state| state.q.get(i).copied().unwrap_or(f64::NAN))),
         Column::Velocity(i) => Some(Box::new(move |state| state.v.get(i).copied().unwrap_or(f64::NAN))),
