@@ -18,9 +18,6 @@ pub struct StudyArguments {
     /// Step size [s].
     #[arg(long, allow_negative_numbers = true)]
     pub step: Option<f64>,
-    /// Threads [default: as many as there are processors]; results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub threads: Option<u64>,
     /// Folder for the results [default: out/<name of the file>-<study>].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -42,6 +39,9 @@ impl StudyArguments {
 pub struct SweepArguments {
     #[command(flatten)]
     pub study: StudyArguments,
+    /// Threads [default: as many as there are processors]; results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub threads: Option<u64>,
     /// A parameter with its values: e=0.1:0.9:9 (first, last, number) or mu=0.1,0.2; several make a grid.
     #[arg(long, value_name = "NAME=VALUES", required = true)]
     pub vary: Vec<String>,
@@ -79,6 +79,9 @@ pub enum Order {
 pub struct BifurcationArguments {
     #[command(flatten)]
     pub study: StudyArguments,
+    /// Threads [default: as many as there are processors]; results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub threads: Option<u64>,
     /// The parameter with its values: om=2.5:2.9:400 (first, last, number).
     #[arg(long, value_name = "NAME=VALUES")]
     pub parameter: String,
@@ -155,6 +158,9 @@ pub struct LyapunovArguments {
 pub struct BasinArguments {
     #[command(flatten)]
     pub study: StudyArguments,
+    /// Threads [default: as many as there are processors]; results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub threads: Option<u64>,
     /// The coordinate or velocity across, with its range: u=-1:2:100.
     #[arg(long, value_name = "NAME=FIRST:LAST:NUMBER")]
     pub x: String,

@@ -2,7 +2,8 @@
 
 use super::arguments::BasinArguments;
 use super::{
-    Setting, bar, column, csv_number, failed, load, period, prepare, threads, varied, write, write_report, write_text,
+    Setting, bar, column, csv_number, failed, load_equal_steps, period, prepare, threads, varied, write, write_report,
+    write_text,
 };
 use crate::console::say;
 use crate::failure::Failure;
@@ -72,7 +73,7 @@ impl Axis {
 }
 
 pub fn basin(arguments: &BasinArguments) -> Result<(), Failure> {
-    let Setting { scene, folder } = load(&arguments.study, "basin")?;
+    let Setting { scene, folder } = load_equal_steps(&arguments.study, "basin")?;
     let axes = (Axis::new(&scene, "--x", &arguments.x)?, Axis::new(&scene, "--y", &arguments.y)?);
     if axes.0.column == axes.1.column {
         return Err(Failure::usage("--x and --y are the same", "take two different ones, such as u and u'"));
@@ -89,7 +90,7 @@ pub fn basin(arguments: &BasinArguments) -> Result<(), Failure> {
         longest: arguments.longest as usize,
         tolerance: arguments.tolerance,
         escape: arguments.escape,
-        threads: threads(&arguments.study, height),
+        threads: threads(arguments.threads, height),
     };
     options.check().map_err(failed)?;
     prepare(&folder, &["basin.csv", "basin.png", "basin.html"])?;

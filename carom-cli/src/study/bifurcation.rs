@@ -2,8 +2,8 @@
 
 use super::arguments::{BifurcationArguments, Order, SectionKind};
 use super::{
-    Setting, bar, column, csv_number, csv_text, failed, load, observer, period, prepare, threads, varied_parameter,
-    write_report, write_text,
+    Setting, bar, column, csv_number, csv_text, failed, load_equal_steps, observer, period, prepare, threads,
+    varied_parameter, write_report, write_text,
 };
 use crate::console::say;
 use crate::failure::Failure;
@@ -33,7 +33,7 @@ struct Computed<'a> {
 }
 
 pub fn bifurcation(arguments: &BifurcationArguments) -> Result<(), Failure> {
-    let Setting { scene, folder } = load(&arguments.study, "bifurcation")?;
+    let Setting { scene, folder } = load_equal_steps(&arguments.study, "bifurcation")?;
     let varied = varied_parameter(&scene, "--parameter", &arguments.parameter)?;
     period(&scene, arguments.period.as_deref())?;
     let seen = match &arguments.column {
@@ -111,7 +111,7 @@ fn options(arguments: &BifurcationArguments, values: usize) -> Options {
         epsilon: arguments.exponent,
         tolerance: arguments.tolerance,
         segments,
-        threads: threads(&arguments.study, tasks),
+        threads: threads(arguments.threads, tasks),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `carom lyapunov`: exponents with error bars, convergence and the trace identity.
 
 use super::arguments::{ExponentMethod, LyapunovArguments};
-use super::{Setting, evaluate, failed, load, period, prepare, write_report, write_text};
+use super::{Setting, evaluate, failed, load_equal_steps, period, prepare, write_report, write_text};
 use crate::console::say;
 use crate::failure::Failure;
 use crate::list::plain_table;
@@ -25,7 +25,7 @@ struct Computed<'a> {
 }
 
 pub fn lyapunov(arguments: &LyapunovArguments) -> Result<(), Failure> {
-    let Setting { scene, folder } = load(&arguments.study, "lyapunov")?;
+    let Setting { scene, folder } = load_equal_steps(&arguments.study, "lyapunov")?;
     let period = match (&arguments.period, &arguments.interval) {
         (None, Some(_)) if scene.parameter("period").is_none() => None,
         (text, _) => Some(period(&scene, text.as_deref())?),
@@ -43,12 +43,6 @@ pub fn lyapunov(arguments: &LyapunovArguments) -> Result<(), Failure> {
         step: scene.span.step,
         count: arguments.exponents.map(|n| n as usize),
     };
-    if arguments.study.step.is_none() && scene.adaptive.is_some() {
-        return Err(Failure::usage(
-            "the study needs equal steps, the model file has adaptive ones",
-            "give --step SECONDS",
-        ));
-    }
     options.check().map_err(failed)?;
     prepare(&folder, &["lyapunov.csv", "convergence.csv", "lyapunov.html"])?;
     let (spectrum, method) = match arguments.method {

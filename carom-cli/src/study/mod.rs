@@ -49,6 +49,20 @@ fn load(arguments: &StudyArguments, study: &str) -> Result<Setting, Failure> {
     Ok(Setting { scene, folder })
 }
 
+/// Loads the model of a study in which trajectories are compared at the same times: steps are equal.
+fn load_equal_steps(arguments: &StudyArguments, study: &str) -> Result<Setting, Failure> {
+    let Setting { scene, folder } = load(arguments, study)?;
+    if scene.adaptive.is_none() {
+        return Ok(Setting { scene, folder });
+    }
+    if arguments.step.is_none() {
+        let message = "the study needs equal steps, the model file has adaptive ones";
+        return Err(Failure::usage(message, "give --step SECONDS"));
+    }
+    let overrides = carom_scene::Overrides { adaptive: Some("off".into()), ..scene.overrides().clone() };
+    Ok(Setting { scene: scene.with_overrides(&overrides).map_err(Failure::Model)?, folder })
+}
+
 /// Makes the folder; what stands in files of these names is of an earlier study.
 fn prepare(folder: &Path, files: &[&str]) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
@@ -83,8 +97,8 @@ fn write_report(path: &Path, report: &Report) -> Result<(), Failure> {
     write(path, |file| report.write(file))
 }
 
-fn threads(arguments: &StudyArguments, tasks: usize) -> usize {
-    carom_analysis::study::parallel::threads(arguments.threads.map(|n| n as usize), tasks)
+fn threads(asked: Option<u64>, tasks: usize) -> usize {
+    carom_analysis::study::parallel::threads(asked.map(|n| n as usize), tasks)
 }
 
 /// The value of an expression of parameters.

@@ -50,7 +50,7 @@ pub fn sweep(arguments: &SweepArguments) -> Result<(), Failure> {
     if kept > 0 && !quiet {
         say(format_args!("{kept} of {} runs are there already", plan.count))?;
     }
-    plan.compute(&mut table, threads(&arguments.study, plan.count), quiet)?;
+    plan.compute(&mut table, threads(arguments.threads, plan.count), quiet)?;
     table.finish()?;
     let rows: Vec<&Row> = table.rows.iter().flatten().collect();
     write_report(&folder.join("sweep.html"), &report::build(&plan, &rows))?;
