@@ -4,3 +4,4 @@ pub mod convergence;
 pub mod error;
 pub mod report;
 pub mod results;
+pub mod study;

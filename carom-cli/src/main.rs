@@ -13,6 +13,7 @@ mod reproduce;
 mod run;
 mod show;
 mod solve;
+mod study;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -26,6 +27,10 @@ fn main() -> ExitCode {
         Command::Converge(converge) => converge::converge(&converge),
         Command::Solve(solve) => solve::solve(&solve),
         Command::Profile(profile) => solve::profile(&profile),
+        Command::Sweep(arguments) => study::sweep(&arguments),
+        Command::Bifurcation(arguments) => study::bifurcation(&arguments),
+        Command::Lyapunov(arguments) => study::lyapunov(&arguments),
+        Command::Basin(arguments) => study::basin(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::List { what } => list::list(what),
         Command::Show { name } => show::show(&name),

@@ -11,6 +11,7 @@
 mod figure;
 mod hem5;
 mod homsp;
+mod nqi;
 mod order;
 mod rr7151;
 mod rr8029;
@@ -21,7 +22,7 @@ pub use figure::{Check, Data, Figure, Outcome, Verdict};
 use std::fmt;
 
 /// Every paper.
-pub const PAPERS: &[Paper] = &[hem5::PAPER, homsp::PAPER, rr7151::PAPER, rr8029::PAPER];
+pub const PAPERS: &[Paper] = &[hem5::PAPER, homsp::PAPER, nqi::PAPER, rr7151::PAPER, rr8029::PAPER];
 
 /// A paper with those of its figures and tables that can be computed.
 pub struct Paper {

@@ -7,6 +7,8 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("bouncing-ball", include_str!("../../examples/bouncing-ball.toml")),
     ("linear-oscillator", include_str!("../../examples/linear-oscillator.toml")),
     ("preloaded-oscillator", include_str!("../../examples/preloaded-oscillator.toml")),
+    ("impact-oscillator", include_str!("../../examples/impact-oscillator.toml")),
+    ("chaotic-oscillator", include_str!("../../examples/chaotic-oscillator.toml")),
     ("takeoff", include_str!("../../examples/takeoff.toml")),
     ("rocking-block", include_str!("../../examples/rocking-block.toml")),
     ("planar-ball", include_str!("../../examples/planar-ball.toml")),

@@ -359,12 +359,13 @@ fn driver_and_monitors_do_not_allocate() {
         let restitution = if row.info.claims.contains(&Claim::Inelastic) { 0.0 } else { 0.5 };
         let model = AnyModel::Mechanical(Box::new(rocking_block(restitution)));
         let stepper = (row.bind)(&json!({}), model, carom_solve::solver::default()).unwrap();
-        let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h: 1e-2 }), 2.0).unwrap();
-        let (mut gaps, mut ledger, mut pause) = (GapMonitor::default(), LedgerObserver::default(), Pause { at: 0.995 });
+        let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h: 1e-2 }), 3.0).unwrap();
+        let (mut gaps, mut ledger, mut pause) = (GapMonitor::default(), LedgerObserver::default(), Pause { at: 1.995 });
         assert!(!simulation.run(&mut [&mut gaps, &mut ledger, &mut pause]).unwrap());
         let before = allocations();
         assert!(simulation.run(&mut [&mut gaps, &mut ledger, &mut pause]).unwrap());
         assert_eq!(allocations() - before, 0, "{}", row.info.name);
-        assert!(simulation.statistics().steps >= 200);
+        // schemes that end steps at impacts need more
+        assert!(simulation.statistics().steps >= 300);
     }
 }

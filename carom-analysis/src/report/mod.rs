@@ -15,6 +15,7 @@ mod animation;
 mod chart;
 mod decimate;
 mod encode;
+mod image;
 mod library;
 mod page;
 mod table;
@@ -26,6 +27,7 @@ use thiserror::Error;
 pub use animation::{Animation, Bounds, Colour, Contact, Coordinates, Geometry, Shape, Stroke};
 pub use chart::{Chart, Dash, Series, SeriesStyle, TIME_GROUP};
 pub use decimate::Decimator;
+pub use image::Image;
 pub use table::{Cell, Table, number};
 
 /// A report: one HTML file.
@@ -64,6 +66,7 @@ pub enum Block {
     Table(Table),
     Chart(Chart),
     Animation(Animation),
+    Image(Image),
     /// Text shown as it is, e.g. the model file.
     Preformatted {
         caption: String,
@@ -184,6 +187,12 @@ impl From<Table> for Block {
 impl From<Chart> for Block {
     fn from(chart: Chart) -> Self {
         Self::Chart(chart)
+    }
+}
+
+impl From<Image> for Block {
+    fn from(image: Image) -> Self {
+        Self::Image(image)
     }
 }
 

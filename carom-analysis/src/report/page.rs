@@ -102,6 +102,7 @@ impl Figures {
             Block::Table(table) => table.render(out),
             Block::Chart(chart) => self.chart(out, chart),
             Block::Animation(animation) => self.animation(out, animation),
+            Block::Image(image) => image.render(out),
             Block::Preformatted { caption, text } => {
                 out.push_str("<figure class=\"preformatted\">\n");
                 if !caption.is_empty() {

@@ -50,6 +50,9 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
         ("double-pendulum", 15000, 5, columns(&["a", "b"], &[gap("wall")], &["tip_x", "tip_y"])),
         ("impacting-bar", 1000, 5, columns(&nodes, &[gap("wall")], &[])),
         ("preloaded-oscillator", 1000, 1, columns(&["q"], &[gap("stop")], &[])),
+        // steps end at impacts, and the last one at the end of the span
+        ("impact-oscillator", 3201, 1, columns(&["u"], &[gap("wall")], &["phase"])),
+        ("chaotic-oscillator", 1002, 1, columns(&["u"], &[gap("wall")], &[])),
         ("takeoff", 290, 1, columns(&["q"], &[gap("floor")], &[])),
         ("slider-roller", 800, 1, columns(&["y", "phi"], &[gap("top"), ("slip", "top.t1")], &[])),
         ("pendulum-ring", 20000, 20, columns(&["x", "z", "theta", "phi"], &[gap("hook"), ("slip", "hook.t1")], &[])),

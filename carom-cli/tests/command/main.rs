@@ -14,5 +14,6 @@ mod report;
 mod session;
 mod signals;
 mod stored;
+mod studies;
 mod table;
 mod wrong_use;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use carom::State;
 use carom::scheme::Family;
 use carom::testbed::{
-    BouncingBall, Corner, DiodeBridge, Disc, ExactSolution, ExactState, Hoop, LinearOscillator, Pendulum, Play,
-    PreloadedOscillator, Rectifier, Sign, SlidingMode, Takeoff, ThirdDegree,
+    BouncingBall, Corner, DiodeBridge, Disc, ExactSolution, ExactState, Hoop, ImpactOscillator, LinearOscillator,
+    Pendulum, Play, PreloadedOscillator, Rectifier, Sign, SlidingMode, Takeoff, ThirdDegree,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -94,9 +94,10 @@ fn get(table: &Value, name: &str) -> Option<f64> {
     table.get(name).and_then(Value::as_f64)
 }
 
-const TESTBED: [Row; 13] = [
+const TESTBED: [Row; 14] = [
     Row::of::<BouncingBall>("bouncing-ball"),
     Row::of::<Hoop>("hoop"),
+    Row::of::<ImpactOscillator>("impact-oscillator"),
     Row::of::<LinearOscillator>("linear-oscillator"),
     Row::of::<Pendulum>("pendulum"),
     Row::of::<PreloadedOscillator>("preloaded-oscillator"),

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 mod bound;
 pub mod catching_up;
+pub mod corrected_paoli;
 pub mod doubling;
 pub mod euler_moreau;
 mod event;
@@ -24,6 +25,7 @@ pub mod schatzman_paoli;
 
 pub use bound::{Bound, Stepper};
 pub use catching_up::CatchingUp;
+pub use corrected_paoli::{CorrectedPaoli, ImpactTime};
 pub use doubling::{Accuracy, Doubled, Estimator};
 pub use euler_moreau::{Collocation, EulerMoreau};
 pub use event::{Event, EventKind, Events};
@@ -496,6 +498,7 @@ pub const SCHEMES: &[SchemeRow] = &[
     SchemeRow::of::<HigherOrder>(),
     SchemeRow::of::<EventDriven>(),
     SchemeRow::of::<SchatzmanPaoli>(),
+    SchemeRow::of::<CorrectedPaoli>(),
     SchemeRow::of::<PositionLevel>(),
     SchemeRow::of::<EulerMoreau>(),
     SchemeRow::of::<CatchingUp>(),

@@ -1,0 +1,180 @@
+//! Basins of attraction: which initial states lead to which attractor.
+//!
+//! Each cell of a grid is a run from its initial state. After the transient its states once per period are compared: they repeat after p
+//! periods (an attractor of period p), or not (aperiodic). Cells are sorted by attractor in their order, so that numbers do not depend on
+//! threads.
+
+use super::{Make, March, Stop, StudyError, parallel};
+use carom::State;
+use carom_solve::Law;
+use serde::Serialize;
+
+/// What to compute.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Time between two states that are compared [s].
+    pub period: f64,
+    /// Longest step [s].
+    pub step: f64,
+    /// Periods before the comparison.
+    pub transient: usize,
+    /// Longest period that is recognised.
+    pub longest: usize,
+    /// States closer than this are the same, coordinate by coordinate.
+    pub tolerance: f64,
+    /// Runs that leave this distance from the origin have escaped.
+    pub escape: f64,
+    pub threads: usize,
+}
+
+impl Options {
+    /// Refuses what makes no sense.
+    pub fn check(&self) -> Result<(), StudyError> {
+        for (what, value) in [("the period", self.period), ("the step", self.step), ("the tolerance", self.tolerance)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(StudyError::option(what, value, "it must be positive and finite"));
+            }
+        }
+        if self.longest == 0 {
+            return Err(StudyError::option("the longest period", 0, "at least one is needed"));
+        }
+        Ok(())
+    }
+}
+
+/// Where a cell leads.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// To the attractor of this number.
+    Attractor(usize),
+    Escaped,
+    /// The initial state is behind a wall.
+    Outside,
+    Failed(String),
+}
+
+/// An attractor that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Attractor {
+    /// Number of different states; `None` if they do not repeat.
+    pub period: Option<usize>,
+    /// Its states once per period, coordinates then velocities.
+    pub points: Vec<Vec<f64>>,
+    /// Cells that lead to it.
+    pub cells: usize,
+}
+
+/// All cells, row by row, and the attractors that they lead to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Basins {
+    pub fates: Vec<Fate>,
+    pub attractors: Vec<Attractor>,
+}
+
+/// Runs this many tolerances away from an attractor belong to it.
+const SETTLED: f64 = 10.0;
+
+/// What is left of a run.
+enum Rest {
+    Points(Vec<Vec<f64>>),
+    Fate(Fate),
+}
+
+/// Runs from `initial(cell)`; `width` cells make a row, which is one task.
+pub fn basins(
+    (cells, width): (usize, usize),
+    initial: &(dyn Fn(usize) -> State + Sync),
+    make: &Make<'_>,
+    options: &Options,
+    (stop, tick): (&Stop<'_>, &(dyn Fn() + Sync)),
+) -> Result<Basins, StudyError> {
+    options.check()?;
+    if cells == 0 || width == 0 {
+        return Err(StudyError::option("the number of cells", 0, "there would be nothing to see"));
+    }
+    let row = |task: usize| -> Vec<Rest> {
+        let range = task * width..((task + 1) * width).min(cells);
+        let mut march = match make() {
+            Ok(stepper) => March::new(stepper, 1.0),
+            Err(error) => return range.map(|_| Rest::Fate(Fate::Failed(error.to_string()))).collect(),
+        };
+        let mut run = |cell: usize| {
+            let rest = if stop() { Err(StudyError::Interrupted) } else { follow(&mut march, &initial(cell), options) };
+            tick();
+            rest.unwrap_or_else(|error| Rest::Fate(Fate::Failed(error.to_string())))
+        };
+        range.map(&mut run).collect()
+    };
+    let runs: Vec<Rest> = parallel::map(cells.div_ceil(width), options.threads, &row).into_iter().flatten().collect();
+    if stop() {
+        return Err(StudyError::Interrupted);
+    }
+    let mut basins = Basins { fates: Vec::new(), attractors: Vec::new() };
+    for rest in runs {
+        let fate = match rest {
+            Rest::Fate(fate) => fate,
+            Rest::Points(points) => Fate::Attractor(basins.sort(points, options)),
+        };
+        basins.fates.push(fate);
+    }
+    Ok(basins)
+}
+
+fn follow(march: &mut March, initial: &State, options: &Options) -> Result<Rest, StudyError> {
+    let steps = (options.period / options.step - 1e-9).ceil().max(1.0);
+    march.h = options.period / steps;
+    march.restart(initial);
+    let coupling = march.stepper.coupling()?;
+    let contact = |law: Law| matches!(law, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. });
+    if coupling.pairs.iter().any(|pair| contact(pair.law) && pair.gap < 0.0) {
+        return Ok(Rest::Fate(Fate::Outside));
+    }
+    let mut points = Vec::with_capacity(2 * options.longest);
+    for k in 0..options.transient + 2 * options.longest {
+        march.to(initial.t + (k + 1) as f64 * options.period)?;
+        let state = march.state();
+        let far = state.q.iter().chain(&state.v).any(|x| x.abs() > options.escape);
+        if far {
+            return Ok(Rest::Fate(Fate::Escaped));
+        }
+        if k >= options.transient {
+            points.push(state.q.iter().chain(&state.v).copied().collect());
+        }
+    }
+    Ok(Rest::Points(points))
+}
+
+fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
+    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance)
+}
+
+/// Whether all states of a run are states of a periodic attractor, as far as the run has settled.
+fn same_orbit(attractor: &Attractor, points: &[Vec<f64>], options: &Options) -> bool {
+    let on_it = |x: &Vec<f64>| attractor.points.iter().any(|point| close(point, x, SETTLED * options.tolerance));
+    attractor.points.len() <= options.longest && points.iter().all(on_it)
+}
+
+impl Basins {
+    /// The number of the attractor with these points; a new one where it is not known.
+    fn sort(&mut self, mut points: Vec<Vec<f64>>, options: &Options) -> usize {
+        let repeats = |p: usize| points.iter().zip(&points[p..]).all(|(a, b)| close(a, b, options.tolerance));
+        let period = (1..=options.longest).find(|&p| points.len() >= 2 * p && repeats(p));
+        let known = self.attractors.iter().position(|attractor| match (attractor.period, period) {
+            (None, None) => true,
+            _ => same_orbit(attractor, &points, options),
+        });
+        points.truncate(period.unwrap_or(points.len()));
+        let number = known.unwrap_or_else(|| {
+            self.attractors.push(Attractor { period, points: points.clone(), cells: 0 });
+            self.attractors.len() - 1
+        });
+        // runs that have not settled yet may seem to have a multiple of the period
+        let attractor = &mut self.attractors[number];
+        if period.is_some() && attractor.period.is_none_or(|known| period < Some(known)) {
+            (attractor.period, attractor.points) = (period, points);
+        }
+        self.attractors[number].cells += 1;
+        number
+    }
+}

@@ -1,0 +1,268 @@
+//! Bifurcation diagrams: what is left of the motion after the transient, over a parameter.
+//!
+//! Each value of the parameter gives the points of a Poincaré section: the state once per period, or at each impact. Along a chain the
+//! motion starts where the last value has left it, so that an attractor is followed; forward and backward chains show where several
+//! coexist. Chains run in parallel, and what they give depends on nothing but their own values.
+
+use super::lyapunov::{Frame, shift};
+use super::orbit_points::period;
+use super::{March, Stop, Strike, StudyError, parallel};
+use carom::{State, Stepper};
+use serde::Serialize;
+
+/// Where points are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Section {
+    /// Once per period.
+    Stroboscopic,
+    /// At each impact: the normal velocity before it.
+    Impact,
+}
+
+/// In which order the values are run through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    Forward,
+    Backward,
+    /// Each value starts from the initial state.
+    Independent,
+}
+
+/// What to compute.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    pub section: Section,
+    pub directions: Vec<Direction>,
+    /// Periods before the first point.
+    pub transient: usize,
+    /// Periods in which points are taken.
+    pub recorded: usize,
+    /// Size of the perturbation for the largest exponent; none is computed where there is nothing.
+    pub epsilon: Option<f64>,
+    /// Points closer than this are the same.
+    pub tolerance: f64,
+    /// Parts into which a chain is cut, each of which starts from the initial state.
+    pub segments: usize,
+    pub threads: usize,
+}
+
+impl Options {
+    /// Refuses what makes no sense.
+    pub fn check(&self) -> Result<(), StudyError> {
+        if self.recorded == 0 {
+            return Err(StudyError::option("the number of recorded periods", 0, "there would be no point"));
+        }
+        if self.segments == 0 {
+            return Err(StudyError::option("the number of segments", 0, "at least one is needed"));
+        }
+        if self.directions.is_empty() {
+            return Err(StudyError::option("the list of directions", "empty", "at least one is needed"));
+        }
+        if self.tolerance.is_nan() || self.tolerance < 0.0 {
+            return Err(StudyError::option("the tolerance of points", self.tolerance, "it must not be negative"));
+        }
+        match self.epsilon {
+            Some(epsilon) if !(epsilon > 0.0 && epsilon.is_finite()) => {
+                Err(StudyError::option("the perturbation", epsilon, "it must be positive and finite"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Reads a number from a state.
+pub type Observe = Box<dyn FnMut(&State) -> f64 + Send>;
+
+/// A model with one value of the parameter.
+pub struct Case {
+    pub stepper: Box<dyn Stepper>,
+    /// Period of the section [s].
+    pub period: f64,
+    /// Longest step [s]; a period is divided into equal ones.
+    pub step: f64,
+    /// The coordinate of the diagram at a state.
+    pub observe: Observe,
+}
+
+/// Makes the model with the value of this number.
+pub type MakeCase<'a> = dyn Fn(usize) -> Result<Case, StudyError> + Sync + 'a;
+
+/// The points of one value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    pub parameter: f64,
+    pub direction: Direction,
+    pub points: Vec<f64>,
+    /// Number of different points of a stroboscopic section, up to a quarter of the recorded periods; `None` where they do not repeat.
+    pub period: Option<usize>,
+    pub impacts_per_period: f64,
+    /// How often a contact came to rest in the recorded periods.
+    pub sticks: u64,
+    /// Largest Lyapunov exponent per unit time; −∞ if the perturbation vanished.
+    pub exponent: Option<f64>,
+    pub failure: Option<String>,
+}
+
+/// Transient periods of the first value of a chain, in multiples of those of the others.
+const FIRST: usize = 4;
+
+/// Rows for all values and directions: those of the first direction in the order of values, then those of the next.
+pub fn diagram(
+    values: &[f64],
+    make: &MakeCase<'_>,
+    options: &Options,
+    stop: &Stop<'_>,
+    tick: &(dyn Fn() + Sync),
+) -> Result<Vec<Row>, StudyError> {
+    options.check()?;
+    if values.is_empty() {
+        return Err(StudyError::option("the number of values", 0, "there would be no point"));
+    }
+    let mut chains: Vec<(Direction, Vec<usize>)> = Vec::new();
+    for &direction in &options.directions {
+        let segments = if direction == Direction::Independent { values.len() } else { options.segments };
+        let length = values.len().div_ceil(segments.min(values.len()));
+        for first in (0..values.len()).step_by(length) {
+            let mut chain: Vec<usize> = (first..(first + length).min(values.len())).collect();
+            if direction == Direction::Backward {
+                chain.reverse();
+            }
+            chains.push((direction, chain));
+        }
+    }
+    let run = |task: usize| {
+        let (direction, chain) = &chains[task];
+        let mut rows = Vec::new();
+        let mut state = None;
+        for &index in chain {
+            if stop() {
+                break;
+            }
+            let (row, end) = one(values[index], *direction, (make, index), options, (state.take(), stop));
+            state = end;
+            tick();
+            rows.push((index, row));
+        }
+        rows.sort_by_key(|(index, _)| *index);
+        rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>()
+    };
+    let rows: Vec<Row> = parallel::map(chains.len(), options.threads, &run).into_iter().flatten().collect();
+    if stop() && rows.is_empty() {
+        return Err(StudyError::Interrupted);
+    }
+    Ok(rows)
+}
+
+/// One value, from a state or from the initial one. Returns the last state as well.
+fn one(
+    parameter: f64,
+    direction: Direction,
+    (make, index): (&MakeCase<'_>, usize),
+    options: &Options,
+    (state, stop): (Option<State>, &Stop<'_>),
+) -> (Row, Option<State>) {
+    let mut row = Row {
+        parameter,
+        direction,
+        points: Vec::new(),
+        period: None,
+        impacts_per_period: f64::NAN,
+        sticks: 0,
+        exponent: None,
+        failure: None,
+    };
+    match fill(&mut row, make(index), options, (state, stop)) {
+        Ok(state) => (row, Some(state)),
+        Err(error) => {
+            row.failure = Some(error.to_string());
+            (row, None)
+        }
+    }
+}
+
+fn fill(
+    row: &mut Row,
+    case: Result<Case, StudyError>,
+    options: &Options,
+    (state, stop): (Option<State>, &Stop<'_>),
+) -> Result<State, StudyError> {
+    let Case { stepper, period: length, step, mut observe } = case?;
+    if !(length > 0.0 && length.is_finite()) {
+        return Err(StudyError::option("the period", length, "it must be positive and finite"));
+    }
+    if !(step > 0.0 && step.is_finite()) {
+        return Err(StudyError::option("the step", step, "it must be positive and finite"));
+    }
+    let start = stepper.from().t;
+    let steps = (length / step - 1e-9).ceil().max(1.0);
+    let mut march = March::new(stepper, length / steps);
+    let transient = if state.is_some() { options.transient } else { FIRST * options.transient };
+    if let Some(mut state) = state {
+        // the phase is that of the start
+        state.t = start;
+        march.restart(&state);
+    }
+    for k in 0..transient {
+        march.watched(start + (k + 1) as f64 * length, stop, &mut |_, _| {})?;
+    }
+    march.forget_counts();
+    let mut exponent = options.epsilon.map(|epsilon| Growth::new(march.state(), epsilon));
+    let mut strikes = Vec::new();
+    for k in 0..options.recorded {
+        let end = start + (transient + k + 1) as f64 * length;
+        let from = exponent.as_ref().map(|_| march.state().clone());
+        if let Some(from) = &from {
+            // trajectories that are compared start alike
+            march.restart(from);
+        }
+        let mut note = |strike: &Strike, _: &mut dyn Stepper| strikes.push(strike.before);
+        march.watched(end, stop, &mut note)?;
+        if options.section == Section::Stroboscopic {
+            row.points.push(observe(march.state()));
+        }
+        if let (Some(growth), Some(from)) = (&mut exponent, &from) {
+            growth.advance(&mut march, from, end, stop)?;
+        }
+    }
+    let recorded = options.recorded as f64;
+    if options.section == Section::Impact {
+        row.points = strikes;
+    } else {
+        row.period = period(&row.points, options.recorded / 4, options.tolerance);
+    }
+    row.impacts_per_period = march.impacts as f64 / recorded;
+    row.sticks = march.sticks;
+    // a contact at rest forgets its past: with one degree of freedom no perturbation is left
+    let collapsed = march.sticks > 0 && march.state().q.len() == 1;
+    row.exponent = exponent.map(|growth| if collapsed { f64::NEG_INFINITY } else { growth.sum / (recorded * length) });
+    Ok(march.state().clone())
+}
+
+/// The growth of one perturbation.
+struct Growth {
+    frame: Frame,
+    epsilon: f64,
+    neighbour: State,
+    sum: f64,
+}
+
+impl Growth {
+    fn new(state: &State, epsilon: f64) -> Growth {
+        Growth { frame: Frame::new(state.q.len() + state.v.len(), 1), epsilon, neighbour: state.clone(), sum: 0.0 }
+    }
+
+    /// Runs the neighbour over an interval that the march has just done; leaves the march where it was.
+    fn advance(&mut self, march: &mut March, from: &State, end: f64, stop: &Stop<'_>) -> Result<(), StudyError> {
+        let (reference, counts) = (march.state().clone(), (march.impacts, march.sticks, march.slowest));
+        shift(from, &self.frame.columns[0], self.epsilon, &mut self.neighbour);
+        march.restart(&self.neighbour);
+        march.watched(end, stop, &mut |_, _| {})?;
+        self.frame.set(0, &reference, march.state(), self.epsilon);
+        self.sum += self.frame.orthonormalise()[0];
+        march.restart(&reference);
+        (march.impacts, march.sticks, march.slowest) = counts;
+        Ok(())
+    }
+}

@@ -1,0 +1,429 @@
+//! Corrected Paoli-Schatzman scheme: Crank-Nicolson flight, impacts at the root of a quadratic [nqi2016, paoli2002].
+//!
+//! ```text
+//!     M(q_m)(v̂ − v) = (h/2)[F(t, q, v) + F(t+h, q̂, v̂)] + B P,   q̂ = retract(q, (h/2)(v + v̂)),   q_m half way        (1)
+//!     held contacts, bilateral constraints: 0 ≤ C(q̂) v̂ ⊥ P ≥ 0 (Coulomb's law with friction), or C(q̂) v̂ = 0              (2)
+//!     φ(s) = g + s U + s² c/2,   c = 2 (ĝ − g − h U)/h²             consistent: φ(h) = ĝ                                   (3)
+//!     φ(s) = g + s w + s² c/2,   w = (ĝ − g)/h,  c = (Û − U)/h      printed                                              (4)
+//! ```
+//!
+//! g and U are gap and normal velocity at the start, ĝ and Û those at the end of the flight (1). If no gap is negative there, the step is
+//! the flight. Otherwise the smallest root s of all φ ends the step: `advanced = s`, and
+//!
+//! ```text
+//!     q(s) = retract(q, s a + s² d/2),   v(s) = a + s d,   d = (v̂ − v)/h,   a = v (consistent) or (v + v̂)/2 (printed)      (5)
+//!     M(q(s))(v⁺ − v(s)) = Cᵀ P,   0 ≤ U⁺ + e min(U⁻, 0) ⊥ P ≥ 0   for all contacts that touch there, as one problem        (6)
+//! ```
+//!
+//! The next step has the full length again: the grid is not uniform. Variants:
+//!
+//! - `consistent` (default): φ is the gap along the flight itself, φ(0) ≥ 0 > φ(h), so that a root always exists. Order 2. A gap that is
+//!   open at both ends but dips below zero between them is an impact too.
+//! - `printed`: the formulas of the paper. Its φ starts with the mean velocity and is not negative at h in general: where it has no root,
+//!   the flight is halved, at most ten times, and then the contact is reflected on the spot (only if it approaches). Order 1.
+//!
+//! From a wall the root s = 0 does not count. A contact whose rebound would last less than `stick · h` does not rebound: it is held, with
+//! (2), until P vanishes. Heights and speeds lost by this are of second order in h. Where impacts follow each other without end within
+//! 1e-9 of a step (collapse between several contacts), the Moreau-Jean scheme does the rest of the step after `max-impacts`.
+//!
+//! Steps end at different times if their lengths differ, so that step doubling cannot estimate errors: no adaptive steps.
+//!
+//! | `P` (m) impulse [N s] | `φ` gap along the flight [m] | `U`, `Û` normal velocity [m/s] | `e` restitution [-] |
+
+use super::{
+    AnyModel, Claim, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError,
+    System, Variant, moreau_jean,
+};
+use crate::model::Constancy;
+use crate::{Coupling, Key, Mechanical, State};
+use carom_solve::{Law, OptionError, Options, ProblemWork, Reaction, Rows};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+mod flight;
+mod impact;
+
+/// Parts of a step shorter than this part of it do not end it.
+const PART: f64 = 1e-9;
+
+/// Halvings of a flight without root, in the printed variant.
+const HALVINGS: u32 = 10;
+
+/// Options of the corrected Paoli-Schatzman scheme.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CorrectedPaoli {
+    /// The quadratic that gives the impact time: "consistent" (order 2) or "printed" (order 1, as published).
+    pub variant: ImpactTime,
+    /// A gap at or below this value touches [m].
+    pub activation: f64,
+    /// A contact whose rebound would last less than this part of the step stays closed [-].
+    pub stick: f64,
+    /// Impacts within 1e-9 of a step after which the Moreau-Jean scheme does its rest.
+    pub max_impacts: u32,
+    /// Relative tolerance of Newton's loop on the impulse balance (1) [-].
+    pub newton_tolerance: f64,
+    /// Most Newton iterations in a flight.
+    pub newton_iterations: u32,
+}
+
+/// How the time of an impact is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImpactTime {
+    /// The gap along the flight: equation (3).
+    Consistent,
+    /// As published: equation (4).
+    Printed,
+}
+
+impl Default for CorrectedPaoli {
+    fn default() -> Self {
+        CorrectedPaoli {
+            variant: ImpactTime::Consistent,
+            activation: 1e-10,
+            stick: 1e-3,
+            max_impacts: 50,
+            newton_tolerance: 1e-10,
+            newton_iterations: 50,
+        }
+    }
+}
+
+impl Options for CorrectedPaoli {
+    fn validate(&self) -> Result<(), OptionError> {
+        if !(self.activation >= 0.0 && self.activation.is_finite()) {
+            return Err(OptionError::new("activation", format!("{} is not a finite length ≥ 0", self.activation)));
+        }
+        if !(self.stick > 0.0 && self.stick < 1.0) {
+            return Err(OptionError::new("stick", format!("{} is not in (0, 1)", self.stick)));
+        }
+        if self.max_impacts == 0 {
+            return Err(OptionError::new("max-impacts", "at least one impact must be allowed"));
+        }
+        if !(self.newton_tolerance > 0.0 && self.newton_tolerance < 1.0) {
+            return Err(OptionError::new("newton-tolerance", format!("{} is not in (0, 1)", self.newton_tolerance)));
+        }
+        if self.newton_iterations == 0 {
+            return Err(OptionError::new("newton-iterations", "at least one iteration is needed"));
+        }
+        Ok(())
+    }
+}
+
+impl Registered for CorrectedPaoli {
+    const VARIANTS: &'static [Variant] = &[Variant {
+        options: r#"{ "variant": "printed" }"#,
+        order: Order { position: 1.0, velocity: 1.0, smooth: 2.0 },
+    }];
+
+    fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
+        super::mechanical(model, Self::INFO.name)
+    }
+}
+
+/// What is known of a contact at the start of a flight and at its end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Path {
+    key: Key,
+    gap: f64,      // g
+    velocity: f64, // U
+    ahead: f64,    // ĝ
+    bend: f64,     // c of (3)
+    held: bool,    // whether it takes part in (2)
+}
+
+/// Buffers of a step, in the order in which the step sets them.
+#[derive(Default)]
+pub struct Work {
+    constancy: Constancy,
+    reactions: Box<Reactions>, // laws at the start of the step; what they did
+    state: State,              // where the step has come to
+    here: Coupling,            // coupling there
+    u: Vec<f64>,               // (rows) relative velocity there
+    paths: Vec<Path>,          // (contacts) along the flight
+    force: Vec<f64>,           // (n) F at the start of the flight
+    force_ahead: Vec<f64>,     // (n) F at its end
+    balance: Vec<f64>,         // (n) residual of (1)
+    increment: Vec<f64>,       // (n) arguments of `retract`
+    middle: State,             // q_m
+    v_free: Vec<f64>,          // (n) velocity without reactions
+    v_last: Vec<f64>,          // (n) v̂ of the last iteration
+    ahead: State,              // q̂, v̂
+    end: Coupling,             // coupling at q̂
+    between: Coupling,         // coupling at q_m
+    factored: Option<f64>,     // length of the flight for which A is factored, where it is constant
+    members: Vec<usize>,       // laws of the problem, by their number in `here` or `touch`
+    touch: Coupling,           // coupling at an impact
+    before: Vec<f64>,          // (rows) relative velocity before the impact
+    after: Vec<f64>,           // (rows) and after it
+    laws: Vec<Law>,
+    output: Rows,
+    input: Rows,
+    b: Vec<f64>,
+    problem: ProblemWork,
+    z: Reaction,
+    rest: Box<moreau_jean::Work>, // for a step with too many impacts
+}
+
+impl Scheme for CorrectedPaoli {
+    type Model = dyn Mechanical;
+    type Work = Work;
+
+    const INFO: SchemeInfo = SchemeInfo {
+        name: "corrected-paoli",
+        title: "corrected Paoli-Schatzman scheme",
+        order: Order { position: 2.0, velocity: 2.0, smooth: 2.0 },
+        level: "velocity",
+        claims: &[Claim::PenetrationFirstOrder, Claim::Friction, Claim::Bilateral],
+        citations: &["nqi2016", "paoli2002"],
+        source: include_str!("corrected_paoli.rs"),
+    };
+
+    fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
+        let (n, initial) = (model.dim(), model.initial());
+        let mut all = Coupling::default();
+        model.couple(initial.t, &initial.q, &mut all)?;
+        // room for a problem with all laws
+        let (mut output, mut input) = (Rows::new(n), Rows::new(n));
+        for row in 0..all.rows.len() {
+            output.push_row_of(&all.rows, row);
+            input.push_row_of(&all.rows, row);
+        }
+        let (laws, rows) = (all.pairs.len(), all.drift.len());
+        Ok(Work {
+            members: Vec::with_capacity(laws),
+            paths: Vec::with_capacity(laws),
+            laws: Vec::with_capacity(laws),
+            b: Vec::with_capacity(rows),
+            before: Vec::with_capacity(rows),
+            after: Vec::with_capacity(rows),
+            output,
+            input,
+            z: Reaction { lambda: vec![0.0; rows], u: vec![0.0; rows], response: vec![0.0; n] },
+            constancy: model.constancy(),
+            force: vec![0.0; n],
+            force_ahead: vec![0.0; n],
+            balance: vec![0.0; n],
+            increment: vec![0.0; n],
+            v_free: vec![0.0; n],
+            v_last: vec![0.0; n],
+            middle: initial.clone(),
+            ahead: initial.clone(),
+            state: initial,
+            rest: Box::new(MoreauJean::default().workspace(model)?),
+            ..Work::default()
+        })
+    }
+
+    fn step(
+        &self,
+        w: &mut Work,
+        mut system: System<'_, Self::Model>,
+        from: &State,
+        h: f64,
+        to: &mut State,
+    ) -> Result<Step, StepError> {
+        let mut step = Step::default();
+        // 1 start: laws, gaps and relative velocities
+        self.start(w, system.model, from)?;
+        let (mut impacts, mut halvings) = (0, 0);
+        loop {
+            let left = h - step.advanced;
+            let length = left * 0.5f64.powi(halvings as i32);
+            // 2 flight over the rest of the step, with contacts that rest held
+            self.fly(w, &mut system, length, &mut step)?;
+            // 3 the first contact that closes; the printed quadratic may have no root
+            let s = match self.first_impact(w, length) {
+                Found::Nothing => {
+                    w.advance_to_end(length);
+                    step.advanced = if halvings == 0 { h } else { step.advanced + length };
+                    break;
+                }
+                Found::NoRoot if halvings < HALVINGS => {
+                    halvings += 1;
+                    continue;
+                }
+                Found::NoRoot => 0.0,
+                Found::Impact(s) => s,
+            };
+            // 4 state at the impact, and all impacts there at once
+            let s = self.move_to_impact(w, system.model, s, length)?;
+            self.impact(w, &mut system, length, &mut step)?;
+            step.advanced = if s >= left { h } else { step.advanced + s };
+            (impacts, halvings) = (impacts + 1, 0);
+            if step.advanced > PART * h {
+                break;
+            }
+            // 5 impacts without end: another scheme does the rest
+            if impacts >= self.max_impacts {
+                self.hand_over(w, &mut system, h, &mut step)?;
+                break;
+            }
+            self.arrive(w, system.model)?;
+        }
+        to.copy_from(&w.state);
+        to.t = from.t + step.advanced;
+        if !to.is_finite() {
+            return Err(StepError::NotFinite);
+        }
+        Ok(step)
+    }
+
+    fn forget(&self, w: &mut Work) {
+        w.z.lambda.fill(0.0);
+        MoreauJean::default().forget(&mut w.rest);
+    }
+
+    fn invalidate(&self, w: &mut Work) {
+        w.factored = None;
+        MoreauJean::default().invalidate(&mut w.rest);
+    }
+
+    fn order(&self) -> Order {
+        let order = if self.variant == ImpactTime::Consistent { 2.0 } else { 1.0 };
+        Order { position: order, velocity: order, smooth: 2.0 }
+    }
+
+    fn needs_equal_steps(&self) -> Option<&'static str> {
+        Some("its steps end at impacts, so that full and half steps end at different times")
+    }
+
+    fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
+        &work.reactions
+    }
+}
+
+/// What a flight runs into.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Found {
+    Nothing,
+    /// The time from the start of the flight [s].
+    Impact(f64),
+    /// A gap is closed at the end, but its quadratic has no root.
+    NoRoot,
+}
+
+impl CorrectedPaoli {
+    /// Coupling and relative velocities at the start of the step; no law has acted.
+    fn start(&self, w: &mut Work, model: &mut dyn Mechanical, from: &State) -> Result<(), StepError> {
+        let coupling = &mut w.reactions.coupling;
+        if w.constancy.rows && coupling.is_filled() {
+            model.refresh(from.t, &from.q, coupling)?;
+        } else {
+            model.couple(from.t, &from.q, coupling)?;
+        }
+        w.reactions.start(&from.v);
+        w.reactions.work.clear();
+        w.reactions.work.resize(w.reactions.before.len(), 0.0);
+        w.state.copy_from(from);
+        // laws and rows of `here` are those of the reactions; gaps differ after impacts only
+        if w.constancy.rows && w.here.is_filled() {
+            w.here.pairs.clone_from(&w.reactions.coupling.pairs);
+            w.here.drift.clone_from(&w.reactions.coupling.drift);
+        } else {
+            w.here.copy_from(&w.reactions.coupling);
+        }
+        w.u.clone_from(&w.reactions.before);
+        Ok(())
+    }
+
+    /// Coupling and relative velocities where the step has come to.
+    fn arrive(&self, w: &mut Work, model: &mut dyn Mechanical) -> Result<(), StepError> {
+        model.couple(w.state.t, &w.state.q, &mut w.here)?;
+        w.here.velocity(&w.state.v, &mut w.u);
+        Ok(())
+    }
+
+    /// The smallest root of all quadratics over a flight of the given length.
+    fn first_impact(&self, w: &Work, length: f64) -> Found {
+        let mut found = Found::Nothing;
+        for path in w.paths.iter().filter(|path| !path.held) {
+            let next = self.root(path, length);
+            found = match (found, next) {
+                (Found::Impact(a), Found::Impact(b)) => Found::Impact(a.min(b)),
+                (Found::Impact(a), _) => Found::Impact(a),
+                (_, Found::Nothing) => found,
+                (_, next) => next,
+            };
+        }
+        found
+    }
+
+    /// The first time at which φ of a contact falls below zero.
+    fn root(&self, path: &Path, h: f64) -> Found {
+        let Path { gap, velocity, ahead, bend, .. } = *path;
+        let touches = gap <= self.activation;
+        if touches && velocity * h < -self.activation {
+            return Found::Impact(0.0);
+        }
+        let (slope, bend) = match self.variant {
+            ImpactTime::Consistent => (velocity, bend),
+            // Û − U = c h for the flight (1), where rows are constant
+            ImpactTime::Printed => ((ahead - gap) / h, bend),
+        };
+        let closed = ahead < 0.0;
+        if touches {
+            // from the wall: φ/s = slope + s c/2
+            let s = -2.0 * slope / bend;
+            let returns = bend < 0.0 && s > 0.0 && s <= h;
+            return match (returns, self.variant) {
+                (true, ImpactTime::Consistent) => Found::Impact(s),
+                (true, ImpactTime::Printed) if closed => Found::Impact(s),
+                (false, ImpactTime::Printed) if closed && ahead < gap => Found::NoRoot,
+                _ => Found::Nothing,
+            };
+        }
+        let dips = self.variant == ImpactTime::Consistent && slope < 0.0 && slope + h * bend > 0.0;
+        if !(closed || dips) {
+            return Found::Nothing;
+        }
+        // a form without cancellation; the smaller root is the one on the way down
+        let discriminant = slope * slope - 2.0 * bend * gap;
+        let root = if discriminant < 0.0 {
+            f64::NAN
+        } else if slope <= 0.0 {
+            2.0 * gap / (discriminant.sqrt() - slope)
+        } else {
+            (slope + discriminant.sqrt()) / -bend
+        };
+        match (root > 0.0 && root <= h, closed, self.variant) {
+            (true, ..) => Found::Impact(root),
+            (false, false, _) => Found::Nothing,
+            // φ(h) = ĝ < 0 up to rounding
+            (false, true, ImpactTime::Consistent) => Found::Impact(h),
+            (false, true, ImpactTime::Printed) => Found::NoRoot,
+        }
+    }
+
+    /// The rest of a step by the Moreau-Jean scheme.
+    fn hand_over(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        h: f64,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        let scheme = MoreauJean::default();
+        w.factored = None;
+        scheme.invalidate(&mut w.rest);
+        let again = System { model: &mut *system.model, solver: &mut *system.solver };
+        let part = scheme.step(&mut w.rest, again, &w.state, h - step.advanced, &mut w.ahead)?;
+        w.state.copy_from(&w.ahead);
+        step.worst = step.worst.worse(part.worst);
+        step.solves += part.solves;
+        step.iterations += part.iterations;
+        step.evaluations += part.evaluations;
+        step.advanced = h;
+        let (part, all) = (scheme.reactions(&w.rest), &mut w.reactions);
+        for i in 0..part.len() {
+            let Some(j) = all.find(part.key(i), i) else { continue };
+            for (row, place) in part.range(i).zip(all.range(j)) {
+                all.impulse[place] += part.impulse[row];
+                all.work[place] += part.work(row);
+                all.after[place] = part.after[row];
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! Impacts of the corrected Paoli-Schatzman scheme, equations (5) and (6) there.
+
+use super::flight::{is_contact, solve};
+use super::{CorrectedPaoli, ImpactTime, Work};
+use crate::Mechanical;
+use crate::model::Combination;
+use crate::scheme::{Step, StepError, System};
+
+/// Newton steps on the gap along the path (5), where rows are not constant.
+const POLISH: u32 = 4;
+
+impl CorrectedPaoli {
+    /// Moves the state along (5) to the impact at `s`, which is polished on the true gap. Returns the time of the impact.
+    pub(super) fn move_to_impact(
+        &self,
+        w: &mut Work,
+        model: &mut dyn Mechanical,
+        s: f64,
+        h: f64,
+    ) -> Result<f64, StepError> {
+        let mut s = s;
+        // (5) with the coupling there; `middle` is free after the flight
+        self.place(w, model, s, h)?;
+        if !w.constancy.rows && s > 0.0 {
+            for _ in 0..POLISH {
+                let Some((gap, velocity)) = Self::deepest(w) else { break };
+                if gap.abs() <= 0.1 * self.activation || velocity >= 0.0 {
+                    break;
+                }
+                s = (s - gap / velocity).clamp(0.0, h);
+                self.place(w, model, s, h)?;
+            }
+        }
+        w.book_flight(s / h, h);
+        std::mem::swap(&mut w.state, &mut w.middle);
+        Ok(s)
+    }
+
+    /// (5) at `s`, left in `middle`, with its coupling in `touch` and velocities in `before`.
+    fn place(&self, w: &mut Work, model: &mut dyn Mechanical, s: f64, h: f64) -> Result<(), StepError> {
+        let Work { state, ahead, middle, increment, touch, before, .. } = w;
+        let columns = middle.v.iter_mut().zip(increment.iter_mut()).zip(state.v.iter().zip(&ahead.v));
+        for ((v, d), (a, b)) in columns {
+            let slope = if self.variant == ImpactTime::Printed { 0.5 * (a + b) } else { *a };
+            let bend = (b - a) / h;
+            *d = s * (slope + 0.5 * s * bend);
+            *v = slope + s * bend;
+        }
+        model.retract(&state.q, increment, &mut middle.q);
+        middle.t = state.t + s;
+        if s == 0.0 {
+            middle.v.copy_from_slice(&state.v);
+        }
+        model.couple(middle.t, &middle.q, touch)?;
+        touch.velocity(&middle.v, before);
+        Ok(())
+    }
+
+    /// Gap and velocity of the approaching contact that is nearest to closing, or deepest.
+    fn deepest(w: &Work) -> Option<(f64, f64)> {
+        let free = |key| !w.paths.iter().any(|path| path.key == key && path.held);
+        let approaching = w.touch.pairs.iter().enumerate().filter_map(|(i, pair)| {
+            let velocity = w.before[w.touch.offset[i]];
+            (is_contact(pair.law) && free(pair.key) && velocity < 0.0).then_some((pair.gap, velocity))
+        });
+        approaching.min_by(|a, b| (a.0 / -a.1).total_cmp(&(b.0 / -b.1)))
+    }
+
+    /// (6) for all that touch at the state, which is where `touch` was filled; `h` is the length of the flight that led there.
+    pub(super) fn impact(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        h: f64,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        let System { model, solver } = system;
+        w.factored = None;
+        model.factor(&w.state, Combination::MASS)?;
+        self.lay_out(w, h);
+        if w.members.is_empty() {
+            return Ok(());
+        }
+        let key = |w: &Work, k: usize| w.members.get(k).map(|&i| w.touch.pairs[i].key);
+        solve(w, *model, *solver, step, key)?;
+        for (v, dv) in w.state.v.iter_mut().zip(&w.z.response) {
+            *v += dv;
+        }
+        w.touch.velocity(&w.state.v, &mut w.after);
+        Self::book(w);
+        Ok(())
+    }
+
+    /// Laws, rows and b of (6).
+    fn lay_out(&self, w: &mut Work, h: f64) {
+        let Work { touch, before, paths, members, laws, output, input, b, z, state, .. } = &mut *w;
+        members.clear();
+        laws.clear();
+        output.clear(state.v.len());
+        input.clear(state.v.len());
+        b.clear();
+        // the first to close counts as touching, wherever rounding leaves it
+        let least = |(i, pair): (usize, &crate::Pair)| {
+            let approaches = is_contact(pair.law) && before[touch.offset[i]] < 0.0;
+            approaches.then_some(pair.gap)
+        };
+        let first = touch.pairs.iter().enumerate().filter_map(least).fold(f64::INFINITY, f64::min);
+        for (i, pair) in touch.pairs.iter().enumerate() {
+            let path = paths.get(i).filter(|p| p.key == pair.key).or(paths.iter().find(|p| p.key == pair.key));
+            let held = path.is_some_and(|path| path.held);
+            let takes_part = match pair.law {
+                law if is_contact(law) => held || pair.gap <= self.activation.max(first),
+                carom_solve::Law::Equality => true,
+                _ => false,
+            };
+            if !takes_part {
+                continue;
+            }
+            members.push(i);
+            laws.push(pair.law);
+            for row in touch.range(i) {
+                let approach = before[row].min(0.0);
+                let pull = path.map_or(0.0, |path| (-path.bend).max(0.0));
+                let rebounds = -2.0 * pair.restitution * approach > self.stick * h * pull;
+                let restitution = if row == touch.offset[i] && rebounds { pair.restitution * approach } else { 0.0 };
+                output.push_row_of(&touch.rows, row);
+                input.push_row_of(&touch.rows, row);
+                b.push(before[row] + restitution);
+            }
+        }
+        z.reset(b.len());
+    }
+
+    /// Impulses and velocities of the laws that took part.
+    fn book(w: &mut Work) {
+        let mut k = 0;
+        for &i in &w.members {
+            let (rows, found) = (w.touch.range(i), w.reactions.find(w.touch.pairs[i].key, i));
+            let Some(j) = found else {
+                k += rows.len();
+                continue;
+            };
+            let struck = w.z.lambda[k] > 0.0;
+            for (row, place) in rows.zip(w.reactions.range(j)) {
+                let (p, mean) = (w.z.lambda[k], 0.5 * (w.before[row] + w.after[row]));
+                if struck {
+                    w.reactions.before[place] = w.before[row];
+                }
+                w.reactions.after[place] = w.after[row];
+                w.reactions.impulse[place] += p;
+                w.reactions.work[place] += p * mean;
+                k += 1;
+            }
+        }
+    }
+}

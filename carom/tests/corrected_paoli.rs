@@ -1,0 +1,184 @@
+//! The corrected Paoli-Schatzman scheme against the exact impact oscillator, the table of its specification and closed forms.
+
+use carom::model::{Contact, Lagrangian};
+use carom::scheme::{Bound, CorrectedPaoli, ImpactTime, Stepper};
+use carom::simulation::{FixedStep, GapMonitor, LedgerObserver};
+use carom::testbed::ImpactOscillator;
+use carom::{Mechanical, Simulation, State};
+
+fn stepper(model: impl Mechanical + 'static, scheme: CorrectedPaoli) -> Bound<CorrectedPaoli> {
+    Bound::new(scheme, Box::new(model), carom_solve::solver::default()).unwrap()
+}
+
+fn printed() -> CorrectedPaoli {
+    CorrectedPaoli { variant: ImpactTime::Printed, ..CorrectedPaoli::default() }
+}
+
+fn simulation(model: impl Mechanical + 'static, scheme: CorrectedPaoli, end: f64, h: f64) -> Simulation {
+    Simulation::new(Box::new(stepper(model, scheme)), Box::new(FixedStep { h }), end).unwrap()
+}
+
+/// Errors of u and v of case P1 at `end`, with `n` steps over it.
+fn errors(scheme: &CorrectedPaoli, end: f64, n: u32) -> (f64, f64) {
+    let p1 = ImpactOscillator::default();
+    let exact = p1.state_at(end);
+    let mut run = simulation(p1.model(), scheme.clone(), end, end / f64::from(n));
+    while run.advance().unwrap().is_some() {}
+    ((run.state().q[0] - exact.0).abs(), (run.state().v[0] - exact.1).abs())
+}
+
+fn near(measured: f64, expected: f64, relative: f64) {
+    assert!((measured - expected).abs() <= relative * expected, "{measured:e} is not {expected:e}");
+}
+
+/// Check O18 and the table of section 5.3.
+#[test]
+fn errors_of_case_p1() {
+    let consistent = CorrectedPaoli::default();
+    let table = [(800, 9.854e-5, 1.562e-5), (1600, 2.484e-5, 3.997e-6), (3200, 6.211e-6, 9.972e-7)];
+    for (n, u, v) in table {
+        let (du, dv) = errors(&consistent, 6.0, n);
+        near(du, u, 0.01);
+        near(dv, v, 0.01);
+    }
+    let order = (errors(&consistent, 6.0, 1600).0 / errors(&consistent, 6.0, 3200).0).log2();
+    assert!((order - 2.0).abs() < 0.1, "{order}");
+    let table = [(800, 2.666e-3, 1.414e-3), (1600, 1.310e-3, 7.043e-4), (3200, 6.471e-4, 3.517e-4)];
+    for (n, u, v) in table {
+        let (du, dv) = errors(&printed(), 6.0, n);
+        near(du, u, 0.01);
+        near(dv, v, 0.01);
+    }
+    // t = 12, through an impact at 0.018 m/s
+    near(errors(&consistent, 12.0, 12800).0, 9.28e-5, 0.02);
+    near(errors(&printed(), 12.0, 12800).0, 7.30e-3, 0.02);
+}
+
+/// Runs to the end and returns the number of steps, which must stay below a multiple of the grid.
+fn steps(model: impl Mechanical + 'static, scheme: CorrectedPaoli, end: f64, h: f64) -> (u64, State) {
+    let mut run = simulation(model, scheme, end, h);
+    let most = (20.0 * end / h) as u64;
+    while run.advance().unwrap().is_some() {
+        assert!(run.statistics().steps < most, "{} steps at t = {}", run.statistics().steps, run.state().t);
+    }
+    (run.statistics().steps, run.state().clone())
+}
+
+/// Chatter with rest, grazing, and a wall at the static amplitude: all end, within a few steps per step of the grid.
+#[test]
+fn no_endless_loops() {
+    let base = ImpactOscillator { wall: 0.0, ..ImpactOscillator::default() };
+    let graze = ImpactOscillator { wall: -base.response(), ..base };
+    let cases = [
+        ImpactOscillator { frequency: 2.9, ..base },
+        ImpactOscillator { frequency: 0.5, restitution: 0.3, ..base },
+        ImpactOscillator { frequency: 0.5, restitution: 0.97, ..base },
+        ImpactOscillator { restitution: 0.0, ..base },
+        ImpactOscillator { restitution: 1.0, ..base },
+        graze,
+        ImpactOscillator { q0: 0.0, v0: 0.0, ..base },
+        ImpactOscillator { wall: 1.0, q0: 1.0, v0: 0.0, ..base },
+        ImpactOscillator { wall: 1.0, q0: 1.0, v0: 0.1, ..base },
+        ImpactOscillator { wall: 2.0, q0: 2.0, v0: 0.0, ..base },
+    ];
+    for case in cases {
+        for scheme in [CorrectedPaoli::default(), printed()] {
+            let h = case.period() / 157.3;
+            let (count, state) = steps(case.model(), scheme.clone(), 60.0 * case.period(), h);
+            assert!(count < 4 * 60 * 158, "{case:?} {:?}: {count} steps", scheme.variant);
+            assert!(state.q[0] > case.wall - 1e-3, "{case:?}: {state:?}");
+        }
+    }
+}
+
+/// A wall at the static amplitude: the mass that rests there stays; half way below it leaves and comes back in the pace of the force.
+#[test]
+fn rest_on_the_wall() {
+    let wall = ImpactOscillator { wall: 1.0, q0: 1.0, v0: 0.0, restitution: 0.5, ..ImpactOscillator::default() };
+    let (_, state) = steps(wall.model(), CorrectedPaoli::default(), 30.0, 0.01);
+    assert!((state.q[0] - 1.0).abs() < 1e-12 && state.v[0].abs() < 1e-9, "{state:?}");
+    let low = ImpactOscillator { frequency: 0.5, wall: 0.5, q0: 0.5, restitution: 0.2, ..wall };
+    let end = 0.7 * low.period();
+    for (h, bound) in [(0.02, 4e-3), (0.005, 2.5e-4)] {
+        let (_, state) = steps(low.model(), CorrectedPaoli::default(), end, h);
+        let (u, v) = low.state_at(end);
+        assert!((state.q[0] - u).abs() < bound && (state.v[0] - v).abs() < bound, "{h}: {state:?} {u} {v}");
+    }
+}
+
+/// Two masses between two walls, coupled by a spring: the same impacts from a much finer run, and simultaneous impacts keep the mirror
+/// symmetry of the motion.
+#[test]
+fn several_contacts() {
+    let pair = |v: [f64; 2]| {
+        Lagrangian::new(2)
+            .constant_mass(&[1.0, 0.0, 0.0, 1.0])
+            .force(|_, q, _, f| {
+                let pull = 4.0 * (q[1] - q[0]);
+                f.copy_from_slice(&[pull, -pull]);
+            })
+            .tangents(|_, _, _, k, _| k.copy_from_slice(&[4.0, -4.0, -4.0, 4.0]))
+            .contact(Contact::new("left", |_, q| q[0] + 1.0).restitution(0.8))
+            .contact(Contact::new("right", |_, q| 1.0 - q[1]).restitution(0.8))
+            .initial(&[-0.3, 0.3], &v)
+    };
+    // symmetric: both walls at once
+    let (_, state) = steps(pair([-2.0, 2.0]), CorrectedPaoli::default(), 5.0, 0.01);
+    assert!((state.q[0] + state.q[1]).abs() < 1e-12 && (state.v[0] + state.v[1]).abs() < 1e-12, "{state:?}");
+    // not symmetric: order 2 against a fine run
+    let at = |h: f64| steps(pair([-2.0, 1.1]), CorrectedPaoli::default(), 3.0, h).1;
+    let fine = at(1e-4);
+    let error = |h: f64| (0..2).map(|i| (at(h).q[i] - fine.q[i]).abs()).fold(0.0, f64::max);
+    let (coarse, half) = (error(0.02), error(0.005));
+    assert!(coarse < 0.02 && half < coarse / 8.0, "{coarse:e} {half:e}");
+}
+
+/// A ball on a circle of radius 1 around the origin, a curved gap: the impact lies on it.
+#[test]
+fn curved_gaps() {
+    let ball = || {
+        Lagrangian::new(2)
+            .force(|_, _, _, f| f.copy_from_slice(&[0.0, -9.81]))
+            .potential(|q| 9.81 * q[1])
+            .contact(Contact::new("dome", |_, q| q[0].hypot(q[1]) - 1.0).restitution(0.6))
+            .initial(&[0.1, 1.5], &[0.0, 0.0])
+    };
+    let mut run = simulation(ball(), CorrectedPaoli::default(), 0.6, 0.013);
+    let (mut gaps, mut ledger) = (GapMonitor::default(), LedgerObserver::default());
+    assert!(run.run(&mut [&mut gaps, &mut ledger]).unwrap());
+    assert!(gaps.overall().unwrap() > -1e-9, "{:?}", gaps.overall());
+    // v_N before the impact on the dome: free fall along the normal
+    let height = 1.5 - (1.0f64 - 0.01).sqrt();
+    let loss = 9.81 * height * (1.0 - 0.36) * 0.99;
+    let ledger = ledger.ledger().unwrap();
+    assert!((ledger.impact_loss - loss).abs() < 1e-6 * loss, "{} {loss}", ledger.impact_loss);
+}
+
+/// A wedge that closes towards its tip: a point without restitution loss collapses between the two walls without hanging.
+#[test]
+fn collapse_between_walls_ends() {
+    let wedge = Lagrangian::new(2)
+        .force(|_, _, _, f| f.copy_from_slice(&[0.0, -1.0]))
+        .contact(Contact::new("left", |_, q| q[1] + q[0]).restitution(0.4))
+        .contact(Contact::new("right", |_, q| q[1] - q[0]).restitution(0.4))
+        .initial(&[0.013, 1.0], &[0.3, 0.0]);
+    let (count, state) = steps(wedge, CorrectedPaoli::default(), 10.0, 0.01);
+    assert!(count < 4000 && state.q[0].abs() < 1e-3 && state.q[1].abs() < 1e-3, "{count} {state:?}");
+}
+
+/// The same bits from the same state, whatever was tried before.
+#[test]
+fn steps_do_not_remember() {
+    let p1 = ImpactOscillator::default();
+    let mut first = stepper(p1.model(), CorrectedPaoli::default());
+    let mut second = stepper(p1.model(), CorrectedPaoli::default());
+    for k in 0..2000 {
+        second.attempt(0.02).unwrap();
+        second.attempt(0.001 * f64::from(k % 7 + 1)).unwrap();
+        let (a, b) = (first.attempt(0.005).unwrap(), second.attempt(0.005).unwrap());
+        assert_eq!(a.advanced, b.advanced);
+        first.accept();
+        second.accept();
+        assert_eq!(first.from(), second.from());
+    }
+}
