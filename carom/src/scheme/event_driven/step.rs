@@ -1,6 +1,6 @@
 //! The parts of a step: where it starts, the smooth motion with its rejections, and what is left to another scheme.
 
-use super::options::{Control, EventDriven};
+use super::options::{Control, Dense, EventDriven};
 use super::search::Outcome;
 use super::{Certificate, Crowd, MoreauJean, Resolution, Work};
 use crate::flow::Mode;
@@ -64,6 +64,8 @@ impl EventDriven {
             let stopped = w.transition.stop(&mut w.acceleration, system, &mut w.state);
             w.pass(system, stopped)?;
             w.is_continuous = false;
+            w.dense.clear();
+            w.fourth.clear();
             w.crowd.count(w.state.t, h, self.max_events);
             return Ok(0.0);
         };
@@ -158,7 +160,10 @@ impl EventDriven {
         if self.passed(w).is_some() {
             return Ok(None);
         }
-        self.book(w, system, advanced, happens)?;
+        if self.dense == Dense::Order4 {
+            self.extend(w, system, advanced)?;
+        }
+        self.book(w, system, advanced)?;
         let factor = if w.may_grow { w.judged.factor } else { w.judged.factor.min(1.0) };
         w.next = Some((length * factor).max(self.h_min));
         w.may_grow = true;
@@ -174,6 +179,15 @@ impl EventDriven {
             self.correct(w, system)?;
         }
         Ok(Some(advanced))
+    }
+
+    /// The dense output with exact velocity constraints, for the step that the flow did last.
+    fn extend(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<(), StepError> {
+        // the last trial of a bracket may be another one
+        self.advance(w, system, h)?;
+        let flow = (&w.hem5, &w.transition.phase);
+        let ends = (&w.start.state, &w.end.state);
+        Ok(w.fourth.fill(system.model, &mut w.acceleration, flow, ends, h)?)
     }
 
     /// `end` ← the flow over `h` from `start`.
@@ -221,18 +235,10 @@ impl EventDriven {
     }
 
     /// Impulses and work of the reactions over the smooth part, by Simpson's rule on the multipliers of (2).
-    fn book(
-        &self,
-        w: &mut Work,
-        system: &mut System<'_, dyn Mechanical>,
-        h: f64,
-        happens: bool,
-    ) -> Result<(), StepError> {
+    fn book(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<(), StepError> {
         if w.transition.phase.is_free() {
             return Ok(());
         }
-        // without an event the search has left the middle where it was asked for
-        let _ = happens;
         w.sample(system, 0.5)?;
         let rule = |a: &[f64], m: &[f64], b: &[f64], out: &mut Vec<f64>| {
             out.clear();
@@ -275,6 +281,7 @@ impl EventDriven {
         w.crowd = Crowd::default();
         w.next = None;
         w.dense.clear();
+        w.fourth.clear();
         (w.is_continuous, w.is_repeatable, w.is_lost) = (false, false, true);
         w.acceleration.couple(system.model, w.state.t, &w.state.q)?;
         Ok(length)
