@@ -171,7 +171,11 @@ impl EventDriven {
             w.crowd.count(w.end.state.t, h, self.max_events);
             let changed = self.change(w, system);
             w.pass(system, changed)?;
-            w.is_continuous = false;
+            w.is_continuous = w.transition.is_surveyed;
+            if w.is_continuous {
+                w.end.state.copy_from(&w.state);
+                w.end.take(&w.acceleration, &w.transition.phase);
+            }
             w.next = w.next.map(|next| next.min(self.restart_step.unwrap_or(f64::MAX)));
         } else {
             w.state.copy_from(&w.end.state);
@@ -200,8 +204,22 @@ impl EventDriven {
         let (phase, from, to) = (&w.transition.phase, &w.start.state, &mut w.end.state);
         match &mut w.fehlberg {
             Some(stages) => stages.advance(system.model, phase, from, h, to),
-            None => w.hem5.advance(system.model, &mut w.acceleration, phase, (from, h), to),
+            None => {
+                let first = phase.is_free().then_some(w.start.a.as_slice());
+                w.hem5.advance(system.model, &mut w.acceleration, (phase, first), (from, h), to)
+            }
         }
+    }
+
+    /// Accelerations at `end`, where gaps are known and no law acts.
+    pub(super) fn complete(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        if !w.transition.phase.is_free() {
+            return self.observe(w, system);
+        }
+        let State { t, q, v } = &w.end.state;
+        w.acceleration.evaluate(system.model, &w.transition.phase, (*t, q, v))?;
+        w.end.a.copy_from_slice(&w.acceleration.value);
+        Ok(())
     }
 
     /// All that is to be known at `end`.
