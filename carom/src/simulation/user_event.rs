@@ -260,5 +260,5 @@ fn resolution(stepper: &dyn Stepper) -> f64 {
     let (from, to) = (stepper.from().t, stepper.to().t);
     let part = f64::EPSILON * from.abs().max(to.abs()) / (to - from).abs();
     // a step of no length has no parts
-    if part.is_finite() { part.max(f64::EPSILON).min(0.5) } else { 0.5 }
+    if part.is_finite() { part.clamp(f64::EPSILON, 0.5) } else { 0.5 }
 }

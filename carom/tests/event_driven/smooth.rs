@@ -4,11 +4,11 @@ use crate::block::block;
 use crate::simulation;
 use carom::flow::{Acceleration, Mode, Phase};
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
-use carom::scheme::EventDriven;
-use carom::scheme::event_driven::{Control, Flow, Propagate};
+use carom::scheme::event_driven::{Control, Dense, EdgeMethod, Flow, Propagate};
+use carom::scheme::{Bound, EventDriven};
 use carom::simulation::{Observer, StepView};
 use carom::testbed::{ExactSolution, Hoop, Pendulum};
-use carom::{Coupling, Key, Mechanical, ModelError, Space, State};
+use carom::{Coupling, Key, Mechanical, ModelError, Space, State, Stepper};
 use carom_solve::Law;
 use std::ops::ControlFlow;
 
@@ -18,7 +18,7 @@ const HEM5: EventDriven = EventDriven {
     control: Control::Fixed,
     atol: 1e-10,
     rtol: 0.0,
-    dense: carom::scheme::event_driven::Dense::Quintic,
+    dense: Dense::Quintic,
     veps: 1e-9,
     geps: None,
     first_step: None,
@@ -28,7 +28,7 @@ const HEM5: EventDriven = EventDriven {
     drift_limit: 0.0,
     max_events: 1000,
     hand_over_step: 1e-3,
-    edge: carom::scheme::event_driven::EdgeMethod::Contact,
+    edge: EdgeMethod::Contact,
 };
 const Y4: EventDriven = EventDriven { flow: Flow::Rkf45, propagate: Propagate::Y4, ..HEM5 };
 const Y5: EventDriven = EventDriven { flow: Flow::Rkf45, ..HEM5 };
@@ -232,4 +232,33 @@ fn sliding_corner_to_a_tolerance() {
     assert!((work as f64 / 1638.0 - 1.0).abs() < 0.4, "{work}");
     let lambda = multipliers(corner(), &ride.end, &[0]);
     assert!((lambda[0] - 4.291023972956).abs() < 1e-9, "{lambda:?}");
+}
+
+/// O6: both dense outputs inside one step of the hoop.
+#[test]
+fn dense_outputs_have_their_orders() {
+    for (dense, order) in [(Dense::Order4, 5.1), (Dense::Quintic, 6.2)] {
+        let errors = [0.1, 0.05].map(|h| {
+            let scheme = EventDriven { dense, ..HEM5 };
+            let model = Hoop {}.model_from(0.7).unwrap();
+            let mut stepper = Bound::new(scheme, Box::new(model), carom_solve::solver::default()).unwrap();
+            stepper.attempt(h).unwrap();
+            let mut state = State::default();
+            let mut error = 0.0f64;
+            let (mut model, mut coupling) = (Hoop {}.model().unwrap(), Coupling::default());
+            for k in 1..20 {
+                stepper.interpolate(0.05 * f64::from(k), &mut state);
+                let (mut q, mut v) = ([0.0; 2], [0.0; 2]);
+                Hoop {}.at(state.t, &mut q, &mut v);
+                error = error.max(largest(&state.q, &q));
+                model.couple(state.t, &state.q, &mut coupling).unwrap();
+                let u = coupling.rows.dot(0, &state.v) + coupling.drift[0];
+                let limit = if dense == Dense::Order4 { 1e-14 } else { 0.1 * h.powi(4) };
+                assert!(u.abs() < limit, "{dense:?} {k}: {u:e}");
+            }
+            error
+        });
+        let slope = (errors[0] / errors[1]).log2();
+        assert!((slope - order).abs() < 0.4, "{dense:?}: {slope} {errors:?}");
+    }
 }

@@ -76,7 +76,7 @@ impl EventDriven {
             }
             u = if u + correction > 0.0 { u + correction } else { (0.5 * u).max(smallest) };
         }
-        self.observe(w, system)?;
+        self.complete(w, system)?;
         w.flagged.push((target, Watch::Closing));
         Ok(if self.passed(w).is_none() { Some(u) } else { None })
     }

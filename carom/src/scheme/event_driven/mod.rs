@@ -23,7 +23,9 @@ use super::{
     Accuracy, AnyModel, Claim, Events, LocalError, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError,
     SchemeInfo, Step, StepError, System, Variant, moreau_jean,
 };
-use crate::flow::{Acceleration, Hem5, Hermite, Newton, Phase, Resolution, Stages, Tableau, Transition, Watch};
+use crate::flow::{
+    Acceleration, Hem5, Hermite, Newton, OrderFour, Phase, Resolution, Stages, Tableau, Transition, Watch,
+};
 use crate::{Key, Mechanical, State};
 use carom_solve::{Certificate, Law};
 
@@ -67,6 +69,7 @@ pub struct Work {
     left: Point,            // ends of a bracket
     right: Point,
     dense: Hermite,
+    fourth: OrderFour,          // for `dense = "order-4"`
     flagged: Vec<(Key, Watch)>, // what happens at `end`
     state: State,               // at the end, after the event
     origin: State,              // where the last step started, and the phase there
@@ -133,6 +136,7 @@ impl Scheme for EventDriven {
             right: point(),
             transition,
             dense: Hermite::default(),
+            fourth: OrderFour::default(),
             flagged: Vec::new(),
             state: initial.clone(),
             origin: initial.clone(),
@@ -223,13 +227,17 @@ impl Scheme for EventDriven {
         &work.transition.events
     }
 
-    fn interpolate(&self, work: &Work, model: &Self::Model, ends: (&State, &State), s: f64, out: &mut State) {
-        if s >= 1.0 {
-            out.copy_from(ends.1);
-        } else if s <= 0.0 {
-            out.copy_from(ends.0);
-        } else if work.dense.is_filled() {
-            work.dense.at(model, s, out);
+    fn interpolate(&self, w: &mut Work, model: &mut Self::Model, ends: (&State, &State), s: f64, out: &mut State) {
+        // at the end the state before the event
+        let s = s.min(1.0);
+        if s <= 0.0 {
+            return out.copy_from(ends.0);
+        }
+        if w.fourth.is_filled() && w.fourth.at(model, s, out).is_ok() {
+            return;
+        }
+        if w.dense.is_filled() {
+            w.dense.at(model, s, out);
         } else {
             super::interpolate(model, ends, s, false, out);
         }

@@ -1,6 +1,6 @@
 //! The parts of a step: where it starts, the smooth motion with its rejections, and what is left to another scheme.
 
-use super::options::{Control, EventDriven};
+use super::options::{Control, Dense, EventDriven};
 use super::search::Outcome;
 use super::{Certificate, Crowd, MoreauJean, Resolution, Work};
 use crate::flow::Mode;
@@ -64,6 +64,8 @@ impl EventDriven {
             let stopped = w.transition.stop(&mut w.acceleration, system, &mut w.state);
             w.pass(system, stopped)?;
             w.is_continuous = false;
+            w.dense.clear();
+            w.fourth.clear();
             w.crowd.count(w.state.t, h, self.max_events);
             return Ok(0.0);
         };
@@ -158,7 +160,10 @@ impl EventDriven {
         if self.passed(w).is_some() {
             return Ok(None);
         }
-        self.book(w, system, advanced, happens)?;
+        if self.dense == Dense::Order4 {
+            self.extend(w, system, advanced)?;
+        }
+        self.book(w, system, advanced)?;
         let factor = if w.may_grow { w.judged.factor } else { w.judged.factor.min(1.0) };
         w.next = Some((length * factor).max(self.h_min));
         w.may_grow = true;
@@ -166,7 +171,11 @@ impl EventDriven {
             w.crowd.count(w.end.state.t, h, self.max_events);
             let changed = self.change(w, system);
             w.pass(system, changed)?;
-            w.is_continuous = false;
+            w.is_continuous = w.transition.is_surveyed;
+            if w.is_continuous {
+                w.end.state.copy_from(&w.state);
+                w.end.take(&w.acceleration, &w.transition.phase);
+            }
             w.next = w.next.map(|next| next.min(self.restart_step.unwrap_or(f64::MAX)));
         } else {
             w.state.copy_from(&w.end.state);
@@ -174,6 +183,15 @@ impl EventDriven {
             self.correct(w, system)?;
         }
         Ok(Some(advanced))
+    }
+
+    /// The dense output with exact velocity constraints, for the step that the flow did last.
+    fn extend(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<(), StepError> {
+        // the last trial of a bracket may be another one
+        self.advance(w, system, h)?;
+        let flow = (&w.hem5, &w.transition.phase);
+        let ends = (&w.start.state, &w.end.state);
+        Ok(w.fourth.fill(system.model, &mut w.acceleration, flow, ends, h)?)
     }
 
     /// `end` ← the flow over `h` from `start`.
@@ -186,8 +204,22 @@ impl EventDriven {
         let (phase, from, to) = (&w.transition.phase, &w.start.state, &mut w.end.state);
         match &mut w.fehlberg {
             Some(stages) => stages.advance(system.model, phase, from, h, to),
-            None => w.hem5.advance(system.model, &mut w.acceleration, phase, (from, h), to),
+            None => {
+                let first = phase.is_free().then_some(w.start.a.as_slice());
+                w.hem5.advance(system.model, &mut w.acceleration, (phase, first), (from, h), to)
+            }
         }
+    }
+
+    /// Accelerations at `end`, where gaps are known and no law acts.
+    pub(super) fn complete(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        if !w.transition.phase.is_free() {
+            return self.observe(w, system);
+        }
+        let State { t, q, v } = &w.end.state;
+        w.acceleration.evaluate(system.model, &w.transition.phase, (*t, q, v))?;
+        w.end.a.copy_from_slice(&w.acceleration.value);
+        Ok(())
     }
 
     /// All that is to be known at `end`.
@@ -221,18 +253,10 @@ impl EventDriven {
     }
 
     /// Impulses and work of the reactions over the smooth part, by Simpson's rule on the multipliers of (2).
-    fn book(
-        &self,
-        w: &mut Work,
-        system: &mut System<'_, dyn Mechanical>,
-        h: f64,
-        happens: bool,
-    ) -> Result<(), StepError> {
+    fn book(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<(), StepError> {
         if w.transition.phase.is_free() {
             return Ok(());
         }
-        // without an event the search has left the middle where it was asked for
-        let _ = happens;
         w.sample(system, 0.5)?;
         let rule = |a: &[f64], m: &[f64], b: &[f64], out: &mut Vec<f64>| {
             out.clear();
@@ -275,6 +299,7 @@ impl EventDriven {
         w.crowd = Crowd::default();
         w.next = None;
         w.dense.clear();
+        w.fourth.clear();
         (w.is_continuous, w.is_repeatable, w.is_lost) = (false, false, true);
         w.acceleration.couple(system.model, w.state.t, &w.state.q)?;
         Ok(length)
