@@ -146,7 +146,8 @@ fn every_example_runs_and_meets_its_numbers() {
         assert_eq!(table.names, columns, "{name}");
         assert_eq!(table.rows.len() as u64, rows, "{name}");
         let (t, end) = (table.column("t"), summary["inputs"]["end"].as_f64().unwrap());
-        assert_eq!((t[0], t[t.len() - 1]), (0.0, end), "{name}");
+        // the last time is a sum of steps
+        assert!(t[0] == 0.0 && (t[t.len() - 1] - end).abs() <= 2.0 * f64::EPSILON * end, "{name}");
         assert!(t.windows(2).all(|pair| pair[0] < pair[1]), "{name}");
         if table.names.iter().any(|name| name.starts_with("x.")) {
             continue;

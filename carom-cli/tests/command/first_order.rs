@@ -46,7 +46,7 @@ fn columns_of_a_circuit() {
     }
     assert_eq!(column("x.C"), column("v.C"));
     let report = session.read("out/diode-bridge/report.html");
-    assert!(report.contains("Potentials and voltages") && !report.contains("m/s"), "the report speaks of mechanics");
+    assert!(report.contains("Potentials and voltages") && !report.contains("[m/s]"), "the report speaks of mechanics");
 }
 
 /// States converge to the exact solution, with the order of each scheme; and to a fine run where there is none.
@@ -58,7 +58,7 @@ fn states_converge() {
         "rectifier",
         "--steps",
         "2e-5:2.5e-6:4",
-        "--schemes",
+        "--scheme",
         "{ name = \"euler-moreau\", theta = 0.5 }",
     ]);
     assert!(out.contains("the exact solution of rectifier") && out.contains("x sup") && !out.contains("v l1"), "{out}");
