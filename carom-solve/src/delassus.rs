@@ -20,6 +20,7 @@ pub struct Delassus {
     scale: Vec<f64>, // (laws) mean of the diagonal
     uniform: usize,  // rows of every law; zero if they differ
     finite: bool,    // whether all values are
+    stamp: u64,      // another one for each assembly of several laws
     inverse: BlockInverse,
     work: assembly::Workspace,
 }
@@ -49,6 +50,11 @@ impl Delassus {
         let (value, _) = self.value.as_chunks();
         let Delassus { start, diagonal, column, .. } = self;
         (self.uniform * self.uniform == NN).then_some(Uniform { start, diagonal, column, value })
+    }
+
+    /// Tells assemblies of several laws apart: what was computed from this matrix is valid as long as the stamp is the same.
+    pub(crate) fn stamp(&self) -> u64 {
+        self.stamp
     }
 
     /// Number of stored blocks.

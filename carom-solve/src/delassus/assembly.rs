@@ -5,6 +5,7 @@
 
 use super::{BlockInverse, Delassus};
 use crate::{Parts, Rows};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Up to this many laws the plain double loop is faster than any index.
 const FEW: usize = 4;
@@ -28,6 +29,9 @@ pub(super) struct Workspace {
     feed: Vec<(u32, f64)>, // columns of D: row, value
 }
 
+/// Counts assemblies; an assembly is told from others by its number, which nothing is computed from.
+static STAMP: AtomicU64 = AtomicU64::new(1);
+
 impl Delassus {
     pub(crate) fn assemble(&mut self, p: &Parts<'_>, offset: &[usize]) {
         self.offset.clear();
@@ -39,6 +43,7 @@ impl Delassus {
             (..=FEW, _) => self.assemble_few(p),
             _ => self.assemble_many(p),
         }
+        self.stamp = STAMP.fetch_add(1, Ordering::Relaxed);
         self.summarise();
     }
 
