@@ -54,10 +54,14 @@ pub(super) fn read(table: &CircuitTable, context: &mut Context) -> Option<Draft>
         ("zener", &table.zener),
         ("switch", &table.switch),
     ];
-    for (kind, elements) in kinds {
-        for element in elements.iter().flat_map(|elements| &elements.items) {
-            reader.element(kind, element, context);
-        }
+    let elements = kinds
+        .into_iter()
+        .flat_map(|(kind, elements)| elements.iter().flat_map(move |e| e.items.iter().map(move |e| (kind, e))));
+    let mut elements: Vec<(&str, &Element)> = elements.collect();
+    // nodes, rows and columns stand in the order of the file
+    elements.sort_by_key(|(_, element)| element.name.place.span.start);
+    for (kind, element) in elements {
+        reader.element(kind, element, context);
     }
     if reader.branches.is_empty() && context.out.errors() == before {
         context.out.error(&table.place, "the circuit has no elements");
