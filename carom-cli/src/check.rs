@@ -59,24 +59,28 @@ fn structure(scene: &Scene) -> Result<(), Failure> {
     });
     say(format_args!("  relative degree  {}", degrees.collect::<Vec<_>>().join(", ")))?;
     if let Some(judged) = &report.p_matrix {
-        say(format_args!("  leading matrix   {}", words(judged, scene)))?;
+        let direct = report.degrees.iter().all(|degree| *degree == Some(0));
+        let name = if direct { "matrix D       " } else { "leading matrix " };
+        say(format_args!("  {name}  {}", words(judged, direct, scene)))?;
     }
     if report.problem.is_none() {
         let zeros: Vec<String> = report.zeros.iter().map(|&zero| complex(zero)).collect();
         say(format_args!("  zeros            {}", if zeros.is_empty() { "none".into() } else { zeros.join(", ") }))?;
     }
     if let Some(problem) = &report.problem {
-        say(format_args!("  higher order     {problem}"))?;
+        say(format_args!("  for homsp        {problem}"))?;
     }
     Ok(())
 }
 
-fn words(judged: &PMatrix, scene: &Scene) -> String {
+fn words(judged: &PMatrix, direct: bool, scene: &Scene) -> String {
     match judged {
         PMatrix::No { rows, minor } => {
             let names: Vec<&str> =
                 rows.iter().filter_map(|&row| scene.laws.get(row)).map(|law| law.name.as_str()).collect();
-            format!("not a P-matrix: the principal minor of {} is {minor:.3e}", names.join(", "))
+            // a passive system may do without: its multipliers need not be unique then
+            let harm = if direct { "multipliers may not be unique" } else { "not well posed" };
+            format!("not a P-matrix: the principal minor of {} is {:.3e}; {harm}", names.join(", "), minor + 0.0)
         }
         PMatrix::Yes => "a P-matrix: well posed".into(),
         PMatrix::Unknown => "too large to tell whether it is a P-matrix; no counter-example was found".into(),

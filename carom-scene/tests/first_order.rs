@@ -139,6 +139,58 @@ tolerance = 2e-3
     }
 }
 
+/// Circuits without states and without diodes: a resistive rectifier, and the charge of a capacitor.
+#[test]
+fn plain_circuits() {
+    let text = r#"
+version = 1
+name = "resistive"
+simulation = { end = "2*pi", steps = 1000 }
+[model]
+kind = "circuit"
+voltage = { V = ["a", 0, "sin(t)"] }
+diode = { D = ["a", "b"] }
+resistor = { R = ["b", 0, 2] }
+[[expect]]
+quantity = "mean i.R"
+value = "1/(2*pi)"
+tolerance = 1e-5
+source = "half a sine over 2"
+[[expect]]
+quantity = "min v.D"
+value = -1
+tolerance = 1e-4
+source = "the source at its minimum"
+[[expect]]
+quantity = "min i.R"
+value = 0
+tolerance = 1e-15
+"#;
+    let linear = r#"
+version = 1
+name = "charge"
+simulation = { end = 1, step = 1e-3, scheme = { name = "euler-moreau", theta = 0.5 } }
+[model]
+kind = "circuit"
+voltage = { V = ["a", 0, 1] }
+resistor = { R = ["a", "b", 1] }
+capacitor = { K = ["b", 0, 1] }
+[[expect]]
+quantity = "final K"
+value = "1 - exp(-1)"
+tolerance = 1e-7
+"#;
+    for text in [text, linear] {
+        let scene = load(text).unwrap_or_else(|all| panic!("{}", all[0]));
+        let mut simulation = scene.simulation().unwrap();
+        let mut watch = scene.watch();
+        simulation.run(&mut [&mut watch]).unwrap();
+        for outcome in watch.outcomes() {
+            assert!(outcome.holds, "{} is {:e}", outcome.expectation.text, outcome.actual);
+        }
+    }
+}
+
 /// A nonlinear system with its tangents: x' = −x³ + λ, 0 ≤ x − 1/2 ⊥ λ ≥ 0. Free until x = 1/2: x = (1 + 2t)^(−1/2), then λ = 1/8.
 #[test]
 fn nonlinear_equations() {

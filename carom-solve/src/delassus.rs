@@ -17,6 +17,7 @@ pub struct Delassus {
     value: Vec<f64>,
     uniform: usize, // rows of every law; zero if they differ
     finite: bool,   // whether all values are
+    stamp: u64,     // another one for each assembly of several laws
     inverse: BlockInverse,
     work: assembly::Workspace,
 }
@@ -71,6 +72,11 @@ impl Delassus {
     #[inline]
     fn height(&self, law: usize) -> usize {
         self.law[law + 1].row - self.law[law].row
+    }
+
+    /// Tells assemblies of several laws apart: what was computed from this matrix is valid as long as the stamp is the same.
+    pub(crate) fn stamp(&self) -> u64 {
+        self.stamp
     }
 
     /// Number of stored blocks.

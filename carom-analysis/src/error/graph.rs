@@ -62,9 +62,23 @@ impl Graph {
         Sampler::new(exact, Side::Velocity, error)?.sample(from, to, error / 8.0)
     }
 
-    /// Graph of the state of a first-order system on [from, to], sampled to `error` [unit of x].
+    /// Graph of the state of a first-order system on [from, to], sampled to `error` [unit of x]. States have kinks: arcs are halved where
+    /// they leave their chords.
     pub fn state(exact: &dyn ExactState, from: f64, to: f64, error: f64) -> Result<Self, MeasureError> {
-        Sampler::new(&StateCurve(exact), Side::Velocity, error)?.sample(from, to, error / 8.0)
+        ordered(&[from, to])?;
+        positive("duration", to - from)?;
+        let tolerance = 0.5 * positive("sampling error", error)?;
+        let mut graph = Self::empty(exact.dimension(), error);
+        let mut start = from;
+        for end in exact.jumps(from, to).into_iter().filter(|t| *t < to).chain([to]) {
+            StateArc { exact, end, finest: 1e-13 * (to - from), tolerance }.sample(start, &mut graph)?;
+            start = end;
+        }
+        let mut last = vec![0.0; exact.dimension()];
+        exact.at(to, &mut last);
+        graph.push(to, &last);
+        check(&graph.times, &graph.values, graph.dimension)?;
+        Ok(graph)
     }
 
     /// Number of components of x.
@@ -106,27 +120,64 @@ fn check(times: &[f64], values: &[f64], dimension: usize) -> Result<(), MeasureE
     }
 }
 
-/// A state that may jump, sampled as velocities are.
-struct StateCurve<'a>(&'a dyn ExactState);
+/// An arc of a state between two jumps.
+struct StateArc<'a> {
+    exact: &'a dyn ExactState,
+    end: f64,
+    /// Shorter pieces are not halved [s].
+    finest: f64,
+    tolerance: f64,
+}
 
-impl ExactSolution for StateCurve<'_> {
-    fn name(&self) -> &'static str {
-        self.0.name()
+/// Pieces of an arc before any is halved.
+const PIECES: usize = 64;
+
+impl StateArc<'_> {
+    fn value(&self, t: f64) -> Vec<f64> {
+        let mut x = vec![0.0; self.exact.dimension()];
+        if t == self.end {
+            self.exact.before(t, &mut x)
+        } else {
+            self.exact.at(t, &mut x)
+        }
+        x
     }
-    fn citation(&self) -> &'static str {
-        self.0.citation()
+
+    /// Pushes the vertices from `start` to the left limit at the end.
+    fn sample(&self, start: f64, graph: &mut Graph) -> Result<(), MeasureError> {
+        let mut left = (start, self.value(start));
+        graph.push(left.0, &left.1);
+        for k in 1..=PIECES {
+            // the last one is the end itself, whatever the rounding
+            let t = if k == PIECES { self.end } else { start + (self.end - start) * (k as f64 / PIECES as f64) };
+            // right ends that wait, the nearest one on top
+            let mut waiting = vec![(t, self.value(t))];
+            while let Some(right) = waiting.pop() {
+                if graph.times.len() + waiting.len() > MAX_VERTICES {
+                    return Err(MeasureError::TooFine { error: graph.sampling, limit: MAX_VERTICES });
+                }
+                if right.0 - left.0 > self.finest && self.leaves(&left, &right) {
+                    let middle = 0.5 * (left.0 + right.0);
+                    waiting.push(right);
+                    waiting.push((middle, self.value(middle)));
+                } else {
+                    graph.push(right.0, &right.1);
+                    left = right;
+                }
+            }
+        }
+        Ok(())
     }
-    fn dimension(&self) -> usize {
-        self.0.dimension()
-    }
-    fn at(&self, t: f64, _q: &mut [f64], v: &mut [f64]) {
-        self.0.at(t, v);
-    }
-    fn before(&self, t: f64, v: &mut [f64]) {
-        self.0.before(t, v);
-    }
-    fn jumps(&self, from: f64, to: f64, _amplitude: f64) -> Vec<f64> {
-        self.0.jumps(from, to)
+
+    /// Whether the arc leaves its chord, at three points: one alone may lie on it by chance.
+    fn leaves(&self, left: &(f64, Vec<f64>), right: &(f64, Vec<f64>)) -> bool {
+        [0.25, 0.5, 0.75].into_iter().any(|s| {
+            let value = self.value(left.0 + s * (right.0 - left.0));
+            let ends = left.1.iter().zip(&right.1);
+            let square: f64 = value.iter().zip(ends).map(|(x, (a, b))| (x - a - s * (b - a)).powi(2)).sum();
+            // the arc between these points may be a little farther
+            square.sqrt() > 0.5 * self.tolerance
+        })
     }
 }
 
@@ -225,7 +276,7 @@ impl<'a> Sampler<'a> {
 
 #[cfg(test)]
 mod tests {
-    use carom::testbed::{BouncingBall, LinearOscillator, Takeoff};
+    use carom::testbed::{BouncingBall, ExactState as _, LinearOscillator, Takeoff};
 
     use super::*;
 
@@ -272,6 +323,24 @@ mod tests {
         let ball = BouncingBall { force: -1e-3, q0: 1e-2, ..Default::default() };
         let graph = Graph::position(&ball, 0.0, 40.0, 1e-5).unwrap();
         assert!(vertical_distance(&graph, |t| ball.state_at(t).0) <= 1e-5);
+    }
+
+    /// A kink and a jump cost few vertices, and the graph has both.
+    #[test]
+    fn states_with_kinks_and_jumps() {
+        let play = carom::testbed::Play;
+        for error in [1e-3, 1e-6] {
+            let graph = Graph::state(&play, 0.0, 14.0, error).unwrap();
+            assert!(vertical_distance(&graph, |t| play.value(t)) <= error, "{error}");
+            assert!(graph.times().len() < 20_000, "{}", graph.times().len());
+        }
+        let exact = carom::testbed::ThirdDegree::default();
+        let graph = Graph::state(&exact, 0.0, 10.0, 1e-5).unwrap();
+        let impact = exact.jumps(0.0, 10.0)[0];
+        let k = graph.times().iter().position(|t| *t == impact).unwrap();
+        // z2 jumps from -0.70145 to 0
+        let z2 = |k: usize| graph.values()[5 * k + 1];
+        assert!((z2(k) + 0.7014495873).abs() < 1e-9 && graph.times()[k + 1] == impact && z2(k + 1) == 0.0);
     }
 
     /// A closed form that hides its curvature.

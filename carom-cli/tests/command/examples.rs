@@ -22,16 +22,15 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
         let outputs = outputs.iter().map(|name| format!("output.{name}"));
         ["t".to_owned()].into_iter().chain(kinds).chain(gaps).chain(impulses).chain(energies).chain(outputs).collect()
     };
-    let first_order = |states: &[&str], rows: &[&str], outputs: &[&str]| -> Vec<String> {
+    let circuit = |first: &[&str], elements: &[&str]| -> Vec<String> {
+        let elements = elements.iter().flat_map(|name| [format!("v.{name}"), format!("i.{name}")]);
+        first.iter().map(|name| (*name).to_owned()).chain(elements).collect()
+    };
+    let first_order = |states: &[&str], rows: &[&str], outputs: &[String]| -> Vec<String> {
         let kinds = ["y", "lambda", "impulse"].into_iter();
         let rows = kinds.flat_map(|kind| rows.iter().map(move |name| format!("{kind}.{name}")));
         let states = states.iter().map(|name| format!("x.{name}"));
-        ["t".to_owned()]
-            .into_iter()
-            .chain(states)
-            .chain(rows)
-            .chain(outputs.iter().map(|name| (*name).into()))
-            .collect()
+        ["t".to_owned()].into_iter().chain(states).chain(rows).chain(outputs.iter().cloned()).collect()
     };
     let gap = |name| ("gap", name);
     // the bar has 1001 nodes, of which 17 are kept
@@ -90,52 +89,22 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
             first_order(
                 &["C", "L"],
                 &["D1", "D2", "D3", "D4"],
-                &[
-                    "output.rectified",
-                    "v.p",
-                    "v.n",
-                    "v.b",
-                    "v.R",
-                    "i.R",
-                    "v.C",
-                    "i.C",
-                    "v.L",
-                    "i.L",
-                    "v.D1",
-                    "i.D1",
-                    "v.D2",
-                    "i.D2",
-                    "v.D3",
-                    "i.D3",
-                    "v.D4",
-                    "i.D4",
-                ],
+                &circuit(&["output.rectified", "v.b", "v.p", "v.n"], &["L", "C", "R", "D1", "D2", "D3", "D4"]),
             ),
         ),
         (
             "rectifier",
             5000,
             1,
-            first_order(
-                &["L"],
-                &["D"],
-                &["output.square", "v.a", "v.b", "v.c", "v.V", "i.V", "v.R", "i.R", "v.L", "i.L", "v.D", "i.D"],
-            ),
+            first_order(&["L"], &["D"], &circuit(&["output.square", "v.a", "v.b", "v.c"], &["V", "D", "R", "L"])),
         ),
         (
             "buck-converter",
             2000,
             1,
-            first_order(
-                &["C", "L"],
-                &["D", "S"],
-                &[
-                    "v.in", "v.out", "v.s", "v.V", "i.V", "v.R", "i.R", "v.C", "i.C", "v.L", "i.L", "v.D", "i.D",
-                    "v.S", "i.S",
-                ],
-            ),
+            first_order(&["C", "L"], &["S", "D"], &circuit(&["v.in", "v.s", "v.out"], &["V", "S", "D", "L", "C", "R"])),
         ),
-        ("sliding-mode", 5000, 1, first_order(&["x", "w"], &["relay"], &["output.late"])),
+        ("sliding-mode", 5000, 1, first_order(&["x", "w"], &["relay"], &["output.late".into()])),
         ("higher-order-sweeping", 100, 1, first_order(&["z1", "z2", "z3", "xi1", "xi2"], &["stop"], &[])),
         ("twisting-controller", 6000, 1, first_order(&["x", "w"], &["position", "velocity"], &[])),
     ]
@@ -175,8 +144,8 @@ fn every_example_runs_and_meets_its_numbers() {
         assert_eq!(table.rows.len() as u64, rows, "{name}");
         let (t, end) = (table.column("t"), summary["inputs"]["end"].as_f64().unwrap());
         let end = summary["stopped"]["time"].as_f64().unwrap_or(end);
-        // a number read from the summary may differ in its last bit
-        assert!(t[0] == 0.0 && (t[t.len() - 1] - end).abs() <= f64::EPSILON * end, "{name}");
+        // the last time is a sum of steps
+        assert!(t[0] == 0.0 && (t[t.len() - 1] - end).abs() <= 2.0 * f64::EPSILON * end, "{name}");
         // steps that end at an event may be followed by one of no length
         assert!(t.windows(2).all(|pair| pair[0] < pair[1] || events > 0 && pair[0] == pair[1]), "{name}");
         if table.names.iter().any(|name| name.starts_with("x.")) {

@@ -2,7 +2,7 @@
 
 use super::session::{Outcome, Session};
 use super::table::{Table, Value};
-use carom::scheme::{Claim, SCHEMES, SchemeRow};
+use carom::scheme::{Claim, Family, SCHEMES, SchemeRow};
 use serde_json::Value as Json;
 
 /// A body on a rough floor at y = 0 that slides at 1 m/s: it stops after v²/(2 μ g) = 1/6 m.
@@ -79,9 +79,14 @@ fn claims(row: &SchemeRow, claim: Claim) -> bool {
     row.info.claims.contains(&claim)
 }
 
+/// The schemes that these models are for.
+fn mechanical() -> impl Iterator<Item = &'static SchemeRow> {
+    SCHEMES.iter().filter(|row| row.family == Family::Mechanical)
+}
+
 /// Names of the schemes that fulfil a condition, as a hint lists them.
 fn those(condition: impl Fn(&SchemeRow) -> bool) -> String {
-    SCHEMES.iter().filter(|row| condition(row)).map(name).collect::<Vec<_>>().join(", ")
+    mechanical().filter(|row| condition(row)).map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes `model.toml` for a scheme and runs it.
@@ -137,7 +142,7 @@ fn ended(session: &Session, outcome: &Outcome, row: &SchemeRow) -> (Json, Table)
 #[test]
 fn friction_is_solved_or_refused() {
     let session = Session::new();
-    for row in SCHEMES {
+    for row in mechanical() {
         if claims(row, Claim::Friction) {
             let stopped = motion(&session, BLOCK, row);
             assert!((stopped.last("q.x") - 1.0 / 6.0).abs() <= 1e-3, "{} {}", name(row), stopped.last("q.x"));
@@ -163,7 +168,7 @@ fn friction_is_solved_or_refused() {
 fn restitution_is_obeyed_or_refused() {
     let session = Session::new();
     let model = BALL.replace("restitution = 0", "restitution = 0.5");
-    for row in SCHEMES {
+    for row in mechanical() {
         if !claims(row, Claim::Inelastic) {
             // the impact at 1 s comes up to two steps late or early, the way back is 0.25 m at 1 m/s at most
             let flight = motion(&session, &model, row);
@@ -185,7 +190,7 @@ fn restitution_is_obeyed_or_refused() {
 fn wrong_options_are_pointed_at() {
     let session = Session::new();
     let mut thetas = 0;
-    for row in SCHEMES {
+    for row in mechanical() {
         for option in (row.options)() {
             let values: &[&str] = match option.name.as_str() {
                 "theta" => &["-0.1", "1.5", "nan", "inf"],
@@ -215,7 +220,7 @@ fn wrong_options_are_pointed_at() {
 #[test]
 fn wrong_steps_are_pointed_at() {
     let session = Session::new();
-    for row in SCHEMES {
+    for row in mechanical() {
         for step in ["0", "-0.01", "nan", "inf", "\"1/0\""] {
             let model = BALL.replace("0.01", step);
             let outcome = run(&session, &model, row, &[]);
@@ -228,7 +233,7 @@ fn wrong_steps_are_pointed_at() {
 #[test]
 fn inconsistent_starts_are_refused_or_corrected() {
     let session = Session::new();
-    for row in SCHEMES {
+    for row in mechanical() {
         let sunk = BALL.replace("y = 1\n", "y = -1e-3\n");
         let outcome = run(&session, &sunk, row, &[]);
         refused(&session, &outcome, &place(&sunk, row, "\"y\"\nrestitution"));
@@ -264,7 +269,7 @@ fn redundant_contacts_give_the_right_motion() {
         .replace("[\"y\"]", "[\"y\", \"a\", \"b\"]")
         .replace("y'^2/2", "(y'^2 + a'^2/3 + b'^2/3)/2")
         .replace(contact, &legs.concat());
-    for row in SCHEMES {
+    for row in mechanical() {
         for (model, tilts) in
             [(BALL.replace(contact, &format!("{contact}{twin}")), &[][..]), (table.clone(), &["a", "b"])]
         {
@@ -286,7 +291,7 @@ fn redundant_contacts_give_the_right_motion() {
 #[test]
 fn redundant_constraints_give_the_right_motion() {
     let session = Session::new();
-    for row in SCHEMES {
+    for row in mechanical() {
         let table = motion(&session, PENDULUM, row);
         // first order at least: 200 steps, a path of 1.6 m, a speed of 4.4 m/s
         assert!(table.last("q.x").abs() <= 0.02 && (table.last("q.y") + 1.0).abs() <= 1e-3, "{}", name(row));
@@ -300,7 +305,7 @@ fn contacts_in_conflict_are_named() {
     let session = Session::new();
     let second = "restitution = 0\n[[contact]]\nname = \"ceiling\"\ngap = \"1 - y - t\"\n";
     let model = BALL.replace("restitution = 0\n", second).replace("y = 1\n", "y = 0.25\n");
-    for row in SCHEMES {
+    for row in mechanical() {
         let (failure, _) = ended(&session, &run(&session, &model, row, &[]), row);
         let time = failure["time"].as_f64().unwrap();
         assert!((0.95..=1.03).contains(&time), "{}: {failure}", name(row));
@@ -323,7 +328,7 @@ fn a_mass_that_loses_rank_ends_the_run() {
         .replace("force.y = \"-2\"", "")
         .replace("gap = \"y\"", "gap = \"y + 5\"")
         .replace("y = 1\n", "y = 1\n\"y'\" = -1\n");
-    for row in SCHEMES {
+    for row in mechanical() {
         let (failure, table) = ended(&session, &run(&session, &sinking, row, &[]), row);
         assert!((failure["time"].as_f64().unwrap() - 0.5).abs() <= 0.0201, "{}: {failure}", name(row));
         let message = failure["message"].as_str().unwrap();
@@ -346,7 +351,7 @@ fn forces_and_gaps_that_are_no_numbers_end_the_run() {
         // y = 1 − t² falls below 0.64 at 0.6 s
         (BALL.replace("gap = \"y\"", "gap = \"sqrt(y - 0.64)\""), 0.6, "gap of contact `floor`", "floor".into()),
     ] {
-        for row in SCHEMES {
+        for row in mechanical() {
             let (failure, table) = ended(&session, &run(&session, &model, row, &[]), row);
             let at = failure["time"].as_f64().unwrap();
             assert!((at - time).abs() <= 0.0201, "{}: {failure}", name(row));
@@ -365,7 +370,7 @@ fn forces_and_gaps_that_are_no_numbers_end_the_run() {
 fn energies_that_overflow_end_the_run() {
     let session = Session::new();
     let model = BALL.replace("\"-2\"", "\"exp(700*t)\"");
-    for row in SCHEMES {
+    for row in mechanical() {
         let (failure, _) = ended(&session, &run(&session, &model, row, &[]), row);
         // exp(350) is the root of the largest number
         let time = failure["time"].as_f64().unwrap();
@@ -382,7 +387,7 @@ fn a_step_that_is_too_large_for_newton_says_so() {
         .replace("y = 1\n", "y = 10\n\"y'\" = 0.3\n")
         .replace("step = 0.01", "step = 0.1");
     // the event-driven scheme is explicit: it takes the small steps that it needs, and has no such loop
-    for row in SCHEMES.iter().filter(|row| name(row) != "event-driven") {
+    for row in mechanical().filter(|row| name(row) != "event-driven") {
         let (failure, table) = ended(&session, &run(&session, &model, row, &[]), row);
         assert!(failure["message"].as_str().unwrap().contains("smaller step"), "{}: {failure}", name(row));
         assert!(failure["residual"].as_f64().unwrap() > 0.0, "{}: {failure}", name(row));
@@ -402,7 +407,7 @@ fn the_smallest_step_ends_the_run() {
         .replace("y = 1\n", "y = 0\n");
     let adaptive = ["--adaptive", "{ tolerance = 1e-30, min = 1e-3, max = 0.1 }"];
     let mut refusals = 0;
-    for row in SCHEMES {
+    for row in mechanical() {
         let outcome = run(&session, &model, row, &adaptive);
         if outcome.code == Some(2) {
             refusals += 1;
@@ -427,5 +432,5 @@ fn the_smallest_step_ends_the_run() {
             assert!(outcome.err.contains(word), "{}: {}", name(row), outcome.err);
         }
     }
-    assert!(refusals < SCHEMES.len(), "no scheme has adaptive steps");
+    assert!(refusals < mechanical().count(), "no scheme has adaptive steps");
 }

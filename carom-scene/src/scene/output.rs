@@ -220,7 +220,13 @@ impl Sampler {
             let third = if self.rows > 0 { &self.lambda } else { &state.v };
             self.output.extend_from_slice(self.outputs.eval(state.t, &state.q, third));
         }
-        let reactions = stepper.reactions();
+        self.fill(stepper, out);
+        Ok(())
+    }
+
+    /// What needs no computing: states, outputs that were evaluated, what the laws did.
+    fn fill(&self, stepper: &dyn Stepper, out: &mut [f64]) {
+        let (state, reactions) = (stepper.to(), stepper.reactions());
         for (out, column) in out.iter_mut().zip(&self.columns) {
             match *column {
                 Column::Time => *out = state.t,
@@ -247,6 +253,5 @@ impl Sampler {
                 _ => {}
             }
         }
-        Ok(())
     }
 }

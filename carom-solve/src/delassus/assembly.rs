@@ -5,6 +5,7 @@
 
 use super::{BlockInverse, Delassus, LawRow};
 use crate::{Parts, Rows};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Up to this many laws the plain double loop is faster than any index.
 const FEW: usize = 4;
@@ -29,6 +30,9 @@ pub(super) struct Workspace {
     feed: Vec<(u32, f64)>, // columns of D: row, value
 }
 
+/// Counts assemblies; an assembly is told from others by its number, which nothing is computed from.
+static STAMP: AtomicU64 = AtomicU64::new(1);
+
 impl Delassus {
     pub(crate) fn assemble(&mut self, p: &Parts<'_>, offset: &[usize]) {
         self.inverse.clear();
@@ -44,6 +48,7 @@ impl Delassus {
             (..=FEW, _) => self.assemble_few(p, offset),
             _ => self.assemble_many(p, offset),
         }
+        self.stamp = STAMP.fetch_add(1, Ordering::Relaxed);
         self.summarise();
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Draft {
     /// (sources) their formulas, and (branches) gates of switches.
     sources: Vec<Formula>,
     gates: BTreeMap<usize, Formula>,
+    /// A circuit without capacitors and inductors has a clock as its only state.
+    clock: bool,
 }
 
 /// What is collected while elements are read.
@@ -52,10 +54,14 @@ pub(super) fn read(table: &CircuitTable, context: &mut Context) -> Option<Draft>
         ("zener", &table.zener),
         ("switch", &table.switch),
     ];
-    for (kind, elements) in kinds {
-        for element in elements.iter().flat_map(|elements| &elements.items) {
-            reader.element(kind, element, context);
-        }
+    let elements = kinds
+        .into_iter()
+        .flat_map(|(kind, elements)| elements.iter().flat_map(move |e| e.items.iter().map(move |e| (kind, e))));
+    let mut elements: Vec<(&str, &Element)> = elements.collect();
+    // nodes, rows and columns stand in the order of the file
+    elements.sort_by_key(|(_, element)| element.name.place.span.start);
+    for (kind, element) in elements {
+        reader.element(kind, element, context);
     }
     if reader.branches.is_empty() && context.out.errors() == before {
         context.out.error(&table.place, "the circuit has no elements");
@@ -73,7 +79,13 @@ pub(super) fn read(table: &CircuitTable, context: &mut Context) -> Option<Draft>
     let Reader { nodes, branches, places, elements, sources, gates, .. } = reader;
     let netlist = Netlist { nodes: nodes.len(), branches, sources: sources.len(), ground: ground? };
     match netlist.reduce() {
-        Ok(reduced) => Some(Draft { netlist, nodes, elements, reduced, sources, gates }),
+        Ok(mut reduced) => {
+            let clock = reduced.states.is_empty();
+            if clock {
+                wind(&mut reduced);
+            }
+            Some(Draft { netlist, nodes, elements, reduced, sources, gates, clock })
+        }
         Err(error) => {
             let name = match &error {
                 CircuitError::VoltageLoop(names) | CircuitError::CurrentCut(names) => names.first().cloned(),
@@ -196,6 +208,13 @@ impl Reader {
     }
 }
 
+/// Puts a state in front that nothing depends on, and whose rate is a source of its own.
+fn wind(reduced: &mut Reduced) {
+    let rows = reduced.outputs.iter_mut().chain(reduced.quantities.iter_mut().map(|(_, row)| row));
+    rows.for_each(|row| row.insert(0, 0.0));
+    reduced.rates = vec![vec![0.0; 1 + reduced.pairs.len() + 2 * reduced.sources]];
+}
+
 fn positive(kind: &str, formula: &Formula, context: &mut Context) -> Option<f64> {
     let value = context.number(formula)?;
     if value > 0.0 && value.is_finite() {
@@ -208,6 +227,9 @@ fn positive(kind: &str, formula: &Formula, context: &mut Context) -> Option<f64>
 impl Draft {
     /// Names of the states: those of capacitors and inductors.
     pub fn states(&self) -> Vec<String> {
+        if self.clock {
+            return vec!["clock".into()];
+        }
         self.reduced.states.iter().map(|&branch| self.netlist.branches[branch].name.clone()).collect()
     }
 
@@ -238,7 +260,7 @@ impl Draft {
         let signals: Vec<NodeId> =
             sources.iter().copied().chain(sources.iter().map(|&node| context.graph.derivative(node, 0))).collect();
         let derived = self.derived(&signals, context);
-        let (n, m) = (self.reduced.states.len(), self.reduced.pairs.len());
+        let (n, m) = (self.reduced.rates.len(), self.reduced.pairs.len());
         let part = |rows: &[Row], from: usize, to: usize| rows.iter().flat_map(|row| row[from..to].to_vec()).collect();
         let matrices = Matrices {
             e: None,
@@ -252,14 +274,18 @@ impl Draft {
             let any = nodes.iter().any(|&node| context.graph.is_constant(node) != Some(0.0));
             any.then(|| Tape::compile(&context.graph, &nodes))
         };
-        let (state_source, output_source) = (tape(&self.reduced.rates), tape(&self.reduced.outputs));
+        let (mut state_source, output_source) = (tape(&self.reduced.rates), tape(&self.reduced.outputs));
+        if self.clock {
+            let one = context.graph.constant(1.0);
+            state_source = Some(Tape::compile(&context.graph, &[one]));
+        }
         let plan = LcsPlan { states: self.states(), rows: self.rows(), matrices, state_source, output_source, gates };
         Some((Blueprint::Lcs(Box::new(plan)), derived))
     }
 
     /// Columns `v.NODE`, `v.ELEMENT`, `i.ELEMENT`, also as names `v_NODE`, ... in expressions.
     fn derived(&self, signals: &[NodeId], context: &mut Context) -> Vec<(String, NodeId)> {
-        let (n, m) = (self.reduced.states.len(), self.reduced.pairs.len());
+        let (n, m) = (self.reduced.rates.len(), self.reduced.pairs.len());
         let inputs: Vec<NodeId> =
             (1..=n + m).map(|slot| context.graph.input(slot)).chain(signals.iter().copied()).collect();
         let row = |wanted: Quantity| self.reduced.quantities.iter().find(|(quantity, _)| *quantity == wanted);
