@@ -13,6 +13,7 @@
 //! numerically what is left of them may not be zero (steps of neighbours end at different times). Such intervals are counted and never
 //! averaged away. Error bars are standard errors of means over `batches` parts of the run.
 
+use super::range::Random;
 use super::{Make, March, Stop, StudyError};
 use carom::{Key, State};
 use serde::Serialize;
@@ -225,9 +226,15 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// The axes in the plane; directions without any symmetry in higher dimensions, where axes may lie in subspaces that never mix.
     pub(super) fn new(dimension: usize, size: usize) -> Frame {
-        let unit = |i: usize| (0..dimension).map(|j| if i == j { 1.0 } else { 0.0 }).collect();
-        Frame { columns: (0..size).map(unit).collect(), logs: vec![0.0; size], dimension }
+        let mut random = Random::new(1, dimension as u64);
+        let unit = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
+        let mut entry = |i, j| if dimension > 2 { random.uniform() - 0.5 } else { unit(i, j) };
+        let columns = (0..size).map(|i| (0..dimension).map(|j| entry(i, j)).collect()).collect();
+        let mut frame = Frame { columns, logs: vec![0.0; size], dimension };
+        frame.orthonormalise();
+        frame
     }
 
     /// Column `i` becomes the difference of two states over `epsilon`.
