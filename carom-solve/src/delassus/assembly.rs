@@ -48,7 +48,9 @@ impl Delassus {
             (..=FEW, _) => self.assemble_few(p, offset),
             _ => self.assemble_many(p, offset),
         }
-        self.stamp = STAMP.fetch_add(1, Ordering::Relaxed);
+        if laws > 1 {
+            self.stamp = STAMP.fetch_add(1, Ordering::Relaxed);
+        }
         self.summarise();
     }
 
