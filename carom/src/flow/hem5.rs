@@ -14,8 +14,8 @@
 //!     e₁ = y⁺ − (Q₈, V₈),   e₂ = y⁺ − y − h (5/2 (V₇, A₇) − 3/2 (V₈, A₈)),   err = |e₁|² / (|e₁| + |e₂|/100) = O(h⁵)      (4)
 //! ```
 
-use super::acceleration::Acceleration;
-use super::held::HeldRows;
+use super::acceleration::{Acceleration, size_of};
+use super::held::{HeldRow, HeldRows};
 use super::phase::Phase;
 use super::ranked::RankedLu;
 use crate::model::Constancy;
@@ -84,7 +84,7 @@ pub struct Hem5 {
     prepared: Option<u64>, // phase for which W holds, where it is constant
     /// Whether the rows held were dependent at a stage.
     pub is_deficient: bool,
-    /// Largest residual of (3) at a stage where they were, relative to the right-hand side [-].
+    /// By how much they contradicted each other then, relative to the terms of (3) [-].
     pub contradiction: f64,
 }
 
@@ -187,9 +187,11 @@ impl Hem5 {
             self.x.push(-u / weight);
         }
         if self.is_deficient {
-            let size = self.x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-            let missed = self.system.solve_checked(&mut self.x);
-            self.contradiction = self.contradiction.max(missed / size.max(f64::MIN_POSITIVE));
+            let terms = |held: &HeldRow| {
+                size_of(self.next.rows.row(held.row), &self.increment) + self.next.drift[held.row].abs()
+            };
+            let size = self.held.rows.iter().map(terms).fold(f64::MIN_POSITIVE, f64::max) / weight;
+            self.contradiction = self.contradiction.max(self.system.solve_checked(&mut self.x) / size);
         } else {
             self.system.solve(&mut self.x);
         }

@@ -9,6 +9,9 @@
 
 use crate::{Mechanical, State};
 
+/// An increment of less than this part of positions has lost too many digits for derivatives.
+const SHORT: f64 = 1e-9;
+
 /// Pieces in which the sign of a quintic is looked at.
 const PIECES: usize = 8;
 
@@ -132,6 +135,8 @@ pub struct Hermite {
     h: f64,
     c: Vec<Quintic>, // (n) increments from the start
     increment: Vec<f64>,
+    change: Vec<f64>, // (n) of velocities
+    is_short: bool,   // whether the increment is mostly rounding: then the motion is taken on a line
 }
 
 impl Hermite {
@@ -141,6 +146,10 @@ impl Hermite {
         self.h = h;
         self.increment.resize(start.0.v.len(), 0.0);
         model.difference(&start.0.q, &end.0.q, &mut self.increment);
+        let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        self.is_short = h * largest(&start.0.v).max(largest(&end.0.v)) <= SHORT * largest(&start.0.q);
+        self.change.clear();
+        self.change.extend(start.0.v.iter().zip(&end.0.v).map(|(a, b)| b - a));
         self.c.clear();
         self.c.extend(
             (0..self.increment.len())
@@ -153,6 +162,14 @@ impl Hermite {
         out.t = self.start.t + s * self.h;
         out.q.clone_from(&self.start.q);
         out.v.clear();
+        if self.is_short || self.h == 0.0 {
+            out.v.extend(self.increment.iter().map(|d| s * d));
+            model.retract(&self.start.q, &out.v, &mut out.q);
+            for (v, (start, change)) in out.v.iter_mut().zip(self.start.v.iter().zip(&self.change)) {
+                *v = start + s * change;
+            }
+            return;
+        }
         out.v.extend(self.c.iter().map(|c| c.at(s)));
         model.retract(&self.start.q, &out.v, &mut out.q);
         for (v, c) in out.v.iter_mut().zip(&self.c) {

@@ -130,6 +130,8 @@ mod tests {
         let mut x = [3.0, 3.0];
         lu.solve(&mut x);
         assert_eq!(x[0] + x[1], 3.0);
+        assert_eq!(lu.solve_checked(&mut [3.0, 5.0]), 2.0);
+        assert_eq!(lu.solve_checked(&mut [3.0, 3.0]), 0.0);
         lu.matrix_mut(1);
         assert!(!lu.factor());
         let mut x = [1.0];

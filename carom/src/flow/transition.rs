@@ -395,6 +395,32 @@ impl Transition {
         Ok(())
     }
 
+    /// Opens the closed contacts that do not carry over a step of `h` although their rows are dependent; returns whether there are any.
+    pub fn thin(
+        &mut self,
+        acceleration: &mut Acceleration,
+        system: &mut System<'_, dyn Mechanical>,
+        (state, h): (&State, f64),
+    ) -> Result<bool, StepError> {
+        acceleration.couple(system.model, state.t, &state.q)?;
+        self.active.clear();
+        for i in 0..acceleration.coupling.len() {
+            if self.holds(acceleration, i) {
+                self.active.push(i);
+            }
+        }
+        self.edge.solve(Sorting::Stage, acceleration, system, (&self.active, state), h)?;
+        self.solves += 1;
+        let mut thinned = false;
+        for (k, &i) in self.active.iter().enumerate() {
+            if !self.edge.carries(k) {
+                self.phase.set(acceleration.coupling.pairs[i].key, Mode::Open);
+                thinned = true;
+            }
+        }
+        Ok(thinned)
+    }
+
     /// Changes of mode as events.
     fn announce(&mut self, acceleration: &Acceleration, state: &State) {
         if self.phase.version() == self.last.version() {

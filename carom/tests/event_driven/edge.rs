@@ -148,3 +148,33 @@ fn a_convex_edge_lets_go() {
     let slow = run(slope.model(-0.1, 0.0), EventDriven::default(), 1.2, 0.1);
     assert!(slow.events.is_empty());
 }
+
+/// Two grounds that are one up to x = 0 and part there to third order: the contacts are redundant until the upper one carries alone.
+#[test]
+fn redundant_grounds_part() {
+    struct Parting;
+    impl Functions for Parting {
+        fn kinetic<D: Scalar>(&self, _t: D, _q: &[D], v: &[D]) -> D {
+            (v[0] * v[0] + v[1] * v[1]) * 0.5
+        }
+        fn potential<D: Scalar>(&self, _t: D, q: &[D]) -> D {
+            q[0] * G
+        }
+        fn outputs<D: Scalar>(&self, _t: D, q: &[D], out: &mut [D]) {
+            out[0] = q[0];
+            out[1] = if q[1].re() > 0.0 { q[0] - q[1] * q[1] * q[1] } else { q[0] };
+        }
+        fn laws(&self) -> Vec<NamedLaw> {
+            ["lower", "upper"].map(|name| NamedLaw::new(name, Law::Unilateral)).to_vec()
+        }
+    }
+    for h in [0.013, 0.1, 0.7] {
+        let model = DualLagrangian::new(Parting, State::new(0.0, &[0.0, -1.0], &[0.0, 2.0])).unwrap();
+        let log = run(model, EventDriven::default(), 0.8, h);
+        assert!(log.of(EventKind::HandOver).is_empty(), "{h}");
+        let jumps = log.of(EventKind::Impact).iter().map(|e| (e.after.v[0] - e.before.v[0]).abs()).fold(0.0, f64::max);
+        assert!(jumps < 1e-6 && log.instants().len() < 5, "{h}: {jumps:e} {:?}", log.instants());
+        let (end, drift) = (log.last(), (log.energy[0] - log.energy[log.energy.len() - 1]).abs());
+        assert!((end.q[0] - end.q[1].powi(3)).abs() < 1e-8 && drift < 1e-7, "{h}: {end:?} {drift:e}");
+    }
+}

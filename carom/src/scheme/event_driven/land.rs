@@ -129,12 +129,11 @@ impl EventDriven {
     /// A gap at `end` that was passed unseen.
     pub(super) fn passed(&self, w: &Work) -> Option<(Key, f64)> {
         let limit = (PASSED.0 * self.geps.unwrap_or(0.0)).max(PASSED.1);
-        let deepest = w.end.traces.iter().enumerate().filter(|(_, t)| t.is_open).find_map(|(i, trace)| {
+        w.end.traces.iter().enumerate().filter(|(_, t)| t.is_open).find_map(|(i, trace)| {
             let start = w.start.find(trace.key, i).map_or(0.0, |start| start.y[0].min(0.0));
             let allowed = limit.max(PASSED.0 * trace.noise);
             (trace.y[0] < start - allowed).then_some((trace.key, trace.y[0]))
-        });
-        deepest
+        })
     }
 
     /// Impact or change of mode at `end`, and the phase after it.

@@ -73,10 +73,12 @@ impl Work {
             first = self.scan_gaps(system, h)?;
             self.sample(system, 0.5)?;
         }
-        if watched && (self.end.is_changed(&self.start) || self.middle.is_changed(&self.start) || self.comes_near()) {
-            if let Some(s) = self.scan_monitors(system)?.filter(|s| *s < first.place()) {
-                first = Outcome::Change { s };
-            }
+        let suspicious = self.end.is_changed(&self.start) || self.middle.is_changed(&self.start) || self.comes_near();
+        if watched
+            && suspicious
+            && let Some(s) = self.scan_monitors(system)?.filter(|s| *s < first.place())
+        {
+            first = Outcome::Change { s };
         }
         Ok(first)
     }
@@ -101,12 +103,14 @@ impl Work {
         for (i, start) in self.start.traces.iter().enumerate() {
             let Some((quintic, level)) = self.quintic(i, h) else { continue };
             let end = self.end.find(start.key, i).map_or(start.noise, |end| end.noise);
-            let noise = 2.0 * start.noise.min(end);
+            let mut noise = 2.0 * start.noise.min(end);
             let released = start.y[0] <= level + self.touch.max(noise);
-            if let Some(found) = quintic.descent(level, noise, released) {
-                if found.s < first.place() {
-                    first = Outcome::Gap { key: start.key, s: found.s, is_top: found.is_top };
-                }
+            // one that stays at its wall without being held, as redundant ones do, trembles by the rounding of positions
+            if released && start.y[1].abs() <= self.transition.resolution.speed {
+                noise = noise.max(self.touch);
+            }
+            if let Some(found) = quintic.descent(level, noise, released).filter(|found| found.s < first.place()) {
+                first = Outcome::Gap { key: start.key, s: found.s, is_top: found.is_top };
             }
         }
         first
@@ -204,13 +208,11 @@ impl Work {
         }
         let Some((mut a, mut b)) = bracket else { return Ok(None) };
         std::mem::swap(&mut self.right, &mut self.middle);
-        let mut since = 0;
-        for _ in 0..40 {
+        for trial in 0..40 {
             if b - a <= 1e-9 {
                 break;
             }
-            let s = if since % 3 == 2 { 0.5 * (a + b) } else { a + (b - a) * self.predict().clamp(0.02, 0.98) };
-            since += 1;
+            let s = if trial % 3 == 2 { 0.5 * (a + b) } else { a + (b - a) * self.predict().clamp(0.02, 0.98) };
             self.sample(system, s)?;
             if self.middle.is_changed(&self.start) {
                 b = s;

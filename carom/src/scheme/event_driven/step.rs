@@ -1,6 +1,7 @@
 //! The parts of a step: where it starts, the smooth motion with its rejections, and what is left to another scheme.
 
-use super::options::{Control, Dense, EventDriven};
+use super::control::Judgement;
+use super::options::{Control, Dense, EventDriven, Flow};
 use super::search::Outcome;
 use super::{Certificate, Crowd, MoreauJean, Resolution, Work};
 use crate::flow::Mode;
@@ -12,6 +13,12 @@ const TRIALS: u32 = 100;
 
 /// A gap of the size L of positions is closed up to this part of it.
 const TOUCH: f64 = 16.0 * f64::EPSILON;
+
+/// Constraints that are dependent and miss each other by more than this part of their terms contradict each other.
+const CONTRADICTION: f64 = 1e-10;
+
+/// A step shorter than this is none [s].
+const LEAST: f64 = 1e-290;
 
 /// A slip that stops within this time has stopped [s].
 const STOP: f64 = 1e-12;
@@ -118,7 +125,16 @@ impl EventDriven {
         system: &mut System<'_, dyn Mechanical>,
         length: f64,
     ) -> Result<Option<Outcome>, StepError> {
-        self.advance(w, system, length)?;
+        let moved = self.advance(w, system, length);
+        if w.hem5.contradiction > CONTRADICTION && self.flow == Flow::Hem5 {
+            let at = (&w.start.state, length);
+            if w.transition.thin(&mut w.acceleration, system, at)? {
+                w.aim(system)?;
+                w.judged = Judgement { accepted: false, factor: 1.0, error: f64::INFINITY };
+                return Ok(None);
+            }
+        }
+        moved?;
         let ends = (&w.start.state, &w.end.state);
         let error = match (&w.fehlberg, self.control) {
             (_, Control::Fixed) => 0.0,
@@ -160,7 +176,7 @@ impl EventDriven {
         if self.passed(w).is_some() {
             return Ok(None);
         }
-        if self.dense == Dense::Order4 {
+        if self.dense == Dense::Order4 && advanced >= LEAST {
             self.extend(w, system, advanced)?;
         }
         self.book(w, system, advanced)?;
@@ -202,6 +218,11 @@ impl EventDriven {
         h: f64,
     ) -> Result<(), StepError> {
         let (phase, from, to) = (&w.transition.phase, &w.start.state, &mut w.end.state);
+        // an event at the start: constraints at the velocity level cannot be divided by no time
+        if h < LEAST {
+            to.copy_from(from);
+            return Ok(());
+        }
         match &mut w.fehlberg {
             Some(stages) => stages.advance(system.model, phase, from, h, to),
             None => {
