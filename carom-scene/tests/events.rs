@@ -1,6 +1,6 @@
 //! Events and regions of model files, with every scheme.
 
-use carom::SCHEMES;
+use carom::scheme::{Family, SCHEMES};
 use carom::simulation::{Action, Direction};
 use carom_scene::{Overrides, Scene, from_str, schema};
 
@@ -108,7 +108,7 @@ fn contacts_count_in_their_regions_with_every_scheme() {
         let solution = scene.simulation().unwrap().record().unwrap_or_else(|e| panic!("{scheme}: {e}"));
         solution.q(solution.len() - 1)[0]
     };
-    for row in SCHEMES {
+    for row in SCHEMES.iter().filter(|row| row.family == Family::Mechanical) {
         let name = row.info.name;
         // on the table, in the air and on the floor; schemes of first order are off by a step
         for (end, expected) in [(0.45, 0.0), (0.7, -0.5 * 9.81 * 0.04), (1.0, -0.5)] {

@@ -58,6 +58,9 @@ const COMBINATIONS: usize = 4096;
 /// Sweeps that are tried before the pivots of small planar problems.
 const FEW: usize = 2;
 
+/// Residual of their result: that of the pivots.
+const EXACT: f64 = 1e-14;
+
 /// How often a rung is repeated with a smaller tolerance because the full error asks for it.
 const REPEATED: usize = 4;
 
@@ -307,7 +310,8 @@ impl Auto {
             Rung::ClosedForm => self.one_law(problem, z),
             Rung::Lemke => self.lemke.solve(problem, z),
             Rung::NewtonMin => self.newton_min.solve(problem, z),
-            Rung::FewSweeps => self.nsgs.sweep_at_most(FEW, tolerance, problem, z),
+            // as accurate as the pivots that would follow
+            Rung::FewSweeps => self.nsgs.sweep_at_most(FEW, tolerance.min(EXACT), problem, z),
             Rung::Sweeps => {
                 let interior = &mut self.interior;
                 let mut budget: Option<f64> = None;

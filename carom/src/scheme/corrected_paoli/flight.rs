@@ -65,10 +65,11 @@ impl CorrectedPaoli {
         members.clear();
         paths.clear();
         for (i, pair) in here.pairs.iter().enumerate() {
-            if is_contact(pair.law) {
+            // outside its region a contact has no path
+            if is_contact(pair.law) && here.is_present(i) {
                 let velocity = u[here.offset[i]];
                 paths.push(Path { key: pair.key, gap: pair.gap, velocity, ..Path::default() });
-            } else {
+            } else if !is_contact(pair.law) {
                 members.push(i);
             }
         }

@@ -61,7 +61,8 @@ impl CorrectedPaoli {
         let free = |key| !w.paths.iter().any(|path| path.key == key && path.held);
         let approaching = w.touch.pairs.iter().enumerate().filter_map(|(i, pair)| {
             let velocity = w.before[w.touch.offset[i]];
-            (is_contact(pair.law) && free(pair.key) && velocity < 0.0).then_some((pair.gap, velocity))
+            let counts = is_contact(pair.law) && w.touch.is_present(i);
+            (counts && free(pair.key) && velocity < 0.0).then_some((pair.gap, velocity))
         });
         approaching.min_by(|a, b| (a.0 / -a.1).total_cmp(&(b.0 / -b.1)))
     }
@@ -102,14 +103,14 @@ impl CorrectedPaoli {
         // the first to close counts as touching, wherever rounding leaves it
         let least = |(i, pair): (usize, &crate::Pair)| {
             let approaches = is_contact(pair.law) && before[touch.offset[i]] < 0.0;
-            approaches.then_some(pair.gap)
+            approaches.then_some(touch.gap(i))
         };
         let first = touch.pairs.iter().enumerate().filter_map(least).fold(f64::INFINITY, f64::min);
         for (i, pair) in touch.pairs.iter().enumerate() {
             let path = paths.get(i).filter(|p| p.key == pair.key).or(paths.iter().find(|p| p.key == pair.key));
             let held = path.is_some_and(|path| path.held);
             let takes_part = match pair.law {
-                law if is_contact(law) => held || pair.gap <= self.activation.max(first),
+                law if is_contact(law) => held || touch.gap(i) <= self.activation.max(first),
                 carom_solve::Law::Equality => true,
                 _ => false,
             };

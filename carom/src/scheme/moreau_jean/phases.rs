@@ -112,9 +112,10 @@ impl MoreauJean {
             }
         }
         self.place_theta(w, model, from, to);
-        // a model that shares work between tangents and forces does it here
-        self.factor(w, model)?;
+        // the matrix first: a model may share work between tangents and forces; but a force that is no number is the better error
+        let factored = self.factor(w, model);
         model.force(w.at_theta.t, &w.at_theta.q, &w.at_theta.v, &mut w.force)?;
+        factored?;
         w.balance.fill(0.0);
         if extrapolates {
             for (d, (a, b)) in w.increment.iter_mut().zip(to.v.iter().zip(&from.v)) {
