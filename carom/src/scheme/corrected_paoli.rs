@@ -320,6 +320,7 @@ impl CorrectedPaoli {
         // laws and rows of `here` are those of the reactions; gaps differ after impacts only
         if w.constancy.rows && w.here.is_filled() {
             w.here.pairs.clone_from(&w.reactions.coupling.pairs);
+            w.here.region.clone_from(&w.reactions.coupling.region);
             w.here.drift.clone_from(&w.reactions.coupling.drift);
         } else {
             w.here.copy_from(&w.reactions.coupling);
