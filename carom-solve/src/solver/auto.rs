@@ -8,6 +8,7 @@
 //! | no friction, up to 400 rows | Lemke, Newton-min, Gauss-Seidel while it pays, interior point, enumeration |
 //! | no friction, up to 1000 rows | Newton-min, Lemke, Gauss-Seidel while it pays, interior point |
 //! | no friction, larger | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
+//! | planar friction, two laws | Lemke, Gauss-Seidel while it pays, interior point, enumeration |
 //! | planar friction, up to 24 rows | two sweeps of Gauss-Seidel, Lemke, Gauss-Seidel while it pays, interior point, enumeration |
 //! | planar friction, larger | Gauss-Seidel while it pays, interior point, Lemke up to 400 rows, Gauss-Seidel |
 //! | spatial friction | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
@@ -136,6 +137,7 @@ fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
         (_, _, false, ..=400) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
         (_, _, false, ..=1000) => &[NewtonMin, Lemke, Sweeps, InteriorPoint],
         (_, _, false, _) => &[Sweeps, InteriorPoint, AllSweeps],
+        (..=2, _, true, _) => &[Lemke, Sweeps, InteriorPoint, Enumeration],
         (_, _, true, ..=24) => &[FewSweeps, Lemke, Sweeps, InteriorPoint, Enumeration],
         (_, _, true, ..=400) => &[Sweeps, InteriorPoint, Lemke, AllSweeps],
         (_, _, true, _) => &[Sweeps, InteriorPoint, AllSweeps],

@@ -311,7 +311,8 @@ impl Watch {
             return true;
         }
         if sweeps >= self.next {
-            self.next = if sweeps < 4 { sweeps + 1 } else { sweeps + (sweeps / 4).max(4) };
+            // one sweep may be enough; after that a solution shows in the change of the sweep that follows
+            self.next = if sweeps < 4 { 4 } else { sweeps + (sweeps / 4).max(4) };
             return true;
         }
         false
