@@ -16,7 +16,7 @@ pub mod hem5;
 pub mod hermite;
 pub mod phase;
 pub mod projection;
-mod ranked;
+pub(crate) mod ranked;
 pub mod stages;
 pub mod tableau;
 pub mod transition;
