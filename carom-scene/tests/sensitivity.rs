@@ -48,6 +48,12 @@ fn load(text: &str) -> Scene {
     from_str("test.toml", text, &overrides).unwrap_or_else(|all| panic!("{}", all[0]))
 }
 
+/// As `flow`, with the number of contacts that came to rest or to stick in place of the impacts: what lands on a floor may do so twice.
+fn rough_flow(s: &mut Sensitivity, from: &State, end: f64) -> (Vec<f64>, u64) {
+    let (x, _) = flow(s, from, end);
+    (x, s.passage.rests + 100 * s.passage.sticks)
+}
+
 /// The state after the time T, and how many impacts there were.
 fn flow(s: &mut Sensitivity, from: &State, end: f64) -> (Vec<f64>, u64) {
     s.set_columns(0);
@@ -90,7 +96,8 @@ impl Draw {
 
 fn relative(found: &[Vec<f64>], exact: &[Vec<f64>]) -> f64 {
     let largest = |all: &[Vec<f64>]| all.iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
-    let miss = found.iter().zip(exact).flat_map(|(a, b)| a.iter().zip(b)).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
+    let miss =
+        found.iter().zip(exact).flat_map(|(a, b)| a.iter().zip(b)).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
     miss / largest(exact)
 }
 
@@ -102,7 +109,11 @@ fn ten_random_segments_of_two_degrees_with_two_contacts() {
     let (mut done, mut impacts, mut both) = (0, 0, 0);
     let mut worst = 0.0f64;
     while done < 10 {
-        let from = State::new(0.3 * draw.next(), &[0.2 * draw.next(), 0.4 * draw.next()], &[2.0 * draw.next(), 3.0 * draw.next()]);
+        let from = State::new(
+            0.3 * draw.next(),
+            &[0.2 * draw.next(), 0.4 * draw.next()],
+            &[2.0 * draw.next(), 3.0 * draw.next()],
+        );
         let end = from.t + 2.2 + 0.5 * draw.next();
         let exact: Option<Vec<Vec<f64>>> =
             (0..4).map(|k| difference(|by| flow(&mut s, &moved(&from, k, by), end), 1e-4)).collect();
@@ -131,18 +142,19 @@ fn ten_random_segments_of_two_degrees_with_two_contacts() {
 fn derivatives_by_parameters() {
     let scene = load(CART);
     let names = ["m", "L", "om", "d", "w", "e1"];
-    let from = State::new(0.1, &[0.05, 0.3], &[-1.2, 2.5]);
+    let from = State::new(0.1, &[0.05, 0.3], &[2.0, 2.5]);
     let end = 2.6;
     let mut s = scene.sensitivity(&names).unwrap();
     s.restart(&from);
     s.advance(end).unwrap();
-    assert!(s.passage.impacts >= 3 && s.passage.slowest > 0.1, "{:?}", s.passage);
+    assert!(s.passage.by_contact.len() == 2 && s.passage.slowest > 0.1, "{:?}", s.passage);
     let found: Vec<Vec<f64>> = s.columns().skip(4).map(|c| c[..4].to_vec()).collect();
     let exact: Vec<Vec<f64>> = names
         .iter()
         .map(|name| {
             let value = scene.parameter(name).unwrap();
-            let map = |by: f64| flow(&mut scene.with(&[(name, value + by)]).unwrap().sensitivity(&[]).unwrap(), &from, end);
+            let map =
+                |by: f64| flow(&mut scene.with(&[(name, value + by)]).unwrap().sensitivity(&[]).unwrap(), &from, end);
             difference(map, 1e-4).unwrap()
         })
         .collect();
@@ -190,9 +202,8 @@ fn oscillator_against_the_closed_form() {
         let (c, d, decay) = ((wd * time).cos(), (wd * time).sin(), (-al * time).exp());
         [[decay * (c + al / wd * d), decay * d / wd], [-decay * d / wd, decay * (c - al / wd * d)]]
     };
-    let product = |a: [[f64; 2]; 2], b: [[f64; 2]; 2]| {
-        [0, 1].map(|i| [0, 1].map(|j| a[i][0] * b[0][j] + a[i][1] * b[1][j]))
-    };
+    let product =
+        |a: [[f64; 2]; 2], b: [[f64; 2]; 2]| [0, 1].map(|i| [0, 1].map(|j| a[i][0] * b[0][j] + a[i][1] * b[1][j]));
     let saltation = [[-e, 0.0], [(1.0 + e) * ((om * t).cos() - um) / v, -e]];
     let exact = product(phi(3.0 - t), product(saltation, phi(t)));
     s.advance(3.0).unwrap();
@@ -260,19 +271,20 @@ fn friction_with_a_closed_contact() {
         s.restart(&from);
         s.advance(end).unwrap();
         let (sticks, impacts) = (s.passage.sticks, s.passage.impacts);
-        eprintln!("{:?} {:?}", s.passage, s.state());
         // along the constraint: dy = 0.2 x dx, dy' = 0.2 v dx + 0.2 x dv
         let all: Vec<Vec<f64>> = s.columns().map(<[f64]>::to_vec).collect();
         let along = |d: [f64; 4]| (0..4).map(|i| (0..4).map(|j| all[j][i] * d[j]).sum()).collect::<Vec<f64>>();
         let mut found = vec![along([1.0, 0.0, 0.0, 0.3]), along([0.0, 0.0, 1.0, 0.0])];
         found.extend(all[4..].iter().map(|c| c[..4].to_vec()));
         let mut exact = vec![
-            difference(|by| flow(&mut s, &start(by, 1.5), end), 1e-4).unwrap(),
-            difference(|by| flow(&mut s, &start(0.0, 1.5 + by), end), 1e-4).unwrap(),
+            difference(|by| rough_flow(&mut s, &start(by, 1.5), end), 1e-4).unwrap(),
+            difference(|by| rough_flow(&mut s, &start(0.0, 1.5 + by), end), 1e-4).unwrap(),
         ];
         for name in ["mu", "a", "e"] {
             let value = scene.parameter(name).unwrap();
-            let map = |by: f64| flow(&mut scene.with(&[(name, value + by)]).unwrap().sensitivity(&[]).unwrap(), &from, end);
+            let map = |by: f64| {
+                rough_flow(&mut scene.with(&[(name, value + by)]).unwrap().sensitivity(&[]).unwrap(), &from, end)
+            };
             exact.push(difference(map, 1e-4).unwrap());
         }
         let miss = relative(&found, &exact);

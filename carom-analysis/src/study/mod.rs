@@ -10,6 +10,7 @@ mod march;
 pub mod orbit_points;
 pub mod parallel;
 pub mod range;
+pub mod saltation;
 
 pub use march::{March, Strike};
 

@@ -71,11 +71,7 @@ pub struct EquationTangent {
 
 impl EquationTangent {
     /// From the expressions of a model whose parameters `live` are inputs; `coefficients` are restitution and friction of each law.
-    pub fn new(
-        mut source: Source,
-        live: Live,
-        coefficients: &[[NodeId; 2]],
-    ) -> Result<EquationTangent, EquationError> {
+    pub fn new(mut source: Source, live: Live, coefficients: &[[NodeId; 2]]) -> Result<EquationTangent, EquationError> {
         let d = Derived::of(&mut source)?;
         let (n, graph) = (source.coordinates.len(), &source.graph);
         let regions = source.laws.iter().enumerate().filter_map(|(k, law)| Some((k, law.region?)));

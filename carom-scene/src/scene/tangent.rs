@@ -93,7 +93,8 @@ impl Scene {
         context.coordinates = self.coordinates.clone();
         let mut live = Live::default();
         for name in parameters {
-            let value = self.parameter(name).ok_or_else(|| BuildError::Tangent(format!("unknown parameter `{name}`")))?;
+            let value =
+                self.parameter(name).ok_or_else(|| BuildError::Tangent(format!("unknown parameter `{name}`")))?;
             if context.all.declare_parameter(name).is_err() {
                 return Err(BuildError::Tangent(format!("the parameter `{name}` is named twice")));
             }

@@ -192,7 +192,13 @@ impl Jump {
     }
 
     /// `dv ← dv⁺` of (3), (4) along (dt, dq, dv⁻, dp) = (dt, column).
-    pub fn apply(&mut self, field: &mut Field, coupling: &Coupling, dt: f64, column: &mut [f64]) -> Result<(), ModelError> {
+    pub fn apply(
+        &mut self,
+        field: &mut Field,
+        coupling: &Coupling,
+        dt: f64,
+        column: &mut [f64],
+    ) -> Result<(), ModelError> {
         let n = field.n;
         let at = (self.t, &self.q[..], &self.before[..]);
         let along = Along { t: dt, q: &column[..n], v: &column[n..2 * n], p: &column[2 * n..] };
@@ -218,7 +224,9 @@ impl Jump {
                 Kind::Normal { law, e, .. } => {
                     let approach = coupling.rows.dot(line.row, &self.before) + coupling.drift[line.row];
                     let change = if e > 0.0 { self.coupling.restitution[law] * approach } else { 0.0 };
-                    -(there + own(line.row, &self.after)) - e * (dot(&line.c, dv) + own(line.row, &self.before)) - change
+                    -(there + own(line.row, &self.after))
+                        - e * (dot(&line.c, dv) + own(line.row, &self.before))
+                        - change
                 }
                 Kind::Zero => -(there + own(line.row, &self.after)),
                 Kind::Turn { across, .. } => {

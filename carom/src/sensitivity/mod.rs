@@ -214,6 +214,12 @@ impl Sensitivity {
         Ok(self.field.rate(ended, (*t, q, v), out)?)
     }
 
+    /// The columns lose what the contacts that are closed now do not allow: gaps and velocities along them cannot differ.
+    pub fn conform(&mut self) -> Result<(), SensitivityError> {
+        let (_, ended) = self.stepper.work().phases();
+        Ok(self.saltation.conform(&mut self.field, ended, self.stepper.from(), &mut self.columns)?)
+    }
+
     /// Carries the motion and the frame to the time `until`.
     pub fn advance(&mut self, until: f64) -> Result<(), SensitivityError> {
         for _ in 0..STEPS {

@@ -149,6 +149,26 @@ impl Saltation {
         Ok(())
     }
 
+    /// Columns along the constraints of a phase, at a state of it.
+    pub fn conform(
+        &mut self,
+        field: &mut Field,
+        phase: &Phase,
+        state: &State,
+        columns: &mut [f64],
+    ) -> Result<(), ModelError> {
+        if phase.is_free() {
+            return Ok(());
+        }
+        field.model.couple(state.t, &state.q, &mut self.coupling)?;
+        self.jump.rest(field, &self.coupling, state, phase)?;
+        for column in columns.chunks_exact_mut(field.size()) {
+            self.jump.close(field, &self.coupling, column)?;
+            self.jump.apply(field, &self.coupling, 0.0, column)?;
+        }
+        Ok(())
+    }
+
     /// The function that decides when the event happens.
     fn guard(&mut self, begun: &Phase, ended: &Phase, events: &[Event], passage: &mut Passage) -> Guard {
         let coupling = &self.coupling;
@@ -161,7 +181,11 @@ impl Saltation {
             let row = coupling.offset[i];
             let u = coupling.rows.dot(row, &event.before.v) + coupling.drift[row];
             let plain = events.iter().filter(|e| e.kind == EventKind::Impact).count() == 1;
-            passage.impact(coupling.pairs[i].key, u.abs(), plain && begun.is_free() && coupling.pairs[i].law == Law::Unilateral);
+            passage.impact(
+                coupling.pairs[i].key,
+                u.abs(),
+                plain && begun.is_free() && coupling.pairs[i].law == Law::Unilateral,
+            );
             if mode(begun, i) == Mode::Open && event.before == events[0].before && u < 0.0 {
                 approaching += 1;
                 if u < guard.1 {
