@@ -120,6 +120,8 @@ pub struct BifurcationArguments {
 /// How exponents are computed.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExponentMethod {
+    /// Infinitely small perturbations: variational flow and saltation matrices, event-driven.
+    Saltation,
     /// Neighbouring trajectories at a finite distance, with any scheme.
     Perturbation,
 }
@@ -129,7 +131,7 @@ pub struct LyapunovArguments {
     #[command(flatten)]
     pub study: StudyArguments,
     /// How exponents are computed.
-    #[arg(long, value_enum, default_value_t = ExponentMethod::Perturbation)]
+    #[arg(long, value_enum, default_value_t = ExponentMethod::Saltation)]
     pub method: ExponentMethod,
     /// Period of the forcing [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter `period`].
     #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
@@ -143,7 +145,7 @@ pub struct LyapunovArguments {
     /// Intervals before the measurement.
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
     pub transient: u64,
-    /// Size of the perturbations.
+    /// With --method perturbation: size of the perturbations.
     #[arg(long, value_name = "EPS", default_value_t = 1e-7, allow_negative_numbers = true)]
     pub eps: f64,
     /// Number of exponents, the largest first [default: all].

@@ -16,6 +16,7 @@ use crate::failure::{Failure, print};
 use crate::progress::watch_for_interrupts;
 use crate::run::stem;
 use arguments::StudyArguments;
+use carom::sensitivity::Sensitivity;
 use carom_analysis::report::Report;
 use carom_analysis::study::StudyError;
 use carom_analysis::study::bifurcation::Observe;
@@ -61,6 +62,39 @@ fn load_equal_steps(arguments: &StudyArguments, study: &str) -> Result<Setting, 
     }
     let overrides = carom_scene::Overrides { adaptive: Some("off".into()), ..scene.overrides().clone() };
     Ok(Setting { scene: scene.with_overrides(&overrides).map_err(Failure::Model)?, folder })
+}
+
+/// Loads the model of a study that differentiates motions: the scheme is event-driven, with the options of the file if it is there.
+fn load_event_driven(arguments: &StudyArguments, study: &str) -> Result<Setting, Failure> {
+    let Setting { scene, folder } = load(arguments, study)?;
+    if scene.family != carom::scheme::Family::Mechanical {
+        return Err(Failure::usage(
+            "the study needs a mechanical model, this one is of first order",
+            "see docs/studies.md",
+        ));
+    }
+    if scene.scheme.name == "event-driven" {
+        return Ok(Setting { scene, folder });
+    }
+    if arguments.scheme.is_some() {
+        let message = format!(
+            "derivatives go through impacts with the scheme `event-driven` alone, not with `{}`",
+            scene.scheme.name
+        );
+        return Err(Failure::usage(message, "leave out --scheme, or take `carom lyapunov --method perturbation`"));
+    }
+    let overrides = carom_scene::Overrides {
+        scheme: Some("event-driven".into()),
+        adaptive: scene.adaptive.is_some().then(|| "off".into()),
+        step: if scene.adaptive.is_some() { arguments.step.or(Some(scene.span.step)) } else { arguments.step },
+        ..scene.overrides().clone()
+    };
+    Ok(Setting { scene: scene.with_overrides(&overrides).map_err(Failure::Model)?, folder })
+}
+
+/// The motion of a scene with its derivatives.
+fn sensitivity(scene: &Scene, parameters: &[&str]) -> Result<Sensitivity, Failure> {
+    scene.sensitivity(parameters).map_err(|error| Failure::usage(error.to_string(), "see docs/studies.md"))
 }
 
 /// Makes the folder; what stands in files of these names is of an earlier study.

@@ -85,6 +85,24 @@ impl Scene {
         })
     }
 
+    /// The value of an expression of parameters, and its derivative by one of them.
+    ///
+    /// # Errors
+    /// Fails for unknown parameters, and for expressions that are not of parameters alone.
+    pub fn slope(&self, text: &str, parameter: &str) -> Result<(f64, f64), BuildError> {
+        let mut context = Context::new(Diagnostics::default());
+        let live = self.declare(&[parameter], &mut context)?;
+        let lost = || BuildError::Tangent(format!("{text:?} is not an expression of parameters"));
+        let node = context.graph.expression(text, &context.all).map_err(|_| lost())?;
+        let slot = context.all.slots() - 1;
+        let slope = context.graph.derivative(node, slot);
+        let bound = context.graph.bind_all(&[node, slope], &[(slot, live.values[0])]);
+        match [bound[0], bound[1]].map(|node| context.graph.is_constant(node)) {
+            [Some(value), Some(slope)] => Ok((value, slope)),
+            _ => Err(lost()),
+        }
+    }
+
     /// Declares time, coordinates and parameters: those named as inputs, those that follow from them as expressions, the rest as numbers.
     fn declare(&self, parameters: &[&str], context: &mut Context) -> Result<Live, BuildError> {
         let _ = context.all.declare_time();

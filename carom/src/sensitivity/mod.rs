@@ -45,12 +45,27 @@ pub enum SensitivityError {
     Unequal { positions: usize, velocities: usize },
 }
 
+/// An impact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Strike {
+    /// Time [s].
+    pub t: f64,
+    pub contact: Key,
+    /// Normal velocity before [m/s].
+    pub before: f64,
+}
+
+/// Most impacts that are listed one by one.
+const LISTED: usize = 1000;
+
 /// What happened on the way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passage {
     pub impacts: u64,
     /// Impacts of each contact.
     pub by_contact: Vec<(Key, u64)>,
+    /// The first 1000 impacts.
+    pub strikes: Vec<Strike>,
     /// Slowest approach of all impacts [m/s]; infinite without one.
     pub slowest: f64,
     /// Impacts below [`GRAZING`]: derivatives are infinite at zero.
@@ -74,6 +89,7 @@ impl Default for Passage {
         Passage {
             impacts: 0,
             by_contact: Vec::new(),
+            strikes: Vec::new(),
             slowest: f64::INFINITY,
             grazing: 0,
             rests: 0,
@@ -87,7 +103,11 @@ impl Default for Passage {
 }
 
 impl Passage {
-    fn impact(&mut self, key: Key, speed: f64, plain: bool) {
+    fn impact(&mut self, strike: Strike, plain: bool) {
+        let (key, speed) = (strike.contact, strike.before.abs());
+        if self.strikes.len() < LISTED {
+            self.strikes.push(strike);
+        }
         self.impacts += 1;
         self.is_plain &= plain;
         self.slowest = self.slowest.min(speed);
@@ -110,8 +130,9 @@ impl Passage {
     pub fn clear(&mut self) {
         self.by_contact.clear();
         self.rested.clear();
+        self.strikes.clear();
         let (by_contact, rested) = (std::mem::take(&mut self.by_contact), std::mem::take(&mut self.rested));
-        *self = Passage { by_contact, rested, ..Passage::default() };
+        *self = Passage { by_contact, rested, strikes: std::mem::take(&mut self.strikes), ..Passage::default() };
     }
 }
 
@@ -212,6 +233,20 @@ impl Sensitivity {
         let State { t, q, v } = self.stepper.from();
         let (_, ended) = self.stepper.work().phases();
         Ok(self.field.rate(ended, (*t, q, v), out)?)
+    }
+
+    /// Gaps and their rates at the present state, of contacts that count here.
+    pub fn gaps(&mut self) -> Result<Vec<(Key, f64, f64)>, SensitivityError> {
+        let State { t, q, v } = self.stepper.from();
+        self.field.acceleration.couple(&mut *self.field.model, *t, q)?;
+        let coupling = &self.field.acceleration.coupling;
+        let contacts = coupling.pairs.iter().enumerate();
+        let contacts = contacts.filter(|(i, pair)| pair.law != carom_solve::Law::Equality && coupling.is_present(*i));
+        let entry = |(i, pair): (usize, &crate::Pair)| {
+            let row = coupling.offset[i];
+            (pair.key, pair.gap, coupling.rows.dot(row, v) + coupling.drift[row])
+        };
+        Ok(contacts.map(entry).collect())
     }
 
     /// The columns lose what the contacts that are closed now do not allow: gaps and velocities along them cannot differ.

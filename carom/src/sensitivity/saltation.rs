@@ -17,7 +17,7 @@
 
 use super::field::Field;
 use super::jump::Jump;
-use super::{Passage, SensitivityError};
+use super::{Passage, SensitivityError, Strike};
 use crate::flow::{Mode, Phase};
 use crate::model::{Along, CouplingTangent};
 use crate::scheme::{Event, EventKind};
@@ -182,8 +182,7 @@ impl Saltation {
             let u = coupling.rows.dot(row, &event.before.v) + coupling.drift[row];
             let plain = events.iter().filter(|e| e.kind == EventKind::Impact).count() == 1;
             passage.impact(
-                coupling.pairs[i].key,
-                u.abs(),
+                Strike { t: event.t, contact: coupling.pairs[i].key, before: u },
                 plain && begun.is_free() && coupling.pairs[i].law == Law::Unilateral,
             );
             if mode(begun, i) == Mode::Open && event.before == events[0].before && u < 0.0 {
