@@ -32,7 +32,9 @@ pub enum StudyError {
     Option { what: &'static str, value: String, reason: &'static str },
     #[error("the model has {positions} coordinates and {velocities} velocities; perturbations need as many of both")]
     Unequal { positions: usize, velocities: usize },
-    #[error("no periodic orbit was found: Newton's method ends at the distance {residual:.3e} between a state and its image")]
+    #[error(
+        "no periodic orbit was found: Newton's method ends at the distance {residual:.3e} between a state and its image"
+    )]
     NoOrbit { residual: f64 },
     #[error("interrupted")]
     Interrupted,

@@ -18,6 +18,9 @@ use carom_solve::Law;
 use serde_json::json;
 use std::fmt::Write;
 
+/// Tolerance of the motion by saltation: the trace identity holds whatever it is, and the exponents have far larger statistical errors.
+const TOLERANCE: f64 = 1e-7;
+
 /// What was computed, and in which units it is told.
 struct Computed<'a> {
     scene: &'a Scene,
@@ -31,7 +34,7 @@ struct Computed<'a> {
 pub fn lyapunov(arguments: &LyapunovArguments) -> Result<(), Failure> {
     let by_saltation = arguments.method == ExponentMethod::Saltation;
     let Setting { scene, folder } = match by_saltation {
-        true => load_event_driven(&arguments.study, "lyapunov")?,
+        true => load_event_driven(&arguments.study, "lyapunov", TOLERANCE)?,
         false => load_equal_steps(&arguments.study, "lyapunov")?,
     };
     let period = match (&arguments.period, &arguments.interval) {

@@ -1,14 +1,16 @@
-//! Studies of many runs: `carom sweep`, `carom bifurcation`, `carom lyapunov`, `carom basin`.
+//! Studies of many runs: `carom sweep`, `carom bifurcation`, `carom lyapunov`, `carom orbit`, `carom basin`.
 
 pub mod arguments;
 mod basin;
 mod bifurcation;
 mod lyapunov;
+mod orbit;
 mod sweep;
 
 pub use basin::basin;
 pub use bifurcation::bifurcation;
 pub use lyapunov::lyapunov;
+pub use orbit::orbit;
 pub use sweep::sweep;
 
 use crate::examples;
@@ -64,8 +66,9 @@ fn load_equal_steps(arguments: &StudyArguments, study: &str) -> Result<Setting, 
     Ok(Setting { scene: scene.with_overrides(&overrides).map_err(Failure::Model)?, folder })
 }
 
-/// Loads the model of a study that differentiates motions: the scheme is event-driven, with the options of the file if it is there.
-fn load_event_driven(arguments: &StudyArguments, study: &str) -> Result<Setting, Failure> {
+/// Loads the model of a study that differentiates motions: the scheme is event-driven, with the options of the file if it is there, or else
+/// with this tolerance.
+fn load_event_driven(arguments: &StudyArguments, study: &str, tolerance: f64) -> Result<Setting, Failure> {
     let Setting { scene, folder } = load(arguments, study)?;
     if scene.family != carom::scheme::Family::Mechanical {
         return Err(Failure::usage(
@@ -84,12 +87,17 @@ fn load_event_driven(arguments: &StudyArguments, study: &str) -> Result<Setting,
         return Err(Failure::usage(message, "leave out --scheme, or take `carom lyapunov --method perturbation`"));
     }
     let overrides = carom_scene::Overrides {
-        scheme: Some("event-driven".into()),
+        scheme: Some(event_driven(tolerance)),
         adaptive: scene.adaptive.is_some().then(|| "off".into()),
         step: if scene.adaptive.is_some() { arguments.step.or(Some(scene.span.step)) } else { arguments.step },
         ..scene.overrides().clone()
     };
     Ok(Setting { scene: scene.with_overrides(&overrides).map_err(Failure::Model)?, folder })
+}
+
+/// The event-driven scheme with the flow that is quickest between impacts.
+fn event_driven(tolerance: f64) -> String {
+    format!("{{ name = \"event-driven\", flow = \"rkf45\", atol = {tolerance:e}, rtol = {tolerance:e} }}")
 }
 
 /// The motion of a scene with its derivatives.
@@ -223,6 +231,9 @@ fn observer(scene: &Scene, column: Column) -> Option<Observe> {
 fn failed(error: StudyError) -> Failure {
     match error {
         StudyError::Interrupted => Failure::Interrupted,
+        StudyError::NoOrbit { .. } => {
+            Failure::Computation(format!("{error}; try more --transient periods or another --start"))
+        }
         StudyError::Option { .. } => Failure::usage(error.to_string(), "see `carom help` of this command"),
         StudyError::Unequal { .. } => Failure::usage(error.to_string(), "take a model in minimal coordinates"),
         error => Failure::Computation(error.to_string()),

@@ -2,6 +2,7 @@
 
 use carom::State;
 use carom::model::Tangent;
+use carom::scheme::event_driven::Flow;
 use carom::scheme::{EventDriven, Scheme};
 use carom::sensitivity::{Sensitivity, SensitivityError};
 use carom_solve::{Law, Options};
@@ -62,14 +63,14 @@ impl Scene {
     }
 
     /// The motion of this scene with its derivatives by the state and by the parameters named. It is event-driven, with the options of the
-    /// scene where its scheme is that one.
+    /// scene where its scheme is that one, and to 1e-8 otherwise.
     ///
     /// # Errors
     /// As [`Scene::tangent`], and where the scheme does not take the model.
     pub fn sensitivity(&self, parameters: &[&str]) -> Result<Sensitivity, BuildError> {
         let scheme = match self.scheme.name == EventDriven::INFO.name {
             true => EventDriven::read(&self.scheme.options)?,
-            false => EventDriven::default(),
+            false => EventDriven { flow: Flow::Rkf45, atol: 1e-8, rtol: 1e-8, ..EventDriven::default() },
         };
         let scheme = match &self.adaptive {
             Some(adaptive) => scheme.controlled(&adaptive.accuracy()).unwrap_or(scheme),

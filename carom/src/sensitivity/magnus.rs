@@ -12,7 +12,7 @@
 
 use crate::ModelError;
 
-/// Taylor terms of the exponential of a matrix of norm at most 1/4.
+/// Most Taylor terms of the exponential of a matrix of norm at most 1/4.
 const TERMS: u32 = 13;
 
 /// Difference of (2) and (3) up to which a step needs no parts; the error of (2) is of its order to the power 7/5.
@@ -132,9 +132,15 @@ impl Magnus {
         let squarings = if norm > 0.25 { (4.0 * norm).log2().ceil().clamp(0.0, 60.0) as i32 } else { 0 };
         let scale = 0.5f64.powi(squarings);
         let trace = (0..n).map(|i| self.omega[i * n + i]).sum();
+        // as many terms as it takes for the rest to be rounding
+        let (size, mut terms, mut rest) = (scale * norm, 1, scale * norm);
+        while rest > 1e-18 && terms < TERMS {
+            terms += 1;
+            rest *= size / f64::from(terms);
+        }
         // Horner: 1 + X (1 + X/2 (1 + X/3 (...)))
         identity(n, &mut self.flow);
-        for k in (1..=TERMS).rev() {
+        for k in (1..=terms).rev() {
             multiply(n, &self.omega, &self.flow, &mut self.term);
             let factor = scale / f64::from(k);
             self.flow.iter_mut().zip(&self.term).for_each(|(f, x)| *f = factor * x);

@@ -147,6 +147,9 @@ pub struct Sensitivity {
     columns: Vec<f64>, // each of `size` entries
     next: Vec<f64>,    // (size)
     matrix: Vec<f64>,  // (size × size) A
+    pending: f64,      // time of a constant A that the columns have not seen yet [s]
+    /// Steps of the scheme so far.
+    pub steps: u64,
     sample: State,
 }
 
@@ -174,6 +177,8 @@ impl Sensitivity {
             columns: Vec::new(),
             next: vec![0.0; size],
             matrix: vec![0.0; size * size],
+            pending: 0.0,
+            steps: 0,
             sample,
         };
         new.reset();
@@ -202,6 +207,7 @@ impl Sensitivity {
     /// Starts again from a state; the frame stays.
     pub fn restart(&mut self, state: &State) {
         self.stepper.restart(state);
+        self.pending = 0.0;
     }
 
     /// The frame becomes the unit matrix.
@@ -261,8 +267,10 @@ impl Sensitivity {
             let t = self.stepper.from().t;
             let left = until - t;
             if left <= 1e-13 * until.abs().max(1.0) {
+                self.flush();
                 return Ok(());
             }
+            self.steps += 1;
             let step = self.stepper.attempt(left).map_err(|source| SensitivityError::Step { t, source })?;
             if step.advanced == left {
                 self.stepper.stamp(until);
@@ -275,45 +283,65 @@ impl Sensitivity {
 
     /// (1) over the step that was tried last.
     fn carry(&mut self, t: f64, h: f64) -> Result<(), SensitivityError> {
-        let (begun, ended) = self.stepper.work().phases();
-        let events = self.stepper.events().as_slice();
+        let all = self.stepper.events().as_slice();
         // impacts of contacts that touch where a motion starts
-        let early = if h > 0.0 { events.iter().take_while(|event| event.t <= t).count() } else { 0 };
-        let (early, events) = events.split_at(early);
-        if let Some(last) = early.last() {
-            let to = &last.after;
-            self.saltation.pass(&mut self.field, (begun, begun), (early, to), &mut self.columns, &mut self.passage)?;
+        let early = if h > 0.0 { all.iter().take_while(|event| event.t <= t).count() } else { 0 };
+        let constant = self.field.is_constant(self.stepper.work().phases().0);
+        if early > 0 || !constant {
+            self.flush();
         }
-        if h > 0.0 {
-            let (size, columns, next) = (self.field.size(), &mut self.columns, &mut self.next);
-            let mut apply = |flow: &[f64]| {
-                for column in columns.chunks_exact_mut(size) {
-                    for (x, row) in next.iter_mut().zip(flow.chunks_exact(size)) {
-                        *x = row.iter().zip(&*column).map(|(a, b)| a * b).sum();
-                    }
-                    column.copy_from_slice(next);
-                }
-            };
-            self.passage.divergence += if self.field.is_constant(begun) {
+        self.pass(0..early, true)?;
+        if h > 0.0 && constant {
+            if self.pending == 0.0 {
+                let (begun, _) = self.stepper.work().phases();
                 let State { t, q, v } = self.stepper.from();
                 self.field.matrix(begun, (*t, q, v), &mut self.matrix)?;
-                let trace = self.magnus.constant(&self.matrix, h);
-                apply(&self.magnus.flow);
-                trace
-            } else {
-                let (stepper, field, sample) = (&self.stepper, &mut self.field, &mut self.sample);
-                let mut at = |s: f64, out: &mut [f64]| {
-                    stepper.interpolate(s, sample);
-                    field.matrix(begun, (sample.t, &sample.q, &sample.v), out)
-                };
-                self.magnus.step(h, &mut at, &mut apply)?
+            }
+            self.pending += h;
+        } else if h > 0.0 {
+            let (begun, _) = self.stepper.work().phases();
+            let (stepper, field, sample) = (&self.stepper, &mut self.field, &mut self.sample);
+            let mut at = |s: f64, out: &mut [f64]| {
+                stepper.interpolate(s, sample);
+                field.matrix(begun, (sample.t, &sample.q, &sample.v), out)
             };
+            let (columns, next) = (&mut self.columns, &mut self.next);
+            self.passage.divergence += self.magnus.step(h, &mut at, &mut |flow| multiply(flow, columns, next))?;
         }
-        if events.is_empty() {
-            return Ok(());
+        let count = self.stepper.events().len();
+        if count > early {
+            self.flush();
         }
+        self.pass(early..count, false)
+    }
+
+    /// The events of this range of the list, before the smooth part or after it.
+    fn pass(&mut self, range: std::ops::Range<usize>, before: bool) -> Result<(), SensitivityError> {
+        let events = &self.stepper.events().as_slice()[range];
+        let Some(last) = events.last() else { return Ok(()) };
+        let (begun, ended) = self.stepper.work().phases();
+        let (phases, to) = if before { ((begun, begun), &last.after) } else { ((begun, ended), self.stepper.to()) };
         self.passage.is_plain &= events.iter().all(|e| e.kind == crate::EventKind::Impact);
-        let to = self.stepper.to();
-        self.saltation.pass(&mut self.field, (begun, ended), (events, to), &mut self.columns, &mut self.passage)
+        self.saltation.pass(&mut self.field, phases, (events, to), &mut self.columns, &mut self.passage)
+    }
+
+    /// The flow of a constant A over the time that is pending: steps of free flight are taken together.
+    fn flush(&mut self) {
+        if self.pending > 0.0 {
+            self.passage.divergence += self.magnus.constant(&self.matrix, self.pending);
+            multiply(&self.magnus.flow, &mut self.columns, &mut self.next);
+            self.pending = 0.0;
+        }
+    }
+}
+
+/// Every column becomes its image.
+fn multiply(flow: &[f64], columns: &mut [f64], next: &mut [f64]) {
+    let size = next.len();
+    for column in columns.chunks_exact_mut(size) {
+        for (x, row) in next.iter_mut().zip(flow.chunks_exact(size)) {
+            *x = row.iter().zip(&*column).map(|(a, b)| a * b).sum();
+        }
+        column.copy_from_slice(next);
     }
 }
