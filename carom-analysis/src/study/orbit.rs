@@ -159,7 +159,7 @@ pub struct Branch {
 const SAMPLES: usize = 400;
 
 /// Halvings of a step along a branch.
-const HALVINGS: u32 = 12;
+const HALVINGS: i32 = 12;
 
 /// Steps in the location of a special point.
 const LOCATE: u32 = 60;
@@ -315,6 +315,11 @@ struct Place {
     tangent: DVector<f64>,
 }
 
+/// The unit vector of the parameter.
+fn along_parameter(size: usize) -> DVector<f64> {
+    DVector::from_fn(size, |i, _| if i + 1 == size { 1.0 } else { 0.0 })
+}
+
 /// A branch over the values of a parameter, from an orbit at the first of them; `start` is the time of the section.
 pub struct Follow<'a> {
     pub make: &'a MakeCase<'a>,
@@ -329,56 +334,68 @@ impl Follow<'_> {
     pub fn run(&self, guess: &State, stop: &Stop<'_>, tick: &dyn Fn()) -> Result<Branch, StudyError> {
         let (first, last, steps) = self.range;
         if first == last || steps == 0 || !(first.is_finite() && last.is_finite()) {
-            return Err(StudyError::option(
-                "the range of the parameter",
-                format!("{first}:{last}:{steps}"),
-                "it is empty",
-            ));
+            let range = format!("{first}:{last}:{steps}");
+            return Err(StudyError::option("the range of the parameter", range, "it is empty"));
         }
-        let mut case = (self.make)(first)?;
-        let orbit = find(&mut case, first, guess, &self.options)?;
-        let mut branch = Branch { orbits: vec![orbit.clone()], ..Branch::default() };
-        let mut z = DVector::from_iterator(orbit.state.len() + 1, orbit.state.iter().copied().chain([first]));
-        let size = z.len();
-        let mut tangent = DVector::zeros(size);
-        tangent[size - 1] = (last - first).signum();
-        tangent = self.tangent(&z, &tangent)?;
-        let mut place = Place { z: z.clone(), orbit, tangent };
-        // arc length of one value, and of the step now
-        let whole = (last - first).abs() / steps as f64;
+        let mut place = self.first(guess)?;
+        let mut branch = Branch { orbits: vec![place.orbit.clone()], ..Branch::default() };
+        // length of one step in the parameter, and of the step now
+        let (size, whole) = (place.z.len(), (last - first).abs() / steps as f64);
         let mut length = whole;
         for _ in 0..40 * steps {
             if stop() {
                 return Err(StudyError::Interrupted);
             }
             let unit = place.tangent[size - 1].abs().max(0.05);
-            let end =
-                |z: &DVector<f64>| (z[size - 1] - last) * (last - first).signum() >= -1e-12 * (last - first).abs();
-            let step = self.step(&place, length / unit);
-            let Some(next) = step.ok().filter(|next| self.is_near(&place, next)) else {
+            let next = self.step(&place, length / unit).ok().filter(|next| self.is_near(&place, next));
+            let Some(mut next) = next else {
                 length *= 0.5;
-                if length < whole * 0.5f64.powi(HALVINGS as i32) {
+                if length < whole * 0.5f64.powi(HALVINGS) {
                     branch.ended = Some(self.end_of(&mut branch, &place));
                     return Ok(branch);
                 }
                 continue;
             };
-            self.look(&place, &next, &mut branch.specials)?;
+            let along = (next.z[size - 1] - first) / (last - first);
+            if along >= 1.0 {
+                next = self.at_end(&place, next);
+            }
+            self.look(&place, &next, &mut branch.specials);
             length = (2.0 * length).min(whole);
-            z = next.z.clone();
             place = next;
             branch.orbits.push(place.orbit.clone());
             tick();
-            let back = (z[size - 1] - first) * (last - first).signum() < -whole;
-            if end(&z) || back {
-                if back {
-                    branch.ended = Some(format!("the branch turns and leaves the range at {first}"));
-                }
+            if along >= 1.0 {
+                return Ok(branch);
+            }
+            if along * steps as f64 <= -1.0 {
+                branch.ended = Some(format!("the branch turns and leaves the range at {first}"));
                 return Ok(branch);
             }
         }
         branch.ended = Some("the branch does not leave the range".into());
         Ok(branch)
+    }
+
+    /// The orbit at the first value, and the direction towards the last.
+    fn first(&self, guess: &State) -> Result<Place, StudyError> {
+        let (first, last, _) = self.range;
+        let orbit = find(&mut (self.make)(first)?, first, guess, &self.options)?;
+        let z = DVector::from_iterator(orbit.state.len() + 1, orbit.state.iter().copied().chain([first]));
+        let tangent = self.tangent(&z, &(along_parameter(z.len()) * (last - first).signum()))?;
+        Ok(Place { z, orbit, tangent })
+    }
+
+    /// The point at the last value instead of one beyond it.
+    fn at_end(&self, from: &Place, beyond: Place) -> Place {
+        let size = from.z.len();
+        let part = (self.range.1 - from.z[size - 1]) / (beyond.z[size - 1] - from.z[size - 1]);
+        let mut guess = &from.z + part * (&beyond.z - &from.z);
+        guess[size - 1] = self.range.1;
+        match self.correct(&guess, &along_parameter(size)) {
+            Ok((z, orbit)) => Place { z, orbit, tangent: beyond.tangent },
+            Err(_) => beyond,
+        }
     }
 
     /// Unit direction of the branch at z, along `last`.
@@ -464,7 +481,7 @@ impl Follow<'_> {
     }
 
     /// Special points between two neighbours.
-    fn look(&self, a: &Place, b: &Place, specials: &mut Vec<Special>) -> Result<(), StudyError> {
+    fn look(&self, a: &Place, b: &Place, specials: &mut Vec<Special>) {
         for (k, kind) in [Kind::PeriodDoubling, Kind::Fold, Kind::NeimarkSacker].into_iter().enumerate() {
             let (fa, fb) = (a.orbit.tests[k], b.orbit.tests[k]);
             // the sign of a NaN (no complex pair) is none
@@ -475,7 +492,6 @@ impl Follow<'_> {
                 specials.push(Special { kind, orbit });
             }
         }
-        Ok(())
     }
 
     /// The zero of a function of orbits between two points.
