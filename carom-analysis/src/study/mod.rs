@@ -1,6 +1,7 @@
-//! Studies of many runs: sweeps, bifurcation diagrams, Lyapunov exponents, basins of attraction.
+//! Studies of many runs: sweeps, bifurcation diagrams, Lyapunov exponents, periodic orbits, basins of attraction.
 //!
-//! They see a model through its [`Stepper`](carom::Stepper) alone: step, set the state, look at what the laws did. Runs are spread over
+//! They see a model through its [`Stepper`](carom::Stepper) alone: step, set the state, look at what the laws did; those that differentiate
+//! motions through a [`Sensitivity`](carom::sensitivity::Sensitivity). Runs are spread over
 //! threads by [`parallel::map`]; what a run gives does not depend on their number.
 
 pub mod basin;

@@ -21,6 +21,9 @@ const TOLERANCE: f64 = 1e-7;
 /// Most parts of a step.
 const PARTS: u32 = 64;
 
+/// Writes A at a part of the step.
+pub(super) type Matrix<'a> = dyn FnMut(f64, &mut [f64]) -> Result<(), ModelError> + 'a;
+
 /// Buffers for matrices of one size, row-major.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Magnus {
@@ -62,12 +65,7 @@ impl Magnus {
 
     /// The flow over the step of length h, in parts where the error asks for it; `field` writes A at a part of the step, and `apply` gets the
     /// flow of each part. Returns the sum of tr Ω.
-    pub fn step(
-        &mut self,
-        h: f64,
-        field: &mut dyn FnMut(f64, &mut [f64]) -> Result<(), ModelError>,
-        apply: &mut dyn FnMut(&[f64]),
-    ) -> Result<f64, ModelError> {
+    pub fn step(&mut self, h: f64, field: &mut Matrix<'_>, apply: &mut dyn FnMut(&[f64])) -> Result<f64, ModelError> {
         let error = self.series((0.0, 1.0), h, field)?;
         let parts = (error / TOLERANCE).powf(0.2).ceil().clamp(1.0, f64::from(PARTS)) as u32;
         if parts == 1 {
@@ -85,12 +83,7 @@ impl Magnus {
     }
 
     /// (2) over the part (start, width) of a step of length h; returns the norm of its difference from (3).
-    fn series(
-        &mut self,
-        (start, width): (f64, f64),
-        h: f64,
-        field: &mut dyn FnMut(f64, &mut [f64]) -> Result<(), ModelError>,
-    ) -> Result<f64, ModelError> {
+    fn series(&mut self, (start, width): (f64, f64), h: f64, field: &mut Matrix<'_>) -> Result<f64, ModelError> {
         let root = 15f64.sqrt();
         let (h, n) = (h * width, self.size);
         for (node, at) in [0.5 - 0.1 * root, 0.5, 0.5 + 0.1 * root].into_iter().zip(&mut self.at) {
