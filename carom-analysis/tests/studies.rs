@@ -147,6 +147,7 @@ fn case(frequency: f64, steps: f64) -> Result<Case, StudyError> {
         period: p.period(),
         step: p.period() / steps,
         observe: Box::new(|state| state.q[0]),
+        motion: None,
     })
 }
 

@@ -1,6 +1,8 @@
 //! The command line, as parsed.
 
-use crate::study::arguments::{BasinArguments, BifurcationArguments, LyapunovArguments, SweepArguments};
+use crate::study::arguments::{
+    BasinArguments, BifurcationArguments, LyapunovArguments, OrbitArguments, SweepArguments,
+};
 use carom_scene::Overrides;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -34,6 +36,8 @@ pub enum Command {
     Bifurcation(BifurcationArguments),
     /// Compute Lyapunov exponents with error bars, convergence and the trace identity.
     Lyapunov(LyapunovArguments),
+    /// Find periodic orbits through impacts, their multipliers, and how both change with a parameter.
+    Orbit(OrbitArguments),
     /// Find attractors and their basins on a grid of initial states.
     Basin(BasinArguments),
     /// Compute figures and tables of papers anew, draw them and judge them against verified numbers.

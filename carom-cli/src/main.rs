@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Sweep(arguments) => study::sweep(&arguments),
         Command::Bifurcation(arguments) => study::bifurcation(&arguments),
         Command::Lyapunov(arguments) => study::lyapunov(&arguments),
+        Command::Orbit(arguments) => study::orbit(&arguments),
         Command::Basin(arguments) => study::basin(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::List { what } => list::list(what),

@@ -22,6 +22,7 @@ mod coupling;
 pub mod flow;
 pub mod model;
 pub mod scheme;
+pub mod sensitivity;
 pub mod simulation;
 mod state;
 pub mod testbed;

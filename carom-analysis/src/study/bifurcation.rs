@@ -6,7 +6,9 @@
 
 use super::lyapunov::{Frame, shift};
 use super::orbit_points::period;
+use super::saltation::largest;
 use super::{March, Stop, Strike, StudyError, parallel};
+use carom::sensitivity::Sensitivity;
 use carom::{State, Stepper};
 use serde::Serialize;
 
@@ -84,6 +86,8 @@ pub struct Case {
     pub step: f64,
     /// The coordinate of the diagram at a state.
     pub observe: Observe,
+    /// The motion with its derivatives, for the largest exponent by saltation; `Options::epsilon` is not needed then.
+    pub motion: Option<Box<Sensitivity>>,
 }
 
 /// Makes the model with the value of this number.
@@ -188,7 +192,7 @@ fn fill(
     options: &Options,
     (state, stop): (Option<State>, &Stop<'_>),
 ) -> Result<State, StudyError> {
-    let Case { stepper, period: length, step, mut observe } = case?;
+    let Case { stepper, period: length, step, mut observe, motion } = case?;
     if !(length > 0.0 && length.is_finite()) {
         return Err(StudyError::option("the period", length, "it must be positive and finite"));
     }
@@ -237,6 +241,10 @@ fn fill(
     // a contact at rest forgets its past: with one degree of freedom no perturbation is left
     let collapsed = march.sticks > 0 && march.state().q.len() == 1;
     row.exponent = exponent.map(|growth| if collapsed { f64::NEG_INFINITY } else { growth.sum / (recorded * length) });
+    if let Some(mut motion) = motion {
+        motion.restart(march.state());
+        row.exponent = Some(largest(&mut motion, length, options.recorded, stop)?);
+    }
     Ok(march.state().clone())
 }
 

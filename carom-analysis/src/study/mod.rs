@@ -1,15 +1,18 @@
-//! Studies of many runs: sweeps, bifurcation diagrams, Lyapunov exponents, basins of attraction.
+//! Studies of many runs: sweeps, bifurcation diagrams, Lyapunov exponents, periodic orbits, basins of attraction.
 //!
-//! They see a model through its [`Stepper`](carom::Stepper) alone: step, set the state, look at what the laws did. Runs are spread over
+//! They see a model through its [`Stepper`](carom::Stepper) alone: step, set the state, look at what the laws did; those that differentiate
+//! motions through a [`Sensitivity`](carom::sensitivity::Sensitivity). Runs are spread over
 //! threads by [`parallel::map`]; what a run gives does not depend on their number.
 
 pub mod basin;
 pub mod bifurcation;
 pub mod lyapunov;
 mod march;
+pub mod orbit;
 pub mod orbit_points;
 pub mod parallel;
 pub mod range;
+pub mod saltation;
 
 pub use march::{March, Strike};
 
@@ -30,6 +33,10 @@ pub enum StudyError {
     Option { what: &'static str, value: String, reason: &'static str },
     #[error("the model has {positions} coordinates and {velocities} velocities; perturbations need as many of both")]
     Unequal { positions: usize, velocities: usize },
+    #[error(
+        "no periodic orbit was found: Newton's method ends at the distance {residual:.3e} between a state and its image"
+    )]
+    NoOrbit { residual: f64 },
     #[error("interrupted")]
     Interrupted,
 }

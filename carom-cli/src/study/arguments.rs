@@ -109,9 +109,9 @@ pub struct BifurcationArguments {
     /// Cut the values into so many parts, each of which starts from the initial state, for more than two threads.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub segments: u64,
-    /// Compute the largest Lyapunov exponent as well, with a perturbation of this size.
-    #[arg(long, value_name = "EPS", num_args = 0..=1, default_missing_value = "1e-7")]
-    pub exponent: Option<f64>,
+    /// Compute the largest Lyapunov exponent as well: by saltation matrices, or with a perturbation of this size.
+    #[arg(long, value_name = "EPS", num_args = 0..=1, allow_negative_numbers = true)]
+    pub exponent: Option<Option<f64>>,
     /// Points closer than this are the same when periods are counted.
     #[arg(long, value_name = "DISTANCE", default_value_t = 1e-6)]
     pub tolerance: f64,
@@ -120,6 +120,8 @@ pub struct BifurcationArguments {
 /// How exponents are computed.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExponentMethod {
+    /// Infinitely small perturbations: variational flow and saltation matrices, event-driven.
+    Saltation,
     /// Neighbouring trajectories at a finite distance, with any scheme.
     Perturbation,
 }
@@ -129,7 +131,7 @@ pub struct LyapunovArguments {
     #[command(flatten)]
     pub study: StudyArguments,
     /// How exponents are computed.
-    #[arg(long, value_enum, default_value_t = ExponentMethod::Perturbation)]
+    #[arg(long, value_enum, default_value_t = ExponentMethod::Saltation)]
     pub method: ExponentMethod,
     /// Period of the forcing [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter `period`].
     #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
@@ -143,7 +145,7 @@ pub struct LyapunovArguments {
     /// Intervals before the measurement.
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
     pub transient: u64,
-    /// Size of the perturbations.
+    /// With --method perturbation: size of the perturbations.
     #[arg(long, value_name = "EPS", default_value_t = 1e-7, allow_negative_numbers = true)]
     pub eps: f64,
     /// Number of exponents, the largest first [default: all].
@@ -152,6 +154,30 @@ pub struct LyapunovArguments {
     /// Parts of the run whose scatter gives the error bars.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..))]
     pub batches: u64,
+}
+
+#[derive(Args, Debug)]
+pub struct OrbitArguments {
+    #[command(flatten)]
+    pub study: StudyArguments,
+    /// Period of the forcing [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter `period`].
+    #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
+    pub period: Option<String>,
+    /// Periods of the forcing in one of the orbit.
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub multiple: u64,
+    /// Periods of the motion from the initial state before the search: the guess then is near an attractor.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(0..=100_000_000))]
+    pub transient: u64,
+    /// Guess of the state at the section instead, positions then velocities: 0.03,-0.4.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
+    pub start: Vec<f64>,
+    /// Follow the orbit over a parameter: om=2.5:2.8:60 (first, last, number of values).
+    #[arg(long, value_name = "NAME=FIRST:LAST:NUMBER")]
+    pub parameter: Option<String>,
+    /// Largest distance between a state of an orbit and its image.
+    #[arg(long, value_name = "DISTANCE", default_value_t = 1e-11)]
+    pub tolerance: f64,
 }
 
 #[derive(Args, Debug)]

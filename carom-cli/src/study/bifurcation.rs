@@ -61,7 +61,11 @@ pub fn bifurcation(arguments: &BifurcationArguments) -> Result<(), Failure> {
         })?;
         let stepper = scene.stepper().map_err(|e| build(e.to_string()))?;
         let observe = observer(&scene, seen).unwrap_or_else(|| Box::new(|_| f64::NAN));
-        Ok(Case { stepper, period, step: scene.span.step, observe })
+        let motion = match arguments.exponent {
+            Some(None) => Some(Box::new(scene.sensitivity(&[]).map_err(|e| build(e.to_string()))?)),
+            _ => None,
+        };
+        Ok(Case { stepper, period, step: scene.span.step, observe, motion })
     };
     let total = values.len() * options.directions.len();
     let bar = bar(total as u64, "values", arguments.study.quiet || arguments.study.json);
@@ -108,7 +112,7 @@ fn options(arguments: &BifurcationArguments, values: usize) -> Options {
         directions,
         transient: arguments.transient as usize,
         recorded: arguments.periods as usize,
-        epsilon: arguments.exponent,
+        epsilon: arguments.exponent.flatten(),
         tolerance: arguments.tolerance,
         segments,
         threads: threads(arguments.threads, tasks),

@@ -1,7 +1,10 @@
 //! `carom lyapunov`: exponents with error bars, convergence and the trace identity.
 
 use super::arguments::{ExponentMethod, LyapunovArguments};
-use super::{Setting, evaluate, failed, load_equal_steps, period, prepare, write_report, write_text};
+use super::{
+    Setting, evaluate, failed, load_equal_steps, load_event_driven, period, prepare, sensitivity, write_report,
+    write_text,
+};
 use crate::console::say;
 use crate::failure::Failure;
 use crate::list::plain_table;
@@ -9,15 +12,19 @@ use crate::progress::interrupted;
 use carom_analysis::report::{Callout, Cell, Chart, Dash, Report, Series, Table};
 use carom_analysis::study::StudyError;
 use carom_analysis::study::lyapunov::{Options, Spectrum, divergence, perturbation, trace};
+use carom_analysis::study::saltation::saltation;
 use carom_scene::Scene;
 use carom_solve::Law;
 use serde_json::json;
 use std::fmt::Write;
 
+/// Tolerance of the motion by saltation: the trace identity holds whatever it is, and the exponents have far larger statistical errors.
+const TOLERANCE: f64 = 1e-7;
+
 /// What was computed, and in which units it is told.
 struct Computed<'a> {
     scene: &'a Scene,
-    method: String,
+    method: &'static str,
     options: Options,
     /// [s], where there is one.
     period: Option<f64>,
@@ -25,7 +32,11 @@ struct Computed<'a> {
 }
 
 pub fn lyapunov(arguments: &LyapunovArguments) -> Result<(), Failure> {
-    let Setting { scene, folder } = load_equal_steps(&arguments.study, "lyapunov")?;
+    let by_saltation = arguments.method == ExponentMethod::Saltation;
+    let Setting { scene, folder } = match by_saltation {
+        true => load_event_driven(&arguments.study, "lyapunov", TOLERANCE)?,
+        false => load_equal_steps(&arguments.study, "lyapunov")?,
+    };
     let period = match (&arguments.period, &arguments.interval) {
         (None, Some(_)) if scene.parameter("period").is_none() => None,
         (text, _) => Some(period(&scene, text.as_deref())?),
@@ -46,7 +57,8 @@ pub fn lyapunov(arguments: &LyapunovArguments) -> Result<(), Failure> {
     options.check().map_err(failed)?;
     prepare(&folder, &["lyapunov.csv", "convergence.csv", "lyapunov.html"])?;
     let (spectrum, method) = match arguments.method {
-        ExponentMethod::Perturbation => (by_perturbation(&scene, &options)?, "perturbation".to_owned()),
+        ExponentMethod::Saltation => (by_saltation_matrices(&scene, &options)?, "saltation matrices"),
+        ExponentMethod::Perturbation => (by_perturbation(&scene, &options)?, "perturbation"),
     };
     let computed = Computed { scene: &scene, method, options, period, spectrum };
     write_text(&folder.join("lyapunov.csv"), &computed.csv())?;
@@ -78,6 +90,12 @@ fn by_perturbation(scene: &Scene, options: &Options) -> Result<Spectrum, Failure
         spectrum.trace = divergence(&mut *model).map(|value| trace(&spectrum, value, restitution));
     }
     Ok(spectrum)
+}
+
+fn by_saltation_matrices(scene: &Scene, options: &Options) -> Result<Spectrum, Failure> {
+    let mut motion = sensitivity(scene, &[])?;
+    let restitution = |key: carom::Key| scene.laws.get(key.0 as usize).map_or(f64::NAN, |law| law.restitution);
+    saltation(&mut motion, options, restitution, &interrupted).map_err(failed)
 }
 
 /// A number, or what a collapsed exponent is called.
@@ -116,7 +134,7 @@ impl Computed<'_> {
             "model": self.scene.name,
             "scheme": self.scene.scheme.table(),
             "method": self.method,
-            "epsilon": self.options.epsilon,
+            "epsilon": (self.method == "perturbation").then_some(self.options.epsilon),
             "interval": self.options.interval,
             "period": self.period,
             "spectrum": self.spectrum,
@@ -128,14 +146,16 @@ impl Computed<'_> {
     /// Facts besides the exponents.
     fn facts(&self) -> Vec<(&'static str, String)> {
         let s = &self.spectrum;
-        let mut facts = vec![
-            ("scheme", self.scene.scheme.describe()),
-            ("step", format!("{} s", self.options.step)),
-            ("perturbation", format!("{:e}", self.options.epsilon)),
+        let mut facts = vec![("scheme", self.scene.scheme.describe())];
+        if self.method == "perturbation" {
+            facts.push(("step", format!("{} s", self.options.step)));
+            facts.push(("perturbation", format!("{:e}", self.options.epsilon)));
+        }
+        facts.extend([
             ("renormalised every", format!("{} s", self.options.interval)),
             ("intervals", format!("{} after {}", self.options.intervals, self.options.transient)),
             ("impacts", s.impacts.to_string()),
-        ];
+        ]);
         if let Some(period) = self.period {
             facts.push(("impacts per period", format!("{:.5}", s.impacts as f64 * period / s.time)));
         }

@@ -1,14 +1,16 @@
-//! Studies of many runs: `carom sweep`, `carom bifurcation`, `carom lyapunov`, `carom basin`.
+//! Studies of many runs: `carom sweep`, `carom bifurcation`, `carom lyapunov`, `carom orbit`, `carom basin`.
 
 pub mod arguments;
 mod basin;
 mod bifurcation;
 mod lyapunov;
+mod orbit;
 mod sweep;
 
 pub use basin::basin;
 pub use bifurcation::bifurcation;
 pub use lyapunov::lyapunov;
+pub use orbit::orbit;
 pub use sweep::sweep;
 
 use crate::examples;
@@ -16,6 +18,7 @@ use crate::failure::{Failure, print};
 use crate::progress::watch_for_interrupts;
 use crate::run::stem;
 use arguments::StudyArguments;
+use carom::sensitivity::Sensitivity;
 use carom_analysis::report::Report;
 use carom_analysis::study::StudyError;
 use carom_analysis::study::bifurcation::Observe;
@@ -61,6 +64,45 @@ fn load_equal_steps(arguments: &StudyArguments, study: &str) -> Result<Setting, 
     }
     let overrides = carom_scene::Overrides { adaptive: Some("off".into()), ..scene.overrides().clone() };
     Ok(Setting { scene: scene.with_overrides(&overrides).map_err(Failure::Model)?, folder })
+}
+
+/// Loads the model of a study that differentiates motions: the scheme is event-driven, with the options of the file if it is there, or else
+/// with this tolerance.
+fn load_event_driven(arguments: &StudyArguments, study: &str, tolerance: f64) -> Result<Setting, Failure> {
+    let Setting { scene, folder } = load(arguments, study)?;
+    if scene.family != carom::scheme::Family::Mechanical {
+        return Err(Failure::usage(
+            "the study needs a mechanical model, this one is of first order",
+            "see docs/studies.md",
+        ));
+    }
+    if scene.scheme.name == "event-driven" {
+        return Ok(Setting { scene, folder });
+    }
+    if arguments.scheme.is_some() {
+        let message = format!(
+            "derivatives go through impacts with the scheme `event-driven` alone, not with `{}`",
+            scene.scheme.name
+        );
+        return Err(Failure::usage(message, "leave out --scheme, or take `carom lyapunov --method perturbation`"));
+    }
+    let overrides = carom_scene::Overrides {
+        scheme: Some(event_driven(tolerance)),
+        adaptive: scene.adaptive.is_some().then(|| "off".into()),
+        step: if scene.adaptive.is_some() { arguments.step.or(Some(scene.span.step)) } else { arguments.step },
+        ..scene.overrides().clone()
+    };
+    Ok(Setting { scene: scene.with_overrides(&overrides).map_err(Failure::Model)?, folder })
+}
+
+/// The event-driven scheme with the flow that is quickest between impacts.
+fn event_driven(tolerance: f64) -> String {
+    format!("{{ name = \"event-driven\", flow = \"rkf45\", atol = {tolerance:e}, rtol = {tolerance:e} }}")
+}
+
+/// The motion of a scene with its derivatives.
+fn sensitivity(scene: &Scene, parameters: &[&str]) -> Result<Sensitivity, Failure> {
+    scene.sensitivity(parameters).map_err(|error| Failure::usage(error.to_string(), "see docs/studies.md"))
 }
 
 /// Makes the folder; what stands in files of these names is of an earlier study.
@@ -189,6 +231,9 @@ fn observer(scene: &Scene, column: Column) -> Option<Observe> {
 fn failed(error: StudyError) -> Failure {
     match error {
         StudyError::Interrupted => Failure::Interrupted,
+        StudyError::NoOrbit { .. } => {
+            Failure::Computation(format!("{error}; try more --transient periods or another --start"))
+        }
         StudyError::Option { .. } => Failure::usage(error.to_string(), "see `carom help` of this command"),
         StudyError::Unequal { .. } => Failure::usage(error.to_string(), "take a model in minimal coordinates"),
         error => Failure::Computation(error.to_string()),

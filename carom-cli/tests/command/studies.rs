@@ -186,7 +186,16 @@ fn exponents_of_the_oscillator() {
     let exponent = |k: usize| found["spectrum"]["exponents"][k]["value"].as_f64().unwrap();
     assert!((exponent(0) - 0.165).abs() < 0.045 && (exponent(1) + 0.583).abs() < 0.045, "{found}");
     let (sum, trace) = (found["sum"].as_f64().unwrap(), found["spectrum"]["trace"].as_f64().unwrap());
-    assert!((sum - trace).abs() < 2e-3 && (trace + 0.4179).abs() < 5e-3, "{sum} {trace}");
+    assert!((sum - trace).abs() < 1e-10 && (trace + 0.4179).abs() < 5e-3, "{sum} {trace}");
+    let perturbed: Value =
+        serde_json::from_str(&session.succeed(arguments.iter().chain(&["--method", "perturbation"]))).unwrap();
+    assert!((perturbed["sum"].as_f64().unwrap() - perturbed["spectrum"]["trace"].as_f64().unwrap()).abs() < 2e-3);
+    fails(
+        &session,
+        &["lyapunov", "chaotic-oscillator", "--scheme", "moreau-jean"],
+        2,
+        &["event-driven", "--method perturbation"],
+    );
     let folder = "out/chaotic-oscillator-lyapunov";
     assert_eq!(session.names(folder), ["convergence.csv", "lyapunov.csv", "lyapunov.html"]);
     assert_eq!(lines(&session, &format!("{folder}/convergence.csv")).len(), 301);
@@ -197,6 +206,37 @@ fn exponents_of_the_oscillator() {
     // a failing computation
     session.write("bad.toml", BALL.replace("\"2*y\"", "\"2*y + y^1.5\"").replace("gap = \"y\"", "gap = \"y + 10\""));
     fails(&session, &["lyapunov", "bad.toml", "--period", "1", "--intervals", "30"], 3, &["error"]);
+}
+
+/// The doubling at 2.663189976, and the orbit at 2.5 with its impact.
+#[test]
+fn orbits_of_the_oscillator() {
+    let session = Session::new();
+    let out = session.succeed(["orbit", "chaotic-oscillator", "--set", "om=2.5"]);
+    assert!(out.contains("stability: stable") && out.contains("normal velocity -0.66155920"), "{out}");
+    let branch = ["orbit", "chaotic-oscillator", "--parameter", "om=2.5:2.8:13", "--json"];
+    let found: Value = serde_json::from_str(&session.succeed(branch)).unwrap();
+    let special = &found["specials"][0];
+    assert_eq!(special["kind"], "period-doubling");
+    assert!((special["orbit"]["parameter"].as_f64().unwrap() - 2.663189976).abs() < 1e-8, "{special}");
+    let folder = "out/chaotic-oscillator-orbit";
+    assert_eq!(session.names(folder), ["orbit.csv", "orbit.html", "special.csv"]);
+    let rows = lines(&session, &format!("{folder}/orbit.csv"));
+    assert_eq!((rows[0][0].as_str(), rows.last().unwrap()[0].as_str()), ("om", "2.8"));
+    for (arguments, code, word) in [
+        (vec!["--multiple", "0"], 2, "--multiple"),
+        (vec!["--parameter", "om=2.5"], 2, "range"),
+        (vec!["--parameter", "omega=2.5:2.8:3"], 2, "unknown parameter"),
+        (vec!["--start", "1"], 2, "--start has 1 numbers"),
+        (vec!["--tolerance", "0"], 2, "the tolerance is 0"),
+        (vec!["--scheme", "moreau-jean"], 2, "event-driven"),
+    ] {
+        fails(&session, &[&["orbit", "chaotic-oscillator"][..], &arguments].concat(), code, &[word]);
+    }
+    fails(&session, &["orbit", "diode-bridge", "--period", "1"], 2, &["mechanical"]);
+    // what flies away has no orbit
+    session.write("away.toml", BALL.replace("\"2*y\"", "\"-2*y\""));
+    fails(&session, &["orbit", "away.toml", "--period", "1", "--transient", "0"], 3, &["no periodic orbit"]);
 }
 
 #[test]

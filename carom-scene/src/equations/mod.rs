@@ -12,11 +12,13 @@
 mod derive;
 mod first_order;
 mod model;
+mod tangent;
 
 pub use derive::{Derived, EquationError};
 pub use first_order::{SourceRow, StateEquations, StateSource};
 pub use model::Equations;
 pub(crate) use model::Program;
+pub use tangent::{EquationTangent, Live};
 
 use crate::expression::{Graph, NodeId};
 use carom::State;

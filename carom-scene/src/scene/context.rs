@@ -158,8 +158,8 @@ impl Context {
     /// A node that may not depend on velocities; `what` names it in the message.
     pub fn node_of_positions(&mut self, formula: &Formula, what: &str) -> Option<NodeId> {
         let node = self.node(formula)?;
-        let first = self.velocity(0);
-        if let Some(&slot) = self.graph.slots(node).iter().find(|&&slot| slot >= first) {
+        let inner = self.velocity(0)..self.velocity(self.coordinates.len().max(self.multipliers.len()));
+        if let Some(&slot) = self.graph.slots(node).iter().find(|slot| inner.contains(slot)) {
             let name = self.slot_name(slot);
             let (kind, hint) = match self.family {
                 Family::Mechanical => ("velocity", "it may depend on t, coordinates and parameters"),

@@ -19,6 +19,7 @@ mod parameters;
 mod reference;
 mod region;
 mod span;
+mod tangent;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -116,6 +117,8 @@ pub enum BuildError {
     Lcs(#[from] LcsError),
     #[error(transparent)]
     Sweeping(#[from] SweepingError),
+    #[error("{0}")]
+    Tangent(String),
     #[error("unknown scheme `{0}`")]
     Scheme(String),
     #[error("unknown solver `{0}`")]

@@ -17,7 +17,7 @@ pub mod hermite;
 pub mod order_four;
 pub mod phase;
 pub mod projection;
-mod ranked;
+pub(crate) mod ranked;
 pub mod stages;
 pub mod tableau;
 pub mod transition;

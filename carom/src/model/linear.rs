@@ -114,6 +114,11 @@ impl Linear {
         self
     }
 
+    /// Damping and stiffness, row by row.
+    pub(crate) fn matrices(&self) -> (&Rows, &Rows) {
+        (&self.rows[1], &self.rows[2])
+    }
+
     /// Whether the mass is symmetric and positive definite: a Cholesky factorisation of it exists.
     pub fn mass_is_positive_definite(&self) -> bool {
         let mut factor = SparseFactor::default();

@@ -11,6 +11,7 @@ pub mod lcs;
 pub mod linear;
 mod sparse;
 pub mod sweeping;
+pub mod tangent;
 
 pub use dense::DenseOperator;
 pub use dual::{DualLagrangian, Functions, NamedLaw, Scalar};
@@ -20,6 +21,7 @@ pub use lcs::{Lcs, LcsError, Matrices, Source, TimedLaw};
 pub use linear::{AffineRow, Linear, LinearContact};
 pub use sparse::SparseMatrix;
 pub use sweeping::{MovingSet, Piece, Pieces, Shape, Sweeping, SweepingError};
+pub use tangent::{Along, CouplingTangent, LinearTangent, Tangent};
 
 /// Where states live, what couples to them, and how to name things.
 ///

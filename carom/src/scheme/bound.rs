@@ -66,6 +66,11 @@ impl<S: Scheme> Bound<S> {
         let (to, middle, labels) = (from.clone(), from.clone(), model.labels());
         Ok(Bound { scheme, work, model, solver, from, to, middle, labels, coupling })
     }
+
+    /// The buffers of the last step tried.
+    pub(crate) fn work(&self) -> &S::Work {
+        &self.work
+    }
 }
 
 impl<S: Scheme> Stepper for Bound<S> {

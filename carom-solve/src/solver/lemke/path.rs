@@ -20,7 +20,10 @@ const ROUNDING: f64 = 1e-14;
 /// Relative size below which a number of a proof of infeasibility is zero.
 const FARKAS: f64 = 1e-12;
 
-/// Marks a row that is not in the kernel.
+/// Columns that are made contiguous together: those of a cache line.
+const GROUP: usize = 8;
+
+/// Marks a row that is not in the kernel, and a group that is not there yet.
 const OUTSIDE: usize = usize::MAX;
 
 /// `0 ≤ w = M z + q ⊥ z ≥ 0`, with the covering vector `d` of the artificial unknown.
@@ -81,8 +84,8 @@ pub(super) struct Path {
     w: Vec<f64>,             // (n) values of w, zero in R
     dz: Vec<f64>,            // (k) change per unit of the entering variable
     dw: Vec<f64>,            // (n)
-    columns: Vec<f64>,       // (n × n) columns of M that were needed so far
-    present: Vec<bool>,      // (n) which they are
+    columns: Vec<f64>,       // columns of M, those of a group one after the other, as far as they were needed
+    group: Vec<usize>,       // first entry of each group there
     border: Vec<f64>,        // (k) entries of a row or a column in the kernel
     row: Vec<f64>,           // (k) their product with the inverse
     ties: Vec<(Basic, f64)>, // basic variables that block first, with their pivots
@@ -164,9 +167,9 @@ impl Path {
         self.z.clear();
         self.place.clear();
         self.place.resize(n, OUTSIDE);
-        self.columns.resize(n * n, 0.0);
-        self.present.clear();
-        self.present.resize(n, false);
+        self.columns.clear();
+        self.group.clear();
+        self.group.resize(n.div_ceil(GROUP), OUTSIDE);
         self.w.clear();
         self.w.extend_from_slice(lcp.q);
         let (mut first, mut artificial) = (None, 0.0);
@@ -191,14 +194,14 @@ impl Path {
         self.w[row] = 0.0;
     }
 
-    /// Column j of M, contiguous.
+    /// Makes the group of column j contiguous: the entries of a row that lie side by side are fetched once.
     fn ensure_column(&mut self, lcp: Lcp<'_>, j: usize) {
         let n = lcp.q.len();
-        if !self.present[j] {
-            self.present[j] = true;
-            let column = &mut self.columns[j * n..(j + 1) * n];
-            for (x, row) in column.iter_mut().zip(lcp.matrix.chunks_exact(n)) {
-                *x = row[j];
+        if self.group[j / GROUP] == OUTSIDE {
+            self.group[j / GROUP] = self.columns.len();
+            let first = j / GROUP * GROUP;
+            for c in first..(first + GROUP).min(n) {
+                self.columns.extend(lcp.matrix.chunks_exact(n).map(|row| row[c]));
             }
         }
     }
@@ -210,7 +213,7 @@ impl Path {
         match entering {
             Entering::Z(p) => {
                 self.ensure_column(lcp, p);
-                let column = &self.columns[p * n..(p + 1) * n];
+                let column = column_of(&self.columns, &self.group, n, p);
                 self.border.clear();
                 self.border.extend(self.rows.iter().map(|&i| column[i]));
                 self.kernel.mul(-1.0, &self.border, &mut self.dz);
@@ -221,10 +224,10 @@ impl Path {
                 self.dw.resize(n, 0.0);
             }
         }
-        let (columns, unknowns) = (&self.columns, &self.unknowns);
+        let (columns, group, unknowns) = (&self.columns, &self.group, &self.unknowns);
         let column = |c: usize| match unknowns[c] {
             j if j == n => lcp.cover,
-            j => &columns[j * n..(j + 1) * n],
+            j => column_of(columns, group, n, j),
         };
         let fours = self.dz.len() / 4 * 4;
         for c in (0..fours).step_by(4) {
@@ -354,6 +357,13 @@ impl Path {
             }
         }
     }
+}
+
+/// Column j among those that are there.
+#[inline]
+fn column_of<'a>(columns: &'a [f64], group: &[usize], n: usize, j: usize) -> &'a [f64] {
+    let start = group[j / GROUP] + j % GROUP * n;
+    &columns[start..start + n]
 }
 
 /// Largest size of an entry.

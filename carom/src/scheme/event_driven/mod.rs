@@ -92,6 +92,13 @@ pub struct Work {
     rest: Box<moreau_jean::Work>, // for hand-overs
 }
 
+impl Work {
+    /// Modes of the laws during the last step and after it.
+    pub(crate) fn phases(&self) -> (&Phase, &Phase) {
+        (&self.begun, &self.ended)
+    }
+}
+
 impl Scheme for EventDriven {
     type Model = dyn Mechanical;
     type Work = Work;

@@ -1,0 +1,118 @@
+//! Lyapunov exponents by variational flow and saltation matrices: perturbations are infinitely small, impacts are seen exactly.
+//!
+//! ```text
+//!     Y = D(flow over an interval) Q,    Y = Q⁺ R,    λ_i = mean of ln r_ii / τ                                            (1)
+//!     Σ λ_i = mean of tr A + 2 Σ_contacts ln e · (impacts per unit time)       impacts one at a time, without friction      (2)
+//! ```
+//!
+//! (2) is the trace identity: the left side comes from the frame, the right side from the divergence of the flow and from counts.
+//! A contact at rest has forgotten its past: two exponents are −∞, reported as collapsed and never averaged away.
+
+use super::lyapunov::{Frame, Options, Spectrum, Sums};
+use super::{Stop, StudyError};
+use carom::Key;
+use carom::sensitivity::{Sensitivity, SensitivityError};
+
+impl From<SensitivityError> for StudyError {
+    fn from(error: SensitivityError) -> Self {
+        match error {
+            SensitivityError::Step { t, source } => StudyError::Step { t, source },
+            SensitivityError::Model(error) => StudyError::Model(error),
+            SensitivityError::Stalled { t, steps } => StudyError::Stalled { t, steps },
+            SensitivityError::Unequal { positions, velocities } => StudyError::Unequal { positions, velocities },
+            other => StudyError::Build(other.to_string()),
+        }
+    }
+}
+
+/// Exponents by (1), from the present state of a motion; `restitution` is that of a contact, for (2).
+pub fn saltation(
+    motion: &mut Sensitivity,
+    options: &Options,
+    restitution: impl Fn(Key) -> f64,
+    stop: &Stop<'_>,
+) -> Result<Spectrum, StudyError> {
+    options.check()?;
+    let start = motion.state().t;
+    motion.set_columns(0);
+    for k in 0..options.transient {
+        motion.advance(start + (k + 1) as f64 * options.interval)?;
+        interrupted(k, stop)?;
+    }
+    motion.passage.clear();
+    let dimension = 2 * motion.dimensions().0;
+    let size = options.count.unwrap_or(dimension).min(dimension);
+    motion.set_columns(size);
+    let mut frame = Frame::new(dimension, size);
+    let mut sums = Sums::new(size, options);
+    let (mut logs, mut known) = (vec![0.0; size], (0, 0));
+    for k in 0..options.intervals {
+        for (column, direction) in motion.columns_mut().zip(&frame.columns) {
+            column.fill(0.0);
+            column[..dimension].copy_from_slice(direction);
+        }
+        motion.conform()?;
+        motion.advance(start + (options.transient + k + 1) as f64 * options.interval)?;
+        for (column, direction) in motion.columns().zip(&mut frame.columns) {
+            direction.copy_from_slice(&column[..dimension]);
+        }
+        logs.copy_from_slice(frame.orthonormalise());
+        let lost =
+            (2 * (motion.passage.rests - known.0).min(dimension as u64) + motion.passage.sticks - known.1) as usize;
+        let first = dimension.saturating_sub(lost).min(size);
+        logs[first..].fill(f64::NEG_INFINITY);
+        known = (motion.passage.rests, motion.passage.sticks);
+        sums.add(&logs, k);
+        interrupted(k, stop)?;
+    }
+    let time = options.intervals as f64 * options.interval;
+    let passage = &motion.passage;
+    let loss: f64 = passage.by_contact.iter().map(|(key, count)| 2.0 * restitution(*key).ln() * *count as f64).sum();
+    let plain = size == dimension && passage.is_plain;
+    Ok(Spectrum {
+        exponents: sums.exponents(options),
+        time,
+        impacts: passage.impacts,
+        sticks: passage.rests,
+        collapsed: sums.collapsed,
+        slowest: passage.slowest,
+        by_contact: passage.by_contact.clone(),
+        curve: sums.curve,
+        trace: plain.then_some((passage.divergence + loss) / time),
+    })
+}
+
+fn interrupted(k: usize, stop: &Stop<'_>) -> Result<(), StudyError> {
+    if k % 64 == 63 && stop() { Err(StudyError::Interrupted) } else { Ok(()) }
+}
+
+/// The largest exponent over so many intervals from the present state; −∞ if all perturbations vanished.
+pub fn largest(motion: &mut Sensitivity, interval: f64, intervals: usize, stop: &Stop<'_>) -> Result<f64, StudyError> {
+    let start = motion.state().t;
+    let dimension = 2 * motion.dimensions().0;
+    motion.set_columns(1);
+    let mut frame = Frame::new(dimension, 1);
+    // a direction that no coordinate plane contains
+    let entry = |i: usize| 1.0 / (1.0 + i as f64).sqrt();
+    frame.columns[0].iter_mut().enumerate().for_each(|(i, x)| *x = entry(i));
+    frame.orthonormalise();
+    let mut sum = 0.0;
+    for k in 0..intervals {
+        for column in motion.columns_mut() {
+            column.fill(0.0);
+            column[..dimension].copy_from_slice(&frame.columns[0]);
+        }
+        motion.conform()?;
+        motion.advance(start + (k + 1) as f64 * interval)?;
+        if let Some(column) = motion.columns().next() {
+            frame.columns[0].copy_from_slice(&column[..dimension]);
+        }
+        let rested = motion.passage.rests > 0 && dimension == 2;
+        sum += if rested { f64::NEG_INFINITY } else { frame.orthonormalise()[0] };
+        if sum == f64::NEG_INFINITY {
+            return Ok(sum);
+        }
+        interrupted(k, stop)?;
+    }
+    Ok(sum / (intervals as f64 * interval))
+}

@@ -1,0 +1,302 @@
+//! Derivatives through impacts, rests and changes of phase, against differences of the whole map and against closed forms.
+
+use carom::State;
+use carom::sensitivity::Sensitivity;
+use carom_scene::{Overrides, Scene, from_str};
+
+const ACCURATE: &str = r#"{ name = "event-driven", flow = "rkf45", atol = 1e-13, rtol = 1e-13 }"#;
+
+/// A cart with a pendulum between a wall that moves and one that the tip meets: mass, gaps and forces are nonlinear.
+const CART: &str = r#"
+version = 1
+name = "cart and pendulum"
+[parameters]
+m = 0.7
+L = 0.8
+k = 3.0
+c = 0.2
+a = 1.5
+om = 2.1
+d = 0.35
+w = 0.6
+e1 = 0.8
+e2 = "e1 - 0.2"
+[model]
+kind = "lagrangian"
+coordinates = ["x", "th"]
+kinetic = "x'^2/2 + m/2*(x'^2 + 2*L*x'*th'*cos(th) + L^2*th'^2)"
+potential = "k/2*x^2 + k/10*x^4 - 9.81*m*L*cos(th)"
+force.x = "a*cos(om*t) - c*x'"
+force.th = "-0.05*th'*abs(th')"
+[[contact]]
+name = "cart"
+gap = "x + d + 0.05*sin(3*t)"
+restitution = "e1"
+[[contact]]
+name = "tip"
+gap = "w - x - L*sin(th)"
+restitution = "e2"
+[initial]
+x = 0
+[simulation]
+end = 1
+step = 0.1
+"#;
+
+fn load(text: &str) -> Scene {
+    let overrides = Overrides { scheme: Some(ACCURATE.into()), ..Overrides::default() };
+    from_str("test.toml", text, &overrides).unwrap_or_else(|all| panic!("{}", all[0]))
+}
+
+/// As `flow`, with the number of contacts that came to rest or to stick in place of the impacts: what lands on a floor may do so twice.
+fn rough_flow(s: &mut Sensitivity, from: &State, end: f64) -> (Vec<f64>, u64) {
+    let (x, _) = flow(s, from, end);
+    (x, s.passage.rests + 100 * s.passage.sticks)
+}
+
+/// The state after the time T, and how many impacts there were.
+fn flow(s: &mut Sensitivity, from: &State, end: f64) -> (Vec<f64>, u64) {
+    s.set_columns(0);
+    s.passage.clear();
+    s.restart(from);
+    s.advance(end).unwrap();
+    (s.state().q.iter().chain(&s.state().v).copied().collect(), s.passage.impacts)
+}
+
+fn moved(from: &State, k: usize, by: f64) -> State {
+    let mut state = from.clone();
+    let n = state.q.len();
+    if k < n {
+        state.q[k] += by;
+    } else {
+        state.v[k - n] += by;
+    }
+    state
+}
+
+/// Fourth-order central differences of a map; nothing if the impacts differ among the points.
+fn difference(mut map: impl FnMut(f64) -> (Vec<f64>, u64), step: f64) -> Option<Vec<f64>> {
+    let points: Vec<(Vec<f64>, u64)> = [-2.0, -1.0, 1.0, 2.0].iter().map(|k| map(k * step)).collect();
+    if points.iter().any(|p| p.1 != points[0].1) {
+        return None;
+    }
+    let weights = [1.0 / 12.0, -2.0 / 3.0, 2.0 / 3.0, -1.0 / 12.0];
+    let entry = |i: usize| points.iter().zip(weights).map(|(p, w)| w * p.0[i]).sum::<f64>() / step;
+    Some((0..points[0].0.len()).map(entry).collect())
+}
+
+/// A sequence of numbers in [-1, 1].
+struct Draw(u64);
+impl Draw {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+fn relative(found: &[Vec<f64>], exact: &[Vec<f64>]) -> f64 {
+    let largest = |all: &[Vec<f64>]| all.iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
+    let miss =
+        found.iter().zip(exact).flat_map(|(a, b)| a.iter().zip(b)).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
+    miss / largest(exact)
+}
+
+#[test]
+fn ten_random_segments_of_two_degrees_with_two_contacts() {
+    let scene = load(CART);
+    let mut s = scene.sensitivity(&[]).unwrap();
+    let mut draw = Draw(7);
+    let (mut done, mut impacts, mut both) = (0, 0, 0);
+    let mut worst = 0.0f64;
+    while done < 10 {
+        let from = State::new(
+            0.3 * draw.next(),
+            &[0.2 * draw.next(), 0.4 * draw.next()],
+            &[2.0 * draw.next(), 3.0 * draw.next()],
+        );
+        let end = from.t + 2.2 + 0.5 * draw.next();
+        let exact: Option<Vec<Vec<f64>>> =
+            (0..4).map(|k| difference(|by| flow(&mut s, &moved(&from, k, by), end), 1e-4)).collect();
+        let Some(exact) = exact else { continue };
+        s.reset();
+        s.passage.clear();
+        s.restart(&from);
+        s.advance(end).unwrap();
+        // differences tell nothing next to a grazing impact
+        if s.passage.impacts < 2 || s.passage.slowest < 0.1 {
+            continue;
+        }
+        let found: Vec<Vec<f64>> = s.columns().map(<[f64]>::to_vec).collect();
+        let miss = relative(&found, &exact);
+        worst = worst.max(miss);
+        impacts += s.passage.impacts;
+        both += u64::from(s.passage.by_contact.len() == 2);
+        done += 1;
+    }
+    assert!(worst < 1e-6, "{worst:e}");
+    assert!(impacts >= 20 && both >= 3, "{impacts} {both}");
+}
+
+#[test]
+fn derivatives_by_parameters() {
+    let scene = load(CART);
+    let names = ["m", "L", "om", "d", "w", "e1"];
+    let from = State::new(0.1, &[0.05, 0.3], &[2.0, 2.5]);
+    let end = 2.6;
+    let mut s = scene.sensitivity(&names).unwrap();
+    s.restart(&from);
+    s.advance(end).unwrap();
+    assert!(s.passage.by_contact.len() == 2 && s.passage.slowest > 0.1, "{:?}", s.passage);
+    let found: Vec<Vec<f64>> = s.columns().skip(4).map(|c| c[..4].to_vec()).collect();
+    let exact: Vec<Vec<f64>> = names
+        .iter()
+        .map(|name| {
+            let value = scene.parameter(name).unwrap();
+            let map =
+                |by: f64| flow(&mut scene.with(&[(name, value + by)]).unwrap().sensitivity(&[]).unwrap(), &from, end);
+            difference(map, 1e-4).unwrap()
+        })
+        .collect();
+    for (name, (found, exact)) in names.iter().zip(found.iter().zip(&exact)) {
+        let miss = relative(std::slice::from_ref(found), std::slice::from_ref(exact));
+        assert!(miss < 1e-6, "{name}: {found:?} {exact:?}");
+    }
+}
+
+const OSCILLATOR: &str = r#"
+version = 1
+name = "oscillator"
+[parameters]
+al = 0.05
+om = 2.5
+um = -0.1
+e = 0.7
+[model]
+kind = "linear"
+coordinates = ["u"]
+mass = [[1]]
+damping = [["2*al"]]
+stiffness = [[1]]
+force.u = "cos(om*t)"
+[[contact]]
+name = "wall"
+gap = "u - um"
+restitution = "e"
+[initial]
+u = 0.5
+[simulation]
+end = 1
+step = 0.1
+"#;
+
+/// Φ₂ S Φ₁ with the closed forms of the flow and of S = (−e 0; (1+e)F₀/v⁻ −e), at the first impact of the run from u = 1/2.
+#[test]
+fn oscillator_against_the_closed_form() {
+    let mut s = load(OSCILLATOR).sensitivity(&[]).unwrap();
+    let (al, om, um, e) = (0.05f64, 2.5f64, -0.1, 0.7);
+    let (t, v) = (1.799909078097, -1.078796454786);
+    let wd = (1.0 - al * al).sqrt();
+    let phi = |time: f64| {
+        let (c, d, decay) = ((wd * time).cos(), (wd * time).sin(), (-al * time).exp());
+        [[decay * (c + al / wd * d), decay * d / wd], [-decay * d / wd, decay * (c - al / wd * d)]]
+    };
+    let product =
+        |a: [[f64; 2]; 2], b: [[f64; 2]; 2]| [0, 1].map(|i| [0, 1].map(|j| a[i][0] * b[0][j] + a[i][1] * b[1][j]));
+    let saltation = [[-e, 0.0], [(1.0 + e) * ((om * t).cos() - um) / v, -e]];
+    let exact = product(phi(3.0 - t), product(saltation, phi(t)));
+    s.advance(3.0).unwrap();
+    assert_eq!(s.passage.impacts, 1);
+    assert!((s.passage.slowest + v).abs() < 1e-10);
+    for (j, column) in s.columns().enumerate() {
+        for i in 0..2 {
+            assert!((column[i] - exact[i][j]).abs() < 1e-10, "{i} {j} {column:?} {exact:?}");
+        }
+    }
+    assert!((s.passage.divergence + 2.0 * al * 3.0).abs() < 1e-13);
+}
+
+/// Rests: with e = 1/2 and a force that presses, the mass comes to rest and forgets where it came from.
+#[test]
+fn rest_collapses_the_tangent() {
+    let text = OSCILLATOR.replace("cos(om*t)", "cos(om*t) - 3");
+    let mut s = load(&text).sensitivity(&[]).unwrap();
+    s.advance(12.0).unwrap();
+    assert!(s.passage.rests == 1 && s.passage.rested.len() == 1 && s.passage.impacts > 20);
+    assert!(s.columns().flatten().all(|x| x.abs() < 1e-7), "{:?}", s.columns().collect::<Vec<_>>());
+}
+
+/// A block on a floor that slides, sticks, slips again and hits a wall: friction, take-off and impacts with closed contacts.
+const BLOCK: &str = r#"
+version = 1
+name = "block"
+[parameters]
+mu = 0.3
+a = 6.0
+om = 3.0
+e = 0.6
+[model]
+kind = "lagrangian"
+coordinates = ["x", "y"]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "10*y + x^2/2"
+force.x = "a*sin(om*t) + 0.5*sin(x)"
+force.y = "2*cos(om*t)"
+[[contact]]
+name = "floor"
+gap = "y - 0.1*x^2"
+slip = "x"
+friction = "mu"
+[[contact]]
+name = "wall"
+gap = "0.8 - x"
+restitution = "e"
+[initial]
+"x'" = 1.5
+[simulation]
+end = 1
+step = 0.1
+"#;
+
+#[test]
+fn friction_with_a_closed_contact() {
+    let scene = load(BLOCK);
+    let mut s = scene.sensitivity(&["mu", "a", "e"]).unwrap();
+    let start = |x: f64, v: f64| State::new(0.0, &[x, 0.1 * x * x], &[v, 0.2 * x * v]);
+    let mut changes = 0;
+    for end in [0.5, 1.4, 3.0] {
+        let from = start(0.0, 1.5);
+        s.reset();
+        s.passage.clear();
+        s.restart(&from);
+        s.advance(end).unwrap();
+        changes += s.passage.sticks + s.passage.rests + s.passage.impacts;
+        // along the constraint: dy = 0.2 x dx, dy' = 0.2 v dx + 0.2 x dv
+        let all: Vec<Vec<f64>> = s.columns().map(<[f64]>::to_vec).collect();
+        let along = |d: [f64; 4]| (0..4).map(|i| (0..4).map(|j| all[j][i] * d[j]).sum()).collect::<Vec<f64>>();
+        let mut found = vec![along([1.0, 0.0, 0.0, 0.3]), along([0.0, 0.0, 1.0, 0.0])];
+        found.extend(all[4..].iter().map(|c| c[..4].to_vec()));
+        let mut exact = vec![
+            difference(|by| rough_flow(&mut s, &start(by, 1.5), end), 1e-4).unwrap(),
+            difference(|by| rough_flow(&mut s, &start(0.0, 1.5 + by), end), 1e-4).unwrap(),
+        ];
+        for name in ["mu", "a", "e"] {
+            let value = scene.parameter(name).unwrap();
+            let map = |by: f64| {
+                rough_flow(&mut scene.with(&[(name, value + by)]).unwrap().sensitivity(&[]).unwrap(), &from, end)
+            };
+            exact.push(difference(map, 1e-4).unwrap());
+        }
+        let miss = relative(&found, &exact);
+        assert!(miss < 1e-6, "{end}: {miss:e}");
+    }
+    assert!(changes > 6, "{changes}");
+}
+
+#[test]
+fn what_has_no_tangent_says_so() {
+    let scene = load(CART);
+    let unknown = scene.sensitivity(&["omega"]).map(|_| ()).unwrap_err().to_string();
+    assert!(unknown.contains("unknown parameter `omega`"), "{unknown}");
+    let twice = scene.sensitivity(&["om", "om"]).map(|_| ()).unwrap_err().to_string();
+    assert!(twice.contains("twice"), "{twice}");
+}

@@ -1,0 +1,347 @@
+//! Sensitivities of motions with impacts: how the state depends on the initial state and on parameters [leine2004, mueller1995].
+//!
+//! ```text
+//!     Ẏ = A(t) Y between events (A along the motion, contacts that are closed held),    Y⁺ = S Y⁻ at each event            (1)
+//! ```
+//!
+//! [`Sensitivity`] carries a motion of the event-driven scheme and a frame of perturbations (δq, δv, δp) with it. The frame is any number of
+//! columns: the unit matrix gives the derivative of the flow, one column the growth of one perturbation.
+//!
+//! Capturing schemes have no such tangent here: an impact on their grid happens at the same step for neighbours, and the derivative of the
+//! step on its active branch lacks the change of the impact time.
+
+mod field;
+mod jump;
+mod magnus;
+mod saltation;
+
+use crate::model::Tangent;
+use crate::scheme::{Bound, EventDriven, SchemeError, StepError, Stepper};
+use crate::{Key, Mechanical, ModelError, State};
+use carom_solve::Solver;
+use field::Field;
+use magnus::Magnus;
+use saltation::Saltation;
+
+pub use saltation::GRAZING;
+
+/// Most steps up to a given time.
+const STEPS: u64 = 10_000_000;
+
+/// Why a sensitivity could not be computed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SensitivityError {
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+    #[error("the step from t = {t:?} failed: {source}")]
+    Step { t: f64, source: StepError },
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error("the motion has no derivative at t = {t:?}: {event}")]
+    NotDifferentiable { t: f64, event: &'static str },
+    #[error("the motion does not come forward: more than {steps} steps up to t = {t:?}")]
+    Stalled { t: f64, steps: u64 },
+    #[error("the model has {positions} coordinates and {velocities} velocities; sensitivities need as many of both")]
+    Unequal { positions: usize, velocities: usize },
+}
+
+/// An impact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Strike {
+    /// Time [s].
+    pub t: f64,
+    pub contact: Key,
+    /// Normal velocity before [m/s].
+    pub before: f64,
+}
+
+/// Most impacts that are listed one by one.
+const LISTED: usize = 1000;
+
+/// What happened on the way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passage {
+    pub impacts: u64,
+    /// Impacts of each contact.
+    pub by_contact: Vec<(Key, u64)>,
+    /// The first 1000 impacts.
+    pub strikes: Vec<Strike>,
+    /// Slowest approach of all impacts [m/s]; infinite without one.
+    pub slowest: f64,
+    /// Impacts below [`GRAZING`]: derivatives are infinite at zero.
+    pub grazing: u64,
+    /// How often a contact came to rest: perturbations of its gap and its velocity vanish.
+    pub rests: u64,
+    /// Contacts that came to rest.
+    pub rested: Vec<Key>,
+    /// How often a slip came to stick: the perturbation along it vanishes.
+    pub sticks: u64,
+    /// Impacts of several contacts at one instant, where derivatives hold on one side only.
+    pub simultaneous: u64,
+    /// ∫ tr A dt over the smooth parts.
+    pub divergence: f64,
+    /// Whether all events were impacts of one contact without friction in free flight: then det S = e² for each.
+    pub is_plain: bool,
+}
+
+impl Default for Passage {
+    fn default() -> Self {
+        Passage {
+            impacts: 0,
+            by_contact: Vec::new(),
+            strikes: Vec::new(),
+            slowest: f64::INFINITY,
+            grazing: 0,
+            rests: 0,
+            rested: Vec::new(),
+            sticks: 0,
+            simultaneous: 0,
+            divergence: 0.0,
+            is_plain: true,
+        }
+    }
+}
+
+impl Passage {
+    fn impact(&mut self, strike: Strike, plain: bool) {
+        let (key, speed) = (strike.contact, strike.before.abs());
+        if self.strikes.len() < LISTED {
+            self.strikes.push(strike);
+        }
+        self.impacts += 1;
+        self.is_plain &= plain;
+        self.slowest = self.slowest.min(speed);
+        self.grazing += u64::from(speed < GRAZING);
+        match self.by_contact.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, count)) => *count += 1,
+            None => self.by_contact.push((key, 1)),
+        }
+    }
+
+    fn rest(&mut self, key: Key) {
+        self.rests += 1;
+        self.is_plain = false;
+        if !self.rested.contains(&key) {
+            self.rested.push(key);
+        }
+    }
+
+    /// Starts over.
+    pub fn clear(&mut self) {
+        self.by_contact.clear();
+        self.rested.clear();
+        self.strikes.clear();
+        let (by_contact, rested) = (std::mem::take(&mut self.by_contact), std::mem::take(&mut self.rested));
+        *self = Passage { by_contact, rested, strikes: std::mem::take(&mut self.strikes), ..Passage::default() };
+    }
+}
+
+/// A motion with perturbations.
+pub struct Sensitivity {
+    stepper: Bound<EventDriven>,
+    field: Field,
+    magnus: Magnus,
+    saltation: Saltation,
+    /// What happened since the last [`Passage::clear`].
+    pub passage: Passage,
+    columns: Vec<f64>, // each of `size` entries
+    next: Vec<f64>,    // (size)
+    matrix: Vec<f64>,  // (size × size) A
+    pending: f64,      // time of a constant A that the columns have not seen yet [s]
+    /// Steps of the scheme so far.
+    pub steps: u64,
+    sample: State,
+}
+
+impl Sensitivity {
+    /// Binds a scheme, two models that are the same, the tangent of it and a solver; starts at the initial state with the unit frame.
+    pub fn new(
+        scheme: EventDriven,
+        models: [Box<dyn Mechanical>; 2],
+        tangent: Box<dyn Tangent>,
+        solver: Box<dyn Solver>,
+    ) -> Result<Sensitivity, SensitivityError> {
+        let [model, other] = models;
+        let sample = model.initial();
+        if sample.q.len() != sample.v.len() {
+            return Err(SensitivityError::Unequal { positions: sample.q.len(), velocities: sample.v.len() });
+        }
+        let field = Field::new(other, tangent);
+        let size = field.size();
+        let mut new = Sensitivity {
+            stepper: Bound::new(scheme, model, solver)?,
+            field,
+            magnus: Magnus::new(size),
+            saltation: Saltation::default(),
+            passage: Passage::default(),
+            columns: Vec::new(),
+            next: vec![0.0; size],
+            matrix: vec![0.0; size * size],
+            pending: 0.0,
+            steps: 0,
+            sample,
+        };
+        new.reset();
+        Ok(new)
+    }
+
+    /// Degrees of freedom, and number of parameters.
+    pub fn dimensions(&self) -> (usize, usize) {
+        (self.field.n, self.field.parameters)
+    }
+
+    /// Entries of a column: δq, δv, δp.
+    pub fn size(&self) -> usize {
+        self.field.size()
+    }
+
+    pub fn state(&self) -> &State {
+        self.stepper.from()
+    }
+
+    /// Names and laws of the contacts.
+    pub fn labels(&self) -> &crate::Labels {
+        self.stepper.labels()
+    }
+
+    /// Starts again from a state; the frame stays.
+    pub fn restart(&mut self, state: &State) {
+        self.stepper.restart(state);
+        self.pending = 0.0;
+    }
+
+    /// The frame becomes the unit matrix.
+    pub fn reset(&mut self) {
+        let size = self.size();
+        self.set_columns(size);
+        for (k, column) in self.columns.chunks_exact_mut(size).enumerate() {
+            column.fill(0.0);
+            column[k] = 1.0;
+        }
+    }
+
+    /// The frame gets this many columns.
+    pub fn set_columns(&mut self, count: usize) {
+        self.columns.resize(count * self.field.size(), 0.0);
+    }
+
+    /// The columns of the frame, one after the other.
+    pub fn columns(&self) -> impl Iterator<Item = &[f64]> {
+        self.columns.chunks_exact(self.field.size())
+    }
+
+    pub fn columns_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
+        self.columns.chunks_exact_mut(self.field.size())
+    }
+
+    /// v̇ at the present state, as it goes on from here.
+    pub fn rate(&mut self, out: &mut [f64]) -> Result<(), SensitivityError> {
+        let State { t, q, v } = self.stepper.from();
+        let (_, ended) = self.stepper.work().phases();
+        Ok(self.field.rate(ended, (*t, q, v), out)?)
+    }
+
+    /// Gaps and their rates at the present state, of contacts that count here.
+    pub fn gaps(&mut self) -> Result<Vec<(Key, f64, f64)>, SensitivityError> {
+        let State { t, q, v } = self.stepper.from();
+        self.field.acceleration.couple(&mut *self.field.model, *t, q)?;
+        let coupling = &self.field.acceleration.coupling;
+        let contacts = coupling.pairs.iter().enumerate();
+        let contacts = contacts.filter(|(i, pair)| pair.law != carom_solve::Law::Equality && coupling.is_present(*i));
+        let entry = |(i, pair): (usize, &crate::Pair)| {
+            let row = coupling.offset[i];
+            (pair.key, pair.gap, coupling.rows.dot(row, v) + coupling.drift[row])
+        };
+        Ok(contacts.map(entry).collect())
+    }
+
+    /// The columns lose what the contacts that are closed now do not allow: gaps and velocities along them cannot differ.
+    pub fn conform(&mut self) -> Result<(), SensitivityError> {
+        let (_, ended) = self.stepper.work().phases();
+        Ok(self.saltation.conform(&mut self.field, ended, self.stepper.from(), &mut self.columns)?)
+    }
+
+    /// Carries the motion and the frame to the time `until`.
+    pub fn advance(&mut self, until: f64) -> Result<(), SensitivityError> {
+        for _ in 0..STEPS {
+            let t = self.stepper.from().t;
+            let left = until - t;
+            if left <= 1e-13 * until.abs().max(1.0) {
+                self.flush();
+                return Ok(());
+            }
+            self.steps += 1;
+            let step = self.stepper.attempt(left).map_err(|source| SensitivityError::Step { t, source })?;
+            if step.advanced == left {
+                self.stepper.stamp(until);
+            }
+            self.carry(t, step.advanced)?;
+            self.stepper.accept();
+        }
+        Err(SensitivityError::Stalled { t: self.stepper.from().t, steps: STEPS })
+    }
+
+    /// (1) over the step that was tried last.
+    fn carry(&mut self, t: f64, h: f64) -> Result<(), SensitivityError> {
+        let all = self.stepper.events().as_slice();
+        // impacts of contacts that touch where a motion starts
+        let early = if h > 0.0 { all.iter().take_while(|event| event.t <= t).count() } else { 0 };
+        let constant = self.field.is_constant(self.stepper.work().phases().0);
+        if early > 0 || !constant {
+            self.flush();
+        }
+        self.pass(0..early, true)?;
+        if h > 0.0 && constant {
+            if self.pending == 0.0 {
+                let (begun, _) = self.stepper.work().phases();
+                let State { t, q, v } = self.stepper.from();
+                self.field.matrix(begun, (*t, q, v), &mut self.matrix)?;
+            }
+            self.pending += h;
+        } else if h > 0.0 {
+            let (begun, _) = self.stepper.work().phases();
+            let (stepper, field, sample) = (&self.stepper, &mut self.field, &mut self.sample);
+            let mut at = |s: f64, out: &mut [f64]| {
+                stepper.interpolate(s, sample);
+                field.matrix(begun, (sample.t, &sample.q, &sample.v), out)
+            };
+            let (columns, next) = (&mut self.columns, &mut self.next);
+            self.passage.divergence += self.magnus.step(h, &mut at, &mut |flow| multiply(flow, columns, next))?;
+        }
+        let count = self.stepper.events().len();
+        if count > early {
+            self.flush();
+        }
+        self.pass(early..count, false)
+    }
+
+    /// The events of this range of the list, before the smooth part or after it.
+    fn pass(&mut self, range: std::ops::Range<usize>, before: bool) -> Result<(), SensitivityError> {
+        let events = &self.stepper.events().as_slice()[range];
+        let Some(last) = events.last() else { return Ok(()) };
+        let (begun, ended) = self.stepper.work().phases();
+        let (phases, to) = if before { ((begun, begun), &last.after) } else { ((begun, ended), self.stepper.to()) };
+        self.passage.is_plain &= events.iter().all(|e| e.kind == crate::EventKind::Impact);
+        self.saltation.pass(&mut self.field, phases, (events, to), &mut self.columns, &mut self.passage)
+    }
+
+    /// The flow of a constant A over the time that is pending: steps of free flight are taken together.
+    fn flush(&mut self) {
+        if self.pending > 0.0 {
+            self.passage.divergence += self.magnus.constant(&self.matrix, self.pending);
+            multiply(&self.magnus.flow, &mut self.columns, &mut self.next);
+            self.pending = 0.0;
+        }
+    }
+}
+
+/// Every column becomes its image.
+fn multiply(flow: &[f64], columns: &mut [f64], next: &mut [f64]) {
+    let size = next.len();
+    for column in columns.chunks_exact_mut(size) {
+        for (x, row) in next.iter_mut().zip(flow.chunks_exact(size)) {
+            *x = row.iter().zip(&*column).map(|(a, b)| a * b).sum();
+        }
+        column.copy_from_slice(next);
+    }
+}
