@@ -299,10 +299,10 @@ impl Sensitivity {
             }
             self.pending += h;
         } else if h > 0.0 {
-            let (begun, _) = self.stepper.work().phases();
-            let (stepper, field, sample) = (&self.stepper, &mut self.field, &mut self.sample);
+            let (stepper, field, sample) = (&mut self.stepper, &mut self.field, &mut self.sample);
             let mut at = |s: f64, out: &mut [f64]| {
                 stepper.interpolate(s, sample);
+                let (begun, _) = stepper.work().phases();
                 field.matrix(begun, (sample.t, &sample.q, &sample.v), out)
             };
             let (columns, next) = (&mut self.columns, &mut self.next);
