@@ -292,6 +292,54 @@ fn friction_with_a_closed_contact() {
     assert!(changes > 6, "{changes}");
 }
 
+/// A particle that lands on a floor with spatial friction and slides on it along a curve.
+const PARTICLE: &str = r#"
+version = 1
+name = "particle"
+[parameters]
+mu = 0.25
+e = 0.5
+[model]
+kind = "lagrangian"
+coordinates = ["x", "y", "z"]
+kinetic = "(x'^2 + y'^2 + z'^2)/2"
+potential = "10*z + 2*x^2 + 5*y^2"
+[[contact]]
+name = "floor"
+gap = "z - 0.1*x*y"
+slip = ["x", "y"]
+friction = "mu"
+restitution = "e"
+[initial]
+z = 0.3
+[simulation]
+end = 1
+step = 0.1
+"#;
+
+#[test]
+fn spatial_friction_at_impacts_and_in_slip() {
+    let from = State::new(0.0, &[0.1, 0.05, 0.3], &[1.5, -2.5, 0.2]);
+    // two impacts with slip; then a landing without restitution that goes on as a slip
+    for (e, end, rests) in [(0.5, 0.7, 0), (0.0, 0.65, 1)] {
+        let scene = load(PARTICLE).with(&[("e", e)]).unwrap();
+        let mut s = scene.sensitivity(&["mu"]).unwrap();
+        s.restart(&from);
+        s.advance(end).unwrap();
+        assert!(s.passage.rests == rests && s.passage.impacts >= 1 && s.passage.sticks == 0, "{:?}", s.passage);
+        let found: Vec<Vec<f64>> = s.columns().map(|c| c[..6].to_vec()).collect();
+        let mut exact: Vec<Vec<f64>> =
+            (0..6).map(|k| difference(|by| rough_flow(&mut s, &moved(&from, k, by), end), 1e-4).unwrap()).collect();
+        let map = |by: f64| {
+            let scene = scene.with(&[("mu", 0.25 + by)]).unwrap();
+            rough_flow(&mut scene.sensitivity(&[]).unwrap(), &from, end)
+        };
+        exact.push(difference(map, 1e-4).unwrap());
+        let miss = relative(&found, &exact);
+        assert!(miss < 1e-6, "e = {e}: {miss:e}\n{found:?}\n{exact:?}");
+    }
+}
+
 #[test]
 fn what_has_no_tangent_says_so() {
     let scene = load(CART);

@@ -218,8 +218,9 @@ mod tests {
             assert!((y[0] * y[3] - y[1] * y[2] - 1.0).abs() < 1e-14);
             [y[0] - x1, y[1] - x2, y[2] - v1, y[3] - v2].iter().fold(0.0f64, |m, x| m.max(x.abs()))
         };
-        let (coarse, fine) = (error(4), error(8));
-        assert!(coarse < 1e-5 && (coarse / fine).log2() > 5.7, "{coarse:e} {fine:e}");
+        let (coarse, fine, finest) = (error(4), error(8), error(32));
+        let order = (coarse / fine).log2();
+        assert!(order > 5.7 && order < 7.0 && finest < 1e-9, "{coarse:e} {fine:e} {finest:e}");
     }
 
     #[test]

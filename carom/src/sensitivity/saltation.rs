@@ -8,7 +8,7 @@
 //! | event | guard | jump |
 //! |---|---|---|
 //! | impact | the gap that closes | derivative of the impact map on its active branch |
-//! | stick, reversal of a slip | the slip velocity | none; the accelerations differ |
+//! | stick, reversal of a planar slip | the slip velocity | none; the accelerations differ |
 //! | edge of a region | the function of the region | none; the accelerations differ |
 //! | take-off, slip | not needed | none; accelerations are continuous there, S = 1 |
 //!
@@ -18,6 +18,7 @@
 use super::field::Field;
 use super::jump::Jump;
 use super::{Passage, SensitivityError, Strike};
+use crate::flow::acceleration::slip_direction;
 use crate::flow::{Mode, Phase};
 use crate::model::{Along, CouplingTangent};
 use crate::scheme::{Event, EventKind};
@@ -198,8 +199,13 @@ impl Saltation {
         }
         for event in events {
             let Some(i) = law(event) else { continue };
+            let planar = coupling.range(i).len() == 2;
             match (event.kind, mode(begun, i)) {
-                (EventKind::Stick | EventKind::SlipReversal, Mode::Slip(d)) => return Guard::Slip(i, d),
+                // a spatial slip that has turned by more than a right angle goes on smoothly
+                (EventKind::SlipReversal, Mode::Slip(d)) if planar => return Guard::Slip(i, d),
+                (EventKind::Stick, Mode::Slip(d)) => {
+                    return Guard::Slip(i, slip_direction(coupling, i, &event.before.v, d));
+                }
                 (EventKind::Edge, now) if now != mode(ended, i) => return Guard::Region(i),
                 _ => {}
             }
