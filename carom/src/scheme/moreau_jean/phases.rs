@@ -42,7 +42,7 @@ impl Work {
     }
 
     /// Coupling and relative velocities at the start.
-    #[inline]
+    #[inline(always)]
     pub(in crate::scheme) fn start(&mut self, model: &mut dyn Mechanical, from: &State) -> Result<(), StepError> {
         std::mem::swap(&mut self.last, &mut self.reactions);
         if self.constancy.rows && self.reactions.coupling.is_filled() {
@@ -64,7 +64,7 @@ impl Work {
 
 impl MoreauJean {
     /// v_free = v^n + A⁻¹ (h F − M (v^n − v)), with v^n in `to`.
-    #[inline]
+    #[inline(always)]
     pub(in crate::scheme) fn free(
         &self,
         w: &mut Work,
@@ -83,7 +83,7 @@ impl MoreauJean {
     }
 
     /// v⁺ = v_free + A⁻¹ B P.
-    #[inline]
+    #[inline(always)]
     pub(in crate::scheme) fn update(w: &Work, to: &mut State) {
         to.v.copy_from_slice(&w.v_free);
         if !w.active.is_empty() {
@@ -95,7 +95,7 @@ impl MoreauJean {
 
     /// The first iterate, the matrix A there and its impulse balance. Where Newton's loop is needed, v⁺ goes on changing as it did last
     /// time: in smooth motion one iteration is then enough.
-    #[inline]
+    #[inline(always)]
     pub(in crate::scheme) fn restart(
         &self,
         w: &mut Work,
@@ -116,15 +116,18 @@ impl MoreauJean {
         let factored = self.factor(w, model);
         model.force(w.at_theta.t, &w.at_theta.q, &w.at_theta.v, &mut w.force)?;
         factored?;
-        w.balance.fill(0.0);
         if extrapolates {
             for (d, (a, b)) in w.increment.iter_mut().zip(to.v.iter().zip(&from.v)) {
                 *d = a - b;
             }
             model.mass_mul(&w.at_theta.q, &w.increment, &mut w.balance)?;
-        }
-        for (r, f) in w.balance.iter_mut().zip(&w.force) {
-            *r = w.h * f - *r;
+            for (r, f) in w.balance.iter_mut().zip(&w.force) {
+                *r = w.h * f - *r;
+            }
+        } else {
+            for (r, f) in w.balance.iter_mut().zip(&w.force) {
+                *r = w.h * f;
+            }
         }
         w.residual = f64::INFINITY;
         Ok(())
@@ -161,7 +164,7 @@ impl MoreauJean {
     }
 
     /// A = M + hθC + h²θ²K at θ; once per step size where it is constant.
-    #[inline]
+    #[inline(always)]
     pub(in crate::scheme) fn factor(&self, w: &mut Work, model: &mut dyn Mechanical) -> Result<(), StepError> {
         if w.constancy.matrix() && w.factored == Some(w.h) {
             return Ok(());
@@ -176,7 +179,7 @@ impl MoreauJean {
     }
 
     /// The laws that act: bilateral ones and boxes always, contacts by the forecast of their gap.
-    #[inline]
+    #[inline(always)]
     pub(in crate::scheme) fn activate(&self, w: &mut Work) {
         w.active.clear();
         for (i, pair) in w.reactions.coupling.pairs.iter().enumerate() {
@@ -387,6 +390,7 @@ impl MoreauJean {
     }
 
     /// The impulses of the last step as the guess for this one, contact by contact.
+    #[inline(always)]
     pub(in crate::scheme) fn guess(w: &mut Work) {
         w.z.lambda.clear();
         for &i in &w.active {
@@ -399,6 +403,7 @@ impl MoreauJean {
     }
 
     /// Impulses and velocities after the step, law by law; how the velocity changed, as the guess for the next step.
+    #[inline(always)]
     pub(in crate::scheme) fn report(w: &mut Work, (from, to): (&State, &State)) {
         if !w.constancy.linear() {
             w.extrapolate(from, to);
