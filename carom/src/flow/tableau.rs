@@ -5,7 +5,9 @@
 //! | `radau-iia-2`, `radau-iia-3` | 2, 3 | 3, 5 | implicit, L-stable |
 //! | `lobatto-iiia-2`, `-3`, `-4` | 2, 3, 4 | 2, 4, 6 | implicit, the first stage is the start; two stages are the trapezoidal rule |
 //! | `herk-2`, `-3`, `-4` | 2, 3, 4 | 2, 3, 4 | half-explicit: Heun, Kutta, classical |
+//! | `hem5` | 8 | 5 | half-explicit: the coefficients of [brasey1994], see [`super::hem5`] |
 
+use super::hem5::{A, STAGES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,10 +39,12 @@ pub enum Method {
     /// Classical Runge-Kutta, order 4.
     #[serde(rename = "herk-4")]
     Herk4,
+    /// Brasey's table of 8 stages, order 5.
+    Hem5,
 }
 
 impl Method {
-    pub const ALL: [Method; 8] = [
+    pub const ALL: [Method; 9] = [
         Method::RadauIia2,
         Method::RadauIia3,
         Method::LobattoIiia2,
@@ -49,6 +53,7 @@ impl Method {
         Method::Herk2,
         Method::Herk3,
         Method::Herk4,
+        Method::Hem5,
     ];
 
     /// Order p.
@@ -57,7 +62,7 @@ impl Method {
             Method::LobattoIiia2 | Method::Herk2 => 2,
             Method::RadauIia2 | Method::Herk3 => 3,
             Method::LobattoIiia3 | Method::Herk4 => 4,
-            Method::RadauIia3 => 5,
+            Method::RadauIia3 | Method::Hem5 => 5,
             Method::LobattoIiia4 => 6,
         }
     }
@@ -93,6 +98,11 @@ impl Method {
                 &[&[0.0; 4], &[0.5, 0.0, 0.0, 0.0], &[0.0, 0.5, 0.0, 0.0], &[0.0, 0.0, 1.0, 0.0]],
                 &[sixth, 2.0 * sixth, 2.0 * sixth, sixth],
             ),
+            Method::Hem5 => {
+                let (weights, stages) = (&A[STAGES - 1], &A[..STAGES - 1]);
+                let rows: Vec<&[f64]> = std::iter::once(&[0.0; STAGES]).chain(stages).map(|row| &row[..]).collect();
+                Tableau::new(&rows, weights)
+            }
         }
     }
 }
@@ -219,7 +229,7 @@ mod tests {
         // Σ b c = Σ (b a) 1 = 1/2
         assert!((radau.product.iter().sum::<f64>() - 0.5).abs() < 1e-15);
         let explicit: Vec<bool> = Method::ALL.iter().map(|m| m.tableau().explicit).collect();
-        assert_eq!(explicit, [false, false, false, false, false, true, true, true]);
+        assert_eq!(explicit, [false, false, false, false, false, true, true, true, true]);
         assert_eq!(serde_json::to_string(&Method::LobattoIiia3).unwrap(), "\"lobatto-iiia-3\"");
     }
 }

@@ -17,7 +17,7 @@
 //! to δ. It costs order where the slip turns until the end.
 //!
 //! Methods: `radau-iia-2|3` (p = 3, 5), `lobatto-iiia-2|3|4` (p = 2, 4, 6), implicit, with a dense Newton matrix of s·n unknowns;
-//! `herk-2|3|4` (p = 2, 3, 4), half-explicit. Closed contacts slip or stick (planar and spatial friction), with transitions located by (2);
+//! `herk-2|3|4` (p = 2, 3, 4) and `hem5` (p = 5), half-explicit. Closed contacts slip or stick (planar and spatial friction), with transitions located by (2);
 //! impacts with friction are one friction problem. Bilateral constraints are held in (1) and projected at the end of each phase, positions
 //! and velocities, as closed contacts are: no drift. γ is exact for models that differentiate their constraints twice; for models that do
 //! not, it is taken by differences, which limits the accuracy to about 1e-8 where rows vary and closed contacts slide along them.
@@ -133,6 +133,7 @@ impl Registered for HigherOrder {
         Variant { options: r#"{ "method": "herk-2" }"#, order: order(Method::Herk2) },
         Variant { options: r#"{ "method": "herk-3" }"#, order: order(Method::Herk3) },
         Variant { options: r#"{ "method": "herk-4" }"#, order: order(Method::Herk4) },
+        Variant { options: r#"{ "method": "hem5" }"#, order: order(Method::Hem5) },
     ];
 
     fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
