@@ -16,7 +16,7 @@
 //!
 //! with `ρ = 1` whatever the units: reported beside (1) to compare with published figures.
 
-use crate::{Delassus, OneStepProblem, Reaction, Reference};
+use crate::{Delassus, Law, OneStepProblem, Reaction, Reference};
 use serde::Serialize;
 
 /// How well a reaction satisfies a problem. Smaller is better; zero is exact.
@@ -111,26 +111,34 @@ impl OneStepProblem<'_> {
     /// [`certify`](Self::certify). A denominator below the machine epsilon counts as one. Infinite where a number is not finite.
     pub fn full_error(&self, z: &Reaction) -> f64 {
         let offset = match self.reference() {
-            Reference::FreeVelocity => norm2(self.b()).sqrt(),
+            Reference::FreeVelocity => norm2(self.b()),
             Reference::None => 0.0,
         };
         if z.lambda.len() != self.size() || z.u.len() != self.size() {
             return f64::INFINITY;
         }
         let mut missed = 0.0;
-        let mut f = [0.0; 3];
         for (law, &first) in self.laws().iter().zip(self.offsets()) {
-            let rows = first..first + law.size();
-            let f = &mut f[..law.size()];
-            law.natural_map(&z.lambda[rows.clone()], &z.u[rows], 1.0, f);
-            missed += norm2(f);
+            missed += match law.size() {
+                1 => missed_by::<1>(law, first, z),
+                2 => missed_by::<2>(law, first, z),
+                _ => missed_by::<3>(law, first, z),
+            };
         }
-        let (lambda, u) = (norm2(&z.lambda).sqrt(), norm2(&z.u).sqrt());
-        let size = offset.max(lambda).max(u);
+        let (lambda, u) = (norm2(&z.lambda), norm2(&z.u));
+        let size = offset.max(lambda).max(u).sqrt();
         let error = if size > f64::EPSILON { missed.sqrt() / size } else { missed.sqrt() };
         // `max` drops NaN: ask each of them
         if (error + lambda + u + offset).is_finite() { error } else { f64::INFINITY }
     }
+}
+
+/// `‖F‖²` of (2) for a law of N rows from `first`.
+#[inline(always)]
+fn missed_by<const N: usize>(law: &Law, first: usize, z: &Reaction) -> f64 {
+    let mut f = [0.0; N];
+    law.natural_map(&z.lambda[first..first + N], &z.u[first..first + N], 1.0, &mut f);
+    norm2(&f)
 }
 
 #[inline]

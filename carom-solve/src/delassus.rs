@@ -54,6 +54,23 @@ impl<'a, const NN: usize> Uniform<'a, NN> {
     }
 }
 
+impl Uniform<'_, 9> {
+    /// `out ← W x` for laws of three rows.
+    fn mul(self, x: &[[f64; 3]], out: &mut [[f64; 3]]) {
+        for (ends, out) in self.law.windows(2).zip(out) {
+            let range = ends[0].block..ends[1].block;
+            let mut sum = [0.0; 9];
+            for (&j, block) in self.column[range.clone()].iter().zip(&self.value[range]) {
+                let x = &x[j as usize];
+                for k in 0..9 {
+                    sum[k] += block[k] * x[k % 3];
+                }
+            }
+            *out = [sum[0] + sum[1] + sum[2], sum[3] + sum[4] + sum[5], sum[6] + sum[7] + sum[8]];
+        }
+    }
+}
+
 impl Delassus {
     /// The array of blocks, if all laws have N rows and NN = N².
     pub(crate) fn uniform<const NN: usize>(&self) -> Option<Uniform<'_, NN>> {
@@ -168,6 +185,9 @@ impl Delassus {
 
     /// `out ← W x`.
     pub fn mul(&self, x: &[f64], out: &mut [f64]) {
+        if let Some(blocks) = self.uniform::<9>() {
+            return blocks.mul(x.as_chunks().0, out.as_chunks_mut().0);
+        }
         out.fill(0.0);
         for i in 0..self.laws() {
             for (j, block) in self.row(i) {

@@ -33,11 +33,12 @@ impl DenseLu {
         let n = self.n;
         let a = &mut self.lu;
         for k in 0..n {
-            let largest = (0..n).map(|i| a[i * n + k].abs()).fold(0.0, f64::max);
-            let mut p = k;
-            for i in k + 1..n {
-                if a[i * n + k].abs() > a[p * n + k].abs() {
-                    p = i;
+            let (mut largest, mut p, mut size) = (0.0f64, k, -1.0);
+            for (i, row) in a.chunks_exact(n).enumerate() {
+                let entry = row[k].abs();
+                largest = largest.max(entry);
+                if i >= k && entry > size {
+                    (p, size) = (i, entry);
                 }
             }
             let pivot = a[p * n + k];
@@ -52,12 +53,13 @@ impl DenseLu {
                 }
             }
             let inverse = 1.0 / pivot;
-            for i in k + 1..n {
-                let factor = a[i * n + k] * inverse;
-                a[i * n + k] = factor;
+            let (top, bottom) = a.split_at_mut((k + 1) * n);
+            let pivots = &top[k * n + k + 1..];
+            for row in bottom.chunks_exact_mut(n) {
+                let factor = row[k] * inverse;
+                row[k] = factor;
                 if factor != 0.0 {
-                    let (top, bottom) = a.split_at_mut(i * n);
-                    for (x, y) in bottom[k + 1..n].iter_mut().zip(&top[k * n + k + 1..k * n + n]) {
+                    for (x, y) in row[k + 1..].iter_mut().zip(pivots) {
                         *x -= factor * y;
                     }
                 }

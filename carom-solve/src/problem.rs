@@ -107,6 +107,7 @@ impl<'a> OneStepProblem<'a> {
     /// A problem that differs from the last one on the same `work` in `b` and in laws of the same size alone: an assembled `W` is kept.
     pub fn again(parts: Parts<'a>, work: &'a mut ProblemWork) -> Self {
         work.offset.clear();
+        work.offset.reserve(parts.laws.len() + 1);
         let mut m = 0;
         for law in parts.laws {
             work.offset.push(m);

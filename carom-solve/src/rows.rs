@@ -40,6 +40,12 @@ impl Rows {
         self.end.is_empty()
     }
 
+    /// Number of stored entries.
+    #[inline]
+    pub fn entries(&self) -> usize {
+        self.entry.len()
+    }
+
     pub fn columns(&self) -> usize {
         self.columns
     }

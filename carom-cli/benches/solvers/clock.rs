@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 /// Best of three or more calls in about a fifth of a second, fewer of those that take seconds. What `prepare` returns is made
-/// outside the clock.
+/// outside the clock, and what `call` returns ends there.
 ///
 /// Short calls have the wall clock, longer ones the CPU clock of the thread where the system tells it, as peers have: other
 /// work on the machine is not counted.
-pub fn best<S, P>(state: &mut S, prepare: impl Fn(&mut S) -> P, call: impl Fn(&mut S, P)) -> f64 {
+pub fn best<S, P, R>(state: &mut S, prepare: impl Fn(&mut S) -> P, call: impl Fn(&mut S, P) -> R) -> f64 {
     let (clock, mut least, mut long) = (Instant::now(), f64::INFINITY, false);
     for k in 0..100_000 {
         let spent = clock.elapsed().as_secs_f64();
@@ -17,11 +17,12 @@ pub fn best<S, P>(state: &mut S, prepare: impl Fn(&mut S) -> P, call: impl Fn(&m
         let prepared = prepare(state);
         let before = if long || k == 0 { processor_seconds() } else { None };
         let wall = Instant::now();
-        call(state, prepared);
+        let left = call(state, prepared);
         let wall = wall.elapsed().as_secs_f64();
         long = wall > 1e-3;
         let processor = before.filter(|_| long).and_then(|before| Some(processor_seconds()? - before));
         least = least.min(processor.map_or(wall, |seconds| seconds.min(wall)));
+        drop(left);
     }
     least
 }

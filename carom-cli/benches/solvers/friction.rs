@@ -113,7 +113,7 @@ fn ours(problem: &StoredProblem) -> Ours {
     let new = || (Auto::configure(options.clone()), ProblemWork::default(), Reaction::default());
     let ingredients = |z: &mut Reaction| {
         z.reset(problem.size());
-        (problem.global_parts(), problem.laws().to_vec())
+        problem.global_parts().map(|parts| (parts, problem.laws().to_vec()))
     };
     let mut state = new();
     let afresh = |state: &mut State| {
@@ -127,11 +127,17 @@ fn ours(problem: &StoredProblem) -> Ours {
     Ours { path: solver.log(), full_error, residual, first, repeated }
 }
 
-/// One call from a zero guess; a global problem is built from its parts.
-fn solve(problem: &StoredProblem, (solver, work, z): &mut State, (parts, laws): (Option<GlobalParts>, Vec<Law>)) {
-    let built = parts.and_then(|parts| StoredProblem::global("", parts, laws).ok());
+/// One call from a zero guess; a global problem is built from its parts, and given back so that its end is outside the clock, as the
+/// peer's is.
+fn solve(
+    problem: &StoredProblem,
+    (solver, work, z): &mut State,
+    given: Option<(GlobalParts, Vec<Law>)>,
+) -> Option<StoredProblem> {
+    let built = given.and_then(|(parts, laws)| StoredProblem::global("", parts, laws).ok());
     // the outcome is judged by the two errors of the point
     let _ = built.as_ref().unwrap_or(problem).with(work, |p| solver.solve(p, z));
+    built
 }
 
 /// Unit-free residual, and error of the literature in the form given.

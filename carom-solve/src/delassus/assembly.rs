@@ -36,49 +36,54 @@ static STAMP: AtomicU64 = AtomicU64::new(1);
 impl Delassus {
     pub(crate) fn assemble(&mut self, p: &Parts<'_>, offset: &[usize]) {
         self.inverse.clear();
+        self.at.clear();
+        self.law.clear();
+        if p.laws.len() == 1 {
+            return self.assemble_alone(p, offset[1]);
+        }
         let size = |i: usize| offset[i + 1] - offset[i];
         let laws = p.laws.len();
         self.uniform = if laws > 0 && (1..laws).all(|i| size(i) == size(0)) { size(0) } else { 0 };
-        self.at.clear();
-        self.law.clear();
         self.law.extend(offset.iter().map(|&row| LawRow { row, ..LawRow::default() }));
         match (laws, p.lhs.dim()) {
-            (1, _) => self.assemble_alone(p),
             (_, 0) => self.assemble_direct(p, offset),
             (..=FEW, _) => self.assemble_few(p, offset),
             _ => self.assemble_many(p, offset),
         }
-        if laws > 1 {
-            self.stamp = STAMP.fetch_add(1, Ordering::Relaxed);
-        }
+        self.stamp = STAMP.fetch_add(1, Ordering::Relaxed);
         self.summarise();
     }
 
     /// One law alone has one block: nothing to sort. Steps with one contact are the most frequent ones of all.
-    fn assemble_alone(&mut self, p: &Parts<'_>) {
-        let size = self.uniform;
-        self.law[1].block = 1;
+    fn assemble_alone(&mut self, p: &Parts<'_>, size: usize) {
+        let mut block = [0.0; 9];
+        let n = p.lhs.dim();
+        if let (0, Some(d)) = (n, p.feedthrough) {
+            // in reduced form the entries of D are those of W
+            for (values, row) in block.chunks_exact_mut(size).zip(d.iter()) {
+                row.iter().for_each(|&(c, value)| values[c] += value);
+            }
+        } else {
+            let x = &mut self.work.local;
+            for k in 0..size {
+                x.clear();
+                x.resize(n, 0.0);
+                p.input.add_row(k, 1.0, x);
+                p.lhs.solve(x);
+                for r in 0..size {
+                    block[r * size + k] = entry(p, r, k, x);
+                }
+            }
+        }
+        let block = &block[..size * size];
+        self.uniform = size;
+        self.finite = block.iter().all(|x| x.is_finite());
+        let first = LawRow { row: 0, block: 0, diagonal: 0, scale: mean_diagonal(block, size) };
+        self.law.extend_from_slice(&[first, LawRow { row: size, block: 1, ..LawRow::default() }]);
         self.column.clear();
         self.column.push(0);
         self.value.clear();
-        self.value.resize(size * size, 0.0);
-        // in reduced form the entries of D are those of W
-        let solved = if p.lhs.dim() > 0 { size } else { 0 };
-        if let (0, Some(d)) = (solved, p.feedthrough) {
-            for (values, row) in self.value.chunks_exact_mut(size).zip(d.iter()) {
-                row.iter().for_each(|&(c, value)| values[c] += value);
-            }
-        }
-        let x = &mut self.work.local;
-        for k in 0..solved {
-            x.clear();
-            x.resize(p.lhs.dim(), 0.0);
-            p.input.add_row(k, 1.0, x);
-            p.lhs.solve(x);
-            for r in 0..size {
-                self.value[r * size + k] = entry(p, r, k, x);
-            }
-        }
+        self.value.extend_from_slice(block);
     }
 
     /// `W = D`: the problem is given in reduced form.
@@ -89,10 +94,19 @@ impl Delassus {
         self.work.index_laws(offset, laws);
         self.column.clear();
         self.value.clear();
+        if self.uniform > 0 {
+            self.column.reserve(d.entries() / (self.uniform * self.uniform));
+            self.value.reserve(d.entries());
+        }
         for i in 0..laws {
             self.law[i].block = self.column.len();
             let copied = d.len() == offset[laws]
-                && if self.uniform == 1 { self.copy_entries(d.row(i), i) } else { self.copy_blocks(d, i, offset) };
+                && match self.uniform {
+                    1 => self.copy_entries(d.row(i), i),
+                    2 => self.copy_equal_blocks([d.row(2 * i), d.row(2 * i + 1)], i),
+                    3 => self.copy_equal_blocks([d.row(3 * i), d.row(3 * i + 1), d.row(3 * i + 2)], i),
+                    _ => self.copy_blocks(d, i, offset),
+                };
             if !copied {
                 self.gather_blocks(d, i, offset);
             }
@@ -112,6 +126,46 @@ impl Delassus {
             self.value.extend(row.iter().map(|entry| entry.1));
         }
         rising && full
+    }
+
+    /// The same as [`copy_blocks`](Self::copy_blocks) where all laws have N rows.
+    fn copy_equal_blocks<const N: usize>(&mut self, rows: [&[(usize, f64)]; N], i: usize) -> bool {
+        let (blocks, values) = (self.column.len(), self.value.len());
+        let rows = rows.map(|row| row.as_chunks::<N>());
+        let mut regular = rows.iter().all(|(row, rest)| row.len() == rows[0].0.len() && rest.is_empty());
+        let (mut diagonal, mut least) = (None, 0);
+        for at in 0..if regular { rows[0].0.len() } else { 0 } {
+            let parts: [&[(usize, f64); N]; N] = std::array::from_fn(|k| &rows[k].0[at]);
+            let first = parts[0][0].0;
+            let (mut whole, mut zero) = (first >= least && first % N == 0, true);
+            for part in parts {
+                for (l, x) in part.iter().enumerate() {
+                    whole &= x.0 == first + l;
+                    zero &= x.1 == 0.0;
+                }
+            }
+            regular &= whole;
+            least = first + N;
+            let j = first / N;
+            if j == i {
+                diagonal = Some(self.column.len());
+            }
+            if j == i || !zero {
+                self.column.push(j as u32);
+                for part in parts {
+                    self.value.extend_from_slice(&part.map(|x| x.1));
+                }
+            }
+        }
+        match diagonal {
+            Some(diagonal) if regular => self.law[i].diagonal = diagonal,
+            _ => {
+                self.column.truncate(blocks);
+                self.value.truncate(values);
+                return false;
+            }
+        }
+        true
     }
 
     /// The blocks of law `i` from rows of D that hold whole blocks in rising order, as dense and block-sparse matrices do. Whether the

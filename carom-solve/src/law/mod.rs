@@ -70,7 +70,7 @@ impl Law {
     }
 
     /// The natural map `λ − P_K(λ − ρ (u + s(u)))`: zero exactly where the law holds.
-    #[inline]
+    #[inline(always)]
     pub fn natural_map(&self, lambda: &[f64], u: &[f64], rho: f64, out: &mut [f64]) {
         for ((o, l), u) in out.iter_mut().zip(lambda).zip(u) {
             *o = l - rho * u;

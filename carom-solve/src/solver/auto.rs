@@ -11,6 +11,7 @@
 //! | planar friction, two laws | Lemke, Gauss-Seidel while it pays, interior point, enumeration |
 //! | planar friction, up to 24 rows | two sweeps of Gauss-Seidel, Lemke, Gauss-Seidel while it pays, interior point, enumeration |
 //! | planar friction, larger | Gauss-Seidel while it pays, interior point, Lemke up to 400 rows, Gauss-Seidel |
+//! | spatial friction, up to 16 laws | three sweeps, Newton on the statuses, then as below |
 //! | spatial friction | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
 //!
 //! Small planar problems go on to Lemke's method [lemke1965, cottle1992] where two sweeps do not solve them: a few pivots cost less than
@@ -39,10 +40,11 @@ use super::active_set::ActiveSet;
 use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
 use super::interior_point::{InteriorPoint, InteriorPointOptions};
 use super::lemke::{Lemke, LemkeOptions};
-use super::local::Local;
+use super::local::{Contact3, Local};
 use super::newton_min::{NewtonMin, NewtonMinOptions};
 use super::nsgs::{Nsgs, NsgsOptions};
 use super::proximal::{Proximal, ProximalOptions};
+use super::status_newton::StatusNewton;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
@@ -58,6 +60,9 @@ const COMBINATIONS: usize = 4096;
 
 /// Sweeps that are tried before the pivots of small planar problems.
 const FEW: usize = 2;
+
+/// Sweeps before Newton's method on the statuses of few spatial contacts.
+const FIRST: usize = 3;
 
 /// Residual of their result: that of the pivots.
 const EXACT: f64 = 1e-14;
@@ -117,6 +122,8 @@ enum Rung {
     NewtonMin,
     /// Gauss-Seidel as long as it costs next to nothing.
     FewSweeps,
+    /// Gauss-Seidel until the statuses of contacts are likely to be right, then Newton's method on these.
+    Statuses,
     /// Gauss-Seidel while it pays.
     Sweeps,
     InteriorPoint,
@@ -133,6 +140,7 @@ fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
     match (laws.len(), spatial, planar, rows) {
         (1, true, ..) => &[ClosedForm, Sweeps, InteriorPoint],
         (1, ..) => &[ClosedForm, Lemke, Enumeration],
+        (..=16, true, ..) => &[Statuses, Sweeps, InteriorPoint, AllSweeps],
         (_, true, ..) => &[Sweeps, InteriorPoint, AllSweeps],
         (_, _, false, ..=400) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
         (_, _, false, ..=1000) => &[NewtonMin, Lemke, Sweeps, InteriorPoint],
@@ -150,11 +158,13 @@ pub struct Auto {
     active_set: ActiveSet,
     lemke: Lemke,
     newton_min: NewtonMin,
+    status_newton: StatusNewton,
     nsgs: Nsgs,
     interior: InteriorPoint,
     proximal: Proximal,
     enumerative: Enumerative,
     record: Record,
+    swept: bool,    // whether the sweeps before a Newton method were enough
     best: Vec<f64>, // (m) reactions of the best certificate so far
 }
 
@@ -175,11 +185,13 @@ impl Configured for Auto {
             active_set: ActiveSet::default(),
             lemke: Lemke::configure(LemkeOptions { tolerance, ..LemkeOptions::default() }),
             newton_min: NewtonMin::configure(NewtonMinOptions { tolerance, ..NewtonMinOptions::default() }),
+            status_newton: StatusNewton::default(),
             nsgs: Nsgs::configure(options.sweeps()),
             interior: InteriorPoint::configure(InteriorPointOptions { tolerance, ..InteriorPointOptions::default() }),
             proximal: Proximal::configure(ProximalOptions { tolerance, ..ProximalOptions::default() }),
             enumerative: Enumerative::configure(EnumerativeOptions { tolerance, ..EnumerativeOptions::default() }),
             record: Record::default(),
+            swept: false,
             best: Vec::new(),
             options,
         }
@@ -273,12 +285,14 @@ impl Auto {
     fn climb(&mut self, rung: Rung, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let mut tolerance = self.options.tolerance;
         for _ in 0..REPEATED {
+            self.swept = false;
             let result = self.attempt(rung, tolerance, problem, z);
             let effort = match rung {
-                Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps => self.nsgs.sweeps(),
+                Rung::FewSweeps | Rung::Statuses | Rung::Sweeps | Rung::AllSweeps => self.nsgs.sweeps(),
                 _ => 0,
             };
-            self.record.push(Entry { effort, ..Entry::new(rung, &result) });
+            let took = if self.swept { Rung::FewSweeps } else { rung };
+            self.record.push(Entry { effort, ..Entry::new(took, &result) });
             let certificate = result?;
             let error = SolveError::NotConverged { certificate, tolerance, iterations: effort };
             if growth::is_growing(problem, z, certificate) {
@@ -292,7 +306,7 @@ impl Auto {
                 return Ok(certificate);
             }
             let next = certificate.residual.min(tolerance) * (0.3 * limit / full).min(0.5);
-            if next < 1e-15 || !matches!(rung, Rung::Sweeps | Rung::AllSweeps | Rung::InteriorPoint) {
+            if next < 1e-15 || !matches!(rung, Rung::Statuses | Rung::Sweeps | Rung::AllSweeps | Rung::InteriorPoint) {
                 return Err(error);
             }
             tolerance = next;
@@ -314,6 +328,14 @@ impl Auto {
             Rung::NewtonMin => self.newton_min.solve(problem, z),
             // as accurate as the pivots that would follow
             Rung::FewSweeps => self.nsgs.sweep_at_most(FEW, tolerance.min(EXACT), problem, z),
+            Rung::Statuses => {
+                let swept = self.nsgs.first_sweeps(FIRST, tolerance, problem, z);
+                self.swept = swept.is_some();
+                match swept.or_else(|| self.status_newton.solve(problem, tolerance, z)) {
+                    Some(certificate) => Ok(certificate),
+                    None => problem.conclude(z, 0.0, FIRST),
+                }
+            }
             Rung::Sweeps => {
                 let interior = &mut self.interior;
                 let mut budget: Option<f64> = None;
@@ -359,6 +381,11 @@ impl Auto {
         let (law, block) = (problem.laws()[0], w.diagonal(0));
         match (law, problem.b(), block) {
             (Law::Unilateral, &[b], &[w]) if w > 0.0 => z.lambda[0] = (-b / w).max(0.0),
+            (Law::Coulomb3 { mu }, &[n, s, t], block) => {
+                let lambda = &mut z.lambda[..3];
+                let guess = [lambda[0], lambda[1], lambda[2]];
+                lambda.copy_from_slice(&Contact3::new(mu, block).solve([n, s, t], guess));
+            }
             (_, b, _) => Local::new(law, block).solve(b, &mut z.lambda),
         }
         problem.conclude(z, self.options.tolerance, 0)

@@ -22,6 +22,7 @@ mod product;
 pub mod proximal;
 mod ranked;
 mod scaled;
+mod status_newton;
 
 /// Solves one-step problems. It may keep workspaces and factorisations between calls, never results.
 pub trait Solver: Send {

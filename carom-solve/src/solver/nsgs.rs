@@ -189,6 +189,30 @@ impl Nsgs {
         result
     }
 
+    /// A few sweeps that other methods start from; a certificate where they solve the problem.
+    pub(super) fn first_sweeps(
+        &mut self,
+        sweeps: usize,
+        tolerance: f64,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+    ) -> Option<Certificate> {
+        let w = problem.delassus();
+        self.prepare(problem, &w, z);
+        for sweep in 1..=sweeps {
+            self.sweeps = sweep;
+            let change = self.sweeper.sweep(problem, &w, self.relaxation, &mut z.lambda);
+            // one sweep may be enough
+            if sweep == 1 || change <= tolerance {
+                let certificate = problem.certify(z);
+                if certificate.residual <= tolerance && !growth::is_growing(problem, z, certificate) {
+                    return Some(certificate);
+                }
+            }
+        }
+        None
+    }
+
     /// Solves to another tolerance than that of the options, and asks from sweep to sweep whether to go on: `worth` is told
     /// the sweeps done and those that the rate of convergence predicts.
     pub(super) fn sweep_while(

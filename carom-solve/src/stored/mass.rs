@@ -33,6 +33,14 @@ impl BlockFactor {
             if n > LARGEST {
                 return Err(StoredError::CoupledMass { dofs: n, limit: LARGEST });
             }
+            if n == 1 {
+                let value = a.row(first).iter().filter(|entry| entry.0 == first).map(|entry| entry.1).sum::<f64>();
+                if value == 0.0 || !value.is_finite() {
+                    return Err(StoredError::SingularMass { dof: first });
+                }
+                block.push(Block::One(value));
+                continue;
+            }
             let mut lu = DenseLu::default();
             let full = lu.matrix_mut(n);
             full.fill(0.0);
@@ -42,15 +50,8 @@ impl BlockFactor {
                     full[i * n + j - first] += value;
                 }
             }
-            if let [value] = *full {
-                if value == 0.0 || !value.is_finite() {
-                    return Err(StoredError::SingularMass { dof: first });
-                }
-                block.push(Block::One(value));
-            } else {
-                lu.factor().map_err(|singular| StoredError::SingularMass { dof: first + singular.column })?;
-                block.push(Block::Many(lu));
-            }
+            lu.factor().map_err(|singular| StoredError::SingularMass { dof: first + singular.column })?;
+            block.push(Block::Many(lu));
         }
         Ok(BlockFactor { start, block })
     }
@@ -103,6 +104,10 @@ impl LinearSolve for BlockFactor {
 /// components in that order. Components come in the order of their first unknown.
 pub(super) fn components(a: &Rows) -> (Vec<usize>, Vec<usize>) {
     let n = a.len();
+    let is_diagonal = a.iter().enumerate().all(|(i, row)| row.iter().all(|&(j, value)| i == j || value == 0.0));
+    if is_diagonal {
+        return ((0..n).collect(), (0..n + 1).collect());
+    }
     let mut parent: Vec<usize> = (0..n).collect();
     for i in 0..n {
         for &(j, value) in a.row(i) {

@@ -55,6 +55,7 @@ impl fmt::Display for Record {
                 Rung::Lemke => write!(f, "lemke")?,
                 Rung::NewtonMin => write!(f, "newton-min")?,
                 Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps => write!(f, "nsgs {}", entry.effort)?,
+                Rung::Statuses => write!(f, "nsgs {} and newton on statuses", entry.effort)?,
                 Rung::InteriorPoint => write!(f, "interior-point")?,
                 Rung::Enumeration => write!(f, "enumeration")?,
             }

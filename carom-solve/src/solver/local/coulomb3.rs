@@ -7,7 +7,7 @@
 //! ```
 //!
 //! In slip `r_N = −b_N/(a_NN + μ a_NT·d)` leaves one unknown, the direction `d` on the circle, and one equation
-//! `d⊥·u_T = 0`, see [`slip`]. Newton from the old direction comes first, then the sign changes on finer and finer grids of
+//! `d⊥·u_T = 0`, see [`slip`]. Halley's method from the old direction comes first, then the sign changes on finer and finer grids of
 //! the circle. What is not satisfied to rounding goes on to proximal steps `(A + aI, b − a r)`, and the point with the
 //! smallest natural map is returned. Shifts go down to 1e-12 where the block is nearly singular: its reaction is as large as
 //! its smallest pivot is small. The block need not be symmetric.
@@ -45,6 +45,7 @@ pub(in crate::solver) struct Contact3 {
 }
 
 impl Contact3 {
+    #[inline]
     pub(in crate::solver) fn new(mu: f64, block: &[f64]) -> Contact3 {
         let mut a = [0.0; 9];
         a.copy_from_slice(block);
@@ -87,7 +88,7 @@ impl Contact3 {
         }
         let slip = Slip { mu: self.mu, a: &self.a, b };
         let start = slip::direction(guess).or_else(|| slip::direction(stick))?;
-        let r = slip.newton(start)?;
+        let r = slip.halley(start)?;
         (r[0] * self.a[0] <= 1e2 * -b[0] || self.missed(r, b) <= SOLVED).then_some(r)
     }
 

@@ -89,6 +89,11 @@ impl Sweeper {
     /// The local solvers in the order of the sweep.
     fn prepare_local(&mut self, laws: &[Law], w: &Delassus, order: impl Iterator<Item = usize>) {
         let uniform = (w.uniform::<4>().is_some(), w.uniform::<9>().is_some());
+        match laws[..] {
+            [Law::Coulomb2 { .. }, ..] if uniform.0 => self.two.reserve(laws.len()),
+            [Law::Coulomb3 { .. }, ..] if uniform.1 => self.three.reserve(laws.len()),
+            _ => self.one.reserve(laws.len()),
+        }
         for i in order {
             match laws[i] {
                 Law::Coulomb2 { mu } if uniform.0 => self.two.push(Contact2::new(mu, w.diagonal(i))),

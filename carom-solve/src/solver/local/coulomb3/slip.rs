@@ -11,6 +11,15 @@ use super::Vector;
 
 type Direction = [f64; 2];
 
+/// A step whose third power is lost in rounding.
+const NEAR: f64 = 3e-5;
+
+/// Square of a slope whose own square may overflow.
+const HUGE: f64 = 1e150;
+
+/// Error of an angle that is lost in rounding.
+const LOST: f64 = 1e-14;
+
 /// The tangential direction of a vector.
 #[inline]
 pub(super) fn direction(r: Vector) -> Option<Direction> {
@@ -34,6 +43,24 @@ struct Terms {
     e: Direction,
     across: f64,  // d⊥·e
     turning: f64, // μ d⊥·A_TT d⊥
+}
+
+/// `mean + single·(cos φ, sin φ) + double·(cos 2φ, sin 2φ)`.
+struct Wave {
+    mean: f64,
+    single: [f64; 2],
+    double: [f64; 2],
+}
+
+impl Wave {
+    /// Value, first and second derivative.
+    #[inline]
+    fn at(&self, c: f64, s: f64) -> [f64; 3] {
+        let (c2, s2) = (c * c - s * s, 2.0 * c * s);
+        let ([c1, s1], [c3, s3]) = (self.single, self.double);
+        let (single, double) = (c1 * c + s1 * s, c3 * c2 + s3 * s2);
+        [self.mean + single + double, (s1 * c - c1 * s) + 2.0 * (s3 * c2 - c3 * s2), -single - 4.0 * double]
+    }
 }
 
 impl Slip<'_> {
@@ -71,32 +98,67 @@ impl Slip<'_> {
         (lost && normal > 0.0 && normal.is_finite()).then_some([normal, self.mu * normal * c, self.mu * normal * s])
     }
 
-    /// Whether the velocity is against the friction force.
+    /// The slip near a direction, by Halley's method on the angle: of third order, with one division and no sines in an iteration.
     #[inline]
-    fn opposes(&self, d: Direction, t: &Terms, r: Vector) -> bool {
-        d[0] * (self.b[1] + r[0] * t.e[0]) + d[1] * (self.b[2] + r[0] * t.e[1]) <= 0.0
-    }
-
-    /// Newton on the angle; the direction is turned and normalised, without sines.
-    #[inline]
-    pub(super) fn newton(&self, start: Direction) -> Option<Vector> {
-        let mut d = start;
+    pub(super) fn halley(&self, start: Direction) -> Option<Vector> {
+        let (mu, a, b) = (self.mu, self.a, &self.b);
+        let wave = self.wave();
+        let coupling = [mu * a[1], mu * a[2]];
+        let [mut c, mut s] = start;
         for _ in 0..12 {
-            let t = self.terms(d);
-            // a root with falling g is no attractor of the direction
-            if !(t.slope > 0.0 && t.den > 0.0) {
+            let [g, slope, curvature] = wave.at(c, s);
+            let pull = coupling[0] * c + coupling[1] * s;
+            let square = slope * slope;
+            // a root with falling g is no attractor of the direction; written so that a NaN is refused
+            if !(slope > 0.0 && a[0] + pull > 0.0 && square < HUGE) {
                 return None;
             }
-            let step = (-t.g / t.slope).clamp(-0.7, 0.7);
-            let inverse = 1.0 / (1.0 + step * step).sqrt();
-            d = [(d[0] - step * d[1]) * inverse, (d[1] + step * d[0]) * inverse];
-            if step.abs() < 1e-7 {
-                // quadratic convergence: the error is now about the square of the step
-                let t = self.terms(d);
-                return self.reaction(d, &t).filter(|&r| t.slope > 0.0 && self.opposes(d, &t, r));
+            // far from the root the parabola may have none: Newton's step then
+            let bent = square - 0.5 * g * curvature;
+            let bent = if bent > 0.25 * square { bent } else { square };
+            let turn = (-g * slope).clamp(-0.7 * bent, 0.7 * bent);
+            // the tangent of half the angle is turn/(2 bent)
+            let half = 0.5 * turn;
+            let (bent2, half2) = (bent * bent, half * half);
+            let inverse = 1.0 / (bent2 + half2);
+            let (cosine, sine) = ((bent2 - half2) * inverse, 2.0 * half * bent * inverse);
+            let turned = [cosine * c - sine * s, cosine * s + sine * c];
+            if turn.abs() < NEAR * bent {
+                let step = turn / bent;
+                // what is left is of the third order of the step, in the angle and in `den`
+                if step.abs() * (step * curvature).powi(2) <= LOST * square {
+                    let [c, s] = turned;
+                    let normal = -b[0] / (a[0] + coupling[0] * c + coupling[1] * s);
+                    let r = [normal, mu * normal * c, mu * normal * s];
+                    let u = [
+                        b[1] + a[3] * r[0] + a[4] * r[1] + a[5] * r[2],
+                        b[2] + a[6] * r[0] + a[7] * r[1] + a[8] * r[2],
+                    ];
+                    let opposed = c * u[0] + s * u[1] <= 0.0;
+                    return (opposed && normal > 0.0 && normal.is_finite()).then_some(r);
+                }
             }
+            [c, s] = turned;
         }
         None
+    }
+
+    /// g as a trigonometric polynomial, divided by the size of b.
+    #[inline]
+    fn wave(&self) -> Wave {
+        let (mu, a, b) = (self.mu, self.a, &self.b);
+        let scale = 1.0 / (b[0].abs() + b[1].abs() + b[2].abs());
+        let b = [b[0] * scale, b[1] * scale, b[2] * scale];
+        // g = k₁ c + k₂ s + μ (p c² + q c s + r s²)
+        let p = a[1] * b[2] - b[0] * a[7];
+        let q = a[2] * b[2] - a[1] * b[1] - b[0] * (a[8] - a[4]);
+        let r = b[0] * a[5] - a[2] * b[1];
+        let half = 0.5 * mu;
+        Wave {
+            mean: half * (p + r),
+            single: [a[0] * b[2] - b[0] * a[6], b[0] * a[3] - a[0] * b[1]],
+            double: [half * (p - r), half * q],
+        }
     }
 
     /// Visits the roots between the sign changes of g on a grid of the circle; the caller judges them. Where g turns back
