@@ -362,3 +362,6 @@ fn times(block: &[f64], rows: usize, x: &[f64; 3]) -> [f64; 3] {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;
