@@ -72,10 +72,11 @@ pub struct Reaction {
 }
 
 impl Reaction {
-    /// Sets all reactions to zero for a problem of `m` rows.
+    /// Sets all reactions to zero for a problem of `m` rows, and makes room for its velocities.
     pub fn reset(&mut self, m: usize) {
         self.lambda.clear();
         self.lambda.resize(m, 0.0);
+        self.u.reserve(m.saturating_sub(self.u.len()));
     }
 }
 

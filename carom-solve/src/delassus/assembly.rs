@@ -137,20 +137,21 @@ impl Delassus {
         for at in 0..if regular { rows[0].0.len() } else { 0 } {
             let parts: [&[(usize, f64); N]; N] = std::array::from_fn(|k| &rows[k].0[at]);
             let first = parts[0][0].0;
-            let (mut whole, mut zero) = (first >= least && first % N == 0, true);
+            // differences from the expected columns, and bits of the values without their signs
+            let (mut astray, mut bits) = (0, 0);
             for part in parts {
                 for (l, x) in part.iter().enumerate() {
-                    whole &= x.0 == first + l;
-                    zero &= x.1 == 0.0;
+                    astray |= x.0 ^ (first + l);
+                    bits |= x.1.to_bits() << 1;
                 }
             }
-            regular &= whole;
+            regular &= astray == 0 && first >= least && first % N == 0;
             least = first + N;
             let j = first / N;
             if j == i {
                 diagonal = Some(self.column.len());
             }
-            if j == i || !zero {
+            if j == i || bits != 0 {
                 self.column.push(j as u32);
                 for part in parts {
                     self.value.extend_from_slice(&part.map(|x| x.1));

@@ -53,8 +53,17 @@ impl Contact3 {
         let mean = if mean > 0.0 { mean } else { 1.0 };
         let mass = 1.0 / mean;
         let a = a.map(|x| x * mass);
-        let (inverse, smallest) = adjugate(&a).unwrap_or_else(|| invert(&a, RANK));
-        Contact3 { mu, a, mean, mass, inverse, well: smallest > 1e-7, exact: smallest > 1e-2 }
+        let mut contact = Contact3 { mu, a, mean, mass, inverse: [0.0; 9], well: true, exact: true };
+        let smallest = match adjugate(&contact.a, &mut contact.inverse) {
+            Some(smallest) => smallest,
+            None => {
+                let (inverse, smallest) = invert(&a, RANK);
+                contact.inverse = inverse;
+                smallest
+            }
+        };
+        (contact.well, contact.exact) = (smallest > 1e-7, smallest > 1e-2);
+        contact
     }
 
     /// The reaction for `b`, near `guess` where there are several.
@@ -237,30 +246,27 @@ fn norm(x: Vector) -> f64 {
 
 /// The inverse by cofactors where it has digits enough, and a bound from below of the smallest pivot. With entries up to m the first two of
 /// complete pivoting are at most m and 2 m, and their product with the third one is the determinant.
-#[inline]
-fn adjugate(a: &[f64; 9]) -> Option<([f64; 9], f64)> {
+#[inline(always)]
+fn adjugate(a: &[f64; 9], inverse: &mut [f64; 9]) -> Option<f64> {
     let minor = |p: usize, q: usize, r: usize, s: usize| a[p] * a[s] - a[q] * a[r];
     let first = [minor(4, 5, 7, 8), minor(5, 3, 8, 6), minor(3, 4, 6, 7)];
     let determinant = a[0] * first[0] + a[1] * first[1] + a[2] * first[2];
     let largest = a.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-    let smallest = determinant / (2.0 * largest * largest);
     // written so that a NaN is refused
-    if !(smallest > COFACTORS && largest < 1e100) {
+    if !(determinant > COFACTORS * (2.0 * largest * largest) && largest < 1e100) {
         return None;
     }
     let d = 1.0 / determinant;
-    let inverse = [
-        first[0] * d,
-        minor(2, 1, 8, 7) * d,
-        minor(1, 2, 4, 5) * d,
-        first[1] * d,
-        minor(0, 2, 6, 8) * d,
-        minor(2, 0, 5, 3) * d,
-        first[2] * d,
-        minor(1, 0, 7, 6) * d,
-        minor(0, 1, 3, 4) * d,
-    ];
-    Some((inverse, smallest))
+    inverse[0] = first[0] * d;
+    inverse[1] = minor(2, 1, 8, 7) * d;
+    inverse[2] = minor(1, 2, 4, 5) * d;
+    inverse[3] = first[1] * d;
+    inverse[4] = minor(0, 2, 6, 8) * d;
+    inverse[5] = minor(2, 0, 5, 3) * d;
+    inverse[6] = first[2] * d;
+    inverse[7] = minor(1, 0, 7, 6) * d;
+    inverse[8] = minor(0, 1, 3, 4) * d;
+    Some(determinant / (2.0 * largest * largest))
 }
 
 /// Gauss-Jordan inverse with complete pivoting, and its smallest pivot. Rows and columns whose pivots do not exceed `least`
