@@ -1,6 +1,7 @@
 //! Small dense LU factorisation with partial pivoting, on one buffer that is reused.
 
 use crate::LinearSolve;
+use crate::solver::product::dot;
 
 /// The matrix has no usable pivot in this column (counted from 0).
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -85,12 +86,10 @@ impl LinearSolve for DenseLu {
             x.swap(k, self.swap[k]);
         }
         for i in 1..n {
-            let dot: f64 = a[i * n..i * n + i].iter().zip(&*x).map(|(a, x)| a * x).sum();
-            x[i] -= dot;
+            x[i] -= dot(&a[i * n..i * n + i], x);
         }
         for i in (0..n).rev() {
-            let dot: f64 = a[i * n + i + 1..i * n + n].iter().zip(&x[i + 1..]).map(|(a, x)| a * x).sum();
-            x[i] = (x[i] - dot) / a[i * n + i];
+            x[i] = (x[i] - dot(&a[i * n + i + 1..i * n + n], &x[i + 1..])) / a[i * n + i];
         }
     }
 }

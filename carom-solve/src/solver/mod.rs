@@ -18,7 +18,7 @@ mod local;
 pub mod newton;
 pub mod newton_min;
 pub mod nsgs;
-mod product;
+pub(crate) mod product;
 pub mod proximal;
 mod ranked;
 mod scaled;

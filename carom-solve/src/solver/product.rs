@@ -5,7 +5,7 @@ const LANES: usize = 8;
 
 /// `Σ aᵢ bᵢ`.
 #[inline]
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
     let (a, b) = (&a[..n], &b[..n]);
     let mut lanes = [0.0; LANES];
