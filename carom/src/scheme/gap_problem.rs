@@ -381,6 +381,13 @@ impl GapProblem {
         worst
     }
 
+    /// Law and restitution of a contact, as they are read.
+    pub(super) fn pair(&self, key: Key) -> Option<(Law, f64)> {
+        let found = |point: &Point| point.coupling.find(key, key.0 as usize).map(|i| point.coupling.pairs[i]);
+        let pair = self.points.iter().find_map(found)?;
+        Some((self.reading.law(pair.law), self.reading.restitution(&pair)))
+    }
+
     /// Key and impulse of each law in the problem [N s].
     pub(super) fn impulses(&self) -> impl Iterator<Item = (Key, &[f64])> {
         self.active.iter().map(|law| (law.key, &law.lambda[..law.law.size()]))

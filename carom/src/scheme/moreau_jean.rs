@@ -42,6 +42,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod phases;
+mod tangent;
 
 pub(in crate::scheme) use phases::Residual;
 
