@@ -88,13 +88,17 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Compares all derivatives of the run from a state; a state whose neighbours take other branches is passed over.
+    /// Compares all derivatives of the run from a state; states without any contact are passed over, and those whose neighbours take other
+    /// branches.
     fn from(&self, s: &mut StepSensitivity, from: &State, met: &mut Met) {
         let grid = (self.h, self.steps);
         met.tried += 1;
         s.restart(from);
         s.frame.reset();
         let (_, branches) = run(s, from, grid);
+        if !branches.iter().flat_map(|b| &b.0).any(|law| law.0) {
+            return;
+        }
         let found: Vec<Vec<f64>> = s.frame.states().map(<[f64]>::to_vec).collect();
         s.frame.set_columns(0);
         let n = from.q.len();
@@ -214,18 +218,297 @@ fn moreau_jean_with_impacts() {
         let check = Check { scene: &scene, parameters, h: 0.05, steps: 50, reach: 1e-5 };
         let met = check.runs(10, || State::new(draw.next(), &[0.5 + 0.4 * draw.next()], &[2.0 * draw.next()]));
         println!("oscillator {theta}: {met:?}");
-        assert!(met.worst < 1e-8 && met.pushes >= 8, "{met:?}");
+        assert!(met.worst < 1e-8 && met.pushes >= 10, "{met:?}");
     }
     for options in ["", ", theta = 0.8, reaction = \"end\"", ", reaction = \"start\""] {
         let scene = load(CART, &MOREAU_JEAN.replace(" }", &format!("{options} }}")));
         let parameters = &["m", "L", "om", "d", "e1"];
         let mut draw = Draw(7);
-        let check = Check { scene: &scene, parameters, h: 0.02, steps: 50, reach: 1e-4 };
+        let check = Check { scene: &scene, parameters, h: 0.04, steps: 50, reach: 1e-5 };
         let met = check.runs(10, || {
             let q = [0.2 * draw.next(), 0.4 * draw.next()];
             State::new(0.3 * draw.next(), &q, &[2.0 * draw.next(), 3.0 * draw.next()])
         });
         println!("cart{options}: {met:?}");
-        assert!(met.worst < 1e-6 && met.pushes >= 15, "{met:?}");
+        assert!(met.worst < 1e-8 && met.pushes >= 15, "{met:?}");
     }
+}
+
+/// A block on a curved floor under a force that makes it slide, stick and turn back, before a wall.
+const BLOCK: &str = r#"
+version = 1
+name = "block"
+[parameters]
+mu = 0.3
+a = 6.0
+om = 3.0
+e = 0.6
+[model]
+kind = "lagrangian"
+coordinates = ["x", "y"]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "10*y + x^2/2"
+force.x = "a*sin(om*t) + 0.5*sin(x)"
+force.y = "2*cos(om*t)"
+[[contact]]
+name = "floor"
+gap = "y - 0.1*x^2"
+slip = "x"
+friction = "mu"
+restitution = "e/2"
+[[contact]]
+name = "wall"
+gap = "0.8 - x"
+restitution = "e"
+[initial]
+"x'" = 1.5
+[simulation]
+end = 1
+step = 0.1
+"#;
+
+#[test]
+fn moreau_jean_with_friction_in_the_plane() {
+    for options in ["", ", theta = 1", ", theta = 0.75, reaction = \"end\""] {
+        let scene = load(BLOCK, &MOREAU_JEAN.replace(" }", &format!("{options} }}")));
+        let mut draw = Draw(3);
+        let check = Check { scene: &scene, parameters: &["mu", "a", "om", "e"], h: 0.02, steps: 50, reach: 1e-5 };
+        let met = check.runs(10, || {
+            let x = 0.5 * draw.next();
+            // on the floor or just above it
+            let y = 0.1 * x * x + 0.02 * (1.0 + draw.next());
+            State::new(draw.next(), &[x, y], &[2.0 * draw.next(), 0.2 * draw.next()])
+        });
+        println!("block{options}: {met:?}");
+        assert!(met.worst < 1e-8 && met.slips >= 50 && met.sticks >= 20, "{met:?}");
+    }
+}
+
+/// A particle on a curved floor with spatial friction, in a well that bends its slip.
+const PARTICLE: &str = r#"
+version = 1
+name = "particle"
+[parameters]
+mu = 0.25
+e = 0.5
+k = 5.0
+[model]
+kind = "lagrangian"
+coordinates = ["x", "y", "z"]
+kinetic = "(x'^2 + 2*y'^2 + z'^2)/2"
+potential = "10*z + 2*x^2 + k*y^2"
+[[contact]]
+name = "floor"
+gap = "z - 0.1*x*y"
+slip = ["x", "y"]
+friction = "mu"
+restitution = "e"
+[initial]
+z = 0.3
+[simulation]
+end = 1
+step = 0.1
+"#;
+
+#[test]
+fn moreau_jean_with_friction_in_space() {
+    let overrides = Overrides {
+        scheme: Some(MOREAU_JEAN.into()),
+        solver: Some(r#"{ name = "auto", tolerance = 1e-14 }"#.into()),
+        ..Overrides::default()
+    };
+    let scene = from_str("test.toml", PARTICLE, &overrides).unwrap_or_else(|all| panic!("{}", all[0]));
+    let mut draw = Draw(5);
+    let check = Check { scene: &scene, parameters: &["mu", "e", "k"], h: 0.01, steps: 50, reach: 1e-5 };
+    let met = check.runs(10, || {
+        let q = [0.3 * draw.next(), 0.3 * draw.next()];
+        let z = 0.1 * q[0] * q[1] + 0.02 * (1.0 + draw.next());
+        State::new(0.0, &[q[0], q[1], z], &[2.0 * draw.next(), 3.0 * draw.next(), 0.5 * draw.next()])
+    });
+    println!("particle: {met:?}");
+    assert!(met.worst < 1e-8 && met.slips >= 100, "{met:?}");
+}
+
+/// A pendulum in Cartesian coordinates before a wall: a bilateral constraint and a contact.
+const PENDULUM: &str = r#"
+version = 1
+name = "pendulum"
+[parameters]
+L = 1.0
+g = 9.81
+e = 0.7
+[model]
+kind = "lagrangian"
+coordinates = ["x", "y"]
+kinetic = "(x'^2 + 1.5*y'^2)/2"
+potential = "g*y"
+[[constraint]]
+name = "rod"
+value = "x^2 + y^2 - L^2"
+[[contact]]
+name = "wall"
+gap = "x + 0.3"
+restitution = "e"
+[initial]
+x = 1
+[simulation]
+end = 1
+step = 0.1
+"#;
+
+fn hanging(draw: &mut Draw) -> State {
+    let (angle, speed) = (0.5 * draw.next(), 3.0 * draw.next());
+    State::new(0.0, &[angle.sin(), -angle.cos()], &[speed * angle.cos(), speed * angle.sin()])
+}
+
+#[test]
+fn bilateral_constraints() {
+    for scheme in [MOREAU_JEAN, r#"{ name = "moreau-jean", theta = 1, newton-tolerance = 1e-14 }"#, SCHATZMAN_PAOLI] {
+        let scene = load(PENDULUM, scheme);
+        let mut draw = Draw(11);
+        let check = Check { scene: &scene, parameters: &["g", "e"], h: 0.02, steps: 50, reach: 1e-5 };
+        let met = check.runs(5, || hanging(&mut draw));
+        println!("pendulum {scheme}: {met:?}");
+        assert!(met.worst < 1e-8 && met.pushes > 250, "{met:?}");
+    }
+    for variant in ["consistent", "printed"] {
+        let scene = load(PENDULUM, &corrected(variant));
+        let mut draw = Draw(11);
+        let check = Check { scene: &scene, parameters: &["g", "e"], h: 0.02, steps: 50, reach: 1e-5 };
+        let met = check.runs(5, || hanging(&mut draw));
+        println!("pendulum {variant}: {met:?}");
+        assert!(met.worst < 1e-8 && met.pushes > 250 && met.cut >= 2, "{met:?}");
+    }
+}
+
+const SCHATZMAN_PAOLI: &str = r#"{ name = "schatzman-paoli", newton-tolerance = 1e-14 }"#;
+
+fn corrected(variant: &str) -> String {
+    // the gap at an impact is met to a tenth of the activation, which differences would see
+    format!(r#"{{ name = "corrected-paoli", variant = "{variant}", activation = 1e-13, newton-tolerance = 1e-14 }}"#)
+}
+
+#[test]
+fn schatzman_paoli() {
+    for velocity in ["centred", "backward"] {
+        let scheme = SCHATZMAN_PAOLI.replace(" }", &format!(", velocity = \"{velocity}\" }}"));
+        let scene = load(OSCILLATOR, &scheme);
+        let mut draw = Draw(1);
+        let parameters = &["om", "k", "e", "al", "um"];
+        let check = Check { scene: &scene, parameters, h: 0.05, steps: 50, reach: 1e-5 };
+        let met = check.runs(10, || State::new(draw.next(), &[0.5 + 0.4 * draw.next()], &[2.0 * draw.next()]));
+        println!("oscillator {velocity}: {met:?}");
+        assert!(met.worst < 1e-8 && met.pushes >= 10, "{met:?}");
+        let scene = load(CART, &scheme);
+        let mut draw = Draw(7);
+        let check = Check { scene: &scene, parameters: &["m", "L", "om", "d", "e1"], h: 0.04, steps: 50, reach: 1e-5 };
+        let met = check.runs(10, || {
+            let q = [0.2 * draw.next(), 0.4 * draw.next()];
+            State::new(0.3 * draw.next(), &q, &[2.0 * draw.next(), 3.0 * draw.next()])
+        });
+        println!("cart {velocity}: {met:?}");
+        assert!(met.worst < 1e-8 && met.pushes >= 15, "{met:?}");
+    }
+}
+
+#[test]
+fn corrected_paoli() {
+    for variant in ["consistent", "printed"] {
+        let scene = load(OSCILLATOR, &corrected(variant));
+        let mut draw = Draw(1);
+        let parameters = &["om", "k", "e", "al", "um"];
+        let check = Check { scene: &scene, parameters, h: 0.05, steps: 50, reach: 1e-5 };
+        let met = check.runs(10, || State::new(draw.next(), &[0.5 + 0.4 * draw.next()], &[2.0 * draw.next()]));
+        println!("oscillator {variant}: {met:?}");
+        assert!(met.worst < 1e-8 && met.cut >= 10, "{met:?}");
+        let scene = load(CART, &corrected(variant));
+        let mut draw = Draw(7);
+        let check = Check { scene: &scene, parameters: &["m", "L", "om", "d", "e1"], h: 0.04, steps: 50, reach: 1e-5 };
+        let met = check.runs(10, || {
+            let q = [0.2 * draw.next(), 0.4 * draw.next()];
+            State::new(0.3 * draw.next(), &q, &[2.0 * draw.next(), 3.0 * draw.next()])
+        });
+        println!("cart {variant}: {met:?}");
+        assert!(met.worst < 1e-8 && met.cut >= 15, "{met:?}");
+        let scene = load(BLOCK, &corrected(variant));
+        let mut draw = Draw(3);
+        let check = Check { scene: &scene, parameters: &["mu", "a", "om", "e"], h: 0.02, steps: 50, reach: 1e-5 };
+        let met = check.runs(5, || {
+            let x = 0.5 * draw.next();
+            let y = 0.1 * x * x + 0.02 * (1.0 + draw.next());
+            State::new(draw.next(), &[x, y], &[2.0 * draw.next(), 0.2 * draw.next()])
+        });
+        println!("block {variant}: {met:?}");
+        assert!(met.worst < 1e-8 && met.cut >= 5 && met.slips >= 5, "{met:?}");
+    }
+}
+
+/// One step with the contact that it closes, or holds, for each scheme and each kind of law.
+#[test]
+fn single_steps() {
+    let shaken = BLOCK.replace("restitution = \"e/2\"", "restitution = 0.3");
+    let smooth = shaken.replace("slip = \"x\"\nfriction = \"mu\"\n", "");
+    let cases = [
+        (&shaken, MOREAU_JEAN.to_owned(), true),
+        (&shaken, corrected("consistent"), true),
+        (&shaken, corrected("printed"), true),
+        (&smooth, SCHATZMAN_PAOLI.to_owned(), false),
+    ];
+    for (text, scheme, friction) in cases {
+        let scene = load(text, &scheme);
+        let mut draw = Draw(17);
+        let check = Check { scene: &scene, parameters: &["a", "om"], h: 0.01, steps: 1, reach: 1e-5 };
+        let met = check.runs(20, || {
+            let (x, v) = (0.5 * draw.next(), 2.0 * draw.next());
+            let y = 0.1 * x * x + 0.005 * (1.0 + draw.next());
+            State::new(draw.next(), &[x, y], &[v, -0.6 + 0.4 * draw.next()])
+        });
+        println!("one step of {scheme}: {met:?}");
+        assert!(met.worst < 1e-8 && met.pushes >= 20 && (!friction || met.slips >= 10), "{met:?}");
+    }
+}
+
+/// The derivative at a given time: that of the corrected scheme tends to the derivative of the motion with the square of the step, although its
+/// steps end at impacts; that of Moreau-Jean does not, and has the determinant −e of a grid impact in place of e².
+#[test]
+fn discrete_maps_and_the_motion() {
+    let end = 5.0;
+    let columns = |s: &StepSensitivity| s.frame.states().map(|c| [c[0], c[1]]).collect::<Vec<_>>();
+    let mut motion = load(OSCILLATOR, r#"{ name = "event-driven", flow = "rkf45", atol = 1e-12, rtol = 1e-12 }"#)
+        .sensitivity(&["om", "e"])
+        .unwrap();
+    motion.advance(end).unwrap();
+    assert!(motion.passage.impacts == 2, "{:?}", motion.passage);
+    let exact: Vec<[f64; 2]> = motion.columns().map(|c| [c[0], c[1]]).collect();
+    let error = |scheme: &str, h: f64| {
+        let mut s = load(OSCILLATOR, scheme).step_sensitivity(&["om", "e"]).unwrap();
+        s.advance(end, h).unwrap();
+        assert_eq!((s.passage.impacts, s.state().t), (2, end), "{scheme} {h}");
+        assert!(s.frame.states().all(|c| c[c.len() - 1].abs() < 1e-13), "{scheme}");
+        let found = columns(&s);
+        let miss = |(a, b): (&[f64; 2], &[f64; 2])| (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
+        (found.iter().zip(&exact).map(miss).fold(0.0, f64::max), found)
+    };
+    let consistent = [0.02, 0.01, 0.005].map(|h| error(&corrected("consistent"), h).0);
+    println!("consistent {consistent:?}");
+    assert!(consistent[2] < 2e-3 && consistent[0] / consistent[2] > 10.0, "{consistent:?}");
+    let grid = [0.02, 0.01, 0.005].map(|h| error(MOREAU_JEAN, h));
+    println!("moreau-jean {:?}", grid.each_ref().map(|g| g.0));
+    assert!(grid.iter().all(|g| g.0 > 0.3));
+    // trapezoidal steps over free flight: ((1 − αh)/(1 + αh)) up to h² terms, and −e at each of the two impacts
+    let det = |c: &[[f64; 2]]| c[0][0] * c[1][1] - c[0][1] * c[1][0];
+    assert!((det(&grid[2].1) - (-0.1 * end).exp() * 0.49).abs() < 2e-3, "{}", det(&grid[2].1));
+    assert!((det(&exact) - (-0.1 * end).exp() * 0.7f64.powi(4)).abs() < 1e-9);
+}
+
+#[test]
+fn what_has_no_derivative_says_so() {
+    let error = |text: &str, scheme: &str| load(text, scheme).step_sensitivity(&[]).map(|_| ()).unwrap_err().to_string();
+    let message = error(OSCILLATOR, "higher-order");
+    assert!(message.contains("`higher-order`") && message.contains("moreau-jean, schatzman-paoli, corrected-paoli"), "{message}");
+    // a perturbation of time cannot be carried by steps of one length
+    let mut s = load(OSCILLATOR, SCHATZMAN_PAOLI).step_sensitivity(&[]).unwrap();
+    s.frame.columns_mut().for_each(|c| *c.last_mut().unwrap() = 1.0);
+    let message = s.step(0.01).unwrap_err().to_string();
+    assert!(message.contains("no derivative"), "{message}");
 }

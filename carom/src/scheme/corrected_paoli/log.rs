@@ -114,7 +114,7 @@ impl CorrectedPaoli {
         if w.log.is_none() {
             return;
         }
-        let root = if s > 0.0 { self.root_of(w, length) } else { Root::Start };
+        let root = if s > 0.0 { self.root_of(w, s, length) } else { Root::Start };
         let Some(log) = &mut w.log else { return };
         let part = &mut log.parts[log.used];
         part.impact = Some((s, root));
@@ -130,27 +130,26 @@ impl CorrectedPaoli {
         log.used += 1;
     }
 
-    /// What has given the time of the impact that is in `touch`.
-    fn root_of(&self, w: &Work, length: f64) -> Root {
-        if !w.constancy.rows {
-            let free = |key| !w.paths.iter().any(|path| path.key == key && path.held);
-            let contacts = w.touch.pairs.iter().enumerate().filter_map(|(i, pair)| {
-                let velocity = w.before[w.touch.offset[i]];
-                let counts = is_contact(pair.law) && w.touch.is_present(i) && free(pair.key);
-                (counts && velocity < 0.0).then_some((pair.key, pair.gap / -velocity))
-            });
-            if let Some((key, _)) = contacts.min_by(|a, b| a.1.total_cmp(&b.1)) {
-                return Root::Gap(key);
-            }
-        }
+    /// What has given the time `s` of the impact that is in `touch`: a quadratic, unless its root was polished.
+    fn root_of(&self, w: &Work, s: f64, length: f64) -> Root {
         let roots = w.paths.iter().filter(|path| !path.held).filter_map(|path| match self.root(path, length) {
             Found::Impact(s) => Some((path, s)),
             Found::Nothing | Found::NoRoot => None,
         });
-        match roots.min_by(|a, b| a.1.total_cmp(&b.1)) {
-            Some((path, _)) if path.gap <= self.activation => Root::Wall(path.key),
-            Some((path, _)) => Root::Quadratic(path.key),
-            None => Root::Start,
+        let first = roots.min_by(|a, b| a.1.total_cmp(&b.1));
+        if w.constancy.rows || first.is_some_and(|(_, root)| root == s) {
+            return match first {
+                Some((path, _)) if path.gap <= self.activation => Root::Wall(path.key),
+                Some((path, _)) => Root::Quadratic(path.key),
+                None => Root::Start,
+            };
         }
+        let free = |key| !w.paths.iter().any(|path| path.key == key && path.held);
+        let contacts = w.touch.pairs.iter().enumerate().filter_map(|(i, pair)| {
+            let velocity = w.before[w.touch.offset[i]];
+            let counts = is_contact(pair.law) && w.touch.is_present(i) && free(pair.key);
+            (counts && velocity < 0.0).then_some((pair.key, pair.gap / -velocity))
+        });
+        contacts.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(Root::Start, |(key, _)| Root::Gap(key))
     }
 }

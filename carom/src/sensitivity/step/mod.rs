@@ -16,7 +16,6 @@
 pub mod balance;
 mod branch;
 mod frame;
-mod probe;
 
 pub use branch::{AT_START, Branch, Scratch};
 pub use frame::{Frame, Parts};

@@ -1,7 +1,7 @@
 //! Gap and normal velocity of one contact, with their derivatives along a direction.
 
-use super::balance::Direction;
-use super::branch::{Branch, Scratch};
+use super::super::balance::Direction;
+use super::{Branch, Scratch};
 use crate::model::Along;
 use crate::model::tangent::At;
 use crate::{Key, ModelError};
