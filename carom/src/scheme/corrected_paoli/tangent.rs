@@ -20,13 +20,7 @@ impl Differentiable for CorrectedPaoli {
         work.log = Some(Box::new(Log::default()));
     }
 
-    fn carry(
-        &self,
-        w: &Work,
-        done: Done<'_>,
-        branch: &mut Branch,
-        frame: &mut Frame,
-    ) -> Result<(), SensitivityError> {
+    fn carry(&self, w: &Work, done: Done<'_>, branch: &mut Branch, frame: &mut Frame) -> Result<(), SensitivityError> {
         let Some(log) = w.log.as_ref().filter(|_| !frame.is_empty()) else { return Ok(()) };
         if log.handed_over {
             let event = "impacts without end, after which another scheme has done the rest of the step";

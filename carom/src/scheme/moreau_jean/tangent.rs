@@ -11,13 +11,7 @@ use crate::sensitivity::step::{AT_START, Branch, Differentiable, Done, Frame};
 use carom_solve::Law;
 
 impl Differentiable for MoreauJean {
-    fn carry(
-        &self,
-        w: &Work,
-        done: Done<'_>,
-        branch: &mut Branch,
-        frame: &mut Frame,
-    ) -> Result<(), SensitivityError> {
+    fn carry(&self, w: &Work, done: Done<'_>, branch: &mut Branch, frame: &mut Frame) -> Result<(), SensitivityError> {
         let (Done { from, to, .. }, h, theta) = (done, w.h, self.theta);
         if frame.is_empty() {
             return Ok(());

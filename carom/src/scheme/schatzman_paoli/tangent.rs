@@ -14,13 +14,7 @@ use carom_solve::Law;
 const MIDDLE: Place = Place { tau: 0.0, alpha: 0.0, beta: 0.0, gamma: 0.5, delta: 0.5 };
 
 impl Differentiable for SchatzmanPaoli {
-    fn carry(
-        &self,
-        w: &Work,
-        done: Done<'_>,
-        branch: &mut Branch,
-        frame: &mut Frame,
-    ) -> Result<(), SensitivityError> {
+    fn carry(&self, w: &Work, done: Done<'_>, branch: &mut Branch, frame: &mut Frame) -> Result<(), SensitivityError> {
         if frame.is_empty() {
             return Ok(());
         }
@@ -70,12 +64,7 @@ fn start(w: &Work, done: Done<'_>, branch: &mut Branch, frame: &mut Frame) -> Re
 }
 
 /// (3) with (2).
-fn leap(
-    w: &Work,
-    leap: &Leap,
-    (branch, h): (&mut Branch, f64),
-    frame: &mut Frame,
-) -> Result<(), SensitivityError> {
+fn leap(w: &Work, leap: &Leap, (branch, h): (&mut Branch, f64), frame: &mut Frame) -> Result<(), SensitivityError> {
     branch.begin((leap.t, &leap.q, &leap.w_before), &leap.w_after, h, Place::START);
     branch.force(1.0, MIDDLE);
     for &(key, impulse) in &leap.impulses {

@@ -3,15 +3,17 @@
 /// Columns of perturbations.
 ///
 /// A scheme may carry something else than δv from step to step: Schatzman-Paoli the velocity between grid points. That is what
-/// [`columns`](Frame::columns) hold then; [`states`](Frame::states) are perturbations of the state in any case.
+/// [`columns`](Frame::columns) hold then; [`states`](Frame::states) are perturbations of the state in any case. After a restart both are the
+/// same: that is the place to set them.
 #[derive(Clone, Debug)]
 pub struct Frame {
     n: usize,
     parameters: usize,
     columns: Vec<f64>,
     states: Vec<f64>,
-    fresh: bool, // whether the columns are perturbations of a state from which the scheme starts
-    tied: bool,  // whether the step of this call is to end at a given time
+    fresh: bool,   // whether the columns are perturbations of a state from which the scheme starts
+    touched: bool, // whether columns were set since the last step
+    tied: bool,    // whether the step of this call is to end at a given time
 }
 
 /// The parts of a column.
@@ -26,7 +28,7 @@ impl Frame {
     /// The unit frame.
     pub fn new(n: usize, parameters: usize) -> Frame {
         let mut frame =
-            Frame { n, parameters, columns: Vec::new(), states: Vec::new(), fresh: true, tied: false };
+            Frame { n, parameters, columns: Vec::new(), states: Vec::new(), fresh: true, touched: false, tied: false };
         frame.reset();
         frame
     }
@@ -59,6 +61,7 @@ impl Frame {
 
     pub fn columns_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
         let size = self.size();
+        self.touched = true;
         self.columns.chunks_exact_mut(size)
     }
 
@@ -103,12 +106,15 @@ impl Frame {
 
     /// What is carried becomes the perturbation of the state.
     pub fn show(&mut self) {
+        self.touched = false;
         self.states.copy_from_slice(&self.columns);
     }
 
-    /// The perturbation of the state becomes what is carried.
+    /// The perturbation of the state becomes what is carried, for a scheme that starts anew; columns that were set since are such already.
     pub fn recover(&mut self) {
-        self.columns.copy_from_slice(&self.states);
+        if !self.touched {
+            self.columns.copy_from_slice(&self.states);
+        }
     }
 
     /// The derivative of the length of a step along a column that starts at a time perturbed by `dt`.

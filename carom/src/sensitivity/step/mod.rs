@@ -22,9 +22,7 @@ pub use frame::{Frame, Parts};
 
 use super::{Passage, STEPS, SensitivityError, Strike};
 use crate::model::Tangent;
-use crate::scheme::{
-    BindError, Bound, CorrectedPaoli, MoreauJean, Registered, Scheme, SchatzmanPaoli, Step, Stepper,
-};
+use crate::scheme::{BindError, Bound, CorrectedPaoli, MoreauJean, Registered, SchatzmanPaoli, Scheme, Step, Stepper};
 use crate::{Key, Mechanical, State};
 use carom_solve::{Law, Solver};
 use serde_json::Value;
@@ -182,7 +180,9 @@ impl StepSensitivity {
                 return Ok(());
             }
             if h * (1.0 + 1e-9) >= left {
-                self.take(left, Some(until))?;
+                // schemes that remember a step want the same length again, not one that is rounded
+                let last = if left >= h * (1.0 - 1e-9) { h } else { left };
+                self.take(last, Some(until))?;
             } else {
                 self.take(h, None)?;
             }
