@@ -115,7 +115,7 @@ impl Check<'_> {
             let Some(column) = difference(map, &branches, self.reach) else { return };
             exact.push(column);
         }
-        let largest = exact.iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
+        let largest = exact.iter().flatten().fold(0.1f64, |m, x| m.max(x.abs()));
         let time = found[0].len() - 1;
         for (found, exact) in found.iter().zip(&exact) {
             for i in 0..2 * n {
@@ -441,6 +441,42 @@ fn corrected_paoli() {
         });
         println!("block {variant}: {met:?}");
         assert!(met.worst < 1e-8 && met.cut >= 5 && met.slips >= 5, "{met:?}");
+    }
+}
+
+#[test]
+fn position_level() {
+    let inelastic = |text: &str| {
+        let lines = text.lines().filter(|line| !line.starts_with("restitution"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    for theta in ["1", "0.6"] {
+        let scheme = format!(r#"{{ name = "position-level", theta = {theta}, newton-tolerance = 1e-14 }}"#);
+        let scene = load(&inelastic(CART), &scheme);
+        let mut draw = Draw(7);
+        let check = Check { scene: &scene, parameters: &["m", "L", "om", "d"], h: 0.04, steps: 50, reach: REACH };
+        let met = check.runs(5, || {
+            let q = [0.2 * draw.next(), 0.4 * draw.next()];
+            State::new(0.3 * draw.next(), &q, &[2.0 * draw.next(), 3.0 * draw.next()])
+        });
+        println!("cart {theta}: {met:?}");
+        assert!(met.worst < 1e-8 && met.pushes >= 10, "{met:?}");
+        let scene = load(&inelastic(BLOCK), &scheme);
+        let mut draw = Draw(3);
+        let check = Check { scene: &scene, parameters: &["mu", "a", "om"], h: 0.02, steps: 50, reach: 1e-5 };
+        let met = check.runs(5, || {
+            let x = 0.5 * draw.next();
+            let y = 0.1 * x * x + 0.02 * (1.0 + draw.next());
+            State::new(draw.next(), &[x, y], &[2.0 * draw.next(), 0.2 * draw.next()])
+        });
+        println!("block {theta}: {met:?}");
+        assert!(met.worst < 1e-8 && met.slips >= 20, "{met:?}");
+        let scene = load(&inelastic(PENDULUM), &scheme);
+        let mut draw = Draw(11);
+        let check = Check { scene: &scene, parameters: &["g"], h: 0.02, steps: 50, reach: 1e-5 };
+        let met = check.runs(5, || hanging(&mut draw));
+        println!("pendulum {theta}: {met:?}");
+        assert!(met.worst < 1e-8 && met.pushes > 250, "{met:?}");
     }
 }
 

@@ -47,8 +47,6 @@ mod tangent;
 
 pub(in crate::scheme) use phases::Residual;
 
-use super::gap_problem::unresolved;
-
 /// Options of the Moreau-Jean scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]

@@ -4,6 +4,7 @@
 use super::{MoreauJean, ReactionDirection, Work};
 use crate::model::Combination;
 use crate::scheme::StepError;
+use crate::scheme::gap_problem::{cancelled, unresolved};
 use crate::{Mechanical, State};
 use carom_solve::{Law, OneStepProblem, Parts, Solver};
 
@@ -357,7 +358,7 @@ impl MoreauJean {
         let rounding = if jump > 0.0 {
             16.0 * f64::EPSILON * inertia * (speed / jump).max(1.0)
         } else if residual > self.newton_tolerance * scale {
-            super::unresolved(model, (&w.at_theta.q, &to.v), &mut w.increment)?
+            unresolved(model, (&w.at_theta.q, &to.v), &mut w.increment)?
         } else {
             0.0
         };
@@ -369,27 +370,9 @@ impl MoreauJean {
         w.due = residual > SLOW * w.residual;
         w.residual = residual;
         if w.due && residual > tolerance {
-            tolerance += self.blur(w, model)?;
+            tolerance += h * cancelled(model, &w.at_theta, &w.force, (&mut w.at.1, &mut w.increment))?;
         }
         Ok(Residual { residual, tolerance, turned: turned <= self.newton_tolerance * speed })
-    }
-
-    /// h |δF| over a change of positions by some units of their last place [N s]: near an equilibrium large forces cancel, and the
-    /// balance cannot be met better than that. Only asked for where the residual does not fall any more.
-    #[cold]
-    fn blur(&self, w: &mut Work, model: &mut dyn Mechanical) -> Result<f64, StepError> {
-        let mut largest = 0.0f64;
-        // two patterns of signs: forces of springs between coordinates do not see that all move together
-        for alternates in [false, true] {
-            w.at.1.clone_from(&w.at_theta.q);
-            for (i, q) in w.at.1.iter_mut().enumerate() {
-                let sign = if alternates && i % 2 == 1 { -1.0 } else { 1.0 };
-                *q += sign * 8.0 * f64::EPSILON * *q;
-            }
-            model.force(w.at_theta.t, &w.at.1, &w.at_theta.v, &mut w.increment)?;
-            largest = w.increment.iter().zip(&w.force).fold(largest, |m, (a, b)| m.max((a - b).abs()));
-        }
-        Ok(w.h * largest)
     }
 
     /// Adds B(q⁺) P to `increment`; returns by how much C(q⁺) v⁺ differs from what the law was solved with.

@@ -6,7 +6,7 @@
 
 use super::{MoreauJean, ReactionDirection, Work};
 use crate::sensitivity::SensitivityError;
-use crate::sensitivity::step::balance::{Acting, Direction, Level, Place};
+use crate::sensitivity::step::balance::{Acting, Level, Place};
 use crate::sensitivity::step::{AT_START, Branch, Differentiable, Done, Frame};
 use carom_solve::Law;
 
@@ -41,21 +41,6 @@ impl Differentiable for MoreauJean {
             branch.act(Acting { key: pair.key, law: pair.law, impulse, level, input, output });
         }
         branch.factor()?;
-        // (2) for each column
-        for k in 0..frame.len() {
-            let dt = *frame.carried(k).t;
-            let dh = frame.length(dt);
-            let column = frame.carried(k);
-            let along = Direction { t: dt, h: dh, q: column.q, v: column.v, p: column.p };
-            let after = branch.apply(along)?;
-            for i in 0..after.len() {
-                let mean = (1.0 - theta) * from.v[i] + theta * to.v[i];
-                column.q[i] += dh * mean + h * ((1.0 - theta) * column.v[i] + theta * after[i]);
-            }
-            column.v.copy_from_slice(after);
-            *column.t += dh;
-        }
-        frame.show();
-        Ok(())
+        frame.carry_over(branch, (from, to), h, theta)
     }
 }

@@ -1,5 +1,10 @@
 //! A frame of perturbations (δq, δv, δp, δt), column by column.
 
+use super::Branch;
+use super::balance::Direction;
+use crate::State;
+use crate::sensitivity::SensitivityError;
+
 /// Columns of perturbations.
 ///
 /// A scheme may carry something else than δv from step to step: Schatzman-Paoli the velocity between grid points. That is what
@@ -115,6 +120,30 @@ impl Frame {
         if !self.touched {
             self.columns.copy_from_slice(&self.states);
         }
+    }
+
+    /// Every column over a balance that is a whole step with the mean velocity (1−θ) v + θ v⁺.
+    pub(crate) fn carry_over(
+        &mut self,
+        branch: &mut Branch,
+        (from, to): (&State, &State),
+        h: f64,
+        theta: f64,
+    ) -> Result<(), SensitivityError> {
+        for k in 0..self.len() {
+            let dt = *self.carried(k).t;
+            let dh = self.length(dt);
+            let Parts { q, v, p, t } = self.carried(k);
+            let after = branch.apply(Direction { t: *t, h: dh, q, v, p })?;
+            for i in 0..after.len() {
+                let mean = (1.0 - theta) * from.v[i] + theta * to.v[i];
+                q[i] += dh * mean + h * ((1.0 - theta) * v[i] + theta * after[i]);
+            }
+            v.copy_from_slice(after);
+            *t += dh;
+        }
+        self.show();
+        Ok(())
     }
 
     /// The derivative of the length of a step along a column that starts at a time perturbed by `dt`.

@@ -22,7 +22,9 @@ pub use frame::{Frame, Parts};
 
 use super::{Passage, STEPS, SensitivityError, Strike};
 use crate::model::Tangent;
-use crate::scheme::{BindError, Bound, CorrectedPaoli, MoreauJean, Registered, SchatzmanPaoli, Scheme, Step, Stepper};
+use crate::scheme::{
+    BindError, Bound, CorrectedPaoli, MoreauJean, PositionLevel, Registered, SchatzmanPaoli, Scheme, Step, Stepper,
+};
 use crate::{Key, Mechanical, State};
 use carom_solve::{Law, Solver};
 use serde_json::Value;
@@ -93,6 +95,7 @@ const ROWS: &[(&str, Bind)] = &[
     (MoreauJean::INFO.name, bind::<MoreauJean>),
     (SchatzmanPaoli::INFO.name, bind::<SchatzmanPaoli>),
     (CorrectedPaoli::INFO.name, bind::<CorrectedPaoli>),
+    (PositionLevel::INFO.name, bind::<PositionLevel>),
 ];
 
 /// Names of the schemes whose step has a derivative.
@@ -169,36 +172,39 @@ impl StepSensitivity {
 
     /// One step of at most `h`.
     pub fn step(&mut self, h: f64) -> Result<Step, SensitivityError> {
-        self.take(h, None)
+        self.take(h, None, false)
     }
 
     /// Carries the run and the frame to the time `until`, which is met exactly, by steps of at most `h`.
     pub fn advance(&mut self, until: f64, h: f64) -> Result<(), SensitivityError> {
+        // times are multiples of h from the start, or from the last impact that cut a step short: sums of h would round
+        let (mut start, mut count) = (self.state().t, 0.0);
         for _ in 0..STEPS {
             let left = until - self.state().t;
             if left <= 1e-9 * h {
                 return Ok(());
             }
-            if h * (1.0 + 1e-9) >= left {
-                // schemes that remember a step want the same length again, not one that is rounded
-                let last = if left >= h * (1.0 - 1e-9) { h } else { left };
-                self.take(last, Some(until))?;
-            } else {
-                self.take(h, None)?;
+            count += 1.0;
+            let last = h * (1.0 + 1e-9) >= left;
+            // schemes that remember a step want the same length again, not one that is rounded
+            let length = if last && left < h * (1.0 - 1e-9) { left } else { h };
+            let stamp = if last { until } else { start + count * h };
+            if self.take(length, Some(stamp), last)?.advanced < length {
+                (start, count) = (self.state().t, 0.0);
             }
         }
         Err(SensitivityError::Stalled { t: self.state().t, steps: STEPS })
     }
 
-    /// A step; its length is what is left to the time `until`, where there is one.
-    fn take(&mut self, h: f64, until: Option<f64>) -> Result<Step, SensitivityError> {
+    /// A step that gets the time `stamp` if it is not cut short; its length may be what is left to a given time.
+    fn take(&mut self, h: f64, stamp: Option<f64>, tied: bool) -> Result<Step, SensitivityError> {
         let stepper = self.carrier.stepper_mut();
         let t = stepper.from().t;
         let step = stepper.attempt(h).map_err(|source| SensitivityError::Step { t, source })?;
-        if let Some(until) = until.filter(|_| step.advanced == h) {
-            stepper.stamp(until);
+        if let Some(stamp) = stamp.filter(|_| step.advanced == h) {
+            stepper.stamp(stamp);
         }
-        self.frame.begin(until.is_some());
+        self.frame.begin(tied);
         self.carrier.carry(h, &mut self.branch, &mut self.frame)?;
         self.look(step.advanced < h);
         self.carrier.stepper_mut().accept();
