@@ -330,6 +330,31 @@ fn moreau_jean_with_friction_in_space() {
     assert!(met.worst < 1e-8 && met.slips >= 100, "{met:?}");
 }
 
+/// Slip that comes to an end, stick, and slip in another direction, on a floor that is pulled about, with a second contact that says the same.
+#[test]
+fn sticking_in_space_and_redundant_contacts() {
+    let pulled = PARTICLE.replace("potential", "force.x = \"2.5*sin(3*t)\"\nforce.y = \"2*cos(2*t)\"\npotential");
+    let contact = &pulled[pulled.find("[[contact]]").unwrap()..pulled.find("[initial]").unwrap()];
+    let twice = pulled.replace(contact, &format!("{contact}{}", contact.replace("floor", "again")));
+    for (name, text) in [("one", &pulled), ("two", &twice)] {
+        let overrides = Overrides {
+            scheme: Some(MOREAU_JEAN.into()),
+            solver: Some(r#"{ name = "auto", tolerance = 1e-14 }"#.into()),
+            ..Overrides::default()
+        };
+        let scene = from_str("test.toml", text, &overrides).unwrap_or_else(|all| panic!("{}", all[0]));
+        let mut draw = Draw(13);
+        let check = Check { scene: &scene, parameters: &["k"], h: 0.01, steps: 50, reach: 1e-5 };
+        let met = check.runs(10, || {
+            let q = [0.15 * draw.next(), 0.1 * draw.next()];
+            let z = 0.1 * q[0] * q[1] + 0.01 * (1.0 + draw.next());
+            State::new(draw.next(), &[q[0], q[1], z], &[0.4 * draw.next(), 0.4 * draw.next(), 0.0])
+        });
+        println!("{name}: {met:?}");
+        assert!(met.worst < 1e-8 && met.slips >= 100 && met.sticks >= 50, "{met:?}");
+    }
+}
+
 /// A pendulum in Cartesian coordinates before a wall: a bilateral constraint and a contact.
 const PENDULUM: &str = r#"
 version = 1
@@ -372,6 +397,15 @@ fn bilateral_constraints() {
         println!("pendulum {scheme}: {met:?}");
         assert!(met.worst < 1e-8 && met.pushes > 250, "{met:?}");
     }
+    // a constraint that says the same: impulses are not unique, velocities are
+    let twice = PENDULUM
+        .replace("[[contact]]", "[[constraint]]\nname = \"rope\"\nvalue = \"2*x^2 + 2*y^2 - 2*L^2\"\n[[contact]]");
+    let scene = load(&twice, MOREAU_JEAN);
+    let mut draw = Draw(11);
+    let met =
+        Check { scene: &scene, parameters: &["g"], h: 0.02, steps: 50, reach: 1e-5 }.runs(5, || hanging(&mut draw));
+    println!("pendulum twice: {met:?}");
+    assert!(met.worst < 1e-8 && met.pushes > 250, "{met:?}");
     for variant in ["consistent", "printed"] {
         let scene = load(PENDULUM, &corrected(variant));
         let mut draw = Draw(11);
