@@ -43,11 +43,20 @@ fn the_corrected_scheme_has_the_exponents_of_the_motion() {
         let bar = |e: f64| 0.002 + 3.0 * e;
         assert!(first.error < 0.008 && (first.value - 0.1648).abs() < bar(first.error), "{variant} {first:?}");
         assert!((second.value + 0.5827).abs() < bar(second.error), "{variant} {second:?}");
-        assert_eq!((s.impacts, s.sticks, s.collapsed), (2500, 0, 0));
+        // one impact per period, but for those at the ends
+        assert!(s.impacts.abs_diff(2500) <= 2 && s.sticks == 0 && s.collapsed == 0, "{variant} {}", s.impacts);
         // the trace of the motion, 2 ln e for each impact
-        let trace = -0.1 + 2.0 * 0.7f64.ln() * s.impacts as f64 / s.time;
-        let allowed = if variant == "consistent" { 2e-3 } else { 2e-2 };
-        assert!((s.sum() - trace).abs() < allowed, "{variant} {} {trace}", s.sum());
+        let miss = |s: &Spectrum| {
+            let trace = -0.1 + 2.0 * 0.7f64.ln() * s.impacts as f64 / s.time;
+            (s.sum() - trace).abs()
+        };
+        if variant == "consistent" {
+            assert!(miss(&s) < 2e-3, "{}", s.sum());
+        } else {
+            // of first order: half the step has half of it
+            let finer = spectrum("corrected-paoli", json!({ "variant": variant }), (400, 1000));
+            assert!((miss(&s) / miss(&finer) - 2.0).abs() < 0.3, "{} {}", miss(&s), miss(&finer));
+        }
     }
 }
 

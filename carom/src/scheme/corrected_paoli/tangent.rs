@@ -123,9 +123,9 @@ impl CorrectedPaoli {
         let here = Direction { t: *t, h: dl, q, v, p };
         let ds = match root {
             Root::Start => 0.0,
-            Root::Gap(key) => self.on_gap(part, (s, key), branch, here, &mut buffers)?,
-            Root::Quadratic(key) => self.on_quadratic(part, (s, key, false), branch, here, &mut buffers)?,
-            Root::Wall(key) => self.on_quadratic(part, (s, key, true), branch, here, &mut buffers)?,
+            Root::Gap(key) => self.on_gap(part, (s, key), here, (branch, &mut buffers))?,
+            Root::Quadratic(key) => self.on_quadratic(part, (s, key, false), here, (branch, &mut buffers))?,
+            Root::Wall(key) => self.on_quadratic(part, (s, key, true), here, (branch, &mut buffers))?,
         };
         if !ds.is_finite() {
             let event = "an impact without velocity: grazing";
@@ -148,9 +148,8 @@ impl CorrectedPaoli {
         &self,
         part: &Part,
         (s, key): (f64, Key),
-        branch: &mut Branch,
         here: Direction<'_>,
-        [dahead, q, v, dq]: &mut Scratch,
+        (branch, [dahead, q, v, dq]): (&mut Branch, &mut Scratch),
     ) -> Result<f64, SensitivityError> {
         self.place_along(part, s, (q, v));
         for i in 0..q.len() {
@@ -167,9 +166,8 @@ impl CorrectedPaoli {
         &self,
         part: &Part,
         (s, key, from_wall): (f64, Key, bool),
-        branch: &mut Branch,
         here: Direction<'_>,
-        [dahead, q, _, dq]: &mut Scratch,
+        (branch, [dahead, q, _, dq]): (&mut Branch, &mut Scratch),
     ) -> Result<f64, SensitivityError> {
         let Part { start, ahead, length, .. } = part;
         let (l, dl) = (*length, here.h);
