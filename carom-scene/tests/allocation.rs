@@ -63,3 +63,35 @@ fn examples_do_not_allocate_in_a_step() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(seen >= 8);
 }
+
+/// Derivatives of steps neither, through free flight, impacts, rest and friction.
+#[test]
+fn derivatives_of_steps_do_not_allocate() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let cases = [
+        ("chaotic-oscillator", "moreau-jean"),
+        ("chaotic-oscillator", "schatzman-paoli"),
+        ("chaotic-oscillator", "corrected-paoli"),
+        ("bouncing-ball", "corrected-paoli"),
+        ("belt-block", "moreau-jean"),
+        ("pendulum", "moreau-jean"),
+        ("pendulum", "corrected-paoli"),
+    ];
+    for (file, scheme) in cases {
+        let overrides = Overrides { scheme: Some(scheme.into()), step: Some(0.01), ..Overrides::default() };
+        let scene = load(&folder.join(format!("{file}.toml")), &overrides).unwrap();
+        let mut s = scene.step_sensitivity(&[]).unwrap();
+        let mut allocations = 0;
+        for _ in 0..2 {
+            s.restart(&scene.initial);
+            s.frame.reset();
+            s.passage.clear();
+            let before = COUNT.with(Cell::get);
+            for _ in 0..500 {
+                s.step(0.01).unwrap();
+            }
+            allocations = COUNT.with(Cell::get) - before;
+        }
+        assert_eq!(allocations, 0, "{file} {scheme}");
+    }
+}

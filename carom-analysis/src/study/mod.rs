@@ -13,6 +13,7 @@ pub mod orbit_points;
 pub mod parallel;
 pub mod range;
 pub mod saltation;
+pub mod tangent;
 
 pub use march::{March, Strike};
 

@@ -124,6 +124,8 @@ pub enum ExponentMethod {
     Saltation,
     /// Neighbouring trajectories at a finite distance, with any scheme.
     Perturbation,
+    /// Infinitely small perturbations of the discrete map: derivatives of the steps of moreau-jean, schatzman-paoli or corrected-paoli.
+    Tangent,
 }
 
 #[derive(Args, Debug)]

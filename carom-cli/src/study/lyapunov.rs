@@ -9,10 +9,12 @@ use crate::console::say;
 use crate::failure::Failure;
 use crate::list::plain_table;
 use crate::progress::interrupted;
+use carom::scheme::{CorrectedPaoli, Scheme};
 use carom_analysis::report::{Callout, Cell, Chart, Dash, Report, Series, Table};
 use carom_analysis::study::StudyError;
 use carom_analysis::study::lyapunov::{Options, Spectrum, divergence, perturbation, trace};
 use carom_analysis::study::saltation::saltation;
+use carom_analysis::study::tangent::tangent;
 use carom_scene::Scene;
 use carom_solve::Law;
 use serde_json::json;
@@ -59,6 +61,7 @@ pub fn lyapunov(arguments: &LyapunovArguments) -> Result<(), Failure> {
     let (spectrum, method) = match arguments.method {
         ExponentMethod::Saltation => (by_saltation_matrices(&scene, &options)?, "saltation matrices"),
         ExponentMethod::Perturbation => (by_perturbation(&scene, &options)?, "perturbation"),
+        ExponentMethod::Tangent => (by_tangents_of_steps(&scene, &options)?, "tangents of steps"),
     };
     let computed = Computed { scene: &scene, method, options, period, spectrum };
     write_text(&folder.join("lyapunov.csv"), &computed.csv())?;
@@ -78,7 +81,19 @@ pub fn lyapunov(arguments: &LyapunovArguments) -> Result<(), Failure> {
 
 fn by_perturbation(scene: &Scene, options: &Options) -> Result<Spectrum, Failure> {
     let make = || scene.stepper().map_err(|e| StudyError::Build(e.to_string()));
-    let mut spectrum = perturbation(&make, options, &interrupted).map_err(failed)?;
+    Ok(with_trace(scene, perturbation(&make, options, &interrupted).map_err(failed)?))
+}
+
+fn by_tangents_of_steps(scene: &Scene, options: &Options) -> Result<Spectrum, Failure> {
+    let run = scene.step_sensitivity(&[]);
+    let mut run = run.map_err(|error| {
+        Failure::usage(error.to_string(), "take one of these with --scheme, or another --method (docs/studies.md)")
+    })?;
+    Ok(with_trace(scene, tangent(&mut run, options, &interrupted).map_err(failed)?))
+}
+
+/// With the trace of the motion, where it is known from counts.
+fn with_trace(scene: &Scene, mut spectrum: Spectrum) -> Spectrum {
     let full = spectrum.exponents.len() == 2 * scene.coordinates.len();
     // friction and bilateral laws have other volumes
     let plain = scene.laws.iter().all(|law| law.law == Law::Unilateral);
@@ -89,7 +104,7 @@ fn by_perturbation(scene: &Scene, options: &Options) -> Result<Spectrum, Failure
         let restitution = |key: carom::Key| scene.laws.get(key.0 as usize).map_or(f64::NAN, |law| law.restitution);
         spectrum.trace = divergence(&mut *model).map(|value| trace(&spectrum, value, restitution));
     }
-    Ok(spectrum)
+    spectrum
 }
 
 fn by_saltation_matrices(scene: &Scene, options: &Options) -> Result<Spectrum, Failure> {
@@ -147,8 +162,13 @@ impl Computed<'_> {
     fn facts(&self) -> Vec<(&'static str, String)> {
         let s = &self.spectrum;
         let mut facts = vec![("scheme", self.scene.scheme.describe())];
-        if self.method == "perturbation" {
+        if self.method != "saltation matrices" {
             facts.push(("step", format!("{} s", self.options.step)));
+        }
+        if self.method == "tangents of steps" {
+            facts.push(("exponents of", self.discrete().into()));
+        }
+        if self.method == "perturbation" {
             facts.push(("perturbation", format!("{:e}", self.options.epsilon)));
         }
         facts.extend([
@@ -168,6 +188,16 @@ impl Computed<'_> {
             facts.push(("trace identity", format!("{trace:.6}, difference {:.2e}", s.sum() - trace)));
         }
         facts
+    }
+
+    /// What the exponents of a discrete map have to do with those of the motion.
+    fn discrete(&self) -> &'static str {
+        match self.scene.scheme.name == CorrectedPaoli::INFO.name {
+            true => "the discrete map, which solves for impact times: they tend to those of the motion with the step",
+            false => {
+                "the discrete map with each impact in the step where it is: impact times do not change, as they do in the motion"
+            }
+        }
     }
 
     /// What must not be overlooked.

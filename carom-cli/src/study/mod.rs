@@ -84,7 +84,10 @@ fn load_event_driven(arguments: &StudyArguments, study: &str, tolerance: f64) ->
             "derivatives go through impacts with the scheme `event-driven` alone, not with `{}`",
             scene.scheme.name
         );
-        return Err(Failure::usage(message, "leave out --scheme, or take `carom lyapunov --method perturbation`"));
+        return Err(Failure::usage(
+            message,
+            "leave out --scheme, or take `carom lyapunov` with `--method perturbation` or `tangent`",
+        ));
     }
     let overrides = carom_scene::Overrides {
         scheme: Some(event_driven(tolerance)),

@@ -13,6 +13,7 @@ mod pages;
 mod report;
 mod session;
 mod signals;
+mod step_tangents;
 mod stored;
 mod studies;
 mod table;

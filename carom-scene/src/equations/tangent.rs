@@ -105,6 +105,10 @@ impl Tangent for EquationTangent {
         &self.live.names
     }
 
+    fn knows_time(&self) -> bool {
+        true
+    }
+
     fn force(&mut self, at: At<'_>, along: Along<'_>, out: &mut [f64]) -> Result<(), ModelError> {
         out.copy_from_slice(self.force.along(at, &self.live.values, along));
         finite(out, "a derivative of the force", at.0)

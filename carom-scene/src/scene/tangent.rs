@@ -4,7 +4,7 @@ use carom::State;
 use carom::model::Tangent;
 use carom::scheme::event_driven::Flow;
 use carom::scheme::{EventDriven, Scheme};
-use carom::sensitivity::{Sensitivity, SensitivityError};
+use carom::sensitivity::{Sensitivity, SensitivityError, StepSensitivity};
 use carom_solve::{Law, Options};
 
 use super::blueprint::Energies;
@@ -82,6 +82,22 @@ impl Scene {
         let models = [self.mechanical()?, self.mechanical()?];
         Sensitivity::new(scheme, models, self.tangent(parameters)?, solver).map_err(|error| match error {
             SensitivityError::Scheme(error) => BuildError::Bind(error.into()),
+            other => BuildError::Tangent(other.to_string()),
+        })
+    }
+
+    /// A run of this scene's scheme with the derivatives of its steps by the state and by the parameters named.
+    ///
+    /// # Errors
+    /// As [`Scene::tangent`], and for schemes whose steps have no derivative.
+    pub fn step_sensitivity(&self, parameters: &[&str]) -> Result<StepSensitivity, BuildError> {
+        let solver = carom_solve::solver::find(&self.solver.name);
+        let solver = solver.ok_or_else(|| BuildError::Solver(self.solver.name.clone()))?;
+        let solver = (solver.build)(&self.solver.options)?;
+        let models = [self.mechanical()?, self.mechanical()?];
+        let scheme = (self.scheme.name.as_str(), &self.scheme.options);
+        StepSensitivity::new(scheme, models, self.tangent(parameters)?, solver).map_err(|error| match error {
+            SensitivityError::Bind(error) => BuildError::Bind(error),
             other => BuildError::Tangent(other.to_string()),
         })
     }

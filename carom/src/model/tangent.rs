@@ -57,7 +57,12 @@ pub trait Tangent: Send {
     /// Names of the parameters, in the order of `Along::p`.
     fn parameters(&self) -> &[String];
 
-    /// `out ← dF`. The derivative by time is not asked for: `along.t` is zero.
+    /// Whether derivatives of the force by time are known as well.
+    fn knows_time(&self) -> bool {
+        false
+    }
+
+    /// `out ← dF`. Where the tangent does not know the time, `along.t` is zero.
     fn force(&mut self, at: At<'_>, along: Along<'_>, out: &mut [f64]) -> Result<(), ModelError>;
 
     /// `out ← dM x`.

@@ -67,6 +67,15 @@ impl<S: Scheme> Bound<S> {
         Ok(Bound { scheme, work, model, solver, from, to, middle, labels, coupling })
     }
 
+    pub(crate) fn scheme(&self) -> &S {
+        &self.scheme
+    }
+
+    /// The scheme, and its buffers to set up.
+    pub(crate) fn parts_mut(&mut self) -> (&S, &mut S::Work) {
+        (&self.scheme, &mut self.work)
+    }
+
     /// The buffers of the last step tried.
     pub(crate) fn work(&self) -> &S::Work {
         &self.work

@@ -42,6 +42,8 @@ use serde::{Deserialize, Serialize};
 
 mod flight;
 mod impact;
+mod log;
+mod tangent;
 
 /// Parts of a step shorter than this part of it do not end it.
 const PART: f64 = 1e-9;
@@ -164,6 +166,7 @@ pub struct Work {
     problem: ProblemWork,
     z: Reaction,
     rest: Box<moreau_jean::Work>, // for a step with too many impacts
+    log: Option<Box<log::Log>>,   // what the step was made of, where its derivative is asked for
 }
 
 impl Scheme for CorrectedPaoli {
@@ -227,15 +230,19 @@ impl Scheme for CorrectedPaoli {
         let mut step = Step::default();
         // 1 start: laws, gaps and relative velocities
         self.start(w, system.model, from)?;
+        w.start_log();
         let (mut impacts, mut halvings) = (0, 0);
         loop {
             let left = h - step.advanced;
-            let length = left * 0.5f64.powi(halvings as i32);
+            let share = 0.5f64.powi(halvings as i32);
+            let length = left * share;
             // 2 flight over the rest of the step, with contacts that rest held
             self.fly(w, &mut system, length, &mut step)?;
+            w.log_flight(length, share);
             // 3 the first contact that closes; the printed quadratic may have no root
             let s = match self.first_impact(w, length) {
                 Found::Nothing => {
+                    w.log_end();
                     w.advance_to_end(length);
                     step.advanced = if halvings == 0 { h } else { step.advanced + length };
                     break;
@@ -250,6 +257,7 @@ impl Scheme for CorrectedPaoli {
             // 4 state at the impact, and all impacts there at once
             let s = self.move_to_impact(w, system.model, s, length)?;
             self.impact(w, &mut system, length, &mut step)?;
+            self.log_impact(w, s, length);
             step.advanced = if s >= left { h } else { step.advanced + s };
             (impacts, halvings) = (impacts + 1, 0);
             if step.advanced > PART * h {
@@ -406,6 +414,7 @@ impl CorrectedPaoli {
         step: &mut Step,
     ) -> Result<(), StepError> {
         let scheme = MoreauJean::default();
+        w.log_hand_over();
         w.factored = None;
         scheme.invalidate(&mut w.rest);
         let again = System { model: &mut *system.model, solver: &mut *system.solver };

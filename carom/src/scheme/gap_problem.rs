@@ -15,7 +15,7 @@
 //! found closed and stay in it until the step is done; laws are followed by key.
 
 use super::{Reactions, SchemeError, StepError};
-use crate::{Coupling, Key, Mechanical, Pair};
+use crate::{Coupling, Key, Mechanical, Pair, State};
 use carom_solve::{
     Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, SolveError, Solver, Unsupported,
 };
@@ -381,6 +381,13 @@ impl GapProblem {
         worst
     }
 
+    /// Law and restitution of a contact, as they are read.
+    pub(super) fn pair(&self, key: Key) -> Option<(Law, f64)> {
+        let found = |point: &Point| point.coupling.find(key, key.0 as usize).map(|i| point.coupling.pairs[i]);
+        let pair = self.points.iter().find_map(found)?;
+        Some((self.reading.law(pair.law), self.reading.restitution(&pair)))
+    }
+
     /// Key and impulse of each law in the problem [N s].
     pub(super) fn impulses(&self) -> impl Iterator<Item = (Key, &[f64])> {
         self.active.iter().map(|law| (law.key, &law.lambda[..law.law.size()]))
@@ -438,6 +445,29 @@ pub(super) fn unresolved(
 ) -> Result<f64, StepError> {
     model.mass_mul(q, v, buffer)?;
     Ok(16.0 * f64::EPSILON * buffer.iter().fold(0.0f64, |m, p| m.max(p.abs())))
+}
+
+/// The change of the force over some units in the last place of the positions [N]: near an equilibrium large forces cancel, and an impulse
+/// balance cannot be met better than that. To be asked for where a residual does not fall any more.
+#[cold]
+pub(super) fn cancelled(
+    model: &mut dyn Mechanical,
+    at: &State,
+    force: &[f64],
+    (q, buffer): (&mut Vec<f64>, &mut [f64]),
+) -> Result<f64, StepError> {
+    let mut largest = 0.0f64;
+    // two patterns of signs: springs between coordinates do not see that all move together
+    for alternates in [false, true] {
+        q.clone_from(&at.q);
+        for (i, q) in q.iter_mut().enumerate() {
+            let sign = if alternates && i % 2 == 1 { -1.0 } else { 1.0 };
+            *q += sign * 8.0 * f64::EPSILON * *q;
+        }
+        model.force(at.t, q, &at.v, buffer)?;
+        largest = buffer.iter().zip(force).fold(largest, |m, (a, b)| m.max((a - b).abs()));
+    }
+    Ok(largest)
 }
 
 impl Reactions {

@@ -13,8 +13,9 @@
 //!     A (v^{n+1} − v^n) = −M (v^n − v) + h F + B P                                    (4)
 //! ```
 //!
-//! until the residual of (1) falls below `newton-tolerance · (h|F| + |B P|) + round-off`. It starts from the velocity extrapolated from the
-//! last step and keeps A while the residual falls quickly: smooth motion takes one iteration. A model whose mass, tangents and rows are
+//! until the residual of (1) falls below `newton-tolerance · (h|F| + |B P|) + round-off`, where round-off is that of M v and, once the
+//! residual does not fall any more, that of the forces whose sum F is: at rest in a well they cancel. It starts from the velocity
+//! extrapolated from the last step and keeps A while the residual falls quickly: smooth motion takes one iteration. A model whose mass, tangents and rows are
 //! constant needs one solve and one factorisation per step size.
 //!
 //! Forecast of a gap g with velocity U: `free` takes g + h(θ U_free + (1−θ) U), the end of a step without reactions;
@@ -42,10 +43,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod phases;
+mod tangent;
 
 pub(in crate::scheme) use phases::Residual;
-
-use super::gap_problem::unresolved;
 
 /// Options of the Moreau-Jean scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -28,13 +28,15 @@
 //!
 //! | `v_free` (n) free velocity [m/s] | `P` (m) impulse [N s] | `theta` [-] |
 
-use super::gap_problem::{Balance, GapProblem, Reading, unresolved};
+use super::gap_problem::{Balance, GapProblem, Reading, cancelled, unresolved};
 use super::{AnyModel, Claim, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Combination, Constancy};
 use crate::{Coupling, Mechanical, State};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+mod tangent;
 
 /// Options of the position-level scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,6 +99,7 @@ pub struct Work {
     problem: GapProblem,       // gaps at q⁺, phases 3 and 4
     increment: Vec<f64>,       // (n) differences of positions and velocities
     end: Coupling,             // coupling at q⁺, phase 5
+    moved: Vec<f64>,           // q_θ next to itself
 }
 
 impl Scheme for PositionLevel {
@@ -294,6 +297,10 @@ impl PositionLevel {
         }
         if still && residual > tolerance {
             tolerance += unresolved(model, (&w.at_theta.q, &to.v), &mut w.increment)?;
+        }
+        // Newton's steps are exact but for rounding by now
+        if iterations > 3 && residual > tolerance {
+            tolerance += w.h * cancelled(model, &w.at_theta, &w.force, (&mut w.moved, &mut w.increment))?;
         }
         let missed = w.problem.missed(&to.v, self.newton_tolerance * speed);
         if residual <= tolerance && missed <= 1.0 {

@@ -38,6 +38,8 @@ use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod tangent;
+
 /// Options of the Schatzman-Paoli scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -162,7 +164,9 @@ pub struct Work {
     here: Memory, // for steps from the state that is being left
     next: Memory, // for steps from the state that is being reached
     leaping: Buffers,
-    end: Coupling, // coupling at the end of the step
+    recalled: bool,    // whether the step went on from a leap
+    started: Vec<f64>, // (n) w⁻ of a start
+    end: Coupling,     // coupling at the end of the step
     reactions: Box<Reactions>,
 }
 
@@ -211,6 +215,7 @@ impl Scheme for SchatzmanPaoli {
 
         // 1 recall the leap that belongs to `from`, or start from its velocity
         let known = Self::recall(w, from, h);
+        w.recalled = known;
         w.next.h = 0.0;
         if !known {
             w.here.h = 0.0;
@@ -301,6 +306,7 @@ impl SchatzmanPaoli {
         for (w, (v, a)) in leap.w_after.iter_mut().zip(from.v.iter().zip(&*force)) {
             *w = v - 0.5 * *h * a;
         }
+        w.started.clone_from(&leap.w_after);
         Ok(())
     }
 

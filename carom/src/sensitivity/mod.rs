@@ -7,16 +7,16 @@
 //! [`Sensitivity`] carries a motion of the event-driven scheme and a frame of perturbations (δq, δv, δp) with it. The frame is any number of
 //! columns: the unit matrix gives the derivative of the flow, one column the growth of one perturbation.
 //!
-//! Capturing schemes have no such tangent here: an impact on their grid happens at the same step for neighbours, and the derivative of the
-//! step on its active branch lacks the change of the impact time.
+//! [`step`] is the same for steps of capturing schemes: the derivative of their discrete map.
 
 mod field;
 mod jump;
 mod magnus;
 mod saltation;
+pub mod step;
 
 use crate::model::Tangent;
-use crate::scheme::{Bound, EventDriven, SchemeError, StepError, Stepper};
+use crate::scheme::{BindError, Bound, EventDriven, SchemeError, StepError, Stepper};
 use crate::{Key, Mechanical, ModelError, State};
 use carom_solve::Solver;
 use field::Field;
@@ -24,6 +24,7 @@ use magnus::Magnus;
 use saltation::Saltation;
 
 pub use saltation::GRAZING;
+pub use step::StepSensitivity;
 
 /// Most steps up to a given time.
 const STEPS: u64 = 10_000_000;
@@ -43,6 +44,10 @@ pub enum SensitivityError {
     Stalled { t: f64, steps: u64 },
     #[error("the model has {positions} coordinates and {velocities} velocities; sensitivities need as many of both")]
     Unequal { positions: usize, velocities: usize },
+    #[error("steps of the scheme `{scheme}` have no derivative; those of {known} have one")]
+    NoTangent { scheme: String, known: String },
+    #[error(transparent)]
+    Bind(#[from] BindError),
 }
 
 /// An impact.

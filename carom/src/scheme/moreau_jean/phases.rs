@@ -4,6 +4,7 @@
 use super::{MoreauJean, ReactionDirection, Work};
 use crate::model::Combination;
 use crate::scheme::StepError;
+use crate::scheme::gap_problem::{cancelled, unresolved};
 use crate::{Mechanical, State};
 use carom_solve::{Law, OneStepProblem, Parts, Solver};
 
@@ -357,17 +358,20 @@ impl MoreauJean {
         let rounding = if jump > 0.0 {
             16.0 * f64::EPSILON * inertia * (speed / jump).max(1.0)
         } else if residual > self.newton_tolerance * scale {
-            super::unresolved(model, (&w.at_theta.q, &to.v), &mut w.increment)?
+            unresolved(model, (&w.at_theta.q, &to.v), &mut w.increment)?
         } else {
             0.0
         };
-        let tolerance = self.newton_tolerance * scale + rounding;
+        let mut tolerance = self.newton_tolerance * scale + rounding;
         if !(residual.is_finite() && turned.is_finite()) {
             return Err(StepError::NotFinite);
         }
         // A is kept as long as the iterates converge quickly with it
         w.due = residual > SLOW * w.residual;
         w.residual = residual;
+        if w.due && residual > tolerance {
+            tolerance += h * cancelled(model, &w.at_theta, &w.force, (&mut w.at.1, &mut w.increment))?;
+        }
         Ok(Residual { residual, tolerance, turned: turned <= self.newton_tolerance * speed })
     }
 

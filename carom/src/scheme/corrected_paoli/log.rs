@@ -1,0 +1,155 @@
+//! What a step of the corrected Paoli-Schatzman scheme was made of, kept for its derivative; equation numbers are those of the scheme.
+
+use super::flight::is_contact;
+use super::{CorrectedPaoli, Found, Work};
+use crate::{Key, State};
+use carom_solve::Law;
+
+/// What gives the time of an impact.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Root {
+    /// Nothing: the impact is at the start of the flight.
+    #[default]
+    Start,
+    /// The quadratic of this contact.
+    Quadratic(Key),
+    /// The quadratic of this contact, from the wall.
+    Wall(Key),
+    /// The gap of this contact along (5), on which the root was polished.
+    Gap(Key),
+}
+
+/// A law that acted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acted {
+    pub key: Key,
+    pub law: Law,
+    pub impulse: [f64; 3],
+    /// With restitution, where it rebounds.
+    pub restitution: Option<f64>,
+}
+
+/// A flight, and the impact that ended it.
+#[derive(Default)]
+pub(super) struct Part {
+    pub start: State,
+    pub ahead: Vec<f64>, // (n) v̂
+    pub length: f64,
+    pub share: f64, // of what was left of the step
+    pub held: Vec<Acted>,
+    pub impact: Option<(f64, Root)>, // s
+    pub struck: Vec<Acted>,
+    pub after: Vec<f64>, // (n) v⁺
+}
+
+/// The parts of a step, on buffers that are reused.
+#[derive(Default)]
+pub(super) struct Log {
+    parts: Vec<Part>,
+    used: usize,
+    /// Whether another scheme has done the rest of the step.
+    pub handed_over: bool,
+}
+
+impl Log {
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts[..self.used]
+    }
+}
+
+impl Work {
+    pub(super) fn start_log(&mut self) {
+        if let Some(log) = &mut self.log {
+            (log.used, log.handed_over) = (0, false);
+        }
+    }
+
+    pub(super) fn log_hand_over(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.handed_over = true;
+        }
+    }
+
+    /// A flight that has been solved; it counts once its end is known.
+    pub(super) fn log_flight(&mut self, length: f64, share: f64) {
+        let Some(log) = &mut self.log else { return };
+        if log.used == log.parts.len() {
+            log.parts.push(Part::default());
+        }
+        let part = &mut log.parts[log.used];
+        part.start.copy_from(&self.state);
+        part.ahead.clone_from(&self.ahead.v);
+        (part.length, part.share, part.impact) = (length, share, None);
+        part.held.clear();
+        part.struck.clear();
+        let mut k = 0;
+        for &i in &self.members {
+            let (key, law) = (self.here.pairs[i].key, self.here.pairs[i].law);
+            let impulse = taken(&self.z.lambda, &mut k, law);
+            part.held.push(Acted { key, law, impulse, restitution: None });
+        }
+    }
+
+    /// The flight went to its end.
+    pub(super) fn log_end(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.used += 1;
+        }
+    }
+}
+
+/// The impulse of the next law.
+fn taken(lambda: &[f64], k: &mut usize, law: Law) -> [f64; 3] {
+    let mut impulse = [0.0; 3];
+    for p in &mut impulse[..law.size()] {
+        *p = lambda.get(*k).copied().unwrap_or(0.0);
+        *k += 1;
+    }
+    impulse
+}
+
+impl CorrectedPaoli {
+    /// The impact at `s`, after which the state is the one behind it.
+    pub(super) fn log_impact(&self, w: &mut Work, s: f64, length: f64) {
+        if w.log.is_none() {
+            return;
+        }
+        let root = if s > 0.0 { self.root_of(w, s, length) } else { Root::Start };
+        let Some(log) = &mut w.log else { return };
+        let part = &mut log.parts[log.used];
+        part.impact = Some((s, root));
+        part.after.clone_from(&w.state.v);
+        let mut k = 0;
+        for &i in &w.members {
+            let (pair, first) = (w.touch.pairs[i], k);
+            let impulse = taken(&w.z.lambda, &mut k, pair.law);
+            let rebounds = w.b[first] != w.before[w.touch.offset[i]];
+            let restitution = rebounds.then_some(pair.restitution);
+            part.struck.push(Acted { key: pair.key, law: pair.law, impulse, restitution });
+        }
+        log.used += 1;
+    }
+
+    /// What has given the time `s` of the impact that is in `touch`: a quadratic, unless its root was polished.
+    fn root_of(&self, w: &Work, s: f64, length: f64) -> Root {
+        let roots = w.paths.iter().filter(|path| !path.held).filter_map(|path| match self.root(path, length) {
+            Found::Impact(s) => Some((path, s)),
+            Found::Nothing | Found::NoRoot => None,
+        });
+        let first = roots.min_by(|a, b| a.1.total_cmp(&b.1));
+        if w.constancy.rows || first.is_some_and(|(_, root)| root == s) {
+            return match first {
+                Some((path, _)) if path.gap <= self.activation => Root::Wall(path.key),
+                Some((path, _)) => Root::Quadratic(path.key),
+                None => Root::Start,
+            };
+        }
+        let free = |key| !w.paths.iter().any(|path| path.key == key && path.held);
+        let contacts = w.touch.pairs.iter().enumerate().filter_map(|(i, pair)| {
+            let velocity = w.before[w.touch.offset[i]];
+            let counts = is_contact(pair.law) && w.touch.is_present(i) && free(pair.key);
+            (counts && velocity < 0.0).then_some((pair.key, pair.gap / -velocity))
+        });
+        contacts.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(Root::Start, |(key, _)| Root::Gap(key))
+    }
+}

@@ -1,0 +1,454 @@
+//! The derivative of an impulse balance on its active branch, for every scheme whose step is made of such balances.
+//!
+//! ```text
+//!     M(q_m)(v⁺ − v) = h Σ w F(t_x, q_x, v_x) + B P                                                                       (1)
+//!     t_x = t + τ h,   q_x = q + h (α v + β v⁺),   v_x = γ v + δ v⁺          at each place x                              (2)
+//!     U_N⁺ + e U_N = 0  or  g(t_x, q_x) = 0  for contacts with P_N > 0, U⁺ = 0 for bilateral rows and those that stick    (3)
+//!     P_T = −μ P_N d,   d = U_T⁺/|U_T⁺|   for those that slip,   P = 0 for all others                                      (4)
+//! ```
+//!
+//! Unknowns are dv⁺ and dP along (dt, dh, dq, dv, dp). [`Branch::differential`] is the derivative of (1) and (3) along any direction, dv⁺
+//! included: along the n units of dv⁺ it gives the matrices J and G, along a perturbation the right sides r and s.
+//!
+//! ```text
+//!     J dv⁺ = B dP − r,   dU⁺ = G dv⁺ + s:     dU⁺ = (s − G J⁻¹ r) + W dP,   W = G J⁻¹ B                                   (5)
+//!     rows of (3): dU⁺ = 0;    rows of (4): dP_T + μ d dP_N + dμ P_N d + (μ P_N/|U_T|) (1 − d dᵀ) dU_T = 0                   (6)
+//! ```
+//!
+//! The branch is read off the natural map of each law (P − U/w against its set): rounded zeros of a solver do not count.
+
+mod choose;
+mod probe;
+
+use super::balance::{Acting, Direction, Level, Place};
+use crate::flow::ranked::RankedLu;
+use crate::model::tangent::At;
+use crate::model::{Along, CouplingTangent, Tangent};
+use crate::{Coupling, Key, Mechanical, ModelError};
+use carom_solve::{DenseLu, LinearSolve};
+use choose::slip;
+
+/// A configuration at which rows are taken.
+#[derive(Default)]
+struct Site {
+    place: Place,
+    turned: Option<(Place, Key)>, // how the place changes with the restitution of a law
+    t: f64,
+    q: Vec<f64>,
+    coupling: Coupling,
+    tangent: CouplingTangent,
+}
+
+/// What holds on a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    /// The velocity, or the gap, is zero.
+    Zero,
+    /// The impulse is zero.
+    Idle,
+    /// The impulse is −μ P_N d: first tangential line of the law, |U_T|.
+    Slip { first: usize, speed: f64 },
+}
+
+/// One row of a law.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    acting: usize,
+    component: usize, // row of the law
+    input: usize,     // row of the coupling at the site of the input
+    output: usize,    // and of the output
+    law: usize,       // law of the coupling at the site of the output
+    before: usize,    // and at the start
+    kind: Kind,
+    d: [f64; 2],
+    w: f64, // size of W in this row
+}
+
+/// The linearised balance; buffers keep their capacity.
+pub struct Branch {
+    pub(crate) model: Box<dyn Mechanical>,
+    pub(crate) tangent: Box<dyn Tangent>,
+    pub(crate) n: usize,
+    pub(crate) parameters: usize,
+    t: f64,
+    h: f64,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    after: Vec<f64>, // v⁺
+    jump: Vec<f64>,  // v⁺ − v
+    mass: Place,
+    forces: Vec<(f64, Place)>,
+    values: Vec<f64>, // F at each of them
+    sites: Vec<Site>,
+    used: usize,
+    acting: Vec<Acting>,
+    lines: Vec<Line>,
+    j: DenseLu,
+    g: Vec<f64>,        // (lines × n)
+    response: Vec<f64>, // (lines × n) J⁻¹B
+    delassus: Vec<f64>, // (lines × lines) W
+    system: RankedLu,
+    scale: Vec<f64>,
+    // a direction, and what it gives
+    dt: f64,
+    dh: f64,
+    dq: Vec<f64>,
+    dv: Vec<f64>,
+    dp: Vec<f64>,
+    dafter: Vec<f64>,
+    r: Vec<f64>,
+    s: Vec<f64>,
+    friction: Vec<f64>, // (lines) dμ
+    x: Vec<f64>,
+    place: (Vec<f64>, Vec<f64>, Vec<f64>), // q, dq and dv at a place
+    vector: Vec<f64>,
+    part: Vec<f64>,
+    scratch: Scratch,
+    probed: (Coupling, CouplingTangent),
+}
+
+/// Vectors of the dimension for whoever needs them.
+pub type Scratch = [Vec<f64>; 4];
+
+/// The site of the start, which is always there.
+pub const AT_START: usize = 0;
+
+impl Branch {
+    pub fn new(model: Box<dyn Mechanical>, tangent: Box<dyn Tangent>) -> Branch {
+        let (n, parameters) = (model.dim(), tangent.parameters().len());
+        let zeros = || vec![0.0; n];
+        Branch {
+            model,
+            tangent,
+            n,
+            parameters,
+            t: 0.0,
+            h: 0.0,
+            q: zeros(),
+            v: zeros(),
+            after: zeros(),
+            jump: zeros(),
+            mass: Place::START,
+            forces: Vec::new(),
+            values: Vec::new(),
+            sites: Vec::new(),
+            used: 0,
+            acting: Vec::new(),
+            lines: Vec::new(),
+            j: DenseLu::default(),
+            g: Vec::new(),
+            response: Vec::new(),
+            delassus: Vec::new(),
+            system: RankedLu::default(),
+            scale: Vec::new(),
+            dt: 0.0,
+            dh: 0.0,
+            dq: zeros(),
+            dv: zeros(),
+            dp: vec![0.0; parameters],
+            dafter: zeros(),
+            r: zeros(),
+            s: Vec::new(),
+            friction: Vec::new(),
+            x: Vec::new(),
+            place: (zeros(), zeros(), zeros()),
+            vector: zeros(),
+            part: zeros(),
+            scratch: Scratch::default(),
+            probed: Default::default(),
+        }
+    }
+
+    /// Starts a balance from a state to the velocity `after`, over the length `h`, with the mass at a place.
+    pub fn begin(&mut self, (t, q, v): At<'_>, after: &[f64], h: f64, mass: Place) {
+        (self.t, self.h, self.mass) = (t, h, mass);
+        self.q.copy_from_slice(q);
+        self.v.copy_from_slice(v);
+        self.after.copy_from_slice(after);
+        for ((d, a), b) in self.jump.iter_mut().zip(after).zip(v) {
+            *d = a - b;
+        }
+        self.forces.clear();
+        self.acting.clear();
+        self.used = 0;
+        self.site(Place::START, None);
+    }
+
+    /// Adds a force of (1).
+    pub fn force(&mut self, weight: f64, place: Place) {
+        self.forces.push((weight, place));
+    }
+
+    /// A configuration at which rows are taken, by its number; `turned` is the derivative of the place by the restitution of a law.
+    pub fn site(&mut self, place: Place, turned: Option<(Place, Key)>) -> usize {
+        let same = |site: &Site| site.place == place && site.turned.is_none() && turned.is_none();
+        if let Some(known) = self.sites[..self.used].iter().position(same) {
+            return known;
+        }
+        if self.used == self.sites.len() {
+            self.sites.push(Site { q: vec![0.0; self.n], ..Site::default() });
+        }
+        let site = &mut self.sites[self.used];
+        (site.place, site.turned) = (place, turned);
+        self.used += 1;
+        self.used - 1
+    }
+
+    pub fn act(&mut self, acting: Acting) {
+        self.acting.push(acting);
+    }
+
+    /// J, G, W and the branch.
+    pub fn factor(&mut self) -> Result<(), ModelError> {
+        self.evaluate()?;
+        self.lay_out();
+        let (n, m) = (self.n, self.lines.len());
+        self.g.resize(m * n, 0.0);
+        (self.dt, self.dh) = (0.0, 0.0);
+        self.dq.fill(0.0);
+        self.dv.fill(0.0);
+        self.dp.fill(0.0);
+        self.j.matrix_mut(n);
+        for k in 0..n {
+            self.dafter.fill(0.0);
+            self.dafter[k] = 1.0;
+            self.differential()?;
+            let matrix = self.j.matrix_mut(n);
+            (0..n).for_each(|i| matrix[i * n + k] = self.r[i]);
+            (0..m).for_each(|i| self.g[i * n + k] = self.s[i]);
+        }
+        self.j.factor().map_err(|source| ModelError::Singular { t: self.t, source })?;
+        self.response.clear();
+        self.response.resize(m * n, 0.0);
+        for (line, response) in self.lines.iter().zip(self.response.chunks_exact_mut(n.max(1))) {
+            let site = &self.sites[self.acting[line.acting].input];
+            site.coupling.rows.add_row(line.input, 1.0, response);
+            self.j.solve(response);
+        }
+        self.delassus.resize(m * m, 0.0);
+        for (k, g) in self.g.chunks_exact(n.max(1)).enumerate() {
+            for (l, response) in self.response.chunks_exact(n.max(1)).enumerate() {
+                self.delassus[k * m + l] = dot(g, response);
+            }
+        }
+        self.choose();
+        self.assemble();
+        Ok(())
+    }
+
+    /// Forces, and rows at the sites that are used.
+    fn evaluate(&mut self) -> Result<(), ModelError> {
+        let n = self.n;
+        self.values.resize(self.forces.len() * n, 0.0);
+        for k in 0..self.forces.len() {
+            let place = self.forces[k].1;
+            let t = self.locate(place);
+            let (q, v) = (&self.place.0, &self.place.2);
+            self.model.force(t, q, v, &mut self.values[k * n..(k + 1) * n])?;
+        }
+        if self.acting.is_empty() {
+            return Ok(());
+        }
+        for k in 0..self.used {
+            let place = self.sites[k].place;
+            let t = self.locate(place);
+            let site = &mut self.sites[k];
+            site.t = t;
+            site.q.copy_from_slice(&self.place.0);
+            self.model.couple(t, &site.q, &mut site.coupling)?;
+        }
+        Ok(())
+    }
+
+    /// Time, and positions and velocities in `place`.
+    fn locate(&mut self, x: Place) -> f64 {
+        let (q, _, v) = &mut self.place;
+        for i in 0..self.n {
+            q[i] = self.q[i] + self.h * (x.alpha * self.v[i] + x.beta * self.after[i]);
+            v[i] = x.gamma * self.v[i] + x.delta * self.after[i];
+        }
+        self.t + x.tau * self.h
+    }
+
+    /// The directions of positions and velocities at a place, in `place`; returns that of time.
+    fn turn(&mut self, x: Place) -> f64 {
+        let (_, dq, dv) = &mut self.place;
+        for i in 0..self.n {
+            dq[i] = self.dq[i]
+                + self.dh * (x.alpha * self.v[i] + x.beta * self.after[i])
+                + self.h * (x.alpha * self.dv[i] + x.beta * self.dafter[i]);
+            dv[i] = x.gamma * self.dv[i] + x.delta * self.dafter[i];
+        }
+        self.dt + x.tau * self.dh
+    }
+
+    /// One line for each row of the laws that may act. A law that is not listed at one of its sites is far away.
+    fn lay_out(&mut self) {
+        self.lines.clear();
+        for (k, acting) in self.acting.iter().enumerate() {
+            let law = |site: usize| self.sites[site].coupling.find(acting.key, acting.key.0 as usize);
+            let (Some(input), Some(law), Some(before)) = (law(acting.input), law(acting.output), law(AT_START)) else {
+                continue;
+            };
+            let first = |site: usize, law: usize| self.sites[site].coupling.offset[law];
+            let (input, output) = (first(acting.input, input), first(acting.output, law));
+            for component in 0..acting.law.size() {
+                let (input, output) = (input + component, output + component);
+                let (kind, d, w) = (Kind::Idle, [0.0; 2], 1.0);
+                self.lines.push(Line { acting: k, component, input, output, law, before, kind, d, w });
+            }
+        }
+    }
+
+    /// The derivatives of (1) and (3) along the direction in `dt`, `dh`, `dq`, `dv`, `dp` and `dafter`, into `r` and `s`.
+    fn differential(&mut self) -> Result<(), ModelError> {
+        let n = self.n;
+        // M (dv⁺ − dv) + dM (v⁺ − v)
+        self.locate(self.mass);
+        for i in 0..n {
+            self.vector[i] = self.dafter[i] - self.dv[i];
+        }
+        self.model.mass_mul(&self.place.0, &self.vector, &mut self.r)?;
+        self.turn(self.mass);
+        let at = (self.t, &self.place.0[..], &self.place.2[..]);
+        let along = Along { t: 0.0, q: &self.place.1, v: &self.place.2, p: &self.dp };
+        self.tangent.mass(at, &self.jump, along, &mut self.part)?;
+        self.r.iter_mut().zip(&self.part).for_each(|(r, x)| *r += x);
+        for k in 0..self.forces.len() {
+            let (weight, place) = self.forces[k];
+            self.force_along(place)?;
+            for i in 0..n {
+                self.r[i] -= weight * (self.dh * self.values[k * n + i] + self.h * self.part[i]);
+            }
+        }
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        self.rows_along()?;
+        for line in &self.lines {
+            let acting = &self.acting[line.acting];
+            let impulse = acting.impulse[line.component];
+            self.sites[acting.input].tangent.add_row(line.input, -impulse, &mut self.r);
+        }
+        self.s.clear();
+        self.friction.clear();
+        for line in &self.lines {
+            let (value, change) = self.row_along(line);
+            self.s.push(value);
+            self.friction.push(change);
+        }
+        Ok(())
+    }
+
+    /// dF at a place, into `part`. A tangent that does not know the time gets that part from differences.
+    fn force_along(&mut self, place: Place) -> Result<(), ModelError> {
+        let t = self.locate(place);
+        // the velocity of the place is needed beside its direction
+        self.vector.copy_from_slice(&self.place.2);
+        let dt = self.turn(place);
+        let known = self.tangent.knows_time();
+        let along = Along { t: if known { dt } else { 0.0 }, q: &self.place.1, v: &self.place.2, p: &self.dp };
+        self.tangent.force((t, &self.place.0, &self.vector), along, &mut self.part)?;
+        if known || dt == 0.0 {
+            return Ok(());
+        }
+        // fourth order, over a small part of the step
+        let reach = 1e-2 * self.h.abs().max(1e-6);
+        for (k, weight) in [(-2.0, 1.0 / 12.0), (-1.0, -2.0 / 3.0), (1.0, 2.0 / 3.0), (2.0, -1.0 / 12.0)] {
+            self.model.force(t + k * reach, &self.place.0, &self.vector, &mut self.place.1)?;
+            self.part.iter_mut().zip(&self.place.1).for_each(|(d, f)| *d += dt * weight / reach * f);
+        }
+        Ok(())
+    }
+
+    /// Derivatives of rows and gaps at the sites.
+    fn rows_along(&mut self) -> Result<(), ModelError> {
+        for k in 0..self.used {
+            let (place, turned) = (self.sites[k].place, self.sites[k].turned);
+            let mut dt = self.turn(place);
+            for again in [false, true] {
+                let site = &mut self.sites[k];
+                let along = Along { t: dt, q: &self.place.1, v: &self.place.2, p: &self.dp };
+                self.tangent.coupling((site.t, &site.q, &self.v), along, &mut site.tangent)?;
+                let Some((slope, key)) = turned.filter(|_| !again) else { break };
+                let law = site.coupling.find(key, key.0 as usize);
+                let de = law.map_or(0.0, |i| site.tangent.restitution[i]);
+                if de == 0.0 {
+                    break;
+                }
+                dt += de * slope.tau * self.h;
+                for i in 0..self.n {
+                    self.place.1[i] += de * self.h * (slope.alpha * self.v[i] + slope.beta * self.after[i]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Derivative of a velocity or a gap, and of the coefficient of friction.
+    fn row_along(&self, line: &Line) -> (f64, f64) {
+        let acting = &self.acting[line.acting];
+        let Site { coupling, tangent, place, .. } = &self.sites[acting.output];
+        let (row, change, normal) = (line.output, tangent.friction[line.law], line.component == 0);
+        if normal && acting.level == Level::Gap {
+            return (tangent.gap[line.law] / (self.h * place.beta), change);
+        }
+        let own = tangent.row_dot(row, &self.after) + tangent.drift[row] + coupling.rows.dot(row, &self.dafter);
+        let Level::Velocity(Some(e)) = acting.level else { return (own, change) };
+        if !normal {
+            return (own, change);
+        }
+        let Site { coupling, tangent, .. } = &self.sites[AT_START];
+        let row = coupling.offset[line.before];
+        let before = tangent.row_dot(row, &self.v) + tangent.drift[row] + coupling.rows.dot(row, &self.dv);
+        let approach = coupling.rows.dot(row, &self.v) + coupling.drift[row];
+        (own + e * before + tangent.restitution[line.before] * approach, change)
+    }
+
+    /// dv⁺ along a direction.
+    pub fn apply(&mut self, along: Direction<'_>) -> Result<&[f64], ModelError> {
+        let (n, m) = (self.n, self.lines.len());
+        (self.dt, self.dh) = (along.t, along.h);
+        self.dq.copy_from_slice(along.q);
+        self.dv.copy_from_slice(along.v);
+        self.dp.copy_from_slice(along.p);
+        self.dafter.fill(0.0);
+        self.differential()?;
+        self.j.solve(&mut self.r);
+        for i in 0..n {
+            self.dafter[i] = -self.r[i];
+        }
+        if m == 0 {
+            return Ok(&self.dafter);
+        }
+        for (s, g) in self.s.iter_mut().zip(self.g.chunks_exact(n.max(1))) {
+            *s += dot(g, &self.dafter);
+        }
+        self.x.clear();
+        for (k, line) in self.lines.iter().enumerate() {
+            self.x.push(match line.kind {
+                Kind::Idle => 0.0,
+                Kind::Zero => -self.s[k],
+                Kind::Slip { first, .. } => {
+                    let acting = &self.acting[line.acting];
+                    let (_, turn, share) = slip(line, acting);
+                    let along: f64 = (0..acting.law.size() - 1).map(|b| line.d[b] * self.s[first + b]).sum();
+                    let d = line.d[line.component - 1];
+                    let change = self.friction[k] * acting.impulse[0] * d;
+                    -share * (line.w * change + turn * (self.s[k] - d * along))
+                }
+            });
+        }
+        self.x.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x *= scale);
+        self.system.solve(&mut self.x);
+        for (k, response) in self.response.chunks_exact(n.max(1)).enumerate() {
+            let x = self.x[k] * self.scale[k];
+            self.dafter.iter_mut().zip(response).for_each(|(d, b)| *d += x * b);
+        }
+        Ok(&self.dafter)
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

@@ -1,0 +1,53 @@
+//! Gap and normal velocity of one contact, with their derivatives along a direction.
+
+use super::super::balance::Direction;
+use super::{Branch, Scratch};
+use crate::model::Along;
+use crate::model::tangent::At;
+use crate::{Key, ModelError};
+
+/// What a contact shows at a state.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    pub gap: f64,
+    pub velocity: f64,
+    pub gap_along: f64,
+    pub velocity_along: f64,
+}
+
+impl Branch {
+    /// A contact at a state; `along.h` does not count. A contact that is not listed is infinitely far.
+    pub fn probe(&mut self, key: Key, at: At<'_>, along: Direction<'_>) -> Result<Probe, ModelError> {
+        let (t, q, v) = at;
+        let (coupling, tangent) = &mut self.probed;
+        self.model.couple(t, q, coupling)?;
+        let Some(law) = coupling.find(key, key.0 as usize) else {
+            return Ok(Probe { gap: f64::INFINITY, velocity: 0.0, gap_along: 0.0, velocity_along: 0.0 });
+        };
+        self.tangent.coupling(at, Along { t: along.t, q: along.q, v: along.v, p: along.p }, tangent)?;
+        let row = coupling.offset[law];
+        let own = coupling.rows.dot(row, along.v);
+        Ok(Probe {
+            gap: coupling.pairs[law].gap,
+            velocity: coupling.rows.dot(row, v) + coupling.drift[row],
+            gap_along: tangent.gap[law],
+            velocity_along: own + tangent.row_dot(row, v) + tangent.drift[row],
+        })
+    }
+
+    /// dv⁺ of the last [`apply`](Branch::apply).
+    pub fn last(&self) -> &[f64] {
+        &self.dafter
+    }
+
+    /// Buffers of the dimension, to be given back by [`keep`](Branch::keep).
+    pub fn scratch(&mut self) -> Scratch {
+        let mut buffers = std::mem::take(&mut self.scratch);
+        buffers.iter_mut().for_each(|buffer| buffer.resize(self.n, 0.0));
+        buffers
+    }
+
+    pub fn keep(&mut self, buffers: Scratch) {
+        self.scratch = buffers;
+    }
+}
