@@ -4,6 +4,7 @@
 //! all laws have the same size, the values are an array of blocks. Buffers keep their capacity.
 
 mod assembly;
+mod direct;
 mod inverse;
 
 pub(crate) use inverse::BlockInverse;

@@ -1,0 +1,179 @@
+//! `W = D` where a problem is given in reduced form: entries become blocks at the cost of a copy.
+
+use super::Delassus;
+use crate::{Parts, Rows};
+
+impl Delassus {
+    /// `W = D`: the problem is given in reduced form.
+    pub(super) fn assemble_direct(&mut self, p: &Parts<'_>, offset: &[usize]) {
+        let laws = p.laws.len();
+        let none = Rows::default();
+        let d = p.feedthrough.unwrap_or(&none);
+        self.work.index_laws(offset, laws);
+        self.column.clear();
+        self.value.clear();
+        if self.uniform > 0 {
+            self.column.reserve(d.entries() / (self.uniform * self.uniform));
+            self.value.reserve(d.entries());
+        }
+        for i in 0..laws {
+            self.law[i].block = self.column.len();
+            let copied = d.len() == offset[laws]
+                && match self.uniform {
+                    1 => self.copy_entries(d.row(i), i),
+                    2 => self.copy_equal_blocks([d.row(2 * i), d.row(2 * i + 1)], i),
+                    3 => self.copy_equal_blocks([d.row(3 * i), d.row(3 * i + 1), d.row(3 * i + 2)], i),
+                    _ => self.copy_blocks(d, i, offset),
+                };
+            if !copied {
+                self.gather_blocks(d, i, offset);
+            }
+        }
+        self.law[laws].block = self.column.len();
+    }
+
+    /// The blocks of law `i` where all laws have one row, from entries in rising order without zeros. Whether they were so.
+    fn copy_entries(&mut self, row: &[(usize, f64)], i: usize) -> bool {
+        let Ok(place) = row.binary_search_by_key(&i, |entry| entry.0) else { return false };
+        let rising = row.windows(2).fold(true, |rising, pair| rising & (pair[0].0 < pair[1].0));
+        let full = row.iter().fold(true, |full, entry| full & (entry.1 != 0.0));
+        if rising && full {
+            let at = self.value.len();
+            self.law[i].diagonal = at + place;
+            self.column.extend(row.iter().map(|entry| entry.0 as u32));
+            self.value.extend(row.iter().map(|entry| entry.1));
+        }
+        rising && full
+    }
+
+    /// The same as [`copy_blocks`](Self::copy_blocks) where all laws have N rows.
+    fn copy_equal_blocks<const N: usize>(&mut self, rows: [&[(usize, f64)]; N], i: usize) -> bool {
+        let (blocks, values) = (self.column.len(), self.value.len());
+        let rows = rows.map(|row| row.as_chunks::<N>());
+        let mut regular = rows.iter().all(|(row, rest)| row.len() == rows[0].0.len() && rest.is_empty());
+        let (mut diagonal, mut least) = (None, 0);
+        for at in 0..if regular { rows[0].0.len() } else { 0 } {
+            let parts: [&[(usize, f64); N]; N] = std::array::from_fn(|k| &rows[k].0[at]);
+            let first = parts[0][0].0;
+            // differences from the expected columns, and bits of the values without their signs
+            let (mut astray, mut bits) = (0, 0);
+            for part in parts {
+                for (l, x) in part.iter().enumerate() {
+                    astray |= x.0 ^ (first + l);
+                    bits |= x.1.to_bits() << 1;
+                }
+            }
+            regular &= astray == 0 && first >= least && first % N == 0;
+            least = first + N;
+            let j = first / N;
+            if j == i {
+                diagonal = Some(self.column.len());
+            }
+            if j == i || bits != 0 {
+                self.column.push(j as u32);
+                for part in parts {
+                    self.value.extend_from_slice(&part.map(|x| x.1));
+                }
+            }
+        }
+        match diagonal {
+            Some(diagonal) if regular => self.law[i].diagonal = diagonal,
+            _ => {
+                self.column.truncate(blocks);
+                self.value.truncate(values);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The blocks of law `i` from rows of D that hold whole blocks in rising order, as dense and block-sparse matrices do. Whether the
+    /// rows were of that kind; nothing is left behind if not.
+    fn copy_blocks(&mut self, d: &Rows, i: usize, offset: &[usize]) -> bool {
+        let (first, height) = (offset[i], offset[i + 1] - offset[i]);
+        let rows = [d.row(first), d.row(first + (height - 1).min(1)), d.row(first + height - 1)];
+        let rows = &rows[..height];
+        let (blocks, values) = (self.column.len(), self.value.len());
+        let (mut at, mut diagonal, mut least) = (0, None, 0);
+        let regular = rows.iter().all(|row| row.len() == rows[0].len());
+        while regular && at < rows[0].len() {
+            let j = self.work.law_of[rows[0][at].0] as usize;
+            let (start, width) = (offset[j], offset[j + 1] - offset[j]);
+            let whole = |row: &&[(usize, f64)]| {
+                row.get(at..at + width).is_some_and(|part| part.iter().enumerate().all(|(l, x)| x.0 == start + l))
+            };
+            if j < least || !rows.iter().all(whole) {
+                break;
+            }
+            let parts = rows.iter().flat_map(|row| &row[at..at + width]);
+            if j == i || parts.clone().any(|x| x.1 != 0.0) {
+                if j == i {
+                    diagonal = Some(self.column.len());
+                }
+                self.column.push(j as u32);
+                self.place_block();
+                self.value.extend(parts.map(|x| x.1));
+            }
+            at += width;
+            least = j + 1;
+        }
+        match diagonal {
+            Some(diagonal) if regular && at == rows[0].len() => {
+                self.law[i].diagonal = diagonal;
+                true
+            }
+            _ => {
+                self.column.truncate(blocks);
+                self.at.truncate(blocks);
+                self.value.truncate(values);
+                false
+            }
+        }
+    }
+
+    /// The blocks of law `i` from rows of D in any order.
+    fn gather_blocks(&mut self, d: &Rows, i: usize, offset: &[usize]) {
+        let rows = offset[i]..offset[i + 1];
+        let height = rows.len();
+        let work = &mut self.work;
+        work.found.clear();
+        work.law_seen[i] = i as u32 + 1;
+        work.found.push(i as u32);
+        let entries = |r: usize| if r < d.len() { d.row(r) } else { &[] }.iter().filter(|x| x.1 != 0.0);
+        for &(c, _) in rows.clone().flat_map(entries) {
+            let j = work.law_of[c];
+            if work.law_seen[j as usize] != i as u32 + 1 {
+                work.law_seen[j as usize] = i as u32 + 1;
+                work.found.push(j);
+            }
+        }
+        work.found.sort_unstable();
+        for &j in &work.found {
+            if j as usize == i {
+                self.law[i].diagonal = self.column.len();
+            }
+            let at = self.value.len();
+            work.place[j as usize] = at;
+            self.column.push(j);
+            if self.uniform == 0 {
+                self.at.push(at);
+            }
+            self.value.resize(at + height * (offset[j as usize + 1] - offset[j as usize]), 0.0);
+        }
+        for (k, r) in rows.enumerate() {
+            for &(c, value) in entries(r) {
+                let j = work.law_of[c] as usize;
+                let width = offset[j + 1] - offset[j];
+                self.value[work.place[j] + k * width + c - offset[j]] += value;
+            }
+        }
+    }
+
+    /// The next values are those of a new block.
+    #[inline]
+    fn place_block(&mut self) {
+        if self.uniform == 0 {
+            self.at.push(self.value.len());
+        }
+    }
+}
