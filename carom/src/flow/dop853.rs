@@ -19,8 +19,8 @@ use crate::scheme::StepError;
 use crate::{Mechanical, State};
 use table::{A, C, FIFTH, THIRD};
 
-/// Stages inside the step that are accurate enough to be compared with an interpolant.
-const INSIDE: [usize; 5] = [5, 6, 8, 9, 10];
+/// Stages in the inner part of the step that are accurate enough to be compared with an interpolant.
+const INSIDE: [usize; 4] = [6, 5, 9, 8];
 
 /// How much of a step is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,8 +47,6 @@ pub struct Dop853 {
     increment: Vec<f64>,             // (n)
     polynomials: [Vec<[f64; 7]>; 2], // (n) of positions and of velocities
     known: Known,
-    /// Evaluations by the dense output so far.
-    pub further: u32,
 }
 
 impl Dop853 {
@@ -148,10 +146,20 @@ impl Dop853 {
         (self.known != Known::None).then_some(self.h)
     }
 
-    /// Places inside the step with the accelerations found there.
-    pub fn inside(&self) -> impl Iterator<Item = (f64, &[f64])> {
-        let n = self.increment.len();
-        INSIDE.iter().map(move |&i| (C[i], &self.a[i * n..(i + 1) * n]))
+    /// The parts of the step at which `inside` knows the motion.
+    pub fn places() -> [f64; 4] {
+        INSIDE.map(|i| C[i])
+    }
+
+    /// The motion at the place number `k` of `places`, as the stage there has it.
+    pub fn inside(&mut self, model: &dyn Mechanical, k: usize, out: &mut State) {
+        let (n, i) = (self.increment.len(), INSIDE[k]);
+        for (c, d) in self.increment.iter_mut().enumerate() {
+            *d = A[i - 1].weigh(self.h, &self.v, (c, n));
+        }
+        out.t = self.start.t + C[i] * self.h;
+        model.retract(&self.start.q, &self.increment, &mut out.q);
+        out.v.copy_from_slice(&self.v[i * n..(i + 1) * n]);
     }
 }
 

@@ -76,7 +76,6 @@ impl Dop853 {
         let n = self.increment.len();
         for i in STAGES + 1..EXTENDED {
             self.stage(model, acceleration, i)?;
-            self.further += 1;
         }
         for (polynomials, stages) in self.polynomials.iter_mut().zip([&self.v, &self.a]) {
             for (k, f) in polynomials.iter_mut().enumerate() {

@@ -3,6 +3,7 @@
 //! ```text
 //!     index sets     I₁ = {closed gaps},  I₂ = {i in I₁ : |U| ≤ veps, kept by (4)}                                     (1)
 //!     smooth phase   M v̇ = F + B λ with U = C v + ∂y/∂t = 0 on I₂: HEM5, or Fehlberg's pair on C v̇ + γ = 0              (2)
+//!                    M v̇ = F where I₂ is empty: also Dormand and Prince's pair of order 8
 //!     impact         U⁺ = U⁻ + W P,   0 ≤ U⁺ + e U⁻ ⊥ P ≥ 0 over I₁ at once; with friction one friction problem         (3)
 //!     contact        0 ≤ C M⁻¹F + γ + W λ ⊥ λ ≥ 0 over those with |U⁺| ≤ veps: those with λ > 0 are the next I₂          (4)
 //! ```
@@ -24,13 +25,14 @@ use super::{
     SchemeInfo, Step, StepError, System, Variant, moreau_jean,
 };
 use crate::flow::{
-    Acceleration, Hem5, Hermite, Newton, OrderFour, Phase, Resolution, Stages, Tableau, Transition, Watch,
+    Acceleration, Dop853, Hem5, Hermite, Newton, OrderFour, Phase, Resolution, Stages, Tableau, Transition, Watch,
 };
 use crate::{Key, Mechanical, State};
 use carom_solve::{Certificate, Law};
 
 mod control;
 mod crowd;
+mod flight;
 mod land;
 mod options;
 mod point;
@@ -44,12 +46,14 @@ use point::Point;
 
 const FIFTH: Order = Order { position: 5.0, velocity: 5.0, smooth: 5.0 };
 const FOURTH: Order = Order { position: 4.0, velocity: 4.0, smooth: 4.0 };
+const EIGHTH: Order = Order { position: 8.0, velocity: 8.0, smooth: 8.0 };
 
 impl Registered for EventDriven {
     const MEASURED: &'static str = r#"{ "control": "fixed" }"#;
     const VARIANTS: &'static [Variant] = &[
         Variant { options: r#"{ "control": "fixed", "flow": "rkf45", "propagate": "y4" }"#, order: FOURTH },
         Variant { options: r#"{ "control": "fixed", "flow": "rkf45", "propagate": "y5" }"#, order: FIFTH },
+        Variant { options: r#"{ "control": "fixed", "flow": "dop853" }"#, order: EIGHTH },
     ];
 
     fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
@@ -62,11 +66,12 @@ pub struct Work {
     acceleration: Acceleration, // (2) at one point, with multipliers and monitors
     hem5: Hem5,
     fehlberg: Option<Box<Stages>>,
-    transition: Transition, // modes of the laws, (3), (4), reactions and events
-    start: Point,           // where the smooth part starts
-    end: Point,             // where it ends, or the last trial
-    middle: Point,          // a sample between
-    left: Point,            // ends of a bracket
+    high: Option<Box<Dop853>>, // for free flights of `flow = "dop853"`
+    transition: Transition,    // modes of the laws, (3), (4), reactions and events
+    start: Point,              // where the smooth part starts
+    end: Point,                // where it ends, or the last trial
+    middle: Point,             // a sample between
+    left: Point,               // ends of a bracket
     right: Point,
     dense: Hermite,
     fourth: OrderFour,          // for `dense = "order-4"`
@@ -76,10 +81,14 @@ pub struct Work {
     begun: Phase,
     last: State, // where it ended, and the phase there
     ended: Phase,
-    is_known: bool,      // whether the phase goes on from `last`
-    is_repeatable: bool, // whether `start` and `begun` belong to `origin`
-    is_continuous: bool, // whether `end` is the start of the next step
-    next: Option<f64>,   // step proposed
+    is_known: bool,         // whether the phase goes on from `last`
+    is_repeatable: bool,    // whether `start` and `begun` belong to `origin`
+    is_continuous: bool,    // whether `end` is the start of the next step
+    next: Option<f64>,      // step proposed
+    other: Option<f64>,     // the last one of the other flow, where free flights have their own
+    next_is_high: bool,     // whether `next` belongs to free flights
+    earlier: Vec<[f64; 2]>, // (laws) gaps and rates two samples ago
+    doubt: Vec<f64>,        // (laws) errors of their quintics
     may_grow: bool,
     span: f64,  // the step that the driver asks for
     touch: f64, // gaps up to this value touch
@@ -134,6 +143,7 @@ impl Scheme for EventDriven {
             acceleration: Acceleration::new(model),
             hem5: Hem5::new(model),
             fehlberg,
+            high: (self.flow == Flow::Dop853).then(|| Box::new(Dop853::new(model))),
             begun: transition.phase.clone(),
             ended: transition.phase.clone(),
             start: point(),
@@ -152,6 +162,10 @@ impl Scheme for EventDriven {
             is_repeatable: false,
             is_continuous: false,
             next: None,
+            other: None,
+            next_is_high: false,
+            earlier: Vec::new(),
+            doubt: Vec::new(),
             may_grow: true,
             span: 0.0,
             touch: 0.0,
@@ -190,7 +204,8 @@ impl Scheme for EventDriven {
             Err(error) => self.hand_over(w, &mut system, (from, h), error, &mut step)?,
         };
         if self.control != Control::Fixed {
-            step.error = Some(LocalError { value: w.judged.error.min(1.0), order: 4 });
+            let order = if w.high.as_ref().is_some_and(|high| high.is_filled()) { 7 } else { 4 };
+            step.error = Some(LocalError { value: w.judged.error.min(1.0), order });
         }
         // 4 end
         to.copy_from(&w.state);
@@ -199,9 +214,10 @@ impl Scheme for EventDriven {
         w.transition.booking.conclude(&w.acceleration.coupling, &to.v);
         step.worst = step.worst.worse(w.transition.worst);
         step.solves += w.transition.solves;
-        step.evaluations += w.acceleration.evaluations;
-        if let Some(stages) = &w.fehlberg {
-            step.evaluations += stages.acceleration.evaluations;
+        // those of a step that failed, and of a dense output that was asked for later, count for the next step
+        step.evaluations += std::mem::take(&mut w.acceleration.evaluations);
+        if let Some(stages) = &mut w.fehlberg {
+            step.evaluations += std::mem::take(&mut stages.acceleration.evaluations);
         }
         step.iterations += w.rejected;
         if to.is_finite() { Ok(step) } else { Err(StepError::NotFinite) }
@@ -209,7 +225,7 @@ impl Scheme for EventDriven {
 
     fn forget(&self, w: &mut Work) {
         (w.is_known, w.is_repeatable) = (false, false);
-        (w.next, w.may_grow) = (None, true);
+        (w.next, w.other, w.may_grow) = (None, None, true);
         w.crowd = Crowd::default();
     }
 
@@ -218,7 +234,11 @@ impl Scheme for EventDriven {
     }
 
     fn order(&self) -> Order {
-        if self.flow == Flow::Rkf45 && self.propagate == Propagate::Y4 { FOURTH } else { FIFTH }
+        match self.flow {
+            Flow::Rkf45 if self.propagate == Propagate::Y4 => FOURTH,
+            Flow::Rkf45 | Flow::Hem5 => FIFTH,
+            Flow::Dop853 => EIGHTH,
+        }
     }
 
     fn controlled(&self, accuracy: &Accuracy) -> Option<Self> {
@@ -239,6 +259,11 @@ impl Scheme for EventDriven {
         let s = s.min(1.0);
         if s <= 0.0 {
             return out.copy_from(ends.0);
+        }
+        if let Some(high) = w.high.as_mut().filter(|high| high.is_filled())
+            && high.at(model, &mut w.acceleration, s, out).is_ok()
+        {
+            return;
         }
         if w.fourth.is_filled() && w.fourth.at(model, s, out).is_ok() {
             return;
