@@ -131,8 +131,9 @@ impl Dop853 {
             for k in 0..n {
                 let end = |y: &Vec<f64>| y.get(k).map_or(0.0, |y| y.abs());
                 let scale = atol + rtol * end(ends.0).max(end(ends.1));
-                let other: f64 = THIRD.iter().map(|(j, w)| w * stages[j * n + k]).sum();
-                let e3 = A[STAGES - 1].weigh(self.h, stages, (k, n)) - self.h * other;
+                let first = stages[k];
+                let other: f64 = THIRD.iter().map(|(j, w)| w * (stages[j * n + k] - first)).sum();
+                let e3 = A[STAGES - 1].weigh(self.h, stages, (k, n)) - self.h * (first + other);
                 fifth += (FIFTH.weigh(self.h, stages, (k, n)) / scale).powi(2);
                 third += (e3 / scale).powi(2);
             }
