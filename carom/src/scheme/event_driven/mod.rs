@@ -243,7 +243,8 @@ impl Scheme for EventDriven {
 
     fn controlled(&self, accuracy: &Accuracy) -> Option<Self> {
         let control = if self.control == Control::Fixed { Control::Eps } else { self.control };
-        Some(EventDriven { atol: accuracy.tolerance, rtol: accuracy.relative, control, ..self.clone() })
+        let h_min = accuracy.smallest.unwrap_or(self.h_min).min(self.h_max.unwrap_or(f64::MAX));
+        Some(EventDriven { atol: accuracy.tolerance, rtol: accuracy.relative, control, h_min, ..self.clone() })
     }
 
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {

@@ -19,6 +19,9 @@ pub(super) const FINE: u32 = 32;
 /// Part of the size of a gap by which its quintic may miss it in the middle.
 pub(super) const TRUST: f64 = 0.02;
 
+/// Part of the size of a monitor by which it may miss a line in the middle.
+const UNEVEN: f64 = 0.25;
+
 /// What a step meets first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
@@ -75,6 +78,9 @@ impl Work {
             }
             first = self.scan_gaps(system, h)?;
             self.sample(system, 0.5)?;
+        }
+        if may_reject && self.is_uneven() {
+            return Ok(Outcome::Unresolved);
         }
         let suspicious = self.end.is_changed(&self.start) || self.middle.is_changed(&self.start) || self.comes_near();
         if watched
@@ -185,6 +191,19 @@ impl Work {
         let seen = self.look(system);
         std::mem::swap(&mut self.middle, &mut self.end);
         seen
+    }
+
+    /// Whether a monitor is so far from a line that it may do anything between its samples: what rests has no error, and long steps.
+    fn is_uneven(&self) -> bool {
+        self.start.monitors.iter().any(|start| {
+            let same = |point: &Point| {
+                point.monitors.iter().find(|m| m.key == start.key && m.watch == start.watch).map(|m| m.value)
+            };
+            let (Some(middle), Some(end)) = (same(&self.middle), same(&self.end)) else { return false };
+            let size = start.value.abs().max(middle.abs()).max(end.abs());
+            // one that starts at zero, as a slip does, may grow like any power, however short the step
+            start.value > UNEVEN * size && (middle - 0.5 * (start.value + end)).abs() > UNEVEN * size
+        })
     }
 
     /// Whether a parabola through the start, the middle and the end of a monitor comes near zero.

@@ -57,6 +57,9 @@ impl EventDriven {
             w.aim(system)?;
         }
         w.begun.copy_from(&w.transition.phase);
+        // a step that fails may be tried again from here, with `start` as it is now
+        w.origin.copy_from(from);
+        (w.is_known, w.is_repeatable) = (false, is_same(from, &w.start.state));
         w.set_touch(self.geps);
         Ok(())
     }
