@@ -202,7 +202,7 @@ impl Work {
             let (Some(middle), Some(end)) = (same(&self.middle), same(&self.end)) else { return false };
             let size = start.value.abs().max(middle.abs()).max(end.abs());
             // one that starts at zero, as a slip does, may grow like any power, however short the step
-            start.value > UNEVEN * size && (middle - 0.5 * (start.value + end)).abs() > UNEVEN * size
+            start.value > 1e-3 * size && (middle - 0.5 * (start.value + end)).abs() > UNEVEN * size
         })
     }
 
