@@ -9,14 +9,29 @@
 //! ```
 //!
 //! A step goes on with the error below the tolerance or up to the first event: a gap closes, a multiplier λ_N vanishes, a slip begins, ends
-//! or turns, the region of a contact ends. Events are looked for on a quintic dense output and then located on the flow itself, so that the
-//! state at an event has the accuracy of the flow. Orders hold for `control = "fixed"`; otherwise the tolerances tell the error.
+//! or turns, the region of a contact ends. Events are looked for on a dense output, quintic or of order 7, and then located on the flow itself,
+//! so that the state at an event has the accuracy of the flow. Orders hold for `control = "fixed"`; otherwise the tolerances tell the error.
 //!
 //! Accumulations end when U⁺ ≤ `veps`, or when the next flight would not rise above the rounding of its gap: the error of the time of rest is
 //! of the order of veps/(1 − e). Redundant contacts are solved by minimum rank, and who leaves is decided by (4). Where (4) has no solution
 //! while a contact slips (Painlevé), it is stopped by an impulse without a collision. Events that pile up without time between them are made
 //! plastic; more than `max-events` of them within a step of the driver, and phases that cannot go on, are left to the Moreau-Jean scheme for
 //! `hand-over-step`. A gap that was passed unseen is an error, never a result.
+//!
+//! `flow = "dop853"` integrates free flights by Dormand and Prince's pair [hairer1993], and phases with closed contacts or bilateral
+//! constraints by HEM5; each takes up its last step again where the phase changes. Evaluations of forces per period of an oscillator in free
+//! motion, with the error after ten periods, and for 13 impacts of one that strikes its wall, with the largest error of their times and speeds:
+//!
+//! | tolerance | `hem5` | `rkf45` | `dop853` | 13 impacts: `hem5` | `rkf45` | `dop853` |
+//! |---|---|---|---|---|---|---|
+//! | 1e-3 | 124, 4e-4 | 45, 5e-2 | 33, 9e-3 | 1246, 4e-4 | 699, 5e-2 | 909, 6e-3 |
+//! | 1e-6 | 640, 1e-7 | 179, 6e-5 | 72, 1e-5 | 5059, 1e-7 | 1645, 6e-5 | 985, 4e-6 |
+//! | 1e-9 | 3016, 5e-11 | 712, 5e-8 | 163, 1e-8 | 22518, 5e-11 | 5691, 5e-8 | 1465, 2e-9 |
+//! | 1e-12 | 12820, 4e-14 | 2833, 5e-11 | 381, 1e-11 | 95011, 4e-14 | 21823, 5e-11 | 2856, 3e-12 |
+//!
+//! Take it where flights last several steps, at any tolerance: at equal error it needs from a half (errors of 1e-5) to a tenth (1e-11) of the
+//! evaluations of HEM5, whose error is far below its tolerance. Where one step spans a whole flight, as with constant forces, `hem5` is
+//! cheaper (18 evaluations per impact of the ball against 25), and stays the default.
 //!
 //! | `start`, `end` ends of the smooth part | `phase` modes of the laws (I₂) | `dense` the motion between | `crowd` counts of events |
 
@@ -118,7 +133,7 @@ impl Scheme for EventDriven {
         order: FIFTH,
         level: "acceleration",
         claims: &[Claim::ConservesEnergyElastic, Claim::NoPenetration, Claim::Friction, Claim::Bilateral],
-        citations: &["brasey1994", "acary2008"],
+        citations: &["brasey1994", "acary2008", "hairer1993"],
         source: include_str!("mod.rs"),
     };
 
