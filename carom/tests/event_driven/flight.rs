@@ -228,3 +228,30 @@ fn flights_and_rests_take_turns() {
     run.run(&mut []).unwrap();
     assert!(run.statistics().iterations < 40, "{:?}", run.statistics());
 }
+
+/// A step that could not be done leaves nothing behind: the next try from the same state is that of a fresh start there.
+#[test]
+fn a_step_that_failed_is_tried_again_from_its_state() {
+    // a stiff spring from q = 1/2 on, which asks for steps far below the smallest one
+    let model = || {
+        let force = |_: f64, q: &[f64], _: &[f64], f: &mut [f64]| f[0] = -1e6 * (q[0] - 0.5).max(0.0);
+        Lagrangian::new(1).force(force).initial(&[0.0], &[1.0])
+    };
+    for flow in [Flow::Hem5, Flow::Rkf45, Flow::Dop853] {
+        let scheme = EventDriven { h_min: 0.05, ..to(flow, 1e-9) };
+        let bind = || Bound::new(scheme.clone(), Box::new(model()), carom_solve::solver::default()).unwrap();
+        let (mut tried, mut fresh) = (bind(), bind());
+        for h in [0.1, 0.1, 0.1, 0.1, 0.08] {
+            assert_eq!(tried.attempt(h).unwrap().advanced, h);
+            tried.accept();
+        }
+        let from = tried.from().clone();
+        assert!(tried.attempt(0.3).is_err(), "{flow:?}");
+        fresh.restart(&from);
+        for stepper in [&mut tried, &mut fresh] {
+            assert_eq!(stepper.attempt(0.01).unwrap().advanced, 0.01, "{flow:?}");
+        }
+        assert_eq!(tried.to(), fresh.to(), "{flow:?}");
+        assert!((tried.to().q[0] - 0.49).abs() < 1e-14, "{flow:?}: {:?}", tried.to());
+    }
+}

@@ -277,10 +277,6 @@ mod tests {
         std::array::from_fn(|i| if i == 0 { 0.0 } else { dot(&full(&A[i - 1]), x) })
     }
 
-    fn power(k: i32) -> Vector {
-        C.map(|c| c.powi(k))
-    }
-
     /// A rooted tree: its order, its density γ, and its weight Φ at each stage [hairer1993, §II.2].
     struct Tree {
         order: u32,
