@@ -51,6 +51,18 @@ fn impacts_carry_the_accuracy_of_the_tolerance() {
     }
 }
 
+/// With error per unit step the error over the span is bounded by the tolerance times the span, and the work is of the same size.
+#[test]
+fn error_per_unit_step() {
+    for tolerance in [1e-6, 1e-9] {
+        let scheme = EventDriven { control: Control::Epus, ..to(Flow::Dop853, tolerance) };
+        let worst = strikes(&STRIKING, &run(STRIKING.model(), scheme.clone(), 20.0, 20.0), 20.0);
+        assert!(worst < 20.0 * tolerance, "{tolerance:e}: {worst:e}");
+        let [eps, epus] = [to(Flow::Dop853, tolerance), scheme].map(|s| cost(&STRIKING, s, 20.0).evaluations as f64);
+        assert!(epus / eps > 0.7 && epus / eps < 1.5, "{tolerance:e}: {eps} {epus}");
+    }
+}
+
 /// The table of the flow's page: evaluations to the same tolerance, and what they buy.
 #[test]
 fn work_against_the_other_flows() {
@@ -175,6 +187,31 @@ fn grazing_contacts_are_told_from_near_misses() {
             assert!((impacts[0].t - exact).abs() < 1e-11 / depth.sqrt(), "{depth:e}: {:e}", impacts[0].t - exact);
             assert!(run(swing(-1.0 - depth), scheme, 6.0, h).events.is_empty(), "{depth:e} {control:?}");
         }
+    }
+}
+
+/// A flight over the edge of a table: the table counts up to x = 1, the ground behind it, whatever the length of the steps.
+#[test]
+fn flights_over_an_edge_end_on_the_right_side() {
+    // x = sin(t)·a, z = 1 − t²: over the edge where sin t = 1/a, on the table at t = 1, on the ground at √2
+    let throw = |a: f64| {
+        let row = |_: f64, _: &[f64], row: &mut [f64]| row.copy_from_slice(&[0.0, 1.0]);
+        let table = Contact::new("table", |_, q| q[1]).gradient(row).region(|_, q| 1.0 - q[0]);
+        let ground = Contact::new("ground", |_, q| q[1] + 1.0).gradient(row).region(|_, q| q[0] - 1.0);
+        let model = Lagrangian::new(2).force(|_, q, _, f| (f[0], f[1]) = (-q[0], -2.0));
+        model.contact(table.restitution(0.5)).contact(ground.restitution(0.5)).initial(&[0.0, 1.0], &[a, 0.0])
+    };
+    for (h, tolerance) in [(0.05, 1e-6), (1.45, 1e-6), (1.45, 1e-12)] {
+        let log = run(throw(1.5), to(Flow::Dop853, tolerance), 1.45, h);
+        let (edges, impacts) = (log.of(EventKind::Edge), log.of(EventKind::Impact));
+        assert!(
+            edges.iter().all(|edge| (edge.t - (1.0f64 / 1.5).asin()).abs() < 10.0 * tolerance) && !edges.is_empty()
+        );
+        assert_eq!(impacts.iter().map(|impact| impact.contact.map(|key| key.0)).collect::<Vec<_>>(), [Some(1)]);
+        assert!((impacts[0].t - 2.0f64.sqrt()).abs() < 10.0 * tolerance, "{h} {tolerance:e}");
+        let log = run(throw(1.1), to(Flow::Dop853, tolerance), 1.45, h);
+        let impacts = log.of(EventKind::Impact);
+        assert!(impacts[0].contact.map(|key| key.0) == Some(0) && (impacts[0].t - 1.0).abs() < 10.0 * tolerance);
     }
 }
 

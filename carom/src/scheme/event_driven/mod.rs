@@ -29,8 +29,8 @@
 //! | 1e-9 | 3016, 5e-11 | 712, 5e-8 | 163, 1e-8 | 22518, 5e-11 | 5691, 5e-8 | 1465, 2e-9 |
 //! | 1e-12 | 12820, 4e-14 | 2833, 5e-11 | 381, 1e-11 | 95011, 4e-14 | 21823, 5e-11 | 2856, 3e-12 |
 //!
-//! Take it where flights last several steps, at any tolerance: at equal error it needs from a half (errors of 1e-5) to a tenth (1e-11) of the
-//! evaluations of HEM5, whose error is far below its tolerance. Where one step spans a whole flight, as with constant forces, `hem5` is
+//! Take it where flights last several steps, at any tolerance: at equal error it needs from three quarters (errors of 1e-5) to a fifth or less
+//! (1e-11) of the evaluations of HEM5, whose error is far below its tolerance. Where one step spans a whole flight, as with constant forces, `hem5` is
 //! cheaper (18 evaluations per impact of the ball against 25), and stays the default.
 //!
 //! | `start`, `end` ends of the smooth part | `phase` modes of the laws (I₂) | `dense` the motion between | `crowd` counts of events |
