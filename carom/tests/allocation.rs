@@ -317,6 +317,16 @@ fn no_doubled_step_allocates() {
     }
 }
 
+/// Flights of order 8 and the phases between them.
+#[test]
+fn no_flight_allocates() {
+    let row = carom::scheme::find("event-driven").unwrap();
+    let solver = carom_solve::solver::find("auto").unwrap();
+    for options in [json!({ "flow": "dop853" }), json!({ "flow": "dop853", "control": "fixed" })] {
+        check(row, &options, solver);
+    }
+}
+
 #[test]
 fn no_scheme_and_no_solver_allocates_in_a_step() {
     for row in rows(Family::Mechanical) {
