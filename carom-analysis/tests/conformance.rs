@@ -139,7 +139,11 @@ fn order_above_rounding(errors: &Errors, of: usize) -> f64 {
 
 /// Grids on which a scheme of order p is neither coarse nor at rounding.
 fn grids(p: f64, end: f64) -> Plan {
-    let counts = if p < 4.5 { vec![83, 163, 323, 643] } else { vec![23, 43, 83, 163] };
+    let counts = match p {
+        p if p < 4.5 => vec![83, 163, 323, 643],
+        p if p < 6.5 => vec![23, 43, 83, 163],
+        _ => vec![23, 29, 37, 47],
+    };
     Plan { start: 0.0, end, counts, grids: 5, skip_multiples_of: Some(5) }
 }
 
@@ -163,7 +167,10 @@ fn high_orders_through_impacts() {
             println!("{name}");
             assert!(q >= claim.order.position - 0.25 && v >= claim.order.velocity - 0.25, "{name}");
             if k == 0 {
-                assert!((q - claim.order.position).abs() <= 0.2 && (v - claim.order.velocity).abs() <= 0.25, "{name}");
+                // coarse grids, where the terms of the next order are not small yet
+                let slack = if claim.order.position > 6.5 { 0.3 } else { 0.0 };
+                let within = |of: f64, claimed: f64, limit: f64| (of - claimed).abs() <= limit + slack;
+                assert!(within(q, claim.order.position, 0.2) && within(v, claim.order.velocity, 0.25), "{name}");
             }
         }
     }
@@ -199,12 +206,20 @@ fn orders_in_smooth_motion() {
     for claim in claimed() {
         let oscillator = LinearOscillator { restitution: restitution(claim.row), ..LinearOscillator::default() };
         // not so fine that high orders end in rounding
-        let counts = if claim.order.smooth > 4.5 { vec![8, 11, 16, 22, 32] } else { vec![20, 40, 80, 160, 320] };
+        let counts = match claim.order.smooth {
+            p if p < 4.5 => vec![20, 40, 80, 160, 320],
+            p if p < 6.5 => vec![8, 11, 16, 22, 32],
+            _ => vec![3, 4, 5, 6],
+        };
         let plan = Plan { start: 0.0, end: 0.8, counts, grids: 1, skip_multiples_of: None };
         let errors = l1_errors(&claim, &oscillator, &|| oscillator.model(), &plan);
         let slope = order_above_rounding(&errors, 0);
         println!("{}: {slope:.2}", claim.name());
-        let tolerance = if claim.order.smooth > 4.5 { 0.15 } else { 0.1 };
+        let tolerance = match claim.order.smooth {
+            p if p < 4.5 => 0.1,
+            p if p < 6.5 => 0.15,
+            _ => 0.3,
+        };
         assert!((slope - claim.order.smooth).abs() < tolerance, "{}: {slope}", claim.name());
     }
 }

@@ -4,7 +4,10 @@ use carom::State;
 use carom::sensitivity::Sensitivity;
 use carom_scene::{Overrides, Scene, from_str};
 
-const ACCURATE: &str = r#"{ name = "event-driven", flow = "rkf45", atol = 1e-13, rtol = 1e-13 }"#;
+/// The scheme with one of its flows.
+fn accurate(flow: &str) -> String {
+    format!(r#"{{ name = "event-driven", flow = "{flow}", atol = 1e-13, rtol = 1e-13 }}"#)
+}
 
 /// A cart with a pendulum between a wall that moves and one that the tip meets: mass, gaps and forces are nonlinear.
 const CART: &str = r#"
@@ -44,7 +47,11 @@ step = 0.1
 "#;
 
 fn load(text: &str) -> Scene {
-    let overrides = Overrides { scheme: Some(ACCURATE.into()), ..Overrides::default() };
+    load_with(text, "rkf45")
+}
+
+fn load_with(text: &str, flow: &str) -> Scene {
+    let overrides = Overrides { scheme: Some(accurate(flow)), ..Overrides::default() };
     from_str("test.toml", text, &overrides).unwrap_or_else(|all| panic!("{}", all[0]))
 }
 
@@ -103,7 +110,11 @@ fn relative(found: &[Vec<f64>], exact: &[Vec<f64>]) -> f64 {
 
 #[test]
 fn ten_random_segments_of_two_degrees_with_two_contacts() {
-    let scene = load(CART);
+    ["rkf45", "dop853"].into_iter().for_each(ten_random_segments);
+}
+
+fn ten_random_segments(with: &str) {
+    let scene = load_with(CART, with);
     let mut s = scene.sensitivity(&[]).unwrap();
     let mut draw = Draw(7);
     let (mut done, mut impacts, mut both) = (0, 0, 0);
@@ -139,7 +150,11 @@ fn ten_random_segments_of_two_degrees_with_two_contacts() {
 
 #[test]
 fn derivatives_by_parameters() {
-    let scene = load(CART);
+    ["rkf45", "dop853"].into_iter().for_each(parameters);
+}
+
+fn parameters(with: &str) {
+    let scene = load_with(CART, with);
     let names = ["m", "L", "om", "d", "w", "e1"];
     let from = State::new(0.1, &[0.05, 0.3], &[2.0, 2.5]);
     let end = 2.6;
@@ -192,7 +207,11 @@ step = 0.1
 /// Φ₂ S Φ₁ with the closed forms of the flow and of S = (−e 0; (1+e)F₀/v⁻ −e), at the first impact of the run from u = 1/2.
 #[test]
 fn oscillator_against_the_closed_form() {
-    let mut s = load(OSCILLATOR).sensitivity(&[]).unwrap();
+    ["rkf45", "dop853"].into_iter().for_each(oscillator);
+}
+
+fn oscillator(with: &str) {
+    let mut s = load_with(OSCILLATOR, with).sensitivity(&[]).unwrap();
     let (al, om, um, e) = (0.05f64, 2.5f64, -0.1, 0.7);
     let (t, v) = (1.799909078097, -1.078796454786);
     let wd = (1.0 - al * al).sqrt();

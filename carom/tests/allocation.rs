@@ -298,7 +298,7 @@ fn no_first_order_step_allocates() {
                 let ran = check_first_order(&names, bind);
                 assert!(ran.len() >= 3, "{names}: {ran:?}");
             }
-            let accuracy = Accuracy { tolerance: 1e-6, relative: 0.0, estimator: Estimator::Impact };
+            let accuracy = Accuracy { tolerance: 1e-6, relative: 0.0, estimator: Estimator::Impact, smallest: None };
             let bind = |model| (row.bind_adaptive)(options, accuracy, model, carom_solve::solver::default());
             assert!(check_first_order(&format!("{} {options} doubled", row.info.name), bind).len() >= 3);
         }
@@ -309,11 +309,21 @@ fn no_first_order_step_allocates() {
 fn no_doubled_step_allocates() {
     for row in rows(Family::Mechanical) {
         for estimator in [Estimator::Position, Estimator::VariableOrder, Estimator::Impact] {
-            let accuracy = Accuracy { tolerance: 1e-6, relative: 0.0, estimator };
+            let accuracy = Accuracy { tolerance: 1e-6, relative: 0.0, estimator, smallest: None };
             let solver = carom_solve::solver::default;
             let bind = |model| (row.bind_adaptive)(&json!({}), accuracy, model, solver());
             check_bound(&format!("{} doubled, {estimator:?}", row.info.name), bind);
         }
+    }
+}
+
+/// Flights of order 8 and the phases between them.
+#[test]
+fn no_flight_allocates() {
+    let row = carom::scheme::find("event-driven").unwrap();
+    let solver = carom_solve::solver::find("auto").unwrap();
+    for options in [json!({ "flow": "dop853" }), json!({ "flow": "dop853", "control": "fixed" })] {
+        check(row, &options, solver);
     }
 }
 

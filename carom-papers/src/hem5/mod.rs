@@ -2,6 +2,7 @@
 
 mod block;
 mod edge;
+mod flight;
 mod linkage;
 
 use crate::{Item, Paper};
@@ -20,6 +21,7 @@ pub const PAPER: Paper = Paper {
         Item { key: "table-2", title: "Block on a corner: Runge-Kutta-Fehlberg over tolerances", run: block::fehlberg },
         Item { key: "figure-7a", title: "Edge with a jump of curvature", run: edge::curvature },
         Item { key: "figure-7b", title: "Edge with a kink", run: edge::kink },
+        Item { key: "flights", title: "Beyond the paper: flights of order 8", run: flight::work_precision },
     ],
 };
 

@@ -80,7 +80,8 @@ impl Options for Adaptive {
 impl Adaptive {
     /// What each step is asked for.
     pub fn accuracy(&self) -> Accuracy {
-        Accuracy { tolerance: self.tolerance, relative: self.relative, estimator: self.estimator }
+        let Adaptive { tolerance, relative, estimator, min, .. } = *self;
+        Accuracy { tolerance, relative, estimator, smallest: min }
     }
 
     /// The control over a span (start, end) that begins with steps of `first`.

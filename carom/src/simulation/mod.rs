@@ -34,7 +34,6 @@ pub struct Simulation {
     end: f64,
     h: f64,
     grid: Grid,
-    cut: bool, // the last step advanced less than was asked
     statistics: Statistics,
     watch: Watch,
 }
@@ -104,7 +103,7 @@ impl Simulation {
         }
         let grid = Grid { base: t, count: 0, h };
         let (statistics, watch) = (Statistics::default(), Watch::default());
-        Ok(Simulation { stepper, controller, end, h, grid, cut: false, statistics, watch })
+        Ok(Simulation { stepper, controller, end, h, grid, statistics, watch })
     }
 
     /// Watches for an event of the user besides those it has.
@@ -204,7 +203,6 @@ impl Simulation {
             match self.controller.judge(&step, self.stepper.info(), h) {
                 Verdict::Accept { next } => {
                     self.stamp(t, h, step.advanced);
-                    self.cut = step.advanced < h;
                     self.h = next;
                     self.statistics.steps += 1;
                     self.statistics.worst = self.statistics.worst.worse(step.worst);
@@ -244,15 +242,16 @@ impl Simulation {
         self.stepper.stamp(if last { self.end } else { after });
     }
 
-    /// The step size cut at the end; a remainder below 1e-9 of a step belongs to the step before, unless an event has cut that one.
+    /// The step size such that the last step ends at the end: cut there, or stretched by less than 1e-9 of a step so that none of that
+    /// length follows. A step that misses the end by rounding keeps its size.
     fn clip(&self, t: f64, h: f64) -> Option<f64> {
-        let left = self.end - t;
-        if left <= if self.cut { self.rounding(t).min(1e-9 * h) } else { 1e-9 * h } {
+        let (left, rounding) = (self.end - t, self.rounding(t));
+        if left <= 0.0 || (left <= rounding && left <= 1e-9 * h) {
             None
-        } else if h > left * (1.0 + 1e-9) {
-            Some(left)
-        } else {
+        } else if (left - h).abs() <= 0.5 * rounding || h < left * (1.0 - 1e-9) {
             Some(h)
+        } else {
+            Some(left)
         }
     }
 

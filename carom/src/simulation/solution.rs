@@ -144,10 +144,13 @@ where
     S: Registered,
 {
     let model = S::take(AnyModel::Mechanical(Box::new(model)))?;
-    let scheme = Doubled { base: scheme, accuracy: adaptive.accuracy() };
-    let stepper = Bound::new(scheme, model, carom_solve::solver::default())?;
+    let (accuracy, solver) = (adaptive.accuracy(), carom_solve::solver::default());
+    let stepper: Box<dyn Stepper> = match scheme.controlled(&accuracy) {
+        Some(scheme) => Box::new(Bound::new(scheme, model, solver)?),
+        None => Box::new(Bound::new(Doubled { base: scheme, accuracy }, model, solver)?),
+    };
     let control = adaptive.control(first, (stepper.from().t, end));
-    Simulation::new(Box::new(stepper), Box::new(control), end)?.record()
+    Simulation::new(stepper, Box::new(control), end)?.record()
 }
 
 impl Simulation {

@@ -4,6 +4,7 @@ mod ball;
 mod block;
 mod edge;
 mod failures;
+mod flight;
 mod friction;
 mod painleve;
 mod release;

@@ -103,7 +103,7 @@ fn adaptive_steps_follow_the_tolerance() {
         for method in [Method::RadauIia3, Method::LobattoIiia4, Method::Herk4] {
             let mut last = f64::INFINITY;
             for tolerance in [1e-5, 1e-7, 1e-9, 1e-11] {
-                let accuracy = Accuracy { tolerance, relative: 0.0, estimator: Estimator::Impact };
+                let accuracy = Accuracy { tolerance, relative: 0.0, estimator: Estimator::Impact, smallest: None };
                 let doubled = Doubled { base: scheme(method, 1e-3), accuracy };
                 let stepper = Bound::new(doubled, Box::new(model()), carom_solve::solver::default()).unwrap();
                 let control =

@@ -36,6 +36,8 @@ pub struct Accuracy {
     /// Tolerance relative to the size of each coordinate [-].
     pub relative: f64,
     pub estimator: Estimator,
+    /// Smallest step [s] of schemes that control the error themselves; by default their own.
+    pub smallest: Option<f64>,
 }
 
 /// How the local error is estimated from a full and two half steps.

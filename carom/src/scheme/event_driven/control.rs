@@ -5,6 +5,7 @@
 //!     epus   accepted if err ≤ tol h,  h ← h min(5, max(1/5, 9/10 (tol h/err)^{1/p})),  p = 5 or 4   (2)
 //! ```
 //!
+//! The exponents belong to HEM5 and to Fehlberg's pair; with Dormand and Prince's pair, whose err is O(h⁸), they are 1/8 and 1/7.
 //! After a rejection the next step does not grow. With an absolute tolerance alone an error below 1e-13 tells nothing: then h ← 1.2 h.
 
 use super::options::{Control, EventDriven, Flow};
@@ -27,13 +28,15 @@ pub struct Judgement {
 }
 
 impl EventDriven {
-    /// Judges a step of length h whose error is `error` times the tolerance.
-    pub(super) fn judge(&self, error: f64, h: f64) -> Judgement {
-        let (allowed, order) = match (self.control, self.flow) {
+    /// Judges a step of length h by `flow` whose error is `error` times the tolerance.
+    pub(super) fn judge(&self, flow: Flow, error: f64, h: f64) -> Judgement {
+        let (allowed, order) = match (self.control, flow) {
             (Control::Fixed, _) => return Judgement { accepted: true, factor: 1.0, error: 0.0 },
+            (Control::Eps, Flow::Dop853) => (1.0, 8.0),
             (Control::Eps, _) => (1.0, 5.0),
             (Control::Epus, Flow::Hem5) => (h, 5.0),
             (Control::Epus, Flow::Rkf45) => (h, 4.0),
+            (Control::Epus, Flow::Dop853) => (h, 7.0),
         };
         let ratio = error / allowed;
         if !ratio.is_finite() {
@@ -52,15 +55,18 @@ mod tests {
     #[test]
     fn both_rules_have_their_exponents_and_limits() {
         let mut scheme = EventDriven { rtol: 0.0, atol: 1e-6, ..EventDriven::default() };
-        let judged = scheme.judge(0.5f64.powi(5), 0.1);
+        let judged = scheme.judge(Flow::Hem5, 0.5f64.powi(5), 0.1);
         assert!(judged.accepted && (judged.factor - 1.8).abs() < 1e-14);
-        assert!(!scheme.judge(1.1, 0.1).accepted);
-        assert_eq!(scheme.judge(1e-8, 0.1).factor, 1.2);
-        assert_eq!(scheme.judge(1e-6, 0.1).factor, 5.0);
-        assert!(!scheme.judge(f64::NAN, 0.1).accepted);
+        let judged = scheme.judge(Flow::Dop853, 0.5f64.powi(8), 0.1);
+        assert!(judged.accepted && (judged.factor - 1.8).abs() < 1e-14);
+        assert!(!scheme.judge(Flow::Hem5, 1.1, 0.1).accepted);
+        assert_eq!(scheme.judge(Flow::Hem5, 1e-8, 0.1).factor, 1.2);
+        assert_eq!(scheme.judge(Flow::Hem5, 1e-6, 0.1).factor, 5.0);
+        assert!(!scheme.judge(Flow::Hem5, f64::NAN, 0.1).accepted);
         scheme.control = Control::Epus;
-        scheme.flow = Flow::Rkf45;
-        let judged = scheme.judge(0.1 * 16.0, 0.1);
+        let judged = scheme.judge(Flow::Rkf45, 0.1 * 16.0, 0.1);
+        assert!(!judged.accepted && (judged.factor - 0.45).abs() < 1e-14);
+        let judged = scheme.judge(Flow::Dop853, 0.1 * 128.0, 0.1);
         assert!(!judged.accepted && (judged.factor - 0.45).abs() < 1e-14);
     }
 }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct EventDriven {
-    /// Method of the smooth phases: "hem5" (constraints at the velocity level) or "rkf45" (at the acceleration level).
+    /// Method of the smooth phases: "hem5" (constraints at the velocity level), "rkf45" (at the acceleration level), or "dop853" (order 8
+    /// where no law acts, "hem5" elsewhere).
     pub flow: Flow,
     /// With which of its two results "rkf45" goes on: "y5" or "y4".
     pub propagate: Propagate,
@@ -20,7 +21,7 @@ pub struct EventDriven {
     /// Relative tolerance of a step [-]; with 0 the error is measured by `atol` alone.
     pub rtol: f64,
     /// What happens inside steps is read from "quintic" (Hermite) or "order-4" (exact velocity constraints, "hem5" alone); events are
-    /// located on the first in any case.
+    /// located on the first in any case. Free flights of "dop853" have a dense output of their own, of order 7.
     pub dense: Dense,
     /// A contact with at most this normal velocity after an impact stays closed [m/s].
     pub veps: f64,
@@ -53,6 +54,8 @@ pub enum Flow {
     Hem5,
     /// Fehlberg's pair of orders 4 and 5 on the accelerations.
     Rkf45,
+    /// Dormand and Prince's pair of order 8 where no law acts; half-explicit elsewhere.
+    Dop853,
 }
 
 /// A result of Fehlberg's pair.

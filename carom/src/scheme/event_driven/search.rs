@@ -11,13 +11,16 @@ use crate::scheme::{StepError, System};
 use crate::{Key, Mechanical};
 
 /// Samples of a step in which monitors and regions are looked at where something is suspected.
-const SAMPLES: u32 = 8;
+pub(super) const SAMPLES: u32 = 8;
 
 /// Samples where steps are not chosen by the scheme and gaps are not resolved.
-const FINE: u32 = 32;
+pub(super) const FINE: u32 = 32;
 
 /// Part of the size of a gap by which its quintic may miss it in the middle.
-const TRUST: f64 = 0.02;
+pub(super) const TRUST: f64 = 0.02;
+
+/// Part of the size of a monitor by which it may miss a line in the middle.
+const UNEVEN: f64 = 0.25;
 
 /// What a step meets first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +41,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    fn place(&self) -> f64 {
+    pub(super) fn place(&self) -> f64 {
         match self {
             Outcome::Gap { s, .. } | Outcome::Change { s } => *s,
             Outcome::Smooth | Outcome::Unresolved => f64::INFINITY,
@@ -58,6 +61,9 @@ impl Work {
         if self.start.traces.is_empty() {
             return Ok(Outcome::Smooth);
         }
+        if self.is_high() {
+            return self.search_flight(system, h, may_reject);
+        }
         let constancy = self.acceleration.constancy();
         let exact = constancy.rows && constancy.drift;
         let watched = !self.end.monitors.is_empty() || self.start.traces.iter().any(|t| t.region.is_finite());
@@ -73,6 +79,9 @@ impl Work {
             first = self.scan_gaps(system, h)?;
             self.sample(system, 0.5)?;
         }
+        if may_reject && self.is_uneven() {
+            return Ok(Outcome::Unresolved);
+        }
         let suspicious = self.end.is_changed(&self.start) || self.middle.is_changed(&self.start) || self.comes_near();
         if watched
             && suspicious
@@ -87,10 +96,14 @@ impl Work {
     pub(super) fn fill_dense(&mut self, model: &dyn Mechanical, h: f64) {
         let (start, end) = (&self.start, &self.end);
         self.dense.fill(model, (&start.state, &start.a), (&end.state, &end.a), h);
+        let is_high = self.is_high();
+        if let Some(high) = &mut self.high {
+            if is_high && high.length() == Some(h) { high.conclude(&self.end.a) } else { high.clear() }
+        }
     }
 
     /// The quintic of law `i` over the step, and the level below which it is closed.
-    fn quintic(&self, i: usize, h: f64) -> Option<(Quintic, f64)> {
+    pub(super) fn quintic(&self, i: usize, h: f64) -> Option<(Quintic, f64)> {
         let start = self.start.traces[i];
         let end = self.end.find(start.key, i)?;
         // one that starts below zero, by rounding or by the user's will, does not close before it comes back there
@@ -98,22 +111,27 @@ impl Work {
     }
 
     /// The first gap that closes.
-    fn first_gap(&self, h: f64) -> Outcome {
+    pub(super) fn first_gap(&self, h: f64) -> Outcome {
         let mut first = Outcome::Smooth;
         for (i, start) in self.start.traces.iter().enumerate() {
             let Some((quintic, level)) = self.quintic(i, h) else { continue };
-            let end = self.end.find(start.key, i).map_or(start.noise, |end| end.noise);
-            let mut noise = 2.0 * start.noise.min(end);
-            let released = start.y[0] <= level + self.touch.max(noise);
-            // one that stays at its wall without being held, as redundant ones do, trembles by the rounding of positions
-            if released && start.y[1].abs() <= self.transition.resolution.speed {
-                noise = noise.max(self.touch);
-            }
+            let (noise, released) = self.noise(i, level);
             if let Some(found) = quintic.descent(level, noise, released).filter(|found| found.s < first.place()) {
                 first = Outcome::Gap { key: start.key, s: found.s, is_top: found.is_top };
             }
         }
         first
+    }
+
+    /// Rounding of law `i` over the step, and whether it starts at its level.
+    pub(super) fn noise(&self, i: usize, level: f64) -> (f64, bool) {
+        let start = self.start.traces[i];
+        let end = self.end.find(start.key, i).map_or(start.noise, |end| end.noise);
+        let noise = 2.0 * start.noise.min(end);
+        let released = start.y[0] <= level + self.touch.max(noise);
+        // one that stays at its wall without being held, as redundant ones do, trembles by the rounding of positions
+        let trembles = released && start.y[1].abs() <= self.transition.resolution.speed;
+        (if trembles { noise.max(self.touch) } else { noise }, released)
     }
 
     /// Whether a gap differs from its quintic in the middle by so much that `found` cannot be trusted.
@@ -173,6 +191,19 @@ impl Work {
         let seen = self.look(system);
         std::mem::swap(&mut self.middle, &mut self.end);
         seen
+    }
+
+    /// Whether a monitor is so far from a line that it may do anything between its samples: what rests has no error, and long steps.
+    fn is_uneven(&self) -> bool {
+        self.start.monitors.iter().any(|start| {
+            let same = |point: &Point| {
+                point.monitors.iter().find(|m| m.key == start.key && m.watch == start.watch).map(|m| m.value)
+            };
+            let (Some(middle), Some(end)) = (same(&self.middle), same(&self.end)) else { return false };
+            let size = start.value.abs().max(middle.abs()).max(end.abs());
+            // one that starts at zero, as a slip does, may grow like any power, however short the step
+            start.value > 1e-3 * size && (middle - 0.5 * (start.value + end)).abs() > UNEVEN * size
+        })
     }
 
     /// Whether a parabola through the start, the middle and the end of a monitor comes near zero.

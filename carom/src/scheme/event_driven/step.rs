@@ -20,6 +20,9 @@ const CONTRADICTION: f64 = 1e-10;
 /// A step shorter than this is none [s].
 const LEAST: f64 = 1e-290;
 
+/// Steps of the half-explicit method are shorter than those of order 8 by about this factor.
+const SHORTER: f64 = 0.1;
+
 /// A slip that stops within this time has stopped [s].
 const STOP: f64 = 1e-12;
 
@@ -54,6 +57,9 @@ impl EventDriven {
             w.aim(system)?;
         }
         w.begun.copy_from(&w.transition.phase);
+        // a step that fails may be tried again from here, with `start` as it is now
+        w.origin.copy_from(from);
+        (w.is_known, w.is_repeatable) = (false, is_same(from, &w.start.state));
         w.set_touch(self.geps);
         Ok(())
     }
@@ -71,11 +77,11 @@ impl EventDriven {
             let stopped = w.transition.stop(&mut w.acceleration, system, &mut w.state);
             w.pass(system, stopped)?;
             w.is_continuous = false;
-            w.dense.clear();
-            w.fourth.clear();
+            w.clear_dense();
             w.crowd.count(w.state.t, h, self.max_events);
             return Ok(0.0);
         };
+        w.take_over();
         let mut length = self.first(w, reach);
         let mut last = StepError::NotFinite;
         for _ in 0..TRIALS {
@@ -126,7 +132,8 @@ impl EventDriven {
         length: f64,
     ) -> Result<Option<Outcome>, StepError> {
         let moved = self.advance(w, system, length);
-        if w.hem5.contradiction > CONTRADICTION && self.flow == Flow::Hem5 {
+        let flow = w.flow();
+        if flow == Flow::Hem5 && w.hem5.contradiction > CONTRADICTION {
             let at = (&w.start.state, length);
             if w.transition.thin(&mut w.acceleration, system, at)? {
                 w.aim(system)?;
@@ -136,12 +143,14 @@ impl EventDriven {
         }
         moved?;
         let ends = (&w.start.state, &w.end.state);
-        let error = match (&w.fehlberg, self.control) {
-            (_, Control::Fixed) => 0.0,
-            (Some(stages), _) => stages.error(ends, length, (self.atol, self.rtol)),
-            (None, _) => w.hem5.error(ends, length, (self.atol, self.rtol)),
+        let tolerances = (self.atol, self.rtol);
+        let error = match (&w.fehlberg, &w.high, self.control) {
+            (_, _, Control::Fixed) => 0.0,
+            (Some(stages), _, _) => stages.error(ends, length, tolerances),
+            (_, Some(high), _) if flow == Flow::Dop853 => high.error(ends, tolerances),
+            _ => w.hem5.error(ends, length, tolerances),
         };
-        w.judged = self.judge(error, length);
+        w.judged = self.judge(flow, error, length);
         if !w.judged.accepted {
             return Ok(None);
         }
@@ -171,6 +180,10 @@ impl EventDriven {
                     self.observe(w, system)?;
                 }
             }
+            // the last trial of a bracket may be another one
+            if w.flow() == Flow::Dop853 && w.high.as_ref().is_some_and(|high| high.length() != Some(advanced)) {
+                self.advance(w, system, advanced)?;
+            }
             w.fill_dense(system.model, advanced);
         }
         if self.passed(w).is_some() {
@@ -192,7 +205,8 @@ impl EventDriven {
                 w.end.state.copy_from(&w.state);
                 w.end.take(&w.acceleration, &w.transition.phase);
             }
-            w.next = w.next.map(|next| next.min(self.restart_step.unwrap_or(f64::MAX)));
+            let restart = |next: f64| next.min(self.restart_step.unwrap_or(f64::MAX));
+            (w.next, w.other) = (w.next.map(restart), w.other.map(restart));
         } else {
             w.state.copy_from(&w.end.state);
             w.is_continuous = true;
@@ -223,12 +237,13 @@ impl EventDriven {
             to.copy_from(from);
             return Ok(());
         }
-        match &mut w.fehlberg {
-            Some(stages) => stages.advance(system.model, phase, from, h, to),
-            None => {
-                let first = phase.is_free().then_some(w.start.a.as_slice());
-                w.hem5.advance(system.model, &mut w.acceleration, (phase, first), (from, h), to)
+        let first = phase.is_free().then_some(w.start.a.as_slice());
+        match (&mut w.fehlberg, &mut w.high) {
+            (Some(stages), _) => stages.advance(system.model, phase, from, h, to),
+            (None, Some(high)) if phase.is_free() => {
+                high.advance(system.model, &mut w.acceleration, first, (from, h), to)
             }
+            (None, _) => w.hem5.advance(system.model, &mut w.acceleration, (phase, first), (from, h), to),
         }
     }
 
@@ -318,9 +333,8 @@ impl EventDriven {
         w.transition.booking.part(scheme.reactions(&w.rest));
         w.transition.events.push(EventKind::HandOver, None, from, &w.state);
         w.crowd = Crowd::default();
-        w.next = None;
-        w.dense.clear();
-        w.fourth.clear();
+        (w.next, w.other) = (None, None);
+        w.clear_dense();
         (w.is_continuous, w.is_repeatable, w.is_lost) = (false, false, true);
         w.acceleration.couple(system.model, w.state.t, &w.state.q)?;
         Ok(length)
@@ -334,12 +348,45 @@ impl Work {
         self.transition.booking.start(system.model, constant, from)?;
         self.transition.events.clear();
         (self.transition.worst, self.transition.solves) = (Certificate::default(), 0);
-        (self.acceleration.evaluations, self.rejected) = (0, 0);
-        if let Some(stages) = &mut self.fehlberg {
-            stages.acceleration.evaluations = 0;
-        }
+        self.rejected = 0;
         self.is_lost = false;
         Ok(())
+    }
+
+    /// The method of the phase.
+    pub(super) fn flow(&self) -> Flow {
+        match (&self.fehlberg, &self.high) {
+            (Some(_), _) => Flow::Rkf45,
+            (None, Some(_)) if self.transition.phase.is_free() => Flow::Dop853,
+            (None, _) => Flow::Hem5,
+        }
+    }
+
+    /// Whether the phase is a free flight with a method of its own.
+    pub(super) fn is_high(&self) -> bool {
+        self.flow() == Flow::Dop853
+    }
+
+    /// Where the method changes, its last step is taken up again; the first one comes from the other method, whose steps differ.
+    fn take_over(&mut self) {
+        let is_high = self.is_high();
+        if is_high != self.next_is_high {
+            self.next_is_high = is_high;
+            std::mem::swap(&mut self.next, &mut self.other);
+            self.may_grow = true;
+            if self.next.is_none() {
+                self.next = self.other.map(|h| if is_high { h } else { SHORTER * h });
+            }
+        }
+    }
+
+    /// Forgets the motion inside the step.
+    fn clear_dense(&mut self) {
+        self.dense.clear();
+        self.fourth.clear();
+        if let Some(high) = &mut self.high {
+            high.clear();
+        }
     }
 
     /// Remembers where the step has gone, and in which phase.

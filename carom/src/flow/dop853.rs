@@ -1,0 +1,168 @@
+//! The explicit pair of Dormand and Prince of orders 8(5, 3) for motion on which no law acts [hairer1993, §II.5, §II.10].
+//!
+//! ```text
+//!     Vᵢ = v + h Σ_{j<i} aᵢⱼ Aⱼ,   Qᵢ = retract(q, h Σ_{j<i} aᵢⱼ Vⱼ),   Mᵢ Aᵢ = F(t + cᵢh, Qᵢ, Vᵢ),   i = 1..12         (1)
+//!     v⁺ = v + h Σ bᵢ Aᵢ,          q⁺ = retract(q, h Σ bᵢ Vᵢ)                                                         (2)
+//!     e₅ = y⁺ − ŷ₅,   e₃ = y⁺ − ŷ₃,   err = |e₅|² / √(|e₅|² + |e₃|²/100) = O(h⁸)                                      (3)
+//! ```
+//!
+//! v̇ at the end of a step is that of the start of the next one: 12 evaluations per step. Motion inside the step is that of `dense.rs`, of
+//! order 7, whose three further evaluations are made when somebody asks for it. The stages from the sixth on are accurate to O(h⁶).
+
+mod dense;
+mod table;
+
+pub use table::{EXTENDED, STAGES};
+
+use super::acceleration::Acceleration;
+use crate::scheme::StepError;
+use crate::{Mechanical, State};
+use table::{A, C, FIFTH, THIRD};
+
+/// Stages in the inner part of the step that are accurate enough to be compared with an interpolant.
+const INSIDE: [usize; 4] = [6, 5, 9, 8];
+
+/// How much of a step is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Known {
+    /// Nothing.
+    #[default]
+    None,
+    /// The stages.
+    Stages,
+    /// The acceleration at the end as well.
+    End,
+    /// The dense output.
+    Inside,
+}
+
+/// Buffers of a step.
+#[derive(Default)]
+pub struct Dop853 {
+    start: State,
+    h: f64,
+    v: Vec<f64>, // (16 × n) velocities of the stages
+    a: Vec<f64>, // (16 × n) accelerations of the stages
+    point: State,
+    increment: Vec<f64>,             // (n)
+    polynomials: [Vec<[f64; 7]>; 2], // (n) of positions and of velocities
+    known: Known,
+}
+
+impl Dop853 {
+    pub fn new(model: &dyn Mechanical) -> Dop853 {
+        let n = model.dim();
+        let point = model.initial();
+        Dop853 {
+            start: point.clone(),
+            point,
+            v: vec![0.0; EXTENDED * n],
+            a: vec![0.0; EXTENDED * n],
+            increment: vec![0.0; n],
+            polynomials: [vec![[0.0; 7]; n], vec![[0.0; 7]; n]],
+            ..Dop853::default()
+        }
+    }
+
+    /// Advances by `h`, with v̇ at the start where it is known.
+    pub fn advance(
+        &mut self,
+        model: &mut dyn Mechanical,
+        acceleration: &mut Acceleration,
+        first: Option<&[f64]>,
+        (from, h): (&State, f64),
+        to: &mut State,
+    ) -> Result<(), StepError> {
+        let n = self.increment.len();
+        self.known = Known::None;
+        self.start.copy_from(from);
+        self.h = h;
+        self.v[..n].copy_from_slice(&from.v);
+        match first {
+            Some(first) => self.a[..n].copy_from_slice(first),
+            None => {
+                acceleration.fall(model, (from.t, &from.q, &from.v))?;
+                self.a[..n].copy_from_slice(&acceleration.free);
+            }
+        }
+        for i in 1..STAGES {
+            self.stage(model, acceleration, i)?;
+        }
+        self.place(model, STAGES);
+        to.t = from.t + h;
+        to.q.copy_from_slice(&self.point.q);
+        to.v.copy_from_slice(&self.v[STAGES * n..(STAGES + 1) * n]);
+        self.known = Known::Stages;
+        if to.is_finite() { Ok(()) } else { Err(StepError::NotFinite) }
+    }
+
+    /// (1) of a stage: its place, then its acceleration.
+    fn stage(
+        &mut self,
+        model: &mut dyn Mechanical,
+        acceleration: &mut Acceleration,
+        i: usize,
+    ) -> Result<(), crate::ModelError> {
+        let n = self.increment.len();
+        self.place(model, i);
+        let State { t, q, v } = &self.point;
+        acceleration.fall(model, (*t, q, v))?;
+        self.a[i * n..(i + 1) * n].copy_from_slice(&acceleration.free);
+        Ok(())
+    }
+
+    /// Where a stage is; the one after the last is (2).
+    fn place(&mut self, model: &dyn Mechanical, i: usize) {
+        let (n, row) = (self.increment.len(), &A[i - 1]);
+        self.point.t = self.start.t + C[i] * self.h;
+        for k in 0..n {
+            self.increment[k] = row.weigh(self.h, &self.v, (k, n));
+            self.point.v[k] = self.start.v[k] + row.weigh(self.h, &self.a, (k, n));
+        }
+        model.retract(&self.start.q, &self.increment, &mut self.point.q);
+        self.v[i * n..(i + 1) * n].copy_from_slice(&self.point.v);
+    }
+
+    /// (3) with the RMS norm of components divided by `atol + rtol max(|y|, |y⁺|)`.
+    pub fn error(&self, (from, to): (&State, &State), (atol, rtol): (f64, f64)) -> f64 {
+        let n = self.increment.len();
+        let (mut fifth, mut third) = (0.0, 0.0);
+        for (stages, ends) in [(&self.v, (&from.q, &to.q)), (&self.a, (&from.v, &to.v))] {
+            for k in 0..n {
+                let end = |y: &Vec<f64>| y.get(k).map_or(0.0, |y| y.abs());
+                let scale = atol + rtol * end(ends.0).max(end(ends.1));
+                let first = stages[k];
+                let other: f64 = THIRD.iter().map(|(j, w)| w * (stages[j * n + k] - first)).sum();
+                let e3 = A[STAGES - 1].weigh(self.h, stages, (k, n)) - self.h * (first + other);
+                fifth += (FIFTH.weigh(self.h, stages, (k, n)) / scale).powi(2);
+                third += (e3 / scale).powi(2);
+            }
+        }
+        let count = (2 * n).max(1) as f64;
+        if fifth == 0.0 { 0.0 } else { fifth / ((fifth + 0.01 * third) * count).sqrt() }
+    }
+
+    /// The length of the step done last; none where it is forgotten.
+    pub fn length(&self) -> Option<f64> {
+        (self.known != Known::None).then_some(self.h)
+    }
+
+    /// The parts of the step at which `inside` knows the motion.
+    pub fn places() -> [f64; 4] {
+        INSIDE.map(|i| C[i])
+    }
+
+    /// The motion at the place number `k` of `places`, as the stage there has it.
+    pub fn inside(&mut self, model: &dyn Mechanical, k: usize, out: &mut State) {
+        let (n, i) = (self.increment.len(), INSIDE[k]);
+        for (c, d) in self.increment.iter_mut().enumerate() {
+            *d = A[i - 1].weigh(self.h, &self.v, (c, n));
+        }
+        out.t = self.start.t + C[i] * self.h;
+        model.retract(&self.start.q, &self.increment, &mut out.q);
+        out.v.copy_from_slice(&self.v[i * n..(i + 1) * n]);
+    }
+}
+
+#[cfg(test)]
+mod tests;
