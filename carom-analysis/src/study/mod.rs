@@ -6,6 +6,7 @@
 
 pub mod basin;
 pub mod bifurcation;
+pub mod error_bar;
 pub mod lyapunov;
 mod march;
 pub mod orbit;

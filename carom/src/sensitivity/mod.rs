@@ -10,6 +10,7 @@
 //! Capturing schemes have no such tangent here: an impact on their grid happens at the same step for neighbours, and the derivative of the
 //! step on its active branch lacks the change of the impact time.
 
+mod difference;
 mod field;
 mod jump;
 mod magnus;
@@ -23,6 +24,7 @@ use field::Field;
 use magnus::Magnus;
 use saltation::Saltation;
 
+pub use difference::DifferenceTangent;
 pub use saltation::GRAZING;
 
 /// Most steps up to a given time.
