@@ -50,7 +50,7 @@ pub fn correlation_time(series: &[f64]) -> f64 {
     let mean = series.iter().sum::<f64>() / n.max(1) as f64;
     let centred: Vec<f64> = series.iter().map(|x| x - mean).collect();
     let variance: f64 = centred.iter().map(|x| x * x).sum();
-    if !(variance > 0.0) {
+    if variance.is_nan() || variance <= 0.0 {
         return 1.0;
     }
     let (threshold, mut silent, mut sum) = (NOISE / (n as f64).sqrt(), 0, 0.0);

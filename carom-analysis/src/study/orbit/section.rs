@@ -166,7 +166,7 @@ impl Case {
         self.motion.passage.clear();
         let end = start + length;
         match self.section {
-            Section::Impact(contact) => self.to_impact(contact, options.returns, start + LOST * length)?,
+            Section::Impact(contact) => self.reach_impact(contact, options.returns, start + LOST * length)?,
             _ => self.motion.advance(end)?,
         }
         let mut rate = vec![0.0; n];
@@ -205,7 +205,7 @@ impl Case {
     }
 
     /// Goes on until the contact has been struck so many times.
-    fn to_impact(&mut self, contact: Key, times: usize, limit: f64) -> Result<(), StudyError> {
+    fn reach_impact(&mut self, contact: Key, times: usize, limit: f64) -> Result<(), StudyError> {
         let struck = |passage: &Passage| passage.by_contact.iter().find(|(key, _)| *key == contact).map_or(0, |c| c.1);
         let reached = self.motion.advance_while(limit, &mut |_, passage| struck(passage) < times as u64)?;
         if reached {
@@ -404,7 +404,7 @@ impl Image {
     pub fn returns(&self) -> Result<DMatrix<f64>, StudyError> {
         let Some(guard) = self.guard.as_ref().filter(|_| !self.forced) else { return Ok(self.flow.clone()) };
         let speed = guard.dx.dot(&self.rate);
-        if !(speed.abs() > 1e-12 * guard.dx.norm() * self.rate.norm()) {
+        if speed.is_nan() || speed.abs() <= 1e-12 * guard.dx.norm() * self.rate.norm() {
             let reason = "the orbit does not cross it, take another one";
             return Err(StudyError::option("the speed across the section", speed, reason));
         }
