@@ -105,33 +105,31 @@ fn doubled(follow: &Follow<'_>, branch: Branch, levels: u64) -> Result<Vec<Follo
     let mut first = 0;
     for _ in 0..levels {
         let last = all.len();
-        for k in first..last {
-            let single = Follow { options: options[k], ..*follow };
-            let points: Vec<Special> =
-                all[k].branch.specials.iter().filter(|s| s.kind == Kind::PeriodDoubling).cloned().collect();
-            for point in points {
-                match single.switch(&point, &interrupted, &|| {}) {
-                    Ok((branch, more)) => {
-                        all.push(Followed { multiple: more.multiple, branch });
-                        options.push(more);
-                    }
-                    Err(StudyError::Interrupted) => return Err(Failure::Interrupted),
-                    Err(error) => {
-                        let why = format!(
-                            "the orbits of twice the length at {} were not found: {error}",
-                            point.orbit.parameter
-                        );
-                        all[k].branch.ended = Some(match all[k].branch.ended.take() {
-                            Some(before) => format!("{before}; {why}"),
-                            None => why,
-                        });
-                    }
+        let doublings = |k: usize| all[k].branch.specials.iter().filter(|s| s.kind == Kind::PeriodDoubling);
+        let points: Vec<(usize, Special)> =
+            (first..last).flat_map(|k| doublings(k).map(move |s| (k, s.clone()))).collect();
+        for (k, point) in points {
+            match (Follow { options: options[k], ..*follow }).switch(&point, &interrupted, &|| {}) {
+                Ok((branch, more)) => {
+                    all.push(Followed { multiple: more.multiple, branch });
+                    options.push(more);
                 }
+                Err(StudyError::Interrupted) => return Err(Failure::Interrupted),
+                Err(error) => note_lost(&mut all[k].branch, point.orbit.parameter, &error),
             }
         }
         first = last;
     }
     Ok(all)
+}
+
+/// A doubling whose orbits were not found is told with the branch.
+fn note_lost(branch: &mut Branch, place: f64, error: &StudyError) {
+    let why = format!("the orbits of twice the length at {place} were not found: {error}");
+    branch.ended = Some(match branch.ended.take() {
+        Some(before) => format!("{before}; {why}"),
+        None => why,
+    });
 }
 
 /// The parameter of a branch with its first and last value and the number of steps between them.
