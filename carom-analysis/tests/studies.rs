@@ -1,7 +1,7 @@
 //! Studies of many runs against exact motions, the numbers of the literature and symmetries.
 
 use carom::model::Lagrangian;
-use carom::scheme::{Bound, CorrectedPaoli, MoreauJean, SchatzmanPaoli, Scheme};
+use carom::scheme::{Bound, CorrectedPaoli, EventDriven, MoreauJean, SchatzmanPaoli, Scheme};
 use carom::testbed::ImpactOscillator;
 use carom::{Mechanical, State, Stepper};
 use carom_analysis::study::basin::{self, Fate};
@@ -279,4 +279,28 @@ fn counts_of_a_march() {
         assert_eq!(march.state().t, 100.0);
         assert!(march.impacts.abs_diff(exact.0) <= 1, "{} {exact:?}", march.impacts);
     }
+}
+
+/// Impacts of case P1 as a study sees them: the located ones of the corrected scheme are those of the event-driven one, to second order.
+#[test]
+fn located_impacts_of_both_schemes_agree() {
+    let strikes = |stepper: Result<Box<dyn Stepper>, StudyError>, h: f64| {
+        let (mut march, mut all) = (March::new(stepper.unwrap(), h), Vec::new());
+        march.watched(8.5, &|| false, &mut |strike, _| all.push(*strike)).unwrap();
+        assert_eq!(march.impacts as usize, all.len());
+        all
+    };
+    let p1 = ImpactOscillator::default();
+    let tight = EventDriven { atol: 1e-12, rtol: 1e-12, ..EventDriven::default() };
+    let exact = strikes(stepper(p1.model(), tight), 0.1);
+    assert!(exact.len() == 3 && (exact[1].t - 4.967283364699).abs() < 1e-9, "{exact:?}");
+    let miss = |n: f64| {
+        let found = strikes(stepper(p1.model(), CorrectedPaoli::default()), 8.5 / n);
+        assert_eq!(found.len(), exact.len());
+        found.iter().zip(&exact).fold(0.0f64, |m, (a, b)| {
+            m.max((a.t - b.t).abs()).max((a.before - b.before).abs()).max((a.after - b.after).abs())
+        })
+    };
+    let (coarse, fine) = (miss(2000.0), miss(4000.0));
+    assert!(fine < 1e-3 && ((coarse / fine).log2() - 2.0).abs() < 0.3, "{coarse:e} {fine:e}");
 }

@@ -1,7 +1,8 @@
 //! The corrected Paoli-Schatzman scheme against the exact impact oscillator, the table of its specification and closed forms.
 
 use carom::model::{Contact, Lagrangian};
-use carom::scheme::{Bound, CorrectedPaoli, ImpactTime, Stepper};
+use carom::scheme::event_driven::Flow;
+use carom::scheme::{Bound, CorrectedPaoli, EventDriven, EventKind, ImpactTime, Stepper};
 use carom::simulation::{FixedStep, GapMonitor, LedgerObserver};
 use carom::testbed::ImpactOscillator;
 use carom::{Mechanical, Simulation, State};
@@ -254,4 +255,69 @@ fn random_chains_end() {
 fn chain_energy(model: &Lagrangian, energy: impl Fn(&[f64], &[f64]) -> f64) -> f64 {
     let initial = carom::Space::initial(model);
     energy(&initial.q, &initial.v)
+}
+
+/// Events of a run, with time, contact and the velocities before and after.
+fn events<S: carom::scheme::Scheme<Model = dyn Mechanical>>(
+    model: impl Mechanical + 'static,
+    scheme: S,
+    (end, h): (f64, f64),
+) -> Vec<(f64, u64, Vec<f64>, Vec<f64>)>
+where
+    Bound<S>: Stepper,
+{
+    let mut stepper = Bound::new(scheme, Box::new(model), carom_solve::solver::default()).unwrap();
+    let mut all = Vec::new();
+    while end - stepper.from().t > 1e-12 {
+        let h = h.min(end - stepper.from().t);
+        stepper.attempt(h).unwrap();
+        for event in stepper.events().iter().filter(|e| e.kind == EventKind::Impact) {
+            assert!(event.t > stepper.from().t && event.t <= stepper.to().t + 1e-12);
+            assert_eq!(event.before.q, event.after.q);
+            all.push((event.t, event.contact.unwrap().0, event.before.v.clone(), event.after.v.clone()));
+        }
+        stepper.accept();
+    }
+    all
+}
+
+/// Impacts of case P1 are those of the event-driven scheme, with errors of the second order in the step.
+#[test]
+fn located_impacts_are_events() {
+    let p1 = ImpactOscillator::default();
+    let tight = EventDriven { flow: Flow::Rkf45, atol: 1e-12, rtol: 1e-12, ..EventDriven::default() };
+    let exact = events(p1.model(), tight, (8.5, 0.1));
+    // the specification has the same three
+    for (found, (t, v)) in exact.iter().zip([(1.799909078097, -1.078796454786), (4.967283364699, -1.093839597857)]) {
+        assert!((found.0 - t).abs() < 1e-9 && (found.2[0] - v).abs() < 1e-9, "{found:?}");
+    }
+    let miss = |n: u32, scheme: CorrectedPaoli| {
+        let found = events(p1.model(), scheme, (8.5, 8.5 / f64::from(n)));
+        assert_eq!(found.len(), exact.len());
+        found.iter().zip(&exact).fold(0.0f64, |m, (a, b)| {
+            assert_eq!(a.1, b.1);
+            m.max((a.0 - b.0).abs()).max((a.2[0] - b.2[0]).abs()).max((a.3[0] - b.3[0]).abs())
+        })
+    };
+    let (coarse, fine) = (miss(2000, CorrectedPaoli::default()), miss(4000, CorrectedPaoli::default()));
+    let order = (coarse / fine).log2();
+    assert!(fine < 1e-3 && (order - 2.0).abs() < 0.3, "{coarse:e} {fine:e} {order}");
+    let order = (miss(2000, printed()) / miss(4000, printed())).log2();
+    assert!((order - 1.0).abs() < 0.3, "{order}");
+}
+
+/// Two masses that meet their walls at one instant: two events with the same states.
+#[test]
+fn impacts_of_one_instant_are_one_event_each() {
+    let model = || {
+        Lagrangian::new(2)
+            .linear()
+            .initial(&[1.0, 1.0], &[-1.0, -1.0])
+            .contact(Contact::new("a", |_, q| q[0]).restitution(0.5))
+            .contact(Contact::new("b", |_, q| q[1]).restitution(1.0))
+    };
+    let found = events(model(), CorrectedPaoli::default(), (1.5, 0.3));
+    let [(s, a, before, after), (t, b, ..)] = &found[..] else { panic!("{found:?}") };
+    assert!((s - 1.0).abs() < 1e-9 && s == t && (*a, *b) == (0, 1), "{found:?}");
+    assert!((before[0] + 1.0).abs() < 1e-12 && (after[0] - 0.5).abs() < 1e-9 && (after[1] - 1.0).abs() < 1e-9);
 }

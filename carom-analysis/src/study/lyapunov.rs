@@ -11,8 +11,9 @@
 //!
 //! A contact that comes to rest forgets gap and velocity: two perturbations vanish, their exponents are −∞ ("collapsed"), although
 //! numerically what is left of them may not be zero (steps of neighbours end at different times). Such intervals are counted and never
-//! averaged away. Error bars are standard errors of means over `batches` parts of the run.
+//! averaged away. Error bars are standard errors by means over at most `batches` parts of the run, see `error_bar.rs`.
 
+use super::error_bar::standard_error;
 use super::range::Random;
 use super::{Make, March, Stop, StudyError};
 use carom::{Key, State};
@@ -29,7 +30,7 @@ pub struct Options {
     pub transient: usize,
     /// Intervals of the measurement.
     pub intervals: usize,
-    /// Parts whose means tell the statistical error.
+    /// Most parts whose means tell the statistical error; fewer where they would be shorter than correlations last.
     pub batches: usize,
     /// Longest step [s]; intervals are divided into equal steps.
     pub step: f64,
@@ -330,10 +331,13 @@ fn determinant(columns: &[Vec<f64>]) -> f64 {
     product
 }
 
+/// Most parts of a run whose means are kept for the error bars.
+const PARTS: usize = 4096;
+
 /// Sums of logarithms over intervals.
 pub(super) struct Sums {
     total: Vec<f64>,
-    batches: Vec<Vec<f64>>,
+    parts: Vec<Vec<f64>>,
     lengths: Vec<f64>,
     pub(super) collapsed: u64,
     pub(super) curve: Vec<(f64, Vec<f64>)>,
@@ -344,10 +348,11 @@ pub(super) struct Sums {
 
 impl Sums {
     pub(super) fn new(size: usize, options: &Options) -> Sums {
+        let parts = options.intervals.min(PARTS);
         Sums {
             total: vec![0.0; size],
-            batches: vec![vec![0.0; size]; options.batches],
-            lengths: vec![0.0; options.batches],
+            parts: vec![vec![0.0; parts]; size],
+            lengths: vec![0.0; parts],
             collapsed: 0,
             curve: Vec::new(),
             every: options.intervals.div_ceil(POINTS),
@@ -358,12 +363,12 @@ impl Sums {
 
     /// Adds the logarithms of interval `k`.
     pub(super) fn add(&mut self, logs: &[f64], k: usize) {
-        let batch = k * self.batches.len() / self.intervals;
+        let part = k * self.lengths.len() / self.intervals;
         self.collapsed += u64::from(logs.contains(&f64::NEG_INFINITY));
-        self.lengths[batch] += self.interval;
+        self.lengths[part] += self.interval;
         for (i, log) in logs.iter().enumerate() {
             self.total[i] += log;
-            self.batches[batch][i] += log;
+            self.parts[i][part] += log;
         }
         if (k + 1).is_multiple_of(self.every) || k + 1 == self.intervals {
             let time = (k + 1) as f64 * self.interval;
@@ -374,22 +379,11 @@ impl Sums {
     pub(super) fn exponents(&self, options: &Options) -> Vec<Exponent> {
         let time = options.intervals as f64 * options.interval;
         let exponent = |i: usize| {
-            let value = self.total[i] / time;
-            let means: Vec<f64> = self.batches.iter().zip(&self.lengths).map(|(b, t)| b[i] / t).collect();
-            Exponent { value, error: standard_error(&means) }
+            let means: Vec<f64> = self.parts[i].iter().zip(&self.lengths).map(|(sum, t)| sum / t).collect();
+            Exponent { value: self.total[i] / time, error: standard_error(&means, options.batches) }
         };
         (0..self.total.len()).map(exponent).collect()
     }
-}
-
-/// Standard error of the mean of batch means; zero where all collapsed.
-fn standard_error(means: &[f64]) -> f64 {
-    if means.iter().any(|x| !x.is_finite()) {
-        return f64::NAN;
-    }
-    let n = means.len() as f64;
-    let mean = means.iter().sum::<f64>() / n;
-    (means.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n * (n - 1.0))).sqrt()
 }
 
 /// −tr(M⁻¹C) of a model with constant mass and damping; `None` for others.
@@ -440,12 +434,5 @@ mod tests {
         assert_eq!(frame.orthonormalise()[1], f64::NEG_INFINITY);
         assert!((determinant(&frame.columns) - 1.0).abs() < 1e-15);
         assert!((determinant(&[vec![0.0, 1.0, 0.0], vec![1.0, 0.0, 0.0], vec![0.0, 0.0, 1.0]]) + 1.0).abs() < 1e-15);
-    }
-
-    #[test]
-    fn errors_of_means() {
-        assert_eq!(standard_error(&[1.0, 1.0, 1.0]), 0.0);
-        assert!((standard_error(&[1.0, 3.0]) - 1.0).abs() < 1e-15);
-        assert!(standard_error(&[1.0, f64::NEG_INFINITY]).is_nan());
     }
 }

@@ -1,6 +1,7 @@
 //! One trajectory from one time to the next, with what happens at its contacts.
 
 use super::{Stop, StudyError};
+use carom::scheme::{Event, EventKind};
 use carom::{Key, State, Stepper};
 use carom_solve::Law;
 
@@ -30,8 +31,7 @@ struct Last {
 
 /// A stepper that goes to given times, which it meets exactly, and counts impacts and rests on the way.
 ///
-/// An impact is a step in which a contact acts after one in which it did not. Schemes that end their steps at impacts may strike in each
-/// step: there every shortened step with an approach is one. A rest begins where a contact acts without relative velocity before or after.
+/// An impact is one that the scheme has located, or a step in which a contact acts after one in which it did not. A rest begins where a contact acts without relative velocity before or after.
 pub struct March {
     pub stepper: Box<dyn Stepper>,
     /// Longest step [s].
@@ -111,7 +111,7 @@ impl March {
             if last && step.advanced == h {
                 self.stepper.stamp(end);
             }
-            self.look(step.advanced < h, impact);
+            self.look(impact);
             self.stepper.accept();
             steps += 1;
             if steps > most {
@@ -121,7 +121,7 @@ impl March {
     }
 
     /// Looks at the contacts after a step.
-    fn look(&mut self, shortened: bool, impact: &mut dyn FnMut(&Strike, &mut dyn Stepper)) {
+    fn look(&mut self, impact: &mut dyn FnMut(&Strike, &mut dyn Stepper)) {
         let mut strikes: [Option<Strike>; 8] = [None; 8];
         let mut found = 0;
         let (reactions, t) = (self.stepper.reactions(), self.stepper.to().t);
@@ -138,7 +138,9 @@ impl March {
             let (before, after) = (reactions.before[row], reactions.after[row]);
             let last = self.last.iter().find(|last| last.key == contact).copied().unwrap_or_default();
             let rested = before.abs() <= REST && after.abs() <= REST;
-            let struck = !rested && (!last.acted || (shortened && before < 0.0));
+            let is_impact = |event: &&Event| event.kind == EventKind::Impact && event.contact == Some(contact);
+            let located = self.stepper.events().iter().rfind(is_impact).map(|event| event.t);
+            let struck = !rested && (!last.acted || located.is_some());
             if rested && !last.rested {
                 self.sticks += 1;
                 if !self.stuck.contains(&contact) {
@@ -154,7 +156,7 @@ impl March {
                     None => self.by_contact.push((contact, 1)),
                 }
                 if let Some(place) = strikes.get_mut(found) {
-                    *place = Some(Strike { t, contact, before, after });
+                    *place = Some(Strike { t: located.unwrap_or(t), contact, before, after });
                     found += 1;
                 }
             }

@@ -6,6 +6,7 @@
 
 pub mod basin;
 pub mod bifurcation;
+pub mod error_bar;
 pub mod lyapunov;
 mod march;
 pub mod orbit;
@@ -38,6 +39,12 @@ pub enum StudyError {
         "no periodic orbit was found: Newton's method ends at the distance {residual:.3e} between a state and its image"
     )]
     NoOrbit { residual: f64 },
+    #[error("the motion does not come to the section within {time} s")]
+    NoReturn { time: f64 },
+    #[error(
+        "the orbit of {period} s does not repeat, the second round ends at the distance {residual:.3e}: the model depends on time"
+    )]
+    NotAutonomous { period: f64, residual: f64 },
     #[error("interrupted")]
     Interrupted,
 }

@@ -46,16 +46,16 @@ pub fn saltation(
     let mut frame = Frame::new(dimension, size);
     let mut sums = Sums::new(size, options);
     let (mut logs, mut known) = (vec![0.0; size], (0, 0));
+    // what closed contacts take from the first directions is no growth
+    load(motion, &frame, dimension);
+    motion.conform()?;
+    store(motion, &mut frame, dimension);
+    frame.orthonormalise();
     for k in 0..options.intervals {
-        for (column, direction) in motion.columns_mut().zip(&frame.columns) {
-            column.fill(0.0);
-            column[..dimension].copy_from_slice(direction);
-        }
+        load(motion, &frame, dimension);
         motion.conform()?;
         motion.advance(start + (options.transient + k + 1) as f64 * options.interval)?;
-        for (column, direction) in motion.columns().zip(&mut frame.columns) {
-            direction.copy_from_slice(&column[..dimension]);
-        }
+        store(motion, &mut frame, dimension);
         logs.copy_from_slice(frame.orthonormalise());
         let lost =
             (2 * (motion.passage.rests - known.0).min(dimension as u64) + motion.passage.sticks - known.1) as usize;
@@ -80,6 +80,21 @@ pub fn saltation(
         curve: sums.curve,
         trace: plain.then_some((passage.divergence + loss) / time),
     })
+}
+
+/// The directions become the perturbations of the motion.
+fn load(motion: &mut Sensitivity, frame: &Frame, dimension: usize) {
+    for (column, direction) in motion.columns_mut().zip(&frame.columns) {
+        column.fill(0.0);
+        column[..dimension].copy_from_slice(direction);
+    }
+}
+
+/// And back.
+fn store(motion: &Sensitivity, frame: &mut Frame, dimension: usize) {
+    for (column, direction) in motion.columns().zip(&mut frame.columns) {
+        direction.copy_from_slice(&column[..dimension]);
+    }
 }
 
 fn interrupted(k: usize, stop: &Stop<'_>) -> Result<(), StudyError> {

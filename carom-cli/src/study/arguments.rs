@@ -165,10 +165,14 @@ pub struct OrbitArguments {
     /// Period of the forcing [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter `period`].
     #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub period: Option<String>,
-    /// Periods of the forcing in one of the orbit.
+    /// Where states are taken: strobe (once per period), impact or impact:CONTACT (just after an impact), or the zero from below of a coordinate
+    /// x, a velocity x' or an event of the file [default: strobe]. Without a period the orbit is one without forcing, whose length is found.
+    #[arg(long, value_name = "SECTION")]
+    pub section: Option<String>,
+    /// Periods of the forcing in one of the orbit; without forcing, meetings with the section.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub multiple: u64,
-    /// Periods of the motion from the initial state before the search: the guess then is near an attractor.
+    /// Periods of the motion from the initial state before the search, or meetings with the section: the guess then is near an attractor.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(0..=100_000_000))]
     pub transient: u64,
     /// Guess of the state at the section instead, positions then velocities: 0.03,-0.4.
@@ -177,6 +181,9 @@ pub struct OrbitArguments {
     /// Follow the orbit over a parameter: om=2.5:2.8:60 (first, last, number of values).
     #[arg(long, value_name = "NAME=FIRST:LAST:NUMBER")]
     pub parameter: Option<String>,
+    /// At period doublings, go over to the orbits of twice the length as well, and from there to the next, so many times [default: 1].
+    #[arg(long, value_name = "LEVELS", num_args = 0..=1, default_missing_value = "1", requires = "parameter", value_parser = clap::value_parser!(u64).range(1..=10))]
+    pub switch: Option<u64>,
     /// Largest distance between a state of an orbit and its image.
     #[arg(long, value_name = "DISTANCE", default_value_t = 1e-11)]
     pub tolerance: f64,

@@ -5,6 +5,7 @@ mod basin;
 mod bifurcation;
 mod lyapunov;
 mod orbit;
+mod orbit_section;
 mod sweep;
 
 pub use basin::basin;
@@ -234,6 +235,12 @@ fn observer(scene: &Scene, column: Column) -> Option<Observe> {
 fn failed(error: StudyError) -> Failure {
     match error {
         StudyError::Interrupted => Failure::Interrupted,
+        StudyError::NotAutonomous { .. } => {
+            Failure::usage(error.to_string(), "give the period of the forcing, for example --period '2*pi/om'")
+        }
+        StudyError::NoReturn { .. } => {
+            Failure::Computation(format!("{error}; take another --section, or another start with --start"))
+        }
         StudyError::NoOrbit { .. } => {
             Failure::Computation(format!("{error}; try more --transient periods or another --start"))
         }

@@ -9,6 +9,7 @@ mod failures;
 mod first_order;
 mod mistakes;
 mod options;
+mod orbits;
 mod pages;
 mod report;
 mod session;

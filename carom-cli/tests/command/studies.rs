@@ -13,12 +13,12 @@ fn with_ball() -> Session {
     session
 }
 
-fn lines(session: &Session, name: &str) -> Vec<Vec<String>> {
+pub fn lines(session: &Session, name: &str) -> Vec<Vec<String>> {
     session.read(name).lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
 
 /// The command fails with this code, and says all this.
-fn fails(session: &Session, arguments: &[&str], code: i32, words: &[&str]) {
+pub fn fails(session: &Session, arguments: &[&str], code: i32, words: &[&str]) {
     let outcome = session.carom(arguments);
     assert_eq!(outcome.code, Some(code), "{arguments:?}: {}{}", outcome.out, outcome.err);
     for word in words {
@@ -206,37 +206,6 @@ fn exponents_of_the_oscillator() {
     // a failing computation
     session.write("bad.toml", BALL.replace("\"2*y\"", "\"2*y + y^1.5\"").replace("gap = \"y\"", "gap = \"y + 10\""));
     fails(&session, &["lyapunov", "bad.toml", "--period", "1", "--intervals", "30"], 3, &["error"]);
-}
-
-/// The doubling at 2.663189976, and the orbit at 2.5 with its impact.
-#[test]
-fn orbits_of_the_oscillator() {
-    let session = Session::new();
-    let out = session.succeed(["orbit", "chaotic-oscillator", "--set", "om=2.5"]);
-    assert!(out.contains("stability: stable") && out.contains("normal velocity -0.66155920"), "{out}");
-    let branch = ["orbit", "chaotic-oscillator", "--parameter", "om=2.5:2.8:13", "--json"];
-    let found: Value = serde_json::from_str(&session.succeed(branch)).unwrap();
-    let special = &found["specials"][0];
-    assert_eq!(special["kind"], "period-doubling");
-    assert!((special["orbit"]["parameter"].as_f64().unwrap() - 2.663189976).abs() < 1e-8, "{special}");
-    let folder = "out/chaotic-oscillator-orbit";
-    assert_eq!(session.names(folder), ["orbit.csv", "orbit.html", "special.csv"]);
-    let rows = lines(&session, &format!("{folder}/orbit.csv"));
-    assert_eq!((rows[0][0].as_str(), rows.last().unwrap()[0].as_str()), ("om", "2.8"));
-    for (arguments, code, word) in [
-        (vec!["--multiple", "0"], 2, "--multiple"),
-        (vec!["--parameter", "om=2.5"], 2, "range"),
-        (vec!["--parameter", "omega=2.5:2.8:3"], 2, "unknown parameter"),
-        (vec!["--start", "1"], 2, "--start has 1 numbers"),
-        (vec!["--tolerance", "0"], 2, "the tolerance is 0"),
-        (vec!["--scheme", "moreau-jean"], 2, "event-driven"),
-    ] {
-        fails(&session, &[&["orbit", "chaotic-oscillator"][..], &arguments].concat(), code, &[word]);
-    }
-    fails(&session, &["orbit", "diode-bridge", "--period", "1"], 2, &["mechanical"]);
-    // what flies away has no orbit
-    session.write("away.toml", BALL.replace("\"2*y\"", "\"-2*y\""));
-    fails(&session, &["orbit", "away.toml", "--period", "1", "--transient", "0"], 3, &["no periodic orbit"]);
 }
 
 #[test]

@@ -25,12 +25,14 @@ pub struct EventInfo {
 impl EventInfo {
     /// The event for a run.
     pub fn build(&self) -> UserEvent {
-        let mut evaluator = Evaluator::new(&self.tape);
-        let event = UserEvent::new(self.name.clone(), move |t, q, v| {
-            evaluator.eval(t, q, v).first().copied().unwrap_or(f64::NAN)
-        });
-        let event = event.crossing(self.direction);
+        let event = UserEvent::new(self.name.clone(), self.function()).crossing(self.direction);
         if self.action == Action::Stop { event.stopping() } else { event }
+    }
+
+    /// The function of time, coordinates and velocities whose zeros are the event.
+    pub fn function(&self) -> impl FnMut(f64, &[f64], &[f64]) -> f64 + Send + use<> {
+        let mut evaluator = Evaluator::new(&self.tape);
+        move |t, q, v| evaluator.eval(t, q, v).first().copied().unwrap_or(f64::NAN)
     }
 }
 

@@ -13,7 +13,10 @@
 //!
 //! Cost over n coordinates, in evaluations of T: n²/2 for M, 2n for F, 4n² for K and C.
 
-use super::{AccelerationLevel, Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
+use super::{
+    AccelerationLevel, Combination, Constancy, DenseOperator, DualTangent, Energy, Labels, Mechanical, ModelError,
+    Space,
+};
 use crate::{Coupling, Key, Pair, State};
 use carom_solve::{Law, LinearSolve};
 use num_dual::{Dual, Dual2, Dual2_64, Dual64, DualNum, HyperDual, HyperDual64};
@@ -71,8 +74,8 @@ pub trait Functions: Send {
     fn outputs<D: Scalar>(&self, _t: D, _q: &[D], _out: &mut [D]) {}
 
     /// A function that is ≥ 0 where the law of this number counts; outside a contact is absent.
-    fn region(&self, _law: usize, _t: f64, _q: &[f64]) -> f64 {
-        f64::INFINITY
+    fn region<D: Scalar>(&self, _law: usize, _t: D, _q: &[D]) -> D {
+        D::from(f64::INFINITY)
     }
 
     /// The laws of the outputs; asked for once.
@@ -103,30 +106,30 @@ impl NamedLaw {
 }
 
 /// Positions and velocities as dual numbers of one kind.
-struct Point<D> {
-    q: Vec<D>,
-    v: Vec<D>,
+pub(super) struct Point<D> {
+    pub q: Vec<D>,
+    pub v: Vec<D>,
 }
 
 impl<D: Scalar> Point<D> {
-    fn new(n: usize) -> Self {
+    pub fn new(n: usize) -> Self {
         Point { q: vec![D::zero(); n], v: vec![D::zero(); n] }
     }
 }
 
 /// Buffers of (2) over the scalar `D`.
-struct Inertia<D> {
+pub(super) struct Inertia<D> {
     mixed: Point<HyperDual<D>>,
     first: Point<Dual<D>>,
 }
 
 impl<D: Scalar> Inertia<D> {
-    fn new(n: usize) -> Self {
+    pub fn new(n: usize) -> Self {
         Inertia { mixed: Point::new(n), first: Point::new(n) }
     }
 
     /// F of (2) at `(t, q, v)`.
-    fn force<F: Functions>(&mut self, functions: &F, t: D, at: &Point<D>, out: &mut [D]) {
+    pub fn force<F: Functions>(&mut self, functions: &F, t: D, at: &Point<D>, out: &mut [D]) {
         let (zero, one) = (D::zero(), D::one());
         out.fill(zero);
         functions.force(t, &at.q, &at.v, out);
@@ -210,6 +213,14 @@ impl<F: Functions> DualLagrangian<F> {
         self
     }
 
+    /// Exact derivatives of the model, for sensitivities.
+    pub fn tangent(&self) -> DualTangent<F>
+    where
+        F: Clone,
+    {
+        DualTangent::new(self.functions.clone(), self.initial.q.len())
+    }
+
     /// The functions that the model was made from.
     pub fn functions(&self) -> &F {
         &self.functions
@@ -228,12 +239,12 @@ impl<F: Functions> DualLagrangian<F> {
         self.functions.kinetic(HyperDual::new(self.initial.t, 0.0, 0.0, 0.0), &self.mass.q, &self.mass.v).eps1eps2
     }
 
-    /// (1) into the operator.
     /// The name of a coordinate, or its number.
     fn coordinate(&self, i: usize) -> Box<str> {
         self.labels.get(i).map_or_else(|| format!("q{i}").into(), |name| name.as_str().into())
     }
 
+    /// (1) into the operator.
     fn evaluate_mass(&mut self, q: &[f64]) {
         let n = q.len();
         self.place_mass(q);

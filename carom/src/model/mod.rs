@@ -5,6 +5,7 @@ use carom_solve::{Law, LinearSolve, Singular};
 
 mod dense;
 pub mod dual;
+mod dual_tangent;
 pub mod first_order;
 pub mod lagrangian;
 pub mod lcs;
@@ -15,6 +16,7 @@ pub mod tangent;
 
 pub use dense::DenseOperator;
 pub use dual::{DualLagrangian, Functions, NamedLaw, Scalar};
+pub use dual_tangent::DualTangent;
 pub use first_order::{FirstOrderSystem, Output};
 pub use lagrangian::{Contact, Lagrangian};
 pub use lcs::{Lcs, LcsError, Matrices, Source, TimedLaw};

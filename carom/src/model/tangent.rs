@@ -5,7 +5,9 @@
 //! ```
 //!
 //! p are named parameters. A tangent is an object of its own, with its own working memory: steppers and tangents of one model run side by
-//! side. Models from files have one (`Scene::tangent`), and so has [`Linear`](super::Linear); closures do not tell their derivatives.
+//! side. Models from files have one (`Scene::tangent`), and so have [`Linear`](super::Linear) and models over dual numbers
+//! ([`DualTangent`](super::DualTangent)); closures do not tell their derivatives, [`DifferenceTangent`](crate::sensitivity::DifferenceTangent) takes
+//! differences of them.
 
 use super::{Linear, Mechanical, ModelError};
 use carom_solve::Rows;

@@ -15,7 +15,7 @@
 //!     M(q(s))(v⁺ − v(s)) = Cᵀ P,   0 ≤ U⁺ + e min(U⁻, 0) ⊥ P ≥ 0   for all contacts that touch there, as one problem        (6)
 //! ```
 //!
-//! The next step has the full length again: the grid is not uniform. Variants:
+//! The next step has the full length again: the grid is not uniform. Impacts are events with the states before and after. Variants:
 //!
 //! - `consistent` (default): φ is the gap along the flight itself, φ(0) ≥ 0 > φ(h), so that a root always exists. Order 2. A gap that is
 //!   open at both ends but dips below zero between them is an impact too.
@@ -31,8 +31,8 @@
 //! | `P` (m) impulse [N s] | `φ` gap along the flight [m] | `U`, `Û` normal velocity [m/s] | `e` restitution [-] |
 
 use super::{
-    AnyModel, Claim, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError,
-    System, Variant, moreau_jean,
+    AnyModel, Claim, EventKind, Events, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo,
+    Step, StepError, System, Variant, moreau_jean,
 };
 use crate::model::Constancy;
 use crate::{Coupling, Key, Mechanical, State};
@@ -165,6 +165,8 @@ pub struct Work {
     b: Vec<f64>,
     problem: ProblemWork,
     z: Reaction,
+    events: Events,               // impacts of the step
+    struck: State,                // state before an impact
     rest: Box<moreau_jean::Work>, // for a step with too many impacts
     log: Option<Box<log::Log>>,   // what the step was made of, where its derivative is asked for
 }
@@ -194,7 +196,11 @@ impl Scheme for CorrectedPaoli {
             input.push_row_of(&all.rows, row);
         }
         let (laws, rows) = (all.pairs.len(), all.drift.len());
+        let mut events = Events::new();
+        events.reserve(laws + 1, &initial);
         Ok(Work {
+            events,
+            struck: initial.clone(),
             members: Vec::with_capacity(laws),
             paths: Vec::with_capacity(laws),
             laws: Vec::with_capacity(laws),
@@ -300,6 +306,10 @@ impl Scheme for CorrectedPaoli {
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
         &work.reactions
     }
+
+    fn events<'w>(&self, work: &'w Work) -> &'w Events {
+        &work.events
+    }
 }
 
 /// What a flight runs into.
@@ -321,6 +331,7 @@ impl CorrectedPaoli {
         } else {
             model.couple(from.t, &from.q, coupling)?;
         }
+        w.events.clear();
         w.reactions.start(&from.v);
         w.reactions.work.clear();
         w.reactions.work.resize(w.reactions.before.len(), 0.0);
@@ -415,6 +426,7 @@ impl CorrectedPaoli {
     ) -> Result<(), StepError> {
         let scheme = MoreauJean::default();
         w.log_hand_over();
+        w.events.push(EventKind::HandOver, None, &w.state, &w.state);
         w.factored = None;
         scheme.invalidate(&mut w.rest);
         let again = System { model: &mut *system.model, solver: &mut *system.solver };

@@ -9,13 +9,14 @@
 //!
 //! [`step`] is the same for steps of capturing schemes: the derivative of their discrete map.
 
+mod difference;
 mod field;
 mod jump;
 mod magnus;
 mod saltation;
 pub mod step;
 
-use crate::model::Tangent;
+use crate::model::{Along, CouplingTangent, Tangent};
 use crate::scheme::{BindError, Bound, EventDriven, SchemeError, StepError, Stepper};
 use crate::{Key, Mechanical, ModelError, State};
 use carom_solve::Solver;
@@ -23,6 +24,7 @@ use field::Field;
 use magnus::Magnus;
 use saltation::Saltation;
 
+pub use difference::DifferenceTangent;
 pub use saltation::GRAZING;
 pub use step::StepSensitivity;
 
@@ -141,6 +143,16 @@ impl Passage {
     }
 }
 
+/// A gap with its derivatives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gap {
+    pub value: f64,
+    /// By time.
+    pub rate: f64,
+    /// By positions, velocities (zeros) and parameters.
+    pub slope: Vec<f64>,
+}
+
 /// A motion with perturbations.
 pub struct Sensitivity {
     stepper: Bound<EventDriven>,
@@ -155,6 +167,10 @@ pub struct Sensitivity {
     pending: f64,      // time of a constant A that the columns have not seen yet [s]
     /// Steps of the scheme so far.
     pub steps: u64,
+    /// Longest step while contacts are closed [s]. A mass at rest asks for no short steps, but what sets it free may come and go within a
+    /// long one.
+    pub longest_closed: f64,
+    is_new: bool, // whether the phase is not known yet
     sample: State,
 }
 
@@ -184,6 +200,8 @@ impl Sensitivity {
             matrix: vec![0.0; size * size],
             pending: 0.0,
             steps: 0,
+            longest_closed: f64::INFINITY,
+            is_new: true,
             sample,
         };
         new.reset();
@@ -212,6 +230,7 @@ impl Sensitivity {
     /// Starts again from a state; the frame stays.
     pub fn restart(&mut self, state: &State) {
         self.stepper.restart(state);
+        self.is_new = true;
         self.pending = 0.0;
     }
 
@@ -260,6 +279,27 @@ impl Sensitivity {
         Ok(contacts.map(entry).collect())
     }
 
+    /// The gap of a contact at a state, with its derivatives by time and by (q, v, p); `None` where the contact is not there.
+    pub fn gap(&mut self, at: &State, contact: Key) -> Result<Option<Gap>, SensitivityError> {
+        let Field { acceleration, model, tangent, n, parameters, .. } = &mut self.field;
+        acceleration.couple(&mut **model, at.t, &at.q)?;
+        let coupling = &acceleration.coupling;
+        let Some(i) = coupling.find(contact, contact.0 as usize) else { return Ok(None) };
+        let row = coupling.offset[i];
+        let mut slope = vec![0.0; 2 * *n + *parameters];
+        coupling.rows.add_row(row, 1.0, &mut slope[..*n]);
+        let (value, rate) = (coupling.pairs[i].gap, coupling.drift[row]);
+        let (zeros, mut unit) = (vec![0.0; *n], vec![0.0; *parameters]);
+        let mut change = CouplingTangent::default();
+        for k in 0..*parameters {
+            unit.fill(0.0);
+            unit[k] = 1.0;
+            tangent.coupling((at.t, &at.q, &at.v), Along { t: 0.0, q: &zeros, v: &zeros, p: &unit }, &mut change)?;
+            slope[2 * *n + k] = change.gap[i];
+        }
+        Ok(Some(Gap { value, rate, slope }))
+    }
+
     /// The columns lose what the contacts that are closed now do not allow: gaps and velocities along them cannot differ.
     pub fn conform(&mut self) -> Result<(), SensitivityError> {
         let (_, ended) = self.stepper.work().phases();
@@ -268,20 +308,37 @@ impl Sensitivity {
 
     /// Carries the motion and the frame to the time `until`.
     pub fn advance(&mut self, until: f64) -> Result<(), SensitivityError> {
+        self.advance_while(until, &mut |_, _| true).map(|_| ())
+    }
+
+    /// As [`advance`](Self::advance), but after each step, which ends at an event where there is one, `go_on` is asked whether to go on.
+    /// Returns whether `until` was reached.
+    pub fn advance_while(
+        &mut self,
+        until: f64,
+        go_on: &mut dyn FnMut(&State, &Passage) -> bool,
+    ) -> Result<bool, SensitivityError> {
         for _ in 0..STEPS {
             let t = self.stepper.from().t;
             let left = until - t;
             if left <= 1e-13 * until.abs().max(1.0) {
                 self.flush();
-                return Ok(());
+                return Ok(true);
             }
             self.steps += 1;
-            let step = self.stepper.attempt(left).map_err(|source| SensitivityError::Step { t, source })?;
+            let closed = self.is_new || !self.stepper.work().phases().1.is_free();
+            let h = if closed { left.min(self.longest_closed) } else { left };
+            self.is_new = false;
+            let step = self.stepper.attempt(h).map_err(|source| SensitivityError::Step { t, source })?;
             if step.advanced == left {
                 self.stepper.stamp(until);
             }
             self.carry(t, step.advanced)?;
             self.stepper.accept();
+            if !go_on(self.stepper.from(), &self.passage) {
+                self.flush();
+                return Ok(false);
+            }
         }
         Err(SensitivityError::Stalled { t: self.stepper.from().t, steps: STEPS })
     }

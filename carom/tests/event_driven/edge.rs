@@ -36,10 +36,10 @@ impl Functions for Ground {
             out[1] = q[0] - q[1] * self.slope - q[1] * q[1] * self.curvature;
         }
     }
-    fn region(&self, law: usize, _t: f64, q: &[f64]) -> f64 {
+    fn region<D: Scalar>(&self, law: usize, _t: D, q: &[D]) -> D {
         match law {
             0 if self.ends => -q[1],
-            0 => f64::INFINITY,
+            0 => D::from(f64::INFINITY),
             _ => q[1],
         }
     }

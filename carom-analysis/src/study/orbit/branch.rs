@@ -1,17 +1,18 @@
 //! Orbits over a parameter: branches with the points where they change.
 //!
 //! ```text
-//!     G = 0 and τ·(z − z₀ − Δs τ) = 0,   z = (x, p),   τ the direction of the branch                                    (1)
-//!     flip det(DP + 1) = 0,   fold det(DP − 1) = 0,   Neimark-Sacker |μ| = 1 of a complex pair                          (2)
+//!     G = 0 and τ·(z − z₀ − Δs τ) = 0,   z = (y, p),   τ the direction of the branch                                    (1)
+//!     flip det(DP + 1) = 0,   fold det(DP − 1) = 0,   Neimark-Sacker Π (μᵢμⱼ − 1) = 0 with a complex pair               (2)
 //!     grazing: an impact whose speed goes to zero, or a gap whose least value does                                      (3)
 //! ```
 //!
-//! Pseudo-arclength (1) passes folds. Zeros of (2) between two points are located on the branch itself. Near (3) the speed of an impact goes
-//! like a root of the distance, and derivatives become infinite: the branch ends, and the place is where the square of the speed, or the
-//! gap, vanishes by extrapolation.
+//! Pseudo-arclength (1) passes folds. Where det(DP − 1) vanishes and the branch does not turn, another one crosses it. Zeros of (2)
+//! between two points are located on the branch itself. Near (3) derivatives become infinite: the branch ends, and the place is where the
+//! speed or the gap vanishes by extrapolation, with the parameter as a parabola of them (speeds may go like a root of the distance).
 
 use super::super::{Stop, StudyError};
-use super::{Case, Image, MakeCase, Options, Orbit, find, finish, image};
+use super::section::Image;
+use super::{Case, MakeCase, Options, Orbit, Period, Section, find, finish};
 use carom::State;
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
@@ -28,6 +29,8 @@ pub struct Special {
 pub enum Kind {
     PeriodDoubling,
     Fold,
+    /// Another branch crosses.
+    BranchPoint,
     NeimarkSacker,
     Grazing,
 }
@@ -37,6 +40,7 @@ impl Kind {
         match self {
             Kind::PeriodDoubling => "period doubling",
             Kind::Fold => "fold",
+            Kind::BranchPoint => "branch point",
             Kind::NeimarkSacker => "Neimark-Sacker",
             Kind::Grazing => "grazing",
         }
@@ -58,14 +62,18 @@ const HALVINGS: i32 = 12;
 /// Steps in the location of a special point.
 const LOCATE: u32 = 60;
 
-/// Slowest impact below which a branch that ends has come to grazing, as a part of the fastest one.
+/// Most times that the section moves along a branch, and how near an impact comes to it before, as a part of the period.
+const MOVES: u32 = 50;
+const NEAR: f64 = 0.02;
+
+/// Slowest impact below which a branch that ends has come to grazing, as a part of the fastest one on it.
 const SLOW: f64 = 0.2;
 
 /// A point of a branch with its direction.
-struct Place {
-    z: DVector<f64>,
-    orbit: Orbit,
-    tangent: DVector<f64>,
+pub(super) struct Place {
+    pub z: DVector<f64>,
+    pub orbit: Orbit,
+    pub tangent: DVector<f64>,
 }
 
 /// The unit vector of the parameter.
@@ -73,10 +81,25 @@ fn along_parameter(size: usize) -> DVector<f64> {
     DVector::from_fn(size, |i, _| if i + 1 == size { 1.0 } else { 0.0 })
 }
 
-/// A branch over the values of a parameter, from an orbit at the first of them; `start` is the time of the section.
+/// Whether the pair of multipliers whose product is nearest to 1 is complex.
+fn is_on_circle(orbit: &Orbit) -> bool {
+    let mut nearest = (f64::INFINITY, false);
+    for (i, a) in orbit.multipliers.iter().enumerate() {
+        for b in &orbit.multipliers[i + 1..] {
+            let miss = (a.0 * b.0 - a.1 * b.1 - 1.0).hypot(a.0 * b.1 + a.1 * b.0);
+            if miss < nearest.0 {
+                nearest = (miss, a.1 != 0.0);
+            }
+        }
+    }
+    nearest.1
+}
+
+/// A branch over the values of a parameter, from an orbit at the first of them.
 pub struct Follow<'a> {
     pub make: &'a MakeCase<'a>,
     pub options: Options,
+    /// Time of the section, where it is no unknown. A phase to which an impact comes is left for another one.
     pub start: f64,
     /// First and last value, and how many steps lie between them.
     pub range: (f64, f64, usize),
@@ -90,7 +113,15 @@ impl Follow<'_> {
             let range = format!("{first}:{last}:{steps}");
             return Err(StudyError::option("the range of the parameter", range, "it is empty"));
         }
-        let mut place = self.first(guess)?;
+        let place = self.first(guess)?;
+        self.walk(place, stop, tick)
+    }
+
+    /// Follows a branch from a place on it, along its direction, until the parameter leaves the range.
+    pub(super) fn walk(&self, mut place: Place, stop: &Stop<'_>, tick: &dyn Fn()) -> Result<Branch, StudyError> {
+        let (first, last, steps) = self.range;
+        // the section may move on the way
+        let (mut here, mut moves) = (Follow { ..*self }, 0);
         let mut branch = Branch { orbits: vec![place.orbit.clone()], ..Branch::default() };
         // length of one step in the parameter, and of the step now
         let (size, whole) = (place.z.len(), (last - first).abs() / steps as f64);
@@ -100,20 +131,28 @@ impl Follow<'_> {
                 return Err(StudyError::Interrupted);
             }
             let unit = place.tangent[size - 1].abs().max(0.05);
-            let next = self.step(&place, length / unit).ok().filter(|next| self.is_near(&place, next));
+            let next = here.step(&place, length / unit).ok().filter(|next| here.is_near(&place, next));
             let Some(mut next) = next else {
                 length *= 0.5;
-                if length < whole * 0.5f64.powi(HALVINGS) {
-                    branch.ended = Some(self.end_of(&mut branch, &place));
+                if length >= whole * 0.5f64.powi(HALVINGS) {
+                    continue;
+                }
+                if moves < MOVES
+                    && let Some((start, moved)) = here.move_section(&place)
+                {
+                    (here.start, place, length) = (start, moved, whole);
+                    moves += 1;
+                } else {
+                    branch.ended = Some(here.end_of(&mut branch, &place));
                     return Ok(branch);
                 }
                 continue;
             };
             let along = (next.z[size - 1] - first) / (last - first);
             if along >= 1.0 {
-                next = self.at_end(&place, next);
+                next = here.at_end(&place, next);
             }
-            self.look(&place, &next, &mut branch.specials);
+            here.look(&place, &next, &mut branch.specials);
             length = (2.0 * length).min(whole);
             place = next;
             branch.orbits.push(place.orbit.clone());
@@ -130,13 +169,51 @@ impl Follow<'_> {
         Ok(branch)
     }
 
+    /// The same orbit from a phase far from impacts, where one of them has come to the phase of the section: states jump there.
+    fn move_section(&self, place: &Place) -> Option<(f64, Place)> {
+        let mut case = (self.make)(place.orbit.parameter).ok()?;
+        let (orbit, n) = (&place.orbit, case.motion.dimensions().0);
+        let mut times: Vec<f64> = orbit.impacts.iter().map(|impact| impact.0.rem_euclid(orbit.period)).collect();
+        times.sort_by(f64::total_cmp);
+        let (first, last) = (*times.first()?, *times.last()?);
+        let near = first.min(orbit.period - last) < NEAR * orbit.period;
+        if !near || !matches!(case.section, Section::Strobe) {
+            return None;
+        }
+        times.push(first + orbit.period);
+        let widest = times.windows(2).max_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0])))?;
+        let start = self.start + (0.5 * (widest[0] + widest[1])).rem_euclid(orbit.period);
+        case.motion.set_columns(0);
+        case.motion.restart(&State::new(orbit.start, &orbit.state[..n], &orbit.state[n..]));
+        case.motion.advance(start).ok()?;
+        let guess = case.motion.state().clone();
+        let orbit = find(&mut case, orbit.parameter, &guess, &self.options).ok()?;
+        let moved = Follow { start, ..*self };
+        let z = moved.place(&case, &orbit);
+        let direction = along_parameter(z.len()) * place.tangent[z.len() - 1].signum();
+        let tangent = moved.tangent(&z, &direction).ok()?;
+        Some((start, Place { z, orbit, tangent }))
+    }
+
     /// The orbit at the first value, and the direction towards the last.
     fn first(&self, guess: &State) -> Result<Place, StudyError> {
         let (first, last, _) = self.range;
-        let orbit = find(&mut (self.make)(first)?, first, guess, &self.options)?;
-        let z = DVector::from_iterator(orbit.state.len() + 1, orbit.state.iter().copied().chain([first]));
+        let mut case = (self.make)(first)?;
+        let orbit = find(&mut case, first, guess, &self.options)?;
+        let z = self.place(&case, &orbit);
         let tangent = self.tangent(&z, &(along_parameter(z.len()) * (last - first).signum()))?;
         Ok(Place { z, orbit, tangent })
+    }
+
+    /// z of an orbit.
+    pub(super) fn place(&self, case: &Case, orbit: &Orbit) -> DVector<f64> {
+        let extra = match (&case.section, case.period) {
+            (Section::Strobe, _) => None,
+            (_, Period::Forced(..)) => Some(orbit.start),
+            (_, Period::Free(_)) => Some(orbit.period),
+        };
+        let entries: Vec<f64> = orbit.state.iter().copied().chain(extra).chain([orbit.parameter]).collect();
+        DVector::from_vec(entries)
     }
 
     /// The point at the last value instead of one beyond it.
@@ -152,7 +229,7 @@ impl Follow<'_> {
     }
 
     /// Unit direction of the branch at z, along `last`.
-    fn tangent(&self, z: &DVector<f64>, last: &DVector<f64>) -> Result<DVector<f64>, StudyError> {
+    pub(super) fn tangent(&self, z: &DVector<f64>, last: &DVector<f64>) -> Result<DVector<f64>, StudyError> {
         let size = z.len();
         let (matrix, _) = self.system(z, last)?;
         let mut rhs = DVector::zeros(size);
@@ -164,47 +241,47 @@ impl Follow<'_> {
 
     /// The matrix of (1) at z with the direction in its last row, and G.
     fn system(&self, z: &DVector<f64>, direction: &DVector<f64>) -> Result<(DMatrix<f64>, DVector<f64>), StudyError> {
-        let (matrix, g, ..) = self.full_system(z, direction)?;
+        let (matrix, g, ..) = self.full_system(&mut z.clone(), direction)?;
         Ok((matrix, g))
     }
 
+    /// The same with what it was made from; z moves to the section next to it.
     fn full_system(
         &self,
-        z: &DVector<f64>,
+        z: &mut DVector<f64>,
         direction: &DVector<f64>,
     ) -> Result<(DMatrix<f64>, DVector<f64>, Case, Image), StudyError> {
         let size = z.len();
         let mut case = (self.make)(z[size - 1])?;
-        let x = z.rows(0, size - 1).into_owned();
-        let at = image(&mut case, self.start, &x, self.options.multiple)?;
+        let mut y = z.rows(0, size - 1).into_owned();
+        case.settle(&mut y, self.start, &self.options)?;
+        z.rows_mut(0, size - 1).copy_from(&y);
+        let at = case.image(&y, self.start, &self.options)?;
         let mut matrix = DMatrix::zeros(size, size);
-        for i in 0..size - 1 {
-            for j in 0..size - 1 {
-                matrix[(i, j)] = at.dx[(i, j)] - if i == j { 1.0 } else { 0.0 };
-            }
-            matrix[(i, size - 1)] = at.dp[i];
-        }
-        for j in 0..size {
-            matrix[(size - 1, j)] = direction[j];
-        }
-        let g = &at.x - &x;
+        matrix.view_mut((0, 0), (size - 1, size - 1)).copy_from(&at.matrix());
+        matrix.view_mut((0, size - 1), (size - 1, 1)).copy_from(&at.by_parameter());
+        matrix.view_mut((size - 1, 0), (1, size)).copy_from(&direction.transpose());
+        let g = at.residual();
         Ok((matrix, g, case, at))
     }
 
     /// Newton's method on (1) from a guess, in the plane across `direction`.
-    fn correct(&self, guess: &DVector<f64>, direction: &DVector<f64>) -> Result<(DVector<f64>, Orbit), StudyError> {
+    pub(super) fn correct(
+        &self,
+        guess: &DVector<f64>,
+        direction: &DVector<f64>,
+    ) -> Result<(DVector<f64>, Orbit), StudyError> {
         let size = guess.len();
         let mut z = guess.clone();
         let mut least = f64::INFINITY;
         for _ in 0..self.options.iterations {
-            let (matrix, g, mut case, at) = self.full_system(&z, direction)?;
+            let (matrix, g, mut case, at) = self.full_system(&mut z, direction)?;
             let residual = g.norm();
             let settled = residual <= self.options.tolerance * (1.0 + z.norm());
             // rounding may keep a good point from the tolerance
             let stuck = residual >= 0.5 * least && residual <= 1e3 * self.options.tolerance * (1.0 + z.norm());
             if settled || stuck {
-                let x = z.rows(0, size - 1).into_owned();
-                let orbit = finish(&mut case, (z[size - 1], self.start), x, at, &self.options)?;
+                let orbit = finish(&mut case, z[size - 1], at)?;
                 return Ok((z, orbit));
             }
             if residual > 10.0 * least && residual > 1e-3 {
@@ -237,9 +314,15 @@ impl Follow<'_> {
     fn look(&self, a: &Place, b: &Place, specials: &mut Vec<Special>) {
         for (k, kind) in [Kind::PeriodDoubling, Kind::Fold, Kind::NeimarkSacker].into_iter().enumerate() {
             let (fa, fb) = (a.orbit.tests[k], b.orbit.tests[k]);
-            // without a complex pair the third is no number, and has no sign
-            let changes = fa * fb < 0.0;
-            if changes && let Some(orbit) = self.locate(a, b, |orbit| orbit.tests[k]) {
+            if fa * fb >= 0.0 {
+                continue;
+            }
+            let Some(orbit) = self.locate(a, b, |orbit| orbit.tests[k]) else { continue };
+            let last = a.z.len() - 1;
+            let turns = a.tangent[last] * b.tangent[last] < 0.0;
+            let kind = if kind == Kind::Fold && !turns { Kind::BranchPoint } else { kind };
+            // two real multipliers with the product 1 change nothing
+            if kind != Kind::NeimarkSacker || is_on_circle(&orbit) {
                 specials.push(Special { kind, orbit });
             }
         }
@@ -281,28 +364,30 @@ impl Follow<'_> {
 
     /// Why the branch cannot go on; a grazing point is noted.
     fn end_of(&self, branch: &mut Branch, last: &Place) -> String {
-        let fastest = last.orbit.impacts.iter().fold(0.0f64, |m, i| m.max(i.2.abs()));
+        let fastest = branch.orbits.iter().flat_map(|o| &o.impacts).fold(0.0f64, |m, impact| m.max(impact.2.abs()));
         let size = last.orbit.clearance.min(last.orbit.slowest);
-        let square = |o: &Orbit| o.slowest * o.slowest;
-        let before = branch.orbits.iter().rev().find(|o| (o.parameter - last.orbit.parameter).abs() > 0.0);
-        if let Some(before) = before {
-            let by_speed =
-                last.orbit.slowest <= SLOW * fastest.max(f64::MIN_POSITIVE) && square(before) > square(&last.orbit);
-            let by_gap = last.orbit.clearance.is_finite() && before.clearance > last.orbit.clearance;
-            let extrapolated = |f: &dyn Fn(&Orbit) -> f64| {
-                let (x, y) = (f(before), f(&last.orbit));
-                last.orbit.parameter + (last.orbit.parameter - before.parameter) * y / (x - y)
-            };
-            let place = match (by_speed, by_gap) {
-                (true, _) => Some(extrapolated(&square)),
-                (false, true) => Some(extrapolated(&|o: &Orbit| o.clearance)),
-                (false, false) => None,
-            };
-            if let Some(parameter) = place.filter(|p| p.is_finite()) {
-                branch.specials.push(Special { kind: Kind::Grazing, orbit: Orbit { parameter, ..last.orbit.clone() } });
-                return format!("the branch ends in grazing at about {parameter}");
-            }
+        let by_speed = last.orbit.slowest <= SLOW * fastest;
+        // along the branch the parameter is a smooth function of what vanishes
+        let place = vanishing(&branch.orbits, |o| o.slowest).filter(|_| by_speed);
+        let place = place.or_else(|| vanishing(&branch.orbits, |o| o.clearance));
+        if let Some(parameter) = place {
+            branch.specials.push(Special { kind: Kind::Grazing, orbit: Orbit { parameter, ..last.orbit.clone() } });
+            return format!("the branch ends in grazing at about {parameter}");
         }
         format!("no orbit was found beyond {}, the nearest impact or gap is {size:.3e} away", last.orbit.parameter)
     }
+}
+
+/// The parameter at which a quantity of the last three orbits is zero, if it falls: p as a parabola of it.
+fn vanishing(orbits: &[Orbit], quantity: impl Fn(&Orbit) -> f64) -> Option<f64> {
+    let [.., a, b, c] = orbits else { return None };
+    let [x, y, z] = [a, b, c].map(&quantity);
+    if !(x > y && y > z && z >= 0.0 && x.is_finite()) {
+        return None;
+    }
+    let weight = |own: f64, one: f64, other: f64| one * other / ((own - one) * (own - other));
+    let parameter = a.parameter * weight(x, y, z) + b.parameter * weight(y, x, z) + c.parameter * weight(z, x, y);
+    // far away it is no place of this branch
+    let reach = 10.0 * (c.parameter - a.parameter).abs();
+    (parameter.is_finite() && (parameter - c.parameter).abs() <= reach).then_some(parameter)
 }

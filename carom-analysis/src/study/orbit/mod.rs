@@ -1,30 +1,27 @@
 //! Periodic orbits through impacts, their multipliers, and how both change with a parameter [mueller1995, leine2004].
 //!
 //! ```text
-//!     G(x, p) = P(x, p) − x = 0,   P the state after k periods T(p)                                                     (1)
-//!     Newton:  (DP − 1) dx = −G,   multipliers: eigenvalues of DP                                                       (2)
-//!     G_p = P_p + k T'(p) f(x⁺)                                                                                         (3)
+//!     G(y, p) = 0:  a state comes back to itself after a round; Newton's method  G_y dy = −G                            (1)
+//!     multipliers: eigenvalues of the derivative of the return map                                                      (2)
 //! ```
 //!
-//! DP and P_p come from the variational flow and saltation matrices. `branch.rs` follows orbits over a parameter.
+//! `section.rs` has the kinds of rounds: over periods of a forcing, from an impact to one of the next, or of a free length where there is no
+//! forcing. Derivatives come from the variational flow and saltation matrices. `branch.rs` follows orbits over a parameter, `switch.rs` goes
+//! over to the orbits of twice the period.
 
 mod branch;
+mod section;
+mod switch;
 
 pub use branch::{Branch, Follow, Kind, Special};
+pub use section::{Case, Period, Section, ZeroFunction};
 
 use super::StudyError;
 use carom::sensitivity::{Sensitivity, Strike};
 use carom::{Key, State};
 use nalgebra::{DMatrix, DVector};
+use section::Image;
 use serde::Serialize;
-
-/// A motion with the period of its forcing, for one value of a parameter.
-pub struct Case {
-    /// Differentiates by the parameter where there is one.
-    pub motion: Sensitivity,
-    /// T and dT/dp [s].
-    pub period: (f64, f64),
-}
 
 /// Makes the motion for a value of the parameter.
 pub type MakeCase<'a> = dyn Fn(f64) -> Result<Case, StudyError> + 'a;
@@ -32,8 +29,10 @@ pub type MakeCase<'a> = dyn Fn(f64) -> Result<Case, StudyError> + 'a;
 /// What to look for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// k: periods of the forcing in one of the orbit.
+    /// Periods of the forcing in one of the orbit; without forcing, meetings with the section.
     pub multiple: usize,
+    /// Impacts of the contact in a round, where it makes the section; [`Case::approach`] counts them.
+    pub returns: usize,
     /// Largest |G| of an orbit.
     pub tolerance: f64,
     /// Most steps of Newton's method.
@@ -41,9 +40,14 @@ pub struct Options {
 }
 
 impl Options {
+    /// One round of so many periods to 1e-11.
+    pub fn new(multiple: usize) -> Options {
+        Options { multiple, returns: multiple, tolerance: 1e-11, iterations: 40 }
+    }
+
     /// Refuses what makes no sense.
     pub fn check(&self) -> Result<(), StudyError> {
-        if self.multiple == 0 {
+        if self.multiple == 0 || self.returns == 0 {
             return Err(StudyError::option("the number of periods", 0, "at least one is needed"));
         }
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
@@ -98,7 +102,9 @@ impl Stability {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Orbit {
     pub parameter: f64,
-    /// Positions and velocities at the section.
+    /// Time at the section [s].
+    pub start: f64,
+    /// Positions and velocities there.
     pub state: Vec<f64>,
     /// Length of the orbit [s].
     pub period: f64,
@@ -115,7 +121,7 @@ pub struct Orbit {
     pub clearance: f64,
     /// How often a contact comes to rest: perturbations vanish there, and multipliers are zero.
     pub rests: u64,
-    /// det(DP + 1), det(DP − 1), and |μ|² − 1 of the largest complex pair.
+    /// det(DP + 1), det(DP − 1), and Π (μᵢμⱼ − 1) over pairs.
     #[serde(skip)]
     tests: [f64; 3],
 }
@@ -123,61 +129,26 @@ pub struct Orbit {
 /// Samples of an orbit in which gaps are looked at.
 const SAMPLES: usize = 400;
 
-/// P and its derivatives at a state.
-struct Image {
-    x: DVector<f64>,
-    dx: DMatrix<f64>,
-    dp: DVector<f64>,
-}
-
-/// P(x), DP and P_p of (1)-(3).
-fn image(case: &mut Case, start: f64, x: &DVector<f64>, multiple: usize) -> Result<Image, StudyError> {
-    let motion = &mut case.motion;
-    let (n, parameters) = motion.dimensions();
-    let length = multiple as f64 * case.period.0;
-    motion.restart(&State::new(start, &x.as_slice()[..n], &x.as_slice()[n..]));
-    motion.reset();
-    motion.passage.clear();
-    motion.advance(start + length)?;
-    let end = motion.state().clone();
-    let columns: Vec<&[f64]> = motion.columns().collect();
-    let dx = DMatrix::from_fn(2 * n, 2 * n, |i, j| columns[j][i]);
-    let mut dp = DVector::zeros(2 * n);
-    if parameters > 0 {
-        dp.copy_from_slice(&columns[2 * n][..2 * n]);
-        let mut rate = vec![0.0; n];
-        motion.rate(&mut rate)?;
-        let stretch = multiple as f64 * case.period.1;
-        for (i, f) in end.v.iter().chain(&rate).enumerate() {
-            dp[i] += stretch * f;
-        }
-    }
-    let x = DVector::from_iterator(2 * n, end.q.iter().chain(&end.v).copied());
-    if !(x.iter().chain(dx.iter()).chain(dp.iter()).all(|x| x.is_finite())) {
-        return Err(StudyError::Build("the derivative of the motion is not finite: an impact grazes".into()));
-    }
-    Ok(Image { x, dx, dp })
-}
-
-/// Newton's method (2) from a guess.
+/// Newton's method (1) from a guess at the section.
 pub fn find(case: &mut Case, parameter: f64, guess: &State, options: &Options) -> Result<Orbit, StudyError> {
     options.check()?;
-    let n = guess.q.len();
-    let mut x = DVector::from_iterator(2 * n, guess.q.iter().chain(&guess.v).copied());
-    let mut at = image(case, guess.t, &x, options.multiple)?;
-    let mut residual = (&at.x - &x).norm();
+    case.check()?;
+    let mut y = case.unknowns(guess);
+    case.settle(&mut y, guess.t, options)?;
+    let mut at = case.image(&y, guess.t, options)?;
+    let mut residual = at.residual().norm();
     for _ in 0..options.iterations {
-        if residual <= options.tolerance * (1.0 + x.norm()) {
-            return finish(case, (parameter, guess.t), x, at, options);
+        if residual <= options.tolerance * (1.0 + y.norm()) {
+            return finish(case, parameter, at).and_then(|orbit| repeats(case, orbit, options));
         }
-        let matrix = &at.dx - DMatrix::identity(2 * n, 2 * n);
-        let step = matrix.lu().solve(&(&x - &at.x)).ok_or(StudyError::NoOrbit { residual })?;
+        let step = at.matrix().lu().solve(&-at.residual()).ok_or(StudyError::NoOrbit { residual })?;
         // shorter steps where the whole one leads away
         let mut factor = 1.0;
         let accepted = loop {
-            let trial = &x + factor * &step;
-            if let Ok(next) = image(case, guess.t, &trial, options.multiple) {
-                let there = (&next.x - &trial).norm();
+            let mut trial = &y + factor * &step;
+            case.settle(&mut trial, guess.t, options)?;
+            if let Ok(next) = case.image(&trial, guess.t, options) {
+                let there = next.residual().norm();
                 if there < residual * (1.0 - 1e-4 * factor) || there <= options.tolerance {
                     break Some((trial, next, there));
                 }
@@ -188,38 +159,46 @@ pub fn find(case: &mut Case, parameter: f64, guess: &State, options: &Options) -
             }
         };
         let Some((trial, next, there)) = accepted else { break };
-        (x, at, residual) = (trial, next, there);
+        (y, at, residual) = (trial, next, there);
     }
-    if residual <= 1e3 * options.tolerance * (1.0 + x.norm()) {
-        return finish(case, (parameter, guess.t), x, at, options);
+    if residual <= 1e3 * options.tolerance * (1.0 + y.norm()) {
+        return finish(case, parameter, at).and_then(|orbit| repeats(case, orbit, options));
     }
     Err(StudyError::NoOrbit { residual })
 }
 
+/// Refuses an orbit of a free period that does not come back a second time: forces depend on time.
+fn repeats(case: &mut Case, orbit: Orbit, options: &Options) -> Result<Orbit, StudyError> {
+    if matches!(case.period, Period::Forced(..)) {
+        return Ok(orbit);
+    }
+    let again = DVector::from_iterator(orbit.state.len() + 1, orbit.state.iter().copied().chain([orbit.period]));
+    let at = case.image(&again, orbit.start + orbit.period, options)?;
+    let (residual, growth) = (at.residual().norm(), at.flow.norm());
+    if residual <= 1e4 * options.tolerance * (1.0 + again.norm()) * (1.0 + growth) {
+        return Ok(orbit);
+    }
+    Err(StudyError::NotAutonomous { period: orbit.period, residual })
+}
+
 /// All that is told of an orbit.
-fn finish(
-    case: &mut Case,
-    (parameter, start): (f64, f64),
-    x: DVector<f64>,
-    at: Image,
-    options: &Options,
-) -> Result<Orbit, StudyError> {
-    let n = x.len() / 2;
-    let residual = (&at.x - &x).norm();
-    let mut multipliers: Vec<(f64, f64)> = at.dx.complex_eigenvalues().iter().map(|z| (z.re, z.im)).collect();
+fn finish(case: &mut Case, parameter: f64, at: Image) -> Result<Orbit, StudyError> {
+    let n = at.from.len() / 2;
+    let residual = at.residual().norm();
+    let returns = at.returns()?;
+    let one = DMatrix::identity(returns.nrows(), returns.nrows());
+    let mut multipliers: Vec<(f64, f64)> = returns.complex_eigenvalues().iter().map(|z| (z.re, z.im)).collect();
     multipliers.sort_by(|a, b| b.0.hypot(b.1).total_cmp(&a.0.hypot(a.1)).then(b.1.total_cmp(&a.1)));
-    let one = DMatrix::identity(2 * n, 2 * n);
-    let pair = multipliers.iter().filter(|z| z.1 != 0.0).map(|z| z.0 * z.0 + z.1 * z.1 - 1.0);
-    let tests = [(&at.dx + &one).determinant(), (&at.dx - &one).determinant(), pair.fold(f64::NAN, f64::max)];
-    let length = options.multiple as f64 * case.period.0;
+    let tests = [(&returns + &one).determinant(), (&returns - &one).determinant(), neutral(&multipliers)];
     let passage = case.motion.passage.clone();
-    let impacts = passage.strikes.iter().map(|s: &Strike| (s.t - start, s.contact.0, s.before)).collect();
-    let state = State::new(start, &x.as_slice()[..n], &x.as_slice()[n..]);
-    let clearance = clearance(&mut case.motion, &state, length)?;
+    let impacts = passage.strikes.iter().map(|s: &Strike| (s.t - at.start, s.contact.0, s.before)).collect();
+    let state = State::new(at.start, &at.from.as_slice()[..n], &at.from.as_slice()[n..]);
+    let clearance = clearance(case, &state, at.length)?;
     Ok(Orbit {
         parameter,
-        state: x.as_slice().to_vec(),
-        period: length,
+        start: at.start,
+        state: at.from.as_slice().to_vec(),
+        period: at.length,
         residual,
         stability: Stability::of(&multipliers),
         multipliers,
@@ -231,8 +210,21 @@ fn finish(
     })
 }
 
+/// Π (μᵢμⱼ − 1) over pairs of multipliers: smooth along a branch, and zero where a complex pair is on the unit circle.
+fn neutral(multipliers: &[(f64, f64)]) -> f64 {
+    let mut product = (1.0, 0.0);
+    for (i, a) in multipliers.iter().enumerate() {
+        for b in &multipliers[i + 1..] {
+            let z = (a.0 * b.0 - a.1 * b.1 - 1.0, a.0 * b.1 + a.1 * b.0);
+            product = (product.0 * z.0 - product.1 * z.1, product.0 * z.1 + product.1 * z.0);
+        }
+    }
+    product.0
+}
+
 /// Least gap over an orbit apart from impacts: the lowest points between them, on cubics through samples.
-fn clearance(motion: &mut Sensitivity, state: &State, length: f64) -> Result<f64, StudyError> {
+fn clearance(case: &mut Case, state: &State, length: f64) -> Result<f64, StudyError> {
+    let motion: &mut Sensitivity = &mut case.motion;
     motion.set_columns(0);
     motion.restart(state);
     let h = length / SAMPLES as f64;

@@ -4,7 +4,7 @@ use super::flight::{is_contact, solve};
 use super::{CorrectedPaoli, ImpactTime, Work};
 use crate::Mechanical;
 use crate::model::Combination;
-use crate::scheme::{Step, StepError, System};
+use crate::scheme::{EventKind, Step, StepError, System};
 
 /// Newton steps on the gap along the path (5), where rows are not constant.
 const POLISH: u32 = 4;
@@ -84,10 +84,12 @@ impl CorrectedPaoli {
         }
         let key = |w: &Work, k: usize| w.members.get(k).map(|&i| w.touch.pairs[i].key);
         solve(w, *model, *solver, step, key)?;
+        w.struck.copy_from(&w.state);
         for (v, dv) in w.state.v.iter_mut().zip(&w.z.response) {
             *v += dv;
         }
         w.touch.velocity(&w.state.v, &mut w.after);
+        Self::note(w);
         Self::book(w);
         Ok(())
     }
@@ -130,6 +132,18 @@ impl CorrectedPaoli {
             }
         }
         z.reset(b.len());
+    }
+
+    /// An event for each contact with an impulse.
+    fn note(w: &mut Work) {
+        let mut row = 0;
+        for &i in &w.members {
+            let pair = &w.touch.pairs[i];
+            if is_contact(pair.law) && w.z.lambda[row] > 0.0 {
+                w.events.push(EventKind::Impact, Some(pair.key), &w.struck, &w.state);
+            }
+            row += pair.law.size();
+        }
     }
 
     /// Impulses and velocities of the laws that took part.

@@ -1,67 +1,8 @@
 //! Periodic orbits of the impact oscillator against closed forms and verified numbers.
 
-use carom::State;
+use super::model::{orbit, oscillator, over, settled, strobe, with};
 use carom_analysis::study::StudyError;
-use carom_analysis::study::orbit::{Case, Follow, Kind, Options, Orbit, Stability, find};
-use carom_scene::{Overrides, Scene, from_str};
-
-const TEXT: &str = r#"
-version = 1
-name = "oscillator"
-[parameters]
-al = 0.05
-om = 2.5
-um = 0.0
-e = 0.7
-period = "2*pi/om"
-[model]
-kind = "linear"
-coordinates = ["u"]
-mass = [[1]]
-damping = [["2*al"]]
-stiffness = [[1]]
-force.u = "cos(om*t)"
-[[contact]]
-name = "wall"
-gap = "u - um"
-restitution = "e"
-[initial]
-u = 0.5
-[simulation]
-end = 1
-step = 0.1
-scheme = { name = "event-driven", atol = 1e-12, rtol = 1e-12 }
-"#;
-
-fn scene(set: &[(&str, f64)]) -> Scene {
-    let scene = from_str("test.toml", TEXT, &Overrides::default()).unwrap_or_else(|all| panic!("{}", all[0]));
-    scene.with(set).unwrap_or_else(|all| panic!("{}", all[0]))
-}
-
-fn case(scene: &Scene, parameters: &[&str]) -> Case {
-    let period = match parameters.first() {
-        Some(name) => scene.slope("period", name).unwrap(),
-        None => (scene.parameter("period").unwrap(), 0.0),
-    };
-    Case { motion: scene.sensitivity(parameters).unwrap(), period }
-}
-
-fn options(multiple: usize) -> Options {
-    Options { multiple, tolerance: 1e-11, iterations: 40 }
-}
-
-/// The state after so many periods, as a guess.
-fn settled(scene: &Scene, periods: f64) -> State {
-    let mut motion = scene.sensitivity(&[]).unwrap();
-    motion.set_columns(0);
-    motion.advance(periods * scene.parameter("period").unwrap()).unwrap();
-    State { t: 0.0, ..motion.state().clone() }
-}
-
-fn orbit(set: &[(&str, f64)], multiple: usize) -> Orbit {
-    let scene = scene(set);
-    find(&mut case(&scene, &[]), 0.0, &settled(&scene, 40.0), &options(multiple)).unwrap()
-}
+use carom_analysis::study::orbit::{Branch, Follow, Kind, Options, Stability, find};
 
 /// The table of one-impact orbits of the specification: n, al, om, e, phase, v⁻, multipliers.
 #[test]
@@ -108,14 +49,11 @@ fn attractors_of_the_literature() {
     }
 }
 
-fn follow(multiple: usize, range: (f64, f64, usize)) -> carom_analysis::study::orbit::Branch {
-    let base = scene(&[]);
-    let make = |value: f64| {
-        let scene = base.with(&[("om", value)]).map_err(|all| StudyError::Build(all[0].to_string()))?;
-        Ok(case(&scene, &["om"]))
-    };
-    let guess = settled(&base.with(&[("om", range.0)]).unwrap(), 200.0);
-    let follow = Follow { make: &make, options: options(multiple), start: 0.0, range };
+fn follow(multiple: usize, range: (f64, f64, usize)) -> Branch {
+    let base = oscillator(&[]);
+    let make = over(&base, "om", |scene| strobe(scene, &["om"]));
+    let guess = settled(&with(&base, &[("om", range.0)]), 200.0);
+    let follow = Follow { make: &make, options: Options::new(multiple), start: 0.0, range };
     follow.run(&guess, &|| false, &|| {}).unwrap()
 }
 
@@ -136,34 +74,13 @@ fn doublings_of_the_literature() {
     assert!((doubling.orbit.parameter - 2.741251628).abs() < 2e-9, "{:.12}", doubling.orbit.parameter);
 }
 
-/// A wall below the free response: its clearance is known, and following the wall upwards ends in grazing at −1/√((1−ω²)²+4α²ω²).
-#[test]
-fn grazing_of_the_free_response() {
-    let (al, om) = (0.05f64, 2.5f64);
-    let amplitude = 1.0 / ((1.0 - om * om).powi(2) + 4.0 * al * al * om * om).sqrt();
-    let base = scene(&[("um", -0.25)]);
-    let make = |value: f64| {
-        let scene = base.with(&[("um", value)]).map_err(|all| StudyError::Build(all[0].to_string()))?;
-        Ok(case(&scene, &["um"]))
-    };
-    let guess = settled(&base, 200.0);
-    let first = find(&mut make(-0.25).unwrap(), -0.25, &guess, &options(1)).unwrap();
-    assert!((first.clearance - (0.25 - amplitude)).abs() < 1e-8 && first.impacts.is_empty(), "{first:?}");
-    let multiplier = (-al * std::f64::consts::TAU / om).exp();
-    assert!((first.multipliers[0].0.hypot(first.multipliers[0].1) - multiplier).abs() < 1e-10);
-    let follow = Follow { make: &make, options: options(1), start: 0.0, range: (-0.25, -0.1, 10) };
-    let branch = follow.run(&guess, &|| false, &|| {}).unwrap();
-    let grazing = branch.specials.iter().find(|s| s.kind == Kind::Grazing).unwrap();
-    assert!((grazing.orbit.parameter + amplitude).abs() < 1e-6, "{} {amplitude}", grazing.orbit.parameter);
-}
-
 #[test]
 fn nonsense_is_refused() {
-    let scene = scene(&[]);
-    let mut case = case(&scene, &[]);
+    let scene = oscillator(&[]);
+    let mut case = strobe(&scene, &[]);
     let guess = scene.initial.clone();
-    assert!(find(&mut case, 0.0, &guess, &options(0)).is_err());
-    assert!(find(&mut case, 0.0, &guess, &Options { tolerance: 0.0, ..options(1) }).is_err());
-    let few = Options { iterations: 1, ..options(1) };
+    assert!(find(&mut case, 0.0, &guess, &Options::new(0)).is_err());
+    assert!(find(&mut case, 0.0, &guess, &Options { tolerance: 0.0, ..Options::new(1) }).is_err());
+    let few = Options { iterations: 1, ..Options::new(1) };
     assert!(matches!(find(&mut case, 0.0, &guess, &few), Err(StudyError::NoOrbit { .. })));
 }

@@ -1,0 +1,215 @@
+//! The tangent of any model by central differences of fourth order: closures do not tell their derivatives.
+//!
+//! ```text
+//!     f'(x) d ≈ [8 f(x + h d) − 8 f(x − h d) − f(x + 2h d) + f(x − 2h d)] / 12h                              (1)
+//! ```
+//!
+//! Errors: about 1e-12 of the size of the function where the model's functions are exact (h⁴ against rounding/h, h = 1e-3 of the size of
+//! the point); about 1e-8 where they are differences themselves, as the gradients of closures without one, and 1e-5 for γ, which then is a
+//! difference of differences. Functions must be smooth over 2h on both sides of a point. Where that is not good enough, write the model over dual numbers
+//! ([`DualLagrangian`](crate::model::DualLagrangian)) or as a file: their tangents are exact.
+//!
+//! Parameters are those for which [`with_parameter`](DifferenceTangent::with_parameter) can make the model with another value.
+
+use crate::flow::acceleration::friction;
+use crate::flow::curvature::Curvature;
+use crate::model::tangent::At;
+use crate::model::{Along, CouplingTangent, Tangent};
+use crate::{Coupling, Mechanical, ModelError};
+
+/// Offsets and weights of (1).
+const STENCIL: [(f64, f64); 4] = [(1.0, 8.0 / 12.0), (-1.0, -8.0 / 12.0), (2.0, -1.0 / 12.0), (-2.0, 1.0 / 12.0)];
+
+/// h, as a part of the size of a point or of a parameter.
+const STEP: f64 = 1e-3;
+
+/// h for γ that is a difference itself.
+const LONG_STEP: f64 = 1e-2;
+
+/// The model at the four values of a parameter.
+struct Varied {
+    models: Vec<Box<dyn Mechanical>>,
+    step: f64,
+}
+
+/// Derivatives of a model by (1).
+pub struct DifferenceTangent {
+    model: Box<dyn Mechanical>,
+    names: Vec<String>,
+    varied: Vec<Varied>,
+    coupling: Coupling,
+    curvature: Curvature,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    part: Vec<f64>,
+    sum: Vec<f64>, // one function at a time, all entries in a row
+}
+
+/// What is differentiated.
+#[derive(Clone, Copy)]
+enum Of<'a> {
+    Force,
+    Mass(&'a [f64]),
+    Coupling,
+    Curvature,
+}
+
+impl DifferenceTangent {
+    pub fn new(model: Box<dyn Mechanical>) -> DifferenceTangent {
+        let n = model.dim();
+        DifferenceTangent {
+            model,
+            names: Vec::new(),
+            varied: Vec::new(),
+            coupling: Coupling::default(),
+            curvature: Curvature::default(),
+            q: vec![0.0; n],
+            v: vec![0.0; n],
+            part: vec![0.0; n],
+            sum: Vec::new(),
+        }
+    }
+
+    /// A parameter with its value; `make` is the model for another value of it, with the same laws in the same order.
+    pub fn with_parameter(
+        mut self,
+        name: &str,
+        value: f64,
+        make: impl Fn(f64) -> Box<dyn Mechanical>,
+    ) -> DifferenceTangent {
+        let step = if value == 0.0 { STEP } else { STEP * value.abs() };
+        let models = STENCIL.iter().map(|(offset, _)| make(value + offset * step)).collect();
+        self.names.push(name.into());
+        self.varied.push(Varied { models, step });
+        self
+    }
+
+    /// (1) of a function into `sum`, along time and state together and along each parameter.
+    fn along(&mut self, of: Of<'_>, (t, q, v): At<'_>, along: Along<'_>) -> Result<(), ModelError> {
+        self.sum.clear();
+        let size = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let direction = size(along.q).max(size(along.v)).max(along.t.abs());
+        let DifferenceTangent { model, varied, coupling, curvature, q: moved, v: pushed, part, sum, .. } = self;
+        if direction > 0.0 {
+            let rough = matches!(of, Of::Curvature) && model.acceleration_level().is_none();
+            let part_of = if rough { LONG_STEP } else { STEP };
+            let step = part_of * size(q).max(size(v)).max(1.0) / direction;
+            for (offset, weight) in STENCIL {
+                let h = offset * step;
+                moved.iter_mut().zip(q.iter().zip(along.q)).for_each(|(o, (x, d))| *o = x + h * d);
+                pushed.iter_mut().zip(v.iter().zip(along.v)).for_each(|(o, (x, d))| *o = x + h * d);
+                let at = (t + h * along.t, &moved[..], &pushed[..]);
+                add(of, &mut **model, at, weight / step, (coupling, curvature, part, sum))?;
+            }
+        }
+        for (varied, p) in varied.iter_mut().zip(along.p).filter(|(_, p)| **p != 0.0) {
+            for (model, (_, weight)) in varied.models.iter_mut().zip(STENCIL) {
+                add(of, &mut **model, (t, q, v), p * weight / varied.step, (coupling, curvature, part, sum))?;
+            }
+        }
+        if self.sum.is_empty() {
+            // no direction at all: zeros of the right number
+            let DifferenceTangent { model, coupling, curvature, part, sum, .. } = self;
+            add(of, &mut **model, (t, q, v), 0.0, (coupling, curvature, part, sum))?;
+        }
+        match self.sum.iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(ModelError::NotFinite { what: "a derivative of the model", t }),
+        }
+    }
+}
+
+type Buffers<'a> = (&'a mut Coupling, &'a mut Curvature, &'a mut Vec<f64>, &'a mut Vec<f64>);
+
+/// `sum ← sum + weight f` at a point.
+fn add(
+    of: Of<'_>,
+    model: &mut dyn Mechanical,
+    (t, q, v): At<'_>,
+    weight: f64,
+    (coupling, curvature, part, sum): Buffers<'_>,
+) -> Result<(), ModelError> {
+    let n = q.len();
+    match of {
+        Of::Force => model.force(t, q, v, part)?,
+        Of::Mass(x) => model.mass_mul(q, x, part)?,
+        Of::Curvature => {
+            model.couple(t, q, coupling)?;
+            let (constancy, rows) = (model.constancy(), coupling.drift.len());
+            curvature.evaluate(model, constancy, (t, q, v), rows)?;
+        }
+        Of::Coupling => model.couple(t, q, coupling)?,
+    }
+    let mut place = 0;
+    let mut push = |x: f64| {
+        if place == sum.len() {
+            sum.push(0.0);
+        }
+        sum[place] += if weight == 0.0 { 0.0 } else { weight * x };
+        place += 1;
+    };
+    match of {
+        Of::Force | Of::Mass(_) => part.iter().for_each(|x| push(*x)),
+        Of::Curvature => curvature.value.iter().for_each(|x| push(*x)),
+        Of::Coupling => {
+            coupling.pairs.iter().for_each(|pair| push(pair.gap));
+            // a contact without region counts everywhere
+            coupling.region.iter().for_each(|x| push(if x.is_finite() { *x } else { 0.0 }));
+            coupling.pairs.iter().for_each(|pair| push(pair.restitution));
+            coupling.pairs.iter().for_each(|pair| push(friction(pair.law)));
+            coupling.drift.iter().for_each(|x| push(*x));
+            for row in 0..coupling.rows.len() {
+                part.clear();
+                part.resize(n, 0.0);
+                coupling.rows.add_row(row, 1.0, part);
+                part.iter().for_each(|x| push(*x));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Tangent for DifferenceTangent {
+    fn parameters(&self) -> &[String] {
+        &self.names
+    }
+
+    fn force(&mut self, at: At<'_>, along: Along<'_>, out: &mut [f64]) -> Result<(), ModelError> {
+        self.along(Of::Force, at, along)?;
+        out.copy_from_slice(&self.sum);
+        Ok(())
+    }
+
+    fn mass(&mut self, at: At<'_>, x: &[f64], along: Along<'_>, out: &mut [f64]) -> Result<(), ModelError> {
+        if self.varied.is_empty() && self.model.constancy().mass {
+            out.fill(0.0);
+            return Ok(());
+        }
+        self.along(Of::Mass(x), at, along)?;
+        out.copy_from_slice(&self.sum);
+        Ok(())
+    }
+
+    fn coupling(&mut self, at: At<'_>, along: Along<'_>, out: &mut CouplingTangent) -> Result<(), ModelError> {
+        self.along(Of::Coupling, at, along)?;
+        let (laws, rows) = (self.coupling.len(), self.coupling.drift.len());
+        let mut rest = &self.sum[..];
+        let parts = [&mut out.gap, &mut out.region, &mut out.restitution, &mut out.friction];
+        for (part, count) in parts.into_iter().map(|part| (part, laws)).chain([(&mut out.drift, rows)]) {
+            let (first, more) = rest.split_at(count);
+            part.clear();
+            part.extend_from_slice(first);
+            rest = more;
+        }
+        out.rows.clear();
+        out.rows.extend_from_slice(rest);
+        Ok(())
+    }
+
+    fn curvature(&mut self, at: At<'_>, along: Along<'_>, out: &mut Vec<f64>) -> Result<(), ModelError> {
+        self.along(Of::Curvature, at, along)?;
+        out.clear();
+        out.extend_from_slice(&self.sum);
+        Ok(())
+    }
+}
