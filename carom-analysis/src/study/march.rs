@@ -99,13 +99,15 @@ impl March {
         loop {
             let t = self.stepper.from().t;
             let left = end - t;
-            if left <= 1e-9 * self.h {
+            // the sum of step lengths is rounded: no step is made of what that leaves
+            let slack = 1e-9 * self.h + f64::EPSILON * end.abs() * (steps + 4) as f64;
+            if left <= slack {
                 return Ok(());
             }
             if steps % 4096 == 4095 && stop() {
                 return Err(StudyError::Interrupted);
             }
-            let last = self.h * (1.0 + 1e-9) >= left;
+            let last = self.h + slack >= left;
             let h = if last { left } else { self.h };
             let step = self.stepper.attempt(h).map_err(|source| StudyError::Step { t, source })?;
             if last && step.advanced == h {
