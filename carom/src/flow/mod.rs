@@ -8,12 +8,14 @@
 
 pub mod acceleration;
 pub mod booking;
+pub mod choice;
 pub mod contact;
 pub mod curvature;
 pub mod edge;
 pub mod held;
 pub mod hem5;
 pub mod hermite;
+pub mod impact;
 pub mod order_four;
 pub mod phase;
 pub mod projection;

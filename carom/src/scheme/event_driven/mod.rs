@@ -86,9 +86,11 @@ pub struct Work {
     crowd: Crowd,
     impulse: Vec<f64>, // (rows) of the smooth part
     work: Vec<f64>,
+    driven: Vec<f64>,
     rejected: u32,
     judged: Judgement,            // of the last trial
     is_lost: bool,                // whether another scheme did the step
+    is_parting: bool,             // whether the last trial met redundant contacts that part
     rest: Box<moreau_jean::Work>, // for hand-overs
 }
 
@@ -115,7 +117,8 @@ impl Scheme for EventDriven {
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let initial = model.initial();
-        let transition = Transition::new(model, false)?;
+        let mut transition = Transition::new(model, false)?;
+        transition.sorting = self.sorting(false);
         let coupling = &transition.booking.reactions.coupling;
         if let Some(pair) = coupling.pairs.iter().find(|pair| matches!(pair.law, Law::Box { .. })) {
             return Err(SchemeError::Incapable {
@@ -158,9 +161,11 @@ impl Scheme for EventDriven {
             crowd: Crowd::default(),
             impulse: Vec::new(),
             work: Vec::new(),
+            driven: Vec::new(),
             rejected: 0,
             judged: Judgement { accepted: true, factor: 1.0, error: 0.0 },
             is_lost: false,
+            is_parting: false,
             rest: Box::new(MoreauJean::default().workspace(model)?),
         })
     }
@@ -211,6 +216,7 @@ impl Scheme for EventDriven {
         (w.is_known, w.is_repeatable) = (false, false);
         (w.next, w.may_grow) = (None, true);
         w.crowd = Crowd::default();
+        w.acceleration.unpin();
     }
 
     fn invalidate(&self, w: &mut Work) {

@@ -27,9 +27,10 @@ pub struct Point {
     pub a: Vec<f64>,
     pub traces: Vec<Trace>,
     pub monitors: Vec<Monitor>,
-    /// (rows) λ [N], and its power [W].
+    /// (rows) λ [N], its power [W], and the part of it that the obstacle's own motion has.
     pub lambda: Vec<f64>,
     pub power: Vec<f64>,
+    pub driven: Vec<f64>,
 }
 
 impl Point {
@@ -43,6 +44,7 @@ impl Point {
             monitors: Vec::with_capacity(2 * laws),
             lambda: Vec::with_capacity(rows),
             power: Vec::with_capacity(rows),
+            driven: Vec::with_capacity(rows),
         }
     }
 
@@ -54,6 +56,7 @@ impl Point {
         self.monitors.clone_from(&other.monitors);
         self.lambda.clone_from(&other.lambda);
         self.power.clone_from(&other.power);
+        self.driven.clone_from(&other.driven);
     }
 
     /// Takes what an evaluation of the accelerations at the state has found.
@@ -68,11 +71,13 @@ impl Point {
         }
         self.lambda.clear();
         self.power.clear();
+        self.driven.clear();
         if !phase.is_free() {
             self.lambda.clone_from(&acceleration.lambda);
             let velocity = |row: usize| coupling.rows.dot(row, &self.state.v) + coupling.drift[row];
             self.power
                 .extend(self.lambda.iter().enumerate().map(|(row, x)| if *x == 0.0 { 0.0 } else { x * velocity(row) }));
+            self.driven.extend(self.lambda.iter().zip(&coupling.drift).map(|(x, drift)| x * drift));
         }
     }
 

@@ -1,7 +1,6 @@
 //! The parts of a step: where it starts, the smooth motion with its rejections, and what is left to another scheme.
 
-use super::control::Judgement;
-use super::options::{Control, Dense, EventDriven, Flow};
+use super::options::{Control, Dense, EventDriven};
 use super::search::Outcome;
 use super::{Certificate, Crowd, MoreauJean, Resolution, Work};
 use crate::flow::Mode;
@@ -13,9 +12,6 @@ const TRIALS: u32 = 100;
 
 /// A gap of the size L of positions is closed up to this part of it.
 const TOUCH: f64 = 16.0 * f64::EPSILON;
-
-/// Constraints that are dependent and miss each other by more than this part of their terms contradict each other.
-const CONTRADICTION: f64 = 1e-10;
 
 /// A step shorter than this is none [s].
 const LEAST: f64 = 1e-290;
@@ -100,7 +96,8 @@ impl EventDriven {
                 }
             };
             w.rejected += 1;
-            if (!controlled && !matches!(last, StepError::Tunnelled { .. })) || length <= self.h_min {
+            let must_fit = controlled || w.is_parting || matches!(last, StepError::Tunnelled { .. });
+            if !must_fit || length <= self.h_min {
                 return Err(last);
             }
             w.may_grow = false;
@@ -126,13 +123,10 @@ impl EventDriven {
         length: f64,
     ) -> Result<Option<Outcome>, StepError> {
         let moved = self.advance(w, system, length);
-        if w.hem5.contradiction > CONTRADICTION && self.flow == Flow::Hem5 {
-            let at = (&w.start.state, length);
-            if w.transition.thin(&mut w.acceleration, system, at)? {
-                w.aim(system)?;
-                w.judged = Judgement { accepted: false, factor: 1.0, error: f64::INFINITY };
-                return Ok(None);
-            }
+        w.is_parting = w.contradicts();
+        if w.is_parting {
+            // redundant contacts part on the way: the step is no step of one phase, and its error says nothing
+            return self.part(w, system, length);
         }
         moved?;
         let ends = (&w.start.state, &w.end.state);
@@ -275,6 +269,7 @@ impl EventDriven {
 
     /// Impulses and work of the reactions over the smooth part, by Simpson's rule on the multipliers of (2).
     fn book(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<(), StepError> {
+        w.transition.booking.multipliers(&w.acceleration.coupling, &w.end.lambda);
         if w.transition.phase.is_free() {
             return Ok(());
         }
@@ -285,7 +280,8 @@ impl EventDriven {
         };
         rule(&w.start.lambda, &w.middle.lambda, &w.end.lambda, &mut w.impulse);
         rule(&w.start.power, &w.middle.power, &w.end.power, &mut w.work);
-        w.transition.booking.smooth(&w.acceleration.coupling, &w.impulse, &w.work);
+        rule(&w.start.driven, &w.middle.driven, &w.end.driven, &mut w.driven);
+        w.transition.booking.smooth_driven(&w.acceleration.coupling, &w.impulse, &w.work, &w.driven);
         // the coupling belongs to the end again
         Ok(w.acceleration.couple(system.model, w.end.state.t, &w.end.state.q)?)
     }
@@ -406,6 +402,7 @@ impl Work {
         match changed {
             Err(error @ StepError::Solve { .. }) => {
                 if self.transition.jam(&mut self.acceleration, system, &mut self.state)? {
+                    self.transition.contact.recycle(error);
                     self.settle(system)
                 } else {
                     Err(error)
