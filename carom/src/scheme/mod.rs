@@ -116,6 +116,11 @@ pub trait Scheme: Sized + Send {
         let smooth = self.reactions(work).impulse.iter().all(|p| *p == 0.0);
         interpolate(model, ends, s, smooth, out);
     }
+
+    /// Whether the last step has a dense output as accurate as its ends: then works of forces are integrated along it.
+    fn is_dense(&self, _work: &Self::Work) -> bool {
+        false
+    }
 }
 
 /// The default of [`Scheme::interpolate`].

@@ -6,6 +6,7 @@ mod edge;
 mod edge_matrix;
 mod failures;
 mod friction;
+mod ledger;
 mod painleve;
 mod release;
 mod smooth;

@@ -240,6 +240,10 @@ impl Scheme for EventDriven {
         &work.transition.events
     }
 
+    fn is_dense(&self, w: &Work) -> bool {
+        w.dense.is_filled() || w.fourth.is_filled()
+    }
+
     fn interpolate(&self, w: &mut Work, model: &mut Self::Model, ends: (&State, &State), s: f64, out: &mut State) {
         // at the end the state before the event
         let s = s.min(1.0);

@@ -16,6 +16,9 @@ const TOUCH: f64 = 16.0 * f64::EPSILON;
 /// A step shorter than this is none [s].
 const LEAST: f64 = 1e-290;
 
+/// Inner points of Lobatto's rule, (1 ∓ 1/√5)/2.
+const INNER: [f64; 2] = [0.27639320225002106, 0.7236067977499789];
+
 /// A slip that stops within this time has stopped [s].
 const STOP: f64 = 1e-12;
 
@@ -267,20 +270,27 @@ impl EventDriven {
         Ok(())
     }
 
-    /// Impulses and work of the reactions over the smooth part, by Simpson's rule on the multipliers of (2).
+    /// Impulses and work of the reactions over the smooth part, by Lobatto's rule of order 6 on the multipliers of (2).
     fn book(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<(), StepError> {
-        w.transition.booking.multipliers(&w.acceleration.coupling, &w.end.lambda);
         if w.transition.phase.is_free() {
+            w.transition.booking.multipliers(&w.acceleration.coupling, &[]);
             return Ok(());
         }
-        w.sample(system, 0.5)?;
-        let rule = |a: &[f64], m: &[f64], b: &[f64], out: &mut Vec<f64>| {
+        w.transition.booking.multipliers(&w.acceleration.coupling, &w.end.lambda);
+        let ends = |a: &[f64], b: &[f64], out: &mut Vec<f64>| {
             out.clear();
-            out.extend(a.iter().zip(m).zip(b).map(|((a, m), b)| h / 6.0 * (a + 4.0 * m + b)));
+            out.extend(a.iter().zip(b).map(|(a, b)| h / 12.0 * (a + b)));
         };
-        rule(&w.start.lambda, &w.middle.lambda, &w.end.lambda, &mut w.impulse);
-        rule(&w.start.power, &w.middle.power, &w.end.power, &mut w.work);
-        rule(&w.start.driven, &w.middle.driven, &w.end.driven, &mut w.driven);
+        ends(&w.start.lambda, &w.end.lambda, &mut w.impulse);
+        ends(&w.start.power, &w.end.power, &mut w.work);
+        ends(&w.start.driven, &w.end.driven, &mut w.driven);
+        let add = |x: &[f64], out: &mut [f64]| out.iter_mut().zip(x).for_each(|(out, x)| *out += 5.0 * h / 12.0 * x);
+        for s in INNER {
+            w.sample(system, s)?;
+            add(&w.middle.lambda, &mut w.impulse);
+            add(&w.middle.power, &mut w.work);
+            add(&w.middle.driven, &mut w.driven);
+        }
         w.transition.booking.smooth_driven(&w.acceleration.coupling, &w.impulse, &w.work, &w.driven);
         // the coupling belongs to the end again
         Ok(w.acceleration.couple(system.model, w.end.state.t, &w.end.state.q)?)
