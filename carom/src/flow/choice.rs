@@ -7,7 +7,7 @@
 use super::acceleration::{Acceleration, Watch, friction};
 use super::contact::Candidate;
 use super::phase::Mode;
-use super::projection::gap_rounding;
+use super::projection::gap_rounding_at;
 use super::transition::{ROUNDING, Transition};
 use crate::scheme::{EventKind, StepError, System};
 use crate::{Mechanical, State};
@@ -141,7 +141,7 @@ impl Transition {
             let (u, rounding) = Self::velocity(acceleration, row, &state.v);
             let a = coupling.rows.dot(row, &acceleration.value) + acceleration.curvature.value[row];
             let unresolved = 2.0 * u.abs() <= -a * self.resolution.flight;
-            let invisible = u * u <= -2.0 * a * self.resolution.rise * gap_rounding(coupling, i, &state.q);
+            let invisible = u * u <= -2.0 * a * self.resolution.rise * gap_rounding_at(coupling, i, state);
             let flagged = |watch: Watch| self.flagged.contains(&(pair.key, watch));
             // one that was held may approach by what the flow has left; others have an impact first
             let held = self.last.mode(pair.key, i, pair.law).is_closed();

@@ -100,13 +100,17 @@ impl Edge {
         self.output.clear(model.dim());
         self.input.clear(model.dim());
         for &i in members {
-            let row = self.coupling.offset[i];
-            let law = acceleration.coupling.pairs[i].law;
-            self.laws.push(if law == Law::Equality { law } else { Law::Unilateral });
-            self.output.push_row_of(&self.coupling.rows, row);
-            let direction = if sorting == Sorting::Stage { &acceleration.coupling } else { &self.coupling };
-            self.input.push_row_of(&direction.rows, row);
-            self.b.push(self.coupling.rows.dot(row, &self.free) + self.coupling.drift[row] / scale);
+            // a law that is not there any more is taken as it was
+            let (here, pair) = (&acceleration.coupling, acceleration.coupling.pairs[i]);
+            let (there, j) = self.coupling.find(pair.key, i).map_or((here, i), |j| (&self.coupling, j));
+            self.laws.push(if pair.law == Law::Equality { pair.law } else { Law::Unilateral });
+            let row = there.offset[j];
+            self.output.push_row_of(&there.rows, row);
+            match sorting {
+                Sorting::Stage => self.input.push_row_of(&here.rows, here.offset[i]),
+                Sorting::Velocity => self.input.push_row_of(&there.rows, row),
+            }
+            self.b.push(there.rows.dot(row, &self.free) + there.drift[row] / scale);
         }
         let parts = Parts {
             lhs: &*model,

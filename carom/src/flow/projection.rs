@@ -45,6 +45,12 @@ pub fn gap_rounding(coupling: &Coupling, law: usize, q: &[f64]) -> f64 {
     (ROUNDING * (size_of(row, q) + (gap - product).abs())).max(f64::MIN_POSITIVE)
 }
 
+/// Rounding of a gap with that of the time at which an obstacle is where it is [m].
+pub fn gap_rounding_at(coupling: &Coupling, law: usize, state: &State) -> f64 {
+    let motion = coupling.drift[coupling.offset[law]] * state.t;
+    gap_rounding(coupling, law, &state.q) + ROUNDING * motion.abs()
+}
+
 impl Projection {
     /// (1) for positions, with the coupling of `acceleration` left at the result. Constraints that contradict each other are an error.
     pub fn positions(
@@ -63,7 +69,7 @@ impl Projection {
             let (mut worst, mut size, mut done) = ((0.0f64, None), 0.0f64, true);
             for (i, pair) in coupling.pairs.iter().enumerate() {
                 if phase.mode(pair.key, i, pair.law).is_closed() {
-                    let rounding = gap_rounding(coupling, i, &state.q);
+                    let rounding = gap_rounding_at(coupling, i, state);
                     self.rows.push(coupling.offset[i]);
                     self.x.push(-pair.gap);
                     if pair.gap.abs() > worst.0 {

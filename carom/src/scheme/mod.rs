@@ -206,6 +206,10 @@ pub enum StepError {
     TooSmall { h: f64, error: f64 },
     #[error("a gap of {gap:.3e} was passed unseen and could not be located; try smaller steps")]
     Tunnelled { gap: f64, contact: Key },
+    #[error(
+        "the region of the contact begins where its gap is {gap:.3e} already: the position would have to jump; let the region begin before the gap closes"
+    )]
+    Inside { gap: f64, contact: Key },
 }
 
 impl StepError {
@@ -213,7 +217,9 @@ impl StepError {
     pub fn key(&self) -> Option<Key> {
         match self {
             StepError::Solve { contact, .. } => *contact,
-            StepError::Projection { contact, .. } | StepError::Tunnelled { contact, .. } => Some(*contact),
+            StepError::Projection { contact, .. }
+            | StepError::Tunnelled { contact, .. }
+            | StepError::Inside { contact, .. } => Some(*contact),
             StepError::Model(_) | StepError::Newton { .. } | StepError::NotFinite | StepError::TooSmall { .. } => None,
         }
     }

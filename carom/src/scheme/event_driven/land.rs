@@ -5,6 +5,7 @@
 //! part make the flow contradict itself: a step ends where it does not yet, and the next one starts with the change.
 
 use super::control::Judgement;
+use super::point::Trace;
 use super::search::Outcome;
 use super::{EventDriven, Work};
 use crate::flow::Watch;
@@ -178,12 +179,15 @@ impl EventDriven {
 
     /// A gap at `end` that was passed unseen.
     pub(super) fn passed(&self, w: &Work) -> Option<(Key, f64)> {
-        let limit = (PASSED.0 * self.geps.unwrap_or(0.0)).max(PASSED.1);
         w.end.traces.iter().enumerate().filter(|(_, t)| t.is_open).find_map(|(i, trace)| {
             let start = w.start.find(trace.key, i).map_or(0.0, |start| start.y[0].min(0.0));
-            let allowed = limit.max(PASSED.0 * trace.noise);
-            (trace.y[0] < start - allowed).then_some((trace.key, trace.y[0]))
+            (trace.y[0] < start - self.allowed(trace)).then_some((trace.key, trace.y[0]))
         })
+    }
+
+    /// How far a gap may be passed [m].
+    fn allowed(&self, trace: &Trace) -> f64 {
+        (PASSED.0 * self.geps.unwrap_or(0.0)).max(PASSED.1).max(PASSED.0 * trace.noise)
     }
 
     /// Impact or change of mode at `end`, and the phase after it.
@@ -191,6 +195,9 @@ impl EventDriven {
         w.state.copy_from(&w.end.state);
         w.transition.is_crossing = false;
         for trace in w.end.crossed(&w.start) {
+            if trace.region >= 0.0 && trace.y[0] < -self.allowed(trace) {
+                return Err(StepError::Inside { gap: trace.y[0], contact: trace.key });
+            }
             w.transition.events.push(EventKind::Edge, Some(trace.key), &w.state, &w.state);
             w.transition.is_crossing = true;
         }

@@ -1,6 +1,6 @@
 //! All that is known at one point of the motion: accelerations, gaps with two derivatives, multipliers and monitors.
 
-use crate::flow::projection::gap_rounding;
+use crate::flow::projection::gap_rounding_at;
 use crate::flow::{Acceleration, Monitor, Phase};
 use crate::{Coupling, Key, State};
 use carom_solve::Law;
@@ -93,7 +93,7 @@ impl Point {
                     && coupling.is_present(i)
                     && !phase.mode(pair.key, i, pair.law).is_closed(),
                 y: [pair.gap, rate, 0.0],
-                noise: gap_rounding(coupling, i, &self.state.q),
+                noise: gap_rounding_at(coupling, i, &self.state),
                 region: coupling.region[i],
             });
         }

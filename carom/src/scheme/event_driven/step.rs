@@ -307,7 +307,9 @@ impl EventDriven {
     ) -> Result<f64, StepError> {
         let hopeless = w.transition.booking.reactions.is_empty() || w.transition.phase.is_free();
         match error {
-            Some(error @ (StepError::Model(_) | StepError::Tunnelled { .. })) => return Err(error),
+            Some(error @ (StepError::Model(_) | StepError::Tunnelled { .. } | StepError::Inside { .. })) => {
+                return Err(error);
+            }
             Some(error @ (StepError::TooSmall { .. } | StepError::NotFinite)) if hopeless => return Err(error),
             _ => {}
         }
