@@ -6,8 +6,9 @@
 
 use crate::{Log, run};
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
+use carom::model::{Contact, Lagrangian};
 use carom::scheme::EventDriven;
-use carom::scheme::event_driven::{EdgeMethod, Flow};
+use carom::scheme::event_driven::{Control, EdgeMethod, Flow};
 use carom::{EventKind, Key, State};
 use carom_solve::Law;
 
@@ -259,5 +260,86 @@ fn convex_kink_in_both_directions() {
         let landing = log.of(EventKind::Impact)[0];
         assert!((landing.t - arrival - 2.0 * up / G).abs() < 1e-11 && landing.contact == Some(Key(0)), "{what}");
         assert!((landing.after.v[1] + up).abs() < 1e-11 && landing.after.v[0].abs() < 1e-14, "{what}");
+    }
+}
+
+/// Steps that the scheme does not choose are cut at the edge all the same.
+#[test]
+fn fixed_steps_end_at_the_edge() {
+    for scheme in schemes() {
+        for known in [Known::Regions, Known::Redundant] {
+            let terrain = Terrain { slope: 0.0, curvature: 1.0, known };
+            let scheme = EventDriven { control: Control::Fixed, ..scheme.clone() };
+            let what = name(&scheme, &terrain);
+            let model = DualLagrangian::new(terrain, State::new(0.0, &[0.0, -1.0], &[0.0, 2.0])).unwrap();
+            let log = run(model, scheme, 0.7, 0.013);
+            // order 5 with steps of 0.013 on accelerations of 18
+            near(log.last(), [0.109712542119, 0.331228836484, 0.750646581305, 1.133123838601], 1e-6, &what);
+            let left = log.of(EventKind::TakeOff);
+            assert!(left.len() == 1 && (left[0].t - 0.5).abs() < 1e-9, "{what}: {:?}", log.events);
+        }
+    }
+}
+
+/// A bilateral constraint takes part where contacts are sorted out: a second mass is coupled to x, the pressure at the edge is the same.
+#[test]
+fn bilateral_constraints_take_part() {
+    struct Coupled(Terrain);
+    impl Functions for Coupled {
+        fn kinetic<D: Scalar>(&self, _t: D, _q: &[D], v: &[D]) -> D {
+            (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) * 0.5
+        }
+        fn potential<D: Scalar>(&self, _t: D, q: &[D]) -> D {
+            q[0] * G
+        }
+        fn outputs<D: Scalar>(&self, t: D, q: &[D], out: &mut [D]) {
+            self.0.outputs(t, &q[..2], &mut out[..2]);
+            out[2] = q[1] - q[2];
+        }
+        fn laws(&self) -> Vec<NamedLaw> {
+            let mut laws = self.0.laws();
+            laws.push(NamedLaw::new("rod", Law::Equality));
+            laws
+        }
+    }
+    for scheme in schemes() {
+        for known in [Known::Meeting, Known::Redundant] {
+            let terrain = Terrain { slope: 0.0, curvature: 1.0, known };
+            let what = name(&scheme, &terrain);
+            let start = State::new(0.0, &[0.0, -1.0, -1.0], &[0.0, 2.0, 2.0]);
+            let model = DualLagrangian::new(Coupled(terrain), start).unwrap();
+            let log = run(model, scheme.clone(), 0.5 + 1e-5, 0.1);
+            assert!(
+                (log.lambda(1) - 17.81).abs() < 1e-2 && log.lambda(0) == 0.0,
+                "{what}: {:?}",
+                log.multipliers.last()
+            );
+            assert_eq!(log.of(EventKind::TakeOff).len(), 1, "{what}");
+            // half of the curvature term pulls the second mass: λ_rod = λ x to first order, at x = 2e-5
+            assert!(log.lambda(2).abs() < 1e-2, "{what}");
+            assert!(log.of(EventKind::HandOver).is_empty(), "{what}");
+        }
+    }
+}
+
+/// Two contacts that are one, with rows by differences: no rounding makes them part.
+#[test]
+fn redundant_contacts_by_differences_stay_together() {
+    for scheme in schemes() {
+        let bowl = |name: &str| Contact::new(name, |_, q| q[0] - q[1] * q[1]);
+        let model = Lagrangian::new(2)
+            .force(|_, _, _, f| f.copy_from_slice(&[-G, 0.0]))
+            .potential(|q| G * q[0])
+            .contact(bowl("one"))
+            .contact(bowl("other"))
+            .initial(&[0.25, 0.5], &[0.0, 0.0]);
+        let scheme = EventDriven { atol: 1e-8, rtol: 0.0, ..scheme };
+        let log = run(model, scheme.clone(), 3.0, 0.1);
+        let what = format!("{:?} {:?}", scheme.edge, scheme.flow);
+        assert!(log.events.is_empty(), "{what}: {:?}", log.events[0]);
+        let end = log.last();
+        assert!((end.q[0] - end.q[1] * end.q[1]).abs() < 1e-6, "{what}: {end:?}");
+        let drift = (log.energy[0] - log.energy[log.energy.len() - 1]).abs();
+        assert!(drift < 1e-5, "{what}: {drift:e}");
     }
 }

@@ -12,10 +12,12 @@
 //! state at an event has the accuracy of the flow. Orders hold for `control = "fixed"`; otherwise the tolerances tell the error.
 //!
 //! Accumulations end when U⁺ ≤ `veps`, or when the next flight would not rise above the rounding of its gap: the error of the time of rest is
-//! of the order of veps/(1 − e). Redundant contacts are solved by minimum rank, and who leaves is decided by (4). Where (4) has no solution
-//! while a contact slips (Painlevé), it is stopped by an impulse without a collision. Events that pile up without time between them are made
-//! plastic; more than `max-events` of them within a step of the driver, and phases that cannot go on, are left to the Moreau-Jean scheme for
-//! `hand-over-step`. A gap that was passed unseen is an error, never a result.
+//! of the order of veps/(1 − e). Redundant contacts are solved by minimum rank, and who leaves is decided by (4). Where regions of contacts meet,
+//! where redundant contacts contradict each other within a step, and where contacts close with dependent rows, `edge` chooses the problem that
+//! decides which ones carry. Where (4) has no solution while a contact slips (Painlevé), it is stopped by an impulse without a collision.
+//! Events that pile up without time between them are made plastic; more than `max-events` of them within a step of the driver, and phases
+//! that cannot go on, are left to the Moreau-Jean scheme for `hand-over-step`. A gap that was passed unseen is an error, never a result, and
+//! so is a region that begins inside an obstacle.
 //!
 //! | `start`, `end` ends of the smooth part | `phase` modes of the laws (I₂) | `dense` the motion between | `crowd` counts of events |
 
