@@ -1,6 +1,7 @@
 //! What the laws did in a step that has parts: impulses and work of smooth motion and of impacts, law by law.
 
 use super::contact::ContactProblem;
+use super::projection::Projection;
 use crate::scheme::{Reactions, StepError};
 use crate::{Coupling, Mechanical, State};
 
@@ -90,6 +91,19 @@ impl Booking {
             if contact.impulse.get(coupling.offset[i]).is_some_and(|p| *p != 0.0) {
                 self.struck[j] = true;
             }
+        }
+    }
+
+    /// Adds what the last projection did to velocities: those of rows that it has brought to zero.
+    pub fn projected(&mut self, coupling: &Coupling, projection: &Projection) {
+        for (row, p, change) in projection.impulses().filter(|(_, p, _)| *p != 0.0) {
+            let law = coupling.offset.partition_point(|first| *first <= row).saturating_sub(1);
+            let Some(pair) = coupling.pairs.get(law) else { continue };
+            let Some(j) = self.reactions.find(pair.key, law) else { continue };
+            let place = self.reactions.range(j).start + row - coupling.offset[law];
+            self.reactions.impulse[place] += p;
+            self.reactions.work[place] -= 0.5 * p * change;
+            self.driven[place] += p * coupling.drift[row];
         }
     }
 

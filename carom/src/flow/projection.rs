@@ -28,6 +28,7 @@ pub struct Projection {
     response: Vec<f64>, // (rows × n) M⁻¹Cᵀ
     system: RankedLu,
     x: Vec<f64>,
+    change: Vec<f64>,    // (rows) of the velocities that the last projection has brought about
     increment: Vec<f64>, // (n)
     moved: Vec<f64>,
 }
@@ -126,6 +127,11 @@ impl Projection {
         self.correct(acceleration, model, state)
     }
 
+    /// Rows of the last projection of velocities, with impulse and change of velocity along each.
+    pub fn impulses(&self) -> impl Iterator<Item = (usize, f64, f64)> {
+        self.rows.iter().zip(&self.x).zip(&self.change).map(|((row, p), change)| (*row, *p, *change))
+    }
+
     /// Multipliers of the last projection, row by row of those asked for.
     pub fn multipliers(&self) -> &[f64] {
         &self.x
@@ -155,6 +161,7 @@ impl Projection {
         model: &mut dyn Mechanical,
         state: &mut State,
     ) -> Result<(), ModelError> {
+        self.change.clone_from(&self.x);
         if self.x.iter().all(|x| *x == 0.0) {
             return Ok(());
         }

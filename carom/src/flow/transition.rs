@@ -231,6 +231,8 @@ impl Transition {
             return Ok(acceleration.couple(system.model, state.t, &state.q)?);
         }
         self.projection.positions(acceleration, system.model, &self.phase, state)?;
-        Ok(self.projection.velocities(acceleration, system.model, &self.phase, state)?)
+        self.projection.velocities(acceleration, system.model, &self.phase, state)?;
+        self.booking.projected(&acceleration.coupling, &self.projection);
+        Ok(())
     }
 }

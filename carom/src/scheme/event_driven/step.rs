@@ -16,8 +16,11 @@ const TOUCH: f64 = 16.0 * f64::EPSILON;
 /// A step shorter than this is none [s].
 const LEAST: f64 = 1e-290;
 
-/// Inner points of Lobatto's rule, (1 ∓ 1/√5)/2.
-const INNER: [f64; 2] = [0.27639320225002106, 0.7236067977499789];
+/// Lobatto's rules of orders 6 and 8: weight of both ends, inner points with their weights.
+const LOBATTO: [(f64, &[(f64, f64)]); 2] = [
+    (1.0 / 12.0, &[(0.27639320225002106, 5.0 / 12.0), (0.7236067977499789, 5.0 / 12.0)]),
+    (1.0 / 20.0, &[(0.1726731646460114, 49.0 / 180.0), (0.5, 16.0 / 45.0), (0.8273268353539885, 49.0 / 180.0)]),
+];
 
 /// A slip that stops within this time has stopped [s].
 const STOP: f64 = 1e-12;
@@ -270,26 +273,31 @@ impl EventDriven {
         Ok(())
     }
 
-    /// Impulses and work of the reactions over the smooth part, by Lobatto's rule of order 6 on the multipliers of (2).
+    /// Impulses and work of the reactions over the smooth part, by Lobatto's rule on the multipliers of (2): of order 6, and of order 8 where
+    /// obstacles do work.
     fn book(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<(), StepError> {
         if w.transition.phase.is_free() {
             w.transition.booking.multipliers(&w.acceleration.coupling, &[]);
             return Ok(());
         }
         w.transition.booking.multipliers(&w.acceleration.coupling, &w.end.lambda);
+        let works = w.start.driven.iter().chain(&w.end.driven).any(|x| *x != 0.0);
+        let (outer, inner) = LOBATTO[usize::from(works)];
         let ends = |a: &[f64], b: &[f64], out: &mut Vec<f64>| {
             out.clear();
-            out.extend(a.iter().zip(b).map(|(a, b)| h / 12.0 * (a + b)));
+            out.extend(a.iter().zip(b).map(|(a, b)| h * outer * (a + b)));
         };
         ends(&w.start.lambda, &w.end.lambda, &mut w.impulse);
         ends(&w.start.power, &w.end.power, &mut w.work);
         ends(&w.start.driven, &w.end.driven, &mut w.driven);
-        let add = |x: &[f64], out: &mut [f64]| out.iter_mut().zip(x).for_each(|(out, x)| *out += 5.0 * h / 12.0 * x);
-        for s in INNER {
+        let add = |x: &[f64], weight: f64, out: &mut [f64]| {
+            out.iter_mut().zip(x).for_each(|(out, x)| *out += h * weight * x);
+        };
+        for &(s, weight) in inner {
             w.sample(system, s)?;
-            add(&w.middle.lambda, &mut w.impulse);
-            add(&w.middle.power, &mut w.work);
-            add(&w.middle.driven, &mut w.driven);
+            add(&w.middle.lambda, weight, &mut w.impulse);
+            add(&w.middle.power, weight, &mut w.work);
+            add(&w.middle.driven, weight, &mut w.driven);
         }
         w.transition.booking.smooth_driven(&w.acceleration.coupling, &w.impulse, &w.work, &w.driven);
         // the coupling belongs to the end again
@@ -428,4 +436,20 @@ impl Work {
 /// Whether two states are the same but for the rounding of time.
 fn is_same(a: &State, b: &State) -> bool {
     a.q == b.q && a.v == b.v && (a.t - b.t).abs() <= 64.0 * f64::EPSILON * a.t.abs().max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LOBATTO;
+
+    #[test]
+    fn rules_have_their_orders() {
+        for ((outer, inner), order) in LOBATTO.into_iter().zip([6, 8]) {
+            for k in 0..order {
+                let ends = outer * if k == 0 { 2.0 } else { 1.0 };
+                let sum: f64 = inner.iter().map(|(s, weight)| weight * s.powi(k)).sum();
+                assert!((ends + sum - 1.0 / f64::from(k + 1)).abs() < 1e-15, "{order} {k}");
+            }
+        }
+    }
 }
