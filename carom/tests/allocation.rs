@@ -13,7 +13,7 @@ use carom::scheme::{
 };
 use carom::simulation::{FixedStep, GapMonitor, LedgerObserver, Observer, StepView};
 use carom::testbed::{Corner, DiodeBridge, Disc, ExactState, Play, Rectifier, SlidingMode, ThirdDegree};
-use carom::{FirstOrder, Mechanical, ModelError, Simulation, State};
+use carom::{EventKind, FirstOrder, Mechanical, ModelError, Simulation, State};
 use carom_solve::{Law, SOLVERS, SolverRow};
 use serde_json::{Value, json};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -345,6 +345,85 @@ fn no_option_of_moreau_jean_allocates_in_a_step() {
     check(row, &json!({ "reaction": "mid" }), &SOLVERS[0]);
     check(row, &json!({ "reaction": "end" }), &SOLVERS[0]);
     check(row, &json!({ "theta": 0.6, "forecast": { "explicit": { "gamma": 1.0 } } }), &SOLVERS[0]);
+}
+
+/// Rod that leans on its tip and slides: the equations of sliding have no solution, and an impulse stops the slip.
+struct PainleveRod;
+
+impl Functions for PainleveRod {
+    fn kinetic<D: Scalar>(&self, _t: D, _q: &[D], v: &[D]) -> D {
+        (v[0] * v[0] + v[1] * v[1] + v[2] * v[2] / 3.0) * 0.5
+    }
+    fn potential<D: Scalar>(&self, _t: D, q: &[D]) -> D {
+        q[1] * 9.81
+    }
+    fn outputs<D: Scalar>(&self, _t: D, q: &[D], out: &mut [D]) {
+        out[0] = q[1] - q[2].sin();
+        out[1] = q[0] - q[2].cos();
+    }
+    fn laws(&self) -> Vec<NamedLaw> {
+        vec![NamedLaw::new("tip", Law::Coulomb2 { mu: 2.0 })]
+    }
+}
+
+#[test]
+fn an_inconsistency_does_not_allocate() {
+    let row = carom::scheme::find("event-driven").unwrap();
+    for options in [json!({}), json!({ "flow": "rkf45" }), json!({ "edge": "lcp" }), json!({ "edge": "sort" })] {
+        let theta = 0.9f64;
+        let initial = State::new(0.0, &[0.0, theta.sin(), theta], &[-1.0, 0.0, 0.0]);
+        let model = Box::new(DualLagrangian::new(PainleveRod, initial.clone()).unwrap());
+        let solver = carom_solve::solver::default();
+        let mut stepper = (row.bind)(&options, AnyModel::Mechanical(model), solver).unwrap();
+        run(&mut *stepper, &initial, (0.01, 40));
+        stepper.restart(&initial);
+        let before = allocations();
+        stepper.attempt(0.01).unwrap();
+        let allocated = allocations() - before;
+        let kinds: Vec<EventKind> = stepper.events().iter().map(|event| event.kind).collect();
+        assert_eq!(kinds.first(), Some(&EventKind::Inconsistency), "{options}");
+        assert_eq!(allocated, 0, "{options}");
+    }
+}
+
+/// Two grounds that are one up to the edge and part there, and a region that ends: sorting does not allocate either.
+struct Parting;
+
+impl Functions for Parting {
+    fn kinetic<D: Scalar>(&self, _t: D, _q: &[D], v: &[D]) -> D {
+        (v[0] * v[0] + v[1] * v[1]) * 0.5
+    }
+    fn potential<D: Scalar>(&self, _t: D, q: &[D]) -> D {
+        q[0] * 9.81
+    }
+    fn outputs<D: Scalar>(&self, _t: D, q: &[D], out: &mut [D]) {
+        out[0] = q[0];
+        out[1] = if q[1].re() > 0.0 { q[0] - q[1] * q[1] } else { q[0] };
+    }
+    fn region(&self, law: usize, _t: f64, q: &[f64]) -> f64 {
+        if law == 0 { 0.3 - q[1] } else { f64::INFINITY }
+    }
+    fn laws(&self) -> Vec<NamedLaw> {
+        ["flat", "second"].map(|name| NamedLaw::new(name, Law::Unilateral)).to_vec()
+    }
+}
+
+#[test]
+fn edges_do_not_allocate() {
+    let row = carom::scheme::find("event-driven").unwrap();
+    for flow in ["hem5", "rkf45"] {
+        for edge in ["contact", "lcp", "sort"] {
+            let options = json!({ "flow": flow, "edge": edge });
+            let initial = State::new(0.0, &[0.0, -1.0], &[0.0, 2.0]);
+            let model = Box::new(DualLagrangian::new(Parting, initial.clone()).unwrap());
+            let solver = carom_solve::solver::default();
+            let mut stepper = (row.bind)(&options, AnyModel::Mechanical(model), solver).unwrap();
+            run(&mut *stepper, &initial, (0.05, 60));
+            let before = allocations();
+            run(&mut *stepper, &initial, (0.05, 60));
+            assert_eq!(allocations() - before, 0, "{options}");
+        }
+    }
 }
 
 /// Breaks a run at some time, so that it can be continued.

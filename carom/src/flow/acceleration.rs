@@ -5,7 +5,8 @@
 //!     W λ = −(C M⁻¹F + γ),   W = C M⁻¹B                                                              (2)
 //! ```
 //!
-//! B is that of `held.rs`. W may be singular (redundant contacts): v̇ is unique all the same. Each evaluation leaves monitors that tell how far each closed contact is from a change of mode.
+//! B is that of `held.rs`. W may be singular (redundant contacts): v̇ is unique all the same, unless the rows contradict each other. Each
+//! evaluation leaves monitors that tell how far each closed contact is from a change of mode.
 
 use super::curvature::Curvature;
 use super::held::HeldRows;
@@ -17,6 +18,12 @@ use carom_solve::{Law, Rows};
 
 /// Monitors count as violated below this part of what cancels in them.
 pub(crate) const ROUNDING: f64 = 1e-12;
+
+/// Dependent rows that miss each other by more than this part of their terms contradict each other; the second where γ comes from differences.
+const CONTRADICTION: (f64, f64) = (1e-10, 1e-6);
+
+/// Times as close as this are one instant, where regions have changed [-].
+const INSTANT: f64 = 64.0 * f64::EPSILON;
 
 /// What a monitor watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,13 +77,17 @@ pub struct Acceleration {
     pub monitors: Vec<Monitor>,
     /// Whether λ is one of many.
     pub is_deficient: bool,
+    /// By how much the rows held contradict each other where they are dependent, relative to the terms of (2) [-].
+    pub contradiction: f64,
     /// Calls of the model's forces so far.
     pub evaluations: u32,
     held: HeldRows,
     diagonal: Vec<f64>, // (held) of W
     system: RankedLu,
-    x: Vec<f64>,           // (held) λ of the rows held
-    prepared: Option<u64>, // phase for which W holds, where it is constant
+    x: Vec<f64>,             // (held) λ of the rows held
+    prepared: Option<u64>,   // phase for which W holds, where it is constant
+    pinned: Vec<(Key, f64)>, // regions at an instant at which some have changed
+    instant: Option<f64>,
 }
 
 impl Acceleration {
@@ -118,10 +129,42 @@ impl Acceleration {
     /// Fills the coupling at `(t, q)`.
     pub fn couple(&mut self, model: &mut dyn Mechanical, t: f64, q: &[f64]) -> Result<(), ModelError> {
         if self.constancy.rows && self.coupling.is_filled() {
-            model.refresh(t, q, &mut self.coupling)
+            model.refresh(t, q, &mut self.coupling)?;
         } else {
-            model.couple(t, q, &mut self.coupling)
+            model.couple(t, q, &mut self.coupling)?;
         }
+        match self.instant {
+            Some(instant) if (t - instant).abs() <= INSTANT * t.abs().max(1.0) => self.fix(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Tells the regions at the instant `t` of an event: a state at the end of a region is on the side to which it moves, whatever impacts and
+    /// projections do to the last digit of it.
+    pub fn pin(&mut self, t: f64, regions: impl Iterator<Item = (Key, f64)>) {
+        self.pinned.clear();
+        self.pinned.extend(regions.filter(|(_, region)| region.is_finite()));
+        self.instant = (!self.pinned.is_empty()).then_some(t);
+        self.fix();
+    }
+
+    /// Forgets regions of earlier events.
+    pub fn unpin(&mut self) {
+        self.instant = None;
+    }
+
+    fn fix(&mut self) {
+        for &(key, region) in &self.pinned {
+            if let Some(value) = self.coupling.find(key, key.0 as usize).and_then(|i| self.coupling.region.get_mut(i)) {
+                *value = region;
+            }
+        }
+    }
+
+    /// Whether not all rows held can be held.
+    pub fn is_contradictory(&self) -> bool {
+        self.contradiction > if self.curvature.is_exact { CONTRADICTION.0 } else { CONTRADICTION.1 }
     }
 
     /// (1) at a point, with `value`, `lambda` and `monitors` as results.
@@ -135,7 +178,7 @@ impl Acceleration {
             return self.survey(model, phase, at);
         }
         self.monitors.clear();
-        self.is_deficient = false;
+        (self.is_deficient, self.contradiction) = (false, 0.0);
         self.lambda.fill(0.0);
         self.fall(model, at)
     }
@@ -159,7 +202,7 @@ impl Acceleration {
     ) -> Result<(), ModelError> {
         let (t, q, v) = at;
         self.monitors.clear();
-        self.is_deficient = false;
+        (self.is_deficient, self.contradiction) = (false, 0.0);
         self.fall(model, at)?;
         self.couple(model, t, q)?;
         self.curvature.evaluate(model, self.constancy, at, self.coupling.drift.len())?;
@@ -168,11 +211,22 @@ impl Acceleration {
         for held in &self.held.rows {
             self.x.push(-(self.coupling.rows.dot(held.row, &self.free) + self.curvature.value[held.row]));
         }
-        self.system.solve(&mut self.x);
+        if self.is_deficient {
+            let terms = self.held.rows.iter().map(|held| self.terms(held.row));
+            let size = terms.fold(f64::MIN_POSITIVE, f64::max);
+            self.contradiction = self.system.solve_checked(&mut self.x) / size;
+        } else {
+            self.system.solve(&mut self.x);
+        }
         self.held.add(&self.x, &mut self.value);
         self.spread(phase);
         self.watch(phase, v);
         Ok(())
+    }
+
+    /// What cancels in the acceleration along a row.
+    fn terms(&self, row: usize) -> f64 {
+        size_of(self.coupling.rows.row(row), &self.free) + self.curvature.value[row].abs()
     }
 
     /// The rows held and W of (2); kept where nothing in it can change within the phase.
@@ -216,8 +270,7 @@ impl Acceleration {
                 continue;
             }
             let (normal, tangents) = (self.lambda[range.start], &self.lambda[range.start + 1..range.end]);
-            let size = |row: usize| size_of(self.coupling.rows.row(row), &self.free) + self.curvature.value[row].abs();
-            let noise = ROUNDING * size(range.start) / self.diagonal[k].abs().max(f64::MIN_POSITIVE);
+            let noise = ROUNDING * self.terms(range.start) / self.diagonal[k].abs().max(f64::MIN_POSITIVE);
             self.monitors.push(Monitor::new(pair.key, Watch::TakeOff, normal, noise));
             match phase.mode(pair.key, held.law, pair.law) {
                 Mode::Open | Mode::Held => {}

@@ -14,7 +14,7 @@ use super::phase::{Mode, Phase};
 use super::projection::Projection;
 use crate::scheme::{StepError, System};
 use crate::{Coupling, Mechanical, State};
-use carom_solve::{Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, Solver};
+use carom_solve::{Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, SolveError, Solver};
 
 /// A reaction at less than this part of its limit is inside the cone.
 const INSIDE: f64 = 1e-9;
@@ -44,7 +44,8 @@ pub struct ContactProblem {
     work: ProblemWork,
     z: Reaction,
     targets: Vec<(usize, f64)>,
-    velocity: Vec<f64>, // (n)
+    velocity: Vec<f64>,             // (n)
+    spare: Option<Box<SolveError>>, // for the next failure, so that one from which a step recovers does not allocate
     /// Whether impacts have no restitution, whatever the contacts say.
     pub is_plastic: bool,
     /// (rows) impulse of the last impact [N s], and the velocity before and after it [m/s].
@@ -82,8 +83,22 @@ impl ContactProblem {
         solver.solve(&problem, &mut self.z).map_err(|error| {
             let law = error.certificate().and_then(|c| self.members.get(c.law));
             let contact = law.map(|&i| acceleration.coupling.pairs[i].key);
-            StepError::Solve { error: Box::new(error), contact }
+            let error = match self.spare.take() {
+                Some(mut spare) => {
+                    *spare = error;
+                    spare
+                }
+                None => Box::new(error),
+            };
+            StepError::Solve { error, contact }
         })
+    }
+
+    /// Takes back the buffer of a failure that is dealt with.
+    pub fn recycle(&mut self, error: StepError) {
+        if let StepError::Solve { error, .. } = error {
+            self.spare = Some(error);
+        }
     }
 
     /// (1) over the laws `active` of the coupling in `acceleration`, which belongs to the positions of `state`; changes velocities.

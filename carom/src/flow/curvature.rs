@@ -15,6 +15,8 @@ const STENCIL: [(f64, f64); 4] = [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 
 pub struct Curvature {
     /// (rows) γ [m/s²].
     pub value: Vec<f64>,
+    /// Whether it was not found by differences.
+    pub is_exact: bool,
     coupling: Coupling,
     moved: Vec<f64>,
     increment: Vec<f64>,
@@ -30,7 +32,9 @@ impl Curvature {
         rows: usize,
     ) -> Result<(), ModelError> {
         let (t, q, v) = at;
+        self.is_exact = constancy.rows && constancy.drift;
         if let Some(level) = model.acceleration_level() {
+            self.is_exact = true;
             return level.curvature(t, q, v, &mut self.value);
         }
         self.value.clear();

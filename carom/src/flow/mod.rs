@@ -8,6 +8,7 @@
 
 pub mod acceleration;
 pub mod booking;
+pub mod choice;
 pub mod contact;
 pub mod curvature;
 pub mod dop853;
@@ -15,6 +16,7 @@ pub mod edge;
 pub mod held;
 pub mod hem5;
 pub mod hermite;
+pub mod impact;
 pub mod order_four;
 pub mod phase;
 pub mod projection;

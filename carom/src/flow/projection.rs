@@ -28,6 +28,7 @@ pub struct Projection {
     response: Vec<f64>, // (rows × n) M⁻¹Cᵀ
     system: RankedLu,
     x: Vec<f64>,
+    change: Vec<f64>,    // (rows) of the velocities that the last projection has brought about
     increment: Vec<f64>, // (n)
     moved: Vec<f64>,
 }
@@ -43,6 +44,12 @@ pub fn gap_rounding(coupling: &Coupling, law: usize, q: &[f64]) -> f64 {
     let product: f64 = carom_solve::Rows::product(row, q);
     // at rest in the origin all terms vanish
     (ROUNDING * (size_of(row, q) + (gap - product).abs())).max(f64::MIN_POSITIVE)
+}
+
+/// Rounding of a gap with that of the time at which an obstacle is where it is [m].
+pub fn gap_rounding_at(coupling: &Coupling, law: usize, state: &State) -> f64 {
+    let motion = coupling.drift[coupling.offset[law]] * state.t;
+    gap_rounding(coupling, law, &state.q) + ROUNDING * motion.abs()
 }
 
 impl Projection {
@@ -63,7 +70,7 @@ impl Projection {
             let (mut worst, mut size, mut done) = ((0.0f64, None), 0.0f64, true);
             for (i, pair) in coupling.pairs.iter().enumerate() {
                 if phase.mode(pair.key, i, pair.law).is_closed() {
-                    let rounding = gap_rounding(coupling, i, &state.q);
+                    let rounding = gap_rounding_at(coupling, i, state);
                     self.rows.push(coupling.offset[i]);
                     self.x.push(-pair.gap);
                     if pair.gap.abs() > worst.0 {
@@ -120,6 +127,11 @@ impl Projection {
         self.correct(acceleration, model, state)
     }
 
+    /// Rows of the last projection of velocities, with impulse and change of velocity along each.
+    pub fn impulses(&self) -> impl Iterator<Item = (usize, f64, f64)> {
+        self.rows.iter().zip(&self.x).zip(&self.change).map(|((row, p), change)| (*row, *p, *change))
+    }
+
     /// Multipliers of the last projection, row by row of those asked for.
     pub fn multipliers(&self) -> &[f64] {
         &self.x
@@ -149,6 +161,7 @@ impl Projection {
         model: &mut dyn Mechanical,
         state: &mut State,
     ) -> Result<(), ModelError> {
+        self.change.clone_from(&self.x);
         if self.x.iter().all(|x| *x == 0.0) {
             return Ok(());
         }

@@ -48,6 +48,9 @@ pub struct Stages {
     pub takes_off: bool,
     /// Whether a contact wanted to begin or to end its slip at a stage.
     pub slips: bool,
+    /// By how much dependent constraints contradicted each other at a stage of the last step [-]; infinite where redundant ones have parted.
+    pub contradiction: f64,
+    starts_deficient: bool, // whether they were dependent at the first stage
     /// Newton iterations so far.
     pub iterations: u32,
     a: Vec<f64>,                  // (s × n) accelerations of the stages
@@ -81,6 +84,8 @@ impl Stages {
             work: Vec::new(),
             takes_off: false,
             slips: false,
+            contradiction: 0.0,
+            starts_deficient: false,
             iterations: 0,
             a: vec![0.0; s * n],
             v: vec![0.0; s * n],
@@ -127,6 +132,7 @@ impl Stages {
     /// Empties what the stages add up.
     fn reset(&mut self) {
         (self.takes_off, self.slips) = (false, false);
+        (self.contradiction, self.starts_deficient) = (0.0, false);
         self.impulse.fill(0.0);
         self.work.fill(0.0);
     }
@@ -153,6 +159,11 @@ impl Stages {
         let at = (self.point.t, self.point.q.as_slice(), self.point.v.as_slice());
         self.acceleration.evaluate(model, phase, at)?;
         let acceleration = &self.acceleration;
+        self.contradiction = self.contradiction.max(acceleration.contradiction);
+        self.starts_deficient |= i == 0 && acceleration.is_deficient;
+        if self.starts_deficient && !acceleration.is_deficient {
+            self.contradiction = f64::INFINITY;
+        }
         if !acceleration.is_deficient {
             for monitor in acceleration.monitors.iter().filter(|m| m.violated) {
                 *(if monitor.watch == Watch::TakeOff { &mut self.takes_off } else { &mut self.slips }) = true;

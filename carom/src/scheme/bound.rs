@@ -34,12 +34,21 @@ pub trait Stepper: Send {
     /// Energies at `from` and at `to`.
     fn energies(&mut self) -> Option<(Energy, Energy)>;
 
-    /// Mean power of the forces without potential over the last step [W].
+    /// Mean power of the forces without potential over the last step [W]: along the dense output of the scheme where it has one, in the
+    /// middle of the step elsewhere.
     fn applied_power(&mut self) -> f64;
 
     /// Laws, gaps and rows at `to` (or at `from`, before the first step).
     fn coupling(&mut self) -> Result<&Coupling, ModelError>;
 }
+
+/// Points and weights of Gauss' rule of order 8 on [0, 1].
+const GAUSS: [(f64, f64); 4] = [
+    (0.06943184420297371, 0.17392742256872692),
+    (0.33000947820757187, 0.32607257743127307),
+    (0.6699905217924281, 0.32607257743127307),
+    (0.9305681557970263, 0.17392742256872692),
+];
 
 /// A scheme with its work, model, solver and the two states.
 pub struct Bound<S: Scheme> {
@@ -74,6 +83,13 @@ impl<S: Scheme> Bound<S> {
     /// The scheme, and its buffers to set up.
     pub(crate) fn parts_mut(&mut self) -> (&S, &mut S::Work) {
         (&self.scheme, &mut self.work)
+    }
+
+    /// Power of the forces without potential at the part `s` of the last step.
+    fn power_at(&mut self, s: f64) -> f64 {
+        let ends = (&self.from, &self.to);
+        self.scheme.interpolate(&mut self.work, &mut self.model, ends, s, &mut self.middle);
+        self.model.applied_power(&self.middle)
     }
 
     /// The buffers of the last step tried.
@@ -129,6 +145,9 @@ impl<S: Scheme> Stepper for Bound<S> {
     }
 
     fn applied_power(&mut self) -> f64 {
+        if self.scheme.is_dense(&self.work) {
+            return GAUSS.iter().map(|&(s, weight)| weight * self.power_at(s)).sum();
+        }
         // midpoint in time, positions and velocities: second order where the motion is smooth
         self.middle.t = 0.5 * (self.from.t + self.to.t);
         for (m, (a, b)) in self.middle.q.iter_mut().zip(self.from.q.iter().zip(&self.to.q)) {
@@ -143,5 +162,18 @@ impl<S: Scheme> Stepper for Bound<S> {
     fn coupling(&mut self) -> Result<&Coupling, ModelError> {
         self.model.couple(self.to.t, &self.to.q, &mut self.coupling)?;
         Ok(&self.coupling)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GAUSS;
+
+    #[test]
+    fn the_rule_has_order_eight() {
+        for k in 0..8 {
+            let sum: f64 = GAUSS.iter().map(|(s, weight)| weight * s.powi(k)).sum();
+            assert!((sum - 1.0 / f64::from(k + 1)).abs() < 1e-15, "{k}: {sum}");
+        }
     }
 }

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Contact work of a step is `P·(U + U⁺)/2`, which is exact for constant mass and rows; applied work is the power of the forces
-//! without potential at the middle of the step. What is left is the numerical residue.
+//! without potential along the dense output of a scheme that has one, at the middle of the step elsewhere. What is left is the numerical
+//! residue.
 
 use super::{Observer, StepView};
 use crate::ModelError;

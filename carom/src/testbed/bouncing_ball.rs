@@ -10,7 +10,7 @@
 use crate::model::{Contact, Lagrangian};
 use serde::{Deserialize, Serialize};
 
-use super::{Curvature, ExactSolution, Impact, select};
+use super::{Curvature, Impact, OneDegree};
 
 /// Ball above a wall at q = 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -162,44 +162,34 @@ fn compensated_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-impl ExactSolution for BouncingBall {
-    fn name(&self) -> &'static str {
-        "bouncing-ball"
+impl OneDegree for BouncingBall {
+    const NAME: &'static str = "bouncing-ball";
+    const CITATION: &'static str = "acary2009";
+
+    fn state(&self, t: f64) -> (f64, f64) {
+        self.state_at(t)
     }
 
-    fn citation(&self) -> &'static str {
-        "acary2009"
+    fn strikes(&self, until: f64) -> impl Iterator<Item = Impact> {
+        self.impacts(until)
     }
 
-    fn dimension(&self) -> usize {
-        1
+    fn arriving(&self, t: f64) -> f64 {
+        self.velocity_before(t)
     }
 
-    fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
-        let (position, velocity) = self.state_at(t);
-        q.fill(position);
-        v.fill(velocity);
-    }
-
-    fn before(&self, t: f64, v: &mut [f64]) {
-        v.fill(self.velocity_before(t));
-    }
-
-    fn jumps(&self, from: f64, to: f64, amplitude: f64) -> Vec<f64> {
-        select(self.impacts(to), from, amplitude)
-    }
-
-    fn accumulation(&self) -> Option<f64> {
+    fn accumulates(&self) -> Option<f64> {
         BouncingBall::accumulation(self).filter(|_| self.restitution > 0.0)
     }
 
-    fn curvature(&self, _from: f64, _to: f64) -> Option<Curvature> {
+    fn bounds(&self, _from: f64, _to: f64) -> Option<Curvature> {
         Some(Curvature { position: self.fall().abs(), velocity: 0.0 })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::ExactSolution;
     use super::*;
 
     /// The formula of the paper, flight by flight, for the default parameters.

@@ -12,7 +12,7 @@ use crate::model::{Contact, Lagrangian};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
-use super::{Curvature, ExactSolution, Impact, select};
+use super::{Curvature, Impact, OneDegree};
 
 /// Terms of the power series.
 const TERMS: usize = 24;
@@ -348,35 +348,19 @@ fn bisect(f: &impl Fn(f64) -> f64, a: f64, b: f64) -> f64 {
     if low > a && at_low == 0.0 { low } else { high }
 }
 
-impl ExactSolution for ImpactOscillator {
-    fn name(&self) -> &'static str {
-        "impact-oscillator"
+impl OneDegree for ImpactOscillator {
+    const NAME: &'static str = "impact-oscillator";
+    const CITATION: &'static str = "nqi2016";
+
+    fn state(&self, t: f64) -> (f64, f64) {
+        self.state_at(t)
     }
 
-    fn citation(&self) -> &'static str {
-        "nqi2016"
+    fn strikes(&self, until: f64) -> impl Iterator<Item = Impact> {
+        self.impacts(until)
     }
 
-    fn dimension(&self) -> usize {
-        1
-    }
-
-    fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
-        let (position, velocity) = self.state_at(t);
-        q.fill(position);
-        v.fill(velocity);
-    }
-
-    fn before(&self, t: f64, v: &mut [f64]) {
-        let impact = self.impacts(t).last().filter(|impact| impact.time == t);
-        v.fill(impact.map_or_else(|| self.state_at(t).1, |impact| impact.before));
-    }
-
-    fn jumps(&self, from: f64, to: f64, amplitude: f64) -> Vec<f64> {
-        select(self.impacts(to), from, amplitude)
-    }
-
-    fn curvature(&self, _from: f64, to: f64) -> Option<Curvature> {
+    fn bounds(&self, _from: f64, to: f64) -> Option<Curvature> {
         // the energy grows at most by the work of the force: √2E ≤ √2E₀ + a t, impacts take from it
         let reach = self.q0.hypot(self.v0) + self.amplitude.abs() * to;
         let position = self.amplitude.abs() + reach * (1.0 + 2.0 * self.damping);

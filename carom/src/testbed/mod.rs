@@ -11,6 +11,7 @@ mod disc;
 mod hoop;
 mod impact_oscillator;
 mod linear_flow;
+mod one_degree;
 mod oscillator;
 mod pendulum;
 mod play;
@@ -27,6 +28,7 @@ pub use disc::Disc;
 pub use hoop::Hoop;
 pub use impact_oscillator::{ImpactOscillator, Motion, Occurrence};
 pub use linear_flow::LinearFlow;
+pub use one_degree::OneDegree;
 pub use oscillator::LinearOscillator;
 pub use pendulum::Pendulum;
 pub use play::Play;
@@ -135,13 +137,4 @@ pub trait ExactState {
 
     /// A span over which schemes are measured [s].
     fn span(&self) -> f64;
-}
-
-/// Selects the times of the impacts in (from, to] that jump by at least `amplitude`.
-fn select(impacts: impl Iterator<Item = Impact>, from: f64, amplitude: f64) -> Vec<f64> {
-    impacts
-        .take(MAX_JUMPS)
-        .filter(|impact| impact.time > from && impact.amplitude() >= amplitude)
-        .map(|impact| impact.time)
-        .collect()
 }

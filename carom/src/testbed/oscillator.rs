@@ -13,7 +13,7 @@ use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Curvature, ExactSolution, Impact, select};
+use super::{Curvature, Impact, OneDegree};
 
 /// Underdamped oscillator (c² < 4 k m) above a wall at q = 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -153,35 +153,24 @@ impl LinearOscillator {
     }
 }
 
-impl ExactSolution for LinearOscillator {
-    fn name(&self) -> &'static str {
-        "linear-oscillator"
+impl OneDegree for LinearOscillator {
+    const NAME: &'static str = "linear-oscillator";
+    const CITATION: &'static str = "acary2009";
+
+    fn state(&self, t: f64) -> (f64, f64) {
+        self.state_at(t)
     }
 
-    fn citation(&self) -> &'static str {
-        "acary2009"
+    fn strikes(&self, until: f64) -> impl Iterator<Item = Impact> {
+        self.impacts(until)
     }
 
-    fn dimension(&self) -> usize {
-        1
-    }
-
-    fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
-        let (position, velocity) = self.state_at(t);
-        q.fill(position);
-        v.fill(velocity);
-    }
-
-    fn before(&self, t: f64, v: &mut [f64]) {
-        v.fill(self.velocity_before(t));
-    }
-
-    fn jumps(&self, from: f64, to: f64, amplitude: f64) -> Vec<f64> {
-        select(self.impacts(to), from, amplitude)
+    fn arriving(&self, t: f64) -> f64 {
+        self.velocity_before(t)
     }
 
     /// Every arc is the real part of a multiple of exp(λt) with |λ|² = k/m, so that |q''| <= radius k/m.
-    fn curvature(&self, from: f64, _to: f64) -> Option<Curvature> {
+    fn bounds(&self, from: f64, _to: f64) -> Option<Curvature> {
         let arcs = Arcs::of(self);
         let shrinking = arcs.decay >= 0.0 && (0.0..=1.0).contains(&self.restitution);
         let radius = match arcs.last(from) {
@@ -195,6 +184,7 @@ impl ExactSolution for LinearOscillator {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ExactSolution;
     use super::*;
 
     #[test]

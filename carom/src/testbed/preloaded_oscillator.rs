@@ -11,7 +11,7 @@ use crate::model::{Contact, Lagrangian};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-use super::{Curvature, ExactSolution, Impact, select};
+use super::{Curvature, Impact, OneDegree};
 
 /// Flights of w s below this are expanded in powers of s.
 const SHORT: f64 = 0.3;
@@ -195,39 +195,23 @@ fn sum(c: &[f64; TERMS], s: f64) -> (f64, f64) {
     (q, v)
 }
 
-impl ExactSolution for PreloadedOscillator {
-    fn name(&self) -> &'static str {
-        "preloaded-oscillator"
+impl OneDegree for PreloadedOscillator {
+    const NAME: &'static str = "preloaded-oscillator";
+    const CITATION: &'static str = "acary2009";
+
+    fn state(&self, t: f64) -> (f64, f64) {
+        self.state_at(t)
     }
 
-    fn citation(&self) -> &'static str {
-        "acary2009"
+    fn strikes(&self, until: f64) -> impl Iterator<Item = Impact> {
+        self.impacts(until)
     }
 
-    fn dimension(&self) -> usize {
-        1
-    }
-
-    fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
-        let (position, velocity) = self.state_at(t);
-        q.fill(position);
-        v.fill(velocity);
-    }
-
-    fn before(&self, t: f64, v: &mut [f64]) {
-        let impact = self.impacts(t).last().filter(|impact| impact.time == t);
-        v.fill(impact.map_or_else(|| self.state_at(t).1, |impact| impact.before));
-    }
-
-    fn jumps(&self, from: f64, to: f64, amplitude: f64) -> Vec<f64> {
-        select(self.impacts(to), from, amplitude)
-    }
-
-    fn accumulation(&self) -> Option<f64> {
+    fn accumulates(&self) -> Option<f64> {
         PreloadedOscillator::accumulation(self).filter(|_| self.restitution > 0.0)
     }
 
-    fn curvature(&self, _from: f64, _to: f64) -> Option<Curvature> {
+    fn bounds(&self, _from: f64, _to: f64) -> Option<Curvature> {
         // energy about the rest point bounds y and v, these bound v̇ and v̈
         let (_, _, d) = self.constants();
         let (k, c) = (self.stiffness / self.mass, self.damping / self.mass);

@@ -94,9 +94,19 @@ fn over_the_edge_and_back() {
             for (x, e) in end.q.iter().chain(&end.v).zip(expected) {
                 assert!((x - e).abs() < 1e-9, "{edge:?} {ends}: {end:?}");
             }
-            assert!((log.impulse[1] - 8.6026603314).abs() < 1.0);
+            assert!((log.lambda(1) - 8.6026603314).abs() < 1e-8, "{edge:?} {ends}: {}", log.lambda(1));
+            // λ jumps from 9.81 to 17.81 at the edge: the last step before it ends with the first value
+            let (t, before) = log.multipliers.iter().rfind(|(t, _)| *t <= crossing.t).unwrap();
+            assert!((t - 0.5).abs() < 1e-12 && (before[0] - G).abs() < 1e-9 && before[1] == 0.0, "{t} {before:?}");
+            // (g + 2 vx²)/(1 + 4 x²) at every end of a step on the parabola
+            let behind = log.states.iter().skip(1).zip(&log.multipliers).filter(|(_, (t, _))| *t > crossing.t);
+            for (state, (t, lambda)) in behind {
+                let exact = (G + 2.0 * state.v[1].powi(2)) / (1.0 + 4.0 * state.q[1].powi(2));
+                assert!((lambda[1] - exact).abs() < 1e-8, "{edge:?} {ends} {t}: {} {exact}", lambda[1]);
+            }
             let log = run(model(), scheme(), 1.0, 0.1);
             let end = log.last();
+            assert!((log.lambda(1) - 5.7643519323).abs() < 1e-8, "{edge:?} {ends}: {}", log.lambda(1));
             let expected = [0.189437104480, 0.435243729972, -0.349433492173, -0.401422775459];
             for (x, e) in end.q.iter().chain(&end.v).zip(expected) {
                 assert!((x - e).abs() < 1e-9, "{edge:?} {ends}: {end:?}");
@@ -126,7 +136,7 @@ fn a_kink_is_an_impact() {
         assert!((impact.t - 0.5).abs() < 1e-12 && impact.contact == Some(Key(1)), "{impact:?}");
         let v = &impact.after.v;
         assert!((v[0] - 0.75f64.sqrt()).abs() < 1e-12 && (v[1] - 1.5).abs() < 1e-12, "{v:?}");
-        assert!((log.impulse[1] - 7.3575).abs() < 1e-9, "{:?}", log.impulse);
+        assert!((log.lambda(1) - 7.3575).abs() < 1e-9, "{:?}", log.multipliers);
     }
 }
 

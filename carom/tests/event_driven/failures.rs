@@ -4,6 +4,7 @@ use crate::{Log, run, simulation};
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
 use carom::model::{Contact, Lagrangian};
 use carom::scheme::EventDriven;
+use carom::scheme::event_driven::Flow;
 use carom::testbed::BouncingBall;
 use carom::{EventKind, State};
 use carom_solve::Law;
@@ -238,4 +239,18 @@ fn wrong_use_is_an_error_and_not_a_hang() {
     let mut simulation = simulation(model, EventDriven::default(), 10.0, 1.0);
     let error = simulation.run(&mut []).unwrap_err();
     assert!(simulation.state().t > 1.0 && simulation.statistics().steps < 20_000, "{error}");
+}
+
+/// Nothing that moves: a run without coordinates ends, and a clock that no force can stop is an error.
+#[test]
+fn no_degree_of_freedom() {
+    for flow in [Flow::Hem5, Flow::Rkf45] {
+        let scheme = EventDriven { flow, ..EventDriven::default() };
+        let log = run(Lagrangian::new(0), scheme.clone(), 1.0, 0.1);
+        assert!(log.last().t == 1.0 && log.events.is_empty());
+        let clock = Lagrangian::new(0).contact(Contact::new("clock", |t, _| 0.55 - t));
+        let mut simulation = simulation(clock, scheme, 1.0, 0.1);
+        let error = simulation.run(&mut []).unwrap_err();
+        assert!(simulation.state().t >= 0.5 && simulation.state().t < 0.56, "{error}");
+    }
 }

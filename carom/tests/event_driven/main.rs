@@ -3,9 +3,11 @@
 mod ball;
 mod block;
 mod edge;
+mod edge_matrix;
 mod failures;
 mod flight;
 mod friction;
+mod ledger;
 mod painleve;
 mod release;
 mod smooth;
@@ -28,6 +30,8 @@ struct Log {
     energy: Vec<f64>,
     lowest: f64,
     impulse: Vec<f64>,
+    /// Time and multipliers at the end of each step, before the event that ends it.
+    multipliers: Vec<(f64, Vec<f64>)>,
 }
 
 impl Log {
@@ -55,6 +59,11 @@ impl Log {
         times
     }
 
+    /// λ at the end of the run.
+    fn lambda(&self, row: usize) -> f64 {
+        self.multipliers[self.multipliers.len() - 1].1[row]
+    }
+
     fn last(&self) -> &State {
         &self.states[self.states.len() - 1]
     }
@@ -70,6 +79,7 @@ impl Observer for Log {
         self.events.extend(view.stepper.events().iter().cloned());
         self.states.push(view.to().clone());
         self.impulse.clone_from(&view.reactions().impulse);
+        self.multipliers.push((view.to().t, view.reactions().multiplier.clone()));
         let advanced = view.step.advanced;
         self.impulse.iter_mut().for_each(|p| *p /= advanced);
         self.see(view.stepper)?;

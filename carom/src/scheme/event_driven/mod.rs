@@ -13,10 +13,12 @@
 //! so that the state at an event has the accuracy of the flow. Orders hold for `control = "fixed"`; otherwise the tolerances tell the error.
 //!
 //! Accumulations end when U⁺ ≤ `veps`, or when the next flight would not rise above the rounding of its gap: the error of the time of rest is
-//! of the order of veps/(1 − e). Redundant contacts are solved by minimum rank, and who leaves is decided by (4). Where (4) has no solution
-//! while a contact slips (Painlevé), it is stopped by an impulse without a collision. Events that pile up without time between them are made
-//! plastic; more than `max-events` of them within a step of the driver, and phases that cannot go on, are left to the Moreau-Jean scheme for
-//! `hand-over-step`. A gap that was passed unseen is an error, never a result.
+//! of the order of veps/(1 − e). Redundant contacts are solved by minimum rank, and who leaves is decided by (4). Where regions of contacts meet,
+//! where redundant contacts contradict each other within a step, and where contacts close with dependent rows, `edge` chooses the problem that
+//! decides which ones carry. Where (4) has no solution while a contact slips (Painlevé), it is stopped by an impulse without a collision.
+//! Events that pile up without time between them are made plastic; more than `max-events` of them within a step of the driver, and phases
+//! that cannot go on, are left to the Moreau-Jean scheme for `hand-over-step`. A gap that was passed unseen is an error, never a result, and
+//! so is a region that begins inside an obstacle.
 //!
 //! `flow = "dop853"` integrates free flights by Dormand and Prince's pair [hairer1993], and phases with closed contacts or bilateral
 //! constraints by HEM5; each takes up its last step again where the phase changes. Evaluations of forces per period of an oscillator in free
@@ -110,9 +112,11 @@ pub struct Work {
     crowd: Crowd,
     impulse: Vec<f64>, // (rows) of the smooth part
     work: Vec<f64>,
+    driven: Vec<f64>,
     rejected: u32,
     judged: Judgement,            // of the last trial
     is_lost: bool,                // whether another scheme did the step
+    is_parting: bool,             // whether the last trial met redundant contacts that part
     rest: Box<moreau_jean::Work>, // for hand-overs
 }
 
@@ -139,7 +143,8 @@ impl Scheme for EventDriven {
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let initial = model.initial();
-        let transition = Transition::new(model, false)?;
+        let mut transition = Transition::new(model, false)?;
+        transition.sorting = self.sorting(false);
         let coupling = &transition.booking.reactions.coupling;
         if let Some(pair) = coupling.pairs.iter().find(|pair| matches!(pair.law, Law::Box { .. })) {
             return Err(SchemeError::Incapable {
@@ -187,9 +192,11 @@ impl Scheme for EventDriven {
             crowd: Crowd::default(),
             impulse: Vec::new(),
             work: Vec::new(),
+            driven: Vec::new(),
             rejected: 0,
             judged: Judgement { accepted: true, factor: 1.0, error: 0.0 },
             is_lost: false,
+            is_parting: false,
             rest: Box::new(MoreauJean::default().workspace(model)?),
         })
     }
@@ -242,6 +249,7 @@ impl Scheme for EventDriven {
         (w.is_known, w.is_repeatable) = (false, false);
         (w.next, w.other, w.may_grow) = (None, None, true);
         w.crowd = Crowd::default();
+        w.acceleration.unpin();
     }
 
     fn invalidate(&self, w: &mut Work) {
@@ -268,6 +276,10 @@ impl Scheme for EventDriven {
 
     fn events<'w>(&self, work: &'w Work) -> &'w Events {
         &work.transition.events
+    }
+
+    fn is_dense(&self, w: &Work) -> bool {
+        w.dense.is_filled() || w.fourth.is_filled()
     }
 
     fn interpolate(&self, w: &mut Work, model: &mut Self::Model, ends: (&State, &State), s: f64, out: &mut State) {

@@ -5,6 +5,9 @@ use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Time over which contacts at an edge are sorted out [s]: the set does not depend on it.
+const SORTING: f64 = 1e-3;
+
 /// Options of the event-driven scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -41,8 +44,8 @@ pub struct EventDriven {
     pub max_events: u32,
     /// Length of that part [s].
     pub hand_over_step: f64,
-    /// How the contacts that stay closed behind an edge are found: "contact" (accelerations), "lcp" (a stage of the flow) or "sort" (a
-    /// velocity step).
+    /// How the contacts that stay closed behind an edge, or where their rows become dependent, are found: "contact" (accelerations), "lcp" (a
+    /// stage of HEM5) or "sort" (a velocity step).
     pub edge: EdgeMethod,
 }
 
@@ -104,12 +107,13 @@ pub enum EdgeMethod {
 }
 
 impl EventDriven {
-    /// The problem that sorts out contacts at an edge, where it is not that of accelerations.
-    pub(super) fn sorting(&self) -> Option<Sorting> {
+    /// The problem that sorts out contacts at an edge, where it is not that of accelerations, and the time over which it does so. A stall at
+    /// an edge needs one that looks ahead.
+    pub(super) fn sorting(&self, is_stalled: bool) -> Option<(Sorting, f64)> {
         match self.edge {
-            EdgeMethod::Contact => None,
-            EdgeMethod::Lcp => Some(Sorting::Stage),
-            EdgeMethod::Sort => Some(Sorting::Velocity),
+            EdgeMethod::Contact => is_stalled.then_some((Sorting::Stage, SORTING)),
+            EdgeMethod::Lcp => Some((Sorting::Stage, SORTING)),
+            EdgeMethod::Sort => Some((Sorting::Velocity, SORTING)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! All that is known at one point of the motion: accelerations, gaps with two derivatives, multipliers and monitors.
 
-use crate::flow::projection::gap_rounding;
+use crate::flow::projection::gap_rounding_at;
 use crate::flow::{Acceleration, Monitor, Phase};
 use crate::{Coupling, Key, State};
 use carom_solve::Law;
@@ -27,9 +27,10 @@ pub struct Point {
     pub a: Vec<f64>,
     pub traces: Vec<Trace>,
     pub monitors: Vec<Monitor>,
-    /// (rows) λ [N], and its power [W].
+    /// (rows) λ [N], its power [W], and the part of it that the obstacle's own motion has.
     pub lambda: Vec<f64>,
     pub power: Vec<f64>,
+    pub driven: Vec<f64>,
 }
 
 impl Point {
@@ -43,6 +44,7 @@ impl Point {
             monitors: Vec::with_capacity(2 * laws),
             lambda: Vec::with_capacity(rows),
             power: Vec::with_capacity(rows),
+            driven: Vec::with_capacity(rows),
         }
     }
 
@@ -54,6 +56,7 @@ impl Point {
         self.monitors.clone_from(&other.monitors);
         self.lambda.clone_from(&other.lambda);
         self.power.clone_from(&other.power);
+        self.driven.clone_from(&other.driven);
     }
 
     /// Takes what an evaluation of the accelerations at the state has found.
@@ -68,11 +71,13 @@ impl Point {
         }
         self.lambda.clear();
         self.power.clear();
+        self.driven.clear();
         if !phase.is_free() {
             self.lambda.clone_from(&acceleration.lambda);
             let velocity = |row: usize| coupling.rows.dot(row, &self.state.v) + coupling.drift[row];
             self.power
                 .extend(self.lambda.iter().enumerate().map(|(row, x)| if *x == 0.0 { 0.0 } else { x * velocity(row) }));
+            self.driven.extend(self.lambda.iter().zip(&coupling.drift).map(|(x, drift)| x * drift));
         }
     }
 
@@ -88,7 +93,7 @@ impl Point {
                     && coupling.is_present(i)
                     && !phase.mode(pair.key, i, pair.law).is_closed(),
                 y: [pair.gap, rate, 0.0],
-                noise: gap_rounding(coupling, i, &self.state.q),
+                noise: gap_rounding_at(coupling, i, &self.state),
                 region: coupling.region[i],
             });
         }

@@ -36,6 +36,10 @@ pub enum Outcome {
     Change {
         s: f64,
     },
+    /// Redundant contacts part before the time `u` has passed, which is as good as none.
+    Parting {
+        u: f64,
+    },
     /// The step is too long to tell.
     Unresolved,
 }
@@ -44,7 +48,7 @@ impl Outcome {
     pub(super) fn place(&self) -> f64 {
         match self {
             Outcome::Gap { s, .. } | Outcome::Change { s } => *s,
-            Outcome::Smooth | Outcome::Unresolved => f64::INFINITY,
+            Outcome::Smooth | Outcome::Parting { .. } | Outcome::Unresolved => f64::INFINITY,
         }
     }
 }
@@ -127,7 +131,8 @@ impl Work {
     pub(super) fn noise(&self, i: usize, level: f64) -> (f64, bool) {
         let start = self.start.traces[i];
         let end = self.end.find(start.key, i).map_or(start.noise, |end| end.noise);
-        let noise = 2.0 * start.noise.min(end);
+        // half the bound: a hop as small as the rounding of its gap allows is still one
+        let noise = 0.5 * start.noise.min(end);
         let released = start.y[0] <= level + self.touch.max(noise);
         // one that stays at its wall without being held, as redundant ones do, trembles by the rounding of positions
         let trembles = released && start.y[1].abs() <= self.transition.resolution.speed;

@@ -1,6 +1,5 @@
 //! The parts of a step: where it starts, the smooth motion with its rejections, and what is left to another scheme.
 
-use super::control::Judgement;
 use super::options::{Control, Dense, EventDriven, Flow};
 use super::search::Outcome;
 use super::{Certificate, Crowd, MoreauJean, Resolution, Work};
@@ -14,14 +13,17 @@ const TRIALS: u32 = 100;
 /// A gap of the size L of positions is closed up to this part of it.
 const TOUCH: f64 = 16.0 * f64::EPSILON;
 
-/// Constraints that are dependent and miss each other by more than this part of their terms contradict each other.
-const CONTRADICTION: f64 = 1e-10;
-
 /// A step shorter than this is none [s].
 const LEAST: f64 = 1e-290;
 
 /// Steps of the half-explicit method are shorter than those of order 8 by about this factor.
 const SHORTER: f64 = 0.1;
+
+/// Lobatto's rules of orders 6 and 8: weight of both ends, inner points with their weights.
+const LOBATTO: [(f64, &[(f64, f64)]); 2] = [
+    (1.0 / 12.0, &[(0.27639320225002106, 5.0 / 12.0), (0.7236067977499789, 5.0 / 12.0)]),
+    (1.0 / 20.0, &[(0.1726731646460114, 49.0 / 180.0), (0.5, 16.0 / 45.0), (0.8273268353539885, 49.0 / 180.0)]),
+];
 
 /// A slip that stops within this time has stopped [s].
 const STOP: f64 = 1e-12;
@@ -106,7 +108,8 @@ impl EventDriven {
                 }
             };
             w.rejected += 1;
-            if (!controlled && !matches!(last, StepError::Tunnelled { .. })) || length <= self.h_min {
+            let must_fit = controlled || w.is_parting || matches!(last, StepError::Tunnelled { .. });
+            if !must_fit || length <= self.h_min {
                 return Err(last);
             }
             w.may_grow = false;
@@ -133,13 +136,10 @@ impl EventDriven {
     ) -> Result<Option<Outcome>, StepError> {
         let moved = self.advance(w, system, length);
         let flow = w.flow();
-        if flow == Flow::Hem5 && w.hem5.contradiction > CONTRADICTION {
-            let at = (&w.start.state, length);
-            if w.transition.thin(&mut w.acceleration, system, at)? {
-                w.aim(system)?;
-                w.judged = Judgement { accepted: false, factor: 1.0, error: f64::INFINITY };
-                return Ok(None);
-            }
+        w.is_parting = w.contradicts();
+        if w.is_parting {
+            // redundant contacts part on the way: the step is no step of one phase, and its error says nothing
+            return self.part(w, system, length);
         }
         moved?;
         let ends = (&w.start.state, &w.end.state);
@@ -288,19 +288,33 @@ impl EventDriven {
         Ok(())
     }
 
-    /// Impulses and work of the reactions over the smooth part, by Simpson's rule on the multipliers of (2).
+    /// Impulses and work of the reactions over the smooth part, by Lobatto's rule on the multipliers of (2): of order 6, and of order 8 where
+    /// obstacles do work.
     fn book(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<(), StepError> {
         if w.transition.phase.is_free() {
+            w.transition.booking.multipliers(&w.acceleration.coupling, &[]);
             return Ok(());
         }
-        w.sample(system, 0.5)?;
-        let rule = |a: &[f64], m: &[f64], b: &[f64], out: &mut Vec<f64>| {
+        w.transition.booking.multipliers(&w.acceleration.coupling, &w.end.lambda);
+        let works = w.start.driven.iter().chain(&w.end.driven).any(|x| *x != 0.0);
+        let (outer, inner) = LOBATTO[usize::from(works)];
+        let ends = |a: &[f64], b: &[f64], out: &mut Vec<f64>| {
             out.clear();
-            out.extend(a.iter().zip(m).zip(b).map(|((a, m), b)| h / 6.0 * (a + 4.0 * m + b)));
+            out.extend(a.iter().zip(b).map(|(a, b)| h * outer * (a + b)));
         };
-        rule(&w.start.lambda, &w.middle.lambda, &w.end.lambda, &mut w.impulse);
-        rule(&w.start.power, &w.middle.power, &w.end.power, &mut w.work);
-        w.transition.booking.smooth(&w.acceleration.coupling, &w.impulse, &w.work);
+        ends(&w.start.lambda, &w.end.lambda, &mut w.impulse);
+        ends(&w.start.power, &w.end.power, &mut w.work);
+        ends(&w.start.driven, &w.end.driven, &mut w.driven);
+        let add = |x: &[f64], weight: f64, out: &mut [f64]| {
+            out.iter_mut().zip(x).for_each(|(out, x)| *out += h * weight * x);
+        };
+        for &(s, weight) in inner {
+            w.sample(system, s)?;
+            add(&w.middle.lambda, weight, &mut w.impulse);
+            add(&w.middle.power, weight, &mut w.work);
+            add(&w.middle.driven, weight, &mut w.driven);
+        }
+        w.transition.booking.smooth_driven(&w.acceleration.coupling, &w.impulse, &w.work, &w.driven);
         // the coupling belongs to the end again
         Ok(w.acceleration.couple(system.model, w.end.state.t, &w.end.state.q)?)
     }
@@ -316,7 +330,9 @@ impl EventDriven {
     ) -> Result<f64, StepError> {
         let hopeless = w.transition.booking.reactions.is_empty() || w.transition.phase.is_free();
         match error {
-            Some(error @ (StepError::Model(_) | StepError::Tunnelled { .. })) => return Err(error),
+            Some(error @ (StepError::Model(_) | StepError::Tunnelled { .. } | StepError::Inside { .. })) => {
+                return Err(error);
+            }
             Some(error @ (StepError::TooSmall { .. } | StepError::NotFinite)) if hopeless => return Err(error),
             _ => {}
         }
@@ -453,6 +469,7 @@ impl Work {
         match changed {
             Err(error @ StepError::Solve { .. }) => {
                 if self.transition.jam(&mut self.acceleration, system, &mut self.state)? {
+                    self.transition.contact.recycle(error);
                     self.settle(system)
                 } else {
                     Err(error)
@@ -466,4 +483,20 @@ impl Work {
 /// Whether two states are the same but for the rounding of time.
 fn is_same(a: &State, b: &State) -> bool {
     a.q == b.q && a.v == b.v && (a.t - b.t).abs() <= 64.0 * f64::EPSILON * a.t.abs().max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LOBATTO;
+
+    #[test]
+    fn rules_have_their_orders() {
+        for ((outer, inner), order) in LOBATTO.into_iter().zip([6, 8]) {
+            for k in 0..order {
+                let ends = outer * if k == 0 { 2.0 } else { 1.0 };
+                let sum: f64 = inner.iter().map(|(s, weight)| weight * s.powi(k)).sum();
+                assert!((ends + sum - 1.0 / f64::from(k + 1)).abs() < 1e-15, "{order} {k}");
+            }
+        }
+    }
 }

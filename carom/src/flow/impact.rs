@@ -1,0 +1,98 @@
+//! Impacts of all contacts that touch, at once, and impulses without a collision; each one is an event.
+
+use super::acceleration::Acceleration;
+use super::phase::Mode;
+use super::transition::Transition;
+use crate::scheme::{EventKind, StepError, System};
+use crate::{Mechanical, State};
+use carom_solve::Law;
+
+impl Transition {
+    /// One impact of all contacts that touch, over a critical interval of this width.
+    pub fn strike(
+        &mut self,
+        acceleration: &mut Acceleration,
+        system: &mut System<'_, dyn Mechanical>,
+        width: f64,
+        state: &mut State,
+    ) -> Result<(), StepError> {
+        self.active.clear();
+        self.other.open(&acceleration.coupling);
+        for (i, pair) in acceleration.coupling.pairs.iter().enumerate() {
+            if pair.law == Law::Equality || self.touching.contains(&pair.key) {
+                self.active.push(i);
+                self.other.set(pair.key, Mode::Held);
+            }
+        }
+        self.before.copy_from(state);
+        self.contact.is_plastic = self.is_plastic;
+        let tools = (&mut *acceleration, &mut self.projection);
+        let certificate = self.contact.impact(tools, system, &self.active, width, state)?;
+        self.worst = self.worst.worse(certificate);
+        self.solves += 1;
+        self.booking.impact(&acceleration.coupling, &self.contact);
+        if width > 0.0 {
+            self.increment.clear();
+            self.increment.extend(self.before.v.iter().zip(&state.v).map(|(a, b)| 0.5 * width * (a + b)));
+            system.model.retract(&self.before.q, &self.increment, &mut state.q);
+            state.t += width;
+        }
+        if self.lands {
+            self.projection.positions(acceleration, system.model, &self.other, state)?;
+        }
+        let coupling = &acceleration.coupling;
+        for &i in self.active.iter().filter(|&&i| coupling.pairs[i].law != Law::Equality) {
+            if self.contact.impulse[coupling.offset[i]] > 0.0 {
+                let key = coupling.pairs[i].key;
+                self.struck.push(key);
+                self.events.push(EventKind::Impact, Some(key), &self.before, state);
+            }
+        }
+        Ok(())
+    }
+
+    /// An impulse without a collision: stops the slip of all contacts that touch and stay [genot1999]. Returns whether the impulse is
+    /// inside the cones of friction; otherwise the velocities stay as they were.
+    pub fn jam(
+        &mut self,
+        acceleration: &mut Acceleration,
+        system: &mut System<'_, dyn Mechanical>,
+        state: &mut State,
+    ) -> Result<bool, StepError> {
+        acceleration.couple(system.model, state.t, &state.q)?;
+        self.before.copy_from(state);
+        self.active.clear();
+        for (i, pair) in acceleration.coupling.pairs.iter().enumerate() {
+            let row = acceleration.coupling.offset[i];
+            let (u, rounding) = Self::velocity(acceleration, row, &state.v);
+            let stays = self.touching.contains(&pair.key) && u <= rounding.max(self.resolution.speed);
+            if pair.law == Law::Equality || stays {
+                self.active.push(i);
+            }
+        }
+        let tools = (&mut *acceleration, &mut self.projection);
+        let inside = self.contact.stop(tools, system, &self.active, state)?;
+        if !inside {
+            state.copy_from(&self.before);
+            return Ok(false);
+        }
+        self.booking.impact(&acceleration.coupling, &self.contact);
+        for &i in self.active.iter().filter(|&&i| acceleration.coupling.range(i).len() > 1) {
+            let key = acceleration.coupling.pairs[i].key;
+            self.events.push(EventKind::Inconsistency, Some(key), &self.before, state);
+        }
+        Ok(true)
+    }
+
+    /// Whether a contact that touches approaches faster than what counts as closed.
+    pub(super) fn approaches(&self, acceleration: &Acceleration, v: &[f64]) -> bool {
+        let coupling = &acceleration.coupling;
+        coupling.pairs.iter().enumerate().any(|(i, pair)| {
+            let touches = pair.law != Law::Equality && self.touching.contains(&pair.key);
+            touches && {
+                let (u, rounding) = Self::velocity(acceleration, coupling.offset[i], v);
+                u < -rounding.max(self.resolution.speed)
+            }
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! What each law of the model did in a step.
+
+use crate::{Coupling, Key};
+use carom_solve::{Law, Rows};
+
+/// What each law of the model did in a step. Rows are those of the coupling.
+///
+/// In first-order systems `before` and `after` are the outputs y without λ at the start and with λ where the law was imposed, `impulse` is the
+/// integral of λ over the step, and the coupling is that of the time at which the law was imposed.
+#[derive(Clone, Debug, Default)]
+pub struct Reactions {
+    /// Laws, gaps and rows at the start of the step.
+    pub coupling: Coupling,
+    /// (rows) relative velocity before and after [m/s]; the same where the law did not act.
+    pub before: Vec<f64>,
+    pub after: Vec<f64>,
+    /// (rows) mean velocity over the step of the obstacle's own motion, contained in both [m/s].
+    pub obstacle: Vec<f64>,
+    /// (rows) impulse over the step [N s].
+    pub impulse: Vec<f64>,
+    /// (laws) multiplier τ of the projection of positions; empty in schemes that do not project.
+    pub projection: Vec<f64>,
+    /// (rows) work of the impulse [J], from schemes whose step has parts; empty where it is impulse times mean velocity.
+    pub work: Vec<f64>,
+    /// (rows) λ itself where it is a function of time: in first-order systems where the law was imposed, from event-driven steps at the end of
+    /// the step, before the event that ends it [N]; empty elsewhere.
+    pub multiplier: Vec<f64>,
+    /// Measures μ of the higher-order sweeping process, all levels of one law after the other; empty elsewhere.
+    pub levels: Vec<f64>,
+    /// (laws + 1) first level of each law in `levels`; empty elsewhere.
+    pub chains: Vec<usize>,
+}
+
+impl Reactions {
+    /// Starts a step at velocity `v`, once the coupling is there: no law has acted yet.
+    #[inline]
+    pub fn start(&mut self, v: &[f64]) {
+        let drift = &self.coupling.drift;
+        for buffer in [&mut self.before, &mut self.after, &mut self.obstacle, &mut self.impulse] {
+            buffer.resize(drift.len(), 0.0);
+        }
+        let buffers = self.before.iter_mut().zip(&mut self.after).zip(&mut self.obstacle).zip(&mut self.impulse);
+        for (((((before, after), obstacle), impulse), row), drift) in buffers.zip(self.coupling.rows.iter()).zip(drift)
+        {
+            let u = Rows::product(row, v) + drift;
+            (*before, *after, *obstacle, *impulse) = (u, u, *drift, 0.0);
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.coupling.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.coupling.is_empty()
+    }
+
+    /// Key of law `i`.
+    pub fn key(&self, i: usize) -> Key {
+        self.coupling.pairs[i].key
+    }
+
+    pub fn law(&self, i: usize) -> Law {
+        self.coupling.pairs[i].law
+    }
+
+    /// The law with this key; `near` is tried first, because contacts seldom change places.
+    pub fn find(&self, key: Key, near: usize) -> Option<usize> {
+        self.coupling.find(key, near)
+    }
+
+    /// Rows of law `i`.
+    pub fn range(&self, i: usize) -> std::ops::Range<usize> {
+        self.coupling.range(i)
+    }
+
+    /// Work of the impulse along a row [J].
+    pub fn work(&self, row: usize) -> f64 {
+        let mean = 0.5 * (self.before[row] + self.after[row]);
+        self.work.get(row).copied().unwrap_or(self.impulse[row] * mean)
+    }
+
+    /// Measures μ₁, ..., μᵣ of law `i` in the higher-order sweeping process; none in other schemes.
+    pub fn levels(&self, i: usize) -> &[f64] {
+        match (self.chains.get(i), self.chains.get(i + 1)) {
+            (Some(&start), Some(&end)) => self.levels.get(start..end).unwrap_or(&[]),
+            _ => &[],
+        }
+    }
+
+    /// Impulse along the normal (first) row of law `i`.
+    pub fn normal(&self, i: usize) -> f64 {
+        self.impulse[self.coupling.offset[i]]
+    }
+}

@@ -1,0 +1,149 @@
+//! The registry of schemes: one row makes a scheme known to the command line, to the documentation and to the conformance suite.
+
+use super::{
+    Accuracy, Bound, CatchingUp, CombinedProjection, CorrectedPaoli, DirectProjection, Doubled, EulerMoreau,
+    EventDriven, HigherOrder, Homsp, MoreauJean, Order, PositionLevel, SchatzmanPaoli, Scheme, SchemeError, SchemeInfo,
+    Stepper,
+};
+use crate::{FirstOrder, Mechanical};
+use carom_solve::{OptionDoc, OptionError, Options, Solver};
+use serde_json::Value;
+
+/// A model of either family.
+pub enum AnyModel {
+    Mechanical(Box<dyn Mechanical>),
+    FirstOrder(Box<dyn FirstOrder>),
+}
+
+impl AnyModel {
+    pub fn family(&self) -> Family {
+        match self {
+            AnyModel::Mechanical(_) => Family::Mechanical,
+            AnyModel::FirstOrder(_) => Family::FirstOrder,
+        }
+    }
+}
+
+/// The two families of models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    Mechanical,
+    FirstOrder,
+}
+
+/// Options with which a scheme has other orders than by default.
+#[derive(Debug)]
+pub struct Variant {
+    /// The options as a table in JSON.
+    pub options: &'static str,
+    pub order: Order,
+}
+
+/// A scheme type that the registry can build from a table of options and bind to a model.
+pub trait Registered: Scheme + Options + 'static {
+    /// Options with which the orders of `INFO` are measured: those without a control of the error.
+    const MEASURED: &'static str = "{}";
+
+    /// Choices of options whose orders the conformance suite measures besides the default.
+    const VARIANTS: &'static [Variant] = &[];
+
+    /// The models that the scheme works on.
+    const FAMILY: Family = Family::Mechanical;
+
+    /// Picks the family that the scheme works on.
+    fn take(model: AnyModel) -> Result<Box<Self::Model>, SchemeError>;
+}
+
+/// The family of a scheme, by name, for messages.
+pub(crate) fn mechanical(model: AnyModel, scheme: &'static str) -> Result<Box<dyn Mechanical>, SchemeError> {
+    match model {
+        AnyModel::Mechanical(model) => Ok(model),
+        AnyModel::FirstOrder(_) => Err(SchemeError::Incapable {
+            scheme,
+            reason: "works on mechanical models, this one is a first-order system",
+            contact: None,
+        }),
+    }
+}
+
+/// The other family.
+pub(crate) fn first_order(model: AnyModel, scheme: &'static str) -> Result<Box<dyn FirstOrder>, SchemeError> {
+    match model {
+        AnyModel::FirstOrder(model) => Ok(model),
+        AnyModel::Mechanical(_) => Err(SchemeError::Incapable {
+            scheme,
+            reason: "works on first-order systems, this model is a mechanical one",
+            contact: None,
+        }),
+    }
+}
+
+/// Why a row could not bind.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BindError {
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+}
+
+/// Builds a scheme from its table of options and binds it to a model and a solver.
+pub type Bind = fn(&Value, AnyModel, Box<dyn Solver>) -> Result<Box<dyn Stepper>, BindError>;
+
+/// Binds the scheme such that it estimates its local error, by step doubling where it has no estimate of its own.
+pub type BindAdaptive = fn(&Value, Accuracy, AnyModel, Box<dyn Solver>) -> Result<Box<dyn Stepper>, BindError>;
+
+/// One row of the registry: all that the command line, Python, the documentation and the conformance suite need.
+pub struct SchemeRow {
+    pub info: &'static SchemeInfo,
+    pub measured: &'static str,
+    pub family: Family,
+    pub variants: &'static [Variant],
+    pub bind: Bind,
+    pub bind_adaptive: BindAdaptive,
+    pub check: fn(&Value) -> Result<(), OptionError>,
+    pub options: fn() -> Vec<OptionDoc>,
+    pub schema: fn() -> Value,
+}
+
+impl SchemeRow {
+    const fn of<S: Registered>() -> SchemeRow {
+        SchemeRow {
+            info: &S::INFO,
+            measured: S::MEASURED,
+            family: S::FAMILY,
+            variants: S::VARIANTS,
+            bind: |table, model, solver| Ok(Box::new(Bound::new(S::read(table)?, S::take(model)?, solver)?)),
+            bind_adaptive: |table, accuracy, model, solver| {
+                let base = S::read(table)?;
+                if let Some(scheme) = base.controlled(&accuracy) {
+                    return Ok(Box::new(Bound::new(scheme, S::take(model)?, solver)?));
+                }
+                Ok(Box::new(Bound::new(Doubled { base, accuracy }, S::take(model)?, solver)?))
+            },
+            check: |table| S::read(table).map(|_| ()),
+            options: S::describe,
+            schema: S::schema,
+        }
+    }
+}
+
+/// Every scheme. The first one is the default.
+pub const SCHEMES: &[SchemeRow] = &[
+    SchemeRow::of::<MoreauJean>(),
+    SchemeRow::of::<DirectProjection>(),
+    SchemeRow::of::<CombinedProjection>(),
+    SchemeRow::of::<HigherOrder>(),
+    SchemeRow::of::<EventDriven>(),
+    SchemeRow::of::<SchatzmanPaoli>(),
+    SchemeRow::of::<CorrectedPaoli>(),
+    SchemeRow::of::<PositionLevel>(),
+    SchemeRow::of::<EulerMoreau>(),
+    SchemeRow::of::<CatchingUp>(),
+    SchemeRow::of::<Homsp>(),
+];
+
+/// The row of a scheme by name.
+pub fn find(name: &str) -> Option<&'static SchemeRow> {
+    SCHEMES.iter().find(|row| row.info.name == name)
+}
