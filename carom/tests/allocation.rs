@@ -400,8 +400,8 @@ impl Functions for Parting {
         out[0] = q[0];
         out[1] = if q[1].re() > 0.0 { q[0] - q[1] * q[1] } else { q[0] };
     }
-    fn region(&self, law: usize, _t: f64, q: &[f64]) -> f64 {
-        if law == 0 { 0.3 - q[1] } else { f64::INFINITY }
+    fn region<D: Scalar>(&self, law: usize, _t: D, q: &[D]) -> D {
+        if law == 0 { D::from(0.3) - q[1] } else { D::from(f64::INFINITY) }
     }
     fn laws(&self) -> Vec<NamedLaw> {
         ["flat", "second"].map(|name| NamedLaw::new(name, Law::Unilateral)).to_vec()
@@ -411,7 +411,7 @@ impl Functions for Parting {
 #[test]
 fn edges_do_not_allocate() {
     let row = carom::scheme::find("event-driven").unwrap();
-    for flow in ["hem5", "rkf45"] {
+    for flow in ["hem5", "rkf45", "dop853"] {
         for edge in ["contact", "lcp", "sort"] {
             let options = json!({ "flow": flow, "edge": edge });
             let initial = State::new(0.0, &[0.0, -1.0], &[0.0, 2.0]);
