@@ -33,8 +33,10 @@ pub(super) fn project(mu: f64, x: &mut [f64]) {
         x.fill(0.0);
         return;
     }
-    let normal = (n + mu * t) / (1.0 + mu * mu);
-    let factor = mu * normal / t;
+    // no quotient waits for another
+    let (share, inverse) = (1.0 / (1.0 + mu * mu), 1.0 / t);
+    let normal = (n + mu * t) * share;
+    let factor = if inverse < f64::INFINITY { mu * normal * inverse } else { mu * normal / t };
     x[0] = normal;
     for x in &mut x[1..] {
         *x *= factor;
@@ -60,5 +62,12 @@ mod tests {
             project(0.0, &mut x);
             assert_eq!(x, to);
         }
+    }
+
+    #[test]
+    fn numbers_without_a_reciprocal_are_projected() {
+        let mut x = [0.0, 4e-310, 0.0];
+        project(1.0, &mut x);
+        assert_eq!(x, [2e-310, 2e-310, 0.0]);
     }
 }

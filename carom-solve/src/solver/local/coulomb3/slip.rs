@@ -116,7 +116,10 @@ impl Slip<'_> {
             // far from the root the parabola may have none: Newton's step then
             let bent = square - 0.5 * g * curvature;
             let bent = if bent > 0.25 * square { bent } else { square };
-            let turn = (-g * slope).clamp(-0.7 * bent, 0.7 * bent);
+            let mut turn = -g * slope;
+            if turn.abs() > 0.7 * bent {
+                turn = turn.clamp(-0.7 * bent, 0.7 * bent);
+            }
             // the tangent of half the angle is turn/(2 bent)
             let half = 0.5 * turn;
             let (bent2, half2) = (bent * bent, half * half);
