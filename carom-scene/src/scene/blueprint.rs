@@ -99,8 +99,13 @@ impl LinearPlan {
         }
         if let Some(TimeForces { tape, coordinates }) = self.forces.clone() {
             let (mut registers, mut values) = (tape.registers(), vec![0.0; coordinates.len()]);
+            // a step starts where the last one ended
+            let mut last = f64::NAN;
             model = model.with_force(Box::new(move |t, out| {
-                tape.eval(&[t], &mut registers, &mut values);
+                if t != last {
+                    tape.eval(&[t], &mut registers, &mut values);
+                    last = t;
+                }
                 for (&i, value) in coordinates.iter().zip(&values) {
                     out[i] += value;
                 }
