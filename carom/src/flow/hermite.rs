@@ -118,8 +118,11 @@ impl Quintic {
             }
             let slope = self.slope(s);
             let newton = s - value / slope;
-            let next = if slope < 0.0 && newton >= low && newton <= high { newton } else { 0.5 * (low + high) };
-            if (next - s).abs() <= 2.0 * f64::EPSILON * next {
+            let trusted = slope < 0.0 && newton >= low && newton <= high;
+            let next = if trusted { newton } else { 0.5 * (low + high) };
+            // the error of Newton's method is about the square of its step
+            let near = if trusted { 1e-9 } else { 2.0 * f64::EPSILON };
+            if (next - s).abs() <= near * next {
                 return next;
             }
             s = next;
