@@ -16,6 +16,7 @@
 use super::error_bar::standard_error;
 use super::range::Random;
 use super::{Make, March, Stop, StudyError};
+use carom::sensitivity::Passage;
 use carom::{Key, State};
 use serde::Serialize;
 
@@ -383,6 +384,21 @@ impl Sums {
             Exponent { value: self.total[i] / time, error: standard_error(&means, options.batches) }
         };
         (0..self.total.len()).map(exponent).collect()
+    }
+
+    /// The spectrum of a motion with tangents.
+    pub(super) fn spectrum(self, options: &Options, passage: &Passage, trace: Option<f64>) -> Spectrum {
+        Spectrum {
+            exponents: self.exponents(options),
+            time: options.intervals as f64 * options.interval,
+            impacts: passage.impacts,
+            sticks: passage.rests,
+            collapsed: self.collapsed,
+            slowest: passage.slowest,
+            by_contact: passage.by_contact.clone(),
+            curve: self.curve,
+            trace,
+        }
     }
 }
 

@@ -69,17 +69,7 @@ pub fn saltation(
     let passage = &motion.passage;
     let loss: f64 = passage.by_contact.iter().map(|(key, count)| 2.0 * restitution(*key).ln() * *count as f64).sum();
     let plain = size == dimension && passage.is_plain;
-    Ok(Spectrum {
-        exponents: sums.exponents(options),
-        time,
-        impacts: passage.impacts,
-        sticks: passage.rests,
-        collapsed: sums.collapsed,
-        slowest: passage.slowest,
-        by_contact: passage.by_contact.clone(),
-        curve: sums.curve,
-        trace: plain.then_some((passage.divergence + loss) / time),
-    })
+    Ok(sums.spectrum(options, passage, plain.then_some((passage.divergence + loss) / time)))
 }
 
 /// The directions become the perturbations of the motion.
@@ -97,7 +87,8 @@ fn store(motion: &Sensitivity, frame: &mut Frame, dimension: usize) {
     }
 }
 
-fn interrupted(k: usize, stop: &Stop<'_>) -> Result<(), StudyError> {
+/// Asks now and then whether to stop.
+pub(super) fn interrupted(k: usize, stop: &Stop<'_>) -> Result<(), StudyError> {
     if k % 64 == 63 && stop() { Err(StudyError::Interrupted) } else { Ok(()) }
 }
 

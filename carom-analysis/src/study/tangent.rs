@@ -11,6 +11,7 @@
 //! that, whatever the step. A scheme that remembers earlier steps has the exponents of what it carries.
 
 use super::lyapunov::{Frame, Options, Spectrum, Sums};
+use super::saltation::interrupted;
 use super::{Stop, StudyError};
 use carom::sensitivity::StepSensitivity;
 
@@ -42,20 +43,5 @@ pub fn tangent(run: &mut StepSensitivity, options: &Options, stop: &Stop<'_>) ->
         sums.add(frame.orthonormalise(), k);
         interrupted(k, stop)?;
     }
-    let passage = &run.passage;
-    Ok(Spectrum {
-        exponents: sums.exponents(options),
-        time: options.intervals as f64 * options.interval,
-        impacts: passage.impacts,
-        sticks: passage.rests,
-        collapsed: sums.collapsed,
-        slowest: passage.slowest,
-        by_contact: passage.by_contact.clone(),
-        curve: sums.curve,
-        trace: None,
-    })
-}
-
-fn interrupted(k: usize, stop: &Stop<'_>) -> Result<(), StudyError> {
-    if k % 16 == 15 && stop() { Err(StudyError::Interrupted) } else { Ok(()) }
+    Ok(sums.spectrum(options, &run.passage, None))
 }
