@@ -306,7 +306,9 @@ pub(crate) fn size_of(row: &[(usize, f64)], x: &[f64]) -> f64 {
     row.iter().map(|&(j, c)| (c * x[j]).abs()).sum()
 }
 
-/// The direction of slip: that of the velocity, or the one the phase remembers where the velocity does not tell it.
+/// The direction of slip: that of the velocity, or the one the phase remembers where the velocity does not tell it. A velocity that has turned
+/// by more than 135 degrees has passed zero: friction stays as it was until that is seen. Up to there the direction goes on smoothly,
+/// beyond the right angle too, where the phase ends: stages of a step that ends there may lie on either side of it.
 pub(crate) fn slip_direction(coupling: &Coupling, law: usize, v: &[f64], remembered: [f64; 2]) -> [f64; 2] {
     let range = coupling.range(law);
     if range.len() < 3 {
@@ -315,9 +317,7 @@ pub(crate) fn slip_direction(coupling: &Coupling, law: usize, v: &[f64], remembe
     let u = |row: usize| Rows::product(coupling.rows.row(row), v) + coupling.drift[row];
     let slip = [u(range.start + 1), u(range.start + 2)];
     let speed = slip[0].hypot(slip[1]);
-    if slip[0] * remembered[0] + slip[1] * remembered[1] > 0.0 && speed > f64::MIN_POSITIVE {
-        [slip[0] / speed, slip[1] / speed]
-    } else {
-        remembered
-    }
+    let along = slip[0] * remembered[0] + slip[1] * remembered[1];
+    let across = slip[1] * remembered[0] - slip[0] * remembered[1];
+    if along > -across.abs() && speed > f64::MIN_POSITIVE { [slip[0] / speed, slip[1] / speed] } else { remembered }
 }

@@ -231,6 +231,16 @@ impl Transition {
             return Ok(acceleration.couple(system.model, state.t, &state.q)?);
         }
         self.projection.positions(acceleration, system.model, &self.phase, state)?;
+        self.restore(acceleration, system, state)
+    }
+
+    /// Velocities onto the constraints of the phase, at the positions to which the coupling belongs.
+    pub fn restore(
+        &mut self,
+        acceleration: &mut Acceleration,
+        system: &mut System<'_, dyn Mechanical>,
+        state: &mut State,
+    ) -> Result<(), StepError> {
         self.projection.velocities(acceleration, system.model, &self.phase, state)?;
         self.booking.projected(&acceleration.coupling, &self.projection);
         Ok(())

@@ -11,6 +11,7 @@ mod ledger;
 mod painleve;
 mod release;
 mod smooth;
+mod turning;
 
 use carom::scheme::{Bound, EventDriven};
 use carom::simulation::{FixedStep, Observer, StepView};

@@ -7,7 +7,7 @@
 use super::control::Judgement;
 use super::point::Trace;
 use super::search::Outcome;
-use super::{EventDriven, Work};
+use super::{EventDriven, Transition, Work};
 use crate::flow::Watch;
 use crate::scheme::{EventKind, StepError, System};
 use crate::{Key, Mechanical};
@@ -206,6 +206,9 @@ impl EventDriven {
         }
         w.transition.flagged.clear();
         w.transition.flagged.extend_from_slice(&w.flagged);
+        if w.drifts(self.veps) {
+            w.transition.restore(&mut w.acceleration, system, &mut w.state)?;
+        }
         w.set_touch(self.geps);
         w.transition.gather(&w.acceleration, &w.state.q);
         w.transition.is_plastic = w.crowd.is_stalled();
@@ -221,6 +224,16 @@ impl Work {
     /// What a step of length h cannot tell apart in time [s].
     fn width(&self, h: f64) -> f64 {
         1e-14 * h + 4.0 * f64::EPSILON * self.start.state.t.abs()
+    }
+
+    /// Whether a closed contact has a velocity above `veps` at an event, which the flow has left: not an impact.
+    fn drifts(&self, veps: f64) -> bool {
+        let (transition, acceleration) = (&self.transition, &self.acceleration);
+        (0..acceleration.coupling.len()).filter(|i| transition.holds(acceleration, *i)).any(|i| {
+            let row = acceleration.coupling.offset[i];
+            let (u, rounding) = Transition::velocity(acceleration, row, &self.state.v);
+            u.abs() > rounding.max(veps)
+        })
     }
 
     /// Whether closed contacts contradicted each other in the last step of the flow.
