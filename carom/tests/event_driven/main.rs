@@ -2,6 +2,7 @@
 
 mod ball;
 mod block;
+mod dips;
 mod edge;
 mod edge_matrix;
 mod failures;
