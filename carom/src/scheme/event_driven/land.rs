@@ -8,7 +8,7 @@ use super::control::Judgement;
 use super::point::Trace;
 use super::search::Outcome;
 use super::{EventDriven, Transition, Work};
-use crate::flow::{Mode, Watch};
+use crate::flow::Watch;
 use crate::scheme::{EventKind, StepError, System};
 use crate::{Key, Mechanical};
 
@@ -23,9 +23,6 @@ const TRIALS: u32 = 80;
 
 /// A gap may be passed by this multiple of its resolution, and by this much [m]; beyond, an event was overlooked.
 const PASSED: (f64, f64) = (1e3, 1e-12);
-
-/// Cosine of the angle up to which a slip begins against the reaction before.
-const ALIGNED: f64 = 0.999;
 
 impl EventDriven {
     /// Moves `end` to the event; returns how long the step is then, or nothing if the event is not there.
@@ -217,9 +214,6 @@ impl EventDriven {
         w.transition.is_plastic = w.crowd.is_stalled();
         w.transition.sorting = self.sorting(w.crowd.is_stalled());
         let settled = w.settle(system);
-        if settled.is_ok() {
-            w.direct();
-        }
         w.transition.is_plastic = false;
         w.transition.is_crossing = false;
         settled
@@ -230,28 +224,6 @@ impl Work {
     /// What a step of length h cannot tell apart in time [s].
     fn width(&self, h: f64) -> f64 {
         1e-14 * h + 4.0 * f64::EPSILON * self.start.state.t.abs()
-    }
-
-    /// A slip that begins goes against the reaction up to which it stuck, which is known to rounding: the solver's direction is rougher, and
-    /// slow spatial slips are stiff across it.
-    fn direct(&mut self) {
-        let (transition, coupling) = (&mut self.transition, &self.acceleration.coupling);
-        if transition.events.iter().any(|event| event.kind == EventKind::Impact) {
-            return;
-        }
-        for &(key, _) in self.flagged.iter().filter(|flag| flag.1 == Watch::StickLimit) {
-            let Some(i) = coupling.find(key, usize::MAX) else { continue };
-            let range = coupling.range(i);
-            let tangents = self.end.lambda.get(range.start + 1..range.end);
-            let Some(reaction) = tangents.filter(|x| x.len() == 2) else { continue };
-            let size = reaction[0].hypot(reaction[1]);
-            if let Mode::Slip(d) = transition.phase.mode(key, i, coupling.pairs[i].law)
-                && size > 0.0
-                && -(d[0] * reaction[0] + d[1] * reaction[1]) > ALIGNED * size
-            {
-                transition.phase.set(key, Mode::Slip([-reaction[0] / size, -reaction[1] / size]));
-            }
-        }
     }
 
     /// Whether closed contacts have velocities above `veps` at an event that are no more than the flow may leave them, and no impact.
