@@ -81,13 +81,10 @@ impl Scene {
         let solver = (solver.build)(&self.solver.options)?;
         let models = [self.mechanical()?, self.mechanical()?];
         let motion = Sensitivity::new(scheme, models, self.tangent(parameters)?, solver);
-        let mut motion = motion.map_err(|error| match error {
+        motion.map_err(|error| match error {
             SensitivityError::Scheme(error) => BuildError::Bind(error.into()),
             other => BuildError::Tangent(other.to_string()),
-        })?;
-        // as far as a run of the file looks
-        motion.longest_closed = self.span.step;
-        Ok(motion)
+        })
     }
 
     /// A run of this scene's scheme with the derivatives of its steps by the state and by the parameters named.

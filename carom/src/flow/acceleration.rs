@@ -45,6 +45,8 @@ pub struct Monitor {
     pub watch: Watch,
     /// Raised by its rounding, so that noise around zero is positive.
     pub value: f64,
+    /// Smooth functions (p₀, p₁, p₂) of time with the value p₀ − |(p₁, p₂)|; NaN where λ is one of many.
+    pub parts: [f64; 3],
     /// Time derivative, where it is known; NaN otherwise.
     pub rate: f64,
     /// Whether the value is negative and counts.
@@ -53,7 +55,8 @@ pub struct Monitor {
 
 impl Monitor {
     pub(crate) fn new(key: Key, watch: Watch, value: f64, noise: f64) -> Monitor {
-        Monitor { key, watch, value: value + noise, rate: f64::NAN, violated: value + noise < 0.0 }
+        let value = value + noise;
+        Monitor { key, watch, value, parts: [value, 0.0, 0.0], rate: f64::NAN, violated: value < 0.0 }
     }
 }
 
@@ -278,7 +281,10 @@ impl Acceleration {
                     let limit = friction(pair.law) * normal;
                     let tangent = tangents.iter().map(|x| x * x).sum::<f64>().sqrt();
                     let noise = noise + ROUNDING * (limit.abs() + tangent);
-                    self.monitors.push(Monitor::new(pair.key, Watch::StickLimit, limit - tangent, noise));
+                    let along = |k: usize| tangents.get(k).copied().unwrap_or(0.0);
+                    let parts = [limit + noise, along(0), along(1)];
+                    let monitor = Monitor::new(pair.key, Watch::StickLimit, limit - tangent, noise);
+                    self.monitors.push(Monitor { parts, ..monitor });
                 }
                 Mode::Slip(d) => {
                     let (mut slip, mut noise) = (0.0, 0.0);
@@ -286,9 +292,13 @@ impl Acceleration {
                         slip += d * (self.coupling.rows.dot(row, v) + self.coupling.drift[row]);
                         noise += ROUNDING * (size_of(self.coupling.rows.row(row), v) + self.coupling.drift[row].abs());
                     }
-                    self.monitors.push(Monitor::new(pair.key, Watch::SlipEnd, slip, 1e-3 * noise));
+                    let still = if self.coupling.range(held.law).len() == 3 { phase.still } else { 0.0 };
+                    self.monitors.push(Monitor::new(pair.key, Watch::SlipEnd, slip, still.max(1e-3 * noise)));
                 }
             }
+        }
+        if self.is_deficient {
+            self.monitors.iter_mut().for_each(|monitor| monitor.parts = [f64::NAN; 3]);
         }
     }
 }
@@ -306,8 +316,15 @@ pub(crate) fn size_of(row: &[(usize, f64)], x: &[f64]) -> f64 {
     row.iter().map(|&(j, c)| (c * x[j]).abs()).sum()
 }
 
-/// The direction of slip: that of the velocity, or the one the phase remembers where the velocity does not tell it.
-pub(crate) fn slip_direction(coupling: &Coupling, law: usize, v: &[f64], remembered: [f64; 2]) -> [f64; 2] {
+/// The direction of slip: that of the velocity, or the one the phase remembers where the velocity does not tell it, up to the speed `still`.
+/// A velocity that has turned by more than 135 degrees has passed zero: friction stays as it was until that is seen. Up to there the direction goes on smoothly,
+/// beyond the right angle too, where the phase ends: stages of a step that ends there may lie on either side of it.
+pub(crate) fn slip_direction(
+    coupling: &Coupling,
+    law: usize,
+    v: &[f64],
+    (remembered, still): ([f64; 2], f64),
+) -> [f64; 2] {
     let range = coupling.range(law);
     if range.len() < 3 {
         return remembered;
@@ -315,9 +332,13 @@ pub(crate) fn slip_direction(coupling: &Coupling, law: usize, v: &[f64], remembe
     let u = |row: usize| Rows::product(coupling.rows.row(row), v) + coupling.drift[row];
     let slip = [u(range.start + 1), u(range.start + 2)];
     let speed = slip[0].hypot(slip[1]);
-    if slip[0] * remembered[0] + slip[1] * remembered[1] > 0.0 && speed > f64::MIN_POSITIVE {
-        [slip[0] / speed, slip[1] / speed]
-    } else {
-        remembered
+    let along = slip[0] * remembered[0] + slip[1] * remembered[1];
+    let mut across = slip[1] * remembered[0] - slip[0] * remembered[1];
+    if along <= -across.abs() || speed <= still.max(f64::MIN_POSITIVE) {
+        return remembered;
     }
+    // friction across a slow slip is stiff, μ λ_N/|u|: it is not to answer to rounding
+    across *= across * across / (across * across + still * still).max(f64::MIN_POSITIVE);
+    let (c, s) = (along / along.hypot(across), across / along.hypot(across));
+    [c * remembered[0] - s * remembered[1], s * remembered[0] + c * remembered[1]]
 }

@@ -37,6 +37,7 @@ impl Transition {
         }
         loop {
             self.phase.open(&acceleration.coupling);
+            self.phase.still = 0.0;
             self.candidates.clear();
             self.dropped.clear();
             let mut approaches = false;
@@ -151,7 +152,8 @@ impl Transition {
             let slow = u <= rounding.max(self.resolution.speed) && u >= least.min(-noise);
             if slow || unresolved || invisible {
                 let leaving = flagged(Watch::TakeOff) || flagged(Watch::StickLimit);
-                let slip = self.slip(acceleration, i, &state.v);
+                let (slip, limit) = self.slip(acceleration, i, &state.v);
+                self.phase.still = self.phase.still.max(limit);
                 self.candidates.push(Candidate { law: i, slip, leaving });
             } else if u < 0.0 {
                 *approaches = true;
@@ -160,8 +162,8 @@ impl Transition {
         Ok(self.candidates.len() > known)
     }
 
-    /// The direction in which a contact slips, if it does so beyond what is resolved.
-    fn slip(&self, acceleration: &Acceleration, i: usize, v: &[f64]) -> Option<[f64; 2]> {
+    /// The direction in which a contact slips, if it does so beyond what is resolved, and what is.
+    fn slip(&self, acceleration: &Acceleration, i: usize, v: &[f64]) -> (Option<[f64; 2]>, f64) {
         let coupling = &acceleration.coupling;
         let (mut slip, mut limit, mut speed) = ([0.0; 2], 0.0f64, 0.0f64);
         let normal = coupling.offset[i];
@@ -179,7 +181,7 @@ impl Transition {
         let ended = self.flagged.contains(&(coupling.pairs[i].key, Watch::SlipEnd));
         let planar = coupling.range(i).len() == 2;
         let stops = speed <= limit || (ended && (planar || self.is_stopping));
-        (!stops).then(|| slip.map(|x| x / speed))
+        ((!stops).then(|| slip.map(|x| x / speed)), limit)
     }
 
     /// Multipliers of redundant contacts are not unique: a contact leaves or slips only if the contact problem says so, and one does leave

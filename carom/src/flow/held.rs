@@ -39,7 +39,7 @@ impl HeldRows {
             let mut rows = range.clone().take(if mode == Mode::Stick { range.len() } else { 1 });
             if let Mode::Slip(d) = mode {
                 self.is_turning |= range.len() == 3;
-                direction = slip_direction(coupling, i, v, d);
+                direction = slip_direction(coupling, i, v, (d, phase.still));
             }
             self.direction.push(direction);
             while let Some(row) = rows.next().filter(|_| mode.is_closed()) {

@@ -34,6 +34,8 @@ pub struct Phase {
     entries: Vec<(Key, Mode)>,
     version: u64,
     changes: u64,
+    /// A spatial slip up to this speed has the direction that its mode tells: its velocity is rounding [m/s].
+    pub still: f64,
 }
 
 impl Phase {
@@ -76,6 +78,7 @@ impl Phase {
     pub fn copy_from(&mut self, other: &Phase) {
         self.entries.clone_from(&other.entries);
         self.version = other.version;
+        self.still = other.still;
     }
 
     /// Takes back the version of an earlier phase if the modes are the same.

@@ -2,7 +2,7 @@
 //!
 //! `impact.rs` holds the impacts, `choice.rs` the phase after them. Contacts outside their region take no part.
 
-use super::acceleration::{Acceleration, Watch};
+use super::acceleration::{Acceleration, Watch, size_of};
 use super::booking::Booking;
 use super::contact::{Candidate, ContactProblem};
 use super::edge::{Edge, Sorting};
@@ -14,6 +14,9 @@ use carom_solve::{Certificate, Law};
 
 /// Gaps and velocities count as zero below this multiple of their rounding.
 pub(crate) const ROUNDING: f64 = 16.0;
+
+/// A slip at rest begins unless it is held back by more than this part of the forces along it.
+const BEGINS: f64 = 1e-9;
 
 /// What is too small to be followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -182,12 +185,19 @@ impl Transition {
         let mut reach = left;
         self.flagged.clear();
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            let Mode::Slip(_) = self.phase.mode(pair.key, i, pair.law) else { continue };
-            let (mut square, mut power) = (0.0, 0.0);
-            for row in coupling.range(i).skip(1) {
+            let Mode::Slip(d) = self.phase.mode(pair.key, i, pair.law) else { continue };
+            let (mut square, mut power, mut along, mut size) = (0.0, 0.0, 0.0, 0.0);
+            for (row, d) in coupling.range(i).skip(1).zip(d) {
                 let u = Self::velocity(acceleration, row, &state.v).0;
+                let a = coupling.rows.dot(row, &acceleration.value) + acceleration.curvature.value[row];
                 square += u * u;
-                power += u * (coupling.rows.dot(row, &acceleration.value) + acceleration.curvature.value[row]);
+                power += u * a;
+                along += d * a;
+                size += size_of(coupling.rows.row(row), &acceleration.free);
+            }
+            // one that begins has the velocity of rounding, which tells nothing of its stop
+            if square.sqrt() <= self.phase.still && along > -BEGINS * size {
+                continue;
             }
             // |u| falls at the rate −u·u̇/|u|
             if coupling.range(i).len() == 3 && power < 0.0 {
@@ -231,6 +241,16 @@ impl Transition {
             return Ok(acceleration.couple(system.model, state.t, &state.q)?);
         }
         self.projection.positions(acceleration, system.model, &self.phase, state)?;
+        self.restore(acceleration, system, state)
+    }
+
+    /// Velocities onto the constraints of the phase, at the positions to which the coupling belongs.
+    pub fn restore(
+        &mut self,
+        acceleration: &mut Acceleration,
+        system: &mut System<'_, dyn Mechanical>,
+        state: &mut State,
+    ) -> Result<(), StepError> {
         self.projection.velocities(acceleration, system.model, &self.phase, state)?;
         self.booking.projected(&acceleration.coupling, &self.projection);
         Ok(())

@@ -142,7 +142,7 @@ impl Field {
             let Mode::Slip(remembered) = phase.mode(pair.key, i, pair.law) else { continue };
             let range = coupling.range(i);
             let normal = self.acceleration.lambda[range.start];
-            let d = slip_direction(coupling, i, v, remembered);
+            let d = slip_direction(coupling, i, v, (remembered, phase.still));
             let (mut du, mut speed) = ([0.0; 2], 0.0f64);
             for (k, row) in range.clone().skip(1).enumerate().take(2) {
                 let u = coupling.rows.dot(row, v) + coupling.drift[row];

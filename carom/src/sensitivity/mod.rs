@@ -167,10 +167,6 @@ pub struct Sensitivity {
     pending: f64,      // time of a constant A that the columns have not seen yet [s]
     /// Steps of the scheme so far.
     pub steps: u64,
-    /// Longest step while contacts are closed [s]. A mass at rest asks for no short steps, but what sets it free may come and go within a
-    /// long one.
-    pub longest_closed: f64,
-    is_new: bool, // whether the phase is not known yet
     sample: State,
 }
 
@@ -200,8 +196,6 @@ impl Sensitivity {
             matrix: vec![0.0; size * size],
             pending: 0.0,
             steps: 0,
-            longest_closed: f64::INFINITY,
-            is_new: true,
             sample,
         };
         new.reset();
@@ -230,7 +224,6 @@ impl Sensitivity {
     /// Starts again from a state; the frame stays.
     pub fn restart(&mut self, state: &State) {
         self.stepper.restart(state);
-        self.is_new = true;
         self.pending = 0.0;
     }
 
@@ -326,10 +319,7 @@ impl Sensitivity {
                 return Ok(true);
             }
             self.steps += 1;
-            let closed = self.is_new || !self.stepper.work().phases().1.is_free();
-            let h = if closed { left.min(self.longest_closed) } else { left };
-            self.is_new = false;
-            let step = self.stepper.attempt(h).map_err(|source| SensitivityError::Step { t, source })?;
+            let step = self.stepper.attempt(left).map_err(|source| SensitivityError::Step { t, source })?;
             if step.advanced == left {
                 self.stepper.stamp(until);
             }

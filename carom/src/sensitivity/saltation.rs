@@ -204,7 +204,7 @@ impl Saltation {
                 // a spatial slip that has turned by more than a right angle goes on smoothly
                 (EventKind::SlipReversal, Mode::Slip(d)) if planar => return Guard::Slip(i, d),
                 (EventKind::Stick, Mode::Slip(d)) => {
-                    return Guard::Slip(i, slip_direction(coupling, i, &event.before.v, d));
+                    return Guard::Slip(i, slip_direction(coupling, i, &event.before.v, (d, begun.still)));
                 }
                 (EventKind::Edge, now) if now != mode(ended, i) => return Guard::Region(i),
                 _ => {}

@@ -2,6 +2,7 @@
 
 mod ball;
 mod block;
+mod dips;
 mod edge;
 mod edge_matrix;
 mod failures;
@@ -11,6 +12,7 @@ mod ledger;
 mod painleve;
 mod release;
 mod smooth;
+mod turning;
 
 use carom::scheme::{Bound, EventDriven};
 use carom::simulation::{FixedStep, Observer, StepView};

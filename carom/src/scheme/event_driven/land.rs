@@ -7,7 +7,7 @@
 use super::control::Judgement;
 use super::point::Trace;
 use super::search::Outcome;
-use super::{EventDriven, Work};
+use super::{EventDriven, Transition, Work};
 use crate::flow::Watch;
 use crate::scheme::{EventKind, StepError, System};
 use crate::{Key, Mechanical};
@@ -206,6 +206,9 @@ impl EventDriven {
         }
         w.transition.flagged.clear();
         w.transition.flagged.extend_from_slice(&w.flagged);
+        if w.drifts(self.veps, self.drift_limit) {
+            w.transition.restore(&mut w.acceleration, system, &mut w.state)?;
+        }
         w.set_touch(self.geps);
         w.transition.gather(&w.acceleration, &w.state.q);
         w.transition.is_plastic = w.crowd.is_stalled();
@@ -221,6 +224,16 @@ impl Work {
     /// What a step of length h cannot tell apart in time [s].
     fn width(&self, h: f64) -> f64 {
         1e-14 * h + 4.0 * f64::EPSILON * self.start.state.t.abs()
+    }
+
+    /// Whether closed contacts have velocities above `veps` at an event that are no more than the flow may leave them, and no impact.
+    fn drifts(&self, veps: f64, limit: f64) -> bool {
+        let (transition, acceleration) = (&self.transition, &self.acceleration);
+        let held = (0..acceleration.coupling.len()).filter(|i| transition.holds(acceleration, *i));
+        let fastest = held.fold(0.0f64, |m, i| {
+            m.max(Transition::velocity(acceleration, acceleration.coupling.offset[i], &self.state.v).0.abs())
+        });
+        fastest > veps && fastest <= limit
     }
 
     /// Whether closed contacts contradicted each other in the last step of the flow.

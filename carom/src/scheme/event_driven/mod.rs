@@ -51,6 +51,7 @@ mod control;
 mod crowd;
 mod flight;
 mod land;
+mod monitors;
 mod options;
 mod point;
 mod search;
@@ -58,6 +59,7 @@ mod step;
 
 use control::Judgement;
 use crowd::Crowd;
+use monitors::Watched;
 pub use options::{Control, Dense, EdgeMethod, EventDriven, Flow, Propagate};
 use point::Point;
 
@@ -88,6 +90,10 @@ pub struct Work {
     start: Point,              // where the smooth part starts
     end: Point,                // where it ends, or the last trial
     middle: Point,             // a sample between
+    inner: [Point; 3],         // at the inner places of Lobatto's rule, and in the middle
+    sampled: Option<f64>,      // length of the step to which `inner` belongs
+    watched: Watched,          // monitors and regions over the step
+    since: Option<f64>,        // time at which the motion began
     left: Point,               // ends of a bracket
     right: Point,
     dense: Hermite,
@@ -169,6 +175,10 @@ impl Scheme for EventDriven {
             start: point(),
             end: point(),
             middle: point(),
+            inner: [point(), point(), point()],
+            sampled: None,
+            watched: Watched::default(),
+            since: None,
             left: point(),
             right: point(),
             transition,
@@ -249,6 +259,7 @@ impl Scheme for EventDriven {
         (w.is_known, w.is_repeatable) = (false, false);
         (w.next, w.other, w.may_grow) = (None, None, true);
         w.crowd = Crowd::default();
+        (w.since, w.watched.suspect) = (None, None);
         w.acceleration.unpin();
     }
 

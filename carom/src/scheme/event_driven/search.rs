@@ -1,11 +1,10 @@
-//! Where a step meets its first event: gaps on their quintics, monitors and regions on samples of the dense output.
+//! Where a step meets its first event: gaps on their quintics; `monitors.rs` has multipliers, slips and regions.
 //!
 //! A gap along the motion is the quintic through its values, rates and second derivatives at both ends. It is exact where rows are constant
 //! and obstacles move steadily; elsewhere the gap at the middle of the step tells whether it can be trusted. If it cannot, the step is too
-//! long for the gap. Multipliers, slips and regions are looked at in the middle and at the end, and on a finer grid where they come near zero.
+//! long for the gap.
 
 use super::Work;
-use super::point::Point;
 use crate::flow::Quintic;
 use crate::scheme::{StepError, System};
 use crate::{Key, Mechanical};
@@ -16,11 +15,8 @@ pub(super) const SAMPLES: u32 = 8;
 /// Samples where steps are not chosen by the scheme and gaps are not resolved.
 pub(super) const FINE: u32 = 32;
 
-/// Part of the size of a gap by which its quintic may miss it in the middle.
+/// Part of the size of a gap or a monitor by which its polynomial may miss it.
 pub(super) const TRUST: f64 = 0.02;
-
-/// Part of the size of a monitor by which it may miss a line in the middle.
-const UNEVEN: f64 = 0.25;
 
 /// What a step meets first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +58,7 @@ impl Work {
         may_reject: bool,
     ) -> Result<Outcome, StepError> {
         self.fill_dense(system.model, h);
+        self.sampled = None;
         if self.start.traces.is_empty() {
             return Ok(Outcome::Smooth);
         }
@@ -83,15 +80,12 @@ impl Work {
             first = self.scan_gaps(system, h)?;
             self.sample(system, 0.5)?;
         }
-        if may_reject && self.is_uneven() {
-            return Ok(Outcome::Unresolved);
-        }
-        let suspicious = self.end.is_changed(&self.start) || self.middle.is_changed(&self.start) || self.comes_near();
-        if watched
-            && suspicious
-            && let Some(s) = self.scan_monitors(system)?.filter(|s| *s < first.place())
-        {
-            first = Outcome::Change { s };
+        if watched {
+            match self.watch(system, h, may_reject)? {
+                Outcome::Unresolved => return Ok(Outcome::Unresolved),
+                change if change.place() < first.place() => first = change,
+                _ => {}
+            }
         }
         Ok(first)
     }
@@ -196,69 +190,6 @@ impl Work {
         let seen = self.look(system);
         std::mem::swap(&mut self.middle, &mut self.end);
         seen
-    }
-
-    /// Whether a monitor is so far from a line that it may do anything between its samples: what rests has no error, and long steps.
-    fn is_uneven(&self) -> bool {
-        self.start.monitors.iter().any(|start| {
-            let same = |point: &Point| {
-                point.monitors.iter().find(|m| m.key == start.key && m.watch == start.watch).map(|m| m.value)
-            };
-            let (Some(middle), Some(end)) = (same(&self.middle), same(&self.end)) else { return false };
-            let size = start.value.abs().max(middle.abs()).max(end.abs());
-            // one that starts at zero, as a slip does, may grow like any power, however short the step
-            start.value > 1e-3 * size && (middle - 0.5 * (start.value + end)).abs() > UNEVEN * size
-        })
-    }
-
-    /// Whether a parabola through the start, the middle and the end of a monitor comes near zero.
-    fn comes_near(&self) -> bool {
-        self.start.monitors.iter().any(|start| {
-            let same = |point: &Point| {
-                point.monitors.iter().find(|m| m.key == start.key && m.watch == start.watch).map(|m| m.value)
-            };
-            let (Some(middle), Some(end)) = (same(&self.middle), same(&self.end)) else { return true };
-            // value at s is start + b s + c s², least at −b/2c
-            let c = 2.0 * (start.value - 2.0 * middle + end);
-            let b = end - start.value - c;
-            let place = -0.5 * b / c;
-            let least =
-                if c > 0.0 && place > 0.0 && place < 1.0 { start.value - 0.25 * b * b / c } else { f64::INFINITY };
-            let size = start.value.abs().max(middle.abs()).max(end.abs());
-            least < 0.1 * size && least < start.value.min(end)
-        })
-    }
-
-    /// The first place where a monitor or a region changes on the dense output.
-    fn scan_monitors(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<Option<f64>, StepError> {
-        let part = 1.0 / f64::from(SAMPLES);
-        self.left.copy_from(&self.start);
-        let mut bracket = None;
-        for k in 1..=SAMPLES {
-            self.sample(system, f64::from(k) * part)?;
-            if self.middle.is_changed(&self.start) {
-                bracket = Some((f64::from(k - 1) * part, f64::from(k) * part));
-                break;
-            }
-            std::mem::swap(&mut self.left, &mut self.middle);
-        }
-        let Some((mut a, mut b)) = bracket else { return Ok(None) };
-        std::mem::swap(&mut self.right, &mut self.middle);
-        for trial in 0..40 {
-            if b - a <= 1e-9 {
-                break;
-            }
-            let s = if trial % 3 == 2 { 0.5 * (a + b) } else { a + (b - a) * self.predict().clamp(0.02, 0.98) };
-            self.sample(system, s)?;
-            if self.middle.is_changed(&self.start) {
-                b = s;
-                std::mem::swap(&mut self.right, &mut self.middle);
-            } else {
-                a = s;
-                std::mem::swap(&mut self.left, &mut self.middle);
-            }
-        }
-        Ok(Some(a + (b - a) * self.predict()))
     }
 
     /// The part of the way from `left` to `right` at which the first monitor or region passes zero, on a line.

@@ -38,6 +38,9 @@ impl EventDriven {
         h: f64,
     ) -> Result<(), StepError> {
         w.span = h;
+        if w.since.is_none_or(|since| since > from.t) {
+            w.since = Some(from.t);
+        }
         if w.is_known && is_same(from, &w.last) {
             w.transition.phase.copy_from(&w.ended);
             if w.is_continuous {
@@ -296,8 +299,7 @@ impl EventDriven {
             return Ok(());
         }
         w.transition.booking.multipliers(&w.acceleration.coupling, &w.end.lambda);
-        let works = w.start.driven.iter().chain(&w.end.driven).any(|x| *x != 0.0);
-        let (outer, inner) = LOBATTO[usize::from(works)];
+        let (outer, inner) = w.rule();
         let ends = |a: &[f64], b: &[f64], out: &mut Vec<f64>| {
             out.clear();
             out.extend(a.iter().zip(b).map(|(a, b)| h * outer * (a + b)));
@@ -308,11 +310,16 @@ impl EventDriven {
         let add = |x: &[f64], weight: f64, out: &mut [f64]| {
             out.iter_mut().zip(x).for_each(|(out, x)| *out += h * weight * x);
         };
+        let is_sampled = w.sampled == Some(h);
         for &(s, weight) in inner {
-            w.sample(system, s)?;
-            add(&w.middle.lambda, weight, &mut w.impulse);
-            add(&w.middle.power, weight, &mut w.work);
-            add(&w.middle.driven, weight, &mut w.driven);
+            if !is_sampled {
+                w.sample(system, s)?;
+            }
+            let known = if s < 0.5 { 0 } else { 1 + usize::from(s == 0.5) };
+            let point = if is_sampled { &w.inner[known] } else { &w.middle };
+            add(&point.lambda, weight, &mut w.impulse);
+            add(&point.power, weight, &mut w.work);
+            add(&point.driven, weight, &mut w.driven);
         }
         w.transition.booking.smooth_driven(&w.acceleration.coupling, &w.impulse, &w.work, &w.driven);
         // the coupling belongs to the end again
@@ -367,6 +374,12 @@ impl Work {
         self.rejected = 0;
         self.is_lost = false;
         Ok(())
+    }
+
+    /// The rule for impulses of the step from `start` to `end`.
+    pub(super) fn rule(&self) -> (f64, &'static [(f64, f64)]) {
+        let works = self.start.driven.iter().chain(&self.end.driven).any(|x| *x != 0.0);
+        LOBATTO[usize::from(works)]
     }
 
     /// The method of the phase.
