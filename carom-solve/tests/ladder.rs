@@ -313,3 +313,14 @@ fn errors_tell_what_was_tried() {
     let error = walls.solve(&mut *built("auto", json!({})), &mut Reaction::default()).unwrap_err();
     assert!(error.to_string().contains("; tried nsgs 3 and newton on statuses (residual"), "{error}");
 }
+
+/// Heaps of spheres with about 650 contacts on which long steps jam between 1e-3 and 1e-5: the path that is followed closely goes through.
+#[test]
+fn jammed_paths_are_followed_closely() {
+    for seed in [6, 8] {
+        let problem = family::find("sphere-heap").unwrap().build(600, seed).unwrap();
+        let mut solver = built("interior-point", json!({"tolerance": 1e-8, "max-iterations": 200}));
+        let result = problem.solve(&mut *solver, &mut Reaction::default());
+        assert!(result.is_ok(), "seed {seed}: {}; {}", result.unwrap_err(), solver.log());
+    }
+}
