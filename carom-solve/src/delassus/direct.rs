@@ -63,7 +63,7 @@ impl Delassus {
                     bits |= x.1.to_bits() << 1;
                 }
             }
-            regular &= astray == 0 && first >= least && first % N == 0;
+            regular &= astray == 0 && first >= least && first.is_multiple_of(N);
             least = first + N;
             let j = first / N;
             if j == i {
