@@ -281,3 +281,46 @@ fn alternating_directions_reach_a_few_digits() {
     let error = generated("wall", 48).solve(&mut *solver, &mut Reaction::default()).unwrap_err();
     assert!(matches!(error, SolveError::NotConverged { iterations, .. } if iterations < 20_000), "{error}");
 }
+
+/// An error says which rungs were tried, what they reached, and which option ended them.
+#[test]
+fn errors_tell_what_was_tried() {
+    let problem = generated("sphere-heap", 100);
+    let fail = |options: Value| {
+        let mut solver = built("auto", options);
+        let error = problem.solve(&mut *solver, &mut Reaction::default()).unwrap_err();
+        assert!(matches!(error, SolveError::Exhausted { .. }), "{error}");
+        (error.to_string(), error.certificate().unwrap().residual)
+    };
+    let (words, residual) = fail(json!({"tolerance": 1e-18, "budget": 1e3}));
+    let begin = format!("residual {residual:.3e} above the tolerance 1.0e-18 (worst law: ");
+    assert!(words.starts_with(&begin), "{words}");
+    for part in
+        ["; tried nsgs ", "slower than what follows), interior-point ", "stopped by `budget`)", "a larger `budget`"]
+    {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    let (words, _) = fail(json!({"tolerance": 1e-18, "budget": 1.0}));
+    assert!(words.contains("interior-point 0 (no point, too large for `budget`)"), "{words}");
+    let (words, _) = fail(json!({"tolerance": 1e-18, "max-sweeps": 5}));
+    assert!(words.contains("tried nsgs 5 (residual") && words.contains("stopped by `max-sweeps`)"), "{words}");
+    // two walls that approach each other
+    let mut w = vec![vec![0.0; 6]; 6];
+    for i in 0..3 {
+        (w[i][i], w[i + 3][i + 3], w[i][i + 3], w[i + 3][i]) = (1.0, 1.0, -1.0, -1.0);
+    }
+    let walls = stored(&w, vec![-1.0, 0.0, 0.0, -1.0, 0.0, 0.0], vec![Law::Coulomb3 { mu: 0.3 }; 2]);
+    let error = walls.solve(&mut *built("auto", json!({})), &mut Reaction::default()).unwrap_err();
+    assert!(error.to_string().contains("; tried nsgs 3 and newton on statuses (residual"), "{error}");
+}
+
+/// Heaps of spheres with about 650 contacts on which long steps jam between 1e-3 and 1e-5: the path that is followed closely goes through.
+#[test]
+fn jammed_paths_are_followed_closely() {
+    for seed in [6, 8] {
+        let problem = family::find("sphere-heap").unwrap().build(600, seed).unwrap();
+        let mut solver = built("interior-point", json!({"tolerance": 1e-8, "max-iterations": 200}));
+        let result = problem.solve(&mut *solver, &mut Reaction::default());
+        assert!(result.is_ok(), "seed {seed}: {}; {}", result.unwrap_err(), solver.log());
+    }
+}

@@ -53,7 +53,8 @@ use serde::{Deserialize, Serialize};
 mod cost;
 mod record;
 
-use record::{Entry, Record};
+pub use record::Rungs;
+use record::{End, Entry};
 
 /// Largest number of combinations that are enumerated.
 const COMBINATIONS: usize = 4096;
@@ -163,8 +164,9 @@ pub struct Auto {
     interior: InteriorPoint,
     proximal: Proximal,
     enumerative: Enumerative,
-    record: Record,
+    record: Rungs,
     swept: bool,    // whether the sweeps before a Newton method were enough
+    end: End,       // why the last rung was left
     best: Vec<f64>, // (m) reactions of the best certificate so far
 }
 
@@ -190,8 +192,9 @@ impl Configured for Auto {
             interior: InteriorPoint::configure(InteriorPointOptions { tolerance, ..InteriorPointOptions::default() }),
             proximal: Proximal::configure(ProximalOptions { tolerance, ..ProximalOptions::default() }),
             enumerative: Enumerative::configure(EnumerativeOptions { tolerance, ..EnumerativeOptions::default() }),
-            record: Record::default(),
+            record: Rungs::default(),
             swept: false,
+            end: End::Own,
             best: Vec::new(),
             options,
         }
@@ -208,8 +211,7 @@ impl Solver for Auto {
     }
 
     fn log(&self) -> String {
-        let (rungs, interior) = (self.record.to_string(), self.interior.log());
-        if interior.is_empty() { rungs } else { rungs.replace("interior-point", &interior) }
+        self.record.to_string()
     }
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
@@ -219,7 +221,7 @@ impl Solver for Auto {
             && let Ok(certificate) = self.one_law(problem, z)
             && self.options.full_error.is_none_or(|limit| problem.full_error(z) <= limit)
         {
-            self.record.push(Entry { rung: Rung::ClosedForm, effort: 0, residual: certificate.residual });
+            self.record.push(Entry::new(Rung::ClosedForm, certificate.residual));
             return Ok(certificate);
         }
         self.admits(problem.laws())?;
@@ -227,16 +229,16 @@ impl Solver for Auto {
         if admission::at_rest(problem) {
             z.reset(problem.size());
             let result = problem.conclude(z, self.options.tolerance, 0);
-            self.record.push(Entry::new(Rung::AtRest, &result));
+            self.record.push(Entry::of(Rung::AtRest, &result));
             return result;
         }
         if self.options.full_error.is_none()
             && let Some(certificate) = self.active_set.solve(problem, z)
         {
-            self.record.push(Entry { rung: Rung::ActiveSet, effort: 0, residual: certificate.residual });
+            self.record.push(Entry::new(Rung::ActiveSet, certificate.residual));
             return Ok(certificate);
         }
-        let mut failed: Option<SolveError> = None;
+        let mut failed = false;
         let mut ray: Option<SolveError> = None;
         let mut least = f64::INFINITY;
         let friction = problem.laws().iter().any(|law| matches!(law, Law::Coulomb2 { .. } | Law::Coulomb3 { .. }));
@@ -255,11 +257,11 @@ impl Solver for Auto {
             // a point that was refused in spite of its residual is not the best one
             let refused = certificate.residual <= self.options.tolerance;
             let residual = if refused { f64::INFINITY } else { certificate.residual };
-            if failed.is_none() || residual < least {
+            if !failed || residual < least {
                 self.best.clear();
                 self.best.extend_from_slice(&z.lambda);
                 least = residual;
-                failed = Some(error);
+                failed = true;
             } else {
                 z.lambda.copy_from_slice(&self.best);
             }
@@ -270,13 +272,9 @@ impl Solver for Auto {
             problem.certify(z);
             return Err(error);
         }
-        match failed {
-            None => problem.conclude(z, self.options.tolerance, 0),
-            Some(error) => {
-                problem.certify(z);
-                Err(error)
-            }
-        }
+        z.lambda.resize(problem.size(), 0.0);
+        let certificate = problem.certify(z);
+        Err(SolveError::Exhausted { certificate, tolerance: self.options.tolerance, rungs: self.record })
     }
 }
 
@@ -285,17 +283,14 @@ impl Auto {
     fn climb(&mut self, rung: Rung, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let mut tolerance = self.options.tolerance;
         for _ in 0..REPEATED {
-            self.swept = false;
+            (self.swept, self.end) = (false, End::Own);
             let result = self.attempt(rung, tolerance, problem, z);
-            let effort = match rung {
-                Rung::FewSweeps | Rung::Statuses | Rung::Sweeps | Rung::AllSweeps => self.nsgs.sweeps(),
-                _ => 0,
-            };
             let took = if self.swept { Rung::FewSweeps } else { rung };
-            self.record.push(Entry { effort, ..Entry::new(took, &result) });
+            self.record.push(Entry { effort: self.effort(rung), end: self.end, ..Entry::of(took, &result) });
             let certificate = result?;
-            let error = SolveError::NotConverged { certificate, tolerance, iterations: effort };
+            let error = SolveError::NotConverged { certificate, tolerance, iterations: self.nsgs.sweeps() };
             if growth::is_growing(problem, z, certificate) {
+                self.record.refuse(End::Growing);
                 return Err(error);
             }
             let Some(limit) = self.options.full_error else {
@@ -305,6 +300,7 @@ impl Auto {
             if full <= limit {
                 return Ok(certificate);
             }
+            self.record.refuse(End::FullError);
             let next = certificate.residual.min(tolerance) * (0.3 * limit / full).min(0.5);
             if next < 1e-15 || !matches!(rung, Rung::Statuses | Rung::Sweeps | Rung::AllSweeps | Rung::InteriorPoint) {
                 return Err(error);
@@ -339,27 +335,44 @@ impl Auto {
             Rung::Sweeps => {
                 let interior = &mut self.interior;
                 let mut budget: Option<f64> = None;
-                self.nsgs.sweep_while(tolerance, problem, z, &mut |_, left| {
-                    left <= cost::LEAST || left <= *budget.get_or_insert_with(|| cost::in_sweeps(interior, problem))
-                })
+                let mut pays = true;
+                let result = self.nsgs.sweep_while(tolerance, problem, z, &mut |_, left| {
+                    pays = left <= cost::LEAST
+                        || left <= *budget.get_or_insert_with(|| cost::in_sweeps(interior, problem));
+                    pays
+                });
+                self.end = self.end_of_sweeps(pays, End::Slow);
+                result
             }
             Rung::AllSweeps => {
                 let most = cost::allowed(self.options.budget, problem) / cost::sweep(problem);
-                self.nsgs.sweep_while(tolerance, problem, z, &mut |done, _| done as f64 <= most.max(cost::LEAST))
+                let mut allowed = true;
+                let result = self.nsgs.sweep_while(tolerance, problem, z, &mut |done, _| {
+                    allowed = done as f64 <= most.max(cost::LEAST);
+                    allowed
+                });
+                self.end = self.end_of_sweeps(allowed, End::Budget);
+                result
             }
             Rung::InteriorPoint => {
                 if !cost::is_affordable(self.options.budget, &mut self.interior, problem) {
+                    self.end = End::Unaffordable;
                     let (size, limit) = (problem.laws().len(), cost::LARGEST);
                     return Err(SolveError::TooLarge { what: "laws to be factored", size, limit });
                 }
                 let most = cost::iterations(self.options.budget, &mut self.interior, problem);
-                if tolerance == self.options.tolerance {
+                let result = if tolerance == self.options.tolerance {
                     self.interior.limit(most);
-                    return self.interior.solve(problem, z);
+                    self.interior.solve(problem, z)
+                } else {
+                    // only the full error is missing: the point is nearly there
+                    self.proximal.limit(tolerance, most);
+                    self.proximal.solve(problem, z)
+                };
+                if matches!(result, Err(SolveError::NotConverged { iterations, .. }) if iterations >= most) {
+                    self.end = End::Budget;
                 }
-                // only the full error is missing: the point is nearly there
-                self.proximal.limit(tolerance, most);
-                self.proximal.solve(problem, z)
+                result
             }
             Rung::Enumeration => {
                 let size = combinations(problem.laws());
@@ -369,6 +382,28 @@ impl Auto {
                 }
                 self.enumerative.solve(problem, z)
             }
+        }
+    }
+
+    /// Why sweeps ended: they were told to, or by their own limit.
+    fn end_of_sweeps(&self, went_on: bool, told: End) -> End {
+        match went_on {
+            false => told,
+            true if self.nsgs.sweeps() >= self.options.max_sweeps => End::Sweeps,
+            true => End::Own,
+        }
+    }
+
+    /// What the last attempt at a rung took, as its entry wants it.
+    fn effort(&self, rung: Rung) -> [u32; 3] {
+        let few = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
+        match rung {
+            Rung::FewSweeps | Rung::Statuses | Rung::Sweeps | Rung::AllSweeps => [few(self.nsgs.sweeps()), 0, 0],
+            Rung::InteriorPoint if self.end != End::Unaffordable => {
+                let (steps, effort) = self.interior.effort();
+                [few(steps), few(effort.proximal), few(effort.newton)]
+            }
+            _ => [0; 3],
         }
     }
 

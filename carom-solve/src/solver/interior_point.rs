@@ -20,13 +20,16 @@
 //! distance to the boundary; `σ` follows the last step: 0.1 after steps above 0.9, then 0.25, 0.5 and 0.9. Unilateral rows are cones of one dimension, boxes have one barrier for each
 //! finite bound, equalities none, and contacts without friction are unilateral rows whose tangential reaction is zero.
 //!
+//! Where friction lets the path turn back, long steps jam: it is then followed once more, closely, with `σ ≥ 0.7` and 0.8 of the
+//! distance to the boundary, which takes more steps and gets further.
+//!
 //! The guess is not used: a point near the boundary is a bad start of a path through the interior. Near the end the matrix
 //! loses digits, and with large coefficients or redundant contacts the path may end early; so at an error of 1e-6, or where
 //! the path ends, proximal Newton steps take over (see `proximal`), which need a few more factorisations. The option
 //! `finish = "path"` does without them.
 
 use super::linear_system::LinearSystem;
-use super::proximal::{CAREFUL, Limits, Rounds};
+use super::proximal::{CAREFUL, Effort, Limits, Rounds};
 use super::scaled::Scaled;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
@@ -49,7 +52,7 @@ const THAW: f64 = 0.5;
 /// Steps in which the error must fall to a half: where it does not, the path is jammed.
 const PATIENCE: usize = 25;
 
-/// Steps of the path at most.
+/// Steps of a path at most.
 const LONGEST: usize = 120;
 
 /// Error at which the proximal Newton steps take over.
@@ -57,6 +60,20 @@ const HANDOVER: f64 = 1e-6;
 
 /// Proximal weight of their first step.
 const WEIGHT: f64 = 1e-6;
+
+/// How closely the path is followed.
+#[derive(Clone, Copy)]
+struct Pace {
+    centring: f64,  // least σ
+    keep: f64,      // part of the distance to the boundary,
+    keep_last: f64, // and at small gaps
+}
+
+/// A few long steps.
+const FAST: Pace = Pace { centring: 0.0, keep: 0.99, keep_last: 0.999 };
+
+/// Where these jam.
+const CLOSE: Pace = Pace { centring: 0.7, keep: 0.8, keep_last: 0.8 };
 
 /// How the last digits are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,7 +92,7 @@ pub enum Finish {
 pub struct InteriorPointOptions {
     /// Largest residual that is accepted, relative and scaled [-].
     pub tolerance: f64,
-    /// Largest number of Newton steps in all, one factorisation each; at most 120 of them are on the path [-].
+    /// Largest number of Newton steps in all, one factorisation each; at most 240 of them are on the path [-].
     pub max_iterations: usize,
     /// How the last digits are found: `proximal` Newton steps, or the `path` alone [-].
     pub finish: Finish,
@@ -139,7 +156,12 @@ impl Solver for InteriorPoint {
         let InteriorPointOptions { tolerance, max_iterations, finish } = self.options;
         let handover = if finish == Finish::Path { tolerance } else { tolerance.max(HANDOVER) };
         let path = Limits { tolerance: handover, max_iterations: max_iterations.min(LONGEST) };
-        let mut iterations = self.path.follow(&self.scaled, self.rounds.system(), path);
+        let mut iterations = self.path.follow(&self.scaled, self.rounds.system(), path, FAST);
+        if self.path.error > handover {
+            let left = max_iterations.saturating_sub(iterations);
+            let path = Limits { max_iterations: left.min(LONGEST), ..path };
+            iterations += self.path.follow(&self.scaled, self.rounds.system(), path, CLOSE);
+        }
         let mut best = &self.path.best;
         if self.path.error > CAREFUL * tolerance && finish == Finish::Proximal {
             self.rounds.centre.copy_from_slice(&self.path.best);
@@ -163,6 +185,11 @@ impl Solver for InteriorPoint {
 }
 
 impl InteriorPoint {
+    /// What the last solve took: steps on the path, and the proximal ones.
+    pub fn effort(&self) -> (usize, Effort) {
+        (self.steps, self.rounds.effort)
+    }
+
     /// Limits the Newton steps of the next solves.
     pub fn limit(&mut self, max_iterations: usize) {
         self.options.max_iterations = max_iterations.max(1);
@@ -198,15 +225,15 @@ impl Path {
             buffer.clear();
             buffer.resize(n, 0.0);
         }
+        self.error = f64::INFINITY;
     }
 
     /// Follows the path until the error is below the tolerance, or no further. The number of steps.
-    pub fn follow(&mut self, scaled: &Scaled, system: &mut LinearSystem, limits: Limits) -> usize {
+    fn follow(&mut self, scaled: &Scaled, system: &mut LinearSystem, limits: Limits, pace: Pace) -> usize {
         let width = scaled.pattern.width;
         let start = 1.0 / (scaled.laws.len() as f64).sqrt();
         self.barrier.clear();
         self.barrier.extend(scaled.laws.iter().map(|law| Barrier::new(*law, start)));
-        self.error = f64::INFINITY;
         let mut halved = (f64::INFINITY, 0); // error when it last fell to a half, and the step
         let (mut last, mut slope, mut iteration) = (0.5, 1.0, 0);
         loop {
@@ -232,7 +259,7 @@ impl Path {
             }
             iteration += 1;
             let gap = self.gap();
-            let aim = gap * centring(last);
+            let aim = gap * centring(last).max(pace.centring);
             // a step that ends at once was led astray by the curvature of ‖û_T‖
             if last < FREEZE {
                 slope = 0.0;
@@ -242,7 +269,7 @@ impl Path {
             if !self.direction(scaled, system, aim, slope) {
                 return iteration;
             }
-            let keep = if gap < 1e-6 { 0.999 } else { 0.99 };
+            let keep = if gap < 1e-6 { pace.keep_last } else { pace.keep };
             last = self.advance(keep);
         }
     }

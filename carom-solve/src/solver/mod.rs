@@ -73,6 +73,8 @@ pub enum SolveError {
     Ray { certificate: Certificate, pivots: usize },
     #[error("no basic solution among the {candidates} candidates")]
     NoSolution { certificate: Certificate, candidates: usize },
+    #[error("{}; tried {rungs:#}{}", outcome(certificate, *tolerance), advice(rungs))]
+    Exhausted { certificate: Certificate, tolerance: f64, rungs: auto::Rungs },
     #[error("the problem is too large for this solver: {size} {what}, at most {limit}")]
     TooLarge { what: &'static str, size: usize, limit: usize },
     #[error("the problem has an entry that is not finite ({0})")]
@@ -87,10 +89,27 @@ impl SolveError {
         match self {
             SolveError::NotConverged { certificate, .. }
             | SolveError::Ray { certificate, .. }
-            | SolveError::NoSolution { certificate, .. } => Some(*certificate),
+            | SolveError::NoSolution { certificate, .. }
+            | SolveError::Exhausted { certificate, .. } => Some(*certificate),
             SolveError::TooLarge { .. } | SolveError::NotFinite(_) | SolveError::Unsupported(_) => None,
         }
     }
+}
+
+/// What the best point misses.
+fn outcome(certificate: &Certificate, tolerance: f64) -> String {
+    let Certificate { residual, law, .. } = certificate;
+    if *residual > tolerance {
+        format!("residual {residual:.3e} above the tolerance {tolerance:.1e} (worst law: {law})")
+    } else {
+        format!("no point was accepted, the best one has the residual {residual:.3e}")
+    }
+}
+
+/// What may be done about it.
+fn advice(rungs: &auto::Rungs) -> String {
+    let option = rungs.stopped_by();
+    option.map_or_else(String::new, |option| format!("; a larger `{option}` lets it go on"))
 }
 
 /// A solver type that the registry can build from a table of options.

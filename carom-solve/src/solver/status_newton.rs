@@ -17,6 +17,7 @@
 //! A few sweeps of Gauss-Seidel find most statuses; those that the solution of (1) contradicts are changed, a few times. A Newton method on
 //! the branches of the Alart-Curnier function [alart1991] that it starts on, in other words. The certificate decides.
 
+use super::growth;
 use crate::{Certificate, Delassus, DenseLu, Law, LinearSolve, OneStepProblem, Reaction};
 
 /// Largest number of laws: beyond it the factors cost more than sweeps.
@@ -127,7 +128,7 @@ impl StatusNewton {
                 continue;
             }
             let certificate = problem.certify(z);
-            if certificate.residual <= tolerance {
+            if certificate.residual <= tolerance && !growth::is_growing(problem, z, certificate) {
                 return Some(certificate);
             }
             if self.revise(problem, z) {

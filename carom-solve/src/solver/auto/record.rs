@@ -4,65 +4,139 @@ use super::Rung;
 use crate::{Certificate, SolveError};
 use std::fmt;
 
+/// Why a rung was left.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum End {
+    /// It solved the problem, or had nothing more to try.
+    #[default]
+    Own,
+    /// The method after it costs less than what is left.
+    Slow,
+    /// The option `budget`.
+    Budget,
+    /// The option `max-sweeps`.
+    Sweeps,
+    /// Not begun: one factorisation is too large for the option `budget`, or at all.
+    Unaffordable,
+    /// Its residual is small only because its reactions are large.
+    Growing,
+    /// The option `full-error`.
+    FullError,
+}
+
 /// One rung that was tried.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Entry {
     pub rung: Rung,
-    /// Sweeps, where there were any.
-    pub effort: usize,
-    pub residual: f64,
+    pub end: End,
+    /// Sweeps, or steps of the path, where there were any; proximal steps and Newton steps inside them.
+    pub effort: [u32; 3],
+    /// Infinite where there is no point.
+    pub residual: f32,
 }
 
 impl Entry {
-    pub(super) fn new(rung: Rung, result: &Result<Certificate, SolveError>) -> Entry {
+    pub(super) fn new(rung: Rung, residual: f64) -> Entry {
+        Entry { rung, residual: residual as f32, ..Entry::default() }
+    }
+
+    pub(super) fn of(rung: Rung, result: &Result<Certificate, SolveError>) -> Entry {
         let certificate = match result {
             Ok(certificate) => Some(*certificate),
             Err(error) => error.certificate(),
         };
-        Entry { rung, effort: 0, residual: certificate.map_or(f64::INFINITY, |c| c.residual) }
+        Entry::new(rung, certificate.map_or(f64::INFINITY, |c| c.residual))
     }
 }
 
-/// The rungs of the last solve; more than eight are counted, not kept.
-#[derive(Debug, Default)]
-pub(super) struct Record {
-    entry: [Entry; 8],
-    tried: usize,
+/// Number of rungs whose figures are kept.
+const KEPT: usize = 6;
+
+/// The rungs that a solve has tried, in order, with what they took and reached; more than six are counted, not kept. Its `Display` is
+/// that of [`Solver::log`](crate::Solver::log); the alternate form `{:#}` says besides why each rung was left.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rungs {
+    entry: [Entry; KEPT],
+    tried: u32,
 }
 
-impl Record {
+impl Rungs {
     pub(super) fn clear(&mut self) {
         self.tried = 0;
     }
 
     #[inline]
     pub(super) fn push(&mut self, entry: Entry) {
-        if let Some(place) = self.entry.get_mut(self.tried) {
+        if let Some(place) = self.entry.get_mut(self.tried as usize) {
             *place = entry;
         }
         self.tried += 1;
     }
+
+    /// Changes why the last rung was left.
+    pub(super) fn refuse(&mut self, end: End) {
+        let last = self.tried.checked_sub(1).and_then(|k| self.entry.get_mut(k as usize));
+        last.into_iter().for_each(|entry| entry.end = end);
+    }
+
+    fn kept(&self) -> &[Entry] {
+        &self.entry[..KEPT.min(self.tried as usize)]
+    }
+
+    /// The option that would let a rung go on.
+    pub fn stopped_by(&self) -> Option<&'static str> {
+        self.kept().iter().find_map(|entry| match entry.end {
+            End::Budget | End::Unaffordable => Some("budget"),
+            End::Sweeps => Some("max-sweeps"),
+            _ => None,
+        })
+    }
 }
 
-impl fmt::Display for Record {
+impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (k, entry) in self.entry.iter().take(self.tried).enumerate() {
-            f.write_str(if k == 0 { "" } else { ", " })?;
-            match entry.rung {
-                Rung::AtRest => write!(f, "at rest")?,
-                Rung::ActiveSet => write!(f, "active set")?,
-                Rung::ClosedForm => write!(f, "closed form")?,
-                Rung::Lemke => write!(f, "lemke")?,
-                Rung::NewtonMin => write!(f, "newton-min")?,
-                Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps => write!(f, "nsgs {}", entry.effort)?,
-                Rung::Statuses => write!(f, "nsgs {} and newton on statuses", entry.effort)?,
-                Rung::InteriorPoint => write!(f, "interior-point")?,
-                Rung::Enumeration => write!(f, "enumeration")?,
-            }
-            write!(f, " ({:.1e})", entry.residual)?;
+        let [steps, proximal, newton] = self.effort;
+        match self.rung {
+            Rung::AtRest => write!(f, "at rest")?,
+            Rung::ActiveSet => write!(f, "active set")?,
+            Rung::ClosedForm => write!(f, "closed form")?,
+            Rung::Lemke => write!(f, "lemke")?,
+            Rung::NewtonMin => write!(f, "newton-min")?,
+            Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps => write!(f, "nsgs {steps}")?,
+            Rung::Statuses => write!(f, "nsgs {steps} and newton on statuses")?,
+            Rung::InteriorPoint if newton > 0 => write!(f, "interior-point {steps}, proximal {proximal}/{newton}")?,
+            Rung::InteriorPoint => write!(f, "interior-point {steps}")?,
+            Rung::Enumeration => write!(f, "enumeration")?,
         }
-        if self.tried > self.entry.len() {
-            write!(f, ", and {} more", self.tried - self.entry.len())?;
+        if !f.alternate() {
+            return write!(f, " ({:.1e})", self.residual);
+        }
+        if self.residual.is_finite() {
+            write!(f, " (residual {:.1e}", self.residual)?;
+        } else {
+            write!(f, " (no point")?;
+        }
+        f.write_str(match self.end {
+            End::Own => ")",
+            End::Slow => ", slower than what follows)",
+            End::Budget => ", stopped by `budget`)",
+            End::Sweeps => ", stopped by `max-sweeps`)",
+            End::Unaffordable => ", too large for `budget`)",
+            End::Growing => ", refused: its reactions grow without bound)",
+            End::FullError => ", refused: `full-error` is missed)",
+        })
+    }
+}
+
+impl fmt::Display for Rungs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, entry) in self.kept().iter().enumerate() {
+            f.write_str(if k == 0 { "" } else { ", " })?;
+            entry.fmt(f)?;
+        }
+        let more = (self.tried as usize).saturating_sub(KEPT);
+        if more > 0 {
+            write!(f, ", and {more} more")?;
         }
         Ok(())
     }

@@ -97,3 +97,121 @@ fn the_guess_stays_where_the_matrix_is_singular() {
     let guess = [0.3, 0.01, 0.01, 0.2, 0.0, 0.01];
     assert_eq!(solve(&problem, &guess), (false, guess.to_vec()));
 }
+
+/// Up to 16 laws of every kind, at least one of them with spatial friction; coefficients from none to ten.
+fn mixture(rng: &mut Pcg64) -> Vec<Law> {
+    let count = rng.random_range(1..=16);
+    let mut laws: Vec<Law> = (0..count)
+        .map(|_| {
+            let mu = [0.0, 10.0, rng.random_range(0.0..1.5)][rng.random_range(0..3)];
+            match rng.random_range(0..6) {
+                0 => Law::Equality,
+                1 => Law::Unilateral,
+                2 => Law::Box { lower: rng.random_range(-1.0..0.0), upper: rng.random_range(0.0..1.0) },
+                3 => Law::Coulomb2 { mu },
+                _ => Law::Coulomb3 { mu },
+            }
+        })
+        .collect();
+    laws[count / 2] = Law::Coulomb3 { mu: rng.random_range(0.0..1.0) };
+    laws
+}
+
+/// `W = H Hᵀ`, of full rank or not, with rows repeated, nearly so, or with a part that is not symmetric.
+fn hard_matrix(m: usize, rng: &mut Pcg64) -> Vec<f64> {
+    let kind = rng.random_range(0..5);
+    let columns = if kind == 1 { (m / 2).max(1) } else { m + 2 };
+    let mut h: Vec<f64> = (0..m * columns).map(|_| rng.random_range(-1.0..1.0)).collect();
+    if kind == 2 || kind == 3 {
+        for k in (3 * columns)..h.len() {
+            let noise: f64 = if kind == 3 { rng.random_range(-1e-7..1e-7) } else { 0.0 };
+            h[k] = h[k % (3 * columns)] + noise;
+        }
+    }
+    let mut w = vec![0.0; m * m];
+    for i in 0..m {
+        for j in 0..m {
+            w[i * m + j] = (0..columns).map(|k| h[i * columns + k] * h[j * columns + k]).sum();
+        }
+    }
+    if kind == 4 {
+        for i in 0..m {
+            for j in 0..i {
+                let skew: f64 = rng.random_range(-0.3..0.3);
+                w[i * m + j] += skew;
+                w[j * m + i] -= skew;
+            }
+        }
+    }
+    w
+}
+
+/// By how much the laws are missed, from their definitions and not by a natural map; in variables scaled by the mean diagonal of each
+/// law, relative to the largest of b, λ and u.
+fn missed(laws: &[Law], w: &[f64], b: &[f64], lambda: &[f64]) -> f64 {
+    let m = b.len();
+    let (mut linear, mut bilinear, mut size, mut row) = (0.0f64, 0.0f64, 0.0f64, 0);
+    for law in laws {
+        let rows = row..row + law.size();
+        row = rows.end;
+        let root = (rows.clone().map(|i| w[i * m + i]).sum::<f64>() / law.size() as f64).sqrt();
+        let r: Vec<f64> = rows.clone().map(|i| root * lambda[i]).collect();
+        let velocity = |i: usize| b[i] + (0..m).map(|j| w[i * m + j] * lambda[j]).sum::<f64>();
+        let u: Vec<f64> = rows.clone().map(|i| velocity(i) / root).collect();
+        rows.for_each(|i| size = size.max((b[i] / root).abs()));
+        size = r.iter().chain(&u).fold(size, |size, x| size.max(x.abs()));
+        let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let (force, speed) = (norm(&r[1..]), norm(&u[1..]));
+        match *law {
+            Law::Equality => linear = linear.max(u[0].abs()),
+            Law::Box { lower, upper } => {
+                let (below, above) = (r[0] - root * lower, root * upper - r[0]);
+                linear = linear.max(-below).max(-above);
+                bilinear = bilinear.max(below * u[0].max(0.0)).max(above * (-u[0]).max(0.0));
+            }
+            Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => {
+                let mu = super::coefficient(law);
+                linear = linear.max(-r[0]).max(-u[0]).max(force - mu * r[0]);
+                bilinear = bilinear.max((r[0] * u[0]).abs());
+                for (r_t, u_t) in r[1..].iter().zip(&u[1..]) {
+                    bilinear = bilinear.max((mu * r[0] * u_t + speed * r_t).abs());
+                }
+            }
+        }
+    }
+    if size > 0.0 { (linear / size).max(bilinear / (size * size)) } else { linear }
+}
+
+/// Whatever the problem and the guess: a solution by the definitions of the laws, or the guess as it was.
+#[test]
+fn answers_are_solutions_or_the_guess() {
+    let mut rng = Pcg64::seed_from_u64(16);
+    let (mut solved, mut newton) = (0, StatusNewton::default());
+    for k in 0..20_000 {
+        let laws = mixture(&mut rng);
+        let m = laws.iter().map(Law::size).sum();
+        let w = hard_matrix(m, &mut rng);
+        let b: Vec<f64> = (0..m).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let size = [0.0, 1.0, 1e8, 1e160, 1e300][rng.random_range(0..5)];
+        let mut guess: Vec<f64> = (0..m).map(|_| size * rng.random_range(-1.0..1.0)).collect();
+        if rng.random_range(0..50) == 0 {
+            guess[rng.random_range(0..m)] = [f64::NAN, f64::INFINITY][k % 2];
+        }
+        let problem = StoredProblem::reduced("hard", Rows::dense(m, &w), b.clone(), laws.clone()).unwrap();
+        let mut z = Reaction { lambda: guess.clone(), ..Reaction::default() };
+        match problem.with(&mut ProblemWork::default(), |p| newton.solve(p, 1e-10, &mut z)) {
+            // a thousand times the tolerance, for coefficients up to ten and sums of 48 terms
+            Some(_) => {
+                solved += 1;
+                let missed = missed(&laws, &w, &b, &z.lambda);
+                assert!(missed <= 1e-7, "{k}: {missed:e} {laws:?}");
+            }
+            None => {
+                let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&z.lambda), bits(&guess), "{k}");
+            }
+        }
+    }
+    // or nothing was tested
+    assert!(solved > 1000, "{solved}");
+}
