@@ -8,6 +8,9 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::{Compression, GzBuilder};
 use serde::{Serialize, Serializer};
 
+/// Number of bytes above which speed counts more than size.
+const HURRY_ABOVE: usize = 1 << 20;
+
 /// JSON longer than this is stored compressed [bytes].
 const COMPRESS_ABOVE: usize = 4096;
 
@@ -37,8 +40,10 @@ pub fn json<T: Serialize>(value: &T) -> String {
 
 /// Gzip without time stamp or file name, in base64.
 pub fn pack(bytes: &[u8]) -> String {
+    // megabytes are packed in a hurry: a report of a short run must not cost more than the run
+    let level = if bytes.len() > HURRY_ABOVE { 2 } else { 6 };
     // writing into a vector does not fail
-    let mut encoder = GzBuilder::new().mtime(0).operating_system(255).write(Vec::new(), Compression::new(6));
+    let mut encoder = GzBuilder::new().mtime(0).operating_system(255).write(Vec::new(), Compression::new(level));
     let packed = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();
     STANDARD.encode(packed)
 }
