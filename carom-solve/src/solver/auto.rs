@@ -62,11 +62,11 @@ const COMBINATIONS: usize = 4096;
 /// Sweeps that are tried before the pivots of small planar problems.
 const FEW: usize = 2;
 
-/// Sweeps before Newton's method on the statuses of few spatial contacts.
-const FIRST: usize = 3;
-
 /// Residual of their result: that of the pivots.
 const EXACT: f64 = 1e-14;
+
+/// Sweeps before Newton's method on the statuses of few spatial contacts.
+const FIRST: usize = 3;
 
 /// How often a rung is repeated with a smaller tolerance because the full error asks for it.
 const REPEATED: usize = 4;
