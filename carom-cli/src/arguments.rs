@@ -217,7 +217,7 @@ pub struct SolveArguments {
     /// Problem files.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// Solver by name (see `carom list solvers`).
+    /// Solver: a name (see `carom list solvers`), or '{ name = "auto", budget = 1e7 }'.
     #[arg(long, default_value = "auto")]
     pub solver: String,
     /// Tolerance on the certificate's residual, instead of the solver's default.

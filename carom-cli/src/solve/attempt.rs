@@ -13,8 +13,10 @@ pub struct Method {
 }
 
 impl Method {
-    /// A solver by name, with a tolerance where one is given.
-    pub fn find(name: &str, tolerance: Option<f64>) -> Result<Method, Failure> {
+    /// A solver by name or as a table with its options, with a tolerance where one is given.
+    pub fn find(choice: &str, tolerance: Option<f64>) -> Result<Method, Failure> {
+        let (name, mut options) = read(choice)?;
+        let name = name.as_str();
         let names = || SOLVERS.iter().map(|row| row.info.name);
         let row = carom_solve::solver::find(name).ok_or_else(|| {
             let hint = match nearest(name, names()) {
@@ -23,9 +25,26 @@ impl Method {
             };
             Failure::usage(format!("no solver is named `{name}`"), hint)
         })?;
-        let options = tolerance.map_or(json!({}), |tolerance| json!({ "tolerance": tolerance }));
+        if let Some(tolerance) = tolerance {
+            options["tolerance"] = json!(tolerance);
+        }
         (row.build)(&options).map_err(|e| Failure::usage(e.to_string(), format!("see `carom show {name}`")))?;
         Ok(Method { row, options })
+    }
+}
+
+/// Name and options of `NAME` or `{ name = "NAME", option = ... }`.
+fn read(choice: &str) -> Result<(String, Value), Failure> {
+    if !choice.trim_start().starts_with('{') {
+        return Ok((choice.to_owned(), json!({})));
+    }
+    let wrong = |reason: String| Failure::usage(reason, "write '{ name = \"auto\", budget = 1e7 }'".to_owned());
+    let table: toml::Table = toml::from_str(&format!("solver = {choice}"))
+        .map_err(|error| wrong(format!("`{choice}` is no table: {}", error.message())))?;
+    let mut options = json!(table.get("solver"));
+    match options.as_object_mut().and_then(|options| options.remove("name")) {
+        Some(Value::String(name)) => Ok((name, options)),
+        _ => Err(wrong(format!("`{choice}` has no `name`"))),
     }
 }
 

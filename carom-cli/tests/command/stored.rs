@@ -45,6 +45,24 @@ fn friction_files_are_written_as_fclib_and_read_again() {
     assert!(again.contains("solved") && again.contains("nsgs"), "{again}");
 }
 
+/// Options of a solver as a table: what an error recommends can be done.
+#[test]
+fn solvers_take_their_options() {
+    let session = Session::new();
+    session.write("a_lcp.dat", LCP);
+    let solved = session.succeed(["solve", "a_lcp.dat", "--solver", "{ name = \"nsgs\", max-sweeps = 200 }"]);
+    assert!(solved.contains("nsgs") && solved.contains("solved"), "{solved}");
+    for (choice, reason) in [
+        ("{ name = \"nsgs\", max-sweeps = 0 }", "max-sweeps"),
+        ("{ name = \"nsgs\", sweeps = 9 }", "sweeps"),
+        ("{ tolerance = 1e-9 }", "has no `name`"),
+        ("{ name = ", "is no table"),
+    ] {
+        let outcome = session.carom(["solve", "a_lcp.dat", "--solver", choice]);
+        assert!(outcome.code == Some(2) && outcome.err.contains(reason), "{choice}: {}", outcome.err);
+    }
+}
+
 #[test]
 fn failures_have_their_codes() {
     let session = Session::new();
