@@ -1,8 +1,5 @@
-//! Result files read back by the Arrow reader, compared with the trajectory kept in memory by the library's own recorder.
+//! Result files read back row by row, compared with the trajectory kept in memory by the library's own recorder.
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::{Array, RecordBatch};
 use carom::model::{Contact, Lagrangian};
 use carom::scheme::{AnyModel, Bound, MoreauJean, Registered, Stepper};
 use carom::simulation::{FixedStep, Impact, ImpactDetector, Observer, Recorder, StepView, UserEvent};
@@ -10,7 +7,8 @@ use carom::{ModelError, Simulation, Solution};
 use carom_analysis::results::{
     Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Status, Summary,
 };
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, Row};
 use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -96,27 +94,35 @@ fn inputs() -> Inputs {
 /// A parquet file in memory.
 struct Read {
     names: Vec<String>,
-    batches: Vec<RecordBatch>,
+    rows: Vec<Row>,
     groups: Vec<i64>,
 }
 
 fn read(path: &Path) -> Read {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
-    let names = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let groups = builder.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
-    Read { names, groups, batches: builder.build().unwrap().map(Result::unwrap).collect() }
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    let schema = reader.metadata().file_metadata().schema_descr();
+    let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
+    let groups = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
+    Read { names, groups, rows: reader.get_row_iter(None).unwrap().map(Result::unwrap).collect() }
 }
 
 impl Read {
     fn rows(&self) -> usize {
-        self.batches.iter().map(RecordBatch::num_rows).sum()
+        self.rows.len()
+    }
+
+    fn fields(&self, name: &str) -> impl Iterator<Item = &Field> {
+        let at = self.names.iter().position(|known| known == name).unwrap_or_else(|| panic!("{name}"));
+        self.rows.iter().map(move |row| row.get_column_iter().nth(at).unwrap().1)
     }
 
     fn optional(&self, name: &str) -> Vec<Option<f64>> {
-        let column = |batch: &RecordBatch| {
-            batch.column_by_name(name).unwrap_or_else(|| panic!("{name}")).as_primitive::<Float64Type>().clone()
+        let number = |field: &Field| match field {
+            Field::Double(x) => Some(*x),
+            Field::Null => None,
+            other => panic!("{name}: {other:?}"),
         };
-        self.batches.iter().flat_map(|batch| column(batch).iter().collect::<Vec<_>>()).collect()
+        self.fields(name).map(number).collect()
     }
 
     fn reals(&self, name: &str) -> Vec<f64> {
@@ -124,11 +130,11 @@ impl Read {
     }
 
     fn texts(&self, name: &str) -> Vec<String> {
-        let texts = |batch: &RecordBatch| -> Vec<String> {
-            let column = batch.column_by_name(name).unwrap().as_string::<i32>();
-            (0..column.len()).map(|i| column.value(i).to_string()).collect()
+        let text = |field: &Field| match field {
+            Field::Str(text) => text.clone(),
+            other => panic!("{name}: {other:?}"),
         };
-        self.batches.iter().flat_map(texts).collect()
+        self.fields(name).map(text).collect()
     }
 }
 

@@ -1,8 +1,7 @@
 //! What can go wrong, how it is shown, and with which exit code.
 
 use crate::console::complain;
-use carom_scene::{Diagnostic, Severity};
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
+use carom_scene::Diagnostic;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -55,19 +54,9 @@ impl Failure {
 pub fn print(diagnostic: &Diagnostic) {
     // the first line is for editors and scripts; the picture below it for people
     complain(diagnostic);
-    let Some(span) = diagnostic.span.clone().filter(|_| std::io::stderr().is_terminal()) else { return };
-    let severity = match diagnostic.severity {
-        Severity::Error => miette::Severity::Error,
-        Severity::Warning => miette::Severity::Warning,
-    };
-    let picture = MietteDiagnostic::new(diagnostic.message.clone())
-        .with_severity(severity)
-        .with_label(LabeledSpan::new_with_span(Some("here".into()), span));
-    let source = NamedSource::new(diagnostic.file(), diagnostic.source.text.clone());
-    let report = Report::new(picture).with_source_code(source);
-    let mut text = String::new();
-    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode());
-    if handler.render_report(&mut text, report.as_ref()).is_ok() {
-        complain(text);
+    if std::io::stderr().is_terminal()
+        && let Some(picture) = diagnostic.picture()
+    {
+        complain(picture);
     }
 }

@@ -118,6 +118,20 @@ impl Diagnostic {
     pub fn file(&self) -> &str {
         &self.source.name
     }
+
+    /// The line in question with the place marked below it.
+    pub fn picture(&self) -> Option<String> {
+        let span = self.span.clone()?;
+        let line = self.source.text.lines().nth(self.line - 1)?;
+        let marked = self.source.text.get(span).map_or(1, |text| text.lines().next().unwrap_or_default().chars().count());
+        // tabs stay tabs, so that the mark stands below its place
+        let blank = |c: char| if c == '\t' { '\t' } else { ' ' };
+        let before: String =
+            line.chars().filter(|&c| c != '\u{feff}').take(self.column - 1).map(blank).collect();
+        let (number, mark) = (self.line.to_string(), "^".repeat(marked.max(1)));
+        let margin = " ".repeat(number.len());
+        Some(format!(" {number} | {}\n {margin} | {before}{mark}\n", line.trim_start_matches('\u{feff}')))
+    }
 }
 
 impl fmt::Display for Diagnostic {
@@ -211,6 +225,20 @@ mod tests {
         assert_eq!(source.position(line + 1), (2, 1));
         assert_eq!(source.position(line + 2), (2, 2));
         assert_eq!(source.position(usize::MAX), (3, 1));
+    }
+
+    #[test]
+    fn the_mark_stands_below_its_place() {
+        let text = "a = 1\n\tθ = oops + 1\n";
+        let start = text.find("oops").unwrap();
+        let place = Place { source: SourceText::new("a", text), span: start..start + 4, field: "".into() };
+        let picture = Diagnostic::new(Severity::Error, &place, "unknown").picture().unwrap();
+        assert_eq!(picture, " 2 | \tθ = oops + 1\n   | \t    ^^^^\n");
+        // a value over several lines is marked on its first one
+        let place = Place { span: start..text.len(), ..place };
+        let picture = Diagnostic::new(Severity::Error, &place, "unknown").picture().unwrap();
+        assert!(picture.ends_with("| \t    ^^^^^^^^\n"), "{picture}");
+        assert_eq!(Diagnostic::of_file("a", "is no file").picture(), None);
     }
 
     #[test]

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
 /// One benchmark with its own words, or all of them.
 fn bench(words: &[String]) -> bool {
     let run = |name: &str, words: &[String]| {
-        let mut arguments = vec!["bench", "-p", "carom-cli", "--bench", name, "--"];
+        let mut arguments = vec!["bench", "--profile", "dist", "-p", "carom-cli", "--bench", name, "--"];
         arguments.extend(words.iter().map(String::as_str));
         cargo(&arguments, &[])
     };

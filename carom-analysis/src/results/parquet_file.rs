@@ -2,7 +2,7 @@
 
 use super::ResultError;
 use super::table::{Buffer, Column, Kind};
-use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
+use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{ByteArrayType, DoubleType};
 use parquet::errors::{ParquetError, Result as ParquetResult};
@@ -27,7 +27,7 @@ impl Layout {
         // no page index, so that a column is copied as one piece with its metadata
         let mut properties = WriterProperties::builder()
             .set_created_by(format!("carom {}", env!("CARGO_PKG_VERSION")))
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            .set_compression(Compression::SNAPPY)
             .set_dictionary_enabled(false)
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_offset_index_disabled(true);

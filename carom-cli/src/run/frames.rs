@@ -80,7 +80,7 @@ impl Frames {
         let mut closed = false;
         for (i, contact) in self.contacts.iter_mut().enumerate() {
             let reactions = view.reactions();
-            let acts = reactions.find(Key(i as u64), i).is_some_and(|law| reactions.normal(law) > 0.0);
+            let acts = reactions.find(Key::from(i), i).is_some_and(|law| reactions.normal(law) > 0.0);
             if acts {
                 contact.act(from, to, self.resolution);
             }

@@ -81,7 +81,7 @@ impl Rounds {
     fn section(&self, scene: &Scene) -> Section {
         match self.place {
             Place::Strobe => Section::Strobe,
-            Place::Impact(contact) => Section::Impact(Key(contact as u64)),
+            Place::Impact(contact) => Section::Impact(Key::from(contact)),
             Place::Position(i) => Section::Zero(Box::new(move |_, q, _| q.get(i).copied().unwrap_or(f64::NAN))),
             Place::Velocity(i) => Section::Zero(Box::new(move |_, _, v| v.get(i).copied().unwrap_or(f64::NAN))),
             Place::Event(k) => {

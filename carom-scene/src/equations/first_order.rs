@@ -126,7 +126,7 @@ impl Space for StateEquations {
             return Err(undefined(&self.laws, values, t));
         }
         for (k, ((_, law), &gap)) in self.laws.iter().zip(values).enumerate() {
-            out.push(Pair { key: Key(k as u64), law: *law, gap, restitution: 0.0 });
+            out.push(Pair { key: Key::from(k), law: *law, gap, restitution: 0.0 });
             out.drift.push(0.0);
         }
         let (outputs, inputs) = rows.split_at(m * n);

@@ -234,7 +234,7 @@ impl Space for Equations {
         let (gaps, drift) = values.split_at(self.laws.len());
         out.drift.extend_from_slice(drift);
         for (k, (law, &gap)) in self.laws.iter().zip(gaps).enumerate() {
-            out.push(Pair { key: Key(k as u64), law: law.law, gap, restitution: law.restitution });
+            out.push(Pair { key: Key::from(k), law: law.law, gap, restitution: law.restitution });
         }
         for row in rows.chunks_exact(n) {
             out.rows.push_dense(row);

@@ -138,7 +138,7 @@ pub fn multipliers(stepper: &dyn Stepper, rows: usize, out: &mut Vec<f64>) {
 }
 
 fn multiplier(reactions: &Reactions, row: usize, h: f64) -> f64 {
-    let Some(at) = reactions.find(Key(row as u64), row) else { return 0.0 };
+    let Some(at) = reactions.find(Key::from(row), row) else { return 0.0 };
     let at = reactions.range(at).start;
     match (reactions.multiplier.get(at), reactions.impulse.get(at)) {
         (Some(lambda), _) => *lambda,
@@ -236,14 +236,14 @@ impl Sampler {
                 Column::Multiplier(row) => *out = self.lambda.get(row).copied().unwrap_or(0.0),
                 Column::After(law) => {
                     // before the first step the output without multipliers stands there already
-                    let at = reactions.find(Key(law as u64), law);
+                    let at = reactions.find(Key::from(law), law);
                     if let Some(after) = at.and_then(|at| reactions.after.get(reactions.range(at).start)) {
                         *out = *after;
                     }
                 }
                 Column::Impulse { law, row } => {
                     // keys are the numbers of laws; mostly they stand in order
-                    let key = Key(law as u64);
+                    let key = Key::from(law);
                     let at = reactions.find(key, law);
                     *out = at
                         .and_then(|at| reactions.impulse.get(reactions.range(at).start + row))

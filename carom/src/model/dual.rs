@@ -330,7 +330,7 @@ impl<F: Functions> Space for DualLagrangian<F> {
             if region.is_nan() {
                 return Err(ModelError::Gap { contact: name.as_str().into(), t });
             }
-            out.push_within(Pair { key: Key(k as u64), law: *law, gap, restitution: *restitution }, region);
+            out.push_within(Pair { key: Key::from(k), law: *law, gap, restitution: *restitution }, region);
             for row in row..row + law.size() {
                 out.rows.push_dense(&self.row[row * n..(row + 1) * n]);
                 out.drift.push(self.output[row].eps);

@@ -131,7 +131,7 @@ impl Space for FirstOrderSystem {
             if !gap.is_finite() {
                 return Err(ModelError::Gap { contact: output.name.as_str().into(), t });
             }
-            out.push(Pair { key: Key(k as u64), law: output.law, gap, restitution: 0.0 });
+            out.push(Pair { key: Key::from(k), law: output.law, gap, restitution: 0.0 });
             match &output.gradient {
                 Some(gradient) => gradient(t, x, row),
                 None => super::lagrangian::gradient_by_differences(&output.value, t, &mut self.point, row),

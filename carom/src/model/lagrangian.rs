@@ -228,7 +228,7 @@ impl Space for Lagrangian {
             if region.is_nan() {
                 return Err(ModelError::Gap { contact: contact.name.as_str().into(), t });
             }
-            let pair = Pair { key: Key(k as u64), law: contact.law, gap, restitution: contact.restitution };
+            let pair = Pair { key: Key::from(k), law: contact.law, gap, restitution: contact.restitution };
             out.push_within(pair, region);
             for (output, gradient) in &contact.outputs {
                 match gradient {

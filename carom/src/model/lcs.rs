@@ -304,7 +304,7 @@ impl Space for Lcs {
     fn couple(&mut self, t: f64, x: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         out.clear(self.n);
         for (k, (_, law)) in self.laws.iter().enumerate() {
-            out.push(Pair { key: Key(k as u64), law: *law, gap: 0.0, restitution: 0.0 });
+            out.push(Pair { key: Key::from(k), law: *law, gap: 0.0, restitution: 0.0 });
             out.rows.push_row_of(&self.rows[0], k);
             out.input.push_row_of(&self.rows[1], k);
             out.drift.push(0.0);

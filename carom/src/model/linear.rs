@@ -149,7 +149,7 @@ impl Space for Linear {
         out.clear(self.dim());
         for (k, contact) in self.contacts.iter().enumerate() {
             let gap = contact.rows.first().map_or(0.0, |row| row.at(t, q));
-            out.push(Pair { key: Key(k as u64), law: contact.law, gap, restitution: contact.restitution });
+            out.push(Pair { key: Key::from(k), law: contact.law, gap, restitution: contact.restitution });
             for row in &contact.rows {
                 out.rows.push_sparse(row.entries.iter().copied());
                 out.drift.push(row.rate);

@@ -37,7 +37,13 @@ pub trait Space: LinearSolve + Send {
         self.dim()
     }
 
-    /// Lists the laws with gaps and rows at `(t, q)`.
+    /// Chooses the contacts of the coming step, which begins at `from` and is at most `h` long: those that may come to act in it. Every
+    /// `couple` until the next call lists just these, in one order. Models whose contacts are always the same need not do anything.
+    fn detect(&mut self, _from: &State, _h: f64) -> Result<(), ModelError> {
+        Ok(())
+    }
+
+    /// Lists the laws with gaps and rows at `(t, q)`: the same laws in the same order since the last `detect`.
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError>;
 
     /// Brings gaps and drifts of a coupling that was filled before up to `(t, q)`. The rows are known to be constant.
@@ -57,6 +63,11 @@ pub trait Space: LinearSolve + Send {
         for ((o, a), b) in out.iter_mut().zip(a).zip(b) {
             *o = b - a;
         }
+    }
+
+    /// The name of a contact, also of one that comes and goes.
+    fn contact_name(&self, key: crate::Key) -> String {
+        self.labels().contact(key)
     }
 
     /// Names of coordinates and contacts.
@@ -198,7 +209,7 @@ impl Energy {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Labels {
     pub coordinates: Vec<String>,
-    /// Name and law of each contact or constraint; the position is its [`Key`](crate::Key).
+    /// Name and law of each contact or constraint that is always there, numbered by [`Labels::position`].
     pub contacts: Vec<(String, Law)>,
 }
 
@@ -211,9 +222,14 @@ impl Labels {
         }
     }
 
+    /// The place in `contacts` of the contact with this key.
+    pub fn position(&self, key: crate::Key) -> Option<usize> {
+        usize::try_from(key.0).ok().filter(|&i| i < self.contacts.len())
+    }
+
     /// The name of a contact, or its number.
     pub fn contact(&self, key: crate::Key) -> String {
-        self.contacts.get(key.0 as usize).map_or_else(|| format!("contact {}", key.0), |c| c.0.clone())
+        self.position(key).map_or_else(|| format!("contact {key}"), |i| self.contacts[i].0.clone())
     }
 }
 
@@ -238,6 +254,10 @@ pub enum ModelError {
     Rate { state: Box<str>, t: f64 },
     #[error("the piece `{piece}` of the moving set is not usable at t = {t:?}: {reason}")]
     Piece { piece: Box<str>, t: f64, reason: &'static str },
+    #[error(
+        "the contacts change inside a step, at t = {t:?}: contact {key} {change}; choose them in `detect`, once per step, and list the same ones in the same order in every `couple`"
+    )]
+    Contacts { t: f64, key: crate::Key, change: &'static str },
     #[error("{what} is not finite at t = {t:?}")]
     NotFinite { what: &'static str, t: f64 },
     #[error("{0}")]
@@ -264,6 +284,7 @@ impl ModelError {
             | ModelError::Gradient { t, .. }
             | ModelError::Rate { t, .. }
             | ModelError::Piece { t, .. }
+            | ModelError::Contacts { t, .. }
             | ModelError::NotFinite { t, .. } => Some(*t),
             ModelError::Mass { .. } | ModelError::Callback(_) => None,
         }

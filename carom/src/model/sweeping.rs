@@ -277,7 +277,7 @@ impl Space for Sweeping {
             // an end at infinity never acts
             let (law, gap) =
                 if gap.is_finite() { (Law::Unilateral, gap) } else { (Law::Box { lower: 0.0, upper: 0.0 }, 0.0) };
-            out.push(Pair { key: Key(out.pairs.len() as u64), law, gap, restitution: 0.0 });
+            out.push(Pair { key: Key::from(out.pairs.len()), law, gap, restitution: 0.0 });
             out.rows.push_dense(row);
             out.drift.push(0.0);
         };

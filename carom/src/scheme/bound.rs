@@ -68,6 +68,7 @@ impl<S: Scheme> Bound<S> {
     pub fn new(scheme: S, mut model: Box<S::Model>, solver: Box<dyn Solver>) -> Result<Self, SchemeError> {
         let from = model.initial();
         let mut coupling = Coupling::default();
+        model.detect(&from, 0.0)?;
         model.couple(from.t, &from.q, &mut coupling)?;
         let laws: Vec<_> = coupling.pairs.iter().map(|pair| pair.law).collect();
         solver.admits(&laws)?;
@@ -122,6 +123,7 @@ impl<S: Scheme> Stepper for Bound<S> {
     }
 
     fn attempt(&mut self, h: f64) -> Result<Step, StepError> {
+        self.model.detect(&self.from, h)?;
         let system = System { model: &mut *self.model, solver: &mut *self.solver };
         self.scheme.step(&mut self.work, system, &self.from, h, &mut self.to)
     }

@@ -180,7 +180,7 @@ fn clip(w: &mut Work, u: &mut [f64]) -> Result<bool, StepError> {
             && !(ends[0]..=ends[1]).contains(&u[coordinate])
         {
             let gap = (u[coordinate] - ends[0]).min(ends[1] - u[coordinate]);
-            return Err(StepError::Projection { gap, tolerance: 0.0, iterations: 1, contact: Key(2 * k as u64) });
+            return Err(StepError::Projection { gap, tolerance: 0.0, iterations: 1, contact: Key::from(2 * k) });
         }
     }
     Ok(true)
@@ -230,7 +230,7 @@ fn project(w: &mut Work, solver: &mut dyn Solver, u: &mut [f64]) -> Result<(Cert
     let ball = w.pieces.shapes.iter().position(|(shape, _)| *shape == Shape::Ball).unwrap_or(0);
     let rows: usize = w.pieces.shapes[..ball].iter().map(|(shape, _)| shape.rows()).sum();
     let gap = -w.increment.iter().fold(0.0f64, |m, d| m.max(d.abs()));
-    Err(StepError::Projection { gap, tolerance: f64::EPSILON, iterations: ITERATIONS, contact: Key(rows as u64) })
+    Err(StepError::Projection { gap, tolerance: f64::EPSILON, iterations: ITERATIONS, contact: Key::from(rows) })
 }
 
 /// Values and gradients of g at u.

@@ -376,7 +376,7 @@ impl Chains {
         self.kept = true;
         let certificate = result.map_err(|error| {
             let place = error.certificate().and_then(|c| self.active.get(c.law));
-            let contact = place.map(|&k| Key(self.levels[k].0 as u64));
+            let contact = place.map(|&k| Key::from(self.levels[k].0));
             StepError::Solve { error: Box::new(error), contact }
         })?;
         self.z.iter_mut().zip(&self.reaction.response).for_each(|(z, r)| *z += r);
