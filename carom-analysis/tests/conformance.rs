@@ -422,9 +422,9 @@ fn citations_exist() {
     let bibliography = std::fs::read_to_string(format!("{root}/docs/references.bib")).unwrap();
     let known: BTreeSet<&str> =
         bibliography.lines().filter_map(|l| l.strip_prefix('@')?.split_once('{')?.1.strip_suffix(',')).collect();
-    let mut folders = ["carom-solve/src", "carom/src", "carom-scene/src", "carom-analysis/src", "docs"]
-        .map(|d| format!("{root}/{d}"))
-        .to_vec();
+    let crates = ["carom-solve", "carom", "carom-scene", "carom-analysis", "carom-papers", "carom-cli"];
+    let mut folders = crates.map(|d| format!("{root}/{d}/src")).to_vec();
+    folders.push(format!("{root}/docs"));
     let (mut missing, mut seen) = (BTreeSet::new(), 0);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
@@ -448,23 +448,26 @@ fn citations_exist() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
-/// Keys in brackets: a name of letters followed by a year, possibly several, possibly with a place.
+/// Keys in brackets or quotes: a name of letters, a year of four digits, possibly more letters; several, with commas.
 fn citations(text: &str) -> Vec<String> {
-    let mut keys = Vec::new();
-    for part in text.split('[').skip(1) {
-        let Some((inside, _)) = part.split_once(']') else { continue };
-        for word in inside.split(',').map(str::trim) {
-            let letters = word.len().saturating_sub(4);
-            let (name, year) = word.split_at_checked(letters).unwrap_or((word, ""));
-            if name.len() > 2
-                && name.bytes().all(|b| b.is_ascii_lowercase())
-                && year.len() == 4
-                && year.bytes().all(|b| b.is_ascii_digit())
-                && (year.starts_with("19") || year.starts_with("20"))
-            {
-                keys.push(word.to_owned());
-            }
-        }
-    }
-    keys
+    let is_key = |word: &&str| {
+        let (name, rest) = word.split_at(word.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(word.len()));
+        let (year, more) = rest.split_at_checked(4).unwrap_or_default();
+        name.len() > 2
+            && year.bytes().all(|b| b.is_ascii_digit())
+            && (year.starts_with("19") || year.starts_with("20"))
+            && more.bytes().all(|b| b.is_ascii_lowercase())
+    };
+    let brackets = text.split('[').skip(1).filter_map(|part| Some(part.split_once(']')?.0));
+    let quotes = text.split('"').skip(1);
+    brackets.chain(quotes).flat_map(|inside| inside.split(',').map(str::trim)).filter(is_key).map(str::to_owned).collect()
+}
+
+/// What `citations` takes for a key, and what not.
+#[test]
+fn citations_are_found() {
+    let text = "as in [moreau1988, jean1999] and [acary2008homsp]; citation: \"acary2012\", not [x2000], [1998], [fig2]";
+    let mut found = citations(text);
+    found.sort();
+    assert_eq!(found, ["acary2008homsp", "acary2012", "jean1999", "moreau1988"]);
 }

@@ -28,6 +28,7 @@ mod state;
 pub mod testbed;
 pub mod zero_dynamics;
 
+pub use carom_solve::{Law, LinearSolve, solver};
 pub use coupling::{Coupling, Key, Pair};
 pub use model::{Constancy, FirstOrder, Labels, Mechanical, ModelError, Space};
 pub use scheme::{Event, EventKind, Events, SCHEMES, Scheme, SchemeInfo, Step, StepError, Stepper};

@@ -1,92 +1,54 @@
-//! Project chores. `cargo xtask test` checks everything; `cargo xtask bench` measures, with the peers that are installed.
+//! Project chores: `cargo xtask` names them.
+
+mod report;
+mod targets;
+mod test;
 
 use std::process::{Command, ExitCode};
 
-const HELP: &str = "cargo xtask <chore>
+const HELP: &str = "cargo xtask CHORE
 
-  test     format, lints and all tests; installs Debian's chromium for the browser tests where it is missing and may be installed
-  bench [steps|solvers] [...]    speed, side by side with Siconos where it is installed; what follows goes to the benchmark
+  test                   format, lints, all tests but the long ones, and the core crates on wasm32; installs Debian's
+                         chromium for the browser tests where it is missing and may be installed
+  test --all             the long tests and `targets` as well
+  targets                checks Windows, macOS, Linux on aarch64 and wasm32 (libraries); exit code 3 where a target
+                         could not be installed
+  bench [steps|solvers]  speed, side by side with Siconos where it is installed; more words go to the benchmark
 ";
 
+/// Exit code of a chore that was called wrongly.
+const USAGE: u8 = 2;
+/// Exit code of `targets` where nothing failed but not everything could be checked.
+const INCOMPLETE: u8 = 3;
+
 fn main() -> ExitCode {
-    let chore = std::env::args().nth(1).unwrap_or_default();
-    let done = match chore.as_str() {
-        "test" => test(),
-        "bench" => bench(&std::env::args().skip(2).collect::<Vec<_>>()),
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let code = match words[..] {
+        ["test"] => test::run(false).close(0),
+        ["test", "--all"] => test::run(true).close(0),
+        ["targets"] => targets::run().close(INCOMPLETE),
+        ["bench"] => u8::from(!(bench("steps", &[]) && bench("solvers", &[]))),
+        ["bench", name @ ("steps" | "solvers"), ref words @ ..] => u8::from(!bench(name, words)),
+        ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            0
+        }
         _ => {
-            eprint!("{HELP}");
-            false
+            eprint!("xtask: no chore is called `{}`\n\n{HELP}", words.join(" "));
+            USAGE
         }
     };
-    if done { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    ExitCode::from(code)
 }
 
-/// One benchmark with its own words, or all of them.
-fn bench(words: &[String]) -> bool {
-    let run = |name: &str, words: &[String]| {
-        let mut arguments = vec!["bench", "--profile", "dist", "-p", "carom-cli", "--bench", name, "--"];
-        arguments.extend(words.iter().map(String::as_str));
-        cargo(&arguments, &[])
-    };
-    match words.split_first() {
-        None => run("steps", &[]) && run("solvers", &[]),
-        Some((name, words)) if name == "steps" || name == "solvers" => run(name, words),
-        Some((name, _)) => {
-            eprintln!("xtask: no benchmark is named `{name}`\n\n{HELP}");
-            false
-        }
-    }
+/// One benchmark with its own words.
+fn bench(name: &str, words: &[&str]) -> bool {
+    let arguments = ["bench", "--profile", "dist", "-p", "carom-cli", "--bench", name, "--"];
+    cargo(&[&arguments, words].concat(), &[])
 }
 
-fn test() -> bool {
-    let browser = chromium();
-    // property tests draw the same cases every time; set the seed yourself to search further
-    let mut environment = vec![];
-    if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
-        environment.push(("PROPTEST_RNG_SEED", "20261115"));
-    }
-    if browser {
-        environment.push(("CAROM_REQUIRE_BROWSER", "1"));
-    }
-    let linted = if has("cargo", &["clippy", "--version"]) {
-        cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])
-    } else {
-        println!("xtask: clippy is not installed, lints are skipped");
-        true
-    };
-    let formatted = if has("cargo", &["fmt", "--version"]) {
-        cargo(&["fmt", "--all", "--check"], &[])
-    } else {
-        println!("xtask: rustfmt is not installed, the format check is skipped");
-        true
-    };
-    let tested = cargo(&["test", "--workspace"], &environment);
-    if !browser {
-        println!("xtask: SKIPPED the browser tests: chromium is missing and could not be installed");
-    }
-    for (name, good) in [("format", formatted), ("lints", linted), ("tests", tested)] {
-        println!("xtask: {name} {}", if good { "passed" } else { "FAILED" });
-    }
-    formatted && linted && tested
-}
-
-/// Whether chromium is there, after an attempt to install it as root on Debian or Ubuntu.
-fn chromium() -> bool {
-    let there = || has("chromium", &["--version"]);
-    if there() {
-        return true;
-    }
-    let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.trim_ascii() == b"0");
-    if !root || !has("apt-get", &["--version"]) {
-        println!("xtask: chromium is missing, and installing it needs root on Debian or Ubuntu");
-        return false;
-    }
-    println!("xtask: installing chromium for the browser tests");
-    let apt =
-        |arguments: &[&str]| run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
-    apt(&["update", "-qq"]) && apt(&["install", "-y", "-qq", "--no-install-recommends", "chromium"]) && there()
-}
-
+/// Whether this program runs and succeeds; what it prints is not shown.
 fn has(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|o| o.status.success())
 }

@@ -1,0 +1,58 @@
+//! `cargo xtask test`: what must hold at every commit, and with `--all` what takes longer.
+
+use crate::report::{Outcome, Report};
+use crate::{cargo, has, run as execute, targets};
+use std::process::Command;
+
+pub fn run(all: bool) -> Report {
+    let mut report = Report::default();
+    report.step("format", || match has("cargo", &["fmt", "--version"]) {
+        true => cargo(&["fmt", "--all", "--check"], &[]).into(),
+        false => Outcome::Skipped("rustfmt is not installed".into()),
+    });
+    report.step("lints", || match has("cargo", &["clippy", "--version"]) {
+        true => cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]).into(),
+        false => Outcome::Skipped("clippy is not installed".into()),
+    });
+    let browser = chromium();
+    if !browser {
+        let reason = "chromium is missing; installing it needs root on Debian or Ubuntu";
+        report.step("browser tests", || Outcome::Skipped(reason.into()));
+    }
+    // property tests draw the same cases every time; set the seed yourself to search further
+    let mut environment = vec![];
+    if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
+        environment.push(("PROPTEST_RNG_SEED", "20261115"));
+    }
+    if browser {
+        environment.push(("CAROM_REQUIRE_BROWSER", "1"));
+    }
+    report.step("tests: building", || cargo(&["test", "--workspace", "--no-run"], &[]).into());
+    let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
+    if all {
+        arguments.extend(["--", "--include-ignored"]);
+    }
+    report.step("tests: running", || cargo(&arguments, &environment).into());
+    if all {
+        report.append(targets::run());
+    } else {
+        report.step("core crates on wasm32", targets::core);
+    }
+    report
+}
+
+/// Whether chromium is there, after an attempt to install it as root on Debian or Ubuntu.
+fn chromium() -> bool {
+    let there = || has("chromium", &["--version"]);
+    if there() {
+        return true;
+    }
+    let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.trim_ascii() == b"0");
+    if !root || !has("apt-get", &["--version"]) {
+        return false;
+    }
+    println!("xtask: installing chromium for the browser tests");
+    let apt =
+        |arguments: &[&str]| execute(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
+    apt(&["update", "-qq"]) && apt(&["install", "-y", "-qq", "--no-install-recommends", "chromium"]) && there()
+}
