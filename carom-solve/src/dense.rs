@@ -7,7 +7,9 @@ use crate::solver::product::dot;
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("the matrix is singular: pivot {column} is {pivot:e}")]
 pub struct Singular {
+    /// Column of the pivot.
     pub column: usize,
+    /// The largest candidate.
     pub pivot: f64,
 }
 

@@ -49,8 +49,11 @@ pub trait Options: Default + Serialize + DeserializeOwned + JsonSchema {
 /// One option as its page shows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OptionDoc {
+    /// Key in the table.
     pub name: String,
+    /// Default in JSON.
     pub default: String,
+    /// What it does, with its unit.
     pub meaning: String,
 }
 
@@ -58,11 +61,14 @@ pub struct OptionDoc {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}{reason}", field.map(|f| format!("option `{f}`: ")).unwrap_or_default())]
 pub struct OptionError {
+    /// The option, where one is to blame.
     pub field: Option<&'static str>,
+    /// What is wrong.
     pub reason: String,
 }
 
 impl OptionError {
+    /// An option with a value that makes no sense.
     pub fn new(field: &'static str, reason: impl Into<String>) -> Self {
         OptionError { field: Some(field), reason: reason.into() }
     }

@@ -44,11 +44,17 @@ impl LinearSolve for Identity {
 /// What a scheme hands over. `input` holds `Bᵀ`: in mechanics it often is the same object as `output`.
 #[derive(Clone, Copy)]
 pub struct Parts<'a> {
+    /// `A⁻¹`.
     pub lhs: &'a dyn LinearSolve,
+    /// `C`.
     pub output: &'a Rows,
+    /// `Bᵀ`.
     pub input: &'a Rows,
+    /// `D`; none where it is zero.
     pub feedthrough: Option<&'a Rows>,
+    /// (rows) `u` without reactions.
     pub b: &'a [f64],
+    /// One law per group of rows, in order.
     pub laws: &'a [Law],
 }
 
@@ -141,14 +147,17 @@ impl<'a> OneStepProblem<'a> {
         self.parts.b.len()
     }
 
+    /// The laws, in the order of their rows.
     pub fn laws(&self) -> &'a [Law] {
         self.parts.laws
     }
 
+    /// (rows) `u` without reactions.
     pub fn b(&self) -> &'a [f64] {
         self.parts.b
     }
 
+    /// What the scheme handed over.
     pub fn parts(&self) -> &Parts<'a> {
         &self.parts
     }

@@ -31,11 +31,13 @@ impl Rows {
         self.entry.clear();
     }
 
+    /// Number of rows.
     #[inline]
     pub fn len(&self) -> usize {
         self.end.len()
     }
 
+    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.end.is_empty()
     }
@@ -46,6 +48,7 @@ impl Rows {
         self.entry.len()
     }
 
+    /// Number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }

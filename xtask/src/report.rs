@@ -54,8 +54,7 @@ impl Report {
             }
         }
         let total = minutes(self.steps.iter().map(|(_, _, time)| *time).sum());
-        let omitted =
-            if skipped.is_empty() { String::new() } else { format!("; NOT CHECKED: {}", skipped.join(", ")) };
+        let omitted = if skipped.is_empty() { String::new() } else { format!("; NOT CHECKED: {}", skipped.join(", ")) };
         if failed.is_empty() {
             println!("xtask: {total}, nothing failed{omitted}");
             if skipped.is_empty() { 0 } else { incomplete }

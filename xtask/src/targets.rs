@@ -34,7 +34,8 @@ pub fn core() -> Outcome {
 
 /// Checks packages for a target, with its standard library installed where it is missing.
 fn check(target: &str, packages: &[&str]) -> Outcome {
-    if !installed(target) && !(execute(Command::new("rustup").args(["target", "add", target])) && installed(target)) {
+    let add = || execute(Command::new("rustup").args(["target", "add", target]));
+    if !(installed(target) || add() && installed(target)) {
         return Outcome::Skipped(format!("`rustup target add {target}` is not possible here"));
     }
     let mut arguments = vec!["check", "--target", target];

@@ -25,6 +25,7 @@ use crate::{StoredError, StoredProblem};
 
 /// Why a problem was not generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum FamilyError {
     #[error("family `{family}` goes up to size {limit}, asked for {size}")]
     TooLarge { family: &'static str, size: usize, limit: usize },
@@ -34,7 +35,9 @@ pub enum FamilyError {
 
 /// One family.
 pub struct Family {
+    /// Name, and beginning of the names of its problems.
     pub name: &'static str,
+    /// One line on what its problems are.
     pub title: &'static str,
     /// Largest size.
     pub limit: usize,

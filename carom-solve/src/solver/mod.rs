@@ -44,12 +44,15 @@ pub trait Solver: Send {
 /// What a solver says of itself; tests measure it.
 #[derive(Debug)]
 pub struct SolverInfo {
+    /// Name in model files and on the command line.
     pub name: &'static str,
+    /// One line on the method.
     pub title: &'static str,
     /// The laws it treats, in words.
     pub laws: &'static str,
     /// Residual that it reaches on well-conditioned problems (with its default options).
     pub accuracy: f64,
+    /// Keys of `docs/references.bib`.
     pub citations: &'static [&'static str],
     /// Source of the file, whose head is the page.
     pub source: &'static str,
@@ -59,13 +62,17 @@ pub struct SolverInfo {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("solver `{solver}` cannot treat {law}: {hint}")]
 pub struct Unsupported {
+    /// Name of the solver.
     pub solver: &'static str,
+    /// Name of the law.
     pub law: &'static str,
+    /// Which solver to take instead.
     pub hint: &'static str,
 }
 
 /// Why a problem was not solved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum SolveError {
     #[error("residual {:.3e} above the tolerance {tolerance:.1e} after {iterations} iterations (worst law: {})", certificate.residual, certificate.law)]
     NotConverged { certificate: Certificate, tolerance: f64, iterations: usize },
@@ -114,16 +121,23 @@ fn advice(rungs: &auto::Rungs) -> String {
 
 /// A solver type that the registry can build from a table of options.
 pub trait Configured: Solver + 'static {
+    /// The table of options.
     type Options: Options;
+    /// What the solver says of itself.
     const INFO: SolverInfo;
+    /// A solver with these options, which are valid.
     fn configure(options: Self::Options) -> Self;
 }
 
 /// One row of the registry: all that the command line, Python and the documentation need.
 pub struct SolverRow {
+    /// What the solver says of itself.
     pub info: &'static SolverInfo,
+    /// A solver from a table of options.
     pub build: fn(&Value) -> Result<Box<dyn Solver>, OptionError>,
+    /// The options with defaults and meanings.
     pub options: fn() -> Vec<OptionDoc>,
+    /// JSON Schema of the table of options.
     pub schema: fn() -> Value,
 }
 

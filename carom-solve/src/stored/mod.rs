@@ -20,6 +20,7 @@ pub use mass::BlockFactor;
 
 /// Why a set of numbers is no problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum StoredError {
     #[error("{what} has {found} entries, the laws ask for {expected}")]
     Length { what: &'static str, found: usize, expected: usize },
@@ -114,6 +115,7 @@ impl StoredProblem {
         Ok(StoredProblem { name: name.into(), laws, b, form })
     }
 
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -123,6 +125,7 @@ impl StoredProblem {
         StoredProblem { name: name.into(), ..self }
     }
 
+    /// The laws, in the order of their rows.
     pub fn laws(&self) -> &[Law] {
         &self.laws
     }
