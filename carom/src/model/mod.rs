@@ -37,16 +37,18 @@ pub trait Space: LinearSolve + Send {
         self.dim()
     }
 
-    /// Chooses the contacts of the coming step, which begins at `from` and is at most `h` long: those that may come to act in it. Every
-    /// `couple` until the next call lists just these, in one order. Models whose contacts are always the same need not do anything.
-    fn detect(&mut self, _from: &State, _h: f64) -> Result<(), ModelError> {
-        Ok(())
+    /// Chooses the contacts of the coming step, which begins at `from` and is at most `h` long: those that may come to
+    /// act in it. Every `couple` until the next call lists just these, in one order. Returns whether the list is another
+    /// one than before. Models whose contacts are always the same need not do anything.
+    fn detect(&mut self, _from: &State, _h: f64) -> Result<bool, ModelError> {
+        Ok(false)
     }
 
     /// Lists the laws with gaps and rows at `(t, q)`: the same laws in the same order since the last `detect`.
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError>;
 
     /// Brings gaps and drifts of a coupling that was filled before up to `(t, q)`. The rows are known to be constant.
+    /// Models whose list changes keep this default, for the coupling may have been filled with another list.
     fn refresh(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         self.couple(t, q, out)
     }

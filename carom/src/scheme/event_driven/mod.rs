@@ -263,6 +263,10 @@ impl Scheme for EventDriven {
         w.acceleration.unpin();
     }
 
+    fn contacts_changed(&self, w: &mut Work) {
+        MoreauJean::default().contacts_changed(&mut w.rest);
+    }
+
     fn invalidate(&self, w: &mut Work) {
         w.invalidate();
     }

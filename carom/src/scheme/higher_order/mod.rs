@@ -254,6 +254,10 @@ impl Scheme for HigherOrder {
         w.stages.acceleration.invalidate();
     }
 
+    fn contacts_changed(&self, w: &mut Work) {
+        MoreauJean::default().contacts_changed(&mut w.rest);
+    }
+
     fn order(&self) -> Order {
         order(self.method)
     }

@@ -38,7 +38,7 @@ impl Differentiable for MoreauJean {
             }
             let contact = !matches!(pair.law, Law::Equality | Law::Box { .. });
             let level = Level::Velocity(contact.then_some(pair.restitution));
-            branch.act(Acting { key: pair.key, law: pair.law, impulse, level, input, output });
+            branch.act(Acting { index: i, law: pair.law, impulse, level, input, output });
         }
         branch.factor()?;
         frame.carry_over(branch, (from, to), h, theta)

@@ -138,11 +138,12 @@ impl Projector {
         self.clear(w);
         w.base.h = h;
         // the end of the last step, but for the rounding of time
-        let age = (from.t - w.at.t).abs();
-        if w.coupled && age <= 4.0 * f64::EPSILON * from.t.abs().max(h) && w.at.q == from.q {
+        let recent = (from.t - w.at.t).abs() <= 4.0 * f64::EPSILON * from.t.abs().max(h);
+        if w.coupled && recent && w.at.q == from.q {
             w.base.start_from_end(from);
-        } else {
-            w.base.start(model, from)?;
+        } else if !w.base.start(model, from)? {
+            // laws have other numbers now
+            w.position.forget();
         }
         self.base.restart(&mut w.base, model, from, to)?;
         w.coupled = false;
@@ -235,11 +236,7 @@ impl Projector {
         if w.coupled {
             return Ok(());
         }
-        if w.base.constancy.rows && w.base.end.is_filled() {
-            model.refresh(to.t, &to.q, &mut w.base.end)?;
-        } else {
-            model.couple(to.t, &to.q, &mut w.base.end)?;
-        }
+        w.base.end.fill(model, (to.t, &to.q), w.base.constancy.rows, &w.base.list)?;
         w.coupled = true;
         w.at.t = to.t;
         w.at.q.clone_from(&to.q);

@@ -58,6 +58,12 @@ impl Stage {
         let joint = Joint { shift: zeros(), ..Joint::default() };
         Stage { column: zeros(), force: zeros(), joint, moved: model.initial(), ..Stage::default() }
     }
+
+    /// Drops the rows that were kept.
+    pub(super) fn forget(&mut self) {
+        self.lifted_set.clear();
+        self.joint.kept = None;
+    }
 }
 
 impl Projector {

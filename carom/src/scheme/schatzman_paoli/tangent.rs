@@ -67,18 +67,17 @@ fn start(w: &Work, done: Done<'_>, branch: &mut Branch, frame: &mut Frame) -> Re
 fn leap(w: &Work, leap: &Leap, (branch, h): (&mut Branch, f64), frame: &mut Frame) -> Result<(), SensitivityError> {
     branch.begin((leap.t, &leap.q, &leap.w_before), &leap.w_after, h, Place::START);
     branch.force(1.0, MIDDLE);
-    for &(key, impulse) in &leap.impulses {
-        let pair = w.leaping.problem.pair(key);
-        let Some((law, e)) = pair else { continue };
+    for &(index, impulse) in &leap.impulses {
+        let (law, e) = w.leaping.problem.pair(index);
         // (4), and its derivative by e
         let f = 1.0 / (1.0 + e);
         let place = Place { tau: (1.0 - e) * f, alpha: -e * f, beta: f, gamma: 0.0, delta: 1.0 };
         let slope = Place { tau: -2.0 * f * f, alpha: -f * f, beta: -f * f, gamma: 0.0, delta: 0.0 };
-        let turned = (law != Law::Equality && branch.parameters > 0).then_some((slope, key));
+        let turned = (law != Law::Equality && branch.parameters > 0).then_some((slope, index));
         let output = branch.site(place, turned);
         let at_base = law == Law::Equality && !w.leaping.constancy.rows;
         let input = if at_base { AT_START } else { output };
-        branch.act(Acting { key, law, impulse: [impulse, 0.0, 0.0], level: Level::Gap, input, output });
+        branch.act(Acting { index, law, impulse: [impulse, 0.0, 0.0], level: Level::Gap, input, output });
     }
     branch.factor()?;
     each(branch, frame)

@@ -1,6 +1,5 @@
 //! The words in which a scheme describes an impulse balance; equation numbers are those of [`branch`](super::branch).
 
-use crate::Key;
 use carom_solve::Law;
 
 /// Coefficients of (2).
@@ -51,7 +50,8 @@ pub enum Level {
 /// A law that may act, with its impulse.
 #[derive(Clone, Copy, Debug)]
 pub struct Acting {
-    pub key: Key,
+    /// Its place in the list of the step.
+    pub index: usize,
     pub law: Law,
     pub impulse: [f64; 3],
     pub level: Level,

@@ -14,14 +14,13 @@ impl Branch {
         if normal && acting.level == Level::Gap {
             return coupling.pairs[line.law].gap / (self.h * place.beta);
         }
-        let own = coupling.rows.dot(line.output, &self.after) + coupling.drift[line.output];
+        let own = coupling.rows.dot(line.row, &self.after) + coupling.drift[line.row];
         let Level::Velocity(Some(e)) = acting.level else { return own };
         if !normal {
             return own;
         }
         let coupling = &self.sites[AT_START].coupling;
-        let row = coupling.offset[line.before];
-        own + e * (coupling.rows.dot(row, &self.v) + coupling.drift[row])
+        own + e * (coupling.rows.dot(line.row, &self.v) + coupling.drift[line.row])
     }
 
     /// The branch of each law.
