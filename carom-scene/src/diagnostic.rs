@@ -123,11 +123,11 @@ impl Diagnostic {
     pub fn picture(&self) -> Option<String> {
         let span = self.span.clone()?;
         let line = self.source.text.lines().nth(self.line - 1)?;
-        let marked = self.source.text.get(span).map_or(1, |text| text.lines().next().unwrap_or_default().chars().count());
+        let marked =
+            self.source.text.get(span).map_or(1, |text| text.lines().next().unwrap_or_default().chars().count());
         // tabs stay tabs, so that the mark stands below its place
         let blank = |c: char| if c == '\t' { '\t' } else { ' ' };
-        let before: String =
-            line.chars().filter(|&c| c != '\u{feff}').take(self.column - 1).map(blank).collect();
+        let before: String = line.chars().filter(|&c| c != '\u{feff}').take(self.column - 1).map(blank).collect();
         let (number, mark) = (self.line.to_string(), "^".repeat(marked.max(1)));
         let margin = " ".repeat(number.len());
         Some(format!(" {number} | {}\n {margin} | {before}{mark}\n", line.trim_start_matches('\u{feff}')))

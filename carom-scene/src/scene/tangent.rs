@@ -191,7 +191,7 @@ impl Scene {
         let contacts = self.file().contact.as_deref().unwrap_or_default();
         let mut all = Vec::new();
         for (i, law) in self.laws.iter().enumerate() {
-            let table = contacts.get(i).filter(|_| law.law != Law::Equality);
+            let table = contacts.get(i).filter(|_| !law.law.is_equality());
             let mut node =
                 |formula: Option<&Formula>| formula.and_then(|formula| context.node(formula)).unwrap_or(zero);
             all.push([node(table.and_then(|t| t.restitution.as_ref())), node(table.and_then(|t| t.friction.as_ref()))]);

@@ -33,17 +33,15 @@ pub(super) enum Reading {
 impl Reading {
     /// Why a law cannot be treated, if it cannot.
     pub(super) fn objection(self, law: Law, restitution: f64) -> Option<&'static str> {
-        let friction = matches!(law, Law::Coulomb2 { mu } | Law::Coulomb3 { mu } if mu != 0.0);
-        match (self, law) {
-            (Reading::Restitution, Law::Box { .. }) => Some("has no relays: its reactions come from gaps alone"),
-            (Reading::Restitution, _) if friction => {
+        match self {
+            Reading::Restitution if law.is_relay() => Some("has no relays: its reactions come from gaps alone"),
+            Reading::Restitution if law.has_friction() => {
                 Some("has no friction: use friction coefficients of 0, or a scheme at the velocity level")
             }
-            (Reading::Restitution, _) if !(0.0..=1.0).contains(&restitution) => {
+            Reading::Restitution if !(0.0..=1.0).contains(&restitution) => {
                 Some("needs coefficients of restitution in [0, 1]")
             }
-            (Reading::Friction, Law::Equality | Law::Box { .. }) => None,
-            (Reading::Friction, _) if restitution != 0.0 => {
+            Reading::Friction if law.is_contact() && restitution != 0.0 => {
                 Some("has no restitution: use coefficients of 0, or a scheme with an impact law")
             }
             _ => None,
@@ -53,19 +51,13 @@ impl Reading {
     /// The coefficient that decides where the gap is taken.
     #[inline]
     fn restitution(self, pair: &Pair) -> f64 {
-        match (self, pair.law) {
-            (Reading::Restitution, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. }) => pair.restitution,
-            _ => 0.0,
-        }
+        if self == Reading::Restitution && pair.law.is_contact() { pair.restitution } else { 0.0 }
     }
 
     /// The law of the problem: without friction the normal row is all.
     #[inline]
     fn law(self, law: Law) -> Law {
-        match (self, law) {
-            (Reading::Restitution, Law::Coulomb2 { .. } | Law::Coulomb3 { .. }) => Law::Unilateral,
-            _ => law,
-        }
+        if self == Reading::Restitution { law.normal() } else { law }
     }
 }
 
@@ -87,14 +79,14 @@ struct Active {
     law: Law,
     point: usize,
     index: usize, // in the point's coupling
-    lambda: [f64; 3],
+    lambda: [f64; Law::MOST_ROWS],
 }
 
 impl Active {
     /// The rows along which the reactions act, and the first of them.
     #[inline]
     fn directions<'a>(&self, base: Option<&'a Coupling>, points: &'a [Point]) -> (&'a Rows, usize) {
-        let at_base = base.filter(|_| self.law == Law::Equality);
+        let at_base = base.filter(|_| self.law.is_equality());
         let found = at_base.and_then(|base| Some((base, base.find(self.key, self.index)?)));
         let (coupling, index) = found.unwrap_or((&points[self.point].coupling, self.index));
         (&coupling.rows, coupling.offset[index])
@@ -146,7 +138,7 @@ impl GapProblem {
             return Err(SchemeError::Incapable { scheme: name, reason, contact: Some(contact) });
         }
         let mut laws = contacts.iter().map(|c| c.1).chain(coupling.pairs.iter().map(|pair| pair.law));
-        let bilateral = laws.any(|law| law == Law::Equality);
+        let bilateral = laws.any(|law| law.is_equality());
         let constant_rows = model.constancy().rows;
         let mut problem =
             GapProblem { name, reading, gap_tolerance, constant_rows, bilateral, ..GapProblem::default() };
@@ -250,14 +242,12 @@ impl GapProblem {
                 if point.active[index] || self.reading.restitution(pair) != point.restitution {
                     continue;
                 }
-                let closed = match pair.law {
-                    Law::Equality | Law::Box { .. } => true,
-                    _ if first => point.coupling.gap(index) <= 0.0,
-                    _ => point.coupling.gap(index) < -point.tolerance(index, self.gap_tolerance),
-                };
+                let gap = || point.coupling.gap(index);
+                let closed = !pair.law.is_contact()
+                    || if first { gap() <= 0.0 } else { gap() < -point.tolerance(index, self.gap_tolerance) };
                 if closed {
-                    let guess =
-                        position(&self.last, pair.key, self.active.len()).map_or([0.0; 3], |i| self.last[i].lambda);
+                    let guess = position(&self.last, pair.key, self.active.len())
+                        .map_or([0.0; Law::MOST_ROWS], |i| self.last[i].lambda);
                     let law = self.reading.law(pair.law);
                     self.active.push(Active { key: pair.key, law, point: p, index, lambda: guess });
                 }
@@ -289,7 +279,7 @@ impl GapProblem {
             self.z.lambda.extend_from_slice(&law.lambda[..size]);
             for row in first..first + size {
                 let free = coupling.rows.dot(row, v_free);
-                let on_gap = row == first && !matches!(law.law, Law::Box { .. });
+                let on_gap = row == first && !law.law.is_relay();
                 self.b.push(if on_gap {
                     free - coupling.rows.dot(row, v) + coupling.pairs[law.index].gap / reach
                 } else {
@@ -363,11 +353,11 @@ impl GapProblem {
             let point = &self.points[law.point];
             let first = point.coupling.offset[law.index];
             for row in first..first + law.law.size() {
-                let on_gap = row == first && !matches!(law.law, Law::Box { .. });
+                let on_gap = row == first && !law.law.is_relay();
                 let miss = if on_gap {
                     let tolerance = point.tolerance(law.index, self.gap_tolerance);
                     let gap = point.coupling.pairs[law.index].gap;
-                    let idle = law.lambda[0] == 0.0 && law.law != Law::Equality;
+                    let idle = law.lambda[0] == 0.0 && !law.law.is_equality();
                     if idle { -gap / tolerance } else { (gap - point.reach * self.z.u[k]).abs() / tolerance }
                 } else {
                     // where v is zero there is nothing to miss

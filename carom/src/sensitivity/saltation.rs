@@ -184,7 +184,7 @@ impl Saltation {
             let plain = events.iter().filter(|e| e.kind == EventKind::Impact).count() == 1;
             passage.impact(
                 Strike { t: event.t, contact: coupling.pairs[i].key, before: u },
-                plain && begun.is_free() && coupling.pairs[i].law == Law::Unilateral,
+                plain && begun.is_free() && coupling.pairs[i].law.is_unilateral(),
             );
             if mode(begun, i) == Mode::Open && event.before == events[0].before && u < 0.0 {
                 approaching += 1;

@@ -41,7 +41,7 @@ impl<F: FnMut(Impact)> Observer for ImpactDetector<F> {
         self.closed.clear();
         let reactions = view.reactions();
         for i in 0..reactions.len() {
-            let contact = matches!(reactions.law(i), Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. });
+            let contact = reactions.law(i).is_contact();
             if !contact || reactions.normal(i) <= 0.0 {
                 continue;
             }

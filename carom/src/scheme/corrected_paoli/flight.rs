@@ -47,11 +47,6 @@ impl Work {
     }
 }
 
-/// Whether a law has a gap that opens and closes.
-pub(super) fn is_contact(law: Law) -> bool {
-    matches!(law, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. })
-}
-
 impl CorrectedPaoli {
     /// Flies over `h` with all contacts held that would not leave the wall for more than a part of the step.
     pub(super) fn fly(
@@ -66,10 +61,10 @@ impl CorrectedPaoli {
         paths.clear();
         for (i, pair) in here.pairs.iter().enumerate() {
             // outside its region a contact has no path
-            if is_contact(pair.law) && here.is_present(i) {
+            if pair.law.is_contact() && here.is_present(i) {
                 let velocity = u[here.offset[i]];
                 paths.push(Path { key: pair.key, gap: pair.gap, velocity, ..Path::default() });
-            } else if !is_contact(pair.law) {
+            } else if !pair.law.is_contact() {
                 members.push(i);
             }
         }

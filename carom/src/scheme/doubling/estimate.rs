@@ -184,7 +184,7 @@ impl Contacts {
     fn of(half: &Reactions, next: (&Coupling, &[f64]), h: f64) -> Contacts {
         let mut found = Contacts::default();
         for (i, pair) in half.coupling.pairs.iter().enumerate() {
-            let contact = matches!(pair.law, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. });
+            let contact = pair.law.is_contact();
             if !(contact && half.coupling.is_present(i)) {
                 continue;
             }

@@ -152,7 +152,7 @@ impl Scheme for EventDriven {
         let mut transition = Transition::new(model, false)?;
         transition.sorting = self.sorting(false);
         let coupling = &transition.booking.reactions.coupling;
-        if let Some(pair) = coupling.pairs.iter().find(|pair| matches!(pair.law, Law::Box { .. })) {
+        if let Some(pair) = coupling.pairs.iter().find(|pair| pair.law.is_relay()) {
             return Err(SchemeError::Incapable {
                 scheme: Self::INFO.name,
                 reason: "has no phases for relays and bounded multipliers; take the scheme `moreau-jean`",

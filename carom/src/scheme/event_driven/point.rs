@@ -89,7 +89,7 @@ impl Point {
             let rate = coupling.rows.dot(row, &self.state.v) + coupling.drift[row];
             self.traces.push(Trace {
                 key: pair.key,
-                is_open: pair.law != Law::Equality
+                is_open: !pair.law.is_equality()
                     && coupling.is_present(i)
                     && !phase.mode(pair.key, i, pair.law).is_closed(),
                 y: [pair.gap, rate, 0.0],

@@ -74,9 +74,9 @@ fn leap(w: &Work, leap: &Leap, (branch, h): (&mut Branch, f64), frame: &mut Fram
         let f = 1.0 / (1.0 + e);
         let place = Place { tau: (1.0 - e) * f, alpha: -e * f, beta: f, gamma: 0.0, delta: 1.0 };
         let slope = Place { tau: -2.0 * f * f, alpha: -f * f, beta: -f * f, gamma: 0.0, delta: 0.0 };
-        let turned = (law != Law::Equality && branch.parameters > 0).then_some((slope, key));
+        let turned = (!law.is_equality() && branch.parameters > 0).then_some((slope, key));
         let output = branch.site(place, turned);
-        let at_base = law == Law::Equality && !w.leaping.constancy.rows;
+        let at_base = law.is_equality() && !w.leaping.constancy.rows;
         let input = if at_base { AT_START } else { output };
         branch.act(Acting { key, law, impulse: [impulse, 0.0, 0.0], level: Level::Gap, input, output });
     }

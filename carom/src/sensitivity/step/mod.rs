@@ -218,7 +218,7 @@ impl StepSensitivity {
         self.now.clear();
         for i in 0..reactions.len() {
             let row = reactions.range(i).start;
-            let contact = !matches!(reactions.law(i), Law::Equality | Law::Box { .. });
+            let contact = reactions.law(i).is_contact();
             if !contact || reactions.impulse[row] <= 0.0 {
                 continue;
             }
