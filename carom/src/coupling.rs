@@ -11,7 +11,7 @@ use carom_solve::{Law, Rows};
 /// Identity of a contact that survives from step to step; never an index.
 ///
 /// Wide enough for two bodies, a feature of each and an ordinal, so that a model needs no table of the pairs it has met.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Key(pub u128);
 
 impl Key {

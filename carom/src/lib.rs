@@ -28,7 +28,7 @@ mod state;
 pub mod testbed;
 pub mod zero_dynamics;
 
-pub use coupling::{Coupling, Key, Pair};
+pub use coupling::{Coupling, Key, Matching, Pair};
 pub use model::{Constancy, FirstOrder, Labels, Mechanical, ModelError, Space};
 pub use scheme::{Event, EventKind, Events, SCHEMES, Scheme, SchemeInfo, Step, StepError, Stepper};
 pub use simulation::{Simulation, SimulationError, Solution, simulate, simulate_first_order};

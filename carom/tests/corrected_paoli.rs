@@ -262,7 +262,7 @@ fn events<S: carom::scheme::Scheme<Model = dyn Mechanical>>(
     model: impl Mechanical + 'static,
     scheme: S,
     (end, h): (f64, f64),
-) -> Vec<(f64, u64, Vec<f64>, Vec<f64>)>
+) -> Vec<(f64, u128, Vec<f64>, Vec<f64>)>
 where
     Bound<S>: Stepper,
 {

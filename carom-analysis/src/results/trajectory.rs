@@ -293,7 +293,7 @@ mod tests {
         let mut coupling = Coupling::default();
         coupling.push(pair(2, Law::UNILATERAL, 0.3));
         coupling.push(pair(0, Law::EQUALITY, -5.0));
-        coupling.push(pair(u64::MAX, Law::UNILATERAL, 0.2));
+        coupling.push(pair(u128::MAX, Law::UNILATERAL, 0.2));
         gaps.see(&coupling);
         assert_eq!(gaps.now, [Some(-5.0), None, Some(0.3)]);
         coupling.pairs.clear();

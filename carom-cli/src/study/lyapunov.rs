@@ -100,7 +100,7 @@ fn with_trace(scene: &Scene, mut spectrum: Spectrum) -> Spectrum {
         && plain
         && let Ok(mut model) = scene.mechanical()
     {
-        let restitution = |key: carom::Key| scene.laws.get(key.0 as usize).map_or(f64::NAN, |law| law.restitution);
+        let restitution = |key: carom::Key| scene.law(key).map_or(f64::NAN, |law| law.restitution);
         spectrum.trace = divergence(&mut *model).map(|value| trace(&spectrum, value, restitution));
     }
     spectrum
@@ -108,7 +108,7 @@ fn with_trace(scene: &Scene, mut spectrum: Spectrum) -> Spectrum {
 
 fn by_saltation_matrices(scene: &Scene, options: &Options) -> Result<Spectrum, Failure> {
     let mut motion = sensitivity(scene, &[])?;
-    let restitution = |key: carom::Key| scene.laws.get(key.0 as usize).map_or(f64::NAN, |law| law.restitution);
+    let restitution = |key: carom::Key| scene.law(key).map_or(f64::NAN, |law| law.restitution);
     saltation(&mut motion, options, restitution, &interrupted).map_err(failed)
 }
 

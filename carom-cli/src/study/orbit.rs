@@ -251,7 +251,7 @@ impl Computed<'_> {
         let multipliers: Vec<String> = orbit.multipliers.iter().map(|z| complex(*z)).collect();
         facts.push(("multipliers".into(), multipliers.join(", ")));
         for (t, contact, before) in &orbit.impacts {
-            let name = self.scene.laws.get(*contact as usize).map_or("?", |law| law.name.as_str());
+            let name = self.scene.law(*contact).map_or("?", |law| law.name.as_str());
             facts.push((
                 format!("impact at {name}"),
                 format!("{t:.9} s after the section, normal velocity {before:.9} m/s"),

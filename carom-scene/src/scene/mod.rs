@@ -180,6 +180,11 @@ impl Scene {
         &self.file
     }
 
+    /// The law with this key.
+    pub fn law(&self, key: carom::Key) -> Option<&LawInfo> {
+        self.laws.get(usize::try_from(key.0).ok()?)
+    }
+
     /// The value of a parameter.
     pub fn parameter(&self, name: &str) -> Option<f64> {
         self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| *value)

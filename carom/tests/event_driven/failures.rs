@@ -63,7 +63,7 @@ fn events_on_the_points_of_the_grid() {
 #[test]
 fn several_events_in_one_step_keep_their_order() {
     let log = run(balls(0.5, &[1.0, 1.1, 0.9], &[0.0; 3]), EventDriven::default(), 1.3, 10.0);
-    let first: Vec<u64> = log.of(EventKind::Impact).iter().filter_map(|e| e.contact.map(|k| k.0)).collect();
+    let first: Vec<u128> = log.of(EventKind::Impact).iter().filter_map(|e| e.contact.map(|k| k.0)).collect();
     assert_eq!(first, [2, 0, 1]);
     for (t, height) in impacts(&log).iter().zip([0.9f64, 1.0, 1.1]) {
         assert!((t - height.sqrt()).abs() < 1e-14, "{t}");

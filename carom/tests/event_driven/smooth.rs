@@ -80,7 +80,7 @@ fn largest(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Multipliers where a run has ended, with the constraints held.
-fn multipliers(mut model: impl Mechanical + 'static, at: &State, closed: &[u64]) -> Vec<f64> {
+fn multipliers(mut model: impl Mechanical + 'static, at: &State, closed: &[u128]) -> Vec<f64> {
     let (mut phase, mut coupling) = (Phase::default(), Coupling::default());
     model.couple(at.t, &at.q, &mut coupling).unwrap();
     phase.open(&coupling);

@@ -114,7 +114,7 @@ pub struct Orbit {
     pub multipliers: Vec<(f64, f64)>,
     pub stability: Stability,
     /// Impacts: time since the section, contact, normal velocity before.
-    pub impacts: Vec<(f64, u64, f64)>,
+    pub impacts: Vec<(f64, Key, f64)>,
     /// Slowest impact [m/s]; infinite without one.
     pub slowest: f64,
     /// Least gap between impacts [m]: grazing is as far away as this.
@@ -191,7 +191,7 @@ fn finish(case: &mut Case, parameter: f64, at: Image) -> Result<Orbit, StudyErro
     multipliers.sort_by(|a, b| b.0.hypot(b.1).total_cmp(&a.0.hypot(a.1)).then(b.1.total_cmp(&a.1)));
     let tests = [(&returns + &one).determinant(), (&returns - &one).determinant(), neutral(&multipliers)];
     let passage = case.motion.passage.clone();
-    let impacts = passage.strikes.iter().map(|s: &Strike| (s.t - at.start, s.contact.0, s.before)).collect();
+    let impacts = passage.strikes.iter().map(|s: &Strike| (s.t - at.start, s.contact, s.before)).collect();
     let state = State::new(at.start, &at.from.as_slice()[..n], &at.from.as_slice()[n..]);
     let clearance = clearance(case, &state, at.length)?;
     Ok(Orbit {
