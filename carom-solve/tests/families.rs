@@ -3,7 +3,7 @@
 
 mod generated;
 
-use carom_solve::{Law, Reaction, SOLVERS, StoredProblem, family, solver};
+use carom_solve::{Reaction, SOLVERS, StoredProblem, family, solver};
 use generated::judge::{self, Plain, norm};
 use serde_json::json;
 

@@ -11,7 +11,6 @@ use carom::model::Energy;
 use carom::scheme::{Reactions, Stepper};
 use carom::simulation::{Observer, StepView};
 use carom::{Coupling, ModelError, State};
-use carom_solve::Law;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -285,6 +284,7 @@ impl Observer for Trajectory {
 mod tests {
     use super::*;
     use carom::{Key, Pair};
+    use carom_solve::Law;
 
     #[test]
     fn gaps_follow_the_keys() {

@@ -8,7 +8,6 @@
 
 use carom::model::Combination;
 use carom::{Coupling, FirstOrder, Mechanical, State};
-use carom_solve::Law;
 
 use super::context::Context;
 use super::law::LawDraft;

@@ -5,7 +5,7 @@ use carom::model::Tangent;
 use carom::scheme::event_driven::Flow;
 use carom::scheme::{EventDriven, Scheme};
 use carom::sensitivity::{Sensitivity, SensitivityError, StepSensitivity};
-use carom_solve::{Law, Options};
+use carom_solve::Options;
 
 use super::blueprint::Energies;
 use super::context::Context;

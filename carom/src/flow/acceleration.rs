@@ -14,7 +14,7 @@ use super::phase::{Mode, Phase};
 use super::ranked::RankedLu;
 use crate::model::{Combination, Constancy};
 use crate::{Coupling, Key, Mechanical, ModelError, State};
-use carom_solve::{Law, Rows};
+use carom_solve::Rows;
 
 /// Monitors count as violated below this part of what cancels in them.
 pub(crate) const ROUNDING: f64 = 1e-12;

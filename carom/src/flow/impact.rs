@@ -5,7 +5,6 @@ use super::phase::Mode;
 use super::transition::Transition;
 use crate::scheme::{EventKind, StepError, System};
 use crate::{Mechanical, State};
-use carom_solve::Law;
 
 impl Transition {
     /// One impact of all contacts that touch, over a critical interval of this width.

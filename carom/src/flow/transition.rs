@@ -10,7 +10,7 @@ use super::phase::{Mode, Phase};
 use super::projection::{Projection, gap_rounding};
 use crate::scheme::{Events, StepError, System};
 use crate::{Key, Mechanical, ModelError, Pair, State};
-use carom_solve::{Certificate, Law};
+use carom_solve::Certificate;
 
 /// Gaps and velocities count as zero below this multiple of their rounding.
 pub(crate) const ROUNDING: f64 = 16.0;

@@ -15,7 +15,6 @@ use crate::flow::ranked::RankedLu;
 use crate::flow::{Mode, Phase};
 use crate::model::{Along, CouplingTangent};
 use crate::{Coupling, Key, ModelError, State};
-use carom_solve::Law;
 
 /// Velocities at less than this part of the largest one are zero.
 const ZERO: f64 = 1e-9;

@@ -23,7 +23,6 @@ use crate::flow::{Mode, Phase};
 use crate::model::{Along, CouplingTangent};
 use crate::scheme::{Event, EventKind};
 use crate::{Coupling, Key, ModelError, State};
-use carom_solve::Law;
 
 /// An impact at less than this normal velocity grazes [m/s].
 pub const GRAZING: f64 = 1e-9;

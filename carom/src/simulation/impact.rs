@@ -4,7 +4,6 @@
 use super::{Observer, StepView};
 use crate::scheme::EventKind;
 use crate::{Key, ModelError};
-use carom_solve::Law;
 use std::ops::ControlFlow;
 
 /// A contact that closes.

@@ -5,7 +5,7 @@ use crate::model::Combination;
 use crate::scheme::gap_problem::unresolved;
 use crate::scheme::{Step, StepError, System};
 use crate::{Key, Mechanical};
-use carom_solve::{Law, OneStepProblem, Parts, Solver};
+use carom_solve::{OneStepProblem, Parts, Solver};
 
 impl Work {
     /// The end of the flight becomes the state.

@@ -21,7 +21,6 @@
 
 use super::super::{LocalError, Order, Reactions};
 use crate::{Coupling, State};
-use carom_solve::Law;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

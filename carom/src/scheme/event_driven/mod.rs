@@ -45,7 +45,7 @@ use crate::flow::{
     Acceleration, Dop853, Hem5, Hermite, Newton, OrderFour, Phase, Resolution, Stages, Tableau, Transition, Watch,
 };
 use crate::{Key, Mechanical, State};
-use carom_solve::{Certificate, Law};
+use carom_solve::Certificate;
 
 mod control;
 mod crowd;

@@ -3,7 +3,6 @@
 use crate::flow::projection::gap_rounding_at;
 use crate::flow::{Acceleration, Monitor, Phase};
 use crate::{Coupling, Key, State};
-use carom_solve::Law;
 
 /// A law at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::flow::{Method, Newton, Resolution, Stages, Transition, Watch};
 use crate::{Mechanical, State};
-use carom_solve::{Certificate, Law, OptionError, Options};
+use carom_solve::{Certificate, OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

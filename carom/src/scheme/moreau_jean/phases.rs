@@ -6,7 +6,7 @@ use crate::model::Combination;
 use crate::scheme::StepError;
 use crate::scheme::gap_problem::{cancelled, unresolved};
 use crate::{Mechanical, State};
-use carom_solve::{Law, OneStepProblem, Parts, Solver};
+use carom_solve::{OneStepProblem, Parts, Solver};
 
 /// The iteration matrix is made anew where an iteration reduces the residual by less than this factor.
 const SLOW: f64 = 0.05;

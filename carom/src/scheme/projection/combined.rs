@@ -31,7 +31,7 @@ use crate::scheme::{
     Step, StepError, System, mechanical,
 };
 use crate::{Mechanical, State};
-use carom_solve::{Law, OptionError, Options};
+use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

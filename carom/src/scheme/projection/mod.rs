@@ -24,7 +24,7 @@
 use super::moreau_jean::{self, MoreauJean, Residual};
 use super::{Reactions, SchemeError, Step, StepError, System};
 use crate::{Mechanical, State};
-use carom_solve::{Law, OptionError, Options};
+use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

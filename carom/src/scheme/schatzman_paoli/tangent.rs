@@ -8,7 +8,6 @@ use super::{Difference, Leap, SchatzmanPaoli, Work};
 use crate::sensitivity::SensitivityError;
 use crate::sensitivity::step::balance::{Acting, Direction, Level, Place};
 use crate::sensitivity::step::{AT_START, Branch, Differentiable, Done, Frame};
-use carom_solve::Law;
 
 /// Forces of the leap are taken at q_k with the mean velocity.
 const MIDDLE: Place = Place { tau: 0.0, alpha: 0.0, beta: 0.0, gamma: 0.5, delta: 0.5 };

@@ -26,7 +26,7 @@ use crate::scheme::{
     BindError, Bound, CorrectedPaoli, MoreauJean, PositionLevel, Registered, SchatzmanPaoli, Scheme, Step, Stepper,
 };
 use crate::{Key, Mechanical, State};
-use carom_solve::{Law, Solver};
+use carom_solve::Solver;
 use serde_json::Value;
 
 /// A relative velocity at most this large is rest [m/s].

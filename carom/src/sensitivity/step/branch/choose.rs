@@ -2,7 +2,6 @@
 
 use super::super::balance::{Acting, Level};
 use super::{AT_START, Branch, Kind, Line, Site};
-use carom_solve::Law;
 
 impl Branch {
     /// What (3) demands to be zero, or the tangential velocity.
