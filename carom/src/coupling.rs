@@ -389,7 +389,7 @@ mod tests {
     fn coupling(keys: &[u128], heirs: &[(usize, u128)]) -> Coupling {
         let mut coupling = Coupling::default();
         coupling.clear(0);
-        let law = |key| Pair { key: Key(key), law: Law::Unilateral, gap: 0.0, restitution: 0.0 };
+        let law = |key| Pair { key: Key(key), law: Law::UNILATERAL, gap: 0.0, restitution: 0.0 };
         keys.iter().for_each(|&key| coupling.push(law(key)));
         coupling.heirs.extend(heirs.iter().map(|&(i, key)| (i, Key(key))));
         coupling

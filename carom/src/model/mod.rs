@@ -113,8 +113,8 @@ pub trait Mechanical: Space {
 ///
 /// The state is `State::q`, and `State::v` is empty. [`Space::couple`] hands over, for each law of one row, `pair.gap = hᵢ(t, x)` (the output
 /// at λ = 0), `rows = ∂h/∂x`, `input = Bᵀ` (no rows where B = Cᵀ) and `feedthrough = D` (no rows where D = 0); restitution and drift are not
-/// used and may be zero. The number of rows stays the same for ever: a law that is switched off in time is `Law::Box` with both bounds 0
-/// (λ = 0 and y free), one that is switched on is `Law::Equality` (y = 0 and λ free).
+/// used and may be zero. The number of rows stays the same for ever: a law that is switched off in time is `Law::interval(0.0, 0.0)`
+/// (λ = 0 and y free), one that is switched on is `Law::EQUALITY` (y = 0 and λ free).
 pub trait FirstOrder: Space {
     /// What does not depend on the state: `mass` is E, which is constant always, `tangents` is ∂f/∂x, `rows` are B, C and D.
     fn constancy(&self) -> Constancy {
@@ -220,7 +220,7 @@ impl Labels {
     pub fn numbered(coordinates: usize, contacts: usize) -> Labels {
         Labels {
             coordinates: (0..coordinates).map(|i| format!("q{i}")).collect(),
-            contacts: (0..contacts).map(|i| (format!("contact{i}"), Law::Unilateral)).collect(),
+            contacts: (0..contacts).map(|i| (format!("contact{i}"), Law::UNILATERAL)).collect(),
         }
     }
 

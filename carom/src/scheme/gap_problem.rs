@@ -33,17 +33,15 @@ pub(super) enum Reading {
 impl Reading {
     /// Why a law cannot be treated, if it cannot.
     pub(super) fn objection(self, law: Law, restitution: f64) -> Option<&'static str> {
-        let friction = matches!(law, Law::Coulomb2 { mu } | Law::Coulomb3 { mu } if mu != 0.0);
-        match (self, law) {
-            (Reading::Restitution, Law::Box { .. }) => Some("has no relays: its reactions come from gaps alone"),
-            (Reading::Restitution, _) if friction => {
+        match self {
+            Reading::Restitution if law.is_relay() => Some("has no relays: its reactions come from gaps alone"),
+            Reading::Restitution if law.has_friction() => {
                 Some("has no friction: use friction coefficients of 0, or a scheme at the velocity level")
             }
-            (Reading::Restitution, _) if !(0.0..=1.0).contains(&restitution) => {
+            Reading::Restitution if !(0.0..=1.0).contains(&restitution) => {
                 Some("needs coefficients of restitution in [0, 1]")
             }
-            (Reading::Friction, Law::Equality | Law::Box { .. }) => None,
-            (Reading::Friction, _) if restitution != 0.0 => {
+            Reading::Friction if law.is_contact() && restitution != 0.0 => {
                 Some("has no restitution: use coefficients of 0, or a scheme with an impact law")
             }
             _ => None,
@@ -53,19 +51,13 @@ impl Reading {
     /// The coefficient that decides where the gap is taken.
     #[inline]
     fn restitution(self, pair: &Pair) -> f64 {
-        match (self, pair.law) {
-            (Reading::Restitution, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. }) => pair.restitution,
-            _ => 0.0,
-        }
+        if self == Reading::Restitution && pair.law.is_contact() { pair.restitution } else { 0.0 }
     }
 
     /// The law of the problem: without friction the normal row is all.
     #[inline]
     fn law(self, law: Law) -> Law {
-        match (self, law) {
-            (Reading::Restitution, Law::Coulomb2 { .. } | Law::Coulomb3 { .. }) => Law::Unilateral,
-            _ => law,
-        }
+        if self == Reading::Restitution { law.normal() } else { law }
     }
 }
 
@@ -86,14 +78,14 @@ struct Active {
     index: usize, // of the law in the list of the step
     law: Law,
     point: usize,
-    lambda: [f64; 3],
+    lambda: [f64; Law::MOST_ROWS],
 }
 
 impl Active {
     /// The rows along which the reactions act, and the first of them.
     #[inline]
     fn directions<'a>(&self, base: Option<&'a Coupling>, points: &'a [Point]) -> (&'a Rows, usize) {
-        let at_base = base.filter(|_| self.law == Law::Equality);
+        let at_base = base.filter(|_| self.law.is_equality());
         let coupling = at_base.unwrap_or(&points[self.point].coupling);
         (&coupling.rows, coupling.offset[self.index])
     }
@@ -110,7 +102,7 @@ pub(super) struct GapProblem {
     pub(super) list: ContactList, // the laws of the step
     pub(super) points: Vec<Point>,
     active: Vec<Active>,
-    guess: Vec<[f64; 3]>, // (laws) impulses of the step before
+    guess: Vec<[f64; Law::MOST_ROWS]>, // (laws) impulses of the step before
     laws: Vec<Law>,
     rows: Rows,             // C of the problem
     input: Rows,            // Bᵀ of the problem
@@ -145,7 +137,7 @@ impl GapProblem {
             return Err(SchemeError::Incapable { scheme: name, reason, contact: Some(contact) });
         }
         let mut laws = contacts.iter().map(|c| c.1).chain(coupling.pairs.iter().map(|pair| pair.law));
-        let bilateral = laws.any(|law| law == Law::Equality);
+        let bilateral = laws.any(|law| law.is_equality());
         let constant_rows = model.constancy().rows;
         let mut problem =
             GapProblem { name, reading, gap_tolerance, constant_rows, bilateral, ..GapProblem::default() };
@@ -175,7 +167,7 @@ impl GapProblem {
     /// Starts a balance: no law acts yet.
     pub(super) fn begin(&mut self) {
         self.guess.clear();
-        self.guess.resize(self.list.len(), [0.0; 3]);
+        self.guess.resize(self.list.len(), [0.0; Law::MOST_ROWS]);
         self.active.drain(..).for_each(|law| self.guess[law.index] = law.lambda);
     }
 
@@ -251,11 +243,9 @@ impl GapProblem {
                 if point.active[index] || self.reading.restitution(pair) != point.restitution {
                     continue;
                 }
-                let closed = match pair.law {
-                    Law::Equality | Law::Box { .. } => true,
-                    _ if first => point.coupling.gap(index) <= 0.0,
-                    _ => point.coupling.gap(index) < -point.tolerance(index, self.gap_tolerance),
-                };
+                let gap = || point.coupling.gap(index);
+                let closed = !pair.law.is_contact()
+                    || if first { gap() <= 0.0 } else { gap() < -point.tolerance(index, self.gap_tolerance) };
                 if closed {
                     let law = self.reading.law(pair.law);
                     self.active.push(Active { index, law, point: p, lambda: self.guess[index] });
@@ -288,7 +278,7 @@ impl GapProblem {
             self.z.lambda.extend_from_slice(&law.lambda[..size]);
             for row in first..first + size {
                 let free = coupling.rows.dot(row, v_free);
-                let on_gap = row == first && !matches!(law.law, Law::Box { .. });
+                let on_gap = row == first && !law.law.is_relay();
                 self.b.push(if on_gap {
                     free - coupling.rows.dot(row, v) + coupling.pairs[law.index].gap / reach
                 } else {
@@ -362,11 +352,11 @@ impl GapProblem {
             let point = &self.points[law.point];
             let first = point.coupling.offset[law.index];
             for row in first..first + law.law.size() {
-                let on_gap = row == first && !matches!(law.law, Law::Box { .. });
+                let on_gap = row == first && !law.law.is_relay();
                 let miss = if on_gap {
                     let tolerance = point.tolerance(law.index, self.gap_tolerance);
                     let gap = point.coupling.pairs[law.index].gap;
-                    let idle = law.lambda[0] == 0.0 && law.law != Law::Equality;
+                    let idle = law.lambda[0] == 0.0 && !law.law.is_equality();
                     if idle { -gap / tolerance } else { (gap - point.reach * self.z.u[k]).abs() / tolerance }
                 } else {
                     // where v is zero there is nothing to miss

@@ -5,7 +5,7 @@ use crate::Mechanical;
 use crate::model::Combination;
 use crate::scheme::gap_problem::unresolved;
 use crate::scheme::{Step, StepError, System};
-use carom_solve::{Law, OneStepProblem, Parts, Solver};
+use carom_solve::{OneStepProblem, Parts, Solver};
 
 impl Work {
     /// The end of the flight becomes the state.
@@ -36,11 +36,6 @@ impl Work {
     }
 }
 
-/// Whether a law has a gap that opens and closes.
-pub(super) fn is_contact(law: Law) -> bool {
-    matches!(law, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. })
-}
-
 impl CorrectedPaoli {
     /// Flies over `h` with all contacts held that would not leave the wall for more than a part of the step.
     pub(super) fn fly(
@@ -55,9 +50,9 @@ impl CorrectedPaoli {
         paths.clear();
         for (i, pair) in here.pairs.iter().enumerate() {
             // outside its region a contact has no path
-            let (counts, velocity) = (is_contact(pair.law) && here.is_present(i), u[here.offset[i]]);
+            let (counts, velocity) = (pair.law.is_contact() && here.is_present(i), u[here.offset[i]]);
             paths.push(Path { counts, gap: pair.gap, velocity, ..Path::default() });
-            if !is_contact(pair.law) {
+            if !pair.law.is_contact() {
                 members.push(i);
             }
         }

@@ -1,6 +1,6 @@
 //! Impacts of the corrected Paoli-Schatzman scheme, equations (5) and (6) there.
 
-use super::flight::{is_contact, solve};
+use super::flight::solve;
 use super::{CorrectedPaoli, ImpactTime, Work};
 use crate::Mechanical;
 use crate::model::Combination;
@@ -60,7 +60,7 @@ impl CorrectedPaoli {
     fn deepest(w: &Work) -> Option<(f64, f64)> {
         let approaching = w.touch.pairs.iter().enumerate().filter_map(|(i, pair)| {
             let velocity = w.before[w.touch.offset[i]];
-            let counts = is_contact(pair.law) && w.touch.is_present(i) && !w.paths[i].held;
+            let counts = pair.law.is_contact() && w.touch.is_present(i) && !w.paths[i].held;
             (counts && velocity < 0.0).then_some((pair.gap, velocity))
         });
         approaching.min_by(|a, b| (a.0 / -a.1).total_cmp(&(b.0 / -b.1)))
@@ -102,17 +102,14 @@ impl CorrectedPaoli {
         b.clear();
         // the first to close counts as touching, wherever rounding leaves it
         let least = |(i, pair): (usize, &crate::Pair)| {
-            let approaches = is_contact(pair.law) && before[touch.offset[i]] < 0.0;
+            let approaches = pair.law.is_contact() && before[touch.offset[i]] < 0.0;
             approaches.then_some(touch.gap(i))
         };
         let first = touch.pairs.iter().enumerate().filter_map(least).fold(f64::INFINITY, f64::min);
         for (i, pair) in touch.pairs.iter().enumerate() {
             let path = paths[i];
-            let takes_part = match pair.law {
-                law if is_contact(law) => path.held || touch.gap(i) <= self.activation.max(first),
-                carom_solve::Law::Equality => true,
-                _ => false,
-            };
+            let closed = || path.held || touch.gap(i) <= self.activation.max(first);
+            let takes_part = pair.law.is_equality() || pair.law.is_contact() && closed();
             if !takes_part {
                 continue;
             }
@@ -136,7 +133,7 @@ impl CorrectedPaoli {
         let mut row = 0;
         for &i in &w.members {
             let pair = &w.touch.pairs[i];
-            if is_contact(pair.law) && w.z.lambda[row] > 0.0 {
+            if pair.law.is_contact() && w.z.lambda[row] > 0.0 {
                 w.events.push(EventKind::Impact, Some(pair.key), &w.struck, &w.state);
             }
             row += pair.law.size();

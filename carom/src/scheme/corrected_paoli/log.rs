@@ -1,6 +1,5 @@
 //! What a step of the corrected Paoli-Schatzman scheme was made of, kept for its derivative; equation numbers are those of the scheme.
 
-use super::flight::is_contact;
 use super::{CorrectedPaoli, Found, Work};
 use crate::State;
 use carom_solve::Law;
@@ -25,7 +24,7 @@ pub(super) struct Acted {
     /// Its place in the list.
     pub index: usize,
     pub law: Law,
-    pub impulse: [f64; 3],
+    pub impulse: [f64; Law::MOST_ROWS],
     /// With restitution, where it rebounds.
     pub restitution: Option<f64>,
 }
@@ -100,8 +99,8 @@ impl Work {
 }
 
 /// The impulse of the next law.
-fn taken(lambda: &[f64], k: &mut usize, law: Law) -> [f64; 3] {
-    let mut impulse = [0.0; 3];
+fn taken(lambda: &[f64], k: &mut usize, law: Law) -> [f64; Law::MOST_ROWS] {
+    let mut impulse = [0.0; Law::MOST_ROWS];
     for p in &mut impulse[..law.size()] {
         *p = lambda.get(*k).copied().unwrap_or(0.0);
         *k += 1;
@@ -148,7 +147,7 @@ impl CorrectedPaoli {
         }
         let contacts = w.touch.pairs.iter().enumerate().filter_map(|(i, pair)| {
             let velocity = w.before[w.touch.offset[i]];
-            let counts = is_contact(pair.law) && w.touch.is_present(i) && !w.paths[i].held;
+            let counts = pair.law.is_contact() && w.touch.is_present(i) && !w.paths[i].held;
             (counts && velocity < 0.0).then_some((i, pair.gap / -velocity))
         });
         contacts.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(Root::Start, |(i, _)| Root::Gap(i))

@@ -21,7 +21,6 @@
 
 use super::super::{LocalError, Order, Reactions};
 use crate::{Coupling, State};
-use carom_solve::Law;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -184,7 +183,7 @@ impl Contacts {
     fn of(half: &Reactions, next: (&Coupling, &[f64]), h: f64) -> Contacts {
         let mut found = Contacts::default();
         for (i, pair) in half.coupling.pairs.iter().enumerate() {
-            let contact = matches!(pair.law, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. });
+            let contact = pair.law.is_contact();
             if !(contact && half.coupling.is_present(i)) {
                 continue;
             }

@@ -6,7 +6,7 @@ use crate::model::Combination;
 use crate::scheme::StepError;
 use crate::scheme::gap_problem::{cancelled, unresolved};
 use crate::{Mechanical, State};
-use carom_solve::{Law, OneStepProblem, Parts, Solver};
+use carom_solve::{OneStepProblem, Parts, Solver};
 
 /// The iteration matrix is made anew where an iteration reduces the residual by less than this factor.
 const SLOW: f64 = 0.05;
@@ -194,17 +194,14 @@ impl MoreauJean {
     pub(in crate::scheme) fn activate(&self, w: &mut Work) {
         w.active.clear();
         for (i, pair) in w.reactions.coupling.pairs.iter().enumerate() {
-            let closed = match pair.law {
-                Law::Equality | Law::Box { .. } => true,
-                Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => {
-                    let row = w.reactions.coupling.offset[i];
-                    let u = w.reactions.before[row];
-                    let forecast = self.forecast.gap(w.reactions.coupling.gap(i), w.h, u, || {
-                        let free = w.reactions.coupling.rows.dot(row, &w.v_free) + w.reactions.coupling.drift[row];
-                        self.theta * free + (1.0 - self.theta) * u
-                    });
-                    forecast <= self.activation
-                }
+            let closed = !pair.law.is_contact() || {
+                let row = w.reactions.coupling.offset[i];
+                let u = w.reactions.before[row];
+                let forecast = self.forecast.gap(w.reactions.coupling.gap(i), w.h, u, || {
+                    let free = w.reactions.coupling.rows.dot(row, &w.v_free) + w.reactions.coupling.drift[row];
+                    self.theta * free + (1.0 - self.theta) * u
+                });
+                forecast <= self.activation
             };
             if closed {
                 w.active.push(i);

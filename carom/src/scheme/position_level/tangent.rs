@@ -26,9 +26,9 @@ impl Differentiable for PositionLevel {
         let end = branch.site(Place::end(self.theta), None);
         for (index, p) in w.problem.impulses() {
             let (law, _) = w.problem.pair(index);
-            let mut impulse = [0.0; 3];
+            let mut impulse = [0.0; Law::MOST_ROWS];
             impulse[..p.len()].copy_from_slice(p);
-            let level = if matches!(law, Law::Box { .. }) { Level::Velocity(None) } else { Level::Gap };
+            let level = if law.is_relay() { Level::Velocity(None) } else { Level::Gap };
             branch.act(Acting { index, law, impulse, level, input: end, output: end });
         }
         branch.factor()?;

@@ -24,7 +24,7 @@
 use super::moreau_jean::{self, MoreauJean, Residual};
 use super::{Reactions, SchemeError, Step, StepError, System};
 use crate::{Mechanical, State};
-use carom_solve::{Law, OptionError, Options};
+use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -273,13 +273,9 @@ impl Projector {
 
     /// Whether the position law holds for law `i`.
     fn governs(&self, w: &Work, i: usize) -> bool {
-        match w.base.end.pairs[i].law {
-            Law::Box { .. } => false,
-            Law::Equality => true,
-            Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => {
-                w.base.end.is_present(i) && (self.rule == Rule::Direct || w.base.active.binary_search(&i).is_ok())
-            }
-        }
+        let law = w.base.end.pairs[i].law;
+        let acts = || self.rule == Rule::Direct || w.base.active.binary_search(&i).is_ok();
+        law.is_equality() || law.is_contact() && w.base.end.is_present(i) && acts()
     }
 
     /// Whether P > 0 for law `i`.
@@ -289,7 +285,7 @@ impl Projector {
 
     /// Whether `g = 0` is imposed on law `i`.
     fn is_equality(&self, w: &Work, i: usize) -> bool {
-        w.base.end.pairs[i].law == Law::Equality || self.rule == Rule::Combined && self.is_pressed(w, i)
+        w.base.end.pairs[i].law.is_equality() || self.rule == Rule::Combined && self.is_pressed(w, i)
     }
 
     /// Whether the new iterate is the solution. Where no law acts, gaps are looked at only if the motion is.

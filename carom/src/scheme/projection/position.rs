@@ -78,7 +78,7 @@ impl Projector {
         self.lift(w, system.model)?;
         w.position.laws.clear();
         for k in 0..w.set.len() {
-            let law = if self.is_equality(w, w.set[k]) { Law::Equality } else { Law::Unilateral };
+            let law = if self.is_equality(w, w.set[k]) { Law::EQUALITY } else { Law::UNILATERAL };
             w.position.laws.push(law);
         }
         let certificate = match self.splitting {
@@ -295,7 +295,7 @@ impl Projector {
 
 /// A multiplier without the rounding that a solver leaves below zero.
 fn admissible(law: &Law, tau: f64) -> f64 {
-    if *law == Law::Unilateral { tau.max(0.0) } else { tau }
+    if law.is_unilateral() { tau.max(0.0) } else { tau }
 }
 
 /// Product of two sparse rows, with a dense buffer.

@@ -8,7 +8,6 @@ use super::{Difference, Leap, SchatzmanPaoli, Work};
 use crate::sensitivity::SensitivityError;
 use crate::sensitivity::step::balance::{Acting, Direction, Level, Place};
 use crate::sensitivity::step::{AT_START, Branch, Differentiable, Done, Frame};
-use carom_solve::Law;
 
 /// Forces of the leap are taken at q_k with the mean velocity.
 const MIDDLE: Place = Place { tau: 0.0, alpha: 0.0, beta: 0.0, gamma: 0.5, delta: 0.5 };
@@ -73,9 +72,9 @@ fn leap(w: &Work, leap: &Leap, (branch, h): (&mut Branch, f64), frame: &mut Fram
         let f = 1.0 / (1.0 + e);
         let place = Place { tau: (1.0 - e) * f, alpha: -e * f, beta: f, gamma: 0.0, delta: 1.0 };
         let slope = Place { tau: -2.0 * f * f, alpha: -f * f, beta: -f * f, gamma: 0.0, delta: 0.0 };
-        let turned = (law != Law::Equality && branch.parameters > 0).then_some((slope, index));
+        let turned = (!law.is_equality() && branch.parameters > 0).then_some((slope, index));
         let output = branch.site(place, turned);
-        let at_base = law == Law::Equality && !w.leaping.constancy.rows;
+        let at_base = law.is_equality() && !w.leaping.constancy.rows;
         let input = if at_base { AT_START } else { output };
         branch.act(Acting { index, law, impulse: [impulse, 0.0, 0.0], level: Level::Gap, input, output });
     }

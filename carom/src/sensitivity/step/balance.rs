@@ -53,7 +53,7 @@ pub struct Acting {
     /// Its place in the list of the step.
     pub index: usize,
     pub law: Law,
-    pub impulse: [f64; 3],
+    pub impulse: [f64; Law::MOST_ROWS],
     pub level: Level,
     /// Where its rows are taken as directions of impulses, and where as velocities or gaps: numbers of [`Branch::site`].
     pub input: usize,

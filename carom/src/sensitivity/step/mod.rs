@@ -26,7 +26,7 @@ use crate::scheme::{
     BindError, Bound, CorrectedPaoli, MoreauJean, PositionLevel, Registered, SchatzmanPaoli, Scheme, Step, Stepper,
 };
 use crate::{Key, Keyed, Matching, Mechanical, State};
-use carom_solve::{Law, Solver};
+use carom_solve::Solver;
 use serde_json::Value;
 
 /// A relative velocity at most this large is rest [m/s].
@@ -228,7 +228,7 @@ impl StepSensitivity {
         self.matching.begin();
         for i in 0..reactions.len() {
             let row = reactions.range(i).start;
-            let contact = !matches!(reactions.law(i), Law::Equality | Law::Box { .. });
+            let contact = reactions.law(i).is_contact();
             if !contact || reactions.impulse[row] <= 0.0 {
                 continue;
             }
