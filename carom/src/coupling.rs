@@ -421,7 +421,8 @@ mod tests {
         assert!(coupling(&[1, 2, 3], &[]).check(0.5, &[Key(1), Key(2), Key(3)]).is_ok());
     }
 
-    /// 1e5 contacts of which a hundredth changes, and the whole list turned round. The bound is that of a test build.
+    /// 1e5 contacts of which a hundredth changes, and the whole list turned round: 2 ms optimised. The bound is that of a
+    /// test build on a busy machine; a search through the list for each contact takes seconds.
     #[test]
     fn a_hundred_thousand_contacts_are_matched_quickly() {
         let all: Vec<u128> = (0..100_000).map(|i| Key::between([i / 3, i + 7], [i % 5, 1], 0).0).collect();
@@ -429,13 +430,13 @@ mod tests {
         let turned: Vec<u128> = all.iter().copied().rev().collect();
         let lists = [all, shifted, turned].map(|keys| coupling(&keys, &[]));
         let (mut list, mut best) = (ContactList::default(), [f64::INFINITY; 3]);
-        for _ in 0..5 {
+        for _ in 0..20 {
             for (new, best) in lists.iter().zip(&mut best) {
                 let start = std::time::Instant::now();
                 assert!(!list.take(new));
                 *best = best.min(start.elapsed().as_secs_f64());
             }
         }
-        assert!(best.iter().all(|seconds| *seconds < 30e-3), "{best:?} s");
+        assert!(best.iter().all(|seconds| *seconds < 60e-3), "{best:?} s");
     }
 }
