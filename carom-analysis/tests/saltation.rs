@@ -30,7 +30,7 @@ impl Oscillator {
         let frequency = self.frequency;
         let row = AffineRow { entries: vec![(0, 1.0)], constant: -self.wall, rate: 0.0 };
         let contact =
-            LinearContact { name: "wall".into(), law: Law::Unilateral, restitution: self.restitution, rows: vec![row] };
+            LinearContact { name: "wall".into(), law: Law::UNILATERAL, restitution: self.restitution, rows: vec![row] };
         Linear::new(&matrix(1.0), &matrix(2.0 * self.damping), &matrix(1.0), State::new(0.0, &[0.5], &[0.0]))
             .unwrap()
             .with_force(Box::new(move |t, out| out[0] += (frequency * t).cos()))

@@ -7,7 +7,6 @@ use crate::failure::{Failure, print};
 use carom::scheme::{AnyModel, Family};
 use carom::zero_dynamics::{self, PMatrix};
 use carom_scene::Scene;
-use carom_solve::Law;
 
 pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let loaded = examples::load(&arguments.file, &arguments.changes.overrides());
@@ -44,7 +43,7 @@ fn size(scene: &Scene) -> String {
     if scene.family == Family::FirstOrder {
         return format!("{n} states, {} rows", scene.laws.len());
     }
-    let constraints = scene.laws.iter().filter(|law| law.law == Law::Equality).count();
+    let constraints = scene.laws.iter().filter(|law| law.law.is_equality()).count();
     format!("{n} coordinates, {} contacts, {constraints} constraints", scene.laws.len() - constraints)
 }
 

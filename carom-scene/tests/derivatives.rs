@@ -103,7 +103,7 @@ fn compile(text: &Text) -> Compiled {
         .enumerate()
         .map(|(k, outputs)| SourceLaw {
             name: format!("law{k}"),
-            law: if outputs.len() == 1 { Law::Unilateral } else { Law::Coulomb2 { mu: 0.3 } },
+            law: if outputs.len() == 1 { Law::UNILATERAL } else { Law::coulomb(0.3, 1) },
             restitution: 0.5,
             outputs: outputs.iter().map(|y| read(y)).collect(),
             slip: Slip::Displacement,
@@ -342,7 +342,7 @@ fn slips_given_as_velocities() {
         let (forces, outputs) = (vec![read("0"), read("0")], vec![read("x^2"), read(sliding)]);
         let laws = vec![SourceLaw {
             name: "floor".into(),
-            law: Law::Coulomb2 { mu: 0.3 },
+            law: Law::coulomb(0.3, 1),
             restitution: 0.0,
             outputs,
             slip: Slip::Velocity,

@@ -57,11 +57,7 @@ fn rubbed(laws: &[Law], round: usize, rng: &mut Pcg64) -> Vec<Law> {
             1..=4 => rng.random_range(0.3..1.4),
             _ => common,
         };
-        match *law {
-            Law::Coulomb2 { mu } => Law::Coulomb2 { mu: factor * mu },
-            Law::Coulomb3 { mu } => Law::Coulomb3 { mu: factor * mu },
-            other => other,
-        }
+        if law.is_coulomb() { Law::coulomb(factor * law.mu(), law.size() - 1) } else { *law }
     };
     laws.iter().map(change).collect()
 }

@@ -48,7 +48,7 @@ fn complementarity_files_have_their_sizes() {
             continue;
         };
         let file = read(&path, None).unwrap_or_else(|error| panic!("{error}"));
-        let equalities = file.problem.laws().iter().filter(|law| **law == Law::Equality).count();
+        let equalities = file.problem.laws().iter().filter(|law| law.is_equality()).count();
         assert_eq!((equalities, file.problem.contacts()), (n, m), "{name}");
         assert_eq!(file.notes.len(), usize::from(name == "Rectangular"), "{:?}", file.notes);
     }
@@ -76,7 +76,7 @@ fn stored_mixed_solutions_fit_what_was_read() {
         };
         let file = read(&path, None).unwrap();
         let (problem, tail) = (&file.problem, &file.trailing);
-        let n = problem.laws().iter().filter(|law| **law == Law::Equality).count();
+        let n = problem.laws().iter().filter(|law| law.is_equality()).count();
         let m = problem.size() - n;
         assert_eq!(tail.len(), n - 1 + 2 * m, "{name}");
         let (v, w) = (&tail[n - 1..n - 1 + m], &tail[n - 1 + m..]);
@@ -174,7 +174,7 @@ fn asymmetry_is_that_of_the_files() {
 
 /// A planar and a spatial problem in both forms, with and without equalities.
 fn problems() -> Vec<StoredProblem> {
-    let planar = vec![Law::Coulomb2 { mu: 0.25 }, Law::Coulomb2 { mu: 0.5 }];
+    let planar = vec![Law::coulomb(0.25, 1), Law::coulomb(0.5, 1)];
     let mut w = Rows::new(4);
     for row in [[2.0, 0.1, -1.0, 0.0], [0.3, 2.0, 0.0, 0.0], [-1.0, 0.0, 3.0, 0.1], [0.0, 0.0, 0.1, 1.0 / 3.0]] {
         w.push_sparse(row.into_iter().enumerate().filter(|entry| entry.1 != 0.0));
@@ -202,7 +202,7 @@ fn problems() -> Vec<StoredProblem> {
     }
     let parts =
         GlobalParts { mass, jacobian: sorted, q: vec![-1.0, -2.0, 0.3, 0.4, -5.0], b: vec![0.0, 0.1, 0.2, 0.3, 0.4] };
-    let laws = vec![Law::Coulomb3 { mu: 0.7 }, Law::Equality, Law::Equality];
+    let laws = vec![Law::coulomb(0.7, 2), Law::EQUALITY, Law::EQUALITY];
     let global = StoredProblem::global("global", parts, laws.clone()).unwrap();
     // W and R need not be symmetric
     let mixed = [
@@ -240,7 +240,7 @@ fn fclib_files_come_back_as_they_were() {
         assert_eq!(problem.global_parts(), back.global_parts(), "{}", problem.name());
     }
     // what the format cannot hold
-    let relay = StoredProblem::reduced("r", Rows::dense(1, &[1.0]), vec![0.0], vec![Law::Unilateral]).unwrap();
+    let relay = StoredProblem::reduced("r", Rows::dense(1, &[1.0]), vec![0.0], vec![Law::UNILATERAL]).unwrap();
     assert!(matches!(encode_fclib(&relay).unwrap_err().reason, Reason::Law { index: 0, .. }));
 }
 

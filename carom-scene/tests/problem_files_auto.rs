@@ -81,7 +81,7 @@ fn complementarity_files() {
     for (name, path) in files("lcp") {
         count += 1;
         let problem = open(&path).problem;
-        assert!(problem.laws().iter().all(|law| *law == Law::Unilateral), "{name}");
+        assert!(problem.laws().iter().all(|law| law.is_unilateral()), "{name}");
         if name == "lcp_Pang_isolated_sol_perturbed" {
             // w₀ = −z₁ − z₂ − 1e-4 cannot be positive: there is no solution
             let answer = solve(&problem, json!({}));
@@ -124,7 +124,7 @@ fn mixed_files() {
             // u − v = 0 and 0 ≤ u + v − 1 ⊥ v ≥ 0
             assert!(is_near(&z, &[0.5, 0.5], 1e-9), "{z:?}");
         }
-        let equalities = problem.laws().iter().filter(|law| **law == Law::Equality).count();
+        let equalities = problem.laws().iter().filter(|law| law.is_equality()).count();
         if !kept.iter().any(|kept| name == format!("{kept}_mlcp")) {
             continue;
         }
@@ -152,7 +152,7 @@ fn relay_files() {
         }
         matched += 1;
         for (i, law) in problem.laws().iter().enumerate() {
-            let Law::Box { lower, upper } = *law else { panic!("{name}: {law:?}") };
+            let (lower, upper) = law.bounds();
             let m: f64 = w.row(i).iter().filter(|entry| entry.0 == i).map(|entry| entry.1).sum();
             assert!((z[i] - (-problem.b()[i] / m).clamp(lower, upper)).abs() < 1e-10, "{name}: {z:?}");
         }
@@ -200,7 +200,7 @@ fn friction_files() {
 fn the_judge_knows_solutions() {
     // the unit matrix: slip r_N = −b_N, r_T = −μ r_N b_T/‖b_T‖
     let unit = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-    let plain = |mu| Plain::dense(&[Law::Coulomb3 { mu }], &unit, &[-2.0, 3.0, 4.0]);
+    let plain = |mu| Plain::dense(&[Law::coulomb(mu, 2)], &unit, &[-2.0, 3.0, 4.0]);
     assert!(plain(0.5).full_error(&[2.0, -0.6, -0.8]) < 1e-15);
     assert!(plain(0.0).full_error(&[2.0, 0.0, 0.0]) < 1e-15);
     assert!(plain(10.0).full_error(&[2.0, -3.0, -4.0]) < 1e-15);
@@ -210,10 +210,10 @@ fn the_judge_knows_solutions() {
     }
     assert_eq!(plain(0.5).scaled_error(&[f64::NAN, 0.0, 0.0]), f64::INFINITY);
     // units of its own do not change the scaled error: W 1e6 times as large
-    let light = Plain::dense(&[Law::Coulomb3 { mu: 0.5 }], &unit.map(|x| 1e6 * x), &[-2.0, 3.0, 4.0]);
+    let light = Plain::dense(&[Law::coulomb(0.5, 2)], &unit.map(|x| 1e6 * x), &[-2.0, 3.0, 4.0]);
     let (a, b) = (plain(0.5).scaled_error(&[2.0, 0.0, 0.0]), light.scaled_error(&[2e-6, 0.0, 0.0]));
     assert!((a - b).abs() < 1e-14 && a > 0.1);
     // a relay at its bound, and beyond
-    let relay = Plain::dense(&[Law::Box { lower: -1.0, upper: 1.0 }], &[4.0], &[-8.0]);
+    let relay = Plain::dense(&[Law::interval(-1.0, 1.0)], &[4.0], &[-8.0]);
     assert!(relay.scaled_error(&[1.0]) < 1e-15 && relay.scaled_error(&[2.0]) > 0.1 && relay.scaled_error(&[0.5]) > 0.1);
 }

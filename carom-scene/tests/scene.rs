@@ -51,7 +51,7 @@ steps = 1000
 #[test]
 fn friction_stops_the_slider() {
     let scene = build(SLIDER);
-    assert_eq!(scene.laws[0].law, Law::Coulomb2 { mu: 0.3 });
+    assert_eq!(scene.laws[0].law, Law::coulomb(0.3, 1));
     let end = run(&scene);
     let distance = 2.0 * 2.0 / (2.0 * 0.3 * 9.81);
     assert!((end.q[0] - distance).abs() < 1e-5 * distance, "{} {distance}", end.q[0]);
@@ -80,7 +80,7 @@ fn overrides_and_sweeps_change_parameters() {
     assert_eq!((scene.solver.name.as_str(), scene.initial.v[0]), ("nsgs", 1.0));
 
     let swept = build(SLIDER).with(&[("mu", 0.6)]).unwrap();
-    assert_eq!(swept.laws[0].law, Law::Coulomb2 { mu: 0.6 });
+    assert_eq!(swept.laws[0].law, Law::coulomb(0.6, 1));
     assert_eq!(
         swept.parameters.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
         ["mu", "speed", "gravity", "stop"]
@@ -211,7 +211,7 @@ end = 1
 step = 0.01
 "#;
     let scene = build(text);
-    assert_eq!((scene.laws[0].name.as_str(), scene.laws[0].law), ("rod", Law::Equality));
+    assert_eq!((scene.laws[0].name.as_str(), scene.laws[0].law), ("rod", Law::EQUALITY));
     // M = diag(2, 1), C = (1, -1), drift 1: λ = (3 + 1)/(1/2 + 1), v = (3 - λ/2, λ)
     let lambda = 4.0 / 1.5;
     assert!((scene.initial.v[0] - (3.0 - 0.5 * lambda)).abs() < 1e-14, "{:?}", scene.initial.v);

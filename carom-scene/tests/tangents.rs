@@ -76,9 +76,9 @@ impl Functions for Cart {
     }
     fn laws(&self) -> Vec<NamedLaw> {
         vec![
-            NamedLaw::new("cart", Law::Unilateral).restitution(self.e),
-            NamedLaw::new("tip", Law::Unilateral).restitution(self.e - 0.2),
-            NamedLaw::new("floor", Law::Coulomb2 { mu: self.mu }),
+            NamedLaw::new("cart", Law::UNILATERAL).restitution(self.e),
+            NamedLaw::new("tip", Law::UNILATERAL).restitution(self.e - 0.2),
+            NamedLaw::new("floor", Law::coulomb(self.mu, 1)),
         ]
     }
 }

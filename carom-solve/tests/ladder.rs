@@ -142,7 +142,7 @@ fn mixtures_are_swept_like_uniform_problems() {
         }
         w.push((0..=m).map(|j| if j == m { 1.0 } else { 0.0 }).collect());
         b.push(1.0);
-        laws.push(Law::Unilateral);
+        laws.push(Law::UNILATERAL);
         let mixed = sweep(&w, &b, &laws);
         let size = plain.iter().fold(0.0, |a: f64, x| a.max(x.abs()));
         assert!(size > 0.0 && mixed[m] == 0.0);
@@ -195,7 +195,7 @@ fn both_errors_are_met_on_request() {
 /// Two walls that approach each other, with friction: no solution, however large the reactions.
 #[test]
 fn growing_reactions_are_no_solution() {
-    for law in [Law::Unilateral, Law::Coulomb2 { mu: 0.3 }, Law::Coulomb3 { mu: 0.3 }] {
+    for law in [Law::UNILATERAL, Law::coulomb(0.3, 1), Law::coulomb(0.3, 2)] {
         let size = law.size();
         let mut w = vec![vec![0.0; 2 * size]; 2 * size];
         for i in 0..size {
@@ -220,10 +220,10 @@ fn growing_reactions_are_no_solution() {
 #[test]
 fn the_log_tells_the_rungs() {
     let mut solver = built("auto", json!({"tolerance": 1e-8}));
-    let problem = stored(&[vec![2.0]], vec![-4.0], vec![Law::Unilateral]);
+    let problem = stored(&[vec![2.0]], vec![-4.0], vec![Law::UNILATERAL]);
     problem.solve(&mut *solver, &mut Reaction::default()).unwrap();
     assert!(solver.log().starts_with("closed form"), "{}", solver.log());
-    let problem = stored(&[vec![2.0, 0.0], vec![0.0, 1.0]], vec![4.0, 1.0], vec![Law::Unilateral; 2]);
+    let problem = stored(&[vec![2.0, 0.0], vec![0.0, 1.0]], vec![4.0, 1.0], vec![Law::UNILATERAL; 2]);
     problem.solve(&mut *solver, &mut Reaction::default()).unwrap();
     assert!(solver.log().starts_with("at rest"), "{}", solver.log());
     generated("box-stack", 40).solve(&mut *solver, &mut Reaction::default()).unwrap();
@@ -309,7 +309,7 @@ fn errors_tell_what_was_tried() {
     for i in 0..3 {
         (w[i][i], w[i + 3][i + 3], w[i][i + 3], w[i + 3][i]) = (1.0, 1.0, -1.0, -1.0);
     }
-    let walls = stored(&w, vec![-1.0, 0.0, 0.0, -1.0, 0.0, 0.0], vec![Law::Coulomb3 { mu: 0.3 }; 2]);
+    let walls = stored(&w, vec![-1.0, 0.0, 0.0, -1.0, 0.0, 0.0], vec![Law::coulomb(0.3, 2); 2]);
     let error = walls.solve(&mut *built("auto", json!({})), &mut Reaction::default()).unwrap_err();
     assert!(error.to_string().contains("; tried nsgs 3 and newton on statuses (residual"), "{error}");
 }

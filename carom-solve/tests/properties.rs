@@ -146,10 +146,8 @@ fn first_rows(laws: &[Law]) -> Vec<usize> {
 
 /// A law whose reactions are measured in another unit, `λ' = factor λ`.
 fn in_units(law: Law, factor: f64) -> Law {
-    match law {
-        Law::Box { lower, upper } => Law::Box { lower: factor * lower, upper: factor * upper },
-        other => other,
-    }
+    let (lower, upper) = law.bounds();
+    if law.size() == 1 { Law::interval(factor * lower, factor * upper) } else { law }
 }
 
 fn kinds() -> impl Strategy<Value = Vec<usize>> {
@@ -249,7 +247,7 @@ proptest! {
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let mut b: Vec<f64> = h.iter().map(|row| product(row, &velocity)).collect();
         for (law, row) in laws.iter().zip(first_rows(&laws)) {
-            if !matches!(law, Law::Equality | Law::Box { .. }) && rng.random_bool(0.5) {
+            if law.is_contact() && law.bounds().0 == 0.0 && rng.random_bool(0.5) {
                 b[row] += rng.random_range(0.0..0.5);
             }
         }

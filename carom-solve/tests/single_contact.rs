@@ -175,7 +175,7 @@ fn share(first: usize, step: usize) -> (Vec<String>, f64) {
         let contact = Contact::random(k, &mut Pcg64::seed_from_u64(k as u64));
         w.clear(3);
         contact.a.iter().for_each(|row| w.push_dense(row));
-        let laws = [Law::Coulomb3 { mu: contact.mu }];
+        let laws = [Law::coulomb(contact.mu, 2)];
         let parts =
             Parts { lhs: &Identity(0), output: &none, input: &none, feedthrough: Some(&w), b: &contact.b, laws: &laws };
         z.lambda.clear();
@@ -225,7 +225,7 @@ fn contacts_without_solution_are_refused() {
     ];
     for (a, mu) in blocks {
         let w = Rows::dense(3, &a.concat());
-        let problem = StoredProblem::reduced("jam", w, vec![-1.0, 0.0, 0.0], vec![Law::Coulomb3 { mu }]).unwrap();
+        let problem = StoredProblem::reduced("jam", w, vec![-1.0, 0.0, 0.0], vec![Law::coulomb(mu, 2)]).unwrap();
         for guess in [vec![], vec![1.0, -1.0, 0.0], vec![1e15, -1e15, 0.0]] {
             let mut z = Reaction { lambda: guess, ..Reaction::default() };
             let result = problem.solve(&mut *solver::default(), &mut z);

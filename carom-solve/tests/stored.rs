@@ -134,7 +134,7 @@ fn lcp_files() {
         let mut words = Words::open(&path);
         let n = words.count();
         let (_, _, matrix) = words.matrix();
-        let stored = Stored { laws: vec![Law::Unilateral; n], matrix, q: words.take(n) };
+        let stored = Stored { laws: vec![Law::UNILATERAL; n], matrix, q: words.take(n) };
         // w₀ = −z₁ − z₂ − 1e-4 cannot be positive: there is no solution
         if name == "lcp_Pang_isolated_sol_perturbed" {
             assert!(matches!(stored.solve("lemke"), Err(SolveError::Ray { .. })));
@@ -169,7 +169,7 @@ fn mixed_lcp_files() {
         let kinds = words.counts(start.len() - 1);
         let mut laws = Vec::new();
         for (kind, range) in kinds.iter().zip(start.windows(2)) {
-            laws.extend((range[0]..range[1]).map(|_| if *kind == 0 { Law::Equality } else { Law::Unilateral }));
+            laws.extend((range[0]..range[1]).map(|_| if *kind == 0 { Law::EQUALITY } else { Law::UNILATERAL }));
         }
         let (rows, columns, matrix) = words.matrix();
         if rows != columns {
@@ -201,7 +201,7 @@ fn relay_files() {
         let n = words.count();
         let (_, _, matrix) = words.matrix();
         let (q, lower, upper) = (words.take(n), words.take(n), words.take(n));
-        let laws = lower.iter().zip(&upper).map(|(&lower, &upper)| Law::Box { lower, upper }).collect();
+        let laws = lower.iter().zip(&upper).map(|(&lower, &upper)| Law::interval(lower, upper)).collect();
         let stored = Stored { laws, matrix, q };
         for method in ["lemke", "newton-min"] {
             let lambda = stored.solve(method).unwrap_or_else(|error| panic!("{name}: {error}"));

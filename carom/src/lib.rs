@@ -29,7 +29,7 @@ pub mod testbed;
 pub mod zero_dynamics;
 
 pub use carom_solve::{Law, LinearSolve, solver};
-pub use coupling::{Coupling, Key, Matching, Pair};
+pub use coupling::{ContactList, Coupling, Key, Keyed, Matching, Pair};
 pub use model::{Constancy, FirstOrder, Labels, Mechanical, ModelError, Space};
 pub use scheme::{Event, EventKind, Events, SCHEMES, Scheme, SchemeInfo, Step, StepError, Stepper};
 pub use simulation::{Simulation, SimulationError, Solution, simulate, simulate_first_order};

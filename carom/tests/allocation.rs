@@ -144,7 +144,7 @@ fn bar() -> Linear {
     let initial = State::new(0.0, &vec![5e-6; n], &vec![-0.1; n]);
     Linear::new(&matrix(&m), &matrix(&[]), &matrix(&k), initial).unwrap().with_contact(LinearContact {
         name: "wall".into(),
-        law: Law::Unilateral,
+        law: Law::UNILATERAL,
         restitution: 0.0,
         rows: vec![AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 }],
     })
@@ -172,7 +172,7 @@ impl Functions for DoublePendulum {
         out[1] = -q[0].cos() - q[1].cos();
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("wall", Law::Coulomb2 { mu: 0.2 }).restitution(0.1)]
+        vec![NamedLaw::new("wall", Law::coulomb(0.2, 1)).restitution(0.1)]
     }
 }
 
@@ -250,8 +250,8 @@ fn first_order_cases() -> Vec<(&'static str, Box<dyn FirstOrder>, f64)> {
         Piece::interval("strip", 0, |_| (-0.2, f64::INFINITY)),
     ];
     let nonlinear = FirstOrderSystem::new(&[1.0, 0.0], |t, x, f| (f[0], f[1]) = (x[1], -x[0].powi(3) + t.cos()))
-        .output(Output::new("relay", Law::Box { lower: -0.3, upper: 0.3 }, |_, x| x[1], |_, _, b| b[1] = 1.0))
-        .output(Output::new("stop", Law::Unilateral, |_, x| x[1] + 0.5, |_, _, b| b[1] = 1.0));
+        .output(Output::new("relay", Law::interval(-0.3, 0.3), |_, x| x[1], |_, _, b| b[1] = 1.0))
+        .output(Output::new("stop", Law::UNILATERAL, |_, x| x[1] + 0.5, |_, _, b| b[1] = 1.0));
     vec![
         ("bridge", DiodeBridge::default().system(), 5e-6),
         ("rectifier", Rectifier::default().system(), 1e-4),
@@ -362,7 +362,7 @@ impl Functions for PainleveRod {
         out[1] = q[0] - q[2].cos();
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("tip", Law::Coulomb2 { mu: 2.0 })]
+        vec![NamedLaw::new("tip", Law::coulomb(2.0, 1))]
     }
 }
 
@@ -404,7 +404,7 @@ impl Functions for Parting {
         if law == 0 { D::from(0.3) - q[1] } else { D::from(f64::INFINITY) }
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        ["flat", "second"].map(|name| NamedLaw::new(name, Law::Unilateral)).to_vec()
+        ["flat", "second"].map(|name| NamedLaw::new(name, Law::UNILATERAL)).to_vec()
     }
 }
 

@@ -94,7 +94,7 @@ fn bar(elements: usize) -> Linear {
     let initial = State::new(0.0, &vec![4.9265e-5; n], &vec![-0.1; n]);
     Linear::new(&matrix(&mass), &matrix(&[]), &matrix(&stiffness), initial).unwrap().with_contact(LinearContact {
         name: "wall".into(),
-        law: Law::Unilateral,
+        law: Law::UNILATERAL,
         restitution: 0.0,
         rows: vec![AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 }],
     })

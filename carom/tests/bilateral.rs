@@ -163,7 +163,7 @@ impl Functions for DoublePendulum {
         }
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("upper", Law::Equality), NamedLaw::new("lower", Law::Equality)]
+        vec![NamedLaw::new("upper", Law::EQUALITY), NamedLaw::new("lower", Law::EQUALITY)]
     }
 }
 
@@ -233,7 +233,7 @@ impl Functions for Driven {
         out[0] = q[0] - (t * 3.0).sin() * 0.2;
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("drive", Law::Equality)]
+        vec![NamedLaw::new("drive", Law::EQUALITY)]
     }
 }
 

@@ -168,7 +168,7 @@ fn twisting_stays_at_the_origin() {
         c: vec![1.0, 0.0, 0.0, 1.0],
         d: vec![],
     };
-    let relay = |name: &str| (name.to_string(), Law::Box { lower: -1.0, upper: 1.0 });
+    let relay = |name: &str| (name.to_string(), Law::interval(-1.0, 1.0));
     let lcs = || Lcs::new(matrices.clone(), vec![relay("position"), relay("speed")], &[1.0, 0.0]).unwrap();
     for h in [1e-2, 1e-3] {
         let s = simulate_first_order(lcs(), EulerMoreau::default(), 10.0, h).unwrap();
@@ -203,7 +203,7 @@ fn algebraic_equations_hold_at_the_end() {
     assert!(explicit.unwrap_err().to_string().contains("theta = 0"));
     // no states at all: a resistor behind a diode, y = λ − u with u = sin t: λ = max(0, u)
     let matrices = Matrices { c: vec![], d: vec![1.0], ..Matrices::default() };
-    let circuit = Lcs::new(matrices, vec![("diode".into(), Law::Unilateral)], &[]).unwrap();
+    let circuit = Lcs::new(matrices, vec![("diode".into(), Law::UNILATERAL)], &[]).unwrap();
     let circuit = circuit.with_output_source(|t, c| {
         c[0] = -t.sin();
         Ok(())
@@ -224,11 +224,11 @@ fn switches_open_and_close_in_time() {
     // ẋ = λ (current), y = 1 − x − λ (voltage across the switch behind a resistor)
     let matrices = || Matrices { e: None, a: vec![0.0], b: vec![1.0], c: vec![-1.0], d: vec![-1.0] };
     let model = || {
-        let open = Law::Box { lower: 0.0, upper: 0.0 };
+        let open = Law::interval(0.0, 0.0);
         Lcs::new(matrices(), vec![("switch".into(), open)], &[0.0])
             .unwrap()
             .with_constant_output_source(&[1.0])
-            .with_timed_law(0, move |t| Ok(if (0.25..0.75).contains(&t) { Law::Equality } else { open }))
+            .with_timed_law(0, move |t| Ok(if (0.25..0.75).contains(&t) { Law::EQUALITY } else { open }))
             .unwrap()
     };
     let errors = [64, 128].map(|n| {
@@ -238,9 +238,9 @@ fn switches_open_and_close_in_time() {
         (0..s.len()).map(|k| (s.q(k)[0] - exact(s.t[k])).abs()).fold(0.0, f64::max)
     });
     assert!((order(errors) - 1.0).abs() < 0.2, "{errors:?}");
-    let bad = Lcs::new(matrices(), vec![("switch".into(), Law::Equality)], &[0.0])
+    let bad = Lcs::new(matrices(), vec![("switch".into(), Law::EQUALITY)], &[0.0])
         .unwrap()
-        .with_timed_law(0, |t| if t > 0.5 { Ok(Law::Coulomb2 { mu: 0.1 }) } else { Ok(Law::Equality) })
+        .with_timed_law(0, |t| if t > 0.5 { Ok(Law::coulomb(0.1, 1)) } else { Ok(Law::EQUALITY) })
         .unwrap();
     let error = simulate_first_order(bad, EulerMoreau::default(), 1.0, 0.125).unwrap_err();
     assert!(error.to_string().contains("switch"), "{error}");
@@ -250,7 +250,7 @@ fn switches_open_and_close_in_time() {
 #[test]
 fn nonlinear_systems_by_newton() {
     let model = |given: bool| {
-        let wall = Output::new("wall", Law::Unilateral, |_, x| x[0] - 0.5, |_, x, b| b[0] = 1.0 + x[0] * x[0]);
+        let wall = Output::new("wall", Law::UNILATERAL, |_, x| x[0] - 0.5, |_, x, b| b[0] = 1.0 + x[0] * x[0]);
         let wall = if given { wall.gradient(|_, _, g| g[0] = 1.0) } else { wall };
         let system = FirstOrderSystem::new(&[2.0], |_, x, f| f[0] = -x[0].powi(3)).output(wall);
         if given { system.tangent(|_, x, d| d[0] = -3.0 * x[0] * x[0]) } else { system }
@@ -302,12 +302,12 @@ fn steps_adapt() {
 #[test]
 fn wrong_matrices_and_sources_are_told() {
     let good = Matrices { e: None, a: vec![0.0], b: vec![1.0], c: vec![1.0], d: vec![] };
-    let law = || vec![("y".to_string(), Law::Unilateral)];
+    let law = || vec![("y".to_string(), Law::UNILATERAL)];
     let bad = Matrices { c: vec![1.0, 2.0], ..good.clone() };
     assert_eq!(Lcs::new(bad, law(), &[0.0]).err(), Some(LcsError::Size { matrix: "C", found: 2, rows: 1, columns: 1 }));
     let bad = Matrices { a: vec![f64::NAN], ..good.clone() };
     assert_eq!(Lcs::new(bad, law(), &[0.0]).err(), Some(LcsError::NotFinite { matrix: "A", row: 0, column: 0 }));
-    let friction = vec![("y".to_string(), Law::Coulomb2 { mu: 0.1 })];
+    let friction = vec![("y".to_string(), Law::coulomb(0.1, 1))];
     assert!(matches!(Lcs::new(good.clone(), friction, &[0.0]), Err(LcsError::Law { .. })));
     assert!(matches!(Lcs::new(good.clone(), law(), &[f64::NAN]), Err(LcsError::Initial)));
     // sources that end
@@ -328,7 +328,7 @@ fn wrong_matrices_and_sources_are_told() {
 fn problems_without_solution_name_the_row() {
     let matrices =
         Matrices { e: None, a: vec![0.0], b: vec![0.0, 0.0], c: vec![0.0, -1.0], d: vec![1.0, 0.0, 0.0, -1.0] };
-    let laws = vec![("fine".to_string(), Law::Unilateral), ("ill".to_string(), Law::Unilateral)];
+    let laws = vec![("fine".to_string(), Law::UNILATERAL), ("ill".to_string(), Law::UNILATERAL)];
     let model = Lcs::new(matrices, laws, &[-1.0]).unwrap().with_constant_state_source(&[1.0]);
     // y₂ = −x − λ₂ is fine until x passes 0
     let error = simulate_first_order(model, EulerMoreau::default(), 2.0, 0.125).unwrap_err();

@@ -54,7 +54,7 @@ impl Functions for SliderCrank {
     }
 
     fn laws(&self) -> Vec<NamedLaw> {
-        (1..=4).map(|i| NamedLaw::new(&format!("corner {i}"), Law::Coulomb2 { mu: 0.01 }).restitution(0.4)).collect()
+        (1..=4).map(|i| NamedLaw::new(&format!("corner {i}"), Law::coulomb(0.01, 1)).restitution(0.4)).collect()
     }
 }
 
@@ -169,7 +169,7 @@ fn slider_crank_outputs() {
         close(curvature[2 * i], normal, 1e-12 * 3e3);
         close(curvature[2 * i + 1], tangent, 1e-12 * 3e3);
     }
-    assert_eq!(model.labels().contacts[3], ("corner 4".into(), Law::Coulomb2 { mu: 0.01 }));
+    assert_eq!(model.labels().contacts[3], ("corner 4".into(), Law::coulomb(0.01, 1)));
 }
 
 /// Double pendulum whose pivot shakes, with damped joints and a moving wall: every term of (2) and (4) is there.
@@ -201,7 +201,7 @@ impl Functions for ShakenPendulum {
     }
 
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("wall", Law::Coulomb2 { mu: 0.0 })]
+        vec![NamedLaw::new("wall", Law::coulomb(0.0, 1))]
     }
 }
 
@@ -306,7 +306,7 @@ impl Functions for WalledPendulum {
         out[0] = q[0].sin() + q[1].sin() + 0.2;
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("wall", Law::Unilateral).restitution(0.8)]
+        vec![NamedLaw::new("wall", Law::UNILATERAL).restitution(0.8)]
     }
 }
 
@@ -361,7 +361,7 @@ impl Functions for Singular {
         out[0] = q[0].ln();
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("wall", Law::Unilateral)]
+        vec![NamedLaw::new("wall", Law::UNILATERAL)]
     }
 }
 

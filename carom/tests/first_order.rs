@@ -175,7 +175,7 @@ fn relay() {
             input: -1.0,
             output: (0.0, -1.0),
             feedthrough: 0.0,
-            law: Law::Box { lower: -1.0, upper: 1.0 },
+            law: Law::interval(-1.0, 1.0),
         };
         let (s, lambda) = run(model, 2.0, 1e-2);
         assert!(error(&s, |t| f64::signum(initial) * (initial.abs() - t).max(0.0)) < 1e-13);
@@ -193,7 +193,7 @@ fn complementarity() {
         input: 1.0,
         output: (0.0, 1.0),
         feedthrough: 0.0,
-        law: Law::Unilateral,
+        law: Law::UNILATERAL,
     };
     let errors = [1e-2, 1e-3].map(|h| {
         let (s, lambda) = run(model, 3.0, h);
@@ -214,7 +214,7 @@ fn feedthrough() {
         input: 2.0,
         output: (-1.0, 1.0),
         feedthrough: 1.0,
-        law: Law::Unilateral,
+        law: Law::UNILATERAL,
     };
     let errors = [1e-2, 1e-3].map(|h| {
         let (s, lambda) = run(model, 4.0, h);
@@ -235,7 +235,7 @@ fn mechanical_schemes_refuse_first_order_models() {
         input: 1.0,
         output: (0.0, 1.0),
         feedthrough: 0.0,
-        law: Law::Unilateral,
+        law: Law::UNILATERAL,
     };
     let row = carom::scheme::find("moreau-jean").unwrap();
     let bound =

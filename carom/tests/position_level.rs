@@ -32,7 +32,7 @@ fn bar(elements: usize, gap: f64) -> Linear {
     let initial = State::new(0.0, &vec![gap; n], &vec![-0.1; n]);
     Linear::new(&matrix(&mass), &matrix(&[]), &matrix(&stiffness), initial).unwrap().with_contact(LinearContact {
         name: "wall".into(),
-        law: Law::Unilateral,
+        law: Law::UNILATERAL,
         restitution: 0.0,
         rows: vec![AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 }],
     })
@@ -238,7 +238,7 @@ fn relay_is_treated() {
         .unwrap()
         .with_contact(LinearContact {
             name: "guide".into(),
-            law: Law::Box { lower: -friction * h, upper: friction * h },
+            law: Law::interval(-friction * h, friction * h),
             restitution: 0.0,
             rows: vec![AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 }],
         });

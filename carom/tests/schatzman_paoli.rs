@@ -242,7 +242,7 @@ impl Functions for DoublePendulum {
         out[0] = q[0].sin() + q[1].sin() + 0.2;
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("wall", Law::Unilateral).restitution(0.8)]
+        vec![NamedLaw::new("wall", Law::UNILATERAL).restitution(0.8)]
     }
 }
 

@@ -109,7 +109,8 @@ pub(super) fn catalogue(stepper: &mut dyn Stepper, outputs: &[String]) -> Vec<Ca
     let offset = impulse_rows(labels);
     for (i, name, auto) in contacts() {
         for (k, row) in (offset[i]..offset[i + 1]).enumerate() {
-            let name = if k == 0 { format!("impulse.{name}") } else { format!("impulse.{name}.t{k}") };
+            let role = labels.contacts[i].1.role(k);
+            let name = if k == 0 { format!("impulse.{name}") } else { format!("impulse.{name}.{role}") };
             add(name, Source::Impulse(row), auto);
         }
     }

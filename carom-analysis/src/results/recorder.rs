@@ -9,7 +9,6 @@ use super::{Curve, Outputs, RecordOptions, ResultError, Trajectory};
 use carom::scheme::Stepper;
 use carom::simulation::{LedgerObserver, Observer, Statistics, StepView};
 use carom::{ModelError, SimulationError};
-use carom_solve::Law;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -62,8 +61,7 @@ impl RunRecorder {
         let impacts = Impacts::create(&directory, &options)?;
         let events = Events::create(&directory, &columns, &options)?;
         remove(&directory.join("summary.json"))?;
-        let unilateral = |law: &Law| !matches!(law, Law::Equality | Law::Box { .. });
-        let contacts = stepper.labels().contacts.iter().map(|(name, law)| (name.clone(), unilateral(law))).collect();
+        let contacts = stepper.labels().contacts.iter().map(|(name, law)| (name.clone(), law.is_contact())).collect();
         Ok(RunRecorder {
             directory,
             trajectory,

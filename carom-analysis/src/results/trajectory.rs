@@ -11,7 +11,6 @@ use carom::model::Energy;
 use carom::scheme::{Reactions, Stepper};
 use carom::simulation::{Observer, StepView};
 use carom::{Coupling, ModelError, State};
-use carom_solve::Law;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -65,7 +64,7 @@ impl Gaps {
             if let Some(now) = self.now.get_mut(i) {
                 *now = Some(pair.gap);
             }
-            if matches!(pair.law, Law::Equality | Law::Box { .. }) {
+            if !pair.law.is_contact() {
                 continue;
             }
             let smaller = |other: Option<f64>| Some(other.map_or(pair.gap, |other| other.min(pair.gap)));
@@ -285,19 +284,20 @@ impl Observer for Trajectory {
 mod tests {
     use super::*;
     use carom::{Key, Pair};
+    use carom_solve::Law;
 
     #[test]
     fn gaps_follow_the_keys() {
         let mut gaps = Gaps { now: vec![None; 3], smallest: vec![None; 3], overall: None };
         let pair = |key, law, gap| Pair { key: Key(key), law, gap, restitution: 0.0 };
         let mut coupling = Coupling::default();
-        coupling.push(pair(2, Law::Unilateral, 0.3));
-        coupling.push(pair(0, Law::Equality, -5.0));
-        coupling.push(pair(u128::MAX, Law::Unilateral, 0.2));
+        coupling.push(pair(2, Law::UNILATERAL, 0.3));
+        coupling.push(pair(0, Law::EQUALITY, -5.0));
+        coupling.push(pair(u128::MAX, Law::UNILATERAL, 0.2));
         gaps.see(&coupling);
         assert_eq!(gaps.now, [Some(-5.0), None, Some(0.3)]);
         coupling.pairs.clear();
-        coupling.push(pair(2, Law::Coulomb2 { mu: 0.1 }, 0.4));
+        coupling.push(pair(2, Law::coulomb(0.1, 1), 0.4));
         gaps.see(&coupling);
         assert_eq!(gaps.now, [None, None, Some(0.4)]);
         assert_eq!((gaps.smallest, gaps.overall), (vec![None, None, Some(0.3)], Some(0.2)));

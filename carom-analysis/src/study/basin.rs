@@ -6,7 +6,6 @@
 
 use super::{Make, March, Stop, StudyError, parallel};
 use carom::State;
-use carom_solve::Law;
 use serde::Serialize;
 
 /// What to compute.
@@ -126,8 +125,7 @@ fn follow(march: &mut March, initial: &State, options: &Options) -> Result<Rest,
     march.h = options.period / steps;
     march.restart(initial);
     let coupling = march.stepper.coupling()?;
-    let contact = |law: Law| matches!(law, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. });
-    if coupling.pairs.iter().any(|pair| contact(pair.law) && pair.gap < 0.0) {
+    if coupling.pairs.iter().any(|pair| pair.law.is_contact() && pair.gap < 0.0) {
         return Ok(Rest::Fate(Fate::Outside));
     }
     let mut points = Vec::with_capacity(2 * options.longest);

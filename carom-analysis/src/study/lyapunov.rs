@@ -191,10 +191,7 @@ fn place(march: &mut March, from: &State, direction: &[f64], epsilon: f64, out: 
     let behind = |march: &mut March, state: &State| -> Result<f64, StudyError> {
         march.restart(state);
         let coupling = march.stepper.coupling()?;
-        let contacts = coupling
-            .pairs
-            .iter()
-            .filter(|pair| !matches!(pair.law, carom_solve::Law::Equality | carom_solve::Law::Box { .. }));
+        let contacts = coupling.pairs.iter().filter(|pair| pair.law.is_contact());
         Ok(contacts.fold(0.0, |depth: f64, pair| depth.max(-pair.gap)))
     };
     let depth = behind(march, from)?;

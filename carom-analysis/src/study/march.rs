@@ -3,7 +3,6 @@
 use super::{Stop, StudyError};
 use carom::scheme::{Event, EventKind};
 use carom::{Key, State, Stepper};
-use carom_solve::Law;
 
 /// Steps of an interval may be so many times more than its length asks for.
 const EXCESS: f64 = 1000.0;
@@ -129,7 +128,7 @@ impl March {
         let (reactions, t) = (self.stepper.reactions(), self.stepper.to().t);
         self.now.clear();
         for i in 0..reactions.len() {
-            if !matches!(reactions.law(i), Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. }) {
+            if !reactions.law(i).is_contact() {
                 continue;
             }
             let (row, contact) = (reactions.range(i).start, reactions.key(i));

@@ -1,6 +1,6 @@
 //! Problems written down for peer programs, and the lines that these print.
 
-use carom_solve::{Law, ProblemWork, StoredProblem};
+use carom_solve::{ProblemWork, StoredProblem};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -60,8 +60,8 @@ pub fn write_friction(problem: &StoredProblem, dimension: usize, path: &Path) ->
         let _ = writeln!(text, "{b:e}");
     }
     for law in laws {
-        if let Law::Coulomb2 { mu } | Law::Coulomb3 { mu } = law {
-            let _ = writeln!(text, "{mu:e}");
+        if law.is_coulomb() {
+            let _ = writeln!(text, "{:e}", law.mu());
         }
     }
     std::fs::write(path, text)

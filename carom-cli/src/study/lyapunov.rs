@@ -16,7 +16,6 @@ use carom_analysis::study::lyapunov::{Options, Spectrum, divergence, perturbatio
 use carom_analysis::study::saltation::saltation;
 use carom_analysis::study::tangent::tangent;
 use carom_scene::Scene;
-use carom_solve::Law;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -96,7 +95,7 @@ fn by_tangents_of_steps(scene: &Scene, options: &Options) -> Result<Spectrum, Fa
 fn with_trace(scene: &Scene, mut spectrum: Spectrum) -> Spectrum {
     let full = spectrum.exponents.len() == 2 * scene.coordinates.len();
     // friction and bilateral laws have other volumes
-    let plain = scene.laws.iter().all(|law| law.law == Law::Unilateral);
+    let plain = scene.laws.iter().all(|law| law.law.is_unilateral());
     if full
         && plain
         && let Ok(mut model) = scene.mechanical()

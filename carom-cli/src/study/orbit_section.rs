@@ -10,7 +10,6 @@ use carom_analysis::study::StudyError;
 use carom_analysis::study::orbit::{Case, Options, Period, Section};
 use carom_scene::Scene;
 use carom_scene::nearest::nearest;
-use carom_solve::Law;
 
 /// The word of `--period` for orbits without forcing in a model that has a parameter `period`.
 const FREE: &str = "free";
@@ -143,7 +142,7 @@ impl Rounds {
 /// A section by its name.
 fn place(scene: &Scene, text: &str) -> Result<Place, Failure> {
     let contacts: Vec<(usize, &str)> =
-        scene.laws.iter().enumerate().filter(|l| l.1.law != Law::Equality).map(|l| (l.0, l.1.name.as_str())).collect();
+        scene.laws.iter().enumerate().filter(|l| !l.1.law.is_equality()).map(|l| (l.0, l.1.name.as_str())).collect();
     let names = || contacts.iter().map(|c| c.1).collect::<Vec<_>>().join(", ");
     match text {
         "strobe" => return Ok(Place::Strobe),

@@ -57,7 +57,7 @@ impl Reader<'_> {
             }
             (w.rows, w.columns) = (first + v.columns, w.columns + v.columns);
             b.extend(self.tree.numbers("fclib_local/vectors/s")?);
-            laws.resize(laws.len() + v.columns, Law::Equality);
+            laws.resize(laws.len() + v.columns, Law::EQUALITY);
         }
         let problem = StoredProblem::reduced(stem(self.name), w.to_rows(), b, laws);
         problem.map_err(|error| FileError::new(self.name, Reason::Problem(error)))
@@ -75,7 +75,7 @@ impl Reader<'_> {
             h.list.extend(g.list.iter().map(|&(i, j, x)| (i, h.columns + j, x)));
             h.columns += g.columns;
             b.extend(self.tree.numbers("fclib_global/vectors/b")?);
-            laws.resize(laws.len() + g.columns, Law::Equality);
+            laws.resize(laws.len() + g.columns, Law::EQUALITY);
         }
         let parts = GlobalParts { mass: mass.to_rows(), jacobian: h.to_columns(), q, b };
         let problem = StoredProblem::global(stem(self.name), parts, laws);
@@ -88,8 +88,7 @@ impl Reader<'_> {
         let dimension = self.one(&path)?;
         let mu = self.tree.numbers(&format!("{group}/vectors/mu"))?;
         match dimension {
-            2 => Ok(mu.into_iter().map(|mu| Law::Coulomb2 { mu }).collect()),
-            3 => Ok(mu.into_iter().map(|mu| Law::Coulomb3 { mu }).collect()),
+            2 | 3 => Ok(mu.into_iter().map(|mu| Law::coulomb(mu, dimension as usize - 1)).collect()),
             found => {
                 let reason = Reason::Unexpected { expected: "the dimension (2 or 3)", found: found.to_string() };
                 Err(self.error(&path, reason))
@@ -223,7 +222,7 @@ pub(super) fn encode(file: &str, problem: &StoredProblem) -> Result<Vec<u8>, Fil
         if equalities > 0 {
             if !mirrored(w, contacts) {
                 let index = mu.len();
-                return Err(refuse(index, &Law::Equality).hint("FCLIB asks for [W V; Vᵀ R] with the same V twice"));
+                return Err(refuse(index, &Law::EQUALITY).hint("FCLIB asks for [W V; Vᵀ R] with the same V twice"));
             }
             group.groups.push(("V", matrix(file, w, first, last.clone(), -2)?));
             group.groups.push(("R", matrix(file, w, last.clone(), last, -2)?));
@@ -245,15 +244,13 @@ pub(super) fn encode(file: &str, problem: &StoredProblem) -> Result<Vec<u8>, Fil
 fn sort_laws(laws: &[Law]) -> Result<(Vec<f64>, usize, usize), usize> {
     let (mut list, mut dimension, mut equalities) = (Vec::new(), 3, 0);
     for (index, law) in laws.iter().enumerate() {
-        match *law {
-            Law::Coulomb2 { mu } | Law::Coulomb3 { mu }
-                if equalities == 0 && (list.is_empty() || dimension == law.size()) =>
-            {
-                dimension = law.size();
-                list.push(mu);
-            }
-            Law::Equality => equalities += 1,
-            _ => return Err(index),
+        if law.is_equality() {
+            equalities += 1;
+        } else if law.is_coulomb() && equalities == 0 && (list.is_empty() || dimension == law.size()) {
+            dimension = law.size();
+            list.push(law.mu());
+        } else {
+            return Err(index);
         }
     }
     Ok((list, dimension, equalities))

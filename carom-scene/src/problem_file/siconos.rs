@@ -104,7 +104,7 @@ fn lcp(name: &str, tokens: &mut Tokens<'_>) -> Result<Found, FileError> {
     let n = tokens.count("the size")?;
     let w = square(tokens, n)?.to_rows();
     let q = tokens.numbers(n, "an entry of q")?;
-    stored(tokens, StoredProblem::reduced(stem(name), w, q, vec![Law::Unilateral; n]))
+    stored(tokens, StoredProblem::reduced(stem(name), w, q, vec![Law::UNILATERAL; n]))
 }
 
 fn relay(name: &str, tokens: &mut Tokens<'_>) -> Result<Found, FileError> {
@@ -118,7 +118,7 @@ fn relay(name: &str, tokens: &mut Tokens<'_>) -> Result<Found, FileError> {
         }
     }
     let [lower, upper] = bound;
-    let laws = lower.into_iter().zip(upper).map(|(lower, upper)| Law::Box { lower, upper }).collect();
+    let laws = lower.into_iter().zip(upper).map(|(lower, upper)| Law::interval(lower, upper)).collect();
     stored(tokens, StoredProblem::reduced(stem(name), w, q, laws))
 }
 
@@ -142,7 +142,7 @@ fn head(tokens: &mut Tokens<'_>) -> Result<(usize, usize), FileError> {
 /// Friction laws with the coefficients that follow.
 fn coulomb(tokens: &mut Tokens<'_>, dimension: usize, contacts: usize) -> Result<Vec<Law>, FileError> {
     let mu = tokens.numbers(contacts, "a coefficient of friction")?;
-    let law = |mu| if dimension == 2 { Law::Coulomb2 { mu } } else { Law::Coulomb3 { mu } };
+    let law = |mu| Law::coulomb(mu, dimension - 1);
     Ok(mu.into_iter().map(law).collect())
 }
 
@@ -239,8 +239,8 @@ fn mlcp_whole(tokens: &mut Tokens<'_>, size: usize) -> Result<Whole, FileError> 
     let mut laws = Vec::with_capacity(size);
     for block in starts.windows(2) {
         let law = match tokens.integer("the type of a block (0 or 1)")? {
-            0 => Law::Equality,
-            1 => Law::Unilateral,
+            0 => Law::EQUALITY,
+            1 => Law::UNILATERAL,
             other => return Err(tokens.unexpected("the type of a block (0 or 1)", &other.to_string())),
         };
         laws.resize(block[1], law);
@@ -268,7 +268,7 @@ fn mlcp_parted(tokens: &mut Tokens<'_>, n: usize, m: usize) -> Result<Square, Fi
         }
     }
     let q = tokens.numbers(n + m, "an entry of a or b")?;
-    let mut laws = vec![Law::Equality; n];
-    laws.resize(n + m, Law::Unilateral);
+    let mut laws = vec![Law::EQUALITY; n];
+    laws.resize(n + m, Law::UNILATERAL);
     Ok((Entries { rows: n + m, columns: n + m, list }.to_rows(), q, laws))
 }

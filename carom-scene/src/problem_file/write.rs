@@ -54,8 +54,8 @@ pub fn capture(name: &str, problem: &OneStepProblem<'_>) -> Result<StoredProblem
 pub fn encode(problem: &StoredProblem) -> Result<Encoded, FileError> {
     let laws = problem.laws();
     let count = |wanted: fn(&Law) -> bool| laws.iter().filter(|law| wanted(law)).count();
-    let friction = count(|law| matches!(law, Law::Coulomb2 { .. } | Law::Coulomb3 { .. }));
-    let (equalities, unilateral) = (count(|law| *law == Law::Equality), count(|law| *law == Law::Unilateral));
+    let friction = count(Law::is_coulomb);
+    let (equalities, unilateral) = (count(Law::is_equality), count(Law::is_unilateral));
     if friction > 0 {
         let fits = fclib::encode(problem.name(), problem);
         let bytes = match fits {
@@ -85,11 +85,7 @@ pub fn encode(problem: &StoredProblem) -> Result<Encoded, FileError> {
         _ = writeln!(text, "{}", laws.len());
         push_matrix(&mut text, w);
         push_numbers(&mut text, problem.b().iter().copied());
-        let bounds = laws.iter().map(|law| match *law {
-            Law::Box { lower, upper } => (lower, upper),
-            Law::Unilateral => (0.0, f64::INFINITY),
-            _ => (f64::NEG_INFINITY, f64::INFINITY),
-        });
+        let bounds = laws.iter().map(Law::bounds);
         push_numbers(&mut text, bounds.clone().map(|bound| bound.0));
         push_numbers(&mut text, bounds.map(|bound| bound.1));
         Kind::Relay
@@ -110,7 +106,7 @@ fn push_types(text: &mut String, laws: &[Law]) {
     for (row, law) in laws.iter().enumerate() {
         if row == 0 || *law != laws[row - 1] {
             _ = write!(text, "{row} ");
-            _ = write!(types, "{} ", usize::from(*law == Law::Unilateral));
+            _ = write!(types, "{} ", usize::from(law.is_unilateral()));
         }
     }
     _ = writeln!(text, "{}\n{types}", laws.len());
@@ -158,26 +154,18 @@ fn one_dimension(problem: &StoredProblem) -> Result<StoredProblem, FileError> {
     let reduced = problem.condensed();
     let (laws, none) = (problem.laws(), Rows::default());
     let w = reduced.given_w().unwrap_or(&none);
-    if let Some(index) = laws.iter().position(|law| matches!(law, Law::Box { .. })) {
+    if let Some(index) = laws.iter().position(Law::is_relay) {
         let error = FileError::new(problem.name(), Reason::Law { law: laws[index].name(), index });
         return Err(error.hint("no file format holds boxes together with friction"));
     }
     let dimension = laws.iter().map(Law::size).max().unwrap_or(1);
     let offset: Vec<usize> = laws.iter().scan(0, |at, law| Some(std::mem::replace(at, *at + law.size()))).collect();
-    let (contacts, equalities): (Vec<usize>, Vec<usize>) = (0..laws.len()).partition(|&i| laws[i] != Law::Equality);
+    let (contacts, equalities): (Vec<usize>, Vec<usize>) = (0..laws.len()).partition(|&i| !laws[i].is_equality());
     // new row of each old one, and the old row of each new one
     let (mut place, mut source, mut sorted) = (vec![0; w.len()], Vec::new(), Vec::new());
     for &i in contacts.iter().chain(&equalities) {
-        let height = if laws[i] == Law::Equality { 1 } else { dimension };
-        let mu = match laws[i] {
-            Law::Coulomb2 { mu } | Law::Coulomb3 { mu } => mu,
-            _ => 0.0,
-        };
-        sorted.push(match height {
-            1 => Law::Equality,
-            2 => Law::Coulomb2 { mu },
-            _ => Law::Coulomb3 { mu },
-        });
+        let height = if laws[i].is_equality() { 1 } else { dimension };
+        sorted.push(if height == 1 { laws[i] } else { Law::coulomb(laws[i].mu(), height - 1) });
         for k in 0..height {
             if k < laws[i].size() {
                 place[offset[i] + k] = source.len();
@@ -229,34 +217,29 @@ mod tests {
 
     #[test]
     fn problems_without_friction_keep_every_bit() {
-        let boxed = Law::Box { lower: -0.1, upper: f64::INFINITY };
+        let boxed = Law::interval(-0.1, f64::INFINITY);
         for (n, pattern, kind) in [
-            (5, [Law::Unilateral, Law::Unilateral], Kind::Lcp),
-            (300, [Law::Unilateral, Law::Unilateral], Kind::Lcp),
-            (5, [Law::Unilateral, Law::Equality], Kind::Mlcp),
-            (301, [Law::Equality, Law::Unilateral], Kind::Mlcp),
-            (6, [boxed, Law::Equality], Kind::Relay),
-            (6, [boxed, Law::Unilateral], Kind::Relay),
-            (4, [Law::Equality, Law::Equality], Kind::Relay),
+            (5, [Law::UNILATERAL, Law::UNILATERAL], Kind::Lcp),
+            (300, [Law::UNILATERAL, Law::UNILATERAL], Kind::Lcp),
+            (5, [Law::UNILATERAL, Law::EQUALITY], Kind::Mlcp),
+            (301, [Law::EQUALITY, Law::UNILATERAL], Kind::Mlcp),
+            (6, [boxed, Law::EQUALITY], Kind::Relay),
+            (6, [boxed, Law::UNILATERAL], Kind::Relay),
+            (4, [Law::EQUALITY, Law::EQUALITY], Kind::Relay),
         ] {
             let laws: Vec<Law> = (0..n).map(|i| pattern[i % 2]).collect();
             let b: Vec<f64> = (0..n).map(|i| (i as f64).sin() / 3.0).collect();
             let problem = StoredProblem::reduced("p", band(n), b, laws.clone()).unwrap();
             let (found, read) = again(&problem);
             assert_eq!((found, read.b(), read.given_w()), (kind, problem.b(), problem.given_w()), "{kind:?} {n}");
-            let bounds = |law: &Law| match *law {
-                Law::Box { lower, upper } => (lower, upper),
-                Law::Unilateral => (0.0, f64::INFINITY),
-                _ => (f64::NEG_INFINITY, f64::INFINITY),
-            };
-            assert!(read.laws().iter().map(bounds).eq(laws.iter().map(bounds)), "{kind:?} {n}");
+            assert!(read.laws().iter().map(Law::bounds).eq(laws.iter().map(Law::bounds)), "{kind:?} {n}");
         }
     }
 
     #[test]
     fn mixtures_with_friction_keep_their_solutions() {
         // an equality, a frictionless contact, a planar and a spatial one; W = 2 I + coupling, symmetric
-        let laws = vec![Law::Equality, Law::Unilateral, Law::Coulomb2 { mu: 0.3 }, Law::Coulomb3 { mu: 0.5 }];
+        let laws = vec![Law::EQUALITY, Law::UNILATERAL, Law::coulomb(0.3, 1), Law::coulomb(0.5, 2)];
         let n = 7;
         let full: Vec<f64> =
             (0..n * n).map(|k| if k / n == k % n { 2.0 } else { 0.1 / (1.0 + (k / n + k % n) as f64) }).collect();
@@ -288,7 +271,7 @@ mod tests {
             rows.flat_map(|(i, row)| row.iter().map(move |x| (i, x.0, x.1))).filter(|x| x.2 != 0.0).collect()
         };
         assert!(entries(&read) == entries(&captured) && read.b() == captured.b());
-        let boxed = vec![Law::Coulomb2 { mu: 0.1 }, Law::Box { lower: 0.0, upper: 1.0 }];
+        let boxed = vec![Law::coulomb(0.1, 1), Law::interval(0.0, 1.0)];
         let error = encode(&StoredProblem::reduced("r", band(3), vec![0.0; 3], boxed).unwrap()).unwrap_err();
         assert!(matches!(error.reason, Reason::Law { index: 1, .. }), "{error}");
     }

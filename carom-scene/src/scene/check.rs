@@ -8,7 +8,6 @@
 
 use carom::model::Combination;
 use carom::{Coupling, FirstOrder, Mechanical, State};
-use carom_solve::Law;
 
 use super::context::Context;
 use super::law::LawDraft;
@@ -105,7 +104,7 @@ pub(super) fn first_order(
     for (i, pair) in coupling.pairs.iter().enumerate() {
         // with feedthrough the multiplier may lift the output
         let lifted = coupling.feedthrough.len() > i && !coupling.feedthrough.row(i).is_empty();
-        if pair.law == Law::Unilateral && !lifted && pair.gap < -GAP_TOLERANCE * largest(&state.q) {
+        if pair.law.is_unilateral() && !lifted && pair.gap < -GAP_TOLERANCE * largest(&state.q) {
             let message = format!("the output `{}` is {:.6e} at the start", labels.contact(pair.key), pair.gap);
             context.out.warning(initial, message).hint("it may not be negative: the first step will jump");
         }
@@ -118,7 +117,7 @@ fn positions(coupling: &Coupling, state: &State, laws: &[LawDraft], context: &mu
     for (i, (pair, draft)) in coupling.pairs.iter().zip(laws).enumerate() {
         let Some((_, place)) = draft.outputs.first().filter(|_| coupling.is_present(i)) else { continue };
         let (name, gap) = (&draft.name, pair.gap);
-        if draft.law == Law::Equality {
+        if draft.law.is_equality() {
             if gap.abs() > CONSTRAINT_TOLERANCE {
                 let message = format!("the constraint `{name}` is violated by {gap:.6e} at the initial position");
                 context.out.error(place, message).hint("change [initial] so that its value is zero");
@@ -143,7 +142,7 @@ struct Bilateral<'a> {
 
 impl<'a> Bilateral<'a> {
     fn of(coupling: &'a Coupling, n: usize) -> Bilateral<'a> {
-        let laws = (0..coupling.len()).filter(|&i| coupling.pairs[i].law == Law::Equality);
+        let laws = (0..coupling.len()).filter(|&i| coupling.pairs[i].law.is_equality());
         let rows: Vec<usize> = laws.map(|i| coupling.range(i).start).collect();
         let gradient = |&row: &usize| {
             let mut gradient = vec![0.0; n];
@@ -194,7 +193,7 @@ fn velocities(
     let tolerance = ROUND_OFF * largest(&state.v) * gradient;
     let worst = (0..r.len()).max_by(|&a, &b| r[a].abs().total_cmp(&r[b].abs()));
     let Some(worst) = worst.filter(|&worst| r[worst].abs() > tolerance) else { return Some(()) };
-    let mut constraints = laws.iter().filter(|law| law.law == Law::Equality);
+    let mut constraints = laws.iter().filter(|law| law.law.is_equality());
     let place = constraints.nth(worst).and_then(|law| law.outputs.first()).map(|(_, place)| place.clone())?;
     if let Err(error) = model.factor(state, Combination::MASS) {
         context.out.error(&place, format!("the mass matrix cannot be factored: {error}"));

@@ -74,7 +74,7 @@ fn contact(table: &ContactTable, context: &mut Context) -> Option<LawDraft> {
         (None, sliding) => (sliding.as_ref(), Slip::Velocity),
     };
     let law = match (&table.friction, slip) {
-        (None, None) => Some((Law::Unilateral, Vec::new())),
+        (None, None) => Some((Law::UNILATERAL, Vec::new())),
         (Some(friction), None) => {
             context
                 .out
@@ -113,8 +113,7 @@ fn friction_law(
     });
     let slips: Option<Vec<_>> = slips.collect();
     match slip.items.len() {
-        1 => mu.zip(slips).map(|(mu, slips)| (Law::Coulomb2 { mu }, slips)),
-        2 => mu.zip(slips).map(|(mu, slips)| (Law::Coulomb3 { mu }, slips)),
+        count @ 1..=2 => mu.zip(slips).map(|(mu, slips)| (Law::coulomb(mu, count), slips)),
         count => {
             let message = format!("a slip has one (planar) or two (spatial) components, found {count}");
             context.out.error(&slip.place, message);
@@ -128,7 +127,7 @@ fn constraint(table: &ConstraintTable, context: &mut Context) -> Option<LawDraft
     let outputs = vec![(node, table.value.place.clone())];
     Some(LawDraft {
         name: table.name.value.clone(),
-        law: Law::Equality,
+        law: Law::EQUALITY,
         restitution: 0.0,
         outputs,
         slip: Slip::Displacement,

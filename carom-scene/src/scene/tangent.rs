@@ -5,7 +5,7 @@ use carom::model::Tangent;
 use carom::scheme::event_driven::Flow;
 use carom::scheme::{EventDriven, Scheme};
 use carom::sensitivity::{Sensitivity, SensitivityError, StepSensitivity};
-use carom_solve::{Law, Options};
+use carom_solve::Options;
 
 use super::blueprint::Energies;
 use super::context::Context;
@@ -191,7 +191,7 @@ impl Scene {
         let contacts = self.file().contact.as_deref().unwrap_or_default();
         let mut all = Vec::new();
         for (i, law) in self.laws.iter().enumerate() {
-            let table = contacts.get(i).filter(|_| law.law != Law::Equality);
+            let table = contacts.get(i).filter(|_| !law.law.is_equality());
             let mut node =
                 |formula: Option<&Formula>| formula.and_then(|formula| context.node(formula)).unwrap_or(zero);
             all.push([node(table.and_then(|t| t.restitution.as_ref())), node(table.and_then(|t| t.friction.as_ref()))]);

@@ -28,6 +28,96 @@ pub enum Law {
 }
 
 impl Law {
+    /// Most rows of a law.
+    pub const MOST_ROWS: usize = 3;
+    /// `u = 0`, `λ` free. One row.
+    pub const EQUALITY: Law = Law::Equality;
+    /// `0 ≤ u ⊥ λ ≥ 0`. One row.
+    pub const UNILATERAL: Law = Law::Unilateral;
+
+    /// `−u ∈ N_[lower, upper](λ)`: a relay, or a bounded multiplier. One row; the bounds may be infinite.
+    pub fn interval(lower: f64, upper: f64) -> Law {
+        match (lower, upper) {
+            (f64::NEG_INFINITY, f64::INFINITY) => Law::Equality,
+            (0.0, f64::INFINITY) => Law::Unilateral,
+            _ => Law::Box { lower, upper },
+        }
+    }
+
+    /// Signorini and Coulomb with one tangent in the plane, two in space. The normal row comes first.
+    pub fn coulomb(mu: f64, tangents: usize) -> Law {
+        if tangents == 1 { Law::Coulomb2 { mu } } else { Law::Coulomb3 { mu } }
+    }
+
+    /// Bounds of the first row's reaction; they may be infinite.
+    #[inline]
+    pub fn bounds(&self) -> (f64, f64) {
+        match *self {
+            Law::Equality => (f64::NEG_INFINITY, f64::INFINITY),
+            Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => (0.0, f64::INFINITY),
+            Law::Box { lower, upper } => (lower, upper),
+        }
+    }
+
+    /// Coefficient of friction; zero without tangents.
+    #[inline]
+    pub fn mu(&self) -> f64 {
+        match *self {
+            Law::Coulomb2 { mu } | Law::Coulomb3 { mu } => mu,
+            Law::Equality | Law::Unilateral | Law::Box { .. } => 0.0,
+        }
+    }
+
+    /// Whether this is `u = 0` with a free reaction.
+    #[inline]
+    pub fn is_equality(&self) -> bool {
+        matches!(self, Law::Equality)
+    }
+
+    /// Whether this is `0 ≤ u ⊥ λ ≥ 0`, without tangents.
+    #[inline]
+    pub fn is_unilateral(&self) -> bool {
+        matches!(self, Law::Unilateral)
+    }
+
+    /// Whether there is a gap that opens and closes: the reaction of the first row is bounded from below alone.
+    #[inline]
+    pub fn is_contact(&self) -> bool {
+        match *self {
+            Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => true,
+            Law::Box { lower, upper } => lower > f64::NEG_INFINITY && upper == f64::INFINITY,
+            Law::Equality => false,
+        }
+    }
+
+    /// Whether the law acts on velocities alone and always: neither an equality nor a contact.
+    #[inline]
+    pub fn is_relay(&self) -> bool {
+        !self.is_equality() && !self.is_contact()
+    }
+
+    /// Whether this is Signorini's condition with Coulomb's law, planar or spatial.
+    #[inline]
+    pub fn is_coulomb(&self) -> bool {
+        matches!(self, Law::Coulomb2 { .. } | Law::Coulomb3 { .. })
+    }
+
+    /// Whether reactions along tangents may differ from zero.
+    pub fn has_friction(&self) -> bool {
+        self.mu() != 0.0
+    }
+
+    /// The law of the first row alone.
+    #[inline]
+    pub fn normal(&self) -> Law {
+        if self.is_coulomb() { Law::Unilateral } else { *self }
+    }
+
+    /// What a row means: `normal`, the tangents `t1` and `t2`.
+    pub fn role(&self, row: usize) -> &'static str {
+        ["normal", "t1", "t2"].get(row).copied().unwrap_or("none")
+    }
+
     /// Number of rows.
     #[inline]
     pub fn size(&self) -> usize {

@@ -67,8 +67,9 @@ impl Plain {
         let mut first = 0;
         let mut laws = self.laws.clone();
         for law in &mut laws {
-            if let Law::Box { lower, upper } = law {
-                (*lower, *upper) = (*lower / s[first], *upper / s[first]);
+            if law.size() == 1 {
+                let (lower, upper) = law.bounds();
+                *law = Law::interval(lower / s[first], upper / s[first]);
             }
             first += law.size();
         }
@@ -139,15 +140,13 @@ pub fn natural_map(law: &Law, r: &[f64], u: &[f64]) -> [f64; 3] {
     for i in 0..law.size() {
         x[i] = r[i] - u[i];
     }
-    let projected = match *law {
-        Law::Equality => x,
-        Law::Unilateral => [x[0].max(0.0), 0.0, 0.0],
-        Law::Box { lower, upper } => [if x[0] < lower { lower } else { upper.min(x[0]) }, 0.0, 0.0],
-        Law::Coulomb2 { mu } | Law::Coulomb3 { mu } => {
-            let slip = if law.size() == 2 { u[1].abs() } else { (u[1] * u[1] + u[2] * u[2]).sqrt() };
-            x[0] -= mu * slip;
-            onto_cone(mu, x)
-        }
+    let projected = if law.size() == 1 {
+        let (lower, upper) = law.bounds();
+        [if x[0] < lower { lower } else { upper.min(x[0]) }, 0.0, 0.0]
+    } else {
+        let slip = if law.size() == 2 { u[1].abs() } else { (u[1] * u[1] + u[2] * u[2]).sqrt() };
+        x[0] -= law.mu() * slip;
+        onto_cone(law.mu(), x)
     };
     let mut f = [0.0; 3];
     for i in 0..law.size() {

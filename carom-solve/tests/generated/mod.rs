@@ -77,12 +77,12 @@ impl Problem {
 #[allow(dead_code)]
 pub fn law(kind: usize, mu: f64) -> Law {
     match kind % 7 {
-        0 => Law::Unilateral,
-        1 => Law::Equality,
-        2 => Law::Box { lower: -0.3, upper: 0.5 },
-        3 => Law::Box { lower: f64::NEG_INFINITY, upper: 0.2 },
-        4 => Law::Box { lower: 0.1, upper: f64::INFINITY },
-        5 => Law::Coulomb2 { mu },
-        _ => Law::Coulomb3 { mu },
+        0 => Law::UNILATERAL,
+        1 => Law::EQUALITY,
+        2 => Law::interval(-0.3, 0.5),
+        3 => Law::interval(f64::NEG_INFINITY, 0.2),
+        4 => Law::interval(0.1, f64::INFINITY),
+        5 => Law::coulomb(mu, 1),
+        _ => Law::coulomb(mu, 2),
     }
 }

@@ -14,7 +14,7 @@ use super::phase::{Mode, Phase};
 use super::ranked::RankedLu;
 use crate::model::{Combination, Constancy};
 use crate::{Coupling, Key, Mechanical, ModelError, State};
-use carom_solve::{Law, Rows};
+use carom_solve::Rows;
 
 /// Monitors count as violated below this part of what cancels in them.
 pub(crate) const ROUNDING: f64 = 1e-12;
@@ -258,7 +258,7 @@ impl Acceleration {
             if let Mode::Slip(_) = phase.mode(pair.key, held.law, pair.law) {
                 let tangents = self.coupling.range(held.law).skip(1);
                 for (row, d) in tangents.zip(self.held.direction[held.law]) {
-                    self.lambda[row] = -friction(pair.law) * d * x;
+                    self.lambda[row] = -pair.law.mu() * d * x;
                 }
             }
         }
@@ -269,7 +269,7 @@ impl Acceleration {
         for (k, held) in self.held.rows.iter().enumerate() {
             let pair = self.coupling.pairs[held.law];
             let range = self.coupling.range(held.law);
-            if pair.law == Law::Equality || held.row != range.start {
+            if pair.law.is_equality() || held.row != range.start {
                 continue;
             }
             let (normal, tangents) = (self.lambda[range.start], &self.lambda[range.start + 1..range.end]);
@@ -278,7 +278,7 @@ impl Acceleration {
             match phase.mode(pair.key, held.law, pair.law) {
                 Mode::Open | Mode::Held => {}
                 Mode::Stick => {
-                    let limit = friction(pair.law) * normal;
+                    let limit = pair.law.mu() * normal;
                     let tangent = tangents.iter().map(|x| x * x).sum::<f64>().sqrt();
                     let noise = noise + ROUNDING * (limit.abs() + tangent);
                     let along = |k: usize| tangents.get(k).copied().unwrap_or(0.0);
@@ -300,14 +300,6 @@ impl Acceleration {
         if self.is_deficient {
             self.monitors.iter_mut().for_each(|monitor| monitor.parts = [f64::NAN; 3]);
         }
-    }
-}
-
-/// Coefficient of friction of a law.
-pub(crate) fn friction(law: Law) -> f64 {
-    match law {
-        Law::Coulomb2 { mu } | Law::Coulomb3 { mu } => mu,
-        Law::Equality | Law::Unilateral | Law::Box { .. } => 0.0,
     }
 }
 

@@ -4,7 +4,7 @@
 //! or if it would not rise above the rounding of its gap (U²/2|a|); then the contact problem decides whether it stays. Where the rows of
 //! such contacts are dependent, or where regions meet, the edge problem may be asked first. Each change of mode is an event.
 
-use super::acceleration::{Acceleration, Watch, friction};
+use super::acceleration::{Acceleration, Watch};
 use super::contact::Candidate;
 use super::phase::Mode;
 use super::projection::gap_rounding_at;
@@ -72,7 +72,7 @@ impl Transition {
     ) -> Result<(), StepError> {
         let Some((sorting, h)) = self.sorting.filter(|_| self.candidates.len() > 1) else { return Ok(()) };
         // bilateral laws come first: they take part and stay
-        let bilateral = acceleration.coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law == Law::Equality);
+        let bilateral = acceleration.coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law.is_equality());
         self.active.clear();
         self.active.extend(bilateral.map(|(i, _)| i));
         let mut k = self.active.len();
@@ -136,7 +136,7 @@ impl Transition {
         for (i, pair) in coupling.pairs.iter().enumerate() {
             let row = coupling.offset[i];
             let listed = self.candidates.iter().any(|c| c.law == i) || self.dropped.contains(&i);
-            if listed || pair.law == Law::Equality || !self.touching.contains(&pair.key) {
+            if listed || pair.law.is_equality() || !self.touching.contains(&pair.key) {
                 continue;
             }
             let (u, rounding) = Self::velocity(acceleration, row, &state.v);
@@ -168,7 +168,7 @@ impl Transition {
         let (mut slip, mut limit, mut speed) = ([0.0; 2], 0.0f64, 0.0f64);
         let normal = coupling.offset[i];
         let press = coupling.rows.dot(normal, &acceleration.free) + acceleration.curvature.value[normal];
-        let brake = friction(coupling.pairs[i].law) * press.abs();
+        let brake = coupling.pairs[i].law.mu() * press.abs();
         for (k, row) in coupling.range(i).skip(1).enumerate() {
             let (u, rounding) = Self::velocity(acceleration, row, v);
             let terms = coupling.rows.row(row).iter().map(|&(j, c)| (c * acceleration.free[j]).abs()).sum::<f64>();
@@ -195,7 +195,7 @@ impl Transition {
             return Ok(());
         }
         self.candidates.clear();
-        for (law, pair) in acceleration.coupling.pairs.iter().enumerate().filter(|(_, p)| p.law != Law::Equality) {
+        for (law, pair) in acceleration.coupling.pairs.iter().enumerate().filter(|(_, p)| !p.law.is_equality()) {
             let slip = match self.phase.mode(pair.key, law, pair.law) {
                 Mode::Open => continue,
                 Mode::Held | Mode::Stick => None,
@@ -206,7 +206,7 @@ impl Transition {
         self.contact.settle(acceleration, system, &self.candidates, &mut self.other)?;
         self.solves += 1;
         for monitor in &mut acceleration.monitors {
-            let mode = self.other.mode(monitor.key, usize::MAX, Law::Unilateral);
+            let mode = self.other.mode(monitor.key, usize::MAX, Law::UNILATERAL);
             monitor.violated = match monitor.watch {
                 Watch::TakeOff => mode == Mode::Open,
                 Watch::StickLimit => matches!(mode, Mode::Slip(_)),

@@ -9,7 +9,7 @@
 //! has no restitution, so that none approaches after it. In (2) take part those whose normal velocity vanishes; a contact that slips is
 //! unilateral with the reaction along C_Nᵀ − μ d C_Tᵀ, one that does not obeys Coulomb's law between λ and u̇.
 
-use super::acceleration::{Acceleration, ROUNDING, friction, size_of};
+use super::acceleration::{Acceleration, ROUNDING, size_of};
 use super::phase::{Mode, Phase};
 use super::projection::Projection;
 use crate::scheme::{StepError, System};
@@ -114,7 +114,7 @@ impl ContactProblem {
         acceleration.factor_mass(system.model, (state.t, &state.q, &state.v))?;
         if let &[law] = active
             && width == 0.0
-            && acceleration.coupling.pairs[law].law == Law::Unilateral
+            && acceleration.coupling.pairs[law].law.is_unilateral()
         {
             return Ok(self.bounce(&acceleration.coupling, system.model, law, state));
         }
@@ -200,10 +200,10 @@ impl ContactProblem {
         for ((row, _), p) in self.targets.iter().zip(projection.multipliers()) {
             self.impulse[*row] = *p;
         }
-        Ok(active.iter().filter(|&&i| coupling.pairs[i].law != Law::Equality).all(|&i| {
+        Ok(active.iter().filter(|&&i| !coupling.pairs[i].law.is_equality()).all(|&i| {
             let p = &self.impulse[coupling.range(i)];
             let tangent = p[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
-            p[0] >= 0.0 && tangent <= friction(coupling.pairs[i].law) * p[0] * (1.0 + INSIDE)
+            p[0] >= 0.0 && tangent <= coupling.pairs[i].law.mu() * p[0] * (1.0 + INSIDE)
         }))
     }
 
@@ -216,15 +216,15 @@ impl ContactProblem {
         for (law, &i) in self.laws.iter().zip(&self.members) {
             let (size, range) = (law.size(), coupling.range(i));
             let (p, u) = (&self.z.lambda[k..k + size], &self.z.u[k..k + size]);
-            let normal = match law {
-                Law::Equality => 0.0,
-                _ if self.is_plastic => 0.0,
-                _ => -coupling.pairs[i].restitution * self.before[range.start].min(0.0),
+            let normal = if law.is_equality() || self.is_plastic {
+                0.0
+            } else {
+                -coupling.pairs[i].restitution * self.before[range.start].min(0.0)
             };
-            if *law == Law::Equality || (p[0] > 0.0 && u[0] <= zero) {
+            if law.is_equality() || (p[0] > 0.0 && u[0] <= zero) {
                 self.targets.push((range.start, normal));
                 let tangent = p[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
-                let inside = tangent < friction(*law) * p[0] * (1.0 - INSIDE);
+                let inside = tangent < law.mu() * p[0] * (1.0 - INSIDE);
                 if size > 1 && inside && u[1..].iter().all(|u| u.abs() <= zero) {
                     self.targets.extend(range.skip(1).map(|row| (row, 0.0)));
                 }
@@ -249,7 +249,7 @@ impl ContactProblem {
         }
         self.clear(system.model.dim());
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            if pair.law == Law::Equality {
+            if pair.law.is_equality() {
                 self.admit(acceleration, i, None);
             }
         }
@@ -274,7 +274,7 @@ impl ContactProblem {
         let (pair, range) = (coupling.pairs[i], coupling.range(i));
         self.members.push(i);
         let rows = if slip.is_some() { 1 } else { range.len() };
-        self.laws.push(if slip.is_some() { Law::Unilateral } else { pair.law });
+        self.laws.push(if slip.is_some() { Law::UNILATERAL } else { pair.law });
         for row in range.clone().take(rows) {
             self.rows.push(row);
             self.output.push_row_of(&coupling.rows, row);
@@ -286,7 +286,7 @@ impl ContactProblem {
                     self.velocity.resize(coupling.rows.columns(), 0.0);
                     coupling.rows.add_row(row, 1.0, &mut self.velocity);
                     for (tangent, d) in range.clone().skip(1).zip(d) {
-                        coupling.rows.add_row(tangent, -friction(pair.law) * d, &mut self.velocity);
+                        coupling.rows.add_row(tangent, -pair.law.mu() * d, &mut self.velocity);
                     }
                     self.input.push_dense(&self.velocity);
                 }
@@ -307,7 +307,7 @@ impl ContactProblem {
         if open || (lambda[0] <= 0.0 && !tie) {
             return Mode::Open;
         }
-        let mu = friction(coupling.pairs[candidate.law].law);
+        let mu = coupling.pairs[candidate.law].law.mu();
         match candidate.slip {
             _ if range.len() == 1 || mu == 0.0 => Mode::Held,
             Some(d) => Mode::Slip(d),

@@ -103,7 +103,7 @@ impl Edge {
             // a law that is not there any more is taken as it was
             let (here, pair) = (&acceleration.coupling, acceleration.coupling.pairs[i]);
             let (there, j) = self.coupling.find(pair.key, i).map_or((here, i), |j| (&self.coupling, j));
-            self.laws.push(if pair.law == Law::Equality { pair.law } else { Law::Unilateral });
+            self.laws.push(if pair.law.is_equality() { pair.law } else { Law::UNILATERAL });
             let row = there.offset[j];
             self.output.push_row_of(&there.rows, row);
             match sorting {

@@ -2,7 +2,7 @@
 //!
 //! B is Cᵀ; for a slipping contact the column of the normal is C_Nᵀ − μ Σ d C_Tᵀ, so that λ_T = −μ λ_N d.
 
-use super::acceleration::{friction, slip_direction};
+use super::acceleration::slip_direction;
 use super::phase::{Mode, Phase};
 use crate::{Coupling, Mechanical};
 
@@ -48,7 +48,7 @@ impl HeldRows {
                 let response = &mut self.response[first..];
                 coupling.rows.add_row(row, 1.0, response);
                 for (tangent, d) in range.clone().skip(1).zip(direction) {
-                    coupling.rows.add_row(tangent, -friction(pair.law) * d, response);
+                    coupling.rows.add_row(tangent, -pair.law.mu() * d, response);
                 }
                 model.solve(response);
                 self.rows.push(HeldRow { row, law: i });

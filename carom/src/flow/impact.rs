@@ -5,7 +5,6 @@ use super::phase::Mode;
 use super::transition::Transition;
 use crate::scheme::{EventKind, StepError, System};
 use crate::{Mechanical, State};
-use carom_solve::Law;
 
 impl Transition {
     /// One impact of all contacts that touch, over a critical interval of this width.
@@ -19,7 +18,7 @@ impl Transition {
         self.active.clear();
         self.other.open(&acceleration.coupling);
         for (i, pair) in acceleration.coupling.pairs.iter().enumerate() {
-            if pair.law == Law::Equality || self.touching.contains(&pair.key) {
+            if pair.law.is_equality() || self.touching.contains(&pair.key) {
                 self.active.push(i);
                 self.other.set(pair.key, Mode::Held);
             }
@@ -41,7 +40,7 @@ impl Transition {
             self.projection.positions(acceleration, system.model, &self.other, state)?;
         }
         let coupling = &acceleration.coupling;
-        for &i in self.active.iter().filter(|&&i| coupling.pairs[i].law != Law::Equality) {
+        for &i in self.active.iter().filter(|&&i| !coupling.pairs[i].law.is_equality()) {
             if self.contact.impulse[coupling.offset[i]] > 0.0 {
                 let key = coupling.pairs[i].key;
                 self.struck.push(key);
@@ -66,7 +65,7 @@ impl Transition {
             let row = acceleration.coupling.offset[i];
             let (u, rounding) = Self::velocity(acceleration, row, &state.v);
             let stays = self.touching.contains(&pair.key) && u <= rounding.max(self.resolution.speed);
-            if pair.law == Law::Equality || stays {
+            if pair.law.is_equality() || stays {
                 self.active.push(i);
             }
         }
@@ -88,7 +87,7 @@ impl Transition {
     pub(super) fn approaches(&self, acceleration: &Acceleration, v: &[f64]) -> bool {
         let coupling = &acceleration.coupling;
         coupling.pairs.iter().enumerate().any(|(i, pair)| {
-            let touches = pair.law != Law::Equality && self.touching.contains(&pair.key);
+            let touches = !pair.law.is_equality() && self.touching.contains(&pair.key);
             touches && {
                 let (u, rounding) = Self::velocity(acceleration, coupling.offset[i], v);
                 u < -rounding.max(self.resolution.speed)

@@ -95,5 +95,5 @@ impl Phase {
 }
 
 fn rest(law: Law) -> Mode {
-    if law == Law::Equality { Mode::Held } else { Mode::Open }
+    if law.is_equality() { Mode::Held } else { Mode::Open }
 }

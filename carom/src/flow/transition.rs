@@ -10,7 +10,7 @@ use super::phase::{Mode, Phase};
 use super::projection::{Projection, gap_rounding};
 use crate::scheme::{Events, StepError, System};
 use crate::{Key, Mechanical, ModelError, Pair, State};
-use carom_solve::{Certificate, Law};
+use carom_solve::Certificate;
 
 /// Gaps and velocities count as zero below this multiple of their rounding.
 pub(crate) const ROUNDING: f64 = 16.0;
@@ -95,13 +95,13 @@ impl Transition {
     pub fn touches(&self, acceleration: &Acceleration, i: usize, q: &[f64]) -> bool {
         let coupling = &acceleration.coupling;
         let rounding = ROUNDING * gap_rounding(coupling, i, q);
-        coupling.pairs[i].law != Law::Equality && coupling.gap(i) <= rounding.max(self.resolution.gap)
+        !coupling.pairs[i].law.is_equality() && coupling.gap(i) <= rounding.max(self.resolution.gap)
     }
 
     /// Whether law `i` is a contact that is closed and inside its region.
     pub fn holds(&self, acceleration: &Acceleration, i: usize) -> bool {
         let (coupling, pair) = (&acceleration.coupling, acceleration.coupling.pairs[i]);
-        let closed = pair.law != Law::Equality && self.phase.mode(pair.key, i, pair.law).is_closed();
+        let closed = !pair.law.is_equality() && self.phase.mode(pair.key, i, pair.law).is_closed();
         closed && coupling.is_present(i)
     }
 

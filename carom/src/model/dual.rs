@@ -48,7 +48,7 @@ impl<D: DualNum<Primitive = f64> + Copy> Scalar for D {}
 ///         out[0] = q[0].sin() + q[1].sin() + 0.5;
 ///     }
 ///     fn laws(&self) -> Vec<NamedLaw> {
-///         vec![NamedLaw::new("wall", Law::Unilateral).restitution(0.8)]
+///         vec![NamedLaw::new("wall", Law::UNILATERAL).restitution(0.8)]
 ///     }
 /// }
 ///

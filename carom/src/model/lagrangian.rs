@@ -30,7 +30,7 @@ impl Contact {
     pub fn new(name: &str, gap: impl Fn(f64, &[f64]) -> f64 + Send + 'static) -> Contact {
         Contact {
             name: name.into(),
-            law: Law::Unilateral,
+            law: Law::UNILATERAL,
             restitution: 0.0,
             outputs: vec![(Box::new(gap), None)],
             region: None,
@@ -39,7 +39,7 @@ impl Contact {
 
     /// The bilateral constraint `value(t, q) = 0`.
     pub fn bilateral(name: &str, value: impl Fn(f64, &[f64]) -> f64 + Send + 'static) -> Contact {
-        Contact { law: Law::Equality, ..Contact::new(name, value) }
+        Contact { law: Law::EQUALITY, ..Contact::new(name, value) }
     }
 
     /// The gradient of the output given last (the gap, or a slip).
@@ -65,7 +65,7 @@ impl Contact {
     /// Coulomb friction with coefficient `mu` along a slip displacement; a second call makes the contact spatial.
     pub fn friction(mut self, mu: f64, slip: impl Fn(f64, &[f64]) -> f64 + Send + 'static) -> Self {
         self.outputs.push((Box::new(slip), None));
-        self.law = if self.outputs.len() == 2 { Law::Coulomb2 { mu } } else { Law::Coulomb3 { mu } };
+        self.law = Law::coulomb(mu, self.outputs.len() - 1);
         self
     }
 }

@@ -37,16 +37,18 @@ pub trait Space: LinearSolve + Send {
         self.dim()
     }
 
-    /// Chooses the contacts of the coming step, which begins at `from` and is at most `h` long: those that may come to act in it. Every
-    /// `couple` until the next call lists just these, in one order. Models whose contacts are always the same need not do anything.
-    fn detect(&mut self, _from: &State, _h: f64) -> Result<(), ModelError> {
-        Ok(())
+    /// Chooses the contacts of the coming step, which begins at `from` and is at most `h` long: those that may come to
+    /// act in it. Every `couple` until the next call lists just these, in one order. Returns whether the list is another
+    /// one than before. Models whose contacts are always the same need not do anything.
+    fn detect(&mut self, _from: &State, _h: f64) -> Result<bool, ModelError> {
+        Ok(false)
     }
 
     /// Lists the laws with gaps and rows at `(t, q)`: the same laws in the same order since the last `detect`.
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError>;
 
     /// Brings gaps and drifts of a coupling that was filled before up to `(t, q)`. The rows are known to be constant.
+    /// Models whose list changes keep this default, for the coupling may have been filled with another list.
     fn refresh(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         self.couple(t, q, out)
     }
@@ -111,8 +113,8 @@ pub trait Mechanical: Space {
 ///
 /// The state is `State::q`, and `State::v` is empty. [`Space::couple`] hands over, for each law of one row, `pair.gap = hᵢ(t, x)` (the output
 /// at λ = 0), `rows = ∂h/∂x`, `input = Bᵀ` (no rows where B = Cᵀ) and `feedthrough = D` (no rows where D = 0); restitution and drift are not
-/// used and may be zero. The number of rows stays the same for ever: a law that is switched off in time is `Law::Box` with both bounds 0
-/// (λ = 0 and y free), one that is switched on is `Law::Equality` (y = 0 and λ free).
+/// used and may be zero. The number of rows stays the same for ever: a law that is switched off in time is `Law::interval(0.0, 0.0)`
+/// (λ = 0 and y free), one that is switched on is `Law::EQUALITY` (y = 0 and λ free).
 pub trait FirstOrder: Space {
     /// What does not depend on the state: `mass` is E, which is constant always, `tangents` is ∂f/∂x, `rows` are B, C and D.
     fn constancy(&self) -> Constancy {
@@ -218,7 +220,7 @@ impl Labels {
     pub fn numbered(coordinates: usize, contacts: usize) -> Labels {
         Labels {
             coordinates: (0..coordinates).map(|i| format!("q{i}")).collect(),
-            contacts: (0..contacts).map(|i| (format!("contact{i}"), Law::Unilateral)).collect(),
+            contacts: (0..contacts).map(|i| (format!("contact{i}"), Law::UNILATERAL)).collect(),
         }
     }
 

@@ -275,8 +275,7 @@ impl Space for Sweeping {
         out.clear(n);
         let mut push = |gap: f64, row: &[f64]| {
             // an end at infinity never acts
-            let (law, gap) =
-                if gap.is_finite() { (Law::Unilateral, gap) } else { (Law::Box { lower: 0.0, upper: 0.0 }, 0.0) };
+            let (law, gap) = if gap.is_finite() { (Law::UNILATERAL, gap) } else { (Law::interval(0.0, 0.0), 0.0) };
             out.push(Pair { key: Key::from(out.pairs.len()), law, gap, restitution: 0.0 });
             out.rows.push_dense(row);
             out.drift.push(0.0);
@@ -311,10 +310,10 @@ impl Space for Sweeping {
         for piece in &self.pieces {
             match piece.shape {
                 Shape::Interval { .. } => {
-                    contacts.push((format!("{}.lower", piece.name), Law::Unilateral));
-                    contacts.push((format!("{}.upper", piece.name), Law::Unilateral));
+                    contacts.push((format!("{}.lower", piece.name), Law::UNILATERAL));
+                    contacts.push((format!("{}.upper", piece.name), Law::UNILATERAL));
                 }
-                Shape::HalfSpace | Shape::Ball => contacts.push((piece.name.clone(), Law::Unilateral)),
+                Shape::HalfSpace | Shape::Ball => contacts.push((piece.name.clone(), Law::UNILATERAL)),
             }
         }
         Labels { coordinates: self.names.clone(), contacts }

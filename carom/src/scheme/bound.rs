@@ -123,7 +123,9 @@ impl<S: Scheme> Stepper for Bound<S> {
     }
 
     fn attempt(&mut self, h: f64) -> Result<Step, StepError> {
-        self.model.detect(&self.from, h)?;
+        if self.model.detect(&self.from, h * self.scheme.reach())? {
+            self.scheme.contacts_changed(&mut self.work);
+        }
         let system = System { model: &mut *self.model, solver: &mut *self.solver };
         self.scheme.step(&mut self.work, system, &self.from, h, &mut self.to)
     }

@@ -243,7 +243,7 @@ fn linearise(w: &mut Work, u: &[f64]) {
     let mut push = |value: f64| {
         // an end at infinity never acts
         let finite = value.is_finite();
-        laws.push(if finite { Law::Unilateral } else { Law::Box { lower: 0.0, upper: 0.0 } });
+        laws.push(if finite { Law::UNILATERAL } else { Law::interval(0.0, 0.0) });
         b.push(if finite { value } else { 0.0 });
     };
     for (shape, numbers) in pieces.iter() {

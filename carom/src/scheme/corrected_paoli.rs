@@ -35,7 +35,7 @@ use super::{
     Step, StepError, System, Variant, moreau_jean,
 };
 use crate::model::Constancy;
-use crate::{Coupling, Key, Mechanical, State};
+use crate::{ContactList, Coupling, Mechanical, State};
 use carom_solve::{Law, OptionError, Options, ProblemWork, Reaction, Rows};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -124,10 +124,10 @@ impl Registered for CorrectedPaoli {
     }
 }
 
-/// What is known of a contact at the start of a flight and at its end.
+/// What is known of a law at the start of a flight and at its end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Path {
-    key: Key,
+    counts: bool,  // whether it is a contact that is present: others have no path
     gap: f64,      // g
     velocity: f64, // U
     ahead: f64,    // ĝ
@@ -135,15 +135,23 @@ struct Path {
     held: bool,    // whether it takes part in (2)
 }
 
+impl Path {
+    /// Whether it may close.
+    fn is_free(&self) -> bool {
+        self.counts && !self.held
+    }
+}
+
 /// Buffers of a step, in the order in which the step sets them.
 #[derive(Default)]
 pub struct Work {
     constancy: Constancy,
+    list: ContactList,         // the laws of the step
     reactions: Box<Reactions>, // laws at the start of the step; what they did
     state: State,              // where the step has come to
     here: Coupling,            // coupling there
     u: Vec<f64>,               // (rows) relative velocity there
-    paths: Vec<Path>,          // (contacts) along the flight
+    paths: Vec<Path>,          // (laws) along the flight
     force: Vec<f64>,           // (n) F at the start of the flight
     force_ahead: Vec<f64>,     // (n) F at its end
     balance: Vec<f64>,         // (n) residual of (1)
@@ -155,7 +163,7 @@ pub struct Work {
     end: Coupling,             // coupling at q̂
     between: Coupling,         // coupling at q_m
     factored: Option<f64>,     // length of the flight for which A is factored, where it is constant
-    members: Vec<usize>,       // laws of the problem, by their number in `here` or `touch`
+    members: Vec<usize>,       // laws of the problem
     touch: Coupling,           // coupling at an impact
     before: Vec<f64>,          // (rows) relative velocity before the impact
     after: Vec<f64>,           // (rows) and after it
@@ -249,7 +257,7 @@ impl Scheme for CorrectedPaoli {
             let s = match self.first_impact(w, length) {
                 Found::Nothing => {
                     w.log_end();
-                    w.advance_to_end(length);
+                    w.advance_to_end();
                     step.advanced = if halvings == 0 { h } else { step.advanced + length };
                     break;
                 }
@@ -294,6 +302,10 @@ impl Scheme for CorrectedPaoli {
         MoreauJean::default().invalidate(&mut w.rest);
     }
 
+    fn contacts_changed(&self, w: &mut Work) {
+        MoreauJean::default().contacts_changed(&mut w.rest);
+    }
+
     fn order(&self) -> Order {
         let order = if self.variant == ImpactTime::Consistent { 2.0 } else { 1.0 };
         Order { position: order, velocity: order, smooth: 2.0 }
@@ -325,11 +337,11 @@ enum Found {
 impl CorrectedPaoli {
     /// Coupling and relative velocities at the start of the step; no law has acted.
     fn start(&self, w: &mut Work, model: &mut dyn Mechanical, from: &State) -> Result<(), StepError> {
-        let coupling = &mut w.reactions.coupling;
-        if w.constancy.rows && coupling.is_filled() {
-            model.refresh(from.t, &from.q, coupling)?;
-        } else {
-            model.couple(from.t, &from.q, coupling)?;
+        let at = (from.t, &from.q[..]);
+        let is_same = w.reactions.coupling.list(model, at, w.constancy.rows, &mut w.list)?;
+        if !is_same {
+            // the impulses of other laws are no guess
+            w.z.lambda.fill(0.0);
         }
         w.events.clear();
         w.reactions.start(&from.v);
@@ -337,7 +349,7 @@ impl CorrectedPaoli {
         w.reactions.work.resize(w.reactions.before.len(), 0.0);
         w.state.copy_from(from);
         // laws and rows of `here` are those of the reactions; gaps differ after impacts only
-        if w.constancy.rows && w.here.is_filled() {
+        if w.constancy.rows && is_same {
             w.here.pairs.clone_from(&w.reactions.coupling.pairs);
             w.here.region.clone_from(&w.reactions.coupling.region);
             w.here.drift.clone_from(&w.reactions.coupling.drift);
@@ -350,7 +362,7 @@ impl CorrectedPaoli {
 
     /// Coupling and relative velocities where the step has come to.
     fn arrive(&self, w: &mut Work, model: &mut dyn Mechanical) -> Result<(), StepError> {
-        model.couple(w.state.t, &w.state.q, &mut w.here)?;
+        w.here.fill(model, (w.state.t, &w.state.q), w.constancy.rows, &w.list)?;
         w.here.velocity(&w.state.v, &mut w.u);
         Ok(())
     }
@@ -358,7 +370,7 @@ impl CorrectedPaoli {
     /// The smallest root of all quadratics over a flight of the given length.
     fn first_impact(&self, w: &Work, length: f64) -> Found {
         let mut found = Found::Nothing;
-        for path in w.paths.iter().filter(|path| !path.held) {
+        for path in w.paths.iter().filter(|path| path.is_free()) {
             let next = self.root(path, length);
             found = match (found, next) {
                 (Found::Impact(a), Found::Impact(b)) => Found::Impact(a.min(b)),
@@ -438,13 +450,11 @@ impl CorrectedPaoli {
         step.evaluations += part.evaluations;
         step.advanced = h;
         let (part, all) = (scheme.reactions(&w.rest), &mut w.reactions);
-        for i in 0..part.len() {
-            let Some(j) = all.find(part.key(i), i) else { continue };
-            for (row, place) in part.range(i).zip(all.range(j)) {
-                all.impulse[place] += part.impulse[row];
-                all.work[place] += part.work(row);
-                all.after[place] = part.after[row];
-            }
+        part.coupling.check(w.state.t, &w.list)?;
+        for row in 0..part.impulse.len() {
+            all.impulse[row] += part.impulse[row];
+            all.work[row] += part.work(row);
+            all.after[row] = part.after[row];
         }
         Ok(())
     }

@@ -11,11 +11,11 @@
 //!
 //! so that g ≈ r u_N, with W = C A⁻¹ Cᵀ as everywhere; a scheme may ask that bilateral reactions act along the rows at another
 //! configuration, the `base`. The iteration is done when the gap of every law that pushes equals r u_N
-//! *on both sides*: a test of g ≥ 0 alone accepts the overshoot of the linearisation. Contacts enter the problem when a gap is
-//! found closed and stay in it until the step is done; laws are followed by key.
+//! *on both sides*: a test of g ≥ 0 alone accepts the overshoot of the linearisation. Contacts enter the problem when a
+//! gap is found closed and stay in it until the step is done.
 
 use super::{Reactions, SchemeError, StepError};
-use crate::{Coupling, Key, Mechanical, Pair, State};
+use crate::{ContactList, Coupling, Mechanical, Pair, State};
 use carom_solve::{
     Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, SolveError, Solver, Unsupported,
 };
@@ -33,17 +33,15 @@ pub(super) enum Reading {
 impl Reading {
     /// Why a law cannot be treated, if it cannot.
     pub(super) fn objection(self, law: Law, restitution: f64) -> Option<&'static str> {
-        let friction = matches!(law, Law::Coulomb2 { mu } | Law::Coulomb3 { mu } if mu != 0.0);
-        match (self, law) {
-            (Reading::Restitution, Law::Box { .. }) => Some("has no relays: its reactions come from gaps alone"),
-            (Reading::Restitution, _) if friction => {
+        match self {
+            Reading::Restitution if law.is_relay() => Some("has no relays: its reactions come from gaps alone"),
+            Reading::Restitution if law.has_friction() => {
                 Some("has no friction: use friction coefficients of 0, or a scheme at the velocity level")
             }
-            (Reading::Restitution, _) if !(0.0..=1.0).contains(&restitution) => {
+            Reading::Restitution if !(0.0..=1.0).contains(&restitution) => {
                 Some("needs coefficients of restitution in [0, 1]")
             }
-            (Reading::Friction, Law::Equality | Law::Box { .. }) => None,
-            (Reading::Friction, _) if restitution != 0.0 => {
+            Reading::Friction if law.is_contact() && restitution != 0.0 => {
                 Some("has no restitution: use coefficients of 0, or a scheme with an impact law")
             }
             _ => None,
@@ -53,19 +51,13 @@ impl Reading {
     /// The coefficient that decides where the gap is taken.
     #[inline]
     fn restitution(self, pair: &Pair) -> f64 {
-        match (self, pair.law) {
-            (Reading::Restitution, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. }) => pair.restitution,
-            _ => 0.0,
-        }
+        if self == Reading::Restitution && pair.law.is_contact() { pair.restitution } else { 0.0 }
     }
 
     /// The law of the problem: without friction the normal row is all.
     #[inline]
     fn law(self, law: Law) -> Law {
-        match (self, law) {
-            (Reading::Restitution, Law::Coulomb2 { .. } | Law::Coulomb3 { .. }) => Law::Unilateral,
-            _ => law,
-        }
+        if self == Reading::Restitution { law.normal() } else { law }
     }
 }
 
@@ -83,21 +75,19 @@ pub(super) struct Point {
 /// A law in the problem.
 #[derive(Clone, Copy)]
 struct Active {
-    key: Key,
+    index: usize, // of the law in the list of the step
     law: Law,
     point: usize,
-    index: usize, // in the point's coupling
-    lambda: [f64; 3],
+    lambda: [f64; Law::MOST_ROWS],
 }
 
 impl Active {
     /// The rows along which the reactions act, and the first of them.
     #[inline]
     fn directions<'a>(&self, base: Option<&'a Coupling>, points: &'a [Point]) -> (&'a Rows, usize) {
-        let at_base = base.filter(|_| self.law == Law::Equality);
-        let found = at_base.and_then(|base| Some((base, base.find(self.key, self.index)?)));
-        let (coupling, index) = found.unwrap_or((&points[self.point].coupling, self.index));
-        (&coupling.rows, coupling.offset[index])
+        let at_base = base.filter(|_| self.law.is_equality());
+        let coupling = at_base.unwrap_or(&points[self.point].coupling);
+        (&coupling.rows, coupling.offset[self.index])
     }
 }
 
@@ -108,10 +98,11 @@ pub(super) struct GapProblem {
     reading: Reading,
     gap_tolerance: f64, // [m]
     constant_rows: bool,
-    bilateral: bool, // whether there are bilateral constraints
+    bilateral: bool,              // whether there are bilateral constraints
+    pub(super) list: ContactList, // the laws of the step
     pub(super) points: Vec<Point>,
     active: Vec<Active>,
-    last: Vec<Active>, // laws and impulses of the step before: the guess
+    guess: Vec<[f64; Law::MOST_ROWS]>, // (laws) impulses of the step before
     laws: Vec<Law>,
     rows: Rows,             // C of the problem
     input: Rows,            // Bᵀ of the problem
@@ -119,8 +110,8 @@ pub(super) struct GapProblem {
     b: Vec<f64>,
     z: Reaction,
     work: ProblemWork,
-    kept: Vec<Key>, // laws of the problem whose W is kept
-    changed: bool,  // whether laws came or went since the last solve
+    kept: Vec<usize>, // laws of the problem whose W is kept
+    changed: bool,    // whether laws came since the last solve
 }
 
 impl GapProblem {
@@ -140,13 +131,13 @@ impl GapProblem {
             let mut pairs = coupling.pairs.iter();
             let (reason, key) =
                 pairs.find_map(|pair| Some((reading.objection(pair.law, pair.restitution)?, pair.key)))?;
-            Some((reason, contacts.get(key.0 as usize).map_or_else(|| key.0.to_string(), |c| c.0.clone())))
+            Some((reason, model.contact_name(key)))
         };
         if let Some((reason, contact)) = named.or_else(listed) {
             return Err(SchemeError::Incapable { scheme: name, reason, contact: Some(contact) });
         }
         let mut laws = contacts.iter().map(|c| c.1).chain(coupling.pairs.iter().map(|pair| pair.law));
-        let bilateral = laws.any(|law| law == Law::Equality);
+        let bilateral = laws.any(|law| law.is_equality());
         let constant_rows = model.constancy().rows;
         let mut problem =
             GapProblem { name, reading, gap_tolerance, constant_rows, bilateral, ..GapProblem::default() };
@@ -157,22 +148,38 @@ impl GapProblem {
         Ok(problem)
     }
 
-    /// Starts a step: no law acts yet.
+    /// Starts a step with the list of its laws, at the start of it. Returns whether they have the numbers of the step before.
+    pub(super) fn start(
+        &mut self,
+        model: &mut dyn Mechanical,
+        (t, q): (f64, &[f64]),
+        out: &mut Coupling,
+    ) -> Result<bool, StepError> {
+        let is_same = out.list(model, (t, q), self.constant_rows, &mut self.list)?;
+        if !is_same {
+            self.kept.clear();
+            let list = &self.list;
+            self.active.retain_mut(|law| list.after(law.index).map(|i| law.index = i).is_some());
+        }
+        Ok(is_same)
+    }
+
+    /// Starts a balance: no law acts yet.
     pub(super) fn begin(&mut self) {
-        std::mem::swap(&mut self.active, &mut self.last);
-        self.active.clear();
+        self.guess.clear();
+        self.guess.resize(self.list.len(), [0.0; Law::MOST_ROWS]);
+        self.active.drain(..).for_each(|law| self.guess[law.index] = law.lambda);
     }
 
     /// Drops the guess of earlier steps.
     pub(super) fn forget(&mut self) {
         self.active.clear();
-        self.last.clear();
     }
 
     /// Bilateral reactions shall act along the rows at `(t, q)`.
     pub(super) fn place_base(&mut self, model: &mut dyn Mechanical, t: f64, q: &[f64]) -> Result<(), StepError> {
         if self.bilateral && !self.constant_rows {
-            model.couple(t, q, self.base.get_or_insert_default())?;
+            self.base.get_or_insert_default().fill(model, (t, q), false, &self.list)?;
         }
         Ok(())
     }
@@ -191,11 +198,7 @@ impl GapProblem {
         let known = self.points.len();
         for i in 0..known {
             let point = &mut self.points[i];
-            if self.constant_rows && point.coupling.is_filled() {
-                model.refresh(point.t, &point.q, &mut point.coupling)?;
-            } else {
-                model.couple(point.t, &point.q, &mut point.coupling)?;
-            }
+            point.coupling.fill(model, (point.t, &point.q), self.constant_rows, &self.list)?;
             for pair in &point.coupling.pairs {
                 if let Some(hint) = self.reading.objection(pair.law, pair.restitution) {
                     let error = Unsupported { solver: self.name, law: pair.law.name(), hint };
@@ -226,44 +229,30 @@ impl GapProblem {
         }
     }
 
-    /// Follows the acting laws to the new lists and adds those that are closed now: bilateral ones and relays always, contacts with a
-    /// gap at or below zero in the first pass and with one missed by the tolerance later. Returns whether the problem changed.
+    /// Adds the laws that are closed now: bilateral ones and relays always, contacts with a gap at or below zero in the
+    /// first pass and with one missed by the tolerance later. Returns whether the problem changed.
     pub(super) fn activate(&mut self, first: bool) -> bool {
-        let before = self.active.len();
         for point in &mut self.points {
             point.active.clear();
             point.active.resize(point.coupling.len(), false);
         }
-        let points = &mut self.points;
-        self.active.retain_mut(|law| {
-            let point = &mut points[law.point];
-            let found = point.coupling.find(law.key, law.index);
-            if let Some(i) = found {
-                law.index = i;
-                point.active[i] = true;
-            }
-            found.is_some()
-        });
-        let kept = self.active.len();
+        let before = self.active.len();
+        self.active.iter().for_each(|law| self.points[law.point].active[law.index] = true);
         for (p, point) in self.points.iter().enumerate() {
             for (index, pair) in point.coupling.pairs.iter().enumerate() {
                 if point.active[index] || self.reading.restitution(pair) != point.restitution {
                     continue;
                 }
-                let closed = match pair.law {
-                    Law::Equality | Law::Box { .. } => true,
-                    _ if first => point.coupling.gap(index) <= 0.0,
-                    _ => point.coupling.gap(index) < -point.tolerance(index, self.gap_tolerance),
-                };
+                let gap = || point.coupling.gap(index);
+                let closed = !pair.law.is_contact()
+                    || if first { gap() <= 0.0 } else { gap() < -point.tolerance(index, self.gap_tolerance) };
                 if closed {
-                    let guess =
-                        position(&self.last, pair.key, self.active.len()).map_or([0.0; 3], |i| self.last[i].lambda);
                     let law = self.reading.law(pair.law);
-                    self.active.push(Active { key: pair.key, law, point: p, index, lambda: guess });
+                    self.active.push(Active { index, law, point: p, lambda: self.guess[index] });
                 }
             }
         }
-        self.changed = kept < before || self.active.len() > kept;
+        self.changed = self.active.len() > before;
         self.changed
     }
 
@@ -274,7 +263,7 @@ impl GapProblem {
         solver: &mut dyn Solver,
         (v, v_free): (&[f64], &[f64]),
     ) -> Result<Certificate, StepError> {
-        let again = model.constancy().linear() && self.kept.iter().eq(self.active.iter().map(|law| &law.key));
+        let again = model.constancy().linear() && self.kept.iter().eq(self.active.iter().map(|law| &law.index));
         if !again {
             self.laws.clear();
             self.rows.clear(model.dim());
@@ -289,7 +278,7 @@ impl GapProblem {
             self.z.lambda.extend_from_slice(&law.lambda[..size]);
             for row in first..first + size {
                 let free = coupling.rows.dot(row, v_free);
-                let on_gap = row == first && !matches!(law.law, Law::Box { .. });
+                let on_gap = row == first && !law.law.is_relay();
                 self.b.push(if on_gap {
                     free - coupling.rows.dot(row, v) + coupling.pairs[law.index].gap / reach
                 } else {
@@ -307,10 +296,10 @@ impl GapProblem {
         }
         let solved = self.call(model, solver, again);
         self.kept.clear();
-        self.kept.extend(self.active.iter().map(|law| law.key));
+        self.kept.extend(self.active.iter().map(|law| law.index));
         let certificate = solved.map_err(|error| {
             let law = error.certificate().and_then(|c| self.active.get(c.law));
-            StepError::Solve { contact: law.map(|law| law.key), error: Box::new(error) }
+            StepError::Solve { contact: law.map(|law| self.list[law.index]), error: Box::new(error) }
         })?;
         let mut first = 0;
         for law in &mut self.active {
@@ -363,11 +352,11 @@ impl GapProblem {
             let point = &self.points[law.point];
             let first = point.coupling.offset[law.index];
             for row in first..first + law.law.size() {
-                let on_gap = row == first && !matches!(law.law, Law::Box { .. });
+                let on_gap = row == first && !law.law.is_relay();
                 let miss = if on_gap {
                     let tolerance = point.tolerance(law.index, self.gap_tolerance);
                     let gap = point.coupling.pairs[law.index].gap;
-                    let idle = law.lambda[0] == 0.0 && law.law != Law::Equality;
+                    let idle = law.lambda[0] == 0.0 && !law.law.is_equality();
                     if idle { -gap / tolerance } else { (gap - point.reach * self.z.u[k]).abs() / tolerance }
                 } else {
                     // where v is zero there is nothing to miss
@@ -381,16 +370,15 @@ impl GapProblem {
         worst
     }
 
-    /// Law and restitution of a contact, as they are read.
-    pub(super) fn pair(&self, key: Key) -> Option<(Law, f64)> {
-        let found = |point: &Point| point.coupling.find(key, key.0 as usize).map(|i| point.coupling.pairs[i]);
-        let pair = self.points.iter().find_map(found)?;
-        Some((self.reading.law(pair.law), self.reading.restitution(&pair)))
+    /// Law and restitution of a law of the list, as they are read.
+    pub(super) fn pair(&self, index: usize) -> (Law, f64) {
+        let pair = &self.points[0].coupling.pairs[index];
+        (self.reading.law(pair.law), self.reading.restitution(pair))
     }
 
-    /// Key and impulse of each law in the problem [N s].
-    pub(super) fn impulses(&self) -> impl Iterator<Item = (Key, &[f64])> {
-        self.active.iter().map(|law| (law.key, &law.lambda[..law.law.size()]))
+    /// Each law in the problem, by its place in the list, with its impulse [N s].
+    pub(super) fn impulses(&self) -> impl Iterator<Item = (usize, &[f64])> {
+        self.active.iter().map(|law| (law.index, &law.lambda[..law.law.size()]))
     }
 }
 
@@ -401,11 +389,6 @@ impl Point {
         let row: f64 = self.coupling.rows.row(self.coupling.offset[index]).iter().map(|(_, c)| c.abs()).sum();
         tolerance + 16.0 * f64::EPSILON * largest * row
     }
-}
-
-/// The law with this key; `near` is tried first.
-fn position(laws: &[Active], key: Key, near: usize) -> Option<usize> {
-    if laws.get(near).is_some_and(|l| l.key == key) { Some(near) } else { laws.iter().position(|l| l.key == key) }
 }
 
 /// The sizes by which the residual of an impulse balance is judged.
@@ -471,26 +454,22 @@ pub(super) fn cancelled(
 }
 
 impl Reactions {
-    /// Adds `share` of an impulse to a law of this step, if it is still listed.
-    pub(super) fn add_impulse(&mut self, (key, impulse): (Key, &[f64]), near: usize, share: f64) {
-        if let Some(i) = self.find(key, near) {
-            let rows = self.range(i);
-            for (p, lambda) in self.impulse[rows].iter_mut().zip(impulse) {
-                *p += share * lambda;
-            }
+    /// Adds `share` of an impulse to a law of this step.
+    pub(super) fn add_impulse(&mut self, (law, impulse): (usize, &[f64]), share: f64) {
+        let rows = self.range(law);
+        for (p, lambda) in self.impulse[rows].iter_mut().zip(impulse) {
+            *p += share * lambda;
         }
     }
 
-    /// Velocities after the step of the laws that acted, from the coupling at the end.
+    /// Velocities after the step of the laws that acted, from the coupling at the end, which has the same list.
     pub(super) fn finish(&mut self, end: &Coupling, v: &[f64]) {
         for i in 0..self.len() {
             let rows = self.range(i);
-            let Some(j) = end.find(self.key(i), i) else { continue };
-            let there = end.range(j);
-            if rows.len() != there.len() || self.impulse[rows.clone()].iter().all(|p| *p == 0.0) {
+            if self.impulse[rows.clone()].iter().all(|p| *p == 0.0) {
                 continue;
             }
-            for (row, other) in rows.zip(there) {
+            for (row, other) in rows.zip(end.range(i)) {
                 self.after[row] = end.rows.dot(other, v) + end.drift[other];
                 self.obstacle[row] = 0.5 * (self.coupling.drift[row] + end.drift[other]);
             }

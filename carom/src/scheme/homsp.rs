@@ -117,7 +117,7 @@ impl Scheme for Homsp {
         if lcs.is_switched() {
             return Err(refuse("cannot treat laws that change in time", None));
         }
-        if let Some((row, _)) = lcs.laws().iter().find(|(_, law)| !matches!(law, Law::Unilateral | Law::Equality)) {
+        if let Some((row, _)) = lcs.laws().iter().find(|(_, law)| !law.is_unilateral() && !law.is_equality()) {
             return Err(refuse("treats complementarity and equality, not relays", Some(row.clone())));
         }
         let failed = |error| SchemeError::ZeroDynamics { scheme, source: Box::new(error) };
@@ -329,7 +329,7 @@ impl Chains {
         for (i, chain) in self.reactions.chains.windows(2).enumerate() {
             for k in chain[0]..chain[1] {
                 self.active.push(k);
-                if self.laws[i] == Law::Equality {
+                if self.laws[i].is_equality() {
                     continue;
                 }
                 let row = &self.propagator[k * n..(k + 1) * n];
@@ -382,7 +382,7 @@ impl Chains {
         self.z.iter_mut().zip(&self.reaction.response).for_each(|(z, r)| *z += r);
         for (&k, &mu) in self.active.iter().zip(&self.reaction.lambda) {
             self.mu[k] = mu;
-            if mu > 0.0 || self.levels[k].1 == Law::Equality {
+            if mu > 0.0 || self.levels[k].1.is_equality() {
                 self.z[k] = 0.0;
             }
         }

@@ -84,6 +84,14 @@ pub trait Scheme: Sized + Send {
         None
     }
 
+    /// Tells that the model lists other contacts from now on: a coupling that was kept is none of the next step.
+    fn contacts_changed(&self, _work: &mut Self::Work) {}
+
+    /// How far ahead a step looks, as a multiple of its length: contacts that close up to there must be listed.
+    fn reach(&self) -> f64 {
+        1.0
+    }
+
     /// Why all steps must be of one size; `None` where they may differ, as adaptive steps do.
     fn needs_equal_steps(&self) -> Option<&'static str> {
         None

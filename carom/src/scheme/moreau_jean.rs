@@ -37,7 +37,7 @@ use super::{
     AnyModel, Claim, Forecast, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System,
 };
 use crate::model::Constancy;
-use crate::{Coupling, Key, Mechanical, State};
+use crate::{ContactList, Coupling, Mechanical, State};
 use carom_solve::{Law, OptionError, Options, ProblemWork, Reaction, Rows};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -120,14 +120,14 @@ impl Registered for MoreauJean {
 #[derive(Default)]
 pub struct Work {
     pub(super) constancy: Constancy,
-    pub(crate) forced: Vec<Key>, // contacts that act whatever the forecast says, set by a scheme that knows better
-    pub(super) h: f64,           // step size
-    last: Box<Reactions>,        // what the laws did in the step before: the guess for the impulses
+    pub(super) h: f64,                    // step size
+    pub(super) list: ContactList,         // the laws of the step, phase 1
+    last: Box<Reactions>,                 // what the laws did in the step before: the guess for the impulses
     pub(super) reactions: Box<Reactions>, // coupling and U at the start, phase 1; impulses and U⁺, phase 6
-    pub(super) at_theta: State,  // (q_θ, v_θ) where forces are taken, phase 2
-    pub(super) factored: Option<f64>, // step size of the constant factorisation, phase 1
-    due: bool,                   // whether A is to be made anew at the iterate, phase 6
-    residual: f64,               // of (1) at the iterate before, phase 6
+    pub(super) at_theta: State,           // (q_θ, v_θ) where forces are taken, phase 2
+    pub(super) factored: Option<f64>,     // step size of the constant factorisation, phase 1
+    due: bool,                            // whether A is to be made anew at the iterate, phase 6
+    residual: f64,                        // of (1) at the iterate before, phase 6
     rate: Vec<f64>, // (n) change of v in the last step, per time: the guess for this one; empty where none is needed
     had_acted: Vec<usize>, // laws that acted in the last step
     pub(super) force: Vec<f64>, // (n) F at θ, phase 2
@@ -252,6 +252,10 @@ impl Scheme for MoreauJean {
 
     fn invalidate(&self, w: &mut Work) {
         w.factored = None;
+    }
+
+    fn contacts_changed(&self, w: &mut Work) {
+        w.kept = false;
     }
 
     fn order(&self) -> Order {

@@ -183,11 +183,11 @@ impl Scheme for PositionLevel {
         }
 
         // 5 report
-        for (near, impulse) in w.problem.impulses().enumerate() {
-            w.reactions.add_impulse(impulse, near, 1.0);
+        for impulse in w.problem.impulses() {
+            w.reactions.add_impulse(impulse, 1.0);
         }
         if !w.problem.is_empty() {
-            model.couple(to.t, &to.q, &mut w.end)?;
+            w.end.fill(model, (to.t, &to.q), w.constancy.rows, &w.problem.list)?;
             w.reactions.finish(&w.end, &to.v);
         }
         Ok(step)
@@ -216,11 +216,7 @@ impl Scheme for PositionLevel {
 impl PositionLevel {
     /// Coupling and relative velocities at the start, and the impulse balance of the first iterate v⁺ = v.
     fn start(&self, w: &mut Work, model: &mut dyn Mechanical, from: &State, to: &mut State) -> Result<(), StepError> {
-        if w.constancy.rows && w.reactions.coupling.is_filled() {
-            model.refresh(from.t, &from.q, &mut w.reactions.coupling)?;
-        } else {
-            model.couple(from.t, &from.q, &mut w.reactions.coupling)?;
-        }
+        w.problem.start(model, (from.t, &from.q), &mut w.reactions.coupling)?;
         w.reactions.start(&from.v);
         w.problem.begin();
         to.v.copy_from_slice(&from.v);

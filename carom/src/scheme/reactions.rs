@@ -69,6 +69,13 @@ impl Reactions {
         self.coupling.find(key, near)
     }
 
+    /// Impulses along the rows of law `i`, if there is such a law.
+    #[inline]
+    pub fn impulse_of(&self, i: usize) -> Option<&[f64]> {
+        let (start, end) = (self.coupling.offset.get(i)?, self.coupling.offset.get(i + 1)?);
+        self.impulse.get(*start..*end)
+    }
+
     /// Rows of law `i`.
     pub fn range(&self, i: usize) -> std::ops::Range<usize> {
         self.coupling.range(i)

@@ -33,7 +33,7 @@
 use super::gap_problem::{Balance, GapProblem, Reading, unresolved};
 use super::{AnyModel, Claim, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Combination, Constancy};
-use crate::{Coupling, Key, Mechanical, State};
+use crate::{Coupling, Mechanical, State};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -100,12 +100,12 @@ impl Registered for SchatzmanPaoli {
 /// The leap (3) over one grid point.
 #[derive(Default)]
 struct Leap {
-    t: f64,                    // t_k
-    q: Vec<f64>,               // q_k
-    w_before: Vec<f64>,        // (n) w⁻
-    w_after: Vec<f64>,         // (n) w⁺
-    q_after: Vec<f64>,         // q_{k+1}
-    impulses: Vec<(Key, f64)>, // P_k
+    t: f64,                      // t_k
+    q: Vec<f64>,                 // q_k
+    w_before: Vec<f64>,          // (n) w⁻
+    w_after: Vec<f64>,           // (n) w⁺
+    q_after: Vec<f64>,           // q_{k+1}
+    impulses: Vec<(usize, f64)>, // P_k, by law
 }
 
 impl Leap {
@@ -213,7 +213,8 @@ impl Scheme for SchatzmanPaoli {
         let system = &mut system;
         w.leaping.h = h;
 
-        // 1 recall the leap that belongs to `from`, or start from its velocity
+        // 1 laws at the start; recall the leap that belongs to `from`, or start from its velocity
+        w.list(system.model, from)?;
         let known = Self::recall(w, from, h);
         w.recalled = known;
         w.next.h = 0.0;
@@ -257,7 +258,7 @@ impl Scheme for SchatzmanPaoli {
         }
 
         // 3 impulses that belong to the change of velocity
-        Self::report(w, system.model, from, to)?;
+        Self::report(w, system.model, to)?;
         Ok(step)
     }
 
@@ -275,12 +276,35 @@ impl Scheme for SchatzmanPaoli {
         Some("with restitution its gaps are taken before the end of the step, in full and half steps alike")
     }
 
+    fn reach(&self) -> f64 {
+        match self.velocity {
+            Difference::Centred => 2.0,
+            Difference::Backward => 1.0,
+        }
+    }
+
     fn needs_equal_steps(&self) -> Option<&'static str> {
         Some("it is a two-step scheme, and throws a penetration out in one step however short that is")
     }
 
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
         &work.reactions
+    }
+}
+
+impl Work {
+    /// Laws, gaps and velocities at the start of the step.
+    fn list(&mut self, model: &mut dyn Mechanical, from: &State) -> Result<(), StepError> {
+        let Work { leaping, reactions, here, next, .. } = self;
+        if !leaping.problem.start(model, (from.t, &from.q), &mut reactions.coupling)? {
+            // laws have other numbers than in the leaps that are remembered; those that are gone have told what they did
+            let list = &leaping.problem.list;
+            for leap in [&mut here.leap, &mut next.leap] {
+                leap.impulses.retain_mut(|impulse| list.after(impulse.0).map(|i| impulse.0 = i).is_some());
+            }
+        }
+        reactions.start(&from.v);
+        Ok(())
     }
 }
 
@@ -369,7 +393,7 @@ impl SchatzmanPaoli {
         }
         model.retract(&leap.q, &b.increment, &mut leap.q_after);
         leap.impulses.clear();
-        leap.impulses.extend(b.problem.impulses().map(|(key, p)| (key, p.first().copied().unwrap_or(0.0))));
+        leap.impulses.extend(b.problem.impulses().map(|(law, p)| (law, p.first().copied().unwrap_or(0.0))));
         Ok(())
     }
 
@@ -448,23 +472,17 @@ impl SchatzmanPaoli {
     }
 
     /// Shares the impulses of both leaps out to this step, so that M (v⁺ − v) is the impulse of the forces and theirs.
-    fn report(w: &mut Work, model: &mut dyn Mechanical, from: &State, to: &State) -> Result<(), StepError> {
+    fn report(w: &mut Work, model: &mut dyn Mechanical, to: &State) -> Result<(), StepError> {
         let reactions = &mut *w.reactions;
-        if w.leaping.constancy.rows && reactions.coupling.is_filled() {
-            model.refresh(from.t, &from.q, &mut reactions.coupling)?;
-        } else {
-            model.couple(from.t, &from.q, &mut reactions.coupling)?;
-        }
-        reactions.start(&from.v);
         let mut acted = false;
         for memory in [&w.here, &w.next] {
-            for (near, (key, impulse)) in memory.leap.impulses.iter().enumerate() {
-                acted |= *impulse != 0.0;
-                reactions.add_impulse((*key, &[*impulse]), near, memory.share);
+            for &(law, impulse) in &memory.leap.impulses {
+                acted |= impulse != 0.0;
+                reactions.add_impulse((law, &[impulse]), memory.share);
             }
         }
         if acted {
-            model.couple(to.t, &to.q, &mut w.end)?;
+            w.end.fill(model, (to.t, &to.q), w.leaping.constancy.rows, &w.leaping.problem.list)?;
             reactions.finish(&w.end, &to.v);
         }
         Ok(())

@@ -11,7 +11,6 @@
 //!
 //! Parameters are those for which [`with_parameter`](DifferenceTangent::with_parameter) can make the model with another value.
 
-use crate::flow::acceleration::friction;
 use crate::flow::curvature::Curvature;
 use crate::model::tangent::At;
 use crate::model::{Along, CouplingTangent, Tangent};
@@ -156,7 +155,7 @@ fn add(
             // a contact without region counts everywhere
             coupling.region.iter().for_each(|x| push(if x.is_finite() { *x } else { 0.0 }));
             coupling.pairs.iter().for_each(|pair| push(pair.restitution));
-            coupling.pairs.iter().for_each(|pair| push(friction(pair.law)));
+            coupling.pairs.iter().for_each(|pair| push(pair.law.mu()));
             coupling.drift.iter().for_each(|x| push(*x));
             for row in 0..coupling.rows.len() {
                 part.clear();

@@ -9,7 +9,7 @@
 //! The direction of a spatial slip turns with the velocity, which is part of dB. Perturbations that respect the linearised constraints
 //! of the phase keep doing so.
 
-use crate::flow::acceleration::{friction, slip_direction};
+use crate::flow::acceleration::slip_direction;
 use crate::flow::held::HeldRows;
 use crate::flow::ranked::RankedLu;
 use crate::flow::{Acceleration, Mode, Phase};
@@ -153,7 +153,7 @@ impl Field {
             for (k, row) in range.skip(1).enumerate().take(2) {
                 let spatial = coupling.range(i).len() == 3 && speed > 0.0;
                 let turned = if spatial { (du[k] - d[k] * along) / speed } else { 0.0 };
-                let change = -(self.coupling.friction[i] * d[k] + friction(pair.law) * turned) * normal;
+                let change = -(self.coupling.friction[i] * d[k] + pair.law.mu() * turned) * normal;
                 coupling.rows.add_row(row, change, &mut self.rate);
             }
         }

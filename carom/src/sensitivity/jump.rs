@@ -11,12 +11,10 @@
 //! same with e = 0 and P = 0.
 
 use super::field::Field;
-use crate::flow::acceleration::friction;
 use crate::flow::ranked::RankedLu;
 use crate::flow::{Mode, Phase};
 use crate::model::{Along, CouplingTangent};
 use crate::{Coupling, Key, ModelError, State};
-use carom_solve::Law;
 
 /// Velocities at less than this part of the largest one are zero.
 const ZERO: f64 = 1e-9;
@@ -72,10 +70,10 @@ impl Jump {
         for (i, pair) in coupling.pairs.iter().enumerate() {
             let range = coupling.range(i);
             let u = |row: usize, v: &[f64]| coupling.rows.dot(row, v) + coupling.drift[row];
-            if pair.law == Law::Equality {
+            if pair.law.is_equality() {
                 self.push(field, coupling, Kind::Zero, range.start);
             }
-            if pair.law == Law::Equality || !struck.contains(&pair.key) {
+            if pair.law.is_equality() || !struck.contains(&pair.key) {
                 continue;
             }
             let (approach, leave) = (u(range.start, &before.v).min(0.0), u(range.start, &after.v));
@@ -146,7 +144,7 @@ impl Jump {
         coupling.rows.add_row(row, 1.0, &mut c);
         coupling.rows.add_row(row, 1.0, &mut response);
         if let Kind::Normal { law, slip: Some(d), .. } = kind {
-            let mu = friction(coupling.pairs[law].law);
+            let mu = coupling.pairs[law].law.mu();
             for (tangent, d) in coupling.range(law).skip(1).zip(d) {
                 coupling.rows.add_row(tangent, -mu * d, &mut response);
             }
@@ -160,7 +158,7 @@ impl Jump {
         for k in 0..self.lines.len() {
             let Kind::Normal { law, slip: Some(d), .. } = self.lines[k].kind else { continue };
             let range = coupling.range(law);
-            let strength = friction(coupling.pairs[law].law) * self.lines[k].impulse;
+            let strength = coupling.pairs[law].law.mu() * self.lines[k].impulse;
             if range.len() < 3 || strength <= 0.0 {
                 continue;
             }
@@ -208,7 +206,7 @@ impl Jump {
         for line in self.lines.iter().filter(|line| line.impulse != 0.0) {
             self.coupling.add_row(line.row, line.impulse, &mut self.r);
             let Kind::Normal { law, slip: Some(d), .. } = line.kind else { continue };
-            let (mu, change) = (friction(coupling.pairs[law].law), self.coupling.friction[law]);
+            let (mu, change) = (coupling.pairs[law].law.mu(), self.coupling.friction[law]);
             for (tangent, d) in coupling.range(law).skip(1).zip(d) {
                 self.coupling.add_row(tangent, -mu * d * line.impulse, &mut self.r);
                 coupling.rows.add_row(tangent, -change * d * line.impulse, &mut self.r);

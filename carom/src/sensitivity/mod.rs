@@ -264,7 +264,7 @@ impl Sensitivity {
         self.field.acceleration.couple(&mut *self.field.model, *t, q)?;
         let coupling = &self.field.acceleration.coupling;
         let contacts = coupling.pairs.iter().enumerate();
-        let contacts = contacts.filter(|(i, pair)| pair.law != carom_solve::Law::Equality && coupling.is_present(*i));
+        let contacts = contacts.filter(|(i, pair)| !pair.law.is_equality() && coupling.is_present(*i));
         let entry = |(i, pair): (usize, &crate::Pair)| {
             let row = coupling.offset[i];
             (pair.key, pair.gap, coupling.rows.dot(row, v) + coupling.drift[row])

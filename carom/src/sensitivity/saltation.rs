@@ -23,7 +23,6 @@ use crate::flow::{Mode, Phase};
 use crate::model::{Along, CouplingTangent};
 use crate::scheme::{Event, EventKind};
 use crate::{Coupling, Key, ModelError, State};
-use carom_solve::Law;
 
 /// An impact at less than this normal velocity grazes [m/s].
 pub const GRAZING: f64 = 1e-9;
@@ -184,7 +183,7 @@ impl Saltation {
             let plain = events.iter().filter(|e| e.kind == EventKind::Impact).count() == 1;
             passage.impact(
                 Strike { t: event.t, contact: coupling.pairs[i].key, before: u },
-                plain && begun.is_free() && coupling.pairs[i].law == Law::Unilateral,
+                plain && begun.is_free() && coupling.pairs[i].law.is_unilateral(),
             );
             if mode(begun, i) == Mode::Open && event.before == events[0].before && u < 0.0 {
                 approaching += 1;

@@ -4,7 +4,6 @@
 use super::{Observer, StepView};
 use crate::scheme::EventKind;
 use crate::{Key, ModelError};
-use carom_solve::Law;
 use std::ops::ControlFlow;
 
 /// A contact that closes.
@@ -41,7 +40,7 @@ impl<F: FnMut(Impact)> Observer for ImpactDetector<F> {
         self.closed.clear();
         let reactions = view.reactions();
         for i in 0..reactions.len() {
-            let contact = matches!(reactions.law(i), Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. });
+            let contact = reactions.law(i).is_contact();
             if !contact || reactions.normal(i) <= 0.0 {
                 continue;
             }

@@ -12,7 +12,6 @@ use super::{Observer, StepView};
 use crate::ModelError;
 use crate::model::Energy;
 use crate::scheme::{Reactions, Stepper};
-use carom_solve::Law;
 use std::ops::ControlFlow;
 
 /// Energies and works since the start [J].
@@ -43,7 +42,7 @@ impl EnergyLedger {
 
     fn contact_work(&mut self, reactions: &Reactions) {
         for i in 0..reactions.len() {
-            let law = reactions.law(i);
+            let is_contact = reactions.law(i).is_contact();
             for (k, row) in reactions.range(i).enumerate() {
                 let p = reactions.impulse[row];
                 if p == 0.0 {
@@ -51,10 +50,12 @@ impl EnergyLedger {
                 }
                 let work = reactions.work(row);
                 self.obstacles -= p * reactions.obstacle[row];
-                match law {
-                    Law::Equality | Law::Box { .. } => self.bilateral += work,
-                    Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } if k == 0 => self.impact_loss -= work,
-                    Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => self.friction_loss -= work,
+                if k > 0 {
+                    self.friction_loss -= work;
+                } else if is_contact {
+                    self.impact_loss -= work;
+                } else {
+                    self.bilateral += work;
                 }
             }
         }

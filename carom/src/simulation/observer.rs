@@ -54,7 +54,7 @@ impl GapMonitor {
         let coupling = stepper.coupling()?;
         self.smallest.resize(coupling.len(), f64::INFINITY);
         for (i, (smallest, pair)) in self.smallest.iter_mut().zip(&coupling.pairs).enumerate() {
-            if !matches!(pair.law, carom_solve::Law::Equality | carom_solve::Law::Box { .. }) {
+            if pair.law.is_contact() {
                 // infinite outside the region of a contact
                 *smallest = smallest.min(coupling.gap(i));
             }

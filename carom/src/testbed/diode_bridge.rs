@@ -40,7 +40,7 @@ impl DiodeBridge {
             c: vec![0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0],
             d: vec![g, g, -1.0, 0.0, g, g, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
         };
-        let laws = (1..=4).map(|k| (format!("diode{k}"), Law::Unilateral)).collect();
+        let laws = (1..=4).map(|k| (format!("diode{k}"), Law::UNILATERAL)).collect();
         Lcs::assemble(matrices, laws, &[self.voltage, 0.0])
     }
 }

@@ -53,7 +53,7 @@ impl Functions for Hoop {
     }
 
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("hoop", Law::Equality)]
+        vec![NamedLaw::new("hoop", Law::EQUALITY)]
     }
 }
 

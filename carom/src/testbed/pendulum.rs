@@ -42,7 +42,7 @@ impl Functions for Pendulum {
         out[0] = (q[0] * q[0] + q[1] * q[1] - self.length * self.length) * 0.5;
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("rod", Law::Equality)]
+        vec![NamedLaw::new("rod", Law::EQUALITY)]
     }
 }
 

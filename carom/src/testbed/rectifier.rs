@@ -69,7 +69,7 @@ impl Rectifier {
         let Rectifier { voltage, frequency, resistance, inductance } = *self;
         let matrices =
             Matrices { e: Some(vec![inductance]), a: vec![-resistance], b: vec![1.0], c: vec![1.0], d: vec![0.0] };
-        Lcs::assemble(matrices, vec![("diode".into(), Law::Unilateral)], &[0.0]).with_state_source(move |t, a| {
+        Lcs::assemble(matrices, vec![("diode".into(), Law::UNILATERAL)], &[0.0]).with_state_source(move |t, a| {
             a[0] = voltage * (frequency * t).sin();
             Ok(())
         })

@@ -43,7 +43,7 @@ impl SlidingMode {
     pub fn model(&self) -> Lcs {
         let matrices =
             Matrices { e: None, a: vec![0.0, 1.0, 0.0, 0.0], b: vec![0.0, 1.0], c: vec![1.0, 1.0], d: vec![0.0] };
-        let law = Law::Box { lower: -self.gain, upper: self.gain };
+        let law = Law::interval(-self.gain, self.gain);
         Lcs::assemble(matrices, vec![("relay".into(), law)], &[self.initial.0, self.initial.1])
     }
 }

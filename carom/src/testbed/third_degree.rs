@@ -123,7 +123,7 @@ impl ThirdDegree {
     }
 
     pub fn model(&self) -> Lcs {
-        let laws = vec![("stop".to_string(), Law::Unilateral)];
+        let laws = vec![("stop".to_string(), Law::UNILATERAL)];
         Lcs::assemble(self.matrices(), laws, &[1.0, 0.0, 0.0, 0.0, 0.0])
     }
 }

@@ -58,8 +58,7 @@ pub(super) fn judge(matrix: &DMatrix<f64>) -> PMatrix {
 
 /// The same for what unilateral rows see when the rows of equalities are eliminated.
 pub(super) fn judge_with_equalities(matrix: &DMatrix<f64>, laws: &[Law]) -> PMatrix {
-    let split =
-        |equal: bool| -> Vec<usize> { (0..laws.len()).filter(|&i| (laws[i] == Law::Equality) == equal).collect() };
+    let split = |equal: bool| -> Vec<usize> { (0..laws.len()).filter(|&i| laws[i].is_equality() == equal).collect() };
     let (equal, other) = (split(true), split(false));
     if equal.is_empty() {
         return judge(matrix);

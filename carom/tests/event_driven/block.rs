@@ -30,7 +30,7 @@ impl Functions for Block {
         out[1] = q[1] - up - side;
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        ["A", "B"].map(|name| NamedLaw::new(name, Law::Unilateral).restitution(self.restitution)).to_vec()
+        ["A", "B"].map(|name| NamedLaw::new(name, Law::UNILATERAL).restitution(self.restitution)).to_vec()
     }
 }
 

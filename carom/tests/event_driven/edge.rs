@@ -45,7 +45,7 @@ impl Functions for Ground {
     }
     fn laws(&self) -> Vec<NamedLaw> {
         let names = if self.second { &["flat", "second"][..] } else { &["flat"][..] };
-        names.iter().map(|name| NamedLaw::new(name, Law::Unilateral)).collect()
+        names.iter().map(|name| NamedLaw::new(name, Law::UNILATERAL)).collect()
     }
 }
 
@@ -175,7 +175,7 @@ fn redundant_grounds_part() {
             out[1] = if q[1].re() > 0.0 { q[0] - q[1] * q[1] * q[1] } else { q[0] };
         }
         fn laws(&self) -> Vec<NamedLaw> {
-            ["lower", "upper"].map(|name| NamedLaw::new(name, Law::Unilateral)).to_vec()
+            ["lower", "upper"].map(|name| NamedLaw::new(name, Law::UNILATERAL)).to_vec()
         }
     }
     for h in [0.013, 0.1, 0.7] {

@@ -59,7 +59,7 @@ impl Functions for Terrain {
         }
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        ["flat", "second"].map(|name| NamedLaw::new(name, Law::Unilateral)).to_vec()
+        ["flat", "second"].map(|name| NamedLaw::new(name, Law::UNILATERAL)).to_vec()
     }
 }
 
@@ -298,7 +298,7 @@ fn bilateral_constraints_take_part() {
         }
         fn laws(&self) -> Vec<NamedLaw> {
             let mut laws = self.0.laws();
-            laws.push(NamedLaw::new("rod", Law::Equality));
+            laws.push(NamedLaw::new("rod", Law::EQUALITY));
             laws
         }
     }

@@ -175,7 +175,7 @@ fn a_table_that_shakes_faster_than_the_step_is_seen() {
             out[0] = q[0] - (t * 40.0).sin() * 0.1;
         }
         fn laws(&self) -> Vec<NamedLaw> {
-            vec![NamedLaw::new("table", Law::Unilateral).restitution(0.2)]
+            vec![NamedLaw::new("table", Law::UNILATERAL).restitution(0.2)]
         }
     }
     let model = || DualLagrangian::new(Table, State::new(0.0, &[1.0], &[0.0])).unwrap();
@@ -205,7 +205,7 @@ fn a_spinning_rod_hits_with_the_right_end() {
             out[1] = q[0] + q[1].sin();
         }
         fn laws(&self) -> Vec<NamedLaw> {
-            ["one", "other"].map(|name| NamedLaw::new(name, Law::Unilateral).restitution(0.5)).to_vec()
+            ["one", "other"].map(|name| NamedLaw::new(name, Law::UNILATERAL).restitution(0.5)).to_vec()
         }
     }
     let spin = 31.0;

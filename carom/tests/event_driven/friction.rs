@@ -111,7 +111,7 @@ impl Functions for Belt {
         out[1] = q[0] - t * self.speed;
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("belt", Law::Coulomb2 { mu: MU })]
+        vec![NamedLaw::new("belt", Law::coulomb(MU, 1))]
     }
 }
 

@@ -43,7 +43,7 @@ fn driven_oscillator_with_impacts() {
             out[0] = q[0] + 0.1;
         }
         fn laws(&self) -> Vec<NamedLaw> {
-            vec![NamedLaw::new("wall", Law::Unilateral).restitution(0.7)]
+            vec![NamedLaw::new("wall", Law::UNILATERAL).restitution(0.7)]
         }
     }
     for scheme in schemes() {
@@ -69,7 +69,7 @@ fn shaking_table() {
             out[0] = q[0] - (t * 3.0).sin() * 0.5;
         }
         fn laws(&self) -> Vec<NamedLaw> {
-            vec![NamedLaw::new("table", Law::Unilateral).restitution(0.3)]
+            vec![NamedLaw::new("table", Law::UNILATERAL).restitution(0.3)]
         }
     }
     for scheme in schemes() {

@@ -42,7 +42,7 @@ impl Log {
             self.energy.push(energy.total());
         }
         for pair in &stepper.coupling()?.pairs {
-            if pair.law != carom_solve::Law::Equality {
+            if !pair.law.is_equality() {
                 self.lowest = self.lowest.min(pair.gap);
             }
         }

@@ -28,7 +28,7 @@ impl Functions for Rod {
         }
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        ["tip", "top"].map(|n| NamedLaw::new(n, Law::Coulomb2 { mu: MU }).restitution(self.restitution)).to_vec()
+        ["tip", "top"].map(|n| NamedLaw::new(n, Law::coulomb(MU, 1)).restitution(self.restitution)).to_vec()
     }
 }
 

@@ -23,7 +23,7 @@ impl Functions for Disc {
         out[0] = (q[0] * q[0] + q[1] * q[1] - 1.0) * 0.5;
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("disc", Law::Unilateral)]
+        vec![NamedLaw::new("disc", Law::UNILATERAL)]
     }
 }
 

@@ -57,7 +57,7 @@ impl Observer for Drift {
         let coupling = view.stepper.coupling()?;
         for (i, pair) in coupling.pairs.iter().enumerate() {
             // of two corners the first one is closed
-            if pair.law == Law::Equality || i == 0 {
+            if pair.law.is_equality() || i == 0 {
                 let row = coupling.offset[i];
                 self.gap = self.gap.max(pair.gap.abs());
                 self.rate = self.rate.max((coupling.rows.dot(row, &v) + coupling.drift[row]).abs());
@@ -152,7 +152,7 @@ impl Functions for FourBar {
         out[1] = q[0].sin() * L[0] + q[1].sin() * L[1] - q[2].sin() * L[2];
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("along", Law::Equality), NamedLaw::new("across", Law::Equality)]
+        vec![NamedLaw::new("along", Law::EQUALITY), NamedLaw::new("across", Law::EQUALITY)]
     }
 }
 

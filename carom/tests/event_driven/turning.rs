@@ -27,7 +27,7 @@ impl Functions for Particle {
         out.copy_from_slice(&[q[2] - q[0] * q[1] * SADDLE, q[0], q[1]]);
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("floor", Law::Coulomb3 { mu: MU })]
+        vec![NamedLaw::new("floor", Law::coulomb(MU, 2))]
     }
 }
 

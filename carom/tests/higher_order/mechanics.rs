@@ -33,7 +33,7 @@ impl Functions for Block {
         out[1] = q[1] - q[2].cos() * 0.75 - q[2].sin() * 0.5;
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        ["A", "B"].map(|name| NamedLaw::new(name, Law::Unilateral).restitution(0.5)).to_vec()
+        ["A", "B"].map(|name| NamedLaw::new(name, Law::UNILATERAL).restitution(0.5)).to_vec()
     }
 }
 
@@ -120,7 +120,7 @@ impl Functions for DoublePendulum {
         out[2] = q[0].sin() + 0.2;
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        ["left", "right", "elbow"].map(|name| NamedLaw::new(name, Law::Unilateral).restitution(0.6)).to_vec()
+        ["left", "right", "elbow"].map(|name| NamedLaw::new(name, Law::UNILATERAL).restitution(0.6)).to_vec()
     }
 }
 
@@ -159,7 +159,7 @@ impl Functions for Pendulum {
         out[0] = (q[0] * q[0] + q[1] * q[1] - 1.0) * 0.5;
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("rod", Law::Equality)]
+        vec![NamedLaw::new("rod", Law::EQUALITY)]
     }
 }
 
@@ -198,7 +198,7 @@ impl Functions for Disc {
         out[0] = (q[0] * q[0] + q[1] * q[1] - 1.0) * 0.5;
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("disc", Law::Unilateral)]
+        vec![NamedLaw::new("disc", Law::UNILATERAL)]
     }
 }
 
@@ -266,7 +266,7 @@ impl Functions for Table {
         out[0] = q[0] - t.sin() * 15.0;
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("table", Law::Unilateral)]
+        vec![NamedLaw::new("table", Law::UNILATERAL)]
     }
 }
 
@@ -307,7 +307,7 @@ fn redundant_constraints_are_harmless() {
             out[1] = out[0] * 2.0;
         }
         fn laws(&self) -> Vec<NamedLaw> {
-            ["rod", "again"].map(|name| NamedLaw::new(name, Law::Equality)).to_vec()
+            ["rod", "again"].map(|name| NamedLaw::new(name, Law::EQUALITY)).to_vec()
         }
     }
     let start = State::new(0.0, &[1.0, 0.0], &[0.0, 0.0]);

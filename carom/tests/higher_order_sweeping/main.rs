@@ -52,7 +52,7 @@ fn try_run(model: Lcs, end: f64, h: f64) -> Result<Run, SimulationError> {
 }
 
 fn rows(names: &[&str]) -> Vec<(String, Law)> {
-    names.iter().map(|name| (name.to_string(), Law::Unilateral)).collect()
+    names.iter().map(|name| (name.to_string(), Law::UNILATERAL)).collect()
 }
 
 /// A chain of three integrators, w = x₁ ≥ 0.
@@ -172,7 +172,7 @@ fn equalities_hold_all_levels() {
         c: vec![1.0, 0.0],
         d: vec![],
     };
-    let lcs = Lcs::new(matrices, vec![("hold".into(), Law::Equality)], &[1.0, -3.0]).unwrap();
+    let lcs = Lcs::new(matrices, vec![("hold".into(), Law::EQUALITY)], &[1.0, -3.0]).unwrap();
     let run = run(lcs, 0.1, 0.01);
     assert!(run.x.iter().flatten().all(|x| x.abs() < 1e-14));
     assert!((run.levels[0][0] + 1.0).abs() < 1e-14 && (run.levels[0][1] - 3.0).abs() < 1e-13, "{:?}", run.levels[0]);

@@ -27,7 +27,7 @@ fn bar(elements: usize, gap: f64) -> Linear {
     let initial = State::new(0.0, &vec![gap; n], &vec![-SPEED; n]);
     Linear::new(&matrix(&m), &matrix(&[]), &matrix(&k), initial).unwrap().with_contact(LinearContact {
         name: "wall".into(),
-        law: Law::Unilateral,
+        law: Law::UNILATERAL,
         restitution: 0.0,
         rows: vec![AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 }],
     })

@@ -116,7 +116,7 @@ fn boxes_act_as_in_moreau_jean() {
         let initial = State::new(0.0, &[0.0], &[1.0]);
         Linear::new(&unit, &none, &unit, initial).unwrap().with_contact(LinearContact {
             name: "brake".into(),
-            law: Law::Box { lower: -1e-3, upper: 1e-3 },
+            law: Law::interval(-1e-3, 1e-3),
             restitution: 0.0,
             rows: vec![AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 }],
         })

@@ -238,7 +238,7 @@ impl Draft {
         let rows = self.reduced.pairs.iter().map(|&(branch, _)| {
             let branch = &self.netlist.branches[branch];
             // the law of a switch comes from its gate
-            (branch.name.clone(), if branch.kind == Kind::Switch { Law::Equality } else { Law::Unilateral })
+            (branch.name.clone(), if branch.kind == Kind::Switch { Law::EQUALITY } else { Law::UNILATERAL })
         });
         rows.collect()
     }

@@ -27,7 +27,7 @@ pub(super) fn read(table: &LcsTable, file: &ModelFile, context: &mut Context) ->
     let m = table.C.as_ref().map_or(0, |c| c.rows.len());
     let given = row::read(file, context);
     let rows = match given {
-        Some(rows) if rows.is_empty() => Some((0..m).map(|k| (format!("y{k}"), Law::Unilateral)).collect()),
+        Some(rows) if rows.is_empty() => Some((0..m).map(|k| (format!("y{k}"), Law::UNILATERAL)).collect()),
         Some(rows) if rows.len() == m => Some(rows),
         Some(rows) => {
             let place = file.row.iter().flatten().next().map_or(&table.place, |row| &row.place).clone();

@@ -52,7 +52,7 @@ impl LcsPlan {
             let mut program = Program::of(tape);
             model = model.with_timed_law(row, move |t| {
                 let closed = program.eval(t, &[], &[]).iter().all(|gate| *gate > 0.0);
-                Ok(if closed == on { Law::Equality } else { Law::Box { lower: 0.0, upper: 0.0 } })
+                Ok(if closed == on { Law::EQUALITY } else { Law::interval(0.0, 0.0) })
             })?;
         }
         Ok(Box::new(model))

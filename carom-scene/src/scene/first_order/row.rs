@@ -41,8 +41,8 @@ fn law(table: &RowTable, context: &mut Context) -> Option<Law> {
         return None;
     }
     match (name, &table.law) {
-        ("complementarity", _) => Some(Law::Unilateral),
-        ("equality", _) => Some(Law::Equality),
+        ("complementarity", _) => Some(Law::UNILATERAL),
+        ("equality", _) => Some(Law::EQUALITY),
         ("relay", _) => {
             let mut bound = |formula: &Option<_>, default| match formula {
                 Some(formula) => context.number(formula),
@@ -55,7 +55,7 @@ fn law(table: &RowTable, context: &mut Context) -> Option<Law> {
                 context.out.error(&table.place, message);
                 return None;
             }
-            Some(Law::Box { lower, upper })
+            Some(Law::interval(lower, upper))
         }
         (unknown, text) => {
             let hint = match nearest(unknown, LAWS) {

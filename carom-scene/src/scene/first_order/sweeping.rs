@@ -48,7 +48,7 @@ pub(super) fn rows(file: &ModelFile, place: &Place, context: &mut Context) -> Op
         let message = format!("the name `{twice}` is taken by another set");
         context.out.error(last.map_or(place, |table| &table.name.place), message);
     }
-    (context.out.errors() == before).then(|| rows.into_iter().map(|name| (name, Law::Unilateral)).collect())
+    (context.out.errors() == before).then(|| rows.into_iter().map(|name| (name, Law::UNILATERAL)).collect())
 }
 
 /// The plan.

@@ -1,35 +1,30 @@
 //! The flight of the corrected Paoli-Schatzman scheme, equations (1) and (2) there: Crank-Nicolson with the contacts that rest held.
 
 use super::{CorrectedPaoli, Path, Work};
+use crate::Mechanical;
 use crate::model::Combination;
 use crate::scheme::gap_problem::unresolved;
 use crate::scheme::{Step, StepError, System};
-use crate::{Key, Mechanical};
-use carom_solve::{Law, OneStepProblem, Parts, Solver};
+use carom_solve::{OneStepProblem, Parts, Solver};
 
 impl Work {
     /// The end of the flight becomes the state.
-    pub(super) fn advance_to_end(&mut self, length: f64) {
+    pub(super) fn advance_to_end(&mut self) {
         std::mem::swap(&mut self.state, &mut self.ahead);
-        self.book_flight(1.0, length);
+        self.book_flight(1.0);
     }
 
     /// Adds the part of a flight's impulses that belongs to the part of it that was flown.
-    pub(super) fn book_flight(&mut self, part: f64, length: f64) {
+    pub(super) fn book_flight(&mut self, part: f64) {
         let mut k = 0;
         for &i in &self.members {
-            let (here, law) = (&self.here, self.here.pairs[i].key);
-            let place = self.reactions.find(law, i).map(|j| self.reactions.range(j));
-            for row in here.range(i) {
-                if let Some(place) = place.clone().and_then(|mut rows| rows.nth(row - here.offset[i])) {
-                    let p = part * self.z.lambda[k];
-                    // velocities go linearly from the start to the end of the flight
-                    let end = self.u[row] + part * (self.z.u[k] - self.u[row]);
-                    self.reactions.impulse[place] += p;
-                    self.reactions.work[place] += p * 0.5 * (self.u[row] + end);
-                    self.reactions.after[place] = end;
-                    debug_assert!(length > 0.0);
-                }
+            for row in self.here.range(i) {
+                let p = part * self.z.lambda[k];
+                // velocities go linearly from the start to the end of the flight
+                let end = self.u[row] + part * (self.z.u[k] - self.u[row]);
+                self.reactions.impulse[row] += p;
+                self.reactions.work[row] += p * 0.5 * (self.u[row] + end);
+                self.reactions.after[row] = end;
                 k += 1;
             }
         }
@@ -37,19 +32,8 @@ impl Work {
 
     /// Fills `end` with the coupling at the end of the flight.
     fn couple_end(&mut self, model: &mut dyn Mechanical) -> Result<(), StepError> {
-        let at = (self.ahead.t, &self.ahead.q);
-        if self.constancy.rows && self.end.is_filled() {
-            model.refresh(at.0, at.1, &mut self.end)?;
-        } else {
-            model.couple(at.0, at.1, &mut self.end)?;
-        }
-        Ok(())
+        Ok(self.end.fill(model, (self.ahead.t, &self.ahead.q), self.constancy.rows, &self.list)?)
     }
-}
-
-/// Whether a law has a gap that opens and closes.
-pub(super) fn is_contact(law: Law) -> bool {
-    matches!(law, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. })
 }
 
 impl CorrectedPaoli {
@@ -66,10 +50,9 @@ impl CorrectedPaoli {
         paths.clear();
         for (i, pair) in here.pairs.iter().enumerate() {
             // outside its region a contact has no path
-            if is_contact(pair.law) && here.is_present(i) {
-                let velocity = u[here.offset[i]];
-                paths.push(Path { key: pair.key, gap: pair.gap, velocity, ..Path::default() });
-            } else if !is_contact(pair.law) {
+            let (counts, velocity) = (pair.law.is_contact() && here.is_present(i), u[here.offset[i]]);
+            paths.push(Path { counts, gap: pair.gap, velocity, ..Path::default() });
+            if !pair.law.is_contact() {
                 members.push(i);
             }
         }
@@ -88,10 +71,9 @@ impl CorrectedPaoli {
     /// Looks where the flight leads the contacts; holds those that rest. Returns whether there are new ones.
     fn hold(&self, w: &mut Work, h: f64) -> bool {
         let mut more = false;
-        for (near, path) in w.paths.iter_mut().enumerate() {
-            // a contact that is no longer listed is far away
-            path.ahead = w.end.find(path.key, near).map_or(f64::INFINITY, |i| w.end.pairs[i].gap);
-            if path.held {
+        for (i, path) in w.paths.iter_mut().enumerate() {
+            path.ahead = w.end.pairs[i].gap;
+            if !path.is_free() {
                 continue;
             }
             path.bend = 2.0 * (path.ahead - path.gap - h * path.velocity) / (h * h);
@@ -102,9 +84,7 @@ impl CorrectedPaoli {
             if path.gap <= height && path.velocity.abs() <= speed && path.ahead < path.gap.max(self.activation) {
                 path.held = true;
                 more = true;
-                if let Some(i) = w.here.find(path.key, near) {
-                    w.members.push(i);
-                }
+                w.members.push(i);
             }
         }
         w.members.sort_unstable();
@@ -216,29 +196,24 @@ impl CorrectedPaoli {
     ) -> Result<(), StepError> {
         w.couple_end(model)?;
         if !w.constancy.rows {
-            model.couple(w.middle.t, &w.middle.q, &mut w.between)?;
+            w.between.fill(model, (w.middle.t, &w.middle.q), false, &w.list)?;
         }
-        let Work { here, end, between, constancy, members, laws, output, input, b, v_free, z, .. } = &mut *w;
+        let Work { end, between, constancy, members, laws, output, input, b, v_free, z, .. } = &mut *w;
+        let directions = if constancy.rows { &*end } else { &*between };
         laws.clear();
         output.clear(v_free.len());
         input.clear(v_free.len());
         b.clear();
         for &i in members.iter() {
-            let Some(j) = end.find(here.pairs[i].key, i) else { continue };
-            laws.push(end.pairs[j].law);
-            let mid = if constancy.rows { None } else { between.find(here.pairs[i].key, i) };
-            for (k, row) in end.range(j).enumerate() {
+            laws.push(end.pairs[i].law);
+            for row in end.range(i) {
                 output.push_row_of(&end.rows, row);
-                match mid {
-                    Some(m) => input.push_row_of(&between.rows, between.offset[m] + k),
-                    None => input.push_row_of(&end.rows, row),
-                }
+                input.push_row_of(&directions.rows, row);
                 b.push(end.rows.dot(row, v_free) + end.drift[row]);
             }
         }
         z.lambda.resize(b.len(), 0.0);
-        let key = |w: &Work, k: usize| w.members.get(k).map(|&i| w.here.pairs[i].key);
-        solve(w, model, solver, step, key)
+        solve(w, model, solver, step)
     }
 
     /// Whether the new iterate satisfies (1), with the reactions in `z`.
@@ -261,8 +236,7 @@ impl CorrectedPaoli {
                 w.couple_end(model)?;
                 let mut k = 0;
                 for &i in &w.members {
-                    let Some(j) = w.end.find(w.here.pairs[i].key, i) else { continue };
-                    for row in w.end.range(j) {
+                    for row in w.end.range(i) {
                         turned = turned.max((w.end.rows.dot(row, &w.ahead.v) - w.output.dot(k, &w.ahead.v)).abs());
                         k += 1;
                     }
@@ -297,13 +271,12 @@ impl CorrectedPaoli {
     }
 }
 
-/// Solves the problem that is laid out in `w`; `key` names the contact of a law that fails.
+/// Solves the problem that is laid out in `w`.
 pub(super) fn solve(
     w: &mut Work,
     model: &dyn Mechanical,
     solver: &mut dyn Solver,
     step: &mut Step,
-    key: impl Fn(&Work, usize) -> Option<Key>,
 ) -> Result<(), StepError> {
     let parts = Parts { lhs: model, output: &w.output, input: &w.input, feedthrough: None, b: &w.b, laws: &w.laws };
     let problem = OneStepProblem::new(parts, &mut w.problem);
@@ -315,7 +288,8 @@ pub(super) fn solve(
             Ok(())
         }
         Err(error) => {
-            let contact = error.certificate().and_then(|certificate| key(w, certificate.law));
+            let law = error.certificate().and_then(|certificate| w.members.get(certificate.law));
+            let contact = law.map(|&i| w.list[i]);
             Err(StepError::Solve { error: Box::new(error), contact })
         }
     }

@@ -1,6 +1,6 @@
 //! Impacts of the corrected Paoli-Schatzman scheme, equations (5) and (6) there.
 
-use super::flight::{is_contact, solve};
+use super::flight::solve;
 use super::{CorrectedPaoli, ImpactTime, Work};
 use crate::Mechanical;
 use crate::model::Combination;
@@ -31,14 +31,14 @@ impl CorrectedPaoli {
                 self.place(w, model, s, h)?;
             }
         }
-        w.book_flight(s / h, h);
+        w.book_flight(s / h);
         std::mem::swap(&mut w.state, &mut w.middle);
         Ok(s)
     }
 
     /// (5) at `s`, left in `middle`, with its coupling in `touch` and velocities in `before`.
     fn place(&self, w: &mut Work, model: &mut dyn Mechanical, s: f64, h: f64) -> Result<(), StepError> {
-        let Work { state, ahead, middle, increment, touch, before, .. } = w;
+        let Work { state, ahead, middle, increment, touch, before, list, constancy, .. } = w;
         let columns = middle.v.iter_mut().zip(increment.iter_mut()).zip(state.v.iter().zip(&ahead.v));
         for ((v, d), (a, b)) in columns {
             let slope = if self.variant == ImpactTime::Printed { 0.5 * (a + b) } else { *a };
@@ -51,18 +51,17 @@ impl CorrectedPaoli {
         if s == 0.0 {
             middle.v.copy_from_slice(&state.v);
         }
-        model.couple(middle.t, &middle.q, touch)?;
+        touch.fill(model, (middle.t, &middle.q), constancy.rows, list)?;
         touch.velocity(&middle.v, before);
         Ok(())
     }
 
     /// Gap and velocity of the approaching contact that is nearest to closing, or deepest.
     fn deepest(w: &Work) -> Option<(f64, f64)> {
-        let free = |key| !w.paths.iter().any(|path| path.key == key && path.held);
         let approaching = w.touch.pairs.iter().enumerate().filter_map(|(i, pair)| {
             let velocity = w.before[w.touch.offset[i]];
-            let counts = is_contact(pair.law) && w.touch.is_present(i);
-            (counts && free(pair.key) && velocity < 0.0).then_some((pair.gap, velocity))
+            let counts = pair.law.is_contact() && w.touch.is_present(i) && !w.paths[i].held;
+            (counts && velocity < 0.0).then_some((pair.gap, velocity))
         });
         approaching.min_by(|a, b| (a.0 / -a.1).total_cmp(&(b.0 / -b.1)))
     }
@@ -82,8 +81,7 @@ impl CorrectedPaoli {
         if w.members.is_empty() {
             return Ok(());
         }
-        let key = |w: &Work, k: usize| w.members.get(k).map(|&i| w.touch.pairs[i].key);
-        solve(w, *model, *solver, step, key)?;
+        solve(w, *model, *solver, step)?;
         w.struck.copy_from(&w.state);
         for (v, dv) in w.state.v.iter_mut().zip(&w.z.response) {
             *v += dv;
@@ -104,18 +102,14 @@ impl CorrectedPaoli {
         b.clear();
         // the first to close counts as touching, wherever rounding leaves it
         let least = |(i, pair): (usize, &crate::Pair)| {
-            let approaches = is_contact(pair.law) && before[touch.offset[i]] < 0.0;
+            let approaches = pair.law.is_contact() && before[touch.offset[i]] < 0.0;
             approaches.then_some(touch.gap(i))
         };
         let first = touch.pairs.iter().enumerate().filter_map(least).fold(f64::INFINITY, f64::min);
         for (i, pair) in touch.pairs.iter().enumerate() {
-            let path = paths.get(i).filter(|p| p.key == pair.key).or(paths.iter().find(|p| p.key == pair.key));
-            let held = path.is_some_and(|path| path.held);
-            let takes_part = match pair.law {
-                law if is_contact(law) => held || touch.gap(i) <= self.activation.max(first),
-                carom_solve::Law::Equality => true,
-                _ => false,
-            };
+            let path = paths[i];
+            let closed = || path.held || touch.gap(i) <= self.activation.max(first);
+            let takes_part = pair.law.is_equality() || pair.law.is_contact() && closed();
             if !takes_part {
                 continue;
             }
@@ -123,7 +117,7 @@ impl CorrectedPaoli {
             laws.push(pair.law);
             for row in touch.range(i) {
                 let approach = before[row].min(0.0);
-                let pull = path.map_or(0.0, |path| (-path.bend).max(0.0));
+                let pull = (-path.bend).max(0.0);
                 let rebounds = -2.0 * pair.restitution * approach > self.stick * h * pull;
                 let restitution = if row == touch.offset[i] && rebounds { pair.restitution * approach } else { 0.0 };
                 output.push_row_of(&touch.rows, row);
@@ -139,7 +133,7 @@ impl CorrectedPaoli {
         let mut row = 0;
         for &i in &w.members {
             let pair = &w.touch.pairs[i];
-            if is_contact(pair.law) && w.z.lambda[row] > 0.0 {
+            if pair.law.is_contact() && w.z.lambda[row] > 0.0 {
                 w.events.push(EventKind::Impact, Some(pair.key), &w.struck, &w.state);
             }
             row += pair.law.size();
@@ -150,20 +144,15 @@ impl CorrectedPaoli {
     fn book(w: &mut Work) {
         let mut k = 0;
         for &i in &w.members {
-            let (rows, found) = (w.touch.range(i), w.reactions.find(w.touch.pairs[i].key, i));
-            let Some(j) = found else {
-                k += rows.len();
-                continue;
-            };
             let struck = w.z.lambda[k] > 0.0;
-            for (row, place) in rows.zip(w.reactions.range(j)) {
+            for row in w.touch.range(i) {
                 let (p, mean) = (w.z.lambda[k], 0.5 * (w.before[row] + w.after[row]));
                 if struck {
-                    w.reactions.before[place] = w.before[row];
+                    w.reactions.before[row] = w.before[row];
                 }
-                w.reactions.after[place] = w.after[row];
-                w.reactions.impulse[place] += p;
-                w.reactions.work[place] += p * mean;
+                w.reactions.after[row] = w.after[row];
+                w.reactions.impulse[row] += p;
+                w.reactions.work[row] += p * mean;
                 k += 1;
             }
         }

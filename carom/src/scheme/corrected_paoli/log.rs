@@ -1,8 +1,7 @@
 //! What a step of the corrected Paoli-Schatzman scheme was made of, kept for its derivative; equation numbers are those of the scheme.
 
-use super::flight::is_contact;
 use super::{CorrectedPaoli, Found, Work};
-use crate::{Key, State};
+use crate::State;
 use carom_solve::Law;
 
 /// What gives the time of an impact.
@@ -11,20 +10,21 @@ pub(super) enum Root {
     /// Nothing: the impact is at the start of the flight.
     #[default]
     Start,
-    /// The quadratic of this contact.
-    Quadratic(Key),
-    /// The quadratic of this contact, from the wall.
-    Wall(Key),
-    /// The gap of this contact along (5), on which the root was polished.
-    Gap(Key),
+    /// The quadratic of this law.
+    Quadratic(usize),
+    /// The quadratic of this law, from the wall.
+    Wall(usize),
+    /// The gap of this law along (5), on which the root was polished.
+    Gap(usize),
 }
 
 /// A law that acted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acted {
-    pub key: Key,
+    /// Its place in the list.
+    pub index: usize,
     pub law: Law,
-    pub impulse: [f64; 3],
+    pub impulse: [f64; Law::MOST_ROWS],
     /// With restitution, where it rebounds.
     pub restitution: Option<f64>,
 }
@@ -84,9 +84,9 @@ impl Work {
         part.struck.clear();
         let mut k = 0;
         for &i in &self.members {
-            let (key, law) = (self.here.pairs[i].key, self.here.pairs[i].law);
+            let law = self.here.pairs[i].law;
             let impulse = taken(&self.z.lambda, &mut k, law);
-            part.held.push(Acted { key, law, impulse, restitution: None });
+            part.held.push(Acted { index: i, law, impulse, restitution: None });
         }
     }
 
@@ -99,8 +99,8 @@ impl Work {
 }
 
 /// The impulse of the next law.
-fn taken(lambda: &[f64], k: &mut usize, law: Law) -> [f64; 3] {
-    let mut impulse = [0.0; 3];
+fn taken(lambda: &[f64], k: &mut usize, law: Law) -> [f64; Law::MOST_ROWS] {
+    let mut impulse = [0.0; Law::MOST_ROWS];
     for p in &mut impulse[..law.size()] {
         *p = lambda.get(*k).copied().unwrap_or(0.0);
         *k += 1;
@@ -125,31 +125,31 @@ impl CorrectedPaoli {
             let impulse = taken(&w.z.lambda, &mut k, pair.law);
             let rebounds = w.b[first] != w.before[w.touch.offset[i]];
             let restitution = rebounds.then_some(pair.restitution);
-            part.struck.push(Acted { key: pair.key, law: pair.law, impulse, restitution });
+            part.struck.push(Acted { index: i, law: pair.law, impulse, restitution });
         }
         log.used += 1;
     }
 
     /// What has given the time `s` of the impact that is in `touch`: a quadratic, unless its root was polished.
     fn root_of(&self, w: &Work, s: f64, length: f64) -> Root {
-        let roots = w.paths.iter().filter(|path| !path.held).filter_map(|path| match self.root(path, length) {
-            Found::Impact(s) => Some((path, s)),
+        let free = w.paths.iter().enumerate().filter(|(_, path)| path.is_free());
+        let roots = free.filter_map(|(i, path)| match self.root(path, length) {
+            Found::Impact(s) => Some((i, s)),
             Found::Nothing | Found::NoRoot => None,
         });
         let first = roots.min_by(|a, b| a.1.total_cmp(&b.1));
         if w.constancy.rows || first.is_some_and(|(_, root)| root == s) {
             return match first {
-                Some((path, _)) if path.gap <= self.activation => Root::Wall(path.key),
-                Some((path, _)) => Root::Quadratic(path.key),
+                Some((i, _)) if w.paths[i].gap <= self.activation => Root::Wall(i),
+                Some((i, _)) => Root::Quadratic(i),
                 None => Root::Start,
             };
         }
-        let free = |key| !w.paths.iter().any(|path| path.key == key && path.held);
         let contacts = w.touch.pairs.iter().enumerate().filter_map(|(i, pair)| {
             let velocity = w.before[w.touch.offset[i]];
-            let counts = is_contact(pair.law) && w.touch.is_present(i) && free(pair.key);
-            (counts && velocity < 0.0).then_some((pair.key, pair.gap / -velocity))
+            let counts = pair.law.is_contact() && w.touch.is_present(i) && !w.paths[i].held;
+            (counts && velocity < 0.0).then_some((i, pair.gap / -velocity))
         });
-        contacts.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(Root::Start, |(key, _)| Root::Gap(key))
+        contacts.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(Root::Start, |(i, _)| Root::Gap(i))
     }
 }

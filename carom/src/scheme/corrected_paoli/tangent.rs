@@ -10,7 +10,6 @@
 
 use super::log::{Log, Part, Root};
 use super::{CorrectedPaoli, ImpactTime, Work};
-use crate::Key;
 use crate::sensitivity::SensitivityError;
 use crate::sensitivity::step::balance::{Acting, Direction, Level, Place};
 use crate::sensitivity::step::{AT_START, Branch, Differentiable, Done, Frame, Parts, Scratch};
@@ -60,7 +59,7 @@ fn fly(w: &Work, part: &Part, branch: &mut Branch) -> Result<(), SensitivityErro
     let input = if w.constancy.rows { output } else { branch.site(middle, None) };
     for held in &part.held {
         let level = Level::Velocity(None);
-        branch.act(Acting { key: held.key, law: held.law, impulse: held.impulse, level, input, output });
+        branch.act(Acting { index: held.index, law: held.law, impulse: held.impulse, level, input, output });
     }
     Ok(branch.factor()?)
 }
@@ -74,8 +73,8 @@ fn strike(scheme: &CorrectedPaoli, part: &Part, s: f64, branch: &mut Branch) -> 
     branch.keep(buffers);
     for struck in &part.struck {
         let level = Level::Velocity(struck.restitution);
-        let (key, law, impulse) = (struck.key, struck.law, struck.impulse);
-        branch.act(Acting { key, law, impulse, level, input: AT_START, output: AT_START });
+        let (index, law, impulse) = (struck.index, struck.law, struck.impulse);
+        branch.act(Acting { index, law, impulse, level, input: AT_START, output: AT_START });
     }
     Ok(branch.factor()?)
 }
@@ -123,9 +122,9 @@ impl CorrectedPaoli {
         let here = Direction { t: *t, h: dl, q, v, p };
         let ds = match root {
             Root::Start => 0.0,
-            Root::Gap(key) => self.on_gap(part, (s, key), here, (branch, &mut buffers))?,
-            Root::Quadratic(key) => self.on_quadratic(part, (s, key, false), here, (branch, &mut buffers))?,
-            Root::Wall(key) => self.on_quadratic(part, (s, key, true), here, (branch, &mut buffers))?,
+            Root::Gap(i) => self.on_gap(part, (s, i), here, (branch, &mut buffers))?,
+            Root::Quadratic(i) => self.on_quadratic(part, (s, i, false), here, (branch, &mut buffers))?,
+            Root::Wall(i) => self.on_quadratic(part, (s, i, true), here, (branch, &mut buffers))?,
         };
         if !ds.is_finite() {
             let event = "an impact without velocity: grazing";
@@ -147,7 +146,7 @@ impl CorrectedPaoli {
     fn on_gap(
         &self,
         part: &Part,
-        (s, key): (f64, Key),
+        (s, index): (f64, usize),
         here: Direction<'_>,
         (branch, [dahead, q, v, dq]): (&mut Branch, &mut Scratch),
     ) -> Result<f64, SensitivityError> {
@@ -157,7 +156,7 @@ impl CorrectedPaoli {
             let (da, dd) = self.slopes_along((here.v[i], dahead[i]), bend, (part.length, here.h));
             dq[i] = here.q[i] + s * (da + 0.5 * s * dd);
         }
-        let probe = branch.probe(key, (part.start.t + s, q, v), Direction { q: dq, ..here })?;
+        let probe = branch.probe(index, (part.start.t + s, q, v), Direction { q: dq, ..here })?;
         Ok(-probe.gap_along / probe.velocity)
     }
 
@@ -165,7 +164,7 @@ impl CorrectedPaoli {
     fn on_quadratic(
         &self,
         part: &Part,
-        (s, key, from_wall): (f64, Key, bool),
+        (s, index, from_wall): (f64, usize, bool),
         here: Direction<'_>,
         (branch, [dahead, q, _, dq]): (&mut Branch, &mut Scratch),
     ) -> Result<f64, SensitivityError> {
@@ -175,8 +174,8 @@ impl CorrectedPaoli {
             q[i] = start.q[i] + 0.5 * l * (start.v[i] + ahead[i]);
             dq[i] = here.q[i] + 0.5 * (dl * (start.v[i] + ahead[i]) + l * (here.v[i] + dahead[i]));
         }
-        let g = branch.probe(key, (start.t, &start.q, &start.v), here)?;
-        let there = branch.probe(key, (start.t + l, q, ahead), Direction { t: here.t + dl, q: dq, ..here })?;
+        let g = branch.probe(index, (start.t, &start.q, &start.v), here)?;
+        let there = branch.probe(index, (start.t + l, q, ahead), Direction { t: here.t + dl, q: dq, ..here })?;
         let bend = 2.0 * (there.gap - g.gap - l * g.velocity) / (l * l);
         let change = there.gap_along - g.gap_along;
         let bend_along = 2.0 * (change - dl * g.velocity - l * g.velocity_along) / (l * l) - 2.0 * bend * dl / l;

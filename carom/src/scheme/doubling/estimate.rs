@@ -21,7 +21,6 @@
 
 use super::super::{LocalError, Order, Reactions};
 use crate::{Coupling, State};
-use carom_solve::Law;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -180,18 +179,18 @@ impl Evidence<'_> {
 }
 
 impl Contacts {
-    /// Contacts in a half step that ends with gaps and velocities `next`.
+    /// Contacts in a half step that ends with gaps and velocities `next`; of no law where they are not needed.
     fn of(half: &Reactions, next: (&Coupling, &[f64]), h: f64) -> Contacts {
         let mut found = Contacts::default();
         for (i, pair) in half.coupling.pairs.iter().enumerate() {
-            let contact = matches!(pair.law, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. });
+            let contact = pair.law.is_contact();
             if !(contact && half.coupling.is_present(i)) {
                 continue;
             }
             let row = half.coupling.offset[i];
             let (g, u) = (pair.gap, half.before[row]);
-            let there = next.0.find(pair.key, i).filter(|&j| next.0.is_present(j));
-            let after = there.map(|j| (next.0.pairs[j].gap, next.1[next.0.offset[j]]));
+            let there = next.0.pairs.get(i).filter(|_| next.0.is_present(i));
+            let after = there.map(|there| (there.gap, next.1[next.0.offset[i]]));
             found.closes |= g > 0.0 && after.is_some_and(|(gap, _)| gap <= 0.0);
             if half.impulse[row] > 0.0 {
                 if u < 0.0 {

@@ -96,6 +96,9 @@ impl<S: Scheme> Scheme for Doubled<S> {
         // 3 second half: x₂
         let second = self.base.step(&mut w.half, System { model, solver }, &w.middle, half, to)?;
 
+        let second_half = &self.base.reactions(&w.half).coupling;
+        second_half.check(w.middle.t, &w.reactions.coupling.pairs)?;
+
         // 4 estimate (2); states at different times cannot be compared
         let whole = first.advanced == half && second.advanced == half;
         let error = if whole {
@@ -125,6 +128,15 @@ impl<S: Scheme> Scheme for Doubled<S> {
         self.base.invalidate(&mut w.half);
     }
 
+    fn contacts_changed(&self, w: &mut Self::Work) {
+        self.base.contacts_changed(&mut w.full);
+        self.base.contacts_changed(&mut w.half);
+    }
+
+    fn reach(&self) -> f64 {
+        self.base.reach()
+    }
+
     fn reactions<'w>(&self, w: &'w Self::Work) -> &'w Reactions {
         &w.reactions
     }
@@ -143,7 +155,7 @@ impl<S: Scheme> Doubled<S> {
         h: f64,
     ) -> Result<LocalError, StepError> {
         if self.accuracy.estimator.compares_gaps() && !to.v.is_empty() {
-            model.couple(to.t, &to.q, &mut w.end)?;
+            w.end.fill(model, (to.t, &to.q), false, &w.reactions.coupling.pairs)?;
             w.end.velocity(&to.v, &mut w.velocity);
         }
         model.difference(&w.coarse.q, &to.q, &mut w.difference);
@@ -189,7 +201,8 @@ impl Reactions {
         self.chains.clone_from(&other.chains);
     }
 
-    /// Adds what the laws did in a step right after this one: velocities are those before the first and after the last action.
+    /// Adds what the laws did in a step right after this one, with the same list: velocities are those before the first
+    /// and after the last action.
     fn append(&mut self, next: &Reactions) {
         // λ is that of the end; measures of higher order add up
         self.multiplier.clone_from(&next.multiplier);
@@ -197,17 +210,15 @@ impl Reactions {
             *sum += more;
         }
         for i in 0..self.len() {
-            let Some(j) = next.find(self.key(i), i) else { continue };
-            if let (Some(sum), Some(more)) = (self.projection.get_mut(i), next.projection.get(j)) {
+            if let (Some(sum), Some(more)) = (self.projection.get_mut(i), next.projection.get(i)) {
                 *sum += more;
             }
-            let (rows, others) = (self.range(i), next.range(j));
-            let acted = |r: &Reactions, range: std::ops::Range<usize>| r.impulse[range].iter().any(|p| *p != 0.0);
-            let (first, second) = (acted(self, rows.clone()), acted(next, others.clone()));
+            let acted = |r: &Reactions| r.impulse[r.range(i)].iter().any(|p| *p != 0.0);
+            let (first, second) = (acted(self), acted(next));
             if !second {
                 continue;
             }
-            for (row, other) in rows.zip(others) {
+            for (row, other) in self.range(i).zip(next.range(i)) {
                 if !first {
                     self.before[row] = next.before[other];
                 }

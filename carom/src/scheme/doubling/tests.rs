@@ -7,7 +7,7 @@ use carom_solve::Law;
 fn reactions(before: f64, after: f64, impulse: f64) -> Reactions {
     let mut coupling = Coupling::default();
     coupling.clear(1);
-    coupling.push(Pair { key: Key(7), law: Law::Unilateral, gap: 0.0, restitution: 0.5 });
+    coupling.push(Pair { key: Key(7), law: Law::UNILATERAL, gap: 0.0, restitution: 0.5 });
     coupling.rows.push_dense(&[1.0]);
     coupling.drift.push(0.0);
     Reactions {

@@ -45,7 +45,7 @@ use crate::flow::{
     Acceleration, Dop853, Hem5, Hermite, Newton, OrderFour, Phase, Resolution, Stages, Tableau, Transition, Watch,
 };
 use crate::{Key, Mechanical, State};
-use carom_solve::{Certificate, Law};
+use carom_solve::Certificate;
 
 mod control;
 mod crowd;
@@ -152,7 +152,7 @@ impl Scheme for EventDriven {
         let mut transition = Transition::new(model, false)?;
         transition.sorting = self.sorting(false);
         let coupling = &transition.booking.reactions.coupling;
-        if let Some(pair) = coupling.pairs.iter().find(|pair| matches!(pair.law, Law::Box { .. })) {
+        if let Some(pair) = coupling.pairs.iter().find(|pair| pair.law.is_relay()) {
             return Err(SchemeError::Incapable {
                 scheme: Self::INFO.name,
                 reason: "has no phases for relays and bounded multipliers; take the scheme `moreau-jean`",
@@ -261,6 +261,10 @@ impl Scheme for EventDriven {
         w.crowd = Crowd::default();
         (w.since, w.watched.suspect) = (None, None);
         w.acceleration.unpin();
+    }
+
+    fn contacts_changed(&self, w: &mut Work) {
+        MoreauJean::default().contacts_changed(&mut w.rest);
     }
 
     fn invalidate(&self, w: &mut Work) {

@@ -3,7 +3,6 @@
 use crate::flow::projection::gap_rounding_at;
 use crate::flow::{Acceleration, Monitor, Phase};
 use crate::{Coupling, Key, State};
-use carom_solve::Law;
 
 /// A law at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,7 +88,7 @@ impl Point {
             let rate = coupling.rows.dot(row, &self.state.v) + coupling.drift[row];
             self.traces.push(Trace {
                 key: pair.key,
-                is_open: pair.law != Law::Equality
+                is_open: !pair.law.is_equality()
                     && coupling.is_present(i)
                     && !phase.mode(pair.key, i, pair.law).is_closed(),
                 y: [pair.gap, rate, 0.0],

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::flow::{Method, Newton, Resolution, Stages, Transition, Watch};
 use crate::{Mechanical, State};
-use carom_solve::{Certificate, Law, OptionError, Options};
+use carom_solve::{Certificate, OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -177,7 +177,7 @@ impl Scheme for HigherOrder {
         let transition = Transition::new(model, true)?;
         let coupling = &transition.booking.reactions.coupling;
         let refuse = |reason, contact| Err(SchemeError::Incapable { scheme: Self::INFO.name, reason, contact });
-        if let Some(pair) = coupling.pairs.iter().find(|pair| matches!(pair.law, Law::Box { .. })) {
+        if let Some(pair) = coupling.pairs.iter().find(|pair| pair.law.is_relay()) {
             let contact = Some(model.labels().contact(pair.key));
             return refuse("has no phases for relays and bounded multipliers; take the scheme `moreau-jean`", contact);
         }
@@ -254,6 +254,10 @@ impl Scheme for HigherOrder {
         w.stages.acceleration.invalidate();
     }
 
+    fn contacts_changed(&self, w: &mut Work) {
+        MoreauJean::default().contacts_changed(&mut w.rest);
+    }
+
     fn order(&self) -> Order {
         order(self.method)
     }
@@ -291,9 +295,8 @@ impl Work {
     /// One phase, or a part of it, and the change that ends it.
     fn advance(&mut self, system: &mut System<'_, dyn Mechanical>, left: &mut f64) -> Result<(), StepError> {
         let coupling = &self.stages.acceleration.coupling;
-        self.watches = (coupling.pairs.iter().enumerate()).any(|(i, pair)| {
-            pair.law != Law::Equality && self.transition.phase.mode(pair.key, i, pair.law).is_closed()
-        });
+        self.watches = (coupling.pairs.iter().enumerate())
+            .any(|(i, pair)| !pair.law.is_equality() && self.transition.phase.mode(pair.key, i, pair.law).is_closed());
         let acceleration = &mut self.stages.acceleration;
         let Some(mut length) = self.transition.reach(acceleration, system, &self.state, *left)? else {
             return self.transition.stop(acceleration, system, &mut self.state);

@@ -6,7 +6,7 @@ use crate::model::Combination;
 use crate::scheme::StepError;
 use crate::scheme::gap_problem::{cancelled, unresolved};
 use crate::{Mechanical, State};
-use carom_solve::{Law, OneStepProblem, Parts, Solver};
+use carom_solve::{OneStepProblem, Parts, Solver};
 
 /// The iteration matrix is made anew where an iteration reduces the residual by less than this factor.
 const SLOW: f64 = 0.05;
@@ -42,23 +42,33 @@ impl Work {
         self.had_acted.clone_from(&self.active);
     }
 
-    /// Coupling and relative velocities at the start.
+    /// Coupling and relative velocities at the start. Returns whether the laws have the numbers of the step before.
     #[inline(always)]
-    pub(in crate::scheme) fn start(&mut self, model: &mut dyn Mechanical, from: &State) -> Result<(), StepError> {
+    pub(in crate::scheme) fn start(&mut self, model: &mut dyn Mechanical, from: &State) -> Result<bool, StepError> {
         std::mem::swap(&mut self.last, &mut self.reactions);
-        if self.constancy.rows && self.reactions.coupling.is_filled() {
-            model.refresh(from.t, &from.q, &mut self.reactions.coupling)?;
-        } else {
-            model.couple(from.t, &from.q, &mut self.reactions.coupling)?;
+        let coupling = &mut self.reactions.coupling;
+        let is_same = coupling.list(model, (from.t, &from.q), self.constancy.rows, &mut self.list)?;
+        if !is_same {
+            self.renumber();
         }
         self.reactions.start(&from.v);
-        Ok(())
+        Ok(is_same)
+    }
+
+    /// The list has changed: what was kept of the last step belongs to other numbers.
+    #[cold]
+    fn renumber(&mut self) {
+        self.was_active.clear();
+        // a law that is gone gets a number that no law has: what acts now is another set then
+        self.had_acted.iter_mut().for_each(|j| *j = self.list.after(*j).unwrap_or(usize::MAX));
+        self.had_acted.sort_unstable();
     }
 
     /// Starts a step whose coupling at the start is the one at the end of the last step; `end` has to be filled anew.
     pub(in crate::scheme) fn start_from_end(&mut self, from: &State) {
         std::mem::swap(&mut self.last, &mut self.reactions);
         std::mem::swap(&mut self.end, &mut self.reactions.coupling);
+        self.list.stay();
         self.reactions.start(&from.v);
     }
 }
@@ -184,17 +194,14 @@ impl MoreauJean {
     pub(in crate::scheme) fn activate(&self, w: &mut Work) {
         w.active.clear();
         for (i, pair) in w.reactions.coupling.pairs.iter().enumerate() {
-            let closed = match pair.law {
-                Law::Equality | Law::Box { .. } => true,
-                Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => {
-                    let row = w.reactions.coupling.offset[i];
-                    let u = w.reactions.before[row];
-                    let forecast = self.forecast.gap(w.reactions.coupling.gap(i), w.h, u, || {
-                        let free = w.reactions.coupling.rows.dot(row, &w.v_free) + w.reactions.coupling.drift[row];
-                        self.theta * free + (1.0 - self.theta) * u
-                    });
-                    forecast <= self.activation || w.forced.contains(&pair.key)
-                }
+            let closed = !pair.law.is_contact() || {
+                let row = w.reactions.coupling.offset[i];
+                let u = w.reactions.before[row];
+                let forecast = self.forecast.gap(w.reactions.coupling.gap(i), w.h, u, || {
+                    let free = w.reactions.coupling.rows.dot(row, &w.v_free) + w.reactions.coupling.drift[row];
+                    self.theta * free + (1.0 - self.theta) * u
+                });
+                forecast <= self.activation
             };
             if closed {
                 w.active.push(i);
@@ -210,7 +217,7 @@ impl MoreauJean {
         (from, to): (&State, &State),
     ) -> Result<(), StepError> {
         let at = if self.reaction == ReactionDirection::Start { from } else { to };
-        Ok(model.couple(at.t, &at.q, &mut w.end)?)
+        Ok(w.end.fill(model, (at.t, &at.q), w.constancy.rows, &w.list)?)
     }
 
     /// The problem at the latest q⁺; what does not depend on it is kept.
@@ -233,7 +240,7 @@ impl MoreauJean {
         if !(w.constancy.rows && w.was_active == w.active) {
             let mid = self.reaction == ReactionDirection::Mid && !w.constancy.rows;
             if mid {
-                model.couple(w.at_theta.t, &w.at_theta.q, &mut w.middle)?;
+                w.middle.fill(model, (w.at_theta.t, &w.at_theta.q), false, &w.list)?;
             }
             w.laws.clear();
             w.output.clear(model.dim());
@@ -379,7 +386,7 @@ impl MoreauJean {
     pub(super) fn turn(&self, w: &mut Work, model: &mut dyn Mechanical, to: &State) -> Result<f64, StepError> {
         let mid = self.reaction == ReactionDirection::Mid && !w.constancy.rows;
         if mid {
-            model.couple(w.at_theta.t, &w.at_theta.q, &mut w.middle)?;
+            w.middle.fill(model, (w.at_theta.t, &w.at_theta.q), false, &w.list)?;
         }
         let directions = if mid { &w.middle.rows } else { &w.end.rows };
         let (mut k, mut turned) = (0, 0.0f64);
@@ -398,9 +405,9 @@ impl MoreauJean {
     pub(in crate::scheme) fn guess(w: &mut Work) {
         w.z.lambda.clear();
         for &i in &w.active {
-            let (key, size) = (w.reactions.coupling.pairs[i].key, w.reactions.coupling.range(i).len());
-            match w.last.find(key, i).map(|j| w.last.range(j)).filter(|range| range.len() == size) {
-                Some(range) => w.z.lambda.extend_from_slice(&w.last.impulse[range]),
+            let size = w.reactions.coupling.range(i).len();
+            match w.list.before(i).and_then(|j| w.last.impulse_of(j)).filter(|impulse| impulse.len() == size) {
+                Some(impulse) => w.z.lambda.extend_from_slice(impulse),
                 None => w.z.lambda.resize(w.z.lambda.len() + size, 0.0),
             }
         }

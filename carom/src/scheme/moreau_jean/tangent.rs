@@ -31,14 +31,14 @@ impl Differentiable for MoreauJean {
         let mut k = 0;
         for &i in &w.active {
             let pair = w.reactions.coupling.pairs[i];
-            let mut impulse = [0.0; 3];
+            let mut impulse = [0.0; Law::MOST_ROWS];
             for p in &mut impulse[..pair.law.size()] {
                 *p = w.z.lambda[k];
                 k += 1;
             }
-            let contact = !matches!(pair.law, Law::Equality | Law::Box { .. });
+            let contact = pair.law.is_contact();
             let level = Level::Velocity(contact.then_some(pair.restitution));
-            branch.act(Acting { key: pair.key, law: pair.law, impulse, level, input, output });
+            branch.act(Acting { index: i, law: pair.law, impulse, level, input, output });
         }
         branch.factor()?;
         frame.carry_over(branch, (from, to), h, theta)

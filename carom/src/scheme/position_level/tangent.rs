@@ -24,12 +24,12 @@ impl Differentiable for PositionLevel {
         branch.begin((from.t, &from.q, &from.v), &to.v, w.h, middle);
         branch.force(1.0, middle);
         let end = branch.site(Place::end(self.theta), None);
-        for (key, p) in w.problem.impulses() {
-            let Some((law, _)) = w.problem.pair(key) else { continue };
-            let mut impulse = [0.0; 3];
+        for (index, p) in w.problem.impulses() {
+            let (law, _) = w.problem.pair(index);
+            let mut impulse = [0.0; Law::MOST_ROWS];
             impulse[..p.len()].copy_from_slice(p);
-            let level = if matches!(law, Law::Box { .. }) { Level::Velocity(None) } else { Level::Gap };
-            branch.act(Acting { key, law, impulse, level, input: end, output: end });
+            let level = if law.is_relay() { Level::Velocity(None) } else { Level::Gap };
+            branch.act(Acting { index, law, impulse, level, input: end, output: end });
         }
         branch.factor()?;
         frame.carry_over(branch, (from, to), w.h, self.theta)

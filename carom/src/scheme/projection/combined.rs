@@ -31,7 +31,7 @@ use crate::scheme::{
     Step, StepError, System, mechanical,
 };
 use crate::{Mechanical, State};
-use carom_solve::{Law, OptionError, Options};
+use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +137,7 @@ impl Scheme for CombinedProjection {
         projector.start(w, system.model, h, (from, to))?;
         let pairs = w.base.reactions.coupling.pairs.iter().enumerate();
         w.base.active.clear();
-        w.base.active.extend(pairs.filter(|(_, p)| matches!(p.law, Law::Equality | Law::Box { .. })).map(|(i, _)| i));
+        w.base.active.extend(pairs.filter(|(_, p)| !p.law.is_contact()).map(|(i, _)| i));
 
         // 2 to 6: Newton's loop on (1) to (4)
         projector.newton(w, &mut system, (from, to), &mut step)?;
@@ -161,6 +161,10 @@ impl Scheme for CombinedProjection {
 
     fn invalidate(&self, w: &mut Work) {
         self.projector().base.invalidate(&mut w.base);
+    }
+
+    fn contacts_changed(&self, w: &mut Work) {
+        w.coupled = false;
     }
 
     fn order(&self) -> Order {

@@ -156,6 +156,10 @@ impl Scheme for DirectProjection {
         self.projector().base.invalidate(&mut w.base);
     }
 
+    fn contacts_changed(&self, w: &mut Work) {
+        w.coupled = false;
+    }
+
     fn order(&self) -> Order {
         self.projector().base.order()
     }

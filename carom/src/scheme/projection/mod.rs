@@ -24,7 +24,7 @@
 use super::moreau_jean::{self, MoreauJean, Residual};
 use super::{Reactions, SchemeError, Step, StepError, System};
 use crate::{Mechanical, State};
-use carom_solve::{Law, OptionError, Options};
+use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -138,11 +138,12 @@ impl Projector {
         self.clear(w);
         w.base.h = h;
         // the end of the last step, but for the rounding of time
-        let age = (from.t - w.at.t).abs();
-        if w.coupled && age <= 4.0 * f64::EPSILON * from.t.abs().max(h) && w.at.q == from.q {
+        let recent = (from.t - w.at.t).abs() <= 4.0 * f64::EPSILON * from.t.abs().max(h);
+        if w.coupled && recent && w.at.q == from.q {
             w.base.start_from_end(from);
-        } else {
-            w.base.start(model, from)?;
+        } else if !w.base.start(model, from)? {
+            // laws have other numbers now
+            w.position.forget();
         }
         self.base.restart(&mut w.base, model, from, to)?;
         w.coupled = false;
@@ -235,11 +236,7 @@ impl Projector {
         if w.coupled {
             return Ok(());
         }
-        if w.base.constancy.rows && w.base.end.is_filled() {
-            model.refresh(to.t, &to.q, &mut w.base.end)?;
-        } else {
-            model.couple(to.t, &to.q, &mut w.base.end)?;
-        }
+        w.base.end.fill(model, (to.t, &to.q), w.base.constancy.rows, &w.base.list)?;
         w.coupled = true;
         w.at.t = to.t;
         w.at.q.clone_from(&to.q);
@@ -276,13 +273,9 @@ impl Projector {
 
     /// Whether the position law holds for law `i`.
     fn governs(&self, w: &Work, i: usize) -> bool {
-        match w.base.end.pairs[i].law {
-            Law::Box { .. } => false,
-            Law::Equality => true,
-            Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => {
-                w.base.end.is_present(i) && (self.rule == Rule::Direct || w.base.active.binary_search(&i).is_ok())
-            }
-        }
+        let law = w.base.end.pairs[i].law;
+        let acts = || self.rule == Rule::Direct || w.base.active.binary_search(&i).is_ok();
+        law.is_equality() || law.is_contact() && w.base.end.is_present(i) && acts()
     }
 
     /// Whether P > 0 for law `i`.
@@ -292,7 +285,7 @@ impl Projector {
 
     /// Whether `g = 0` is imposed on law `i`.
     fn is_equality(&self, w: &Work, i: usize) -> bool {
-        w.base.end.pairs[i].law == Law::Equality || self.rule == Rule::Combined && self.is_pressed(w, i)
+        w.base.end.pairs[i].law.is_equality() || self.rule == Rule::Combined && self.is_pressed(w, i)
     }
 
     /// Whether the new iterate is the solution. Where no law acts, gaps are looked at only if the motion is.

@@ -58,6 +58,12 @@ impl Stage {
         let joint = Joint { shift: zeros(), ..Joint::default() };
         Stage { column: zeros(), force: zeros(), joint, moved: model.initial(), ..Stage::default() }
     }
+
+    /// Drops the rows that were kept.
+    pub(super) fn forget(&mut self) {
+        self.lifted_set.clear();
+        self.joint.kept = None;
+    }
 }
 
 impl Projector {
@@ -72,7 +78,7 @@ impl Projector {
         self.lift(w, system.model)?;
         w.position.laws.clear();
         for k in 0..w.set.len() {
-            let law = if self.is_equality(w, w.set[k]) { Law::Equality } else { Law::Unilateral };
+            let law = if self.is_equality(w, w.set[k]) { Law::EQUALITY } else { Law::UNILATERAL };
             w.position.laws.push(law);
         }
         let certificate = match self.splitting {
@@ -289,7 +295,7 @@ impl Projector {
 
 /// A multiplier without the rounding that a solver leaves below zero.
 fn admissible(law: &Law, tau: f64) -> f64 {
-    if *law == Law::Unilateral { tau.max(0.0) } else { tau }
+    if law.is_unilateral() { tau.max(0.0) } else { tau }
 }
 
 /// Product of two sparse rows, with a dense buffer.

@@ -8,7 +8,6 @@ use super::{Difference, Leap, SchatzmanPaoli, Work};
 use crate::sensitivity::SensitivityError;
 use crate::sensitivity::step::balance::{Acting, Direction, Level, Place};
 use crate::sensitivity::step::{AT_START, Branch, Differentiable, Done, Frame};
-use carom_solve::Law;
 
 /// Forces of the leap are taken at q_k with the mean velocity.
 const MIDDLE: Place = Place { tau: 0.0, alpha: 0.0, beta: 0.0, gamma: 0.5, delta: 0.5 };
@@ -67,18 +66,17 @@ fn start(w: &Work, done: Done<'_>, branch: &mut Branch, frame: &mut Frame) -> Re
 fn leap(w: &Work, leap: &Leap, (branch, h): (&mut Branch, f64), frame: &mut Frame) -> Result<(), SensitivityError> {
     branch.begin((leap.t, &leap.q, &leap.w_before), &leap.w_after, h, Place::START);
     branch.force(1.0, MIDDLE);
-    for &(key, impulse) in &leap.impulses {
-        let pair = w.leaping.problem.pair(key);
-        let Some((law, e)) = pair else { continue };
+    for &(index, impulse) in &leap.impulses {
+        let (law, e) = w.leaping.problem.pair(index);
         // (4), and its derivative by e
         let f = 1.0 / (1.0 + e);
         let place = Place { tau: (1.0 - e) * f, alpha: -e * f, beta: f, gamma: 0.0, delta: 1.0 };
         let slope = Place { tau: -2.0 * f * f, alpha: -f * f, beta: -f * f, gamma: 0.0, delta: 0.0 };
-        let turned = (law != Law::Equality && branch.parameters > 0).then_some((slope, key));
+        let turned = (!law.is_equality() && branch.parameters > 0).then_some((slope, index));
         let output = branch.site(place, turned);
-        let at_base = law == Law::Equality && !w.leaping.constancy.rows;
+        let at_base = law.is_equality() && !w.leaping.constancy.rows;
         let input = if at_base { AT_START } else { output };
-        branch.act(Acting { key, law, impulse: [impulse, 0.0, 0.0], level: Level::Gap, input, output });
+        branch.act(Acting { index, law, impulse: [impulse, 0.0, 0.0], level: Level::Gap, input, output });
     }
     branch.factor()?;
     each(branch, frame)

@@ -1,6 +1,5 @@
 //! The words in which a scheme describes an impulse balance; equation numbers are those of [`branch`](super::branch).
 
-use crate::Key;
 use carom_solve::Law;
 
 /// Coefficients of (2).
@@ -51,9 +50,10 @@ pub enum Level {
 /// A law that may act, with its impulse.
 #[derive(Clone, Copy, Debug)]
 pub struct Acting {
-    pub key: Key,
+    /// Its place in the list of the step.
+    pub index: usize,
     pub law: Law,
-    pub impulse: [f64; 3],
+    pub impulse: [f64; Law::MOST_ROWS],
     pub level: Level,
     /// Where its rows are taken as directions of impulses, and where as velocities or gaps: numbers of [`Branch::site`].
     pub input: usize,

@@ -24,7 +24,7 @@ use super::balance::{Acting, Direction, Level, Place};
 use crate::flow::ranked::RankedLu;
 use crate::model::tangent::At;
 use crate::model::{Along, CouplingTangent, Tangent};
-use crate::{Coupling, Key, Mechanical, ModelError};
+use crate::{Coupling, Key, Mechanical, ModelError, State};
 use carom_solve::{DenseLu, LinearSolve};
 use choose::slip;
 
@@ -32,7 +32,7 @@ use choose::slip;
 #[derive(Default)]
 struct Site {
     place: Place,
-    turned: Option<(Place, Key)>, // how the place changes with the restitution of a law
+    turned: Option<(Place, usize)>, // how the place changes with the restitution of a law
     t: f64,
     q: Vec<f64>,
     coupling: Coupling,
@@ -55,10 +55,8 @@ enum Kind {
 struct Line {
     acting: usize,
     component: usize, // row of the law
-    input: usize,     // row of the coupling at the site of the input
-    output: usize,    // and of the output
-    law: usize,       // law of the coupling at the site of the output
-    before: usize,    // and at the start
+    law: usize,       // in the list
+    row: usize,       // of the coupling
     kind: Kind,
     d: [f64; 2],
     w: f64, // size of W in this row
@@ -70,6 +68,7 @@ pub struct Branch {
     pub(crate) tangent: Box<dyn Tangent>,
     pub(crate) n: usize,
     pub(crate) parameters: usize,
+    list: Vec<Key>, // the laws of the step
     t: f64,
     h: f64,
     q: Vec<f64>,
@@ -122,6 +121,7 @@ impl Branch {
             tangent,
             n,
             parameters,
+            list: Vec::new(),
             t: 0.0,
             h: 0.0,
             q: zeros(),
@@ -159,6 +159,16 @@ impl Branch {
         }
     }
 
+    /// Starts a step from a state: its model has to choose the laws that the step has.
+    pub(super) fn list(&mut self, from: &State, reach: f64, of: &Coupling) -> Result<(), ModelError> {
+        self.model.detect(from, reach)?;
+        if !of.has_keys(&self.list) {
+            self.list.clear();
+            self.list.extend(of.pairs.iter().map(|pair| pair.key));
+        }
+        Ok(())
+    }
+
     /// Starts a balance from a state to the velocity `after`, over the length `h`, with the mass at a place.
     pub fn begin(&mut self, (t, q, v): At<'_>, after: &[f64], h: f64, mass: Place) {
         (self.t, self.h, self.mass) = (t, h, mass);
@@ -180,7 +190,7 @@ impl Branch {
     }
 
     /// A configuration at which rows are taken, by its number; `turned` is the derivative of the place by the restitution of a law.
-    pub fn site(&mut self, place: Place, turned: Option<(Place, Key)>) -> usize {
+    pub fn site(&mut self, place: Place, turned: Option<(Place, usize)>) -> usize {
         let same = |site: &Site| site.place == place && site.turned.is_none() && turned.is_none();
         if let Some(known) = self.sites[..self.used].iter().position(same) {
             return known;
@@ -222,7 +232,7 @@ impl Branch {
         self.response.resize(m * n, 0.0);
         for (line, response) in self.lines.iter().zip(self.response.chunks_exact_mut(n.max(1))) {
             let site = &self.sites[self.acting[line.acting].input];
-            site.coupling.rows.add_row(line.input, 1.0, response);
+            site.coupling.rows.add_row(line.row, 1.0, response);
             self.j.solve(response);
         }
         self.delassus.resize(m * m, 0.0);
@@ -255,7 +265,7 @@ impl Branch {
             let site = &mut self.sites[k];
             site.t = t;
             site.q.copy_from_slice(&self.place.0);
-            self.model.couple(t, &site.q, &mut site.coupling)?;
+            site.coupling.fill(&mut *self.model, (t, &site.q), false, &self.list)?;
         }
         Ok(())
     }
@@ -282,20 +292,14 @@ impl Branch {
         self.dt + x.tau * self.dh
     }
 
-    /// One line for each row of the laws that may act. A law that is not listed at one of its sites is far away.
+    /// One line for each row of the laws that may act.
     fn lay_out(&mut self) {
         self.lines.clear();
         for (k, acting) in self.acting.iter().enumerate() {
-            let law = |site: usize| self.sites[site].coupling.find(acting.key, acting.key.0 as usize);
-            let (Some(input), Some(law), Some(before)) = (law(acting.input), law(acting.output), law(AT_START)) else {
-                continue;
-            };
-            let first = |site: usize, law: usize| self.sites[site].coupling.offset[law];
-            let (input, output) = (first(acting.input, input), first(acting.output, law));
+            let (law, first) = (acting.index, self.sites[AT_START].coupling.offset[acting.index]);
             for component in 0..acting.law.size() {
-                let (input, output) = (input + component, output + component);
                 let (kind, d, w) = (Kind::Idle, [0.0; 2], 1.0);
-                self.lines.push(Line { acting: k, component, input, output, law, before, kind, d, w });
+                self.lines.push(Line { acting: k, component, law, row: first + component, kind, d, w });
             }
         }
     }
@@ -328,7 +332,7 @@ impl Branch {
         for line in &self.lines {
             let acting = &self.acting[line.acting];
             let impulse = acting.impulse[line.component];
-            self.sites[acting.input].tangent.add_row(line.input, -impulse, &mut self.r);
+            self.sites[acting.input].tangent.add_row(line.row, -impulse, &mut self.r);
         }
         self.s.clear();
         self.friction.clear();
@@ -370,9 +374,8 @@ impl Branch {
                 let site = &mut self.sites[k];
                 let along = Along { t: dt, q: &self.place.1, v: &self.place.2, p: &self.dp };
                 self.tangent.coupling((site.t, &site.q, &self.v), along, &mut site.tangent)?;
-                let Some((slope, key)) = turned.filter(|_| !again) else { break };
-                let law = site.coupling.find(key, key.0 as usize);
-                let de = law.map_or(0.0, |i| site.tangent.restitution[i]);
+                let Some((slope, law)) = turned.filter(|_| !again) else { break };
+                let de = site.tangent.restitution[law];
                 if de == 0.0 {
                     break;
                 }
@@ -389,7 +392,7 @@ impl Branch {
     fn row_along(&self, line: &Line) -> (f64, f64) {
         let acting = &self.acting[line.acting];
         let Site { coupling, tangent, place, .. } = &self.sites[acting.output];
-        let (row, change, normal) = (line.output, tangent.friction[line.law], line.component == 0);
+        let (row, change, normal) = (line.row, tangent.friction[line.law], line.component == 0);
         if normal && acting.level == Level::Gap {
             return (tangent.gap[line.law] / (self.h * place.beta), change);
         }
@@ -399,10 +402,9 @@ impl Branch {
             return (own, change);
         }
         let Site { coupling, tangent, .. } = &self.sites[AT_START];
-        let row = coupling.offset[line.before];
         let before = tangent.row_dot(row, &self.v) + tangent.drift[row] + coupling.rows.dot(row, &self.dv);
         let approach = coupling.rows.dot(row, &self.v) + coupling.drift[row];
-        (own + e * before + tangent.restitution[line.before] * approach, change)
+        (own + e * before + tangent.restitution[line.law] * approach, change)
     }
 
     /// dv⁺ along a direction.

@@ -25,8 +25,8 @@ use crate::model::Tangent;
 use crate::scheme::{
     BindError, Bound, CorrectedPaoli, MoreauJean, PositionLevel, Registered, SchatzmanPaoli, Scheme, Step, Stepper,
 };
-use crate::{Key, Mechanical, State};
-use carom_solve::{Law, Solver};
+use crate::{Key, Keyed, Matching, Mechanical, State};
+use carom_solve::Solver;
 use serde_json::Value;
 
 /// A relative velocity at most this large is rest [m/s].
@@ -73,6 +73,7 @@ impl<S: Differentiable> Carrier for Bound<S> {
     }
 
     fn carry(&self, h: f64, branch: &mut Branch, frame: &mut Frame) -> Result<(), SensitivityError> {
+        branch.list(self.from(), h * self.scheme().reach(), &self.reactions().coupling)?;
         self.scheme().carry(self.work(), Done { from: self.from(), to: self.to(), h }, branch, frame)
     }
 }
@@ -110,6 +111,12 @@ struct Seen {
     rested: bool,
 }
 
+impl Keyed for Seen {
+    fn key(&self) -> Key {
+        self.key
+    }
+}
+
 /// A run of a scheme with perturbations.
 pub struct StepSensitivity {
     carrier: Box<dyn Carrier>,
@@ -122,6 +129,7 @@ pub struct StepSensitivity {
     pub steps: u64,
     last: Vec<Seen>,
     now: Vec<Seen>,
+    matching: Matching,
 }
 
 impl StepSensitivity {
@@ -146,7 +154,8 @@ impl StepSensitivity {
         let branch = Branch::new(other, tangent);
         let frame = Frame::new(branch.n, branch.parameters);
         let (passage, last, now) = (Passage::default(), Vec::new(), Vec::new());
-        Ok(StepSensitivity { carrier, branch, frame, passage, steps: 0, last, now })
+        let matching = Matching::default();
+        Ok(StepSensitivity { carrier, branch, frame, passage, steps: 0, last, now, matching })
     }
 
     /// Degrees of freedom, and number of parameters.
@@ -216,15 +225,16 @@ impl StepSensitivity {
     fn look(&mut self, shortened: bool) {
         let (reactions, t) = (self.carrier.stepper().reactions(), self.carrier.stepper().to().t);
         self.now.clear();
+        self.matching.begin();
         for i in 0..reactions.len() {
             let row = reactions.range(i).start;
-            let contact = !matches!(reactions.law(i), Law::Equality | Law::Box { .. });
+            let contact = reactions.law(i).is_contact();
             if !contact || reactions.impulse[row] <= 0.0 {
                 continue;
             }
             let (key, before) = (reactions.key(i), reactions.before[row]);
             let rested = before.abs() <= REST && reactions.after[row].abs() <= REST;
-            let last = self.last.iter().find(|last| last.key == key);
+            let last = self.matching.find(key, &self.last).map(|place| self.last[place]);
             if rested && !last.is_some_and(|last| last.rested) {
                 self.passage.rest(key);
             }

@@ -2,8 +2,6 @@
 
 use super::super::balance::{Acting, Level};
 use super::{AT_START, Branch, Kind, Line, Site};
-use crate::flow::acceleration::friction;
-use carom_solve::Law;
 
 impl Branch {
     /// What (3) demands to be zero, or the tangential velocity.
@@ -14,14 +12,13 @@ impl Branch {
         if normal && acting.level == Level::Gap {
             return coupling.pairs[line.law].gap / (self.h * place.beta);
         }
-        let own = coupling.rows.dot(line.output, &self.after) + coupling.drift[line.output];
+        let own = coupling.rows.dot(line.row, &self.after) + coupling.drift[line.row];
         let Level::Velocity(Some(e)) = acting.level else { return own };
         if !normal {
             return own;
         }
         let coupling = &self.sites[AT_START].coupling;
-        let row = coupling.offset[line.before];
-        own + e * (coupling.rows.dot(row, &self.v) + coupling.drift[row])
+        own + e * (coupling.rows.dot(line.row, &self.v) + coupling.drift[line.row])
     }
 
     /// The branch of each law.
@@ -38,11 +35,8 @@ impl Branch {
             }
             let (w, p) = (self.lines[first].w, acting.impulse[0]);
             let natural = p - self.value(&self.lines[first]) / w;
-            let acts = match acting.law {
-                Law::Equality => true,
-                Law::Box { lower, upper } => lower < natural && natural < upper,
-                Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => p > 0.0 && natural > 0.0,
-            };
+            let (lower, upper) = acting.law.bounds();
+            let acts = lower < natural && natural < upper && (p > lower || !acting.law.is_contact());
             if acts {
                 self.lines[first].kind = Kind::Zero;
                 self.choose_tangents(first + 1..first + size, acting);
@@ -62,7 +56,7 @@ impl Branch {
             u[k] = self.value(&self.lines[line]);
             natural[k] = acting.impulse[k + 1] - u[k] / w;
         }
-        let (speed, bound) = (u[0].hypot(u[1]), friction(acting.law) * acting.impulse[0]);
+        let (speed, bound) = (u[0].hypot(u[1]), acting.law.mu() * acting.impulse[0]);
         let sticks = bound > 0.0 && natural[0].hypot(natural[1]) <= bound;
         let d = if speed > 0.0 { [u[0] / speed, u[1] / speed] } else { [0.0; 2] };
         let slip = Kind::Slip { first: lines.start, speed };
@@ -106,7 +100,7 @@ impl Branch {
 
 /// μ, μ P_N w/|U_T|, and the factor that keeps a row of (6) from growing as the slip comes to an end.
 pub(super) fn slip(line: &Line, acting: &Acting) -> (f64, f64, f64) {
-    let (mu, Kind::Slip { speed, .. }) = (friction(acting.law), line.kind) else { return (0.0, 0.0, 1.0) };
+    let (mu, Kind::Slip { speed, .. }) = (acting.law.mu(), line.kind) else { return (0.0, 0.0, 1.0) };
     let strength = mu * acting.impulse[0] * line.w;
     if speed > 0.0 { (mu, strength / speed, speed / (speed + strength)) } else { (mu, 0.0, 1.0) }
 }

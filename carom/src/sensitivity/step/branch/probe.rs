@@ -2,9 +2,9 @@
 
 use super::super::balance::Direction;
 use super::{Branch, Scratch};
+use crate::ModelError;
 use crate::model::Along;
 use crate::model::tangent::At;
-use crate::{Key, ModelError};
 
 /// What a contact shows at a state.
 #[derive(Clone, Copy, Debug)]
@@ -16,14 +16,11 @@ pub struct Probe {
 }
 
 impl Branch {
-    /// A contact at a state; `along.h` does not count. A contact that is not listed is infinitely far.
-    pub fn probe(&mut self, key: Key, at: At<'_>, along: Direction<'_>) -> Result<Probe, ModelError> {
+    /// A contact, by its place in the list, at a state; `along.h` does not count.
+    pub fn probe(&mut self, law: usize, at: At<'_>, along: Direction<'_>) -> Result<Probe, ModelError> {
         let (t, q, v) = at;
         let (coupling, tangent) = &mut self.probed;
-        self.model.couple(t, q, coupling)?;
-        let Some(law) = coupling.find(key, key.0 as usize) else {
-            return Ok(Probe { gap: f64::INFINITY, velocity: 0.0, gap_along: 0.0, velocity_along: 0.0 });
-        };
+        coupling.fill(&mut *self.model, (t, q), false, &self.list)?;
         self.tangent.coupling(at, Along { t: along.t, q: along.q, v: along.v, p: along.p }, tangent)?;
         let row = coupling.offset[law];
         let own = coupling.rows.dot(row, along.v);
