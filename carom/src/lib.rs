@@ -19,18 +19,25 @@
 //! [`OneStepProblem`](carom_solve::OneStepProblem). `docs/architecture.md` has the picture.
 
 mod coupling;
-pub mod flow;
+mod event;
+mod integrator;
 pub mod model;
+mod phase;
+mod reactions;
 pub mod scheme;
 pub mod sensitivity;
 pub mod simulation;
 mod state;
+mod step;
 pub mod testbed;
 pub mod zero_dynamics;
 
 pub use carom_solve::{Law, LinearSolve, solver};
 pub use coupling::{ContactList, Coupling, Key, Keyed, Matching, Pair};
+pub use event::{Event, EventKind, Events};
 pub use model::{Constancy, FirstOrder, Labels, Mechanical, ModelError, Space};
-pub use scheme::{Event, EventKind, Events, SCHEMES, Scheme, SchemeInfo, Step, StepError, Stepper};
+pub use reactions::Reactions;
+pub use scheme::{SCHEMES, Scheme, SchemeInfo, Stepper};
 pub use simulation::{Simulation, SimulationError, Solution, simulate, simulate_first_order};
 pub use state::State;
+pub use step::{LocalError, Step, StepError, System};

@@ -64,6 +64,12 @@ pub trait Tangent: Send {
         false
     }
 
+    /// Tells the contacts of the coming step, as [`Space::detect`](super::Space::detect) of the model has chosen them: derivatives of couplings
+    /// are in the order of the `list`. Tangents of models whose contacts are always the same need not do anything.
+    fn detect(&mut self, _from: &crate::State, _h: f64, _list: &[crate::Key]) -> Result<(), ModelError> {
+        Ok(())
+    }
+
     /// `out ← dF`. Where the tangent does not know the time, `along.t` is zero.
     fn force(&mut self, at: At<'_>, along: Along<'_>, out: &mut [f64]) -> Result<(), ModelError>;
 

@@ -3,15 +3,15 @@
 //! A scheme is its options. It never loops over time and never rejects: it advances at most `h` from an explicit state to
 //! another, and tells what happened.
 
-use crate::{Key, ModelError, Space, State};
-use carom_solve::{Certificate, SolveError, Solver, Unsupported};
+use crate::event::NONE;
+use crate::{ModelError, Space, State};
+use carom_solve::Unsupported;
 
 mod bound;
 pub mod catching_up;
 pub mod corrected_paoli;
 pub mod doubling;
 pub mod euler_moreau;
-mod event;
 pub mod event_driven;
 mod forecast;
 mod gap_problem;
@@ -21,7 +21,6 @@ mod info;
 pub mod moreau_jean;
 pub mod position_level;
 pub mod projection;
-mod reactions;
 mod registry;
 pub mod schatzman_paoli;
 
@@ -30,7 +29,6 @@ pub use catching_up::CatchingUp;
 pub use corrected_paoli::{CorrectedPaoli, ImpactTime};
 pub use doubling::{Accuracy, Doubled, Estimator};
 pub use euler_moreau::{Collocation, EulerMoreau};
-pub use event::{Event, EventKind, Events};
 pub use event_driven::EventDriven;
 pub use forecast::Forecast;
 pub use higher_order::HigherOrder;
@@ -41,10 +39,13 @@ pub use position_level::PositionLevel;
 pub use projection::combined::CombinedProjection;
 pub use projection::direct::DirectProjection;
 pub use projection::{Metric, Splitting};
-pub use reactions::Reactions;
 pub use registry::{AnyModel, Bind, BindAdaptive, BindError, Family, Registered, SCHEMES, SchemeRow, Variant, find};
 pub(crate) use registry::{first_order, mechanical};
 pub use schatzman_paoli::{Difference, SchatzmanPaoli};
+
+pub use crate::event::{Event, EventKind, Events};
+pub use crate::reactions::Reactions;
+pub use crate::step::{LocalError, Step, StepError, System};
 
 /// A time-stepping scheme.
 pub trait Scheme: Sized + Send {
@@ -107,7 +108,7 @@ pub trait Scheme: Sized + Send {
 
     /// Events inside the last step, from schemes that locate them.
     fn events<'w>(&self, _work: &'w Self::Work) -> &'w Events {
-        &event::NONE
+        &NONE
     }
 
     /// The state at the part `s` in [0, 1] of the last step, between its ends. Positions go along a cubic where no law has acted and
@@ -157,87 +158,6 @@ fn interpolate<M: ?Sized + Space>(model: &M, (from, to): (&State, &State), s: f6
     model.retract(&from.q, &out.v, &mut out.q);
     out.v.clear();
     out.v.extend(from.v.iter().zip(&to.v).map(|(a, b)| a + s * (b - a)));
-}
-
-/// The model and the solver that a step works with.
-pub struct System<'a, M: ?Sized> {
-    pub model: &'a mut M,
-    pub solver: &'a mut dyn Solver,
-}
-
-/// What a step tells about itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Step {
-    /// Time advanced [s], at most the step asked for.
-    pub advanced: f64,
-    /// Estimate of the local error, where the scheme has one.
-    pub error: Option<LocalError>,
-    /// The worst certificate of all problems solved.
-    pub worst: Certificate,
-    /// One-step problems solved.
-    pub solves: u32,
-    /// Newton iterations, counting the first solve: the linearised steps that were solved.
-    pub iterations: u32,
-    /// Evaluations of the right-hand side: calls of the model's forces, or of its rate.
-    pub evaluations: u32,
-}
-
-/// An estimate of the local error of a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LocalError {
-    /// The error divided by the tolerances [-]: a step with at most 1 is accepted.
-    pub value: f64,
-    /// Order p of the step in this place: the estimate falls like h^{p+1}.
-    pub order: u32,
-}
-
-/// A step that could not be done. The driver adds time and names.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum StepError {
-    #[error(transparent)]
-    Model(Box<ModelError>),
-    #[error("the one-step problem was not solved: {error}")]
-    Solve { error: Box<SolveError>, contact: Option<Key> },
-    #[error(
-        "Newton's loop stopped at residual {residual:.3e} (tolerance {tolerance:.3e}) after {iterations} iterations; try a smaller step"
-    )]
-    Newton { residual: f64, tolerance: f64, iterations: u32 },
-    #[error(
-        "the projection stopped at gap {gap:.3e} (tolerance {tolerance:.1e}) after {iterations} iterations; try a smaller step"
-    )]
-    Projection { gap: f64, tolerance: f64, iterations: u32, contact: Key },
-    #[error("the new state is not finite; the step may be too large for the forces")]
-    NotFinite,
-    #[error(
-        "the smallest step {h:.3e} has an error of {error:.3e} times the tolerance; allow smaller steps (`h-min`), or a larger tolerance"
-    )]
-    TooSmall { h: f64, error: f64 },
-    #[error("a gap of {gap:.3e} was passed unseen and could not be located; try smaller steps")]
-    Tunnelled { gap: f64, contact: Key },
-    #[error(
-        "the region of the contact begins where its gap is {gap:.3e} already: the position would have to jump; let the region begin before the gap closes"
-    )]
-    Inside { gap: f64, contact: Key },
-}
-
-impl StepError {
-    /// The contact that the error speaks of, by its key.
-    pub fn key(&self) -> Option<Key> {
-        match self {
-            StepError::Solve { contact, .. } => *contact,
-            StepError::Projection { contact, .. }
-            | StepError::Tunnelled { contact, .. }
-            | StepError::Inside { contact, .. } => Some(*contact),
-            StepError::Model(_) | StepError::Newton { .. } | StepError::NotFinite | StepError::TooSmall { .. } => None,
-        }
-    }
-}
-
-// boxed, so that the result of a step that succeeds is small
-impl From<ModelError> for StepError {
-    fn from(error: ModelError) -> Self {
-        StepError::Model(Box::new(error))
-    }
 }
 
 /// A scheme that cannot work with a model or a solver.

@@ -11,10 +11,10 @@
 //!
 //! Parameters are those for which [`with_parameter`](DifferenceTangent::with_parameter) can make the model with another value.
 
-use crate::flow::curvature::Curvature;
 use crate::model::tangent::At;
 use crate::model::{Along, CouplingTangent, Tangent};
-use crate::{Coupling, Mechanical, ModelError};
+use crate::phase::Curvature;
+use crate::{Coupling, Key, Mechanical, ModelError, State};
 
 /// Offsets and weights of (1).
 const STENCIL: [(f64, f64); 4] = [(1.0, 8.0 / 12.0), (-1.0, -8.0 / 12.0), (2.0, -1.0 / 12.0), (-2.0, 1.0 / 12.0)];
@@ -36,6 +36,7 @@ pub struct DifferenceTangent {
     model: Box<dyn Mechanical>,
     names: Vec<String>,
     varied: Vec<Varied>,
+    list: Option<Vec<Key>>, // the contacts, once they are known
     coupling: Coupling,
     curvature: Curvature,
     q: Vec<f64>,
@@ -60,6 +61,7 @@ impl DifferenceTangent {
             model,
             names: Vec::new(),
             varied: Vec::new(),
+            list: None,
             coupling: Coupling::default(),
             curvature: Curvature::default(),
             q: vec![0.0; n],
@@ -88,7 +90,7 @@ impl DifferenceTangent {
         self.sum.clear();
         let size = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let direction = size(along.q).max(size(along.v)).max(along.t.abs());
-        let DifferenceTangent { model, varied, coupling, curvature, q: moved, v: pushed, part, sum, .. } = self;
+        let DifferenceTangent { model, varied, list, coupling, curvature, q: moved, v: pushed, part, sum, .. } = self;
         if direction > 0.0 {
             let rough = matches!(of, Of::Curvature) && model.acceleration_level().is_none();
             let part_of = if rough { LONG_STEP } else { STEP };
@@ -98,18 +100,19 @@ impl DifferenceTangent {
                 moved.iter_mut().zip(q.iter().zip(along.q)).for_each(|(o, (x, d))| *o = x + h * d);
                 pushed.iter_mut().zip(v.iter().zip(along.v)).for_each(|(o, (x, d))| *o = x + h * d);
                 let at = (t + h * along.t, &moved[..], &pushed[..]);
-                add(of, &mut **model, at, weight / step, (coupling, curvature, part, sum))?;
+                add(of, (&mut **model, list), at, weight / step, (coupling, curvature, part, sum))?;
             }
         }
         for (varied, p) in varied.iter_mut().zip(along.p).filter(|(_, p)| **p != 0.0) {
             for (model, (_, weight)) in varied.models.iter_mut().zip(STENCIL) {
-                add(of, &mut **model, (t, q, v), p * weight / varied.step, (coupling, curvature, part, sum))?;
+                let weight = p * weight / varied.step;
+                add(of, (&mut **model, list), (t, q, v), weight, (coupling, curvature, part, sum))?;
             }
         }
         if self.sum.is_empty() {
             // no direction at all: zeros of the right number
-            let DifferenceTangent { model, coupling, curvature, part, sum, .. } = self;
-            add(of, &mut **model, (t, q, v), 0.0, (coupling, curvature, part, sum))?;
+            let DifferenceTangent { model, list, coupling, curvature, part, sum, .. } = self;
+            add(of, (&mut **model, list), (t, q, v), 0.0, (coupling, curvature, part, sum))?;
         }
         match self.sum.iter().all(|x| x.is_finite()) {
             true => Ok(()),
@@ -123,7 +126,7 @@ type Buffers<'a> = (&'a mut Coupling, &'a mut Curvature, &'a mut Vec<f64>, &'a m
 /// `sum ← sum + weight f` at a point.
 fn add(
     of: Of<'_>,
-    model: &mut dyn Mechanical,
+    (model, list): (&mut dyn Mechanical, &mut Option<Vec<Key>>),
     (t, q, v): At<'_>,
     weight: f64,
     (coupling, curvature, part, sum): Buffers<'_>,
@@ -133,11 +136,13 @@ fn add(
         Of::Force => model.force(t, q, v, part)?,
         Of::Mass(x) => model.mass_mul(q, x, part)?,
         Of::Curvature => {
-            model.couple(t, q, coupling)?;
+            let list = couple(model, (t, q), list, coupling)?;
             let (constancy, rows) = (model.constancy(), coupling.drift.len());
-            curvature.evaluate(model, constancy, (t, q, v), rows)?;
+            curvature.evaluate(model, constancy, (t, q, v), (list, rows))?;
         }
-        Of::Coupling => model.couple(t, q, coupling)?,
+        Of::Coupling => {
+            couple(model, (t, q), list, coupling)?;
+        }
     }
     let mut place = 0;
     let mut push = |x: f64| {
@@ -168,9 +173,37 @@ fn add(
     Ok(())
 }
 
+/// Fills a coupling; its contacts are those of the list, which the first one tells where nobody has.
+fn couple<'a>(
+    model: &mut dyn Mechanical,
+    at: (f64, &[f64]),
+    list: &'a mut Option<Vec<Key>>,
+    coupling: &mut Coupling,
+) -> Result<&'a [Key], ModelError> {
+    match list {
+        Some(list) => coupling.fill(model, at, false, list)?,
+        None => {
+            model.couple(at.0, at.1, coupling)?;
+            list.get_or_insert_default().extend(coupling.pairs.iter().map(|pair| pair.key));
+        }
+    }
+    Ok(list.as_deref().unwrap_or_default())
+}
+
 impl Tangent for DifferenceTangent {
     fn parameters(&self) -> &[String] {
         &self.names
+    }
+
+    fn detect(&mut self, from: &State, h: f64, list: &[Key]) -> Result<(), ModelError> {
+        let varied = self.varied.iter_mut().flat_map(|varied| &mut varied.models);
+        for model in std::iter::once(&mut self.model).chain(varied) {
+            model.detect(from, h)?;
+        }
+        let known = self.list.get_or_insert_default();
+        known.clear();
+        known.extend_from_slice(list);
+        Ok(())
     }
 
     fn force(&mut self, at: At<'_>, along: Along<'_>, out: &mut [f64]) -> Result<(), ModelError> {

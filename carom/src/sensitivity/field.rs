@@ -1,7 +1,7 @@
 //! The variational equation of a smooth phase.
 //!
 //! ```text
-//!     M v̇ = F + B λ,  C v̇ + γ = 0         the phase, B of `flow::held`                                       (1)
+//!     M v̇ = F + B λ,  C v̇ + γ = 0         the phase, B of `phase/held.rs`                                       (1)
 //!     M dv̇ = dF − dM v̇ + dB λ + B dλ,   C dv̇ = −(dC v̇ + dγ)                                              (2)
 //!     d/dt (dq, dv, dp) = A (dq, dv, dp),   A = (0 1 0; a_q a_v a_p; 0 0 0)                                  (3)
 //! ```
@@ -9,13 +9,10 @@
 //! The direction of a spatial slip turns with the velocity, which is part of dB. Perturbations that respect the linearised constraints
 //! of the phase keep doing so.
 
-use crate::flow::acceleration::slip_direction;
-use crate::flow::held::HeldRows;
-use crate::flow::ranked::RankedLu;
-use crate::flow::{Acceleration, Mode, Phase};
 use crate::model::tangent::{At, is_autonomous};
 use crate::model::{Along, CouplingTangent, Tangent};
-use crate::{Mechanical, ModelError};
+use crate::phase::{Acceleration, HeldRows, Mode, Phase, RankedLu, slip_direction};
+use crate::{ContactList, Coupling, Mechanical, ModelError, State};
 
 /// Evaluates (3) with a model of its own.
 pub(super) struct Field {
@@ -25,6 +22,7 @@ pub(super) struct Field {
     /// Number of degrees of freedom, and of parameters.
     pub n: usize,
     pub parameters: usize,
+    list: ContactList, // the contacts of the step
     held: HeldRows,
     system: RankedLu,
     coupling: CouplingTangent,
@@ -45,6 +43,7 @@ impl Field {
             tangent,
             n,
             parameters,
+            list: ContactList::default(),
             held: HeldRows::default(),
             system: RankedLu::default(),
             coupling: CouplingTangent::default(),
@@ -55,6 +54,21 @@ impl Field {
             x: Vec::new(),
             constant: None,
         }
+    }
+
+    /// Chooses the contacts of a step that begins at `from` and is at most `h` long.
+    pub fn detect(&mut self, from: &State, h: f64) -> Result<(), ModelError> {
+        self.model.detect(from, h)?;
+        let rows = self.acceleration.constancy().rows;
+        self.acceleration.coupling.list(&mut *self.model, (from.t, &from.q), rows, &mut self.list)?;
+        self.tangent.detect(from, h, &self.list)
+    }
+
+    /// The coupling at `(t, q)`.
+    pub fn couple(&mut self, t: f64, q: &[f64]) -> Result<&Coupling, ModelError> {
+        let rows = self.acceleration.constancy().rows;
+        self.acceleration.coupling.fill(&mut *self.model, (t, q), rows, &self.list)?;
+        Ok(&self.acceleration.coupling)
     }
 
     /// Size of A.
@@ -139,7 +153,7 @@ impl Field {
         let coupling = &self.acceleration.coupling;
         let dv = &self.unit[self.n..2 * self.n];
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            let Mode::Slip(remembered) = phase.mode(pair.key, i, pair.law) else { continue };
+            let Mode::Slip(remembered) = phase.mode(i) else { continue };
             let range = coupling.range(i);
             let normal = self.acceleration.lambda[range.start];
             let d = slip_direction(coupling, i, v, (remembered, phase.still));

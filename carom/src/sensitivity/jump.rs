@@ -11,10 +11,9 @@
 //! same with e = 0 and P = 0.
 
 use super::field::Field;
-use crate::flow::ranked::RankedLu;
-use crate::flow::{Mode, Phase};
 use crate::model::{Along, CouplingTangent};
-use crate::{Coupling, Key, ModelError, State};
+use crate::phase::{Mode, Phase, RankedLu};
+use crate::{Coupling, ModelError, State};
 
 /// Velocities at less than this part of the largest one are zero.
 const ZERO: f64 = 1e-9;
@@ -57,13 +56,13 @@ pub(super) struct Jump {
 }
 
 impl Jump {
-    /// (1) for the contacts `struck`, between two states; `coupling` belongs to their positions.
+    /// (1) for the laws that are `struck`, between two states; `coupling` belongs to their positions.
     pub fn impact(
         &mut self,
         field: &mut Field,
         coupling: &Coupling,
         (before, after): (&State, &State),
-        struck: &[Key],
+        struck: &[bool],
     ) -> Result<(), ModelError> {
         self.start(field, before, &after.v)?;
         let n = field.n;
@@ -73,7 +72,7 @@ impl Jump {
             if pair.law.is_equality() {
                 self.push(field, coupling, Kind::Zero, range.start);
             }
-            if pair.law.is_equality() || !struck.contains(&pair.key) {
+            if pair.law.is_equality() || !struck[i] {
                 continue;
             }
             let (approach, leave) = (u(range.start, &before.v).min(0.0), u(range.start, &after.v));
@@ -112,7 +111,7 @@ impl Jump {
     ) -> Result<(), ModelError> {
         self.start(field, state, &state.v)?;
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            let rows = match phase.mode(pair.key, i, pair.law) {
+            let rows = match phase.mode(i) {
                 Mode::Open => 0,
                 Mode::Held | Mode::Slip(_) => 1,
                 Mode::Stick => pair.law.size(),
@@ -247,8 +246,8 @@ impl Jump {
         field.tangent.coupling(at, along, &mut self.coupling)?;
         self.x.clear();
         for line in &self.lines {
-            let normal = coupling.offset.iter().position(|first| *first == line.row);
-            self.x.push(normal.map_or(0.0, |law| -self.coupling.gap.get(law).copied().unwrap_or(0.0)));
+            let normal = coupling.offset.binary_search(&line.row);
+            self.x.push(normal.map_or(0.0, |law| -self.coupling.gap[law]));
         }
         self.system.solve(&mut self.x);
         for i in 0..n {

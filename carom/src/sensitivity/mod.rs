@@ -198,6 +198,7 @@ impl Sensitivity {
             steps: 0,
             sample,
         };
+        new.field.detect(&new.sample, 0.0)?;
         new.reset();
         Ok(new)
     }
@@ -261,8 +262,7 @@ impl Sensitivity {
     /// Gaps and their rates at the present state, of contacts that count here.
     pub fn gaps(&mut self) -> Result<Vec<(Key, f64, f64)>, SensitivityError> {
         let State { t, q, v } = self.stepper.from();
-        self.field.acceleration.couple(&mut *self.field.model, *t, q)?;
-        let coupling = &self.field.acceleration.coupling;
+        let coupling = self.field.couple(*t, q)?;
         let contacts = coupling.pairs.iter().enumerate();
         let contacts = contacts.filter(|(i, pair)| !pair.law.is_equality() && coupling.is_present(*i));
         let entry = |(i, pair): (usize, &crate::Pair)| {
@@ -274,10 +274,10 @@ impl Sensitivity {
 
     /// The gap of a contact at a state, with its derivatives by time and by (q, v, p); `None` where the contact is not there.
     pub fn gap(&mut self, at: &State, contact: Key) -> Result<Option<Gap>, SensitivityError> {
-        let Field { acceleration, model, tangent, n, parameters, .. } = &mut self.field;
-        acceleration.couple(&mut **model, at.t, &at.q)?;
+        self.field.couple(at.t, &at.q)?;
+        let Field { acceleration, tangent, n, parameters, .. } = &mut self.field;
         let coupling = &acceleration.coupling;
-        let Some(i) = coupling.find(contact, contact.0 as usize) else { return Ok(None) };
+        let Some(i) = coupling.pairs.iter().position(|pair| pair.key == contact) else { return Ok(None) };
         let row = coupling.offset[i];
         let mut slope = vec![0.0; 2 * *n + *parameters];
         coupling.rows.add_row(row, 1.0, &mut slope[..*n]);
@@ -319,6 +319,7 @@ impl Sensitivity {
                 return Ok(true);
             }
             self.steps += 1;
+            self.field.detect(self.stepper.from(), left)?;
             let step = self.stepper.attempt(left).map_err(|source| SensitivityError::Step { t, source })?;
             if step.advanced == left {
                 self.stepper.stamp(until);

@@ -18,11 +18,11 @@
 use super::field::Field;
 use super::jump::Jump;
 use super::{Passage, SensitivityError, Strike};
-use crate::flow::acceleration::slip_direction;
-use crate::flow::{Mode, Phase};
+use crate::coupling::Matching;
 use crate::model::{Along, CouplingTangent};
+use crate::phase::{Mode, Phase, slip_direction};
 use crate::scheme::{Event, EventKind};
-use crate::{Coupling, Key, ModelError, State};
+use crate::{Coupling, ModelError, State};
 
 /// An impact at less than this normal velocity grazes [m/s].
 pub const GRAZING: f64 = 1e-9;
@@ -43,11 +43,13 @@ pub(super) struct Saltation {
     coupling: Coupling,
     tangent: CouplingTangent,
     jump: Jump,
-    before: Vec<f64>,    // (n) v̇⁻
-    after: Vec<f64>,     // (n) v̇⁺
-    curvature: Vec<f64>, // (rows) γ before
-    delays: Vec<f64>,    // (columns) δt
-    struck: Vec<Key>,
+    before: Vec<f64>,         // (n) v̇⁻
+    after: Vec<f64>,          // (n) v̇⁺
+    curvature: Vec<f64>,      // (rows) γ before
+    delays: Vec<f64>,         // (columns) δt
+    struck: Vec<bool>,        // (laws)
+    laws: Vec<Option<usize>>, // (events) of their contacts
+    matching: Matching,
     zeros: Vec<f64>,
 }
 
@@ -71,7 +73,11 @@ impl Saltation {
         field.rate(begun, (start.t, &start.q, &start.v), &mut self.before)?;
         self.curvature.clone_from(&field.acceleration.curvature.value);
         field.rate(ended, (to.t, &to.q, &to.v), &mut self.after)?;
-        field.model.couple(start.t, &start.q, &mut self.coupling)?;
+        self.coupling.fill(&mut *field.model, (start.t, &start.q), false, begun.keys())?;
+        self.matching.begin();
+        let law = |event: &Event| self.matching.find(event.contact?, begun.keys());
+        self.laws.clear();
+        self.laws.extend(events.iter().map(law));
         let guard = self.guard(begun, ended, events, passage);
         let rate = self.guard_rate(field, guard, start)?;
         self.delays.clear();
@@ -96,17 +102,19 @@ impl Saltation {
         columns: &mut [f64],
         size: usize,
     ) -> Result<(), ModelError> {
-        let mut rest = events;
-        while let Some(at) = rest.iter().position(|e| e.kind == EventKind::Impact) {
-            let (before, after) = (&rest[at].before, &rest[at].after);
+        let mut next = 0;
+        while let Some(first) = events[next..].iter().position(|e| e.kind == EventKind::Impact) {
+            let first = next + first;
+            let (before, after) = (&events[first].before, &events[first].after);
             let same = |e: &&Event| e.kind == EventKind::Impact && e.before == *before && e.after == *after;
+            next = first + events[first..].iter().take_while(same).count();
             self.struck.clear();
-            self.struck.extend(rest[at..].iter().take_while(same).filter_map(|e| e.contact));
+            self.struck.resize(self.coupling.len(), false);
+            self.laws[first..next].iter().flatten().for_each(|law| self.struck[*law] = true);
             self.jump.impact(field, &self.coupling, (before, after), &self.struck)?;
             for (column, delay) in columns.chunks_exact_mut(size).zip(&self.delays) {
                 self.jump.apply(field, &self.coupling, *delay, column)?;
             }
-            rest = &rest[at + rest[at..].iter().take_while(same).count()..];
         }
         Ok(())
     }
@@ -122,8 +130,7 @@ impl Saltation {
     ) -> Result<(), ModelError> {
         let (mut closes, mut sticks) = (false, false);
         for (i, pair) in self.coupling.pairs.iter().enumerate() {
-            let modes = (begun.mode(pair.key, i, pair.law), ended.mode(pair.key, i, pair.law));
-            match modes {
+            match (begun.mode(i), ended.mode(i)) {
                 (Mode::Open, now) if now.is_closed() => {
                     closes = true;
                     passage.rest(pair.key);
@@ -160,7 +167,7 @@ impl Saltation {
         if phase.is_free() {
             return Ok(());
         }
-        field.model.couple(state.t, &state.q, &mut self.coupling)?;
+        self.coupling.fill(&mut *field.model, (state.t, &state.q), false, phase.keys())?;
         self.jump.rest(field, &self.coupling, state, phase)?;
         for column in columns.chunks_exact_mut(field.size()) {
             self.jump.close(field, &self.coupling, column)?;
@@ -172,12 +179,10 @@ impl Saltation {
     /// The function that decides when the event happens.
     fn guard(&mut self, begun: &Phase, ended: &Phase, events: &[Event], passage: &mut Passage) -> Guard {
         let coupling = &self.coupling;
-        let law = |event: &Event| coupling.find(event.contact?, usize::MAX);
-        let mode = |phase: &Phase, i: usize| phase.mode(coupling.pairs[i].key, i, coupling.pairs[i].law);
+        let with_laws = || events.iter().zip(&self.laws).filter_map(|(event, law)| Some((event, (*law)?)));
         let mut guard = (Guard::None, 0.0);
         let mut approaching = 0;
-        for event in events.iter().filter(|e| e.kind == EventKind::Impact) {
-            let Some(i) = law(event) else { continue };
+        for (event, i) in with_laws().filter(|(event, _)| event.kind == EventKind::Impact) {
             let row = coupling.offset[i];
             let u = coupling.rows.dot(row, &event.before.v) + coupling.drift[row];
             let plain = events.iter().filter(|e| e.kind == EventKind::Impact).count() == 1;
@@ -185,7 +190,7 @@ impl Saltation {
                 Strike { t: event.t, contact: coupling.pairs[i].key, before: u },
                 plain && begun.is_free() && coupling.pairs[i].law.is_unilateral(),
             );
-            if mode(begun, i) == Mode::Open && event.before == events[0].before && u < 0.0 {
+            if begun.mode(i) == Mode::Open && event.before == events[0].before && u < 0.0 {
                 approaching += 1;
                 if u < guard.1 {
                     guard = (Guard::Gap(i), u);
@@ -196,16 +201,15 @@ impl Saltation {
         if guard.0 != Guard::None || events.iter().any(|e| e.kind == EventKind::Impact) {
             return guard.0;
         }
-        for event in events {
-            let Some(i) = law(event) else { continue };
+        for (event, i) in with_laws() {
             let planar = coupling.range(i).len() == 2;
-            match (event.kind, mode(begun, i)) {
+            match (event.kind, begun.mode(i)) {
                 // a spatial slip that has turned by more than a right angle goes on smoothly
                 (EventKind::SlipReversal, Mode::Slip(d)) if planar => return Guard::Slip(i, d),
                 (EventKind::Stick, Mode::Slip(d)) => {
                     return Guard::Slip(i, slip_direction(coupling, i, &event.before.v, (d, begun.still)));
                 }
-                (EventKind::Edge, now) if now != mode(ended, i) => return Guard::Region(i),
+                (EventKind::Edge, now) if now != ended.mode(i) => return Guard::Region(i),
                 _ => {}
             }
         }

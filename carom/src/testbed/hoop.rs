@@ -106,7 +106,7 @@ impl ExactSolution for Hoop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::{Acceleration, Phase};
+    use crate::phase::{Acceleration, Phase};
     use crate::{Coupling, Mechanical, Space};
 
     /// The model's own equations have (2) as their solution: accelerations and multiplier.

@@ -1,11 +1,10 @@
 //! Geometric discontinuities: a flat joined to a parabola, a kink, and the end of a table.
 
 use crate::run;
-use carom::flow::{Acceleration, Edge, Sorting};
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
+use carom::scheme::EventDriven;
 use carom::scheme::event_driven::EdgeMethod;
-use carom::scheme::{EventDriven, System};
-use carom::{EventKind, Key, Mechanical, State};
+use carom::{EventKind, Key, State};
 use carom_solve::Law;
 
 const G: f64 = 9.81;
@@ -52,30 +51,6 @@ impl Functions for Ground {
 impl Ground {
     fn model(self, x: f64, vx: f64) -> DualLagrangian<Ground> {
         DualLagrangian::new(self, State::new(0.0, &[0.0, x], &[0.0, vx])).unwrap()
-    }
-}
-
-/// O16: the stage problem and the velocity problem at the edge pick the parabola.
-#[test]
-fn both_problems_pick_the_parabola() {
-    let mut model = PARABOLA.model(0.0, 2.0);
-    let state = State::new(0.5, &[0.0, 0.0], &[0.0, 2.0]);
-    let mut acceleration = Acceleration::new(&model);
-    acceleration.couple(&mut model, state.t, &state.q).unwrap();
-    let mut solver = carom_solve::solver::default();
-    let mut edge = Edge::default();
-    let mut solve = |sorting, h: f64| {
-        let mut system = System { model: &mut model as &mut dyn Mechanical, solver: &mut *solver };
-        let found = edge.solve(sorting, &mut acceleration, &mut system, (&[0, 1], &state), h).unwrap().to_vec();
-        (found, [edge.carries(0), edge.carries(1)])
-    };
-    let (lambda, carries) = solve(Sorting::Stage, 1e-2);
-    assert!(lambda[0].abs() < 1e-10 && (lambda[1] - 17.81).abs() < 1e-10, "{lambda:?}");
-    assert_eq!(carries, [false, true]);
-    for (h, p) in [(1e-3, 0.01381), (1e-4, 0.001381)] {
-        let (found, carries) = solve(Sorting::Velocity, h);
-        assert_eq!(carries, [false, true]);
-        assert!(found[0].abs() < 1e-10 && (found[1] - p).abs() < 1e-6, "{found:?}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! Sliding and sticking phases against closed forms.
 
 use crate::{run, scheme, show, slope};
-use carom::flow::Method;
 use carom::model::{Contact, Lagrangian};
+use carom::scheme::higher_order::RungeKutta;
 
 const G: f64 = 10.0;
 
@@ -37,7 +37,7 @@ fn block(spatial: bool, mu: f64, push: impl Fn(f64) -> [f64; 2] + Send + 'static
 fn sliding_block_stops_in_place() {
     let (mu, speed) = (0.3, 1.2);
     for spatial in [false, true] {
-        for method in [Method::RadauIia3, Method::Herk4, Method::LobattoIiia2] {
+        for method in [RungeKutta::RadauIia3, RungeKutta::Herk4, RungeKutta::LobattoIiia2] {
             for steps in [7, 50, 173] {
                 let start = if spatial { [speed * 0.6, speed * 0.8] } else { [speed, 0.0] };
                 let s = run(block(spatial, mu, |_| [0.0; 2], start), scheme(method, 1e-3), 1.0, steps);
@@ -56,7 +56,7 @@ fn sticking_block_starts_to_slide() {
     let (mu, rate) = (0.3, 4.0);
     let (start, end): (f64, f64) = (mu * G / rate, 1.5);
     for spatial in [false, true] {
-        for method in Method::ALL {
+        for method in RungeKutta::ALL {
             let s = run(block(spatial, mu, move |t| [rate * t, 0.0], [0.0; 2]), scheme(method, 1e-3), end, 47);
             let (k, exact) = (s.len() - 1, rate * (end - start).powi(3) / 6.0);
             let before = (0..s.len()).filter(|&k| s.t[k] < start).all(|k| s.q(k)[0] == 0.0);
@@ -93,7 +93,7 @@ fn slip_turns_around() {
         x(stop) + amplitude * (s * stop.cos() - t.sin() + stop.sin()) + 0.5 * mu * G * s * s
     };
     let end = 5.0;
-    for method in [Method::RadauIia3, Method::Herk4, Method::LobattoIiia4] {
+    for method in [RungeKutta::RadauIia3, RungeKutta::Herk4, RungeKutta::LobattoIiia4] {
         let points: Vec<(f64, f64)> = [43, 83, 163, 323]
             .iter()
             .map(|&n| {
@@ -104,7 +104,7 @@ fn slip_turns_around() {
             .collect();
         println!("{method:?}: {}", show(&points));
         assert!(points[3].1 < if method.order() > 4 { 1e-10 } else { 1e-7 }, "{method:?}: {points:?}");
-        if method == Method::Herk4 {
+        if method == RungeKutta::Herk4 {
             assert!(slope(&points) > 3.75, "{}", slope(&points));
         }
     }
@@ -115,7 +115,7 @@ fn slip_turns_around() {
 fn turning_slip_keeps_its_invariant() {
     let mu: f64 = 0.4;
     let pull = mu * G; // g sin α for normal force g cos α = G
-    for method in Method::ALL {
+    for method in RungeKutta::ALL {
         let points: Vec<(f64, f64)> = [10, 20, 40, 80]
             .iter()
             .map(|&n| {
@@ -160,10 +160,10 @@ fn disc_lands_slides_and_rolls() {
     let (v0, v1) = (-mu * impulse, -mu * impulse - mu * G * sliding);
     let end = landing + sliding + 0.3;
     let x = 0.5 * (v0 + v1) * sliding + v1 * 0.3;
-    for method in [Method::RadauIia3, Method::Herk2] {
+    for method in [RungeKutta::RadauIia3, RungeKutta::Herk2] {
         let s = run(disc(), scheme(method, 1e-4), end, 113);
         let (q, v) = (s.q(s.len() - 1), s.v(s.len() - 1));
-        let bound = if method == Method::Herk2 { 1e-6 } else { 1e-10 };
+        let bound = if method == RungeKutta::Herk2 { 1e-6 } else { 1e-10 };
         assert!((q[0] - x).abs() < bound && (v[0] - v1).abs() < bound, "{method:?}: {:e}", q[0] - x);
         assert!((v[0] + radius * v[2]).abs() < 1e-14, "it rolls");
     }

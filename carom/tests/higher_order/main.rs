@@ -5,12 +5,12 @@ mod mechanics;
 mod orders;
 mod work;
 
-use carom::flow::Method;
+use carom::scheme::higher_order::RungeKutta;
 use carom::scheme::{Bound, HigherOrder};
 use carom::simulation::FixedStep;
 use carom::{Mechanical, Simulation, Solution};
 
-fn scheme(method: Method, c: f64) -> HigherOrder {
+fn scheme(method: RungeKutta, c: f64) -> HigherOrder {
     HigherOrder { method, c, ..HigherOrder::default() }
 }
 

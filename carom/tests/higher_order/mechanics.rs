@@ -1,8 +1,8 @@
 //! Nonlinear models with several contacts and constraints, against reference numbers of other methods and closed forms.
 
 use crate::{run, scheme, show, simulation, slope};
-use carom::flow::Method;
 use carom::model::{Contact, DualLagrangian, Functions, Lagrangian, NamedLaw, Scalar};
+use carom::scheme::higher_order::RungeKutta;
 use carom::simulation::{GapMonitor, LedgerObserver};
 use carom::testbed::BouncingBall;
 use carom::{Solution, State};
@@ -46,7 +46,7 @@ fn block(q: [f64; 3], v: [f64; 3]) -> DualLagrangian<Block> {
 fn sliding_corner_of_the_block() {
     let start = || block([0.0, 0.8343845987784619, -0.2], [1.0, 0.5115469362364874, -1.5]);
     let exact = [0.5, 0.80006937231108, -0.10930865969692, 1.0, -0.77501945839694, 1.86662823989619];
-    for method in Method::ALL {
+    for method in RungeKutta::ALL {
         let points: Vec<(f64, f64)> = [6, 12, 24, 48]
             .iter()
             .map(|&n| {
@@ -60,7 +60,7 @@ fn sliding_corner_of_the_block() {
     }
     // the multiplier at the end is the mean impulse of a short last step
     let mut gaps = GapMonitor::default();
-    simulation(start(), scheme(Method::RadauIia3, 1.0), 0.5, 50).run(&mut [&mut gaps]).unwrap();
+    simulation(start(), scheme(RungeKutta::RadauIia3, 1.0), 0.5, 50).run(&mut [&mut gaps]).unwrap();
     assert!(gaps.smallest[0].abs() < 1e-14, "{:?}", gaps.smallest);
 }
 
@@ -68,7 +68,7 @@ fn sliding_corner_of_the_block() {
 #[test]
 fn rocking_block_falls_and_rests() {
     let start = || block([0.0, 1.0, 0.2], [0.0, 0.0, 0.2]);
-    for method in [Method::RadauIia3, Method::LobattoIiia3, Method::Herk4] {
+    for method in [RungeKutta::RadauIia3, RungeKutta::LobattoIiia3, RungeKutta::Herk4] {
         let s = run(start(), scheme(method, 1.0), 0.6, 211);
         let (q, v) = last(&s);
         let reference = [0.75900815, 0.01171128, 0.06276012, 0.13790628];
@@ -76,7 +76,7 @@ fn rocking_block_falls_and_rests() {
         println!("{method:?}: {error:.1e}");
         assert!(error < 2e-8, "{method:?}: {error:e}");
     }
-    let mut run = simulation(start(), scheme(Method::RadauIia3, 1.0), 2.0, 200);
+    let mut run = simulation(start(), scheme(RungeKutta::RadauIia3, 1.0), 2.0, 200);
     let (mut gaps, mut ledger) = (GapMonitor::default(), LedgerObserver::default());
     run.run(&mut [&mut gaps, &mut ledger]).unwrap();
     let State { q, v, .. } = run.state();
@@ -92,8 +92,8 @@ fn rocking_block_falls_and_rests() {
 fn rocking_block_shows_the_brackets_alone() {
     let start = || block([0.0, 1.0, 0.2], [0.0, 0.0, 0.2]);
     let end = 0.5;
-    let fine = run(start(), scheme(Method::LobattoIiia4, 1e-6), end, 400);
-    for method in Method::ALL {
+    let fine = run(start(), scheme(RungeKutta::LobattoIiia4, 1e-6), end, 400);
+    for method in RungeKutta::ALL {
         for n in [11, 23, 43, 83] {
             let s = run(start(), scheme(method, 1.0), end, n);
             let delta = (end / n as f64).powi(method.order() as i32 + 1);
@@ -128,11 +128,11 @@ impl Functions for DoublePendulum {
 fn double_pendulum_between_walls_converges() {
     let start = || DualLagrangian::new(DoublePendulum, State::new(0.0, &[0.4, 0.3], &[1.0, 0.5])).unwrap();
     let end = 2.2;
-    let fine = run(start(), scheme(Method::LobattoIiia4, 1.0), end, 800);
+    let fine = run(start(), scheme(RungeKutta::LobattoIiia4, 1.0), end, 800);
     assert!(!fine.impacts.is_empty());
     println!("{:?}", fine.impacts.iter().map(|i| (i.t, i.contact.clone())).collect::<Vec<_>>());
     let exact = last(&fine).0.to_vec();
-    for method in Method::ALL {
+    for method in RungeKutta::ALL {
         let points: Vec<(f64, f64)> = [61, 83, 117, 163]
             .iter()
             .map(|&n| {
@@ -168,7 +168,7 @@ impl Functions for Pendulum {
 fn bilateral_pendulum() {
     let start = || DualLagrangian::new(Pendulum, State::new(0.0, &[1.0, 0.0], &[0.0, 0.0])).unwrap();
     let exact = [-0.204193214788280, -0.978930605831908, -1.369754885003414, 0.285714484535000];
-    for method in Method::ALL {
+    for method in RungeKutta::ALL {
         let points: Vec<(f64, f64)> = [20, 28, 40, 56]
             .iter()
             .map(|&n| {
@@ -212,13 +212,13 @@ fn mass_leaves_the_disc() {
     let end = 1.0;
     let s = end - release;
     let exact = [side + speed * height * s, height - speed * side * s - 0.5 * G * s * s];
-    for method in [Method::RadauIia3, Method::LobattoIiia4, Method::Herk4] {
+    for method in [RungeKutta::RadauIia3, RungeKutta::LobattoIiia4, RungeKutta::Herk4] {
         let model = DualLagrangian::new(Disc, start.clone()).unwrap();
         let solution = run(model, scheme(method, 1.0), end, 97);
         let error = distance(last(&solution).0, &exact);
         println!("{method:?}: {error:.1e}");
         // the release time is known to 1e-11
-        assert!(error < if method == Method::Herk4 { 1e-7 } else { 1e-9 }, "{method:?}: {error:e}");
+        assert!(error < if method == RungeKutta::Herk4 { 1e-7 } else { 1e-9 }, "{method:?}: {error:e}");
     }
 }
 
@@ -243,7 +243,7 @@ fn redundant_supports_hold_and_let_go() {
     };
     let (start, end) = (G / rate, 1.3);
     let exact = -rate * f64::powi(end - start, 3) / (6.0 * (inertia + 1.0));
-    for method in [Method::RadauIia3, Method::Herk3, Method::LobattoIiia3] {
+    for method in [RungeKutta::RadauIia3, RungeKutta::Herk3, RungeKutta::LobattoIiia3] {
         let s = run(beam(), scheme(method, 1e-3), end, 61);
         let (q, _) = last(&s);
         assert!((q[1] - exact).abs() < 1e-9 && (q[0] + q[1]).abs() < 1e-14, "{method:?}: {:e}", q[1] - exact);
@@ -276,7 +276,7 @@ fn moving_table_throws_a_mass() {
     let leaves = (G / 15.0f64).asin();
     let (end, s) = (1.5, 1.5 - leaves);
     let exact = 15.0 * (leaves.sin() + leaves.cos() * s) - 0.5 * G * s * s;
-    for method in [Method::RadauIia3, Method::Herk3, Method::LobattoIiia3] {
+    for method in [RungeKutta::RadauIia3, RungeKutta::Herk3, RungeKutta::LobattoIiia3] {
         let model = DualLagrangian::new(Table, start.clone()).unwrap();
         let by_dual = last(&run(model, scheme(method, 1e-3), end, 61)).0[0] - exact;
         let closures = Lagrangian::new(1)
@@ -311,8 +311,8 @@ fn redundant_constraints_are_harmless() {
         }
     }
     let start = State::new(0.0, &[1.0, 0.0], &[0.0, 0.0]);
-    let once = run(DualLagrangian::new(Pendulum, start.clone()).unwrap(), scheme(Method::RadauIia3, 1.0), 2.0, 40);
-    let twice = run(DualLagrangian::new(Twice, start).unwrap(), scheme(Method::RadauIia3, 1.0), 2.0, 40);
+    let once = run(DualLagrangian::new(Pendulum, start.clone()).unwrap(), scheme(RungeKutta::RadauIia3, 1.0), 2.0, 40);
+    let twice = run(DualLagrangian::new(Twice, start).unwrap(), scheme(RungeKutta::RadauIia3, 1.0), 2.0, 40);
     assert!(distance(once.positions(), twice.positions()) < 1e-12);
 }
 
@@ -320,7 +320,7 @@ fn redundant_constraints_are_harmless() {
 #[test]
 fn elastic_ball_keeps_its_energy() {
     let ball = BouncingBall { restitution: 1.0, ..BouncingBall::default() };
-    for method in Method::ALL {
+    for method in RungeKutta::ALL {
         let mut run = simulation(ball.model(), scheme(method, 1e-3), 100.0, 2128);
         let mut ledger = LedgerObserver::default();
         run.run(&mut [&mut ledger]).unwrap();

@@ -2,8 +2,8 @@
 
 use crate::{run, scheme, show, slope};
 use carom::Solution;
-use carom::flow::Method;
 use carom::scheme::HigherOrder;
+use carom::scheme::higher_order::RungeKutta;
 use carom::scheme::higher_order::Takeoff as Release;
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, PreloadedOscillator, Takeoff};
 
@@ -29,7 +29,7 @@ fn errors(make: &dyn Fn(usize) -> Solution, exact: &dyn ExactSolution, grids: &[
 #[test]
 fn orders_on_the_oscillator_with_fine_brackets() {
     let o = LinearOscillator::default();
-    for method in Method::ALL {
+    for method in RungeKutta::ALL {
         let points = errors(&|n| run(o.model(), scheme(method, 1e-3), 5.0, n), &o, &GRIDS, 5.0);
         let (slope, p) = (slope(&points), f64::from(method.order()));
         println!("{method:?}: {slope:.2} {}", show(&points));
@@ -42,12 +42,12 @@ fn orders_on_the_oscillator_with_fine_brackets() {
 fn orders_with_coarse_brackets() {
     let (o, b, l, t) =
         (LinearOscillator::default(), BouncingBall::default(), PreloadedOscillator::default(), Takeoff::default());
-    for method in Method::ALL {
+    for method in RungeKutta::ALL {
         let s = scheme(method, 1.0);
         // down to 1e-11 where the order allows it
         let grids: &[usize] = if method.order() <= 4 { &[83, 163, 323, 643, 1283] } else { &GRIDS };
         // HEM5 is at rounding on the take-off from 43 steps on
-        let after: &[usize] = if method == Method::Hem5 { &[5, 7, 9, 13, 23] } else { grids };
+        let after: &[usize] = if method == RungeKutta::Hem5 { &[5, 7, 9, 13, 23] } else { grids };
         let studies = [
             ("oscillator", errors(&|n| run(o.model(), s.clone(), 5.0, n), &o, grids, 5.0)),
             ("ball", errors(&|n| run(b.model(), s.clone(), 5.0, n), &b, grids, 5.0)),
@@ -66,7 +66,7 @@ fn orders_with_coarse_brackets() {
 #[test]
 fn ball_to_rounding() {
     let b = BouncingBall::default();
-    for (method, bound) in [(Method::RadauIia3, 3e-11), (Method::LobattoIiia4, 1e-12)] {
+    for (method, bound) in [(RungeKutta::RadauIia3, 3e-11), (RungeKutta::LobattoIiia4, 1e-12)] {
         let error = l1(&run(b.model(), scheme(method, 1.0), 5.0, 323), &b, 5.0 / 323.0);
         println!("{method:?}: {error:e}");
         assert!(error < bound, "{method:?}: {error}");
@@ -77,11 +77,11 @@ fn ball_to_rounding() {
 #[test]
 fn take_off_located_and_not() {
     let t = Takeoff::default();
-    let located = run(t.model(), scheme(Method::RadauIia3, 1.0), 2.9, 83);
+    let located = run(t.model(), scheme(RungeKutta::RadauIia3, 1.0), 2.9, 83);
     let error = l1(&located, &t, 2.9 / 83.0);
     println!("located: {error:e}");
     assert!(error < 1e-10, "{error}");
-    let late = HigherOrder { takeoff: Release::EndOfStep, ..scheme(Method::RadauIia3, 1.0) };
+    let late = HigherOrder { takeoff: Release::EndOfStep, ..scheme(RungeKutta::RadauIia3, 1.0) };
     let points: Vec<(f64, f64)> = GRIDS
         .iter()
         .map(|&count| {

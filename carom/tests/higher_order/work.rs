@@ -3,8 +3,8 @@
 use crate::orders::l1;
 use crate::{run, scheme, simulation};
 use carom::Simulation;
-use carom::flow::Method;
 use carom::model::Lagrangian;
+use carom::scheme::higher_order::RungeKutta;
 use carom::scheme::{Accuracy, Bound, Doubled, Estimator, HigherOrder};
 use carom::simulation::StandardControl;
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, PreloadedOscillator};
@@ -14,7 +14,7 @@ use carom_solve::Options;
 #[test]
 fn oscillator_to_nine_digits_is_cheap() {
     let o = LinearOscillator::default();
-    for method in [Method::RadauIia3, Method::LobattoIiia3, Method::LobattoIiia4, Method::Herk4] {
+    for method in [RungeKutta::RadauIia3, RungeKutta::LobattoIiia3, RungeKutta::LobattoIiia4, RungeKutta::Herk4] {
         for n in [43, 83, 163, 323, 643, 1283] {
             let mut simulation = simulation(o.model(), scheme(method, HigherOrder::default().c), 5.0, n);
             let s = simulation.record().unwrap();
@@ -47,16 +47,16 @@ fn models_without_phases_are_refused() {
         let bound = Bound::new(scheme, Box::new(model), carom_solve::solver::default());
         bound.err().map(|error| error.to_string()).unwrap_or_default()
     };
-    let message = refused(Lagrangian::new(n), scheme(Method::RadauIia3, 1.0));
+    let message = refused(Lagrangian::new(n), scheme(RungeKutta::RadauIia3, 1.0));
     assert!(message.contains("herk"), "{message}");
-    assert_eq!(refused(Lagrangian::new(n), scheme(Method::Herk4, 1.0)), "");
+    assert_eq!(refused(Lagrangian::new(n), scheme(RungeKutta::Herk4, 1.0)), "");
 }
 
 /// A ball that starts on the floor moving down bounces at once; the impact belongs to the first step.
 #[test]
 fn impact_at_the_start() {
     let ball = BouncingBall { q0: 0.0, v0: -1.0, ..BouncingBall::default() };
-    let s = run(ball.model(), scheme(Method::RadauIia3, 1.0), 0.2, 7);
+    let s = run(ball.model(), scheme(RungeKutta::RadauIia3, 1.0), 0.2, 7);
     let (q, v) = ball.state_at(0.2);
     assert!((s.q(7)[0] - q).abs() < 1e-9 && (s.v(7)[0] - v).abs() < 1e-9);
     assert_eq!(s.impacts.len(), 1);
@@ -66,7 +66,7 @@ fn impact_at_the_start() {
 #[test]
 fn accumulation_within_one_step() {
     let ball = BouncingBall::default();
-    for method in Method::ALL {
+    for method in RungeKutta::ALL {
         let s = run(ball.model(), scheme(method, 1e-9), 4.0, 1);
         assert_eq!(s.len(), 2);
         assert!(s.q(1)[0].abs() < 1e-14 && s.v(1)[0] == 0.0, "{method:?}: {:?} {:?}", s.q(1), s.v(1));
@@ -100,7 +100,7 @@ fn adaptive_steps_follow_the_tolerance() {
     let (o, l) = (LinearOscillator::default(), PreloadedOscillator::default());
     let problems: [(&dyn ExactSolution, &dyn Fn() -> Lagrangian); 2] = [(&o, &|| o.model()), (&l, &|| l.model())];
     for (exact, model) in problems {
-        for method in [Method::RadauIia3, Method::LobattoIiia4, Method::Herk4] {
+        for method in [RungeKutta::RadauIia3, RungeKutta::LobattoIiia4, RungeKutta::Herk4] {
             let mut last = f64::INFINITY;
             for tolerance in [1e-5, 1e-7, 1e-9, 1e-11] {
                 let accuracy = Accuracy { tolerance, relative: 0.0, estimator: Estimator::Impact, smallest: None };

@@ -27,6 +27,59 @@ pub struct Judgement {
     pub error: f64,
 }
 
+/// Steps of the half-explicit method are shorter than those of order 8 by about this factor.
+const SHORTER: f64 = 0.1;
+
+/// Steps proposed; free flights with a method of their own have their own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    next: [Option<f64>; 2], // for that of free flights second
+    is_high: bool,          // whether the last step was one of them
+    may_grow: bool,         // not after a rejection
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Sizes { next: [None; 2], is_high: false, may_grow: true }
+    }
+}
+
+impl Sizes {
+    /// The step to try. Where the method changes, its last step is taken up again; the first one comes from the other method, whose steps
+    /// differ.
+    pub fn next(&mut self, is_high: bool) -> Option<f64> {
+        let (own, other) = (usize::from(is_high), usize::from(!is_high));
+        if is_high != self.is_high {
+            (self.is_high, self.may_grow) = (is_high, true);
+            let first = |h: f64| if is_high { h } else { SHORTER * h };
+            self.next[own] = self.next[own].or(self.next[other].map(first));
+        }
+        self.next[own]
+    }
+
+    /// A step was rejected: the next one does not grow.
+    pub fn reject(&mut self) {
+        self.may_grow = false;
+    }
+
+    /// A step of length h was done; the next one may be longer or shorter by a factor, and is at least `smallest`.
+    pub fn propose(&mut self, h: f64, factor: f64, smallest: f64) {
+        let factor = if self.may_grow { factor } else { factor.min(1.0) };
+        self.next[usize::from(self.is_high)] = Some((h * factor).max(smallest));
+        self.may_grow = true;
+    }
+
+    /// No step is longer than this one.
+    pub fn limit(&mut self, largest: f64) {
+        self.next = self.next.map(|next| next.map(|h| h.min(largest)));
+    }
+
+    /// Forgets the steps proposed.
+    pub fn clear(&mut self) {
+        self.next = [None; 2];
+    }
+}
+
 impl EventDriven {
     /// Judges a step of length h by `flow` whose error is `error` times the tolerance.
     pub(super) fn judge(&self, flow: Flow, error: f64, h: f64) -> Judgement {
@@ -51,6 +104,23 @@ impl EventDriven {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_method_goes_on_with_its_own_steps() {
+        let mut sizes = Sizes::default();
+        assert_eq!(sizes.next(false), None);
+        sizes.propose(0.1, 2.0, 0.0);
+        assert_eq!((sizes.next(false), sizes.next(true)), (Some(0.2), Some(0.2)));
+        sizes.reject();
+        sizes.propose(1.0, 2.0, 0.0);
+        assert_eq!((sizes.next(true), sizes.next(false)), (Some(1.0), Some(0.2)));
+        sizes.limit(0.5);
+        assert_eq!((sizes.next(true), sizes.next(false)), (Some(0.5), Some(0.2)));
+        let mut other = Sizes::default();
+        other.next(true);
+        other.propose(1.0, 2.0, 0.0);
+        assert_eq!(other.next(false), Some(0.2));
+    }
 
     #[test]
     fn both_rules_have_their_exponents_and_limits() {

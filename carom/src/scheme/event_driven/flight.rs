@@ -9,10 +9,10 @@
 //! followed on the dense output of order 7, by samples and to the place of the event. Both cost the model gaps and rows but no forces.
 
 use super::Work;
-use super::search::{FINE, Outcome, SAMPLES, TRUST};
-use crate::flow::{Dop853, Quintic};
-use crate::scheme::{StepError, System};
-use crate::{Key, Mechanical};
+use super::search::{FINE, FirstEvent, SAMPLES, TRUST};
+use crate::integrator::{Dop853, Quintic};
+use crate::phase::FreeMotion;
+use crate::{Mechanical, StepError, System};
 
 /// Safety on the error of a quintic by (1).
 const SAFETY: f64 = 2.0;
@@ -39,30 +39,34 @@ impl Work {
         system: &mut System<'_, dyn Mechanical>,
         h: f64,
         may_reject: bool,
-    ) -> Result<Outcome, StepError> {
-        let watched = self.start.traces.iter().any(|trace| trace.region.is_finite());
+    ) -> Result<FirstEvent, StepError> {
+        let watched = self.trial.start.traces.iter().any(|trace| trace.region.is_finite());
         let settled = if watched { None } else { self.on_quintics(system, h)? };
         if let Some(outcome) = settled {
             return Ok(outcome);
         }
-        let constancy = self.acceleration.constancy();
+        let constancy = self.transition.acceleration.constancy();
         let exact = constancy.rows && constancy.drift;
         let mut found = self.follow(system, (h, SAMPLES), !exact)?;
-        if found == Outcome::Unresolved && !may_reject {
+        if found == FirstEvent::Unresolved && !may_reject {
             found = self.follow(system, (h, FINE), false)?;
         }
         // the coupling belongs to the end again
-        self.acceleration.couple(system.model, self.end.state.t, &self.end.state.q)?;
+        self.couple_end(system)?;
         Ok(found)
     }
 
     /// What the quintics of gaps tell, if it is beyond doubt.
-    fn on_quintics(&mut self, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<Option<Outcome>, StepError> {
+    fn on_quintics(
+        &mut self,
+        system: &mut System<'_, dyn Mechanical>,
+        h: f64,
+    ) -> Result<Option<FirstEvent>, StepError> {
         self.compare(system, h)?;
         let found = self.first_gap(h);
-        for (i, start) in self.start.traces.iter().enumerate() {
+        for (i, start) in self.trial.start.traces.iter().enumerate() {
             let Some((quintic, level)) = self.quintic(i, h) else { continue };
-            let (doubt, size) = (SAFETY * self.doubt[i], start.y[0].abs().max(quintic.at(1.0).abs()));
+            let (doubt, size) = (SAFETY * self.trial.doubt[i], start.y[0].abs().max(quintic.at(1.0).abs()));
             if doubt <= (EXACT * size).max(64.0 * start.noise) {
                 continue;
             }
@@ -71,27 +75,26 @@ impl Work {
                 let s = f64::from(k) / f64::from(2 * SAMPLES);
                 quintic.at(s) - level < doubt * shape(s)
             };
-            if found != Outcome::Smooth || doubt > TRUST * size || (1..2 * SAMPLES).any(hides) {
+            if found != FirstEvent::None || doubt > TRUST * size || (1..2 * SAMPLES).any(hides) {
                 return Ok(None);
             }
         }
-        self.acceleration.couple(system.model, self.end.state.t, &self.end.state.q)?;
+        self.couple_end(system)?;
         Ok(Some(found))
     }
 
     /// (1): the largest error of the quintic of each law.
     fn compare(&mut self, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<(), StepError> {
-        self.doubt.clear();
-        self.doubt.resize(self.start.traces.len(), 0.0);
+        self.trial.doubt.clear();
+        self.trial.doubt.resize(self.trial.start.traces.len(), 0.0);
         for (k, s) in Dop853::places().into_iter().enumerate() {
-            if let Some(high) = &mut self.high {
-                high.inside(system.model, k, &mut self.right.state);
-            }
-            self.see(system)?;
-            for i in 0..self.doubt.len() {
+            let motion = FreeMotion { model: &mut *system.model, acceleration: &mut self.transition.acceleration };
+            self.smooth.flight_inside(&motion, k, &mut self.trial.right.state);
+            self.glance_right(system)?;
+            for i in 0..self.trial.doubt.len() {
                 let Some((quintic, _)) = self.quintic(i, h) else { continue };
-                let gap = self.right.find(self.start.traces[i].key, i).map_or(f64::INFINITY, |trace| trace.y[0]);
-                self.doubt[i] = self.doubt[i].max((gap - quintic.at(s)).abs() / shape(s));
+                let gap = self.trial.right.traces[i].y[0];
+                self.trial.doubt[i] = self.trial.doubt[i].max((gap - quintic.at(s)).abs() / shape(s));
             }
         }
         Ok(())
@@ -103,57 +106,55 @@ impl Work {
         system: &mut System<'_, dyn Mechanical>,
         (h, pieces): (f64, u32),
         strict: bool,
-    ) -> Result<Outcome, StepError> {
+    ) -> Result<FirstEvent, StepError> {
         let part = 1.0 / f64::from(pieces);
-        self.left.copy_from(&self.start);
+        self.trial.left.copy_from(&self.trial.start);
         for k in 1..=pieces {
             let ends = (f64::from(k - 1) * part, f64::from(k) * part);
             self.glance(system, if k == pieces { 1.0 } else { ends.1 })?;
-            std::mem::swap(&mut self.right, &mut self.middle);
+            std::mem::swap(&mut self.trial.right, &mut self.trial.middle);
             if strict && k % 2 == 0 && !self.is_resolved(2.0 * h * part) {
-                return Ok(Outcome::Unresolved);
+                return Ok(FirstEvent::Unresolved);
             }
-            let mut first = Outcome::Smooth;
-            for i in 0..self.start.traces.len() {
-                let found = if self.start.traces[i].is_open { self.dip(system, i, h, ends)? } else { None };
+            let mut first = FirstEvent::None;
+            for i in 0..self.trial.start.traces.len() {
+                let found = if self.trial.start.traces[i].is_open { self.dip(system, i, h, ends)? } else { None };
                 if let Some(found) = found.filter(|found| found.place() < first.place()) {
                     first = found;
                 }
             }
-            if self.middle.crossed(&self.start).next().is_some() {
+            if self.trial.middle.crossed(&self.trial.start).next().is_some() {
                 let s = self.border(system, ends)?;
                 if s < first.place() {
-                    first = Outcome::Change { s };
+                    first = FirstEvent::Change { s };
                 }
             }
-            if first != Outcome::Smooth {
+            if first != FirstEvent::None {
                 return Ok(first);
             }
             if k % 2 == 0 {
                 self.keep();
             } else if k == 1 {
-                self.earlier.clear();
-                self.earlier.extend(self.start.traces.iter().map(|trace| [trace.y[0], trace.y[1]]));
+                self.trial.earlier.clear();
+                self.trial.earlier.extend(self.trial.start.traces.iter().map(|trace| [trace.y[0], trace.y[1]]));
             }
-            std::mem::swap(&mut self.left, &mut self.middle);
+            std::mem::swap(&mut self.trial.left, &mut self.trial.middle);
         }
-        Ok(Outcome::Smooth)
+        Ok(FirstEvent::None)
     }
 
-    /// Remembers gaps and rates at `middle`, in the order of `start`.
+    /// Remembers gaps and rates at `middle`.
     fn keep(&mut self) {
-        self.earlier.clear();
-        for (i, start) in self.start.traces.iter().enumerate() {
-            self.earlier.push(self.middle.find(start.key, i).map_or([f64::NAN; 2], |trace| [trace.y[0], trace.y[1]]));
-        }
+        self.trial.earlier.clear();
+        self.trial.earlier.extend(self.trial.middle.traces.iter().map(|trace| [trace.y[0], trace.y[1]]));
     }
 
     /// Whether the gaps at `left` are on the cubics between the sample before and `middle`, which are `width` apart.
     fn is_resolved(&self, width: f64) -> bool {
-        self.start.traces.iter().enumerate().filter(|(_, start)| start.is_open).all(|(i, start)| {
-            let known = (self.earlier.get(i), self.left.find(start.key, i), self.middle.find(start.key, i));
-            let (Some(earlier), Some(left), Some(middle)) = known else { return false };
-            let cubic = Quintic::cubic(*earlier, [middle.y[0], middle.y[1]], width);
+        self.trial.start.traces.iter().enumerate().filter(|(_, start)| start.is_open).all(|(i, _)| {
+            let (earlier, left, middle) =
+                (self.trial.earlier[i], self.trial.left.traces[i], self.trial.middle.traces[i]);
+            let cubic = Quintic::cubic(earlier, [middle.y[0], middle.y[1]], width);
             let miss = (cubic.at(0.5) - left.y[0]).abs();
             let size = earlier[0].abs().max(left.y[0].abs()).max(middle.y[0].abs());
             miss <= (TRUST * size).max(64.0 * (left.noise + middle.noise))
@@ -167,55 +168,55 @@ impl Work {
         i: usize,
         h: f64,
         (low, high): (f64, f64),
-    ) -> Result<Option<Outcome>, StepError> {
-        let (key, level) = (self.start.traces[i].key, self.start.traces[i].y[0].min(0.0));
+    ) -> Result<Option<FirstEvent>, StepError> {
+        let level = self.trial.start.traces[i].y[0].min(0.0);
         let (noise, released) = self.noise(i, level);
         let floor = level - noise;
-        let ends = [&self.left, &self.middle].map(|point| point.find(key, i).map(|trace| [trace.y[0], trace.y[1]]));
-        let [Some(left), Some(right)] = ends else { return Ok(None) };
+        let [left, right] =
+            [&self.trial.left, &self.trial.middle].map(|point| [point.traces[i].y[0], point.traces[i].y[1]]);
         let mut below = (right[0] < floor).then_some(high);
         if below.is_none() && left[1] < 0.0 && right[1] > 0.0 {
             let cubic = Quintic::cubic(left, right, h * (high - low));
             // nothing but a bottom near zero deserves a closer look
             let near = 0.1 * left[0].max(right[0]) + noise;
             if (1..8).any(|k| cubic.at(0.125 * f64::from(k)) < near) {
-                let bottom = self.zero(system, (key, i), (h, low, high), Sought::Turn)?;
-                below = (self.right.find(key, i).is_some_and(|trace| trace.y[0] < floor)).then_some(bottom);
+                let bottom = self.zero(system, i, (h, low, high), Sought::Turn)?;
+                below = (self.trial.right.traces[i].y[0] < floor).then_some(bottom);
             }
         }
         let Some(below) = below else { return Ok(None) };
         let mut from = low;
         if low == 0.0 && released {
             if left[1] > 0.0 {
-                from = self.zero(system, (key, i), (h, 0.0, below), Sought::Turn)?;
+                from = self.zero(system, i, (h, 0.0, below), Sought::Turn)?;
             } else {
-                self.right.copy_from(&self.start);
+                self.trial.right.copy_from(&self.trial.start);
             }
-            if self.right.find(key, i).is_none_or(|trace| trace.y[0] <= level + noise) {
-                return Ok(Some(Outcome::Gap { key, s: from, is_top: true }));
+            if self.trial.right.traces[i].y[0] <= level + noise {
+                return Ok(Some(FirstEvent::Gap { law: i, s: from, is_top: true }));
             }
         }
-        let s = self.zero(system, (key, i), (h, from, below), Sought::Level(level))?;
-        Ok(Some(Outcome::Gap { key, s, is_top: false }))
+        let s = self.zero(system, i, (h, from, below), Sought::Level(level))?;
+        Ok(Some(FirstEvent::Gap { law: i, s, is_top: false }))
     }
 
-    /// A zero on the dense output in a bracket, with `right` left there: Newton's method, or halves where it fails.
+    /// A zero of law `i` on the dense output in a bracket, with `right` left there: Newton's method, or halves where it fails.
     fn zero(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,
-        (key, near): (Key, usize),
+        i: usize,
         (h, mut low, mut high): (f64, f64, f64),
         sought: Sought,
     ) -> Result<f64, StepError> {
         let rising = sought == Sought::Turn && {
             self.glance(system, high)?;
-            self.right.find(key, near).is_some_and(|trace| trace.y[1] > 0.0)
+            self.trial.right.traces[i].y[1] > 0.0
         };
         let mut s = 0.5 * (low + high);
         let mut last = None::<(f64, f64)>;
         for trial in 0..TRIALS {
             self.glance(system, s)?;
-            let Some(trace) = self.right.find(key, near) else { return Ok(s) };
+            let trace = self.trial.right.traces[i];
             let (value, slope) = match sought {
                 Sought::Level(level) => (trace.y[0] - level, h * trace.y[1]),
                 // no second derivative without forces: secants
@@ -254,7 +255,7 @@ impl Work {
                 break;
             }
             self.glance(system, middle)?;
-            if self.right.crossed(&self.start).next().is_some() { high = middle } else { low = middle }
+            if self.trial.right.crossed(&self.trial.start).next().is_some() { high = middle } else { low = middle }
         }
         Ok(high)
     }
@@ -262,22 +263,17 @@ impl Work {
     /// Gaps, rates and regions at the part `s` of the dense output, into `right`.
     fn glance(&mut self, system: &mut System<'_, dyn Mechanical>, s: f64) -> Result<(), StepError> {
         if s >= 1.0 {
-            self.right.copy_from(&self.end);
+            self.trial.right.copy_from(&self.trial.end);
             return Ok(());
         }
-        if let Some(high) = &mut self.high {
-            high.at(system.model, &mut self.acceleration, s, &mut self.right.state)?;
-        }
-        self.see(system)
+        let motion = FreeMotion { model: &mut *system.model, acceleration: &mut self.transition.acceleration };
+        self.smooth.flight_at(motion, s, &mut self.trial.right.state)?;
+        self.glance_right(system)
     }
 
     /// Gaps, rates and regions at the state of `right`.
-    fn see(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
-        let point = &mut self.right;
-        self.acceleration.couple(system.model, point.state.t, &point.state.q)?;
-        point.trace(&self.acceleration.coupling, &self.transition.phase);
-        point.monitors.clear();
-        Ok(())
+    fn glance_right(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        self.trial.right.glance(&mut self.transition, system.model)
     }
 }
 

@@ -35,33 +35,32 @@
 //! (1e-11) of the evaluations of HEM5, whose error is far below its tolerance. Where one step spans a whole flight, as with constant forces, `hem5` is
 //! cheaper (18 evaluations per impact of the ball against 25), and stays the default.
 //!
-//! | `start`, `end` ends of the smooth part | `phase` modes of the laws (I₂) | `dense` the motion between | `crowd` counts of events |
+//! | `start`, `end` ends of the smooth part | `phase` modes of the laws (I₂) | `smooth` methods and the motion between | `memory` of the last step |
 
 use super::{
     Accuracy, AnyModel, Claim, Events, LocalError, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError,
     SchemeInfo, Step, StepError, System, Variant, moreau_jean,
 };
-use crate::flow::{
-    Acceleration, Dop853, Hem5, Hermite, Newton, OrderFour, Phase, Resolution, Stages, Tableau, Transition, Watch,
-};
-use crate::{Key, Mechanical, State};
-use carom_solve::Certificate;
+use crate::phase::{Phase, Resolution, Transition};
+use crate::{Mechanical, State};
 
 mod control;
-mod crowd;
+mod count;
 mod flight;
-mod land;
+mod locate;
+mod memory;
 mod monitors;
 mod options;
 mod point;
 mod search;
+mod smooth;
 mod step;
 
-use control::Judgement;
-use crowd::Crowd;
-use monitors::Watched;
+use memory::Memory;
 pub use options::{Control, Dense, EdgeMethod, EventDriven, Flow, Propagate};
-use point::Point;
+use point::Trial;
+use smooth::Smooth;
+use step::Done;
 
 const FIFTH: Order = Order { position: 5.0, velocity: 5.0, smooth: 5.0 };
 const FOURTH: Order = Order { position: 4.0, velocity: 4.0, smooth: 4.0 };
@@ -82,54 +81,27 @@ impl Registered for EventDriven {
 
 /// Buffers of a step.
 pub struct Work {
-    acceleration: Acceleration, // (2) at one point, with multipliers and monitors
-    hem5: Hem5,
-    fehlberg: Option<Box<Stages>>,
-    high: Option<Box<Dop853>>, // for free flights of `flow = "dop853"`
-    transition: Transition,    // modes of the laws, (3), (4), reactions and events
-    start: Point,              // where the smooth part starts
-    end: Point,                // where it ends, or the last trial
-    middle: Point,             // a sample between
-    inner: [Point; 3],         // at the inner places of Lobatto's rule, and in the middle
-    sampled: Option<f64>,      // length of the step to which `inner` belongs
-    watched: Watched,          // monitors and regions over the step
-    since: Option<f64>,        // time at which the motion began
-    left: Point,               // ends of a bracket
-    right: Point,
-    dense: Hermite,
-    fourth: OrderFour,          // for `dense = "order-4"`
-    flagged: Vec<(Key, Watch)>, // what happens at `end`
-    state: State,               // at the end, after the event
-    origin: State,              // where the last step started, and the phase there
-    begun: Phase,
-    last: State, // where it ended, and the phase there
-    ended: Phase,
-    is_known: bool,         // whether the phase goes on from `last`
-    is_repeatable: bool,    // whether `start` and `begun` belong to `origin`
-    is_continuous: bool,    // whether `end` is the start of the next step
-    next: Option<f64>,      // step proposed
-    other: Option<f64>,     // the last one of the other flow, where free flights have their own
-    next_is_high: bool,     // whether `next` belongs to free flights
-    earlier: Vec<[f64; 2]>, // (laws) gaps and rates two samples ago
-    doubt: Vec<f64>,        // (laws) errors of their quintics
-    may_grow: bool,
-    span: f64,  // the step that the driver asks for
-    touch: f64, // gaps up to this value touch
-    crowd: Crowd,
-    impulse: Vec<f64>, // (rows) of the smooth part
+    smooth: Smooth,               // methods of smooth motion, and the motion inside the last step
+    transition: Transition,       // modes of the laws, (3), (4), reactions and events
+    trial: Trial,                 // the step that is tried: points of it, and how it is judged
+    memory: Memory,               // what is remembered of the last step
+    sums: Sums,                   // what the reactions did over the smooth part
+    state: State,                 // at the end, after the event
+    rest: Box<moreau_jean::Work>, // for parts that another scheme does
+}
+
+/// (rows) Impulses [N s], work [J], and the part of the obstacles' own motion in it, over the smooth part of a step.
+#[derive(Default)]
+struct Sums {
+    impulse: Vec<f64>,
     work: Vec<f64>,
     driven: Vec<f64>,
-    rejected: u32,
-    judged: Judgement,            // of the last trial
-    is_lost: bool,                // whether another scheme did the step
-    is_parting: bool,             // whether the last trial met redundant contacts that part
-    rest: Box<moreau_jean::Work>, // for hand-overs
 }
 
 impl Work {
     /// Modes of the laws during the last step and after it.
     pub(crate) fn phases(&self) -> (&Phase, &Phase) {
-        (&self.begun, &self.ended)
+        (&self.memory.begun, &self.memory.ended)
     }
 }
 
@@ -151,7 +123,7 @@ impl Scheme for EventDriven {
         let initial = model.initial();
         let mut transition = Transition::new(model, false)?;
         transition.sorting = self.sorting(false);
-        let coupling = &transition.booking.reactions.coupling;
+        let coupling = &transition.account.reactions.coupling;
         if let Some(pair) = coupling.pairs.iter().find(|pair| pair.law.is_relay()) {
             return Err(SchemeError::Incapable {
                 scheme: Self::INFO.name,
@@ -159,54 +131,13 @@ impl Scheme for EventDriven {
                 contact: Some(model.labels().contact(pair.key)),
             });
         }
-        let newton = Newton { tolerance: 1e-13, iterations: 1 };
-        let fehlberg = (self.flow == Flow::Rkf45).then(|| {
-            let tableau = Tableau::fehlberg(if self.propagate == Propagate::Y5 { 5 } else { 4 });
-            Box::new(Stages::of(tableau, newton, model))
-        });
-        let point = || Point::new(&initial, &transition.booking.reactions.coupling);
         Ok(Work {
-            acceleration: Acceleration::new(model),
-            hem5: Hem5::new(model),
-            fehlberg,
-            high: (self.flow == Flow::Dop853).then(|| Box::new(Dop853::new(model))),
-            begun: transition.phase.clone(),
-            ended: transition.phase.clone(),
-            start: point(),
-            end: point(),
-            middle: point(),
-            inner: [point(), point(), point()],
-            sampled: None,
-            watched: Watched::default(),
-            since: None,
-            left: point(),
-            right: point(),
+            smooth: Smooth::new(self, model),
+            trial: Trial::new(&initial, coupling),
+            memory: Memory::new(&transition.phase, initial.clone()),
             transition,
-            dense: Hermite::default(),
-            fourth: OrderFour::default(),
-            flagged: Vec::new(),
-            state: initial.clone(),
-            origin: initial.clone(),
-            last: initial,
-            is_known: false,
-            is_repeatable: false,
-            is_continuous: false,
-            next: None,
-            other: None,
-            next_is_high: false,
-            earlier: Vec::new(),
-            doubt: Vec::new(),
-            may_grow: true,
-            span: 0.0,
-            touch: 0.0,
-            crowd: Crowd::default(),
-            impulse: Vec::new(),
-            work: Vec::new(),
-            driven: Vec::new(),
-            rejected: 0,
-            judged: Judgement { accepted: true, factor: 1.0, error: 0.0 },
-            is_lost: false,
-            is_parting: false,
+            sums: Sums::default(),
+            state: initial,
             rest: Box::new(MoreauJean::default().workspace(model)?),
         })
     }
@@ -221,46 +152,46 @@ impl Scheme for EventDriven {
     ) -> Result<Step, StepError> {
         // 1 start: laws, gaps and velocities; impacts of contacts that touch; the phase
         w.reset(&mut system, from)?;
-        let advanced = if w.crowd.is_full() {
+        let done = if w.memory.count.is_full() {
             Err(None)
         } else {
             // 2 smooth motion to the tolerance, or up to the first event; 3 the event and the phase after it
             let begun = self.begin(w, &mut system, from, h);
-            let moved = begun.and_then(|()| self.motion(w, &mut system, h));
-            moved.map_err(Some)
+            begun.and_then(|()| self.motion(w, &mut system, h)).map_err(Some)
         };
         let mut step = Step::default();
-        step.advanced = match advanced {
-            Ok(advanced) => advanced,
+        match done {
+            Ok(Done { advanced, is_continuous }) => {
+                step.advanced = advanced;
+                to.copy_from(&w.state);
+                to.t = from.t + advanced;
+                w.memory.end(to, &w.transition.phase, is_continuous);
+            }
             // events have piled up, or the phase cannot go on: the Moreau-Jean scheme does a part
-            Err(error) => self.hand_over(w, &mut system, (from, h), error, &mut step)?,
-        };
+            Err(error) => {
+                step.advanced = self.hand_over(w, &mut system, (from, h), error, &mut step)?;
+                to.copy_from(&w.state);
+                to.t = from.t + step.advanced;
+            }
+        }
         if self.control != Control::Fixed {
-            let order = if w.high.as_ref().is_some_and(|high| high.is_filled()) { 7 } else { 4 };
-            step.error = Some(LocalError { value: w.judged.error.min(1.0), order });
+            let order = if w.smooth.is_flight() { 7 } else { 4 };
+            step.error = Some(LocalError { value: w.trial.judged.error.min(1.0), order });
         }
         // 4 end
-        to.copy_from(&w.state);
-        to.t = from.t + step.advanced;
-        w.remember(from, to);
-        w.transition.booking.conclude(&w.acceleration.coupling, &to.v);
+        w.transition.account.conclude(&w.transition.acceleration.coupling, &to.v);
         step.worst = step.worst.worse(w.transition.worst);
         step.solves += w.transition.solves;
         // those of a step that failed, and of a dense output that was asked for later, count for the next step
-        step.evaluations += std::mem::take(&mut w.acceleration.evaluations);
-        if let Some(stages) = &mut w.fehlberg {
-            step.evaluations += std::mem::take(&mut stages.acceleration.evaluations);
-        }
-        step.iterations += w.rejected;
+        step.evaluations += w.smooth.take_evaluations() + std::mem::take(&mut w.transition.acceleration.evaluations);
+        step.iterations += w.trial.rejected;
         if to.is_finite() { Ok(step) } else { Err(StepError::NotFinite) }
     }
 
     fn forget(&self, w: &mut Work) {
-        (w.is_known, w.is_repeatable) = (false, false);
-        (w.next, w.other, w.may_grow) = (None, None, true);
-        w.crowd = Crowd::default();
-        (w.since, w.watched.suspect) = (None, None);
-        w.acceleration.unpin();
+        w.memory.forget();
+        w.trial.watched.suspect = None;
+        w.transition.acceleration.release_regions();
     }
 
     fn contacts_changed(&self, w: &mut Work) {
@@ -286,7 +217,7 @@ impl Scheme for EventDriven {
     }
 
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
-        &work.transition.booking.reactions
+        &work.transition.account.reactions
     }
 
     fn events<'w>(&self, work: &'w Work) -> &'w Events {
@@ -294,7 +225,7 @@ impl Scheme for EventDriven {
     }
 
     fn is_dense(&self, w: &Work) -> bool {
-        w.dense.is_filled() || w.fourth.is_filled()
+        w.smooth.is_dense()
     }
 
     fn interpolate(&self, w: &mut Work, model: &mut Self::Model, ends: (&State, &State), s: f64, out: &mut State) {
@@ -303,17 +234,7 @@ impl Scheme for EventDriven {
         if s <= 0.0 {
             return out.copy_from(ends.0);
         }
-        if let Some(high) = w.high.as_mut().filter(|high| high.is_filled())
-            && high.at(model, &mut w.acceleration, s, out).is_ok()
-        {
-            return;
-        }
-        if w.fourth.is_filled() && w.fourth.at(model, s, out).is_ok() {
-            return;
-        }
-        if w.dense.is_filled() {
-            w.dense.at(model, s, out);
-        } else {
+        if !w.smooth.at(model, (&w.memory.begun, &mut w.transition.acceleration), s, out) {
             super::interpolate(model, ends, s, false, out);
         }
     }

@@ -15,9 +15,8 @@
 
 use super::Work;
 use super::point::Point;
-use super::search::{FINE, Outcome, SAMPLES, TRUST};
-use crate::Mechanical;
-use crate::scheme::{StepError, System};
+use super::search::{FINE, FirstEvent, SAMPLES, TRUST};
+use crate::{Mechanical, StepError, System};
 
 /// Places that are looked at in a step as long as the whole motion up to its end.
 const DENSITY: f64 = 64.0;
@@ -59,13 +58,12 @@ pub(super) struct Watched {
 /// What a signal is at a point.
 fn parts(start: &Point, point: &Point, signal: usize) -> Option<[f64; 3]> {
     let count = start.monitors.len();
-    if let Some(first) = start.monitors.get(signal) {
-        let same = |m: &&crate::flow::Monitor| m.key == first.key && m.watch == first.watch;
-        let near = point.monitors.get(signal).filter(same);
-        return near.or_else(|| point.monitors.iter().find(same)).map(|m| m.parts);
+    if signal < count {
+        // one phase has the same monitors everywhere
+        return point.monitors.get(signal).map(|m| m.parts);
     }
     let trace = start.traces.get(signal - count).filter(|trace| trace.region.is_finite())?;
-    let region = point.find(trace.key, signal - count)?.region;
+    let region = point.traces.get(signal - count)?.region;
     Some([if trace.region >= 0.0 { region } else { -region }, 0.0, 0.0])
 }
 
@@ -94,55 +92,55 @@ impl Work {
         system: &mut System<'_, dyn Mechanical>,
         h: f64,
         may_reject: bool,
-    ) -> Result<Outcome, StepError> {
+    ) -> Result<FirstEvent, StepError> {
         let x = self.rule().1[0].0;
-        std::mem::swap(&mut self.middle, &mut self.inner[2]);
+        std::mem::swap(&mut self.trial.middle, &mut self.trial.inner[2]);
         for (k, s) in [x, 1.0 - x].into_iter().enumerate() {
             self.view(system, s)?;
-            std::mem::swap(&mut self.middle, &mut self.inner[k]);
+            std::mem::swap(&mut self.trial.middle, &mut self.trial.inner[k]);
         }
-        self.sampled = (!self.transition.phase.is_free()).then_some(h);
+        self.trial.inner_length = (!self.transition.phase.is_free()).then_some(h);
         let places = self.examine(system, h, x)?;
         let uneven = self.is_uneven();
         if uneven {
-            self.watched.suspect = Some(self.start.state.t + self.watched.worst.1 * h);
-            if may_reject && h > SHORTEST * self.span {
-                return Ok(Outcome::Unresolved);
+            self.trial.watched.suspect = Some(self.trial.start.state.t + self.trial.watched.worst.1 * h);
+            if may_reject && h > SHORTEST * self.trial.span {
+                return Ok(FirstEvent::Unresolved);
             }
         }
-        if !(uneven || self.watched.changed || self.comes_near(x)) {
-            return Ok(Outcome::Smooth);
+        if !(uneven || self.trial.watched.changed || self.comes_near(x)) {
+            return Ok(FirstEvent::None);
         }
         let pieces = places.max(if uneven { FINE } else { SAMPLES });
-        Ok(self.scan(system, (h, pieces), uneven)?.map_or(Outcome::Smooth, |s| Outcome::Change { s }))
+        Ok(self.scan(system, (h, pieces), uneven)?.map_or(FirstEvent::None, |s| FirstEvent::Change { s }))
     }
 
     /// Compares the cubics with all that is known; returns how many places this were.
     fn examine(&mut self, system: &mut System<'_, dyn Mechanical>, h: f64, x: f64) -> Result<u32, StepError> {
-        let signals = self.start.monitors.len() + self.start.traces.len();
-        let watched = &mut self.watched;
+        let signals = self.trial.start.monitors.len() + self.trial.start.traces.len();
+        let watched = &mut self.trial.watched;
         watched.bounds.clear();
         watched.bounds.resize(signals, [0.0; 2]);
         (watched.worst, watched.changed) = ((0.0, 0.5), false);
-        let known = [&self.inner[0], &self.inner[1], &self.inner[2], &self.end];
-        watched.changed = known.iter().any(|point| point.is_changed(&self.start));
+        let known = [&self.trial.inner[0], &self.trial.inner[1], &self.trial.inner[2], &self.trial.end];
+        watched.changed = known.iter().any(|point| point.is_changed(&self.trial.start));
         for (signal, bound) in watched.bounds.iter_mut().enumerate() {
-            for point in known.into_iter().chain([&self.start]) {
-                let Some(p) = parts(&self.start, point, signal) else { continue };
+            for point in known.into_iter().chain([&self.trial.start]) {
+                let Some(p) = parts(&self.trial.start, point, signal) else { continue };
                 bound[1] = bound[1].max(p[0].abs()).max(p[1].hypot(p[2]));
             }
         }
-        std::mem::swap(&mut self.middle, &mut self.inner[2]);
+        std::mem::swap(&mut self.trial.middle, &mut self.trial.inner[2]);
         self.compare_at(x, 0.5);
-        std::mem::swap(&mut self.middle, &mut self.inner[2]);
-        let (t, since) = (self.start.state.t, self.since.unwrap_or(self.start.state.t));
+        std::mem::swap(&mut self.trial.middle, &mut self.trial.inner[2]);
+        let (t, since) = (self.trial.start.state.t, self.memory.since.unwrap_or(self.trial.start.state.t));
         let count = DENSITY * h / ((t - since).max(0.0) + h);
         let count = if count < FEW { 0 } else { count as u32 };
         for k in 1..=count {
             self.inspect(system, x, (f64::from(k) - OFFSET) / f64::from(count))?;
         }
-        match self.watched.suspect {
-            Some(suspect) if suspect <= t => self.watched.suspect = None,
+        match self.trial.watched.suspect {
+            Some(suspect) if suspect <= t => self.trial.watched.suspect = None,
             Some(suspect) if suspect < t + h => self.inspect(system, x, (suspect - t) / h)?,
             _ => {}
         }
@@ -152,24 +150,25 @@ impl Work {
     /// Compares the cubics with the dense output at `s`.
     fn inspect(&mut self, system: &mut System<'_, dyn Mechanical>, x: f64, s: f64) -> Result<(), StepError> {
         self.view(system, s)?;
-        self.watched.changed |= self.middle.is_changed(&self.start);
+        self.trial.watched.changed |= self.trial.middle.is_changed(&self.trial.start);
         self.compare_at(x, s);
         Ok(())
     }
 
     /// Compares the cubics with `middle`, which is at `s`.
     fn compare_at(&mut self, x: f64, s: f64) {
-        for signal in 0..self.watched.bounds.len() {
-            let (Some(nodes), Some(p)) = (self.nodes(signal), parts(&self.start, &self.middle, signal)) else {
+        for signal in 0..self.trial.watched.bounds.len() {
+            let (Some(nodes), Some(p)) = (self.nodes(signal), parts(&self.trial.start, &self.trial.middle, signal))
+            else {
                 continue;
             };
             let c = cubic(&nodes, x, s);
             let miss = (p[0] - c[0]).abs() + (p[1] - c[1]).hypot(p[2] - c[2]);
-            let bound = &mut self.watched.bounds[signal];
+            let bound = &mut self.trial.watched.bounds[signal];
             bound[0] = bound[0].max(miss);
             bound[1] = bound[1].max(p[0].abs()).max(p[1].hypot(p[2]));
-            if miss > self.watched.worst.0 * bound[1] {
-                self.watched.worst = (miss / bound[1], s);
+            if miss > self.trial.watched.worst.0 * bound[1] {
+                self.trial.watched.worst = (miss / bound[1], s);
             }
         }
     }
@@ -177,28 +176,33 @@ impl Work {
     /// A signal at the four nodes; nothing where it is not known or not unique.
     fn nodes(&self, signal: usize) -> Option<[[f64; 3]; 4]> {
         let mut nodes = [[0.0; 3]; 4];
-        for (node, point) in nodes.iter_mut().zip([&self.start, &self.inner[0], &self.inner[1], &self.end]) {
-            *node = parts(&self.start, point, signal).filter(|p| p[0].is_finite())?;
+        for (node, point) in
+            nodes.iter_mut().zip([&self.trial.start, &self.trial.inner[0], &self.trial.inner[1], &self.trial.end])
+        {
+            *node = parts(&self.trial.start, point, signal).filter(|p| p[0].is_finite())?;
         }
         Some(nodes)
     }
 
     /// Whether a monitor is so far from its cubic that it may do anything between its samples.
     fn is_uneven(&self) -> bool {
-        let points = [&self.start, &self.inner[0], &self.inner[2], &self.inner[1], &self.end];
-        self.start.monitors.iter().zip(&self.watched.bounds).enumerate().any(|(signal, (start, [miss, size]))| {
-            // one that starts at zero and rises, as a slip does, may grow like any power, however short the step
-            let rises = || {
-                let m = points.map(|point| parts(&self.start, point, signal).map_or(f64::NAN, value));
-                start.value <= STARTS * size && m.windows(2).all(|pair| pair[0] < pair[1])
-            };
-            *miss > TRUST * size && !rises()
-        })
+        let points =
+            [&self.trial.start, &self.trial.inner[0], &self.trial.inner[2], &self.trial.inner[1], &self.trial.end];
+        self.trial.start.monitors.iter().zip(&self.trial.watched.bounds).enumerate().any(
+            |(signal, (start, [miss, size]))| {
+                // one that starts at zero and rises, as a slip does, may grow like any power, however short the step
+                let rises = || {
+                    let m = points.map(|point| parts(&self.trial.start, point, signal).map_or(f64::NAN, value));
+                    start.value <= STARTS * size && m.windows(2).all(|pair| pair[0] < pair[1])
+                };
+                *miss > TRUST * size && !rises()
+            },
+        )
     }
 
     /// Whether (2) comes below zero, or goes down from a start near it, or up to an end near it.
     fn comes_near(&self, x: f64) -> bool {
-        self.watched.bounds.iter().enumerate().any(|(signal, [miss, size])| {
+        self.trial.watched.bounds.iter().enumerate().any(|(signal, [miss, size])| {
             let Some(nodes) = self.nodes(signal) else { return false };
             let miss = miss.max(LEAST * size);
             let at = |s: f64| value(cubic(&nodes, x, s));
@@ -218,8 +222,8 @@ impl Work {
         (h, pieces): (f64, u32),
         is_coarse: bool,
     ) -> Result<Option<f64>, StepError> {
-        let suspect = self.watched.suspect.map_or(f64::INFINITY, |t| (t - self.start.state.t) / h);
-        self.left.copy_from(&self.start);
+        let suspect = self.trial.watched.suspect.map_or(f64::INFINITY, |t| (t - self.trial.start.state.t) / h);
+        self.trial.left.copy_from(&self.trial.start);
         let mut places = [0.0; 3];
         self.follow_trail(true);
         let mut k = 1;
@@ -229,17 +233,17 @@ impl Work {
             let s = near.filter(|s| *s > places[2]).fold(grid, f64::min);
             k += u32::from(s == grid);
             self.view(system, s)?;
-            if self.middle.is_changed(&self.start) {
-                std::mem::swap(&mut self.right, &mut self.middle);
+            if self.trial.middle.is_changed(&self.trial.start) {
+                std::mem::swap(&mut self.trial.right, &mut self.trial.middle);
                 return self.narrow(system, (places[2], s)).map(Some);
             }
             places = [places[1], places[2], s];
             self.follow_trail(false);
-            std::mem::swap(&mut self.left, &mut self.middle);
+            std::mem::swap(&mut self.trial.left, &mut self.trial.middle);
             if let Some(bottom) = self.bottom(system, places, is_coarse)? {
-                std::mem::swap(&mut self.right, &mut self.middle);
+                std::mem::swap(&mut self.trial.right, &mut self.trial.middle);
                 self.view(system, places[0])?;
-                std::mem::swap(&mut self.left, &mut self.middle);
+                std::mem::swap(&mut self.trial.left, &mut self.trial.middle);
                 return self.narrow(system, (places[0], bottom)).map(Some);
             }
         }
@@ -248,14 +252,14 @@ impl Work {
 
     /// Remembers the signals at `middle`, or at `start` where a scan begins.
     fn follow_trail(&mut self, begins: bool) {
-        self.watched.trail.rotate_left(1);
-        let point = if begins { &self.start } else { &self.middle };
-        let count = self.watched.bounds.len();
-        let [.., last] = &mut self.watched.trail;
+        self.trial.watched.trail.rotate_left(1);
+        let point = if begins { &self.trial.start } else { &self.trial.middle };
+        let count = self.trial.watched.bounds.len();
+        let [.., last] = &mut self.trial.watched.trail;
         last.clear();
-        last.extend((0..count).map(|signal| parts(&self.start, point, signal).map_or(f64::INFINITY, value)));
+        last.extend((0..count).map(|signal| parts(&self.trial.start, point, signal).map_or(f64::INFINITY, value)));
         if begins {
-            self.watched.trail[..2].iter_mut().for_each(Vec::clear);
+            self.trial.watched.trail[..2].iter_mut().for_each(Vec::clear);
         }
     }
 
@@ -266,8 +270,8 @@ impl Work {
         places: [f64; 3],
         is_coarse: bool,
     ) -> Result<Option<f64>, StepError> {
-        for signal in 0..self.watched.bounds.len() {
-            let [first, second, third] = &self.watched.trail;
+        for signal in 0..self.trial.watched.bounds.len() {
+            let [first, second, third] = &self.trial.watched.trail;
             let known = (first.get(signal), second.get(signal), third.get(signal));
             let (Some(&a), Some(&b), Some(&c)) = known else { continue };
             if !(b < a && b < c && c < f64::INFINITY) {
@@ -279,16 +283,16 @@ impl Work {
                 let near = 1e-3 * (s[2] - s[0]);
                 let lowest = vertex(s, m).filter(|(place, _)| (place - s[1]).abs() > near);
                 // nothing but a bottom near zero deserves a closer look, where samples are close enough to tell
-                if !is_coarse && lowest.is_none_or(|(_, least)| least > 0.1 * self.watched.bounds[signal][1]) {
+                if !is_coarse && lowest.is_none_or(|(_, least)| least > 0.1 * self.trial.watched.bounds[signal][1]) {
                     break;
                 }
                 let half = if trial % 2 == 0 { 0.5 * (s[0] + s[1]) } else { 0.5 * (s[1] + s[2]) };
                 let place = lowest.map_or(half, |(place, _)| place);
                 self.view(system, place)?;
-                if self.middle.is_changed(&self.start) {
+                if self.trial.middle.is_changed(&self.trial.start) {
                     return Ok(Some(place));
                 }
-                let Some(new) = parts(&self.start, &self.middle, signal).map(value) else { break };
+                let Some(new) = parts(&self.trial.start, &self.trial.middle, signal).map(value) else { break };
                 (s, m) = enclose(s, m, (place, new));
             }
         }
@@ -307,12 +311,12 @@ impl Work {
             }
             let s = if trial % 3 == 2 { 0.5 * (a + b) } else { a + (b - a) * self.predict().clamp(0.02, 0.98) };
             self.view(system, s)?;
-            if self.middle.is_changed(&self.start) {
+            if self.trial.middle.is_changed(&self.trial.start) {
                 b = s;
-                std::mem::swap(&mut self.right, &mut self.middle);
+                std::mem::swap(&mut self.trial.right, &mut self.trial.middle);
             } else {
                 a = s;
-                std::mem::swap(&mut self.left, &mut self.middle);
+                std::mem::swap(&mut self.trial.left, &mut self.trial.middle);
             }
         }
         Ok(a + (b - a) * self.predict())
@@ -321,18 +325,14 @@ impl Work {
     /// Gaps, monitors and regions at the part `s` of the dense output, into `middle`; without forces where no law acts.
     fn view(&mut self, system: &mut System<'_, dyn Mechanical>, s: f64) -> Result<(), StepError> {
         if s >= 1.0 {
-            self.middle.copy_from(&self.end);
+            self.trial.middle.copy_from(&self.trial.end);
             return Ok(());
         }
         if !self.transition.phase.is_free() {
             return self.sample(system, s);
         }
-        self.dense.at(system.model, s, &mut self.middle.state);
-        let point = &mut self.middle;
-        self.acceleration.couple(system.model, point.state.t, &point.state.q)?;
-        point.trace(&self.acceleration.coupling, &self.transition.phase);
-        point.monitors.clear();
-        Ok(())
+        self.smooth.quintic_at(system.model, s, &mut self.trial.middle.state);
+        self.trial.middle.glance(&mut self.transition, system.model)
     }
 }
 

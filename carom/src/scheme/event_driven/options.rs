@@ -1,6 +1,6 @@
 //! Options of the event-driven scheme.
 
-use crate::flow::Sorting;
+use crate::phase::Sorting;
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,13 @@
-//! All that is known at one point of the motion: accelerations, gaps with two derivatives, multipliers and monitors.
+//! A step that is tried, and all that is known at one point of it: accelerations, gaps with two derivatives, multipliers and monitors.
 
-use crate::flow::projection::gap_rounding_at;
-use crate::flow::{Acceleration, Monitor, Phase};
-use crate::{Coupling, Key, State};
+use super::control::Judgement;
+use super::monitors::Watched;
+use crate::phase::{Monitor, Phase, Transition, gap_rounding_at};
+use crate::{Coupling, Mechanical, State, StepError, System};
 
 /// A law at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trace {
-    pub key: Key,
     /// Whether it is a contact that is open and inside its region.
     pub is_open: bool,
     /// Gap, its rate and its second derivative.
@@ -18,12 +18,64 @@ pub struct Trace {
     pub region: f64,
 }
 
+/// The step that is tried.
+pub struct Trial {
+    /// Where the smooth part starts, and where it ends or the last attempt did.
+    pub start: Point,
+    pub end: Point,
+    /// A sample between.
+    pub middle: Point,
+    /// At the inner places of Lobatto's rule, and in the middle, of a step of this length.
+    pub inner: [Point; 3],
+    pub inner_length: Option<f64>,
+    /// Ends of a bracket.
+    pub left: Point,
+    pub right: Point,
+    /// Monitors and regions over the step.
+    pub watched: Watched,
+    /// (laws) gaps and rates two samples ago.
+    pub earlier: Vec<[f64; 2]>,
+    /// (laws) errors of their quintics.
+    pub doubt: Vec<f64>,
+    /// The last attempt, and how many were rejected before.
+    pub judged: Judgement,
+    pub rejected: u32,
+    /// The step that the driver asks for [s].
+    pub span: f64,
+    /// Gaps up to this value touch [m].
+    pub touch: f64,
+}
+
+impl Trial {
+    /// Buffers for the laws of a coupling.
+    pub fn new(state: &State, coupling: &Coupling) -> Trial {
+        let point = || Point::new(state, coupling);
+        Trial {
+            start: point(),
+            end: point(),
+            middle: point(),
+            inner: [point(), point(), point()],
+            inner_length: None,
+            left: point(),
+            right: point(),
+            watched: Watched::default(),
+            earlier: Vec::new(),
+            doubt: Vec::new(),
+            judged: Judgement { accepted: true, factor: 1.0, error: 0.0 },
+            rejected: 0,
+            span: 0.0,
+            touch: 0.0,
+        }
+    }
+}
+
 /// A point of the motion.
 #[derive(Debug, Default)]
 pub struct Point {
     pub state: State,
     /// (n) v̇.
     pub a: Vec<f64>,
+    /// (laws)
     pub traces: Vec<Trace>,
     pub monitors: Vec<Monitor>,
     /// (rows) λ [N], its power [W], and the part of it that the obstacle's own motion has.
@@ -58,19 +110,54 @@ impl Point {
         self.driven.clone_from(&other.driven);
     }
 
+    /// All that is to be known at the state, in the phase of the transition.
+    pub fn evaluate(
+        &mut self,
+        transition: &mut Transition,
+        system: &mut System<'_, dyn Mechanical>,
+    ) -> Result<(), StepError> {
+        let State { t, q, v } = &self.state;
+        let (phase, acceleration) = transition.evaluator();
+        if phase.keys().is_empty() {
+            acceleration.evaluate(system.model, phase, (*t, q, v))?;
+        } else {
+            acceleration.with_monitors(system.model, phase, (*t, q, v))?;
+            if acceleration.is_deficient {
+                transition.resolve_redundancy(system)?;
+            }
+        }
+        self.take(transition);
+        Ok(())
+    }
+
+    /// Gaps and rates at the state, without accelerations.
+    pub fn glance(&mut self, transition: &mut Transition, model: &mut dyn Mechanical) -> Result<(), StepError> {
+        let (phase, acceleration) = transition.evaluator();
+        acceleration.couple(model, phase, (self.state.t, &self.state.q))?;
+        self.trace(&acceleration.coupling, phase);
+        self.monitors.clear();
+        Ok(())
+    }
+
     /// Takes what an evaluation of the accelerations at the state has found.
-    pub fn take(&mut self, acceleration: &Acceleration, phase: &Phase) {
+    pub fn take(&mut self, transition: &Transition) {
+        let (phase, acceleration) = (&transition.phase, &transition.acceleration);
         self.a.copy_from_slice(&acceleration.value);
         self.monitors.clone_from(&acceleration.monitors);
+        self.traces.clear();
+        self.lambda.clear();
+        self.power.clear();
+        self.driven.clear();
+        // without laws there is no coupling
+        if phase.keys().is_empty() {
+            return;
+        }
         let coupling = &acceleration.coupling;
         self.trace(coupling, phase);
         for (i, trace) in self.traces.iter_mut().enumerate() {
             let row = coupling.offset[i];
             trace.y[2] = coupling.rows.dot(row, &self.a) + acceleration.curvature.value[row];
         }
-        self.lambda.clear();
-        self.power.clear();
-        self.driven.clear();
         if !phase.is_free() {
             self.lambda.clone_from(&acceleration.lambda);
             let velocity = |row: usize| coupling.rows.dot(row, &self.state.v) + coupling.drift[row];
@@ -87,22 +174,11 @@ impl Point {
             let row = coupling.offset[i];
             let rate = coupling.rows.dot(row, &self.state.v) + coupling.drift[row];
             self.traces.push(Trace {
-                key: pair.key,
-                is_open: !pair.law.is_equality()
-                    && coupling.is_present(i)
-                    && !phase.mode(pair.key, i, pair.law).is_closed(),
+                is_open: !pair.law.is_equality() && coupling.is_present(i) && !phase.mode(i).is_closed(),
                 y: [pair.gap, rate, 0.0],
                 noise: gap_rounding_at(coupling, i, &self.state),
                 region: coupling.region[i],
             });
-        }
-    }
-
-    /// The law with this key; `near` is tried first.
-    pub fn find(&self, key: Key, near: usize) -> Option<&Trace> {
-        match self.traces.get(near) {
-            Some(trace) if trace.key == key => Some(trace),
-            _ => self.traces.iter().find(|trace| trace.key == key),
         }
     }
 
@@ -112,14 +188,11 @@ impl Point {
     }
 
     /// The laws whose region begins or ends between `start` and here.
-    pub fn crossed<'a>(&'a self, start: &'a Point) -> impl Iterator<Item = &'a Trace> + 'a {
-        self.traces
-            .iter()
-            .enumerate()
-            .filter(|(i, trace)| {
-                trace.region.is_finite()
-                    && start.find(trace.key, *i).is_some_and(|s| (s.region >= 0.0) != (trace.region >= 0.0))
-            })
-            .map(|(_, trace)| trace)
+    pub fn crossed<'a>(&'a self, start: &'a Point) -> impl Iterator<Item = (usize, &'a Trace)> + 'a {
+        let crosses = |(trace, start): &(&Trace, &Trace)| {
+            trace.region.is_finite() && (start.region >= 0.0) != (trace.region >= 0.0)
+        };
+        let both = self.traces.iter().zip(&start.traces).enumerate();
+        both.filter(move |(_, pair)| crosses(pair)).map(|(law, (trace, _))| (law, trace))
     }
 }

@@ -4,10 +4,9 @@
 //! and obstacles move steadily; elsewhere the gap at the middle of the step tells whether it can be trusted. If it cannot, the step is too
 //! long for the gap.
 
-use super::Work;
-use crate::flow::Quintic;
-use crate::scheme::{StepError, System};
-use crate::{Key, Mechanical};
+use super::{Flow, Work};
+use crate::integrator::Quintic;
+use crate::{Mechanical, StepError, System};
 
 /// Samples of a step in which monitors and regions are looked at where something is suspected.
 pub(super) const SAMPLES: u32 = 8;
@@ -20,31 +19,24 @@ pub(super) const TRUST: f64 = 0.02;
 
 /// What a step meets first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Outcome {
-    Smooth,
+pub enum FirstEvent {
+    /// Nothing.
+    None,
     /// A gap closes at the part `s`, or does not open visibly.
-    Gap {
-        key: Key,
-        s: f64,
-        is_top: bool,
-    },
+    Gap { law: usize, s: f64, is_top: bool },
     /// A monitor or a region changes its sign at about the part `s`.
-    Change {
-        s: f64,
-    },
+    Change { s: f64 },
     /// Redundant contacts part before the time `u` has passed, which is as good as none.
-    Parting {
-        u: f64,
-    },
+    Parting { u: f64 },
     /// The step is too long to tell.
     Unresolved,
 }
 
-impl Outcome {
+impl FirstEvent {
     pub(super) fn place(&self) -> f64 {
         match self {
-            Outcome::Gap { s, .. } | Outcome::Change { s } => *s,
-            Outcome::Smooth | Outcome::Parting { .. } | Outcome::Unresolved => f64::INFINITY,
+            FirstEvent::Gap { s, .. } | FirstEvent::Change { s } => *s,
+            FirstEvent::None | FirstEvent::Parting { .. } | FirstEvent::Unresolved => f64::INFINITY,
         }
     }
 }
@@ -56,18 +48,19 @@ impl Work {
         system: &mut System<'_, dyn Mechanical>,
         h: f64,
         may_reject: bool,
-    ) -> Result<Outcome, StepError> {
+    ) -> Result<FirstEvent, StepError> {
         self.fill_dense(system.model, h);
-        self.sampled = None;
-        if self.start.traces.is_empty() {
-            return Ok(Outcome::Smooth);
+        self.trial.inner_length = None;
+        if self.trial.start.traces.is_empty() {
+            return Ok(FirstEvent::None);
         }
-        if self.is_high() {
+        if self.method() == Flow::Dop853 {
             return self.search_flight(system, h, may_reject);
         }
-        let constancy = self.acceleration.constancy();
+        let constancy = self.transition.acceleration.constancy();
         let exact = constancy.rows && constancy.drift;
-        let watched = !self.end.monitors.is_empty() || self.start.traces.iter().any(|t| t.region.is_finite());
+        let watched =
+            !self.trial.end.monitors.is_empty() || self.trial.start.traces.iter().any(|t| t.region.is_finite());
         let mut first = self.first_gap(h);
         if exact && !watched {
             return Ok(first);
@@ -75,14 +68,14 @@ impl Work {
         self.sample(system, 0.5)?;
         if !exact && self.is_unresolved(h, first) {
             if may_reject {
-                return Ok(Outcome::Unresolved);
+                return Ok(FirstEvent::Unresolved);
             }
             first = self.scan_gaps(system, h)?;
             self.sample(system, 0.5)?;
         }
         if watched {
             match self.watch(system, h, may_reject)? {
-                Outcome::Unresolved => return Ok(Outcome::Unresolved),
+                FirstEvent::Unresolved => return Ok(FirstEvent::Unresolved),
                 change if change.place() < first.place() => first = change,
                 _ => {}
             }
@@ -90,32 +83,21 @@ impl Work {
         Ok(first)
     }
 
-    /// The dense output of the step from `start` to `end`.
-    pub(super) fn fill_dense(&mut self, model: &dyn Mechanical, h: f64) {
-        let (start, end) = (&self.start, &self.end);
-        self.dense.fill(model, (&start.state, &start.a), (&end.state, &end.a), h);
-        let is_high = self.is_high();
-        if let Some(high) = &mut self.high {
-            if is_high && high.length() == Some(h) { high.conclude(&self.end.a) } else { high.clear() }
-        }
-    }
-
-    /// The quintic of law `i` over the step, and the level below which it is closed.
+    /// The quintic of law `i` over the step, and the level below which it is closed; nothing where it is no open contact.
     pub(super) fn quintic(&self, i: usize, h: f64) -> Option<(Quintic, f64)> {
-        let start = self.start.traces[i];
-        let end = self.end.find(start.key, i)?;
+        let (start, end) = (self.trial.start.traces[i], self.trial.end.traces[i]);
         // one that starts below zero, by rounding or by the user's will, does not close before it comes back there
         start.is_open.then(|| (Quintic::new(start.y, end.y, h), start.y[0].min(0.0)))
     }
 
     /// The first gap that closes.
-    pub(super) fn first_gap(&self, h: f64) -> Outcome {
-        let mut first = Outcome::Smooth;
-        for (i, start) in self.start.traces.iter().enumerate() {
+    pub(super) fn first_gap(&self, h: f64) -> FirstEvent {
+        let mut first = FirstEvent::None;
+        for i in 0..self.trial.start.traces.len() {
             let Some((quintic, level)) = self.quintic(i, h) else { continue };
             let (noise, released) = self.noise(i, level);
             if let Some(found) = quintic.descent(level, noise, released).filter(|found| found.s < first.place()) {
-                first = Outcome::Gap { key: start.key, s: found.s, is_top: found.is_top };
+                first = FirstEvent::Gap { law: i, s: found.s, is_top: found.is_top };
             }
         }
         first
@@ -123,23 +105,20 @@ impl Work {
 
     /// Rounding of law `i` over the step, and whether it starts at its level.
     pub(super) fn noise(&self, i: usize, level: f64) -> (f64, bool) {
-        let start = self.start.traces[i];
-        let end = self.end.find(start.key, i).map_or(start.noise, |end| end.noise);
+        let start = self.trial.start.traces[i];
         // half the bound: a hop as small as the rounding of its gap allows is still one
-        let noise = 0.5 * start.noise.min(end);
-        let released = start.y[0] <= level + self.touch.max(noise);
+        let noise = 0.5 * start.noise.min(self.trial.end.traces[i].noise);
+        let released = start.y[0] <= level + self.trial.touch.max(noise);
         // one that stays at its wall without being held, as redundant ones do, trembles by the rounding of positions
         let trembles = released && start.y[1].abs() <= self.transition.resolution.speed;
-        (if trembles { noise.max(self.touch) } else { noise }, released)
+        (if trembles { noise.max(self.trial.touch) } else { noise }, released)
     }
 
     /// Whether a gap differs from its quintic in the middle by so much that `found` cannot be trusted.
-    fn is_unresolved(&self, h: f64, found: Outcome) -> bool {
-        self.start.traces.iter().enumerate().any(|(i, start)| {
+    fn is_unresolved(&self, h: f64, found: FirstEvent) -> bool {
+        self.trial.start.traces.iter().enumerate().any(|(i, start)| {
             let Some((quintic, _)) = self.quintic(i, h) else { return false };
-            let (Some(middle), Some(end)) = (self.middle.find(start.key, i), self.end.find(start.key, i)) else {
-                return true;
-            };
+            let (middle, end) = (self.trial.middle.traces[i], self.trial.end.traces[i]);
             let miss = (quintic.at(0.5) - middle.y[0]).abs();
             if miss <= 64.0 * (start.noise + end.noise) {
                 return false;
@@ -150,59 +129,52 @@ impl Work {
                 let s = f64::from(k) / f64::from(SAMPLES);
                 quintic.at(s) < 4.0 * miss * 64.0 * (s * (1.0 - s)).powi(3)
             };
-            miss > TRUST * size || (found == Outcome::Smooth && (1..SAMPLES).any(hides))
+            miss > TRUST * size || (found == FirstEvent::None && (1..SAMPLES).any(hides))
         })
     }
 
     /// The first gap that closes, on cubics between samples.
-    fn scan_gaps(&mut self, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<Outcome, StepError> {
+    fn scan_gaps(&mut self, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<FirstEvent, StepError> {
         let part = 1.0 / f64::from(FINE);
-        self.left.copy_from(&self.start);
+        self.trial.left.copy_from(&self.trial.start);
         for k in 1..=FINE {
             self.sample(system, f64::from(k) * part)?;
-            let mut first = Outcome::Smooth;
-            for (i, start) in self.start.traces.iter().enumerate().filter(|(_, t)| t.is_open) {
-                let (Some(left), Some(right)) = (self.left.find(start.key, i), self.middle.find(start.key, i)) else {
-                    continue;
-                };
+            let mut first = FirstEvent::None;
+            for (i, start) in self.trial.start.traces.iter().enumerate().filter(|(_, t)| t.is_open) {
+                let (left, right) = (self.trial.left.traces[i], self.trial.middle.traces[i]);
                 let (level, noise) = (start.y[0].min(0.0), 2.0 * left.noise.min(right.noise));
                 let cubic = Quintic::cubic([left.y[0], left.y[1]], [right.y[0], right.y[1]], h * part);
-                let released = k == 1 && start.y[0] <= level + self.touch.max(noise);
+                let released = k == 1 && start.y[0] <= level + self.trial.touch.max(noise);
                 if let Some(found) = cubic.descent(level, noise, released) {
                     let s = (f64::from(k - 1) + found.s) * part;
                     if s < first.place() {
-                        first = Outcome::Gap { key: start.key, s, is_top: found.is_top };
+                        first = FirstEvent::Gap { law: i, s, is_top: found.is_top };
                     }
                 }
             }
-            if first != Outcome::Smooth {
+            if first != FirstEvent::None {
                 return Ok(first);
             }
-            std::mem::swap(&mut self.left, &mut self.middle);
+            std::mem::swap(&mut self.trial.left, &mut self.trial.middle);
         }
-        Ok(Outcome::Smooth)
+        Ok(FirstEvent::None)
     }
 
     /// Gaps, monitors and regions at the part `s` of the dense output, into `middle`.
     pub(super) fn sample(&mut self, system: &mut System<'_, dyn Mechanical>, s: f64) -> Result<(), StepError> {
-        self.dense.at(system.model, s, &mut self.middle.state);
-        std::mem::swap(&mut self.middle, &mut self.end);
-        let seen = self.look(system);
-        std::mem::swap(&mut self.middle, &mut self.end);
-        seen
+        self.smooth.quintic_at(system.model, s, &mut self.trial.middle.state);
+        self.trial.middle.evaluate(&mut self.transition, system)
     }
 
     /// The part of the way from `left` to `right` at which the first monitor or region passes zero, on a line.
     pub(super) fn predict(&self) -> f64 {
         let mut first = 1.0f64;
         let part = |left: f64, right: f64| if left > 0.0 && right < 0.0 { left / (left - right) } else { 0.5 };
-        for right in self.right.monitors.iter().filter(|m| m.violated) {
-            let left = self.left.monitors.iter().find(|m| m.key == right.key && m.watch == right.watch);
-            first = first.min(left.map_or(0.5, |left| part(left.value, right.value)));
+        for (k, right) in self.trial.right.monitors.iter().enumerate().filter(|(_, m)| m.violated) {
+            first = first.min(self.trial.left.monitors.get(k).map_or(0.5, |left| part(left.value, right.value)));
         }
-        for right in self.right.crossed(&self.start) {
-            let left = self.left.find(right.key, usize::MAX).map_or(0.0, |left| left.region.abs());
-            first = first.min(part(left, -right.region.abs()));
+        for (i, right) in self.trial.right.crossed(&self.trial.start) {
+            first = first.min(part(self.trial.left.traces[i].region.abs(), -right.region.abs()));
         }
         first
     }

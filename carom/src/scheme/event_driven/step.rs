@@ -1,23 +1,18 @@
 //! The parts of a step: where it starts, the smooth motion with its rejections, and what is left to another scheme.
 
-use super::options::{Control, Dense, EventDriven, Flow};
-use super::search::Outcome;
-use super::{Certificate, Crowd, MoreauJean, Resolution, Work};
-use crate::flow::Mode;
-use crate::scheme::{EventKind, Scheme, Step, StepError, System};
-use crate::{Mechanical, State};
+use super::memory::Resume;
+use super::options::{Control, EventDriven, Flow};
+use super::search::FirstEvent;
+use super::smooth::LEAST;
+use super::{MoreauJean, Resolution, Work};
+use crate::phase::Mode;
+use crate::{EventKind, Mechanical, ModelError, Scheme, State, Step, StepError, System};
 
 /// Most trials in a step.
 const TRIALS: u32 = 100;
 
 /// A gap of the size L of positions is closed up to this part of it.
 const TOUCH: f64 = 16.0 * f64::EPSILON;
-
-/// A step shorter than this is none [s].
-const LEAST: f64 = 1e-290;
-
-/// Steps of the half-explicit method are shorter than those of order 8 by about this factor.
-const SHORTER: f64 = 0.1;
 
 /// Lobatto's rules of orders 6 and 8: weight of both ends, inner points with their weights.
 const LOBATTO: [(f64, &[(f64, f64)]); 2] = [
@@ -28,6 +23,14 @@ const LOBATTO: [(f64, &[(f64, f64)]); 2] = [
 /// A slip that stops within this time has stopped [s].
 const STOP: f64 = 1e-12;
 
+/// A step that was done.
+pub(super) struct Done {
+    /// Time advanced [s].
+    pub advanced: f64,
+    /// Whether all is known at its end, for the start of the next one.
+    pub is_continuous: bool,
+}
+
 impl EventDriven {
     /// The phase of the step and the point where it starts.
     pub(super) fn begin(
@@ -37,130 +40,136 @@ impl EventDriven {
         from: &State,
         h: f64,
     ) -> Result<(), StepError> {
-        w.span = h;
-        if w.since.is_none_or(|since| since > from.t) {
-            w.since = Some(from.t);
+        w.trial.span = h;
+        if w.memory.since.is_none_or(|since| since > from.t) {
+            w.memory.since = Some(from.t);
         }
-        if w.is_known && is_same(from, &w.last) {
-            w.transition.phase.copy_from(&w.ended);
-            if w.is_continuous {
-                std::mem::swap(&mut w.start, &mut w.end);
-                w.start.state.t = from.t;
-            } else {
-                w.start.state.copy_from(from);
-                w.aim(system)?;
+        match w.memory.resume(from, &w.trial.start.state) {
+            Resume::Known { is_continuous } => {
+                w.transition.phase.copy_from(&w.memory.ended);
+                let same_contacts = w.transition.resume(from)?;
+                if is_continuous && same_contacts {
+                    std::mem::swap(&mut w.trial.start, &mut w.trial.end);
+                    w.trial.start.state.t = from.t;
+                } else {
+                    w.trial.start.state.copy_from(from);
+                    w.evaluate_start(system)?;
+                }
             }
-        } else if w.is_repeatable && is_same(from, &w.origin) {
-            w.transition.phase.copy_from(&w.begun);
-        } else {
-            w.state.copy_from(from);
-            w.set_touch(self.geps);
-            w.transition.resolution.speed = self.veps;
-            let entered = w.transition.enter(&mut w.acceleration, system, &mut w.state, false);
-            w.pass(system, entered)?;
-            w.start.state.copy_from(&w.state);
-            w.aim(system)?;
+            Resume::Repeat => {
+                w.transition.phase.copy_from(&w.memory.begun);
+                if !w.transition.resume(from)? {
+                    w.evaluate_start(system)?;
+                }
+            }
+            Resume::Fresh => {
+                w.state.copy_from(from);
+                w.set_touch(self.geps);
+                w.transition.resolution.speed = self.veps;
+                let entered = w.transition.enter(system, &mut w.state, false);
+                w.stop_slip_on_paradox(system, entered)?;
+                w.trial.start.state.copy_from(&w.state);
+                w.evaluate_start(system)?;
+            }
         }
-        w.begun.copy_from(&w.transition.phase);
-        // a step that fails may be tried again from here, with `start` as it is now
-        w.origin.copy_from(from);
-        (w.is_known, w.is_repeatable) = (false, is_same(from, &w.start.state));
+        w.memory.begin(&w.transition.phase);
         w.set_touch(self.geps);
         Ok(())
     }
 
-    /// Smooth motion over at most `h`, and the event that ends it; returns the time advanced.
+    /// Smooth motion over at most `h`, and the event that ends it.
     pub(super) fn motion(
         &self,
         w: &mut Work,
         system: &mut System<'_, dyn Mechanical>,
         h: f64,
-    ) -> Result<f64, StepError> {
-        w.transition.resolution = Resolution { flight: STOP, speed: self.veps, gap: w.touch, rise: 0.25 };
-        let Some(reach) = w.transition.reach(&mut w.acceleration, system, &w.start.state, h)? else {
-            w.state.copy_from(&w.start.state);
-            let stopped = w.transition.stop(&mut w.acceleration, system, &mut w.state);
-            w.pass(system, stopped)?;
-            w.is_continuous = false;
-            w.clear_dense();
-            w.crowd.count(w.state.t, h, self.max_events);
-            return Ok(0.0);
+    ) -> Result<Done, StepError> {
+        w.transition.resolution = Resolution { flight: STOP, speed: self.veps, gap: w.trial.touch, rise: 0.25 };
+        let start = &w.trial.start.state;
+        let Some(reach) = w.transition.reach(system, start, h)? else {
+            w.state.copy_from(start);
+            let stopped = w.transition.stop(system, &mut w.state);
+            w.stop_slip_on_paradox(system, stopped)?;
+            w.smooth.clear_dense();
+            w.memory.count.add(w.state.t, h, self.max_events);
+            return Ok(Done { advanced: 0.0, is_continuous: false });
         };
-        w.take_over();
         let mut length = self.first(w, reach);
         let mut last = StepError::NotFinite;
         for _ in 0..TRIALS {
-            let controlled = self.control != Control::Fixed;
-            let shorter = match self.attempt(w, system, length) {
-                Ok(Some(outcome)) => {
-                    if let Some(advanced) = self.finish(w, system, (outcome, length), h)? {
-                        return Ok(advanced);
+            let moved = self.advance(w, system, length);
+            let is_parting = w.contradicts();
+            let tried = if is_parting {
+                // redundant contacts part on the way: the step is no step of one phase, and its error says nothing
+                self.part(w, system, length)
+            } else {
+                moved.and_then(|()| self.search(w, system, length))
+            };
+            let shorter = match tried {
+                Ok(Some(found)) => {
+                    if let Some(done) = self.finish(w, system, (found, length), h)? {
+                        return Ok(done);
                     }
                     let (contact, gap) = self.passed(w).unwrap_or((crate::Key(0), 0.0));
                     last = StepError::Tunnelled { gap, contact };
                     0.5
                 }
                 Ok(None) => {
-                    last = StepError::TooSmall { h: length, error: w.judged.error };
-                    if w.judged.accepted { 0.5 } else { w.judged.factor.min(0.9) }
+                    last = StepError::TooSmall { h: length, error: w.trial.judged.error };
+                    if w.trial.judged.accepted { 0.5 } else { w.trial.judged.factor.min(0.9) }
                 }
                 Err(error @ (StepError::Solve { .. } | StepError::Projection { .. })) => return Err(error),
+                Err(StepError::Model(error)) if matches!(*error, ModelError::Contacts { .. }) => {
+                    return Err((*error).into());
+                }
                 Err(error) => {
                     last = error;
                     0.5
                 }
             };
-            w.rejected += 1;
-            let must_fit = controlled || w.is_parting || matches!(last, StepError::Tunnelled { .. });
+            w.trial.rejected += 1;
+            let controlled = self.control != Control::Fixed;
+            let must_fit = controlled || is_parting || matches!(last, StepError::Tunnelled { .. });
             if !must_fit || length <= self.h_min {
                 return Err(last);
             }
-            w.may_grow = false;
+            w.memory.sizes.reject();
             length = (shorter * length).max(self.h_min);
         }
         Err(last)
     }
 
     /// The step to try first.
-    fn first(&self, w: &Work, h: f64) -> f64 {
+    fn first(&self, w: &mut Work, h: f64) -> f64 {
+        let next = w.memory.sizes.next(w.method() == Flow::Dop853);
         if self.control == Control::Fixed {
             return h;
         }
-        let wanted = w.next.or(self.first_step).unwrap_or(h).min(self.h_max.unwrap_or(f64::MAX));
+        let wanted = next.or(self.first_step).unwrap_or(h).min(self.h_max.unwrap_or(f64::MAX));
         if wanted >= h * (1.0 - 1e-9) { h } else { wanted }
     }
 
-    /// One trial over `length`: nothing if it is rejected.
-    fn attempt(
+    /// Judges the trial over `length` and looks for its first event: nothing if it is rejected.
+    fn search(
         &self,
         w: &mut Work,
         system: &mut System<'_, dyn Mechanical>,
         length: f64,
-    ) -> Result<Option<Outcome>, StepError> {
-        let moved = self.advance(w, system, length);
-        let flow = w.flow();
-        w.is_parting = w.contradicts();
-        if w.is_parting {
-            // redundant contacts part on the way: the step is no step of one phase, and its error says nothing
-            return self.part(w, system, length);
-        }
-        moved?;
-        let ends = (&w.start.state, &w.end.state);
-        let tolerances = (self.atol, self.rtol);
-        let error = match (&w.fehlberg, &w.high, self.control) {
-            (_, _, Control::Fixed) => 0.0,
-            (Some(stages), _, _) => stages.error(ends, length, tolerances),
-            (_, Some(high), _) if flow == Flow::Dop853 => high.error(ends, tolerances),
-            _ => w.hem5.error(ends, length, tolerances),
+    ) -> Result<Option<FirstEvent>, StepError> {
+        let method = w.method();
+        let ends = (&w.trial.start.state, &w.trial.end.state);
+        let error = match self.control {
+            Control::Fixed => 0.0,
+            Control::Eps | Control::Epus => w.smooth.error(method, ends, length, (self.atol, self.rtol)),
         };
-        w.judged = self.judge(flow, error, length);
-        if !w.judged.accepted {
+        w.trial.judged = self.judge(method, error, length);
+        if !w.trial.judged.accepted {
             return Ok(None);
         }
-        self.observe(w, system)?;
+        w.evaluate_end(system)?;
         let may_reject = self.control != Control::Fixed && length > self.h_min;
-        let outcome = w.search(system, length, may_reject)?;
-        Ok((outcome != Outcome::Unresolved).then_some(outcome))
+        let found = w.search(system, length, may_reject)?;
+        Ok((found != FirstEvent::Unresolved).then_some(found))
     }
 
     /// Ends an accepted step at its end or at the event found in it. Nothing if a gap was passed unseen.
@@ -168,23 +177,23 @@ impl EventDriven {
         &self,
         w: &mut Work,
         system: &mut System<'_, dyn Mechanical>,
-        (outcome, length): (Outcome, f64),
+        (found, length): (FirstEvent, f64),
         h: f64,
-    ) -> Result<Option<f64>, StepError> {
+    ) -> Result<Option<Done>, StepError> {
         let mut advanced = length;
         let mut happens = false;
-        if outcome != Outcome::Smooth {
-            match self.locate(w, system, outcome, length)? {
+        if found != FirstEvent::None {
+            match self.locate(w, system, found, length)? {
                 Some(u) => (advanced, happens) = (u, true),
                 None if self.passed(w).is_some() => return Ok(None),
                 // the dense output saw what the flow does not confirm
                 None => {
                     self.advance(w, system, length)?;
-                    self.observe(w, system)?;
+                    w.evaluate_end(system)?;
                 }
             }
             // the last trial of a bracket may be another one
-            if w.flow() == Flow::Dop853 && w.high.as_ref().is_some_and(|high| high.length() != Some(advanced)) {
+            if w.method() == Flow::Dop853 && w.smooth.is_other_flight(advanced) {
                 self.advance(w, system, advanced)?;
             }
             w.fill_dense(system.model, advanced);
@@ -192,39 +201,29 @@ impl EventDriven {
         if self.passed(w).is_some() {
             return Ok(None);
         }
-        if self.dense == Dense::Order4 && advanced >= LEAST {
-            self.extend(w, system, advanced)?;
+        if w.smooth.has_fourth() && advanced >= LEAST {
+            // the last trial of a bracket may be another one
+            self.advance(w, system, advanced)?;
+            let ends = (&w.trial.start.state, &w.trial.end.state);
+            w.smooth.fill_fourth(system.model, w.transition.evaluator(), ends, advanced)?;
         }
         self.book(w, system, advanced)?;
-        let factor = if w.may_grow { w.judged.factor } else { w.judged.factor.min(1.0) };
-        w.next = Some((length * factor).max(self.h_min));
-        w.may_grow = true;
-        if happens {
-            w.crowd.count(w.end.state.t, h, self.max_events);
+        w.memory.sizes.propose(length, w.trial.judged.factor, self.h_min);
+        let is_continuous = if happens {
+            w.memory.count.add(w.trial.end.state.t, h, self.max_events);
             let changed = self.change(w, system);
-            w.pass(system, changed)?;
-            w.is_continuous = w.transition.is_surveyed;
-            if w.is_continuous {
-                w.end.state.copy_from(&w.state);
-                w.end.take(&w.acceleration, &w.transition.phase);
+            w.stop_slip_on_paradox(system, changed)?;
+            if w.transition.is_evaluated {
+                w.trial.end.state.copy_from(&w.state);
+                w.trial.end.take(&w.transition);
             }
-            let restart = |next: f64| next.min(self.restart_step.unwrap_or(f64::MAX));
-            (w.next, w.other) = (w.next.map(restart), w.other.map(restart));
+            w.memory.sizes.limit(self.restart_step.unwrap_or(f64::MAX));
+            w.transition.is_evaluated
         } else {
-            w.state.copy_from(&w.end.state);
-            w.is_continuous = true;
-            self.correct(w, system)?;
-        }
-        Ok(Some(advanced))
-    }
-
-    /// The dense output with exact velocity constraints, for the step that the flow did last.
-    fn extend(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<(), StepError> {
-        // the last trial of a bracket may be another one
-        self.advance(w, system, h)?;
-        let flow = (&w.hem5, &w.transition.phase);
-        let ends = (&w.start.state, &w.end.state);
-        Ok(w.fourth.fill(system.model, &mut w.acceleration, flow, ends, h)?)
+            w.state.copy_from(&w.trial.end.state);
+            !self.correct(w, system)?
+        };
+        Ok(Some(Done { advanced, is_continuous }))
     }
 
     /// `end` ← the flow over `h` from `start`.
@@ -234,47 +233,31 @@ impl EventDriven {
         system: &mut System<'_, dyn Mechanical>,
         h: f64,
     ) -> Result<(), StepError> {
-        let (phase, from, to) = (&w.transition.phase, &w.start.state, &mut w.end.state);
-        // an event at the start: constraints at the velocity level cannot be divided by no time
-        if h < LEAST {
-            to.copy_from(from);
-            return Ok(());
-        }
-        let first = phase.is_free().then_some(w.start.a.as_slice());
-        match (&mut w.fehlberg, &mut w.high) {
-            (Some(stages), _) => stages.advance(system.model, phase, from, h, to),
-            (None, Some(high)) if phase.is_free() => {
-                high.advance(system.model, &mut w.acceleration, first, (from, h), to)
-            }
-            (None, _) => w.hem5.advance(system.model, &mut w.acceleration, (phase, first), (from, h), to),
-        }
+        let (start, end) = (&w.trial.start, &mut w.trial.end.state);
+        w.smooth.advance(system.model, w.transition.evaluator(), (start, h), end)
     }
 
     /// Accelerations at `end`, where gaps are known and no law acts.
     pub(super) fn complete(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
         if !w.transition.phase.is_free() {
-            return self.observe(w, system);
+            return w.evaluate_end(system);
         }
-        let State { t, q, v } = &w.end.state;
-        w.acceleration.evaluate(system.model, &w.transition.phase, (*t, q, v))?;
-        w.end.a.copy_from_slice(&w.acceleration.value);
+        let State { t, q, v } = &w.trial.end.state;
+        let (phase, acceleration) = w.transition.evaluator();
+        acceleration.evaluate(system.model, phase, (*t, q, v))?;
+        w.trial.end.a.copy_from_slice(&acceleration.value);
         Ok(())
     }
 
-    /// All that is to be known at `end`.
-    pub(super) fn observe(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
-        w.look(system)
-    }
-
-    /// Back onto the constraints, where they have drifted.
-    fn correct(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+    /// Back onto the constraints, where they have drifted; returns whether they have.
+    fn correct(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>) -> Result<bool, StepError> {
         if w.transition.phase.is_free() || self.drift_limit == 0.0 {
-            return Ok(());
+            return Ok(false);
         }
-        let coupling = &w.acceleration.coupling;
+        let coupling = &w.transition.acceleration.coupling;
         let mut drift = 0.0f64;
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            let rows = match w.transition.phase.mode(pair.key, i, pair.law) {
+            let rows = match w.transition.phase.mode(i) {
                 Mode::Open => continue,
                 Mode::Held | Mode::Slip(_) => 1,
                 Mode::Stick => coupling.range(i).len(),
@@ -284,46 +267,51 @@ impl EventDriven {
                 drift = drift.max((coupling.rows.dot(row, &w.state.v) + coupling.drift[row]).abs());
             }
         }
-        if drift > self.drift_limit {
-            w.transition.project(&mut w.acceleration, system, &mut w.state)?;
-            w.is_continuous = false;
+        let drifts = drift > self.drift_limit;
+        if drifts {
+            w.transition.project(system, &mut w.state)?;
         }
-        Ok(())
+        Ok(drifts)
     }
 
     /// Impulses and work of the reactions over the smooth part, by Lobatto's rule on the multipliers of (2): of order 6, and of order 8 where
     /// obstacles do work.
     fn book(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<(), StepError> {
         if w.transition.phase.is_free() {
-            w.transition.booking.multipliers(&w.acceleration.coupling, &[]);
+            w.transition.account.multipliers(&[]);
             return Ok(());
         }
-        w.transition.booking.multipliers(&w.acceleration.coupling, &w.end.lambda);
+        w.transition.account.multipliers(&w.trial.end.lambda);
         let (outer, inner) = w.rule();
         let ends = |a: &[f64], b: &[f64], out: &mut Vec<f64>| {
             out.clear();
             out.extend(a.iter().zip(b).map(|(a, b)| h * outer * (a + b)));
         };
-        ends(&w.start.lambda, &w.end.lambda, &mut w.impulse);
-        ends(&w.start.power, &w.end.power, &mut w.work);
-        ends(&w.start.driven, &w.end.driven, &mut w.driven);
+        ends(&w.trial.start.lambda, &w.trial.end.lambda, &mut w.sums.impulse);
+        ends(&w.trial.start.power, &w.trial.end.power, &mut w.sums.work);
+        ends(&w.trial.start.driven, &w.trial.end.driven, &mut w.sums.driven);
         let add = |x: &[f64], weight: f64, out: &mut [f64]| {
             out.iter_mut().zip(x).for_each(|(out, x)| *out += h * weight * x);
         };
-        let is_sampled = w.sampled == Some(h);
+        let is_sampled = w.trial.inner_length == Some(h);
         for &(s, weight) in inner {
             if !is_sampled {
                 w.sample(system, s)?;
             }
             let known = if s < 0.5 { 0 } else { 1 + usize::from(s == 0.5) };
-            let point = if is_sampled { &w.inner[known] } else { &w.middle };
-            add(&point.lambda, weight, &mut w.impulse);
-            add(&point.power, weight, &mut w.work);
-            add(&point.driven, weight, &mut w.driven);
+            let point = if is_sampled { &w.trial.inner[known] } else { &w.trial.middle };
+            add(&point.lambda, weight, &mut w.sums.impulse);
+            add(&point.power, weight, &mut w.sums.work);
+            add(&point.driven, weight, &mut w.sums.driven);
         }
-        w.transition.booking.smooth_driven(&w.acceleration.coupling, &w.impulse, &w.work, &w.driven);
+        w.transition.account.smooth_driven(
+            &w.transition.acceleration.coupling,
+            &w.sums.impulse,
+            &w.sums.work,
+            &w.sums.driven,
+        );
         // the coupling belongs to the end again
-        Ok(w.acceleration.couple(system.model, w.end.state.t, &w.end.state.q)?)
+        w.couple_end(system)
     }
 
     /// A part of the step by the Moreau-Jean scheme; returns its length.
@@ -335,7 +323,7 @@ impl EventDriven {
         error: Option<StepError>,
         step: &mut Step,
     ) -> Result<f64, StepError> {
-        let hopeless = w.transition.booking.reactions.is_empty() || w.transition.phase.is_free();
+        let hopeless = w.transition.account.reactions.is_empty() || w.transition.phase.is_free();
         match error {
             Some(error @ (StepError::Model(_) | StepError::Tunnelled { .. } | StepError::Inside { .. })) => {
                 return Err(error);
@@ -348,18 +336,18 @@ impl EventDriven {
         scheme.invalidate(&mut w.rest);
         w.invalidate();
         w.transition.events.clear();
-        w.transition.booking.start(system.model, false, from)?;
+        w.transition.account.start(system.model, false, from)?;
         let again = System { model: &mut *system.model, solver: &mut *system.solver };
         let part = scheme.step(&mut w.rest, again, from, length, &mut w.state)?;
         w.invalidate();
         (step.worst, step.solves, step.evaluations) = (part.worst, part.solves, part.evaluations);
-        w.transition.booking.part(scheme.reactions(&w.rest));
+        w.transition.account.part(scheme.reactions(&w.rest), from.t)?;
+        // nothing is known of the modes
+        w.transition.phase.open(&w.transition.account.reactions.coupling);
+        w.transition.couple(system.model, &w.state)?;
         w.transition.events.push(EventKind::HandOver, None, from, &w.state);
-        w.crowd = Crowd::default();
-        (w.next, w.other) = (None, None);
-        w.clear_dense();
-        (w.is_continuous, w.is_repeatable, w.is_lost) = (false, false, true);
-        w.acceleration.couple(system.model, w.state.t, &w.state.q)?;
+        w.smooth.clear_dense();
+        w.memory.lose(&w.transition.phase);
         Ok(length)
     }
 }
@@ -367,123 +355,68 @@ impl EventDriven {
 impl Work {
     /// Starts the books of a step.
     pub(super) fn reset(&mut self, system: &mut System<'_, dyn Mechanical>, from: &State) -> Result<(), StepError> {
-        let constant = self.acceleration.constancy().rows;
-        self.transition.booking.start(system.model, constant, from)?;
-        self.transition.events.clear();
-        (self.transition.worst, self.transition.solves) = (Certificate::default(), 0);
-        self.rejected = 0;
-        self.is_lost = false;
+        let constant = self.transition.acceleration.constancy().rows;
+        self.transition.start(system.model, constant, from)?;
+        self.trial.rejected = 0;
         Ok(())
-    }
-
-    /// The rule for impulses of the step from `start` to `end`.
-    pub(super) fn rule(&self) -> (f64, &'static [(f64, f64)]) {
-        let works = self.start.driven.iter().chain(&self.end.driven).any(|x| *x != 0.0);
-        LOBATTO[usize::from(works)]
-    }
-
-    /// The method of the phase.
-    pub(super) fn flow(&self) -> Flow {
-        match (&self.fehlberg, &self.high) {
-            (Some(_), _) => Flow::Rkf45,
-            (None, Some(_)) if self.transition.phase.is_free() => Flow::Dop853,
-            (None, _) => Flow::Hem5,
-        }
-    }
-
-    /// Whether the phase is a free flight with a method of its own.
-    pub(super) fn is_high(&self) -> bool {
-        self.flow() == Flow::Dop853
-    }
-
-    /// Where the method changes, its last step is taken up again; the first one comes from the other method, whose steps differ.
-    fn take_over(&mut self) {
-        let is_high = self.is_high();
-        if is_high != self.next_is_high {
-            self.next_is_high = is_high;
-            std::mem::swap(&mut self.next, &mut self.other);
-            self.may_grow = true;
-            if self.next.is_none() {
-                self.next = self.other.map(|h| if is_high { h } else { SHORTER * h });
-            }
-        }
-    }
-
-    /// Forgets the motion inside the step.
-    fn clear_dense(&mut self) {
-        self.dense.clear();
-        self.fourth.clear();
-        if let Some(high) = &mut self.high {
-            high.clear();
-        }
-    }
-
-    /// Remembers where the step has gone, and in which phase.
-    pub(super) fn remember(&mut self, from: &State, to: &State) {
-        self.is_repeatable = !self.is_lost && is_same(from, &self.start.state);
-        self.origin.copy_from(from);
-        self.last.copy_from(to);
-        self.ended.copy_from(&self.transition.phase);
-        self.is_known = !self.is_lost;
     }
 
     /// The model was factored by someone else.
     pub(super) fn invalidate(&mut self) {
-        self.acceleration.invalidate();
-        self.hem5.invalidate();
-        if let Some(stages) = &mut self.fehlberg {
-            stages.acceleration.invalidate();
-        }
+        self.transition.acceleration.invalidate();
+        self.smooth.invalidate();
+    }
+
+    /// The rule for impulses of the step from `start` to `end`.
+    pub(super) fn rule(&self) -> (f64, &'static [(f64, f64)]) {
+        let works = self.trial.start.driven.iter().chain(&self.trial.end.driven).any(|x| *x != 0.0);
+        LOBATTO[usize::from(works)]
+    }
+
+    /// The method of the phase.
+    pub(super) fn method(&self) -> Flow {
+        self.smooth.method(&self.transition.phase)
+    }
+
+    /// The dense output of the step from `start` to `end`.
+    pub(super) fn fill_dense(&mut self, model: &dyn Mechanical, h: f64) {
+        self.smooth.fill_dense(model, &self.transition.phase, (&self.trial.start, &self.trial.end), h);
     }
 
     /// Gaps that count as closed: the user's, or the rounding of positions over a step of the driver.
     pub(super) fn set_touch(&mut self, geps: Option<f64>) {
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        self.touch = geps.unwrap_or_else(|| TOUCH * (largest(&self.state.q) + self.span * largest(&self.state.v)));
-        self.transition.resolution.gap = self.touch;
+        self.trial.touch =
+            geps.unwrap_or_else(|| TOUCH * (largest(&self.state.q) + self.trial.span * largest(&self.state.v)));
+        self.transition.resolution.gap = self.trial.touch;
     }
 
     /// Fills `start` at its state.
-    fn aim(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
-        std::mem::swap(&mut self.start, &mut self.end);
-        let seen = self.look(system);
-        std::mem::swap(&mut self.start, &mut self.end);
-        seen
+    fn evaluate_start(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        self.trial.start.evaluate(&mut self.transition, system)
     }
 
     /// Fills `end` at its state.
-    pub(super) fn look(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
-        let State { t, q, v } = &self.end.state;
-        let phase = &self.transition.phase;
-        if self.transition.booking.reactions.is_empty() {
-            self.acceleration.evaluate(system.model, phase, (*t, q, v))?;
-            self.end.a.copy_from_slice(&self.acceleration.value);
-            return Ok(());
-        }
-        self.acceleration.survey(system.model, phase, (*t, q, v))?;
-        if self.acceleration.is_deficient {
-            self.transition.arbitrate(&mut self.acceleration, system)?;
-        }
-        self.end.take(&self.acceleration, &self.transition.phase);
-        Ok(())
+    pub(super) fn evaluate_end(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        self.trial.end.evaluate(&mut self.transition, system)
     }
 
     /// The next phase at `state`.
-    pub(super) fn settle(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
-        self.transition.settle(&mut self.acceleration, system, &mut self.state, true)
+    pub(super) fn choose_phase(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        self.transition.choose_phase(system, &mut self.state, true)
     }
 
     /// Passes a change on; where the contact problem of a slip has no solution, stops the slip by an impulse first.
-    fn pass(
+    fn stop_slip_on_paradox(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,
         changed: Result<(), StepError>,
     ) -> Result<(), StepError> {
         match changed {
             Err(error @ StepError::Solve { .. }) => {
-                if self.transition.jam(&mut self.acceleration, system, &mut self.state)? {
+                if self.transition.impulse_without_collision(system, &mut self.state)? {
                     self.transition.contact.recycle(error);
-                    self.settle(system)
+                    self.choose_phase(system)
                 } else {
                     Err(error)
                 }
@@ -491,11 +424,6 @@ impl Work {
             other => other,
         }
     }
-}
-
-/// Whether two states are the same but for the rounding of time.
-fn is_same(a: &State, b: &State) -> bool {
-    a.q == b.q && a.v == b.v && (a.t - b.t).abs() <= 64.0 * f64::EPSILON * a.t.abs().max(1.0)
 }
 
 #[cfg(test)]

@@ -7,10 +7,8 @@
 
 use super::cubic::Cubic;
 use super::{Takeoff, Work};
-use crate::flow::projection::gap_rounding;
-use crate::flow::{Monitor, Phase, Watch};
-use crate::scheme::{StepError, System};
-use crate::{Coupling, Mechanical, State};
+use crate::phase::{FreeMotion, ModeChange, Monitor, StagedMotion, Transition, gap_rounding};
+use crate::{Coupling, Mechanical, State, StepError, System};
 
 /// Equal parts into which an interval is scanned.
 const PARTS: u32 = 8;
@@ -23,7 +21,10 @@ const TRIALS: u32 = 200;
 pub struct Probe {
     pub u: f64,
     pub state: State,
+    /// Of contacts that are closed, by rising laws.
     pub monitors: Vec<Monitor>,
+    /// Gaps of contacts that are open, by rising laws.
+    pub gaps: Vec<Monitor>,
     /// (rows) impulses and work of the reactions so far.
     pub impulse: Vec<f64>,
     pub work: Vec<f64>,
@@ -37,6 +38,7 @@ impl Probe {
             u: 0.0,
             state: state.clone(),
             monitors: Vec::with_capacity(2 * coupling.len()),
+            gaps: Vec::with_capacity(coupling.len()),
             impulse: Vec::with_capacity(rows),
             work: Vec::with_capacity(rows),
         }
@@ -44,18 +46,20 @@ impl Probe {
 
     /// Whether a monitor that counts has changed sign.
     fn is_violated(&self) -> bool {
-        self.monitors.iter().any(|m| m.violated)
+        self.monitors.iter().chain(&self.gaps).any(|m| m.violated)
     }
 
-    fn find(&self, other: &Monitor, near: usize) -> Option<&Monitor> {
-        let same = |m: &&Monitor| m.key == other.key && m.watch == other.watch;
-        self.monitors.get(near).filter(same).or_else(|| self.monitors.iter().find(same))
+    /// The monitor of another probe of the phase here; a gap may be missing, where its region has ended.
+    fn find(&self, other: &Monitor) -> Option<&Monitor> {
+        let list = if other.change == ModeChange::Closing { &self.gaps } else { &self.monitors };
+        let first = list.partition_point(|m| m.law < other.law);
+        list[first..].iter().take_while(|m| m.law == other.law).find(|m| m.change == other.change)
     }
 }
 
 /// How a smooth phase went on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Outcome {
+pub enum PhaseEnd {
     /// To the end of the interval: `right` holds it.
     Smooth,
     /// `left` and `right` are at most δ apart, and monitors change sign between them.
@@ -68,53 +72,57 @@ impl Work {
         &mut self,
         system: &mut System<'_, dyn Mechanical>,
         length: f64,
-    ) -> Result<Outcome, StepError> {
+    ) -> Result<PhaseEnd, StepError> {
         self.probe(system, length)?;
         std::mem::swap(&mut self.right, &mut self.trial);
-        if self.transition.booking.reactions.is_empty() {
-            return Ok(Outcome::Smooth);
+        if self.transition.account.reactions.is_empty() {
+            return Ok(PhaseEnd::Smooth);
         }
-        let takes_off = self.stages.takes_off && self.takeoff == Takeoff::Located;
-        let at_stage = takes_off || self.stages.slips;
+        let takes_off = self.log.takes_off && self.takeoff == Takeoff::Located;
+        let at_stage = takes_off || self.log.slips;
         self.look_at_start(system)?;
         let dips = self.dips();
         if !(self.right.is_violated() || at_stage || dips) {
-            return Ok(Outcome::Smooth);
+            return Ok(PhaseEnd::Smooth);
         }
         if !self.transition.phase.is_free() {
             self.monitor_start(system)?;
         }
         if (at_stage || dips || !self.ends_show_it()) && !self.scan(system, length)? {
-            return Ok(Outcome::Smooth);
+            return Ok(PhaseEnd::Smooth);
         }
         self.reduce(system)?;
-        Ok(Outcome::Event)
+        Ok(PhaseEnd::Event)
     }
 
     /// A trial step of length `u`, into `trial`.
     fn probe(&mut self, system: &mut System<'_, dyn Mechanical>, u: f64) -> Result<(), StepError> {
-        self.stages.advance(system.model, &self.transition.phase, &self.state, u, &mut self.trial.state)?;
+        let free = FreeMotion { model: &mut *system.model, acceleration: &mut self.transition.acceleration };
+        let mut motion = StagedMotion { free, phase: &self.transition.phase, log: &mut self.log };
+        self.stages.advance(&mut motion, &self.state, u, &mut self.trial.state)?;
         self.trial.u = u;
-        self.trial.impulse.clone_from(&self.stages.impulse);
-        self.trial.work.clone_from(&self.stages.work);
+        self.trial.impulse.clone_from(&self.log.impulse);
+        self.trial.work.clone_from(&self.log.work);
         self.trial.monitors.clear();
-        if self.transition.booking.reactions.is_empty() {
+        self.trial.gaps.clear();
+        if self.transition.account.reactions.is_empty() {
             return Ok(());
         }
         let State { t, q, v } = &self.trial.state;
         if self.watches {
-            self.stages.acceleration.evaluate(system.model, &self.transition.phase, (*t, q, v))?;
-            if self.stages.acceleration.is_deficient {
-                self.transition.arbitrate(&mut self.stages.acceleration, system)?;
+            let (phase, acceleration) = self.transition.evaluator();
+            acceleration.evaluate(system.model, phase, (*t, q, v))?;
+            if acceleration.is_deficient {
+                self.transition.resolve_redundancy(system)?;
             }
-            self.trial.monitors.extend(self.stages.acceleration.monitors.iter().copied());
+            self.trial.monitors.extend(self.transition.acceleration.monitors.iter().copied());
         } else {
-            self.stages.acceleration.couple(system.model, *t, q)?;
+            self.transition.couple(system.model, &self.trial.state)?;
         }
         if self.takeoff == Takeoff::EndOfStep {
-            self.trial.monitors.iter_mut().filter(|m| m.watch == Watch::TakeOff).for_each(|m| m.violated = false);
+            self.trial.monitors.iter_mut().filter(|m| m.change == ModeChange::TakeOff).for_each(|m| m.violated = false);
         }
-        gaps(&self.stages.acceleration.coupling, &self.transition.phase, &self.trial.state, &mut self.trial.monitors);
+        gaps(&self.transition, &self.trial.state, &mut self.trial.gaps);
         Ok(())
     }
 
@@ -125,23 +133,25 @@ impl Work {
         self.left.impulse.clear();
         self.left.work.clear();
         self.left.monitors.clear();
-        self.stages.acceleration.couple(system.model, self.state.t, &self.state.q)?;
-        gaps(&self.stages.acceleration.coupling, &self.transition.phase, &self.left.state, &mut self.left.monitors);
+        self.left.gaps.clear();
+        self.transition.couple(system.model, &self.state)?;
+        gaps(&self.transition, &self.left.state, &mut self.left.gaps);
         Ok(())
     }
 
     /// The monitors of closed contacts at the start, besides.
     fn monitor_start(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
         let State { t, q, v } = &self.state;
-        self.stages.acceleration.evaluate(system.model, &self.transition.phase, (*t, q, v))?;
-        self.left.monitors.extend(self.stages.acceleration.monitors.iter().copied());
+        let (phase, acceleration) = self.transition.evaluator();
+        acceleration.evaluate(system.model, phase, (*t, q, v))?;
+        self.left.monitors.extend(acceleration.monitors.iter().copied());
         Ok(())
     }
 
     /// Whether a gap may close and open again between the ends.
     fn dips(&self) -> bool {
-        self.left.monitors.iter().enumerate().filter(|(_, m)| m.watch == Watch::Closing).any(|(k, left)| {
-            let Some(right) = self.right.find(left, k).filter(|right| !right.violated) else { return false };
+        self.left.gaps.iter().any(|left| {
+            let Some(right) = self.right.find(left).filter(|right| !right.violated) else { return false };
             let cubic = self.cubic(left, right);
             cubic.dip().is_some_and(|s| cubic.at(s) < 0.0)
         })
@@ -149,10 +159,10 @@ impl Work {
 
     /// Whether every monitor that is negative at the right end comes from above zero, as far as the ends tell.
     fn ends_show_it(&self) -> bool {
-        self.right.monitors.iter().enumerate().filter(|(_, m)| m.violated).all(|(k, right)| {
-            self.left.find(right, k).is_some_and(|left| match right.watch {
-                Watch::Closing => self.cubic(left, right).last_crossing() > 0.0,
-                Watch::TakeOff | Watch::StickLimit | Watch::SlipEnd => left.value > 0.0,
+        self.right.monitors.iter().chain(&self.right.gaps).filter(|m| m.violated).all(|right| {
+            self.left.find(right).is_some_and(|left| match right.change {
+                ModeChange::Closing => self.cubic(left, right).last_crossing() > 0.0,
+                ModeChange::TakeOff | ModeChange::StickLimit | ModeChange::SlipEnd => left.value > 0.0,
             })
         })
     }
@@ -183,13 +193,14 @@ impl Work {
     /// The top of the flight of each contact that leaves the wall, and a point shortly before its landing.
     fn add_hops(&mut self, system: &mut System<'_, dyn Mechanical>, length: f64) -> Result<(), StepError> {
         let State { t, q, v } = &self.state;
-        self.stages.acceleration.survey(system.model, &self.transition.phase, (*t, q, v))?;
-        let (coupling, acceleration) = (&self.stages.acceleration.coupling, &self.stages.acceleration);
-        for (i, pair) in coupling.pairs.iter().enumerate() {
+        let (phase, acceleration) = self.transition.evaluator();
+        acceleration.with_monitors(system.model, phase, (*t, q, v))?;
+        let coupling = &acceleration.coupling;
+        for i in 0..coupling.len() {
             let row = coupling.offset[i];
             let a = coupling.rows.dot(row, &acceleration.value) + acceleration.curvature.value[row];
             let u = coupling.rows.dot(row, v) + coupling.drift[row];
-            if !self.transition.phase.mode(pair.key, i, pair.law).is_closed() && u > 0.0 && a < 0.0 {
+            if !phase.mode(i).is_closed() && u > 0.0 && a < 0.0 {
                 let top = -u / a;
                 self.lengths.extend([top, 1.9 * top].into_iter().filter(|x| *x > 0.0 && *x < length));
             }
@@ -229,9 +240,8 @@ impl Work {
     fn predict(&self) -> f64 {
         let (a, width) = (self.left.u, self.right.u - self.left.u);
         let mut first = width;
-        for (k, right) in self.right.monitors.iter().enumerate().filter(|(_, m)| m.violated) {
-            let left = self.left.find(right, k);
-            let root = match left {
+        for right in self.right.monitors.iter().chain(&self.right.gaps).filter(|m| m.violated) {
+            let root = match self.left.find(right) {
                 Some(left) if left.rate.is_finite() && right.rate.is_finite() => {
                     self.cubic(left, right).last_crossing()
                 }
@@ -244,15 +254,16 @@ impl Work {
     }
 }
 
-/// Gaps of open contacts and their rates, appended to monitors.
-fn gaps(coupling: &Coupling, phase: &Phase, state: &State, monitors: &mut Vec<Monitor>) {
+/// Gaps of open contacts and their rates.
+fn gaps(transition: &Transition, state: &State, monitors: &mut Vec<Monitor>) {
+    let (phase, coupling) = (&transition.phase, &transition.acceleration.coupling);
     for (i, pair) in coupling.pairs.iter().enumerate() {
-        if phase.mode(pair.key, i, pair.law).is_closed() || !coupling.is_present(i) {
+        if phase.mode(i).is_closed() || !coupling.is_present(i) {
             continue;
         }
         let row = coupling.offset[i];
         let rate = coupling.rows.dot(row, &state.v) + coupling.drift[row];
         let rounding = gap_rounding(coupling, i, &state.q);
-        monitors.push(Monitor { rate, ..Monitor::new(pair.key, Watch::Closing, pair.gap, rounding) });
+        monitors.push(Monitor { rate, ..Monitor::new(i, ModeChange::Closing, pair.gap, rounding) });
     }
 }

@@ -28,9 +28,10 @@ use super::{
     AnyModel, Claim, EventKind, Events, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo,
     Step, StepError, System, Variant, moreau_jean,
 };
-use crate::flow::{Method, Newton, Resolution, Stages, Transition, Watch};
-use crate::{Mechanical, State};
-use carom_solve::{Certificate, OptionError, Options};
+use crate::integrator::{Newton, Stages};
+use crate::phase::{ModeChange, Resolution, StageLog, Transition};
+use crate::{Mechanical, Pair, State};
+use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,8 @@ mod change;
 mod cubic;
 mod locate;
 
-use locate::{Outcome, Probe};
+pub use crate::integrator::RungeKutta;
+use locate::{PhaseEnd, Probe};
 
 /// How often a part of a phase is halved where its stages do not converge.
 const HALVINGS: u32 = 12;
@@ -51,7 +53,7 @@ const UNKNOWNS: usize = 2000;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HigherOrder {
     /// Runge-Kutta method of the smooth phases, by family and stages.
-    pub method: Method,
+    pub method: RungeKutta,
     /// C of δ = max(C h^{p+1}, floor), the width to which events are located, for h in seconds [s^-p].
     pub c: f64,
     /// Smallest δ [s].
@@ -82,7 +84,7 @@ pub enum Takeoff {
 impl Default for HigherOrder {
     fn default() -> Self {
         HigherOrder {
-            method: Method::RadauIia3,
+            method: RungeKutta::RadauIia3,
             c: 1e-3,
             floor: 1e-13,
             closing: 4.0,
@@ -118,22 +120,22 @@ impl Options for HigherOrder {
     }
 }
 
-const fn order(method: Method) -> Order {
+const fn order(method: RungeKutta) -> Order {
     let p = method.order() as f64;
     Order { position: p, velocity: p, smooth: p }
 }
 
 impl Registered for HigherOrder {
     const VARIANTS: &'static [Variant] = &[
-        Variant { options: r#"{ "method": "radau-iia-2" }"#, order: order(Method::RadauIia2) },
-        Variant { options: r#"{ "method": "radau-iia-3" }"#, order: order(Method::RadauIia3) },
-        Variant { options: r#"{ "method": "lobatto-iiia-2" }"#, order: order(Method::LobattoIiia2) },
-        Variant { options: r#"{ "method": "lobatto-iiia-3" }"#, order: order(Method::LobattoIiia3) },
-        Variant { options: r#"{ "method": "lobatto-iiia-4" }"#, order: order(Method::LobattoIiia4) },
-        Variant { options: r#"{ "method": "herk-2" }"#, order: order(Method::Herk2) },
-        Variant { options: r#"{ "method": "herk-3" }"#, order: order(Method::Herk3) },
-        Variant { options: r#"{ "method": "herk-4" }"#, order: order(Method::Herk4) },
-        Variant { options: r#"{ "method": "hem5" }"#, order: order(Method::Hem5) },
+        Variant { options: r#"{ "method": "radau-iia-2" }"#, order: order(RungeKutta::RadauIia2) },
+        Variant { options: r#"{ "method": "radau-iia-3" }"#, order: order(RungeKutta::RadauIia3) },
+        Variant { options: r#"{ "method": "lobatto-iiia-2" }"#, order: order(RungeKutta::LobattoIiia2) },
+        Variant { options: r#"{ "method": "lobatto-iiia-3" }"#, order: order(RungeKutta::LobattoIiia3) },
+        Variant { options: r#"{ "method": "lobatto-iiia-4" }"#, order: order(RungeKutta::LobattoIiia4) },
+        Variant { options: r#"{ "method": "herk-2" }"#, order: order(RungeKutta::Herk2) },
+        Variant { options: r#"{ "method": "herk-3" }"#, order: order(RungeKutta::Herk3) },
+        Variant { options: r#"{ "method": "herk-4" }"#, order: order(RungeKutta::Herk4) },
+        Variant { options: r#"{ "method": "hem5" }"#, order: order(RungeKutta::Hem5) },
     ];
 
     fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
@@ -143,8 +145,9 @@ impl Registered for HigherOrder {
 
 /// Buffers of a step.
 pub struct Work {
-    stages: Stages,         // (1), and v̇ with λ at one point
-    transition: Transition, // modes of the laws now, (3), and which contacts stay closed
+    stages: Stages,         // (1)
+    log: StageLog,          // what the reactions did at the stages
+    transition: Transition, // modes of the laws now, v̇ and λ, (3), and which contacts stay closed
     state: State,           // where the step has come to
     left: Probe,            // start of a phase, then left end of a bracket
     right: Probe,           // end of the interval, then right end of a bracket
@@ -165,7 +168,7 @@ impl Scheme for HigherOrder {
     const INFO: SchemeInfo = SchemeInfo {
         name: "higher-order",
         title: "higher-order event capturing",
-        order: order(Method::RadauIia3),
+        order: order(RungeKutta::RadauIia3),
         level: "acceleration",
         claims: &[Claim::PenetrationFirstOrder, Claim::Friction, Claim::Bilateral],
         citations: &["acary2009"],
@@ -175,7 +178,7 @@ impl Scheme for HigherOrder {
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let initial = model.initial();
         let transition = Transition::new(model, true)?;
-        let coupling = &transition.booking.reactions.coupling;
+        let coupling = &transition.account.reactions.coupling;
         let refuse = |reason, contact| Err(SchemeError::Incapable { scheme: Self::INFO.name, reason, contact });
         if let Some(pair) = coupling.pairs.iter().find(|pair| pair.law.is_relay()) {
             let contact = Some(model.labels().contact(pair.key));
@@ -189,7 +192,8 @@ impl Scheme for HigherOrder {
         let newton = Newton { tolerance: self.newton_tolerance, iterations: self.newton_iterations };
         let probe = Probe::new(&initial, coupling);
         Ok(Work {
-            stages: Stages::new(self.method, newton, model),
+            stages: Stages::new(tableau, newton, initial.clone()),
+            log: StageLog::new(model),
             transition,
             state: initial.clone(),
             left: probe.clone(),
@@ -237,10 +241,10 @@ impl Scheme for HigherOrder {
         to.copy_from(&w.state);
         to.t = from.t + h;
         w.end.copy_from(to);
-        w.transition.booking.conclude(&w.stages.acceleration.coupling, &w.state.v);
+        w.transition.account.conclude(&w.transition.acceleration.coupling, &w.state.v);
         step.worst = step.worst.worse(w.transition.worst);
         step.solves += w.transition.solves;
-        step.evaluations += w.stages.acceleration.evaluations;
+        step.evaluations += w.transition.acceleration.evaluations;
         step.iterations += w.stages.iterations;
         if to.is_finite() { Ok(step) } else { Err(StepError::NotFinite) }
     }
@@ -251,7 +255,7 @@ impl Scheme for HigherOrder {
     }
 
     fn invalidate(&self, w: &mut Work) {
-        w.stages.acceleration.invalidate();
+        w.transition.acceleration.invalidate();
     }
 
     fn contacts_changed(&self, w: &mut Work) {
@@ -263,7 +267,7 @@ impl Scheme for HigherOrder {
     }
 
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
-        &work.transition.booking.reactions
+        &work.transition.account.reactions
     }
 
     fn events<'w>(&self, work: &'w Work) -> &'w Events {
@@ -280,13 +284,11 @@ impl HigherOrder {
         from: &State,
         h: f64,
     ) -> Result<(), StepError> {
-        w.transition.booking.start(system.model, false, from)?;
-        w.transition.events.clear();
+        w.transition.start(system.model, false, from)?;
         w.state.copy_from(from);
         w.delta = (self.c * h.powi(self.method.order() as i32 + 1)).min(0.25 * h).max(self.floor);
         w.transition.resolution = Resolution { flight: self.closing * w.delta, speed: 0.0, gap: 0.0, rise: 4.0 };
-        (w.transition.worst, w.transition.solves) = (Certificate::default(), 0);
-        (w.stages.acceleration.evaluations, w.stages.iterations) = (0, 0);
+        (w.transition.acceleration.evaluations, w.stages.iterations) = (0, 0);
         Ok(())
     }
 }
@@ -294,12 +296,11 @@ impl HigherOrder {
 impl Work {
     /// One phase, or a part of it, and the change that ends it.
     fn advance(&mut self, system: &mut System<'_, dyn Mechanical>, left: &mut f64) -> Result<(), StepError> {
-        let coupling = &self.stages.acceleration.coupling;
-        self.watches = (coupling.pairs.iter().enumerate())
-            .any(|(i, pair)| !pair.law.is_equality() && self.transition.phase.mode(pair.key, i, pair.law).is_closed());
-        let acceleration = &mut self.stages.acceleration;
-        let Some(mut length) = self.transition.reach(acceleration, system, &self.state, *left)? else {
-            return self.transition.stop(acceleration, system, &mut self.state);
+        let coupling = &self.transition.acceleration.coupling;
+        let closed = |(i, pair): (usize, &Pair)| !pair.law.is_equality() && self.transition.phase.mode(i).is_closed();
+        self.watches = coupling.pairs.iter().enumerate().any(closed);
+        let Some(mut length) = self.transition.reach(system, &self.state, *left)? else {
+            return self.transition.stop(system, &mut self.state);
         };
         let mut outcome = self.follow(system, length);
         // stages that do not converge ask for a shorter part of the phase
@@ -311,15 +312,15 @@ impl Work {
             outcome = self.follow(system, length);
         }
         match outcome? {
-            Outcome::Smooth => {
+            PhaseEnd::Smooth => {
                 *left = if length < *left { *left - length } else { 0.0 };
                 std::mem::swap(&mut self.left, &mut self.right);
                 self.arrive(system)?;
                 // a contact that was not let go although it wanted to is asked again at the start of the next step
-                self.is_known = !self.left.monitors.iter().any(|m| m.watch == Watch::TakeOff && m.value < 0.0);
+                self.is_known = !self.left.monitors.iter().any(|m| m.change == ModeChange::TakeOff && m.value < 0.0);
                 Ok(())
             }
-            Outcome::Event => {
+            PhaseEnd::Event => {
                 *left -= self.right.u;
                 let changed = self.change(system);
                 self.is_known = changed.is_ok();
@@ -342,7 +343,7 @@ impl Work {
             return Ok(());
         }
         scheme.invalidate(&mut self.rest);
-        self.stages.acceleration.invalidate();
+        self.transition.acceleration.invalidate();
         let again = System { model: &mut *system.model, solver: &mut *system.solver };
         let part = scheme.step(&mut self.rest, again, &self.state, left, &mut self.right.state)?;
         (step.worst, step.solves) = (part.worst, part.solves);
@@ -350,7 +351,7 @@ impl Work {
         let state = &self.right.state;
         self.transition.events.push(EventKind::HandOver, None, &self.state, state);
         self.state.copy_from(state);
-        self.transition.booking.part(scheme.reactions(&self.rest));
-        Ok(self.stages.acceleration.couple(system.model, self.state.t, &self.state.q)?)
+        self.transition.account.part(scheme.reactions(&self.rest), self.state.t)?;
+        Ok(self.transition.couple(system.model, &self.state)?)
     }
 }

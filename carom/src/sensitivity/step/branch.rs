@@ -21,9 +21,9 @@ mod choose;
 mod probe;
 
 use super::balance::{Acting, Direction, Level, Place};
-use crate::flow::ranked::RankedLu;
 use crate::model::tangent::At;
 use crate::model::{Along, CouplingTangent, Tangent};
+use crate::phase::RankedLu;
 use crate::{Coupling, Key, Mechanical, ModelError, State};
 use carom_solve::{DenseLu, LinearSolve};
 use choose::slip;

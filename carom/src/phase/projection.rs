@@ -7,10 +7,9 @@
 //! Position rows are the normals of the laws held; velocity rows besides the tangents of sticking contacts. Redundant rows are harmless.
 
 use super::acceleration::{Acceleration, size_of};
-use super::phase::{Mode, Phase};
+use super::mode::{Mode, Phase};
 use super::ranked::RankedLu;
-use crate::scheme::StepError;
-use crate::{Coupling, Mechanical, ModelError, State};
+use crate::{Coupling, Mechanical, ModelError, State, StepError};
 
 /// Most Newton steps on the gaps.
 const ITERATIONS: u32 = 12;
@@ -63,13 +62,13 @@ impl Projection {
     ) -> Result<(), StepError> {
         let mut before = f64::INFINITY;
         for iterations in 0..ITERATIONS {
-            acceleration.couple(model, state.t, &state.q)?;
+            acceleration.couple(model, phase, (state.t, &state.q))?;
             let coupling = &acceleration.coupling;
             self.rows.clear();
             self.x.clear();
             let (mut worst, mut size, mut done) = ((0.0f64, None), 0.0f64, true);
             for (i, pair) in coupling.pairs.iter().enumerate() {
-                if phase.mode(pair.key, i, pair.law).is_closed() {
+                if phase.mode(i).is_closed() {
                     let rounding = gap_rounding_at(coupling, i, state);
                     self.rows.push(coupling.offset[i]);
                     self.x.push(-pair.gap);
@@ -112,9 +111,9 @@ impl Projection {
         let coupling = &acceleration.coupling;
         self.rows.clear();
         self.x.clear();
-        for (i, pair) in coupling.pairs.iter().enumerate() {
+        for i in 0..coupling.len() {
             let range = coupling.range(i);
-            let held = match phase.mode(pair.key, i, pair.law) {
+            let held = match phase.mode(i) {
                 Mode::Open => 0,
                 Mode::Held | Mode::Slip(_) => 1,
                 Mode::Stick => range.len(),

@@ -10,10 +10,9 @@
 //! unilateral with the reaction along C_Nᵀ − μ d C_Tᵀ, one that does not obeys Coulomb's law between λ and u̇.
 
 use super::acceleration::{Acceleration, ROUNDING, size_of};
-use super::phase::{Mode, Phase};
+use super::mode::{Mode, Phase};
 use super::projection::Projection;
-use crate::scheme::{StepError, System};
-use crate::{Coupling, Mechanical, State};
+use crate::{Coupling, Mechanical, State, StepError, System};
 use carom_solve::{Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, SolveError, Solver};
 
 /// A reaction at less than this part of its limit is inside the cone.
@@ -235,7 +234,7 @@ impl ContactProblem {
 
     /// (2) at the point where `acceleration` was evaluated last (whatever the phase was): writes the modes of the candidates into
     /// `phase`; bilateral laws take part of themselves.
-    pub fn settle(
+    pub fn choose_modes(
         &mut self,
         acceleration: &Acceleration,
         system: &mut System<'_, dyn Mechanical>,
@@ -262,7 +261,7 @@ impl ContactProblem {
         for candidate in candidates {
             let law = coupling.pairs[candidate.law].law;
             let size = if candidate.slip.is_some() { 1 } else { law.size() };
-            phase.set(coupling.pairs[candidate.law].key, self.mode(acceleration, *candidate, k, size));
+            phase.set(candidate.law, self.mode(acceleration, *candidate, k, size));
             k += size;
         }
         Ok(Certificate { residual: certificate.residual, law: certificate.law, ..Certificate::default() })

@@ -7,7 +7,7 @@
 //!
 //! With ends of a method of order 5 the local error is O(h⁶) in q and O(h⁵) in v = q'(s)/h.
 
-use crate::{Mechanical, State};
+use crate::{Space, State};
 
 /// An increment of less than this part of positions has lost too many digits for derivatives.
 const SHORT: f64 = 1e-9;
@@ -17,13 +17,13 @@ const PIECES: usize = 8;
 
 /// A polynomial of degree five on [0, 1].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Quintic {
+pub(crate) struct Quintic {
     c: [f64; 6],
 }
 
 /// Where a quintic goes below zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Crossing {
+pub(crate) struct Crossing {
     /// Part of the step.
     pub s: f64,
     /// Whether it is the top of an excursion too small to be seen.
@@ -133,7 +133,7 @@ impl Quintic {
 
 /// The motion of a step, on both ends and their accelerations.
 #[derive(Clone, Debug, Default)]
-pub struct Hermite {
+pub(crate) struct Hermite {
     start: State,
     h: f64,
     c: Vec<Quintic>, // (n) increments from the start
@@ -144,7 +144,7 @@ pub struct Hermite {
 
 impl Hermite {
     /// (1) for a step from `start` to `end` with these accelerations.
-    pub fn fill(&mut self, model: &dyn Mechanical, start: (&State, &[f64]), end: (&State, &[f64]), h: f64) {
+    pub fn fill<M: ?Sized + Space>(&mut self, model: &M, start: (&State, &[f64]), end: (&State, &[f64]), h: f64) {
         self.start.copy_from(start.0);
         self.h = h;
         self.increment.resize(start.0.v.len(), 0.0);
@@ -161,7 +161,7 @@ impl Hermite {
     }
 
     /// The state at the part `s` of the step. Velocities serve as the buffer of the increment.
-    pub fn at(&self, model: &dyn Mechanical, s: f64, out: &mut State) {
+    pub fn at<M: ?Sized + Space>(&self, model: &M, s: f64, out: &mut State) {
         out.t = self.start.t + s * self.h;
         out.q.clone_from(&self.start.q);
         out.v.clear();

@@ -1,35 +1,32 @@
 //! Impacts of all contacts that touch, at once, and impulses without a collision; each one is an event.
 
-use super::acceleration::Acceleration;
-use super::phase::Mode;
+use super::mode::Mode;
 use super::transition::Transition;
-use crate::scheme::{EventKind, StepError, System};
-use crate::{Mechanical, State};
+use crate::{EventKind, Mechanical, State, StepError, System};
 
 impl Transition {
     /// One impact of all contacts that touch, over a critical interval of this width.
-    pub fn strike(
+    pub fn apply_impact(
         &mut self,
-        acceleration: &mut Acceleration,
         system: &mut System<'_, dyn Mechanical>,
         width: f64,
         state: &mut State,
     ) -> Result<(), StepError> {
         self.active.clear();
-        self.other.open(&acceleration.coupling);
-        for (i, pair) in acceleration.coupling.pairs.iter().enumerate() {
-            if pair.law.is_equality() || self.touching.contains(&pair.key) {
+        self.other.open(&self.acceleration.coupling);
+        for (i, pair) in self.acceleration.coupling.pairs.iter().enumerate() {
+            if pair.law.is_equality() || self.marks[i].touches {
                 self.active.push(i);
-                self.other.set(pair.key, Mode::Held);
+                self.other.set(i, Mode::Held);
             }
         }
         self.before.copy_from(state);
         self.contact.is_plastic = self.is_plastic;
-        let tools = (&mut *acceleration, &mut self.projection);
+        let tools = (&mut self.acceleration, &mut self.projection);
         let certificate = self.contact.impact(tools, system, &self.active, width, state)?;
         self.worst = self.worst.worse(certificate);
         self.solves += 1;
-        self.booking.impact(&acceleration.coupling, &self.contact);
+        self.account.impact(&self.acceleration.coupling, &self.contact);
         if width > 0.0 {
             self.increment.clear();
             self.increment.extend(self.before.v.iter().zip(&state.v).map(|(a, b)| 0.5 * width * (a + b)));
@@ -37,14 +34,13 @@ impl Transition {
             state.t += width;
         }
         if self.lands {
-            self.projection.positions(acceleration, system.model, &self.other, state)?;
+            self.projection.positions(&mut self.acceleration, system.model, &self.other, state)?;
         }
-        let coupling = &acceleration.coupling;
+        let coupling = &self.acceleration.coupling;
         for &i in self.active.iter().filter(|&&i| !coupling.pairs[i].law.is_equality()) {
             if self.contact.impulse[coupling.offset[i]] > 0.0 {
-                let key = coupling.pairs[i].key;
-                self.struck.push(key);
-                self.events.push(EventKind::Impact, Some(key), &self.before, state);
+                self.marks[i].struck = true;
+                self.events.push(EventKind::Impact, Some(coupling.pairs[i].key), &self.before, state);
             }
         }
         Ok(())
@@ -52,44 +48,42 @@ impl Transition {
 
     /// An impulse without a collision: stops the slip of all contacts that touch and stay [genot1999]. Returns whether the impulse is
     /// inside the cones of friction; otherwise the velocities stay as they were.
-    pub fn jam(
+    pub fn impulse_without_collision(
         &mut self,
-        acceleration: &mut Acceleration,
         system: &mut System<'_, dyn Mechanical>,
         state: &mut State,
     ) -> Result<bool, StepError> {
-        acceleration.couple(system.model, state.t, &state.q)?;
+        self.couple(system.model, state)?;
         self.before.copy_from(state);
         self.active.clear();
-        for (i, pair) in acceleration.coupling.pairs.iter().enumerate() {
-            let row = acceleration.coupling.offset[i];
-            let (u, rounding) = Self::velocity(acceleration, row, &state.v);
-            let stays = self.touching.contains(&pair.key) && u <= rounding.max(self.resolution.speed);
+        for (i, pair) in self.acceleration.coupling.pairs.iter().enumerate() {
+            let row = self.acceleration.coupling.offset[i];
+            let (u, rounding) = self.velocity(row, &state.v);
+            let stays = self.marks[i].touches && u <= rounding.max(self.resolution.speed);
             if pair.law.is_equality() || stays {
                 self.active.push(i);
             }
         }
-        let tools = (&mut *acceleration, &mut self.projection);
+        let tools = (&mut self.acceleration, &mut self.projection);
         let inside = self.contact.stop(tools, system, &self.active, state)?;
         if !inside {
             state.copy_from(&self.before);
             return Ok(false);
         }
-        self.booking.impact(&acceleration.coupling, &self.contact);
-        for &i in self.active.iter().filter(|&&i| acceleration.coupling.range(i).len() > 1) {
-            let key = acceleration.coupling.pairs[i].key;
+        self.account.impact(&self.acceleration.coupling, &self.contact);
+        for &i in self.active.iter().filter(|&&i| self.acceleration.coupling.range(i).len() > 1) {
+            let key = self.acceleration.coupling.pairs[i].key;
             self.events.push(EventKind::Inconsistency, Some(key), &self.before, state);
         }
         Ok(true)
     }
 
     /// Whether a contact that touches approaches faster than what counts as closed.
-    pub(super) fn approaches(&self, acceleration: &Acceleration, v: &[f64]) -> bool {
-        let coupling = &acceleration.coupling;
+    pub(super) fn approaches(&self, v: &[f64]) -> bool {
+        let coupling = &self.acceleration.coupling;
         coupling.pairs.iter().enumerate().any(|(i, pair)| {
-            let touches = !pair.law.is_equality() && self.touching.contains(&pair.key);
-            touches && {
-                let (u, rounding) = Self::velocity(acceleration, coupling.offset[i], v);
+            !pair.law.is_equality() && self.marks[i].touches && {
+                let (u, rounding) = self.velocity(coupling.offset[i], v);
                 u < -rounding.max(self.resolution.speed)
             }
         })

@@ -10,8 +10,9 @@
 
 use super::curvature::Curvature;
 use super::held::HeldRows;
-use super::phase::{Mode, Phase};
+use super::mode::{Mode, Phase};
 use super::ranked::RankedLu;
+use crate::coupling::Matching;
 use crate::model::{Combination, Constancy};
 use crate::{Coupling, Key, Mechanical, ModelError, State};
 use carom_solve::Rows;
@@ -25,9 +26,9 @@ const CONTRADICTION: (f64, f64) = (1e-10, 1e-6);
 /// Times as close as this are one instant, where regions have changed [-].
 const INSTANT: f64 = 64.0 * f64::EPSILON;
 
-/// What a monitor watches.
+/// The change of mode that a monitor announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watch {
+pub enum ModeChange {
     /// The gap of an open contact closes.
     Closing,
     /// λ_N of a closed contact vanishes.
@@ -41,8 +42,8 @@ pub enum Watch {
 /// A function that is positive as long as a law keeps its mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Monitor {
-    pub key: Key,
-    pub watch: Watch,
+    pub law: usize,
+    pub change: ModeChange,
     /// Raised by its rounding, so that noise around zero is positive.
     pub value: f64,
     /// Smooth functions (p₀, p₁, p₂) of time with the value p₀ − |(p₁, p₂)|; NaN where λ is one of many.
@@ -54,9 +55,9 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    pub(crate) fn new(key: Key, watch: Watch, value: f64, noise: f64) -> Monitor {
+    pub(crate) fn new(law: usize, change: ModeChange, value: f64, noise: f64) -> Monitor {
         let value = value + noise;
-        Monitor { key, watch, value, parts: [value, 0.0, 0.0], rate: f64::NAN, violated: value < 0.0 }
+        Monitor { law, change, value, parts: [value, 0.0, 0.0], rate: f64::NAN, violated: value < 0.0 }
     }
 }
 
@@ -89,7 +90,8 @@ pub struct Acceleration {
     system: RankedLu,
     x: Vec<f64>,             // (held) λ of the rows held
     prepared: Option<u64>,   // phase for which W holds, where it is constant
-    pinned: Vec<(Key, f64)>, // regions at an instant at which some have changed
+    frozen: Vec<(Key, f64)>, // regions at an instant at which some have changed
+    matching: Matching,
     instant: Option<f64>,
 }
 
@@ -129,15 +131,16 @@ impl Acceleration {
         Ok(())
     }
 
-    /// Fills the coupling at `(t, q)`.
-    pub fn couple(&mut self, model: &mut dyn Mechanical, t: f64, q: &[f64]) -> Result<(), ModelError> {
-        if self.constancy.rows && self.coupling.is_filled() {
-            model.refresh(t, q, &mut self.coupling)?;
-        } else {
-            model.couple(t, q, &mut self.coupling)?;
-        }
+    /// Fills the coupling at `(t, q)`: the laws are those of the phase.
+    pub fn couple(
+        &mut self,
+        model: &mut dyn Mechanical,
+        phase: &Phase,
+        (t, q): (f64, &[f64]),
+    ) -> Result<(), ModelError> {
+        self.coupling.fill(model, (t, q), self.constancy.rows, phase.keys())?;
         match self.instant {
-            Some(instant) if (t - instant).abs() <= INSTANT * t.abs().max(1.0) => self.fix(),
+            Some(instant) if (t - instant).abs() <= INSTANT * t.abs().max(1.0) => self.restore_regions(phase),
             _ => {}
         }
         Ok(())
@@ -145,22 +148,24 @@ impl Acceleration {
 
     /// Tells the regions at the instant `t` of an event: a state at the end of a region is on the side to which it moves, whatever impacts and
     /// projections do to the last digit of it.
-    pub fn pin(&mut self, t: f64, regions: impl Iterator<Item = (Key, f64)>) {
-        self.pinned.clear();
-        self.pinned.extend(regions.filter(|(_, region)| region.is_finite()));
-        self.instant = (!self.pinned.is_empty()).then_some(t);
-        self.fix();
+    pub fn freeze_regions(&mut self, t: f64, phase: &Phase, regions: impl Iterator<Item = f64>) {
+        self.frozen.clear();
+        self.frozen.extend(phase.keys().iter().copied().zip(regions).filter(|(_, region)| region.is_finite()));
+        self.instant = (!self.frozen.is_empty()).then_some(t);
+        self.restore_regions(phase);
     }
 
     /// Forgets regions of earlier events.
-    pub fn unpin(&mut self) {
+    pub fn release_regions(&mut self) {
         self.instant = None;
     }
 
-    fn fix(&mut self) {
-        for &(key, region) in &self.pinned {
-            if let Some(value) = self.coupling.find(key, key.0 as usize).and_then(|i| self.coupling.region.get_mut(i)) {
-                *value = region;
+    fn restore_regions(&mut self, phase: &Phase) {
+        self.matching.begin();
+        for &(key, region) in &self.frozen {
+            // a step may begin at the instant and list other contacts
+            if let Some(i) = self.matching.find(key, phase.keys()) {
+                self.coupling.region[i] = region;
             }
         }
     }
@@ -178,16 +183,20 @@ impl Acceleration {
         at: (f64, &[f64], &[f64]),
     ) -> Result<(), ModelError> {
         if !phase.is_free() {
-            return self.survey(model, phase, at);
+            return self.with_monitors(model, phase, at);
         }
         self.monitors.clear();
         (self.is_deficient, self.contradiction) = (false, 0.0);
         self.lambda.fill(0.0);
-        self.fall(model, at)
+        self.free_motion(model, at)
     }
 
     /// v̇ without reactions.
-    pub(crate) fn fall(&mut self, model: &mut dyn Mechanical, at: (f64, &[f64], &[f64])) -> Result<(), ModelError> {
+    pub(crate) fn free_motion(
+        &mut self,
+        model: &mut dyn Mechanical,
+        at: (f64, &[f64], &[f64]),
+    ) -> Result<(), ModelError> {
         self.evaluations += 1;
         self.factor_mass(model, at)?;
         model.force(at.0, at.1, at.2, &mut self.free)?;
@@ -197,7 +206,7 @@ impl Acceleration {
     }
 
     /// As [`evaluate`](Self::evaluate), with coupling and γ in any case.
-    pub fn survey(
+    pub fn with_monitors(
         &mut self,
         model: &mut dyn Mechanical,
         phase: &Phase,
@@ -206,10 +215,10 @@ impl Acceleration {
         let (t, q, v) = at;
         self.monitors.clear();
         (self.is_deficient, self.contradiction) = (false, 0.0);
-        self.fall(model, at)?;
-        self.couple(model, t, q)?;
-        self.curvature.evaluate(model, self.constancy, at, self.coupling.drift.len())?;
-        self.hold(model, phase, v);
+        self.free_motion(model, at)?;
+        self.couple(model, phase, (t, q))?;
+        self.curvature.evaluate(model, self.constancy, at, (phase.keys(), self.coupling.drift.len()))?;
+        self.factor_held(model, phase, v);
         self.x.clear();
         for held in &self.held.rows {
             self.x.push(-(self.coupling.rows.dot(held.row, &self.free) + self.curvature.value[held.row]));
@@ -223,7 +232,7 @@ impl Acceleration {
         }
         self.held.add(&self.x, &mut self.value);
         self.spread(phase);
-        self.watch(phase, v);
+        self.monitor(phase, v);
         Ok(())
     }
 
@@ -233,7 +242,7 @@ impl Acceleration {
     }
 
     /// The rows held and W of (2); kept where nothing in it can change within the phase.
-    fn hold(&mut self, model: &dyn Mechanical, phase: &Phase, v: &[f64]) {
+    fn factor_held(&mut self, model: &dyn Mechanical, phase: &Phase, v: &[f64]) {
         if self.prepared == Some(phase.version()) {
             return;
         }
@@ -255,7 +264,7 @@ impl Acceleration {
         for (held, x) in self.held.rows.iter().zip(&self.x) {
             self.lambda[held.row] = *x;
             let pair = self.coupling.pairs[held.law];
-            if let Mode::Slip(_) = phase.mode(pair.key, held.law, pair.law) {
+            if let Mode::Slip(_) = phase.mode(held.law) {
                 let tangents = self.coupling.range(held.law).skip(1);
                 for (row, d) in tangents.zip(self.held.direction[held.law]) {
                     self.lambda[row] = -pair.law.mu() * d * x;
@@ -265,7 +274,7 @@ impl Acceleration {
     }
 
     /// Monitors of the closed contacts.
-    fn watch(&mut self, phase: &Phase, v: &[f64]) {
+    fn monitor(&mut self, phase: &Phase, v: &[f64]) {
         for (k, held) in self.held.rows.iter().enumerate() {
             let pair = self.coupling.pairs[held.law];
             let range = self.coupling.range(held.law);
@@ -274,8 +283,8 @@ impl Acceleration {
             }
             let (normal, tangents) = (self.lambda[range.start], &self.lambda[range.start + 1..range.end]);
             let noise = ROUNDING * self.terms(range.start) / self.diagonal[k].abs().max(f64::MIN_POSITIVE);
-            self.monitors.push(Monitor::new(pair.key, Watch::TakeOff, normal, noise));
-            match phase.mode(pair.key, held.law, pair.law) {
+            self.monitors.push(Monitor::new(held.law, ModeChange::TakeOff, normal, noise));
+            match phase.mode(held.law) {
                 Mode::Open | Mode::Held => {}
                 Mode::Stick => {
                     let limit = pair.law.mu() * normal;
@@ -283,7 +292,7 @@ impl Acceleration {
                     let noise = noise + ROUNDING * (limit.abs() + tangent);
                     let along = |k: usize| tangents.get(k).copied().unwrap_or(0.0);
                     let parts = [limit + noise, along(0), along(1)];
-                    let monitor = Monitor::new(pair.key, Watch::StickLimit, limit - tangent, noise);
+                    let monitor = Monitor::new(held.law, ModeChange::StickLimit, limit - tangent, noise);
                     self.monitors.push(Monitor { parts, ..monitor });
                 }
                 Mode::Slip(d) => {
@@ -293,7 +302,7 @@ impl Acceleration {
                         noise += ROUNDING * (size_of(self.coupling.rows.row(row), v) + self.coupling.drift[row].abs());
                     }
                     let still = if self.coupling.range(held.law).len() == 3 { phase.still } else { 0.0 };
-                    self.monitors.push(Monitor::new(pair.key, Watch::SlipEnd, slip, still.max(1e-3 * noise)));
+                    self.monitors.push(Monitor::new(held.law, ModeChange::SlipEnd, slip, still.max(1e-3 * noise)));
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::Lagrangian;
+use crate::phase::{Acceleration, FreeMotion};
 
 /// A charge on a spring in a magnetic field that grows, with closed motion: x + i y = e^{iφ(t)}, φ = t + t²/4.
 fn spiral(t: f64) -> (State, [f64; 2]) {
@@ -35,29 +36,30 @@ fn largest(a: &State, b: &State) -> f64 {
 fn step(h: f64) -> [f64; 3] {
     let mut model = model();
     let mut acceleration = Acceleration::new(&model);
-    let mut flow = Dop853::new(&model);
+    let mut flow = Dop853::new(spiral(0.0).0);
     let (from, first) = spiral(0.3);
     let mut to = from.clone();
-    flow.advance(&mut model, &mut acceleration, Some(&first), (&from, h), &mut to).unwrap();
-    assert_eq!(acceleration.evaluations, 11);
+    let mut motion = FreeMotion { model: &mut model, acceleration: &mut acceleration };
+    flow.advance(&mut motion, Some(&first), (&from, h), &mut to).unwrap();
+    assert_eq!(motion.acceleration.evaluations, 11);
     let error = largest(&to, &spiral(0.3 + h).0);
     let estimate = flow.error((&from, &to), (1.0, 0.0));
-    acceleration.fall(&mut model, (to.t, &to.q, &to.v)).unwrap();
-    let end = acceleration.free.clone();
+    let mut end = vec![0.0; 2];
+    motion.free(&to, &mut end).unwrap();
     flow.conclude(&end);
-    assert_eq!(acceleration.evaluations, 12);
+    assert_eq!(motion.acceleration.evaluations, 12);
     let (mut inside, mut state) = (0.0f64, to.clone());
     for k in 1..20 {
         let s = 0.05 * f64::from(k);
-        flow.at(&mut model, &mut acceleration, s, &mut state).unwrap();
+        flow.at(&mut motion, s, &mut state).unwrap();
         inside = inside.max(largest(&state, &spiral(0.3 + s * h).0));
     }
     // once for all of them
-    assert_eq!(acceleration.evaluations, 15);
-    flow.at(&mut model, &mut acceleration, 1.0, &mut state).unwrap();
+    assert_eq!(motion.acceleration.evaluations, 15);
+    flow.at(&mut motion, 1.0, &mut state).unwrap();
     assert_eq!((&state.q, &state.v), (&to.q, &to.v));
     for (k, s) in Dop853::places().into_iter().enumerate() {
-        flow.inside(&model, k, &mut state);
+        flow.inside(&motion, k, &mut state);
         assert!(largest(&state, &spiral(0.3 + s * h).0) < 0.1 * h.powi(6), "stage at {s}");
     }
     [error, estimate, inside]
@@ -78,11 +80,12 @@ fn errors_of_many_steps_fall_with_the_eighth_power() {
     let ends = [16u32, 32, 64].map(|count| {
         let mut model = model();
         let mut acceleration = Acceleration::new(&model);
-        let mut flow = Dop853::new(&model);
+        let mut flow = Dop853::new(spiral(0.0).0);
         let h = 4.0 / f64::from(count);
         let (mut from, mut to) = (spiral(0.0).0, spiral(0.0).0);
         for k in 0..count {
-            flow.advance(&mut model, &mut acceleration, None, (&from, h), &mut to).unwrap();
+            let mut motion = FreeMotion { model: &mut model, acceleration: &mut acceleration };
+            flow.advance(&mut motion, None, (&from, h), &mut to).unwrap();
             std::mem::swap(&mut from, &mut to);
             from.t = h * f64::from(k + 1);
         }

@@ -8,25 +8,20 @@
 //!
 //! for i = 1..8, with row 9 of a the weights b: q⁺ = Q₉, v⁺ = V₉. (2) in (3) is a system with W = Cᵢ₊₁ Mᵢ⁻¹Bᵢ, rows from the next stage and
 //! columns from this one. Velocities obey their constraints at every stage, to rounding; positions drift at order 5. Without constraints it
-//! is an explicit Runge-Kutta method. The Λᵢ are of low order: multipliers belong to `acceleration.rs`.
+//! is an explicit Runge-Kutta method. The Λᵢ are of low order, and no multipliers.
 //!
 //! ```text
 //!     e₁ = y⁺ − (Q₈, V₈),   e₂ = y⁺ − y − h (5/2 (V₇, A₇) − 3/2 (V₈, A₈)),   err = |e₁|² / (|e₁| + |e₂|/100) = O(h⁵)      (4)
 //! ```
 
-use super::acceleration::{Acceleration, size_of};
-use super::held::{HeldRow, HeldRows};
-use super::phase::Phase;
-use super::ranked::RankedLu;
-use crate::model::Constancy;
-use crate::scheme::StepError;
-use crate::{Coupling, Mechanical, ModelError, State};
+use super::{HalfExplicit, scale};
+use crate::{State, StepError};
 
 /// Number of stages.
-pub const STAGES: usize = 8;
+pub(super) const STAGES: usize = 8;
 
 /// Rows 2 to 9 of the table: stages, then weights.
-pub const A: [[f64; STAGES]; STAGES] = [
+pub(crate) const A: [[f64; STAGES]; STAGES] = [
     [0.1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
     [0.0375, 0.1125, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
     [0.3222169236216002, -1.1888833229875917, 1.228145134023354, 0.0, 0.0, 0.0, 0.0, 0.0],
@@ -65,83 +60,63 @@ pub const A: [[f64; STAGES]; STAGES] = [
 ];
 
 /// Nodes of the stages, and the end.
-pub const C: [f64; STAGES + 1] = [0.0, 0.1, 0.15, 0.36147873465736247, 0.08535584335486412, 0.5, 0.8, 1.0, 1.0];
+pub(crate) const C: [f64; STAGES + 1] = [0.0, 0.1, 0.15, 0.36147873465736247, 0.08535584335486412, 0.5, 0.8, 1.0, 1.0];
 
 /// Buffers of a step.
 #[derive(Default)]
-pub struct Hem5 {
-    pub(super) constancy: Constancy,
+pub(crate) struct Hem5 {
     pub(super) v: Vec<f64>, // (9 × n) velocities of the stages and of the end
     pub(super) a: Vec<f64>, // (8 × n) accelerations of the stages
-    here: Coupling,         // at Qᵢ
-    next: Coupling,         // at Qᵢ₊₁
-    held: HeldRows,
-    system: RankedLu,
-    x: Vec<f64>,           // (held) Λᵢ
-    point: State,          // stage i
-    ahead: Vec<f64>,       // Qᵢ₊₁
-    increment: Vec<f64>,   // (n)
-    prepared: Option<u64>, // phase for which W holds, where it is constant
-    /// Whether the rows held were dependent at a stage.
-    pub is_deficient: bool,
-    /// By how much they contradicted each other then, relative to the terms of (3) [-].
-    pub contradiction: f64,
+    point: State,           // stage i
+    ahead: Vec<f64>,        // Qᵢ₊₁
+    increment: Vec<f64>,    // (n)
 }
 
 impl Hem5 {
-    pub fn new(model: &dyn Mechanical) -> Hem5 {
-        let n = model.dim();
-        let point = model.initial();
+    /// Buffers for motions like this state.
+    pub fn new(point: State) -> Hem5 {
+        let n = point.v.len();
         Hem5 {
-            constancy: model.constancy(),
             v: vec![0.0; (STAGES + 1) * n],
             a: vec![0.0; STAGES * n],
             ahead: point.q.clone(),
             point,
             increment: vec![0.0; n],
-            ..Hem5::default()
         }
     }
 
-    /// The model was factored by someone else.
-    pub fn invalidate(&mut self) {
-        self.prepared = None;
-    }
-
-    /// Advances by `h` within a phase. `first` is v̇ at the start, where it is known and no law acts.
+    /// Advances by `h`. `first` is v̇ at the start, where it is known and nothing is held.
     pub fn advance(
         &mut self,
-        model: &mut dyn Mechanical,
-        acceleration: &mut Acceleration,
-        (phase, first): (&Phase, Option<&[f64]>),
+        motion: &mut impl HalfExplicit,
+        first: Option<&[f64]>,
         (from, h): (&State, f64),
         to: &mut State,
     ) -> Result<(), StepError> {
         let n = self.increment.len();
-        let free = phase.is_free();
-        self.is_deficient = false;
-        self.contradiction = 0.0;
+        let free = motion.is_free();
         self.v[..n].copy_from_slice(&from.v);
         self.point.copy_from(from);
         if !free {
-            couple(model, self.constancy, (from.t, &from.q), &mut self.here)?;
+            motion.start(from)?;
         }
         for i in 0..STAGES {
             // positions of the next stage are known before its velocities
             weigh(&A[i][..=i], h, &self.v, &mut self.increment);
-            model.retract(&from.q, &self.increment, &mut self.ahead);
+            motion.retract(&from.q, &self.increment, &mut self.ahead);
             let t = from.t + C[i + 1] * h;
-            let a = &mut self.a[i * n..(i + 1) * n];
+            let stage = i * n..(i + 1) * n;
             match first.filter(|_| i == 0) {
-                Some(first) => a.copy_from_slice(first),
-                None => {
-                    let State { t, q, v } = &self.point;
-                    acceleration.fall(model, (*t, q, v))?;
-                    a.copy_from_slice(&acceleration.free);
-                }
+                Some(first) => self.a[stage.clone()].copy_from_slice(first),
+                None => motion.free(&self.point, &mut self.a[stage.clone()])?,
             }
             if !free {
-                self.react(model, phase, (from, h), i, t)?;
+                // v + h Σ a A without the reactions of this stage
+                weigh(&A[i][..=i], h, &self.a, &mut self.increment);
+                self.increment.iter_mut().zip(&from.v).for_each(|(x, v)| *x += v);
+                motion.turn(&self.point);
+                let v = (&self.increment[..], h * A[i][i]);
+                motion.react((t, &self.ahead), v, &mut self.a[stage])?;
             }
             weigh(&A[i][..=i], h, &self.a, &mut self.increment);
             let next = &mut self.v[(i + 1) * n..(i + 2) * n];
@@ -157,55 +132,12 @@ impl Hem5 {
         if to.is_finite() { Ok(()) } else { Err(StepError::NotFinite) }
     }
 
-    /// (2) and (3) of stage `i`: adds the reactions to its acceleration.
-    fn react(
-        &mut self,
-        model: &mut dyn Mechanical,
-        phase: &Phase,
-        (from, h): (&State, f64),
-        i: usize,
-        t: f64,
-    ) -> Result<(), StepError> {
-        let n = self.increment.len();
-        couple(model, self.constancy, (t, &self.ahead), &mut self.next)?;
-        let constant = self.prepared == Some(phase.version());
-        if !constant {
-            self.held.fill(model, &self.here, phase, &self.point.v);
-            self.held.delassus(&self.next, self.system.matrix_mut(self.held.rows.len()));
-            let regular = self.system.factor();
-            self.is_deficient |= !regular;
-            let keeps = self.constancy.mass && self.constancy.rows && !self.held.is_turning && regular;
-            self.prepared = keeps.then_some(phase.version());
-        }
-        // v + h Σ a A without the reactions of this stage
-        weigh(&A[i][..=i], h, &self.a, &mut self.increment);
-        self.increment.iter_mut().zip(&from.v).for_each(|(x, v)| *x += v);
-        let weight = h * A[i][i];
-        self.x.clear();
-        for held in &self.held.rows {
-            let u = self.next.rows.dot(held.row, &self.increment) + self.next.drift[held.row];
-            self.x.push(-u / weight);
-        }
-        if self.is_deficient {
-            let terms = |held: &HeldRow| {
-                size_of(self.next.rows.row(held.row), &self.increment) + self.next.drift[held.row].abs()
-            };
-            let size = self.held.rows.iter().map(terms).fold(f64::MIN_POSITIVE, f64::max) / weight;
-            self.contradiction = self.contradiction.max(self.system.solve_checked(&mut self.x) / size);
-        } else {
-            self.system.solve(&mut self.x);
-        }
-        self.held.add(&self.x, &mut self.a[i * n..(i + 1) * n]);
-        std::mem::swap(&mut self.here, &mut self.next);
-        Ok(())
-    }
-
     /// (4) with the RMS norm of components divided by `atol + rtol max(|y|, |y⁺|)`.
-    pub fn error(&self, (from, to): (&State, &State), h: f64, (atol, rtol): (f64, f64)) -> f64 {
+    pub fn error(&self, (from, to): (&State, &State), h: f64, tolerances: (f64, f64)) -> f64 {
         let n = self.increment.len();
         let (mut first, mut second) = (0.0, 0.0);
         let b = &A[STAGES - 1];
-        for (stages, ends) in [(&self.v, (&from.q, &to.q)), (&self.a, (&from.v, &to.v))] {
+        for (stages, ends) in [(&self.v, (&from.q[..], &to.q[..])), (&self.a, (&from.v[..], &to.v[..]))] {
             for k in 0..n {
                 let at = |j: usize| stages[j * n + k];
                 let (mut e1, mut sum) = (0.0, 0.0);
@@ -214,8 +146,7 @@ impl Hem5 {
                     sum += b[j] * at(j);
                 }
                 let e2 = sum - 2.5 * at(6) + 1.5 * at(7);
-                let end = |y: &Vec<f64>| y.get(k).map_or(0.0, |y| y.abs());
-                let scale = atol + rtol * end(ends.0).max(end(ends.1));
+                let scale = scale(k, n, ends, tolerances);
                 first += (h * e1 / scale).powi(2);
                 second += (h * e2 / scale).powi(2);
             }
@@ -237,16 +168,6 @@ pub(super) fn weigh(weights: &[f64], h: f64, stages: &[f64], out: &mut [f64]) {
         }
         *out = h * sum;
     }
-}
-
-/// Fills a coupling, with its rows kept where they are constant.
-pub(super) fn couple(
-    model: &mut dyn Mechanical,
-    constancy: Constancy,
-    (t, q): (f64, &[f64]),
-    out: &mut Coupling,
-) -> Result<(), ModelError> {
-    if constancy.rows && out.is_filled() { model.refresh(t, q, out) } else { model.couple(t, q, out) }
 }
 
 #[cfg(test)]

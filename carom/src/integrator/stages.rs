@@ -15,11 +15,9 @@
 //! with derivatives by differences of v̇ at the start of a step; they are kept as long as the iterations converge fast, and for ever
 //! within a phase of a linear model, where one iteration is the solution.
 
-use super::acceleration::{Acceleration, Watch};
-use super::phase::Phase;
-use super::tableau::{Method, Tableau};
-use crate::scheme::StepError;
-use crate::{Mechanical, State};
+use super::tableau::Tableau;
+use super::{IndexOne, scale};
+use crate::{State, StepError};
 use carom_solve::{DenseLu, LinearSolve};
 
 /// Iterations after which the derivatives count as stale.
@@ -27,69 +25,43 @@ const FAST: u32 = 5;
 
 /// Newton's loop of the implicit stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Newton {
+pub(crate) struct Newton {
     /// Largest last change of a velocity, relative to the largest velocity [-].
     pub tolerance: f64,
     pub iterations: u32,
 }
 
 /// Buffers and memory of the stages.
-pub struct Stages {
+pub(crate) struct Stages {
     tableau: Tableau,
     newton: Newton,
-    rough: f64, // accuracy of constraint curvatures by differences, below which iterations stand still
-    /// (1) at one point.
-    pub acceleration: Acceleration,
-    /// (rows) ∫λ dt over the last step [N s].
-    pub impulse: Vec<f64>,
-    /// (rows) work of the reactions over the last step [J].
-    pub work: Vec<f64>,
-    /// Whether a closed contact wanted to open at a stage.
-    pub takes_off: bool,
-    /// Whether a contact wanted to begin or to end its slip at a stage.
-    pub slips: bool,
-    /// By how much dependent constraints contradicted each other at a stage of the last step [-]; infinite where redundant ones have parted.
-    pub contradiction: f64,
-    starts_deficient: bool, // whether they were dependent at the first stage
     /// Newton iterations so far.
     pub iterations: u32,
     a: Vec<f64>,                  // (s × n) accelerations of the stages
     v: Vec<f64>,                  // (s × n) velocities of the stages
     point: State,                 // one stage
+    rate: Vec<f64>,               // (n) v̇ there
     increment: Vec<f64>,          // (n)
     residual: Vec<f64>,           // (s × n)
     derivative: [Vec<f64>; 2],    // (n × n) ∂v̇/∂q, ∂v̇/∂v
-    differs: Option<u64>,         // phase to which they belong
+    differs: Option<u64>,         // version of v̇ to which they belong
     system: DenseLu,              // (3)
     factored: Option<(u64, u64)>, // bits of h, and count of derivatives, to which it belongs
     count: u64,
 }
 
 impl Stages {
-    pub fn new(method: Method, newton: Newton, model: &mut dyn Mechanical) -> Stages {
-        Stages::of(method.tableau(), newton, model)
-    }
-
-    /// The stages of any table.
-    pub fn of(tableau: Tableau, newton: Newton, model: &mut dyn Mechanical) -> Stages {
-        let exact = model.constancy().rows || model.acceleration_level().is_some();
-        let n = model.dim();
-        let s = tableau.stages();
+    /// The stages of a table, for motions like this state.
+    pub fn new(tableau: Tableau, newton: Newton, point: State) -> Stages {
+        let (n, s) = (point.v.len(), tableau.stages());
         let derivative = if tableau.explicit { [Vec::new(), Vec::new()] } else { [vec![0.0; n * n], vec![0.0; n * n]] };
         Stages {
             newton,
-            rough: if exact { 0.0 } else { 1e-7 },
-            acceleration: Acceleration::new(model),
-            impulse: Vec::new(),
-            work: Vec::new(),
-            takes_off: false,
-            slips: false,
-            contradiction: 0.0,
-            starts_deficient: false,
             iterations: 0,
             a: vec![0.0; s * n],
             v: vec![0.0; s * n],
-            point: model.initial(),
+            point,
+            rate: vec![0.0; n],
             increment: vec![0.0; n],
             residual: vec![0.0; s * n],
             derivative,
@@ -106,45 +78,30 @@ impl Stages {
         self.differs = None;
     }
 
-    /// Advances by `h` within a phase.
+    /// Advances by `h`.
     pub fn advance(
         &mut self,
-        model: &mut dyn Mechanical,
-        phase: &Phase,
+        motion: &mut impl IndexOne,
         from: &State,
         h: f64,
         to: &mut State,
     ) -> Result<(), StepError> {
-        self.reset();
         if self.tableau.explicit {
+            motion.start();
+            let n = self.increment.len();
             for i in 0..self.tableau.stages() {
-                self.evaluate(model, phase, (from, h), i)?;
-                let n = self.increment.len();
-                self.a[i * n..(i + 1) * n].copy_from_slice(&self.acceleration.value);
+                self.evaluate(motion, (from, h), i)?;
+                self.a[i * n..(i + 1) * n].copy_from_slice(&self.rate);
             }
         } else {
-            self.solve(model, phase, from, h)?;
+            self.solve(motion, from, h)?;
         }
-        self.finish(model, from, h, to);
+        self.finish(motion, from, h, to);
         if to.is_finite() { Ok(()) } else { Err(StepError::NotFinite) }
     }
 
-    /// Empties what the stages add up.
-    fn reset(&mut self) {
-        (self.takes_off, self.slips) = (false, false);
-        (self.contradiction, self.starts_deficient) = (0.0, false);
-        self.impulse.fill(0.0);
-        self.work.fill(0.0);
-    }
-
-    /// v̇ at stage `i` of (1) with the accelerations known so far; adds its share to (2).
-    fn evaluate(
-        &mut self,
-        model: &mut dyn Mechanical,
-        phase: &Phase,
-        (from, h): (&State, f64),
-        i: usize,
-    ) -> Result<(), StepError> {
+    /// v̇ at stage `i` of (1) with the accelerations known so far.
+    fn evaluate(&mut self, motion: &mut impl IndexOne, (from, h): (&State, f64), i: usize) -> Result<(), StepError> {
         let (n, s) = (self.increment.len(), self.tableau.stages());
         let row = i * s..(i + 1) * s;
         self.point.t = from.t + self.tableau.c[i] * h;
@@ -154,49 +111,25 @@ impl Stages {
             *d = h * self.tableau.c[i] * v;
         }
         combine(&mut self.increment, h * h, &self.tableau.square[row], &self.a);
-        model.retract(&from.q, &self.increment, &mut self.point.q);
+        motion.retract(&from.q, &self.increment, &mut self.point.q);
         self.v[i * n..(i + 1) * n].copy_from_slice(&self.point.v);
-        let at = (self.point.t, self.point.q.as_slice(), self.point.v.as_slice());
-        self.acceleration.evaluate(model, phase, at)?;
-        let acceleration = &self.acceleration;
-        self.contradiction = self.contradiction.max(acceleration.contradiction);
-        self.starts_deficient |= i == 0 && acceleration.is_deficient;
-        if self.starts_deficient && !acceleration.is_deficient {
-            self.contradiction = f64::INFINITY;
-        }
-        if !acceleration.is_deficient {
-            for monitor in acceleration.monitors.iter().filter(|m| m.violated) {
-                *(if monitor.watch == Watch::TakeOff { &mut self.takes_off } else { &mut self.slips }) = true;
-            }
-        }
-        if !phase.is_free() {
-            let coupling = &acceleration.coupling;
-            self.impulse.resize(coupling.drift.len(), 0.0);
-            self.work.resize(coupling.drift.len(), 0.0);
-            for (row, lambda) in acceleration.lambda.iter().enumerate().filter(|(_, lambda)| **lambda != 0.0) {
-                let share = h * self.tableau.b[i] * lambda;
-                self.impulse[row] += share;
-                self.work[row] += share * (coupling.rows.dot(row, &self.point.v) + coupling.drift[row]);
-            }
-        }
-        Ok(())
+        motion.stage(i, h * self.tableau.b[i], &self.point, &mut self.rate)
     }
 
     /// (3) until the velocities of the stages stand still.
-    fn solve(&mut self, model: &mut dyn Mechanical, phase: &Phase, from: &State, h: f64) -> Result<(), StepError> {
-        let mut fresh = self.differs != Some(phase.version());
+    fn solve(&mut self, motion: &mut impl IndexOne, from: &State, h: f64) -> Result<(), StepError> {
+        let mut fresh = self.differs != Some(motion.version());
         if fresh {
-            self.differentiate(model, phase, from)?;
+            self.differentiate(motion, from)?;
         }
         self.guess();
-        let once = self.acceleration.constancy().linear() && phase.is_free();
+        let once = motion.is_affine() && motion.is_free();
         let (mut iterations, mut before) = (0, f64::INFINITY);
         loop {
             self.factor(h)?;
-            let (change, size) = self.iterate(model, phase, from, h)?;
+            let (change, size) = self.iterate(motion, from, h)?;
             iterations += 1;
-            let rough = if phase.is_free() { 0.0 } else { self.rough };
-            let tolerance = (self.newton.tolerance + rough) * size;
+            let tolerance = (self.newton.tolerance + motion.inexactness()) * size;
             if change <= tolerance || once {
                 break;
             }
@@ -205,7 +138,7 @@ impl Stages {
             }
             let slow = change > 0.3 * before;
             if slow && !fresh {
-                self.differentiate(model, phase, from)?;
+                self.differentiate(motion, from)?;
                 fresh = true;
             }
             before = change;
@@ -218,19 +151,13 @@ impl Stages {
     }
 
     /// One iteration of (3); returns the largest change of a velocity and the largest velocity.
-    fn iterate(
-        &mut self,
-        model: &mut dyn Mechanical,
-        phase: &Phase,
-        from: &State,
-        h: f64,
-    ) -> Result<(f64, f64), StepError> {
+    fn iterate(&mut self, motion: &mut impl IndexOne, from: &State, h: f64) -> Result<(f64, f64), StepError> {
         let n = self.increment.len();
-        self.reset();
+        motion.start();
         for i in 0..self.tableau.stages() {
-            self.evaluate(model, phase, (from, h), i)?;
+            self.evaluate(motion, (from, h), i)?;
             let stage = i * n..(i + 1) * n;
-            let known = self.acceleration.value.iter().zip(&self.a[stage.clone()]);
+            let known = self.rate.iter().zip(&self.a[stage.clone()]);
             for (r, (value, a)) in self.residual[stage].iter_mut().zip(known) {
                 *r = value - a;
             }
@@ -259,12 +186,11 @@ impl Stages {
     }
 
     /// ∂v̇/∂q and ∂v̇/∂v at the start, column by column. A unit step is exact where v̇ is affine, and safe from rounding.
-    fn differentiate(&mut self, model: &mut dyn Mechanical, phase: &Phase, from: &State) -> Result<(), StepError> {
+    fn differentiate(&mut self, motion: &mut impl IndexOne, from: &State) -> Result<(), StepError> {
         let n = self.increment.len();
-        let unit = if self.acceleration.constancy().linear() { 1.0 } else { f64::EPSILON.sqrt() };
+        let unit = if motion.is_affine() { 1.0 } else { f64::EPSILON.sqrt() };
         self.point.copy_from(from);
-        self.acceleration.evaluate(model, phase, (from.t, &from.q, &from.v))?;
-        self.residual[..n].copy_from_slice(&self.acceleration.value);
+        motion.rate(from, &mut self.residual[..n])?;
         for velocities in [false, true] {
             for j in 0..n {
                 let d =
@@ -274,16 +200,16 @@ impl Stages {
                 if velocities {
                     self.point.v[j] = from.v[j] + d;
                 } else {
-                    model.retract(&from.q, &self.increment, &mut self.point.q);
+                    motion.retract(&from.q, &self.increment, &mut self.point.q);
                 }
-                self.acceleration.evaluate(model, phase, (from.t, &self.point.q, &self.point.v))?;
+                motion.rate(&self.point, &mut self.rate)?;
                 self.point.copy_from(from);
-                for (i, value) in self.acceleration.value.iter().enumerate() {
+                for (i, value) in self.rate.iter().enumerate() {
                     self.derivative[usize::from(velocities)][i * n + j] = (value - self.residual[i]) / d;
                 }
             }
         }
-        self.differs = Some(phase.version());
+        self.differs = Some(motion.version());
         self.count += 1;
         Ok(())
     }
@@ -319,22 +245,21 @@ impl Stages {
     }
 
     /// Difference from the embedded method: RMS norm of components divided by `atol + rtol max(|y|, |y⁺|)`.
-    pub fn error(&self, (from, to): (&State, &State), h: f64, (atol, rtol): (f64, f64)) -> f64 {
+    pub fn error(&self, (from, to): (&State, &State), h: f64, tolerances: (f64, f64)) -> f64 {
         let n = self.increment.len();
         let mut sum = 0.0;
-        for (stages, ends) in [(&self.v, (&from.q, &to.q)), (&self.a, (&from.v, &to.v))] {
+        for (stages, ends) in [(&self.v, (&from.q[..], &to.q[..])), (&self.a, (&from.v[..], &to.v[..]))] {
             for k in 0..n {
                 let weights = self.tableau.b.iter().zip(&self.tableau.embedded).enumerate();
                 let error: f64 = weights.map(|(j, (b, other))| h * (b - other) * stages[j * n + k]).sum();
-                let end = |y: &Vec<f64>| y.get(k).map_or(0.0, |y| y.abs());
-                sum += (error / (atol + rtol * end(ends.0).max(end(ends.1)))).powi(2);
+                sum += (error / scale(k, n, ends, tolerances)).powi(2);
             }
         }
         (sum / (2 * n).max(1) as f64).sqrt()
     }
 
     /// (2).
-    fn finish(&mut self, model: &dyn Mechanical, from: &State, h: f64, to: &mut State) {
+    fn finish(&mut self, motion: &impl IndexOne, from: &State, h: f64, to: &mut State) {
         to.t = from.t + h;
         to.v.copy_from_slice(&from.v);
         combine(&mut to.v, h, &self.tableau.b, &self.a);
@@ -342,7 +267,7 @@ impl Stages {
             *d = h * v;
         }
         combine(&mut self.increment, h * h, &self.tableau.product, &self.a);
-        model.retract(&from.q, &self.increment, &mut to.q);
+        motion.retract(&from.q, &self.increment, &mut to.q);
     }
 }
 

@@ -5,16 +5,16 @@
 //! | `radau-iia-2`, `radau-iia-3` | 2, 3 | 3, 5 | implicit, L-stable |
 //! | `lobatto-iiia-2`, `-3`, `-4` | 2, 3, 4 | 2, 4, 6 | implicit, the first stage is the start; two stages are the trapezoidal rule |
 //! | `herk-2`, `-3`, `-4` | 2, 3, 4 | 2, 3, 4 | half-explicit: Heun, Kutta, classical |
-//! | `hem5` | 8 | 5 | half-explicit: the coefficients of [brasey1994], see [`super::hem5`] |
+//! | `hem5` | 8 | 5 | half-explicit: the coefficients of [brasey1994], see `hem5.rs` |
 
 use super::hem5::{A, STAGES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A method of the table.
+/// A Runge-Kutta method, by family and stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum RungeKutta {
     /// Radau IIA, 2 stages, order 3.
     #[serde(rename = "radau-iia-2")]
     RadauIia2,
@@ -43,62 +43,62 @@ pub enum Method {
     Hem5,
 }
 
-impl Method {
-    pub const ALL: [Method; 9] = [
-        Method::RadauIia2,
-        Method::RadauIia3,
-        Method::LobattoIiia2,
-        Method::LobattoIiia3,
-        Method::LobattoIiia4,
-        Method::Herk2,
-        Method::Herk3,
-        Method::Herk4,
-        Method::Hem5,
+impl RungeKutta {
+    pub const ALL: [RungeKutta; 9] = [
+        RungeKutta::RadauIia2,
+        RungeKutta::RadauIia3,
+        RungeKutta::LobattoIiia2,
+        RungeKutta::LobattoIiia3,
+        RungeKutta::LobattoIiia4,
+        RungeKutta::Herk2,
+        RungeKutta::Herk3,
+        RungeKutta::Herk4,
+        RungeKutta::Hem5,
     ];
 
     /// Order p.
     pub const fn order(self) -> u32 {
         match self {
-            Method::LobattoIiia2 | Method::Herk2 => 2,
-            Method::RadauIia2 | Method::Herk3 => 3,
-            Method::LobattoIiia3 | Method::Herk4 => 4,
-            Method::RadauIia3 | Method::Hem5 => 5,
-            Method::LobattoIiia4 => 6,
+            RungeKutta::LobattoIiia2 | RungeKutta::Herk2 => 2,
+            RungeKutta::RadauIia2 | RungeKutta::Herk3 => 3,
+            RungeKutta::LobattoIiia3 | RungeKutta::Herk4 => 4,
+            RungeKutta::RadauIia3 | RungeKutta::Hem5 => 5,
+            RungeKutta::LobattoIiia4 => 6,
         }
     }
 
     /// The coefficients.
-    pub fn tableau(self) -> Tableau {
+    pub(crate) fn tableau(self) -> Tableau {
         let (r, f) = (6.0f64.sqrt(), 5.0f64.sqrt());
         let sixth = 1.0 / 6.0;
         match self {
-            Method::RadauIia2 => Tableau::new(&[&[5.0 / 12.0, -1.0 / 12.0], &[0.75, 0.25]], &[0.75, 0.25]),
-            Method::RadauIia3 => {
+            RungeKutta::RadauIia2 => Tableau::new(&[&[5.0 / 12.0, -1.0 / 12.0], &[0.75, 0.25]], &[0.75, 0.25]),
+            RungeKutta::RadauIia3 => {
                 let last = [(16.0 - r) / 36.0, (16.0 + r) / 36.0, 1.0 / 9.0];
                 let first = [(88.0 - 7.0 * r) / 360.0, (296.0 - 169.0 * r) / 1800.0, (-2.0 + 3.0 * r) / 225.0];
                 let second = [(296.0 + 169.0 * r) / 1800.0, (88.0 + 7.0 * r) / 360.0, (-2.0 - 3.0 * r) / 225.0];
                 Tableau::new(&[&first, &second, &last], &last)
             }
-            Method::LobattoIiia2 => Tableau::new(&[&[0.0, 0.0], &[0.5, 0.5]], &[0.5, 0.5]),
-            Method::LobattoIiia3 => {
+            RungeKutta::LobattoIiia2 => Tableau::new(&[&[0.0, 0.0], &[0.5, 0.5]], &[0.5, 0.5]),
+            RungeKutta::LobattoIiia3 => {
                 let last = [sixth, 4.0 * sixth, sixth];
                 Tableau::new(&[&[0.0; 3], &[5.0 / 24.0, 1.0 / 3.0, -1.0 / 24.0], &last], &last)
             }
-            Method::LobattoIiia4 => {
+            RungeKutta::LobattoIiia4 => {
                 let last = [1.0 / 12.0, 5.0 / 12.0, 5.0 / 12.0, 1.0 / 12.0];
                 let second = [11.0 + f, 25.0 - f, 25.0 - 13.0 * f, -1.0 + f].map(|x| x / 120.0);
                 let third = [11.0 - f, 25.0 + 13.0 * f, 25.0 + f, -1.0 - f].map(|x| x / 120.0);
                 Tableau::new(&[&[0.0; 4], &second, &third, &last], &last)
             }
-            Method::Herk2 => Tableau::new(&[&[0.0, 0.0], &[1.0, 0.0]], &[0.5, 0.5]),
-            Method::Herk3 => {
+            RungeKutta::Herk2 => Tableau::new(&[&[0.0, 0.0], &[1.0, 0.0]], &[0.5, 0.5]),
+            RungeKutta::Herk3 => {
                 Tableau::new(&[&[0.0; 3], &[0.5, 0.0, 0.0], &[-1.0, 2.0, 0.0]], &[sixth, 4.0 * sixth, sixth])
             }
-            Method::Herk4 => Tableau::new(
+            RungeKutta::Herk4 => Tableau::new(
                 &[&[0.0; 4], &[0.5, 0.0, 0.0, 0.0], &[0.0, 0.5, 0.0, 0.0], &[0.0, 0.0, 1.0, 0.0]],
                 &[sixth, 2.0 * sixth, 2.0 * sixth, sixth],
             ),
-            Method::Hem5 => {
+            RungeKutta::Hem5 => {
                 let (weights, stages) = (&A[STAGES - 1], &A[..STAGES - 1]);
                 let rows: Vec<&[f64]> = std::iter::once(&[0.0; STAGES]).chain(stages).map(|row| &row[..]).collect();
                 Tableau::new(&rows, weights)
@@ -109,7 +109,7 @@ impl Method {
 
 /// Coefficients `a` (s × s, row-major), `b` and `c = a 1`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tableau {
+pub(crate) struct Tableau {
     pub a: Vec<f64>,
     pub b: Vec<f64>,
     pub c: Vec<f64>,
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn order_conditions_hold_up_to_the_order_and_no_further() {
-        for method in Method::ALL {
+        for method in RungeKutta::ALL {
             let tableau = method.tableau();
             assert!(residual(&tableau, method.order()) < 1e-15, "{method:?}");
             if method.order() < 6 {
@@ -222,14 +222,14 @@ mod tests {
 
     #[test]
     fn nodes_and_products_belong_to_the_table() {
-        let radau = Method::RadauIia3.tableau();
+        let radau = RungeKutta::RadauIia3.tableau();
         for (c, exact) in radau.c.iter().zip([(4.0 - 6.0f64.sqrt()) / 10.0, (4.0 + 6.0f64.sqrt()) / 10.0, 1.0]) {
             assert!((c - exact).abs() < 1e-15);
         }
         // Σ b c = Σ (b a) 1 = 1/2
         assert!((radau.product.iter().sum::<f64>() - 0.5).abs() < 1e-15);
-        let explicit: Vec<bool> = Method::ALL.iter().map(|m| m.tableau().explicit).collect();
+        let explicit: Vec<bool> = RungeKutta::ALL.iter().map(|m| m.tableau().explicit).collect();
         assert_eq!(explicit, [false, false, false, false, false, true, true, true, true]);
-        assert_eq!(serde_json::to_string(&Method::LobattoIiia3).unwrap(), "\"lobatto-iiia-3\"");
+        assert_eq!(serde_json::to_string(&RungeKutta::LobattoIiia3).unwrap(), "\"lobatto-iiia-3\"");
     }
 }

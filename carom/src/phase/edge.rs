@@ -10,10 +10,10 @@
 //! half of the curvature alone. A contact with neither reaction nor slack stays: it is redundant. Bilateral laws take part with both signs.
 
 use super::acceleration::Acceleration;
-use super::hem5;
+use super::mode::Phase;
 use super::ranked::RankedLu;
-use crate::scheme::{StepError, System};
-use crate::{Coupling, Mechanical, State};
+use crate::integrator;
+use crate::{Coupling, Mechanical, State, StepError, System};
 use carom_solve::{Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows};
 
 /// Which of the two problems.
@@ -70,26 +70,26 @@ impl Edge {
         !self.rank.factor()
     }
 
-    /// Solves (1) or (2) with a step of `h` over the laws `members` at `state`, where `acceleration` has its coupling.
+    /// Solves (1) or (2) with a step of `h` over the laws `members` of a phase at `state`, where `acceleration` has its coupling.
     pub fn solve(
         &mut self,
         sorting: Sorting,
-        acceleration: &mut Acceleration,
+        (acceleration, phase): (&mut Acceleration, &Phase),
         system: &mut System<'_, dyn Mechanical>,
         (members, state): (&[usize], &State),
         h: f64,
     ) -> Result<&[f64], StepError> {
         let model = &mut *system.model;
-        acceleration.fall(model, (state.t, &state.q, &state.v))?;
+        acceleration.free_motion(model, (state.t, &state.q, &state.v))?;
         let (reach, time) = match sorting {
-            Sorting::Stage => (hem5::A[0][0] * h, hem5::C[1] * h),
+            Sorting::Stage => (integrator::A[0][0] * h, integrator::C[1] * h),
             Sorting::Velocity => (0.5 * h, 0.5 * h),
         };
         self.increment.clear();
         self.increment.extend(state.v.iter().map(|v| reach * v));
         self.moved.clone_from(&state.q);
         model.retract(&state.q, &self.increment, &mut self.moved);
-        model.couple(state.t + time, &self.moved, &mut self.coupling)?;
+        self.coupling.fill(model, (state.t + time, &self.moved), false, phase.keys())?;
         // velocities without reactions, divided by the weight of Λ
         let scale = if sorting == Sorting::Stage { reach } else { 1.0 };
         let part = if sorting == Sorting::Stage { reach } else { h };
@@ -100,11 +100,9 @@ impl Edge {
         self.output.clear(model.dim());
         self.input.clear(model.dim());
         for &i in members {
-            // a law that is not there any more is taken as it was
-            let (here, pair) = (&acceleration.coupling, acceleration.coupling.pairs[i]);
-            let (there, j) = self.coupling.find(pair.key, i).map_or((here, i), |j| (&self.coupling, j));
-            self.laws.push(if pair.law.is_equality() { pair.law } else { Law::UNILATERAL });
-            let row = there.offset[j];
+            let (here, there) = (&acceleration.coupling, &self.coupling);
+            let (law, row) = (here.pairs[i].law, there.offset[i]);
+            self.laws.push(if law.is_equality() { law } else { Law::UNILATERAL });
             self.output.push_row_of(&there.rows, row);
             match sorting {
                 Sorting::Stage => self.input.push_row_of(&here.rows, here.offset[i]),
@@ -134,5 +132,46 @@ impl Edge {
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let of = |x: &[f64]| x.get(k).copied().unwrap_or(0.0);
         of(&self.z.lambda) > NOTHING * largest(&self.z.lambda) || of(&self.z.u) <= TIE * largest(&self.b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Space;
+    use crate::model::{Contact, Lagrangian};
+
+    /// O16: where a flat meets the parabola z = x², the stage problem and the velocity problem pick the parabola.
+    #[test]
+    fn both_problems_pick_the_parabola() {
+        let mut model = Lagrangian::new(2)
+            .constant_mass(&[1.0, 0.0, 0.0, 1.0])
+            .force(|_t, _q, _v, f| (f[0], f[1]) = (-9.81, 0.0))
+            .contact(Contact::new("flat", |_t, q| q[0]).gradient(|_t, _q, row| (row[0], row[1]) = (1.0, 0.0)))
+            .contact(
+                Contact::new("parabola", |_t, q| q[0] - q[1] * q[1])
+                    .gradient(|_t, q, row| (row[0], row[1]) = (1.0, -2.0 * q[1])),
+            )
+            .initial(&[0.0, 0.0], &[0.0, 2.0]);
+        let state = State::new(0.5, &[0.0, 0.0], &[0.0, 2.0]);
+        let (mut acceleration, mut phase) = (Acceleration::new(&model), Phase::default());
+        model.couple(state.t, &state.q, &mut acceleration.coupling).unwrap();
+        phase.open(&acceleration.coupling);
+        let mut solver = carom_solve::solver::default();
+        let mut edge = Edge::default();
+        let mut solve = |sorting, h: f64| {
+            let mut system = System { model: &mut model as &mut dyn Mechanical, solver: &mut *solver };
+            let tools = (&mut acceleration, &phase);
+            let found = edge.solve(sorting, tools, &mut system, (&[0, 1], &state), h).unwrap().to_vec();
+            (found, [edge.carries(0), edge.carries(1)])
+        };
+        let (lambda, carries) = solve(Sorting::Stage, 1e-2);
+        assert!(lambda[0].abs() < 1e-10 && (lambda[1] - 17.81).abs() < 1e-10, "{lambda:?}");
+        assert_eq!(carries, [false, true]);
+        for (h, p) in [(1e-3, 0.01381), (1e-4, 0.001381)] {
+            let (found, carries) = solve(Sorting::Velocity, h);
+            assert_eq!(carries, [false, true]);
+            assert!(found[0].abs() < 1e-10 && (found[1] - p).abs() < 1e-6, "{found:?}");
+        }
     }
 }

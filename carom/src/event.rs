@@ -143,7 +143,7 @@ impl Events {
 }
 
 /// The list of schemes that locate no events.
-pub(super) static NONE: Events = Events::new();
+pub(crate) static NONE: Events = Events::new();
 
 #[cfg(test)]
 mod tests {

@@ -9,15 +9,15 @@ const STUCK: u32 = 40;
 
 /// Counts of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Crowd {
+pub struct EventCount {
     instant: (f64, u32), // time of the first event of an instant, and how many there were
     window: (f64, u32),  // start of a step of the driver, and events since
     limit: u32,
 }
 
-impl Crowd {
+impl EventCount {
     /// Counts an event at `t` while the driver asks for steps of `h`.
-    pub fn count(&mut self, t: f64, h: f64, limit: u32) {
+    pub fn add(&mut self, t: f64, h: f64, limit: u32) {
         if self.instant.1 > 0 && (t - self.instant.0).abs() <= INSTANT * t.abs().max(1.0) {
             self.instant.1 += 1;
         } else {
@@ -43,18 +43,18 @@ impl Crowd {
 
 #[cfg(test)]
 mod tests {
-    use super::Crowd;
+    use super::EventCount;
 
     #[test]
-    fn stalls_and_crowds_are_told_apart() {
-        let mut crowd = Crowd::default();
-        (0..11).for_each(|_| crowd.count(1.0, 1.0, 100));
-        assert!(crowd.is_stalled() && !crowd.is_full());
-        crowd.count(1.1, 1.0, 100);
-        assert!(!crowd.is_stalled());
-        (0..100).for_each(|k| crowd.count(1.1 + 1e-3 * f64::from(k), 1.0, 100));
-        assert!(crowd.is_full());
-        crowd.count(3.0, 1.0, 100);
-        assert!(!crowd.is_full());
+    fn stalls_and_counts_are_told_apart() {
+        let mut count = EventCount::default();
+        (0..11).for_each(|_| count.add(1.0, 1.0, 100));
+        assert!(count.is_stalled() && !count.is_full());
+        count.add(1.1, 1.0, 100);
+        assert!(!count.is_stalled());
+        (0..100).for_each(|k| count.add(1.1 + 1e-3 * f64::from(k), 1.0, 100));
+        assert!(count.is_full());
+        count.add(3.0, 1.0, 100);
+        assert!(!count.is_full());
     }
 }

@@ -12,12 +12,9 @@
 mod dense;
 mod table;
 
-pub use table::{EXTENDED, STAGES};
-
-use super::acceleration::Acceleration;
-use crate::scheme::StepError;
-use crate::{Mechanical, State};
-use table::{A, C, FIFTH, THIRD};
+use super::{Motion, scale};
+use crate::{State, StepError};
+use table::{A, C, EXTENDED, FIFTH, STAGES, THIRD};
 
 /// Stages in the inner part of the step that are accurate enough to be compared with an interpolant.
 const INSIDE: [usize; 4] = [6, 5, 9, 8];
@@ -38,7 +35,7 @@ enum Known {
 
 /// Buffers of a step.
 #[derive(Default)]
-pub struct Dop853 {
+pub(crate) struct Dop853 {
     start: State,
     h: f64,
     v: Vec<f64>, // (16 × n) velocities of the stages
@@ -50,9 +47,9 @@ pub struct Dop853 {
 }
 
 impl Dop853 {
-    pub fn new(model: &dyn Mechanical) -> Dop853 {
-        let n = model.dim();
-        let point = model.initial();
+    /// Buffers for motions like this state.
+    pub fn new(point: State) -> Dop853 {
+        let n = point.v.len();
         Dop853 {
             start: point.clone(),
             point,
@@ -67,8 +64,7 @@ impl Dop853 {
     /// Advances by `h`, with v̇ at the start where it is known.
     pub fn advance(
         &mut self,
-        model: &mut dyn Mechanical,
-        acceleration: &mut Acceleration,
+        motion: &mut impl Motion,
         first: Option<&[f64]>,
         (from, h): (&State, f64),
         to: &mut State,
@@ -80,15 +76,12 @@ impl Dop853 {
         self.v[..n].copy_from_slice(&from.v);
         match first {
             Some(first) => self.a[..n].copy_from_slice(first),
-            None => {
-                acceleration.fall(model, (from.t, &from.q, &from.v))?;
-                self.a[..n].copy_from_slice(&acceleration.free);
-            }
+            None => motion.free(from, &mut self.a[..n])?,
         }
         for i in 1..STAGES {
-            self.stage(model, acceleration, i)?;
+            self.stage(motion, i)?;
         }
-        self.place(model, STAGES);
+        self.place(motion, STAGES);
         to.t = from.t + h;
         to.q.copy_from_slice(&self.point.q);
         to.v.copy_from_slice(&self.v[STAGES * n..(STAGES + 1) * n]);
@@ -97,40 +90,31 @@ impl Dop853 {
     }
 
     /// (1) of a stage: its place, then its acceleration.
-    fn stage(
-        &mut self,
-        model: &mut dyn Mechanical,
-        acceleration: &mut Acceleration,
-        i: usize,
-    ) -> Result<(), crate::ModelError> {
+    fn stage(&mut self, motion: &mut impl Motion, i: usize) -> Result<(), StepError> {
         let n = self.increment.len();
-        self.place(model, i);
-        let State { t, q, v } = &self.point;
-        acceleration.fall(model, (*t, q, v))?;
-        self.a[i * n..(i + 1) * n].copy_from_slice(&acceleration.free);
-        Ok(())
+        self.place(motion, i);
+        motion.free(&self.point, &mut self.a[i * n..(i + 1) * n])
     }
 
     /// Where a stage is; the one after the last is (2).
-    fn place(&mut self, model: &dyn Mechanical, i: usize) {
+    fn place(&mut self, motion: &impl Motion, i: usize) {
         let (n, row) = (self.increment.len(), &A[i - 1]);
         self.point.t = self.start.t + C[i] * self.h;
         for k in 0..n {
             self.increment[k] = row.weigh(self.h, &self.v, (k, n));
             self.point.v[k] = self.start.v[k] + row.weigh(self.h, &self.a, (k, n));
         }
-        model.retract(&self.start.q, &self.increment, &mut self.point.q);
+        motion.retract(&self.start.q, &self.increment, &mut self.point.q);
         self.v[i * n..(i + 1) * n].copy_from_slice(&self.point.v);
     }
 
     /// (3) with the RMS norm of components divided by `atol + rtol max(|y|, |y⁺|)`.
-    pub fn error(&self, (from, to): (&State, &State), (atol, rtol): (f64, f64)) -> f64 {
+    pub fn error(&self, (from, to): (&State, &State), tolerances: (f64, f64)) -> f64 {
         let n = self.increment.len();
         let (mut fifth, mut third) = (0.0, 0.0);
-        for (stages, ends) in [(&self.v, (&from.q, &to.q)), (&self.a, (&from.v, &to.v))] {
+        for (stages, ends) in [(&self.v, (&from.q[..], &to.q[..])), (&self.a, (&from.v[..], &to.v[..]))] {
             for k in 0..n {
-                let end = |y: &Vec<f64>| y.get(k).map_or(0.0, |y| y.abs());
-                let scale = atol + rtol * end(ends.0).max(end(ends.1));
+                let scale = scale(k, n, ends, tolerances);
                 let first = stages[k];
                 let other: f64 = THIRD.iter().map(|(j, w)| w * (stages[j * n + k] - first)).sum();
                 let e3 = A[STAGES - 1].weigh(self.h, stages, (k, n)) - self.h * (first + other);
@@ -153,13 +137,13 @@ impl Dop853 {
     }
 
     /// The motion at the place number `k` of `places`, as the stage there has it.
-    pub fn inside(&mut self, model: &dyn Mechanical, k: usize, out: &mut State) {
+    pub fn inside(&mut self, motion: &impl Motion, k: usize, out: &mut State) {
         let (n, i) = (self.increment.len(), INSIDE[k]);
         for (c, d) in self.increment.iter_mut().enumerate() {
             *d = A[i - 1].weigh(self.h, &self.v, (c, n));
         }
         out.t = self.start.t + C[i] * self.h;
-        model.retract(&self.start.q, &self.increment, &mut out.q);
+        motion.retract(&self.start.q, &self.increment, &mut out.q);
         out.v.copy_from_slice(&self.v[i * n..(i + 1) * n]);
     }
 }

@@ -3,7 +3,7 @@
 //! B is Cᵀ; for a slipping contact the column of the normal is C_Nᵀ − μ Σ d C_Tᵀ, so that λ_T = −μ λ_N d.
 
 use super::acceleration::slip_direction;
-use super::phase::{Mode, Phase};
+use super::mode::{Mode, Phase};
 use crate::{Coupling, Mechanical};
 
 /// A row that is held.
@@ -34,7 +34,7 @@ impl HeldRows {
         self.is_turning = false;
         let n = v.len();
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            let (range, mode) = (coupling.range(i), phase.mode(pair.key, i, pair.law));
+            let (range, mode) = (coupling.range(i), phase.mode(i));
             let mut direction = [0.0; 2];
             let mut rows = range.clone().take(if mode == Mode::Stick { range.len() } else { 1 });
             if let Mode::Slip(d) = mode {

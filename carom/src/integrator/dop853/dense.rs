@@ -10,8 +10,8 @@
 
 use super::table::{A, D, EXTENDED, STAGES};
 use super::{Dop853, Known};
-use crate::flow::Acceleration;
-use crate::{Mechanical, ModelError, State};
+use crate::integrator::Motion;
+use crate::{State, StepError};
 
 /// (2) for component `k` of n.
 pub(super) fn coefficients(h: f64, stages: &[f64], (k, n): (usize, usize)) -> [f64; 7] {
@@ -49,15 +49,9 @@ impl Dop853 {
     }
 
     /// The state at the part `s` of the step.
-    pub fn at(
-        &mut self,
-        model: &mut dyn Mechanical,
-        acceleration: &mut Acceleration,
-        s: f64,
-        out: &mut State,
-    ) -> Result<(), ModelError> {
+    pub fn at(&mut self, motion: &mut impl Motion, s: f64, out: &mut State) -> Result<(), StepError> {
         if self.known == Known::End {
-            self.extend(model, acceleration)?;
+            self.extend(motion)?;
         }
         let [positions, velocities] = &self.polynomials;
         for (d, f) in self.increment.iter_mut().zip(positions) {
@@ -65,17 +59,17 @@ impl Dop853 {
         }
         out.t = self.start.t + s * self.h;
         out.q.clone_from(&self.start.q);
-        model.retract(&self.start.q, &self.increment, &mut out.q);
+        motion.retract(&self.start.q, &self.increment, &mut out.q);
         out.v.clear();
         out.v.extend(self.start.v.iter().zip(velocities).map(|(v, f)| v + increment(f, s)));
         Ok(())
     }
 
     /// The further stages and the coefficients.
-    fn extend(&mut self, model: &mut dyn Mechanical, acceleration: &mut Acceleration) -> Result<(), ModelError> {
+    fn extend(&mut self, motion: &mut impl Motion) -> Result<(), StepError> {
         let n = self.increment.len();
         for i in STAGES + 1..EXTENDED {
-            self.stage(model, acceleration, i)?;
+            self.stage(motion, i)?;
         }
         for (polynomials, stages) in self.polynomials.iter_mut().zip([&self.v, &self.a]) {
             for (k, f) in polynomials.iter_mut().enumerate() {

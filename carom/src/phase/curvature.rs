@@ -5,7 +5,7 @@
 //! exact, 1e-8 where they are differences themselves.
 
 use crate::model::{Constancy, ModelError};
-use crate::{Coupling, Mechanical};
+use crate::{Coupling, Key, Mechanical};
 
 /// Offsets and weights of the difference, for a unit of time.
 const STENCIL: [(f64, f64); 4] = [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)];
@@ -23,13 +23,13 @@ pub struct Curvature {
 }
 
 impl Curvature {
-    /// Fills `value` for `rows` rows.
+    /// Fills `value` for the laws of the `list`, which have this many `rows`.
     pub fn evaluate(
         &mut self,
         model: &mut dyn Mechanical,
         constancy: Constancy,
         at: (f64, &[f64], &[f64]),
-        rows: usize,
+        (list, rows): (&[Key], usize),
     ) -> Result<(), ModelError> {
         let (t, q, v) = at;
         self.is_exact = constancy.rows && constancy.drift;
@@ -53,7 +53,7 @@ impl Curvature {
                 self.increment.extend(v.iter().map(|v| dt * v));
                 model.retract(q, &self.increment, &mut self.moved);
             }
-            model.couple(t + dt, &self.moved, &mut self.coupling)?;
+            self.coupling.fill(model, (t + dt, &self.moved), false, list)?;
             let velocity = self.coupling.rows.iter().zip(&self.coupling.drift);
             for (value, (row, drift)) in self.value.iter_mut().zip(velocity) {
                 // constant rows contribute nothing but rounding

@@ -8,12 +8,9 @@
 //!
 //! One stage more than the step, at t + h/20, and a small system for each s. (3) is written for h b₁₀ A₁₀ because b₁₀ vanishes inside.
 
-use super::acceleration::Acceleration;
-use super::held::HeldRows;
-use super::hem5::{Hem5, couple, weigh};
-use super::phase::Phase;
-use super::ranked::RankedLu;
-use crate::{Coupling, Mechanical, ModelError, State};
+use super::HalfExplicit;
+use super::hem5::{Hem5, weigh};
+use crate::{State, StepError};
 
 /// Node and weights of the further stage: those of stages 6, 7 and of the end.
 const NODE: f64 = 0.05;
@@ -40,41 +37,36 @@ fn weights(s: f64) -> [f64; 6] {
 
 /// The motion of a step.
 #[derive(Default)]
-pub struct OrderFour {
+pub(crate) struct OrderFour {
     start: State,
     h: f64,
     v: Vec<f64>,     // (6 × n) V₄..V₈, V₁₀
     a: Vec<f64>,     // (5 × n) A₄..A₈
     tenth: State,    // stage 10
     force: Vec<f64>, // (n) M₁₀⁻¹F₁₀
-    held: HeldRows,  // M⁻¹B of stage 9, then of stage 10
-    here: Coupling,
-    next: Coupling,
-    system: RankedLu,
-    x: Vec<f64>,
     increment: Vec<f64>,
     is_free: bool,
 }
 
 impl OrderFour {
-    /// (1) for the step that `flow` did last.
+    /// (1) for the step that `flow` did last; `motion` is left at stage 10.
     pub fn fill(
         &mut self,
-        model: &mut dyn Mechanical,
-        acceleration: &mut Acceleration,
-        (flow, phase): (&Hem5, &Phase),
+        motion: &mut impl HalfExplicit,
+        flow: &Hem5,
         (from, to): (&State, &State),
         h: f64,
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), StepError> {
         let n = from.v.len();
         self.start.copy_from(from);
         self.h = h;
-        self.is_free = phase.is_free();
+        self.is_free = motion.is_free();
         self.v.clear();
         self.v.extend_from_slice(&flow.v[3 * n..8 * n]);
         self.a.clear();
         self.a.extend_from_slice(&flow.a[3 * n..8 * n]);
         self.increment.resize(n, 0.0);
+        self.force.resize(n, 0.0);
         // positions of the further stage are known
         self.tenth.copy_from(from);
         self.tenth.t = from.t + NODE * h;
@@ -82,49 +74,49 @@ impl OrderFour {
             let at = |j: usize| flow.v[j * n + k];
             *d = h * (STAGE[0] * at(5) + STAGE[1] * at(6) + STAGE[2] * at(8));
         }
-        model.retract(&from.q, &self.increment, &mut self.tenth.q);
+        motion.retract(&from.q, &self.increment, &mut self.tenth.q);
         // A₉ such that the velocities of the further stage obey their constraints
-        acceleration.fall(model, (to.t, &to.q, &to.v))?;
+        motion.free(to, &mut self.force)?;
         for (k, v) in self.tenth.v.iter_mut().enumerate() {
             let at = |j: usize| flow.a[j * n + k];
-            *v += h * (STAGE[0] * at(5) + STAGE[1] * at(6) + STAGE[2] * acceleration.free[k]);
+            *v += h * (STAGE[0] * at(5) + STAGE[1] * at(6) + STAGE[2] * self.force[k]);
         }
         if !self.is_free {
-            couple(model, flow.constancy, (to.t, &to.q), &mut self.here)?;
-            couple(model, flow.constancy, (self.tenth.t, &self.tenth.q), &mut self.next)?;
-            self.held.fill(model, &self.here, phase, &to.v);
-            Self::constrain(&self.held, &self.next, &mut self.system, &mut self.x, &mut self.tenth.v);
+            motion.start(to)?;
+            motion.turn(to);
+            self.increment.copy_from_slice(&self.tenth.v);
+            let State { t, q, v } = &mut self.tenth;
+            motion.react((*t, q), (&self.increment, 1.0), v)?;
         }
         // M₁₀, F₁₀, B₁₀
-        acceleration.fall(model, (self.tenth.t, &self.tenth.q, &self.tenth.v))?;
-        self.force.clear();
-        self.force.extend_from_slice(&acceleration.free);
+        motion.free(&self.tenth, &mut self.force)?;
         if !self.is_free {
-            self.held.fill(model, &self.next, phase, &self.tenth.v);
+            motion.turn(&self.tenth);
         }
         self.v.extend_from_slice(&self.tenth.v);
         Ok(())
     }
 
-    /// The state at the part `s` of the step.
-    pub fn at(&mut self, model: &mut dyn Mechanical, s: f64, out: &mut State) -> Result<(), ModelError> {
+    /// The state at the part `s` of the step, with the motion that `fill` has left.
+    pub fn at(&mut self, motion: &mut impl HalfExplicit, s: f64, out: &mut State) -> Result<(), StepError> {
         let weights = weights(s);
         out.t = self.start.t + s * self.h;
         weigh(&weights, self.h, &self.v, &mut self.increment);
         out.q.clone_from(&self.start.q);
-        model.retract(&self.start.q, &self.increment, &mut out.q);
+        motion.retract(&self.start.q, &self.increment, &mut out.q);
         weigh(&weights[..5], self.h, &self.a, &mut self.increment);
         out.v.clone_from(&self.start.v);
         for (v, (d, f)) in out.v.iter_mut().zip(self.increment.iter().zip(&self.force)) {
             *v += d + self.h * weights[5] * f;
         }
         if !self.is_free {
-            model.couple(out.t, &out.q, &mut self.here)?;
-            Self::constrain(&self.held, &self.here, &mut self.system, &mut self.x, &mut out.v);
+            self.increment.copy_from_slice(&out.v);
+            motion.react((out.t, &out.q), (&self.increment, 1.0), &mut out.v)?;
         }
         Ok(())
     }
 
+    /// Whether there is a step.
     pub fn is_filled(&self) -> bool {
         !self.v.is_empty()
     }
@@ -132,16 +124,6 @@ impl OrderFour {
     /// Forgets the step; buffers stay.
     pub fn clear(&mut self) {
         self.v.clear();
-    }
-
-    /// Changes v along M⁻¹B such that the rows of `coupling` hold.
-    fn constrain(held: &HeldRows, coupling: &Coupling, system: &mut RankedLu, x: &mut Vec<f64>, v: &mut [f64]) {
-        held.delassus(coupling, system.matrix_mut(held.rows.len()));
-        system.factor();
-        x.clear();
-        x.extend(held.rows.iter().map(|held| -(coupling.rows.dot(held.row, v) + coupling.drift[held.row])));
-        system.solve(x);
-        held.add(x, v);
     }
 }
 

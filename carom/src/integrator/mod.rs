@@ -1,0 +1,97 @@
+//! Runge-Kutta methods for smooth motion: what they ask of it is [`Motion`]. They know neither contacts nor events.
+//!
+//! | method | order | what it advances |
+//! |---|---|---|
+//! | [`Dop853`] | 8 | motion without reactions |
+//! | [`Hem5`] | 5 | constraints at the velocity level ([`HalfExplicit`]) |
+//! | [`Stages`] | of its [`Tableau`] | accelerations with reactions ([`IndexOne`]) |
+//!
+//! Motion inside a step is that of [`Hermite`], [`OrderFour`] or the dense output of [`Dop853`].
+
+mod dop853;
+mod hem5;
+mod hermite;
+mod order_four;
+mod stages;
+mod tableau;
+
+pub(crate) use dop853::Dop853;
+pub(crate) use hem5::{A, C, Hem5};
+pub(crate) use hermite::{Hermite, Quintic};
+pub(crate) use order_four::OrderFour;
+pub(crate) use stages::{Newton, Stages};
+pub use tableau::RungeKutta;
+pub(crate) use tableau::Tableau;
+
+use crate::{State, StepError};
+
+/// Smooth motion, as an integrator sees it.
+pub(crate) trait Motion {
+    /// `out ← q ⊕ dq`.
+    fn retract(&self, q: &[f64], dq: &[f64], out: &mut [f64]);
+
+    /// Whether there are no reactions.
+    fn is_free(&self) -> bool;
+
+    /// `out ← v̇` without reactions.
+    fn free(&mut self, at: &State, out: &mut [f64]) -> Result<(), StepError>;
+}
+
+/// Motion with constraints at the velocity level: reactions act along columns at one point, so that velocities obey the rows at another.
+pub(crate) trait HalfExplicit: Motion {
+    /// Goes to the start of a step.
+    fn start(&mut self, at: &State) -> Result<(), StepError>;
+
+    /// Takes the columns at the point where `start` or the last `react` has gone to; `free` was asked there last.
+    fn turn(&mut self, at: &State);
+
+    /// Goes to `(t, q)` and adds to `out` the reactions, per `weight`, with which the velocity `v` obeys the constraints there.
+    fn react(&mut self, at: (f64, &[f64]), v: (&[f64], f64), out: &mut [f64]) -> Result<(), StepError>;
+}
+
+/// Motion whose reactions are functions of the state: constraints at the level of accelerations.
+pub(crate) trait IndexOne: Motion {
+    /// Starts the sums over the stages of a step.
+    fn start(&mut self);
+
+    /// `out ← v̇` at stage `i` of a step, which has this weight in what adds up over the step.
+    fn stage(&mut self, i: usize, weight: f64, at: &State, out: &mut [f64]) -> Result<(), StepError>;
+
+    /// `out ← v̇`.
+    fn rate(&mut self, at: &State, out: &mut [f64]) -> Result<(), StepError>;
+
+    /// A number that changes where v̇ becomes another function.
+    fn version(&self) -> u64;
+
+    /// Whether v̇ is affine where there are no reactions.
+    fn is_affine(&self) -> bool;
+
+    /// Part of v̇ by which it is inexact, below which iterations stand still.
+    fn inexactness(&self) -> f64;
+}
+
+/// What an error in component `k` of the increment of `x`, of which there are n, is divided by: `atol + rtol max(|x|, |x⁺|)`. Where
+/// coordinates are not paired with increments the largest one stands for all.
+#[inline]
+fn scale(k: usize, n: usize, (from, to): (&[f64], &[f64]), (atol, rtol): (f64, f64)) -> f64 {
+    let size = |x: &[f64]| match x.get(k) {
+        Some(x_k) if x.len() == n => x_k.abs(),
+        _ => x.iter().fold(0.0f64, |m, x| m.max(x.abs())),
+    };
+    atol + rtol * size(from).max(size(to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scale;
+
+    #[test]
+    fn errors_are_measured_by_their_own_coordinate_where_there_is_one() {
+        let (from, to) = ([1.0, -3.0], [-2.0, 1.0]);
+        assert_eq!(scale(0, 2, (&from, &to), (0.5, 0.1)), 0.5 + 0.1 * 2.0);
+        assert_eq!(scale(1, 2, (&from, &to), (0.5, 0.1)), 0.5 + 0.1 * 3.0);
+        // four coordinates of three velocities
+        let (from, to) = ([1.0, 0.0, 0.0, 0.0], [0.6, 0.8, 0.0, 0.0]);
+        assert_eq!(scale(2, 3, (&from, &to), (0.0, 0.1)), 0.1);
+    }
+}

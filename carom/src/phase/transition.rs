@@ -1,0 +1,304 @@
+//! What lies between smooth phases: the discrete state, the contacts that touch, and how far a phase may go.
+//!
+//! `impact.rs` holds the impacts, `choice.rs` the phase after them. Contacts outside their region take no part.
+
+use super::acceleration::{Acceleration, ModeChange, size_of};
+use super::account::ReactionAccount;
+use super::contact::{Candidate, ContactProblem};
+use super::edge::{Edge, Sorting};
+use super::mode::{Mode, Phase};
+use super::projection::{Projection, gap_rounding, gap_rounding_at};
+use crate::coupling::Matching;
+use crate::{Events, Mechanical, ModelError, State, StepError, System};
+use carom_solve::Certificate;
+
+/// Gaps and velocities count as zero below this multiple of their rounding.
+pub(crate) const ROUNDING: f64 = 16.0;
+
+/// A slip at rest begins unless it is held back by more than this part of the forces along it.
+const BEGINS: f64 = 1e-9;
+
+/// A gap may be passed by this multiple of its rounding, and by this much [m]; beyond, an event was overlooked.
+pub(crate) const PASSED: (f64, f64) = (1e3, 1e-12);
+
+/// What is known of a law at an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Mark {
+    /// Whether it is a contact at its wall.
+    pub touches: bool,
+    /// Whether it took part in an impact of this instant.
+    pub(super) struck: bool,
+    /// Whether it was asked already whether it stays closed.
+    pub(super) is_asked: bool,
+    flags: [bool; 4],
+}
+
+impl Mark {
+    /// Whether this monitor of the law has changed its sign.
+    pub fn has(&self, change: ModeChange) -> bool {
+        self.flags[change as usize]
+    }
+}
+
+/// What is too small to be followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Resolution {
+    /// A flight or a slip that ends within this time is over [s].
+    pub flight: f64,
+    /// A contact with at most this normal velocity stays closed [m/s].
+    pub speed: f64,
+    /// A gap up to this value touches, as one up to its rounding does [m].
+    pub gap: f64,
+    /// A flight that rises by less than this part of the rounding of its gap is over [-].
+    pub rise: f64,
+}
+
+/// The discrete state and the buffers that change it.
+#[derive(Default)]
+pub struct Transition {
+    /// v̇ and λ at one point, with laws, gaps and rows there.
+    pub acceleration: Acceleration,
+    /// Modes of the laws now.
+    pub phase: Phase,
+    /// Modes before the last change.
+    pub last: Phase,
+    pub projection: Projection,
+    pub contact: ContactProblem,
+    /// (laws) what is known at the event.
+    pub marks: Vec<Mark>,
+    pub resolution: Resolution,
+    /// Whether flagged slips stop, be they planar or spatial.
+    pub is_stopping: bool,
+    /// Whether impacts end with the gaps that touch at zero.
+    pub lands: bool,
+    /// Whether all contacts that touch stay closed, without restitution.
+    pub is_plastic: bool,
+    pub account: ReactionAccount,
+    pub events: Events,
+    pub worst: Certificate,
+    pub solves: u32,
+    /// Whether the accelerations of the phase were evaluated at the state, after all changes.
+    pub is_evaluated: bool,
+    /// How contacts that meet at an edge are sorted out, and over which time [s]; by accelerations alone where nothing is said.
+    pub sorting: Option<(Sorting, f64)>,
+    /// Whether regions begin or end here: then contacts are sorted out even if their rows are independent.
+    pub is_crossing: bool,
+    pub(super) other: Phase,
+    pub(super) edge: Edge,
+    pub(super) candidates: Vec<Candidate>, // contacts that may stay closed
+    pub(super) active: Vec<usize>,         // laws of an impact
+    pub(super) before: State,              // before an impact
+    pub(super) start: State,               // before the change
+    pub(super) increment: Vec<f64>,        // (n)
+    matching: Matching,
+}
+
+impl Transition {
+    /// Buffers for a model: all contacts open at its initial state, whose laws are in the account.
+    pub fn new(model: &mut dyn Mechanical, lands: bool) -> Result<Transition, ModelError> {
+        let acceleration = Acceleration::new(model);
+        let mut new = Transition { acceleration, lands, ..Transition::default() };
+        let initial = model.initial();
+        model.couple(initial.t, &initial.q, &mut new.account.reactions.coupling)?;
+        let coupling = &new.account.reactions.coupling;
+        new.phase.open(coupling);
+        let laws = coupling.len();
+        new.marks.reserve(laws);
+        new.candidates.reserve(laws);
+        new.active.reserve(laws);
+        new.events.reserve(3 * laws + 2, &initial);
+        Ok(new)
+    }
+
+    /// What an evaluation at a point needs: the phase, and the buffers.
+    pub fn evaluator(&mut self) -> (&Phase, &mut Acceleration) {
+        (&self.phase, &mut self.acceleration)
+    }
+
+    /// Laws, gaps and rows at a state.
+    pub fn couple(&mut self, model: &mut dyn Mechanical, at: &State) -> Result<(), ModelError> {
+        self.acceleration.couple(model, &self.phase, (at.t, &at.q))
+    }
+
+    /// Starts the books of a step: its contacts, and where they are at `from`.
+    pub fn start(&mut self, model: &mut dyn Mechanical, constant: bool, from: &State) -> Result<(), StepError> {
+        self.account.start(model, constant, from)?;
+        self.events.clear();
+        (self.worst, self.solves) = (Certificate::default(), 0);
+        Ok(())
+    }
+
+    /// The phase of the step before goes on with the contacts of this one, from `from`; returns whether they are the same. A contact that
+    /// was not listed then and is closed already was passed unseen.
+    pub fn resume(&mut self, from: &State) -> Result<bool, StepError> {
+        let coupling = &self.account.reactions.coupling;
+        if coupling.has_keys(self.phase.keys()) {
+            return Ok(true);
+        }
+        self.matching.begin();
+        for (i, pair) in coupling.pairs.iter().enumerate() {
+            let rounding = (PASSED.0 * gap_rounding_at(coupling, i, from)).max(PASSED.1).max(self.resolution.gap);
+            let is_new = self.matching.find(pair.key, self.phase.keys()).is_none();
+            let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
+            if is_new && !pair.law.is_equality() && coupling.gap(i) < -rounding && !inherits() {
+                return Err(StepError::Tunnelled { gap: pair.gap, contact: pair.key });
+            }
+        }
+        self.phase.relist(coupling, &mut self.matching);
+        Ok(false)
+    }
+
+    /// Starts over with what is known at an event.
+    pub fn clear_marks(&mut self) {
+        self.marks.clear();
+        self.marks.resize(self.account.reactions.len(), Mark::default());
+    }
+
+    /// Notes that a monitor has changed its sign.
+    pub fn flag(&mut self, law: usize, change: ModeChange) {
+        self.marks[law].flags[change as usize] = true;
+    }
+
+    /// Whether a contact is at its wall.
+    pub(super) fn is_touching(&self) -> bool {
+        self.marks.iter().any(|mark| mark.touches)
+    }
+
+    /// Whether law `i` of the coupling touches at `q`, which the coupling belongs to.
+    pub fn touches(&self, i: usize, q: &[f64]) -> bool {
+        let coupling = &self.acceleration.coupling;
+        let rounding = ROUNDING * gap_rounding(coupling, i, q);
+        !coupling.pairs[i].law.is_equality() && coupling.gap(i) <= rounding.max(self.resolution.gap)
+    }
+
+    /// Whether law `i` is a contact that is closed and inside its region.
+    pub fn holds(&self, i: usize) -> bool {
+        let (coupling, pair) = (&self.acceleration.coupling, self.acceleration.coupling.pairs[i]);
+        let closed = !pair.law.is_equality() && self.phase.mode(i).is_closed();
+        closed && coupling.is_present(i)
+    }
+
+    /// Whether law `i` is a contact that is closed and has left its region.
+    pub fn is_beyond(&self, i: usize) -> bool {
+        !self.acceleration.coupling.is_present(i) && self.phase.mode(i).is_closed()
+    }
+
+    /// Velocity along a row, and what of it is rounding.
+    pub fn velocity(&self, row: usize, v: &[f64]) -> (f64, f64) {
+        let coupling = &self.acceleration.coupling;
+        let (mut u, mut size) = (coupling.drift[row], coupling.drift[row].abs());
+        for &(j, c) in coupling.rows.row(row) {
+            u += c * v[j];
+            size += (c * v[j]).abs();
+        }
+        (u, ROUNDING * f64::EPSILON * size)
+    }
+
+    /// The phase in which a step starts, from the state alone: unless `known` and nothing contradicts the phase at hand, which `resume` has
+    /// brought to the contacts of the step.
+    pub fn enter(
+        &mut self,
+        system: &mut System<'_, dyn Mechanical>,
+        state: &mut State,
+        known: bool,
+    ) -> Result<(), StepError> {
+        if !known {
+            self.phase.open(&self.account.reactions.coupling);
+        }
+        self.couple(system.model, state)?;
+        self.clear_marks();
+        let (mut approaches, mut vanished) = (false, false);
+        for i in 0..self.marks.len() {
+            vanished |= self.is_beyond(i);
+            if !self.touches(i, &state.q) {
+                continue;
+            }
+            self.marks[i].touches = true;
+            let (u, rounding) = self.velocity(self.acceleration.coupling.offset[i], &state.v);
+            approaches |= u < -rounding && !(known && self.phase.mode(i).is_closed());
+        }
+        if known && !(approaches || vanished) {
+            return Ok(());
+        }
+        self.choose_phase(system, state, known)
+    }
+
+    /// Lists the contacts that touch: those of the gaps flagged, those that are closed, and those at their wall.
+    pub fn list_touching(&mut self, q: &[f64]) {
+        for i in 0..self.marks.len() {
+            let closes = self.marks[i].has(ModeChange::Closing);
+            self.marks[i].touches = closes || self.holds(i) || self.touches(i, q);
+        }
+    }
+
+    /// How far a phase may go at once: a spatial slip at most to half its speed. Nothing if it has come to its stop.
+    pub fn reach(
+        &mut self,
+        system: &mut System<'_, dyn Mechanical>,
+        state: &State,
+        left: f64,
+    ) -> Result<Option<f64>, StepError> {
+        let coupling = &self.acceleration.coupling;
+        let turns = |i: usize| coupling.range(i).len() == 3 && matches!(self.phase.mode(i), Mode::Slip(_));
+        if !(0..self.phase.keys().len()).any(turns) {
+            return Ok(Some(left));
+        }
+        self.acceleration.with_monitors(system.model, &self.phase, (state.t, &state.q, &state.v))?;
+        self.clear_marks();
+        let coupling = &self.acceleration.coupling;
+        let (mut reach, mut stops) = (left, false);
+        for i in 0..coupling.len() {
+            let Mode::Slip(d) = self.phase.mode(i) else { continue };
+            let (mut square, mut power, mut along, mut size) = (0.0, 0.0, 0.0, 0.0);
+            for (row, d) in coupling.range(i).skip(1).zip(d) {
+                let u = self.velocity(row, &state.v).0;
+                let a = coupling.rows.dot(row, &self.acceleration.value) + self.acceleration.curvature.value[row];
+                square += u * u;
+                power += u * a;
+                along += d * a;
+                size += size_of(coupling.rows.row(row), &self.acceleration.free);
+            }
+            // one that begins has the velocity of rounding, which tells nothing of its stop
+            if square.sqrt() <= self.phase.still && along > -BEGINS * size {
+                continue;
+            }
+            // |u| falls at the rate −u·u̇/|u|
+            if coupling.range(i).len() == 3 && power < 0.0 {
+                let stop = -square / power;
+                if stop <= self.resolution.flight {
+                    self.marks[i].flags[ModeChange::SlipEnd as usize] = true;
+                    stops = true;
+                }
+                reach = reach.min(0.5 * stop);
+            }
+        }
+        Ok((!stops).then_some(reach))
+    }
+
+    /// Ends the spatial slips that `reach` has found to stop.
+    pub fn stop(&mut self, system: &mut System<'_, dyn Mechanical>, state: &mut State) -> Result<(), StepError> {
+        for i in 0..self.marks.len() {
+            self.marks[i].touches = self.holds(i);
+        }
+        self.is_stopping = true;
+        let settled = self.choose_phase(system, state, true);
+        self.is_stopping = false;
+        settled
+    }
+
+    /// Onto the constraints of the phase; leaves the coupling at the state.
+    pub fn project(&mut self, system: &mut System<'_, dyn Mechanical>, state: &mut State) -> Result<(), StepError> {
+        if self.phase.is_free() {
+            return Ok(self.couple(system.model, state)?);
+        }
+        self.projection.positions(&mut self.acceleration, system.model, &self.phase, state)?;
+        self.restore(system, state)
+    }
+
+    /// Velocities onto the constraints of the phase, at the positions to which the coupling belongs.
+    pub fn restore(&mut self, system: &mut System<'_, dyn Mechanical>, state: &mut State) -> Result<(), StepError> {
+        self.projection.velocities(&mut self.acceleration, system.model, &self.phase, state)?;
+        self.account.projected(&self.acceleration.coupling, &self.projection);
+        Ok(())
+    }
+}

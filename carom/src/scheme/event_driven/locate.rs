@@ -1,0 +1,299 @@
+//! To the event: steps of the flow that end at it, then impact, change of mode, and the next phase.
+//!
+//! The place on the dense output is a guess. It is improved on the map of the flow itself, by Newton's method for gaps (their rates are
+//! known) and inside a bracket for monitors and regions, of which the right end is taken: there the change is a fact. Redundant contacts that
+//! part make the flow contradict itself: a step ends where it does not yet, and the next one starts with the change.
+
+use super::control::Judgement;
+use super::point::Trace;
+use super::search::FirstEvent;
+use super::{EventDriven, Trial, Work};
+use crate::phase::{ModeChange, PASSED};
+use crate::{EventKind, Key, Mechanical, StepError, System};
+
+/// Most steps of Newton's method on a gap.
+const NEWTON: u32 = 8;
+
+/// Dependent constraints that miss each other by more than this part of their terms at a stage contradict each other.
+const CONTRADICTION: f64 = 1e-10;
+
+/// Most steps in the reduction of a bracket.
+const TRIALS: u32 = 80;
+
+impl EventDriven {
+    /// Moves `end` to the event; returns how long the step is then, or nothing if the event is not there.
+    pub(super) fn locate(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        found: FirstEvent,
+        h: f64,
+    ) -> Result<Option<f64>, StepError> {
+        w.transition.clear_marks();
+        match found {
+            FirstEvent::Gap { law, s, is_top } => self.to_gap(w, system, (law, is_top), s * h, h),
+            FirstEvent::Change { s } => self.to_change(w, system, s * h, h),
+            FirstEvent::Parting { u } => self.to_parting(w, system, u, h),
+            FirstEvent::None | FirstEvent::Unresolved => Ok(None),
+        }
+    }
+
+    /// Newton's method on the gap that closes first, or halves where it does not converge. Nothing where no gap vanishes.
+    fn to_gap(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        (law, is_top): (usize, bool),
+        guess: f64,
+        h: f64,
+    ) -> Result<Option<f64>, StepError> {
+        let (mut u, mut target) = (guess, law);
+        let (mut open, mut closed) = (0.0, None::<f64>);
+        let mut is_resolved = false;
+        for _ in 0..NEWTON {
+            let (correction, passed) = self.correction(w, system, u, (&mut target, is_top.then_some(law)))?;
+            if passed {
+                closed = Some(closed.map_or(u, |closed| closed.min(u)));
+            } else {
+                open = u.max(open);
+            }
+            let resolved = 2.0 * f64::EPSILON * w.trial.end.state.t.abs().max(u);
+            is_resolved |= correction.abs() <= resolved;
+            if is_resolved || correction == f64::INFINITY || u + correction > h {
+                break;
+            }
+            u = if u + correction > 0.0 { u + correction } else { (0.5 * u).max(f64::MIN_POSITIVE) };
+        }
+        for _ in 0..TRIALS {
+            let Some(closed) = closed.as_mut().filter(|closed| !is_resolved && open < **closed) else { break };
+            u = 0.5 * (open + *closed);
+            let (correction, passed) = self.correction(w, system, u, (&mut target, is_top.then_some(law)))?;
+            *(if passed { closed } else { &mut open }) = u;
+            is_resolved = correction.abs() <= w.width(h);
+        }
+        let (start, end) = (w.trial.start.traces[target], w.trial.end.traces[target]);
+        let vanishes = is_resolved || (end.y[0] - start.y[0].min(0.0)).abs() <= self.allowed(&end);
+        self.complete(w, system)?;
+        w.transition.flag(target, ModeChange::Closing);
+        Ok(if vanishes && self.passed(w).is_none() { Some(u) } else { None })
+    }
+
+    /// Moves `end` to the time `u` of the flow. Returns the correction of `u` that goes back furthest, of the gap in question and of others
+    /// that were passed: zero where the gap vanishes or is at the `top` of a hop too small to be seen, infinite where nothing is to be
+    /// corrected; and whether a gap was passed.
+    fn correction(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        u: f64,
+        (target, top): (&mut usize, Option<usize>),
+    ) -> Result<(f64, bool), StepError> {
+        self.advance(w, system, u)?;
+        w.couple_end(system)?;
+        let Trial { start, end, .. } = &mut w.trial;
+        end.trace(&w.transition.acceleration.coupling, &w.transition.phase);
+        let (mut correction, mut vanishes, mut passed) = (f64::INFINITY, false, false);
+        for (i, trace) in end.traces.iter().enumerate().filter(|(_, t)| t.is_open) {
+            let miss = trace.y[0] - start.traces[i].y[0].min(0.0);
+            let rounding = 2.0 * trace.noise + 4.0 * f64::EPSILON * (u * trace.y[1]).abs();
+            passed |= miss < -rounding;
+            if i == *target && (top == Some(i) || miss.abs() <= rounding) {
+                vanishes = true;
+            } else if trace.y[1] < 0.0 && (i == *target || miss < -rounding) {
+                let step = -miss / trace.y[1];
+                if step < correction {
+                    (correction, *target) = (step, i);
+                    vanishes = false;
+                }
+            }
+        }
+        Ok((if vanishes { 0.0 } else { correction }, passed))
+    }
+
+    /// The right end of a bracket of the first monitor or region that changes.
+    fn to_change(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        guess: f64,
+        h: f64,
+    ) -> Result<Option<f64>, StepError> {
+        let width = w.width(h);
+        let (mut a, mut b) = (0.0, None::<f64>);
+        let (mut u, mut margin, mut since) = (guess, (1e-11 * h).max(width), 0u32);
+        w.trial.left.copy_from(&w.trial.start);
+        for trial in 0..TRIALS {
+            self.advance(w, system, u)?;
+            w.evaluate_end(system)?;
+            if w.trial.end.is_changed(&w.trial.start) {
+                b = Some(u);
+                std::mem::swap(&mut w.trial.right, &mut w.trial.end);
+            } else {
+                a = u;
+                std::mem::swap(&mut w.trial.left, &mut w.trial.end);
+            }
+            u = match b {
+                Some(b) if b - a <= width => break,
+                // walk away from the guess until both sides are known
+                Some(b) if a == 0.0 && trial < 12 => (b - margin).max(0.5 * b),
+                Some(b) => {
+                    since += 1;
+                    let s = if since % 3 == 0 { 0.5 } else { w.predict() };
+                    (a + (b - a) * s).clamp(a + 0.25 * width, b - 0.25 * width)
+                }
+                None if a >= h => break,
+                None => (a + margin).min(h),
+            };
+            margin *= 8.0;
+        }
+        let Some(b) = b else {
+            std::mem::swap(&mut w.trial.left, &mut w.trial.end);
+            return Ok(None);
+        };
+        std::mem::swap(&mut w.trial.right, &mut w.trial.end);
+        w.cross((a, b), width);
+        w.flag_violated();
+        Ok(if self.passed(w).is_none() { Some(b) } else { None })
+    }
+
+    /// A step over `h` contradicts itself: nothing if it can be shorter, and the parting if it cannot.
+    pub(super) fn part(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        h: f64,
+    ) -> Result<Option<FirstEvent>, StepError> {
+        let (mut a, mut b) = (0.0, h);
+        for _ in 0..TRIALS {
+            if b - a <= w.width(h) {
+                break;
+            }
+            let u = 0.5 * (a + b);
+            let moved = self.advance(w, system, u);
+            if w.contradicts() {
+                b = u;
+            } else {
+                moved?;
+                a = u;
+            }
+        }
+        let here = a <= w.width(h).max(2.0 * self.h_min);
+        w.trial.judged = Judgement { accepted: here, factor: if here { 1.0 } else { a / h }, error: 0.0 };
+        Ok(here.then_some(FirstEvent::Parting { u: b }))
+    }
+
+    /// A little beyond the place where contacts part, along the velocity of the start: the flow cannot go there.
+    fn to_parting(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        u: f64,
+        h: f64,
+    ) -> Result<Option<f64>, StepError> {
+        let reach = u + 2.0 * w.width(h);
+        let (start, end) = (&w.trial.start.state, &mut w.trial.end.state);
+        end.copy_from(start);
+        end.v.iter_mut().for_each(|v| *v *= reach);
+        system.model.retract(&start.q, &end.v, &mut end.q);
+        end.v.copy_from_slice(&start.v);
+        end.t = start.t + u;
+        w.evaluate_end(system)?;
+        w.flag_violated();
+        Ok(Some(u))
+    }
+
+    /// A gap at `end` that was passed unseen.
+    pub(super) fn passed(&self, w: &Work) -> Option<(Key, f64)> {
+        w.trial.end.traces.iter().enumerate().filter(|(_, t)| t.is_open).find_map(|(i, trace)| {
+            let level = w.trial.start.traces[i].y[0].min(0.0);
+            (trace.y[0] < level - self.allowed(trace)).then_some((w.transition.phase.keys()[i], trace.y[0]))
+        })
+    }
+
+    /// How far a gap may be passed [m].
+    fn allowed(&self, trace: &Trace) -> f64 {
+        (PASSED.0 * self.geps.unwrap_or(0.0)).max(PASSED.1).max(PASSED.0 * trace.noise)
+    }
+
+    /// Impact or change of mode at `end`, and the phase after it.
+    pub(super) fn change(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        w.state.copy_from(&w.trial.end.state);
+        w.transition.is_crossing = false;
+        for (law, trace) in w.trial.end.crossed(&w.trial.start) {
+            let contact = w.transition.phase.keys()[law];
+            if trace.region >= 0.0 && trace.y[0] < -self.allowed(trace) {
+                return Err(StepError::Inside { gap: trace.y[0], contact });
+            }
+            w.transition.events.push(EventKind::Edge, Some(contact), &w.state, &w.state);
+            w.transition.is_crossing = true;
+        }
+        if w.transition.is_crossing {
+            w.transition.acceleration.freeze_regions(
+                w.state.t,
+                &w.transition.phase,
+                w.trial.end.traces.iter().map(|trace| trace.region),
+            );
+        }
+        if w.drifts(self.veps, self.drift_limit) {
+            w.transition.restore(system, &mut w.state)?;
+        }
+        w.set_touch(self.geps);
+        w.transition.list_touching(&w.state.q);
+        w.transition.is_plastic = w.memory.count.is_stalled();
+        w.transition.sorting = self.sorting(w.memory.count.is_stalled());
+        let settled = w.choose_phase(system);
+        w.transition.is_plastic = false;
+        w.transition.is_crossing = false;
+        settled
+    }
+}
+
+impl Work {
+    /// Tells the transition which monitors have changed at `end`.
+    fn flag_violated(&mut self) {
+        for monitor in self.trial.end.monitors.iter().filter(|m| m.violated) {
+            self.transition.flag(monitor.law, monitor.change);
+        }
+    }
+
+    /// The coupling at `end`.
+    pub(super) fn couple_end(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
+        Ok(self.transition.couple(system.model, &self.trial.end.state)?)
+    }
+
+    /// What a step of length h cannot tell apart in time [s].
+    fn width(&self, h: f64) -> f64 {
+        1e-14 * h + 4.0 * f64::EPSILON * self.trial.start.state.t.abs()
+    }
+
+    /// Whether closed contacts have velocities above `veps` at an event that are no more than the flow may leave them, and no impact.
+    fn drifts(&self, veps: f64, limit: f64) -> bool {
+        let (transition, coupling) = (&self.transition, &self.transition.acceleration.coupling);
+        let held = (0..coupling.len()).filter(|i| transition.holds(*i));
+        let fastest = held.fold(0.0f64, |m, i| m.max(transition.velocity(coupling.offset[i], &self.state.v).0.abs()));
+        fastest > veps && fastest <= limit
+    }
+
+    /// Whether closed contacts contradicted each other in the last step of the flow.
+    pub(super) fn contradicts(&self) -> bool {
+        self.smooth.contradiction() > CONTRADICTION && !self.trial.start.monitors.is_empty()
+    }
+
+    /// Regions that meet in one place change together: one that has not changed at `end`, the right end of the bracket [a, b] around another
+    /// one, but does so before two widths have passed.
+    fn cross(&mut self, (a, b): (f64, f64), width: f64) {
+        if self.trial.end.crossed(&self.trial.start).next().is_none() {
+            return;
+        }
+        for (i, trace) in self.trial.end.traces.iter_mut().enumerate() {
+            let (start, left) = (self.trial.start.traces[i], self.trial.left.traces[i]);
+            let ahead = trace.region + (trace.region - left.region) / (b - a) * 2.0 * width;
+            if trace.region.is_finite()
+                && (start.region >= 0.0) == (trace.region >= 0.0)
+                && (ahead >= 0.0) != (start.region >= 0.0)
+            {
+                trace.region = ahead;
+            }
+        }
+    }
+}
