@@ -16,6 +16,7 @@
 //!
 //! with `ρ = 1` whatever the units: reported beside (1) to compare with published figures.
 
+use crate::law::by_rows;
 use crate::{Delassus, Law, OneStepProblem, Reaction, Reference};
 use serde::Serialize;
 
@@ -78,11 +79,7 @@ impl Certificate {
         let mut tally = Tally::default();
         for (i, law) in p.laws().iter().enumerate() {
             let scale = w.scale(i);
-            match law.size() {
-                1 => tally.add::<1>(i, p, scale, z),
-                2 => tally.add::<2>(i, p, scale, z),
-                _ => tally.add::<3>(i, p, scale, z),
-            }
+            by_rows!(law.size(), N => tally.add::<N>(i, p, scale, z));
         }
         let mut c = tally.certificate;
         let size = f64::max(tally.b, tally.lambda).max(tally.u).sqrt();
@@ -119,11 +116,7 @@ impl OneStepProblem<'_> {
         }
         let mut missed = 0.0;
         for (law, &first) in self.laws().iter().zip(self.offsets()) {
-            missed += match law.size() {
-                1 => missed_by::<1>(law, first, z),
-                2 => missed_by::<2>(law, first, z),
-                _ => missed_by::<3>(law, first, z),
-            };
+            missed += by_rows!(law.size(), N => missed_by::<N>(law, first, z));
         }
         let (lambda, u) = (norm2(&z.lambda), norm2(&z.u));
         let size = offset.max(lambda).max(u).sqrt();
@@ -157,7 +150,7 @@ mod tests {
             input: &Rows::dense(1, &[1.0]),
             feedthrough: None,
             b: &[b],
-            laws: &[Law::Unilateral],
+            laws: &[Law::UNILATERAL],
         };
         let mut work = ProblemWork::default();
         let mut z = Reaction { lambda: vec![lambda], ..Reaction::default() };

@@ -215,7 +215,7 @@ mod tests {
         for (j, x) in [(0, 1.0), (1, 1.0), (3, 2.0), (5, 7.0)] {
             c.push_sparse([(j, x)]);
         }
-        let laws = [Law::Coulomb2 { mu: 0.3 }, Law::Unilateral, Law::Coulomb3 { mu: 0.1 }, Law::Equality];
+        let laws = [Law::coulomb(0.3, 1), Law::UNILATERAL, Law::coulomb(0.1, 2), Law::EQUALITY];
         let mut work = ProblemWork::default();
         let parts = Parts {
             lhs: &Identity(6),
@@ -255,7 +255,7 @@ mod tests {
     fn one_law_alone_has_one_block() {
         let c = Rows::dense(2, &[1.0, 2.0, 0.5, -1.0, 0.0, 3.0]);
         let d = Rows::dense(3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
-        let laws = [Law::Coulomb3 { mu: 0.1 }];
+        let laws = [Law::coulomb(0.1, 2)];
         let parts =
             Parts { lhs: &Identity(2), output: &c, input: &c, feedthrough: Some(&d), b: &[0.0; 3], laws: &laws };
         let mut work = ProblemWork::default();

@@ -18,7 +18,7 @@
 //! // 0 ≤ 2 λ − 4 ⊥ λ ≥ 0
 //! let w = Rows::dense(1, &[2.0]);
 //! let parts = Parts { lhs: &Identity(1), output: &w, input: &Rows::dense(1, &[1.0]), feedthrough: None,
-//!     b: &[-4.0], laws: &[Law::Unilateral] };
+//!     b: &[-4.0], laws: &[Law::UNILATERAL] };
 //! let mut work = ProblemWork::default();
 //! let mut z = Reaction::default();
 //! let problem = OneStepProblem::new(parts, &mut work);
@@ -32,7 +32,7 @@ mod delassus;
 mod dense;
 pub mod family;
 pub mod law;
-mod options;
+pub mod options;
 mod problem;
 mod rows;
 pub mod solver;
@@ -41,7 +41,7 @@ mod stored;
 pub use certificate::Certificate;
 pub use delassus::Delassus;
 pub use dense::{DenseLu, Singular};
-pub use law::Law;
+pub use law::{Disc, Law, Shape};
 pub use options::{OptionDoc, OptionError, Options, page};
 pub use problem::{Identity, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Reference};
 pub use rows::Rows;

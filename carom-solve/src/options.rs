@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
+use std::fmt::Display;
+use std::ops::{Bound, RangeBounds};
 
 /// A struct of options. Derive `Serialize`, `Deserialize` (with unknown fields denied and defaults filled in) and `JsonSchema`.
 pub trait Options: Default + Serialize + DeserializeOwned + JsonSchema {
@@ -74,6 +76,50 @@ impl OptionError {
     }
 }
 
+/// Refuses a number that is not positive and finite.
+pub fn positive(field: &'static str, value: f64) -> Result<(), OptionError> {
+    accept(value > 0.0 && value.is_finite(), field, || format!("{value} is not positive and finite"))
+}
+
+/// Refuses a number that is below `least` or not finite.
+pub fn at_least(field: &'static str, value: f64, least: f64) -> Result<(), OptionError> {
+    accept(value >= least && value.is_finite(), field, || format!("{value} is not a finite number ≥ {least}"))
+}
+
+/// Refuses a count of zero.
+pub fn at_least_one(field: &'static str, value: usize) -> Result<(), OptionError> {
+    accept(value > 0, field, || "0 is not enough: at least 1 is needed".into())
+}
+
+/// Refuses a number outside of the open interval (0, 1).
+pub fn fraction(field: &'static str, value: f64) -> Result<(), OptionError> {
+    within(field, value, (Bound::Excluded(0.0), Bound::Excluded(1.0)))
+}
+
+/// Refuses a value outside of a range.
+pub fn within<T: PartialOrd + Display>(
+    field: &'static str,
+    value: T,
+    range: impl RangeBounds<T>,
+) -> Result<(), OptionError> {
+    accept(range.contains(&value), field, || {
+        let from = match range.start_bound() {
+            Bound::Included(x) => format!("[{x}"),
+            Bound::Excluded(x) => format!("({x}"),
+            Bound::Unbounded => "(−∞".into(),
+        };
+        match range.end_bound() {
+            Bound::Included(x) => format!("{value} is not in {from}, {x}]"),
+            Bound::Excluded(x) => format!("{value} is not in {from}, {x})"),
+            Bound::Unbounded => format!("{value} is not in {from}, ∞)"),
+        }
+    })
+}
+
+fn accept(fits: bool, field: &'static str, reason: impl FnOnce() -> String) -> Result<(), OptionError> {
+    if fits { Ok(()) } else { Err(OptionError::new(field, reason())) }
+}
+
 /// The page of a scheme or solver: the `//!` head of its source file, without the fences around formulas.
 pub fn page(source: &str) -> String {
     let mut text = String::new();
@@ -83,4 +129,26 @@ pub fn page(source: &str) -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_name_field_value_and_range() {
+        let text = |result: Result<(), OptionError>| result.unwrap_err().to_string();
+        assert_eq!(text(positive("tolerance", -1.0)), "option `tolerance`: -1 is not positive and finite");
+        assert_eq!(text(at_least("c", f64::INFINITY, 0.5)), "option `c`: inf is not a finite number ≥ 0.5");
+        assert_eq!(text(fraction("stick", 1.0)), "option `stick`: 1 is not in (0, 1)");
+        assert_eq!(text(within("memory", 17, 0..=16)), "option `memory`: 17 is not in [0, 16]");
+        assert_eq!(text(within("relaxation", 2.0, 1.0..2.0)), "option `relaxation`: 2 is not in [1, 2)");
+        assert!(text(at_least_one("max-sweeps", 0)).contains("0 is not enough"));
+        for nan in [positive("x", f64::NAN), at_least("x", f64::NAN, 0.0), fraction("x", f64::NAN)] {
+            assert!(nan.is_err());
+        }
+        assert!(within("x", f64::NAN, 0.0..).is_err());
+        assert_eq!(positive("x", 1.0).and(at_least("x", 0.0, 0.0)).and(fraction("x", 0.5)), Ok(()));
+        assert_eq!(at_least_one("n", 1).and(within("n", 0.0, 0.0..=1.0)), Ok(()));
+    }
 }

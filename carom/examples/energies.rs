@@ -19,7 +19,7 @@ impl Functions for Pendulum {
         gaps[0] = q[0].sin();
     }
     fn laws(&self) -> Vec<NamedLaw> {
-        vec![NamedLaw::new("wall", Law::Unilateral).restitution(0.8)]
+        vec![NamedLaw::new("wall", Law::UNILATERAL).restitution(0.8)]
     }
 }
 

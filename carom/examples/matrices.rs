@@ -18,7 +18,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let stop = AffineRow { entries: vec![(1, 1.0)], ..AffineRow::default() };
     let chain = Linear::new(&mass, &matrix(&[])?, &stiffness, start)
         .ok_or("matrices and state have one size")?
-        .with_contact(LinearContact { name: "stop".into(), law: Law::Unilateral, restitution: 1.0, rows: vec![stop] });
+        .with_contact(LinearContact { name: "stop".into(), law: Law::UNILATERAL, restitution: 1.0, rows: vec![stop] });
 
     let solution = simulate(chain, MoreauJean::default(), 0.6 * PI / omega, 1e-4)?;
 

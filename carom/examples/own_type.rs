@@ -28,7 +28,7 @@ impl Space for Stone {
     }
     fn couple(&mut self, _t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         out.clear(2);
-        out.push(Pair { key: Key(0), law: Law::Unilateral, gap: q[1], restitution: 0.5 });
+        out.push(Pair { key: Key(0), law: Law::UNILATERAL, gap: q[1], restitution: 0.5 });
         out.rows.push_dense(&[0.0, 1.0]);
         out.drift.push(0.0);
         Ok(())

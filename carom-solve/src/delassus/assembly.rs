@@ -4,7 +4,8 @@
 //! blocks that its rows of `B` touch, then multiply by the rows of `C` of the laws known to touch the same blocks.
 
 use super::{BlockInverse, Delassus, LawRow};
-use crate::{Parts, Rows};
+use crate::law::by_rows;
+use crate::{Law, Parts, Rows};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Up to this many laws the plain double loop is faster than any index.
@@ -39,7 +40,10 @@ impl Delassus {
         self.at.clear();
         self.law.clear();
         if p.laws.len() == 1 {
-            return self.assemble_alone(p, offset[1]);
+            return match offset[1] {
+                ..=3 => self.assemble_alone::<9>(p, offset[1]),
+                size => self.assemble_alone::<{ Law::MOST_ROWS * Law::MOST_ROWS }>(p, size),
+            };
         }
         let size = |i: usize| offset[i + 1] - offset[i];
         let laws = p.laws.len();
@@ -55,8 +59,8 @@ impl Delassus {
     }
 
     /// One law alone has one block: nothing to sort. Steps with one contact are the most frequent ones of all.
-    fn assemble_alone(&mut self, p: &Parts<'_>, size: usize) {
-        let mut block = [0.0; 9];
+    fn assemble_alone<const VALUES: usize>(&mut self, p: &Parts<'_>, size: usize) {
+        let mut block = [0.0; VALUES];
         let n = p.lhs.dim();
         if let (0, Some(d)) = (n, p.feedthrough) {
             // in reduced form the entries of D are those of W
@@ -132,13 +136,10 @@ impl Delassus {
         work.by_column.clear();
         work.raw.clear();
         work.response.clear();
-        work.response.resize(3 * p.lhs.dim(), 0.0);
+        let widest = p.laws.iter().map(Law::size).max().unwrap_or(0);
+        work.response.resize(widest * p.lhs.dim(), 0.0);
         for j in 0..laws {
-            match offset[j + 1] - offset[j] {
-                1 => work.column_of::<1>(p, offset, j, &self.inverse),
-                2 => work.column_of::<2>(p, offset, j, &self.inverse),
-                _ => work.column_of::<3>(p, offset, j, &self.inverse),
-            }
+            by_rows!(offset[j + 1] - offset[j], N => work.column_of::<N>(p, offset, j, &self.inverse));
         }
         self.sort_into_rows(offset);
     }

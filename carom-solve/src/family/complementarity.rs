@@ -55,7 +55,7 @@ fn gram(a: &[f64], n: usize) -> Vec<f64> {
 
 fn problem(m: &[f64], q: Vec<f64>) -> Result<StoredProblem, StoredError> {
     let n = q.len();
-    StoredProblem::reduced("", Rows::dense(n, m), q, vec![Law::Unilateral; n])
+    StoredProblem::reduced("", Rows::dense(n, m), q, vec![Law::UNILATERAL; n])
 }
 
 pub(super) fn pd(n: usize, seed: u64) -> Result<StoredProblem, StoredError> {
@@ -168,5 +168,5 @@ pub(super) fn obstacle(size: usize, seed: u64) -> Result<StoredProblem, StoredEr
         }
     }
     let n = q.len();
-    StoredProblem::reduced("", w, q, vec![Law::Unilateral; n])
+    StoredProblem::reduced("", w, q, vec![Law::UNILATERAL; n])
 }

@@ -106,14 +106,14 @@ impl Bodies {
             for &tangent in &tangents {
                 self.push_row(meeting, tangent, &mut jacobian);
             }
-            laws.push(if self.planar { Law::Coulomb2 { mu } } else { Law::Coulomb3 { mu } });
+            laws.push(Law::coulomb(mu, if self.planar { 1 } else { 2 }));
         }
         for &meeting in &self.joint {
             for k in 0..if self.planar { 2 } else { 3 } {
                 let mut axis = [0.0; 3];
                 axis[k] = 1.0;
                 self.push_row(meeting, axis, &mut jacobian);
-                laws.push(Law::Equality);
+                laws.push(Law::EQUALITY);
             }
         }
         let b = vec![0.0; jacobian.len()];

@@ -120,7 +120,7 @@ fn known_solutions_of_degenerate_families_are_solutions() {
     // M z + q = w by construction: so some solver finds one
     for name in ["degenerate", "redundant", "obstacle", "pd", "pns"] {
         let problem = find(name).unwrap().build(40, 2).unwrap();
-        assert!(problem.laws().iter().all(|law| *law == Law::Unilateral));
+        assert!(problem.laws().iter().all(|law| *law == Law::UNILATERAL));
         let mut z = Reaction::default();
         let result = problem.solve(&mut *solver::default(), &mut z);
         assert!(result.is_ok(), "{name}: {}", result.unwrap_err());

@@ -10,7 +10,7 @@
 //! Its solution is one of the problem if λ_B keeps its bounds and u_N its sign, each row judged by its own terms, and if the certificate
 //! agrees.
 
-use crate::{Certificate, DenseLu, Law, LinearSolve, OneStepProblem, Reaction};
+use crate::{Certificate, DenseLu, LinearSolve, OneStepProblem, Reaction};
 
 /// Largest problem that is tried.
 const ROWS: usize = 64;
@@ -47,7 +47,7 @@ impl ActiveSet {
         self.guess.extend_from_slice(&z.lambda);
         self.basic.clear();
         for (i, (law, lambda)) in problem.laws().iter().zip(&mut z.lambda).enumerate() {
-            let (lower, upper) = bounds(law);
+            let (lower, upper) = law.bounds();
             *lambda = lambda.max(lower).min(upper);
             if *lambda > lower && *lambda < upper {
                 self.basic.push(i);
@@ -111,7 +111,7 @@ impl ActiveSet {
         }
         self.lu.solve(&mut self.unknown);
         for (&i, &value) in basic.iter().zip(&self.unknown) {
-            let (lower, upper) = bounds(&problem.laws()[i]);
+            let (lower, upper) = problem.laws()[i].bounds();
             if !(lower..=upper).contains(&value) {
                 return None;
             }
@@ -124,7 +124,7 @@ impl ActiveSet {
     fn keeps_signs(&self, problem: &OneStepProblem<'_>, lambda: &[f64]) -> bool {
         let m = problem.size();
         problem.laws().iter().enumerate().all(|(i, law)| {
-            let (lower, upper) = bounds(law);
+            let (lower, upper) = law.bounds();
             let (at_lower, at_upper) = (lambda[i] <= lower, lambda[i] >= upper);
             // between the bounds u is zero by construction, with equal bounds it is free
             if at_lower == at_upper {
@@ -140,25 +140,19 @@ impl ActiveSet {
     }
 }
 
-/// Bounds of the reaction of a law of one row.
-fn bounds(law: &Law) -> (f64, f64) {
-    match *law {
-        Law::Unilateral => (0.0, f64::INFINITY),
-        Law::Box { lower, upper } => (lower, upper),
-        Law::Equality | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => (f64::NEG_INFINITY, f64::INFINITY),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Identity, Parts, ProblemWork, Rows};
+    use crate::{Identity, Law, Parts, ProblemWork, Rows};
 
-    const LAWS: [Law; 3] = [Law::Unilateral, Law::Box { lower: -1.0, upper: 2.0 }, Law::Equality];
+    fn laws() -> [Law; 3] {
+        [Law::UNILATERAL, Law::interval(-1.0, 2.0), Law::EQUALITY]
+    }
+
     const W: [f64; 9] = [2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 3.0];
 
     fn solve(b: [f64; 3], guess: [f64; 3]) -> Option<Vec<f64>> {
-        solve_with(&W, &LAWS, b, guess)
+        solve_with(&W, &laws(), b, guess)
     }
 
     fn solve_with(w: &[f64; 9], laws: &[Law; 3], b: [f64; 3], guess: [f64; 3]) -> Option<Vec<f64>> {
@@ -192,7 +186,7 @@ mod tests {
     /// u₁ = −1e-16 with λ₁ = 0 is none, however large the other rows are.
     #[test]
     fn a_small_row_is_judged_by_its_own_terms() {
-        let (w, laws) = ([2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0], [Law::Unilateral; 3]);
+        let (w, laws) = ([2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0], [Law::UNILATERAL; 3]);
         assert_eq!(solve_with(&w, &laws, [-1e-16, -4e3, 1e3], [0.0, 1.0, 0.0]), None);
         assert_eq!(solve_with(&w, &laws, [1e-16, -4e3, 1e3], [0.0, 1.0, 0.0]), Some(vec![0.0, 2e3, 0.0]));
     }

@@ -1,32 +1,14 @@
-//! What every solver asks before it starts: options and laws that make sense, numbers that are finite.
+//! What every solver asks before it starts: laws that make sense, numbers that are finite.
 
 use super::{SolveError, Unsupported};
-use crate::{Certificate, Delassus, Law, OneStepProblem, OptionError, Reaction};
+use crate::{Certificate, Delassus, Law, OneStepProblem, Reaction, Shape};
 
-/// Refuses numbers that are not positive and finite.
-pub(super) fn positive(field: &'static str, value: f64) -> Result<(), OptionError> {
-    match value > 0.0 && value.is_finite() {
-        true => Ok(()),
-        false => Err(OptionError::new(field, "must be positive and finite")),
-    }
-}
-
-/// Refuses a limit of zero.
-pub(super) fn count(field: &'static str, value: usize) -> Result<(), OptionError> {
-    match value {
-        0 => Err(OptionError::new(field, "must be at least 1")),
-        _ => Ok(()),
-    }
-}
-
-/// The beginning of methods for all laws: refuses what cannot be solved, and solves what needs no reaction at all.
+/// The beginning of methods that factor matrices: refuses numbers that are not finite, and solves what needs no reaction.
 pub(super) fn begin(
-    solver: &'static str,
     problem: &OneStepProblem<'_>,
     w: &Delassus,
     z: &mut Reaction,
 ) -> Result<Option<Certificate>, SolveError> {
-    valid(solver, problem.laws())?;
     finite(problem, w)?;
     if !at_rest(problem) {
         return Ok(None);
@@ -42,18 +24,28 @@ pub(super) fn valid(solver: &'static str, laws: &[Law]) -> Result<(), Unsupporte
         Some(law) => Err(Unsupported {
             solver,
             law: law.name(),
-            hint: "its bounds must be ordered, its coefficient finite and not negative",
+            hint: "its bounds must be ordered, its coefficients finite and not negative",
         }),
     }
 }
 
-/// Refuses laws whose data make no sense, and spatial friction.
-pub(super) fn planar(solver: &'static str, laws: &[Law]) -> Result<(), Unsupported> {
+/// Refuses laws whose data make no sense, and those whose sets the solver does not know.
+pub(super) fn known(solver: &'static str, laws: &[Law], knows: impl Fn(&Law) -> bool) -> Result<(), Unsupported> {
     valid(solver, laws)?;
-    match laws.iter().find(|law| matches!(law, Law::Coulomb3 { .. })) {
+    match laws.iter().find(|law| !knows(law)) {
         None => Ok(()),
         Some(law) => Err(Unsupported { solver, law: law.name(), hint: "use `auto` or `nsgs`" }),
     }
+}
+
+/// Refuses all but intervals and planar friction.
+pub(super) fn planar(solver: &'static str, laws: &[Law]) -> Result<(), Unsupported> {
+    known(solver, laws, |law| matches!(law.shape(), Shape::Interval { .. } | Shape::Cone1 { .. }))
+}
+
+/// Refuses laws of more than three rows: blocks of factored matrices have no more.
+pub(super) fn narrow(solver: &'static str, laws: &[Law]) -> Result<(), Unsupported> {
+    known(solver, laws, |law| law.size() <= 3)
 }
 
 /// Refuses problems with entries that are not finite.
@@ -71,13 +63,11 @@ pub(super) fn finite(problem: &OneStepProblem<'_>, w: &Delassus) -> Result<(), S
 /// Whether no reaction at all is a solution: nothing approaches, and no law asks for more.
 pub(super) fn at_rest(problem: &OneStepProblem<'_>) -> bool {
     problem.laws().iter().zip(problem.offsets()).all(|(law, &row)| {
-        let b = problem.b()[row];
-        match *law {
-            Law::Equality => b == 0.0,
-            Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => b >= 0.0,
-            Law::Box { lower, upper } => {
-                lower <= 0.0 && upper >= 0.0 && (b == 0.0 || (b > 0.0 && lower == 0.0) || (b < 0.0 && upper == 0.0))
-            }
-        }
+        let b = &problem.b()[row..row + law.size()];
+        let (lower, upper) = law.bounds();
+        lower <= 0.0
+            && upper >= 0.0
+            && (b[0] == 0.0 || (b[0] > 0.0 && lower == 0.0) || (b[0] < 0.0 && upper == 0.0))
+            && law.discs().all(|(rows, disc)| disc.radius == 0.0 || b[rows].iter().all(|b| *b == 0.0))
     })
 }

@@ -21,6 +21,7 @@ use super::linear_system::LinearSystem;
 use super::proximal::{CAREFUL, GROWING};
 use super::scaled::Scaled;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
+use crate::options::{at_least_one, positive, within};
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,12 +54,10 @@ impl Default for AdmmOptions {
 
 impl Options for AdmmOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        admission::positive("tolerance", self.tolerance)?;
-        admission::positive("penalty", self.penalty)?;
-        if !(1.0..2.0).contains(&self.relaxation) {
-            return Err(OptionError::new("relaxation", format!("{} is not in [1, 2)", self.relaxation)));
-        }
-        admission::count("max-iterations", self.max_iterations)
+        positive("tolerance", self.tolerance)?;
+        positive("penalty", self.penalty)?;
+        within("relaxation", self.relaxation, 1.0..2.0)?;
+        at_least_one("max-iterations", self.max_iterations)
     }
 }
 
@@ -113,13 +112,14 @@ impl Solver for Admm {
     }
 
     fn admits(&self, laws: &[Law]) -> Result<(), Unsupported> {
-        admission::valid("admm", laws)
+        admission::narrow("admm", laws)
     }
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let w = problem.delassus();
         (self.iterations, self.factorisations) = (0, 0);
-        if let Some(certificate) = admission::begin("admm", problem, &w, z)? {
+        self.admits(problem.laws())?;
+        if let Some(certificate) = admission::begin(problem, &w, z)? {
             return Ok(certificate);
         }
         self.scaled.load(problem, &w);
@@ -204,17 +204,13 @@ impl Admm {
         }
     }
 
-    /// Entry k of s: μ ‖u_T‖ on the normal row of a contact with friction.
+    /// Entry k of s: De Saxcé's shift on the first row of a law.
     fn shift(&self, k: usize) -> f64 {
         let width = self.scaled.pattern.width;
         if !k.is_multiple_of(width) {
             return 0.0;
         }
-        match self.scaled.laws[k / width] {
-            Law::Coulomb2 { mu } => mu * self.u[k + 1].abs(),
-            Law::Coulomb3 { mu } => mu * self.u[k + 1].hypot(self.u[k + 2]),
-            _ => 0.0,
-        }
+        self.scaled.laws[k / width].shift(&self.u[k..])
     }
 
     /// W + ρI; rows that a law does not have get ρ alone.

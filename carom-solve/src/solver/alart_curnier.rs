@@ -8,8 +8,8 @@
 //!     J = I − G + G ρ (W + a I),   G ∈ ∂P(y)                                                       (3)
 //! ```
 //!
-//! where `a = 0` is the problem itself and `a > 0` a proximal step about `r_k`. The other laws have `F = r − P(r − ρ u)` with
-//! their projection on a line, a half-line or an interval. Steps solve `J Δr = −F` and are halved until `‖F‖` falls below the
+//! where `a = 0` is the problem itself and `a > 0` a proximal step about `r_k`. Other laws have the projection on their own
+//! interval in place of `max(y_N, 0)`, and one `F_T` for each of their discs. Steps solve `J Δr = −F` and are halved until `‖F‖` falls below the
 //! largest of its last five values.
 
 use super::linear_system::LinearSystem;
@@ -38,7 +38,7 @@ pub(super) struct Target<'a> {
 #[derive(Default)]
 pub(super) struct AlartCurnier {
     pub system: LinearSystem,
-    rho: Vec<[f64; 2]>, // (laws) ρ_N, ρ_T
+    rho: Vec<[f64; 3]>, // (laws) ρ of each row
     pub u: Vec<f64>,    // u (2) of the current point
     f: Vec<f64>,        // F (1) of the current point
     negative: Vec<f64>, // −F
@@ -56,9 +56,12 @@ impl AlartCurnier {
         self.rho.clear();
         self.rho.extend(scaled.laws.iter().zip(&scaled.diagonal).map(|(law, &k)| {
             let block = &scaled.value[k * width * width..(k + 1) * width * width];
-            let tangents = law.size() - 1;
-            let trace: f64 = (1..=tangents).map(|t| block[t * width + t]).sum();
-            [inverse(block[0]), inverse(trace / tangents.max(1) as f64)]
+            let mut rho = [inverse(block[0]), 1.0, 1.0];
+            for (rows, disc) in law.discs() {
+                let trace: f64 = rows.clone().map(|t| block[t * width + t]).sum();
+                rho[rows].fill(inverse(trace / f64::from(disc.rows)));
+            }
+            rho
         }));
         let n = scaled.len();
         for buffer in [&mut self.u, &mut self.f, &mut self.negative, &mut self.step] {
@@ -112,7 +115,7 @@ impl AlartCurnier {
         for (i, law) in scaled.laws.iter().enumerate() {
             let rows = i * width..i * width + law.size();
             let f = &mut self.f[rows.clone()];
-            residual(*law, self.rho[i], &r[rows.clone()], &self.u[rows], f);
+            residual(law, &self.rho[i], &r[rows.clone()], &self.u[rows], f);
             sum += f.iter().map(|f| f * f).sum::<f64>();
         }
         sum.sqrt()
@@ -123,12 +126,12 @@ impl AlartCurnier {
         let width = scaled.pattern.width;
         for (i, law) in scaled.laws.iter().enumerate() {
             let rows = i * width..i * width + law.size();
-            let [normal, tangent] = self.rho[i];
-            let g = slope(*law, self.rho[i], &r[rows.clone()], &self.u[rows]);
+            let mut g = [0.0; 9];
+            slope(law, &self.rho[i], &r[rows.clone()], &self.u[rows], &mut g, 3);
             let block = &mut self.system.diagonal[i];
             for k in 0..9 {
                 // J = X + Y W with Y = G ρ
-                block.y[k] = g[k] * if k % 3 == 0 { normal } else { tangent };
+                block.y[k] = g[k] * self.rho[i][k % 3];
                 block.x[k] = block.y[k] * weight - g[k];
             }
             for k in [0, 4, 8] {
@@ -168,116 +171,108 @@ fn inverse(w: f64) -> f64 {
     if w > 1e-12 && w.is_finite() { 1.0 / w } else { 1.0 }
 }
 
-/// F (1) of one law.
+/// F (1) of one law, with a ρ for each row that is the same within a disc.
 #[inline]
-fn residual(law: Law, [normal, tangent]: [f64; 2], r: &[f64], u: &[f64], f: &mut [f64]) {
-    let y = r[0] - normal * u[0];
-    match (law, r, u) {
-        (Law::Equality, ..) => f[0] = r[0] - y,
-        (Law::Unilateral, ..) => f[0] = r[0] - y.max(0.0),
-        (Law::Box { lower, upper }, ..) => f[0] = r[0] - y.max(lower).min(upper),
-        (Law::Coulomb2 { mu }, &[n, t], &[_, v]) => {
-            let radius = mu * y.max(0.0);
-            f[0] = n - y.max(0.0);
-            f[1] = t - (t - tangent * v).max(-radius).min(radius);
+pub(super) fn residual(law: &Law, rho: &[f64], r: &[f64], u: &[f64], f: &mut [f64]) {
+    let (lower, upper) = law.bounds();
+    let normal = (r[0] - rho[0] * u[0]).max(lower).min(upper);
+    f[0] = r[0] - normal;
+    for (rows, disc) in law.discs() {
+        let radius = (disc.radius + disc.mu * normal).max(0.0);
+        let mut square = 0.0;
+        for k in rows.clone() {
+            f[k] = r[k] - rho[k] * u[k];
+            square += f[k] * f[k];
         }
-        (Law::Coulomb3 { mu }, &[n, s, t], &[_, v, w]) => {
-            let radius = mu * y.max(0.0);
-            let (a, b) = (s - tangent * v, t - tangent * w);
-            let size = (a * a + b * b).sqrt();
-            let factor = if size > radius { radius / size } else { 1.0 };
-            f[0] = n - y.max(0.0);
-            f[1] = s - factor * a;
-            f[2] = t - factor * b;
+        let size = square.sqrt();
+        let factor = if size > radius { radius / size } else { 1.0 };
+        for k in rows {
+            f[k] = r[k] - factor * f[k];
         }
-        _ => debug_assert!(false, "rows of a law"),
     }
 }
 
-/// An element of the generalised Jacobian of the projections in (1) with respect to y: three by three, row-major.
+/// An element of the generalised Jacobian of the projections in (1) with respect to y: row-major, `width` numbers per row.
 #[inline]
-fn slope(law: Law, [normal, tangent]: [f64; 2], r: &[f64], u: &[f64]) -> [f64; 9] {
-    let y = r[0] - normal * u[0];
-    let mut g = [0.0; 9];
-    match (law, r, u) {
-        (Law::Equality, ..) => g[0] = 1.0,
-        (Law::Unilateral, ..) => g[0] = if y > 0.0 { 1.0 } else { 0.0 },
-        (Law::Box { lower, upper }, ..) => g[0] = if y > lower && y < upper { 1.0 } else { 0.0 },
-        (Law::Coulomb2 { mu }, &[_, t], &[_, v]) if y > 0.0 => {
-            let a = t - tangent * v;
-            g[0] = 1.0;
-            match a.abs() < mu * y {
-                true => g[4] = 1.0,
-                false => g[3] = mu * a.signum(),
+pub(super) fn slope(law: &Law, rho: &[f64], r: &[f64], u: &[f64], g: &mut [f64], width: usize) {
+    let (lower, upper) = law.bounds();
+    let y = r[0] - rho[0] * u[0];
+    let inside = if y > lower && y < upper { 1.0 } else { 0.0 };
+    g.fill(0.0);
+    g[0] = inside;
+    for (rows, disc) in law.discs() {
+        let radius = disc.radius + disc.mu * y.max(lower).min(upper);
+        let at = |k: usize| r[k] - rho[k] * u[k];
+        let size = rows.clone().map(|k| at(k) * at(k)).sum::<f64>().sqrt();
+        for k in rows.clone() {
+            if size < radius {
+                g[k * width + k] = 1.0;
+            } else if radius > 0.0 {
+                let (along, ratio) = (at(k) / size, radius / size);
+                g[k * width] = disc.mu * along * inside;
+                for c in rows.clone() {
+                    g[k * width + c] = -ratio * along * (at(c) / size);
+                }
+                g[k * width + k] += ratio;
             }
         }
-        (Law::Coulomb3 { mu }, &[_, s, t], &[_, v, w]) if y > 0.0 => {
-            let (a, b) = (s - tangent * v, t - tangent * w);
-            let size = (a * a + b * b).sqrt();
-            g[0] = 1.0;
-            if size < mu * y {
-                (g[4], g[8]) = (1.0, 1.0);
-            } else if mu > 0.0 {
-                let (a, b, ratio) = (a / size, b / size, mu * y / size);
-                (g[3], g[6]) = (mu * a, mu * b);
-                (g[4], g[5], g[7], g[8]) = (ratio * b * b, -ratio * a * b, -ratio * a * b, ratio * a * a);
-            }
-        }
-        _ => {}
     }
-    g
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Disc;
 
-    /// F of one law at `r` with u = A r + q.
-    fn at(law: Law, rho: [f64; 2], a: &[f64; 9], q: &[f64; 3], r: [f64; 3]) -> [f64; 3] {
-        let mut u = *q;
-        for i in 0..3 {
-            for j in 0..3 {
-                u[i] += a[3 * i + j] * r[j];
-            }
-        }
-        let mut f = [0.0; 3];
-        residual(law, rho, &r[..law.size()], &u[..law.size()], &mut f[..law.size()]);
-        f
+    const N: usize = Law::MOST_ROWS;
+
+    /// u = A r + q, for a well conditioned A without symmetry.
+    fn velocity(q: &[f64; N], r: &[f64; N]) -> [f64; N] {
+        let entry = |i: usize, j: usize| if i == j { 1.0 } else { 0.2 * (3.0 * i as f64 + j as f64).sin() };
+        std::array::from_fn(|i| q[i] + (0..N).map(|j| entry(i, j) * r[j]).sum::<f64>())
     }
 
-    /// The Jacobian (3) agrees with differences wherever F is smooth.
+    /// The slopes G along a direction agree with differences wherever F is smooth: ΔF = Δr − G (Δr − ρ Δu).
     #[test]
     fn slopes_are_derivatives() {
-        let a = [1.0, 0.2, -0.1, 0.3, 0.8, 0.05, -0.2, 0.1, 1.2];
-        let (rho, h) = ([1.1, 0.9], 1e-6);
+        let rho = [1.1, 0.9, 0.9, 0.7, 0.7, 1.3];
+        let (slide, roll, spin) = (Disc::cone(2, 0.6), Disc { rows: 2, mu: 0.3, radius: 0.2 }, Disc::cone(1, 0.4));
         let laws = [
-            Law::Equality,
-            Law::Unilateral,
-            Law::Box { lower: -0.4, upper: 0.3 },
-            Law::Coulomb2 { mu: 0.6 },
-            Law::Coulomb3 { mu: 0.6 },
-            Law::Coulomb3 { mu: 0.0 },
+            Law::EQUALITY,
+            Law::UNILATERAL,
+            Law::interval(-0.4, 0.3),
+            Law::coulomb(0.6, 1),
+            Law::coulomb(0.6, 2),
+            Law::coulomb(0.0, 2),
+            Law::tresca(0.5, 2),
+            Law::adhesion(0.5, 0.6, 1),
+            Law::rolling(0.6, 0.3, 0.4),
+            Law::new(-0.3, 0.4, [slide, roll, spin]),
         ];
+        let h = 1e-6;
         for law in laws {
             for k in 1..40 {
-                let wave = |f: f64| (f * k as f64).sin();
-                let (q, r) = ([wave(0.3), wave(0.9), wave(1.7)], [wave(2.1), wave(2.9), wave(3.7)]);
+                let wave = |f: f64| (f * f64::from(k)).sin();
                 let n = law.size();
-                let mut r = r;
+                let q = [0.3, 0.9, 1.7, 0.5, 1.1, 2.3].map(wave);
+                let mut r = [2.1, 2.9, 3.7, 4.3, 1.3, 0.7].map(wave);
                 r[n..].fill(0.0);
-                let mut u = q;
-                for i in 0..3 {
-                    u[i] += (0..3).map(|j| a[3 * i + j] * r[j]).sum::<f64>();
-                }
-                let g = slope(law, rho, &r[..n], &u[..n]);
+                let mut g = [0.0; N * N];
+                let u = velocity(&q, &r);
+                slope(&law, &rho[..n], &r[..n], &u[..n], &mut g, N);
                 for j in 0..n {
-                    let (mut up, mut down) = (r, r);
-                    up[j] += h;
-                    down[j] -= h;
-                    let (up, down) = (at(law, rho, &a, &q, up), at(law, rho, &a, &q, down));
+                    let at = |h: f64| {
+                        let (mut r, mut f) = (r, [0.0; N]);
+                        r[j] += h;
+                        residual(&law, &rho[..n], &r[..n], &velocity(&q, &r)[..n], &mut f[..n]);
+                        f
+                    };
+                    let (up, down) = (at(h), at(-h));
+                    let unit: [f64; N] = std::array::from_fn(|k| f64::from(u8::from(k == j)));
+                    let response = velocity(&[0.0; N], &unit);
                     for i in 0..n {
-                        let along = |k: usize| rho[k.min(1)] * a[3 * k + j] - f64::from(u8::from(k == j));
-                        let exact = f64::from(u8::from(i == j)) + (0..n).map(|k| g[3 * i + k] * along(k)).sum::<f64>();
+                        let exact =
+                            unit[i] - (0..n).map(|k| g[N * i + k] * (unit[k] - rho[k] * response[k])).sum::<f64>();
                         let measured = (up[i] - down[i]) / (2.0 * h);
                         assert!((exact - measured).abs() < 1e-7, "{law:?} {k} {i} {j}: {exact} {measured}");
                     }

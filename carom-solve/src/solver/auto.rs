@@ -13,6 +13,7 @@
 //! | planar friction, larger | Gauss-Seidel while it pays, interior point, Lemke up to 400 rows, Gauss-Seidel |
 //! | spatial friction, up to 16 laws | three sweeps, Newton on the statuses, then as below |
 //! | spatial friction | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
+//! | other laws with discs (rolling friction, adhesion, ..) | Gauss-Seidel |
 //!
 //! Small planar problems go on to Lemke's method [lemke1965, cottle1992] where two sweeps do not solve them: a few pivots cost less than
 //! the many sweeps that nearly singular `W` need. Gauss-Seidel [jourdan1998, acary2018] starts from the guess, or from the best point so far. From
@@ -40,15 +41,17 @@ use super::active_set::ActiveSet;
 use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
 use super::interior_point::{InteriorPoint, InteriorPointOptions};
 use super::lemke::{Lemke, LemkeOptions};
-use super::local::{Contact3, Local};
+use super::local::{Any, Contact3};
 use super::newton_min::{NewtonMin, NewtonMinOptions};
 use super::nsgs::{Nsgs, NsgsOptions};
 use super::proximal::{Proximal, ProximalOptions};
 use super::status_newton::StatusNewton;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
-use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
+use crate::options::{positive, within};
+use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction, Shape};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 
 mod cost;
 mod record;
@@ -101,13 +104,9 @@ impl AutoOptions {
 
 impl Options for AutoOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        if self.full_error.is_some_and(|e| !(e > 0.0 && e.is_finite())) {
-            return Err(OptionError::new("full-error", "must be positive and finite"));
-        }
+        positive("full-error", self.full_error.unwrap_or(1.0))?;
         // an infinite budget is none
-        if self.budget.is_nan() || self.budget <= 0.0 {
-            return Err(OptionError::new("budget", "must be positive"));
-        }
+        within("budget", self.budget, (Bound::Excluded(0.0), Bound::Unbounded))?;
         self.sweeps().validate()
     }
 }
@@ -136,9 +135,18 @@ enum Rung {
 /// The rungs for a problem.
 fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
     use Rung::*;
-    let spatial = laws.iter().any(|law| matches!(law, Law::Coulomb3 { .. }));
-    let planar = laws.iter().any(|law| matches!(law, Law::Coulomb2 { .. }));
+    let (mut general, mut spatial, mut planar) = (false, false, false);
+    for law in laws {
+        match law.shape() {
+            Shape::Interval { .. } => {}
+            Shape::Cone1 { .. } => planar = true,
+            Shape::Cone2 { .. } => spatial = true,
+            Shape::General => general = true,
+        }
+    }
     match (laws.len(), spatial, planar, rows) {
+        (1, ..) if general => &[ClosedForm, AllSweeps],
+        _ if general => &[AllSweeps],
         (1, true, ..) => &[ClosedForm, Sweeps, InteriorPoint],
         (1, ..) => &[ClosedForm, Lemke, Enumeration],
         (..=16, true, ..) => &[Statuses, Sweeps, InteriorPoint, AllSweeps],
@@ -175,7 +183,7 @@ impl Configured for Auto {
     const INFO: SolverInfo = SolverInfo {
         name: "auto",
         title: "a ladder of methods, chosen by laws and size",
-        laws: "equality, unilateral, box, planar friction, spatial friction",
+        laws: "all: equality, unilateral, box, planar and spatial friction, rolling friction, adhesion",
         accuracy: 1e-10,
         citations: &["lemke1965", "cottle1992", "jourdan1998", "desaxce1998", "rockafellar1976", "acary2018"],
         source: include_str!("auto.rs"),
@@ -241,7 +249,7 @@ impl Solver for Auto {
         let mut failed = false;
         let mut ray: Option<SolveError> = None;
         let mut least = f64::INFINITY;
-        let friction = problem.laws().iter().any(|law| matches!(law, Law::Coulomb2 { .. } | Law::Coulomb3 { .. }));
+        let friction = problem.laws().iter().any(|law| law.size() > 1);
         for &rung in ladder(problem.laws(), problem.size()) {
             let error = match self.climb(rung, problem, z) {
                 Ok(certificate) => return Ok(certificate),
@@ -413,15 +421,15 @@ impl Auto {
         self.admits(problem.laws())?;
         admission::finite(problem, &w)?;
         z.lambda.resize(problem.size(), 0.0);
-        let (law, block) = (problem.laws()[0], w.diagonal(0));
-        match (law, problem.b(), block) {
-            (Law::Unilateral, &[b], &[w]) if w > 0.0 => z.lambda[0] = (-b / w).max(0.0),
-            (Law::Coulomb3 { mu }, &[n, s, t], block) => {
+        let (law, block) = (&problem.laws()[0], w.diagonal(0));
+        match (law.shape(), problem.b(), block) {
+            (Shape::Interval { lower, upper }, &[b], &[w]) if w > 0.0 => z.lambda[0] = (-b / w).max(lower).min(upper),
+            (Shape::Cone2 { mu }, &[n, s, t], block) => {
                 let lambda = &mut z.lambda[..3];
                 let guess = [lambda[0], lambda[1], lambda[2]];
                 lambda.copy_from_slice(&Contact3::new(mu, block).solve([n, s, t], guess));
             }
-            (_, b, _) => Local::new(law, block).solve(b, &mut z.lambda),
+            (_, b, _) => Any::new(law, block).solve(b, &mut z.lambda),
         }
         problem.conclude(z, self.options.tolerance, 0)
     }

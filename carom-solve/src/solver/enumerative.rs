@@ -16,7 +16,8 @@
 use super::lcp_form::near_root;
 use super::ranked::RankedLu;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission};
-use crate::{Certificate, Delassus, Law, OneStepProblem, OptionError, Options, Reaction};
+use crate::options::{at_least_one, positive};
+use crate::{Certificate, Delassus, Law, OneStepProblem, OptionError, Options, Reaction, Shape};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,11 +42,8 @@ impl Default for EnumerativeOptions {
 
 impl Options for EnumerativeOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        admission::positive("tolerance", self.tolerance)?;
-        if self.max_candidates == 0 {
-            return Err(OptionError::new("max-candidates", "must be at least 1"));
-        }
-        Ok(())
+        positive("tolerance", self.tolerance)?;
+        at_least_one("max-candidates", self.max_candidates)
     }
 }
 
@@ -135,11 +133,12 @@ impl Solver for Enumerative {
 }
 
 fn states(law: Law) -> usize {
-    match law {
-        Law::Equality => 1,
-        Law::Unilateral => 2,
-        Law::Box { .. } => 3,
-        Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => 4,
+    match law.shape() {
+        Shape::Interval { .. } if law.is_equality() => 1,
+        Shape::Interval { .. } if law.is_unilateral() => 2,
+        Shape::Interval { .. } => 3,
+        // the others are refused on admission
+        Shape::Cone1 { .. } | Shape::Cone2 { .. } | Shape::General => 4,
     }
 }
 
@@ -189,15 +188,17 @@ impl Enumerative {
         self.unknowns.clear();
         self.shift.fill(0.0);
         for ((&law, &row), &state) in problem.laws().iter().zip(problem.offsets()).zip(&self.state) {
-            match (law, state) {
-                (Law::Equality, _) | (Law::Unilateral, 1) | (Law::Box { .. }, 0) => self.unknowns.push((row, 0.0)),
+            match (law.shape(), state) {
+                (Shape::Interval { .. }, 1) if law.is_unilateral() => self.unknowns.push((row, 0.0)),
+                (Shape::Interval { .. }, _) if law.is_unilateral() => {}
+                (Shape::Interval { .. }, 0) => self.unknowns.push((row, 0.0)),
                 // an infinite bound makes the combination miss by an infinite amount
-                (Law::Box { lower, .. }, 1) => self.shift[row] = lower * self.scale[row],
-                (Law::Box { upper, .. }, _) => self.shift[row] = upper * self.scale[row],
-                (Law::Coulomb2 { .. }, 1) => self.unknowns.extend([(row, 0.0), (row + 1, 0.0)]),
-                (Law::Coulomb2 { mu }, 2) => self.unknowns.push((row, -mu)),
-                (Law::Coulomb2 { mu }, 3) => self.unknowns.push((row, mu)),
-                (Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. }, _) => {}
+                (Shape::Interval { lower, .. }, 1) => self.shift[row] = lower * self.scale[row],
+                (Shape::Interval { upper, .. }, _) => self.shift[row] = upper * self.scale[row],
+                (Shape::Cone1 { .. }, 1) => self.unknowns.extend([(row, 0.0), (row + 1, 0.0)]),
+                (Shape::Cone1 { mu }, 2) => self.unknowns.push((row, -mu)),
+                (Shape::Cone1 { mu }, 3) => self.unknowns.push((row, mu)),
+                (Shape::Cone1 { .. } | Shape::Cone2 { .. } | Shape::General, _) => {}
             }
         }
     }
@@ -235,10 +236,7 @@ impl Enumerative {
         for (i, &law) in problem.laws().iter().enumerate() {
             let rows = problem.rows(i);
             let s = self.scale[rows.start];
-            let law = match law {
-                Law::Box { lower, upper } => Law::Box { lower: lower * s, upper: upper * s },
-                other => other,
-            };
+            let law = law.scaled(|_| s);
             let f = &mut f[..rows.len()];
             law.natural_map(&self.lambda[rows.clone()], &self.u[rows], 1.0, f);
             sum += f.iter().map(|x| x * x).sum::<f64>();

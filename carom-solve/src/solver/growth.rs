@@ -1,14 +1,14 @@
 //! Reactions that grow without bound where a problem has no solution.
 //!
 //! The residual of the certificate is relative to the reactions: where these diverge it becomes as small as one likes. What
-//! drives a problem is `b`, and the bounds of its boxes. So besides the residual a solution has, in the scaled variables of the
+//! drives a problem is `b`, and the bounds and radii of its laws. So besides the residual a solution has, in the scaled variables of the
 //! certificate,
 //!
 //! ```text
 //!     ‖F'‖ ≤ 10⁻³ (‖b'‖ + ‖bounds'‖)                                                       (1)
 //! ```
 
-use crate::{Certificate, Law, OneStepProblem, Reaction, SolveError};
+use crate::{Certificate, OneStepProblem, Reaction, SolveError};
 
 /// Largest ‖F'‖ of a solution, relative to what drives the problem.
 const GROWING: f64 = 1e-3;
@@ -23,9 +23,7 @@ pub(super) fn is_growing(problem: &OneStepProblem<'_>, z: &Reaction, certificate
         driving += square(&problem.b()[rows.clone()]) / scale;
         lambda += square(&z.lambda[rows.clone()]) * scale;
         u += square(&z.u[rows]) / scale;
-        if let Law::Box { lower, upper } = *law {
-            bounds += [lower, upper].iter().filter(|x| x.is_finite()).map(|x| x * x * scale).sum::<f64>();
-        }
+        bounds += law.driving() * scale;
     }
     let missed = certificate.residual * f64::max(driving, lambda).max(u).sqrt();
     missed > GROWING * (driving.sqrt() + bounds.sqrt())

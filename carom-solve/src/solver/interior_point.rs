@@ -32,7 +32,8 @@ use super::linear_system::LinearSystem;
 use super::proximal::{CAREFUL, Effort, Limits, Rounds};
 use super::scaled::Scaled;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
-use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
+use crate::options::{at_least_one, positive};
+use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction, Shape};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -106,8 +107,8 @@ impl Default for InteriorPointOptions {
 
 impl Options for InteriorPointOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        admission::positive("tolerance", self.tolerance)?;
-        admission::count("max-iterations", self.max_iterations)
+        positive("tolerance", self.tolerance)?;
+        at_least_one("max-iterations", self.max_iterations)
     }
 }
 
@@ -142,12 +143,13 @@ impl Solver for InteriorPoint {
     }
 
     fn admits(&self, laws: &[Law]) -> Result<(), Unsupported> {
-        admission::valid("interior-point", laws)
+        admission::known("interior-point", laws, |law| law.shape() != Shape::General)
     }
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let w = problem.delassus();
-        if let Some(certificate) = admission::begin("interior-point", problem, &w, z)? {
+        self.admits(problem.laws())?;
+        if let Some(certificate) = admission::begin(problem, &w, z)? {
             return Ok(certificate);
         }
         self.scaled.load(problem, &w);

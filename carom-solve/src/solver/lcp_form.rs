@@ -18,7 +18,7 @@
 //! Rows are scaled by powers of two near `√(tr Wᵢᵢ/dim)`, which costs no digit and makes the entries of `M` comparable.
 
 use super::product::dot;
-use crate::{Delassus, Law, OneStepProblem};
+use crate::{Delassus, Law, OneStepProblem, Shape};
 
 /// How planar friction is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +65,7 @@ impl LcpForm {
         }
         self.b.clear();
         self.b.extend(problem.b().iter().zip(&self.scale).map(|(b, s)| b / s));
-        let plain = |law: &Law| matches!(law, Law::Equality | Law::Unilateral);
+        let plain = |law: &Law| law.is_equality() || law.is_unilateral();
         self.plain = problem.laws().iter().all(plain);
         if self.plain {
             self.q.clear();
@@ -167,19 +167,17 @@ impl LcpForm {
     fn append(&mut self, law: Law, row: usize, friction: Friction) {
         let k = self.unknowns.len();
         let s = self.scale[row];
-        match law {
-            Law::Equality => self.push(true, Some((row, 1.0)), [(row, 1.0), (row, 0.0)], 0.0),
-            Law::Unilateral => self.push_one(row, 1.0),
-            Law::Box { lower, upper } => self.append_box(s * lower, s * upper, row),
+        match law.shape() {
+            Shape::Interval { lower, upper } => self.append_box(s * lower, s * upper, row),
             // without friction the tangential reaction is zero
-            Law::Coulomb2 { mu: 0.0 } => self.push_one(row, 1.0),
-            Law::Coulomb2 { mu } if friction == Friction::Compact => {
+            Shape::Cone1 { mu: 0.0 } => self.push_one(row, 1.0),
+            Shape::Cone1 { mu } if friction == Friction::Compact => {
                 self.push(false, Some((row, 1.0)), [(row, 1.0), (row + 1, -mu)], 0.0);
                 self.push_one(row + 1, 1.0);
                 self.push(false, None, [(row, 0.0); 2], 0.0);
                 self.couplings.extend([(k + 1, k + 2, 1.0), (k + 2, k, 2.0 * mu), (k + 2, k + 1, -1.0)]);
             }
-            Law::Coulomb2 { mu } => {
+            Shape::Cone1 { mu } => {
                 self.push_one(row, 1.0);
                 self.push_one(row + 1, 1.0);
                 self.push_one(row + 1, -1.0);
@@ -187,8 +185,8 @@ impl LcpForm {
                 self.couplings.extend([(k + 1, k + 3, 1.0), (k + 2, k + 3, 1.0)]);
                 self.couplings.extend([(k + 3, k, mu), (k + 3, k + 1, -1.0), (k + 3, k + 2, -1.0)]);
             }
-            // refused on admission; its reactions stay zero
-            Law::Coulomb3 { .. } => {}
+            // refused on admission; their reactions stay zero
+            Shape::Cone2 { .. } | Shape::General => {}
         }
     }
 

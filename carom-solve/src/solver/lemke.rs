@@ -41,6 +41,7 @@ mod reduction;
 
 use super::lcp_form::{Friction, LcpForm};
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission};
+use crate::options::{at_least_one, positive};
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
 use basis::BasisSystem;
 use path::{Ending, Lcp, Limits, Path};
@@ -91,8 +92,8 @@ impl Default for LemkeOptions {
 
 impl Options for LemkeOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        admission::positive("tolerance", self.tolerance)?;
-        admission::count("max-pivots", self.max_pivots)
+        positive("tolerance", self.tolerance)?;
+        at_least_one("max-pivots", self.max_pivots)
     }
 }
 
@@ -147,7 +148,8 @@ impl Solver for Lemke {
         admission::finite(problem, &w)?;
         z.lambda.resize(problem.size(), 0.0);
         // one unilateral row: λ = max(0, −b/w)
-        if let ([Law::Unilateral], &[b]) = (problem.laws(), problem.b())
+        if let ([law], &[b]) = (problem.laws(), problem.b())
+            && law.is_unilateral()
             && let &[w] = w.diagonal(0)
             && w > 0.0
         {
@@ -159,7 +161,7 @@ impl Solver for Lemke {
             z.reset(problem.size());
             return problem.conclude(z, self.options.tolerance, 0);
         }
-        let friction = problem.laws().iter().any(|law| matches!(law, Law::Coulomb2 { .. }));
+        let friction = problem.laws().iter().any(|law| law.size() > 1);
         let forms: &[Friction] =
             if friction { &[Friction::Compact, Friction::Polyhedral] } else { &[Friction::Compact] };
         let mut kept: Option<SolveError> = None;

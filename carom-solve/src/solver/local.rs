@@ -1,35 +1,72 @@
 //! One law alone: given its diagonal block `A` and what the other laws leave as `b`, find `λ ∈ Law(Aλ + b)`.
 //!
-//! Closed forms for one row; planar and spatial friction have their own files. A row that sees no inertia (`A = 0`) keeps
-//! its reaction where the law does not fix it.
+//! Closed forms for one row; planar and spatial friction have their own files, and one solver treats whatever else has discs.
+//! A row that sees no inertia (`A = 0`) keeps its reaction where the law does not fix it.
 
 mod coulomb2;
 mod coulomb3;
+mod general;
 
-use crate::Law;
+use crate::{Law, Shape};
 pub(super) use coulomb2::Contact2;
 pub(super) use coulomb3::Contact3;
+pub(super) use general::General;
 
-/// A law with what can be computed from its diagonal block once.
+/// A law that has a closed form or nearly one, with what can be computed from its diagonal block once.
 #[derive(Clone, Debug)]
 pub(super) enum Local {
     Equality { w: f64 },
-    Unilateral { w: f64 },
-    Box { w: f64, lower: f64, upper: f64 },
+    Interval { w: f64, lower: f64, upper: f64 },
     Coulomb2(Contact2),
     Coulomb3(Contact3),
 }
 
-impl Local {
+/// Any law with what can be computed from its diagonal block once; larger than [`Local`].
+#[derive(Clone, Debug)]
+pub(super) enum Any {
+    Closed(Local),
+    General(General),
+}
+
+impl Any {
     /// `block` is row-major.
-    pub(super) fn new(law: Law, block: &[f64]) -> Local {
-        match law {
-            Law::Equality => Local::Equality { w: block[0] },
-            Law::Unilateral => Local::Unilateral { w: block[0] },
-            Law::Box { lower, upper } => Local::Box { w: block[0], lower, upper },
-            Law::Coulomb2 { mu } => Local::Coulomb2(Contact2::new(mu, block)),
-            Law::Coulomb3 { mu } => Local::Coulomb3(Contact3::new(mu, block)),
+    pub(super) fn new(law: &Law, block: &[f64]) -> Any {
+        match Local::new(law, block) {
+            Some(local) => Any::Closed(local),
+            None => Any::General(General::new(law, block)),
         }
+    }
+
+    /// Solves the law; `lambda` is the guess on entry.
+    #[inline]
+    pub(super) fn solve(&self, b: &[f64], lambda: &mut [f64]) {
+        match self {
+            Any::Closed(local) => local.solve(b, lambda),
+            Any::General(general) => general.solve(b, lambda),
+        }
+    }
+
+    /// `A λ`, what the law does to itself.
+    #[inline]
+    pub(super) fn own(&self, lambda: &[f64], out: &mut [f64]) {
+        match self {
+            Any::Closed(local) => local.own(lambda, out),
+            Any::General(general) => general.own(lambda, out),
+        }
+    }
+}
+
+impl Local {
+    /// `block` is row-major. None for laws without a closed form.
+    #[inline]
+    pub(super) fn new(law: &Law, block: &[f64]) -> Option<Local> {
+        Some(match law.shape() {
+            Shape::Interval { .. } if law.is_equality() => Local::Equality { w: block[0] },
+            Shape::Interval { lower, upper } => Local::Interval { w: block[0], lower, upper },
+            Shape::Cone1 { mu } => Local::Coulomb2(Contact2::new(mu, block)),
+            Shape::Cone2 { mu } => Local::Coulomb3(Contact3::new(mu, block)),
+            Shape::General => return None,
+        })
     }
 
     /// Solves the law; `lambda` is the guess on entry.
@@ -51,9 +88,7 @@ impl Local {
     #[inline]
     pub(super) fn own(&self, lambda: &[f64], out: &mut [f64]) {
         match (self, lambda, &mut *out) {
-            (Local::Equality { w } | Local::Unilateral { w } | Local::Box { w, .. }, [lambda], [out]) => {
-                *out = w * lambda
-            }
+            (Local::Equality { w } | Local::Interval { w, .. }, [lambda], [out]) => *out = w * lambda,
             (Local::Coulomb2(contact), &[n, t], [..]) => out.copy_from_slice(&contact.own([n, t])),
             (Local::Coulomb3(contact), &[n, s, t], [..]) => out.copy_from_slice(&contact.own([n, s, t])),
             _ => debug_assert!(false, "rows of a law and of its block differ"),
@@ -71,8 +106,7 @@ impl Local {
                     old
                 }
             }
-            Local::Unilateral { w } => bounded(w, b, 0.0, f64::INFINITY, old),
-            Local::Box { w, lower, upper } => bounded(w, b, lower, upper, old),
+            Local::Interval { w, lower, upper } => bounded(w, b, lower, upper, old),
             Local::Coulomb2(_) | Local::Coulomb3(_) => {
                 debug_assert!(false, "friction has more than one row");
                 old

@@ -14,6 +14,7 @@
 use super::proximal::{Limits, Rounds};
 use super::scaled::Scaled;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
+use crate::options::{at_least_one, positive};
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,8 +50,8 @@ impl Default for NewtonOptions {
 
 impl Options for NewtonOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        admission::positive("tolerance", self.tolerance)?;
-        admission::count("max-iterations", self.max_iterations)
+        positive("tolerance", self.tolerance)?;
+        at_least_one("max-iterations", self.max_iterations)
     }
 }
 
@@ -86,12 +87,13 @@ impl Solver for Newton {
     }
 
     fn admits(&self, laws: &[Law]) -> Result<(), Unsupported> {
-        admission::valid("newton", laws)
+        admission::narrow("newton", laws)
     }
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let w = problem.delassus();
-        if let Some(certificate) = admission::begin("newton", problem, &w, z)? {
+        self.admits(problem.laws())?;
+        if let Some(certificate) = admission::begin(problem, &w, z)? {
             return Ok(certificate);
         }
         self.scaled.load(problem, &w);

@@ -24,6 +24,7 @@ use super::lcp_form::near_root;
 use super::product::dot;
 use super::ranked::RankedLu;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission};
+use crate::options::{at_least_one, positive};
 use crate::{Certificate, Delassus, DenseLu, Law, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,8 +82,8 @@ impl Default for NewtonMinOptions {
 
 impl Options for NewtonMinOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        admission::positive("tolerance", self.tolerance)?;
-        admission::count("max-iterations", self.max_iterations)
+        positive("tolerance", self.tolerance)?;
+        at_least_one("max-iterations", self.max_iterations)
     }
 }
 
@@ -152,7 +153,7 @@ impl Solver for NewtonMin {
 
     fn admits(&self, laws: &[Law]) -> Result<(), Unsupported> {
         admission::planar("newton-min", laws)?;
-        match laws.iter().find(|law| matches!(law, Law::Coulomb2 { .. })) {
+        match laws.iter().find(|law| law.size() > 1) {
             None => Ok(()),
             Some(law) => Err(Unsupported { solver: "newton-min", law: law.name(), hint: "use `auto` or `lemke`" }),
         }

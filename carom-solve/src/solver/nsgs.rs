@@ -6,7 +6,9 @@
 //!
 //! Equality, unilateral and box rows have closed forms; planar friction is take-off, stick or one of two slips; spatial
 //! friction is take-off, stick, or a slip whose direction solves one equation on the circle, and every single contact is
-//! solved for any positive definite block. Over-relaxation moves each law by `ω` times its change, back into its set.
+//! solved for any positive definite block. What else has discs (rolling friction, adhesion, Tresca) goes to one general solver:
+//! Newton's method on the function of Alart and Curnier [alart1991], with a bracket of the normal reaction behind it.
+//! Over-relaxation moves each law by `ω` times its change, back into its set.
 //!
 //! The guess is the warm start. After 20 sweeps Anderson acceleration [anderson1965, walker2011] extrapolates from the last
 //! eight, which turns thousands of sweeps into hundreds; it is taken back wherever the change of a sweep grows. After each
@@ -28,10 +30,12 @@ mod sweep;
 mod velocity;
 
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
+use crate::options::{at_least_one, positive, within};
 use crate::{Certificate, Delassus, Law, OneStepProblem, OptionError, Options, Reaction};
 use anderson::Anderson;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 use sweep::{Colours, Sweeper};
 
 /// Sweeps without a gain of ten per cent that count as a cycle, at least.
@@ -93,22 +97,11 @@ impl Default for NsgsOptions {
 
 impl Options for NsgsOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(OptionError::new("tolerance", "must be positive and finite"));
-        }
-        if self.max_sweeps == 0 {
-            return Err(OptionError::new("max-sweeps", "must be at least 1"));
-        }
-        if !(self.relaxation > 0.0 && self.relaxation < 2.0) {
-            return Err(OptionError::new("relaxation", "must be between 0 and 2"));
-        }
-        if self.memory > anderson::LARGEST {
-            return Err(OptionError::new("memory", "must be at most 16"));
-        }
-        if self.threads > MOST_THREADS {
-            return Err(OptionError::new("threads", "must be at most 256"));
-        }
-        Ok(())
+        positive("tolerance", self.tolerance)?;
+        at_least_one("max-sweeps", self.max_sweeps)?;
+        within("relaxation", self.relaxation, (Bound::Excluded(0.0), Bound::Excluded(2.0)))?;
+        within("memory", self.memory, 0..=anderson::LARGEST)?;
+        within("threads", self.threads, 0..=MOST_THREADS)
     }
 }
 
@@ -127,7 +120,7 @@ impl Configured for Nsgs {
     const INFO: SolverInfo = SolverInfo {
         name: "nsgs",
         title: "nonsmooth Gauss-Seidel with exact local solvers",
-        laws: "equality, unilateral, box, planar friction, spatial friction",
+        laws: "all: equality, unilateral, box, planar and spatial friction, rolling friction, adhesion",
         accuracy: 1e-10,
         citations: &[
             "jourdan1998",

@@ -19,6 +19,7 @@ use super::alart_curnier::{AlartCurnier, Target};
 use super::linear_system::LinearSystem;
 use super::scaled::Scaled;
 use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
+use crate::options::{at_least_one, positive};
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,8 +54,8 @@ impl Default for ProximalOptions {
 
 impl Options for ProximalOptions {
     fn validate(&self) -> Result<(), OptionError> {
-        admission::positive("tolerance", self.tolerance)?;
-        admission::count("max-iterations", self.max_iterations)
+        positive("tolerance", self.tolerance)?;
+        at_least_one("max-iterations", self.max_iterations)
     }
 }
 
@@ -96,13 +97,14 @@ impl Solver for Proximal {
     }
 
     fn admits(&self, laws: &[Law]) -> Result<(), Unsupported> {
-        admission::valid("proximal", laws)
+        admission::narrow("proximal", laws)
     }
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let w = problem.delassus();
         self.rounds.effort = Effort::default();
-        if let Some(certificate) = admission::begin("proximal", problem, &w, z)? {
+        self.admits(problem.laws())?;
+        if let Some(certificate) = admission::begin(problem, &w, z)? {
             return Ok(certificate);
         }
         let ProximalOptions { tolerance, max_iterations } = self.options;

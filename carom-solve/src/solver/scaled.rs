@@ -35,18 +35,11 @@ impl Scaled {
         let size = squares.sum::<f64>().sqrt();
         self.size = if size > 0.0 && size.is_finite() { size } else { 1.0 };
         self.laws.clear();
-        self.laws.extend(problem.laws().iter().enumerate().map(|(i, law)| match *law {
-            Law::Box { lower, upper } => {
-                let unit = 1.0 / (self.factor[i] * self.size);
-                Law::Box { lower: lower * unit, upper: upper * unit }
-            }
-            other => other,
+        self.laws.extend(problem.laws().iter().enumerate().map(|(i, law)| {
+            let unit = 1.0 / (self.factor[i] * self.size);
+            law.scaled(|_| unit)
         }));
-        let bounds = self.laws.iter().map(|law| match *law {
-            Law::Box { lower, upper } => [lower, upper].iter().filter(|x| x.is_finite()).map(|x| x * x).sum(),
-            _ => 0.0,
-        });
-        self.driving = 1.0 + bounds.sum::<f64>().sqrt();
+        self.driving = 1.0 + self.laws.iter().map(Law::driving).sum::<f64>().sqrt();
         self.q.clear();
         self.q.resize(n * width, 0.0);
         for i in 0..n {

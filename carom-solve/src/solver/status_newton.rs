@@ -18,7 +18,7 @@
 //! the branches of the Alart-Curnier function [alart1991] that it starts on, in other words. The certificate decides.
 
 use super::growth;
-use crate::{Certificate, Delassus, DenseLu, Law, LinearSolve, OneStepProblem, Reaction};
+use crate::{Certificate, Delassus, DenseLu, Law, LinearSolve, OneStepProblem, Reaction, Shape};
 
 /// Largest number of laws: beyond it the factors cost more than sweeps.
 const LAWS: usize = 16;
@@ -82,8 +82,8 @@ impl StatusNewton {
         tolerance: f64,
         z: &mut Reaction,
     ) -> Option<Certificate> {
-        let laws = problem.laws().len();
-        if laws > LAWS || z.lambda.len() != problem.size() {
+        let general = |law: &Law| law.shape() == Shape::General;
+        if problem.laws().len() > LAWS || z.lambda.len() != problem.size() || problem.laws().iter().any(general) {
             return None;
         }
         self.guess.clear();
@@ -155,13 +155,13 @@ impl StatusNewton {
         let mut size = 0;
         for ((part, law), &row) in self.part.iter_mut().zip(problem.laws()).zip(problem.offsets()) {
             part.first = size;
-            part.unknowns = match (part.status, *law) {
+            part.unknowns = match (part.status, law.shape()) {
                 (Status::Fixed, _) => 0,
                 (Status::Free, _) => {
                     (part.p, part.q) = (UNIT, UNIT);
                     law.size()
                 }
-                (Status::Slip([c, s]), Law::Coulomb3 { mu }) => {
+                (Status::Slip([c, s]), Shape::Cone2 { mu }) => {
                     let force = mu * lambda[row];
                     part.p[0] = [1.0, mu * c, mu * s];
                     part.p[1] = [0.0, -s * force, c * force];
@@ -170,8 +170,8 @@ impl StatusNewton {
                     // without friction the direction does not matter
                     if mu > 0.0 { 2 } else { 1 }
                 }
-                (Status::Slip([sign, _]), law) => {
-                    part.p[0] = [1.0, coefficient(&law) * sign, 0.0];
+                (Status::Slip([sign, _]), _) => {
+                    part.p[0] = [1.0, law.mu() * sign, 0.0];
                     part.q[0] = UNIT[0];
                     1
                 }
@@ -232,14 +232,14 @@ impl StatusNewton {
             let lambda = &mut lambda[problem.rows(i)];
             let step = &self.step[part.first..part.first + part.unknowns];
             let before = [lambda[0], lambda.get(1).copied().unwrap_or(0.0), lambda.get(2).copied().unwrap_or(0.0)];
-            match (part.status, *law) {
-                (Status::Fixed, _) => {}
-                (Status::Free, _) => lambda.iter_mut().zip(step).for_each(|(lambda, step)| *lambda += step),
-                (Status::Slip(d), _) => {
+            match part.status {
+                Status::Fixed => {}
+                Status::Free => lambda.iter_mut().zip(step).for_each(|(lambda, step)| *lambda += step),
+                Status::Slip(d) => {
                     lambda[0] += step[0];
                     let d = step.get(1).map_or(d, |turn| turned(d, *turn));
                     part.status = Status::Slip(d);
-                    let force = coefficient(law) * lambda[0];
+                    let force = law.mu() * lambda[0];
                     lambda[1..].iter_mut().zip(d).for_each(|(lambda, d)| *lambda = force * d);
                 }
             }
@@ -269,11 +269,10 @@ impl StatusNewton {
 
 /// The status that a reaction shows; one outside its bounds is taken back.
 fn guessed(law: &Law, lambda: &mut [f64]) -> Status {
-    let (lower, upper) = match *law {
-        Law::Equality => return Status::Free,
-        Law::Box { lower, upper } => (lower, upper),
-        Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => (0.0, f64::INFINITY),
-    };
+    let (lower, upper) = law.bounds();
+    if law.is_equality() {
+        return Status::Free;
+    }
     if !(lambda[0] > lower && lambda[0] < upper) {
         let bound = if lambda[0] >= upper { upper } else { lower };
         lambda.fill(0.0);
@@ -285,7 +284,7 @@ fn guessed(law: &Law, lambda: &mut [f64]) -> Status {
 
 /// Slip, where the friction force is at its limit.
 fn sliding(law: &Law, lambda: &[f64]) -> Option<Status> {
-    let limit = coefficient(law) * lambda[0];
+    let limit = law.mu() * lambda[0];
     match *lambda {
         [_, t] if t.abs() >= (1.0 - INSIDE) * limit => Some(Status::Slip([t.signum(), 0.0])),
         [_, x, y] => {
@@ -299,11 +298,7 @@ fn sliding(law: &Law, lambda: &[f64]) -> Option<Status> {
 
 /// Another status where the point is none of the law, with a reaction to start from.
 fn contradicted(law: &Law, status: Status, lambda: &mut [f64], u: &[f64]) -> Option<Status> {
-    let (lower, upper) = match *law {
-        Law::Equality => return None,
-        Law::Box { lower, upper } => (lower, upper),
-        Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => (0.0, f64::INFINITY),
-    };
+    let (lower, upper) = law.bounds();
     if status == Status::Fixed {
         let pushed = if lambda[0] >= upper { u[0] > 0.0 } else { u[0] < 0.0 };
         return (pushed && lower < upper).then_some(Status::Free);
@@ -316,25 +311,17 @@ fn contradicted(law: &Law, status: Status, lambda: &mut [f64], u: &[f64]) -> Opt
     }
     match status {
         // friction that pushes along: the contact sticks
-        Status::Slip(d) if coefficient(law) > 0.0 && dot(&d, &u[1..]) > 0.0 => Some(Status::Free),
+        Status::Slip(d) if law.mu() > 0.0 && dot(&d, &u[1..]) > 0.0 => Some(Status::Free),
         Status::Free if law.size() > 1 => {
             let force = lambda[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
-            if force <= coefficient(law) * lambda[0] {
+            if force <= law.mu() * lambda[0] {
                 return None;
             }
-            let factor = coefficient(law) * lambda[0] / force;
+            let factor = law.mu() * lambda[0] / force;
             lambda[1..].iter_mut().for_each(|x| *x *= factor);
             sliding(law, lambda)
         }
         _ => None,
-    }
-}
-
-/// Coefficient of friction.
-fn coefficient(law: &Law) -> f64 {
-    match *law {
-        Law::Coulomb2 { mu } | Law::Coulomb3 { mu } => mu,
-        Law::Equality | Law::Unilateral | Law::Box { .. } => 0.0,
     }
 }
 

@@ -6,35 +6,26 @@ use crate::{Law, ProblemWork};
 impl StoredProblem {
     /// The class of the problem in the words of the field.
     pub fn kind(&self) -> &'static str {
-        let (mut equality, mut unilateral, mut boxed, mut planar, mut spatial) = (false, false, false, false, false);
-        for law in &self.laws {
-            match law {
-                Law::Equality => equality = true,
-                Law::Unilateral => unilateral = true,
-                Law::Box { .. } => boxed = true,
-                Law::Coulomb2 { .. } => planar = true,
-                Law::Coulomb3 { .. } => spatial = true,
-            }
-        }
+        let mut names: Vec<&str> = self.laws.iter().map(Law::name).collect();
+        names.sort_unstable();
+        names.dedup();
         let global = matches!(self.form, Form::Global(_));
-        match (equality, unilateral, boxed, planar, spatial) {
-            (false, false, false, false, false) => "empty",
-            (true, false, false, false, false) => "linear equations",
-            (false, true, false, false, false) => "linear complementarity",
-            (true, true, false, false, false) => "mixed linear complementarity",
-            (false, false, true, false, false) => "relay",
-            (false, false, false, true, false) if global => "global planar friction",
-            (false, false, false, true, false) => "planar friction",
-            (false, false, false, false, true) if global => "global spatial friction",
-            (false, false, false, false, true) => "spatial friction",
+        match names[..] {
+            [] => "empty",
+            ["equality"] => "linear equations",
+            ["unilateral"] => "linear complementarity",
+            ["equality", "unilateral"] => "mixed linear complementarity",
+            ["box"] => "relay",
+            ["planar friction"] if global => "global planar friction",
+            ["spatial friction"] if global => "global spatial friction",
+            [friction] => friction,
             _ => "mixture",
         }
     }
 
     /// Number of laws that are contacts: unilateral, or with friction.
     pub fn contacts(&self) -> usize {
-        let contact = |law: &&Law| matches!(law, Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. });
-        self.laws.iter().filter(contact).count()
+        self.laws.iter().filter(|law| law.is_unilateral() || law.size() > 1).count()
     }
 
     /// Share of the entries of `W` that lie in its blocks [-].

@@ -13,7 +13,7 @@ fn example() -> (GlobalParts, Vec<Law>) {
         q: vec![1.0, -6.0, 0.3],
         b: vec![0.1, 0.2, -0.3],
     };
-    (parts, vec![Law::Coulomb2 { mu: 0.4 }, Law::Unilateral])
+    (parts, vec![Law::coulomb(0.4, 1), Law::UNILATERAL])
 }
 
 /// W and the offset by a dense route.
@@ -74,7 +74,7 @@ fn both_forms_are_the_same_problem() {
 #[test]
 fn literature_errors_by_hand() {
     // one contact, W = diag(2, 4), b = (−1, 0.5), λ = (1, 0): u = (1, 0.5), μ|u_T| = 0.25
-    let laws = vec![Law::Coulomb2 { mu: 0.5 }];
+    let laws = vec![Law::coulomb(0.5, 1)];
     let problem = StoredProblem::reduced("one", Rows::dense(2, &[2.0, 0.0, 0.0, 4.0]), vec![-1.0, 0.5], laws.clone());
     let mut z = Reaction { lambda: vec![1.0, 0.0], ..Reaction::default() };
     // λ − u − s = (−0.25, −0.5) projects onto the ray (1, −0.5): the coefficient is (−0.25 + 0.25)/1.25 = 0: F = λ
@@ -111,7 +111,7 @@ fn literature_errors_by_hand() {
 
 #[test]
 fn asymmetry_and_density_by_hand() {
-    let w = |x: &[f64]| StoredProblem::reduced("w", Rows::dense(2, x), vec![0.0; 2], vec![Law::Unilateral; 2]).unwrap();
+    let w = |x: &[f64]| StoredProblem::reduced("w", Rows::dense(2, x), vec![0.0; 2], vec![Law::UNILATERAL; 2]).unwrap();
     assert_eq!(w(&[1.0, 2.0, 2.0, 1.0]).asymmetry(), 0.0);
     assert!((w(&[1.0, 2.0, 3.0, 1.0]).asymmetry() - 1.0 / 3.0).abs() < 1e-15);
     assert_eq!(w(&[1.0, 0.0, 3.0, -6.0]).asymmetry(), 0.5);
@@ -139,7 +139,7 @@ fn bad_numbers_are_refused() {
         beyond.push_sparse([(7, 1.0)]);
     }
     assert!(matches!(refused(&|p| p.jacobian = beyond.clone()), StoredError::Column { row: 0, column: 7, .. }));
-    let bad = vec![Law::Coulomb3 { mu: -1.0 }];
+    let bad = vec![Law::coulomb(-1.0, 2)];
     let problem = StoredProblem::reduced("bad", Rows::dense(3, &[1.0; 9]), vec![0.0; 3], bad);
     assert!(matches!(problem, Err(StoredError::Law { law: 0, .. })));
     assert!(StoredProblem::reduced("empty", Rows::new(0), vec![], vec![]).is_ok());

@@ -32,11 +32,13 @@ use super::{
 };
 use crate::model::Constancy;
 use crate::{FirstOrder, State};
+use carom_solve::options::{at_least_one, fraction, within};
 use carom_solve::{
     Certificate, Law, OneStepProblem, OptionError, Options, Parts, ProblemWork, Reaction, Rows, SolveError, Solver,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 
 /// Where in the step equations and laws hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -79,19 +81,10 @@ impl Default for EulerMoreau {
 
 impl Options for EulerMoreau {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(0.0..=1.0).contains(&self.theta) {
-            return Err(OptionError::new("theta", format!("{} is not in [0, 1]", self.theta)));
-        }
-        if !(self.gamma > 0.0 && self.gamma <= 1.0) {
-            return Err(OptionError::new("gamma", format!("{} is not in (0, 1]", self.gamma)));
-        }
-        if !(self.newton_tolerance > 0.0 && self.newton_tolerance < 1.0) {
-            return Err(OptionError::new("newton-tolerance", format!("{} is not in (0, 1)", self.newton_tolerance)));
-        }
-        if self.newton_iterations == 0 {
-            return Err(OptionError::new("newton-iterations", "at least one iteration is needed"));
-        }
-        Ok(())
+        within("theta", self.theta, 0.0..=1.0)?;
+        within("gamma", self.gamma, (Bound::Excluded(0.0), Bound::Included(1.0)))?;
+        fraction("newton-tolerance", self.newton_tolerance)?;
+        at_least_one("newton-iterations", self.newton_iterations)
     }
 }
 

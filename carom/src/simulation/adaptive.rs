@@ -2,9 +2,11 @@
 
 use super::StandardControl;
 use crate::scheme::{Accuracy, Estimator};
+use carom_solve::options::{at_least, fraction, positive, within};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 
 /// Step sizes by the local error that step doubling estimates, with any scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,33 +49,18 @@ impl Default for Adaptive {
 
 impl Options for Adaptive {
     fn validate(&self) -> Result<(), OptionError> {
-        let refuse = |field, reason: String| Err(OptionError::new(field, reason));
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return refuse("tolerance", format!("{} is not positive", self.tolerance));
-        }
-        if !(self.relative >= 0.0 && self.relative.is_finite()) {
-            return refuse("relative", format!("{} is negative", self.relative));
-        }
-        for (field, value) in [("min", self.min), ("max", self.max)] {
-            if let Some(h) = value.filter(|h| !(*h > 0.0 && h.is_finite())) {
-                return refuse(field, format!("the step {h} is not positive"));
-            }
-        }
+        positive("tolerance", self.tolerance)?;
+        at_least("relative", self.relative, 0.0)?;
+        positive("min", self.min.unwrap_or(1.0))?;
+        positive("max", self.max.unwrap_or(1.0))?;
         if let (Some(min), Some(max)) = (self.min, self.max)
             && min > max
         {
-            return refuse("min", format!("the smallest step {min} is above the largest {max}"));
+            return Err(OptionError::new("min", format!("the smallest step {min} is above the largest {max}")));
         }
-        if !(self.safety > 0.0 && self.safety <= 1.0) {
-            return refuse("safety", format!("{} is not in (0, 1]", self.safety));
-        }
-        if !(self.shrink > 0.0 && self.shrink < 1.0) {
-            return refuse("shrink", format!("{} is not in (0, 1)", self.shrink));
-        }
-        if !(self.grow > 1.0 && self.grow.is_finite()) {
-            return refuse("grow", format!("{} is not above 1", self.grow));
-        }
-        Ok(())
+        within("safety", self.safety, (Bound::Excluded(0.0), Bound::Included(1.0)))?;
+        fraction("shrink", self.shrink)?;
+        within("grow", self.grow, (Bound::Excluded(1.0), Bound::Excluded(f64::INFINITY)))
     }
 }
 

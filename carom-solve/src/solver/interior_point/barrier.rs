@@ -1,6 +1,6 @@
 //! One law inside its barrier: reaction, dual variable and their step.
 
-use crate::Law;
+use crate::{Law, Shape};
 
 /// What a law adds to the linear system: a three by three block, row-major, and its right-hand side.
 pub(super) struct Side {
@@ -33,16 +33,15 @@ pub(super) enum Barrier {
 impl Barrier {
     /// The first point: `size` away from the boundary where there is room.
     pub fn new(law: Law, size: f64) -> Barrier {
-        match law {
-            Law::Equality => Barrier::Equality { r: 0.0, dr: 0.0 },
-            Law::Unilateral => Barrier::interval(0.0, f64::INFINITY, size),
-            Law::Box { lower, upper } => Barrier::interval(lower, upper, size),
-            Law::Coulomb2 { mu } | Law::Coulomb3 { mu } if mu == 0.0 => {
-                Barrier::Frictionless { r: size, dual: size, dr: 0.0, ddual: 0.0 }
-            }
-            Law::Coulomb2 { mu } | Law::Coulomb3 { mu } => {
+        match law.shape() {
+            Shape::Interval { lower, upper } => Barrier::interval(lower, upper, size),
+            Shape::Cone1 { mu } | Shape::Cone2 { mu } if mu > 0.0 => {
                 let (point, zero) = ([size, 0.0, 0.0], [0.0; 3]);
                 Barrier::Cone { mu, r: point, dual: point, dr: zero, ddual: zero, missed: zero }
+            }
+            // `General` is refused on admission
+            Shape::Cone1 { .. } | Shape::Cone2 { .. } | Shape::General => {
+                Barrier::Frictionless { r: size, dual: size, dr: 0.0, ddual: 0.0 }
             }
         }
     }

@@ -90,7 +90,7 @@ impl Contact2 {
             let u =
                 [a[0] * candidate[0] + a[1] * candidate[1] + b[0], a[2] * candidate[0] + a[3] * candidate[1] + b[1]];
             let mut f = [0.0; 2];
-            Law::Coulomb2 { mu }.natural_map(&candidate, &u, 1.0, &mut f);
+            Law::coulomb(mu, 1).natural_map(&candidate, &u, 1.0, &mut f);
             let size = candidate[0].hypot(candidate[1]).max(b[0].hypot(b[1]));
             let missed = f[0].hypot(f[1]) / size;
             if missed < best.1 {

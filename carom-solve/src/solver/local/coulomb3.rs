@@ -127,7 +127,7 @@ impl Contact3 {
     fn missed(&self, r: Vector, b: Vector) -> f64 {
         let u = self.velocity(r, b);
         let mut f = [0.0; 3];
-        Law::Coulomb3 { mu: self.mu }.natural_map(&r, &u, 1.0, &mut f);
+        Law::coulomb(self.mu, 2).natural_map(&r, &u, 1.0, &mut f);
         let missed = norm(f) / norm(b).max(norm(r)).max(norm(u));
         if missed.is_finite() { missed } else { f64::INFINITY }
     }

@@ -13,13 +13,8 @@ pub(super) struct Bounds {
 impl Bounds {
     /// The interval of a law of one row, times `scale`.
     pub(super) fn of(law: Law, scale: f64) -> Bounds {
-        let (lower, upper) = match law {
-            Law::Unilateral => (0.0, f64::INFINITY),
-            Law::Box { lower, upper } => (lower * scale, upper * scale),
-            // friction is refused on admission
-            Law::Equality | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => (f64::NEG_INFINITY, f64::INFINITY),
-        };
-        Bounds { lower, upper }
+        let (lower, upper) = law.bounds();
+        Bounds { lower: lower * scale, upper: upper * scale }
     }
 
     #[inline]
@@ -92,11 +87,11 @@ mod tests {
 
     fn laws() -> [Law; 5] {
         [
-            Law::Equality,
-            Law::Unilateral,
-            Law::Box { lower: -1.0, upper: 2.0 },
-            Law::Box { lower: f64::NEG_INFINITY, upper: 0.5 },
-            Law::Box { lower: 0.25, upper: f64::INFINITY },
+            Law::EQUALITY,
+            Law::UNILATERAL,
+            Law::interval(-1.0, 2.0),
+            Law::interval(f64::NEG_INFINITY, 0.5),
+            Law::interval(0.25, f64::INFINITY),
         ]
     }
 

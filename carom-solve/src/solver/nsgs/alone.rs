@@ -1,6 +1,6 @@
 //! One law with the others frozen: its local solver, relaxation, and what its change adds to the norms of a sweep.
 
-use super::super::local::{Contact2, Contact3, Local};
+use super::super::local::{Any, Contact2, Contact3, Local};
 use crate::Law;
 
 /// The local solver of a law of N rows.
@@ -23,6 +23,22 @@ impl<const N: usize> Alone<N> for Local {
     fn own(&self, lambda: [f64; N]) -> [f64; N] {
         let mut out = [0.0; N];
         Local::own(self, &lambda, &mut out);
+        out
+    }
+}
+
+impl<const N: usize> Alone<N> for Any {
+    #[inline]
+    fn solve(&self, frozen: [f64; N], old: [f64; N]) -> [f64; N] {
+        let mut next = old;
+        Any::solve(self, &frozen, &mut next);
+        next
+    }
+
+    #[inline]
+    fn own(&self, lambda: [f64; N]) -> [f64; N] {
+        let mut out = [0.0; N];
+        Any::own(self, &lambda, &mut out);
         out
     }
 }

@@ -58,7 +58,13 @@ pub(super) fn pull<const N: usize, S: Shared + ?Sized>(w: &Delassus, i: usize, l
         match columns.len() {
             1 => add_product::<N, 1>(block, lambda.read(columns.start), &mut sum),
             2 => add_product::<N, 2>(block, lambda.read(columns.start), &mut sum),
-            _ => add_product::<N, 3>(block, lambda.read(columns.start), &mut sum),
+            3 => add_product::<N, 3>(block, lambda.read(columns.start), &mut sum),
+            width => {
+                for (c, row) in columns.enumerate() {
+                    let [x] = lambda.read(row);
+                    sum.iter_mut().zip(block.iter().skip(c).step_by(width)).for_each(|(sum, a)| *sum += a * x);
+                }
+            }
         }
     }
     sum

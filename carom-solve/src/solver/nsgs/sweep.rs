@@ -4,13 +4,14 @@
 //! laws share, where that reads fewer numbers. The first sweeps use blocks: the second way must be prepared, and many problems
 //! are solved before that pays. Coloured sweeps choose at once, because the order depends on it.
 
-use super::super::local::{Contact2, Contact3, Local};
+use super::super::local::{Any, Contact2, Contact3, Local};
 use super::alone::{Alone, Norms, relax};
 use super::blocks::{self, Pass};
 use super::colour::{Schedule, Threads};
 use super::shared::{self, Shared};
 use super::velocity::Velocity;
-use crate::{Delassus, Law, OneStepProblem};
+use crate::law::by_rows;
+use crate::{Delassus, Law, OneStepProblem, Shape};
 use std::sync::atomic::AtomicU64;
 
 /// The sweep before which the way through velocities is prepared.
@@ -20,6 +21,7 @@ const PREPARED: usize = 8;
 #[derive(Default)]
 pub(super) struct Sweeper {
     one: Vec<Local>, // laws of one row, or mixtures
+    any: Vec<Any>,   // where one of them has no closed form
     two: Vec<Contact2>,
     three: Vec<Contact3>,
     velocity: Velocity,
@@ -68,6 +70,7 @@ impl Sweeper {
         (self.through_velocity, self.sweeps) = (false, 0);
         let laws = problem.laws();
         self.one.clear();
+        self.any.clear();
         self.two.clear();
         self.three.clear();
         match self.colours.take() {
@@ -88,17 +91,21 @@ impl Sweeper {
 
     /// The local solvers in the order of the sweep.
     fn prepare_local(&mut self, laws: &[Law], w: &Delassus, order: impl Iterator<Item = usize>) {
+        if laws.iter().any(|law| law.shape() == Shape::General) {
+            self.any.extend(order.map(|i| Any::new(&laws[i], w.diagonal(i))));
+            return;
+        }
         let uniform = (w.uniform::<4>().is_some(), w.uniform::<9>().is_some());
-        match laws[..] {
-            [Law::Coulomb2 { .. }, ..] if uniform.0 => self.two.reserve(laws.len()),
-            [Law::Coulomb3 { .. }, ..] if uniform.1 => self.three.reserve(laws.len()),
+        match uniform {
+            (true, _) => self.two.reserve(laws.len()),
+            (_, true) => self.three.reserve(laws.len()),
             _ => self.one.reserve(laws.len()),
         }
         for i in order {
-            match laws[i] {
-                Law::Coulomb2 { mu } if uniform.0 => self.two.push(Contact2::new(mu, w.diagonal(i))),
-                Law::Coulomb3 { mu } if uniform.1 => self.three.push(Contact3::new(mu, w.diagonal(i))),
-                law => self.one.push(Local::new(law, w.diagonal(i))),
+            match laws[i].shape() {
+                Shape::Cone1 { mu } if uniform.0 => self.two.push(Contact2::new(mu, w.diagonal(i))),
+                Shape::Cone2 { mu } if uniform.1 => self.three.push(Contact3::new(mu, w.diagonal(i))),
+                _ => self.one.extend(Local::new(&laws[i], w.diagonal(i))),
             }
         }
     }
@@ -136,6 +143,8 @@ impl Sweeper {
         let norms = if self.colours.is_some() {
             self.coloured(ground, lambda)
         } else if self.through_velocity {
+            self.sequential(ground, lambda)
+        } else if !self.any.is_empty() {
             self.sequential(ground, lambda)
         } else if let Some(blocks) = w.uniform::<9>() {
             let pass = Pass { blocks, alone: &self.three, laws, b: b.as_chunks().0, relaxation };
@@ -192,6 +201,8 @@ impl Sweeper {
             self.settle::<3, _, S>(ground, i, contact, (lambda, v), norms);
         } else if let Some(contact) = self.two.get(place) {
             self.settle::<2, _, S>(ground, i, contact, (lambda, v), norms);
+        } else if let Some(any) = self.any.get(place) {
+            by_rows!(ground.laws[i].size(), N => self.settle::<N, _, S>(ground, i, any, (lambda, v), norms));
         } else {
             match ground.laws[i].size() {
                 1 => self.settle::<1, _, S>(ground, i, &self.one[place], (lambda, v), norms),

@@ -12,6 +12,7 @@
 //! `(A⁻¹ B)ᵢᵀ` are stored one after the other, row by row, in the order of the sweep.
 
 use super::shared::Shared;
+use crate::law::by_rows;
 use crate::{Delassus, OneStepProblem};
 use std::ops::Range;
 
@@ -149,13 +150,8 @@ impl Velocity {
         v.fill(0.0);
         let shared = super::shared::cells(&mut v);
         for (i, law) in problem.laws().iter().enumerate() {
-            let lambda = &lambda[problem.rows(i)];
-            match *lambda {
-                [a] => self.push(i, [a], shared),
-                [a, b] => self.push(i, [a, b], shared),
-                [a, b, c] => self.push(i, [a, b, c], shared),
-                _ => debug_assert!(false, "{} has too many rows", law.name()),
-            }
+            let first = problem.offsets()[i];
+            by_rows!(law.size(), N => self.push::<N, _>(i, std::array::from_fn(|k| lambda[first + k]), shared));
         }
         self.v = v;
     }

@@ -11,18 +11,18 @@ type Known = (Law, Vec<f64>, Vec<f64>);
 /// Every status of every law.
 fn every_status() -> Vec<Known> {
     let (c, s) = (0.6, -0.8);
-    let slip = Law::Coulomb3 { mu: 0.5 };
-    let bounds = Law::Box { lower: -1.0, upper: 2.0 };
+    let slip = Law::coulomb(0.5, 2);
+    let bounds = Law::interval(-1.0, 2.0);
     vec![
         (slip, vec![2.0, 0.5 * 2.0 * c, 0.5 * 2.0 * s], vec![0.0, -0.7 * c, -0.7 * s]),
         (slip, vec![1.5, 0.2, 0.3], vec![0.0; 3]),
         (slip, vec![0.0; 3], vec![0.4, 1.0, -2.0]),
-        (Law::Coulomb3 { mu: 0.0 }, vec![1.0, 0.0, 0.0], vec![0.0, 0.3, 0.1]),
-        (Law::Coulomb2 { mu: 0.3 }, vec![1.0, -0.3], vec![0.0, 0.9]),
-        (Law::Coulomb2 { mu: 0.3 }, vec![1.0, 0.1], vec![0.0; 2]),
-        (Law::Unilateral, vec![0.8], vec![0.0]),
-        (Law::Unilateral, vec![0.0], vec![0.6]),
-        (Law::Equality, vec![-0.9], vec![0.0]),
+        (Law::coulomb(0.0, 2), vec![1.0, 0.0, 0.0], vec![0.0, 0.3, 0.1]),
+        (Law::coulomb(0.3, 1), vec![1.0, -0.3], vec![0.0, 0.9]),
+        (Law::coulomb(0.3, 1), vec![1.0, 0.1], vec![0.0; 2]),
+        (Law::UNILATERAL, vec![0.8], vec![0.0]),
+        (Law::UNILATERAL, vec![0.0], vec![0.6]),
+        (Law::EQUALITY, vec![-0.9], vec![0.0]),
         (bounds, vec![0.5], vec![0.0]),
         (bounds, vec![2.0], vec![-0.5]),
     ]
@@ -92,7 +92,7 @@ fn the_guess_stays_where_the_matrix_is_singular() {
     let row = |k: usize| [&block[3 * k..3 * k + 3], &block[3 * k..3 * k + 3]].concat();
     let w: Vec<f64> = (0..6).flat_map(|k| row(k % 3)).collect();
     let b = vec![-1.0, 0.01, 0.02, -1.0, 0.01, 0.02];
-    let laws = vec![Law::Coulomb3 { mu: 0.8 }; 2];
+    let laws = vec![Law::coulomb(0.8, 2); 2];
     let problem = StoredProblem::reduced("twice", Rows::dense(6, &w), b, laws).unwrap();
     let guess = [0.3, 0.01, 0.01, 0.2, 0.0, 0.01];
     assert_eq!(solve(&problem, &guess), (false, guess.to_vec()));
@@ -105,15 +105,15 @@ fn mixture(rng: &mut Pcg64) -> Vec<Law> {
         .map(|_| {
             let mu = [0.0, 10.0, rng.random_range(0.0..1.5)][rng.random_range(0..3)];
             match rng.random_range(0..6) {
-                0 => Law::Equality,
-                1 => Law::Unilateral,
-                2 => Law::Box { lower: rng.random_range(-1.0..0.0), upper: rng.random_range(0.0..1.0) },
-                3 => Law::Coulomb2 { mu },
-                _ => Law::Coulomb3 { mu },
+                0 => Law::EQUALITY,
+                1 => Law::UNILATERAL,
+                2 => Law::interval(rng.random_range(-1.0..0.0), rng.random_range(0.0..1.0)),
+                3 => Law::coulomb(mu, 1),
+                _ => Law::coulomb(mu, 2),
             }
         })
         .collect();
-    laws[count / 2] = Law::Coulomb3 { mu: rng.random_range(0.0..1.0) };
+    laws[count / 2] = Law::coulomb(rng.random_range(0.0..1.0), 2);
     laws
 }
 
@@ -162,15 +162,15 @@ fn missed(laws: &[Law], w: &[f64], b: &[f64], lambda: &[f64]) -> f64 {
         size = r.iter().chain(&u).fold(size, |size, x| size.max(x.abs()));
         let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
         let (force, speed) = (norm(&r[1..]), norm(&u[1..]));
-        match *law {
-            Law::Equality => linear = linear.max(u[0].abs()),
-            Law::Box { lower, upper } => {
+        match law.bounds() {
+            (f64::NEG_INFINITY, f64::INFINITY) => linear = linear.max(u[0].abs()),
+            (lower, upper) if upper.is_finite() => {
                 let (below, above) = (r[0] - root * lower, root * upper - r[0]);
                 linear = linear.max(-below).max(-above);
                 bilinear = bilinear.max(below * u[0].max(0.0)).max(above * (-u[0]).max(0.0));
             }
-            Law::Unilateral | Law::Coulomb2 { .. } | Law::Coulomb3 { .. } => {
-                let mu = super::coefficient(law);
+            _ => {
+                let mu = law.mu();
                 linear = linear.max(-r[0]).max(-u[0]).max(force - mu * r[0]);
                 bilinear = bilinear.max((r[0] * u[0]).abs());
                 for (r_t, u_t) in r[1..].iter().zip(&u[1..]) {

@@ -1,6 +1,7 @@
 //! Options of the event-driven scheme.
 
 use crate::phase::Sorting;
+use carom_solve::options::{at_least, at_least_one, positive};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -143,37 +144,21 @@ impl Default for EventDriven {
 
 impl Options for EventDriven {
     fn validate(&self) -> Result<(), OptionError> {
-        let positive = |name: &'static str, x: f64, what: &str| {
-            if x > 0.0 && x.is_finite() {
-                Ok(())
-            } else {
-                Err(OptionError::new(name, format!("{x} is not a finite {what} > 0")))
-            }
-        };
-        let least = |name: &'static str, x: f64, what: &str| {
-            if x >= 0.0 && x.is_finite() {
-                Ok(())
-            } else {
-                Err(OptionError::new(name, format!("{x} is not a finite {what} ≥ 0")))
-            }
-        };
-        positive("atol", self.atol, "tolerance")?;
-        least("rtol", self.rtol, "tolerance")?;
-        least("veps", self.veps, "velocity")?;
-        least("geps", self.geps.unwrap_or(0.0), "length")?;
-        positive("first-step", self.first_step.unwrap_or(1.0), "time")?;
-        positive("restart-step", self.restart_step.unwrap_or(1.0), "time")?;
-        positive("h-min", self.h_min, "time")?;
+        positive("atol", self.atol)?;
+        at_least("rtol", self.rtol, 0.0)?;
+        at_least("veps", self.veps, 0.0)?;
+        at_least("geps", self.geps.unwrap_or(0.0), 0.0)?;
+        positive("first-step", self.first_step.unwrap_or(1.0))?;
+        positive("restart-step", self.restart_step.unwrap_or(1.0))?;
+        positive("h-min", self.h_min)?;
         let largest = self.h_max.unwrap_or(f64::MAX);
-        positive("h-max", largest, "time")?;
+        positive("h-max", largest)?;
         if largest < self.h_min {
             return Err(OptionError::new("h-max", format!("{largest} is less than h-min = {}", self.h_min)));
         }
-        least("drift-limit", self.drift_limit, "length")?;
-        positive("hand-over-step", self.hand_over_step, "time")?;
-        if self.max_events == 0 {
-            return Err(OptionError::new("max-events", "at least one event is needed"));
-        }
+        at_least("drift-limit", self.drift_limit, 0.0)?;
+        positive("hand-over-step", self.hand_over_step)?;
+        at_least_one("max-events", self.max_events)?;
         if self.dense == Dense::Order4 && self.flow != Flow::Hem5 {
             return Err(OptionError::new("dense", "order-4 belongs to the flow hem5"));
         }

@@ -31,6 +31,7 @@ use super::{
 use crate::integrator::{Newton, Stages};
 use crate::phase::{ModeChange, Resolution, StageLog, Transition};
 use crate::{Mechanical, Pair, State};
+use carom_solve::options::{at_least, at_least_one, fraction, positive};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,25 +99,12 @@ impl Default for HigherOrder {
 
 impl Options for HigherOrder {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(self.c >= 0.0 && self.c.is_finite()) {
-            return Err(OptionError::new("c", format!("{} is not a finite number ≥ 0", self.c)));
-        }
-        if !(self.floor > 0.0 && self.floor.is_finite()) {
-            return Err(OptionError::new("floor", format!("{} is not a finite time > 0", self.floor)));
-        }
-        if !(self.closing >= 1.0 && self.closing.is_finite()) {
-            return Err(OptionError::new("closing", format!("{} is not a finite number ≥ 1", self.closing)));
-        }
-        if !(self.newton_tolerance > 0.0 && self.newton_tolerance < 1.0) {
-            return Err(OptionError::new("newton-tolerance", format!("{} is not in (0, 1)", self.newton_tolerance)));
-        }
-        if self.newton_iterations == 0 {
-            return Err(OptionError::new("newton-iterations", "at least one iteration is needed"));
-        }
-        if self.max_events == 0 {
-            return Err(OptionError::new("max-events", "at least one event is needed"));
-        }
-        Ok(())
+        at_least("c", self.c, 0.0)?;
+        positive("floor", self.floor)?;
+        at_least("closing", self.closing, 1.0)?;
+        fraction("newton-tolerance", self.newton_tolerance)?;
+        at_least_one("newton-iterations", self.newton_iterations)?;
+        at_least_one("max-events", self.max_events)
     }
 }
 

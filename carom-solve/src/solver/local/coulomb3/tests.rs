@@ -40,7 +40,7 @@ fn residual(a: &[f64; 9], mu: f64, b: Vector, r: Vector) -> f64 {
     let au = mul(a, r);
     let u = [au[0] + b[0], au[1] + b[1], au[2] + b[2]];
     let mut f = [0.0; 3];
-    Law::Coulomb3 { mu }.natural_map(&r, &u, 1.0 / w, &mut f);
+    Law::coulomb(mu, 2).natural_map(&r, &u, 1.0 / w, &mut f);
     w.sqrt() * norm(f) / (norm(b) / w.sqrt()).max(norm(r) * w.sqrt()).max(norm(u) / w.sqrt())
 }
 

@@ -1,9 +1,6 @@
-//! Coulomb friction with Signorini's condition, planar or spatial [desaxce1998, acary2008]:
-//! ```text
-//!     −(u + μ‖u_T‖ n) ∈ N_K(λ),   K = { λ : ‖λ_T‖ ≤ μ λ_N }
-//! ```
+//! The second-order cone `‖λ_T‖ ≤ μ λ_N` of Coulomb friction, planar or spatial [desaxce1998, acary2008], in closed form.
 
-/// Euclidean norm of the tangential part (one or two entries).
+/// Euclidean norm of the rows of a disc (one or two).
 #[inline]
 pub(super) fn norm(x: &[f64]) -> f64 {
     match x {
@@ -41,12 +38,6 @@ pub(super) fn project(mu: f64, x: &mut [f64]) {
     for x in &mut x[1..] {
         *x *= factor;
     }
-}
-
-#[inline]
-pub(super) fn complementarity(mu: f64, lambda: &[f64], u: &[f64]) -> f64 {
-    let dot: f64 = lambda.iter().zip(u).map(|(a, b)| a * b).sum();
-    (dot + mu * norm(&u[1..]) * lambda[0]).abs()
 }
 
 #[cfg(test)]
