@@ -87,8 +87,8 @@ pub fn at_least(field: &'static str, value: f64, least: f64) -> Result<(), Optio
 }
 
 /// Refuses a count of zero.
-pub fn at_least_one(field: &'static str, value: usize) -> Result<(), OptionError> {
-    accept(value > 0, field, || "0 is not enough: at least 1 is needed".into())
+pub fn at_least_one<T: Default + PartialEq>(field: &'static str, value: T) -> Result<(), OptionError> {
+    accept(value != T::default(), field, || "0 is not enough: at least 1 is needed".into())
 }
 
 /// Refuses a number outside of the open interval (0, 1).

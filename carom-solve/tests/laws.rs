@@ -89,6 +89,36 @@ fn spatial_contact() {
 }
 
 #[test]
+fn rolling_contact() {
+    let law = Law::rolling(0.5, 0.1, 0.05);
+    let w: Vec<f64> = (0..36).map(|at| if at % 7 == 0 { 2.0 } else { 0.0 }).collect();
+    check(law, &w, &[1.0, 5.0, -2.0, 1.0, 0.0, 3.0], &[0.0; 6]);
+    // the diagonal makes each disc a law of its own: λ_N = 2 allows 1, 0.2 and 0.1
+    check(law, &w, &[-4.0, 6.0, -8.0, 0.6, 0.8, 0.1], &[2.0, -0.6, 0.8, -0.12, -0.16, -0.05]);
+    check(law, &w, &[-4.0, 0.6, -0.8, 0.06, 0.08, -7.0], &[2.0, -0.3, 0.4, -0.03, -0.04, 0.1]);
+    // slip along t1 turns a disc whose row t1 is tied to r1: u_N = 2 λ_N − 4, then λ_t = −½ λ_N, u_r = λ_t + 2 λ_r + b_r
+    let mut w = w;
+    (w[6 + 3], w[18 + 1]) = (1.0, 1.0);
+    check(law, &w, &[-4.0, 6.0, 0.0, 0.7, 0.0, 0.0], &[2.0, -1.0, 0.0, 0.15, 0.0, 0.0]);
+}
+
+#[test]
+fn adhesion_and_tresca() {
+    let w = [2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0];
+    let law = Law::adhesion(1.0, 0.5, 2);
+    // pressed: ½ (2 + 1); pulled: ½ (−½ + 1); pulled off at −1, where friction ends
+    check(law, &w, &[-4.0, 6.0, -8.0], &[2.0, -0.9, 1.2]);
+    check(law, &w, &[1.0, 6.0, -8.0], &[-0.5, -0.15, 0.2]);
+    check(law, &w, &[4.0, 6.0, -8.0], &[-1.0, 0.0, 0.0]);
+    check(Law::adhesion(1.0, 0.5, 1), &[2.0, 0.0, 0.0, 2.0], &[1.0, 6.0], &[-0.5, -0.25]);
+    // Tresca: the radius, whatever the pressure
+    let law = Law::tresca(0.7, 2);
+    check(law, &w, &[-4.0, 6.0, -8.0], &[2.0, -0.42, 0.56]);
+    check(law, &w, &[1.0, 6.0, -8.0], &[0.0, -0.42, 0.56]);
+    check(law, &w, &[-4.0, 0.6, -0.8], &[2.0, -0.3, 0.4]);
+}
+
+#[test]
 fn a_law_that_sees_no_inertia_is_solved_or_refused() {
     for (law, rows, solvable) in [
         (Law::UNILATERAL, 1, false),
@@ -96,6 +126,7 @@ fn a_law_that_sees_no_inertia_is_solved_or_refused() {
         (Law::interval(0.0, 3.0), 1, true),
         (Law::coulomb(0.5, 1), 2, false),
         (Law::coulomb(0.5, 2), 3, false),
+        (Law::rolling(0.5, 0.1, 0.1), 6, false),
     ] {
         let problem = Problem::reduced(&[law], &vec![0.0; rows * rows], &vec![-1.0; rows]);
         for row in SOLVERS {

@@ -28,6 +28,9 @@ const N: usize = Law::MOST_ROWS;
 const SOLVED: f64 = 1e-13;
 const ROUNDING: f64 = 1e-16;
 
+/// Largest ‖F‖ of a solution, relative to what drives the law.
+const GROWING: f64 = 1e-3;
+
 /// Newton steps from one start, and halvings of each of them.
 const STEPS: usize = 40;
 const HALVINGS: usize = 10;
@@ -104,10 +107,12 @@ impl General {
             guess[k] = if lambda[k].is_finite() { lambda[k] * self.unit[k] } else { 0.0 };
         }
         // nothing approaches, and no disc acts without pressure
-        let best = match q[0] >= 0.0 && self.is_idle() {
-            true => self.at(&q, [0.0; N]),
-            false => self.search(&q, guess),
-        };
+        let idle = q[0] >= 0.0 && self.is_idle();
+        let mut best = if idle { self.at(&q, [0.0; N]) } else { self.search(&q, guess) };
+        // reactions that grow without end while u stays where it is are no solution
+        if best.missed > GROWING * (norm(&q) + self.law.driving().sqrt()) {
+            best = self.at(&q, [0.0; N]);
+        }
         for (k, lambda) in lambda.iter_mut().enumerate() {
             *lambda = best.lambda[k] / self.unit[k];
         }
