@@ -13,7 +13,7 @@
 
 use super::{DISCS, Law, cone::norm};
 
-pub(super) fn project(law: &Law, x: &mut [f64]) {
+pub(super) fn project(law: &Law, mut x: [f64; Law::MOST_ROWS]) -> [f64; Law::MOST_ROWS] {
     let mut pieces = [(f64::NEG_INFINITY, 0.0, 0.0); DISCS]; // t_d, μ_d, ‖x_d‖ − radius_d
     let mut number = 0;
     for (rows, disc) in law.discs().filter(|(_, disc)| disc.mu > 0.0) {
@@ -38,4 +38,5 @@ pub(super) fn project(law: &Law, x: &mut [f64]) {
             x[rows].iter_mut().for_each(|x| *x *= radius / size);
         }
     }
+    x
 }

@@ -290,7 +290,11 @@ impl Law {
         let [lower, upper] = self.bounds;
         let fits = |x: f64| x >= 0.0 && x.is_finite();
         let ordered = lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY;
-        ordered && self.discs().all(|(_, disc)| fits(disc.mu) && fits(disc.radius))
+        match self.form {
+            Form::Interval => ordered,
+            Form::Cone1 | Form::Cone2 => fits(self.mu[0]),
+            Form::General => ordered && self.discs().all(|(_, disc)| fits(disc.mu) && fits(disc.radius)),
+        }
     }
 
     /// The same law for reactions in other units: row k is `unit(k)` times as large, with one unit for the rows of a disc.
@@ -315,10 +319,19 @@ impl Law {
     /// Euclidean projection of `x` onto the admissible set `K` of reactions, in place.
     #[inline]
     pub fn project(&self, x: &mut [f64]) {
+        // one row is an interval: where the length is a constant, nothing else is left
+        if let [x] = x {
+            *x = x.max(self.bounds[0]).min(self.bounds[1]);
+            return;
+        }
         match self.form {
-            Form::Interval => x[0] = x[0].max(self.bounds[0]).min(self.bounds[1]),
-            Form::Cone1 | Form::Cone2 => cone::project(self.mu[0], x),
-            Form::General => discs::project(self, x),
+            Form::Interval | Form::Cone1 | Form::Cone2 => cone::project(self.mu[0], x),
+            Form::General => {
+                // a copy, so that `x` may stay in registers on the other ways
+                let mut copy = [0.0; Law::MOST_ROWS];
+                copy[..x.len()].copy_from_slice(x);
+                x.copy_from_slice(&discs::project(self, copy)[..x.len()]);
+            }
         }
     }
 
@@ -327,7 +340,8 @@ impl Law {
     pub fn shift(&self, u: &[f64]) -> f64 {
         match self.form {
             Form::Interval => 0.0,
-            Form::Cone1 | Form::Cone2 => self.mu[0] * cone::norm(&u[1..]),
+            Form::Cone1 => self.mu[0] * u[1].abs(),
+            Form::Cone2 => self.mu[0] * cone::norm(&u[1..3]),
             Form::General => self.discs().map(|(rows, disc)| disc.mu * cone::norm(&u[rows])).sum(),
         }
     }
@@ -338,7 +352,7 @@ impl Law {
         for ((o, l), u) in out.iter_mut().zip(lambda).zip(u) {
             *o = l - rho * u;
         }
-        if self.form != Form::Interval {
+        if lambda.len() > 1 {
             out[0] -= rho * self.shift(u);
         }
         self.project(out);
@@ -378,9 +392,11 @@ impl Law {
             let (lambda, u) = (&lambda[rows.clone()], &u[rows]);
             lambda.iter().zip(u).map(|(a, b)| a * b).sum::<f64>() + radius * cone::norm(u)
         };
+        if lambda.len() == 1 {
+            return first.abs();
+        }
         let behind = match self.form {
-            Form::Interval => 0.0,
-            Form::Cone1 | Form::Cone2 => part(1..lambda.len(), self.mu[0] * lambda[0]),
+            Form::Interval | Form::Cone1 | Form::Cone2 => part(1..lambda.len(), self.mu[0] * lambda[0]),
             Form::General => self.discs().map(|(rows, disc)| part(rows, disc.radius + disc.mu * lambda[0])).sum(),
         };
         (first + behind).abs()

@@ -124,10 +124,12 @@ impl Scheme for EventDriven {
         let mut transition = Transition::new(model, false)?;
         transition.sorting = self.sorting(false);
         let coupling = &transition.account.reactions.coupling;
-        if let Some(pair) = coupling.pairs.iter().find(|pair| pair.law.is_relay()) {
+        if let Some(pair) =
+            coupling.pairs.iter().find(|pair| pair.law.is_relay() || pair.law.shape() == carom_solve::Shape::General)
+        {
             return Err(SchemeError::Incapable {
                 scheme: Self::INFO.name,
-                reason: "has no phases for relays and bounded multipliers; take the scheme `moreau-jean`",
+                reason: "has phases for Coulomb friction alone, not for relays, rolling or adhesion; take the scheme `moreau-jean`",
                 contact: Some(model.labels().contact(pair.key)),
             });
         }

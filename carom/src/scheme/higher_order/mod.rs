@@ -168,9 +168,14 @@ impl Scheme for HigherOrder {
         let transition = Transition::new(model, true)?;
         let coupling = &transition.account.reactions.coupling;
         let refuse = |reason, contact| Err(SchemeError::Incapable { scheme: Self::INFO.name, reason, contact });
-        if let Some(pair) = coupling.pairs.iter().find(|pair| pair.law.is_relay()) {
+        if let Some(pair) =
+            coupling.pairs.iter().find(|pair| pair.law.is_relay() || pair.law.shape() == carom_solve::Shape::General)
+        {
             let contact = Some(model.labels().contact(pair.key));
-            return refuse("has no phases for relays and bounded multipliers; take the scheme `moreau-jean`", contact);
+            return refuse(
+                "has phases for Coulomb friction alone, not for relays, rolling or adhesion; take the scheme `moreau-jean`",
+                contact,
+            );
         }
         let tableau = self.method.tableau();
         if !tableau.explicit && tableau.stages() * model.dim() > UNKNOWNS {

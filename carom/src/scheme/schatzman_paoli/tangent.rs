@@ -76,7 +76,14 @@ fn leap(w: &Work, leap: &Leap, (branch, h): (&mut Branch, f64), frame: &mut Fram
         let output = branch.site(place, turned);
         let at_base = law.is_equality() && !w.leaping.constancy.rows;
         let input = if at_base { AT_START } else { output };
-        branch.act(Acting { index, law, impulse: [impulse, 0.0, 0.0, 0.0, 0.0, 0.0], level: Level::Gap, input, output });
+        branch.act(Acting {
+            index,
+            law,
+            impulse: [impulse, 0.0, 0.0, 0.0, 0.0, 0.0],
+            level: Level::Gap,
+            input,
+            output,
+        });
     }
     branch.factor()?;
     each(branch, frame)
