@@ -23,6 +23,7 @@ pub(super) enum Local {
 
 /// Any law with what can be computed from its diagonal block once; larger than [`Local`].
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a box would be allocated in every solve")]
 pub(super) enum Any {
     Closed(Local),
     General(General),

@@ -142,9 +142,7 @@ impl Sweeper {
         }
         let norms = if self.colours.is_some() {
             self.coloured(ground, lambda)
-        } else if self.through_velocity {
-            self.sequential(ground, lambda)
-        } else if !self.any.is_empty() {
+        } else if self.through_velocity || !self.any.is_empty() {
             self.sequential(ground, lambda)
         } else if let Some(blocks) = w.uniform::<9>() {
             let pass = Pass { blocks, alone: &self.three, laws, b: b.as_chunks().0, relaxation };
