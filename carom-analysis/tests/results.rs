@@ -2,7 +2,7 @@
 
 use carom::model::{Contact, Lagrangian};
 use carom::scheme::{AnyModel, Bound, MoreauJean, Registered, Stepper};
-use carom::simulation::{FixedStep, Impact, ImpactDetector, Observer, Recorder, StepView, UserEvent};
+use carom::simulation::{FixedStep, Impact, Lists, Observer, Recorder, StepView, UserEvent};
 use carom::{ModelError, Simulation, Solution};
 use carom_analysis::results::{
     Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Status, Summary,
@@ -73,11 +73,10 @@ fn run(path: &Path, model: Lagrangian, end: f64, options: RecordOptions, outputs
     let mut simulation = simulation(model, end);
     let mut recorder = RunRecorder::create(path, simulation.stepper(), options, outputs).unwrap();
     let mut memory = Recorder::default();
-    let mut impacts = Vec::new();
-    let mut detector = ImpactDetector::new(|impact| impacts.push(impact));
-    let outcome = simulation.run(&mut [&mut recorder, &mut memory, &mut detector]);
+    let mut lists = Lists::new(usize::MAX);
+    let outcome = simulation.run(&mut [&mut recorder, &mut memory, &mut lists]);
     let recorded = recorder.finish(inputs(), &outcome, simulation.statistics());
-    Run { recorded, solution: memory.into_solution(), impacts }
+    Run { recorded, solution: memory.into_solution(), impacts: lists.impacts }
 }
 
 fn inputs() -> Inputs {

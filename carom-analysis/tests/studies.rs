@@ -274,7 +274,7 @@ fn counts_of_a_march() {
         stepper(p.model(), SchatzmanPaoli::default()),
     ];
     for stepper in schemes {
-        let mut march = March::new(stepper.unwrap(), 1e-3);
+        let mut march = March::new(stepper.unwrap(), 1e-3).unwrap();
         march.to(100.0).unwrap();
         assert_eq!(march.state().t, 100.0);
         assert!(march.impacts.abs_diff(exact.0) <= 1, "{} {exact:?}", march.impacts);
@@ -285,7 +285,7 @@ fn counts_of_a_march() {
 /// velocities from positions. The oscillator moves with |v| < 10 whatever happens.
 #[test]
 fn late_intervals_end_without_a_tiny_step() {
-    let mut march = March::new(stepper(SET_A.model(), SchatzmanPaoli::default()).unwrap(), 1e-3);
+    let mut march = March::new(stepper(SET_A.model(), SchatzmanPaoli::default()).unwrap(), 1e-3).unwrap();
     for k in 1..=15_000 {
         march.to(0.1 * f64::from(k)).unwrap();
         assert!(march.state().v[0].abs() < 10.0, "{:?}", march.state());
@@ -296,8 +296,8 @@ fn late_intervals_end_without_a_tiny_step() {
 #[test]
 fn located_impacts_of_both_schemes_agree() {
     let strikes = |stepper: Result<Box<dyn Stepper>, StudyError>, h: f64| {
-        let (mut march, mut all) = (March::new(stepper.unwrap(), h), Vec::new());
-        march.watched(8.5, &|| false, &mut |strike, _| all.push(*strike)).unwrap();
+        let (mut march, mut all) = (March::new(stepper.unwrap(), h).unwrap(), Vec::new());
+        march.watched(8.5, &|| false, &mut |strike| all.push(*strike)).unwrap();
         assert_eq!(march.impacts as usize, all.len());
         all
     };

@@ -2,7 +2,7 @@
 
 use crate::Trouble;
 use carom::scheme::Stepper;
-use carom::simulation::{EventDetector, Observer, RunEvent, Statistics, StepView};
+use carom::simulation::{Observer, RunEvent, Statistics, StepView};
 use carom::{ModelError, Simulation};
 use carom_scene::scene::{Column, Sampler};
 use carom_scene::{Overrides, Scene, examples};
@@ -141,8 +141,7 @@ impl Observer for Recorder {
         self.see(stepper)
     }
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
-        let events = &mut self.trace.events;
-        _ = EventDetector::new(|event| events.push(event)).observe(view)?;
+        self.trace.events.extend_from_slice(view.events());
         self.see(view.stepper)?;
         Ok(ControlFlow::Continue(()))
     }

@@ -1,15 +1,14 @@
 //! Event-driven runs of model files: lists of events, and hostile files that must end in typed errors with what was computed before.
 
-use carom::simulation::{EventDetector, Recorder, SimulationError};
+use carom::simulation::{Lists, Recorder, SimulationError};
 use carom_scene::{Overrides, Scene, from_str, load};
 use std::path::Path;
 
 /// Names and times of all events.
 fn events(scene: &Scene) -> Vec<(String, f64)> {
-    let mut all = Vec::new();
-    let mut detector = EventDetector::new(|event| all.push((event.name, event.t)));
-    scene.simulation().unwrap().run(&mut [&mut detector]).unwrap();
-    all
+    let mut lists = Lists::new(usize::MAX);
+    scene.simulation().unwrap().run(&mut [&mut lists]).unwrap();
+    lists.events.into_iter().map(|event| (event.name, event.t)).collect()
 }
 
 /// Each region ends or begins once, whatever the step and the flow, and the list is that of one instant.

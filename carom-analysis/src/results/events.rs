@@ -3,7 +3,7 @@
 use super::column::{Candidate, Source};
 use super::table::{Cell, Column, Kind, Table, remove_earlier};
 use super::{RecordOptions, ResultError, Written};
-use carom::simulation::{Accumulations, EventDetector, Observer, RunEvent, StepView};
+use carom::simulation::{Accumulations, RunEvent, StepView};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,6 @@ pub(super) struct Events {
     table: Option<Table>,
     /// Positions and velocities that are kept.
     states: Vec<(String, Source)>,
-    found: Vec<RunEvent>,
     /// Number of events by kind.
     pub counts: BTreeMap<String, u64>,
     pub accumulations: Accumulations,
@@ -30,7 +29,6 @@ impl Events {
             options: options.clone(),
             table: None,
             states: kept.map(|candidate| (candidate.name.clone(), candidate.source)).collect(),
-            found: Vec::new(),
             counts: BTreeMap::new(),
             accumulations: Accumulations::default(),
         })
@@ -38,17 +36,10 @@ impl Events {
 
     /// Records the events of a step; tells whether there were any.
     pub fn take(&mut self, view: &mut StepView<'_>) -> Result<bool, ResultError> {
-        if view.stepper.events().is_empty() && view.occurrences.is_empty() {
-            return Ok(false);
-        }
-        let mut found = std::mem::take(&mut self.found);
-        _ = EventDetector::new(|event| found.push(event)).observe(view)?;
-        for event in &found {
+        for event in view.events() {
             self.push(event)?;
         }
-        found.clear();
-        self.found = found;
-        Ok(true)
+        Ok(!view.events().is_empty())
     }
 
     fn push(&mut self, event: &RunEvent) -> Result<(), ResultError> {

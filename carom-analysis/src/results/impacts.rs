@@ -3,10 +3,9 @@
 use super::table::{Cell, Column, Kind, Table};
 use super::{RecordOptions, ResultError, Written};
 use carom::ModelError;
-use carom::simulation::{Impact, ImpactDetector, Observer, StepView};
+use carom::simulation::{Impact, Observer, StepView};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, channel};
 
 /// Columns after `t` and `contact`: velocities in m/s, impulses in N s; the tangents are null where the law has none.
 const COLUMNS: [(&str, Kind); 9] = [
@@ -24,8 +23,7 @@ const COLUMNS: [(&str, Kind); 9] = [
 /// Writes `impacts.parquet` and `impacts.csv`. Breaks the run when it cannot go on; [`Impacts::finish`] tells why.
 pub struct Impacts {
     table: Table,
-    detector: ImpactDetector<Box<dyn FnMut(Impact) + Send>>,
-    found: Receiver<Impact>,
+    count: u64,
     error: Option<ResultError>,
 }
 
@@ -34,28 +32,22 @@ impl Impacts {
         let first = [("t", Kind::Real), ("contact", Kind::Text)];
         let columns = first.iter().chain(&COLUMNS).map(|(name, kind)| Column { name: (*name).into(), kind: *kind });
         let table = Table::create(directory.as_ref(), "impacts", columns.collect(), options)?;
-        let (sender, found) = channel();
-        // the receiver lives as long as the detector
-        let sink: Box<dyn FnMut(Impact) + Send> = Box::new(move |impact| _ = sender.send(impact));
-        Ok(Impacts { table, detector: ImpactDetector::new(sink), found, error: None })
+        Ok(Impacts { table, count: 0, error: None })
     }
 
     /// Impacts so far.
     pub fn count(&self) -> u64 {
-        self.detector.count
+        self.count
     }
 
     /// Records the impacts of a step; tells whether there were any.
-    pub(super) fn take(&mut self, view: &mut StepView<'_>) -> Result<bool, ResultError> {
-        let before = self.detector.count;
-        _ = self.detector.observe(view)?;
-        if self.detector.count == before {
-            return Ok(false);
+    pub(super) fn take(&mut self, view: &StepView<'_>) -> Result<bool, ResultError> {
+        let before = self.count;
+        for acting in view.impacts() {
+            self.count += 1;
+            self.push(&view.impact(acting))?;
         }
-        while let Ok(impact) = self.found.try_recv() {
-            self.push(&impact)?;
-        }
-        Ok(true)
+        Ok(self.count > before)
     }
 
     fn push(&mut self, impact: &Impact) -> Result<(), ResultError> {

@@ -94,8 +94,9 @@ pub fn basins(
     }
     let row = |task: usize| -> Vec<Rest> {
         let range = task * width..((task + 1) * width).min(cells);
-        let mut march = match make() {
-            Ok(stepper) => March::new(stepper, 1.0),
+        let steps = (options.period / options.step - 1e-9).ceil().max(1.0);
+        let mut march = match make().and_then(|stepper| March::new(stepper, options.period / steps)) {
+            Ok(march) => march,
             Err(error) => return range.map(|_| Rest::Fate(Fate::Failed(error.to_string()))).collect(),
         };
         let mut run = |cell: usize| {
@@ -121,10 +122,8 @@ pub fn basins(
 }
 
 fn follow(march: &mut March, initial: &State, options: &Options) -> Result<Rest, StudyError> {
-    let steps = (options.period / options.step - 1e-9).ceil().max(1.0);
-    march.h = options.period / steps;
     march.restart(initial);
-    let coupling = march.stepper.coupling()?;
+    let coupling = march.coupling()?;
     if coupling.pairs.iter().any(|pair| pair.law.is_contact() && pair.gap < 0.0) {
         return Ok(Rest::Fate(Fate::Outside));
     }

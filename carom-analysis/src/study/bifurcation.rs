@@ -201,7 +201,7 @@ fn fill(
     }
     let start = stepper.from().t;
     let steps = (length / step - 1e-9).ceil().max(1.0);
-    let mut march = March::new(stepper, length / steps);
+    let mut march = March::new(stepper, length / steps)?;
     let transient = if state.is_some() { options.transient } else { FIRST * options.transient };
     if let Some(mut state) = state {
         // the phase is that of the start
@@ -209,7 +209,7 @@ fn fill(
         march.restart(&state);
     }
     for k in 0..transient {
-        march.watched(start + (k + 1) as f64 * length, stop, &mut |_, _| {})?;
+        march.watched(start + (k + 1) as f64 * length, stop, &mut |_| {})?;
     }
     march.forget_counts();
     let mut exponent = options.epsilon.map(|epsilon| Growth::new(march.state(), epsilon));
@@ -221,7 +221,7 @@ fn fill(
             // trajectories that are compared start alike
             march.restart(from);
         }
-        let mut note = |strike: &Strike, _: &mut dyn Stepper| strikes.push(strike.before);
+        let mut note = |strike: &Strike| strikes.push(strike.before);
         march.watched(end, stop, &mut note)?;
         if options.section == Section::Stroboscopic {
             row.points.push(observe(march.state()));
@@ -266,7 +266,7 @@ impl Growth {
         let (reference, counts) = (march.state().clone(), (march.impacts, march.sticks, march.slowest));
         shift(from, &self.frame.columns[0], self.epsilon, &mut self.neighbour);
         march.restart(&self.neighbour);
-        march.watched(end, stop, &mut |_, _| {})?;
+        march.watched(end, stop, &mut |_| {})?;
         self.frame.set(0, &reference, march.state(), self.epsilon);
         self.sum += self.frame.orthonormalise()[0];
         march.restart(&reference);

@@ -113,11 +113,11 @@ pub fn perturbation(make: &Make<'_>, options: &Options, stop: &Stop<'_>) -> Resu
         return Err(StudyError::Unequal { positions: n, velocities: m });
     }
     let steps = (options.interval / options.step - 1e-9).ceil().max(1.0);
-    let mut march = March::new(stepper, options.interval / steps);
+    let mut march = March::new(stepper, options.interval / steps)?;
     let start = reference.t;
     for k in 0..options.transient {
         march.restart(&reference);
-        march.watched(start + (k + 1) as f64 * options.interval, stop, &mut |_, _| {})?;
+        march.watched(start + (k + 1) as f64 * options.interval, stop, &mut |_| {})?;
         reference.copy_from(march.state());
     }
     march.forget_counts();
@@ -130,14 +130,14 @@ pub fn perturbation(make: &Make<'_>, options: &Options, stop: &Stop<'_>) -> Resu
         let end = start + (options.transient + k + 1) as f64 * options.interval;
         let from = reference.clone();
         march.restart(&from);
-        march.watched(end, stop, &mut |_, _| {})?;
+        march.watched(end, stop, &mut |_| {})?;
         reference.copy_from(march.state());
         counter.add(&mut march);
         let collapsed = 2 * march.stuck.len();
         for i in 0..size {
             let epsilon = place(&mut march, &from, &frame.columns[i], options.epsilon, &mut neighbour)?;
             march.restart(&neighbour);
-            march.watched(end, stop, &mut |_, _| {})?;
+            march.watched(end, stop, &mut |_| {})?;
             frame.set(i, &reference, march.state(), epsilon);
         }
         march.forget_counts();
@@ -190,7 +190,7 @@ impl Counter {
 fn place(march: &mut March, from: &State, direction: &[f64], epsilon: f64, out: &mut State) -> Result<f64, StudyError> {
     let behind = |march: &mut March, state: &State| -> Result<f64, StudyError> {
         march.restart(state);
-        let coupling = march.stepper.coupling()?;
+        let coupling = march.coupling()?;
         let contacts = coupling.pairs.iter().filter(|pair| pair.law.is_contact());
         Ok(contacts.fold(0.0, |depth: f64, pair| depth.max(-pair.gap)))
     };

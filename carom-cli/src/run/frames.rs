@@ -23,7 +23,6 @@ pub struct Frames {
     frames: Vec<(f64, Vec<f64>, bool)>,
     impacts: usize,
     contacts: Vec<Contact>,
-    was_acting: Vec<bool>,
     resolution: f64,
     /// Multipliers of a first-order model, in the place of velocities.
     rows: usize,
@@ -42,7 +41,6 @@ impl Frames {
             stride: 1,
             frames: Vec::new(),
             impacts: 0,
-            was_acting: vec![false; contacts.len()],
             contacts,
             rows: if scene.family == Family::FirstOrder { scene.laws.len() } else { 0 },
             lambda: Vec::new(),
@@ -77,17 +75,14 @@ impl Frames {
     /// Marks contacts that act; whether one of them just closed.
     fn contacts(&mut self, view: &StepView<'_>) -> bool {
         let (from, to) = (view.from().t, view.to().t);
-        let mut closed = false;
         for (i, contact) in self.contacts.iter_mut().enumerate() {
             let reactions = view.reactions();
             let acts = reactions.find(Key::from(i), i).is_some_and(|law| reactions.normal(law) > 0.0);
             if acts {
                 contact.act(from, to, self.resolution);
             }
-            closed |= acts && !self.was_acting[i];
-            self.was_acting[i] = acts;
         }
-        closed
+        view.acting().iter().any(|acting| acting.is_new)
     }
 
     /// The animation, ready for the report.

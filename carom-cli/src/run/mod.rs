@@ -15,7 +15,7 @@ use crate::console::complain;
 use crate::failure::{Failure, print};
 use crate::progress::{Progress, watch_for_interrupts};
 use crate::{examples, progress};
-use carom::simulation::{EventDetector, Impact, ImpactDetector, Observer, RunEvent};
+use carom::simulation::{Lists, Observer};
 use carom_analysis::results::{
     Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Status, fingerprint,
 };
@@ -32,15 +32,14 @@ use tally::Path as SolverPath;
 use watched::{Clock, Hand, Watched};
 
 /// Impacts and events that the report lists; all of them are in the result files.
-const LISTED_IMPACTS: usize = 2000;
-const LISTED_EVENTS: usize = 2000;
+const LISTED: usize = 2000;
 
 /// A run and what is left of it.
 struct Run {
     scene: Scene,
     recorded: Recorded,
-    impacts: Vec<Impact>,
-    events: Vec<RunEvent>,
+    /// The first impacts and events.
+    lists: Lists,
     frames: Option<Frames>,
     /// Of adaptive steps.
     sizes: Option<StepSizes>,
@@ -95,24 +94,13 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
     let recorder =
         folder::claim(folder, || RunRecorder::create(folder, simulation.stepper(), options, outputs(&scene)));
     let (claim, mut recorder) = recorder?;
-    let mut impacts = Vec::new();
-    let mut detector = ImpactDetector::new(|impact| {
-        if impacts.len() < LISTED_IMPACTS {
-            impacts.push(impact);
-        }
-    });
-    let mut events = Vec::new();
-    let mut list = EventDetector::new(|event| {
-        if events.len() < LISTED_EVENTS {
-            events.push(event);
-        }
-    });
+    let mut lists = Lists::new(LISTED);
     let mut frames = scene.drawing.as_ref().map(|drawing| Frames::new(drawing, &scene));
     let mut sizes = scene.adaptive.map(|_| StepSizes::new());
     let mut watch = scene.watch();
     let mut progress = Progress::new(scene.span.start, arguments.quiet);
     let outcome = {
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut detector, &mut list, &mut progress];
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut lists, &mut progress];
         if !scene.expectations.is_empty() {
             observers.push(&mut watch);
         }
@@ -142,7 +130,7 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
     let finished = recorded.summary.status == Status::Finished && !progress::interrupted();
     let as_written = *scene.overrides() == Overrides::default();
     let expectations = if finished && as_written { watch.outcomes() } else { Vec::new() };
-    let run = Run { scene, recorded, impacts, events, frames, sizes, expectations, paths, dumped, _claim: claim };
+    let run = Run { scene, recorded, lists, frames, sizes, expectations, paths, dumped, _claim: claim };
     Ok((run, failure))
 }
 

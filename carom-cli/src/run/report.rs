@@ -1,7 +1,7 @@
 //! The report of a run.
 
 use super::sizes::StepSizes;
-use super::{LISTED_EVENTS, LISTED_IMPACTS, Run};
+use super::{LISTED, Run};
 use carom::scheme::Family;
 use carom_analysis::report::{Callout, Cell, Chart, Report, Section, Series, Table};
 use carom_analysis::results::{Curve, Status};
@@ -67,7 +67,7 @@ fn build(run: &Run) -> Report {
         steps(run, sizes, report.section("Steps"));
     }
     impacts(run, report.section(if mechanical(run) { "Impacts" } else { "Activations" }));
-    if !run.events.is_empty() {
+    if !run.lists.events.is_empty() {
         events(run, report.section("Events"));
     }
     solver(run, report.section("Solver"));
@@ -164,11 +164,11 @@ fn marked(chart: Chart, curves: &[&Curve], run: &Run) -> Chart {
         run.scene.coordinates.iter().position(|known| known == name)
     };
     let shown: Vec<usize> = curves.iter().filter_map(coordinate).collect();
-    if run.events.is_empty() || shown.len() > SHOWN_COORDINATES {
+    if run.lists.events.is_empty() || shown.len() > SHOWN_COORDINATES {
         return chart;
     }
     let points =
-        run.events.iter().flat_map(|event| shown.iter().filter_map(|i| Some((event.t, *event.after.q.get(*i)?))));
+        run.lists.events.iter().flat_map(|event| shown.iter().filter_map(|i| Some((event.t, *event.after.q.get(*i)?))));
     let (t, q) = points.unzip();
     chart.with(Series::markers("events", t, q))
 }
@@ -204,7 +204,7 @@ fn steps(run: &Run, sizes: &StepSizes, section: &mut Section) {
 
 fn impacts(run: &Run, section: &mut Section) {
     let summary = &run.recorded.summary;
-    if run.impacts.is_empty() {
+    if run.lists.impacts.is_empty() {
         section.paragraph(if mechanical(run) { "No contact closed." } else { "No multiplier became positive." });
         return;
     }
@@ -213,7 +213,7 @@ fn impacts(run: &Run, section: &mut Section) {
     } else {
         "One row each time a multiplier becomes positive; click a row to move the cursors there."
     });
-    let friction = run.impacts.iter().any(|impact| impact.impulse.len() > 1);
+    let friction = run.lists.impacts.iter().any(|impact| impact.impulse.len() > 1);
     let mut header = match run.scene.family {
         Family::Mechanical => vec!["t [s]", "contact", "u_N before [m/s]", "u_N after [m/s]", "P_N [N s]"],
         Family::FirstOrder => vec!["t [s]", "row", "y before", "y after", "integral of the multiplier"],
@@ -223,14 +223,14 @@ fn impacts(run: &Run, section: &mut Section) {
     }
     let mut table = Table::new(if mechanical(run) { "Impact list" } else { "Activations" }, header);
     table.time_column = Some(0);
-    table.total = usize::try_from(summary.impacts).ok().filter(|total| *total > LISTED_IMPACTS);
+    table.total = usize::try_from(summary.impacts).ok().filter(|total| *total > LISTED);
     table.file = Some("impacts.parquet".into());
     let tangential = |x: &[f64]| {
         Cell::from(
             x.get(1..).filter(|t| !t.is_empty()).map(|t| t.iter().map(|x| x * x).sum::<f64>().sqrt().copysign(t[0])),
         )
     };
-    for impact in &run.impacts {
+    for impact in &run.lists.impacts {
         let mut cells = vec![
             Cell::from(impact.t),
             Cell::from(impact.contact.as_str()),
@@ -258,7 +258,7 @@ fn events(run: &Run, section: &mut Section) {
     section.facts(counts);
     if !summary.accumulations.is_empty() {
         let mut table = Table::new("Accumulations", ["contact", "impacts accumulate at t [s]", "closed at t [s]"]);
-        for found in summary.accumulations.iter().take(LISTED_EVENTS) {
+        for found in summary.accumulations.iter().take(LISTED) {
             let time = |t: f64| Cell::Formatted { value: t, text: format!("{t:.12}") };
             table.row([Cell::from(found.contact.as_str()), time(found.limit), time(found.closed)]);
         }
@@ -271,9 +271,9 @@ fn events(run: &Run, section: &mut Section) {
     }
     let mut table = Table::new("Event list", header);
     table.time_column = Some(0);
-    table.total = usize::try_from(summary.events.values().sum::<u64>()).ok().filter(|total| *total > LISTED_EVENTS);
+    table.total = usize::try_from(summary.events.values().sum::<u64>()).ok().filter(|total| *total > LISTED);
     table.file = Some("events.parquet".into());
-    for event in &run.events {
+    for event in &run.lists.events {
         let contact = event.contact.as_deref().unwrap_or_default();
         let mut cells =
             vec![Cell::from(event.t), Cell::from(event.name.as_str()), Cell::from(event.kind), Cell::from(contact)];

@@ -46,7 +46,7 @@ use super::newton_min::{NewtonMin, NewtonMinOptions};
 use super::nsgs::{Nsgs, NsgsOptions};
 use super::proximal::{Proximal, ProximalOptions};
 use super::status_newton::StatusNewton;
-use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
+use super::{Configured, Path, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
 use crate::options::{positive, within};
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction, Shape};
 use schemars::JsonSchema;
@@ -216,6 +216,10 @@ impl Solver for Auto {
 
     fn admits(&self, laws: &[Law]) -> Result<(), Unsupported> {
         admission::valid("auto", laws)
+    }
+
+    fn path(&self) -> Path {
+        self.record.path()
     }
 
     fn log(&self) -> String {

@@ -18,11 +18,14 @@ mod local;
 pub mod newton;
 pub mod newton_min;
 pub mod nsgs;
+mod path;
 pub(crate) mod product;
 pub mod proximal;
 mod ranked;
 mod scaled;
 mod status_newton;
+
+pub use path::{Method, Path};
 
 /// Solves one-step problems. It may keep workspaces and factorisations between calls, never results.
 pub trait Solver: Send {
@@ -34,6 +37,11 @@ pub trait Solver: Send {
     /// `z.lambda` is the guess on entry (of any length: it is cut or filled with zeros) and the answer on return.
     /// Ends with [`OneStepProblem::conclude`].
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError>;
+
+    /// The methods that the last solve took.
+    fn path(&self) -> Path {
+        Path::of(self.info().name)
+    }
 
     /// What the last solve did, in words; empty where there is nothing to tell.
     fn log(&self) -> String {

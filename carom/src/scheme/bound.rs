@@ -1,5 +1,6 @@
 //! Typed for authors, `dyn` for the driver: a scheme bound to its model, solver and states.
 
+use super::paths::{Counted, SolverPath};
 use super::{Events, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::Energy;
 use crate::{Coupling, Labels, ModelError, Space, State};
@@ -31,7 +32,10 @@ pub trait Stepper: Send {
     /// Starts again from another state, with nothing remembered.
     fn restart(&mut self, state: &State);
 
-    /// Energies at `from` and at `to`.
+    /// What the solver did so far, path by path; problems of steps that were not accepted are among them.
+    fn solver_paths(&self) -> &[SolverPath];
+
+    /// Energies at `from` and at `to`. This and what follows is worked out once per step, whoever asks how often.
     fn energies(&mut self) -> Option<(Energy, Energy)>;
 
     /// Mean power of the forces without potential over the last step [W]: along the dense output of the scheme where it has one, in the
@@ -55,12 +59,33 @@ pub struct Bound<S: Scheme> {
     scheme: S,
     work: S::Work,
     model: Box<S::Model>,
-    solver: Box<dyn Solver>,
+    solver: Counted,
     from: State,
     to: State,
     middle: State,
     labels: Labels,
     coupling: Coupling,
+    known: Known,
+}
+
+/// What was worked out of the two states and the step between them; nothing is worked out twice.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    is_fresh: bool,               // whether `to` is `from`: no step was tried yet
+    from: Option<Option<Energy>>, // none where nobody has asked
+    to: Option<Option<Energy>>,
+    power: Option<f64>,
+    coupling: bool, // whether the coupling is that at `to`
+}
+
+impl Known {
+    /// Of a state without a step.
+    const FRESH: Known = Known { is_fresh: true, from: None, to: None, power: None, coupling: false };
+
+    /// After `to` has changed.
+    fn changed(&mut self) {
+        *self = Known { from: self.from, ..Known::default() };
+    }
 }
 
 impl<S: Scheme> Bound<S> {
@@ -74,7 +99,9 @@ impl<S: Scheme> Bound<S> {
         solver.admits(&laws)?;
         let work = scheme.workspace(&mut *model)?;
         let (to, middle, labels) = (from.clone(), from.clone(), model.labels());
-        Ok(Bound { scheme, work, model, solver, from, to, middle, labels, coupling })
+        let known = Known { coupling: true, ..Known::FRESH };
+        let solver = Counted::new(solver);
+        Ok(Bound { scheme, work, model, solver, from, to, middle, labels, coupling, known })
     }
 
     pub(crate) fn scheme(&self) -> &S {
@@ -90,6 +117,22 @@ impl<S: Scheme> Bound<S> {
     fn power_at(&mut self, s: f64) -> f64 {
         let ends = (&self.from, &self.to);
         self.scheme.interpolate(&mut self.work, &mut self.model, ends, s, &mut self.middle);
+        self.model.applied_power(&self.middle)
+    }
+
+    /// The mean power over the last step.
+    fn mean_power(&mut self) -> f64 {
+        if self.scheme.is_dense(&self.work) {
+            return GAUSS.iter().map(|&(s, weight)| weight * self.power_at(s)).sum();
+        }
+        // midpoint in time, positions and velocities: second order where the motion is smooth
+        self.middle.t = 0.5 * (self.from.t + self.to.t);
+        for (m, (a, b)) in self.middle.q.iter_mut().zip(self.from.q.iter().zip(&self.to.q)) {
+            *m = 0.5 * (a + b);
+        }
+        for (m, (a, b)) in self.middle.v.iter_mut().zip(self.from.v.iter().zip(&self.to.v)) {
+            *m = 0.5 * (a + b);
+        }
         self.model.applied_power(&self.middle)
     }
 
@@ -123,48 +166,60 @@ impl<S: Scheme> Stepper for Bound<S> {
     }
 
     fn attempt(&mut self, h: f64) -> Result<Step, StepError> {
+        self.known.changed();
         if self.model.detect(&self.from, h * self.scheme.reach())? {
             self.scheme.contacts_changed(&mut self.work);
         }
-        let system = System { model: &mut *self.model, solver: &mut *self.solver };
+        let system = System { model: &mut *self.model, solver: &mut self.solver };
         self.scheme.step(&mut self.work, system, &self.from, h, &mut self.to)
     }
 
     fn stamp(&mut self, t: f64) {
-        self.to.t = t;
+        if self.to.t != t {
+            self.to.t = t;
+            self.known.changed();
+        }
     }
 
     fn accept(&mut self) {
         std::mem::swap(&mut self.from, &mut self.to);
+        // the end is the next start
+        self.known = Known { from: self.known.to, ..Known::default() };
     }
 
     fn restart(&mut self, state: &State) {
         self.from.copy_from(state);
         self.to.copy_from(state);
         self.scheme.forget(&mut self.work);
+        self.known = Known::FRESH;
+    }
+
+    fn solver_paths(&self) -> &[SolverPath] {
+        &self.solver.paths
     }
 
     fn energies(&mut self) -> Option<(Energy, Energy)> {
-        Some((self.model.energy(&self.from)?, self.model.energy(&self.to)?))
+        let Bound { known, model, from, to, .. } = self;
+        let start = *known.from.get_or_insert_with(|| model.energy(from));
+        let is_fresh = known.is_fresh;
+        let end = *known.to.get_or_insert_with(|| if is_fresh { start } else { model.energy(to) });
+        start.zip(end)
     }
 
     fn applied_power(&mut self) -> f64 {
-        if self.scheme.is_dense(&self.work) {
-            return GAUSS.iter().map(|&(s, weight)| weight * self.power_at(s)).sum();
+        if let Some(power) = self.known.power {
+            return power;
         }
-        // midpoint in time, positions and velocities: second order where the motion is smooth
-        self.middle.t = 0.5 * (self.from.t + self.to.t);
-        for (m, (a, b)) in self.middle.q.iter_mut().zip(self.from.q.iter().zip(&self.to.q)) {
-            *m = 0.5 * (a + b);
-        }
-        for (m, (a, b)) in self.middle.v.iter_mut().zip(self.from.v.iter().zip(&self.to.v)) {
-            *m = 0.5 * (a + b);
-        }
-        self.model.applied_power(&self.middle)
+        let power = self.mean_power();
+        self.known.power = Some(power);
+        power
     }
 
     fn coupling(&mut self) -> Result<&Coupling, ModelError> {
-        self.model.couple(self.to.t, &self.to.q, &mut self.coupling)?;
+        if !self.known.coupling {
+            self.model.couple(self.to.t, &self.to.q, &mut self.coupling)?;
+            self.known.coupling = true;
+        }
         Ok(&self.coupling)
     }
 }

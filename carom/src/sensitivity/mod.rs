@@ -18,6 +18,7 @@ pub mod step;
 
 use crate::model::{Along, CouplingTangent, Tangent};
 use crate::scheme::{BindError, Bound, EventDriven, SchemeError, StepError, Stepper};
+use crate::simulation::{Drive, FixedStep, SimulationError};
 use crate::{Key, Mechanical, ModelError, State};
 use carom_solve::Solver;
 use field::Field;
@@ -50,6 +51,20 @@ pub enum SensitivityError {
     NoTangent { scheme: String, known: String },
     #[error(transparent)]
     Bind(#[from] BindError),
+    #[error(transparent)]
+    Simulation(Box<SimulationError>),
+}
+
+impl From<SimulationError> for SensitivityError {
+    fn from(error: SimulationError) -> Self {
+        match error {
+            SimulationError::Step { t, source, .. } => SensitivityError::Step { t, source },
+            SimulationError::Stalled { t, steps } => SensitivityError::Stalled { t, steps },
+            SimulationError::Model(error) => SensitivityError::Model(error),
+            SimulationError::Scheme(error) => SensitivityError::Scheme(error),
+            other => SensitivityError::Simulation(Box::new(other)),
+        }
+    }
 }
 
 /// An impact.
@@ -156,6 +171,7 @@ pub struct Gap {
 /// A motion with perturbations.
 pub struct Sensitivity {
     stepper: Bound<EventDriven>,
+    drive: Drive<FixedStep>, // steps as long as they can be: they end at events or at the goal
     field: Field,
     magnus: Magnus,
     saltation: Saltation,
@@ -185,8 +201,11 @@ impl Sensitivity {
         }
         let field = Field::new(other, tangent);
         let size = field.size();
+        let mut drive = Drive::new(FixedStep { h: f64::INFINITY }, sample.t);
+        drive.limit(STEPS);
         let mut new = Sensitivity {
             stepper: Bound::new(scheme, model, solver)?,
+            drive,
             field,
             magnus: Magnus::new(size),
             saltation: Saltation::default(),
@@ -225,6 +244,7 @@ impl Sensitivity {
     /// Starts again from a state; the frame stays.
     pub fn restart(&mut self, state: &State) {
         self.stepper.restart(state);
+        self.drive.restart(state.t);
         self.pending = 0.0;
     }
 
@@ -311,27 +331,24 @@ impl Sensitivity {
         until: f64,
         go_on: &mut dyn FnMut(&State, &Passage) -> bool,
     ) -> Result<bool, SensitivityError> {
-        for _ in 0..STEPS {
+        self.drive.aim(self.stepper.from().t, until);
+        loop {
             let t = self.stepper.from().t;
-            let left = until - t;
-            if left <= 1e-13 * until.abs().max(1.0) {
+            if until > t {
+                self.field.detect(self.stepper.from(), until - t)?;
+            }
+            let Some(accepted) = self.drive.step(&mut self.stepper)? else {
                 self.flush();
                 return Ok(true);
-            }
+            };
             self.steps += 1;
-            self.field.detect(self.stepper.from(), left)?;
-            let step = self.stepper.attempt(left).map_err(|source| SensitivityError::Step { t, source })?;
-            if step.advanced == left {
-                self.stepper.stamp(until);
-            }
-            self.carry(t, step.advanced)?;
+            self.carry(t, accepted.step.advanced)?;
             self.stepper.accept();
             if !go_on(self.stepper.from(), &self.passage) {
                 self.flush();
                 return Ok(false);
             }
         }
-        Err(SensitivityError::Stalled { t: self.stepper.from().t, steps: STEPS })
     }
 
     /// (1) over the step that was tried last.

@@ -37,6 +37,18 @@ pub trait Controller: Send {
     }
 }
 
+impl Controller for Box<dyn Controller> {
+    fn first(&self) -> f64 {
+        (**self).first()
+    }
+    fn judge(&mut self, step: &Step, info: &SchemeInfo, h: f64) -> Verdict {
+        (**self).judge(step, info, h)
+    }
+    fn recover(&mut self, h: f64) -> Option<f64> {
+        (**self).recover(h)
+    }
+}
+
 /// The same step size always.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FixedStep {

@@ -3,8 +3,8 @@
 mod accumulation;
 mod adaptive;
 mod controller;
-mod event_list;
-mod impact;
+mod drive;
+mod facts;
 mod ledger;
 mod observer;
 mod root;
@@ -14,27 +14,24 @@ mod user_event;
 pub use accumulation::{Accumulation, Accumulations};
 pub use adaptive::Adaptive;
 pub use controller::{Controller, FixedStep, StandardControl, Verdict};
-pub use event_list::{EventDetector, RunEvent, USER};
-pub use impact::{Impact, ImpactDetector};
+pub use facts::{Acting, Impact, Lists, REST, RunEvent, USER};
 pub use ledger::{EnergyLedger, LedgerObserver};
 pub use observer::{GapMonitor, Observer, StepView};
 pub use solution::{Recorder, Snapshot, Solution, simulate, simulate_adaptive, simulate_first_order};
 pub use user_event::{Action, Direction, Occurrence, UserEvent, ZeroFunction};
 
+pub(crate) use drive::{Accepted, Drive};
+
 use crate::scheme::{SchemeError, Step, StepError, Stepper};
-use crate::{Key, ModelError};
+use crate::{ModelError, State};
 use carom_solve::Certificate;
 use std::ops::ControlFlow;
 use user_event::Watch;
 
-/// Steps one trajectory from its initial state to the end of the span.
+/// Steps one trajectory from its initial state to the end of the span, or from one given time to the next.
 pub struct Simulation {
     stepper: Box<dyn Stepper>,
-    controller: Box<dyn Controller>,
-    end: f64,
-    h: f64,
-    grid: Grid,
-    statistics: Statistics,
+    drive: Drive<Box<dyn Controller>>,
     watch: Watch,
 }
 
@@ -53,25 +50,6 @@ pub struct Statistics {
     pub worst: Certificate,
 }
 
-/// Times `base + count·h`: steps of one size do not accumulate rounding.
-#[derive(Clone, Copy, Debug, Default)]
-struct Grid {
-    base: f64,
-    count: u64,
-    h: f64,
-}
-
-impl Grid {
-    /// The time after a step of size `advanced` from `t`, of which `h` was asked.
-    fn after(&mut self, t: f64, advanced: f64) -> f64 {
-        if advanced != self.h {
-            *self = Grid { base: t, count: 0, h: advanced };
-        }
-        self.count += 1;
-        self.base + self.count as f64 * self.h
-    }
-}
-
 /// Where and why a run ended early.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulationError {
@@ -81,6 +59,8 @@ pub enum SimulationError {
         "the step control gave up at t = {t:?}: with the smallest step h = {h:.3e} the error is {error:.3e} times the tolerance; allow smaller steps (`min`), or a larger `tolerance`"
     )]
     StepTooSmall { t: f64, h: f64, error: f64 },
+    #[error("the run does not come forward: more than {steps} steps up to t = {t:?}")]
+    Stalled { t: f64, steps: u64 },
     #[error(transparent)]
     Scheme(#[from] SchemeError),
     #[error(transparent)]
@@ -101,9 +81,9 @@ impl Simulation {
         if !(h.is_finite() && h > 0.0) {
             return Err(SimulationError::Span(format!("the step {h} must be finite and positive")));
         }
-        let grid = Grid { base: t, count: 0, h };
-        let (statistics, watch) = (Statistics::default(), Watch::default());
-        Ok(Simulation { stepper, controller, end, h, grid, statistics, watch })
+        let mut drive = Drive::new(controller, t);
+        drive.aim(t, end);
+        Ok(Simulation { stepper, drive, watch: Watch::default() })
     }
 
     /// Watches for an event of the user besides those it has.
@@ -133,33 +113,68 @@ impl Simulation {
         Some((event.name.as_str(), self.stepper.from().t))
     }
 
+    /// Ends with an error where more than so many steps are needed to come to the end, or to each time of [`Simulation::advance_to`].
+    pub fn limit_steps(&mut self, most: u64) {
+        self.drive.limit(most);
+    }
+
     /// Runs to the end, to an event that stops, or until an observer breaks. Returns whether no observer did.
     pub fn run(&mut self, observers: &mut [&mut dyn Observer]) -> Result<bool, SimulationError> {
         for observer in observers.iter_mut() {
             observer.start(&mut *self.stepper)?;
         }
-        let mut rejected = self.statistics.rejected;
-        while let Some(step) = self.attempt()? {
-            let mut view = StepView {
-                step,
-                index: self.statistics.steps,
-                rejected: self.statistics.rejected - rejected,
-                end: self.end,
-                occurrences: &self.watch.found,
-                stopped: self
-                    .watch
-                    .stopped
-                    .and_then(|event| self.watch.events.get(event))
-                    .map(|event| event.name.as_str()),
-                stepper: &mut *self.stepper,
-            };
-            rejected = self.statistics.rejected;
+        self.go(&mut |view| {
             let mut flow = ControlFlow::Continue(());
             for observer in observers.iter_mut() {
-                if observer.observe(&mut view)?.is_break() {
+                if observer.observe(view)?.is_break() {
                     flow = ControlFlow::Break(());
                 }
             }
+            Ok(flow)
+        })
+    }
+
+    /// Goes to the time `until`, which is met exactly and becomes the end of the run, and shows each step. Returns whether `see` did not
+    /// break.
+    pub fn advance_to(
+        &mut self,
+        until: f64,
+        see: &mut dyn FnMut(&mut StepView<'_>) -> ControlFlow<()>,
+    ) -> Result<bool, SimulationError> {
+        if !until.is_finite() {
+            return Err(SimulationError::Span(format!("the end {until} must be finite")));
+        }
+        self.drive.aim(self.stepper.from().t, until);
+        self.go(&mut |view| Ok(see(view)))
+    }
+
+    /// Starts again from a state, with nothing remembered but the counts.
+    pub fn restart(&mut self, state: &State) {
+        self.stepper.restart(state);
+        self.drive.restart(state.t);
+        self.watch.restart();
+    }
+
+    fn go(
+        &mut self,
+        see: &mut dyn FnMut(&mut StepView<'_>) -> Result<ControlFlow<()>, ModelError>,
+    ) -> Result<bool, SimulationError> {
+        let mut rejected = self.drive.statistics.rejected;
+        while let Some(step) = self.attempt()? {
+            let statistics = &self.drive.statistics;
+            let stopped = self.watch.stopped.and_then(|event| self.watch.events.get(event));
+            let mut view = StepView {
+                step,
+                index: statistics.steps,
+                rejected: statistics.rejected - rejected,
+                end: self.drive.goal(),
+                occurrences: &self.watch.found,
+                stopped: stopped.map(|event| event.name.as_str()),
+                stepper: &mut *self.stepper,
+                facts: &mut self.drive.facts,
+            };
+            rejected = statistics.rejected;
+            let flow = see(&mut view)?;
             self.stepper.accept();
             if flow.is_break() {
                 return Ok(false);
@@ -182,102 +197,14 @@ impl Simulation {
         if self.watch.stopped.is_some() {
             return Ok(None);
         }
-        let Some(step) = self.accepted()? else { return Ok(None) };
-        let shorter = self.watch.look(&mut *self.stepper, step, self.statistics.steps)?;
+        let Some(Accepted { step, .. }) = self.drive.step(&mut *self.stepper)? else { return Ok(None) };
+        let shorter = self.watch.look(&mut *self.stepper, step, self.drive.statistics.steps)?;
+        self.drive.facts.look(&*self.stepper);
         Ok(Some(shorter.unwrap_or(step)))
     }
 
-    /// Tries steps until the controller accepts one.
-    fn accepted(&mut self) -> Result<Option<Step>, SimulationError> {
-        let t = self.stepper.from().t;
-        let Some(mut h) = self.clip(t, self.h) else { return Ok(None) };
-        loop {
-            let step = match self.stepper.attempt(h) {
-                Ok(step) => step,
-                Err(source) => {
-                    h = self.recover(t, h, source)?;
-                    continue;
-                }
-            };
-            self.count(&step);
-            match self.controller.judge(&step, self.stepper.info(), h) {
-                Verdict::Accept { next } => {
-                    self.stamp(t, h, step.advanced);
-                    self.h = next;
-                    self.statistics.steps += 1;
-                    self.statistics.worst = self.statistics.worst.worse(step.worst);
-                    return Ok(Some(step));
-                }
-                Verdict::Retry { with } if with > 0.0 && with < h && t + with > t => {
-                    self.statistics.rejected += 1;
-                    h = with;
-                }
-                Verdict::Retry { .. } => {
-                    let error = step.error.map_or(f64::NAN, |error| error.value);
-                    return Err(SimulationError::StepTooSmall { t, h, error });
-                }
-                Verdict::GiveUp { error } => {
-                    self.statistics.rejected += 1;
-                    return Err(SimulationError::StepTooSmall { t, h, error });
-                }
-            }
-        }
-    }
-
-    /// A smaller step after one that failed, where the controller has one.
-    fn recover(&mut self, t: f64, h: f64, source: StepError) -> Result<f64, SimulationError> {
-        match self.controller.recover(h).filter(|with| *with > 0.0 && *with < h && t + with > t) {
-            Some(with) => {
-                self.statistics.rejected += 1;
-                Ok(with)
-            }
-            None => Err(self.failure(t, h, source)),
-        }
-    }
-
-    /// The time of an accepted step: on the grid, and at the end exactly the end.
-    fn stamp(&mut self, t: f64, h: f64, advanced: f64) {
-        let after = self.grid.after(t, advanced);
-        let last = advanced == h && h == self.end - t || (self.end - after).abs() <= self.rounding(t);
-        self.stepper.stamp(if last { self.end } else { after });
-    }
-
-    /// The step size such that the last step ends at the end: cut there, or stretched by less than 1e-9 of a step so that none of that
-    /// length follows. A step that misses the end by rounding keeps its size.
-    fn clip(&self, t: f64, h: f64) -> Option<f64> {
-        let (left, rounding) = (self.end - t, self.rounding(t));
-        if left <= 0.0 || (left <= rounding && left <= 1e-9 * h) {
-            None
-        } else if (left - h).abs() <= 0.5 * rounding || h < left * (1.0 - 1e-9) {
-            Some(h)
-        } else {
-            Some(left)
-        }
-    }
-
-    /// What two times near t and the end cannot tell apart [s].
-    fn rounding(&self, t: f64) -> f64 {
-        4.0 * f64::EPSILON * t.abs().max(self.end.abs())
-    }
-
-    /// Work is work, be the step accepted or not.
-    fn count(&mut self, step: &Step) {
-        self.statistics.solves += u64::from(step.solves);
-        self.statistics.iterations += u64::from(step.iterations);
-        self.statistics.evaluations += u64::from(step.evaluations);
-    }
-
-    fn failure(&self, t: f64, h: f64, source: StepError) -> SimulationError {
-        let name = |key: Key| self.stepper.labels().contact(key);
-        let contact = match &source {
-            StepError::Model(error) => error.contact().map(String::from),
-            other => other.key().map(name),
-        };
-        SimulationError::Step { index: self.statistics.steps, t, h, contact, source }
-    }
-
     pub fn statistics(&self) -> &Statistics {
-        &self.statistics
+        &self.drive.statistics
     }
 
     pub fn stepper(&mut self) -> &mut dyn Stepper {
@@ -285,7 +212,7 @@ impl Simulation {
     }
 
     /// The last accepted state.
-    pub fn state(&self) -> &crate::State {
+    pub fn state(&self) -> &State {
         self.stepper.from()
     }
 }
@@ -299,7 +226,7 @@ impl Iterator for Simulation {
             Ok(step) => step.map(|step| Ok(Snapshot { state: self.state().clone(), step })),
             Err(error) => {
                 // an iterator must end after an error
-                self.end = f64::NEG_INFINITY;
+                self.drive.aim(f64::NEG_INFINITY, f64::NEG_INFINITY);
                 Some(Err(error))
             }
         }

@@ -1,6 +1,7 @@
 //! Observers: recorders, monitors, writers and progress bars are all the same trait.
 
 use super::Occurrence;
+use super::facts::{Acting, Facts, Impact, RunEvent};
 use crate::scheme::{Reactions, Step, Stepper};
 use crate::{ModelError, State};
 use std::ops::ControlFlow;
@@ -19,6 +20,7 @@ pub struct StepView<'a> {
     /// The event of the user that ends the run with this step.
     pub stopped: Option<&'a str>,
     pub stepper: &'a mut dyn Stepper,
+    pub(super) facts: &'a mut Facts,
 }
 
 impl StepView<'_> {
@@ -30,6 +32,33 @@ impl StepView<'_> {
     }
     pub fn reactions(&self) -> &Reactions {
         self.stepper.reactions()
+    }
+
+    /// Contacts that acted in the step.
+    pub fn acting(&self) -> &[Acting] {
+        self.facts.acting()
+    }
+
+    /// Contacts that closed in the step.
+    pub fn impacts(&self) -> impl Iterator<Item = &Acting> {
+        self.acting().iter().filter(|acting| acting.is_impact())
+    }
+
+    /// An impact of this step with its name and figures.
+    pub fn impact(&self, acting: &Acting) -> Impact {
+        let (reactions, rows) = (self.reactions(), self.reactions().range(acting.law));
+        Impact {
+            t: self.to().t,
+            contact: self.stepper.labels().contact(acting.key),
+            before: reactions.before[rows.clone()].to_vec(),
+            after: reactions.after[rows.clone()].to_vec(),
+            impulse: reactions.impulse[rows].to_vec(),
+        }
+    }
+
+    /// Events in the step, located by the scheme or watched for by the user, in the order of time.
+    pub fn events(&mut self) -> &[RunEvent] {
+        self.facts.events(self.stepper, self.occurrences)
     }
 }
 

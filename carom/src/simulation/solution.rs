@@ -1,8 +1,7 @@
 //! Trajectories in memory, for library users, studies and tests.
 
 use super::{
-    Adaptive, EventDetector, FixedStep, Impact, ImpactDetector, Observer, RunEvent, Simulation, SimulationError,
-    Statistics, StepView,
+    Adaptive, FixedStep, Impact, Lists, Observer, RunEvent, Simulation, SimulationError, Statistics, StepView,
 };
 use crate::scheme::{AnyModel, Bound, Doubled, Registered, Step, Stepper};
 use crate::{FirstOrder, Mechanical, ModelError, State};
@@ -157,11 +156,9 @@ impl Simulation {
     /// Runs to the end and keeps every state, impact and event.
     pub fn record(&mut self) -> Result<Solution, SimulationError> {
         let mut recorder = Recorder::default();
-        let mut impacts = Vec::new();
-        let mut detector = ImpactDetector::new(|impact| impacts.push(impact));
-        let mut events = Vec::new();
-        let mut list = EventDetector::new(|event| events.push(event));
-        self.run(&mut [&mut recorder, &mut detector, &mut list])?;
+        let mut lists = Lists::new(usize::MAX);
+        self.run(&mut [&mut recorder, &mut lists])?;
+        let Lists { impacts, events, .. } = lists;
         Ok(Solution { impacts, events, statistics: *self.statistics(), ..recorder.into_solution() })
     }
 }

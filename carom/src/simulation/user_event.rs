@@ -118,6 +118,13 @@ pub(super) struct Watch {
 }
 
 impl Watch {
+    /// Forgets the states so far.
+    pub fn restart(&mut self) {
+        self.events.iter_mut().for_each(|event| event.last = f64::NAN);
+        self.found.clear();
+        self.stopped = None;
+    }
+
     /// Looks for zeros in step number `index`, which was accepted. Returns the step that replaces it where an event ends the run.
     pub fn look(&mut self, stepper: &mut dyn Stepper, step: Step, index: u64) -> Result<Option<Step>, SimulationError> {
         self.found.clear();

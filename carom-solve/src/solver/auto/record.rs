@@ -1,5 +1,6 @@
 //! What the ladder did, kept without allocation and put into words on request.
 
+use super::super::{Method, Path};
 use super::Rung;
 use crate::{Certificate, SolveError};
 use std::fmt;
@@ -77,6 +78,28 @@ impl Rungs {
     pub(super) fn refuse(&mut self, end: End) {
         let last = self.tried.checked_sub(1).and_then(|k| self.entry.get_mut(k as usize));
         last.into_iter().for_each(|entry| entry.end = end);
+    }
+
+    /// The methods that were tried.
+    pub fn path(&self) -> Path {
+        let mut path = Path::of("auto");
+        for entry in self.kept() {
+            path.push(match entry.rung {
+                Rung::AtRest => Method::AtRest,
+                Rung::ActiveSet => Method::ActiveSet,
+                Rung::ClosedForm => Method::ClosedForm,
+                Rung::Lemke => Method::Lemke,
+                Rung::NewtonMin => Method::NewtonMin,
+                Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps => Method::Nsgs,
+                Rung::Statuses => Method::StatusNewton,
+                Rung::InteriorPoint => Method::InteriorPoint,
+                Rung::Enumeration => Method::Enumeration,
+            });
+            if entry.rung == Rung::InteriorPoint && entry.effort[2] > 0 {
+                path.push(Method::Proximal);
+            }
+        }
+        path
     }
 
     fn kept(&self) -> &[Entry] {

@@ -25,12 +25,10 @@ use crate::model::Tangent;
 use crate::scheme::{
     BindError, Bound, CorrectedPaoli, MoreauJean, PositionLevel, Registered, SchatzmanPaoli, Scheme, Step, Stepper,
 };
-use crate::{Key, Keyed, Matching, Mechanical, State};
+use crate::simulation::{Accepted, Drive, FixedStep};
+use crate::{Mechanical, State};
 use carom_solve::Solver;
 use serde_json::Value;
-
-/// A relative velocity at most this large is rest [m/s].
-const REST: f64 = 1e-9;
 
 /// A step that was done.
 #[derive(Clone, Copy, Debug)]
@@ -104,19 +102,6 @@ pub fn differentiable() -> impl Iterator<Item = &'static str> {
     ROWS.iter().map(|row| row.0)
 }
 
-/// What was seen of a contact in the last step.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    key: Key,
-    rested: bool,
-}
-
-impl Keyed for Seen {
-    fn key(&self) -> Key {
-        self.key
-    }
-}
-
 /// A run of a scheme with perturbations.
 pub struct StepSensitivity {
     carrier: Box<dyn Carrier>,
@@ -127,9 +112,7 @@ pub struct StepSensitivity {
     pub passage: Passage,
     /// Steps so far.
     pub steps: u64,
-    last: Vec<Seen>,
-    now: Vec<Seen>,
-    matching: Matching,
+    drive: Drive<FixedStep>,
 }
 
 impl StepSensitivity {
@@ -153,9 +136,10 @@ impl StepSensitivity {
         let carrier = bind(options, model, solver)?;
         let branch = Branch::new(other, tangent);
         let frame = Frame::new(branch.n, branch.parameters);
-        let (passage, last, now) = (Passage::default(), Vec::new(), Vec::new());
-        let matching = Matching::default();
-        Ok(StepSensitivity { carrier, branch, frame, passage, steps: 0, last, now, matching })
+        // steps have the length of each call
+        let mut drive = Drive::new(FixedStep { h: f64::INFINITY }, initial.t);
+        drive.limit(STEPS);
+        Ok(StepSensitivity { carrier, branch, frame, passage: Passage::default(), steps: 0, drive })
     }
 
     /// Degrees of freedom, and number of parameters.
@@ -176,73 +160,49 @@ impl StepSensitivity {
     pub fn restart(&mut self, state: &State) {
         self.carrier.stepper_mut().restart(state);
         self.frame.restart();
-        self.last.clear();
+        self.drive.restart(state.t);
     }
 
     /// One step of at most `h`.
     pub fn step(&mut self, h: f64) -> Result<Step, SensitivityError> {
-        self.take(h, None, false)
+        self.aim(self.state().t + h, h);
+        Ok(self.take(false)?.unwrap_or_default())
     }
 
     /// Carries the run and the frame to the time `until`, which is met exactly, by steps of at most `h`.
     pub fn advance(&mut self, until: f64, h: f64) -> Result<(), SensitivityError> {
-        // times are multiples of h from the start, or from the last impact that cut a step short: sums of h would round
-        let (mut start, mut count) = (self.state().t, 0.0);
-        for _ in 0..STEPS {
-            let left = until - self.state().t;
-            if left <= 1e-9 * h {
-                return Ok(());
-            }
-            count += 1.0;
-            let last = h * (1.0 + 1e-9) >= left;
-            // schemes that remember a step want the same length again, not one that is rounded
-            let length = if last && left < h * (1.0 - 1e-9) { left } else { h };
-            let stamp = if last { until } else { start + count * h };
-            if self.take(length, Some(stamp), last)?.advanced < length {
-                (start, count) = (self.state().t, 0.0);
-            }
-        }
-        Err(SensitivityError::Stalled { t: self.state().t, steps: STEPS })
+        self.aim(until, h);
+        while self.take(true)?.is_some() {}
+        Ok(())
     }
 
-    /// A step that gets the time `stamp` if it is not cut short; its length may be what is left to a given time.
-    fn take(&mut self, h: f64, stamp: Option<f64>, tied: bool) -> Result<Step, SensitivityError> {
-        let stepper = self.carrier.stepper_mut();
-        let t = stepper.from().t;
-        let step = stepper.attempt(h).map_err(|source| SensitivityError::Step { t, source })?;
-        if let Some(stamp) = stamp.filter(|_| step.advanced == h) {
-            stepper.stamp(stamp);
-        }
-        self.frame.begin(tied);
+    fn aim(&mut self, until: f64, h: f64) {
+        self.drive.set_step(h);
+        self.drive.aim(self.state().t, until);
+    }
+
+    /// One step; its length may be what is left to a given time, where that is `tied`. `None` at that time.
+    fn take(&mut self, tied: bool) -> Result<Option<Step>, SensitivityError> {
+        let Some(Accepted { step, h, is_last }) = self.drive.step(self.carrier.stepper_mut())? else { return Ok(None) };
+        self.frame.begin(tied && is_last);
         self.carrier.carry(h, &mut self.branch, &mut self.frame)?;
-        self.look(step.advanced < h);
+        self.drive.facts.look(self.carrier.stepper());
+        self.count(step.advanced < h);
         self.carrier.stepper_mut().accept();
         self.steps += 1;
-        Ok(step)
+        Ok(Some(step))
     }
 
-    /// Looks at the contacts after a step. An impact is a step in which a contact acts after one in which it did not, or one that it cuts short.
-    fn look(&mut self, shortened: bool) {
-        let (reactions, t) = (self.carrier.stepper().reactions(), self.carrier.stepper().to().t);
-        self.now.clear();
-        self.matching.begin();
-        for i in 0..reactions.len() {
-            let row = reactions.range(i).start;
-            let contact = reactions.law(i).is_contact();
-            if !contact || reactions.impulse[row] <= 0.0 {
-                continue;
+    /// Counts impacts and rests. A step that is cut short ends with an impact, though the contact may have acted before.
+    fn count(&mut self, is_short: bool) {
+        let t = self.carrier.stepper().to().t;
+        for acting in self.drive.facts.acting() {
+            if acting.comes_to_rest() {
+                self.passage.rest(acting.key);
             }
-            let (key, before) = (reactions.key(i), reactions.before[row]);
-            let rested = before.abs() <= REST && reactions.after[row].abs() <= REST;
-            let last = self.matching.find(key, &self.last).map(|place| self.last[place]);
-            if rested && !last.is_some_and(|last| last.rested) {
-                self.passage.rest(key);
+            if !acting.rests() && (acting.is_new || (is_short && acting.before < 0.0)) {
+                self.passage.impact(Strike { t, contact: acting.key, before: acting.before }, true);
             }
-            if !rested && (last.is_none() || (shortened && before < 0.0)) {
-                self.passage.impact(Strike { t, contact: key, before }, true);
-            }
-            self.now.push(Seen { key, rested });
         }
-        std::mem::swap(&mut self.last, &mut self.now);
     }
 }

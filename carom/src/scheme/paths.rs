@@ -1,0 +1,97 @@
+//! The solver of a run, counted: which methods it took, how often, and how well they did.
+
+use carom_solve::solver::Path;
+use carom_solve::{Certificate, Law, OneStepProblem, Reaction, SolveError, Solver, SolverInfo, Unsupported};
+
+/// Problems that took one way through the methods of a solver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SolverPath {
+    /// Methods in the order in which they were tried.
+    pub path: Path,
+    /// How many problems.
+    pub problems: u64,
+    /// Problems among them that were not solved.
+    pub failed: u64,
+    /// The largest residual of those that were solved [-].
+    pub worst_residual: f64,
+}
+
+/// A solver that forwards to another one and counts.
+pub(super) struct Counted {
+    inner: Box<dyn Solver>,
+    pub paths: Vec<SolverPath>,
+    last: usize, // the path taken last: mostly it is the next one
+}
+
+impl Counted {
+    pub fn new(inner: Box<dyn Solver>) -> Counted {
+        Counted { inner, paths: Vec::new(), last: 0 }
+    }
+
+    /// Memory is taken only where a path is new.
+    fn count(&mut self, path: Path, result: &Result<Certificate, SolveError>) {
+        if self.paths.get(self.last).is_none_or(|known| known.path != path) {
+            self.last = self.paths.iter().position(|known| known.path == path).unwrap_or(self.paths.len());
+        }
+        if self.last == self.paths.len() {
+            self.paths.push(SolverPath { path, problems: 0, failed: 0, worst_residual: 0.0 });
+        }
+        let known = &mut self.paths[self.last];
+        known.problems += 1;
+        match result {
+            Ok(certificate) => known.worst_residual = known.worst_residual.max(certificate.residual),
+            Err(_) => known.failed += 1,
+        }
+    }
+}
+
+impl Solver for Counted {
+    fn info(&self) -> &'static SolverInfo {
+        self.inner.info()
+    }
+
+    fn admits(&self, laws: &[Law]) -> Result<(), Unsupported> {
+        self.inner.admits(laws)
+    }
+
+    fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
+        let result = self.inner.solve(problem, z);
+        self.count(self.inner.path(), &result);
+        result
+    }
+
+    fn path(&self) -> Path {
+        self.inner.path()
+    }
+
+    fn log(&self) -> String {
+        self.inner.log()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carom_solve::solver::Method;
+
+    #[test]
+    fn paths_are_counted() {
+        let mut counted = Counted::new(carom_solve::solver::default());
+        let path = |methods: &[Method]| {
+            let mut path = Path::of("auto");
+            methods.iter().for_each(|method| path.push(*method));
+            path
+        };
+        let (one, two) = (path(&[Method::ClosedForm]), path(&[Method::Nsgs, Method::InteriorPoint]));
+        for residual in [1e-12, 3e-11] {
+            counted.count(one, &Ok(Certificate { residual, ..Certificate::default() }));
+        }
+        counted.count(two, &Err(SolveError::NotFinite("b")));
+        counted.count(one, &Ok(Certificate { residual: 2e-13, ..Certificate::default() }));
+        let expected = [
+            SolverPath { path: one, problems: 3, failed: 0, worst_residual: 3e-11 },
+            SolverPath { path: two, problems: 1, failed: 1, worst_residual: 0.0 },
+        ];
+        assert_eq!(counted.paths, expected);
+    }
+}

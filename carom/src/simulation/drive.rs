@@ -1,0 +1,196 @@
+//! The loop under every driver: tries steps until the controller accepts one, and meets given times exactly.
+
+use super::facts::Facts;
+use super::{Controller, FixedStep, SimulationError, Statistics, Verdict};
+use crate::Key;
+use crate::scheme::{Step, StepError, Stepper};
+
+/// Times `base + count·h`: steps of one size do not accumulate rounding.
+#[derive(Clone, Copy, Debug, Default)]
+struct Grid {
+    base: f64,
+    count: u64,
+    h: f64,
+}
+
+impl Grid {
+    /// The time after a step of size `advanced` from `t`, of which `h` was asked.
+    fn after(&mut self, t: f64, advanced: f64) -> f64 {
+        if advanced != self.h {
+            *self = Grid { base: t, count: 0, h: advanced };
+        }
+        self.count += 1;
+        self.base + self.count as f64 * self.h
+    }
+}
+
+/// A step that was accepted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Accepted {
+    pub step: Step,
+    /// The step that was asked for [s].
+    pub h: f64,
+    /// Whether it was to end at the goal.
+    pub is_last: bool,
+}
+
+/// Leads a stepper to given times, step by step.
+pub(crate) struct Drive<C> {
+    pub controller: C,
+    /// Size of the next step [s].
+    h: f64,
+    /// The time that is to be met [s].
+    goal: f64,
+    grid: Grid,
+    /// Most steps up to the goal, and those since it was set.
+    most: u64,
+    taken: u64,
+    pub statistics: Statistics,
+    pub facts: Facts,
+}
+
+impl Drive<FixedStep> {
+    /// Sets the size of all steps from here on.
+    pub fn set_step(&mut self, h: f64) {
+        (self.controller.h, self.h) = (h, h);
+    }
+}
+
+impl<C: Controller> Drive<C> {
+    /// Begins at the time `t`, which is the first goal.
+    pub fn new(controller: C, t: f64) -> Drive<C> {
+        let h = controller.first();
+        let (statistics, facts) = (Statistics::default(), Facts::default());
+        Drive {
+            controller,
+            h,
+            goal: t,
+            grid: Grid { base: t, count: 0, h },
+            most: u64::MAX,
+            taken: 0,
+            statistics,
+            facts,
+        }
+    }
+
+    /// The time to be met.
+    pub fn goal(&self) -> f64 {
+        self.goal
+    }
+
+    /// Sets the time to be met, from the time `t` on. Another goal begins another grid, so that its multiples meet it.
+    pub fn aim(&mut self, t: f64, goal: f64) {
+        if goal != self.goal {
+            (self.goal, self.taken) = (goal, 0);
+            self.grid = Grid { base: t, count: 0, h: self.h };
+        }
+    }
+
+    /// At most so many steps lead to a goal.
+    pub fn limit(&mut self, most: u64) {
+        self.most = most;
+    }
+
+    /// Goes on from the time `t` of another state: nothing is remembered but the goal and the counts.
+    pub fn restart(&mut self, t: f64) {
+        (self.h, self.taken) = (self.controller.first(), 0);
+        self.grid = Grid { base: t, count: 0, h: self.h };
+        self.facts.clear();
+    }
+
+    /// One accepted step, which `to` then holds; `None` at the goal. Whoever calls it looks at the step and accepts it.
+    pub fn step(&mut self, stepper: &mut dyn Stepper) -> Result<Option<Accepted>, SimulationError> {
+        let t = stepper.from().t;
+        let Some(mut h) = self.clip(t, self.h) else { return Ok(None) };
+        if self.taken >= self.most {
+            return Err(SimulationError::Stalled { t, steps: self.most });
+        }
+        loop {
+            let step = match stepper.attempt(h) {
+                Ok(step) => step,
+                Err(source) => {
+                    h = self.recover(stepper, h, source)?;
+                    continue;
+                }
+            };
+            self.count(&step);
+            match self.controller.judge(&step, stepper.info(), h) {
+                Verdict::Accept { next } => {
+                    let is_last = self.goal - t <= h * (1.0 + 1e-9);
+                    self.stamp(stepper, h, step.advanced);
+                    self.h = next;
+                    self.taken += 1;
+                    self.statistics.steps += 1;
+                    self.statistics.worst = self.statistics.worst.worse(step.worst);
+                    return Ok(Some(Accepted { step, h, is_last }));
+                }
+                Verdict::Retry { with } if with > 0.0 && with < h && t + with > t => {
+                    self.statistics.rejected += 1;
+                    h = with;
+                }
+                Verdict::Retry { .. } => {
+                    let error = step.error.map_or(f64::NAN, |error| error.value);
+                    return Err(SimulationError::StepTooSmall { t, h, error });
+                }
+                Verdict::GiveUp { error } => {
+                    self.statistics.rejected += 1;
+                    return Err(SimulationError::StepTooSmall { t, h, error });
+                }
+            }
+        }
+    }
+
+    /// A smaller step after one that failed, where the controller has one.
+    fn recover(&mut self, stepper: &dyn Stepper, h: f64, source: StepError) -> Result<f64, SimulationError> {
+        let t = stepper.from().t;
+        match self.controller.recover(h).filter(|with| *with > 0.0 && *with < h && t + with > t) {
+            Some(with) => {
+                self.statistics.rejected += 1;
+                Ok(with)
+            }
+            None => Err(self.failure(stepper, h, source)),
+        }
+    }
+
+    /// The time of an accepted step: on the grid, and at the goal exactly the goal.
+    fn stamp(&mut self, stepper: &mut dyn Stepper, h: f64, advanced: f64) {
+        let t = stepper.from().t;
+        let after = self.grid.after(t, advanced);
+        let last = advanced == h && h == self.goal - t || (self.goal - after).abs() <= self.rounding(t);
+        stepper.stamp(if last { self.goal } else { after });
+    }
+
+    /// The step size such that the last step ends at the goal: cut there, or stretched by less than 1e-9 of a step so that none of that
+    /// length follows. A step that misses the goal by rounding keeps its size, which schemes that remember steps want.
+    fn clip(&self, t: f64, h: f64) -> Option<f64> {
+        let (left, rounding) = (self.goal - t, self.rounding(t));
+        if left <= 0.0 || (left <= rounding && left <= 1e-9 * h) {
+            None
+        } else if (left - h).abs() <= 0.75 * rounding || h < left * (1.0 - 1e-9) {
+            Some(h)
+        } else {
+            Some(left)
+        }
+    }
+
+    /// What two times near t and the goal cannot tell apart [s].
+    fn rounding(&self, t: f64) -> f64 {
+        4.0 * f64::EPSILON * t.abs().max(self.goal.abs())
+    }
+
+    /// Work is work, be the step accepted or not.
+    fn count(&mut self, step: &Step) {
+        self.statistics.solves += u64::from(step.solves);
+        self.statistics.iterations += u64::from(step.iterations);
+        self.statistics.evaluations += u64::from(step.evaluations);
+    }
+
+    fn failure(&self, stepper: &dyn Stepper, h: f64, source: StepError) -> SimulationError {
+        let name = |key: Key| stepper.labels().contact(key);
+        let contact = match &source {
+            StepError::Model(error) => error.contact().map(String::from),
+            other => other.key().map(name),
+        };
+        SimulationError::Step { index: self.statistics.steps, t: stepper.from().t, h, contact, source }
+    }
+}

@@ -1,0 +1,202 @@
+//! What happened in a step, found once by the driver and read by every observer: contacts that acted, impacts, events.
+//! Energies and the coupling at its end are worked out once by the [`Stepper`], when they are first asked for.
+
+use super::{Observer, Occurrence, StepView};
+use crate::scheme::{Event, EventKind, Stepper};
+use crate::{Key, Keyed, Matching, ModelError, State};
+use std::ops::ControlFlow;
+
+/// A relative velocity at most this large is rest [m/s].
+pub const REST: f64 = 1e-9;
+
+/// A contact that acted in a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Acting {
+    /// The contact.
+    pub key: Key,
+    /// Its place among the laws of the reactions.
+    pub law: usize,
+    /// Whether it did not act in the step before.
+    pub is_new: bool,
+    /// Time of its last impact in the step, from schemes that locate them [s].
+    pub located: Option<f64>,
+    /// Normal relative velocity before and after [m/s].
+    pub before: f64,
+    /// After.
+    pub after: f64,
+    /// Whether it rested in the step before as well.
+    pub rested: bool,
+}
+
+impl Acting {
+    /// Whether the contact closed in this step: it acts after a step in which it did not, or has an impact that the scheme has located.
+    pub fn is_impact(&self) -> bool {
+        self.is_new || self.located.is_some()
+    }
+
+    /// Whether it acts without relative velocity.
+    pub fn rests(&self) -> bool {
+        self.before.abs() <= REST && self.after.abs() <= REST
+    }
+
+    /// Whether it comes to rest in this step.
+    pub fn comes_to_rest(&self) -> bool {
+        self.rests() && !self.rested
+    }
+}
+
+impl Keyed for Acting {
+    fn key(&self) -> Key {
+        self.key
+    }
+}
+
+/// A contact that closes.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Impact {
+    /// End of the step in which the contact acts [s].
+    pub t: f64,
+    /// Its name.
+    pub contact: String,
+    /// Relative velocity (normal, tangents) before [m/s].
+    pub before: Vec<f64>,
+    /// The same after.
+    pub after: Vec<f64>,
+    /// Impulse (normal, tangents) of this step [N s].
+    pub impulse: Vec<f64>,
+}
+
+/// The kind of events of the user in lists; the kinds of schemes are those of [`EventKind`].
+pub const USER: &str = "user";
+
+/// An event of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEvent {
+    /// Time [s].
+    pub t: f64,
+    /// Name of a user event; kind and contact otherwise, as in `impact.floor`.
+    pub name: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// The contact, where the event belongs to one.
+    pub contact: Option<String>,
+    /// State just before.
+    pub before: State,
+    /// State just after.
+    pub after: State,
+}
+
+/// The facts of the step that was accepted last.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    acting: Vec<Acting>,
+    earlier: Vec<Acting>, // of the step before
+    matching: Matching,
+    events: Vec<RunEvent>,
+    is_listed: bool, // whether `events` is that of this step
+}
+
+impl Facts {
+    /// Looks at a step that was accepted.
+    pub fn look(&mut self, stepper: &dyn Stepper) {
+        std::mem::swap(&mut self.acting, &mut self.earlier);
+        self.acting.clear();
+        self.is_listed = false;
+        self.matching.begin();
+        let (reactions, events) = (stepper.reactions(), stepper.events().as_slice());
+        for law in 0..reactions.len() {
+            if reactions.normal(law) <= 0.0 || !reactions.law(law).is_contact() {
+                continue;
+            }
+            let (key, row) = (reactions.key(law), reactions.range(law).start);
+            let is_impact = |event: &&Event| event.kind == EventKind::Impact && event.contact == Some(key);
+            let earlier = self.matching.find(key, &self.earlier).map(|place| self.earlier[place]);
+            self.acting.push(Acting {
+                key,
+                law,
+                is_new: earlier.is_none(),
+                located: events.iter().rfind(is_impact).map(|event| event.t),
+                before: reactions.before[row],
+                after: reactions.after[row],
+                rested: earlier.is_some_and(|earlier| earlier.rests()),
+            });
+        }
+    }
+
+    /// Contacts that acted, in the order of the model.
+    pub fn acting(&self) -> &[Acting] {
+        &self.acting
+    }
+
+    /// Forgets the steps so far.
+    pub fn clear(&mut self) {
+        self.acting.clear();
+        self.earlier.clear();
+        self.events.clear();
+        self.is_listed = false;
+    }
+
+    /// What the scheme has located and what the user watches for, in the order of time; listed when it is first asked for.
+    pub fn events(&mut self, stepper: &dyn Stepper, occurrences: &[Occurrence]) -> &[RunEvent] {
+        if !self.is_listed {
+            self.is_listed = true;
+            self.events.clear();
+            let mut watched = occurrences.iter().peekable();
+            for event in stepper.events().iter() {
+                while let Some(found) = watched.next_if(|found| found.after.t <= event.t) {
+                    self.events.push(found.into());
+                }
+                self.events.push(located(event, stepper));
+            }
+            self.events.extend(watched.map(RunEvent::from));
+        }
+        &self.events
+    }
+}
+
+fn located(event: &Event, stepper: &dyn Stepper) -> RunEvent {
+    let contact = event.contact.map(|key| stepper.labels().contact(key));
+    let kind = event.kind.name();
+    let name = contact.as_ref().map_or_else(|| kind.to_owned(), |contact| format!("{kind}.{contact}"));
+    RunEvent { t: event.t, name, kind, contact, before: event.before.clone(), after: event.after.clone() }
+}
+
+impl From<&Occurrence> for RunEvent {
+    fn from(found: &Occurrence) -> RunEvent {
+        RunEvent {
+            t: found.after.t,
+            name: found.name.clone(),
+            kind: USER,
+            contact: None,
+            before: found.before.clone(),
+            after: found.after.clone(),
+        }
+    }
+}
+
+/// The first impacts and events of a run; later ones are counted alone.
+#[derive(Clone, Debug, Default)]
+pub struct Lists {
+    most: usize,
+    /// The first impacts.
+    pub impacts: Vec<Impact>,
+    /// The first events.
+    pub events: Vec<RunEvent>,
+}
+
+impl Lists {
+    /// Keeps at most so many of each.
+    pub fn new(most: usize) -> Lists {
+        Lists { most, ..Lists::default() }
+    }
+}
+
+impl Observer for Lists {
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        let left = self.most - self.impacts.len();
+        self.impacts.extend(view.impacts().take(left).map(|acting| view.impact(acting)));
+        let left = self.most - self.events.len();
+        self.events.extend(view.events().iter().take(left).cloned());
+        Ok(ControlFlow::Continue(()))
+    }
+}
