@@ -75,7 +75,7 @@ fn run(path: &Path, model: Lagrangian, end: f64, options: RecordOptions, outputs
     let mut memory = Recorder::default();
     let mut lists = Lists::new(usize::MAX);
     let outcome = simulation.run(&mut [&mut recorder, &mut memory, &mut lists]);
-    let recorded = recorder.finish(inputs(), &outcome, simulation.statistics());
+    let recorded = recorder.finish(inputs(), &outcome, &simulation);
     Run { recorded, solution: memory.into_solution(), impacts: lists.impacts }
 }
 
@@ -324,7 +324,7 @@ fn events_are_listed_with_states_and_a_stop_is_a_finish() {
     let mut simulation = simulation(thrown(), 1.5).with_event(event).with_event(early);
     let mut recorder = RunRecorder::create(&path, simulation.stepper(), options.clone(), None).unwrap();
     let outcome = simulation.run(&mut [&mut recorder]);
-    let summary = recorder.finish(inputs(), &outcome, simulation.statistics()).summary;
+    let summary = recorder.finish(inputs(), &outcome, &simulation).summary;
     assert_eq!((summary.status, summary.events.get("user")), (Status::Finished, Some(&2)));
     let stop = summary.stopped.clone().unwrap();
     assert!(stop.event == "late" && (stop.time - 0.3337).abs() < 1e-15, "{stop:?}");
@@ -434,7 +434,7 @@ fn a_disk_that_fails_ends_the_run_and_leaves_the_summary_in_memory() {
     let outcome = simulation.run(&mut [&mut recorder, &mut Remove(path.clone())]);
     assert_eq!(outcome, Ok(false));
     assert!(matches!(recorder.error(), Some(ResultError::Io { path: file, .. }) if file.starts_with(&path)));
-    let recorded = recorder.finish(inputs(), &outcome, simulation.statistics());
+    let recorded = recorder.finish(inputs(), &outcome, &simulation);
     assert!(matches!(recorded.error, Some(ResultError::Io { .. })));
     // rows 0..=149 fill three groups; the third cannot be written
     assert_eq!((recorded.summary.status, recorded.summary.statistics.steps), (Status::Failed, 149));
@@ -461,7 +461,7 @@ fn the_summary_tells_the_figures() {
     let mut simulation = simulation(thrown(), 1.0);
     let mut recorder = RunRecorder::create(&path, simulation.stepper(), RecordOptions::default(), None).unwrap();
     let outcome = simulation.run(&mut [&mut recorder, &mut Stop(800)]);
-    let recorded = recorder.finish(inputs(), &outcome, simulation.statistics());
+    let recorded = recorder.finish(inputs(), &outcome, &simulation);
     let (text, summary) = (fs::read_to_string(path.join("summary.json")).unwrap(), &recorded.summary);
     assert_eq!(text, serde_json::to_string_pretty(summary).unwrap() + "\n");
     let keys: Vec<&str> = text.lines().filter(|line| line.starts_with("  \"")).collect();
@@ -508,7 +508,7 @@ fn memory_is_bounded() {
     let mut watch = Watch { recorder, most: 0 };
     let outcome = simulation.run(&mut [&mut watch]);
     assert_eq!(watch.most, 65535);
-    let recorded = watch.recorder.finish(inputs(), &outcome, simulation.statistics());
+    let recorded = watch.recorder.finish(inputs(), &outcome, &simulation);
     assert_eq!(recorded.summary.rows, 200_001);
     assert!(recorded.curves.iter().all(|curve| curve.t.len() <= 2000 && curve.t.len() > 200));
     assert_eq!(read(&path.join("trajectory.parquet")).groups, [65536, 65536, 65536, 3393]);
@@ -553,7 +553,7 @@ fn speed() {
         let mut recorder = RunRecorder::create(&path, simulation.stepper(), options, None).unwrap();
         let outcome = simulation.run(&mut [&mut recorder]);
         let steps = clock.elapsed();
-        let recorded = recorder.finish(inputs(), &outcome, simulation.statistics());
+        let recorded = recorder.finish(inputs(), &outcome, &simulation);
         let size = fs::metadata(path.join("trajectory.parquet")).unwrap().len();
         println!("{what}: run {steps:?}, end {:?}, without recorder {bare:?}, {size} bytes", clock.elapsed() - steps);
         assert_eq!(recorded.summary.rows, 1_000_001);

@@ -37,6 +37,7 @@ mod problem;
 mod rows;
 pub mod solver;
 mod stored;
+mod warning;
 
 pub use certificate::Certificate;
 pub use delassus::Delassus;
@@ -45,5 +46,6 @@ pub use law::{Disc, Law, Shape};
 pub use options::{OptionDoc, OptionError, Options, page};
 pub use problem::{Identity, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Reference};
 pub use rows::Rows;
-pub use solver::{SOLVERS, SolveError, Solver, SolverInfo, SolverRow, Unsupported};
+pub use solver::{SOLVERS, SolveError, Solver, SolverInfo, SolverRow, SolverWarning, Unsupported};
 pub use stored::{BlockFactor, GlobalParts, StoredError, StoredProblem};
+pub use warning::WarningKind;

@@ -30,6 +30,7 @@ pub mod simulation;
 mod state;
 mod step;
 pub mod testbed;
+mod warning;
 pub mod zero_dynamics;
 
 pub use carom_solve::{Law, LinearSolve, solver};
@@ -41,3 +42,4 @@ pub use scheme::{SCHEMES, Scheme, SchemeInfo, Stepper};
 pub use simulation::{Simulation, SimulationError, Solution, simulate, simulate_first_order};
 pub use state::State;
 pub use step::{LocalError, Step, StepError, System};
+pub use warning::{Warning, WarningKind, Warnings};

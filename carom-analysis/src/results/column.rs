@@ -1,7 +1,8 @@
 //! The columns of a trajectory: their names, where their values come from, and which of them are kept.
 
 use super::ResultError;
-use carom::scheme::Stepper;
+use carom::scheme::{Family, Stepper};
+use carom::simulation::{Catalogue, Column};
 use carom::{Labels, ModelError, State};
 
 /// Models with more coordinates (or contacts) than this are thinned out by [`Columns::Auto`].
@@ -20,26 +21,6 @@ pub enum Columns {
     All,
     /// The columns of these names. A name that ends with `*` stands for all columns that begin with the text before it.
     Only(Vec<String>),
-}
-
-/// Where the values of a column come from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Source {
-    Time,
-    Position(usize),
-    Velocity(usize),
-    /// Number of the contact.
-    Gap(usize),
-    /// Number of the row among those of all contacts.
-    Impulse(usize),
-    /// Output of a row of a first-order model.
-    After(usize),
-    /// Multiplier of a row of a first-order model.
-    Multiplier(usize),
-    Kinetic,
-    Potential,
-    Total,
-    Output(usize),
 }
 
 /// Quantities of the user, evaluated from time, positions and velocities; in first-order models from time, states and multipliers.
@@ -72,57 +53,27 @@ impl Outputs {
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub name: String,
-    pub source: Source,
+    pub column: Column,
     /// [`Columns::Auto`] keeps it.
     pub auto: bool,
 }
 
 /// All columns of a run, in the order of the file.
 pub(super) fn catalogue(stepper: &mut dyn Stepper, outputs: &[String]) -> Vec<Candidate> {
-    let energies = stepper.energies().is_some();
+    let has_energy = stepper.energies().is_some();
     let (labels, state) = (stepper.labels(), stepper.from());
-    let (positions, velocities) = (state.q.len(), state.v.len());
-    let mut list = vec![Candidate { name: "t".into(), source: Source::Time, auto: true }];
-    let mut add = |name: String, source, auto| list.push(Candidate { name, source, auto });
-    let letter = if is_first_order(state) { 'x' } else { 'q' };
-    for i in 0..positions {
-        let name = labels.coordinates.get(i).map_or_else(|| format!("{letter}.{i}"), |name| format!("{letter}.{name}"));
-        add(name, Source::Position(i), kept(i, positions));
-    }
-    for i in 0..velocities {
-        // velocities have the names of the coordinates only where they are their rates
-        let name = labels.coordinates.get(i).filter(|_| velocities == positions);
-        add(
-            name.map_or_else(|| format!("v.{i}"), |name| format!("v.{name}")),
-            Source::Velocity(i),
-            kept(i, velocities),
-        );
-    }
-    let contacts =
-        || labels.contacts.iter().enumerate().map(|(i, (name, _))| (i, name, kept(i, labels.contacts.len())));
-    if is_first_order(state) {
-        contacts().for_each(|(i, name, auto)| add(format!("y.{name}"), Source::After(i), auto));
-        contacts().for_each(|(i, name, auto)| add(format!("lambda.{name}"), Source::Multiplier(i), auto));
-    } else {
-        contacts().for_each(|(i, name, auto)| add(format!("gap.{name}"), Source::Gap(i), auto));
-    }
-    let offset = impulse_rows(labels);
-    for (i, name, auto) in contacts() {
-        for (k, row) in (offset[i]..offset[i + 1]).enumerate() {
-            let role = labels.contacts[i].1.role(k);
-            let name = if k == 0 { format!("impulse.{name}") } else { format!("impulse.{name}.{role}") };
-            add(name, Source::Impulse(row), auto);
-        }
-    }
-    if energies {
-        add("energy.kinetic".into(), Source::Kinetic, true);
-        add("energy.potential".into(), Source::Potential, true);
-        add("energy.total".into(), Source::Total, true);
-    }
-    for (i, name) in outputs.iter().enumerate() {
-        add(name.clone(), Source::Output(i), true);
-    }
-    list
+    let dofs = (state.q.len(), state.v.len());
+    let family = if is_first_order(state) { Family::FirstOrder } else { Family::Mechanical };
+    let contacts = labels.contacts.len();
+    let auto = |column: &Column| match *column {
+        Column::Position(i) => kept(i, dofs.0),
+        Column::Velocity(i) => kept(i, dofs.1),
+        Column::Gap(i) | Column::After(i) | Column::Multiplier(i) => kept(i, contacts),
+        Column::Impulse { law, .. } => kept(law, contacts),
+        Column::Time | Column::Kinetic | Column::Potential | Column::Total | Column::Output(_) => true,
+    };
+    let all = Catalogue { family, labels, dofs, has_energy, outputs }.columns();
+    all.into_iter().map(|(name, column)| Candidate { name, auto: auto(&column), column }).collect()
 }
 
 /// First-order systems have no velocities.
@@ -167,7 +118,7 @@ pub(super) fn select(list: Vec<Candidate>, columns: &Columns) -> Result<Vec<Cand
         Columns::Auto => candidate.auto,
         Columns::All => true,
         Columns::Only(wanted) => {
-            candidate.source == Source::Time || wanted.iter().any(|wanted| matches(wanted, &candidate.name))
+            candidate.column == Column::Time || wanted.iter().any(|wanted| matches(wanted, &candidate.name))
         }
     };
     Ok(list.into_iter().filter(keep).collect())
@@ -178,10 +129,10 @@ mod tests {
     use super::*;
 
     fn candidates(names: &[&str]) -> Vec<Candidate> {
-        let mut list = vec![Candidate { name: "t".into(), source: Source::Time, auto: true }];
+        let mut list = vec![Candidate { name: "t".into(), column: Column::Time, auto: true }];
         list.extend(names.iter().enumerate().map(|(i, name)| Candidate {
             name: (*name).into(),
-            source: Source::Position(i),
+            column: Column::Position(i),
             auto: i != 1,
         }));
         list

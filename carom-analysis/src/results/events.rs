@@ -1,9 +1,9 @@
 //! The event table: one row per event that the scheme has located or the user watches for. There is no file before the first event.
 
-use super::column::{Candidate, Source};
+use super::column::Candidate;
 use super::table::{Cell, Column, Kind, Table, remove_earlier};
 use super::{RecordOptions, ResultError, Written};
-use carom::simulation::{Accumulations, RunEvent, StepView};
+use carom::simulation::{Accumulations, Column as Quantity, RunEvent, StepView};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub(super) struct Events {
     options: RecordOptions,
     table: Option<Table>,
     /// Positions and velocities that are kept.
-    states: Vec<(String, Source)>,
+    states: Vec<(String, Quantity)>,
     /// Number of events by kind.
     pub counts: BTreeMap<String, u64>,
     pub accumulations: Accumulations,
@@ -23,12 +23,12 @@ impl Events {
     /// Prepares for events; files of an earlier run go. `columns` are those of the trajectory.
     pub fn create(directory: &Path, columns: &[Candidate], options: &RecordOptions) -> Result<Events, ResultError> {
         remove_earlier(directory, "events")?;
-        let kept = columns.iter().filter(|c| matches!(c.source, Source::Position(_) | Source::Velocity(_)));
+        let kept = columns.iter().filter(|c| matches!(c.column, Quantity::Position(_) | Quantity::Velocity(_)));
         Ok(Events {
             directory: directory.to_path_buf(),
             options: options.clone(),
             table: None,
-            states: kept.map(|candidate| (candidate.name.clone(), candidate.source)).collect(),
+            states: kept.map(|candidate| (candidate.name.clone(), candidate.column)).collect(),
             counts: BTreeMap::new(),
             accumulations: Accumulations::default(),
         })
@@ -55,10 +55,10 @@ impl Events {
         let contact = event.contact.as_deref().unwrap_or_default();
         let mut cells = vec![Cell::Real(event.t), Cell::Text(&event.name), Cell::Text(event.kind), Cell::Text(contact)];
         for state in [&event.before, &event.after] {
-            cells.extend(self.states.iter().map(|(_, source)| {
-                let value = match *source {
-                    Source::Position(i) => state.q.get(i),
-                    Source::Velocity(i) => state.v.get(i),
+            cells.extend(self.states.iter().map(|(_, quantity)| {
+                let value = match *quantity {
+                    Quantity::Position(i) => state.q.get(i),
+                    Quantity::Velocity(i) => state.v.get(i),
                     _ => None,
                 };
                 value.map_or(Cell::Missing, |x| Cell::Real(*x))

@@ -20,7 +20,7 @@
 //! # fn run(mut simulation: carom::Simulation) -> Result<(), Box<dyn std::error::Error>> {
 //! let mut recorder = RunRecorder::create("results", simulation.stepper(), RecordOptions::default(), None)?;
 //! let outcome = simulation.run(&mut [&mut recorder]);
-//! let recorded = recorder.finish(Inputs::default(), &outcome, simulation.statistics());
+//! let recorded = recorder.finish(Inputs::default(), &outcome, &simulation);
 //! println!("{:?}: {} impacts", recorded.summary.status, recorded.summary.impacts);
 //! # Ok(())
 //! # }
@@ -42,7 +42,8 @@ pub use curve::Curve;
 pub use impacts::Impacts;
 pub use recorder::{Recorded, RunRecorder};
 pub use summary::{
-    EnergySummary, Failure, Inputs, Method, Residuals, SmallestGaps, Status, Stop, Summary, Totals, fingerprint,
+    EnergySummary, Failure, Inputs, Method, Residuals, SmallestGaps, SolverPath, Status, Stop, Summary, Totals,
+    Warning, fingerprint,
 };
 pub use trajectory::Trajectory;
 

@@ -3,12 +3,12 @@
 use super::column::{catalogue, select};
 use super::events::Events;
 use super::impacts::Impacts;
-use super::summary::{EnergySummary, Failure, Inputs, SmallestGaps, Status, Stop, Summary};
+use super::summary::{EnergySummary, Failure, Inputs, SmallestGaps, SolverPath, Status, Stop, Summary, Warning};
 use super::table::{remove, write_whole};
 use super::{Curve, Outputs, RecordOptions, ResultError, Trajectory};
 use carom::scheme::Stepper;
-use carom::simulation::{LedgerObserver, Observer, Statistics, StepView};
-use carom::{ModelError, SimulationError};
+use carom::simulation::{LedgerObserver, Observer, StepView};
+use carom::{ModelError, Simulation, SimulationError};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -32,6 +32,8 @@ pub struct RunRecorder {
     saves: u64,
     started: bool,
     error: Option<ResultError>,
+    /// Warnings that come from elsewhere than the run.
+    warnings: Vec<Warning>,
 }
 
 /// What is left of a run.
@@ -75,6 +77,7 @@ impl RunRecorder {
             saves: 0,
             started: false,
             error: None,
+            warnings: Vec::new(),
         })
     }
 
@@ -91,6 +94,11 @@ impl RunRecorder {
     /// Why recording stopped.
     pub fn error(&self) -> Option<&ResultError> {
         self.error.as_ref()
+    }
+
+    /// Adds a warning to the summary that the run itself does not know: about the model file, or about files that were written.
+    pub fn warn(&mut self, warning: Warning) {
+        self.warnings.push(warning);
     }
 
     fn begin(&mut self, stepper: &mut dyn Stepper) -> Result<(), ResultError> {
@@ -117,7 +125,9 @@ impl RunRecorder {
     }
 
     /// Closes all files and writes `summary.json`, after a run of any outcome.
-    pub fn finish(self, inputs: Inputs, outcome: &Result<bool, SimulationError>, statistics: &Statistics) -> Recorded {
+    pub fn finish(mut self, inputs: Inputs, outcome: &Result<bool, SimulationError>, run: &Simulation) -> Recorded {
+        let statistics = run.statistics();
+        self.warnings.extend(run.warnings().sorted().iter().map(|warning| Warning::of(warning, run.labels())));
         let gaps = &self.trajectory.gaps;
         let smallest = self.contacts.into_iter().zip(&gaps.smallest).filter(|((_, unilateral), _)| *unilateral);
         let smallest_gap = SmallestGaps {
@@ -163,6 +173,8 @@ impl RunRecorder {
             rows: trajectory.rows,
             files,
             wall_seconds: self.clock.elapsed().as_secs_f64(),
+            solver: SolverPath::all(run.solver_paths()),
+            warnings: self.warnings,
         };
         if let Err(cause) = summary.write(&self.directory.join("summary.json")) {
             error.get_or_insert(cause);

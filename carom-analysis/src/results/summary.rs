@@ -2,13 +2,14 @@
 //!
 //! Keys keep the order of the fields. JSON has no number that is not finite: such a figure is written as `null` and read back as NaN.
 
-use carom::SimulationError;
 use carom::scheme::StepError;
 use carom::simulation::{Accumulation, EnergyLedger, Statistics};
+use carom::{Labels, SimulationError};
 use carom_solve::Certificate;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The summary of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,96 @@ pub struct Summary {
     /// Time of the clock [s]; the only figure that differs between two equal runs.
     #[serde(with = "nullable")]
     pub wall_seconds: f64,
+    /// What the solver did, the most frequent path first.
+    #[serde(default)]
+    pub solver: Vec<SolverPath>,
+    /// What the user should know.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+}
+
+/// Problems that took one way through the methods of the solver.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SolverPath {
+    /// Methods in the order in which they were tried.
+    pub methods: String,
+    /// How many problems.
+    pub problems: u64,
+    /// Problems among them that were not solved.
+    pub failed: u64,
+    /// The largest residual of those that were solved [-].
+    #[serde(with = "nullable")]
+    pub worst_residual: f64,
+}
+
+impl SolverPath {
+    /// All paths of a run, the most frequent first.
+    pub(super) fn all(paths: &[carom::scheme::SolverPath]) -> Vec<SolverPath> {
+        let row = |p: &carom::scheme::SolverPath| SolverPath {
+            methods: p.path.to_string(),
+            problems: p.problems,
+            failed: p.failed,
+            worst_residual: p.worst_residual,
+        };
+        let mut list: Vec<SolverPath> = paths.iter().map(row).collect();
+        list.sort_by(|a, b| b.problems.cmp(&a.problems).then_with(|| a.methods.cmp(&b.methods)));
+        list
+    }
+}
+
+/// Something that the user should know, whoever noticed it: file, model, scheme, solver or an observer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Warning {
+    /// For programs; see [`carom::WarningKind`].
+    pub kind: String,
+    /// What happened.
+    pub message: String,
+    /// When it happened first [s]; `null` where it belongs to no time.
+    pub time: Option<f64>,
+    /// Name of the contact that it belongs to.
+    pub contact: Option<String>,
+    /// The worst figure.
+    pub value: Option<f64>,
+    /// Unit of the figure.
+    pub unit: String,
+    /// How often it happened; 0 where that makes no sense.
+    pub count: u64,
+    /// What may be done about it.
+    pub hint: Option<String>,
+}
+
+impl Warning {
+    pub(super) fn of(warning: &carom::Warning, labels: &Labels) -> Warning {
+        let carom::Warning { kind, t, contact, worst, count } = *warning;
+        Warning {
+            kind: kind.name.into(),
+            message: kind.message.into(),
+            time: Some(t).filter(|t| t.is_finite()),
+            contact: contact.map(|key| labels.contact(key)),
+            value: Some(worst).filter(|value| value.is_finite()),
+            unit: kind.unit.into(),
+            count,
+            hint: Some(kind.hint).filter(|hint| !hint.is_empty()).map(String::from),
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if let Some(contact) = &self.contact {
+            write!(f, " at contact {contact}")?;
+        }
+        if let Some(value) = self.value {
+            write!(f, ", {}{value:.3e} {}", if self.count > 1 { "at most " } else { "" }, self.unit)?;
+        }
+        match (self.time, self.count) {
+            (Some(t), 0 | 1) => write!(f, ", at t = {t:?} s")?,
+            (Some(t), count) => write!(f, ", {count} times from t = {t:?} s on")?,
+            (None, _) => {}
+        }
+        self.hint.iter().try_for_each(|hint| write!(f, "; {hint}"))
+    }
 }
 
 /// How a run ended.

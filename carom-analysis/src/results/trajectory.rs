@@ -3,13 +3,13 @@
 //! Impulses are sums over the steps since the row before, so that thinning out rows loses none; everything else is the state at the
 //! end of the step. In first-order models the outputs of rows, and multipliers, are those of the last step. Contacts are those of the labels; contacts that a model finds on its way are in the impact table alone.
 
-use super::column::{Outputs, Source, catalogue, impulse_rows, is_first_order, select};
+use super::column::{Outputs, catalogue, impulse_rows, is_first_order, select};
 use super::curve::{Curve, Curves};
 use super::table::{Cell, Column, Kind, Table};
 use super::{Columns, RecordOptions, ResultError, Written};
 use carom::model::Energy;
 use carom::scheme::{Reactions, Stepper};
-use carom::simulation::{Observer, StepView};
+use carom::simulation::{Column as Quantity, Observer, StepView};
 use carom::{Coupling, ModelError, State};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -17,7 +17,7 @@ use std::path::Path;
 /// Writes `trajectory.parquet` and `trajectory.csv`. Breaks the run when it cannot go on; [`Trajectory::finish`] tells why.
 pub struct Trajectory {
     table: Table,
-    sources: Vec<Source>,
+    sources: Vec<Quantity>,
     every: u64,
     /// First row of each contact in `impulse`.
     offset: Vec<usize>,
@@ -88,12 +88,12 @@ impl Trajectory {
         let list = select(catalogue(stepper, names), &options.columns)?;
         let columns = list.iter().map(|candidate| Column {
             name: candidate.name.clone(),
-            kind: if let Source::Gap(_) = candidate.source { Kind::Optional } else { Kind::Real },
+            kind: if let Quantity::Gap(_) = candidate.column { Kind::Optional } else { Kind::Real },
         });
         let table = Table::create(directory.as_ref(), "trajectory", columns.collect(), options)?;
         // a report cannot show thousands of columns, even if the file has them
         let drawn = |candidate: &super::column::Candidate| {
-            candidate.source != Source::Time && (candidate.auto || matches!(options.columns, Columns::Only(_)))
+            candidate.column != Quantity::Time && (candidate.auto || matches!(options.columns, Columns::Only(_)))
         };
         let curve_columns: Vec<usize> = (0..list.len()).filter(|i| drawn(&list[*i])).collect();
         let curve_names = curve_columns.iter().map(|i| list[*i].name.clone()).collect();
@@ -104,7 +104,7 @@ impl Trajectory {
         let first_order = is_first_order(stepper.from());
         Ok(Trajectory {
             table,
-            sources: list.iter().map(|candidate| candidate.source).collect(),
+            sources: list.iter().map(|candidate| candidate.column).collect(),
             every: options.every.max(1),
             impulse: vec![0.0; offset.last().copied().unwrap_or(0)],
             offset,
@@ -207,18 +207,18 @@ impl Trajectory {
         let real = |x: Option<f64>| x.map_or(Cell::Missing, Cell::Real);
         self.next.clear();
         self.next.extend(self.sources.iter().map(|source| match *source {
-            Source::Time => Cell::Real(state.t),
-            Source::Position(i) => real(state.q.get(i).copied()),
-            Source::Velocity(i) => real(state.v.get(i).copied()),
-            Source::Gap(i) => real(self.gaps.now.get(i).copied().flatten()),
-            Source::Impulse(row) => real(self.impulse.get(row).copied()),
-            Source::After(row) => real(self.after.get(row).copied()),
-            Source::Multiplier(row) => real(self.lambda.get(row).copied()),
-            Source::Kinetic => real(energy.map(|energy| energy.kinetic)),
-            Source::Potential => real(energy.map(|energy| energy.potential)),
-            Source::Total => real(energy.map(|energy| energy.total())),
+            Quantity::Time => Cell::Real(state.t),
+            Quantity::Position(i) => real(state.q.get(i).copied()),
+            Quantity::Velocity(i) => real(state.v.get(i).copied()),
+            Quantity::Gap(i) => real(self.gaps.now.get(i).copied().flatten()),
+            Quantity::Impulse { law, row } => real(self.impulse.get(self.offset[law] + row).copied()),
+            Quantity::After(row) => real(self.after.get(row).copied()),
+            Quantity::Multiplier(row) => real(self.lambda.get(row).copied()),
+            Quantity::Kinetic => real(energy.map(|energy| energy.kinetic)),
+            Quantity::Potential => real(energy.map(|energy| energy.potential)),
+            Quantity::Total => real(energy.map(|energy| energy.total())),
             // not yet evaluated
-            Source::Output(_) => Cell::Real(0.0),
+            Quantity::Output(_) => Cell::Real(0.0),
         }));
         self.table.check(&self.next)?;
         std::mem::swap(&mut self.row, &mut self.next);
@@ -237,7 +237,7 @@ impl Trajectory {
             let v = if self.lambda.is_empty() { v } else { &self.lambda };
             (outputs.evaluate)(*t, q, v, &mut self.output).map_err(|source| ResultError::Output { t: *t, source })?;
             for (cell, source) in self.row.iter_mut().zip(&self.sources) {
-                if let Source::Output(i) = source {
+                if let Quantity::Output(i) = source {
                     *cell = Cell::Real(self.output[*i]);
                 }
             }

@@ -5,10 +5,16 @@
 
 use crate::arguments::RunArguments;
 use crate::failure::Failure;
+use carom::simulation::{Observer, StepView};
+use carom::{ModelError, Stepper};
+use carom_analysis::results::Warning;
 use carom_scene::problem_file::{Kind, capture, encode};
-use carom_solve::OneStepProblem;
+use carom_solve::solver::Path as SolverPath;
+use carom_solve::{Certificate, Law, OneStepProblem, Reaction, SolveError, Solver, SolverInfo, Unsupported};
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes after which nothing more is written but failures.
 const MOST_BYTES: u64 = 2_000_000_000;
@@ -31,8 +37,12 @@ pub struct Dumped {
     pub error: Option<String>,
 }
 
-/// Writes problems.
-pub struct Dump {
+/// Writes problems. The solver hands them over, and the run tells where it stands.
+#[derive(Clone)]
+pub struct Dump(Arc<Mutex<Writer>>);
+
+struct Writer {
+    at: (u64, f64), // steps done, and the time that they reached [s]: solvers know neither
     every: u64,
     most: u64,
     bytes: u64,
@@ -55,18 +65,84 @@ impl Dump {
                 return Err(Failure::usage(message, "choose another folder with --dump-problems, or empty this one"));
             }
         }
-        Ok(Some(Dump {
+        let writer = Writer {
+            at: (0, 0.0),
             every: arguments.dump_every,
             most: arguments.dump_most,
             bytes: 0,
             failures: 0,
             last: (u64::MAX, 0),
             done: Dumped { folder: folder.clone(), ..Dumped::default() },
-        }))
+        };
+        Ok(Some(Dump(Arc::new(Mutex::new(writer)))))
     }
 
-    /// Sees a problem; `(steps, time)` is where the run stands.
-    pub fn take(&mut self, problem: &OneStepProblem<'_>, (steps, time): (u64, f64), failed: bool) {
+    fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What became of the problems.
+    pub fn finish(&self) -> Dumped {
+        std::mem::take(&mut self.writer().done)
+    }
+}
+
+impl Observer for Dump {
+    fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        self.writer().at = (0, stepper.from().t);
+        Ok(())
+    }
+
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        self.writer().at = (view.index, view.to().t);
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// A solver whose problems are written.
+pub struct Dumping {
+    inner: Box<dyn Solver>,
+    dump: Dump,
+}
+
+impl Dumping {
+    pub fn new(inner: Box<dyn Solver>, dump: Dump) -> Dumping {
+        Dumping { inner, dump }
+    }
+}
+
+impl Solver for Dumping {
+    fn info(&self) -> &'static SolverInfo {
+        self.inner.info()
+    }
+
+    fn admits(&self, laws: &[Law]) -> Result<(), Unsupported> {
+        self.inner.admits(laws)
+    }
+
+    fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
+        let result = self.inner.solve(problem, z);
+        self.dump.writer().take(problem, result.is_err());
+        result
+    }
+
+    fn path(&self) -> SolverPath {
+        self.inner.path()
+    }
+
+    fn warning(&self) -> Option<carom_solve::SolverWarning> {
+        self.inner.warning()
+    }
+
+    fn log(&self) -> String {
+        self.inner.log()
+    }
+}
+
+impl Writer {
+    /// Sees a problem.
+    fn take(&mut self, problem: &OneStepProblem<'_>, failed: bool) {
+        let (steps, time) = self.at;
         self.last = if self.last.0 == steps { (steps, self.last.1 + 1) } else { (steps, 1) };
         let due = failed || steps.is_multiple_of(self.every);
         if !due || self.done.error.is_some() {
@@ -95,26 +171,24 @@ impl Dump {
             }
         }
     }
-
-    pub fn finish(self) -> Dumped {
-        self.done
-    }
 }
 
 impl Dumped {
     /// What the user should know beyond the number of files.
-    pub fn warnings(&self) -> Vec<String> {
-        let mut list = Vec::new();
-        if self.left_out > 0 {
-            let (written, left_out) = (self.written, self.left_out);
-            list.push(format!(
-                "warning: {written} problems were written, {left_out} more were left out; see --dump-every and --dump-most"
-            ));
-        }
-        if let Some(reason) = &self.reason {
-            list.push(format!("warning: {} problems were not written: {reason}", self.unwritable));
-        }
-        list
+    pub fn warnings(&self) -> impl Iterator<Item = Warning> {
+        let (written, left_out, unwritable) = (self.written, self.left_out, self.unwritable);
+        let limit = (left_out > 0).then(|| Warning {
+            kind: "dump-limit".into(),
+            message: format!("{written} problems were written, {left_out} more were left out"),
+            hint: Some("see --dump-every and --dump-most".into()),
+            ..Warning::default()
+        });
+        let format = self.reason.as_ref().map(|reason| Warning {
+            kind: "dump-format".into(),
+            message: format!("{unwritable} problems were not written: {reason}"),
+            ..Warning::default()
+        });
+        limit.into_iter().chain(format)
     }
 }
 

@@ -5,10 +5,7 @@ mod folder;
 mod frames;
 mod report;
 mod sizes;
-mod summary;
 mod table;
-mod tally;
-mod watched;
 
 use crate::arguments::RunArguments;
 use crate::console::complain;
@@ -17,19 +14,19 @@ use crate::progress::{Progress, watch_for_interrupts};
 use crate::{examples, progress};
 use carom::simulation::{Lists, Observer};
 use carom_analysis::results::{
-    Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Status, fingerprint,
+    Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Status, Warning, fingerprint,
 };
 use carom_scene::nearest::nearest;
 use carom_scene::scene::Outcome;
-use carom_scene::{Overrides, Scene};
-use dump::{Dump, Dumped};
+use carom_scene::{Diagnostic, Overrides, Scene};
+use dump::{Dump, Dumped, Dumping};
 use folder::Claim;
 use frames::Frames;
 use sizes::StepSizes;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
-use tally::Path as SolverPath;
-use watched::{Clock, Hand, Watched};
+
+/// The kind of warnings about the model file.
+const FILE: &str = "file";
 
 /// Impacts and events that the report lists; all of them are in the result files.
 const LISTED: usize = 2000;
@@ -44,8 +41,6 @@ struct Run {
     /// Of adaptive steps.
     sizes: Option<StepSizes>,
     expectations: Vec<Outcome>,
-    /// What the solver did.
-    paths: Vec<SolverPath>,
     /// Problems that were written to files.
     dumped: Option<Dumped>,
     /// No other run writes to the folder until the report is there.
@@ -66,7 +61,9 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
             .map_err(|e| Failure::Environment(format!("cannot write `{}`: {e}", path.display())))?;
     }
     if !arguments.quiet {
-        run.dumped.iter().flat_map(Dumped::warnings).for_each(complain);
+        // those of the file were printed with their places
+        let told = run.recorded.summary.warnings.iter().filter(|warning| warning.kind != FILE);
+        told.for_each(|warning| complain(format_args!("warning: {warning}")));
     }
     let printed = if arguments.quiet { Ok(()) } else { table::print(&run, &folder, !arguments.no_report) };
     if let Some(failure) = failure {
@@ -83,12 +80,12 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
 
 /// Runs and records. A failure of the computation comes back beside what was computed.
 fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Run, Option<Failure>), Failure> {
-    let clock = Arc::new(Clock::default());
-    let dump = Dump::open(arguments)?.map(|dump| (dump, clock.clone()));
-    let mut hand = dump.as_ref().map(|_| Hand(clock));
-    let (sender, seen) = mpsc::channel();
+    let mut dump = Dump::open(arguments)?;
     let mut simulation = scene
-        .simulation_with(|solver| Box::new(Watched::new(solver, dump, sender)))
+        .simulation_with(|solver| match &dump {
+            Some(dump) => Box::new(Dumping::new(solver, dump.clone())),
+            None => solver,
+        })
         .map_err(|e| Failure::Computation(e.to_string()))?;
     let options = record_options(arguments, &scene);
     let recorder =
@@ -110,28 +107,33 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
         if let Some(sizes) = &mut sizes {
             observers.push(sizes);
         }
-        if let Some(hand) = &mut hand {
-            observers.push(hand);
+        if let Some(dump) = &mut dump {
+            observers.push(dump);
         }
         simulation.run(&mut observers)
     };
     drop(progress);
-    let mut recorded = recorder.finish(inputs(&scene, arguments), &outcome, simulation.statistics());
-    // the solver tells what it saw when it goes
-    drop(simulation);
-    let (paths, dumped) = seen.recv().map_or((Vec::new(), None), |seen| (seen.tally.into_paths(), seen.dumped));
-    let extended = summary::extend(folder, &recorded.summary, &paths);
+    let dumped = dump.map(|dump| dump.finish());
+    scene.warnings.iter().for_each(|warning| recorder.warn(file_warning(warning)));
+    dumped.iter().flat_map(Dumped::warnings).for_each(|warning| recorder.warn(warning));
+    let mut recorded = recorder.finish(inputs(&scene, arguments), &outcome, &simulation);
     let failure = match (outcome, recorded.error.take()) {
         (Err(error), _) => Some(Failure::Computation(format!("{error}; results so far are in `{}`", folder.display()))),
         (Ok(_), Some(error)) => Some(recording(error, folder)),
-        (Ok(_), None) => dumped.as_ref().and_then(|d| d.error.clone()).map(Failure::Environment).or(extended.err()),
+        (Ok(_), None) => dumped.as_ref().and_then(|d| d.error.clone()).map(Failure::Environment),
     };
     // expectations speak of the whole run, and of the file as it is written
     let finished = recorded.summary.status == Status::Finished && !progress::interrupted();
     let as_written = *scene.overrides() == Overrides::default();
     let expectations = if finished && as_written { watch.outcomes() } else { Vec::new() };
-    let run = Run { scene, recorded, lists, frames, sizes, expectations, paths, dumped, _claim: claim };
+    let run = Run { scene, recorded, lists, frames, sizes, expectations, dumped, _claim: claim };
     Ok((run, failure))
+}
+
+/// A finding in the model file as a warning of the run.
+fn file_warning(found: &Diagnostic) -> Warning {
+    let message = format!("{}:{}:{}: {}", found.file(), found.line, found.column, found.message);
+    Warning { kind: FILE.into(), message, hint: found.hint.clone(), ..Warning::default() }
 }
 
 /// What stopped the recording: numbers that are none, a wrong choice of columns, or the disk.

@@ -94,7 +94,7 @@ fn overview(run: &Run, section: &mut Section) {
     if summary.status == Status::Interrupted {
         section.callout(Callout::Warning, "The run was interrupted; this is what was computed until then.");
     }
-    for warning in &run.scene.warnings {
+    for warning in &summary.warnings {
         section.callout(Callout::Warning, warning.to_string());
     }
     if let Some(stop) = &summary.stopped {
@@ -287,7 +287,7 @@ fn events(run: &Run, section: &mut Section) {
 }
 
 fn solver(run: &Run, section: &mut Section) {
-    if run.paths.is_empty() {
+    if run.recorded.summary.solver.is_empty() {
         section.paragraph("No law acted: there was nothing to solve.");
         return;
     }
@@ -295,7 +295,7 @@ fn solver(run: &Run, section: &mut Section) {
         "Methods in the order in which they were tried on a problem; the next one was tried where the one before missed the tolerance.",
     );
     let mut table = Table::new(run.scene.solver.describe(), ["methods", "problems", "not solved", "worst residual"]);
-    for path in &run.paths {
+    for path in &run.recorded.summary.solver {
         let residual = Cell::Formatted { value: path.worst_residual, text: format!("{:.1e}", path.worst_residual) };
         table.row([
             Cell::from(path.methods.as_str()),
@@ -305,9 +305,6 @@ fn solver(run: &Run, section: &mut Section) {
         ]);
     }
     section.push(table);
-    for note in run.dumped.iter().flat_map(|dumped| dumped.warnings()) {
-        section.callout(Callout::Warning, note);
-    }
 }
 
 fn certificate(run: &Run, section: &mut Section) {

@@ -37,7 +37,7 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
         row("rejected tries", summary.statistics.rejected.to_string());
     }
     row("solves", summary.statistics.solves.to_string());
-    for path in &run.paths {
+    for path in &summary.solver {
         row(&format!("  by {}", path.methods), path.problems.to_string());
     }
     let mechanical = run.scene.family == Family::Mechanical;

@@ -149,7 +149,7 @@ fn the_report_tells_what_the_solver_did() {
         let methods = path["methods"].as_str().unwrap();
         assert!(out.contains(methods) && report.contains(methods), "{methods}");
     }
-    assert!(paths.iter().any(|path| path["methods"] == "one law alone"), "{paths:?}");
+    assert!(paths.iter().any(|path| path["methods"] == "closed form"), "{paths:?}");
     // a solver that is one method
     session.succeed(["run", "rocking-block", "--solver", "nsgs"]);
     let summary = session.summary("out/rocking-block");

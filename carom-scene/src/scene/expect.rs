@@ -6,9 +6,10 @@ use carom::ModelError;
 use carom::scheme::{EventKind, Family, Stepper};
 use carom::simulation::{Observer, RunEvent, StepView};
 
+use super::Column;
 use super::Scene;
 use super::context::Context;
-use super::output::{Column, Sampler};
+use super::output::Sampler;
 use crate::diagnostic::Place;
 use crate::file::{ExpectTable, Formula};
 use crate::nearest::nearest;

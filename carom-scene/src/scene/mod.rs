@@ -31,11 +31,12 @@ use carom::simulation::{Adaptive, Controller, FixedStep, Simulation, SimulationE
 use carom::{ModelError, State};
 use carom_solve::{Law, OptionError, Solver};
 
+pub use carom::simulation::Column;
 pub use choice::Choice;
 pub use draw::{Drawing, Shape, ShapeKind};
 pub use event::EventInfo;
 pub use expect::{Expectation, Outcome, Quantity, Watch};
-pub use output::{Column, Evaluator, Outputs, Sampler, multipliers};
+pub use output::{Evaluator, Outputs, Sampler, multipliers};
 pub use reference::{Exact, Reference};
 pub use span::TimeSpan;
 

@@ -1,54 +1,12 @@
-//! Result columns: their names, and the numbers of one row.
-//!
-//! | name | what |
-//! |---|---|
-//! | `t` | time [s] |
-//! | `q.NAME`, `v.NAME` | coordinate, velocity |
-//! | `gap.CONTACT` | gap, or value of a bilateral constraint |
-//! | `impulse.CONTACT`, `.t1`, `.t2` | impulse of the step: normal, tangential |
-//! | `energy.kinetic`, `energy.potential`, `energy.total` | [J] |
-//! | `output.NAME` | column of `[output.columns]` |
-//!
-//! In first-order models there are, instead of coordinates, velocities, gaps, impulses and energies,
-//!
-//! | name | what |
-//! |---|---|
-//! | `x.NAME` | state |
-//! | `y.ROW` | output with its multiplier, where the law was imposed; without it before the first step |
-//! | `lambda.ROW` | multiplier; its mean over the step in schemes that know only its integral |
-//! | `impulse.ROW` | integral of the multiplier over the step |
-//! | `v.NODE`, `v.ELEMENT`, `i.ELEMENT` | potentials, voltages and currents of a circuit |
+//! Result columns of a scene: the catalogue of its run, and the numbers of one row.
 
 use carom::scheme::{Family, Reactions, Stepper};
-use carom::{Key, ModelError};
+use carom::simulation::{Catalogue, Column};
+use carom::{Key, Labels, ModelError};
 use carom_solve::Law;
 
 use super::Scene;
 use crate::expression::{Registers, Tape};
-
-/// A result column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
-    Time,
-    Position(usize),
-    Velocity(usize),
-    /// Gap of a law.
-    Gap(usize),
-    /// Impulse of a law: row 0 is normal, 1 and 2 are tangential.
-    Impulse {
-        law: usize,
-        row: usize,
-    },
-    /// Output of a row, in first-order models.
-    After(usize),
-    /// Multiplier of a row, in first-order models.
-    Multiplier(usize),
-    Kinetic,
-    Potential,
-    Total,
-    /// A column of `[output.columns]`, or one that the model itself has.
-    Output(usize),
-}
 
 /// Expressions of time, coordinates and velocities with their working memory; make one per thread.
 #[derive(Clone, Debug)]
@@ -84,6 +42,11 @@ impl Outputs {
         Evaluator::new(&self.tape)
     }
 
+    /// Full names of all columns.
+    fn full_names(&self) -> impl Iterator<Item = String> {
+        self.names.iter().map(|name| format!("output.{name}")).chain(self.derived.iter().cloned())
+    }
+
     /// Whether some expression of a model with so many states needs more than time and states.
     pub(super) fn uses_multipliers(&self, states: usize) -> bool {
         self.tape.inputs() > 1 + states
@@ -97,36 +60,14 @@ pub(super) fn columns(
     laws: &[(&str, Law)],
     outputs: &Outputs,
 ) -> Vec<(String, Column)> {
-    let mut all = vec![("t".to_string(), Column::Time)];
-    match family {
-        Family::Mechanical => mechanical(coordinates, laws, &mut all),
-        Family::FirstOrder => {
-            all.extend(coordinates.iter().enumerate().map(|(i, name)| (format!("x.{name}"), Column::Position(i))));
-            let rows = || laws.iter().enumerate();
-            all.extend(rows().map(|(k, (name, _))| (format!("y.{name}"), Column::After(k))));
-            all.extend(rows().map(|(k, (name, _))| (format!("lambda.{name}"), Column::Multiplier(k))));
-            all.extend(rows().map(|(law, (name, _))| (format!("impulse.{name}"), Column::Impulse { law, row: 0 })));
-        }
-    }
-    let own = outputs.names.iter().map(|name| format!("output.{name}"));
-    let named = own.chain(outputs.derived.iter().cloned()).enumerate();
-    all.extend(named.map(|(i, name)| (name, Column::Output(i))));
-    all
-}
-
-fn mechanical(coordinates: &[String], laws: &[(&str, Law)], all: &mut Vec<(String, Column)>) {
-    all.extend(coordinates.iter().enumerate().map(|(i, name)| (format!("q.{name}"), Column::Position(i))));
-    all.extend(coordinates.iter().enumerate().map(|(i, name)| (format!("v.{name}"), Column::Velocity(i))));
-    for (law, (name, kind)) in laws.iter().enumerate() {
-        all.push((format!("gap.{name}"), Column::Gap(law)));
-        for row in 0..kind.size() {
-            let suffix = if row == 0 { String::new() } else { format!(".t{row}") };
-            all.push((format!("impulse.{name}{suffix}"), Column::Impulse { law, row }));
-        }
-    }
-    all.push(("energy.kinetic".into(), Column::Kinetic));
-    all.push(("energy.potential".into(), Column::Potential));
-    all.push(("energy.total".into(), Column::Total));
+    let labels = Labels {
+        coordinates: coordinates.to_vec(),
+        contacts: laws.iter().map(|(name, law)| ((*name).to_owned(), *law)).collect(),
+    };
+    let is_mechanical = family == Family::Mechanical;
+    let dofs = (coordinates.len(), if is_mechanical { coordinates.len() } else { 0 });
+    let outputs: Vec<String> = outputs.full_names().collect();
+    Catalogue { family, labels: &labels, dofs, has_energy: is_mechanical, outputs: &outputs }.columns()
 }
 
 /// Multipliers of the last step by row: λ itself, or its mean over the step where the scheme knows only the integral; zero before the first
@@ -206,8 +147,8 @@ impl Sampler {
             for (out, column) in out.iter_mut().zip(&self.columns) {
                 if let Column::Gap(law) | Column::After(law) = column {
                     // outside its region a contact has no gap
-                    let present = coupling.pairs.get(*law).filter(|_| coupling.is_present(*law));
-                    *out = present.map_or(f64::NAN, |pair| pair.gap);
+                    let at = coupling.find(Key::from(*law), *law).filter(|at| coupling.is_present(*at));
+                    *out = at.map_or(f64::NAN, |at| coupling.pairs[at].gap);
                 }
             }
         }

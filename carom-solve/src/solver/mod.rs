@@ -1,6 +1,6 @@
 //! Solvers of one-step problems, and their registry.
 
-use crate::{Certificate, Law, OneStepProblem, OptionDoc, OptionError, Options, Reaction};
+use crate::{Certificate, Law, OneStepProblem, OptionDoc, OptionError, Options, Reaction, WarningKind};
 use serde_json::Value;
 
 mod active_set;
@@ -43,10 +43,24 @@ pub trait Solver: Send {
         Path::of(self.info().name)
     }
 
+    /// What the user should know of the last solve.
+    fn warning(&self) -> Option<SolverWarning> {
+        None
+    }
+
     /// What the last solve did, in words; empty where there is nothing to tell.
     fn log(&self) -> String {
         String::new()
     }
+}
+
+/// A warning of a solver, which knows neither time nor contacts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SolverWarning {
+    /// What happened.
+    pub kind: &'static WarningKind,
+    /// Its figure: the larger, the worse.
+    pub value: f64,
 }
 
 /// What a solver says of itself; tests measure it.

@@ -87,7 +87,9 @@ mod tests {
     fn repeated_methods_count_once() {
         let mut path = Path::of("auto");
         assert_eq!(path.to_string(), "auto");
-        [Method::Nsgs, Method::Nsgs, Method::InteriorPoint, Method::Nsgs].map(|method| path.push(method));
+        for method in [Method::Nsgs, Method::Nsgs, Method::InteriorPoint, Method::Nsgs] {
+            path.push(method);
+        }
         assert_eq!(path.to_string(), "nsgs, interior-point, nsgs");
         (0..2 * MOST).for_each(|k| path.push(if k % 2 == 0 { Method::Lemke } else { Method::Nsgs }));
         assert_eq!(path.methods().len(), MOST);

@@ -77,6 +77,11 @@ pub trait Space: LinearSolve + Send {
         Labels::numbered(self.positions(), 0)
     }
 
+    /// What the user should know of the motion so far, where the model warns.
+    fn warnings(&self) -> Option<&crate::Warnings> {
+        None
+    }
+
     /// Kinetic and potential energy [J], where the model knows them.
     fn energy(&mut self, _at: &State) -> Option<Energy> {
         None

@@ -3,7 +3,7 @@
 use super::paths::{Counted, SolverPath};
 use super::{Events, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::Energy;
-use crate::{Coupling, Labels, ModelError, Space, State};
+use crate::{Coupling, Labels, ModelError, Space, State, Warnings};
 use carom_solve::Solver;
 
 /// One trajectory that can be stepped. `from` is the last accepted state, `to` the last one tried.
@@ -34,6 +34,9 @@ pub trait Stepper: Send {
 
     /// What the solver did so far, path by path; problems of steps that were not accepted are among them.
     fn solver_paths(&self) -> &[SolverPath];
+
+    /// Adds what model, scheme and solver have warned of so far; tries that were not accepted are among it.
+    fn warnings(&self, out: &mut Warnings);
 
     /// Energies at `from` and at `to`. This and what follows is worked out once per step, whoever asks how often.
     fn energies(&mut self) -> Option<(Energy, Energy)>;
@@ -167,6 +170,7 @@ impl<S: Scheme> Stepper for Bound<S> {
 
     fn attempt(&mut self, h: f64) -> Result<Step, StepError> {
         self.known.changed();
+        self.solver.t = self.from.t;
         if self.model.detect(&self.from, h * self.scheme.reach())? {
             self.scheme.contacts_changed(&mut self.work);
         }
@@ -196,6 +200,11 @@ impl<S: Scheme> Stepper for Bound<S> {
 
     fn solver_paths(&self) -> &[SolverPath] {
         &self.solver.paths
+    }
+
+    fn warnings(&self, out: &mut Warnings) {
+        let own = [self.model.warnings(), self.scheme.warnings(&self.work), Some(&self.solver.warnings)];
+        own.into_iter().flatten().for_each(|list| out.extend(list));
     }
 
     fn energies(&mut self) -> Option<(Energy, Energy)> {

@@ -108,6 +108,11 @@ pub trait Scheme: Sized + Send {
     /// What the laws did in the last step.
     fn reactions<'w>(&self, work: &'w Self::Work) -> &'w Reactions;
 
+    /// What the user should know of the steps so far, where the scheme warns.
+    fn warnings<'w>(&self, _work: &'w Self::Work) -> Option<&'w crate::Warnings> {
+        None
+    }
+
     /// Events inside the last step, from schemes that locate them.
     fn events<'w>(&self, _work: &'w Self::Work) -> &'w Events {
         &NONE

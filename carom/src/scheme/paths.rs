@@ -1,7 +1,10 @@
 //! The solver of a run, counted: which methods it took, how often, and how well they did.
 
+use crate::Warnings;
 use carom_solve::solver::Path;
-use carom_solve::{Certificate, Law, OneStepProblem, Reaction, SolveError, Solver, SolverInfo, Unsupported};
+use carom_solve::{
+    Certificate, Law, OneStepProblem, Reaction, SolveError, Solver, SolverInfo, SolverWarning, Unsupported,
+};
 
 /// Problems that took one way through the methods of a solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,11 +24,14 @@ pub(super) struct Counted {
     inner: Box<dyn Solver>,
     pub paths: Vec<SolverPath>,
     last: usize, // the path taken last: mostly it is the next one
+    /// Time at the start of the step [s].
+    pub t: f64,
+    pub warnings: Warnings,
 }
 
 impl Counted {
     pub fn new(inner: Box<dyn Solver>) -> Counted {
-        Counted { inner, paths: Vec::new(), last: 0 }
+        Counted { inner, paths: Vec::new(), last: 0, t: 0.0, warnings: Warnings::default() }
     }
 
     /// Memory is taken only where a path is new.
@@ -57,6 +63,9 @@ impl Solver for Counted {
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let result = self.inner.solve(problem, z);
         self.count(self.inner.path(), &result);
+        if let Some(SolverWarning { kind, value }) = self.inner.warning() {
+            self.warnings.raise(kind, self.t, None, value);
+        }
         result
     }
 

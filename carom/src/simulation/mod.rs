@@ -2,6 +2,7 @@
 
 mod accumulation;
 mod adaptive;
+mod column;
 mod controller;
 mod drive;
 mod facts;
@@ -13,6 +14,7 @@ mod user_event;
 
 pub use accumulation::{Accumulation, Accumulations};
 pub use adaptive::Adaptive;
+pub use column::{Catalogue, Column};
 pub use controller::{Controller, FixedStep, StandardControl, Verdict};
 pub use facts::{Acting, Impact, Lists, REST, RunEvent, USER};
 pub use ledger::{EnergyLedger, LedgerObserver};
@@ -22,8 +24,8 @@ pub use user_event::{Action, Direction, Occurrence, UserEvent, ZeroFunction};
 
 pub(crate) use drive::{Accepted, Drive};
 
-use crate::scheme::{SchemeError, Step, StepError, Stepper};
-use crate::{ModelError, State};
+use crate::scheme::{SchemeError, SolverPath, Step, StepError, Stepper};
+use crate::{Labels, ModelError, State, Warnings};
 use carom_solve::Certificate;
 use std::ops::ControlFlow;
 use user_event::Watch;
@@ -33,6 +35,7 @@ pub struct Simulation {
     stepper: Box<dyn Stepper>,
     drive: Drive<Box<dyn Controller>>,
     watch: Watch,
+    warnings: Warnings, // of observers
 }
 
 /// Counts of a run.
@@ -83,7 +86,7 @@ impl Simulation {
         }
         let mut drive = Drive::new(controller, t);
         drive.aim(t, end);
-        Ok(Simulation { stepper, drive, watch: Watch::default() })
+        Ok(Simulation { stepper, drive, watch: Watch::default(), warnings: Warnings::default() })
     }
 
     /// Watches for an event of the user besides those it has.
@@ -172,6 +175,7 @@ impl Simulation {
                 stopped: stopped.map(|event| event.name.as_str()),
                 stepper: &mut *self.stepper,
                 facts: &mut self.drive.facts,
+                warnings: &mut self.warnings,
             };
             rejected = statistics.rejected;
             let flow = see(&mut view)?;
@@ -205,6 +209,23 @@ impl Simulation {
 
     pub fn statistics(&self) -> &Statistics {
         &self.drive.statistics
+    }
+
+    /// What model, scheme, solver and observers have warned of so far.
+    pub fn warnings(&self) -> Warnings {
+        let mut all = self.warnings.clone();
+        self.stepper.warnings(&mut all);
+        all
+    }
+
+    /// Names of coordinates and contacts.
+    pub fn labels(&self) -> &Labels {
+        self.stepper.labels()
+    }
+
+    /// What the solver did so far, path by path.
+    pub fn solver_paths(&self) -> &[SolverPath] {
+        self.stepper.solver_paths()
     }
 
     pub fn stepper(&mut self) -> &mut dyn Stepper {

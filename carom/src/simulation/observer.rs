@@ -3,7 +3,7 @@
 use super::Occurrence;
 use super::facts::{Acting, Facts, Impact, RunEvent};
 use crate::scheme::{Reactions, Step, Stepper};
-use crate::{ModelError, State};
+use crate::{Key, ModelError, State, WarningKind, Warnings};
 use std::ops::ControlFlow;
 
 /// An accepted step, before it becomes the past.
@@ -21,6 +21,7 @@ pub struct StepView<'a> {
     pub stopped: Option<&'a str>,
     pub stepper: &'a mut dyn Stepper,
     pub(super) facts: &'a mut Facts,
+    pub(super) warnings: &'a mut Warnings,
 }
 
 impl StepView<'_> {
@@ -32,6 +33,11 @@ impl StepView<'_> {
     }
     pub fn reactions(&self) -> &Reactions {
         self.stepper.reactions()
+    }
+
+    /// Warns of something at the end of the step; the larger the value, the worse.
+    pub fn warn(&mut self, kind: &'static WarningKind, contact: Option<Key>, value: f64) {
+        self.warnings.raise(kind, self.stepper.to().t, contact, value);
     }
 
     /// Contacts that acted in the step.

@@ -1,0 +1,102 @@
+//! The catalogue of columns: every quantity that a run has, by name. Result files, expectations, studies and reports all read it.
+//!
+//! | name | what |
+//! |---|---|
+//! | `t` | time [s] |
+//! | `q.NAME`, `v.NAME` | coordinate, velocity |
+//! | `gap.CONTACT` | gap, or value of a bilateral constraint |
+//! | `impulse.CONTACT`, `.ROLE` | impulse of the step: normal, and along the other rows of the law, as `.t1`, `.t2` [N s] |
+//! | `energy.kinetic`, `energy.potential`, `energy.total` | [J], where the model knows them |
+//! | `output.NAME` | column of `[output.columns]` |
+//!
+//! In first-order models there are, instead of coordinates, velocities, gaps, impulses and energies,
+//!
+//! | name | what |
+//! |---|---|
+//! | `x.NAME` | state |
+//! | `y.ROW` | output with its multiplier, where the law was imposed; without it before the first step |
+//! | `lambda.ROW` | multiplier; its mean over the step in schemes that know only its integral |
+//! | `impulse.ROW` | integral of the multiplier over the step |
+//! | `v.NODE`, `v.ELEMENT`, `i.ELEMENT` | potentials, voltages and currents of a circuit |
+
+use crate::Labels;
+use crate::scheme::Family;
+
+/// A quantity of a run. Contacts are numbered as in [`Labels::contacts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Time.
+    Time,
+    /// A coordinate, or a state of a first-order model.
+    Position(usize),
+    /// A velocity.
+    Velocity(usize),
+    /// Gap of a contact.
+    Gap(usize),
+    /// Impulse of a contact along one row of its law; row 0 is normal.
+    #[allow(missing_docs)]
+    Impulse { law: usize, row: usize },
+    /// Output of a row, in first-order models.
+    After(usize),
+    /// Multiplier of a row, in first-order models.
+    Multiplier(usize),
+    /// Kinetic energy.
+    Kinetic,
+    /// Potential energy.
+    Potential,
+    /// Their sum.
+    Total,
+    /// A quantity of the user, or one that the model itself has.
+    Output(usize),
+}
+
+/// What a run consists of, as far as its columns go.
+#[derive(Clone, Copy, Debug)]
+pub struct Catalogue<'a> {
+    /// Mechanical or of first order.
+    pub family: Family,
+    /// Names of coordinates and contacts.
+    pub labels: &'a Labels,
+    /// Number of coordinates, and of velocities.
+    pub dofs: (usize, usize),
+    /// Whether the model knows its energy.
+    pub has_energy: bool,
+    /// Full names of the other quantities.
+    pub outputs: &'a [String],
+}
+
+impl Catalogue<'_> {
+    /// All columns with their names, in the order of result files.
+    pub fn columns(&self) -> Vec<(String, Column)> {
+        let Catalogue { family, labels, dofs: (positions, velocities), .. } = *self;
+        let mut all = vec![("t".to_string(), Column::Time)];
+        let letter = if family == Family::FirstOrder { 'x' } else { 'q' };
+        let name = |letter: char, i: usize, named: bool| match labels.coordinates.get(i).filter(|_| named) {
+            Some(name) => format!("{letter}.{name}"),
+            None => format!("{letter}.{i}"),
+        };
+        all.extend((0..positions).map(|i| (name(letter, i, true), Column::Position(i))));
+        // velocities have the names of the coordinates only where they are their rates
+        all.extend((0..velocities).map(|i| (name('v', i, velocities == positions), Column::Velocity(i))));
+        let contacts = || labels.contacts.iter().enumerate();
+        if family == Family::FirstOrder {
+            all.extend(contacts().map(|(i, (name, _))| (format!("y.{name}"), Column::After(i))));
+            all.extend(contacts().map(|(i, (name, _))| (format!("lambda.{name}"), Column::Multiplier(i))));
+        } else {
+            all.extend(contacts().map(|(i, (name, _))| (format!("gap.{name}"), Column::Gap(i))));
+        }
+        for (law, (name, kind)) in contacts() {
+            all.extend((0..kind.size()).map(|row| match row {
+                0 => (format!("impulse.{name}"), Column::Impulse { law, row }),
+                _ => (format!("impulse.{name}.{}", kind.role(row)), Column::Impulse { law, row }),
+            }));
+        }
+        if self.has_energy {
+            all.push(("energy.kinetic".into(), Column::Kinetic));
+            all.push(("energy.potential".into(), Column::Potential));
+            all.push(("energy.total".into(), Column::Total));
+        }
+        all.extend(self.outputs.iter().enumerate().map(|(i, name)| (name.clone(), Column::Output(i))));
+        all
+    }
+}

@@ -1,0 +1,192 @@
+//! Facts of a step are worked out once, whoever asks how often; warnings of all sides come together.
+
+use carom::model::{Combination, Contact, Lagrangian};
+use carom::scheme::{Bound, MoreauJean, Stepper};
+use carom::simulation::{Acting, FixedStep, GapMonitor, LedgerObserver, Lists, Observer, StepView};
+use carom::{
+    Coupling, Key, LinearSolve, Mechanical, ModelError, Pair, Simulation, Space, State, Warning, WarningKind, Warnings,
+};
+use carom_solve::{
+    Certificate, Law, OneStepProblem, Reaction, SolveError, Solver, SolverInfo, SolverWarning, Unsupported,
+};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+#[derive(Clone, Default)]
+struct Counts {
+    energies: Arc<AtomicU64>,
+    gaps: Arc<AtomicU64>,
+}
+
+/// The ball of the examples: dropped from 1 m under 2 N with restitution 1/2. It counts how often it is asked.
+fn ball(counts: &Counts) -> Box<dyn Mechanical> {
+    let Counts { energies, gaps } = counts.clone();
+    let gap = move |_t: f64, q: &[f64]| {
+        gaps.fetch_add(1, Relaxed);
+        q[0]
+    };
+    let model = Lagrangian::new(1)
+        .constant_mass(&[1.0])
+        .force(|_, _, _, f| f[0] = -2.0)
+        .potential(move |q| {
+            energies.fetch_add(1, Relaxed);
+            2.0 * q[0]
+        })
+        .contact(Contact::new("floor", gap).gradient(|_, _, row| row[0] = 1.0).restitution(0.5))
+        .initial(&[1.0], &[0.0]);
+    Box::new(model)
+}
+
+fn simulation(model: Box<dyn Mechanical>, solver: Box<dyn Solver>) -> Simulation {
+    let stepper = Bound::new(MoreauJean::default(), model, solver).unwrap();
+    Simulation::new(Box::new(stepper), Box::new(FixedStep { h: 1e-2 }), 5.0).unwrap()
+}
+
+/// Asks for everything.
+#[derive(Default)]
+struct Curious {
+    acting: Vec<(u64, Acting)>,
+}
+
+impl Observer for Curious {
+    fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        assert_eq!(stepper.energies().map(|(from, to)| (from.total(), to.total())), Some((2.0, 2.0)));
+        stepper.coupling().map(|_| ())
+    }
+
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        let (from, to) = view.stepper.energies().unwrap();
+        // the energies of these states, and of no others
+        assert_eq!(from.potential, 2.0 * view.from().q[0]);
+        assert_eq!((to.kinetic, to.potential), (0.5 * view.to().v[0] * view.to().v[0], 2.0 * view.to().q[0]));
+        let gap = view.stepper.coupling()?.pairs[0].gap;
+        assert_eq!(gap, view.to().q[0]);
+        self.acting.extend(view.acting().iter().map(|acting| (view.index, *acting)));
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+#[test]
+fn energies_are_evaluated_once_per_step_and_impacts_found_once() {
+    let counts = Counts::default();
+    let mut run = simulation(ball(&counts), carom_solve::solver::default());
+    let (mut ledger, mut curious, mut other) = (LedgerObserver::default(), Curious::default(), Curious::default());
+    let mut lists = Lists::new(usize::MAX);
+    run.run(&mut [&mut ledger, &mut curious, &mut lists, &mut other]).unwrap();
+    assert_eq!(run.statistics().steps, 500);
+    assert_eq!(counts.energies.load(Relaxed), 501);
+    assert_eq!(curious.acting, other.acting);
+    let impacts = curious.acting.iter().filter(|(_, acting)| acting.is_impact());
+    let times: Vec<f64> = impacts.map(|(step, _)| 1e-2 * *step as f64).collect();
+    assert_eq!(times.len(), lists.impacts.len());
+    // impacts of the ball: 1, 2, 2.5, ... seconds, each in the step that sees it
+    for (time, exact) in times.iter().zip([1.0, 2.0, 2.5, 2.75]) {
+        assert!((time - exact).abs() <= 0.05, "{times:?}");
+    }
+    assert!(lists.impacts.iter().zip(&times).all(|(impact, t)| (impact.t - t).abs() < 1e-12));
+}
+
+#[test]
+fn the_coupling_at_the_end_is_asked_for_once() {
+    let asked = |monitors: usize| {
+        let counts = Counts::default();
+        let mut gaps = vec![GapMonitor::default(); monitors];
+        let mut observers: Vec<&mut dyn Observer> = gaps.iter_mut().map(|gap| gap as &mut dyn Observer).collect();
+        simulation(ball(&counts), carom_solve::solver::default()).run(&mut observers).unwrap();
+        counts.gaps.load(Relaxed)
+    };
+    assert_eq!((asked(1) - asked(0), asked(3) - asked(1)), (500, 0));
+}
+
+const SOFT: WarningKind =
+    WarningKind { name: "soft", message: "the spring is weak", unit: "N", hint: "take another one" };
+const TIRED: WarningKind = WarningKind { name: "tired", message: "the solver is tired", unit: "", hint: "" };
+const HIGH: WarningKind = WarningKind { name: "high", message: "it flies high", unit: "m", hint: "" };
+
+/// A mass on the floor that warns each time it is asked for forces.
+#[derive(Default)]
+struct Touchy(Warnings);
+
+impl LinearSolve for Touchy {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn solve(&self, _rhs: &mut [f64]) {}
+}
+
+impl Space for Touchy {
+    fn initial(&self) -> State {
+        State::new(0.0, &[0.0], &[0.0])
+    }
+    fn couple(&mut self, _t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
+        out.clear(1);
+        out.push(Pair { key: Key(0), law: Law::UNILATERAL, gap: q[0], restitution: 0.0 });
+        out.rows.push_dense(&[1.0]);
+        out.drift.push(0.0);
+        Ok(())
+    }
+    fn warnings(&self) -> Option<&Warnings> {
+        Some(&self.0)
+    }
+}
+
+impl Mechanical for Touchy {
+    fn force(&mut self, t: f64, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        self.0.raise(&SOFT, t, Some(Key(0)), t);
+        out[0] = -1.0;
+        Ok(())
+    }
+    fn mass_mul(&mut self, _q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        out[0] = v[0];
+        Ok(())
+    }
+    fn factor(&mut self, _at: &State, _c: Combination) -> Result<(), ModelError> {
+        Ok(())
+    }
+}
+
+/// The default solver with a complaint.
+struct Tired(Box<dyn Solver>);
+
+impl Solver for Tired {
+    fn info(&self) -> &'static SolverInfo {
+        self.0.info()
+    }
+    fn admits(&self, laws: &[Law]) -> Result<(), Unsupported> {
+        self.0.admits(laws)
+    }
+    fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
+        self.0.solve(problem, z)
+    }
+    fn warning(&self) -> Option<SolverWarning> {
+        Some(SolverWarning { kind: &TIRED, value: 3.0 })
+    }
+}
+
+/// Warns in one step.
+struct Afraid;
+
+impl Observer for Afraid {
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        if view.index == 7 {
+            view.warn(&HIGH, None, 9.0);
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+#[test]
+fn warnings_of_model_solver_and_observers_come_together() {
+    let mut run = simulation(Box::new(Touchy::default()), Box::new(Tired(carom_solve::solver::default())));
+    run.run(&mut [&mut Afraid]).unwrap();
+    let all: Vec<Warning> = run.warnings().sorted();
+    let found = |kind: &WarningKind| *all.iter().find(|warning| warning.kind == kind).unwrap();
+    assert_eq!(all.len(), 3);
+    // forces are asked for in every step, up to its end
+    let soft = found(&SOFT);
+    assert!(soft.count >= 500 && soft.contact == Some(Key(0)) && soft.t <= 1e-2 && soft.worst > 4.98, "{soft:?}");
+    assert_eq!((found(&TIRED).count, found(&TIRED).worst), (run.statistics().solves, 3.0));
+    let high = found(&HIGH);
+    assert!(high.count == 1 && (high.t - 0.07).abs() < 1e-12 && high.worst == 9.0, "{high:?}");
+}
