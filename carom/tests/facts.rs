@@ -96,7 +96,11 @@ fn the_coupling_at_the_end_is_asked_for_once() {
         simulation(ball(&counts), carom_solve::solver::default()).run(&mut observers).unwrap();
         counts.gaps.load(Relaxed)
     };
-    assert_eq!((asked(1) - asked(0), asked(3) - asked(1)), (500, 0));
+    // a coupling asks for a gap more than once, for its rate besides
+    let counts = Counts::default();
+    ball(&counts).couple(0.0, &[1.0], &mut Coupling::default()).unwrap();
+    let once = counts.gaps.load(Relaxed);
+    assert_eq!((asked(1) - asked(0), asked(3) - asked(1)), (500 * once, 0));
 }
 
 const SOFT: WarningKind =
