@@ -2,6 +2,7 @@
 
 pub mod convergence;
 pub mod error;
+pub mod files;
 pub mod report;
 pub mod results;
 pub mod study;

@@ -1,8 +1,5 @@
 //! The command line, as parsed.
 
-use crate::study::arguments::{
-    BasinArguments, BifurcationArguments, LyapunovArguments, OrbitArguments, SweepArguments,
-};
 use carom_scene::Overrides;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -30,16 +27,6 @@ pub enum Command {
     Solve(SolveArguments),
     /// Run all solvers on all problem files of a folder and draw a performance profile.
     Profile(ProfileArguments),
-    /// Run a model over a grid or a random sample of its parameters; a rerun computes what is missing.
-    Sweep(SweepArguments),
-    /// Draw the bifurcation diagram of a parameter: sections of the motion that is left after the transient.
-    Bifurcation(BifurcationArguments),
-    /// Compute Lyapunov exponents with error bars, convergence and the trace identity.
-    Lyapunov(LyapunovArguments),
-    /// Find periodic orbits through impacts, their multipliers, and how both change with a parameter.
-    Orbit(OrbitArguments),
-    /// Find attractors and their basins on a grid of initial states.
-    Basin(BasinArguments),
     /// Compute figures and tables of papers anew, draw them and judge them against verified numbers.
     Reproduce(ReproduceArguments),
     /// List what there is.

@@ -6,8 +6,10 @@ mod console;
 mod converge;
 mod examples;
 mod failure;
+mod flags;
 mod list;
 mod new;
+mod print;
 mod progress;
 mod reproduce;
 mod run;
@@ -16,30 +18,34 @@ mod solve;
 mod study;
 
 use arguments::{Arguments, Command};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
+use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let done = match arguments.command {
+    let matches = Arguments::command().subcommands(study::commands()).get_matches();
+    let study = matches.subcommand().and_then(|(name, matches)| study::study(name, matches));
+    let done = study.unwrap_or_else(|| match Arguments::from_arg_matches(&matches) {
+        Ok(arguments) => run_command(arguments.command),
+        Err(error) => error.exit(),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run_command(command: Command) -> Result<(), Failure> {
+    match command {
         Command::Run(run) => run::run(&run),
         Command::Check(check) => check::check(&check),
         Command::Converge(converge) => converge::converge(&converge),
         Command::Solve(solve) => solve::solve(&solve),
         Command::Profile(profile) => solve::profile(&profile),
-        Command::Sweep(arguments) => study::sweep(&arguments),
-        Command::Bifurcation(arguments) => study::bifurcation(&arguments),
-        Command::Lyapunov(arguments) => study::lyapunov(&arguments),
-        Command::Orbit(arguments) => study::orbit(&arguments),
-        Command::Basin(arguments) => study::basin(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::List { what } => list::list(what),
         Command::Show { name } => show::show(&name),
         Command::New(new) => new::new(&new),
         Command::Schema => new::schema(),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
     }
 }

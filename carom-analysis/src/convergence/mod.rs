@@ -9,23 +9,28 @@ mod work;
 pub use reference::{Computed, Reference};
 pub use work::{WORKS, Work};
 
+use crate::study::exact;
 use crate::error::{
     Graph, HausdorffOptions, MeasureError, Slope, Weights, geometric_mean, hausdorff, log_log_slope,
     norms_of_difference,
 };
 use carom::simulation::Statistics;
 use carom::{Simulation, Solution};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// Errors of positions or velocities.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Errors {
+    #[serde(with = "exact")]
     pub l1: f64,
+    #[serde(with = "exact")]
     pub l2: f64,
+    #[serde(with = "exact")]
     pub sup: f64,
     /// Hausdorff distance of filled-in graphs, certified to 2 % of a step and to 5 % of the largest error of positions, but not finer
     /// than 1e-7 of the span.
+    #[serde(with = "exact")]
     pub hausdorff: f64,
 }
 
@@ -59,9 +64,10 @@ impl Errors {
 }
 
 /// One step size, or one tolerance, of one scheme.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// Mean step of the grids [s].
+    #[serde(with = "exact")]
     pub step: f64,
     /// Tolerance of adaptive steps.
     pub tolerance: Option<f64>,
@@ -80,6 +86,16 @@ pub struct Level {
     pub seconds: f64,
     /// Grids that failed, with the reason of the first.
     pub failed: Option<(usize, String)>,
+}
+
+impl Level {
+    /// A level of which no run is there.
+    pub fn failed(step: f64, tolerance: Option<f64>, runs: usize, reason: String) -> Level {
+        let failed = Some((runs, reason));
+        let (solves, iterations, evaluations, seconds) = (0.0, 0.0, 0.0, 0.0);
+        let (q, v) = (Errors::NONE, Errors::NONE);
+        Level { step, tolerance, grids: Vec::new(), q, v, solves, iterations, evaluations, seconds, failed }
+    }
 }
 
 /// One scheme over all steps, or over all tolerances.
@@ -128,7 +144,8 @@ impl Plan {
         (first..).filter(|n| self.skip_multiples_of.is_none_or(|k| !n.is_multiple_of(k))).take(self.grids).collect()
     }
 
-    fn step(&self, steps: usize) -> f64 {
+    /// The step of so many of them [s].
+    pub fn step(&self, steps: usize) -> f64 {
         (self.end - self.start) / steps as f64
     }
 }
@@ -140,18 +157,25 @@ pub fn study<E: std::fmt::Display>(
     reference: &Reference<'_>,
     mut make: impl FnMut(f64) -> Result<Simulation, E>,
 ) -> Result<Study, MeasureError> {
-    let mut levels = Vec::new();
-    for &count in &plan.counts {
-        let mut runs = Runs::default();
-        for steps in plan.grids_of(count) {
-            let h = plan.step(steps);
-            runs.add(steps, || make(h), |solution| measure(solution, reference, h))?;
-        }
-        let steps: Vec<f64> = runs.grids.iter().map(|&n| plan.step(n)).collect();
-        let step = if steps.is_empty() { plan.step(count) } else { geometric_mean(&steps).value };
-        levels.push(runs.level(step, None));
-    }
+    let levels = plan.counts.iter().map(|&count| level(plan, count, reference, &mut make)).collect::<Result<_, _>>()?;
     Ok(Study { scheme: scheme.to_owned(), levels })
+}
+
+/// Runs a scheme over the grids of one level.
+pub fn level<E: std::fmt::Display>(
+    plan: &Plan,
+    count: usize,
+    reference: &Reference<'_>,
+    mut make: impl FnMut(f64) -> Result<Simulation, E>,
+) -> Result<Level, MeasureError> {
+    let mut runs = Runs::default();
+    for steps in plan.grids_of(count) {
+        let h = plan.step(steps);
+        runs.add(steps, || make(h), |solution| measure(solution, reference, h))?;
+    }
+    let steps: Vec<f64> = runs.grids.iter().map(|&n| plan.step(n)).collect();
+    let step = if steps.is_empty() { plan.step(count) } else { geometric_mean(&steps).value };
+    Ok(runs.level(step, None))
 }
 
 /// Runs a scheme with adaptive steps over tolerances. `make` builds a simulation with the given one.
@@ -161,22 +185,28 @@ pub fn study_tolerances<E: std::fmt::Display>(
     reference: &Reference<'_>,
     mut make: impl FnMut(f64) -> Result<Simulation, E>,
 ) -> Result<Study, MeasureError> {
-    let mut levels = Vec::new();
-    for &tolerance in tolerances {
-        let mut runs = Runs::default();
-        let mut step = f64::NAN;
-        runs.add(
-            0,
-            || make(tolerance),
-            |solution| {
-                let steps = solution.len().saturating_sub(1).max(1) as f64;
-                step = (solution.t.last().unwrap_or(&0.0) - solution.t.first().unwrap_or(&0.0)) / steps;
-                measure_adaptive(solution, reference)
-            },
-        )?;
-        levels.push(runs.level(step, Some(tolerance)));
-    }
-    Ok(Study { scheme: scheme.to_owned(), levels })
+    let levels = tolerances.iter().map(|&tolerance| level_of_tolerance(tolerance, reference, &mut make));
+    Ok(Study { scheme: scheme.to_owned(), levels: levels.collect::<Result<_, _>>()? })
+}
+
+/// Runs a scheme with adaptive steps to one tolerance.
+pub fn level_of_tolerance<E: std::fmt::Display>(
+    tolerance: f64,
+    reference: &Reference<'_>,
+    make: impl FnOnce(f64) -> Result<Simulation, E>,
+) -> Result<Level, MeasureError> {
+    let mut runs = Runs::default();
+    let mut step = f64::NAN;
+    runs.add(
+        0,
+        || make(tolerance),
+        |solution| {
+            let steps = solution.len().saturating_sub(1).max(1) as f64;
+            step = (solution.t.last().unwrap_or(&0.0) - solution.t.first().unwrap_or(&0.0)) / steps;
+            measure_adaptive(solution, reference)
+        },
+    )?;
+    Ok(runs.level(step, Some(tolerance)))
 }
 
 /// The runs of one level.

@@ -30,6 +30,8 @@ pub struct Table {
 pub enum Cell {
     Text(String),
     Number(f64),
+    /// A whole number, shown with all its digits.
+    Count(u64),
     /// A number with the text to show for it.
     Formatted {
         value: f64,
@@ -126,6 +128,7 @@ impl Cell {
     fn value(&self) -> Option<f64> {
         match self {
             Self::Number(value) | Self::Formatted { value, .. } => Some(*value),
+            Self::Count(count) => Some(*count as f64),
             Self::Text(_) | Self::Empty => None,
         }
     }
@@ -134,6 +137,7 @@ impl Cell {
         match self {
             Self::Text(text) | Self::Formatted { text, .. } => text.clone(),
             Self::Number(value) => number(*value, digits),
+            Self::Count(count) => count.to_string(),
             Self::Empty => String::new(),
         }
     }
@@ -147,7 +151,7 @@ impl From<f64> for Cell {
 
 impl From<usize> for Cell {
     fn from(value: usize) -> Self {
-        Self::Formatted { value: value as f64, text: value.to_string() }
+        Self::Count(value as u64)
     }
 }
 

@@ -4,9 +4,9 @@
 //! periods (an attractor of period p), or not (aperiodic). Cells are sorted by attractor in their order, so that numbers do not depend on
 //! threads.
 
-use super::{Make, March, Stop, StudyError, parallel};
+use super::{Make, March, Stop, StudyError, exact, parallel};
 use carom::State;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What to compute.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,7 @@ impl Options {
 }
 
 /// Where a cell leads.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
     /// To the attractor of this number.
@@ -74,9 +74,11 @@ pub struct Basins {
 /// Runs this many tolerances away from an attractor belong to it.
 const SETTLED: f64 = 10.0;
 
-/// What is left of a run.
-enum Rest {
-    Points(Vec<Vec<f64>>),
+/// What is left of a run: its states once per period, or where it went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rest {
+    Points(#[serde(with = "exact")] Vec<Vec<f64>>),
     Fate(Fate),
 }
 
@@ -92,33 +94,37 @@ pub fn basins(
     if cells == 0 || width == 0 {
         return Err(StudyError::option("the number of cells", 0, "there would be nothing to see"));
     }
-    let row = |task: usize| -> Vec<Rest> {
+    let task = |task: usize| {
         let range = task * width..((task + 1) * width).min(cells);
-        let steps = (options.period / options.step - 1e-9).ceil().max(1.0);
-        let mut march = match make().and_then(|stepper| March::new(stepper, options.period / steps)) {
-            Ok(march) => march,
-            Err(error) => return range.map(|_| Rest::Fate(Fate::Failed(error.to_string()))).collect(),
-        };
-        let mut run = |cell: usize| {
-            let rest = if stop() { Err(StudyError::Interrupted) } else { follow(&mut march, &initial(cell), options) };
-            tick();
-            rest.unwrap_or_else(|error| Rest::Fate(Fate::Failed(error.to_string())))
-        };
-        range.map(&mut run).collect()
+        row(range.clone(), initial, make, options, (stop, tick))
+            .unwrap_or_else(|error| range.map(|_| Rest::Fate(Fate::Failed(error.to_string()))).collect())
     };
-    let runs: Vec<Rest> = parallel::map(cells.div_ceil(width), options.threads, &row).into_iter().flatten().collect();
+    let runs: Vec<Rest> = parallel::map(cells.div_ceil(width), options.threads, &task).into_iter().flatten().collect();
     if stop() {
         return Err(StudyError::Interrupted);
     }
-    let mut basins = Basins { fates: Vec::new(), attractors: Vec::new() };
-    for rest in runs {
-        let fate = match rest {
-            Rest::Fate(fate) => fate,
-            Rest::Points(points) => Fate::Attractor(basins.sort(points, options)),
-        };
-        basins.fates.push(fate);
-    }
-    Ok(basins)
+    Ok(Basins::of(runs, options))
+}
+
+/// The runs of some cells with one stepper.
+pub fn row(
+    cells: std::ops::Range<usize>,
+    initial: &(dyn Fn(usize) -> State + Sync),
+    make: &Make<'_>,
+    options: &Options,
+    (stop, tick): (&Stop<'_>, &(dyn Fn() + Sync)),
+) -> Result<Vec<Rest>, StudyError> {
+    let steps = (options.period / options.step - 1e-9).ceil().max(1.0);
+    let mut march = March::new(make()?, options.period / steps)?;
+    let mut run = |cell: usize| {
+        if stop() {
+            return Err(StudyError::Interrupted);
+        }
+        let rest = follow(&mut march, &initial(cell), options);
+        tick();
+        Ok(rest.unwrap_or_else(|error| Rest::Fate(Fate::Failed(error.to_string()))))
+    };
+    cells.map(&mut run).collect()
 }
 
 fn follow(march: &mut March, initial: &State, options: &Options) -> Result<Rest, StudyError> {
@@ -153,6 +159,19 @@ fn same_orbit(attractor: &Attractor, points: &[Vec<f64>], options: &Options) -> 
 }
 
 impl Basins {
+    /// Sorts all cells by attractor, in their order.
+    pub fn of(runs: Vec<Rest>, options: &Options) -> Basins {
+        let mut basins = Basins { fates: Vec::new(), attractors: Vec::new() };
+        for rest in runs {
+            let fate = match rest {
+                Rest::Fate(fate) => fate,
+                Rest::Points(points) => Fate::Attractor(basins.sort(points, options)),
+            };
+            basins.fates.push(fate);
+        }
+        basins
+    }
+
     /// The number of the attractor with these points; a new one where it is not known.
     fn sort(&mut self, mut points: Vec<Vec<f64>>, options: &Options) -> usize {
         let repeats = |p: usize| points.iter().zip(&points[p..]).all(|(a, b)| close(a, b, options.tolerance));

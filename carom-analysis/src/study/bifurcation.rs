@@ -7,10 +7,10 @@
 use super::lyapunov::{Frame, shift};
 use super::orbit_points::period;
 use super::saltation::largest;
-use super::{March, Stop, Strike, StudyError, parallel};
+use super::{March, Stop, Strike, StudyError, exact, parallel};
 use carom::sensitivity::Sensitivity;
 use carom::{State, Stepper};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where points are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -23,7 +23,7 @@ pub enum Section {
 }
 
 /// In which order the values are run through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     Forward,
@@ -94,19 +94,38 @@ pub struct Case {
 pub type MakeCase<'a> = dyn Fn(usize) -> Result<Case, StudyError> + Sync + 'a;
 
 /// The points of one value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     pub parameter: f64,
     pub direction: Direction,
+    #[serde(with = "exact")]
     pub points: Vec<f64>,
     /// Number of different points of a stroboscopic section, up to a quarter of the recorded periods; `None` where they do not repeat.
     pub period: Option<usize>,
+    #[serde(with = "exact")]
     pub impacts_per_period: f64,
     /// How often a contact came to rest in the recorded periods.
     pub sticks: u64,
     /// Largest Lyapunov exponent per unit time; −∞ if the perturbation vanished.
+    #[serde(with = "exact")]
     pub exponent: Option<f64>,
     pub failure: Option<String>,
+}
+
+impl Row {
+    /// A value without points.
+    pub fn failed(parameter: f64, direction: Direction, reason: String) -> Row {
+        Row {
+            parameter,
+            direction,
+            points: Vec::new(),
+            period: None,
+            impacts_per_period: f64::NAN,
+            sticks: 0,
+            exponent: None,
+            failure: Some(reason),
+        }
+    }
 }
 
 /// Transient periods of the first value of a chain, in multiples of those of the others.
@@ -124,39 +143,59 @@ pub fn diagram(
     if values.is_empty() {
         return Err(StudyError::option("the number of values", 0, "there would be no point"));
     }
-    let mut chains: Vec<(Direction, Vec<usize>)> = Vec::new();
+    let chains = chains(values.len(), options);
+    let run = |task: usize| chain(&chains[task], values, make, options, (stop, tick));
+    let rows: Vec<Row> = parallel::map(chains.len(), options.threads, &run).into_iter().flatten().collect();
+    if stop() && rows.is_empty() {
+        return Err(StudyError::Interrupted);
+    }
+    Ok(rows)
+}
+
+/// A direction, and numbers of values in the order in which they are run through.
+pub type Chain = (Direction, Vec<usize>);
+
+/// The chains of so many values: of the first direction from the first value on, then those of the next.
+pub fn chains(values: usize, options: &Options) -> Vec<Chain> {
+    let mut chains = Vec::new();
     for &direction in &options.directions {
-        let segments = if direction == Direction::Independent { values.len() } else { options.segments };
-        let length = values.len().div_ceil(segments.min(values.len()));
-        for first in (0..values.len()).step_by(length) {
-            let mut chain: Vec<usize> = (first..(first + length).min(values.len())).collect();
+        let segments = if direction == Direction::Independent { values } else { options.segments };
+        let length = values.div_ceil(segments.clamp(1, values.max(1))).max(1);
+        for first in (0..values).step_by(length) {
+            let mut chain: Vec<usize> = (first..(first + length).min(values)).collect();
             if direction == Direction::Backward {
                 chain.reverse();
             }
             chains.push((direction, chain));
         }
     }
-    let run = |task: usize| {
-        let (direction, chain) = &chains[task];
-        let mut rows = Vec::new();
-        let mut state = None;
-        for &index in chain {
-            if stop() {
-                break;
-            }
-            let (row, end) = one(values[index], *direction, (make, index), options, (state.take(), stop));
-            state = end;
-            tick();
+    chains
+}
+
+/// The rows of a chain in the order of the values; fewer where it was stopped.
+pub fn chain(
+    (direction, chain): &Chain,
+    values: &[f64],
+    make: &MakeCase<'_>,
+    options: &Options,
+    (stop, tick): (&Stop<'_>, &(dyn Fn() + Sync)),
+) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut state = None;
+    for &index in chain {
+        if stop() {
+            break;
+        }
+        let (row, end) = one(values[index], *direction, (make, index), options, (state.take(), stop));
+        state = end;
+        tick();
+        // a value that was stopped on its way is none
+        if row.failure.is_none() || !stop() {
             rows.push((index, row));
         }
-        rows.sort_by_key(|(index, _)| *index);
-        rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>()
-    };
-    let rows: Vec<Row> = parallel::map(chains.len(), options.threads, &run).into_iter().flatten().collect();
-    if stop() && rows.is_empty() {
-        return Err(StudyError::Interrupted);
     }
-    Ok(rows)
+    rows.sort_by_key(|(index, _)| *index);
+    rows.into_iter().map(|(_, row)| row).collect()
 }
 
 /// One value, from a state or from the initial one. Returns the last state as well.
@@ -167,16 +206,7 @@ fn one(
     options: &Options,
     (state, stop): (Option<State>, &Stop<'_>),
 ) -> (Row, Option<State>) {
-    let mut row = Row {
-        parameter,
-        direction,
-        points: Vec::new(),
-        period: None,
-        impacts_per_period: f64::NAN,
-        sticks: 0,
-        exponent: None,
-        failure: None,
-    };
+    let mut row = Row { failure: None, ..Row::failed(parameter, direction, String::new()) };
     match fill(&mut row, make(index), options, (state, stop)) {
         Ok(state) => (row, Some(state)),
         Err(error) => {

@@ -15,10 +15,10 @@
 
 use super::error_bar::standard_error;
 use super::range::Random;
-use super::{Make, March, Stop, StudyError};
+use super::{Make, March, Stop, StudyError, exact};
 use carom::sensitivity::Passage;
 use carom::{Key, State};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What to compute.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,14 +65,16 @@ impl Options {
 }
 
 /// An exponent per unit time with its standard error; −∞ if it collapsed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exponent {
+    #[serde(with = "exact")]
     pub value: f64,
+    #[serde(with = "exact")]
     pub error: f64,
 }
 
 /// Computed exponents.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spectrum {
     /// Per unit time, the largest first.
     pub exponents: Vec<Exponent>,
@@ -84,12 +86,15 @@ pub struct Spectrum {
     /// Intervals in which a perturbation vanished.
     pub collapsed: u64,
     /// Slowest impact [m/s]; infinite without one.
+    #[serde(with = "exact")]
     pub slowest: f64,
     #[serde(skip)]
     pub by_contact: Vec<(Key, u64)>,
     /// Running means after so many intervals, at most some hundreds of them.
+    #[serde(with = "exact")]
     pub curve: Vec<(f64, Vec<f64>)>,
     /// Right side of (2) where it is known.
+    #[serde(with = "exact")]
     pub trace: Option<f64>,
 }
 

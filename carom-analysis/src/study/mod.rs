@@ -1,24 +1,33 @@
-//! Studies of many runs: sweeps, bifurcation diagrams, Lyapunov exponents, periodic orbits, basins of attraction.
+//! Studies of many runs: sweeps, bifurcation diagrams, Lyapunov exponents, periodic orbits, basins of attraction, convergence.
 //!
-//! They see a model through its [`Stepper`](carom::Stepper) alone: step, set the state, look at what the laws did; those that differentiate
-//! motions through a [`Sensitivity`](carom::sensitivity::Sensitivity). Runs are spread over
-//! threads by [`parallel::map`]; what a run gives does not depend on their number.
+//! A study is a file of `catalogue/` and a row of [`STUDIES`]: options, units of work and how their parts make a
+//! [`Document`](document::Document). [`runner`] runs them all. They see a model as a [`Subject`](carom::Subject).
+//!
+//! The mathematics beside them sees a [`Stepper`](carom::Stepper): step, set the state, look at what the laws did; where motions
+//! are differentiated a [`Sensitivity`](carom::sensitivity::Sensitivity). What a run gives does not depend on the number of
+//! threads.
 
 pub mod basin;
 pub mod bifurcation;
+mod catalogue;
+pub mod document;
 pub mod error_bar;
+pub mod exact;
 pub mod lyapunov;
 mod march;
 pub mod orbit;
 pub mod orbit_points;
 pub mod parallel;
 pub mod range;
+pub mod runner;
 pub mod saltation;
 pub mod tangent;
 
+pub use catalogue::{STUDIES, find};
 pub use march::{March, Strike};
 
-use carom::{ModelError, StepError};
+use carom::{ModelError, StepError, SubjectError};
+use std::path::Path;
 
 /// Why a study could not be done.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -45,14 +54,70 @@ pub enum StudyError {
         "the orbit of {period} s does not repeat, the second round ends at the distance {residual:.3e}: the model depends on time"
     )]
     NotAutonomous { period: f64, residual: f64 },
+    /// An option that makes no sense, with a hint.
+    #[error("{message}")]
+    Usage { message: String, hint: String },
+    /// The model is not good with these values of parameters.
+    #[error("{0}")]
+    Refused(String),
+    /// Not a single run succeeded, or the only one failed.
+    #[error("{0}")]
+    Computation(String),
+    /// Files could not be written or read.
+    #[error("{0}")]
+    Environment(String),
     #[error("interrupted")]
     Interrupted,
+}
+
+impl From<SubjectError> for StudyError {
+    /// Options of the model or of its scheme that do not fit.
+    fn from(error: SubjectError) -> Self {
+        match error.hint.is_empty() {
+            true => StudyError::Build(error.message),
+            false => StudyError::Usage { message: error.message, hint: error.hint },
+        }
+    }
 }
 
 impl StudyError {
     /// A value that makes no sense.
     pub fn option(what: &'static str, value: impl ToString, reason: &'static str) -> StudyError {
         StudyError::Option { what, value: value.to_string(), reason }
+    }
+
+    /// What is asked for makes no sense.
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> StudyError {
+        StudyError::Usage { message: message.into(), hint: hint.into() }
+    }
+
+    /// A file or folder that cannot be used.
+    pub fn cannot(what: &str, path: &Path, error: &std::io::Error) -> StudyError {
+        StudyError::Environment(format!("cannot {what} `{}`: {error}", path.display()))
+    }
+
+    /// Whether the options are to blame.
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            StudyError::Usage { .. }
+                | StudyError::Option { .. }
+                | StudyError::Unequal { .. }
+                | StudyError::NotAutonomous { .. }
+        )
+    }
+
+    /// What to do about it; may be empty.
+    pub fn hint(&self) -> &str {
+        match self {
+            StudyError::Usage { hint, .. } => hint,
+            StudyError::NotAutonomous { .. } => "give the period of the forcing, for example --period '2*pi/om'",
+            StudyError::NoReturn { .. } => "take another --section, or another start with --start",
+            StudyError::NoOrbit { .. } => "try more --transient periods or another --start",
+            StudyError::Option { .. } => "see `carom help` of this command",
+            StudyError::Unequal { .. } => "take a model in minimal coordinates",
+            _ => "",
+        }
     }
 }
 

@@ -19,6 +19,7 @@ mod parameters;
 mod reference;
 mod region;
 mod span;
+mod subject;
 mod tangent;
 
 use std::path::Path;

@@ -15,16 +15,16 @@ use super::section::Image;
 use super::{Case, MakeCase, Options, Orbit, Period, Section, find, finish};
 use carom::State;
 use nalgebra::{DMatrix, DVector};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A point on a branch where something changes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Special {
     pub kind: Kind,
     pub orbit: Orbit,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     PeriodDoubling,
@@ -48,7 +48,7 @@ impl Kind {
 }
 
 /// A branch of orbits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Branch {
     pub orbits: Vec<Orbit>,
     pub specials: Vec<Special>,

@@ -16,12 +16,12 @@ mod switch;
 pub use branch::{Branch, Follow, Kind, Special};
 pub use section::{Case, Period, Section, ZeroFunction};
 
-use super::StudyError;
+use super::{StudyError, exact};
 use carom::sensitivity::{Sensitivity, Strike};
 use carom::{Key, State};
 use nalgebra::{DMatrix, DVector};
 use section::Image;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Makes the motion for a value of the parameter.
 pub type MakeCase<'a> = dyn Fn(f64) -> Result<Case, StudyError> + 'a;
@@ -61,7 +61,7 @@ impl Options {
 }
 
 /// What becomes of perturbations of an orbit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stability {
     /// All multipliers inside the unit circle.
@@ -99,8 +99,9 @@ impl Stability {
 }
 
 /// A periodic orbit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Orbit {
+    #[serde(with = "exact")]
     pub parameter: f64,
     /// Time at the section [s].
     pub start: f64,
@@ -116,8 +117,10 @@ pub struct Orbit {
     /// Impacts: time since the section, contact, normal velocity before.
     pub impacts: Vec<(f64, Key, f64)>,
     /// Slowest impact [m/s]; infinite without one.
+    #[serde(with = "exact")]
     pub slowest: f64,
     /// Least gap between impacts [m]: grazing is as far away as this.
+    #[serde(with = "exact")]
     pub clearance: f64,
     /// How often a contact comes to rest: perturbations vanish there, and multipliers are zero.
     pub rests: u64,

@@ -1,0 +1,253 @@
+//! Any quantities of any model over a grid or a random sample of parameters: one row per run.
+//!
+//! Each unit is a run. A row is finished, failed (the computation, with the reason) or refused (the model is not good with these
+//! values); the rows stand in the order of the runs, whatever the threads and the interruptions. Random samples depend on seed
+//! and number of the run alone [steele2014].
+
+use super::{document, varied_parameter};
+use crate::report::{Cell, Chart, Series, SeriesStyle};
+use crate::study::document::{Column, Document, Format, Printed, Section, Table};
+use crate::study::range::Grid;
+use crate::study::runner::{How, Outcome, Plan, Study, StudyInfo, Watch};
+use crate::study::{Stop, StudyError, exact};
+use carom::simulation::{Observer, StepView};
+use carom::{ModelError, Subject};
+use carom_solve::Options;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Rows that are printed.
+const PRINTED: usize = 20;
+
+/// Curves of one chart.
+const CURVES: usize = 12;
+
+/// Options of a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Sweep {
+    /// A parameter with its values: e=0.1:0.9:9 (first, last, number) or mu=0.1,0.2; several make a grid.
+    #[schemars(extend("x-value" = "NAME=VALUES", "x-required" = true))]
+    pub vary: Vec<String>,
+    /// Draw so many random combinations instead of the whole grid: uniform in a range, or any of a list.
+    #[schemars(range(min = 1, max = 10_000_000), extend("x-value" = "N"))]
+    pub random: Option<u64>,
+    /// Seed of the random numbers.
+    pub seed: u64,
+    /// What to note of each run: "final NAME", "min NAME", "max NAME", "sum NAME" of a column, or "impacts" [default: final
+    /// positions, impacts, and what the file expects].
+    #[schemars(extend("x-value" = "QUANTITY"))]
+    pub measure: Vec<String>,
+}
+
+impl Default for Sweep {
+    fn default() -> Self {
+        Sweep { vary: Vec::new(), random: None, seed: 1, measure: Vec::new() }
+    }
+}
+
+impl Options for Sweep {}
+
+impl Study for Sweep {
+    const INFO: StudyInfo = StudyInfo {
+        citations: &["steele2014"],
+        files: &["sweep.csv", "sweep.html"],
+        counts: "runs",
+        keeps_parts: true,
+        ..StudyInfo::new(
+            "sweep",
+            "Run a model over a grid or a random sample of its parameters; a rerun computes what is missing",
+            include_str!("sweep.rs"),
+        )
+    };
+    type Plan = SweepPlan;
+
+    fn plan(&self, subject: Arc<dyn Subject>) -> Result<SweepPlan, StudyError> {
+        let mut grid = Grid(Vec::new());
+        for text in &self.vary {
+            let varied = varied_parameter(&*subject, "--vary", text)?;
+            if grid.0.iter().any(|other| other.name == varied.name) {
+                let message = format!("--vary: the parameter `{}` is varied twice", varied.name);
+                return Err(StudyError::usage(message, "give all its values in one list"));
+            }
+            grid.0.push(varied);
+        }
+        if grid.0.is_empty() {
+            return Err(StudyError::usage("nothing is varied", "give --vary, for example --vary e=0.1:0.9:9"));
+        }
+        let count = match self.random {
+            Some(count) => count as usize,
+            None => grid.count().ok_or_else(|| {
+                let hint = "take fewer values, or a sample with --random N";
+                StudyError::usage("--vary: the grid has too many runs", hint)
+            })?,
+        };
+        let measures = if self.measure.is_empty() { subject.quantities() } else { self.measure.clone() };
+        let measures: Vec<String> = measures.iter().map(|text| text.trim().to_owned()).collect();
+        subject.meter(&measures).map_err(|e| StudyError::usage(format!("--measure: {e}"), e.hint))?;
+        Ok(SweepPlan { subject, grid, seed: self.random.map(|_| self.seed), count, measures })
+    }
+}
+
+/// What is run and measured.
+pub struct SweepPlan {
+    subject: Arc<dyn Subject>,
+    grid: Grid,
+    /// Seed of a random sample; the whole grid where there is nothing.
+    seed: Option<u64>,
+    count: usize,
+    measures: Vec<String>,
+}
+
+/// What was measured in a run.
+#[derive(Serialize, Deserialize)]
+pub struct Measured(#[serde(with = "exact")] Vec<f64>);
+
+/// A row of the table.
+struct Row<'a> {
+    run: usize,
+    values: Vec<f64>,
+    status: &'static str,
+    reason: &'a str,
+    /// Empty where the run did not finish.
+    measured: &'a [f64],
+}
+
+impl Plan for SweepPlan {
+    type Part = Measured;
+
+    fn units(&self) -> usize {
+        self.count
+    }
+
+    fn label(&self, unit: usize) -> String {
+        let pairs = self.names().zip(self.values(unit)).map(|(name, value)| format!("{name} = {value}"));
+        pairs.collect::<Vec<_>>().join(", ")
+    }
+
+    fn compute(&self, unit: usize, watch: &Watch<'_>) -> Result<Measured, StudyError> {
+        let values = self.values(unit);
+        let pairs: Vec<(&str, f64)> = self.names().zip(values.iter().copied()).collect();
+        let subject = self.subject.with(&pairs).map_err(|e| StudyError::Refused(e.message))?;
+        let mut meter = subject.meter(&self.measures)?;
+        let mut simulation = subject.simulation(None)?;
+        let finished = simulation.run(&mut [&mut *meter, &mut Patience(watch.stop)]);
+        match finished.map_err(|e| StudyError::Computation(e.to_string()))? {
+            false if (watch.stop)() => Err(StudyError::Interrupted),
+            _ => Ok(Measured(meter.values())),
+        }
+    }
+
+    fn gather(&self, parts: &[Option<Outcome<Measured>>]) -> Result<Document, StudyError> {
+        let rows: Vec<Row<'_>> = parts
+            .iter()
+            .enumerate()
+            .filter_map(|(run, part)| {
+                let (status, reason, measured) = match part.as_ref()? {
+                    Ok(measured) => ("finished", "", &measured.0[..]),
+                    Err(failed) if failed.how == How::Refused => ("refused", failed.message.as_str(), &[][..]),
+                    Err(failed) => ("failed", failed.message.as_str(), &[][..]),
+                };
+                Some(Row { run, values: self.values(run), status, reason, measured })
+            })
+            .collect();
+        let count = |status: &str| rows.iter().filter(|row| row.status == status).count();
+        let (finished, failed, refused) = (count("finished"), count("failed"), count("refused"));
+        let mut document = document("Sweep", &*self.subject);
+        document.headline =
+            format!("{}: {finished} runs finished, {failed} failed, {refused} refused", self.subject.name());
+        if finished < self.count {
+            let text = format!("{finished} of {} runs finished; reasons of the others are in the table.", self.count);
+            document.warnings.push(text);
+        }
+        document.failure = rows
+            .first()
+            .filter(|_| finished == 0)
+            .map(|row| format!("all {} runs failed, the first one: {}", rows.len(), row.reason));
+        document.data = Some(self.json(&rows));
+        let mut quantities = Section { title: "Quantities".into(), gallery: true, ..Section::default() };
+        for (k, measure) in self.measures.iter().enumerate() {
+            for (axis, varied) in self.grid.0.iter().enumerate().filter(|(_, varied)| varied.len() > 1) {
+                quantities.charts.push(self.chart(&rows, (k, measure), (axis, &varied.name)));
+            }
+        }
+        let runs = Section { title: "Runs".into(), tables: vec![self.table(&rows)], ..Section::default() };
+        document.sections = vec![quantities, runs];
+        Ok(document)
+    }
+}
+
+impl SweepPlan {
+    fn values(&self, run: usize) -> Vec<f64> {
+        match self.seed {
+            Some(seed) => self.grid.draw(seed, run),
+            None => self.grid.at(run),
+        }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.grid.0.iter().map(|varied| varied.name.as_str())
+    }
+
+    fn table(&self, rows: &[Row<'_>]) -> Table {
+        let columns = std::iter::once(Column::key("run"))
+            .chain(self.names().map(Column::new))
+            .chain([Column::new("status"), Column::new("reason")])
+            .chain(self.measures.iter().map(|text| Column::new(text).shown(Format::Digits(8))));
+        let mut table = Table::new("Runs", columns).to_file("sweep.csv").printed(Printed::First(PRINTED));
+        for row in rows {
+            let mut cells = vec![Cell::from(row.run + 1)];
+            cells.extend(row.values.iter().map(|x| Cell::from(*x)));
+            cells.extend([Cell::from(row.status), Cell::from(row.reason)]);
+            cells.extend(row.measured.iter().map(|x| Cell::from(*x)));
+            table.row(cells);
+        }
+        table
+    }
+
+    fn json(&self, rows: &[Row<'_>]) -> Value {
+        let row = |row: &Row<'_>| {
+            let values: Map<String, Value> = self.names().map(str::to_owned).zip(row.values.iter().map(|x| json!(x))).collect();
+            let measured: Map<String, Value> = self.measures.iter().cloned().zip(row.measured.iter().map(|x| json!(x))).collect();
+            json!({ "values": values, "status": row.status, "reason": row.reason, "measured": measured })
+        };
+        rows.iter().map(row).collect()
+    }
+
+    /// One quantity over one parameter, a curve for each combination of the others as long as they are few.
+    fn chart(&self, rows: &[Row<'_>], (k, measure): (usize, &str), (axis, name): (usize, &str)) -> Chart {
+        let mut curves: BTreeMap<String, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+        for row in rows.iter().filter(|row| row.status == "finished") {
+            let others: Vec<String> = (self.names().zip(&row.values).enumerate())
+                .filter(|(i, _)| *i != axis && self.seed.is_none())
+                .map(|(_, (name, value))| format!("{name} = {value}"))
+                .collect();
+            let curve = curves.entry(others.join(", ")).or_default();
+            curve.0.push(row.values.get(axis).copied().unwrap_or(f64::NAN));
+            curve.1.push(row.measured.get(k).copied().unwrap_or(f64::NAN));
+        }
+        let mut chart = Chart::new(format!("{measure} over {name}"), name, measure);
+        if self.seed.is_some() || curves.len() > CURVES {
+            let (x, y) = curves.into_values().flat_map(|(x, y)| x.into_iter().zip(y)).unzip();
+            return chart.with(Series::markers("runs", x, y));
+        }
+        for (label, (x, y)) in curves {
+            let label = if label.is_empty() { measure.to_owned() } else { label };
+            chart = chart.with(Series::new(label, SeriesStyle::LinesAndMarkers, x, y));
+        }
+        chart
+    }
+}
+
+/// Ends a run when the user asks to stop.
+struct Patience<'a>(&'a Stop<'a>);
+
+impl Observer for Patience<'_> {
+    fn observe(&mut self, _view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        Ok(if (self.0)() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+}

@@ -1,0 +1,170 @@
+//! The commands of studies: one for each row of the registry, with flags from the description of its options.
+
+use crate::arguments::Changes;
+use crate::console::say;
+use crate::failure::{Failure, print as print_finding};
+use crate::print::print;
+use crate::progress::{interrupted, watch_for_interrupts};
+use crate::run::stem;
+use crate::{examples, flags};
+use carom_analysis::study::runner::{Progress, Run, StudyRow};
+use carom_analysis::study::{self, STUDIES, StudyError};
+use carom_scene::Overrides;
+use clap::{Args, FromArgMatches};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What all studies have in common.
+#[derive(Args, Debug)]
+pub struct StudyArguments {
+    /// Model file, or the name of a built-in example.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub changes: Changes,
+    /// Folder for the results [default: out/<name of the file>-<study>].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Threads [default: as many as there are processors]; results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub threads: Option<u64>,
+    /// Compute the k-th of n shards alone, into a file of its own; a run without it gathers them.
+    #[arg(long, value_name = "K/N", value_parser = shard)]
+    pub shard: Option<(usize, usize)>,
+    /// Forget what an earlier run in the folder has computed; without it only what is missing is.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Print the results as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Other methods, where a study does not choose them itself.
+#[derive(Args, Debug)]
+struct Method {
+    /// Use another scheme: a name, or '{ name = "corrected-paoli", variant = "printed" }'.
+    #[arg(long)]
+    scheme: Option<String>,
+    /// Step size [s].
+    #[arg(long, allow_negative_numbers = true)]
+    step: Option<f64>,
+}
+
+fn shard(text: &str) -> Result<(usize, usize), String> {
+    let read = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+    read.filter(|(k, n)| (1..=*n).contains(k)).ok_or_else(|| "write it as K/N, for example 2/5".into())
+}
+
+/// Whether a study has an option of this name.
+fn has(schema: &serde_json::Value, name: &str) -> bool {
+    schema["properties"].get(name).is_some()
+}
+
+/// The commands of all studies.
+pub fn commands() -> Vec<clap::Command> {
+    STUDIES.iter().map(command).collect()
+}
+
+fn command(row: &StudyRow) -> clap::Command {
+    let schema = (row.schema)();
+    let command = StudyArguments::augment_args(clap::Command::new(row.info.name).about(row.info.title));
+    let command = if has(&schema, "scheme") { command } else { Method::augment_args(command) };
+    command.args(flags::arguments(&schema))
+}
+
+/// Runs the study of a name, if there is one.
+pub fn study(name: &str, matches: &clap::ArgMatches) -> Option<Result<(), Failure>> {
+    Some(run(study::find(name)?, matches))
+}
+
+fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
+    let wrong = |error: clap::Error| Failure::usage(error.to_string(), "see --help");
+    let schema = (row.schema)();
+    let arguments = StudyArguments::from_arg_matches(matches).map_err(wrong)?;
+    let method = match has(&schema, "scheme") {
+        true => Method { scheme: None, step: None },
+        false => Method::from_arg_matches(matches).map_err(wrong)?,
+    };
+    let overrides = Overrides { scheme: method.scheme, step: method.step, ..arguments.changes.overrides() };
+    let scene = examples::load(&arguments.file, &overrides)?;
+    if !arguments.quiet {
+        scene.warnings.iter().for_each(print_finding);
+    }
+    let folder = arguments.out.clone().unwrap_or_else(|| {
+        let mut name = stem(&arguments.file).into_os_string();
+        name.push(format!("-{}", row.info.name));
+        PathBuf::from("out").join(name)
+    });
+    watch_for_interrupts();
+    let silent = arguments.quiet || arguments.json;
+    let bar = Bar::new(row.info.counts, silent);
+    let run = Run {
+        folder: Some(&folder),
+        threads: arguments.threads.map(|n| n as usize),
+        shard: arguments.shard,
+        fresh: arguments.fresh,
+        stop: &interrupted,
+        progress: &|progress| bar.show(progress),
+    };
+    let ran = (row.run)(&flags::table(&schema, matches), Arc::new(scene), &run);
+    bar.bar.finish_and_clear();
+    let ran = ran.map_err(failed)?;
+    if let Some(document) = &ran.document {
+        if arguments.json {
+            say(serde_json::to_string_pretty(&document.json()).unwrap_or_default())?;
+        } else if !arguments.quiet {
+            print(document, &folder)?;
+        }
+        if let Some(failure) = document.failure.clone().filter(|_| !ran.interrupted) {
+            return Err(Failure::Computation(failure));
+        }
+    }
+    if ran.interrupted { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+/// A study that could not be done: nonsense from the command line, an interrupt, files, or the computation.
+fn failed(error: StudyError) -> Failure {
+    match error {
+        StudyError::Interrupted => Failure::Interrupted,
+        StudyError::Environment(message) => Failure::Environment(message),
+        error if error.is_usage() => Failure::usage(error.to_string(), error.hint()),
+        error if error.hint().is_empty() => Failure::Computation(error.to_string()),
+        error => Failure::Computation(format!("{error}; {}", error.hint())),
+    }
+}
+
+/// A bar with the remaining time on a terminal, silence otherwise.
+struct Bar {
+    bar: ProgressBar,
+    counts: &'static str,
+    silent: bool,
+}
+
+impl Bar {
+    fn new(counts: &'static str, silent: bool) -> Bar {
+        let visible = !silent && std::io::stderr().is_terminal();
+        let bar = if visible { ProgressBar::new(1) } else { ProgressBar::hidden() };
+        let template = format!("{{bar:32}} {{pos}} of {{len}} {counts}  {{eta}} left");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        Bar { bar, counts, silent }
+    }
+
+    fn show(&self, progress: Progress) {
+        match progress {
+            Progress::Begin { ticks, kept, units } => {
+                if kept > 0 && !self.silent {
+                    // a closed pipe must not stop the study
+                    let _ = say(format_args!("{kept} of {units} {} are there already", self.counts));
+                }
+                self.bar.set_length(ticks as u64);
+            }
+            Progress::Done(ticks) => self.bar.inc(ticks as u64),
+        }
+    }
+}

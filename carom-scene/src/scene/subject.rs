@@ -1,0 +1,315 @@
+//! A scene as studies see it.
+
+use std::sync::Arc;
+
+use carom::model::Mechanical;
+use carom::scheme::{EventDriven, Family, Scheme, Stepper};
+use carom::sensitivity::{Sensitivity, StepSensitivity};
+use carom::simulation::{Direction, Simulation};
+use carom::subject::{
+    Exact as ExactForm, Meter, StateColumn, StateReader, Subject, SubjectError, SubjectLaw, SubjectMethod, ZeroFunction,
+};
+use carom::{Key, State};
+
+use super::{BuildError, Column, Exact, Expectation, Overrides, Quantity, Scene, Watch};
+use crate::diagnostic::{Diagnostic, Place, SourceText};
+use crate::expression::{Graph, Scope};
+use crate::nearest::nearest;
+
+/// Final positions that are noted where nothing is asked for.
+const POSITIONS: usize = 8;
+
+impl From<BuildError> for SubjectError {
+    fn from(error: BuildError) -> Self {
+        SubjectError::new(error.to_string(), "")
+    }
+}
+
+/// The first reason why values are not good.
+fn refused(findings: Vec<Diagnostic>) -> SubjectError {
+    let message = findings.first().map_or("the model is refused".into(), |finding| finding.message.clone());
+    SubjectError::new(message, findings.first().and_then(|f| f.hint.clone()).unwrap_or_default())
+}
+
+impl Scene {
+    fn changed(&self, overrides: &Overrides) -> Result<Arc<dyn Subject>, SubjectError> {
+        let told = |findings: Vec<Diagnostic>| {
+            let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+            SubjectError::new(lines.join("\n"), "")
+        };
+        Ok(Arc::new(self.with_overrides(overrides).map_err(told)?))
+    }
+
+    /// A quantity in the words of `[[expect]]`.
+    fn quantity(&self, text: &str) -> Result<Quantity, SubjectError> {
+        let text = text.trim();
+        if let Some(known) = self.expectations.iter().find(|known| known.text == text) {
+            return Ok(known.quantity.clone());
+        }
+        let (word, name) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let make: fn(Column) -> Quantity = match word {
+            "impacts" if name.is_empty() => return Ok(Quantity::Impacts),
+            "final" => Quantity::Final,
+            "min" => Quantity::Min,
+            "max" => Quantity::Max,
+            "sum" => Quantity::Sum,
+            _ => {
+                let hint = match nearest(word, ["final", "min", "max", "sum", "impacts"]) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\" or \"impacts\"".into(),
+                };
+                return Err(SubjectError::new(format!("unknown quantity {text:?}"), hint));
+            }
+        };
+        Ok(make(self.find_column(name.trim())?))
+    }
+
+    /// A column by its name, or a coordinate or velocity by its short name.
+    fn find_column(&self, name: &str) -> Result<Column, SubjectError> {
+        let short = match name.strip_suffix('\'') {
+            Some(name) => self.coordinates.iter().position(|known| known == name).map(Column::Velocity),
+            None => self.coordinates.iter().position(|known| known == name).map(Column::Position),
+        };
+        let columns = self.columns();
+        let found = short.or_else(|| columns.iter().find(|(known, _)| known == name).map(|(_, column)| *column));
+        found.ok_or_else(|| {
+            let names = columns.iter().map(|(name, _)| name.as_str());
+            let hint = match nearest(name, names.chain(self.coordinates.iter().map(String::as_str))) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "columns are q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, energy.total, output.NAME".into(),
+            };
+            SubjectError::new(format!("there is no result column `{name}`"), hint)
+        })
+    }
+}
+
+impl Subject for Scene {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        self.description.as_deref().unwrap_or_default()
+    }
+
+    fn text(&self) -> &str {
+        Scene::text(self)
+    }
+
+    fn identity(&self) -> String {
+        format!("{:?}\n{}", self.overrides, self.text())
+    }
+
+    fn family(&self) -> Family {
+        self.family
+    }
+
+    fn parameters(&self) -> &[(String, f64)] {
+        &self.parameters
+    }
+
+    fn coordinates(&self) -> &[String] {
+        &self.coordinates
+    }
+
+    fn laws(&self) -> Vec<SubjectLaw<'_>> {
+        let laws = self.laws.iter().enumerate();
+        laws.map(|(i, info)| SubjectLaw {
+            key: Key::from(i),
+            name: &info.name,
+            law: &info.law,
+            restitution: info.restitution,
+        })
+        .collect()
+    }
+
+    fn events(&self) -> Vec<&str> {
+        self.events.iter().map(|event| event.name.as_str()).collect()
+    }
+
+    fn initial(&self) -> &State {
+        &self.initial
+    }
+
+    fn span(&self) -> (f64, f64, f64) {
+        (self.span.start, self.span.end, self.span.step)
+    }
+
+    fn method(&self) -> SubjectMethod {
+        SubjectMethod {
+            scheme: self.scheme.name.clone(),
+            words: self.scheme.describe(),
+            table: self.scheme.table(),
+            adaptive: self.adaptive.is_some(),
+        }
+    }
+
+    fn exact(&self) -> Option<ExactForm<'_>> {
+        let reference = self.reference.as_ref()?;
+        Some(match &reference.solution {
+            Exact::Motion(exact) => ExactForm::Motion(exact.as_ref(), &reference.testbed),
+            Exact::State(exact) => ExactForm::State(exact.as_ref(), &reference.testbed),
+        })
+    }
+
+    fn with(&self, values: &[(&str, f64)]) -> Result<Arc<dyn Subject>, SubjectError> {
+        Ok(Arc::new(Scene::with(self, values).map_err(refused)?))
+    }
+
+    fn with_equal_steps(&self) -> Result<Arc<dyn Subject>, SubjectError> {
+        if self.adaptive.is_none() {
+            return Ok(Arc::new(self.clone()));
+        }
+        if self.overrides.step.is_none() {
+            let message = "the study needs equal steps, the model file has adaptive ones";
+            return Err(SubjectError::new(message, "give --step SECONDS"));
+        }
+        self.changed(&Overrides { adaptive: Some("off".into()), ..self.overrides.clone() })
+    }
+
+    fn with_events(&self, tolerance: f64) -> Result<Arc<dyn Subject>, SubjectError> {
+        if self.family != Family::Mechanical {
+            let message = "the study needs a mechanical model, this one is of first order";
+            return Err(SubjectError::new(message, "see docs/studies.md"));
+        }
+        let name = EventDriven::INFO.name;
+        if self.scheme.name == name {
+            return Ok(Arc::new(self.clone()));
+        }
+        if self.overrides.scheme.is_some() {
+            let scheme = &self.scheme.name;
+            return Err(SubjectError::new(
+                format!("derivatives go through impacts with the scheme `{name}` alone, not with `{scheme}`"),
+                "leave out --scheme, or take `carom lyapunov` with `--method perturbation` or `tangent`",
+            ));
+        }
+        // the flow that is quickest between impacts
+        let scheme = format!("{{ name = \"{name}\", flow = \"rkf45\", atol = {tolerance:e}, rtol = {tolerance:e} }}");
+        let adaptive = self.adaptive.is_some();
+        self.changed(&Overrides {
+            scheme: Some(scheme),
+            adaptive: adaptive.then(|| "off".into()),
+            step: self.overrides.step.or_else(|| adaptive.then_some(self.span.step)),
+            ..self.overrides.clone()
+        })
+    }
+
+    fn with_method(&self, scheme: Option<&str>, adaptive: Option<&str>) -> Result<Arc<dyn Subject>, SubjectError> {
+        let scheme = scheme.map(str::to_owned).or_else(|| self.overrides.scheme.clone());
+        self.changed(&Overrides { scheme, adaptive: adaptive.map(str::to_owned), ..self.overrides.clone() })
+    }
+
+    fn stepper(&self) -> Result<Box<dyn Stepper>, SubjectError> {
+        Ok(Scene::stepper(self)?)
+    }
+
+    fn simulation(&self, size: Option<f64>) -> Result<Simulation, SubjectError> {
+        let Some(size) = size else { return Ok(Scene::simulation(self)?) };
+        let mut scene = self.clone();
+        match &mut scene.adaptive {
+            Some(adaptive) => adaptive.tolerance = size,
+            None => scene.span.step = size,
+        }
+        Ok(Scene::simulation(&scene)?)
+    }
+
+    fn mechanical(&self) -> Result<Box<dyn Mechanical>, SubjectError> {
+        Ok(Scene::mechanical(self)?)
+    }
+
+    fn sensitivity(&self, parameters: &[&str]) -> Result<Sensitivity, SubjectError> {
+        Ok(Scene::sensitivity(self, parameters)?)
+    }
+
+    fn step_sensitivity(&self, parameters: &[&str]) -> Result<StepSensitivity, SubjectError> {
+        Ok(Scene::step_sensitivity(self, parameters)?)
+    }
+
+    fn value(&self, expression: &str) -> Result<f64, SubjectError> {
+        let (mut graph, mut scope) = (Graph::new(), Scope::new());
+        for (name, value) in &self.parameters {
+            let node = graph.constant(*value);
+            // names of a scene are good and different
+            let _ = scope.define(name, node);
+        }
+        let node = graph.expression(expression, &scope).map_err(|error| {
+            let hint = error.hint();
+            let hint = hint.unwrap_or_else(|| "use numbers and parameters of the model, such as 2*pi/om".into());
+            SubjectError::new(error.to_string(), hint)
+        })?;
+        let none = || SubjectError::new("it is no number", "use numbers and parameters of the model, such as 2*pi/om");
+        graph.is_constant(node).ok_or_else(none)
+    }
+
+    fn slope(&self, expression: &str, parameter: &str) -> Result<(f64, f64), SubjectError> {
+        Ok(Scene::slope(self, expression, parameter)?)
+    }
+
+    fn column(&self, name: &str) -> Result<StateColumn, SubjectError> {
+        Ok(match self.find_column(name)? {
+            Column::Position(i) => StateColumn::Position(i),
+            Column::Velocity(i) => StateColumn::Velocity(i),
+            Column::Output(i) => StateColumn::Output(i),
+            _ => StateColumn::Other,
+        })
+    }
+
+    fn reader(&self, column: StateColumn) -> Option<StateReader> {
+        Some(match column {
+            StateColumn::Position(i) => Box::new(move |state| state.q.get(i).copied().unwrap_or(f64::NAN)),
+            StateColumn::Velocity(i) => Box::new(move |state| state.v.get(i).copied().unwrap_or(f64::NAN)),
+            StateColumn::Output(i) => {
+                let mut outputs = self.outputs.evaluator();
+                Box::new(move |state| outputs.eval(state.t, &state.q, &state.v).get(i).copied().unwrap_or(f64::NAN))
+            }
+            StateColumn::Other => return None,
+        })
+    }
+
+    fn event(&self, index: usize) -> Option<ZeroFunction> {
+        let event = self.events.get(index)?;
+        let sign = if event.direction == Direction::Falling { -1.0 } else { 1.0 };
+        let mut function = event.function();
+        Some(Box::new(move |t, q, v| sign * function(t, q, v)))
+    }
+
+    fn suggest<'a>(&self, wrong: &str, known: &[&'a str]) -> Option<&'a str> {
+        nearest(wrong, known.iter().copied())
+    }
+
+    fn quantities(&self) -> Vec<String> {
+        let positions = self.coordinates.iter().take(POSITIONS).enumerate();
+        let mut known = vec![Quantity::Impacts];
+        let mut all = vec!["impacts".to_owned()];
+        for (i, name) in positions {
+            known.push(Quantity::Final(Column::Position(i)));
+            all.push(format!("final q.{name}"));
+        }
+        all.extend(self.expectations.iter().filter(|e| !known.contains(&e.quantity)).map(|e| e.text.clone()));
+        all
+    }
+
+    fn meter(&self, quantities: &[String]) -> Result<Box<dyn Meter>, SubjectError> {
+        let source = SourceText::new("quantity", String::new());
+        let place = Place { source, span: 0..0, field: "quantity".into() };
+        let mut scene = self.clone();
+        scene.expectations.clear();
+        for text in quantities {
+            scene.expectations.push(Expectation {
+                text: text.clone(),
+                quantity: self.quantity(text)?,
+                value: 0.0,
+                tolerance: f64::INFINITY,
+                source: None,
+                place: place.clone(),
+            });
+        }
+        Ok(Box::new(scene.watch()))
+    }
+}
+
+impl Meter for Watch {
+    fn values(&self) -> Vec<f64> {
+        self.outcomes().iter().map(|outcome| outcome.actual).collect()
+    }
+}
