@@ -21,8 +21,6 @@ pub enum Command {
     Run(RunArguments),
     /// Validate a model file without running it.
     Check(CheckArguments),
-    /// Measure errors, orders and work over a range of steps or tolerances, scheme by scheme.
-    Converge(ConvergeArguments),
     /// Solve stored problems: Siconos .dat files (LCP, MLCP, relay, friction) and FCLIB HDF5 files.
     Solve(SolveArguments),
     /// Run all solvers on all problem files of a folder and draw a performance profile.
@@ -144,47 +142,6 @@ pub struct CheckArguments {
     /// Print findings as JSON.
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(Args, Debug)]
-pub struct ConvergeArguments {
-    /// Model file, or the name of a built-in example.
-    pub file: PathBuf,
-    #[command(flatten)]
-    pub changes: Changes,
-    /// Step sizes from coarse to fine, with an optional number of levels: 0.1:1e-4 or 0.1:1e-4:7.
-    #[arg(long, value_name = "COARSE:FINE[:LEVELS]")]
-    pub steps: Option<String>,
-    /// Adaptive steps: tolerances from coarse to fine, one per decade or so many levels: 1e-2:1e-9 or 1e-2..1e-9.
-    #[arg(long, value_name = "COARSE:FINE[:LEVELS]")]
-    pub tolerances: Option<String>,
-    /// Options of adaptive steps, such as '{ estimator = "position" }'; may be repeated to compare them.
-    #[arg(long, value_name = "TABLE")]
-    pub adaptive: Vec<String>,
-    /// Print what each decade of accuracy costs; without --steps and --tolerances both are chosen.
-    #[arg(long)]
-    pub work: bool,
-    /// Schemes by name, separated by commas.
-    #[arg(long, value_delimiter = ',')]
-    pub schemes: Vec<String>,
-    /// A scheme with options, such as '{ name = "moreau-jean", theta = 1 }'; may be repeated.
-    #[arg(long = "scheme", value_name = "SCHEME")]
-    pub scheme: Vec<String>,
-    /// Neighbouring grids per level; geometric means are reported.
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub grids: u64,
-    /// Skip numbers of steps divisible by this one (impacts that fall on grid points make results a matter of rounding).
-    #[arg(long, value_parser = clap::value_parser!(u64).range(2..))]
-    pub skip_multiples: Option<u64>,
-    /// Without an exact solution: steps of the reference run per finest step.
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(2..=1000))]
-    pub refine: u64,
-    /// Folder for the results [default: out/<name of the file>-convergence].
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Print nothing but errors.
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 #[derive(Args, Debug)]

@@ -1,7 +1,7 @@
 //! Flags of a command from the description of its options: the JSON Schema of the struct that the library reads.
 //!
 //! Kebab-case keys are the flags, doc comments the help, ranges and words of enums are checked. Extensions of the schema:
-//! `x-value` the name of the value, `x-required`, and `x-missing` the value of a flag that is given without one.
+//! `x-value` the name of the value, `x-required`, `x-commas` where commas separate values, and `x-missing` the value of a flag that is given without one.
 
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
@@ -112,6 +112,7 @@ fn argument(name: &str, property: &Value, kind: Kind) -> Arg {
             arg.value_parser(values.collect::<Vec<_>>())
         }
         Kind::Text => arg,
+        Kind::Texts if property["x-commas"] == true => arg.action(ArgAction::Append).value_delimiter(','),
         Kind::Texts => arg.action(ArgAction::Append),
         Kind::Numbers => arg.action(ArgAction::Append).value_delimiter(',').value_parser(number),
     };

@@ -3,7 +3,6 @@
 mod arguments;
 mod check;
 mod console;
-mod converge;
 mod examples;
 mod failure;
 mod flags;
@@ -39,7 +38,6 @@ fn run_command(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(run) => run::run(&run),
         Command::Check(check) => check::check(&check),
-        Command::Converge(converge) => converge::converge(&converge),
         Command::Solve(solve) => solve::solve(&solve),
         Command::Profile(profile) => solve::profile(&profile),
         Command::Reproduce(arguments) => reproduce::run(&arguments),

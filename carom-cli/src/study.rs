@@ -96,7 +96,7 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
     }
     let folder = arguments.out.clone().unwrap_or_else(|| {
         let mut name = stem(&arguments.file).into_os_string();
-        name.push(format!("-{}", row.info.name));
+        name.push(format!("-{}", row.info.stem));
         PathBuf::from("out").join(name)
     });
     watch_for_interrupts();

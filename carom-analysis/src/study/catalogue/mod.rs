@@ -2,6 +2,8 @@
 
 mod basin;
 mod bifurcation;
+mod converge;
+mod converge_plan;
 mod lyapunov;
 mod orbit;
 mod orbit_section;
@@ -16,6 +18,7 @@ use carom::subject::StateColumn;
 
 /// Every study: a row each.
 pub const STUDIES: &[StudyRow] = &[
+    StudyRow::of::<converge::Converge>(),
     StudyRow::of::<sweep::Sweep>(),
     StudyRow::of::<bifurcation::Bifurcation>(),
     StudyRow::of::<lyapunov::Lyapunov>(),
