@@ -43,7 +43,10 @@ mod tests {
     fn cells_are_one_line_each() {
         assert_eq!(csv_text("plain"), "plain");
         assert_eq!(csv_text("a \"b\", c\nd"), "\"a \"\"b\"\", c d\"");
-        assert_eq!((csv_number(0.1).as_str(), csv_number(2.0).as_str(), csv_number(f64::NAN).as_str()), ("0.1", "2.0", ""));
+        assert_eq!(
+            (csv_number(0.1).as_str(), csv_number(2.0).as_str(), csv_number(f64::NAN).as_str()),
+            ("0.1", "2.0", "")
+        );
     }
 
     #[test]

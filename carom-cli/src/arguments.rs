@@ -29,7 +29,7 @@ pub enum Command {
     Reproduce(ReproduceArguments),
     /// List what there is.
     List { what: Listing },
-    /// Show the page of a scheme or solver: equations, options with defaults, claims, citations.
+    /// Show the page of a scheme, solver or study: equations, options with defaults, claims, citations.
     Show { name: String },
     /// Write a commented model file to start from.
     New(NewArguments),
@@ -41,6 +41,7 @@ pub enum Command {
 pub enum Listing {
     Schemes,
     Solvers,
+    Studies,
     Examples,
     Models,
 }

@@ -143,9 +143,7 @@ pub fn table(schema: &Value, matches: &ArgMatches) -> Value {
             Kind::Switch => Some(json!(matches.get_flag(name))),
             Kind::Whole => matches.get_one::<u64>(name).map(|x| json!(x)),
             Kind::Number => matches.get_one::<f64>(name).map(|x| json!(x)),
-            Kind::NumberOrNothing => {
-                matches.get_one::<Value>(name).cloned()
-            }
+            Kind::NumberOrNothing => matches.get_one::<Value>(name).cloned(),
             Kind::Text | Kind::Word => matches.get_one::<String>(name).map(|x| json!(x)),
             Kind::Texts => matches.get_many::<String>(name).map(|all| all.map(|x| json!(x)).collect()),
             Kind::Numbers => matches.get_many::<f64>(name).map(|all| all.map(|x| json!(x)).collect()),

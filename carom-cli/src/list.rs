@@ -41,6 +41,12 @@ pub fn list(what: Listing) -> Result<(), Failure> {
                 table.add_row([info.name, info.title, info.laws, &info.citations.join(", ")]);
             }
         }
+        Listing::Studies => {
+            table.set_header(["study", "title", "citations"]);
+            for info in carom_analysis::study::STUDIES.iter().map(|row| row.info) {
+                table.add_row([info.name, info.title, &info.citations.join(", ")]);
+            }
+        }
         Listing::Examples => {
             table.set_header(["example", "what it is"]);
             for (name, text) in EXAMPLES {

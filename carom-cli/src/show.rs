@@ -1,7 +1,8 @@
-//! `carom show`: the page of a scheme or solver.
+//! `carom show`: the page of a scheme, solver or study.
 
 use crate::console::say;
 use crate::failure::Failure;
+use carom_analysis::study;
 use carom_scene::nearest::nearest;
 use carom_solve::{OptionDoc, page};
 
@@ -29,14 +30,22 @@ pub fn show(name: &str) -> Result<(), Failure> {
             info.laws, info.accuracy
         ))?;
         say(format_args!("\nCitations: {} (docs/references.bib)", info.citations.join(", ")))?;
+    } else if let Some(row) = study::find(name) {
+        let info = row.info;
+        say(format_args!("{} — study `{}`\n\n{}", info.title, info.name, page(info.source)))?;
+        options(&(row.options)())?;
+        if !info.citations.is_empty() {
+            say(format_args!("Citations: {} (docs/references.bib)", info.citations.join(", ")))?;
+        }
     } else {
-        let names =
-            || carom::SCHEMES.iter().map(|r| r.info.name).chain(carom_solve::SOLVERS.iter().map(|r| r.info.name));
+        let schemes = || carom::SCHEMES.iter().map(|row| row.info.name);
+        let solvers = || carom_solve::SOLVERS.iter().map(|row| row.info.name);
+        let names = || schemes().chain(solvers()).chain(study::STUDIES.iter().map(|row| row.info.name));
         let hint = match nearest(name, names()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
         };
-        return Err(Failure::usage(format!("no scheme or solver is named `{name}`"), hint));
+        return Err(Failure::usage(format!("no scheme, solver or study is named `{name}`"), hint));
     }
     Ok(())
 }

@@ -19,6 +19,7 @@ mod trace;
 
 pub use figure::{Check, Data, Figure, Outcome, Verdict};
 
+use carom_analysis::study::runner::fenced;
 use std::fmt;
 
 /// Every paper.
@@ -62,10 +63,12 @@ impl fmt::Display for Trouble {
 
 impl std::error::Error for Trouble {}
 
-/// Runs one item.
+/// Runs one item; a panic is a failure like others.
 pub fn reproduce(item: &Item, effort: Effort) -> Outcome {
-    match (item.run)(effort) {
-        Ok(figure) => Outcome { verdict: figure.verdict(), figure },
-        Err(trouble) => Outcome { verdict: Verdict::Failed(trouble.0), figure: Figure::default() },
+    let failed = |reason| Outcome { verdict: Verdict::Failed(reason), figure: Figure::default() };
+    match fenced(|| (item.run)(effort)) {
+        Ok(Ok(figure)) => Outcome { verdict: figure.verdict(), figure },
+        Ok(Err(trouble)) => failed(trouble.0),
+        Err(panic) => failed(format!("a bug in carom: {panic}")),
     }
 }

@@ -9,11 +9,11 @@ mod work;
 pub use reference::{Computed, Reference};
 pub use work::{WORKS, Work};
 
-use crate::study::exact;
 use crate::error::{
     Graph, HausdorffOptions, MeasureError, Slope, Weights, geometric_mean, hausdorff, log_log_slope,
     norms_of_difference,
 };
+use crate::study::exact;
 use carom::simulation::Statistics;
 use carom::{Simulation, Solution};
 use serde::{Deserialize, Serialize};

@@ -237,9 +237,9 @@ impl Document {
     pub fn json(&self) -> Value {
         let tables = || self.sections.iter().flat_map(|section| &section.tables).map(Table::json).collect::<Vec<_>>();
         let facts = || self.sections.iter().flat_map(|section| section.facts.clone()).collect::<Vec<_>>();
-        self.data.clone().unwrap_or_else(|| {
-            json!({ "title": self.title, "facts": facts(), "tables": tables(), "warnings": self.warnings })
-        })
+        self.data.clone().unwrap_or_else(
+            || json!({ "title": self.title, "facts": facts(), "tables": tables(), "warnings": self.warnings }),
+        )
     }
 
     /// The report.

@@ -55,7 +55,17 @@ impl StudyInfo {
     /// One whose files have its name, whose parts go and that measures no times.
     pub const fn new(name: &'static str, title: &'static str, source: &'static str) -> StudyInfo {
         let (citations, files) = (&[], &[]);
-        StudyInfo { name, stem: name, title, citations, source, files, counts: "units", keeps_parts: false, timed: false }
+        StudyInfo {
+            name,
+            stem: name,
+            title,
+            citations,
+            source,
+            files,
+            counts: "units",
+            keeps_parts: false,
+            timed: false,
+        }
     }
 }
 
@@ -145,9 +155,7 @@ impl Failed {
         Failed { how, message: error.to_string(), hint: error.hint().to_owned() }
     }
 
-    fn panicked(panic: &(dyn std::any::Any + Send), subject: &str, label: &str) -> Failed {
-        let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        let text = text.unwrap_or("no reason");
+    fn panicked(text: &str, subject: &str, label: &str) -> Failed {
         let with = if label.is_empty() { String::new() } else { format!(" with {label}") };
         let message = format!("a bug in carom or in the model, {subject}{with}: {text}");
         Failed { how: How::Panic, message, hint: String::new() }
@@ -161,6 +169,17 @@ impl Failed {
             _ => StudyError::Computation(format!("{}; {}", self.message, self.hint)),
         }
     }
+}
+
+/// Does something that may panic; a panic gives its message.
+///
+/// # Errors
+/// Fails where it panics.
+pub fn fenced<R>(work: impl FnOnce() -> R) -> Result<R, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no reason".into())
+    })
 }
 
 /// The part of a study with one unit.
@@ -320,13 +339,13 @@ fn compute<P: Plan>(
     let task = |k: usize| {
         let (unit, ticked) = (missing[k], AtomicUsize::new(0));
         let watch = Watch { stop: run.stop, progress: run.progress, ticked, most: plan.ticks(unit) };
-        let done = catch_unwind(AssertUnwindSafe(|| plan.compute(unit, &watch)));
+        let done = fenced(|| plan.compute(unit, &watch));
         (run.progress)(Progress::Done(watch.most.saturating_sub(watch.ticked.load(Ordering::Relaxed))));
         match done {
             Ok(Ok(part)) => Some(Ok(part)),
             Ok(Err(StudyError::Interrupted)) => None,
             Ok(Err(error)) => Some(Err(Failed::of(&error))),
-            Err(panic) => Some(Err(Failed::panicked(&*panic, subject, &plan.label(unit)))),
+            Err(panic) => Some(Err(Failed::panicked(&panic, subject, &plan.label(unit)))),
         }
     };
     let mut trouble = None;

@@ -1,25 +1,25 @@
 //! The gallery: one report with all figures and verdicts, and the data as CSV.
 
 use super::Done;
+use carom_analysis::files::write_whole;
 use carom_analysis::report::{Block, Callout, Cell, Report, Section, Table};
+use carom_analysis::study::document::{self, Column};
 use carom_papers::{Data, Effort, Verdict};
-use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write as _};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 pub fn write(done: &[Done], effort: Effort, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    let mut file = BufWriter::new(File::create(folder.join("index.html"))?);
-    report(done, effort).write(&mut file)?;
-    file.flush()?;
+    write_whole(&folder.join("index.html"), |out| report(done, effort).write(out))?;
+    let csv = |path: &Path, table: &document::Table| write_whole(path, |out| out.write_all(table.csv().as_bytes()));
     for d in done {
         let place = folder.join(d.wanted.paper.key).join(d.wanted.item.key);
         fs::create_dir_all(&place)?;
         for data in &d.outcome.figure.data {
-            fs::write(place.join(format!("{}.csv", file_name(&data.name))), csv(data))?;
+            csv(&place.join(format!("{}.csv", file_name(&data.name))), &table(data))?;
         }
-        fs::write(place.join("checks.csv"), checks(d))?;
+        csv(&place.join("checks.csv"), &checks(d))?;
     }
     Ok(())
 }
@@ -96,30 +96,19 @@ fn file_name(name: &str) -> String {
     out.trim_matches('-').to_owned()
 }
 
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
+fn table(data: &Data) -> document::Table {
+    let mut table = document::Table::new(&data.name, data.header.iter().map(Column::new));
+    data.rows.iter().for_each(|row| table.row(row.iter().map(|x| Cell::from(*x))));
+    table
 }
 
-/// A number; nothing where it is not finite.
-fn number(x: f64) -> String {
-    if x.is_finite() { format!("{x:?}") } else { String::new() }
-}
-
-fn csv(data: &Data) -> String {
-    let mut out = data.header.iter().map(|h| quoted(h)).collect::<Vec<_>>().join(",");
-    out.push('\n');
-    for row in &data.rows {
-        let _ = writeln!(out, "{}", row.iter().map(|x| number(*x)).collect::<Vec<_>>().join(","));
-    }
-    out
-}
-
-fn checks(d: &Done) -> String {
-    let mut out = String::from("what,low,high,measured,holds,source\n");
+fn checks(d: &Done) -> document::Table {
+    let columns = ["what", "low", "high", "measured", "holds", "source"].map(Column::new);
+    let mut table = document::Table::new("Checks", columns);
     for c in &d.outcome.figure.checks {
-        let (low, high) = (number(c.range.0), number(c.range.1));
-        let _ =
-            writeln!(out, "{},{low},{high},{},{},{}", quoted(&c.what), number(c.measured), c.holds(), quoted(c.source));
+        let numbers = [c.range.0, c.range.1, c.measured].map(Cell::from);
+        let last = [Cell::from(c.holds().to_string()), Cell::from(c.source)];
+        table.row(std::iter::once(Cell::from(c.what.as_str())).chain(numbers).chain(last));
     }
-    out
+    table
 }

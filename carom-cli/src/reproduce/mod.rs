@@ -7,11 +7,10 @@ use crate::console::say;
 use crate::failure::Failure;
 use crate::list::plain_table;
 use crate::progress::{interrupted, watch_for_interrupts};
+use carom_analysis::study::parallel;
 use carom_papers::{Effort, Item, Outcome, PAPERS, Paper, Verdict, reproduce};
 use carom_scene::nearest::nearest;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// An item of a paper that was asked for.
@@ -90,32 +89,23 @@ fn list(wanted: &[Wanted]) -> Result<(), Failure> {
 
 /// Runs all items on the cores that there are. Each item runs alone on one of them, so that results do not depend on their number.
 fn compute(wanted: &[Wanted], effort: Effort, quiet: bool) -> Vec<Done> {
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(wanted.len());
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(&wanted) = wanted.get(index).filter(|_| !interrupted()) else { break };
-                    let clock = Instant::now();
-                    let outcome = reproduce(wanted.item, effort);
-                    let seconds = clock.elapsed().as_secs_f64();
-                    if !quiet {
-                        let (paper, item) = (wanted.paper.key, wanted.item.key);
-                        // a closed pipe must not stop the others
-                        let _ = say(format_args!("{paper}/{item}: {} ({seconds:.1} s)", outcome.verdict.word()));
-                    }
-                    if let Ok(mut done) = done.lock() {
-                        done.push((index, Done { wanted, outcome, seconds }));
-                    }
-                }
-            });
+    let task = |index: usize| {
+        let clock = Instant::now();
+        let outcome = reproduce(wanted[index].item, effort);
+        Done { wanted: wanted[index], outcome, seconds: clock.elapsed().as_secs_f64() }
+    };
+    let mut all: Vec<Option<Done>> = wanted.iter().map(|_| None).collect();
+    let threads = parallel::threads(None, wanted.len());
+    parallel::each(wanted.len(), threads, &|_| !interrupted(), &task, &mut |index, done: Done| {
+        if !quiet {
+            let (paper, item) = (done.wanted.paper.key, done.wanted.item.key);
+            let (verdict, seconds) = (done.outcome.verdict.word(), done.seconds);
+            // a closed pipe must not stop the others
+            let _ = say(format_args!("{paper}/{item}: {verdict} ({seconds:.1} s)"));
         }
+        all[index] = Some(done);
     });
-    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, done)| done).collect()
+    all.into_iter().flatten().collect()
 }
 
 fn verdicts(done: &[Done]) -> comfy_table::Table {

@@ -8,8 +8,11 @@ pub use profile::profile;
 use crate::arguments::SolveArguments;
 use crate::console::{complain, say};
 use crate::failure::Failure;
-use crate::list::plain_table;
+use crate::print::print_table;
 use attempt::{Attempt, Method};
+use carom_analysis::files::write_whole;
+use carom_analysis::report::Cell;
+use carom_analysis::study::document::{Column, Format, Table};
 use carom_scene::problem_file::{self, Kind, ProblemFile};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -57,23 +60,18 @@ fn kind(name: Option<&str>) -> Result<Option<Kind>, Failure> {
 }
 
 fn print(attempts: &[Attempt]) -> Result<(), Failure> {
-    let mut table = plain_table();
-    table.set_header(["problem", "kind", "laws", "rows", "solver", "path", "residual", "full error", "time", "status"]);
+    let names = ["problem", "kind", "laws", "rows", "solver", "path"].map(Column::new).into_iter();
+    let numbers = ["residual", "full error"].map(|name| Column::new(name).shown(Format::Scientific(1)));
+    let mut table = Table::new("Problems", names.chain(numbers).chain(["time", "status"].map(Column::new)));
     for a in attempts {
-        table.add_row([
-            a.name.clone(),
-            a.kind.into(),
-            a.laws.to_string(),
-            a.rows.to_string(),
-            a.solver.into(),
-            a.log.clone(),
-            format!("{:.1e}", a.residual),
-            format!("{:.1e}", a.full_error),
-            format!("{:.3} ms", 1e3 * a.seconds),
-            a.failure.clone().unwrap_or_else(|| "solved".into()),
-        ]);
+        let mut cells = vec![Cell::from(a.name.as_str()), Cell::from(a.kind), Cell::from(a.laws), Cell::from(a.rows)];
+        cells.extend([Cell::from(a.solver), Cell::from(a.log.as_str())]);
+        cells.extend([a.residual, a.full_error].map(Cell::from));
+        cells.push(Cell::from(format!("{:.3} ms", 1e3 * a.seconds)));
+        cells.push(Cell::from(a.failure.as_deref().unwrap_or("solved")));
+        table.row(cells);
     }
-    say(table)
+    print_table(&table)
 }
 
 /// Solution as JSON, and the problem as FCLIB where asked.
@@ -86,7 +84,8 @@ fn write(folder: &Path, path: &Path, file: &ProblemFile, attempt: &Attempt, fcli
         "u": attempt.z.u,
         "v": attempt.velocity,
     }));
-    let written = text.map_err(std::io::Error::from).and_then(|text| std::fs::write(&target, text + "\n"));
+    let text = text.map_err(std::io::Error::from);
+    let written = text.and_then(|text| write_whole(&target, |out| out.write_all((text + "\n").as_bytes())));
     written.map_err(|e| Failure::Environment(format!("cannot write `{}`: {e}", target.display())))?;
     if fclib {
         let target = folder.join(&name).with_extension("hdf5");

@@ -6,15 +6,14 @@
 
 use super::attempt::{Attempt, Method};
 use crate::arguments::ProfileArguments;
-use crate::console::{complain, say};
+use crate::console::complain;
 use crate::failure::Failure;
-use crate::list::plain_table;
+use crate::print::print;
 use crate::progress::{interrupted, watch_for_interrupts};
-use carom_analysis::report::{Cell, Chart, Report, Series, Table};
+use carom_analysis::report::{Cell, Chart, Series};
+use carom_analysis::study::document::{Column, Document, Printed, Section, Table};
 use carom_scene::problem_file;
 use carom_solve::SOLVERS;
-use std::fmt::Write as _;
-use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
 /// All attempts: one row per problem, one column per solver.
@@ -50,9 +49,13 @@ pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
             Err(error) => complain(format_args!("skipped: {error}")),
         }
     }
-    write(&profile, arguments)?;
+    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out/profile"));
+    let failed = |e: std::io::Error| Failure::Environment(format!("cannot write into `{}`: {e}", folder.display()));
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let mut document = profile.document(arguments.tolerance);
+    document.write(&folder, "profile").map_err(|(_, e)| failed(e))?;
     if !arguments.quiet {
-        print(&profile)?;
+        print(&document, &folder)?;
     }
     if interrupted() { Err(Failure::Interrupted) } else { Ok(()) }
 }
@@ -120,83 +123,83 @@ impl Profile {
     }
 }
 
-fn print(profile: &Profile) -> Result<(), Failure> {
-    let mut table = plain_table();
-    table.set_header(["solver", "solved", "fastest", "within 2x", "within 10x", "total time of the solved"]);
-    for (k, solver) in profile.solvers.iter().enumerate() {
-        let ratios: Vec<f64> = profile.rows.iter().filter_map(|row| profile.ratios(row)[k]).collect();
-        let within = |bound: f64| ratios.iter().filter(|r| **r <= bound).count().to_string();
-        let total: f64 =
-            profile.rows.iter().map(|row| &row[k]).filter(|a| a.failure.is_none()).map(|a| a.seconds).sum();
-        table.add_row([
-            (*solver).into(),
-            format!("{} of {}", profile.solved(k), profile.rows.len()),
-            within(1.0),
-            within(2.0),
-            within(10.0),
-            format!("{total:.3} s"),
-        ]);
+impl Profile {
+    fn document(&self, tolerance: f64) -> Document {
+        let (count, caption) = (self.rows.len(), "Performance profile");
+        let text = "Share of problems that a solver solves within a factor τ of the fastest solver on each problem. Higher is \
+                    better; the value at the right is the share solved at all.";
+        let mut chart = Chart::new(caption, "τ", "share of problems");
+        chart.log_x = true;
+        for (k, solver) in self.solvers.iter().enumerate() {
+            let (tau, share) = self.curve(k);
+            chart = chart.with(Series::steps(*solver, tau, share));
+        }
+        let profile = Section {
+            title: "Profile".into(),
+            text: vec![text.into()],
+            charts: vec![chart],
+            tables: vec![self.summary()],
+            ..Section::default()
+        };
+        let problems =
+            Section { title: "Problems".into(), tables: vec![self.times(), self.attempts()], ..Section::default() };
+        Document {
+            title: caption.into(),
+            subtitle: format!("{count} problems, tolerance {tolerance:e}"),
+            headline: format!("{count} problems, tolerance {tolerance:e}"),
+            sections: vec![profile, problems],
+            ..Document::default()
+        }
     }
-    say(table)
-}
 
-fn write(profile: &Profile, arguments: &ProfileArguments) -> Result<(), Failure> {
-    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out/profile"));
-    let failed = |e: std::io::Error| Failure::Environment(format!("cannot write into `{}`: {e}", folder.display()));
-    std::fs::create_dir_all(&folder).map_err(failed)?;
-    let mut csv = String::from("problem,kind,laws,rows,solver,solved,residual,full_error,seconds,path\n");
-    for a in profile.rows.iter().flatten() {
-        let number = |x: f64| if x.is_finite() { format!("{x:?}") } else { String::new() };
-        let _ = writeln!(
-            csv,
-            "\"{}\",{},{},{},{},{},{},{},{:?},\"{}\"",
-            a.name.replace('"', "\"\""),
-            a.kind,
-            a.laws,
-            a.rows,
-            a.solver,
-            a.failure.is_none(),
-            number(a.residual),
-            number(a.full_error),
-            a.seconds,
-            a.log.replace('"', "\"\"")
-        );
+    /// Solver by solver.
+    fn summary(&self) -> Table {
+        let names = ["solver", "solved", "fastest", "within 2x", "within 10x", "total time of the solved"];
+        let mut table = Table::new("Solvers", names.map(Column::new));
+        for (k, solver) in self.solvers.iter().enumerate() {
+            let ratios: Vec<f64> = self.rows.iter().filter_map(|row| self.ratios(row)[k]).collect();
+            let within = |bound: f64| Cell::from(ratios.iter().filter(|r| **r <= bound).count());
+            let solved = self.rows.iter().map(|row| &row[k]).filter(|a| a.failure.is_none());
+            table.row([
+                Cell::from(*solver),
+                Cell::from(format!("{} of {}", self.solved(k), self.rows.len())),
+                within(1.0),
+                within(2.0),
+                within(10.0),
+                Cell::from(format!("{:.3} s", solved.map(|a| a.seconds).sum::<f64>())),
+            ]);
+        }
+        table
     }
-    std::fs::write(folder.join("profile.csv"), csv).map_err(failed)?;
-    let mut file = BufWriter::new(std::fs::File::create(folder.join("profile.html")).map_err(failed)?);
-    report(profile, arguments.tolerance).write(&mut file).and_then(|()| file.flush()).map_err(failed)?;
-    if arguments.quiet {
-        Ok(())
-    } else {
-        say(format_args!("table  {0}/profile.csv\nreport {0}/profile.html", folder.display()))
-    }
-}
 
-fn report(profile: &Profile, tolerance: f64) -> Report {
-    let mut report = Report::new("Performance profile");
-    report.subtitle = format!("{} problems, tolerance {tolerance:e}", profile.rows.len());
-    let section = report.section("Profile");
-    section.paragraph("Share of problems that a solver solves within a factor τ of the fastest solver on each problem. Higher is better; the value at the right is the share solved at all.");
-    let mut chart = Chart::new("Performance profile", "τ", "share of problems");
-    chart.log_x = true;
-    for (k, solver) in profile.solvers.iter().enumerate() {
-        let (tau, share) = profile.curve(k);
-        chart = chart.with(Series::steps(*solver, tau, share));
+    /// Problem by problem.
+    fn times(&self) -> Table {
+        let columns = ["problem", "kind", "laws"].map(Column::new).into_iter();
+        let columns = columns.chain(self.solvers.iter().map(|s| Column::new(format!("{s} [ms]"))));
+        let mut table = Table::new("Time to the tolerance; empty where it was not reached", columns);
+        table.printed = Printed::No;
+        for row in &self.rows {
+            let Some(first) = row.first() else { continue };
+            let times = row.iter().map(|a| Cell::from(a.failure.is_none().then_some(1e3 * a.seconds)));
+            let names = [Cell::from(first.name.as_str()), Cell::from(first.kind), Cell::from(first.laws)];
+            table.row(names.into_iter().chain(times));
+        }
+        table
     }
-    section.push(chart);
-    let section = report.section("Problems");
-    let header = ["problem", "kind", "laws"]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(profile.solvers.iter().map(|s| format!("{s} [ms]")));
-    let mut table = Table::new("Time to the tolerance; empty where it was not reached", header);
-    for row in &profile.rows {
-        let Some(first) = row.first() else { continue };
-        let times = row.iter().map(|a| Cell::from(a.failure.is_none().then_some(1e3 * a.seconds)));
-        table.row(
-            [Cell::from(first.name.as_str()), Cell::from(first.kind), Cell::from(first.laws)].into_iter().chain(times),
-        );
+
+    /// Solver by solver on problem by problem.
+    fn attempts(&self) -> Table {
+        let names =
+            ["problem", "kind", "laws", "rows", "solver", "solved", "residual", "full_error", "seconds", "path"];
+        let mut table = Table::new("Attempts", names.map(Column::new)).to_file("profile.csv").hidden();
+        table.printed = Printed::No;
+        for a in self.rows.iter().flatten() {
+            let mut cells = vec![Cell::from(a.name.as_str()), Cell::from(a.kind), Cell::from(a.laws)];
+            cells.extend([Cell::from(a.rows), Cell::from(a.solver), Cell::from(a.failure.is_none().to_string())]);
+            cells.extend([a.residual, a.full_error, a.seconds].map(Cell::from));
+            cells.push(Cell::from(a.log.as_str()));
+            table.row(cells);
+        }
+        table
     }
-    section.push(table);
-    report
 }

@@ -143,9 +143,10 @@ fn an_interrupted_sweep_goes_on() {
     let session = Session::new();
     let arguments = ["sweep", "bouncing-ball", "--vary", "e=0.1:0.9:30", "--out", "long", "--threads", "1"];
     let rows = || session.read("long/sweep.csv").lines().count().saturating_sub(1);
+    let parts = || session.read("long/sweep.jsonl").lines().count().saturating_sub(1);
     let mut run = session.start(arguments.iter().chain(&["--step", "5e-5"]));
     let patience = Instant::now();
-    while !session.path("long/sweep.csv").exists() || rows() < 2 {
+    while !session.path("long/sweep.jsonl").exists() || parts() < 2 {
         assert!(run.try_wait().unwrap().is_none(), "the sweep ended before its time");
         assert!(patience.elapsed() < Duration::from_secs(60), "no rows after a minute");
         std::thread::sleep(Duration::from_millis(2));

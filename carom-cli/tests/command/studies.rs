@@ -31,7 +31,7 @@ fn a_sweep_has_one_row_per_run() {
     let session = with_ball();
     let out = session.succeed(SWEEP.iter().chain(&["--measure", "final y", "--measure", "max energy.total"]));
     assert!(out.contains("5 runs finished, 0 failed, 0 refused"), "{out}");
-    assert_eq!(session.names("out/ball-sweep"), ["sweep.csv", "sweep.html", "sweep.json"]);
+    assert_eq!(session.names("out/ball-sweep"), ["sweep.csv", "sweep.html", "sweep.jsonl"]);
     let rows = lines(&session, "out/ball-sweep/sweep.csv");
     assert_eq!(rows[0], ["run", "e", "status", "reason", "impacts", "final y", "max energy.total"]);
     let values: Vec<&str> = rows[1..].iter().map(|row| row[1].as_str()).collect();
@@ -61,15 +61,18 @@ fn a_sweep_goes_on_where_it_ended() {
     let session = with_ball();
     session.succeed(SWEEP);
     let whole = session.read("out/ball-sweep/sweep.csv");
-    // rows in another order, one missing, and a piece of the last one
-    let rows: Vec<&str> = whole.lines().collect();
-    let (marked, piece) = (rows[4].replace("finished,,", "finished,,77"), &rows[3][..rows[3].len() - 1]);
-    session.write("out/ball-sweep/sweep.csv", format!("{}\n{marked}\n{}\n{piece}", rows[0], rows[1]));
+    // parts in another order, some missing, and a piece of the last one
+    let parts = session.read("out/ball-sweep/sweep.jsonl");
+    let parts: Vec<&str> = parts.lines().collect();
+    assert_eq!(parts.len(), 6, "a line that says what it is of, and one per run");
+    let (marked, piece) = (parts[4].replace("[", "[77"), &parts[3][..parts[3].len() - 1]);
+    session.write("out/ball-sweep/sweep.jsonl", format!("{}\n{marked}\n{}\n{piece}", parts[0], parts[1]));
     let out = session.succeed(SWEEP);
     assert!(out.contains("2 of 5 runs are there already"), "{out}");
     // what was there is not computed again
     let kept = session.read("out/ball-sweep/sweep.csv");
-    assert_eq!(kept, whole.replace(rows[4], &marked));
+    let rows: Vec<&str> = whole.lines().collect();
+    assert_eq!(kept, whole.replace(rows[4], &rows[4].replace("finished,,", "finished,,77")));
     session.succeed(SWEEP.iter().chain(&["--fresh"]));
     assert_eq!(session.read("out/ball-sweep/sweep.csv"), whole);
     // another sweep is not mixed with it

@@ -230,7 +230,8 @@ impl Plan for BifurcationPlan {
         let (x, count) = (&self.varied.name, rows.len());
         let mut document = document("Bifurcations", &*self.subject);
         document.headline = format!("{}: {count} values of {x}, {} failed", self.subject.name(), failures.len());
-        document.warnings = failures.iter().take(10).map(|(value, reason)| format!("{x} = {value}: {reason}")).collect();
+        document.warnings =
+            failures.iter().take(10).map(|(value, reason)| format!("{x} = {value}: {reason}")).collect();
         document.failure = failures
             .first()
             .filter(|_| failures.len() == count)

@@ -354,9 +354,7 @@ impl ConvergePlan {
             let level = match (part, size) {
                 (None, _) => continue,
                 (Some(Ok(level)), _) => level.clone(),
-                (Some(Err(failed)), Size::Tolerance(x)) => {
-                    Level::failed(f64::NAN, Some(*x), 1, failed.message.clone())
-                }
+                (Some(Err(failed)), Size::Tolerance(x)) => Level::failed(f64::NAN, Some(*x), 1, failed.message.clone()),
                 (Some(Err(failed)), Size::Steps(count)) => {
                     let step = self.steps.as_ref().map_or(f64::NAN, |plan| plan.step(*count));
                     Level::failed(step, None, self.options.grids as usize, failed.message.clone())

@@ -103,7 +103,10 @@ pub fn steps_of(
     let reference = finest(&plan) as f64 * refine as f64;
     if subject.exact().is_none() && reference > MOST_STEPS {
         let hint = format!("take a larger fine step, or a smaller --refine; the most is {MOST_STEPS:.0e} steps");
-        return Err(StudyError::usage(format!("{reference:.1e} steps of the reference run do not fit into memory"), hint));
+        return Err(StudyError::usage(
+            format!("{reference:.1e} steps of the reference run do not fit into memory"),
+            hint,
+        ));
     }
     Ok(plan)
 }

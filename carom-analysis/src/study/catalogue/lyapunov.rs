@@ -162,9 +162,7 @@ impl Plan for LyapunovPlan {
                 let mut motion = motion.map_err(|e| StudyError::usage(e.message, "see docs/studies.md"))?;
                 saltation(&mut motion, options, |key| subject.restitution(key), watch.stop)
             }
-            Method::Perturbation => {
-                Ok(self.with_trace(perturbation(&|| Ok(subject.stepper()?), options, watch.stop)?))
-            }
+            Method::Perturbation => Ok(self.with_trace(perturbation(&|| Ok(subject.stepper()?), options, watch.stop)?)),
             Method::Tangent => {
                 let hint = "take one of these with --scheme, or another --method (docs/studies.md)";
                 let run = subject.step_sensitivity(&[]);
@@ -226,7 +224,8 @@ impl LyapunovPlan {
             && plain
             && let Ok(mut model) = subject.mechanical()
         {
-            spectrum.trace = divergence(&mut *model).map(|value| trace(&spectrum, value, |key| subject.restitution(key)));
+            spectrum.trace =
+                divergence(&mut *model).map(|value| trace(&spectrum, value, |key| subject.restitution(key)));
         }
         spectrum
     }
@@ -263,7 +262,9 @@ impl LyapunovPlan {
         }
         if self.method == Method::Tangent {
             let words = match method.scheme == CorrectedPaoli::INFO.name {
-                true => "the discrete map, which solves for impact times: they tend to those of the motion with the step",
+                true => {
+                    "the discrete map, which solves for impact times: they tend to those of the motion with the step"
+                }
                 false => {
                     "the discrete map with each impact in the step where it is: impact times do not change, as they do in the motion"
                 }

@@ -231,12 +231,7 @@ impl Plan for OrbitPlan {
 }
 
 /// The branch, and those that leave it and one another at period doublings, so many levels deep.
-fn doubled(
-    follow: &Follow<'_>,
-    branch: Branch,
-    levels: u64,
-    watch: &Watch<'_>,
-) -> Result<Vec<Followed>, StudyError> {
+fn doubled(follow: &Follow<'_>, branch: Branch, levels: u64, watch: &Watch<'_>) -> Result<Vec<Followed>, StudyError> {
     let mut all = vec![Followed { multiple: follow.options.multiple, branch }];
     let mut options = vec![follow.options];
     let mut first = 0;
@@ -323,9 +318,9 @@ impl OrbitPlan {
     /// All orbits.
     fn table(&self, found: &Found) -> Table {
         let parameter = self.varied.as_ref().map(|(name, _)| Column::new(name));
-        let parts = (1..=found.multipliers()).flat_map(|k| [format!("multiplier_{k}_re"), format!("multiplier_{k}_im")]);
-        let last =
-            ["stability", "impacts", "slowest", "clearance", "rests", "residual", "start", "length", "multiple"];
+        let parts =
+            (1..=found.multipliers()).flat_map(|k| [format!("multiplier_{k}_re"), format!("multiplier_{k}_im")]);
+        let last = ["stability", "impacts", "slowest", "clearance", "rests", "residual", "start", "length", "multiple"];
         let columns = parameter.into_iter().chain(self.names().chain(parts).map(Column::new));
         let columns = columns.chain(last.map(Column::new));
         let mut table = Table::new("Orbits", columns).to_file("orbit.csv").printed(Printed::No).hidden();
@@ -365,10 +360,9 @@ impl OrbitPlan {
 
     fn specials(&self, parameter: &str, found: &Found) -> Table {
         let columns = [Column::new("kind"), Column::new(parameter)].into_iter();
-        let columns = columns.chain(self.names().map(Column::new)).chain([
-            Column::new("multiple").titled("rounds"),
-            Column::default().titled("multipliers"),
-        ]);
+        let columns = columns
+            .chain(self.names().map(Column::new))
+            .chain([Column::new("multiple").titled("rounds"), Column::default().titled("multipliers")]);
         let mut table = Table::new("Special points", columns).to_file("special.csv").printed(Printed::No);
         for (multiple, Special { kind, orbit }) in found.specials() {
             let mut cells = vec![Cell::from(kind.name()), Cell::from(orbit.parameter)];
@@ -399,7 +393,8 @@ impl OrbitPlan {
 
     /// Facts of one orbit.
     fn facts(&self, orbit: &Orbit, multiple: usize) -> Vec<(String, String)> {
-        let mut facts: Vec<(String, String)> = self.names().zip(orbit.state.iter().map(|x| format!("{x:.12}"))).collect();
+        let mut facts: Vec<(String, String)> =
+            self.names().zip(orbit.state.iter().map(|x| format!("{x:.12}"))).collect();
         let mut note = |name: &str, value: String| facts.push((name.into(), value));
         note("section", format!("{}, at t = {}", self.rounds.words, orbit.start));
         let forced = self.rounds.is_forced();

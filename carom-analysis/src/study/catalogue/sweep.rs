@@ -211,8 +211,10 @@ impl SweepPlan {
 
     fn json(&self, rows: &[Row<'_>]) -> Value {
         let row = |row: &Row<'_>| {
-            let values: Map<String, Value> = self.names().map(str::to_owned).zip(row.values.iter().map(|x| json!(x))).collect();
-            let measured: Map<String, Value> = self.measures.iter().cloned().zip(row.measured.iter().map(|x| json!(x))).collect();
+            let values: Map<String, Value> =
+                self.names().map(str::to_owned).zip(row.values.iter().map(|x| json!(x))).collect();
+            let measured: Map<String, Value> =
+                self.measures.iter().cloned().zip(row.measured.iter().map(|x| json!(x))).collect();
             json!({ "values": values, "status": row.status, "reason": row.reason, "measured": measured })
         };
         rows.iter().map(row).collect()
