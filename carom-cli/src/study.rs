@@ -159,8 +159,9 @@ impl Bar {
         match progress {
             Progress::Begin { ticks, kept, units } => {
                 if kept > 0 && !self.silent {
+                    let what = if ticks + kept == units { self.counts } else { "units" };
                     // a closed pipe must not stop the study
-                    let _ = say(format_args!("{kept} of {units} {} are there already", self.counts));
+                    let _ = say(format_args!("{kept} of {units} {what} are there already"));
                 }
                 self.bar.set_length(ticks as u64);
             }

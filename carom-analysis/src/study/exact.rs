@@ -2,7 +2,7 @@
 //!
 //! `#[serde(with = "exact")]` on a field of numbers, a list of them, or lists of lists.
 
-use serde::de::{DeserializeOwned, Error};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -86,8 +86,24 @@ pub fn plain(parts: &impl Serialize) -> Value {
     value
 }
 
-/// Whether a part reads back as the same, for tests of studies.
-pub fn reads_back<P: Serialize + DeserializeOwned>(part: &P) -> bool {
-    let text = serde_json::to_string(part).unwrap_or_default();
-    serde_json::from_str::<P>(&text).is_ok_and(|back| serde_json::to_string(&back).unwrap_or_default() == text)
+#[cfg(test)]
+mod tests {
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Part {
+        #[serde(with = "super")]
+        all: Vec<(f64, Option<f64>)>,
+    }
+
+    #[test]
+    fn numbers_read_back_bit_by_bit() {
+        let numbers = [0.1 + 0.2, 1.0 / 3.0, 5e-324, f64::MAX, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        let part = Part { all: numbers.map(|x| (x, Some(-x))).into_iter().chain([(1.0, None)]).collect() };
+        let text = serde_json::to_string(&part).unwrap();
+        let back: Part = serde_json::from_str(&text).unwrap();
+        for (a, b) in part.all.iter().zip(&back.all) {
+            let bits = |x: f64| if x.is_nan() { 0 } else { x.to_bits() };
+            assert_eq!((bits(a.0), a.1.map(bits)), (bits(b.0), b.1.map(bits)), "{text}");
+        }
+        assert_eq!(super::plain(&part)["all"][5], serde_json::json!([null, null]));
+    }
 }

@@ -1,6 +1,7 @@
 //! Everything that the command prints or writes without running: schema, templates, checks, lists and pages.
 
 use super::session::{BALL, Session};
+use carom_analysis::study::STUDIES;
 use serde_json::Value;
 
 #[test]
@@ -82,6 +83,7 @@ fn lists_are_complete() {
     for (what, names) in [
         ("schemes", carom::SCHEMES.iter().map(|row| row.info.name).collect::<Vec<_>>()),
         ("solvers", carom_solve::SOLVERS.iter().map(|row| row.info.name).collect()),
+        ("studies", STUDIES.iter().map(|row| row.info.name).collect()),
         ("models", vec!["lagrangian", "linear"]),
     ] {
         let out = session.succeed(["list", what]);
@@ -98,7 +100,8 @@ fn pages_have_equations_options_and_citations() {
     let schemes = carom::SCHEMES.iter().map(|row| (row.info.name, (row.options)(), row.info.citations));
     let solvers = carom_solve::SOLVERS.iter().map(|row| (row.info.name, (row.options)(), row.info.citations));
     let known = include_str!("../../../docs/references.bib");
-    for (name, options, citations) in schemes.chain(solvers) {
+    let studies = STUDIES.iter().map(|row| (row.info.name, (row.options)(), row.info.citations));
+    for (name, options, citations) in schemes.chain(solvers).chain(studies) {
         let page = session.succeed(["show", name]);
         assert!(page.contains(&format!("`{name}`")), "{page}");
         for option in options {
@@ -131,8 +134,17 @@ fn help_tells_the_exit_codes() {
     for code in ["0 finished", "1 ", "2 bad input", "3 the computation failed", "4 ", "130 interrupted"] {
         assert!(help.contains(code), "{code} is not in {help}");
     }
-    for command in ["run", "check", "converge", "list", "show", "new", "schema"] {
+    for command in ["run", "check", "list", "show", "new", "schema"] {
         assert!(session.succeed([command, "--help"]).contains("Usage"), "{command}");
+    }
+    // each option of a study is a flag, with its meaning
+    for row in STUDIES {
+        let help = session.succeed([row.info.name, "--help"]);
+        let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        for option in (row.options)() {
+            let meaning: Vec<&str> = option.meaning.split_whitespace().take(5).collect();
+            assert!(help.contains(&format!("--{}", option.name)) && words.contains(&meaning.join(" ")), "{help}");
+        }
     }
     assert_eq!(session.succeed(["--version"]), format!("carom {}\n", env!("CARGO_PKG_VERSION")));
 }
