@@ -22,9 +22,9 @@ pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<
     written
 }
 
-/// A text of a CSV file: quoted where it must be, on one line.
-pub fn csv_text(text: &str) -> Cow<'_, str> {
-    if !text.contains([',', '"', '\n', '\r']) {
+/// A text of a CSV file: quoted where it must be or `always`, on one line.
+pub fn csv_text(text: &str, always: bool) -> Cow<'_, str> {
+    if !always && !text.contains([',', '"', '\n', '\r']) {
         return Cow::Borrowed(text);
     }
     Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"").replace(['\n', '\r'], " ")))
@@ -41,8 +41,8 @@ mod tests {
 
     #[test]
     fn cells_are_one_line_each() {
-        assert_eq!(csv_text("plain"), "plain");
-        assert_eq!(csv_text("a \"b\", c\nd"), "\"a \"\"b\"\", c d\"");
+        assert_eq!((csv_text("plain", false).as_ref(), csv_text("plain", true).as_ref()), ("plain", "\"plain\""));
+        assert_eq!(csv_text("a \"b\", c\nd", false), "\"a \"\"b\"\", c d\"");
         assert_eq!(
             (csv_number(0.1).as_str(), csv_number(2.0).as_str(), csv_number(f64::NAN).as_str()),
             ("0.1", "2.0", "")

@@ -81,6 +81,8 @@ pub struct Column {
     pub title: String,
     /// How its numbers look on a terminal.
     pub format: Format,
+    /// Whether its texts are quoted in the CSV file even where they need not be.
+    pub quoted: bool,
 }
 
 /// How numbers look.
@@ -115,7 +117,7 @@ impl Column {
     /// The same name in files and for people.
     pub fn new(name: impl Into<String>) -> Column {
         let name = name.into();
-        Column { key: name.clone(), title: name, format: Format::Shortest }
+        Column { key: name.clone(), title: name, ..Column::default() }
     }
 
     /// A column of the CSV file alone.
@@ -126,6 +128,11 @@ impl Column {
     /// Another name for people.
     pub fn titled(self, title: impl Into<String>) -> Column {
         Column { title: title.into(), ..self }
+    }
+
+    /// With texts that are always quoted.
+    pub fn quoted(self) -> Column {
+        Column { quoted: true, ..self }
     }
 
     /// Another look of numbers.
@@ -176,15 +183,16 @@ impl Table {
     /// All rows as comma-separated values with a header.
     pub fn csv(&self) -> String {
         let kept: Vec<usize> = (0..self.columns.len()).filter(|i| !self.columns[*i].key.is_empty()).collect();
-        let cell = |cell: &Cell| match cell {
-            Cell::Text(word) => csv_text(word).into_owned(),
+        let cell = |column: &Column, cell: &Cell| match cell {
+            Cell::Text(word) => csv_text(word, column.quoted).into_owned(),
             Cell::Number(x) | Cell::Formatted { value: x, .. } => csv_number(*x),
             Cell::Count(count) => count.to_string(),
             Cell::Empty => String::new(),
         };
-        let mut text = kept.iter().map(|i| csv_text(&self.columns[*i].key)).collect::<Vec<_>>().join(",") + "\n";
+        let mut text = kept.iter().map(|i| csv_text(&self.columns[*i].key, false)).collect::<Vec<_>>().join(",") + "\n";
         for row in &self.rows {
-            let cells: Vec<String> = kept.iter().map(|i| row.get(*i).map_or(String::new(), cell)).collect();
+            let cells: Vec<String> =
+                kept.iter().map(|i| cell(&self.columns[*i], row.get(*i).unwrap_or(&Cell::Empty))).collect();
             text.push_str(&cells.join(","));
             text.push('\n');
         }

@@ -398,8 +398,8 @@ impl ConvergePlan {
 
     /// One line per method and level; errors that are not known are left empty.
     fn table(&self, studies: &[Convergence]) -> Table {
-        let first = ["scheme", "h", "tolerance", "grids", "solves", "iterations", "evaluations", "seconds", "failed"];
-        let columns = first.map(Column::new).into_iter();
+        let numbers = ["h", "tolerance", "grids", "solves", "iterations", "evaluations", "seconds", "failed"];
+        let columns = std::iter::once(Column::new("scheme").quoted()).chain(numbers.map(Column::new));
         let columns = columns.chain(self.errors().map(|(_, name, norm)| Column::new(format!("{name}_{norm}"))));
         let mut table = Table::new("Levels", columns).to_file("convergence.csv").printed(Printed::No).hidden();
         for (study, level) in studies.iter().flat_map(|study| study.levels.iter().map(move |level| (study, level))) {
