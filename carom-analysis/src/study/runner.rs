@@ -252,6 +252,9 @@ pub struct Ran {
     pub interrupted: bool,
 }
 
+/// Runs a study with a table of options.
+pub type RunRow = fn(&Value, Arc<dyn Subject>, &Run<'_>) -> Result<Ran, StudyError>;
+
 /// A row of the registry of studies.
 pub struct StudyRow {
     /// What it is.
@@ -261,7 +264,7 @@ pub struct StudyRow {
     /// Names, defaults and meanings of its options.
     pub options: fn() -> Vec<carom_solve::OptionDoc>,
     /// Runs it with a table of options.
-    pub run: fn(&Value, Arc<dyn Subject>, &Run<'_>) -> Result<Ran, StudyError>,
+    pub run: RunRow,
 }
 
 impl StudyRow {
@@ -284,7 +287,7 @@ fn read_and_run<S: Study>(table: &Value, subject: Arc<dyn Subject>, run: &Run<'_
 pub fn run_study<S: Study>(study: &S, subject: Arc<dyn Subject>, run: &Run<'_>) -> Result<Ran, StudyError> {
     let plan = study.plan(subject.clone())?;
     let units = plan.units();
-    let mut parts: Vec<Option<Outcome<PartOf<S>>>> = (0..units).map(|_| None).collect();
+    let mut parts: Parts<S> = (0..units).map(|_| None).collect();
     let mut store = match run.folder {
         Some(folder) => Some(Store::open(folder, &S::INFO, &describe(study, &*subject, units), run, &mut parts)?),
         None => None,
@@ -309,7 +312,8 @@ pub fn run_study<S: Study>(study: &S, subject: Arc<dyn Subject>, run: &Run<'_>) 
     Ok(Ran { document: Some(gathered?), interrupted })
 }
 
-type PartOf<S> = <<S as Study>::Plan as Plan>::Part;
+/// Parts of a study; those that are not done are missing.
+type Parts<S> = Vec<Option<Outcome<<<S as Study>::Plan as Plan>::Part>>>;
 
 /// Everything that parts depend on.
 fn describe<S: Study>(study: &S, subject: &dyn Subject, units: usize) -> Value {
