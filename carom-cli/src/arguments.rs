@@ -152,6 +152,9 @@ pub struct NewArguments {
     /// Start from a built-in example (see `carom list examples`) instead of the commented template.
     #[arg(long, value_name = "EXAMPLE")]
     pub from: Option<String>,
+    /// Kind of the model in the template (see `carom list models`); "lagrangian" by default.
+    #[arg(long, value_name = "KIND", conflicts_with = "from")]
+    pub kind: Option<String>,
     /// Overwrite an existing file.
     #[arg(long)]
     pub force: bool,

@@ -8,16 +8,6 @@ use carom_scene::Overrides;
 use carom_scene::examples::EXAMPLES;
 use comfy_table::{ContentArrangement, Table, presets};
 
-/// Kinds of models in model files.
-const MODELS: &[(&str, &str)] = &[
-    ("lagrangian", "kinetic and potential energy as equations, generalised forces, contacts, constraints"),
-    ("linear", "mass, damping and stiffness as matrices or as a chain of identical elements, stored sparse"),
-    ("sweeping", "a state in a moving set: intervals, balls, half-spaces and their intersections; optional drift"),
-    ("lcs", "E x' = A x + B lambda + a(t), y = C x + D lambda + c(t): complementarity, relays, equalities by row"),
-    ("first-order", "x' = f(t, x) + B(t, x) lambda, y = h(t, x) + D lambda as equations"),
-    ("circuit", "a netlist of resistors, capacitors, inductors, sources, ideal diodes, switches and Zener diodes"),
-];
-
 pub fn list(what: Listing) -> Result<(), Failure> {
     let mut table = plain_table();
     match what {
@@ -56,8 +46,8 @@ pub fn list(what: Listing) -> Result<(), Failure> {
         }
         Listing::Models => {
             table.set_header(["kind", "what it is"]);
-            for (kind, what) in MODELS {
-                table.add_row([*kind, *what]);
+            for row in carom_scene::KINDS {
+                table.add_row([row.name, row.about]);
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::arguments::NewArguments;
 use crate::console::say;
 use crate::failure::Failure;
 use carom_scene::examples::{EXAMPLES, find};
-use carom_scene::nearest::nearest;
+use carom_scene::{KINDS, suggest};
 use std::io::Write;
 
 pub fn new(arguments: &NewArguments) -> Result<(), Failure> {
@@ -15,14 +15,19 @@ pub fn new(arguments: &NewArguments) -> Result<(), Failure> {
         return Err(Failure::usage("the model needs a name", "for example: carom new ball"));
     }
     let text = match &arguments.from {
-        None => carom_scene::new_example(name),
+        None => {
+            let names = || KINDS.iter().map(|row| row.name);
+            let kind = arguments.kind.as_deref().unwrap_or(KINDS[0].name);
+            let row = KINDS.iter().find(|row| row.name == kind).ok_or_else(|| {
+                let all = || format!("there are {}", names().collect::<Vec<_>>().join(", "));
+                Failure::usage(format!("no kind of model is named `{kind}`"), suggest(kind, names(), false, all))
+            })?;
+            row.example(name)
+        }
         Some(name) => find(name).map(str::to_owned).ok_or_else(|| {
             let names = || EXAMPLES.iter().map(|(name, _)| *name);
-            let hint = match nearest(name, names()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
-            };
-            Failure::usage(format!("no example is named `{name}`"), hint)
+            let all = || format!("there are {}", names().collect::<Vec<_>>().join(", "));
+            Failure::usage(format!("no example is named `{name}`"), suggest(name, names(), false, all))
         })?,
     };
     let mut options = std::fs::OpenOptions::new();

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use crate::nearest::nearest;
+
 /// A text with a name: a model file, or an option of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceText {
@@ -153,6 +155,20 @@ impl fmt::Display for Diagnostic {
 }
 
 impl std::error::Error for Diagnostic {}
+
+/// A hint for an unknown word: the known one that was meant, as a quoted text or as a name, or else what `otherwise` says.
+pub fn suggest<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    quoted: bool,
+    otherwise: impl FnOnce() -> String,
+) -> String {
+    match nearest(word, known) {
+        Some(near) if quoted => format!("did you mean {near:?}?"),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => otherwise(),
+    }
+}
 
 /// Collects findings while a file is read and built.
 #[derive(Debug, Default)]

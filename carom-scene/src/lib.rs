@@ -22,10 +22,12 @@ pub mod equations;
 pub mod examples;
 pub mod expression;
 pub mod file;
+pub mod kind;
 pub mod nearest;
 pub mod problem_file;
 pub mod scene;
 
-pub use diagnostic::{Diagnostic, Place, Severity, SourceText};
+pub use diagnostic::{Diagnostic, Place, Severity, SourceText, suggest};
 pub use file::{ModelFile, new_example, schema};
+pub use kind::KINDS;
 pub use scene::{BuildError, Overrides, Scene, from_str, load};

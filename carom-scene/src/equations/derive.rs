@@ -1,5 +1,7 @@
 //! The derivation: from energies and gaps to the nodes of (1)-(4).
 
+use std::cell::Cell;
+
 use super::{Slip, Source};
 use crate::expression::{Graph, NodeId};
 
@@ -42,8 +44,22 @@ pub struct Derived {
     pub applied_power: Option<NodeId>,
 }
 
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Number of models whose equations this thread has derived: a program that derives more often than it must is found by it.
+pub fn derivations() -> u64 {
+    COUNT.with(Cell::get)
+}
+
+pub(super) fn count() {
+    COUNT.with(|count| count.set(count.get() + 1));
+}
+
 impl Derived {
     pub fn of(source: &mut Source) -> Result<Derived, EquationError> {
+        count();
         let n = source.coordinates.len();
         let mut d = Derived::default();
         for i in 0..n {

@@ -4,10 +4,10 @@
 //!     x' = f(t, x) + B(t, x) λ,   y = h(t, x) + D λ                                       (1)
 //! ```
 //!
-//! with ∂f/∂x and ∂h/∂x by symbolic differentiation, evaluated as flat tapes over `[t | x]`.
+//! with ∂f/∂x and ∂h/∂x by symbolic differentiation, evaluated as flat tapes over `[t | x]` and the parameters.
 
-use super::model::Program;
-use crate::expression::{Graph, NodeId};
+use super::derive::count;
+use crate::expression::{Evaluator, Graph, NodeId, Tape};
 use carom::model::{Constancy, Labels};
 use carom::{Coupling, FirstOrder, Key, ModelError, Pair, Space, State};
 use carom_solve::{DenseLu, Law, LinearSolve};
@@ -20,15 +20,12 @@ pub struct StateSource {
     /// (n) f.
     pub rate: Vec<NodeId>,
     pub rows: Vec<SourceRow>,
-    /// (m × m) D, row-major.
-    pub feedthrough: Vec<f64>,
 }
 
 /// A row of (1).
 #[derive(Clone, Debug)]
 pub struct SourceRow {
     pub name: String,
-    pub law: Law,
     /// h
     pub output: NodeId,
     /// (n) the column of B.
@@ -46,10 +43,76 @@ pub(crate) struct StateTangents {
 impl StateSource {
     /// Differentiates.
     pub(crate) fn tangents(&mut self) -> StateTangents {
+        count();
         let slots = 1..=self.states.len();
         let rate = self.rate.iter().flat_map(|&f| self.graph.gradient(f, slots.clone())).collect();
         let output = self.rows.iter().flat_map(|row| self.graph.gradient(row.output, slots.clone())).collect();
         StateTangents { rate, output }
+    }
+}
+
+/// The equations (1), derived and compiled. With the values of parameters they make models, as often as wanted.
+#[derive(Clone, Debug)]
+pub struct StatePlan {
+    states: Vec<String>,
+    rows: Vec<String>,
+    constancy: Constancy,
+    rate: Tape,
+    tangent: Tape,
+    outputs: Tape,  // h
+    coupling: Tape, // h, ∂h/∂x, Bᵀ
+}
+
+impl StatePlan {
+    /// Compiles.
+    pub(crate) fn new(source: &StateSource, tangents: &StateTangents) -> StatePlan {
+        let graph = &source.graph;
+        let constant = |nodes: &[NodeId]| nodes.iter().all(|&node| graph.is_fixed(node));
+        let outputs: Vec<NodeId> = source.rows.iter().map(|row| row.output).collect();
+        let input: Vec<NodeId> = source.rows.iter().flat_map(|row| row.input.iter().copied()).collect();
+        let constancy = Constancy {
+            mass: true,
+            tangents: constant(&tangents.rate),
+            rows: constant(&tangents.output) && constant(&input),
+            drift: false,
+        };
+        StatePlan {
+            constancy,
+            rate: Tape::compile(graph, &source.rate),
+            tangent: Tape::compile(graph, &tangents.rate),
+            outputs: Tape::compile(graph, &outputs),
+            coupling: Tape::compile(graph, &[&outputs[..], &tangents.output, &input].concat()),
+            states: source.states.clone(),
+            rows: source.rows.iter().map(|row| row.name.clone()).collect(),
+        }
+    }
+
+    /// The same equations with these parameters.
+    #[must_use]
+    pub fn bind(&self, parameters: &[f64]) -> StatePlan {
+        StatePlan {
+            rate: self.rate.bind(parameters),
+            tangent: self.tangent.bind(parameters),
+            outputs: self.outputs.bind(parameters),
+            coupling: self.coupling.bind(parameters),
+            ..self.clone()
+        }
+    }
+
+    /// A model with these laws and the feedthrough D (m × m, row-major) that starts at this state.
+    pub fn model(&self, laws: &[Law], feedthrough: &[f64], initial: State) -> StateEquations {
+        StateEquations {
+            constancy: self.constancy,
+            rate: Evaluator::new(&self.rate),
+            tangent: Evaluator::new(&self.tangent),
+            outputs: Evaluator::new(&self.outputs),
+            coupling: Evaluator::new(&self.coupling),
+            states: self.states.clone(),
+            laws: self.rows.iter().cloned().zip(laws.iter().copied()).collect(),
+            feedthrough: feedthrough.to_vec(),
+            initial,
+            lu: DenseLu::default(),
+        }
     }
 }
 
@@ -59,42 +122,12 @@ pub struct StateEquations {
     laws: Vec<(String, Law)>,
     initial: State,
     constancy: Constancy,
-    rate: Program,
-    tangent: Program,
-    outputs: Program,  // h
-    coupling: Program, // h, ∂h/∂x, Bᵀ
+    rate: Evaluator,
+    tangent: Evaluator,
+    outputs: Evaluator,
+    coupling: Evaluator,
     feedthrough: Vec<f64>,
     lu: DenseLu,
-}
-
-impl StateEquations {
-    /// Differentiates and compiles.
-    pub fn new(mut source: StateSource, initial: State) -> StateEquations {
-        let tangents = source.tangents();
-        let graph = &source.graph;
-        let constant = |nodes: &[NodeId]| nodes.iter().all(|&node| graph.is_constant(node).is_some());
-        let outputs: Vec<NodeId> = source.rows.iter().map(|row| row.output).collect();
-        let input: Vec<NodeId> = source.rows.iter().flat_map(|row| row.input.iter().copied()).collect();
-        let constancy = Constancy {
-            mass: true,
-            tangents: constant(&tangents.rate),
-            rows: constant(&tangents.output) && constant(&input),
-            drift: false,
-        };
-        let coupling: Vec<NodeId> = outputs.iter().chain(&tangents.output).chain(&input).copied().collect();
-        StateEquations {
-            constancy,
-            rate: Program::new(graph, &source.rate),
-            tangent: Program::new(graph, &tangents.rate),
-            outputs: Program::new(graph, &outputs),
-            coupling: Program::new(graph, &coupling),
-            states: source.states,
-            laws: source.rows.into_iter().map(|row| (row.name, row.law)).collect(),
-            feedthrough: source.feedthrough,
-            initial,
-            lu: DenseLu::default(),
-        }
-    }
 }
 
 #[cold]

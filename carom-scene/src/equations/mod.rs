@@ -7,24 +7,24 @@
 //!     rows of a slip given as velocity u = r(t, q) v + s(t, q):  r,  drift s,  curvature as in (3)     (4)
 //! ```
 //!
-//! all exact, by symbolic differentiation at load time, evaluated as flat tapes over the inputs `[t | q | v]`.
+//! all exact, by symbolic differentiation at load time, evaluated as flat tapes over the inputs `[t | q | v]` and the parameters.
 
 mod derive;
 mod first_order;
 mod model;
 mod tangent;
 
-pub use derive::{Derived, EquationError};
-pub use first_order::{SourceRow, StateEquations, StateSource};
-pub use model::Equations;
-pub(crate) use model::Program;
+pub use derive::{Derived, EquationError, derivations};
+pub use first_order::{SourceRow, StateEquations, StatePlan, StateSource};
+pub use model::{EquationPlan, Equations};
 pub use tangent::{EquationTangent, Live};
 
 use crate::expression::{Graph, NodeId};
 use carom::State;
 use carom_solve::Law;
 
-/// The expressions of a model. Slots of the graph are `t`, then the coordinates, then the velocities.
+/// The expressions of a model. Slots of the graph are `t`, then the coordinates, then the velocities, then the parameters.
+#[derive(Clone, Debug)]
 pub struct Source {
     pub graph: Graph,
     pub coordinates: Vec<String>,

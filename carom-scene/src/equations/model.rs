@@ -1,39 +1,10 @@
 //! The model: flat tapes behind the traits of mechanics. What is constant is evaluated once.
 
 use super::{Derived, EquationError, Source, SourceLaw};
-use crate::expression::{Graph, NodeId, Registers, Tape};
+use crate::expression::{Evaluator, NodeId, Tape};
 use carom::model::{AccelerationLevel, Combination, Constancy, DenseOperator, Energy, Labels};
 use carom::{Coupling, Key, Mechanical, ModelError, Pair, Space, State};
-use carom_solve::{LinearSolve, Rows};
-
-/// A tape with its registers and its last output.
-pub(crate) struct Program {
-    tape: Tape,
-    registers: Registers,
-    out: Vec<f64>,
-}
-
-impl Program {
-    pub fn new(graph: &Graph, nodes: &[NodeId]) -> Program {
-        Program::of(Tape::compile(graph, nodes))
-    }
-
-    pub fn of(tape: Tape) -> Program {
-        let mut program = Program { registers: tape.registers(), out: vec![0.0; tape.outputs()], tape };
-        if program.tape.is_constant() {
-            program.tape.eval_parts(&[], &mut program.registers, &mut program.out);
-        }
-        program
-    }
-
-    #[inline]
-    pub fn eval(&mut self, t: f64, q: &[f64], v: &[f64]) -> &[f64] {
-        if !self.tape.is_constant() {
-            self.tape.eval_state((t, q, v), &mut self.registers, &mut self.out);
-        }
-        &self.out
-    }
-}
+use carom_solve::{Law, LinearSolve, Rows};
 
 /// Where force and mass were last evaluated, and the force there.
 struct Place {
@@ -63,6 +34,114 @@ impl Place {
     }
 }
 
+/// The equations of a model, derived and compiled. With the values of parameters they make models, as often as wanted.
+#[derive(Clone, Debug)]
+pub struct EquationPlan {
+    pub(super) coordinates: Vec<String>,
+    pub(super) laws: Vec<SourceLaw>,
+    pub(super) constancy: Constancy,
+    pub(super) mass: Tape,
+    pub(super) balance: Tape, // force, and the mass where it varies: schemes need both at one place
+    tangents: Tape,           // force, mass, damping, stiffness
+    gaps: Tape,               // gaps, drift
+    pub(super) coupling: Tape, // gaps, drift, rows: one tape, so that what they share is computed once
+    pub(super) regions: Tape, // values of the regions
+    pub(super) within: Vec<usize>, // laws that have one
+    pub(super) curvature: Tape,
+    energy: Tape, // kinetic, potential, applied power
+}
+
+impl EquationPlan {
+    /// Differentiates and compiles.
+    ///
+    /// # Errors
+    /// Fails where the expressions are not those of a mechanical model.
+    pub fn new(source: &mut Source) -> Result<EquationPlan, EquationError> {
+        let d = Derived::of(source)?;
+        let graph = &source.graph;
+        let constant = |nodes: &[NodeId]| nodes.iter().all(|&node| graph.is_fixed(node));
+        let constancy = Constancy {
+            mass: constant(&d.mass),
+            tangents: constant(&d.damping) && constant(&d.stiffness),
+            rows: constant(&d.rows),
+            drift: constant(&d.drift),
+        };
+        let tape = |lists: &[&[NodeId]]| Tape::compile(graph, &lists.concat());
+        let varying = if constancy.mass { &[] } else { &d.mass[..] };
+        let regions = source.laws.iter().enumerate().filter_map(|(k, law)| Some((k, law.region?)));
+        let (within, regions): (Vec<usize>, Vec<NodeId>) = regions.unzip();
+        let energy: Vec<NodeId> = d.energy.iter().flatten().chain(&d.applied_power).copied().collect();
+        Ok(EquationPlan {
+            constancy,
+            mass: tape(&[&d.mass]),
+            balance: tape(&[&d.force, varying]),
+            tangents: tape(&[&d.force, &d.mass, &d.damping, &d.stiffness]),
+            gaps: tape(&[&d.gaps, &d.drift]),
+            coupling: tape(&[&d.gaps, &d.drift, &d.rows]),
+            regions: tape(&[&regions]),
+            within,
+            curvature: tape(&[&d.curvature]),
+            energy: tape(&[&energy]),
+            coordinates: source.coordinates.clone(),
+            laws: source.laws.clone(),
+        })
+    }
+
+    /// The same equations with these parameters, and with the law and the restitution of each contact and constraint.
+    #[must_use]
+    pub fn bind(&self, parameters: &[f64], laws: &[(Law, f64)]) -> EquationPlan {
+        let known = self.laws.iter().zip(laws);
+        let laws = known.map(|(known, &(law, restitution))| SourceLaw { law, restitution, ..known.clone() }).collect();
+        EquationPlan {
+            laws,
+            coordinates: self.coordinates.clone(),
+            constancy: self.constancy,
+            mass: self.mass.bind(parameters),
+            balance: self.balance.bind(parameters),
+            tangents: self.tangents.bind(parameters),
+            gaps: self.gaps.bind(parameters),
+            coupling: self.coupling.bind(parameters),
+            regions: self.regions.bind(parameters),
+            within: self.within.clone(),
+            curvature: self.curvature.bind(parameters),
+            energy: self.energy.bind(parameters),
+        }
+    }
+
+    /// Numbers of operations of an evaluation: balance, mass, tangents, coupling, curvature, energy.
+    pub fn operations(&self) -> [usize; 6] {
+        [&self.balance, &self.mass, &self.tangents, &self.coupling, &self.curvature, &self.energy]
+            .map(|tape| tape.len())
+    }
+
+    /// A model that starts at this state.
+    pub fn model(&self, initial: State) -> Equations {
+        let n = self.coordinates.len();
+        let mut model = Equations {
+            constancy: self.constancy,
+            operator: DenseOperator::new(n),
+            mass: Evaluator::new(&self.mass),
+            balance: Evaluator::new(&self.balance),
+            tangents: Evaluator::new(&self.tangents),
+            gaps: Evaluator::new(&self.gaps),
+            coupling: Evaluator::new(&self.coupling),
+            regions: Evaluator::new(&self.regions),
+            within: self.within.clone(),
+            curvature: Evaluator::new(&self.curvature),
+            energy: Evaluator::new(&self.energy),
+            place: Place::new(n),
+            still: vec![0.0; n],
+            coordinates: self.coordinates.clone(),
+            laws: self.laws.clone(),
+            initial,
+        };
+        if self.constancy.mass {
+            model.operator.mass.copy_from_slice(model.mass.values());
+        }
+        model
+    }
+}
+
 /// A Lagrangian model made of equations.
 pub struct Equations {
     coordinates: Vec<String>,
@@ -70,63 +149,26 @@ pub struct Equations {
     initial: State,
     constancy: Constancy,
     operator: DenseOperator,
-    mass: Program,
-    balance: Program,   // force, and the mass where it varies: schemes need both at one place
-    tangents: Program,  // force, mass, damping, stiffness
-    place: Place,       // where the last two were evaluated
-    gaps: Program,      // gaps, drift
-    coupling: Program,  // gaps, drift, rows: one tape, so that what they share is computed once
-    regions: Program,   // values of the regions
-    within: Vec<usize>, // laws that have one
-    curvature: Program, // curvature
-    energy: Program,    // kinetic, potential, applied power
-    still: Vec<f64>,    // (n) zero velocities, where none are needed
+    mass: Evaluator,
+    balance: Evaluator,
+    tangents: Evaluator,
+    place: Place, // where the last two were evaluated
+    gaps: Evaluator,
+    coupling: Evaluator,
+    regions: Evaluator,
+    within: Vec<usize>,
+    curvature: Evaluator,
+    energy: Evaluator,
+    still: Vec<f64>, // (n) zero velocities, where none are needed
 }
 
 impl Equations {
     /// Differentiates and compiles.
+    ///
+    /// # Errors
+    /// As [`EquationPlan::new`].
     pub fn new(mut source: Source) -> Result<Equations, EquationError> {
-        let d = Derived::of(&mut source)?;
-        let n = source.coordinates.len();
-        let graph = &source.graph;
-        let constant = |nodes: &[NodeId]| nodes.iter().all(|&node| graph.is_constant(node).is_some());
-        let constancy = Constancy {
-            mass: constant(&d.mass),
-            tangents: constant(&d.damping) && constant(&d.stiffness),
-            rows: constant(&d.rows),
-            drift: constant(&d.drift),
-        };
-        let varying = if constancy.mass { &[] } else { &d.mass[..] };
-        let balance: Vec<NodeId> = d.force.iter().chain(varying).copied().collect();
-        let tangents = [&d.force, &d.mass, &d.damping, &d.stiffness].into_iter().flatten().copied().collect::<Vec<_>>();
-        let gaps: Vec<NodeId> = d.gaps.iter().chain(&d.drift).copied().collect();
-        let coupling: Vec<NodeId> = gaps.iter().chain(&d.rows).copied().collect();
-        let regions: Vec<(usize, NodeId)> =
-            source.laws.iter().enumerate().filter_map(|(k, law)| Some((k, law.region?))).collect();
-        let (within, regions): (Vec<usize>, Vec<NodeId>) = regions.into_iter().unzip();
-        let energy: Vec<NodeId> = d.energy.iter().flatten().chain(&d.applied_power).copied().collect();
-        let mut model = Equations {
-            constancy,
-            operator: DenseOperator::new(n),
-            mass: Program::new(graph, &d.mass),
-            balance: Program::new(graph, &balance),
-            tangents: Program::new(graph, &tangents),
-            gaps: Program::new(graph, &gaps),
-            coupling: Program::new(graph, &coupling),
-            regions: Program::new(graph, &regions),
-            within,
-            curvature: Program::new(graph, &d.curvature),
-            energy: Program::new(graph, &energy),
-            place: Place::new(n),
-            still: vec![0.0; n],
-            coordinates: source.coordinates,
-            laws: source.laws,
-            initial: source.initial,
-        };
-        if constancy.mass {
-            model.operator.mass.copy_from_slice(&model.mass.out);
-        }
-        Ok(model)
+        Ok(EquationPlan::new(&mut source)?.model(source.initial))
     }
 
     /// Where each contact counts.
@@ -227,7 +269,7 @@ impl Space for Equations {
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         let n = self.coordinates.len();
         out.clear(n);
-        let (values, rows) = self.coupling.eval(t, q, &self.still).split_at(self.gaps.out.len());
+        let (values, rows) = self.coupling.eval(t, q, &self.still).split_at(self.gaps.values().len());
         if !values.iter().all(|x| x.is_finite()) {
             return Err(undefined_gap(&self.laws, values, t));
         }

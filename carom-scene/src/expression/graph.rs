@@ -62,10 +62,12 @@ impl Node {
 #[derive(Debug, Clone)]
 pub struct Graph {
     nodes: Vec<Node>,
-    // bit k: may depend on slot k; the last bit stands for all further slots
+    // bit k: may depend on slot k; two bits stand for all further slots, and for all parameters
     dependence: Vec<u64>,
     index: HashMap<Node, NodeId>,
     pub(super) derivatives: HashMap<(NodeId, u32), NodeId>,
+    // inputs from this slot on are parameters
+    pub(super) parameters: u32,
 }
 
 /// The constant zero, which every graph has first.
@@ -73,8 +75,13 @@ pub(super) const ZERO: NodeId = NodeId(0);
 
 impl Default for Graph {
     fn default() -> Self {
-        let mut graph =
-            Self { nodes: Vec::new(), dependence: Vec::new(), index: HashMap::new(), derivatives: HashMap::new() };
+        let mut graph = Self {
+            nodes: Vec::new(),
+            dependence: Vec::new(),
+            index: HashMap::new(),
+            derivatives: HashMap::new(),
+            parameters: u32::MAX,
+        };
         graph.constant(0.0);
         graph
     }
@@ -84,6 +91,12 @@ impl Graph {
     /// A graph that contains only the constant zero.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Makes parameters of all inputs from the slot `first` on: they keep their values over many evaluations, so that a tape computes
+    /// what depends on them alone once. Call it before such inputs are made.
+    pub fn declare_parameters(&mut self, first: usize) {
+        self.parameters = u32::try_from(first).unwrap_or(u32::MAX);
     }
 
     /// Number of nodes made so far, those of no further use included.
@@ -102,7 +115,7 @@ impl Graph {
         }
         let id = NodeId(u32::try_from(self.nodes.len()).expect("memory ends before 2^32 nodes"));
         let dependence = match node {
-            Node::Input(slot) => slot_bit(slot),
+            Node::Input(slot) => self.slot_bit(slot),
             _ => node.children().fold(0, |bits, child| bits | self.dependence[child.0 as usize]),
         };
         self.nodes.push(node);
@@ -141,18 +154,28 @@ impl Graph {
         if !self.may_depend(node, slot) {
             return false;
         }
-        slot < SHARED_BIT || self.topological(&[node]).iter().any(|&id| self.node(id) == Node::Input(slot))
+        slot < SHARED_BIT.min(self.parameters)
+            || self.topological(&[node]).iter().any(|&id| self.node(id) == Node::Input(slot))
     }
 
     /// A quick test: false means that `node` certainly does not contain the input.
     pub(super) fn may_depend(&self, node: NodeId, slot: u32) -> bool {
-        self.dependence[node.0 as usize] & slot_bit(slot) != 0
+        self.dependence[node.0 as usize] & self.slot_bit(slot) != 0
     }
 
-    /// The slots that appear in `node`, ascending.
+    /// Whether a node is a number or an expression of parameters alone.
+    pub fn is_fixed(&self, node: NodeId) -> bool {
+        self.dependence[node.0 as usize] & !(1 << PARAMETER_BIT) == 0
+    }
+
+    fn slot_bit(&self, slot: u32) -> u64 {
+        1 << if slot < self.parameters { slot.min(SHARED_BIT) } else { PARAMETER_BIT }
+    }
+
+    /// The slots that appear in `node`, ascending; those of parameters are not among them.
     pub fn slots(&self, node: NodeId) -> Vec<usize> {
         let inputs = self.topological(&[node]).into_iter().filter_map(|id| match self.node(id) {
-            Node::Input(slot) => Some(slot as usize),
+            Node::Input(slot) if slot < self.parameters => Some(slot as usize),
             _ => None,
         });
         let mut slots: Vec<usize> = inputs.collect();
@@ -300,9 +323,8 @@ impl Graph {
     }
 }
 
-/// Number of the dependence bit that is shared by all slots from it on.
-const SHARED_BIT: u32 = 63;
+/// Number of the dependence bit that is shared by all slots from it on, parameters apart.
+const SHARED_BIT: u32 = 62;
 
-fn slot_bit(slot: u32) -> u64 {
-    1 << slot.min(SHARED_BIT)
-}
+/// Number of the dependence bit that all parameters share.
+const PARAMETER_BIT: u32 = 63;

@@ -6,7 +6,7 @@
 //! | `scope` | which names exist and which input slot each has |
 //! | `graph`, `simplify` | one node per distinct subexpression, in simplest form |
 //! | `derivative` | exact partial derivatives as further nodes of the same graph |
-//! | `tape` | the operations a set of outputs needs, evaluated without allocation |
+//! | `tape`, `evaluator` | the operations a set of outputs needs, evaluated without allocation |
 //!
 //! A Lagrangian model declares its names, reads its energies and differentiates them:
 //!
@@ -37,6 +37,7 @@
 
 mod derivative;
 mod error;
+mod evaluator;
 mod function;
 mod graph;
 mod parse;
@@ -49,8 +50,9 @@ mod token;
 mod tests;
 
 pub use error::{ExpressionError, NameError, NameProblem, ScopeError, SyntaxError, SyntaxProblem};
+pub use evaluator::Evaluator;
 pub use function::{Arity, FUNCTIONS, Function, Unary};
 pub use graph::{Graph, NodeId};
 pub use parse::{Ast, AstId, AstKind, AstNode, DEPTH_LIMIT, LENGTH_LIMIT, Operator, parse};
 pub use scope::{CoordinateSlots, Role, Scope, Symbol, is_identifier};
-pub use tape::{Registers, Tape};
+pub use tape::{Registers, Tape, compiled};

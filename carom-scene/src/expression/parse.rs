@@ -75,6 +75,27 @@ impl Ast {
             _ => None,
         })
     }
+
+    /// The names that appear in exponents; a name may be repeated.
+    pub fn exponents(&self) -> Vec<String> {
+        let mut inside = vec![false; self.nodes.len()];
+        let mut names = Vec::new();
+        // parents come after their children
+        for (id, node) in self.nodes.iter().enumerate().rev() {
+            let within = inside[id];
+            match &node.kind {
+                AstKind::Name(name) if within => names.push(name.clone()),
+                AstKind::Number(_) | AstKind::Name(_) | AstKind::Velocity(_) => {}
+                AstKind::Negate(a) => inside[*a] = within,
+                AstKind::Binary(operator, a, b) => {
+                    inside[*a] = within;
+                    inside[*b] = within || *operator == Operator::Power;
+                }
+                AstKind::Call(_, arguments) => arguments.iter().for_each(|&a| inside[a] = within),
+            }
+        }
+        names
+    }
 }
 
 /// Parses one expression.

@@ -123,6 +123,13 @@ impl Scope {
         self.insert(name, Entry { symbol: Symbol::Node(node), role: None, velocity: None })
     }
 
+    /// Gives a name that is known the meaning of an expression.
+    pub(crate) fn redefine(&mut self, name: &str, node: NodeId) {
+        if let Some(entry) = self.entries.get_mut(name) {
+            *entry = Entry { symbol: Symbol::Node(node), role: None, velocity: None };
+        }
+    }
+
     fn declare(&mut self, name: &str, role: Role) -> Result<usize, ScopeError> {
         let slot = self.slots;
         self.insert(name, Entry { symbol: Symbol::Slot(slot), role: Some(role), velocity: None })?;

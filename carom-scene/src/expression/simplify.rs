@@ -3,7 +3,8 @@
 //! The rules keep the value up to rounding wherever the original has a finite value; `0*x` is 0 even where x is not
 //! finite. Normal form: numeric factors come first and are collected, signs are pulled outwards, sums do not contain
 //! negative factors, commutative operands are ordered by id with constants first, like terms of neighbouring sums and
-//! powers of neighbouring products are merged. Quotients `x/x` and negative powers are never cancelled: their pole is kept.
+//! powers of neighbouring products are merged. Parameters are collected like numbers: a product has one coefficient that
+//! does not vary, which a tape computes once. Quotients `x/x` and negative powers are never cancelled: their pole is kept.
 
 use super::function::{Unary, integer_power, maximum, minimum};
 use super::graph::{Binary, Graph, Node, NodeId, ZERO};
@@ -41,9 +42,9 @@ impl Graph {
         }
     }
 
-    /// Interns a sum or product, constants first and then by id.
+    /// Interns a sum or product, constants first, then what does not vary, and then by id.
     fn intern_commutative(&mut self, binary: Binary, a: NodeId, b: NodeId) -> NodeId {
-        let key = |id: NodeId| (self.is_constant(id).is_none(), id);
+        let key = |id: NodeId| (self.is_constant(id).is_none(), !self.is_fixed(id), id);
         let (first, second) = if key(a) <= key(b) { (a, b) } else { (b, a) };
         self.intern(Node::Binary(binary, first, second))
     }
@@ -61,6 +62,50 @@ impl Graph {
         }
     }
 
+    /// Splits a product that varies into its coefficient of parameters, if it has one, and the rest.
+    fn coefficient(&self, node: NodeId) -> (Option<NodeId>, NodeId) {
+        match self.node(node) {
+            Node::Binary(Binary::Multiply, k, x)
+                if self.is_constant(k).is_none() && self.is_fixed(k) && !self.is_fixed(x) =>
+            {
+                (Some(k), x)
+            }
+            _ => (None, node),
+        }
+    }
+
+    /// k·x for a coefficient k of parameters, which takes up all that does not vary in x.
+    fn multiply_coefficient(&mut self, k: NodeId, x: NodeId) -> NodeId {
+        if self.is_fixed(x) || self.is_constant(k).is_some() {
+            return self.multiply(k, x);
+        }
+        let (c, rest) = self.factor(k);
+        if c < 0.0 {
+            let k = self.scale(-c, rest);
+            let product = self.multiply_coefficient(k, x);
+            return self.negate(product);
+        }
+        match self.node(x) {
+            Node::Negate(y) => {
+                let product = self.multiply_coefficient(k, y);
+                self.negate(product)
+            }
+            Node::Binary(Binary::Multiply, j, y) if self.is_fixed(j) => {
+                let k = self.multiply(k, j);
+                self.multiply_coefficient(k, y)
+            }
+            Node::Binary(Binary::Divide, j, y) if self.is_fixed(j) => {
+                let numerator = self.multiply(k, j);
+                self.intern(Node::Binary(Binary::Divide, numerator, y))
+            }
+            Node::Binary(Binary::Divide, y, j) if self.is_fixed(j) => {
+                let k = self.divide(k, j);
+                self.multiply_coefficient(k, y)
+            }
+            _ => self.intern(Node::Binary(Binary::Multiply, k, x)),
+        }
+    }
+
     /// c·x for a node without numeric factor.
     fn scale(&mut self, c: f64, x: NodeId) -> NodeId {
         if let Some(value) = self.is_constant(x) {
@@ -72,6 +117,13 @@ impl Graph {
         if c == 0.0 {
             return ZERO;
         }
+        if let (Some(k), y) = self.coefficient(x)
+            && c != -1.0
+        {
+            let k = self.multiply_constant(c.abs(), k);
+            let product = self.intern(Node::Binary(Binary::Multiply, k, y));
+            return if c < 0.0 { self.intern(Node::Negate(product)) } else { product };
+        }
         if let Node::Binary(Binary::Divide, a, b) = self.node(x) {
             // c·(k/b) and c·(a/k) keep a single number
             if let Some(k) = self.is_constant(a).filter(|k| is_safe(c * k)) {
@@ -80,6 +132,19 @@ impl Graph {
             }
             if let Some(k) = self.is_constant(b).filter(|k| c != -1.0 && is_safe(c / k)) {
                 return self.scale(c / k, a);
+            }
+            // so do parameters
+            let numbers = self.is_constant(a).or(self.is_constant(b)).is_some();
+            if c != -1.0 && !numbers && self.is_fixed(a) != self.is_fixed(b) {
+                let top = self.constant(c.abs());
+                let scaled = if self.is_fixed(a) {
+                    let numerator = self.multiply(top, a);
+                    self.intern(Node::Binary(Binary::Divide, numerator, b))
+                } else {
+                    let k = self.divide(top, b);
+                    self.multiply_coefficient(k, a)
+                };
+                return if c < 0.0 { self.negate(scaled) } else { scaled };
             }
         }
         if c == -1.0 {
@@ -167,8 +232,28 @@ impl Graph {
             return Some(self.constant(s * x + r * y));
         }
         let ((ca, xa), (cb, xb)) = (self.factor(a), self.factor(b));
-        let like = xa == xb && self.is_constant(xa).is_none();
-        like.then(|| self.scale(s * ca + r * cb, xa))
+        if xa == xb && self.is_constant(xa).is_none() {
+            return Some(self.scale(s * ca + r * cb, xa));
+        }
+        // multiples of the same node by parameters
+        let ((ka, ya), (kb, yb)) = (self.coefficient(xa), self.coefficient(xb));
+        if ya != yb || (ka.is_none() && kb.is_none()) {
+            return None;
+        }
+        let one = self.constant(1.0);
+        let left = self.multiply_constant(s * ca, ka.unwrap_or(one));
+        let right = self.multiply_constant(r * cb, kb.unwrap_or(one));
+        let sum = self.add(left, right);
+        Some(self.multiply(sum, ya))
+    }
+
+    /// The sum of two terms that do not vary, beside one that does.
+    fn add_fixed(&mut self, (s, a): (f64, NodeId), (r, b): (f64, NodeId), rest: NodeId) -> Option<NodeId> {
+        if self.is_fixed(rest) || !self.is_fixed(a) || !self.is_fixed(b) {
+            return None;
+        }
+        let (a, b) = (self.multiply_constant(s, a), self.multiply_constant(r, b));
+        Some(self.add(a, b))
     }
 
     /// Merges like terms if either node is one term and the other one or two; each merge removes a term.
@@ -179,7 +264,8 @@ impl Graph {
         for ((sign, sum), single) in [(a, b), (b, a)] {
             let ((s, p), Some((r, q))) = self.terms(sum) else { continue };
             for (like, rest) in [((sign * s, p), (sign * r, q)), ((sign * r, q), (sign * s, p))] {
-                if let Some(merged) = self.add_like(like, single) {
+                let merged = self.add_like(like, single).or_else(|| self.add_fixed(like, single, rest.1));
+                if let Some(merged) = merged {
                     let (r, rest) = rest;
                     return Some(if r < 0.0 { self.subtract(merged, rest) } else { self.add(merged, rest) });
                 }
@@ -200,6 +286,18 @@ impl Graph {
         if (xa, xb) != (a, b) && is_safe(ca * cb) {
             let product = self.multiply(xa, xb);
             return self.multiply_constant(ca * cb, product);
+        }
+        match (self.is_fixed(a), self.is_fixed(b)) {
+            (true, false) => return self.multiply_coefficient(a, b),
+            (false, true) => return self.multiply_coefficient(b, a),
+            _ => {}
+        }
+        let ((ka, xa), (kb, xb)) = (self.coefficient(a), self.coefficient(b));
+        if ka.is_some() || kb.is_some() {
+            let one = self.constant(1.0);
+            let k = self.multiply(ka.unwrap_or(one), kb.unwrap_or(one));
+            let product = self.multiply(xa, xb);
+            return self.multiply_coefficient(k, product);
         }
         match self.merge_factors(a, b) {
             Some(product) => product,
@@ -266,16 +364,40 @@ impl Graph {
             if (exact || xa != a) && is_safe(ca / y) {
                 return self.multiply_constant(ca / y, xa);
             }
+            if let (Some(k), x) = self.coefficient(a) {
+                let k = self.divide(k, b);
+                return self.multiply_coefficient(k, x);
+            }
             return self.intern(Node::Binary(Binary::Divide, a, b));
         }
         let (cb, xb) = self.factor(b);
         let numerator = self.is_constant(a).unwrap_or(ca);
         if (xa != a || xb != b) && is_safe(numerator / cb) {
             let top = if self.is_constant(a).is_some() { self.constant(1.0) } else { xa };
-            let quotient = self.intern(Node::Binary(Binary::Divide, top, xb));
-            return self.scale(numerator / cb, quotient);
+            let quotient = self.divide(top, xb);
+            return self.multiply_constant(numerator / cb, quotient);
         }
-        self.intern(Node::Binary(Binary::Divide, a, b))
+        self.divide_coefficients(a, b)
+    }
+
+    /// a/b without numeric factors; the quotient of what does not vary becomes the coefficient.
+    fn divide_coefficients(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let ((ka, xa), (kb, xb)) = (self.coefficient(a), self.coefficient(b));
+        match (ka, kb) {
+            (Some(k), None) => {
+                let (k, x) = if self.is_fixed(b) { (self.divide(k, b), xa) } else { (k, self.divide(xa, b)) };
+                self.multiply_coefficient(k, x)
+            }
+            (Some(ka), Some(kb)) => {
+                let (k, x) = (self.divide(ka, kb), self.divide(xa, xb));
+                self.multiply_coefficient(k, x)
+            }
+            (None, Some(k)) if self.is_fixed(a) => {
+                let top = self.divide(a, k);
+                self.intern(Node::Binary(Binary::Divide, top, xb))
+            }
+            _ => self.intern(Node::Binary(Binary::Divide, a, b)),
+        }
     }
 
     /// aᵇ; an integer exponent up to 32 is a product, others are `powf`.

@@ -1,12 +1,14 @@
 //! The flat program of a set of expressions.
 //!
-//! Registers are laid out as [ inputs | constants | temporaries ], operands are plain indices, and the operations write
-//! the temporaries one after the other. They are sorted by level and kind, so that runs of equal, independent operations
-//! are plain loops. A product that is used once, in a sum, is one operation with the sum (both roundings are kept); the
+//! Registers are laid out as [ inputs | constants | parameters | prologue | temporaries ], operands are plain indices, and
+//! the operations write one register after the other. They are sorted by level and kind, so that runs of equal, independent
+//! operations are plain loops. The prologue is what depends on parameters alone: it runs when [`Tape::bind`] sets them. A product that is used once, in a sum, is one operation with the sum (both roundings are kept); the
 //! sine and cosine of one angle are one operation with two results.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::function::{Unary, integer_power, maximum, minimum};
@@ -54,16 +56,34 @@ struct Run {
 /// The registers of the operands a, b, c; unused ones are zero.
 type Operands = [u32; 3];
 
-/// A compiled set of expressions. It is immutable; every thread evaluates it with its own [`Registers`].
+/// Operations in the order in which they are done.
+#[derive(Debug, Clone, Default)]
+struct Part {
+    runs: Vec<Run>,
+    operands: Vec<Operands>,
+}
+
+/// What all tapes of the same expressions share.
+#[derive(Debug)]
+struct Program {
+    inputs: usize,
+    constants: usize,
+    // the parameters that are read, by their numbers
+    parameters: Vec<usize>,
+    prologue: Part,
+    body: Part,
+    registers: usize,
+    outputs: Vec<u32>,
+}
+
+/// A compiled set of expressions with the values of its parameters. It is immutable, and cheap to clone; every thread evaluates it with
+/// its own [`Registers`].
 #[derive(Debug, Clone)]
 pub struct Tape {
     identity: u64,
-    inputs: usize,
-    constants: Vec<f64>,
-    runs: Vec<Run>,
-    operands: Vec<Operands>,
-    registers: usize,
-    outputs: Vec<u32>,
+    program: Arc<Program>,
+    // constants, parameters and the results of the prologue
+    fixed: Vec<f64>,
 }
 
 /// The working memory of an evaluation.
@@ -78,51 +98,103 @@ pub struct Registers {
 
 static NEXT_IDENTITY: AtomicU64 = AtomicU64::new(1);
 
+thread_local! {
+    static COMPILED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Number of tapes that this thread has compiled: a program that compiles more often than it must is found by it.
+pub fn compiled() -> u64 {
+    COMPILED.with(Cell::get)
+}
+
 impl Tape {
-    /// Compiles the operations that the outputs need. Outputs may be constants, inputs, or repeated.
+    /// Compiles the operations that the outputs need. Outputs may be constants, inputs, or repeated. Parameters are not numbers before
+    /// [`Tape::bind`] sets them.
     pub fn compile(graph: &Graph, outputs: &[NodeId]) -> Tape {
+        COMPILED.with(|count| count.set(count.get() + 1));
         let mut order = graph.topological(outputs);
         let mut compiler = Compiler::new(graph, &order, outputs);
         // operations of one level are independent; equal ones among them form a run
         order.sort_by_cached_key(|&id| (compiler.level[&id], compiler.code(id), id));
-        for &id in &order {
-            compiler.emit(id);
-        }
-        let Compiler { inputs, constants, runs, operands, register, next, .. } = compiler;
-        Tape {
-            identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
+        let (once, each): (Vec<NodeId>, Vec<NodeId>) = order.iter().partition(|&&id| graph.is_fixed(id));
+        once.into_iter().for_each(|id| compiler.emit(id));
+        let prologue = std::mem::take(&mut compiler.part);
+        let end = compiler.next as usize;
+        each.into_iter().for_each(|id| compiler.emit(id));
+        let Compiler { inputs, constants, parameters, part, register, next, .. } = compiler;
+        let mut fixed = constants;
+        let count = fixed.len();
+        fixed.resize(end - inputs, f64::NAN);
+        let program = Program {
             inputs,
-            constants,
-            runs,
-            operands,
+            constants: count,
+            parameters,
+            prologue,
+            body: part,
             registers: next as usize,
             outputs: outputs.iter().map(|id| register[id]).collect(),
+        };
+        Tape { identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed), program: Arc::new(program), fixed }
+    }
+
+    /// The same expressions with these parameters: what depends on them alone is computed here, once.
+    ///
+    /// # Panics
+    /// Panics if there are fewer values than parameters that are read.
+    #[must_use]
+    pub fn bind(&self, parameters: &[f64]) -> Tape {
+        let program = &*self.program;
+        if program.parameters.is_empty() {
+            return self.clone();
+        }
+        let mut registers = vec![0.0; program.inputs + self.fixed.len()];
+        let fixed = &mut registers[program.inputs..];
+        fixed[..program.constants].copy_from_slice(&self.fixed[..program.constants]);
+        for (to, &which) in fixed[program.constants..].iter_mut().zip(&program.parameters) {
+            *to = parameters[which];
+        }
+        program.prologue.run(&mut registers, program.inputs + program.constants + program.parameters.len());
+        registers.drain(..program.inputs);
+        Tape {
+            identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
+            program: self.program.clone(),
+            fixed: registers,
         }
     }
 
-    /// Number of operations of an evaluation.
+    /// Number of operations of an evaluation, those of the prologue apart.
     pub fn len(&self) -> usize {
-        self.operands.len()
+        self.program.body.operands.len()
     }
 
-    /// Whether an evaluation only copies inputs and constants.
+    /// Whether an evaluation only copies inputs and what does not vary.
     pub fn is_empty(&self) -> bool {
-        self.operands.is_empty()
+        self.len() == 0
     }
 
-    /// Whether no output depends on an input.
+    /// Whether no output depends on an input; parameters do not count.
     pub fn is_constant(&self) -> bool {
-        self.inputs == 0
+        self.program.inputs == 0
     }
 
-    /// How many inputs are read: one more than the highest slot that appears.
+    /// How many inputs are read: one more than the highest slot that appears, parameters apart.
     pub fn inputs(&self) -> usize {
-        self.inputs
+        self.program.inputs
     }
 
     /// Number of outputs.
     pub fn outputs(&self) -> usize {
-        self.outputs.len()
+        self.program.outputs.len()
+    }
+
+    /// The outputs of a tape that reads no inputs.
+    ///
+    /// # Panics
+    /// Panics if it reads some.
+    pub fn constants(&self) -> Vec<f64> {
+        let mut out = vec![0.0; self.outputs()];
+        self.eval(&[], &mut self.registers(), &mut out);
+        out
     }
 
     /// New registers with the constants in place.
@@ -141,9 +213,10 @@ impl Tape {
         if registers.identity != self.identity {
             self.adopt(registers);
         }
-        assert_eq!(out.len(), self.outputs.len(), "one place per output");
-        if self.inputs > 0 {
-            registers.values[..self.inputs].copy_from_slice(&inputs[..self.inputs]);
+        assert_eq!(out.len(), self.outputs(), "one place per output");
+        let count = self.program.inputs;
+        if count > 0 {
+            registers.values[..count].copy_from_slice(&inputs[..count]);
         }
         self.run(&mut registers.values, out);
     }
@@ -157,13 +230,13 @@ impl Tape {
         if registers.identity != self.identity {
             self.adopt(registers);
         }
-        let mut rest = &mut registers.values[..self.inputs];
+        let mut rest = &mut registers.values[..self.program.inputs];
         for part in parts {
             let (head, tail) = rest.split_at_mut(part.len().min(rest.len()));
             head.copy_from_slice(&part[..head.len()]);
             rest = tail;
         }
-        assert_eq!(out.len(), self.outputs.len(), "one place per output");
+        assert_eq!(out.len(), self.outputs(), "one place per output");
         assert!(rest.is_empty(), "{} inputs are missing", rest.len());
         self.run(&mut registers.values, out);
     }
@@ -178,7 +251,7 @@ impl Tape {
             self.adopt(registers);
         }
         // inputs at the end that no output needs have no place
-        if let Some((first, rest)) = registers.values[..self.inputs].split_first_mut() {
+        if let Some((first, rest)) = registers.values[..self.program.inputs].split_first_mut() {
             *first = t;
             let (positions, velocities) = rest.split_at_mut(q.len().min(rest.len()));
             assert!(v.len() >= velocities.len(), "{} inputs are missing", velocities.len() - v.len());
@@ -193,12 +266,22 @@ impl Tape {
     fn adopt(&self, registers: &mut Registers) {
         registers.identity = self.identity;
         registers.values.clear();
-        registers.values.resize(self.registers, 0.0);
-        registers.values[self.inputs..][..self.constants.len()].copy_from_slice(&self.constants);
+        registers.values.resize(self.program.registers, 0.0);
+        registers.values[self.program.inputs..][..self.fixed.len()].copy_from_slice(&self.fixed);
     }
 
+    #[inline]
     fn run(&self, r: &mut [f64], out: &mut [f64]) {
-        let mut next = self.inputs + self.constants.len();
+        self.program.body.run(r, self.program.inputs + self.fixed.len());
+        for (value, &register) in out.iter_mut().zip(&self.program.outputs) {
+            *value = r[register as usize];
+        }
+    }
+}
+
+impl Part {
+    /// Does all operations; the first one writes the register `next`.
+    fn run(&self, r: &mut [f64], mut next: usize) {
         let mut rest = &self.operands[..];
         for run in &self.runs {
             let (operands, tail) = rest.split_at(run.count as usize);
@@ -230,9 +313,6 @@ impl Tape {
                 Code::Select => apply(r, &mut next, operands, |at, a, b, c| at(if at(a) != 0.0 { b } else { c })),
             }
         }
-        for (value, &register) in out.iter_mut().zip(&self.outputs) {
-            *value = r[register as usize];
-        }
     }
 }
 
@@ -255,8 +335,8 @@ struct Compiler<'a> {
     graph: &'a Graph,
     inputs: usize,
     constants: Vec<f64>,
-    runs: Vec<Run>,
-    operands: Vec<Operands>,
+    parameters: Vec<usize>,
+    part: Part,
     register: HashMap<NodeId, u32>,
     // products that are part of a sum's operation
     absorbed: HashSet<NodeId>,
@@ -273,8 +353,8 @@ impl<'a> Compiler<'a> {
             graph,
             inputs: 0,
             constants: Vec::new(),
-            runs: Vec::new(),
-            operands: Vec::new(),
+            parameters: Vec::new(),
+            part: Part::default(),
             register: HashMap::new(),
             absorbed: HashSet::new(),
             angles: HashMap::new(),
@@ -284,7 +364,9 @@ impl<'a> Compiler<'a> {
         compiler.place_leaves(order);
         compiler.absorb_products(order, outputs);
         for &id in order {
-            let below = graph.node(id).children().map(|child| compiler.level[&child]).max();
+            // what the prologue has done is there when the first level starts
+            let level = |child| if graph.is_fixed(child) && !graph.is_fixed(id) { 0 } else { compiler.level[&child] };
+            let below = graph.node(id).children().map(level).max();
             let own = u32::from(!compiler.absorbed.contains(&id));
             compiler.level.insert(id, below.map_or(0, |below| below + own));
             match graph.node(id) {
@@ -296,10 +378,13 @@ impl<'a> Compiler<'a> {
         compiler
     }
 
-    /// Gives the inputs and constants their registers.
+    /// Gives the inputs, constants and parameters their registers.
     fn place_leaves(&mut self, order: &[NodeId]) {
+        let first = self.graph.parameters;
         for &id in order {
-            if let Node::Input(slot) = self.graph.node(id) {
+            if let Node::Input(slot) = self.graph.node(id)
+                && slot < first
+            {
                 self.inputs = self.inputs.max(slot as usize + 1);
                 self.register.insert(id, slot);
             }
@@ -308,6 +393,15 @@ impl<'a> Compiler<'a> {
         for &id in order {
             if let Node::Constant(bits) = self.graph.node(id) {
                 self.constants.push(f64::from_bits(bits));
+                self.register.insert(id, self.next);
+                self.next += 1;
+            }
+        }
+        for &id in order {
+            if let Node::Input(slot) = self.graph.node(id)
+                && slot >= first
+            {
+                self.parameters.push((slot - first) as usize);
                 self.register.insert(id, self.next);
                 self.next += 1;
             }
@@ -324,7 +418,10 @@ impl<'a> Compiler<'a> {
         }
         for &id in order {
             if let Node::Binary(Binary::Add | Binary::Subtract, a, b) = self.graph.node(id) {
-                let product = [b, a].into_iter().find(|&child| self.factors(child).is_some() && uses[&child] == 1);
+                // a product of the prologue stays there
+                let here = |child| self.graph.is_fixed(child) == self.graph.is_fixed(id);
+                let alone = |child: &NodeId| self.factors(*child).is_some() && uses[child] == 1 && here(*child);
+                let product = [b, a].into_iter().find(alone);
                 self.absorbed.extend(product);
             }
         }
@@ -404,10 +501,10 @@ impl<'a> Compiler<'a> {
             return;
         }
         let operands = self.operands(id);
-        self.operands.push(operands);
-        match self.runs.last_mut() {
+        self.part.operands.push(operands);
+        match self.part.runs.last_mut() {
             Some(run) if run.code == code => run.count += 1,
-            _ => self.runs.push(Run { code, count: 1 }),
+            _ => self.part.runs.push(Run { code, count: 1 }),
         }
         let angle = match self.graph.node(id) {
             Node::Unary(_, a) if code == Code::SinCos => self.angles[&a],
@@ -422,12 +519,20 @@ impl<'a> Compiler<'a> {
 
 impl fmt::Display for Tape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (k, value) in self.constants.iter().enumerate() {
-            writeln!(f, "r{} = {value:?}", self.inputs + k)?;
+        let program = &*self.program;
+        for (k, value) in self.fixed.iter().take(program.constants).enumerate() {
+            writeln!(f, "r{} = {value:?}", program.inputs + k)?;
         }
-        let mut next = self.inputs + self.constants.len();
-        let codes = self.runs.iter().flat_map(|run| std::iter::repeat_n(run.code, run.count as usize));
-        for (code, [a, b, c]) in codes.zip(&self.operands) {
+        let mut next = program.inputs + program.constants;
+        for which in &program.parameters {
+            writeln!(f, "r{next} = p{which}")?;
+            next += 1;
+        }
+        let codes = [&program.prologue, &program.body].into_iter().flat_map(|part| {
+            let codes = part.runs.iter().flat_map(|run| std::iter::repeat_n(run.code, run.count as usize));
+            codes.zip(&part.operands)
+        });
+        for (code, [a, b, c]) in codes {
             let operands = match code {
                 Code::Negate | Code::Square | Code::Cube | Code::SinCos | Code::Unary(_) => format!("r{a}"),
                 Code::IntegerPower => format!("r{a}, {b}"),
@@ -443,7 +548,7 @@ impl fmt::Display for Tape {
             writeln!(f, "r{next} = {code:?}({operands})")?;
             next += 1;
         }
-        let outputs: Vec<String> = self.outputs.iter().map(|register| format!("r{register}")).collect();
+        let outputs: Vec<String> = program.outputs.iter().map(|register| format!("r{register}")).collect();
         writeln!(f, "out = [{}]", outputs.join(", "))
     }
 }

@@ -2,31 +2,23 @@
 //!
 //! What a value means is not decided here; see [`crate::scene`].
 
-mod example;
-mod first_order;
 mod method;
-mod reader;
+pub(crate) mod reader;
 mod schema;
 mod syntax;
 mod value;
 
-use std::borrow::Cow;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-
-pub use example::new_example;
-pub use first_order::{CircuitTable, Element, Elements, FirstOrderTable, LcsTable, RowTable, SetTable, SweepingTable};
 pub use method::{Method, Settings};
-use reader::table;
-pub(crate) use reader::{Item, Read, Reader};
+pub(crate) use reader::{Item, Read, Reader, ordered, table};
 pub use schema::schema;
 pub use value::{Content, Entries, Formula, Integer, Matrix, OneOrMore, Point, Text};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Place, SourceText};
-use crate::nearest::nearest;
+use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
+use crate::kind::{KINDS, ModelTable, RowTable, SetTable};
 
 /// The version of the format that this library reads.
 pub const VERSION: i64 = 1;
@@ -69,83 +61,6 @@ table! {
         pub reference: Option<ReferenceTable>,
         /// Numbers that a run must reproduce.
         pub expect: Option<Vec<ExpectTable>>,
-    }
-}
-
-/// The model, by its kind.
-#[derive(Clone, Debug)]
-pub enum ModelTable {
-    Lagrangian(Box<LagrangianTable>),
-    Linear(Box<LinearTable>),
-    Sweeping(Box<SweepingTable>),
-    Lcs(Box<LcsTable>),
-    FirstOrder(Box<FirstOrderTable>),
-    Circuit(Box<CircuitTable>),
-}
-
-impl ModelTable {
-    /// Where the table stands.
-    pub fn place(&self) -> &Place {
-        match self {
-            ModelTable::Lagrangian(table) => &table.place,
-            ModelTable::Linear(table) => &table.place,
-            ModelTable::Sweeping(table) => &table.place,
-            ModelTable::Lcs(table) => &table.place,
-            ModelTable::FirstOrder(table) => &table.place,
-            ModelTable::Circuit(table) => &table.place,
-        }
-    }
-}
-
-table! {
-    /// A model from its energies.
-    pub struct LagrangianTable {
-        /// "lagrangian"
-        pub kind: Text,
-        /// Names of the coordinates; their velocities are written with a prime.
-        pub coordinates: Vec<Text>,
-        /// Kinetic energy, quadratic in the velocities [J].
-        pub kinetic: Formula,
-        /// Potential energy, of coordinates and t [J].
-        pub potential: Option<Formula>,
-        /// Generalised forces by coordinate, of t, coordinates and velocities [N].
-        pub force: Option<Entries>,
-    }
-}
-
-table! {
-    /// A linear model M v' + C v + K q = f(t), from matrices or from a chain of equal elements.
-    pub struct LinearTable {
-        /// "linear"
-        pub kind: Text,
-        /// Names of the coordinates; q0, q1, ... by default.
-        pub coordinates: Option<Vec<Text>>,
-        /// Mass matrix by rows, of numbers or expressions of parameters.
-        pub mass: Option<Matrix>,
-        /// Damping matrix by rows.
-        pub damping: Option<Matrix>,
-        /// Stiffness matrix by rows.
-        pub stiffness: Option<Matrix>,
-        /// A chain of equal elements of two nodes, instead of matrices.
-        pub chain: Option<ChainTable>,
-        /// Forces by coordinate, of t [N].
-        pub force: Option<Entries>,
-    }
-}
-
-table! {
-    /// A chain of equal elements; element i joins the nodes i and i + 1.
-    pub struct ChainTable {
-        /// Number of elements; there is one node more.
-        pub elements: Formula,
-        /// Element mass, 2 by 2.
-        pub mass: Matrix,
-        /// Element damping, 2 by 2.
-        pub damping: Option<Matrix>,
-        /// Element stiffness, 2 by 2.
-        pub stiffness: Option<Matrix>,
-        /// Base of the names of the nodes: "q" makes q0, q1, ...
-        pub base: Option<Text>,
     }
 }
 
@@ -334,47 +249,9 @@ table! {
     }
 }
 
-/// The kinds of models.
-const KINDS: [&str; 6] = ["lagrangian", "linear", "sweeping", "lcs", "first-order", "circuit"];
-
-impl Read for ModelTable {
-    fn read(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Self> {
-        let table = reader.table(item)?;
-        let kind: Text = reader.field(table, "kind", &[], &reader.place(item.span()))?;
-        match kind.value.as_str() {
-            "lagrangian" => LagrangianTable::read(item, reader).map(|table| ModelTable::Lagrangian(Box::new(table))),
-            "linear" => LinearTable::read(item, reader).map(|table| ModelTable::Linear(Box::new(table))),
-            "sweeping" => SweepingTable::read(item, reader).map(|table| ModelTable::Sweeping(Box::new(table))),
-            "lcs" => LcsTable::read(item, reader).map(|table| ModelTable::Lcs(Box::new(table))),
-            "first-order" => FirstOrderTable::read(item, reader).map(|table| ModelTable::FirstOrder(Box::new(table))),
-            "circuit" => CircuitTable::read(item, reader).map(|table| ModelTable::Circuit(Box::new(table))),
-            unknown => {
-                let hint = match nearest(unknown, KINDS) {
-                    Some(near) => format!("did you mean {near:?}?"),
-                    None => format!("valid kinds: {}", KINDS.join(", ")),
-                };
-                reader.out.error(&kind.place, format!("unknown kind of model {unknown:?}")).hint(hint);
-                None
-            }
-        }
-    }
-}
-
-impl JsonSchema for ModelTable {
-    fn schema_name() -> Cow<'static, str> {
-        "ModelTable".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let kinds = [
-            generator.subschema_for::<LagrangianTable>(),
-            generator.subschema_for::<LinearTable>(),
-            generator.subschema_for::<SweepingTable>(),
-            generator.subschema_for::<LcsTable>(),
-            generator.subschema_for::<FirstOrderTable>(),
-            generator.subschema_for::<CircuitTable>(),
-        ];
-        json_schema!({ "oneOf": kinds })
-    }
+/// A commented example file with the given name: a bouncing ball with everything explained.
+pub fn new_example(name: &str) -> String {
+    KINDS[0].example(name)
 }
 
 impl ModelFile {

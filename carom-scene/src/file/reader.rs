@@ -9,7 +9,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Place, SourceText};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, SourceText, suggest};
 use crate::nearest::nearest;
 
 /// A value with its place in the text.
@@ -134,10 +134,7 @@ impl<'a> Reader<'a> {
                 return meant;
             }
             let near = nearest(name, fields.iter().copied()).and_then(|near| fields.iter().find(|f| **f == near));
-            let hint = match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("valid keys: {}", fields.join(", ")),
-            };
+            let hint = suggest(name, fields.iter().copied(), false, || format!("valid keys: {}", fields.join(", ")));
             self.inside(name, |reader| {
                 reader.error(key.span(), format!("unknown key `{name}`")).hint(hint);
             });

@@ -6,6 +6,7 @@ use carom_solve::{Options, SOLVERS};
 use serde_json::{Map, Value, json};
 
 use super::ModelFile;
+use crate::kind::KINDS;
 
 /// The JSON Schema of a model file, for editors: completion, documentation and checks while typing.
 pub fn schema() -> Value {
@@ -23,15 +24,9 @@ pub fn schema() -> Value {
     insert(&mut root, "/$defs/SimulationTable/properties/scheme", scheme);
     insert(&mut root, "/$defs/SimulationTable/properties/solver", solver);
     insert(&mut root, "/$defs/SimulationTable/properties/adaptive", adaptive);
-    for (table, kind) in [
-        ("LagrangianTable", "lagrangian"),
-        ("LinearTable", "linear"),
-        ("SweepingTable", "sweeping"),
-        ("LcsTable", "lcs"),
-        ("FirstOrderTable", "first-order"),
-        ("CircuitTable", "circuit"),
-    ] {
-        insert(&mut root, &format!("/$defs/{table}/properties/kind"), json!({ "const": kind }));
+    for row in KINDS {
+        let pointer = format!("/$defs/{}/properties/kind", row.definition());
+        insert(&mut root, &pointer, json!({ "const": row.name }));
     }
     insert(&mut root, "/$defs/EventTable/properties/direction", json!({ "enum": ["rising", "falling", "both"] }));
     insert(&mut root, "/$defs/EventTable/properties/action", json!({ "enum": ["record", "stop"] }));

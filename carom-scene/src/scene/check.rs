@@ -9,9 +9,10 @@
 use carom::model::Combination;
 use carom::{Coupling, FirstOrder, Mechanical, State};
 
+use super::LawInfo;
 use super::context::Context;
-use super::law::LawDraft;
 use crate::diagnostic::Place;
+use crate::file::ModelFile;
 
 /// Largest violation of a bilateral constraint at the start [unit of the constraint].
 const CONSTRAINT_TOLERANCE: f64 = 1e-8;
@@ -21,7 +22,7 @@ const GAP_TOLERANCE: f64 = 1e-9;
 const ROUND_OFF: f64 = 1e-13;
 
 /// The first coordinate whose pivot in a Cholesky factorisation is not positive, with the pivot relative to its diagonal.
-pub(super) fn bad_pivot(n: usize, mass: &[f64]) -> Option<(usize, f64)> {
+pub(crate) fn bad_pivot(n: usize, mass: &[f64]) -> Option<(usize, f64)> {
     let mut l = mass.to_vec();
     for k in 0..n {
         let pivot = l[k * n + k] - (0..k).map(|j| l[k * n + j] * l[k * n + j]).sum::<f64>();
@@ -41,7 +42,7 @@ pub(super) fn bad_pivot(n: usize, mass: &[f64]) -> Option<(usize, f64)> {
 }
 
 /// The mass matrix of a small model at a position, row-major.
-pub(super) fn dense_mass(model: &mut dyn Mechanical, q: &[f64]) -> Vec<f64> {
+pub(crate) fn dense_mass(model: &mut dyn Mechanical, q: &[f64]) -> Vec<f64> {
     let n = q.len();
     let (mut mass, mut unit, mut column) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; n]);
     for j in 0..n {
@@ -56,6 +57,25 @@ pub(super) fn dense_mass(model: &mut dyn Mechanical, q: &[f64]) -> Vec<f64> {
     mass
 }
 
+/// Reports a mass that is not positive definite, with the bad pivot where it is known.
+pub(crate) fn not_positive(place: &Place, pivot: Option<(usize, f64)>, context: &mut Context) {
+    let message = "the mass matrix is not positive definite at the initial state";
+    match pivot {
+        Some((i, pivot)) => {
+            let name = context.names.coordinates.get(i).cloned().unwrap_or_default();
+            let hint = if pivot == 0.0 {
+                format!("does the kinetic energy contain {name}'?")
+            } else {
+                format!("check the terms with {name}'")
+            };
+            context.out.error(place, format!("{message}: pivot {pivot:.6e} at the coordinate `{name}`")).hint(hint);
+        }
+        None => {
+            context.out.error(place, message);
+        }
+    }
+}
+
 fn largest(values: &[f64]) -> f64 {
     values.iter().fold(1.0, |largest: f64, x| largest.max(x.abs()))
 }
@@ -64,10 +84,11 @@ fn largest(values: &[f64]) -> f64 {
 pub(super) fn initial(
     model: &mut dyn Mechanical,
     state: &mut State,
-    laws: &[LawDraft],
-    initial: &Place,
+    laws: &[LawInfo],
+    file: &ModelFile,
     context: &mut Context,
 ) -> Option<()> {
+    let initial = start_place(file);
     let mut coupling = Coupling::default();
     let mut force = vec![0.0; state.v.len()];
     let outcome = model
@@ -78,20 +99,22 @@ pub(super) fn initial(
         return None;
     }
     let before = context.out.errors();
-    positions(&coupling, state, laws, context);
+    let places = output_places(file);
+    positions(&coupling, state, laws, &places, context);
     if context.out.errors() > before {
         return None;
     }
-    velocities(model, &coupling, state, laws, context)
+    velocities(model, &coupling, state, (laws, &places), context)
 }
 
 /// Rates and outputs at the start of a first-order model. A state outside its set is no error: the first step brings it back by a jump.
 pub(super) fn first_order(
     model: &mut dyn FirstOrder,
     state: &State,
-    initial: &Place,
+    file: &ModelFile,
     context: &mut Context,
 ) -> Option<()> {
+    let initial = start_place(file);
     let mut coupling = Coupling::default();
     let mut rate = vec![0.0; state.q.len()];
     let outcome =
@@ -112,12 +135,25 @@ pub(super) fn first_order(
     Some(())
 }
 
-fn positions(coupling: &Coupling, state: &State, laws: &[LawDraft], context: &mut Context) {
+/// Where the initial state stands, or would.
+fn start_place(file: &ModelFile) -> &Place {
+    file.initial.as_ref().map_or(file.model.table.place(), |initial| &initial.place)
+}
+
+/// Where gaps and constraints stand, in the order of the laws.
+fn output_places(file: &ModelFile) -> Vec<&Place> {
+    let contacts = file.contact.iter().flatten().map(|contact| &contact.gap.place);
+    contacts.chain(file.constraint.iter().flatten().map(|constraint| &constraint.value.place)).collect()
+}
+
+fn positions(coupling: &Coupling, state: &State, laws: &[LawInfo], places: &[&Place], context: &mut Context) {
     let scale = largest(&state.q);
-    for (i, (pair, draft)) in coupling.pairs.iter().zip(laws).enumerate() {
-        let Some((_, place)) = draft.outputs.first().filter(|_| coupling.is_present(i)) else { continue };
-        let (name, gap) = (&draft.name, pair.gap);
-        if draft.law.is_equality() {
+    for (i, ((pair, law), place)) in coupling.pairs.iter().zip(laws).zip(places).enumerate() {
+        if !coupling.is_present(i) {
+            continue;
+        }
+        let (name, gap) = (&law.name, pair.gap);
+        if law.law.is_equality() {
             if gap.abs() > CONSTRAINT_TOLERANCE {
                 let message = format!("the constraint `{name}` is violated by {gap:.6e} at the initial position");
                 context.out.error(place, message).hint("change [initial] so that its value is zero");
@@ -184,7 +220,7 @@ fn velocities(
     model: &mut dyn Mechanical,
     coupling: &Coupling,
     state: &mut State,
-    laws: &[LawDraft],
+    (laws, places): (&[LawInfo], &[&Place]),
     context: &mut Context,
 ) -> Option<()> {
     let bilateral = Bilateral::of(coupling, state.v.len());
@@ -193,8 +229,8 @@ fn velocities(
     let tolerance = ROUND_OFF * largest(&state.v) * gradient;
     let worst = (0..r.len()).max_by(|&a, &b| r[a].abs().total_cmp(&r[b].abs()));
     let Some(worst) = worst.filter(|&worst| r[worst].abs() > tolerance) else { return Some(()) };
-    let mut constraints = laws.iter().filter(|law| law.law.is_equality());
-    let place = constraints.nth(worst).and_then(|law| law.outputs.first()).map(|(_, place)| place.clone())?;
+    let mut constraints = laws.iter().zip(places).filter(|(law, _)| law.law.is_equality());
+    let place = constraints.nth(worst).map(|(_, place)| (*place).clone())?;
     if let Err(error) = model.factor(state, Combination::MASS) {
         context.out.error(&place, format!("the mass matrix cannot be factored: {error}"));
         return None;
@@ -213,7 +249,7 @@ fn velocities(
     let message = format!(
         "the initial velocities violate the bilateral constraints by {:.6e}; they were projected, {}' most: {} instead of {}",
         r[worst].abs(),
-        context.coordinates[i],
+        context.names.coordinates[i],
         v[i],
         state.v[i]
     );

@@ -6,9 +6,8 @@ use carom_solve::{OptionDoc, OptionError, Options, SOLVERS};
 use serde_json::{Map, Value};
 
 use super::context::Context;
-use crate::diagnostic::Place;
+use crate::diagnostic::{Place, suggest};
 use crate::file::{Method, Settings, Text};
-use crate::nearest::nearest;
 
 /// A scheme or a solver with its table of options, as the registries take them.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -74,10 +73,9 @@ fn choose(what: &str, method: Option<&Method>, default: &str, rows: Vec<Row>, co
     };
     let name = method.name.value.as_str();
     let Some(row) = rows.iter().find(|row| row.name == name) else {
-        let hint = match nearest(name, rows.iter().map(|row| row.name)) {
-            Some(near) => format!("did you mean {near:?}?"),
-            None => format!("valid {what}s: {}", rows.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")),
-        };
+        let names = || rows.iter().map(|row| row.name);
+        let all = || format!("valid {what}s: {}", names().collect::<Vec<_>>().join(", "));
+        let hint = suggest(name, names(), true, all);
         context.out.error(&method.name.place, format!("unknown {what} {name:?}")).hint(hint);
         return None;
     };
@@ -112,10 +110,8 @@ impl Given<'_> {
             if known().any(|option| option == key.value) {
                 continue;
             }
-            let hint = match nearest(&key.value, known()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("options: {}", known().collect::<Vec<_>>().join(", ")),
-            };
+            let all = || format!("options: {}", known().collect::<Vec<_>>().join(", "));
+            let hint = suggest(&key.value, known(), false, all);
             context.out.error(&key.place, format!("{what} has no option `{}`", key.value)).hint(hint);
         }
         if context.out.errors() > before {

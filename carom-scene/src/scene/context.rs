@@ -4,28 +4,57 @@ use std::collections::{HashMap, HashSet};
 
 use carom::scheme::Family;
 
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostics, Place};
 use crate::expression::{
-    Ast, ExpressionError, Function, Graph, NameError, NameProblem, NodeId, Scope, is_identifier, parse,
+    Ast, ExpressionError, Function, Graph, NameError, NameProblem, NodeId, Scope, Tape, is_identifier, parse,
 };
 use crate::file::{Content, Formula, Text};
 
-/// What building a scene keeps at hand.
-pub(super) struct Context {
-    pub out: Diagnostics,
-    pub graph: Graph,
-    /// Parameters alone, as constants.
-    pub parameters: Scope,
-    /// Time, coordinates, velocities (slots in this order) and parameters; in first-order models time, states and multipliers.
-    pub all: Scope,
+/// The names of a model.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
     pub family: Family,
     /// Coordinates, or states.
     pub coordinates: Vec<String>,
     /// Names of the multipliers in expressions; first-order models alone have them.
     pub multipliers: Vec<String>,
     pub index: HashMap<String, usize>,
+    /// Name that stands for all coordinates in tables by coordinate.
+    pub base: Option<String>,
+}
+
+/// A parameter of the file with its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Parameter {
+    pub name: Text,
+    pub value: f64,
+    /// It stays an input of the tapes whatever its value: derivatives are taken by it.
+    pub kept: bool,
+    /// Its value is part of the equations, so that another one compiles them again.
+    pub folded: bool,
+}
+
+impl Parameter {
+    pub fn new(name: Text, value: f64) -> Parameter {
+        Parameter { name, value, kept: false, folded: false }
+    }
+}
+
+/// What building a scene keeps at hand.
+pub(crate) struct Context {
+    pub out: Diagnostics,
+    pub graph: Graph,
+    /// Parameters alone, as constants.
+    pub parameters: Scope,
+    /// Time, coordinates, velocities (slots in this order) and parameters; in first-order models time, states and multipliers.
+    pub all: Scope,
+    /// All parameters, in the order of the file.
+    pub values: Vec<Parameter>,
+    pub names: Names,
     /// Names that some expression uses.
     pub used: HashSet<String>,
+    /// Expressions of parameters alone, which must be finite.
+    pub fixed: Vec<(NodeId, Place)>,
 }
 
 impl Context {
@@ -35,29 +64,93 @@ impl Context {
             graph: Graph::new(),
             parameters: Scope::new(),
             all: Scope::new(),
-            family: Family::Mechanical,
-            coordinates: Vec::new(),
-            multipliers: Vec::new(),
-            index: HashMap::new(),
+            values: Vec::new(),
+            names: Names {
+                family: Family::Mechanical,
+                coordinates: Vec::new(),
+                multipliers: Vec::new(),
+                index: HashMap::new(),
+                base: None,
+            },
             used: HashSet::new(),
+            fixed: Vec::new(),
         }
+    }
+
+    /// The values of all parameters, as tapes take them.
+    pub fn vector(&self) -> Vec<f64> {
+        self.values.iter().map(|parameter| parameter.value).collect()
+    }
+
+    /// Makes inputs of all parameters, after the slots that are declared. One that is zero or folded already is a number: terms with it
+    /// vanish from the equations.
+    pub fn declare_parameters(&mut self) {
+        let first = self.all.slots();
+        self.graph.declare_parameters(first);
+        for (i, parameter) in self.values.iter_mut().enumerate() {
+            parameter.folded |= parameter.value == 0.0 && !parameter.kept;
+            let node = match parameter.folded {
+                true => self.graph.constant(parameter.value),
+                false => self.graph.input(first + i),
+            };
+            // names have been checked one by one; one that a state has taken keeps that meaning
+            let _ = self.all.define(&parameter.name.value, node);
+        }
+    }
+
+    /// The value of a formula that decides on the form of the equations: its parameters are folded.
+    pub fn structural(&mut self, formula: &Formula) -> Option<f64> {
+        let value = self.number(formula)?;
+        if let Content::Expression(text) = &formula.content
+            && let Ok(ast) = parse(text)
+        {
+            let used = |name: &str| ast.names().any(|(known, _)| known == name);
+            self.values.iter_mut().for_each(|parameter| parameter.folded |= used(&parameter.name.value));
+        }
+        Some(value)
+    }
+
+    /// Folds the parameters among the names, and tells which they are.
+    fn fold(&mut self, names: &[String]) -> Vec<(String, f64)> {
+        let mut folded = Vec::new();
+        for parameter in &mut self.values {
+            if names.contains(&parameter.name.value) && !parameter.kept {
+                parameter.folded = true;
+                folded.push((parameter.name.value.clone(), parameter.value));
+            }
+        }
+        folded
+    }
+
+    /// Builds a parsed formula. Parameters in exponents are folded: a power of a whole number is a product.
+    fn build(&mut self, ast: &Ast) -> Result<NodeId, NameError> {
+        let folded = self.fold(&ast.exponents());
+        if folded.is_empty() {
+            return self.graph.build(ast, &self.all);
+        }
+        let mut scope = self.all.clone();
+        for (name, value) in folded {
+            let node = self.graph.constant(value);
+            scope.redefine(&name, node);
+        }
+        self.graph.build(ast, &scope)
     }
 
     /// Slot of a velocity, or of a multiplier.
     pub fn velocity(&self, i: usize) -> usize {
-        1 + self.coordinates.len() + i
+        1 + self.names.coordinates.len() + i
     }
 
     /// The name of a slot, as it is written.
     pub fn slot_name(&self, slot: usize) -> String {
-        let n = self.coordinates.len();
+        let n = self.names.coordinates.len();
         match slot {
             0 => "t".into(),
-            slot if slot <= n => self.coordinates[slot - 1].clone(),
-            slot if self.family == Family::FirstOrder => {
-                self.multipliers.get(slot - 1 - n).cloned().unwrap_or_default()
+            slot if slot <= n => self.names.coordinates[slot - 1].clone(),
+            slot if self.names.family == Family::FirstOrder => {
+                self.names.multipliers.get(slot - 1 - n).cloned().unwrap_or_default()
             }
-            slot => self.coordinates.get(slot - 1 - n).map(|name| format!("{name}'")).unwrap_or_default(),
+            slot => self.names.coordinates.get(slot - 1 - n).map(|name| format!("{name}'")).unwrap_or_default(),
         }
     }
 
@@ -99,11 +192,11 @@ impl Context {
             return Some(value);
         }
         let ast = self.parse(formula)?;
-        let variable = ast.names().find(|(name, _)| *name == "t" || self.index.contains_key(*name));
+        let variable = ast.names().find(|(name, _)| *name == "t" || self.names.index.contains_key(*name));
         if let Some((name, span)) = variable
             && self.parameters.find(name).is_none()
         {
-            let what = match (name, self.family) {
+            let what = match (name, self.names.family) {
                 ("t", _) => "the time",
                 (_, Family::Mechanical) => "a coordinate",
                 (_, Family::FirstOrder) => "a state",
@@ -140,14 +233,13 @@ impl Context {
             return Some(self.graph.constant(value));
         }
         let ast = self.parse(formula)?;
-        match self.graph.build(&ast, &self.all) {
-            Ok(node) => match self.graph.is_constant(node) {
-                Some(value) if !value.is_finite() => {
-                    self.out.error(&formula.place, format!("the expression is {value}, not a finite number"));
-                    None
+        match self.build(&ast) {
+            Ok(node) => {
+                if self.graph.is_fixed(node) {
+                    self.fixed.push((node, formula.place.clone()));
                 }
-                _ => Some(node),
-            },
+                Some(node)
+            }
             Err(error) => {
                 self.report(formula, &error.into());
                 None
@@ -155,13 +247,27 @@ impl Context {
         }
     }
 
+    /// The node of a formula whose mistakes are told elsewhere.
+    pub fn quiet_node(&mut self, formula: &Formula) -> Option<NodeId> {
+        match &formula.content {
+            Content::Number(value) => Some(self.graph.constant(*value)),
+            Content::Expression(text) => self.build(&parse(text).ok()?).ok(),
+        }
+    }
+
+    /// The value of a node of parameters alone.
+    pub fn value(&self, node: NodeId) -> f64 {
+        let values = Tape::compile(&self.graph, &[node]).bind(&self.vector()).constants();
+        values.first().copied().unwrap_or(f64::NAN)
+    }
+
     /// A node that may not depend on velocities; `what` names it in the message.
     pub fn node_of_positions(&mut self, formula: &Formula, what: &str) -> Option<NodeId> {
         let node = self.node(formula)?;
-        let inner = self.velocity(0)..self.velocity(self.coordinates.len().max(self.multipliers.len()));
+        let inner = self.velocity(0)..self.velocity(self.names.coordinates.len().max(self.names.multipliers.len()));
         if let Some(&slot) = self.graph.slots(node).iter().find(|slot| inner.contains(slot)) {
             let name = self.slot_name(slot);
-            let (kind, hint) = match self.family {
+            let (kind, hint) = match self.names.family {
                 Family::Mechanical => ("velocity", "it may depend on t, coordinates and parameters"),
                 Family::FirstOrder => ("multiplier", "it may depend on t, states and parameters"),
             };
@@ -185,7 +291,7 @@ impl Context {
 }
 
 /// Why a name may not be declared, apart from being taken.
-pub(super) fn name_problem(name: &str) -> Option<String> {
+pub(crate) fn name_problem(name: &str) -> Option<String> {
     if let Some(bare) = name.strip_suffix('\'') {
         let bare = bare.trim_end_matches('\'');
         return Some(format!("`{name}` has a prime, which only velocities of coordinates have; name it `{bare}`"));
@@ -204,7 +310,7 @@ pub(super) fn name_problem(name: &str) -> Option<String> {
 }
 
 /// Whether a text can be part of the name of a result column.
-pub(super) fn label(text: &Text, out: &mut Diagnostics) -> Option<String> {
+pub(crate) fn label(text: &Text, out: &mut Diagnostics) -> Option<String> {
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if text.value.is_empty() || !text.value.chars().all(letter) {
         out.error(&text.place, format!("{:?} cannot name a result", text.value))

@@ -5,16 +5,15 @@ use std::collections::HashSet;
 use carom::scheme::Family;
 
 use super::context::{Context, name_problem};
-use crate::diagnostic::Place;
+use crate::diagnostic::{Place, suggest};
 use crate::expression::FUNCTIONS;
 use crate::file::{Entries, Text};
-use crate::nearest::nearest;
 
 /// Largest number of coordinates of a model from energies, whose matrices are dense.
-pub(super) const DENSE_LIMIT: usize = 256;
+pub(crate) const DENSE_LIMIT: usize = 256;
 
 /// The names of a list, checked.
-pub(super) fn listed(names: &[Text], place: &Place, context: &mut Context) -> Option<Vec<String>> {
+pub(crate) fn listed(names: &[Text], place: &Place, context: &mut Context) -> Option<Vec<String>> {
     let before = context.out.errors();
     if names.is_empty() {
         context.out.error(place, "the model has no coordinates");
@@ -40,7 +39,7 @@ pub(super) fn listed(names: &[Text], place: &Place, context: &mut Context) -> Op
 }
 
 /// Names base0, base1, ...; `place` is where the base is chosen.
-pub(super) fn numbered(base: &str, count: usize, place: &Place, context: &mut Context) -> Option<Vec<String>> {
+pub(crate) fn numbered(base: &str, count: usize, place: &Place, context: &mut Context) -> Option<Vec<String>> {
     // a base such as `atan` would make the name of a function
     let number = |name: &str| name.strip_prefix(base).and_then(|rest| rest.parse::<usize>().ok());
     if let Some((name, _)) = FUNCTIONS.iter().find(|(name, _)| number(name).is_some_and(|i| i < count)) {
@@ -57,44 +56,32 @@ pub(super) fn numbered(base: &str, count: usize, place: &Place, context: &mut Co
 }
 
 /// Declares everything that expressions may use.
-pub(super) fn declare(names: Vec<String>, parameters: &[(Text, f64)], context: &mut Context) {
+pub(crate) fn declare(names: Vec<String>, context: &mut Context) {
     // the names have been checked one by one, so that no declaration can fail
     let _ = context.all.declare_time();
     let _ = context.all.declare_coordinates(&names);
-    for (name, value) in parameters {
-        let node = context.graph.constant(*value);
-        let _ = context.all.define(&name.value, node);
-    }
-    context.index = names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
-    context.coordinates = names;
+    context.declare_parameters();
+    context.names.index = names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
+    context.names.coordinates = names;
 }
 
 /// Declares time, states, multipliers and parameters of a first-order model. A name that is taken already keeps its meaning: the slot then
 /// has a name that cannot be written.
-pub(super) fn declare_states(
-    names: Vec<String>,
-    multipliers: Vec<String>,
-    parameters: &[(Text, f64)],
-    context: &mut Context,
-) {
-    context.family = Family::FirstOrder;
+pub(crate) fn declare_states(names: Vec<String>, multipliers: Vec<String>, context: &mut Context) {
     let _ = context.all.declare_time();
     for (k, name) in names.iter().chain(&multipliers).enumerate() {
         if context.parameters.find(name).is_some() || context.all.declare_states(&[name]).is_err() {
             let _ = context.all.declare_states(&[format!("_slot_{k}")]);
         }
     }
-    for (name, value) in parameters {
-        let node = context.graph.constant(*value);
-        let _ = context.all.define(&name.value, node);
-    }
-    context.index = names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
-    context.coordinates = names;
-    context.multipliers = multipliers;
+    context.declare_parameters();
+    context.names.index = names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
+    context.names.coordinates = names;
+    context.names.multipliers = multipliers;
 }
 
 /// What a key of a table by coordinates means.
-pub(super) enum Target {
+pub(crate) enum Target {
     Position(usize),
     Velocity(usize),
     AllPositions,
@@ -102,35 +89,43 @@ pub(super) enum Target {
 }
 
 impl Context {
+    /// Finds the coordinate of a key that names one.
+    pub fn target(&mut self, key: &Text, velocities: bool) -> Option<Target> {
+        self.target_of(key, None, velocities)
+    }
+
     /// Finds the coordinate or velocity of a key; `base` names all coordinates at once.
-    pub fn target(&mut self, key: &Text, base: Option<&str>, velocities: bool) -> Option<Target> {
+    fn target_of(&mut self, key: &Text, base: Option<&str>, velocities: bool) -> Option<Target> {
         let (name, primed) = match key.value.strip_suffix('\'') {
             Some(name) => (name, true),
             None => (key.value.as_str(), false),
         };
-        match (self.index.get(name), primed) {
+        match (self.names.index.get(name), primed) {
             (Some(&i), false) => return Some(Target::Position(i)),
             (Some(&i), true) if velocities => return Some(Target::Velocity(i)),
             (None, false) if base == Some(name) => return Some(Target::AllPositions),
             (None, true) if base == Some(name) && velocities => return Some(Target::AllVelocities),
             _ => {}
         }
-        let mut known: Vec<String> = self.coordinates.clone();
+        let mut known: Vec<String> = self.names.coordinates.clone();
         if velocities {
-            known.extend(self.coordinates.iter().map(|name| format!("{name}'")));
+            known.extend(self.names.coordinates.iter().map(|name| format!("{name}'")));
         }
         let same_kind = known.iter().map(String::as_str).filter(|known| !primed || known.ends_with('\''));
-        let hint = match nearest(&key.value, same_kind) {
-            _ if matches!(name, "t" | "time") => "the initial time is simulation.start".to_string(),
+        let hint = match name {
+            "t" | "time" => "the initial time is simulation.start".to_string(),
             _ if self.parameters.find(name).is_some() => format!("`{name}` is a parameter; set it under [parameters]"),
-            Some(near) => format!("did you mean `{near}`?"),
-            None => {
-                let few: Vec<&str> = self.coordinates.iter().take(12).map(String::as_str).collect();
-                let what = if self.family == Family::Mechanical { "coordinates" } else { "states" };
-                format!("{what}: {}{}", few.join(", "), if few.len() < self.coordinates.len() { ", ..." } else { "" })
-            }
+            _ => suggest(&key.value, same_kind, false, || {
+                let few: Vec<&str> = self.names.coordinates.iter().take(12).map(String::as_str).collect();
+                let what = if self.names.family == Family::Mechanical { "coordinates" } else { "states" };
+                format!(
+                    "{what}: {}{}",
+                    few.join(", "),
+                    if few.len() < self.names.coordinates.len() { ", ..." } else { "" }
+                )
+            }),
         };
-        let what = match (primed, self.family) {
+        let what = match (primed, self.names.family) {
             (true, _) => "velocity",
             (false, Family::Mechanical) => "coordinate",
             (false, Family::FirstOrder) => "state",
@@ -141,21 +136,20 @@ impl Context {
 }
 
 /// The initial values.
-pub(super) fn initial(
-    entries: Option<&Entries>,
-    base: Option<&str>,
-    context: &mut Context,
-) -> Option<(Vec<f64>, Vec<f64>)> {
-    let n = context.coordinates.len();
+pub(super) fn initial(entries: Option<&Entries>, context: &mut Context) -> Option<(Vec<f64>, Vec<f64>)> {
+    let base = context.names.base.clone();
+    let n = context.names.coordinates.len();
     let before = context.out.errors();
     let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
-    let velocities = context.family == Family::Mechanical;
+    let velocities = context.names.family == Family::Mechanical;
     let mut single = Vec::new();
     for (key, formula) in entries.iter().flat_map(|entries| &entries.items) {
         if context.out.is_full() {
             return None;
         }
-        let (Some(target), Some(value)) = (context.target(key, base, velocities), context.number(formula)) else {
+        let (Some(target), Some(value)) =
+            (context.target_of(key, base.as_deref(), velocities), context.number(formula))
+        else {
             continue;
         };
         match target {
@@ -172,7 +166,7 @@ pub(super) fn initial(
             Target::AllPositions | Target::AllVelocities => {}
         }
     }
-    if context.family == Family::FirstOrder {
+    if context.names.family == Family::FirstOrder {
         v.clear();
     }
     (context.out.errors() == before).then_some((q, v))

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::context::Context;
-use super::output::Evaluator;
-use crate::expression::{NodeId, Tape};
+use crate::expression::{Evaluator, NodeId, Tape};
 use crate::file::{DrawTable, Formula, Point, Text};
 
 /// A planar drawing of the model, in the order in which shapes cover each other.
@@ -78,29 +77,37 @@ fn numbers(points: &[Point]) -> Vec<&Formula> {
 /// Builds the drawing; `None` if it has a mistake.
 pub(super) fn build(table: &DrawTable, context: &mut Context) -> Option<Drawing> {
     let before = context.out.errors();
-    let mut drafts = drafts(table);
-    // shapes cover each other in the order of the file
-    drafts.sort_by_key(|draft| draft.position);
+    let drafts = drafts(table);
     let (mut shapes, mut nodes) = (Vec::new(), Vec::new());
     for draft in drafts {
         let start = nodes.len();
         let zero = context.graph.constant(0.0);
         let found: Vec<NodeId> = draft.formulas.iter().map(|formula| context.node(formula).unwrap_or(zero)).collect();
-        let moves = found.iter().any(|&node| context.graph.is_constant(node).is_none());
+        let moves = found.iter().any(|&node| !context.graph.is_fixed(node));
         nodes.extend(found);
-        let width = draft.style.width.and_then(|formula| positive(formula, context));
         shapes.push(Shape {
             kind: draft.kind,
             name: draft.style.name.map(|name| name.value.clone()),
             color: draft.style.color.and_then(|text| color(text, context)),
             fill: draft.style.fill.and_then(|text| color(text, context)),
-            width,
+            width: None,
             trace: draft.style.trace,
             numbers: start..nodes.len(),
             moves,
         });
     }
     (context.out.errors() == before).then(|| Drawing { shapes, tape: Tape::compile(&context.graph, &nodes) })
+}
+
+/// The drawing with the values of the context; `None` if one of its numbers has a mistake.
+pub(super) fn bind(drawing: Option<&Drawing>, table: &DrawTable, context: &mut Context) -> Option<Drawing> {
+    let before = context.out.errors();
+    let widths: Vec<Option<f64>> =
+        drafts(table).iter().map(|draft| draft.style.width.and_then(|formula| positive(formula, context))).collect();
+    let mut drawing = drawing.filter(|_| context.out.errors() == before)?.clone();
+    drawing.shapes.iter_mut().zip(widths).for_each(|(shape, width)| shape.width = width);
+    drawing.tape = drawing.tape.bind(&context.vector());
+    Some(drawing)
 }
 
 fn drafts(table: &DrawTable) -> Vec<Draft<'_>> {
@@ -132,6 +139,8 @@ fn drafts(table: &DrawTable) -> Vec<Draft<'_>> {
         let style = Style { name, color, fill, width, trace: false };
         drafts.push(Draft { position: shape.place.span.start, kind, formulas: numbers(&shape.points), style });
     }
+    // shapes cover each other in the order of the file
+    drafts.sort_by_key(|draft| draft.position);
     drafts
 }
 

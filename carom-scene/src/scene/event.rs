@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use carom::simulation::{Action, Direction, UserEvent};
 
 use super::context::{Context, label};
-use super::output::Evaluator;
-use crate::expression::Tape;
+use crate::diagnostic::suggest;
+use crate::expression::{Evaluator, Tape};
 use crate::file::{EventTable, Text};
-use crate::nearest::nearest;
 
 /// Most events of a file.
 const LIMIT: usize = 1000;
@@ -23,6 +22,11 @@ pub struct EventInfo {
 }
 
 impl EventInfo {
+    /// The same event with these parameters.
+    pub(super) fn bind(&self, parameters: &[f64]) -> EventInfo {
+        EventInfo { tape: self.tape.bind(parameters), ..self.clone() }
+    }
+
     /// The event for a run.
     pub fn build(&self) -> UserEvent {
         let event = UserEvent::new(self.name.clone(), self.function()).crossing(self.direction);
@@ -63,7 +67,8 @@ fn event(table: &EventTable, context: &mut Context) -> Option<EventInfo> {
     let actions = [("record", Action::Record), ("stop", Action::Stop)];
     let action = word("action", table.action.as_ref(), &actions, context);
     let node = context.node(&table.when)?;
-    if let Some(value) = context.graph.is_constant(node) {
+    if context.graph.is_fixed(node) {
+        let value = context.value(node);
         context
             .out
             .error(&table.when.place, format!("the expression is always {value}: it has no zeros to find"))
@@ -85,10 +90,8 @@ fn word<T: Copy + Default>(
     let found = words.iter().find(|(word, _)| *word == text.value).map(|(_, value)| *value);
     if found.is_none() {
         let names = || words.iter().map(|(word, _)| *word);
-        let hint = match nearest(&text.value, names()) {
-            Some(near) => format!("did you mean {near:?}?"),
-            None => format!("one of {}", names().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")),
-        };
+        let all = || format!("one of {}", names().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", "));
+        let hint = suggest(&text.value, names(), true, all);
         context.out.error(&text.place, format!("unknown {what} {:?}", text.value)).hint(hint);
     }
     found

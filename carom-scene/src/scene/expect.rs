@@ -10,9 +10,8 @@ use super::Column;
 use super::Scene;
 use super::context::Context;
 use super::output::Sampler;
-use crate::diagnostic::Place;
+use crate::diagnostic::{Place, suggest};
 use crate::file::{ExpectTable, Formula};
-use crate::nearest::nearest;
 
 /// A number that a run must reproduce.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,13 +119,8 @@ fn quantity(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Op
         "first" => return event(table, names, context).map(Quantity::First),
         "last" => return event(table, names, context).map(Quantity::Last),
         _ => {
-            let hint = match nearest(word, QUANTITIES) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => {
-                    "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\", \"mean NAME\", \"impacts\" or \"events NAME\""
-                        .into()
-                }
-            };
+            let all = "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\", \"mean NAME\", \"impacts\" or \"events NAME\"";
+            let hint = suggest(word, QUANTITIES, false, || all.into());
             context.out.error(&table.quantity.place, format!("unknown quantity {text:?}")).hint(hint);
             return None;
         }
@@ -135,16 +129,15 @@ fn quantity(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Op
     if let Some(column) = find(name, columns, context) {
         return Some(make(column));
     }
-    let short = context.coordinates.iter().map(String::as_str);
+    let short = context.names.coordinates.iter().map(String::as_str);
     let names = columns.iter().map(|(name, _)| name.as_str()).chain(short);
-    let hint = match nearest(name, names) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if context.family == Family::FirstOrder => {
+    let all = match context.names.family {
+        Family::FirstOrder => {
             "columns are t, x.STATE, y.ROW, lambda.ROW, impulse.ROW, output.NAME; in circuits v.NODE, v.ELEMENT, i.ELEMENT"
-                .into()
         }
-        None => "columns are t, q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, energy.total, output.NAME".into(),
+        Family::Mechanical => "columns are t, q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, energy.total, output.NAME",
     };
+    let hint = suggest(name, names, false, || all.into());
     context.out.error(&table.quantity.place, format!("there is no result column `{name}`")).hint(hint);
     None
 }
@@ -162,13 +155,12 @@ fn event(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Optio
         return Some(name.to_owned());
     }
     let bare = name.split('.').next().unwrap_or_default();
-    let hint = match nearest(bare, names.events.iter().map(String::as_str).chain(kinds())) {
-        Some(near) if near != bare => format!("did you mean `{near}`?"),
-        _ => format!(
-            "events are those of [[event]], kinds ({}) and kinds with a contact, as in impact.floor",
-            kinds().collect::<Vec<_>>().join(", ")
-        ),
-    };
+    let others = names.events.iter().map(String::as_str).chain(kinds());
+    let exact = others.clone().any(|known| known == bare);
+    let hint = suggest(bare, others.filter(|_| !exact), false, || {
+        let kinds = kinds().collect::<Vec<_>>().join(", ");
+        format!("events are those of [[event]], kinds ({kinds}) and kinds with a contact, as in impact.floor")
+    });
     context.out.error(&table.quantity.place, format!("there is no event `{name}`")).hint(hint);
     None
 }
@@ -176,9 +168,9 @@ fn event(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Optio
 /// A column by its name, or a coordinate or velocity by its short name.
 fn find(name: &str, columns: &[(String, Column)], context: &Context) -> Option<Column> {
     let short = match name.strip_suffix('\'') {
-        Some(_) if context.family == Family::FirstOrder => None,
-        Some(name) => context.index.get(name).map(|&i| Column::Velocity(i)),
-        None => context.index.get(name).map(|&i| Column::Position(i)),
+        Some(_) if context.names.family == Family::FirstOrder => None,
+        Some(name) => context.names.index.get(name).map(|&i| Column::Velocity(i)),
+        None => context.names.index.get(name).map(|&i| Column::Position(i)),
     };
     short.or_else(|| columns.iter().find(|(known, _)| known == name).map(|(_, column)| *column))
 }

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use carom_solve::Law;
 
 use super::context::{Context, label};
-use super::region;
+use super::{LawInfo, region};
 use crate::diagnostic::Place;
-use crate::equations::Slip;
+use crate::equations::{Slip, SourceLaw};
 use crate::expression::NodeId;
 use crate::file::{ConstraintTable, ContactTable, Formula, ModelFile, OneOrMore, Text};
 
@@ -15,10 +15,10 @@ use crate::file::{ConstraintTable, ContactTable, Formula, ModelFile, OneOrMore, 
 const LIMIT: usize = 10_000;
 
 /// A law whose expressions have been read.
-pub(super) struct LawDraft {
+pub(crate) struct LawNodes {
     pub name: String,
+    /// Its form; coefficients come with the numbers.
     pub law: Law,
-    pub restitution: f64,
     /// Gap or constraint value, then slips, with their places.
     pub outputs: Vec<(NodeId, Place)>,
     pub slip: Slip,
@@ -26,11 +26,29 @@ pub(super) struct LawDraft {
     pub region: Option<(NodeId, Place)>,
 }
 
-/// Reads all contacts and constraints; `None` if one of them has a mistake.
-pub(super) fn read(file: &ModelFile, context: &mut Context) -> Option<Vec<LawDraft>> {
+impl LawNodes {
+    /// The law as the equations take it.
+    pub fn source(&self) -> SourceLaw {
+        SourceLaw {
+            name: self.name.clone(),
+            law: self.law,
+            restitution: 0.0,
+            outputs: self.outputs.iter().map(|(node, _)| *node).collect(),
+            slip: self.slip,
+            region: self.region.as_ref().map(|(node, _)| *node),
+        }
+    }
+}
+
+/// Contacts and constraints.
+fn tables(file: &ModelFile) -> (&[ContactTable], &[ConstraintTable]) {
+    (file.contact.as_deref().unwrap_or_default(), file.constraint.as_deref().unwrap_or_default())
+}
+
+/// Reads the expressions of all contacts and constraints; `None` if one of them has a mistake.
+pub(crate) fn nodes(file: &ModelFile, context: &mut Context) -> Option<Vec<LawNodes>> {
     let before = context.out.errors();
-    let contacts = file.contact.as_deref().unwrap_or_default();
-    let constraints = file.constraint.as_deref().unwrap_or_default();
+    let (contacts, constraints) = tables(file);
     if contacts.len() + constraints.len() > LIMIT {
         let place = contacts.first().map(|c| &c.place).or(constraints.first().map(|c| &c.place))?;
         context.out.error(place, format!("there are more than {LIMIT} contacts and constraints"));
@@ -55,11 +73,36 @@ pub(super) fn read(file: &ModelFile, context: &mut Context) -> Option<Vec<LawDra
     (context.out.errors() == before).then_some(laws)
 }
 
-fn contact(table: &ContactTable, context: &mut Context) -> Option<LawDraft> {
-    let restitution = match &table.restitution {
-        Some(formula) => in_range(formula, "the coefficient of restitution", 1.0, context),
-        None => Some(0.0),
-    };
+/// Reads the coefficients of all contacts and constraints; `None` if one of them has a mistake.
+pub(crate) fn numbers(file: &ModelFile, context: &mut Context) -> Option<Vec<LawInfo>> {
+    let (contacts, constraints) = tables(file);
+    if contacts.len() + constraints.len() > LIMIT {
+        return None;
+    }
+    let before = context.out.errors();
+    let mut laws = Vec::new();
+    for table in contacts {
+        let restitution = match &table.restitution {
+            Some(formula) => in_range(formula, "the coefficient of restitution", 1.0, context),
+            None => Some(0.0),
+        };
+        let slips = table.slip.as_ref().or(table.sliding.as_ref());
+        let law = match &table.friction {
+            Some(friction) => in_range(friction, "the coefficient of friction", f64::INFINITY, context)
+                .zip(slips)
+                .map(|(mu, slips)| Law::coulomb(mu, slips.items.len().clamp(1, 2))),
+            None => Some(Law::UNILATERAL),
+        };
+        let name = table.name.value.clone();
+        laws.extend(law.zip(restitution).map(|(law, restitution)| LawInfo { name, law, restitution }));
+    }
+    for table in constraints {
+        laws.push(LawInfo { name: table.name.value.clone(), law: Law::EQUALITY, restitution: 0.0 });
+    }
+    (context.out.errors() == before).then_some(laws)
+}
+
+fn contact(table: &ContactTable, context: &mut Context) -> Option<LawNodes> {
     let gap = context.node_of_positions(&table.gap, "the gap").map(|node| (node, table.gap.place.clone()));
     let region = match &table.region {
         Some(formula) => region::read(formula, context).map(|node| Some((node, formula.place.clone()))),
@@ -90,20 +133,15 @@ fn contact(table: &ContactTable, context: &mut Context) -> Option<LawDraft> {
                 .hint("add friction = ...");
             None
         }
-        (Some(friction), Some(slip)) => friction_law((friction, slip, kind), context),
+        (Some(_), Some(slip)) => friction_law((slip, kind), context),
     };
     let (law, slips) = law?;
     let outputs = std::iter::once(gap?).chain(slips).collect();
-    let (name, restitution, region) = (table.name.value.clone(), restitution?, region?);
-    Some(LawDraft { name, law, restitution, outputs, slip: kind, region })
+    Some(LawNodes { name: table.name.value.clone(), law, outputs, slip: kind, region: region? })
 }
 
 /// Coulomb's law with the nodes of its slips.
-fn friction_law(
-    (friction, slip, kind): (&Formula, &OneOrMore, Slip),
-    context: &mut Context,
-) -> Option<(Law, Vec<(NodeId, Place)>)> {
-    let mu = in_range(friction, "the coefficient of friction", f64::INFINITY, context);
+fn friction_law((slip, kind): (&OneOrMore, Slip), context: &mut Context) -> Option<(Law, Vec<(NodeId, Place)>)> {
     let slips = slip.items.iter().map(|formula| {
         let node = match kind {
             Slip::Displacement => context.node_of_positions(formula, "the slip"),
@@ -113,7 +151,7 @@ fn friction_law(
     });
     let slips: Option<Vec<_>> = slips.collect();
     match slip.items.len() {
-        count @ 1..=2 => mu.zip(slips).map(|(mu, slips)| (Law::coulomb(mu, count), slips)),
+        count @ 1..=2 => slips.map(|slips| (Law::coulomb(0.0, count), slips)),
         count => {
             let message = format!("a slip has one (planar) or two (spatial) components, found {count}");
             context.out.error(&slip.place, message);
@@ -122,17 +160,11 @@ fn friction_law(
     }
 }
 
-fn constraint(table: &ConstraintTable, context: &mut Context) -> Option<LawDraft> {
+fn constraint(table: &ConstraintTable, context: &mut Context) -> Option<LawNodes> {
     let node = context.node_of_positions(&table.value, "the constraint")?;
     let outputs = vec![(node, table.value.place.clone())];
-    Some(LawDraft {
-        name: table.name.value.clone(),
-        law: Law::EQUALITY,
-        restitution: 0.0,
-        outputs,
-        slip: Slip::Displacement,
-        region: None,
-    })
+    let name = table.name.value.clone();
+    Some(LawNodes { name, law: Law::EQUALITY, outputs, slip: Slip::Displacement, region: None })
 }
 
 /// A coefficient in [0, largest].

@@ -1,19 +1,16 @@
 //! Scenes: model files with all names resolved, all numbers evaluated and all checks passed.
 
-mod blueprint;
 mod build;
-mod check;
+pub(crate) mod check;
 mod choice;
-mod context;
-mod coordinates;
+mod compile;
+pub(crate) mod context;
+pub(crate) mod coordinates;
 mod draw;
 mod event;
 mod expect;
-mod first_order;
 mod fit;
-mod lagrangian;
-mod law;
-mod linear;
+pub(crate) mod law;
 mod output;
 mod parameters;
 mod reference;
@@ -32,19 +29,21 @@ use carom::simulation::{Adaptive, Controller, FixedStep, Simulation, SimulationE
 use carom::{ModelError, State};
 use carom_solve::{Law, OptionError, Solver};
 
+pub use crate::expression::Evaluator;
 pub use carom::simulation::Column;
 pub use choice::Choice;
 pub use draw::{Drawing, Shape, ShapeKind};
 pub use event::EventInfo;
 pub use expect::{Expectation, Outcome, Quantity, Watch};
-pub use output::{Evaluator, Outputs, Sampler, multipliers};
+pub use output::{Outputs, Sampler, multipliers};
 pub use reference::{Exact, Reference};
 pub use span::TimeSpan;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use crate::equations::EquationError;
 use crate::file::{self, ModelFile};
-use blueprint::Blueprint;
+use crate::kind::Bound;
+use compile::Plans;
 
 /// What the command line or a program changes of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -103,7 +102,8 @@ pub struct Scene {
     source: Arc<SourceText>,
     file: Arc<ModelFile>,
     overrides: Overrides,
-    blueprint: Arc<Blueprint>,
+    plans: Plans,
+    bound: Arc<dyn Bound>,
 }
 
 /// A scene that could not become a model, a stepper or a simulation. Loading has tried all three, so that it does not happen.
@@ -161,7 +161,7 @@ pub fn from_str(name: &str, text: &str, overrides: &Overrides) -> Result<Scene, 
 fn from_source(source: &Arc<SourceText>, overrides: &Overrides) -> Result<Scene, Vec<Diagnostic>> {
     let mut out = Diagnostics::default();
     match ModelFile::collect(source, &mut out) {
-        Some(file) => build::scene(source, &Arc::new(file), overrides, out),
+        Some(file) => build::scene(source, &Arc::new(file), overrides, &Plans::default(), out),
         None => Err(out.finish(source)),
     }
 }
@@ -192,7 +192,8 @@ impl Scene {
         self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 
-    /// The same scene with other values of parameters, for sweeps; the rest follows from the file anew.
+    /// The same scene with other values of parameters, for sweeps. The equations are shared, unless a parameter is changed that decides on
+    /// their form (a number of elements, an exponent, the value of a circuit's element, a factor that is zero); all checks are done anew.
     ///
     /// # Errors
     /// Fails if a parameter does not exist, or if a check fails with the new values.
@@ -208,7 +209,7 @@ impl Scene {
     /// # Errors
     /// As [`load`].
     pub fn with_overrides(&self, overrides: &Overrides) -> Result<Scene, Vec<Diagnostic>> {
-        build::scene(&self.source, &self.file, overrides, Diagnostics::default())
+        build::scene(&self.source, &self.file, overrides, &self.plans, Diagnostics::default())
     }
 
     /// What was changed of the file.
@@ -232,7 +233,7 @@ impl Scene {
     /// # Errors
     /// Does not fail for a scene that was loaded.
     pub fn model(&self) -> Result<AnyModel, BuildError> {
-        self.blueprint.build(&self.initial)
+        self.bound.model(&self.initial)
     }
 
     /// A new stepper: model, scheme and solver.

@@ -6,26 +6,8 @@ use carom::{Key, Labels, ModelError};
 use carom_solve::Law;
 
 use super::Scene;
-use crate::expression::{Registers, Tape};
+use crate::expression::{Evaluator, Tape};
 
-/// Expressions of time, coordinates and velocities with their working memory; make one per thread.
-#[derive(Clone, Debug)]
-pub struct Evaluator {
-    tape: Tape,
-    registers: Registers,
-    values: Vec<f64>,
-}
-
-impl Evaluator {
-    pub(super) fn new(tape: &Tape) -> Evaluator {
-        Evaluator { registers: tape.registers(), values: vec![0.0; tape.outputs()], tape: tape.clone() }
-    }
-
-    /// All values at a state; in first-order models the multipliers take the place of velocities.
-    pub fn eval(&mut self, t: f64, q: &[f64], v: &[f64]) -> &[f64] {
-        self.tape.eval_state((t, q, v), &mut self.registers, &mut self.values);
-        &self.values
-    }
 }
 
 /// Named expressions that are recorded.
@@ -45,6 +27,11 @@ impl Outputs {
     /// Full names of all columns.
     fn full_names(&self) -> impl Iterator<Item = String> {
         self.names.iter().map(|name| format!("output.{name}")).chain(self.derived.iter().cloned())
+    }
+
+    /// The same columns with these parameters.
+    pub(super) fn bind(&self, parameters: &[f64]) -> Outputs {
+        Outputs { tape: self.tape.bind(parameters), ..self.clone() }
     }
 
     /// Whether some expression of a model with so many states needs more than time and states.

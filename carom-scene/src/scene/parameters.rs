@@ -4,11 +4,10 @@
 use std::collections::HashMap;
 
 use super::Overrides;
-use super::context::{Context, name_problem};
-use crate::diagnostic::{Place, SourceText};
+use super::context::{Context, Parameter, name_problem};
+use crate::diagnostic::{Place, SourceText, suggest};
 use crate::expression::Ast;
 use crate::file::{Content, Entries, Formula, Text};
-use crate::nearest::nearest;
 
 struct Draft {
     name: Text,
@@ -18,12 +17,8 @@ struct Draft {
     free: bool,
 }
 
-/// Evaluates all parameters into the scope; `None` if one of them could not be.
-pub(super) fn evaluate(
-    entries: Option<&Entries>,
-    overrides: &Overrides,
-    context: &mut Context,
-) -> Option<Vec<(Text, f64)>> {
+/// Evaluates all parameters into the context; `None` if one of them could not be.
+pub(super) fn evaluate(entries: Option<&Entries>, overrides: &Overrides, context: &mut Context) -> Option<()> {
     let before = context.out.errors();
     let mut drafts = Vec::new();
     for (name, formula) in entries.iter().flat_map(|entries| &entries.items) {
@@ -43,7 +38,9 @@ pub(super) fn evaluate(
         return None;
     }
     let values = resolve(&drafts, &index, context)?;
-    Some(drafts.into_iter().map(|draft| draft.name).zip(values).collect())
+    let all = drafts.into_iter().zip(values);
+    context.values = all.map(|(draft, value)| Parameter::new(draft.name, value)).collect();
+    Some(())
 }
 
 /// Puts the values from outside in their places.
@@ -55,14 +52,11 @@ fn replace(drafts: &mut [Draft], overrides: &Overrides, context: &mut Context) {
         let field = format!("--set {trimmed}").into();
         let place = Place { source, span: name.len() + 1..text.len(), field };
         let Some(&i) = names.get(trimmed) else {
-            let hint = match nearest(trimmed, drafts.iter().map(|draft| draft.name.value.as_str())) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if drafts.is_empty() => "the file has no parameters".into(),
-                None => {
-                    let known: Vec<&str> = drafts.iter().take(20).map(|draft| draft.name.value.as_str()).collect();
-                    format!("parameters of the file: {}", known.join(", "))
-                }
-            };
+            let known = || drafts.iter().map(|draft| draft.name.value.as_str());
+            let hint = suggest(trimmed, known(), false, || match drafts.is_empty() {
+                true => "the file has no parameters".into(),
+                false => format!("parameters of the file: {}", known().take(20).collect::<Vec<_>>().join(", ")),
+            });
             context.out.error(&place.at(0..name.len()), format!("unknown parameter `{trimmed}`")).hint(hint);
             continue;
         };

@@ -14,9 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
+use crate::diagnostic::suggest;
 use crate::expression::Symbol;
 use crate::file::ReferenceTable;
-use crate::nearest::nearest;
 
 /// An exact solution to compare with.
 #[derive(Clone)]
@@ -154,10 +154,8 @@ pub(super) fn read(table: &ReferenceTable, context: &mut Context) -> Option<Refe
     let name = table.testbed.value.as_str();
     let Some(row) = TESTBED.iter().find(|row| row.name == name) else {
         let names = || TESTBED.iter().map(|row| row.name);
-        let hint = match nearest(name, names()) {
-            Some(near) => format!("did you mean {near:?}?"),
-            None => format!("testbed problems: {}", names().collect::<Vec<_>>().join(", ")),
-        };
+        let all = || format!("testbed problems: {}", names().collect::<Vec<_>>().join(", "));
+        let hint = suggest(name, names(), true, all);
         context.out.error(&table.testbed.place, format!("unknown testbed problem {name:?}")).hint(hint);
         return None;
     };
@@ -167,10 +165,8 @@ pub(super) fn read(table: &ReferenceTable, context: &mut Context) -> Option<Refe
     let mut values = Map::new();
     for (key, formula) in table.parameters.iter().flat_map(|entries| &entries.items) {
         if !fields.contains(&key.value.as_str()) {
-            let hint = match nearest(&key.value, fields.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("its parameters: {}", fields.join(", ")),
-            };
+            let all = || format!("its parameters: {}", fields.join(", "));
+            let hint = suggest(&key.value, fields.iter().copied(), false, all);
             context.out.error(&key.place, format!("{name:?} has no parameter `{}`", key.value)).hint(hint);
         } else if let Some(value) = context.number(formula) {
             values.insert(key.value.clone(), value.into());
@@ -205,7 +201,7 @@ pub(super) fn read(table: &ReferenceTable, context: &mut Context) -> Option<Refe
 pub(super) fn check(reference: &Reference, table: &ReferenceTable, initial: &State, context: &mut Context) {
     let (found, family) = (reference.solution.dimension(), reference.solution.family());
     let n = initial.q.len();
-    if family != context.family {
+    if family != context.names.family {
         let message = match family {
             Family::Mechanical => "the testbed problem is a mechanical one, the model is a first-order system",
             Family::FirstOrder => "the testbed problem is a first-order system, the model is a mechanical one",

@@ -33,7 +33,7 @@ pub(super) fn read(formula: &Formula, context: &mut Context) -> Option<NodeId> {
         });
     }
     let value = value?;
-    if context.graph.is_constant(value).is_some() {
+    if context.graph.is_fixed(value) {
         context
             .out
             .error(&formula.place, "the region is the same everywhere")

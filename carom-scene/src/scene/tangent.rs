@@ -1,23 +1,17 @@
-//! The tangent of a scene: its equations once more, with named parameters as inputs.
+//! The tangent of a scene: the derivatives of its tapes along the state and along named parameters.
 
-use carom::State;
 use carom::model::Tangent;
 use carom::scheme::event_driven::Flow;
 use carom::scheme::{EventDriven, Scheme};
 use carom::sensitivity::{Sensitivity, SensitivityError, StepSensitivity};
 use carom_solve::Options;
 
-use super::blueprint::Energies;
-use super::context::Context;
-use super::coordinates::Target;
-use super::{BuildError, Scene, lagrangian, law};
+use super::context::{Context, Parameter};
+use super::{BuildError, Scene};
 use crate::diagnostic::Diagnostics;
-use crate::equations::{EquationTangent, Live, Slip, Source, SourceLaw};
-use crate::expression::{NodeId, parse};
-use crate::file::{Content, Formula, LinearTable, Matrix, ModelTable};
-
-/// Largest linear model that is written out in equations.
-const LIMIT: usize = 64;
+use crate::equations::{EquationTangent, Live};
+use crate::expression::{Graph, NodeId, Scope, parse};
+use crate::file::{Content, Formula};
 
 impl Scene {
     /// Exact derivatives of the model, by the state and by the parameters named.
@@ -25,41 +19,22 @@ impl Scene {
     /// # Errors
     /// Fails for first-order models, for unknown parameters, and for linear models of more than 64 coordinates.
     pub fn tangent(&self, parameters: &[&str]) -> Result<Box<dyn Tangent>, BuildError> {
-        let mut context = Context::new(Diagnostics::default());
-        let live = self.declare(parameters, &mut context)?;
-        let energies = match &self.file().model {
-            ModelTable::Lagrangian(table) => lagrangian::energies(table, &mut context),
-            ModelTable::Linear(_) if self.coordinates.len() > LIMIT => {
-                return Err(BuildError::Tangent(format!(
-                    "derivatives of linear models are made for up to {LIMIT} coordinates, the model has {}",
-                    self.coordinates.len()
-                )));
-            }
-            ModelTable::Linear(table) => linear(table, &mut context),
-            _ => return Err(BuildError::Family),
-        };
         let lost = || BuildError::Tangent("the equations cannot be read with parameters as inputs".into());
-        let energies = energies.ok_or_else(lost)?;
-        let drafts = law::read(self.file(), &mut context).ok_or_else(lost)?;
-        let coefficients = self.coefficients(&mut context);
-        let laws = drafts.into_iter().map(|draft| SourceLaw {
-            name: draft.name,
-            law: draft.law,
-            restitution: draft.restitution,
-            outputs: draft.outputs.into_iter().map(|(node, _)| node).collect(),
-            slip: if matches!(self.file().model, ModelTable::Linear(_)) { Slip::Displacement } else { draft.slip },
-            region: draft.region.map(|(node, _)| node),
-        });
-        let source = Source {
-            coordinates: self.coordinates.clone(),
-            kinetic: energies.kinetic,
-            potential: energies.potential,
-            forces: energies.forces,
-            laws: laws.collect(),
-            initial: State::new(self.initial.t, &self.initial.q, &self.initial.v),
-            graph: context.graph,
-        };
-        Ok(Box::new(EquationTangent::new(source, live, &coefficients)?))
+        let mut relations = Relations::new(self, parameters)?;
+        let live: Vec<Live> =
+            (0..parameters.len()).map(|k| relations.live(self, k)).collect::<Option<_>>().ok_or_else(lost)?;
+        let moves = |i: usize| live.iter().any(|live| live.direction[i] != 0.0);
+        let mut context = Context::new(Diagnostics::default());
+        let names = self.file().parameters.iter().flat_map(|entries| &entries.items);
+        for (i, ((name, _), (_, value))) in names.zip(&self.parameters).enumerate() {
+            let node = context.graph.constant(*value);
+            let _ = context.parameters.define(&name.value, node);
+            context.values.push(Parameter { kept: moves(i), ..Parameter::new(name.clone(), *value) });
+        }
+        let compiled = self.plans.find(self.file(), &mut context).ok_or_else(lost)?;
+        let equations = compiled.model.as_ref().ok_or_else(lost)?.equations()?;
+        let laws: Vec<_> = self.laws.iter().map(|law| (law.law, law.restitution)).collect();
+        Ok(Box::new(EquationTangent::new(&equations.bind(&context.vector(), &laws), live)))
     }
 
     /// The motion of this scene with its derivatives by the state and by the parameters named. It is event-driven, with the options of the
@@ -108,59 +83,11 @@ impl Scene {
     /// # Errors
     /// Fails for unknown parameters, and for expressions that are not of parameters alone.
     pub fn slope(&self, text: &str, parameter: &str) -> Result<(f64, f64), BuildError> {
-        let mut context = Context::new(Diagnostics::default());
-        let live = self.declare(&[parameter], &mut context)?;
+        let mut relations = Relations::new(self, &[parameter])?;
         let lost = || BuildError::Tangent(format!("{text:?} is not an expression of parameters"));
-        let node = context.graph.expression(text, &context.all).map_err(|_| lost())?;
-        let slot = context.all.slots() - 1;
-        let slope = context.graph.derivative(node, slot);
-        let bound = context.graph.bind_all(&[node, slope], &[(slot, live.values[0])]);
-        match [bound[0], bound[1]].map(|node| context.graph.is_constant(node)) {
-            [Some(value), Some(slope)] => Ok((value, slope)),
-            _ => Err(lost()),
-        }
-    }
-
-    /// Declares time, coordinates and parameters: those named as inputs, those that follow from them as expressions, the rest as numbers.
-    fn declare(&self, parameters: &[&str], context: &mut Context) -> Result<Live, BuildError> {
-        let _ = context.all.declare_time();
-        let _ = context.all.declare_coordinates(&self.coordinates);
-        context.index = self.coordinates.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
-        context.coordinates = self.coordinates.clone();
-        let mut live = Live::default();
-        for name in parameters {
-            let value =
-                self.parameter(name).ok_or_else(|| BuildError::Tangent(format!("unknown parameter `{name}`")))?;
-            if context.all.declare_parameter(name).is_err() {
-                return Err(BuildError::Tangent(format!("the parameter `{name}` is named twice")));
-            }
-            live.names.push((*name).to_string());
-            live.values.push(value);
-        }
-        for (name, value) in &self.parameters {
-            let node = context.graph.constant(*value);
-            let _ = context.parameters.define(name, node);
-        }
-        // definitions may stand in any order if they come from outside
-        let mut waiting: Vec<&(String, f64)> = self.parameters.iter().filter(|p| !live.names.contains(&p.0)).collect();
-        while !waiting.is_empty() {
-            let before = waiting.len();
-            waiting.retain(|(name, value)| {
-                let node = match self.definition(name) {
-                    Some(text) => self.live_node(&text, context),
-                    None => Some(context.graph.constant(*value)),
-                };
-                let Some(node) = node else { return true };
-                let follows = !context.graph.slots(node).is_empty();
-                let node = if follows { node } else { context.graph.constant(*value) };
-                let _ = context.all.define(name, node);
-                false
-            });
-            if waiting.len() == before {
-                return Err(BuildError::Tangent(format!("the parameter `{}` cannot be resolved", waiting[0].0)));
-            }
-        }
-        Ok(live)
+        let node = relations.graph.expression(text, &relations.scope).map_err(|_| lost())?;
+        let (value, slope) = (relations.value(node), relations.slope(node, 0));
+        value.zip(slope).ok_or_else(lost)
     }
 
     /// The expression that defines a parameter; nothing where it is a number.
@@ -174,74 +101,85 @@ impl Scene {
             Content::Expression(text) => Some(text.clone()),
         }
     }
-
-    /// The node of a definition once all parameters in it are known.
-    fn live_node(&self, text: &str, context: &mut Context) -> Option<NodeId> {
-        let ast = parse(text).ok()?;
-        let known = |name: &str| self.parameter(name).is_none() || context.all.find(name).is_some();
-        if !ast.names().all(|(name, _)| known(name)) {
-            return None;
-        }
-        context.graph.build(&ast, &context.all).ok()
-    }
-
-    /// Restitution and friction of each law, contacts before constraints.
-    fn coefficients(&self, context: &mut Context) -> Vec<[NodeId; 2]> {
-        let zero = context.graph.constant(0.0);
-        let contacts = self.file().contact.as_deref().unwrap_or_default();
-        let mut all = Vec::new();
-        for (i, law) in self.laws.iter().enumerate() {
-            let table = contacts.get(i).filter(|_| !law.law.is_equality());
-            let mut node =
-                |formula: Option<&Formula>| formula.and_then(|formula| context.node(formula)).unwrap_or(zero);
-            all.push([node(table.and_then(|t| t.restitution.as_ref())), node(table.and_then(|t| t.friction.as_ref()))]);
-        }
-        all
-    }
 }
 
-/// A linear model as energies and forces: T = vᵀM v/2, forces f − C v − K q.
-fn linear(table: &LinearTable, context: &mut Context) -> Option<Energies> {
-    let n = context.coordinates.len();
-    let zero = context.graph.constant(0.0);
-    let mut forces = vec![zero; n];
-    for (key, formula) in table.force.iter().flat_map(|force| &force.items) {
-        if let (Some(Target::Position(i)), Some(node)) = (context.target(key, None, false), context.node(formula)) {
-            forces[i] = node;
-        }
-    }
-    let (mass, damping, stiffness) = match &table.chain {
-        Some(chain) => (Some(&chain.mass), chain.damping.as_ref(), chain.stiffness.as_ref()),
-        None => (table.mass.as_ref(), table.damping.as_ref(), table.stiffness.as_ref()),
-    };
-    let (half, mut kinetic) = (context.graph.constant(0.5), Vec::new());
-    for (i, j, node) in entries(mass, table.chain.is_some(), context)? {
-        let (a, b) = (context.velocity(i), context.velocity(j));
-        let (a, b) = (context.graph.input(a), context.graph.input(b));
-        let square = context.graph.multiply(a, b);
-        let term = context.graph.multiply(node, square);
-        kinetic.push(context.graph.multiply(half, term));
-    }
-    for (matrix, first) in [(damping, context.velocity(0)), (stiffness, 1)] {
-        for (i, j, node) in entries(matrix, table.chain.is_some(), context)? {
-            let x = context.graph.input(first + j);
-            let term = context.graph.multiply(node, x);
-            forces[i] = context.graph.subtract(forces[i], term);
-        }
-    }
-    Some(Energies { kinetic: context.graph.sum(kinetic), potential: zero, forces })
+/// All parameters as functions of a few: those named are inputs, those that follow from them expressions, the rest numbers.
+struct Relations {
+    graph: Graph,
+    scope: Scope,
+    names: Vec<String>,
+    /// Slots and values of those named.
+    at: Vec<(usize, f64)>,
 }
 
-/// The entries of a matrix, or of a chain whose elements have this one.
-fn entries(matrix: Option<&Matrix>, chain: bool, context: &mut Context) -> Option<Vec<(usize, usize, NodeId)>> {
-    let Some(matrix) = matrix else { return Some(Vec::new()) };
-    let (n, mut all) = (context.coordinates.len(), Vec::new());
-    for (i, row) in matrix.rows.iter().enumerate() {
-        for (j, formula) in row.iter().enumerate() {
-            let node = context.node(formula)?;
-            let elements = if chain { n.saturating_sub(1) } else { 1 };
-            all.extend((0..elements).map(|k| (i + k, j + k, node)).filter(|&(i, j, _)| i < n && j < n));
+impl Relations {
+    fn new(scene: &Scene, parameters: &[&str]) -> Result<Relations, BuildError> {
+        let (mut graph, mut scope, mut at) = (Graph::new(), Scope::new(), Vec::new());
+        for name in parameters {
+            let value =
+                scene.parameter(name).ok_or_else(|| BuildError::Tangent(format!("unknown parameter `{name}`")))?;
+            let slot = scope.declare_parameter(name);
+            let slot = slot.map_err(|_| BuildError::Tangent(format!("the parameter `{name}` is named twice")))?;
+            at.push((slot, value));
+        }
+        // definitions may stand in any order if they come from outside
+        let mut waiting: Vec<_> =
+            scene.parameters.iter().filter(|(name, _)| !parameters.contains(&name.as_str())).collect();
+        while !waiting.is_empty() {
+            let before = waiting.len();
+            waiting.retain(|(name, value)| {
+                let known = |name: &str| scene.parameter(name).is_none() || scope.find(name).is_some();
+                let node = match scene.definition(name).map(|text| parse(&text)) {
+                    Some(Ok(ast)) if ast.names().all(|(name, _)| known(name)) => graph.build(&ast, &scope).ok(),
+                    Some(_) => None,
+                    None => Some(graph.constant(*value)),
+                };
+                let Some(node) = node else { return true };
+                let follows = !graph.slots(node).is_empty();
+                let node = if follows { node } else { graph.constant(*value) };
+                let _ = scope.define(name, node);
+                false
+            });
+            if waiting.len() == before {
+                return Err(BuildError::Tangent(format!("the parameter `{}` cannot be resolved", waiting[0].0)));
+            }
+        }
+        Ok(Relations { graph, scope, names: parameters.iter().map(|name| name.to_string()).collect(), at })
+    }
+
+    fn value(&mut self, node: NodeId) -> Option<f64> {
+        let bound = self.graph.bind(node, &self.at);
+        self.graph.is_constant(bound)
+    }
+
+    /// The derivative of a node by the k-th of those named.
+    fn slope(&mut self, node: NodeId, k: usize) -> Option<f64> {
+        let slope = self.graph.derivative(node, self.at[k].0);
+        self.value(slope)
+    }
+
+    /// What changes with the k-th of those named.
+    fn live(&mut self, scene: &Scene, k: usize) -> Option<Live> {
+        let mut direction = Vec::new();
+        for (name, _) in &scene.parameters {
+            let node = self.graph.expression(name, &self.scope).ok()?;
+            direction.push(self.slope(node, k)?);
+        }
+        let contacts = scene.file().contact.as_deref().unwrap_or_default();
+        let mut coefficients = vec![[0.0; 2]; scene.laws.len()];
+        for (out, table) in coefficients.iter_mut().zip(contacts) {
+            *out = [self.coefficient(table.restitution.as_ref(), k)?, self.coefficient(table.friction.as_ref(), k)?];
+        }
+        Some(Live { name: self.names[k].clone(), direction, coefficients })
+    }
+
+    fn coefficient(&mut self, formula: Option<&Formula>, k: usize) -> Option<f64> {
+        match formula.map(|formula| &formula.content) {
+            Some(Content::Expression(text)) => {
+                let node = self.graph.expression(text, &self.scope).ok()?;
+                self.slope(node, k)
+            }
+            _ => Some(0.0),
         }
     }
-    Some(all)
 }

@@ -7,26 +7,51 @@
 //! Every operation is differentiated exactly. At a kink (|x| and sign at 0, equal arguments of min and max, the border of a condition) the
 //! derivative is that of the branch which the value takes; sign(0) counts as constant.
 
-use super::{Code, Registers, Tape};
+use super::{Code, Part, Registers, Tape};
 use crate::expression::function::{Unary, integer_power};
 
 impl Tape {
-    /// Derivatives of all outputs along the direction `parts` of the inputs (consecutive parts, missing ones at the end are zero), at the
-    /// inputs that `registers` were evaluated with last. `work` is reused.
+    /// Derivatives of all outputs along the direction `parts` of the inputs (consecutive parts, missing ones at the end are zero) and
+    /// `parameters` of the parameters (likewise), at the inputs that `registers` were evaluated with last. `work` is reused.
     ///
     /// # Panics
     /// Panics if the registers are not of this tape, or if `out` does not have one place per output.
-    pub fn differential(&self, registers: &Registers, parts: &[&[f64]], work: &mut Vec<f64>, out: &mut [f64]) {
+    pub fn differential(
+        &self,
+        registers: &Registers,
+        parts: &[&[f64]],
+        parameters: &[f64],
+        work: &mut Vec<f64>,
+        out: &mut [f64],
+    ) {
         assert_eq!(registers.identity, self.identity, "the registers belong to another tape");
-        assert_eq!(out.len(), self.outputs.len(), "one place per output");
+        assert_eq!(out.len(), self.outputs(), "one place per output");
+        let program = &*self.program;
         work.clear();
         for part in parts {
-            let left = self.inputs - work.len();
+            let left = program.inputs - work.len();
             work.extend_from_slice(&part[..part.len().min(left)]);
         }
-        work.resize(self.registers, 0.0);
-        let (r, d) = (&registers.values[..], &mut work[..]);
-        let mut next = self.inputs + self.constants.len();
+        work.resize(program.registers, 0.0);
+        let first = program.inputs + program.constants;
+        for (to, &which) in work[first..].iter_mut().zip(&program.parameters) {
+            *to = parameters.get(which).copied().unwrap_or(0.0);
+        }
+        let r = &registers.values[..];
+        // what does not move has no derivative
+        if work[first..][..program.parameters.len()].iter().any(|d| *d != 0.0) {
+            program.prologue.differential(r, work, first + program.parameters.len());
+        }
+        program.body.differential(r, work, program.inputs + self.fixed.len());
+        for (value, &register) in out.iter_mut().zip(&program.outputs) {
+            *value = work[register as usize];
+        }
+    }
+}
+
+impl Part {
+    /// (1) of all operations; the first one writes the register `next`.
+    fn differential(&self, r: &[f64], d: &mut [f64], mut next: usize) {
         let mut rest = &self.operands[..];
         for run in &self.runs {
             let (operands, tail) = rest.split_at(run.count as usize);
@@ -41,9 +66,6 @@ impl Tape {
                     next += 1;
                 }
             }
-        }
-        for (value, &register) in out.iter_mut().zip(&self.outputs) {
-            *value = d[register as usize];
         }
     }
 }
@@ -132,7 +154,7 @@ mod tests {
         let mut out = vec![0.0; nodes.len()];
         for (point, direction) in [([0.7, 1.1], [1.0, 0.0]), ([0.7, 1.1], [-0.3, 2.0]), ([1.9, 0.2], [0.5, -0.25])] {
             tape.eval(&point, &mut registers, &mut values);
-            tape.differential(&registers, &[&direction], &mut work, &mut out);
+            tape.differential(&registers, &[&direction], &[], &mut work, &mut out);
             for (node, found) in nodes.iter().zip(&out) {
                 let partials = [graph.derivative(*node, 0), graph.derivative(*node, 1)];
                 let exact = Tape::compile(&graph, &partials);

@@ -1,7 +1,7 @@
 //! What a tape contains and how it is evaluated.
 
 use super::super::{Graph, Registers, Tape};
-use super::{VX, X, Y, build};
+use super::{A, B, VX, X, Y, build};
 
 #[test]
 fn constants_inputs_and_repetitions_are_outputs() {
@@ -140,4 +140,90 @@ fn the_listing_names_every_operation() {
     let node = build(&mut graph, "sin(x) + 2*cos(x)");
     let listing = Tape::compile(&graph, &[node]).to_string();
     assert_eq!(listing, "r2 = 2.0\nr3, r4 = SinCos(r1)\nr5 = MultiplyAdd(r2, r4, r3)\nout = [r5]\n");
+}
+
+const FORMULAS: [&str; 14] = [
+    "a/2*cos(x)*b",
+    "a*x + b*x - 3*x",
+    "(a*x)*(b*y)/(2*a)",
+    "x + a - y + b",
+    "-(a - b)*x - a*(-x)",
+    "a*x/3 - x/a + a/(b*x)",
+    "sin(-a*x) + (a*x)^2*b",
+    "a/(x*y) - 2*(x/a)*b",
+    "sqrt(a*b)*x + a*b + exp(a)*x'",
+    "(a*x)/(b*y) + 3*(a/x)",
+    "max(a, b)*x + min(a*x, b*y)",
+    "(x + a)*(y - b)*(a - 17)",
+    "-a*x*y - b*x*y",
+    "a*(b*(x + y)/3) - (x - y)*b/a",
+];
+
+#[test]
+fn parameters_have_the_values_that_they_are_bound_to() {
+    let state = [0.5, 2.0, 3.0, 5.0, 7.0, 11.0, 13.0];
+    let mut graph = Graph::new();
+    graph.declare_parameters(A);
+    let mut nodes: Vec<_> = FORMULAS.iter().map(|text| build(&mut graph, text)).collect();
+    for k in 0..FORMULAS.len() {
+        nodes.extend([graph.derivative(nodes[k], X), graph.derivative(nodes[k], Y)]);
+    }
+    let tape = Tape::compile(&graph, &nodes);
+    assert_eq!(tape.inputs(), VX + 1);
+    for [a, b] in [[17.0, 19.0], [-0.3, 1e-3], [1.0, -2.0]] {
+        let bound = tape.bind(&[a, b]);
+        let mut found = vec![0.0; nodes.len()];
+        bound.eval(&state, &mut bound.registers(), &mut found);
+        // the same with numbers in place of parameters, in a graph that knows none
+        let mut plain = Graph::new();
+        for (k, text) in FORMULAS.iter().enumerate() {
+            let node = build(&mut plain, text);
+            let node = plain.bind(node, &[(A, a), (B, b)]);
+            let slopes = [plain.derivative(node, X), plain.derivative(node, Y)];
+            for (node, at) in
+                [node, slopes[0], slopes[1]].into_iter().zip([k, FORMULAS.len() + 2 * k, FORMULAS.len() + 2 * k + 1])
+            {
+                let expected = super::evaluate(&plain, node, &state);
+                assert!(
+                    (found[at] - expected).abs() <= 1e-12 * (1.0 + expected.abs()),
+                    "{text}: {} {expected}",
+                    found[at]
+                );
+            }
+        }
+        // derivatives along a parameter are those of the graph
+        let (mut registers, mut work, mut along) = (bound.registers(), Vec::new(), vec![0.0; nodes.len()]);
+        bound.eval(&state, &mut registers, &mut found);
+        bound.differential(&registers, &[], &[1.0, 0.0], &mut work, &mut along);
+        for (k, text) in FORMULAS.iter().enumerate() {
+            let node = build(&mut plain, text);
+            let slope = plain.derivative(node, A);
+            let slope = plain.bind(slope, &[(A, a), (B, b)]);
+            let expected = super::evaluate(&plain, slope, &state);
+            assert!((along[k] - expected).abs() <= 1e-12 * (1.0 + expected.abs()), "{text}: {} {expected}", along[k]);
+        }
+    }
+}
+
+#[test]
+fn what_depends_on_parameters_alone_is_not_evaluated_again() {
+    let mut graph = Graph::new();
+    graph.declare_parameters(A);
+    for (text, length) in [
+        ("a/2*cos(x)*b", 2),
+        ("a*x + b*x - 3*x", 1),
+        ("(a*x)*(b*y)", 2),
+        ("x + a - y + b", 2),
+        ("sin(a)*exp(b)/3", 0),
+        ("(a*cos(x))/2/b", 2),
+        ("a*x/3", 1),
+    ] {
+        let node = build(&mut graph, text);
+        let tape = Tape::compile(&graph, &[node]);
+        assert_eq!(tape.len(), length, "{text}\n{tape}");
+        assert_eq!(graph.is_fixed(node), length == 0);
+    }
+    let node = build(&mut graph, "a*x + b");
+    assert_eq!(graph.slots(node), [X]);
+    assert!(graph.depends_on(node, A) && graph.depends_on(node, B) && !graph.depends_on(node, Y));
 }

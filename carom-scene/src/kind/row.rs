@@ -4,9 +4,30 @@ use std::collections::HashSet;
 
 use carom_solve::Law;
 
-use crate::file::{ModelFile, RowTable};
-use crate::nearest::nearest;
+use crate::diagnostic::suggest;
+use crate::file::{Entries, Formula, ModelFile, Text, table};
 use crate::scene::context::{Context, label};
+
+table! {
+    /// A law of a first-order model between an output y and a multiplier lambda.
+    pub struct RowTable {
+        /// Name in results.
+        pub name: Text,
+        /// "complementarity" (y and lambda not negative, one of them 0; the default), "relay" (lambda is `upper` where y < 0 and `lower`
+        /// where y > 0) or "equality" (y = 0).
+        pub law: Option<Text>,
+        /// Smallest multiplier of a relay; -1 by default.
+        pub lower: Option<Formula>,
+        /// Largest multiplier of a relay; 1 by default.
+        pub upper: Option<Formula>,
+        /// The output without multipliers, of t and states (kind "first-order").
+        pub output: Option<Formula>,
+        /// How the multiplier enters the rates, by state, of t and states (kind "first-order").
+        pub input: Option<Entries>,
+        /// How multipliers enter the output, by row (kind "first-order").
+        pub feedthrough: Option<Entries>,
+    }
+}
 
 const LAWS: [&str; 3] = ["complementarity", "relay", "equality"];
 
@@ -17,8 +38,8 @@ pub(super) fn none(file: &ModelFile, reason: &str, context: &mut Context) {
     }
 }
 
-/// All rows; `None` if one of them has a mistake.
-pub(super) fn read(file: &ModelFile, context: &mut Context) -> Option<Vec<(String, Law)>> {
+/// The names of all rows; `None` if one of them has a mistake.
+pub(super) fn names(file: &ModelFile, context: &mut Context) -> Option<Vec<String>> {
     let before = context.out.errors();
     let mut seen = HashSet::new();
     let mut rows = Vec::new();
@@ -27,9 +48,15 @@ pub(super) fn read(file: &ModelFile, context: &mut Context) -> Option<Vec<(Strin
         if name.as_ref().is_some_and(|name| !seen.insert(name.clone())) {
             context.out.error(&table.name.place, format!("the name {:?} is taken by another row", table.name.value));
         }
-        rows.extend(name.zip(law(table, context)));
+        rows.extend(name);
     }
     (context.out.errors() == before).then_some(rows)
+}
+
+/// The laws of all rows; `None` if one of them has a mistake.
+pub(super) fn laws(file: &ModelFile, context: &mut Context) -> Option<Vec<Law>> {
+    let all: Vec<Option<Law>> = file.row.iter().flatten().map(|table| law(table, context)).collect();
+    all.into_iter().collect()
 }
 
 fn law(table: &RowTable, context: &mut Context) -> Option<Law> {
@@ -58,10 +85,7 @@ fn law(table: &RowTable, context: &mut Context) -> Option<Law> {
             Some(Law::interval(lower, upper))
         }
         (unknown, text) => {
-            let hint = match nearest(unknown, LAWS) {
-                Some(near) => format!("did you mean {near:?}?"),
-                None => format!("laws: {}", LAWS.join(", ")),
-            };
+            let hint = suggest(unknown, LAWS, true, || format!("laws: {}", LAWS.join(", ")));
             let place = text.as_ref().map_or(&table.place, |text| &text.place);
             context.out.error(place, format!("unknown law {unknown:?}")).hint(hint);
             None

@@ -5,16 +5,98 @@ use std::collections::{BTreeMap, HashSet};
 use carom::model::Matrices;
 use carom_solve::Law;
 
-use super::{Gate, LcsPlan};
-use crate::circuit::{Branch, CircuitError, Kind, Netlist, Quantity, Reduced, Row};
+use super::element::{Element, Elements};
+use super::lcs::{Gate, LcsModel};
+use super::{Bound, Compile, Kind, KindRow, Plan, Words, declare_states, refuse_mechanical, row};
+use crate::circuit::{Branch, CircuitError, Kind as Part, Netlist, Quantity, Reduced, Row};
 use crate::diagnostic::Place;
 use crate::expression::{NodeId, Tape};
-use crate::file::{CircuitTable, Element, Elements, Formula, Text};
-use crate::scene::blueprint::Blueprint;
+use crate::file::{Formula, ModelFile, Text, table};
 use crate::scene::context::{Context, label, name_problem};
 
+pub(super) const ROW: KindRow = KindRow::of::<CircuitTable>(Words {
+    name: "circuit",
+    about: "a netlist of resistors, capacitors, inductors, sources, ideal diodes, switches and Zener diodes",
+    scheme: "euler-moreau",
+    template: include_str!("circuit.toml"),
+});
+
+table! {
+    /// A circuit. Each element is NAME = [NODE, NODE, VALUE]; its current flows from the first node to the second.
+    pub struct CircuitTable {
+        /// "circuit"
+        pub kind: Text,
+        /// The node with potential 0; "0" or "gnd" where there is one, else the first node.
+        pub ground: Option<Text>,
+        /// NAME = [NODE, NODE, RESISTANCE].
+        pub resistor: Option<Elements>,
+        /// NAME = [NODE, NODE, CAPACITANCE].
+        pub capacitor: Option<Elements>,
+        /// NAME = [NODE, NODE, INDUCTANCE].
+        pub inductor: Option<Elements>,
+        /// NAME = [PLUS, MINUS, VOLTAGE], an expression of t.
+        pub voltage: Option<Elements>,
+        /// NAME = [FROM, TO, CURRENT], an expression of t.
+        pub current: Option<Elements>,
+        /// NAME = [ANODE, CATHODE]: ideal.
+        pub diode: Option<Elements>,
+        /// NAME = [NODE, NODE, GATE]: closed while the expression of t is positive.
+        pub switch: Option<Elements>,
+        /// NAME = [ANODE, CATHODE, BREAKDOWN VOLTAGE].
+        pub zener: Option<Elements>,
+    }
+}
+
+impl Kind for CircuitTable {
+    fn place(&self) -> &Place {
+        &self.place
+    }
+
+    fn names<'a>(&'a self, file: &ModelFile, context: &mut Context) -> Option<Compile<'a>> {
+        let before = context.out.errors();
+        row::none(file, "a circuit has its laws from its elements", context);
+        let draft = read(self, context)?;
+        refuse_mechanical(file, false, context);
+        if context.out.errors() > before {
+            return None;
+        }
+        let rows: Vec<String> = draft.rows().into_iter().map(|(name, _)| name).collect();
+        declare_states(draft.states(), &rows, self, context)?;
+        Some(Box::new(move |_, context| draft.compile(context)))
+    }
+
+    fn check_numbers(&self, _: &ModelFile, _: &mut Context) {}
+}
+
+/// The reduced equations, which hold for the values of the elements, with sources of time and parameters.
+#[derive(Debug)]
+struct CircuitPlan {
+    rows: Vec<(String, Law)>,
+    matrices: Matrices,
+    sources: [Option<Tape>; 2],
+    gates: Vec<Gate>,
+    columns: Vec<(String, NodeId)>,
+}
+
+impl Plan for CircuitPlan {
+    fn bind(&self, _: &ModelFile, context: &mut Context) -> Option<Box<dyn Bound>> {
+        let parameters = context.vector();
+        Some(Box::new(LcsModel {
+            states: context.names.coordinates.clone(),
+            rows: self.rows.clone(),
+            matrices: self.matrices.clone(),
+            sources: self.sources.each_ref().map(|tape| tape.as_ref().map(|tape| tape.bind(&parameters))),
+            gates: self.gates.iter().map(|gate| Gate { tape: gate.tape.bind(&parameters), ..gate.clone() }).collect(),
+        }))
+    }
+
+    fn columns(&self) -> &[(String, NodeId)] {
+        &self.columns
+    }
+}
+
 /// A circuit whose equations are known; sources are expressions of time.
-pub(super) struct Draft {
+struct Draft {
     netlist: Netlist,
     /// Names of the nodes; those inside elements have none.
     nodes: Vec<Option<String>>,
@@ -41,7 +123,7 @@ struct Reader {
 }
 
 /// Reads the elements and reduces the equations.
-pub(super) fn read(table: &CircuitTable, context: &mut Context) -> Option<Draft> {
+fn read(table: &CircuitTable, context: &mut Context) -> Option<Draft> {
     let before = context.out.errors();
     let mut reader = Reader::default();
     let kinds: [(&str, &Option<Elements>); 8] = [
@@ -170,17 +252,17 @@ impl Reader {
         };
         let place = &element.place;
         let parts = match kind {
-            "resistor" => vec![(self.push(&name, Kind::Resistor(size), nodes, place), 1.0)],
-            "capacitor" => vec![(self.push(&name, Kind::Capacitor(size), nodes, place), 1.0)],
-            "inductor" => vec![(self.push(&name, Kind::Inductor(size), nodes, place), 1.0)],
+            "resistor" => vec![(self.push(&name, Part::Resistor(size), nodes, place), 1.0)],
+            "capacitor" => vec![(self.push(&name, Part::Capacitor(size), nodes, place), 1.0)],
+            "inductor" => vec![(self.push(&name, Part::Inductor(size), nodes, place), 1.0)],
             "voltage" | "current" => {
                 self.sources.push(value?.clone());
                 let source = self.sources.len() - 1;
-                let kind = if kind == "voltage" { Kind::Voltage(source) } else { Kind::Current(source) };
+                let kind = if kind == "voltage" { Part::Voltage(source) } else { Part::Current(source) };
                 vec![(self.push(&name, kind, nodes, place), 1.0)]
             }
             "switch" => {
-                let branch = self.push(&name, Kind::Switch, nodes, place);
+                let branch = self.push(&name, Part::Switch, nodes, place);
                 self.gates.insert(branch, value?.clone());
                 vec![(branch, 1.0)]
             }
@@ -188,20 +270,20 @@ impl Reader {
                 // forward a diode, backward another one against a source of the breakdown voltage
                 self.nodes.push(None);
                 let inner = self.nodes.len() - 1;
-                let forward = self.push(&format!("{name}-forward"), Kind::Diode, nodes, place);
-                let reverse = self.push(&format!("{name}-reverse"), Kind::Diode, [nodes[1], inner], place);
+                let forward = self.push(&format!("{name}-forward"), Part::Diode, nodes, place);
+                let reverse = self.push(&format!("{name}-reverse"), Part::Diode, [nodes[1], inner], place);
                 self.sources.push(value?.clone());
-                let source = Kind::Voltage(self.sources.len() - 1);
+                let source = Part::Voltage(self.sources.len() - 1);
                 self.push(&format!("{name}-source"), source, [inner, nodes[0]], place);
                 vec![(forward, 1.0), (reverse, -1.0)]
             }
-            _ => vec![(self.push(&name, Kind::Diode, nodes, place), 1.0)],
+            _ => vec![(self.push(&name, Part::Diode, nodes, place), 1.0)],
         };
         self.elements.push((name, parts));
         Some(())
     }
 
-    fn push(&mut self, name: &str, kind: Kind, nodes: [usize; 2], place: &Place) -> usize {
+    fn push(&mut self, name: &str, kind: Part, nodes: [usize; 2], place: &Place) -> usize {
         self.branches.push(Branch { name: name.into(), kind, nodes });
         self.places.push(place.clone());
         self.branches.len() - 1
@@ -216,7 +298,7 @@ fn wind(reduced: &mut Reduced) {
 }
 
 fn positive(kind: &str, formula: &Formula, context: &mut Context) -> Option<f64> {
-    let value = context.number(formula)?;
+    let value = context.structural(formula)?;
     if value > 0.0 && value.is_finite() {
         return Some(value);
     }
@@ -226,7 +308,7 @@ fn positive(kind: &str, formula: &Formula, context: &mut Context) -> Option<f64>
 
 impl Draft {
     /// Names of the states: those of capacitors and inductors.
-    pub fn states(&self) -> Vec<String> {
+    fn states(&self) -> Vec<String> {
         if self.clock {
             return vec!["clock".into()];
         }
@@ -234,17 +316,17 @@ impl Draft {
     }
 
     /// Names of the rows: those of diodes and switches.
-    pub fn rows(&self) -> Vec<(String, Law)> {
+    fn rows(&self) -> Vec<(String, Law)> {
         let rows = self.reduced.pairs.iter().map(|&(branch, _)| {
             let branch = &self.netlist.branches[branch];
             // the law of a switch comes from its gate
-            (branch.name.clone(), if branch.kind == Kind::Switch { Law::EQUALITY } else { Law::UNILATERAL })
+            (branch.name.clone(), if branch.kind == Part::Switch { Law::EQUALITY } else { Law::UNILATERAL })
         });
         rows.collect()
     }
 
-    /// The plan and the columns of all potentials, voltages and currents.
-    pub fn plan(&self, context: &mut Context) -> Option<(Blueprint, Vec<(String, NodeId)>)> {
+    /// The matrices with the sources compiled, and the columns of all potentials, voltages and currents.
+    fn compile(&self, context: &mut Context) -> Option<Box<dyn Plan>> {
         let sources: Vec<NodeId> =
             self.sources.iter().filter_map(|formula| context.node_of_time(formula, "the source")).collect();
         let mut gates = Vec::new();
@@ -259,7 +341,7 @@ impl Draft {
         }
         let signals: Vec<NodeId> =
             sources.iter().copied().chain(sources.iter().map(|&node| context.graph.derivative(node, 0))).collect();
-        let derived = self.derived(&signals, context);
+        let columns = self.derived(&signals, context);
         let (n, m) = (self.reduced.rates.len(), self.reduced.pairs.len());
         let part = |rows: &[Row], from: usize, to: usize| rows.iter().flat_map(|row| row[from..to].to_vec()).collect();
         let matrices = Matrices {
@@ -279,8 +361,8 @@ impl Draft {
             let one = context.graph.constant(1.0);
             state_source = Some(Tape::compile(&context.graph, &[one]));
         }
-        let plan = LcsPlan { states: self.states(), rows: self.rows(), matrices, state_source, output_source, gates };
-        Some((Blueprint::Lcs(Box::new(plan)), derived))
+        let (rows, sources) = (self.rows(), [state_source, output_source]);
+        Some(Box::new(CircuitPlan { rows, matrices, sources, gates, columns }))
     }
 
     /// Columns `v.NODE`, `v.ELEMENT`, `i.ELEMENT`, also as names `v_NODE`, ... in expressions.

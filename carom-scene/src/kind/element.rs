@@ -1,0 +1,96 @@
+//! The elements of a circuit as they are written: `NAME = [NODE, NODE, VALUE]`.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use toml::de::DeValue;
+
+use crate::diagnostic::Place;
+use crate::file::{Formula, Item, Read, Reader, Text, ordered};
+
+/// Elements of one kind in the order of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Elements {
+    pub items: Vec<Element>,
+}
+
+/// An element between two nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Element {
+    pub name: Text,
+    pub nodes: [Text; 2],
+    pub value: Option<Formula>,
+    pub place: Place,
+}
+
+/// A node: a text, or a whole number.
+fn node(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Text> {
+    match item.get_ref() {
+        DeValue::Integer(number) => Some(Text { value: number.to_string(), place: reader.place(item.span()) }),
+        _ => Text::read(item, reader),
+    }
+}
+
+fn element(name: Text, item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Element> {
+    let DeValue::Array(array) = item.get_ref() else {
+        reader.wrong_type(item, "an element, as in [\"a\", \"b\", 100]");
+        return None;
+    };
+    let items: Vec<&Item<'_>> = array.iter().collect();
+    let (first, second, value) = match items.as_slice() {
+        [first, second] => (*first, *second, None),
+        [first, second, value] => (*first, *second, Some(*value)),
+        items => {
+            let message = format!("an element has two nodes and a value, found {} items", items.len());
+            reader.error(item.span(), message);
+            return None;
+        }
+    };
+    let (first, second) = (node(first, reader), node(second, reader));
+    let value = match value {
+        Some(value) => Some(Formula::read(value, reader)?),
+        None => None,
+    };
+    Some(Element { name, nodes: [first?, second?], value, place: reader.place(item.span()) })
+}
+
+impl Read for Elements {
+    fn read(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let table = reader.table(item)?;
+        let mut items = Some(Vec::with_capacity(table.len()));
+        for (key, item) in ordered(table) {
+            if reader.out.is_full() {
+                return None;
+            }
+            let value = key.get_ref().to_string();
+            let read = reader.inside(&value.clone(), |reader| {
+                element(Text { value, place: reader.place(key.span()) }, item, reader)
+            });
+            match (&mut items, read) {
+                (Some(items), Some(read)) => items.push(read),
+                _ => items = None,
+            }
+        }
+        Some(Elements { items: items? })
+    }
+}
+
+impl JsonSchema for Elements {
+    fn schema_name() -> Cow<'static, str> {
+        "Elements".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "additionalProperties": {
+                "type": "array",
+                "minItems": 2,
+                "maxItems": 3,
+                "items": { "type": ["string", "number"] }
+            }
+        })
+    }
+}

@@ -1,0 +1,246 @@
+//! The kinds of models that a file can have. A kind is one file with its table, its names and its equations, and one row of [`KINDS`]:
+//! reading, checks, the schema, the list of kinds, new files and default schemes follow from the row.
+//!
+//! ```text
+//!     table ──names──▶ scope ──compile──▶ Plan (once per file) ──bind──▶ Bound (with values) ──▶ models
+//! ```
+
+mod circuit;
+mod element;
+mod first_order;
+mod lagrangian;
+mod lcs;
+mod linear;
+#[cfg(test)]
+mod probe;
+mod row;
+mod sweeping;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use carom::State;
+use carom::scheme::{AnyModel, Family};
+use carom_solve::Law;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+pub use circuit::CircuitTable;
+pub use element::{Element, Elements};
+pub use first_order::FirstOrderTable;
+pub use lagrangian::LagrangianTable;
+pub use lcs::LcsTable;
+pub use linear::{ChainTable, LinearTable};
+pub use row::RowTable;
+pub use sweeping::{SetTable, SweepingTable};
+
+use crate::diagnostic::{Place, suggest};
+use crate::equations::EquationPlan;
+use crate::expression::NodeId;
+use crate::file::{Item, ModelFile, Read, Reader, Text};
+use crate::scene::context::Context;
+use crate::scene::{BuildError, LawInfo, coordinates};
+
+/// The kinds of models.
+pub const KINDS: &[KindRow] = &[
+    lagrangian::ROW,
+    linear::ROW,
+    sweeping::ROW,
+    lcs::ROW,
+    first_order::ROW,
+    circuit::ROW,
+    #[cfg(test)]
+    probe::ROW,
+];
+
+/// A row of [`KINDS`].
+#[derive(Debug)]
+pub struct KindRow {
+    /// The word after `kind =`.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// The scheme of a file that names none.
+    pub scheme: &'static str,
+    /// A file to start from; its name is NAME.
+    pub template: &'static str,
+    definition: fn() -> Cow<'static, str>,
+    read: fn(&Item<'_>, &mut Reader<'_>) -> Option<Arc<dyn Kind>>,
+    schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// The words of a row.
+struct Words {
+    name: &'static str,
+    about: &'static str,
+    scheme: &'static str,
+    template: &'static str,
+}
+
+impl KindRow {
+    const fn of<T: Kind + Read + JsonSchema + 'static>(words: Words) -> KindRow {
+        KindRow {
+            name: words.name,
+            about: words.about,
+            scheme: words.scheme,
+            template: words.template,
+            definition: T::schema_name,
+            read: |item, reader| T::read(item, reader).map(|table| Arc::new(table) as Arc<dyn Kind>),
+            schema: |generator| generator.subschema_for::<T>(),
+        }
+    }
+
+    /// Name of the table in the schema.
+    pub(crate) fn definition(&self) -> String {
+        (self.definition)().into_owned()
+    }
+
+    /// The template with the given name.
+    pub fn example(&self, name: &str) -> String {
+        // the characters that TOML wants escaped in a text
+        let escape = |character: char| match character {
+            '"' | '\\' => format!("\\{character}"),
+            character if character.is_control() => format!("\\u{:04X}", character as u32),
+            character => character.to_string(),
+        };
+        let name: String = name.chars().map(escape).collect();
+        self.template.replacen("NAME", &name, 1)
+    }
+}
+
+/// The kind of a name.
+pub fn find(name: &str) -> Option<&'static KindRow> {
+    KINDS.iter().find(|row| row.name == name)
+}
+
+/// How the expressions of a model are read and compiled, once its names are declared.
+pub(crate) type Compile<'a> = Box<dyn FnOnce(&ModelFile, &mut Context) -> Option<Box<dyn Plan>> + 'a>;
+
+/// The table of a model. All mistakes are reported to the context; `None` means that there were some.
+pub(crate) trait Kind: fmt::Debug + Send + Sync {
+    /// Where the table stands.
+    fn place(&self) -> &Place;
+
+    /// Declares the names: nothing else can be understood before.
+    fn names<'a>(&'a self, file: &ModelFile, context: &mut Context) -> Option<Compile<'a>>;
+
+    /// Checks the numbers of a model whose expressions have mistakes; otherwise [`Plan::bind`] does.
+    fn check_numbers(&self, file: &ModelFile, context: &mut Context);
+}
+
+/// A model whose expressions are derived and compiled, with parameters as inputs.
+pub(crate) trait Plan: fmt::Debug + Send + Sync {
+    /// The model with the values of the context; numbers are read and checked.
+    fn bind(&self, file: &ModelFile, context: &mut Context) -> Option<Box<dyn Bound>>;
+
+    /// Columns that every run of the model has, with their full names.
+    fn columns(&self) -> &[(String, NodeId)] {
+        &[]
+    }
+
+    /// The equations by which derivatives are taken.
+    fn equations(&self) -> Result<&EquationPlan, BuildError> {
+        Err(BuildError::Family)
+    }
+}
+
+/// A model with values that can be made as often as wanted: sweeps and parallel runs each get their own.
+pub(crate) trait Bound: fmt::Debug + Send + Sync {
+    /// Contacts, then constraints, or rows.
+    fn laws(&self) -> Vec<LawInfo>;
+
+    /// A new model.
+    fn model(&self, initial: &State) -> Result<AnyModel, BuildError>;
+
+    /// The model at the initial state, if it can start there.
+    fn start(&self, state: &State, file: &ModelFile, context: &mut Context) -> Option<AnyModel> {
+        let model = self.model(state);
+        model.map_err(|error| context.out.error(file.model.table.place(), error.to_string())).ok()
+    }
+}
+
+/// The model of a file: the row of its kind and its table.
+#[derive(Clone, Debug)]
+pub struct ModelTable {
+    /// The kind.
+    pub row: &'static KindRow,
+    pub(crate) table: Arc<dyn Kind>,
+}
+
+impl Read for ModelTable {
+    fn read(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let table = reader.table(item)?;
+        let kind: Text = reader.field(table, "kind", &[], &reader.place(item.span()))?;
+        let names = || KINDS.iter().map(|row| row.name);
+        let Some(row) = find(&kind.value) else {
+            let hint = suggest(&kind.value, names(), true, || {
+                format!("valid kinds: {}", names().collect::<Vec<_>>().join(", "))
+            });
+            reader.out.error(&kind.place, format!("unknown kind of model {:?}", kind.value)).hint(hint);
+            return None;
+        };
+        Some(ModelTable { row, table: (row.read)(item, reader)? })
+    }
+}
+
+impl JsonSchema for ModelTable {
+    fn schema_name() -> Cow<'static, str> {
+        "ModelTable".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let kinds: Vec<Schema> = KINDS.iter().map(|row| (row.schema)(generator)).collect();
+        json_schema!({ "oneOf": kinds })
+    }
+}
+
+/// Declares the coordinates of a mechanical model, which has contacts and constraints and nothing else.
+fn declare_coordinates(names: Vec<String>, file: &ModelFile, context: &mut Context) {
+    let rows = file.row.iter().flatten().map(|row| &row.place);
+    if let Some(place) = rows.chain(file.set.iter().flatten().map(|set| &set.place)).next() {
+        let hint = "a mechanical model has [[contact]]s and [[constraint]]s";
+        context.out.error(place, "[[row]] and [[set]] belong to first-order models").hint(hint);
+    }
+    coordinates::declare(names, context);
+}
+
+/// Most rows of a first-order model.
+const ROW_LIMIT: usize = 256;
+
+/// Declares states and multipliers of a first-order model. A name that is taken already keeps its meaning: the slot then has a name that
+/// cannot be written.
+fn declare_states(states: Vec<String>, rows: &[String], table: &dyn Kind, context: &mut Context) -> Option<()> {
+    if states.len() > coordinates::DENSE_LIMIT || rows.len() > ROW_LIMIT {
+        let message = format!(
+            "{} states and {} rows are too many: the matrices are dense, the limits are {} and {ROW_LIMIT}",
+            states.len(),
+            rows.len(),
+            coordinates::DENSE_LIMIT
+        );
+        context.out.error(table.place(), message);
+        return None;
+    }
+    let multipliers = rows.iter().map(|name| format!("lambda_{}", name.replace(['-', '.'], "_"))).collect();
+    context.names.family = Family::FirstOrder;
+    coordinates::declare_states(states, multipliers, context);
+    Some(())
+}
+
+/// Refuses tables that only mechanical models have, and sets unless the model is a moving one.
+fn refuse_mechanical(file: &ModelFile, moving: bool, context: &mut Context) {
+    let contacts = file.contact.iter().flatten().map(|table| &table.place);
+    let constraints = file.constraint.iter().flatten().map(|table| &table.place);
+    if let Some(place) = contacts.chain(constraints).next() {
+        context
+            .out
+            .error(place, "contacts and constraints belong to mechanical models")
+            .hint("the laws of a first-order model are [[row]]s, those of a sweeping process [[set]]s");
+    }
+    if !moving && let Some(set) = file.set.iter().flatten().next() {
+        context.out.error(&set.place, "only a model of kind \"sweeping\" has a moving set");
+    }
+}
+
+/// The laws of rows, which have no restitution.
+fn row_laws(rows: &[(String, Law)]) -> Vec<LawInfo> {
+    rows.iter().map(|(name, law)| LawInfo { name: name.clone(), law: *law, restitution: 0.0 }).collect()
+}
