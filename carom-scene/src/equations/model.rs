@@ -41,11 +41,12 @@ pub struct EquationPlan {
     pub(super) laws: Vec<SourceLaw>,
     pub(super) constancy: Constancy,
     pub(super) mass: Tape,
-    pub(super) balance: Tape, // force, and the mass where it varies: schemes need both at one place
-    tangents: Tape,           // force, mass, damping, stiffness
-    gaps: Tape,               // gaps, drift
-    pub(super) coupling: Tape, // gaps, drift, rows: one tape, so that what they share is computed once
-    pub(super) regions: Tape, // values of the regions
+    pub(super) force: Tape,
+    balance: Tape,                 // force, and the mass where it varies: schemes need both at one place
+    tangents: Tape,                // force, mass, damping, stiffness
+    gaps: Tape,                    // gaps, drift
+    pub(super) coupling: Tape,     // gaps, drift, rows: one tape, so that what they share is computed once
+    pub(super) regions: Tape,      // values of the regions
     pub(super) within: Vec<usize>, // laws that have one
     pub(super) curvature: Tape,
     energy: Tape, // kinetic, potential, applied power
@@ -74,6 +75,7 @@ impl EquationPlan {
         Ok(EquationPlan {
             constancy,
             mass: tape(&[&d.mass]),
+            force: tape(&[&d.force]),
             balance: tape(&[&d.force, varying]),
             tangents: tape(&[&d.force, &d.mass, &d.damping, &d.stiffness]),
             gaps: tape(&[&d.gaps, &d.drift]),
@@ -97,6 +99,7 @@ impl EquationPlan {
             coordinates: self.coordinates.clone(),
             constancy: self.constancy,
             mass: self.mass.bind(parameters),
+            force: self.force.bind(parameters),
             balance: self.balance.bind(parameters),
             tangents: self.tangents.bind(parameters),
             gaps: self.gaps.bind(parameters),

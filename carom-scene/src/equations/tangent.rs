@@ -41,7 +41,7 @@ impl EquationTangent {
             laws: plan.laws.len(),
             within: plan.within.clone(),
             still: vec![0.0; plan.coordinates.len()],
-            force: Evaluator::new(&plan.balance),
+            force: Evaluator::new(&plan.force),
             mass: Evaluator::new(&plan.mass),
             coupling: Evaluator::new(&plan.coupling),
             regions: Evaluator::new(&plan.regions),
@@ -74,7 +74,7 @@ impl Tangent for EquationTangent {
     fn force(&mut self, at: At<'_>, along: Along<'_>, out: &mut [f64]) -> Result<(), ModelError> {
         self.aim(along.p);
         let slopes = self.force.along(at, [&[along.t], along.q, along.v], &self.direction);
-        out.copy_from_slice(&slopes[..out.len()]);
+        out.copy_from_slice(slopes);
         finite(out, "a derivative of the force", at.0)
     }
 

@@ -58,13 +58,14 @@ impl Compiled {
 
     /// The model with the values of the context, after a look at all numbers.
     pub fn bind(&self, file: &ModelFile, context: &mut Context) -> Option<Box<dyn Bound>> {
+        let before = context.out.errors();
         if let Some((tape, places)) = &self.fixed {
             let values = tape.bind(&context.vector()).constants();
             for (value, place) in values.iter().zip(places).filter(|(value, _)| !value.is_finite()) {
-                context.out.error(place, format!("the expression is {value}, not a finite number"));
+                context.not_finite(*value, place);
             }
         }
-        match &self.model {
+        match self.model.as_ref().filter(|_| context.out.errors() == before) {
             Some(plan) => plan.bind(file, context),
             None => {
                 file.model.table.check_numbers(file, context);

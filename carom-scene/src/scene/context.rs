@@ -6,7 +6,7 @@ use carom::scheme::Family;
 
 use crate::diagnostic::{Diagnostics, Place};
 use crate::expression::{
-    Ast, ExpressionError, Function, Graph, NameError, NameProblem, NodeId, Scope, Tape, is_identifier, parse,
+    Ast, ExpressionError, Function, Graph, NameError, NameProblem, NodeId, Scope, is_identifier, parse,
 };
 use crate::file::{Content, Formula, Text};
 
@@ -236,6 +236,11 @@ impl Context {
         match self.build(&ast) {
             Ok(node) => {
                 if self.graph.is_fixed(node) {
+                    let value = self.value(node);
+                    if !value.is_finite() {
+                        self.not_finite(value, &formula.place);
+                        return None;
+                    }
                     self.fixed.push((node, formula.place.clone()));
                 }
                 Some(node)
@@ -256,9 +261,16 @@ impl Context {
     }
 
     /// The value of a node of parameters alone.
-    pub fn value(&self, node: NodeId) -> f64 {
-        let values = Tape::compile(&self.graph, &[node]).bind(&self.vector()).constants();
-        values.first().copied().unwrap_or(f64::NAN)
+    pub fn value(&mut self, node: NodeId) -> f64 {
+        let first = self.all.slots();
+        let values: Vec<(usize, f64)> = self.values.iter().enumerate().map(|(i, p)| (first + i, p.value)).collect();
+        let bound = self.graph.bind(node, &values);
+        self.graph.is_constant(bound).unwrap_or(f64::NAN)
+    }
+
+    /// Reports an expression of parameters that is not finite.
+    pub fn not_finite(&mut self, value: f64, place: &Place) {
+        self.out.error(place, format!("the expression is {value}, not a finite number"));
     }
 
     /// A node that may not depend on velocities; `what` names it in the message.
