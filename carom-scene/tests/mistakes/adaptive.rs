@@ -15,7 +15,7 @@ fn mistakes_in_adaptive_steps() {
         ("estimator", LAGRANGIAN, step, "adaptive = { estimator = ‸\"graph\" }", "variable-order", "How the error"),
         ("type", LAGRANGIAN, step, "adaptive = { max = ‸\"large\" }", "invalid type", "Largest step"),
         ("order", LAGRANGIAN, step, "adaptive = { min = ‸0.1, max = 0.01 }", "above the largest", ""),
-        ("limits", LAGRANGIAN, step, "adaptive = { grow = ‸0.5 }", "not above 1", ""),
+        ("limits", LAGRANGIAN, step, "adaptive = { grow = ‸0.5 }", "not in (1, inf)", ""),
         ("first step", LAGRANGIAN, step, "step = ‸0\nadaptive = 1e-6", "not positive", ""),
         ("two steps", LAGRANGIAN, step, "step = 0.1\nsteps = ‸10\nadaptive = 1e-6", "not both", ""),
         (
