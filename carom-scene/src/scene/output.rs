@@ -8,8 +8,6 @@ use carom_solve::Law;
 use super::Scene;
 use crate::expression::{Evaluator, Tape};
 
-}
-
 /// Named expressions that are recorded.
 #[derive(Clone, Debug)]
 pub struct Outputs {
