@@ -73,13 +73,26 @@ impl Tally {
     }
 }
 
+impl Tally {
+    /// Adds a law of any number of rows, out of line.
+    #[inline(never)]
+    fn add_wide(&mut self, size: usize, i: usize, p: &OneStepProblem<'_>, scale: f64, z: &Reaction) {
+        by_rows!(size, N => self.add::<N>(i, p, scale, z));
+    }
+}
+
 impl Certificate {
     #[inline]
     pub(crate) fn of(p: &OneStepProblem<'_>, w: &Delassus, z: &Reaction) -> Certificate {
         let mut tally = Tally::default();
         for (i, law) in p.laws().iter().enumerate() {
             let scale = w.scale(i);
-            by_rows!(law.size(), N => tally.add::<N>(i, p, scale, z));
+            match law.size() {
+                1 => tally.add::<1>(i, p, scale, z),
+                2 => tally.add::<2>(i, p, scale, z),
+                3 => tally.add::<3>(i, p, scale, z),
+                size => tally.add_wide(size, i, p, scale, z),
+            }
         }
         let mut c = tally.certificate;
         let size = f64::max(tally.b, tally.lambda).max(tally.u).sqrt();

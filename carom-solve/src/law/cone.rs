@@ -17,6 +17,12 @@ fn length(a: f64, b: f64) -> f64 {
     if (1e-280..1e280).contains(&square) { square.sqrt() } else { a.hypot(b) }
 }
 
+/// The power of a disc beyond the least one, `λ_d·u_d + radius ‖u_d‖`.
+#[inline]
+pub(super) fn missed_power(lambda: &[f64], u: &[f64], radius: f64) -> f64 {
+    lambda.iter().zip(u).map(|(a, b)| a * b).sum::<f64>() + radius * norm(u)
+}
+
 /// Projection onto the second-order cone of slope `mu`.
 #[inline]
 pub(super) fn project(mu: f64, x: &mut [f64]) {

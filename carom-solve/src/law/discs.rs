@@ -1,4 +1,4 @@
-//! Projection onto a set with any discs, exactly.
+//! Sets with any discs; out of line, so that the others stay short. The projection is exact.
 //!
 //! For a first reaction `t` the nearest point of a disc is known, so that the distance is a function of `t` alone,
 //!
@@ -11,8 +11,24 @@
 //! falling order of `t_d`, the root of the first line that ends above the next `t_d` is that of `φ`; between the bounds it is
 //! the first reaction.
 
-use super::{DISCS, Law, cone::norm};
+use super::cone::{self, norm};
+use super::{DISCS, Law};
 
+/// De Saxcé's shift.
+#[inline(never)]
+pub(super) fn shift(law: &Law, u: &[f64]) -> f64 {
+    law.discs().map(|(rows, disc)| disc.mu * norm(&u[rows])).sum()
+}
+
+/// The power of all discs beyond the least one.
+#[inline(never)]
+pub(super) fn missed_power(law: &Law, lambda: &[f64], u: &[f64]) -> f64 {
+    let radius = |mu: f64, radius: f64| radius + mu * lambda[0];
+    let discs = law.discs().map(|(rows, disc)| (rows, radius(disc.mu, disc.radius)));
+    discs.map(|(rows, radius)| cone::missed_power(&lambda[rows.clone()], &u[rows], radius)).sum()
+}
+
+#[inline(never)]
 pub(super) fn project(law: &Law, mut x: [f64; Law::MOST_ROWS]) -> [f64; Law::MOST_ROWS] {
     let mut pieces = [(f64::NEG_INFINITY, 0.0, 0.0); DISCS]; // t_d, μ_d, ‖x_d‖ − radius_d
     let mut number = 0;

@@ -342,7 +342,7 @@ impl Law {
             Form::Interval => 0.0,
             Form::Cone1 => self.mu[0] * u[1].abs(),
             Form::Cone2 => self.mu[0] * cone::norm(&u[1..3]),
-            Form::General => self.discs().map(|(rows, disc)| disc.mu * cone::norm(&u[rows])).sum(),
+            Form::General => discs::shift(self, u),
         }
     }
 
@@ -364,6 +364,9 @@ impl Law {
     /// Distance of `λ` to its admissible set, in the unit of `λ`.
     #[inline]
     pub fn cone_violation(&self, lambda: &[f64]) -> f64 {
+        if let [x] = lambda {
+            return (x - x.max(self.bounds[0]).min(self.bounds[1])).abs();
+        }
         let mut p = [0.0; Law::MOST_ROWS];
         let p = &mut p[..lambda.len()];
         p.copy_from_slice(lambda);
@@ -388,16 +391,14 @@ impl Law {
         let bound = self.bounds[usize::from(u[0] <= 0.0)];
         let distance = if bound.is_finite() { lambda[0] - bound } else { lambda[0] };
         let first = distance * u[0];
-        let part = |rows: Range<usize>, radius: f64| {
-            let (lambda, u) = (&lambda[rows.clone()], &u[rows]);
-            lambda.iter().zip(u).map(|(a, b)| a * b).sum::<f64>() + radius * cone::norm(u)
-        };
         if lambda.len() == 1 {
             return first.abs();
         }
         let behind = match self.form {
-            Form::Interval | Form::Cone1 | Form::Cone2 => part(1..lambda.len(), self.mu[0] * lambda[0]),
-            Form::General => self.discs().map(|(rows, disc)| part(rows, disc.radius + disc.mu * lambda[0])).sum(),
+            Form::Interval | Form::Cone1 | Form::Cone2 => {
+                cone::missed_power(&lambda[1..], &u[1..], self.mu[0] * lambda[0])
+            }
+            Form::General => discs::missed_power(self, lambda, u),
         };
         (first + behind).abs()
     }

@@ -41,7 +41,7 @@ use super::active_set::ActiveSet;
 use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
 use super::interior_point::{InteriorPoint, InteriorPointOptions};
 use super::lemke::{Lemke, LemkeOptions};
-use super::local::{Any, Contact3};
+use super::local::{Contact3, General, Local};
 use super::newton_min::{NewtonMin, NewtonMinOptions};
 use super::nsgs::{Nsgs, NsgsOptions};
 use super::proximal::{Proximal, ProximalOptions};
@@ -433,7 +433,12 @@ impl Auto {
                 let guess = [lambda[0], lambda[1], lambda[2]];
                 lambda.copy_from_slice(&Contact3::new(mu, block).solve([n, s, t], guess));
             }
-            (_, b, _) => Any::new(law, block).solve(b, &mut z.lambda),
+            (Shape::General, b, _) => General::new(law, block).solve(b, &mut z.lambda),
+            (_, b, _) => {
+                if let Some(local) = Local::new(law, block) {
+                    local.solve(b, &mut z.lambda);
+                }
+            }
         }
         problem.conclude(z, self.options.tolerance, 0)
     }
