@@ -49,6 +49,8 @@ pub enum SensitivityError {
     Unequal { positions: usize, velocities: usize },
     #[error("steps of the scheme `{scheme}` have no derivative; those of {known} have one")]
     NoTangent { scheme: String, known: String },
+    #[error("the law of `{contact}`, {law}, has no derivative yet; intervals and Coulomb friction have one")]
+    Law { contact: String, law: &'static str },
     #[error(transparent)]
     Bind(#[from] BindError),
     #[error(transparent)]

@@ -134,6 +134,10 @@ impl StepSensitivity {
             return Err(SensitivityError::Unequal { positions: initial.q.len(), velocities: initial.v.len() });
         }
         let carrier = bind(options, model, solver)?;
+        let mut contacts = carrier.stepper().labels().contacts.iter();
+        if let Some((contact, law)) = contacts.find(|(_, law)| law.shape() == carom_solve::Shape::General) {
+            return Err(SensitivityError::Law { contact: contact.clone(), law: law.name() });
+        }
         let branch = Branch::new(other, tangent);
         let frame = Frame::new(branch.n, branch.parameters);
         // steps have the length of each call
