@@ -49,7 +49,7 @@ fn thrown() -> Lagrangian {
 }
 
 fn simulation(model: Lagrangian, end: f64) -> Simulation {
-    let model = MoreauJean::take(AnyModel::Mechanical(Box::new(model))).unwrap();
+    let model = AnyModel::Mechanical(Box::new(model)).accept::<MoreauJean>().unwrap();
     let stepper = Bound::new(MoreauJean::default(), model, carom_solve::solver::default()).unwrap();
     Simulation::new(Box::new(stepper), Box::new(FixedStep { h: STEP }), end).unwrap()
 }

@@ -33,7 +33,7 @@ impl Oscillator {
             LinearContact { name: "wall".into(), law: Law::UNILATERAL, restitution: self.restitution, rows: vec![row] };
         Linear::new(&matrix(1.0), &matrix(2.0 * self.damping), &matrix(1.0), State::new(0.0, &[0.5], &[0.0]))
             .unwrap()
-            .with_force(Box::new(move |t, out| out[0] += (frequency * t).cos()))
+            .with_force(move |t, out| out[0] += (frequency * t).cos())
             .with_contact(contact)
     }
 

@@ -17,7 +17,7 @@ fn model() -> Linear {
     let contact = LinearContact { name: "wall".into(), law: Law::UNILATERAL, restitution: 0.7, rows: vec![row] };
     Linear::new(&matrix(1.0), &matrix(0.1), &matrix(1.0), State::new(0.0, &[0.5], &[0.0]))
         .unwrap()
-        .with_force(Box::new(|t, out| out[0] += (2.8 * t).cos()))
+        .with_force(|t, out| out[0] += (2.8 * t).cos())
         .with_contact(contact)
 }
 

@@ -11,7 +11,8 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         .constant_mass(&[1.0])
         .force(|_t, _q, _v, f| f[0] = -2.0)
         .contact(floor)
-        .initial(&[1.0], &[0.0]);
+        .initial(&[1.0], &[0.0])
+        .build()?;
 
     let solution = simulate(ball, MoreauJean::default(), 1.5, 1e-3)?;
 

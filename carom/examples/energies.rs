@@ -25,7 +25,7 @@ impl Functions for Pendulum {
 
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = State::new(0.0, &[1.0], &[0.0]);
-    let pendulum = DualLagrangian::new(Pendulum, start).ok_or("one coordinate and one velocity")?;
+    let pendulum = DualLagrangian::new(Pendulum, start)?;
 
     let solution = simulate(pendulum, MoreauJean::default(), 1.3, 1e-4)?;
 

@@ -8,7 +8,7 @@ use carom::{Law, State, scheme::MoreauJean, simulate};
 use std::f64::consts::PI;
 
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let matrix = |entries: &[_]| SparseMatrix::from_triplets(2, entries).ok_or("an index is too large");
+    let matrix = |entries: &[_]| SparseMatrix::from_triplets(2, entries);
     let mass = matrix(&[(0, 0, 1.0), (1, 1, 1.0)])?;
     let stiffness = matrix(&[(0, 0, 4.0), (0, 1, -2.0), (1, 0, -2.0), (1, 1, 2.0)])?;
 
@@ -16,9 +16,12 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (shape, omega) = (0.5 * (1.0 + 5f64.sqrt()), (3.0 - 5f64.sqrt()).sqrt());
     let start = State::new(0.0, &[1.0, shape], &[0.0, 0.0]);
     let stop = AffineRow { entries: vec![(1, 1.0)], ..AffineRow::default() };
-    let chain = Linear::new(&mass, &matrix(&[])?, &stiffness, start)
-        .ok_or("matrices and state have one size")?
-        .with_contact(LinearContact { name: "stop".into(), law: Law::UNILATERAL, restitution: 1.0, rows: vec![stop] });
+    let chain = Linear::new(&mass, &matrix(&[])?, &stiffness, start)?.with_contact(LinearContact {
+        name: "stop".into(),
+        law: Law::UNILATERAL,
+        restitution: 1.0,
+        rows: vec![stop],
+    });
 
     let solution = simulate(chain, MoreauJean::default(), 0.6 * PI / omega, 1e-4)?;
 

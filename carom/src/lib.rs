@@ -8,7 +8,8 @@
 //!     .constant_mass(&[1.0])
 //!     .force(|_t, _q, _v, f| f[0] = -2.0)
 //!     .contact(Contact::new("floor", |_t, q| q[0]).gradient(|_t, _q, row| row[0] = 1.0).restitution(0.5))
-//!     .initial(&[1.0], &[0.0]);
+//!     .initial(&[1.0], &[0.0])
+//!     .build()?;
 //! let solution = simulate(ball, MoreauJean::default(), 5.0, 1e-3)?;
 //! assert!(solution.q(solution.len() - 1)[0].abs() < 1e-4);      // at rest on the floor
 //! assert_eq!(solution.impacts[0].contact, "floor");

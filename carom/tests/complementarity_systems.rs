@@ -184,7 +184,7 @@ fn algebraic_equations_hold_at_the_end() {
     let model = |voltage: f64| {
         let a = vec![-1.0, 1.0, 0.5, -1.0];
         let matrices = Matrices { e: Some(vec![1.0, 0.0, 0.0, 0.0]), a, ..Matrices::default() };
-        Lcs::new(matrices, vec![], &[1.0, voltage]).unwrap().with_constant_state_source(&[0.0, 1.5])
+        Lcs::new(matrices, vec![], &[1.0, voltage]).unwrap().with_constant_state_source(&[0.0, 1.5]).unwrap()
     };
     let final_error = |scheme: &EulerMoreau, voltage: f64, n: u32| {
         let s = simulate_first_order(model(voltage), scheme.clone(), 2.0, 2.0 / f64::from(n)).unwrap();
@@ -228,6 +228,7 @@ fn switches_open_and_close_in_time() {
         Lcs::new(matrices(), vec![("switch".into(), open)], &[0.0])
             .unwrap()
             .with_constant_output_source(&[1.0])
+            .unwrap()
             .with_timed_law(0, move |t| Ok(if (0.25..0.75).contains(&t) { Law::EQUALITY } else { open }))
             .unwrap()
     };
@@ -329,7 +330,7 @@ fn problems_without_solution_name_the_row() {
     let matrices =
         Matrices { e: None, a: vec![0.0], b: vec![0.0, 0.0], c: vec![0.0, -1.0], d: vec![1.0, 0.0, 0.0, -1.0] };
     let laws = vec![("fine".to_string(), Law::UNILATERAL), ("ill".to_string(), Law::UNILATERAL)];
-    let model = Lcs::new(matrices, laws, &[-1.0]).unwrap().with_constant_state_source(&[1.0]);
+    let model = Lcs::new(matrices, laws, &[-1.0]).unwrap().with_constant_state_source(&[1.0]).unwrap();
     // y₂ = −x − λ₂ is fine until x passes 0
     let error = simulate_first_order(model, EulerMoreau::default(), 2.0, 0.125).unwrap_err();
     assert!(matches!(&error, SimulationError::Step { t, .. } if (*t - 1.0).abs() < 1e-12), "{error}");

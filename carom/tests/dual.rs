@@ -367,7 +367,7 @@ impl Functions for Singular {
 
 #[test]
 fn undefined_values_are_errors() {
-    assert!(DualLagrangian::new(Singular, State::new(0.0, &[1.0], &[])).is_none());
+    assert!(DualLagrangian::new(Singular, State::new(0.0, &[1.0], &[])).is_err());
     let mut model = DualLagrangian::new(Singular, State::new(0.0, &[1.0], &[0.0])).unwrap();
     let error = model.force(2.0, &[0.0], &[0.0], &mut [0.0]).unwrap_err();
     assert_eq!(error, ModelError::Force { coordinate: "q0".into(), t: 2.0 });

@@ -147,7 +147,17 @@ pub trait Configured: Solver + 'static {
     type Options: Options;
     /// What the solver says of itself.
     const INFO: SolverInfo;
-    /// A solver with these options, which are valid.
+    /// A solver with these options, if they make sense.
+    fn new(options: Self::Options) -> Result<Self, OptionError>
+    where
+        Self: Sized,
+    {
+        options.validate()?;
+        Ok(Self::configure(options))
+    }
+
+    /// A solver with options that are known to make sense; [`Configured::new`] checks them.
+    #[doc(hidden)]
     fn configure(options: Self::Options) -> Self;
 }
 

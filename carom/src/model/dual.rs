@@ -13,9 +13,9 @@
 //!
 //! Cost over n coordinates, in evaluations of T: n²/2 for M, 2n for F, 4n² for K and C.
 
+use super::check::{check_law, distinct, require};
 use super::{
-    AccelerationLevel, Combination, Constancy, DenseOperator, DualTangent, Energy, Labels, Mechanical, ModelError,
-    Space,
+    AccelerationLevel, Combination, DenseOperator, DualTangent, Energy, Labels, Mechanical, ModelError, Space,
 };
 use crate::{Coupling, Key, Pair, State};
 use carom_solve::{Law, LinearSolve};
@@ -52,7 +52,7 @@ impl<D: DualNum<Primitive = f64> + Copy> Scalar for D {}
 ///     }
 /// }
 ///
-/// let model = DualLagrangian::new(DoublePendulum, State::new(0.0, &[1.0, 1.0], &[0.0, 0.0])).ok_or("sizes")?;
+/// let model = DualLagrangian::new(DoublePendulum, State::new(0.0, &[1.0, 1.0], &[0.0, 0.0]))?;
 /// let solution = simulate(model, MoreauJean::default(), 2.0, 1e-3)?;
 /// assert_eq!(solution.impacts[0].contact, "wall");
 /// assert!((0..solution.len()).all(|k| solution.q(k)[0].sin() + solution.q(k)[1].sin() > -0.51));
@@ -160,7 +160,6 @@ pub struct DualLagrangian<F> {
     laws: Vec<NamedLaw>,
     labels: Vec<String>,
     initial: State,
-    constancy: Constancy,
     operator: DenseOperator,
     values: Point<f64>,                   // where F is asked for
     inertia: Inertia<f64>,                // for F
@@ -174,20 +173,20 @@ pub struct DualLagrangian<F> {
 }
 
 impl<F: Functions> DualLagrangian<F> {
-    /// From an initial state, whose length is the number of coordinates; `None` where positions and velocities differ in number.
-    pub fn new(functions: F, initial: State) -> Option<Self> {
+    /// From an initial state, whose length is the number of coordinates. Refuses what makes no sense: as many velocities as
+    /// positions are needed, and laws with names and coefficients.
+    pub fn new(functions: F, initial: State) -> Result<Self, ModelError> {
         let n = initial.q.len();
-        if initial.v.len() != n {
-            return None;
-        }
+        require("the initial velocities", initial.v.len(), n)?;
         let laws = functions.laws();
+        laws.iter().try_for_each(|law| check_law(&law.name, law.law, law.restitution))?;
+        distinct("contacts", laws.iter().map(|law| law.name.as_str()))?;
         let rows = laws.iter().map(|law| law.law.size()).sum();
-        Some(DualLagrangian {
+        Ok(DualLagrangian {
             functions,
             laws,
             labels: (0..n).map(|i| format!("q{i}")).collect(),
             initial,
-            constancy: Constancy::default(),
             operator: DenseOperator::new(n),
             values: Point::new(n),
             inertia: Inertia::new(n),
@@ -199,12 +198,6 @@ impl<F: Functions> DualLagrangian<F> {
             row: vec![0.0; rows * n],
             path: (vec![Dual2::new(0.0, 0.0, 0.0); n], vec![Dual2::new(0.0, 0.0, 0.0); rows]),
         })
-    }
-
-    /// Declares what does not depend on the state: schemes then work less. It is not checked.
-    pub fn with_constancy(mut self, constancy: Constancy) -> Self {
-        self.constancy = constancy;
-        self
     }
 
     /// Names of the coordinates, in order.
@@ -360,10 +353,6 @@ impl<F: Functions> Space for DualLagrangian<F> {
 }
 
 impl<F: Functions> Mechanical for DualLagrangian<F> {
-    fn constancy(&self) -> Constancy {
-        self.constancy
-    }
-
     fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
         self.values.q.copy_from_slice(q);
         self.values.v.copy_from_slice(v);
@@ -390,10 +379,8 @@ impl<F: Functions> Mechanical for DualLagrangian<F> {
 
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {
         self.evaluate_mass(&at.q);
-        if !self.constancy.mass {
-            let checked = self.operator.check_mass();
-            checked.map_err(|bad| ModelError::Mass { coordinate: self.coordinate(bad.column), pivot: bad.pivot })?;
-        }
+        let checked = self.operator.check_mass();
+        checked.map_err(|bad| ModelError::Mass { coordinate: self.coordinate(bad.column), pivot: bad.pivot })?;
         if c.damping != 0.0 || c.stiffness != 0.0 {
             self.evaluate_tangents(at);
         }

@@ -4,14 +4,14 @@
 //!     ẋ = f(t, x) + B(t, x) λ,    y = h(t, x) + D λ,    λᵢ ∈ Lawᵢ(yᵢ)                                     (1)
 //! ```
 //!
-//! Tangents that are not given are taken by central differences.
+//! Tangents that are not given are taken by central differences. Closures may return what they compute, or a `Result`
+//! ([`Answer`]).
 
-use super::{Constancy, FirstOrder, Labels, ModelError, Space};
+use super::check::{check_law, distinct, require};
+use super::lagrangian::{Row as Vector, Scalar, gradient_by_differences, row, scalar};
+use super::{Answer, Constancy, FirstOrder, Labels, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
 use carom_solve::{DenseLu, Law, LinearSolve};
-
-type Scalar = Box<dyn Fn(f64, &[f64]) -> f64 + Send>;
-type Vector = Box<dyn Fn(f64, &[f64], &mut [f64]) + Send>;
 
 /// An output `yᵢ` with its law, and the direction in which `λᵢ` acts.
 pub struct Output {
@@ -23,24 +23,25 @@ pub struct Output {
 }
 
 impl Output {
-    /// `y = value(t, x)`, and λ enters the rate along `input(t, x)`.
-    pub fn new(
+    /// `y = value(t, x)`, and λ enters the rate along `input(t, x)`. The law has one row.
+    pub fn new<A: Answer<f64>, B: Answer<()>>(
         name: &str,
         law: Law,
-        value: impl Fn(f64, &[f64]) -> f64 + Send + 'static,
-        input: impl Fn(f64, &[f64], &mut [f64]) + Send + 'static,
+        value: impl Fn(f64, &[f64]) -> A + Send + 'static,
+        input: impl Fn(f64, &[f64], &mut [f64]) -> B + Send + 'static,
     ) -> Self {
-        Output { name: name.into(), law, value: Box::new(value), gradient: None, input: Box::new(input) }
+        Output { name: name.into(), law, value: scalar(value), gradient: None, input: row(input) }
     }
 
     /// ∂y/∂x.
-    pub fn gradient(mut self, gradient: impl Fn(f64, &[f64], &mut [f64]) + Send + 'static) -> Self {
-        self.gradient = Some(Box::new(gradient));
+    pub fn gradient<A: Answer<()>>(mut self, f: impl Fn(f64, &[f64], &mut [f64]) -> A + Send + 'static) -> Self {
+        self.gradient = Some(row(f));
         self
     }
 }
 
-/// A system (1) from closures.
+/// A system (1) from closures. What makes no sense is told by [`FirstOrderSystem::build`], and at the latest where a scheme is
+/// bound.
 pub struct FirstOrderSystem {
     n: usize,
     rate: Vector,
@@ -56,11 +57,11 @@ pub struct FirstOrderSystem {
 
 impl FirstOrderSystem {
     /// `n` states, `ẋ = rate(t, x)`, from `initial`.
-    pub fn new(initial: &[f64], rate: impl Fn(f64, &[f64], &mut [f64]) + Send + 'static) -> Self {
+    pub fn new<A: Answer<()>>(initial: &[f64], rate: impl Fn(f64, &[f64], &mut [f64]) -> A + Send + 'static) -> Self {
         let n = initial.len();
         FirstOrderSystem {
             n,
-            rate: Box::new(rate),
+            rate: row(rate),
             tangent: None,
             outputs: Vec::new(),
             feedthrough: Vec::new(),
@@ -72,24 +73,31 @@ impl FirstOrderSystem {
         }
     }
 
+    /// The system, or what makes no sense in it.
+    pub fn build(self) -> Result<Self, ModelError> {
+        self.check()?;
+        Ok(self)
+    }
+
     /// ∂f/∂x, row-major.
-    pub fn tangent(mut self, tangent: impl Fn(f64, &[f64], &mut [f64]) + Send + 'static) -> Self {
-        self.tangent = Some(Box::new(tangent));
+    pub fn tangent<A: Answer<()>>(mut self, f: impl Fn(f64, &[f64], &mut [f64]) -> A + Send + 'static) -> Self {
+        self.tangent = Some(row(f));
         self
     }
 
+    /// One more output, with a name of its own.
     pub fn output(mut self, output: Output) -> Self {
         self.outputs.push(output);
         self
     }
 
-    /// D, row-major; zero unless it is given for all outputs.
+    /// D of all outputs, row-major; zero unless it is given.
     pub fn feedthrough(mut self, d: &[f64]) -> Self {
         self.feedthrough = d.to_vec();
         self
     }
 
-    fn differentiate(&mut self, at: &State) {
+    fn differentiate(&mut self, at: &State) -> Result<(), ModelError> {
         let n = self.n;
         self.point.copy_from_slice(&at.q);
         for j in 0..n {
@@ -98,13 +106,14 @@ impl FirstOrderSystem {
             let [plus, minus] = &mut self.buffer;
             for (sign, out) in [(1.0, &mut *plus), (-1.0, &mut *minus)] {
                 self.point[j] = x + sign * d;
-                (self.rate)(at.t, &self.point, out);
+                (self.rate)(at.t, &self.point, out)?;
             }
             self.point[j] = x;
             for i in 0..n {
                 self.matrix[i * n + j] = (plus[i] - minus[i]) / (2.0 * d);
             }
         }
+        Ok(())
     }
 }
 
@@ -122,26 +131,47 @@ impl Space for FirstOrderSystem {
         self.initial.clone()
     }
 
+    fn check(&self) -> Result<(), ModelError> {
+        for Output { name, law, .. } in &self.outputs {
+            check_law(name, *law, 0.0)?;
+            if law.size() != 1 {
+                let reason = "an output of a first-order system has a law of one row";
+                return Err(ModelError::Contact { contact: name.as_str().into(), reason });
+            }
+        }
+        let m = self.outputs.len();
+        if !self.feedthrough.is_empty() {
+            require("the entries of D", self.feedthrough.len(), m * m)?;
+        }
+        if !self.feedthrough.iter().all(|x| x.is_finite()) {
+            return Err(ModelError::NotFinite { what: "D", t: self.initial.t });
+        }
+        distinct("outputs", self.outputs.iter().map(|output| output.name.as_str()))
+    }
+
     fn couple(&mut self, t: f64, x: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         out.clear(self.n);
         self.point.copy_from_slice(x);
         let row = &mut self.buffer[0];
         for (k, output) in self.outputs.iter().enumerate() {
-            let gap = (output.value)(t, x);
+            let gap = (output.value)(t, x)?;
             if !gap.is_finite() {
                 return Err(ModelError::Gap { contact: output.name.as_str().into(), t });
             }
             out.push(Pair { key: Key::from(k), law: output.law, gap, restitution: 0.0 });
             match &output.gradient {
-                Some(gradient) => gradient(t, x, row),
-                None => super::lagrangian::gradient_by_differences(&output.value, t, &mut self.point, row),
+                Some(gradient) => gradient(t, x, row)?,
+                None => gradient_by_differences(&output.value, t, &mut self.point, row)?,
             }
             if !row.iter().all(|g| g.is_finite()) {
                 return Err(ModelError::Gradient { contact: output.name.as_str().into(), t });
             }
             out.rows.push_dense(row);
             out.drift.push(0.0);
-            (output.input)(t, x, row);
+            (output.input)(t, x, row)?;
+            if !row.iter().all(|b| b.is_finite()) {
+                return Err(ModelError::Gradient { contact: output.name.as_str().into(), t });
+            }
             out.input.push_dense(row);
         }
         let m = self.outputs.len();
@@ -166,7 +196,7 @@ impl FirstOrder for FirstOrderSystem {
     }
 
     fn rate(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
-        (self.rate)(t, x, out);
+        (self.rate)(t, x, out)?;
         match out.iter().position(|x| !x.is_finite()) {
             Some(i) => Err(ModelError::Rate { state: format!("x{i}").into(), t }),
             None => Ok(()),
@@ -176,8 +206,8 @@ impl FirstOrder for FirstOrderSystem {
     fn factor(&mut self, at: &State, c: f64) -> Result<(), ModelError> {
         let n = self.n;
         match &self.tangent {
-            Some(tangent) => tangent(at.t, &at.q, &mut self.matrix),
-            None if c != 0.0 => self.differentiate(at),
+            Some(tangent) => tangent(at.t, &at.q, &mut self.matrix)?,
+            None if c != 0.0 => self.differentiate(at)?,
             None => {}
         }
         let matrix = self.lu.matrix_mut(n);

@@ -1,18 +1,30 @@
 //! A mechanical model written in Rust closures: `M(q) v̇ = F(t, q, v) + Hᵀλ`.
 //!
-//! Tangents and gradients that are not given are taken by central finite differences: they only steer Newton's loop (tangents) or
-//! cost a few digits (gradients).
+//! Tangents and gradients that are not given are taken by central finite differences: they only steer Newton's loop
+//! (tangents) or cost a few digits (gradients). Closures may return what they compute, or a `Result` ([`Answer`]).
 
-use super::{Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
+use super::check::{check_law, distinct, require};
+use super::{Answer, Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
 use carom_solve::{Law, LinearSolve, Singular};
 
-type Scalar = Box<dyn Fn(f64, &[f64]) -> f64 + Send>;
-type Row = Box<dyn Fn(f64, &[f64], &mut [f64]) + Send>;
-type Force = Box<dyn Fn(f64, &[f64], &[f64], &mut [f64]) + Send>;
-type Tangents = Box<dyn Fn(f64, &[f64], &[f64], &mut [f64], &mut [f64]) + Send>;
-type Mass = Box<dyn Fn(&[f64], &mut [f64]) + Send>;
+type Checked<T> = Result<T, ModelError>;
+pub(super) type Scalar = Box<dyn Fn(f64, &[f64]) -> Checked<f64> + Send>;
+pub(super) type Row = Box<dyn Fn(f64, &[f64], &mut [f64]) -> Checked<()> + Send>;
+type Force = Box<dyn Fn(f64, &[f64], &[f64], &mut [f64]) -> Checked<()> + Send>;
+type Tangents = Box<dyn Fn(f64, &[f64], &[f64], &mut [f64], &mut [f64]) -> Checked<()> + Send>;
+type Mass = Box<dyn Fn(&[f64], &mut [f64]) -> Checked<()> + Send>;
 type Potential = Box<dyn Fn(&[f64]) -> f64 + Send>;
+
+/// A function of time and position as the model keeps it.
+pub(super) fn scalar<A: Answer<f64>>(f: impl Fn(f64, &[f64]) -> A + Send + 'static) -> Scalar {
+    Box::new(move |t, q| f(t, q).answer())
+}
+
+/// A row that depends on time and position as the model keeps it.
+pub(super) fn row<A: Answer<()>>(f: impl Fn(f64, &[f64], &mut [f64]) -> A + Send + 'static) -> Row {
+    Box::new(move |t, q, out| f(t, q, out).answer())
+}
 
 /// A gap with an optional gradient, restitution and friction; or a bilateral constraint.
 pub struct Contact {
@@ -23,54 +35,79 @@ pub struct Contact {
     outputs: Vec<(Scalar, Option<Row>)>,
     /// Not negative where the contact counts.
     region: Option<Scalar>,
+    /// The first thing that makes no sense.
+    mistake: Option<&'static str>,
 }
 
 impl Contact {
     /// The unilateral constraint `gap(t, q) ≥ 0`.
-    pub fn new(name: &str, gap: impl Fn(f64, &[f64]) -> f64 + Send + 'static) -> Contact {
+    pub fn new<A: Answer<f64>>(name: &str, gap: impl Fn(f64, &[f64]) -> A + Send + 'static) -> Contact {
         Contact {
             name: name.into(),
             law: Law::UNILATERAL,
             restitution: 0.0,
-            outputs: vec![(Box::new(gap), None)],
+            outputs: vec![(scalar(gap), None)],
             region: None,
+            mistake: None,
         }
     }
 
     /// The bilateral constraint `value(t, q) = 0`.
-    pub fn bilateral(name: &str, value: impl Fn(f64, &[f64]) -> f64 + Send + 'static) -> Contact {
+    pub fn bilateral<A: Answer<f64>>(name: &str, value: impl Fn(f64, &[f64]) -> A + Send + 'static) -> Contact {
         Contact { law: Law::EQUALITY, ..Contact::new(name, value) }
     }
 
     /// The gradient of the output given last (the gap, or a slip).
-    pub fn gradient(mut self, row: impl Fn(f64, &[f64], &mut [f64]) + Send + 'static) -> Self {
+    pub fn gradient<A: Answer<()>>(mut self, f: impl Fn(f64, &[f64], &mut [f64]) -> A + Send + 'static) -> Self {
         if let Some(output) = self.outputs.last_mut() {
-            output.1 = Some(Box::new(row));
+            output.1 = Some(row(f));
         }
         self
     }
 
-    /// Newton's coefficient of restitution [-].
+    /// Newton's coefficient of restitution [-], in [0, 1]; of contacts, not of bilateral constraints.
     pub fn restitution(mut self, e: f64) -> Self {
         self.restitution = e;
         self
     }
 
     /// The contact counts where `region(t, q) ≥ 0`, and is absent elsewhere.
-    pub fn region(mut self, region: impl Fn(f64, &[f64]) -> f64 + Send + 'static) -> Self {
-        self.region = Some(Box::new(region));
+    pub fn region<A: Answer<f64>>(mut self, region: impl Fn(f64, &[f64]) -> A + Send + 'static) -> Self {
+        self.region = Some(scalar(region));
         self
     }
 
-    /// Coulomb friction with coefficient `mu` along a slip displacement; a second call makes the contact spatial.
-    pub fn friction(mut self, mu: f64, slip: impl Fn(f64, &[f64]) -> f64 + Send + 'static) -> Self {
-        self.outputs.push((Box::new(slip), None));
-        self.law = Law::coulomb(mu, self.outputs.len() - 1);
+    /// Coulomb friction with coefficient `mu` along a slip displacement; a second call, with the same `mu`, makes the contact
+    /// spatial.
+    pub fn friction<A: Answer<f64>>(mut self, mu: f64, slip: impl Fn(f64, &[f64]) -> A + Send + 'static) -> Self {
+        let tangents = self.outputs.len();
+        let mistake = match () {
+            () if self.law.is_equality() => Some("a bilateral constraint has no friction"),
+            () if tangents > 2 => Some("friction has one or two directions, a third was given"),
+            () if tangents == 2 && self.law.mu() != mu => Some("its two directions of friction have one coefficient"),
+            () => None,
+        };
+        self.mistake = self.mistake.or(mistake);
+        if mistake.is_none() {
+            self.outputs.push((scalar(slip), None));
+            self.law = Law::coulomb(mu, tangents);
+        }
         self
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        let unused = self.restitution != 0.0 && self.law.is_equality();
+        let mistake = self.mistake.or(unused.then_some("a bilateral constraint has no restitution"));
+        match mistake {
+            Some(reason) => Err(ModelError::Contact { contact: self.name.as_str().into(), reason }),
+            None => check_law(&self.name, self.law, self.restitution),
+        }
     }
 }
 
 /// A model of `n` coordinates made of closures. Set at least the mass and the force.
+///
+/// What makes no sense is told by [`Lagrangian::build`], and at the latest where a scheme is bound.
 pub struct Lagrangian {
     n: usize,
     mass: Option<Mass>,
@@ -83,6 +120,8 @@ pub struct Lagrangian {
     operator: DenseOperator,
     point: State,
     buffer: [Vec<f64>; 3],
+    /// The first thing that makes no sense.
+    mistake: Option<ModelError>,
 }
 
 impl Lagrangian {
@@ -96,7 +135,10 @@ impl Lagrangian {
         Lagrangian {
             n,
             mass: None,
-            force: Box::new(|_, _, _, f| f.fill(0.0)),
+            force: Box::new(|_, _, _, f| {
+                f.fill(0.0);
+                Ok(())
+            }),
             tangents: None,
             potential: None,
             contacts: Vec::new(),
@@ -105,35 +147,49 @@ impl Lagrangian {
             operator,
             point: State::new(0.0, &zero, &zero),
             buffer: [zero.clone(), zero.clone(), zero],
+            mistake: None,
         }
     }
 
-    /// M, row-major, the same everywhere. A matrix of another size is ignored in a release build and refused in a debug build.
+    /// The model, or what makes no sense in it.
+    pub fn build(self) -> Result<Self, ModelError> {
+        self.check()?;
+        Ok(self)
+    }
+
+    /// M, row-major, the same everywhere; symmetric and positive definite.
     pub fn constant_mass(mut self, mass: &[f64]) -> Self {
-        debug_assert_eq!(mass.len(), self.n * self.n);
-        if mass.len() == self.n * self.n {
-            self.operator.mass.copy_from_slice(mass);
+        match require("the entries of the mass matrix", mass.len(), self.n * self.n) {
+            Ok(()) => self.operator.mass.copy_from_slice(mass),
+            Err(error) => self.mistake = self.mistake.or(Some(error)),
         }
+        self.mass = None;
         self.constancy.mass = true;
         self
     }
 
     /// M(q), row-major.
-    pub fn mass(mut self, mass: impl Fn(&[f64], &mut [f64]) + Send + 'static) -> Self {
-        self.mass = Some(Box::new(mass));
+    pub fn mass<A: Answer<()>>(mut self, mass: impl Fn(&[f64], &mut [f64]) -> A + Send + 'static) -> Self {
+        self.mass = Some(Box::new(move |q, out| mass(q, out).answer()));
         self.constancy.mass = false;
         self
     }
 
     /// F(t, q, v): applied, gyroscopic and potential forces together.
-    pub fn force(mut self, force: impl Fn(f64, &[f64], &[f64], &mut [f64]) + Send + 'static) -> Self {
-        self.force = Box::new(force);
+    pub fn force<A: Answer<()>>(
+        mut self,
+        force: impl Fn(f64, &[f64], &[f64], &mut [f64]) -> A + Send + 'static,
+    ) -> Self {
+        self.force = Box::new(move |t, q, v, out| force(t, q, v, out).answer());
         self
     }
 
     /// K = −∂F/∂q and C = −∂F/∂v, row-major, in this order.
-    pub fn tangents(mut self, k_c: impl Fn(f64, &[f64], &[f64], &mut [f64], &mut [f64]) + Send + 'static) -> Self {
-        self.tangents = Some(Box::new(k_c));
+    pub fn tangents<A: Answer<()>>(
+        mut self,
+        k_c: impl Fn(f64, &[f64], &[f64], &mut [f64], &mut [f64]) -> A + Send + 'static,
+    ) -> Self {
+        self.tangents = Some(Box::new(move |t, q, v, k, c| k_c(t, q, v, k, c).answer()));
         self
     }
 
@@ -143,11 +199,13 @@ impl Lagrangian {
         self
     }
 
+    /// One more contact or constraint, with a name of its own.
     pub fn contact(mut self, contact: Contact) -> Self {
         self.contacts.push(contact);
         self
     }
 
+    /// Positions and velocities at t = 0.
     pub fn initial(mut self, q: &[f64], v: &[f64]) -> Self {
         self.initial = State::new(0.0, q, v);
         self
@@ -161,7 +219,7 @@ impl Lagrangian {
     }
 
     /// Column j of −∂F/∂x by central differences, for positions or velocities.
-    fn differences(&mut self, velocities: bool) {
+    fn differences(&mut self, velocities: bool) -> Result<(), ModelError> {
         let n = self.n;
         for j in 0..n {
             let x = if velocities { self.point.v[j] } else { self.point.q[j] };
@@ -170,7 +228,7 @@ impl Lagrangian {
             for (sign, out) in [(1.0, plus), (-1.0, minus)] {
                 let moved = if velocities { &mut self.point.v } else { &mut self.point.q };
                 moved[j] = x + sign * d;
-                (self.force)(self.point.t, &self.point.q, &self.point.v, out);
+                (self.force)(self.point.t, &self.point.q, &self.point.v, out)?;
             }
             let moved = if velocities { &mut self.point.v } else { &mut self.point.q };
             moved[j] = x;
@@ -179,12 +237,11 @@ impl Lagrangian {
                 target[i * n + j] = (self.buffer[1][i] - self.buffer[0][i]) / (2.0 * d);
             }
         }
+        Ok(())
     }
 
-    fn evaluate_mass(&mut self, q: &[f64]) {
-        if let Some(mass) = &self.mass {
-            mass(q, &mut self.operator.mass);
-        }
+    fn evaluate_mass(&mut self, q: &[f64]) -> Result<(), ModelError> {
+        self.mass.as_ref().map_or(Ok(()), |mass| mass(q, &mut self.operator.mass))
     }
 
     /// Refuses a mass that is not positive definite, if it is not the same everywhere.
@@ -192,12 +249,12 @@ impl Lagrangian {
         if self.constancy.mass {
             return Ok(());
         }
-        let bad = |singular: Singular| ModelError::Mass {
-            coordinate: format!("q{}", singular.column).into(),
-            pivot: singular.pivot,
-        };
-        self.operator.check_mass().map_err(bad)
+        self.operator.check_mass().map_err(bad_mass)
     }
+}
+
+fn bad_mass(singular: Singular) -> ModelError {
+    ModelError::Mass { coordinate: format!("q{}", singular.column).into(), pivot: singular.pivot }
 }
 
 impl LinearSolve for Lagrangian {
@@ -214,17 +271,30 @@ impl Space for Lagrangian {
         self.initial.clone()
     }
 
+    fn check(&self) -> Result<(), ModelError> {
+        if let Some(mistake) = &self.mistake {
+            return Err(mistake.clone());
+        }
+        require("the initial positions", self.initial.q.len(), self.n)?;
+        require("the initial velocities", self.initial.v.len(), self.n)?;
+        if self.mass.is_none() {
+            self.operator.clone().check_mass().map_err(bad_mass)?;
+        }
+        self.contacts.iter().try_for_each(Contact::check)?;
+        distinct("contacts", self.contacts.iter().map(|contact| contact.name.as_str()))
+    }
+
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         out.clear(self.n);
         self.point.q.copy_from_slice(q);
         let row = &mut self.buffer[2];
         for (k, contact) in self.contacts.iter().enumerate() {
-            let gap = contact.outputs.first().map_or(0.0, |(gap, _)| gap(t, q));
+            let gap = contact.outputs.first().map_or(Ok(0.0), |(gap, _)| gap(t, q))?;
             // a NaN would count as an open gap
             if !gap.is_finite() {
                 return Err(ModelError::Gap { contact: contact.name.as_str().into(), t });
             }
-            let region = contact.region.as_ref().map_or(f64::INFINITY, |region| region(t, q));
+            let region = contact.region.as_ref().map_or(Ok(f64::INFINITY), |region| region(t, q))?;
             if region.is_nan() {
                 return Err(ModelError::Gap { contact: contact.name.as_str().into(), t });
             }
@@ -232,12 +302,15 @@ impl Space for Lagrangian {
             out.push_within(pair, region);
             for (output, gradient) in &contact.outputs {
                 match gradient {
-                    Some(gradient) => gradient(t, q, row),
-                    None => gradient_by_differences(output, t, &mut self.point.q, row),
+                    Some(gradient) => gradient(t, q, row)?,
+                    None => gradient_by_differences(output, t, &mut self.point.q, row)?,
+                }
+                if !row.iter().all(|x| x.is_finite()) {
+                    return Err(ModelError::Gradient { contact: contact.name.as_str().into(), t });
                 }
                 out.rows.push_dense(row);
                 let d = f64::EPSILON.cbrt() * t.abs().max(1.0);
-                out.drift.push((output(t + d, q) - output(t - d, q)) / (2.0 * d));
+                out.drift.push((output(t + d, q)? - output(t - d, q)?) / (2.0 * d));
             }
         }
         Ok(())
@@ -251,23 +324,29 @@ impl Space for Lagrangian {
     }
 
     fn energy(&mut self, at: &State) -> Option<Energy> {
-        self.evaluate_mass(&at.q);
         let potential = self.potential.as_ref()?(&at.q);
+        self.evaluate_mass(&at.q).ok()?;
         Some(Energy { kinetic: self.operator.kinetic(&at.v), potential })
     }
 }
 
 /// Central differences of `output` at `q`, which is left as it was.
-pub(super) fn gradient_by_differences(output: &Scalar, t: f64, q: &mut [f64], row: &mut [f64]) {
+pub(super) fn gradient_by_differences(
+    output: &Scalar,
+    t: f64,
+    q: &mut [f64],
+    row: &mut [f64],
+) -> Result<(), ModelError> {
     for j in 0..q.len() {
         let x = q[j];
         let d = f64::EPSILON.cbrt() * x.abs().max(1.0);
         q[j] = x + d;
-        let plus = output(t, q);
+        let plus = output(t, q)?;
         q[j] = x - d;
-        row[j] = (plus - output(t, q)) / (2.0 * d);
+        row[j] = (plus - output(t, q)?) / (2.0 * d);
         q[j] = x;
     }
+    Ok(())
 }
 
 impl Mechanical for Lagrangian {
@@ -276,7 +355,7 @@ impl Mechanical for Lagrangian {
     }
 
     fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
-        (self.force)(t, q, v, out);
+        (self.force)(t, q, v, out)?;
         match out.iter().position(|f| !f.is_finite()) {
             Some(i) => Err(ModelError::Force { coordinate: format!("q{i}").into(), t }),
             None => Ok(()),
@@ -284,25 +363,25 @@ impl Mechanical for Lagrangian {
     }
 
     fn mass_mul(&mut self, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
-        self.evaluate_mass(q);
+        self.evaluate_mass(q)?;
         self.operator.mass_mul(v, out);
         self.check_mass()
     }
 
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {
-        self.evaluate_mass(&at.q);
+        self.evaluate_mass(&at.q)?;
         if c.damping == 0.0 && c.stiffness == 0.0 {
             self.check_mass()?;
         } else {
             match &self.tangents {
                 Some(tangents) => {
                     let DenseOperator { stiffness, damping, .. } = &mut self.operator;
-                    tangents(at.t, &at.q, &at.v, stiffness, damping);
+                    tangents(at.t, &at.q, &at.v, stiffness, damping)?;
                 }
                 None => {
                     self.point.copy_from(at);
-                    self.differences(false);
-                    self.differences(true);
+                    self.differences(false)?;
+                    self.differences(true)?;
                 }
             }
         }

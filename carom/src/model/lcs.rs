@@ -83,13 +83,7 @@ impl Lcs {
             ("D", Some(&matrices.d[..]), m, m),
         ];
         for (matrix, values, rows, columns) in sizes {
-            let Some(values) = values else { continue };
-            if values.len() != rows * columns {
-                return Err(LcsError::Size { matrix, found: values.len(), rows, columns });
-            }
-            if let Some(k) = values.iter().position(|x| !x.is_finite()) {
-                return Err(LcsError::NotFinite { matrix, row: k / columns, column: k % columns });
-            }
+            values.map_or(Ok(()), |values| check_matrix(matrix, values, (rows, columns)))?;
         }
         if let Some((row, law)) = laws.iter().find(|(_, law)| law.size() != 1) {
             return Err(LcsError::Law { row: row.clone(), law: law.name() });
@@ -148,23 +142,25 @@ impl Lcs {
     }
 
     /// Constant a.
-    pub fn with_constant_state_source(self, a: &[f64]) -> Self {
+    pub fn with_constant_state_source(self, a: &[f64]) -> Result<Self, LcsError> {
+        check_matrix("a", a, (self.n, 1))?;
         let (a, constant) = (a.to_vec(), self.constant);
         let source = move |_, out: &mut [f64]| {
-            out.iter_mut().zip(&a).for_each(|(o, a)| *o = *a);
+            out.copy_from_slice(&a);
             Ok(())
         };
-        Lcs { constant, ..self.with_state_source(source) }
+        Ok(Lcs { constant, ..self.with_state_source(source) })
     }
 
     /// Constant c.
-    pub fn with_constant_output_source(self, c: &[f64]) -> Self {
+    pub fn with_constant_output_source(self, c: &[f64]) -> Result<Self, LcsError> {
+        check_matrix("c", c, (self.laws.len(), 1))?;
         let (c, constant) = (c.to_vec(), self.constant);
         let source = move |_, out: &mut [f64]| {
-            out.iter_mut().zip(&c).for_each(|(o, c)| *o = *c);
+            out.copy_from_slice(&c);
             Ok(())
         };
-        Lcs { constant, ..self.with_output_source(source) }
+        Ok(Lcs { constant, ..self.with_output_source(source) })
     }
 
     /// A law that depends on time: schemes ask for it at the time at which they impose it. It must have one row.
@@ -269,6 +265,17 @@ impl Lcs {
             pair.gap = Rows::product(row, x) + offset;
         }
         Ok(())
+    }
+}
+
+/// Refuses a matrix of another size, or with entries that are not finite.
+fn check_matrix(matrix: &'static str, values: &[f64], (rows, columns): (usize, usize)) -> Result<(), LcsError> {
+    if values.len() != rows * columns {
+        return Err(LcsError::Size { matrix, found: values.len(), rows, columns });
+    }
+    match values.iter().position(|x| !x.is_finite()) {
+        Some(k) => Err(LcsError::NotFinite { matrix, row: k / columns, column: k % columns }),
+        None => Ok(()),
     }
 }
 

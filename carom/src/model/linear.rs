@@ -3,8 +3,9 @@
 //! Mass, damping and stiffness share one sparsity pattern, so that each iteration matrix `aM + bC + cK` is one pass over the
 //! values and its symbolic analysis is done once.
 
+use super::check::{check_law, distinct, require};
 use super::{
-    Combination, Constancy, Energy, Labels, Mechanical, ModelError, Space, SparseMatrix, sparse::SparseFactor,
+    Answer, Combination, Constancy, Energy, Labels, Mechanical, ModelError, Space, SparseMatrix, sparse::SparseFactor,
 };
 use crate::{Coupling, Key, Pair, State};
 use carom_solve::{Law, LinearSolve, Rows};
@@ -36,8 +37,7 @@ impl AffineRow {
     }
 }
 
-/// Writes f(t) [N].
-pub type TimeForce = Box<dyn FnMut(f64, &mut [f64]) + Send>;
+type TimeForce = Box<dyn FnMut(f64, &mut [f64]) -> Result<(), ModelError> + Send>;
 
 /// A linear mechanical model.
 pub struct Linear {
@@ -57,17 +57,18 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// From the three matrices (of one size) and an initial state; `None` where sizes differ.
+    /// From the three matrices and an initial state, all of one size.
     pub fn new(
         mass: &SparseMatrix,
         damping: &SparseMatrix,
         stiffness: &SparseMatrix,
         initial: State,
-    ) -> Option<Linear> {
+    ) -> Result<Linear, ModelError> {
         let n = mass.dim();
-        if [damping.dim(), stiffness.dim(), initial.q.len(), initial.v.len()] != [n; 4] {
-            return None;
-        }
+        require("the rows of the damping matrix", damping.dim(), n)?;
+        require("the rows of the stiffness matrix", stiffness.dim(), n)?;
+        require("the initial positions", initial.q.len(), n)?;
+        require("the initial velocities", initial.v.len(), n)?;
         // the union of the three patterns, then each matrix on it
         let zeros: Vec<_> = mass
             .triplets()
@@ -80,7 +81,7 @@ impl Linear {
             SparseMatrix::from_triplets(n, &entries)
         };
         let symmetric = mass.is_symmetric() && damping.is_symmetric() && stiffness.is_symmetric();
-        Some(Linear {
+        Ok(Linear {
             rows: [mass.to_rows(), damping.to_rows(), stiffness.to_rows()],
             mass: spread(mass)?,
             damping: spread(damping)?,
@@ -97,12 +98,14 @@ impl Linear {
         })
     }
 
-    /// An external force that depends on time alone.
-    pub fn with_force(mut self, force: TimeForce) -> Self {
-        self.force = Some(force);
+    /// An external force that depends on time alone [N]; `out` arrives as zeros. The closure may fail ([`Answer`]).
+    pub fn with_force<A: Answer<()>>(mut self, force: impl FnMut(f64, &mut [f64]) -> A + Send + 'static) -> Self {
+        let mut force = force;
+        self.force = Some(Box::new(move |t, out| force(t, out).answer()));
         self
     }
 
+    /// One more contact or constraint, with a name of its own.
     pub fn with_contact(mut self, contact: LinearContact) -> Self {
         self.contacts.push(contact);
         self
@@ -112,6 +115,17 @@ impl Linear {
     pub fn with_labels(mut self, labels: Vec<String>) -> Self {
         self.labels = labels;
         self
+    }
+
+    /// `out ← f(t)`.
+    fn applied_force(&mut self, t: f64, out: &mut [f64]) -> Result<(), ModelError> {
+        out.fill(0.0);
+        let Some(force) = &mut self.force else { return Ok(()) };
+        force(t, out)?;
+        match out.iter().position(|f| !f.is_finite()) {
+            Some(i) => Err(ModelError::Force { coordinate: self.labels[i].as_str().into(), t }),
+            None => Ok(()),
+        }
     }
 
     /// Damping and stiffness, row by row.
@@ -143,6 +157,28 @@ impl LinearSolve for Linear {
 impl Space for Linear {
     fn initial(&self) -> State {
         self.initial.clone()
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        let n = self.dim();
+        require("the names of coordinates", self.labels.len(), n)?;
+        for LinearContact { name, law, restitution, rows } in &self.contacts {
+            check_law(name, *law, *restitution)?;
+            require("the rows of a contact", rows.len(), law.size())?;
+            let refuse = |reason| Err(ModelError::Contact { contact: name.as_str().into(), reason });
+            for row in rows {
+                if row.entries.iter().any(|entry| entry.0 >= n) {
+                    return refuse("a row speaks of a coordinate that the model does not have");
+                }
+                if row.entries.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+                    return refuse("the coordinates of a row must rise");
+                }
+                if !row.entries.iter().map(|entry| entry.1).chain([row.constant, row.rate]).all(f64::is_finite) {
+                    return refuse("a row has a coefficient that is not finite");
+                }
+            }
+        }
+        distinct("contacts", self.contacts.iter().map(|contact| contact.name.as_str()))
     }
 
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
@@ -178,14 +214,15 @@ impl Space for Linear {
     }
 
     fn applied_power(&mut self, at: &State) -> f64 {
-        self.buffer.fill(0.0);
-        if let Some(force) = &mut self.force {
-            force(at.t, &mut self.buffer);
-        }
+        let mut force = std::mem::take(&mut self.buffer);
+        // a force that fails here fails in the next step, too, and is told there
+        let known = self.applied_force(at.t, &mut force).is_ok();
         if self.damped {
-            self.rows[1].subtract_mul(&at.v, &mut self.buffer);
+            self.rows[1].subtract_mul(&at.v, &mut force);
         }
-        self.buffer.iter().zip(&at.v).map(|(f, v)| f * v).sum()
+        let power = force.iter().zip(&at.v).map(|(f, v)| f * v).sum();
+        self.buffer = force;
+        if known { power } else { f64::NAN }
     }
 }
 
@@ -195,10 +232,7 @@ impl Mechanical for Linear {
     }
 
     fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
-        out.fill(0.0);
-        if let Some(force) = &mut self.force {
-            force(t, out);
-        }
+        self.applied_force(t, out)?;
         self.rows[2].subtract_mul(q, out);
         if self.damped {
             self.rows[1].subtract_mul(v, out);

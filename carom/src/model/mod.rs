@@ -3,6 +3,8 @@
 use crate::{Coupling, State};
 use carom_solve::{Law, LinearSolve, Singular};
 
+mod answer;
+mod check;
 mod dense;
 pub mod dual;
 mod dual_tangent;
@@ -14,6 +16,8 @@ mod sparse;
 pub mod sweeping;
 pub mod tangent;
 
+pub use answer::Answer;
+pub(crate) use check::check_model;
 pub use dense::DenseOperator;
 pub use dual::{DualLagrangian, Functions, NamedLaw, Scalar};
 pub use dual_tangent::DualTangent;
@@ -27,10 +31,17 @@ pub use tangent::{Along, CouplingTangent, LinearTangent, Tangent};
 
 /// Where states live, what couples to them, and how to name things.
 ///
-/// Every position update goes through `retract`; quaternions will be an override of it. As a [`LinearSolve`] the model
-/// applies the inverse of the matrix that it factored last.
+/// Every position update goes through `retract`, which quaternions override. As a [`LinearSolve`] the model applies the
+/// inverse of the matrix that it factored last.
 pub trait Space: LinearSolve + Send {
+    /// Where the motion starts.
     fn initial(&self) -> State;
+
+    /// What is wrong with the model as it was built, if anything. It is asked for where a scheme is bound, which checks the
+    /// initial state, names, laws, coefficients and keys of every model besides.
+    fn check(&self) -> Result<(), ModelError> {
+        Ok(())
+    }
 
     /// Number of coordinates; it may exceed the number of velocities [`LinearSolve::dim`].
     fn positions(&self) -> usize {
@@ -265,6 +276,16 @@ pub enum ModelError {
         "the contacts change inside a step, at t = {t:?}: contact {key} {change}; choose them in `detect`, once per step, and list the same ones in the same order in every `couple`"
     )]
     Contacts { t: f64, key: crate::Key, change: &'static str },
+    #[error("{what}: {found} where {needed} are needed")]
+    Size { what: &'static str, found: usize, needed: usize },
+    #[error("the entry {value} in row {row}, column {column} of a matrix with {n} rows is outside of it or not finite")]
+    Entry { row: usize, column: usize, value: f64, n: usize },
+    #[error("{what} of contact `{contact}` is {value}: {range}")]
+    Coefficient { what: &'static str, contact: Box<str>, value: f64, range: &'static str },
+    #[error("contact `{contact}` makes no sense: {reason}")]
+    Contact { contact: Box<str>, reason: &'static str },
+    #[error("two {what} are called `{name}`")]
+    Duplicate { what: &'static str, name: Box<str> },
     #[error("{what} is not finite at t = {t:?}")]
     NotFinite { what: &'static str, t: f64 },
     #[error("{0}")]
@@ -275,7 +296,10 @@ impl ModelError {
     /// The contact or constraint that the error speaks of.
     pub fn contact(&self) -> Option<&str> {
         match self {
-            ModelError::Gap { contact, .. } | ModelError::Gradient { contact, .. } => Some(contact),
+            ModelError::Gap { contact, .. }
+            | ModelError::Gradient { contact, .. }
+            | ModelError::Coefficient { contact, .. }
+            | ModelError::Contact { contact, .. } => Some(contact),
             ModelError::Piece { piece, .. } => Some(piece),
             _ => None,
         }
@@ -293,7 +317,26 @@ impl ModelError {
             | ModelError::Piece { t, .. }
             | ModelError::Contacts { t, .. }
             | ModelError::NotFinite { t, .. } => Some(*t),
-            ModelError::Mass { .. } | ModelError::Callback(_) => None,
+            ModelError::Mass { .. }
+            | ModelError::Size { .. }
+            | ModelError::Entry { .. }
+            | ModelError::Coefficient { .. }
+            | ModelError::Contact { .. }
+            | ModelError::Duplicate { .. }
+            | ModelError::Callback(_) => None,
         }
+    }
+}
+
+/// For `?` and `Err(..)` in closures: what went wrong, in words.
+impl From<&str> for ModelError {
+    fn from(reason: &str) -> Self {
+        ModelError::Callback(reason.into())
+    }
+}
+
+impl From<String> for ModelError {
+    fn from(reason: String) -> Self {
+        ModelError::Callback(reason)
     }
 }

@@ -1,5 +1,6 @@
 //! Sparse matrices and their factorisation. The only file that knows the library behind it.
 
+use super::ModelError;
 use carom_solve::Rows;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::linalg::cholesky::{
@@ -19,12 +20,12 @@ pub struct SparseMatrix {
 }
 
 impl SparseMatrix {
-    /// Sums entries `(row, column, value)` at the same place. Entries outside of n×n are refused.
-    pub fn from_triplets(n: usize, entries: &[(usize, usize, f64)]) -> Option<SparseMatrix> {
-        let mut sorted: Vec<_> = entries.iter().map(|&(i, j, x)| (j, i, x)).collect();
-        if sorted.iter().any(|&(j, i, _)| i >= n || j >= n) {
-            return None;
+    /// Sums entries `(row, column, value)` at the same place. Entries outside of n×n, and such that are no numbers, are refused.
+    pub fn from_triplets(n: usize, entries: &[(usize, usize, f64)]) -> Result<SparseMatrix, ModelError> {
+        if let Some(&(row, column, value)) = entries.iter().find(|(i, j, x)| *i >= n || *j >= n || !x.is_finite()) {
+            return Err(ModelError::Entry { row, column, value, n });
         }
+        let mut sorted: Vec<_> = entries.iter().map(|&(i, j, x)| (j, i, x)).collect();
         sorted.sort_by_key(|&(j, i, _)| (j, i));
         let mut matrix = SparseMatrix { start: vec![0; n + 1], row: Vec::new(), value: Vec::new() };
         let mut last = None;
@@ -43,7 +44,7 @@ impl SparseMatrix {
         for j in 0..n {
             matrix.start[j + 1] += matrix.start[j];
         }
-        Some(matrix)
+        Ok(matrix)
     }
 
     pub fn dim(&self) -> usize {
@@ -315,6 +316,6 @@ mod tests {
         assert!(SparseFactor::default().factor(&singular, true).is_none());
         let empty_row = SparseMatrix::from_triplets(2, &[(0, 0, 1.0)]).unwrap();
         assert!(SparseFactor::default().factor(&empty_row, false).is_none());
-        assert!(SparseMatrix::from_triplets(1, &[(1, 0, 1.0)]).is_none());
+        assert!(SparseMatrix::from_triplets(1, &[(1, 0, 1.0)]).is_err());
     }
 }

@@ -73,8 +73,12 @@ impl Piece {
 
     /// `a·u ≥ b(t)`.
     pub fn half_space(name: &str, a: &[f64], b: impl FnMut(f64) -> f64 + Send + 'static) -> Self {
-        let (a, mut b) = (a.to_vec(), b);
+        let (a, mut b, piece) = (a.to_vec(), b, Box::<str>::from(name));
         Piece::new(name, Shape::HalfSpace, move |t, out| {
+            if out.len() != a.len() + 1 {
+                let reason = "its normal has another number of entries than the state";
+                return Err(ModelError::Piece { piece: piece.clone(), t, reason });
+            }
             out[..a.len()].copy_from_slice(&a);
             out[a.len()] = b(t);
             Ok(())

@@ -1,10 +1,10 @@
 //! Typed for authors, `dyn` for the driver: a scheme bound to its model, solver and states.
 
 use super::paths::{Counted, SolverPath};
-use super::{Events, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
-use crate::model::Energy;
+use super::{Events, Family, ModelOf, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
+use crate::model::{Energy, check_model};
 use crate::{Coupling, Labels, ModelError, Space, State, Warnings};
-use carom_solve::Solver;
+use carom_solve::{LinearSolve, Solver};
 
 /// One trajectory that can be stepped. `from` is the last accepted state, `to` the last one tried.
 pub trait Stepper: Send {
@@ -45,6 +45,16 @@ pub trait Stepper: Send {
     /// middle of the step elsewhere.
     fn applied_power(&mut self) -> f64;
 
+    /// Number of directions in which a state can change: velocities twice, or the states of a first-order system. There may
+    /// be more coordinates than directions.
+    fn dimension(&self) -> usize;
+
+    /// `out ← b ⊖ a`: positions by the model's own difference, then velocities.
+    fn difference(&self, a: &State, b: &State, out: &mut [f64]);
+
+    /// `out ← a ⊕ d`, the state that differs from `a` by `d`, at the same time.
+    fn retract(&self, a: &State, d: &[f64], out: &mut State);
+
     /// Laws, gaps and rows at `to` (or at `from`, before the first step).
     fn coupling(&mut self) -> Result<&Coupling, ModelError>;
 }
@@ -66,6 +76,7 @@ pub struct Bound<S: Scheme> {
     from: State,
     to: State,
     middle: State,
+    increment: Vec<f64>, // (n) of `middle`
     labels: Labels,
     coupling: Coupling,
     known: Known,
@@ -92,19 +103,23 @@ impl Known {
 }
 
 impl<S: Scheme> Bound<S> {
-    /// Checks that the three fit together and starts at the model's initial state.
+    /// Checks options and model, and that the three fit together; starts at the model's initial state.
     pub fn new(scheme: S, mut model: Box<S::Model>, solver: Box<dyn Solver>) -> Result<Self, SchemeError> {
+        scheme.check_options().map_err(|source| SchemeError::Option { scheme: S::INFO.name, source })?;
         let from = model.initial();
+        let velocities = match S::Model::FAMILY {
+            Family::Mechanical => model.dim(),
+            Family::FirstOrder => 0,
+        };
         let mut coupling = Coupling::default();
-        model.detect(&from, 0.0)?;
-        model.couple(from.t, &from.q, &mut coupling)?;
+        let labels = check_model(&mut *model, &from, velocities, &mut coupling)?;
         let laws: Vec<_> = coupling.pairs.iter().map(|pair| pair.law).collect();
         solver.admits(&laws)?;
         let work = scheme.workspace(&mut *model)?;
-        let (to, middle, labels) = (from.clone(), from.clone(), model.labels());
+        let (to, middle, increment) = (from.clone(), from.clone(), vec![0.0; model.dim()]);
         let known = Known { coupling: true, ..Known::FRESH };
         let solver = Counted::new(solver);
-        Ok(Bound { scheme, work, model, solver, from, to, middle, labels, coupling, known })
+        Ok(Bound { scheme, work, model, solver, from, to, middle, increment, labels, coupling, known })
     }
 
     pub(crate) fn scheme(&self) -> &S {
@@ -130,9 +145,9 @@ impl<S: Scheme> Bound<S> {
         }
         // midpoint in time, positions and velocities: second order where the motion is smooth
         self.middle.t = 0.5 * (self.from.t + self.to.t);
-        for (m, (a, b)) in self.middle.q.iter_mut().zip(self.from.q.iter().zip(&self.to.q)) {
-            *m = 0.5 * (a + b);
-        }
+        self.model.difference(&self.from.q, &self.to.q, &mut self.increment);
+        self.increment.iter_mut().for_each(|d| *d *= 0.5);
+        self.model.retract(&self.from.q, &self.increment, &mut self.middle.q);
         for (m, (a, b)) in self.middle.v.iter_mut().zip(self.from.v.iter().zip(&self.to.v)) {
             *m = 0.5 * (a + b);
         }
@@ -171,6 +186,10 @@ impl<S: Scheme> Stepper for Bound<S> {
     fn attempt(&mut self, h: f64) -> Result<Step, StepError> {
         self.known.changed();
         self.solver.t = self.from.t;
+        let (found, needed) = (self.from.q.len() + self.from.v.len(), self.middle.q.len() + self.middle.v.len());
+        if found != needed || self.from.q.len() != self.middle.q.len() {
+            return Err(ModelError::Size { what: "numbers of the state to start from", found, needed }.into());
+        }
         if self.model.detect(&self.from, h * self.scheme.reach())? {
             self.scheme.contacts_changed(&mut self.work);
         }
@@ -222,6 +241,27 @@ impl<S: Scheme> Stepper for Bound<S> {
         let power = self.mean_power();
         self.known.power = Some(power);
         power
+    }
+
+    fn dimension(&self) -> usize {
+        self.model.dim() + self.from.v.len()
+    }
+
+    fn difference(&self, a: &State, b: &State, out: &mut [f64]) {
+        let (q, v) = out.split_at_mut(self.model.dim());
+        self.model.difference(&a.q, &b.q, q);
+        for (o, (a, b)) in v.iter_mut().zip(a.v.iter().zip(&b.v)) {
+            *o = b - a;
+        }
+    }
+
+    fn retract(&self, a: &State, d: &[f64], out: &mut State) {
+        let (q, v) = d.split_at(self.model.dim());
+        out.t = a.t;
+        self.model.retract(&a.q, q, &mut out.q);
+        for (o, (a, d)) in out.v.iter_mut().zip(a.v.iter().zip(v)) {
+            *o = a + d;
+        }
     }
 
     fn coupling(&mut self) -> Result<&Coupling, ModelError> {

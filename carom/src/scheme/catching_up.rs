@@ -18,7 +18,7 @@
 //! Order 1; 2 in one dimension with smooth ends; polyhedra that translate are followed exactly between changes of the active faces.
 //! The set may jump: u jumps to its projection. `impulse` is λ.
 
-use super::{AnyModel, Family, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
+use super::{Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Pieces, Shape};
 use crate::{FirstOrder, Key, State};
 use carom_solve::{Certificate, Law, LinearSolve, OneStepProblem, Options, Parts, ProblemWork, Reaction, Rows, Solver};
@@ -35,13 +35,7 @@ pub struct CatchingUp {}
 
 impl Options for CatchingUp {}
 
-impl Registered for CatchingUp {
-    const FAMILY: Family = Family::FirstOrder;
-
-    fn take(model: AnyModel) -> Result<Box<dyn FirstOrder>, SchemeError> {
-        super::first_order(model, Self::INFO.name)
-    }
-}
+impl Registered for CatchingUp {}
 
 /// The multiple s of the unit matrix.
 struct Scaled {

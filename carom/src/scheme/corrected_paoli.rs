@@ -31,8 +31,8 @@
 //! | `P` (m) impulse [N s] | `φ` gap along the flight [m] | `U`, `Û` normal velocity [m/s] | `e` restitution [-] |
 
 use super::{
-    AnyModel, Claim, EventKind, Events, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo,
-    Step, StepError, System, Variant, moreau_jean,
+    Claim, EventKind, Events, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step,
+    StepError, System, Variant, moreau_jean,
 };
 use crate::model::Constancy;
 use crate::{ContactList, Coupling, Mechanical, State};
@@ -118,10 +118,6 @@ impl Registered for CorrectedPaoli {
         options: r#"{ "variant": "printed" }"#,
         order: Order { position: 1.0, velocity: 1.0, smooth: 2.0 },
     }];
-
-    fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
-        super::mechanical(model, Self::INFO.name)
-    }
 }
 
 /// What is known of a law at the start of a flight and at its end.
@@ -192,6 +188,10 @@ impl Scheme for CorrectedPaoli {
         citations: &["nqi2016", "paoli2002"],
         source: include_str!("corrected_paoli.rs"),
     };
+
+    fn check_options(&self) -> Result<(), OptionError> {
+        self.validate()
+    }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let (n, initial) = (model.dim(), model.initial());

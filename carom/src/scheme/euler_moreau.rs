@@ -27,9 +27,7 @@
 //!
 //! | `x_free` = x + `increment` without λ | `W` kept while h, E, ∂f/∂x and rows are constant | `impulse` = h times the λ that acted |
 
-use super::{
-    AnyModel, Family, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System, Variant,
-};
+use super::{Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System, Variant};
 use crate::model::Constancy;
 use crate::{FirstOrder, State};
 use carom_solve::options::{at_least_one, fraction, within};
@@ -89,7 +87,6 @@ impl Options for EulerMoreau {
 }
 
 impl Registered for EulerMoreau {
-    const FAMILY: Family = Family::FirstOrder;
     const VARIANTS: &'static [Variant] = &[
         Variant { options: r#"{ "theta": 0.5 }"#, order: Order { position: 1.0, velocity: 1.0, smooth: 2.0 } },
         Variant {
@@ -97,10 +94,6 @@ impl Registered for EulerMoreau {
             order: Order { position: 2.0, velocity: 2.0, smooth: 2.0 },
         },
     ];
-
-    fn take(model: AnyModel) -> Result<Box<dyn FirstOrder>, SchemeError> {
-        super::first_order(model, Self::INFO.name)
-    }
 }
 
 /// The stage equation E (X − x) = g + c f(T, X) + d B λ.
@@ -146,6 +139,10 @@ impl Scheme for EulerMoreau {
         citations: &["acary2008", "acary2008homsp"],
         source: include_str!("euler_moreau.rs"),
     };
+
+    fn check_options(&self) -> Result<(), OptionError> {
+        self.validate()
+    }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let n = model.dim();

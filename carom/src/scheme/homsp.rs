@@ -26,7 +26,7 @@
 //! Order 1 (in the Hausdorff distance of graphs; pointwise away from jumps). `levels` are the μ of each chain, `impulse` is μ_r.
 
 use super::euler_moreau::{self, EulerMoreau};
-use super::{AnyModel, Family, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
+use super::{Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::Lcs;
 use crate::zero_dynamics::{self, ZeroDynamics};
 use crate::{FirstOrder, Key, State};
@@ -50,13 +50,7 @@ pub struct Homsp {}
 
 impl Options for Homsp {}
 
-impl Registered for Homsp {
-    const FAMILY: Family = Family::FirstOrder;
-
-    fn take(model: AnyModel) -> Result<Box<dyn FirstOrder>, SchemeError> {
-        super::first_order(model, Self::INFO.name)
-    }
-}
+impl Registered for Homsp {}
 
 /// Relative degree 0 needs no chains.
 pub enum Work {

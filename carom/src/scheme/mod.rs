@@ -5,7 +5,7 @@
 
 use crate::event::NONE;
 use crate::{ModelError, Space, State};
-use carom_solve::Unsupported;
+use carom_solve::{OptionError, Unsupported};
 
 mod bound;
 pub mod catching_up;
@@ -41,8 +41,9 @@ pub use position_level::PositionLevel;
 pub use projection::combined::CombinedProjection;
 pub use projection::direct::DirectProjection;
 pub use projection::{Metric, Splitting};
-pub use registry::{AnyModel, Bind, BindAdaptive, BindError, Family, Registered, SCHEMES, SchemeRow, Variant, find};
-pub(crate) use registry::{first_order, mechanical};
+pub use registry::{
+    AnyModel, Bind, BindAdaptive, BindError, Family, ModelOf, Registered, SCHEMES, SchemeRow, Variant, find,
+};
 pub use schatzman_paoli::{Difference, SchatzmanPaoli};
 
 pub use crate::event::{Event, EventKind, Events};
@@ -52,10 +53,15 @@ pub use crate::step::{LocalError, Step, StepError, System};
 /// A time-stepping scheme.
 pub trait Scheme: Sized + Send {
     /// `dyn Mechanical` or `dyn FirstOrder`: which models fit is a fact of the types.
-    type Model: ?Sized + Space;
+    type Model: ?Sized + ModelOf;
     /// Every buffer of the step.
     type Work: Send;
     const INFO: SchemeInfo;
+
+    /// Refuses options that make no sense, by name. Binding asks for it, whoever binds.
+    fn check_options(&self) -> Result<(), OptionError> {
+        Ok(())
+    }
 
     /// Allocates, and checks once that the model can do what the scheme needs.
     fn workspace(&self, model: &mut Self::Model) -> Result<Self::Work, SchemeError>;
@@ -172,6 +178,8 @@ fn interpolate<M: ?Sized + Space>(model: &M, (from, to): (&State, &State), s: f6
 pub enum SchemeError {
     #[error("scheme `{scheme}` {reason}{}", contact.as_ref().map(|c| format!(" (contact `{c}`)")).unwrap_or_default())]
     Incapable { scheme: &'static str, reason: &'static str, contact: Option<String> },
+    #[error("scheme `{scheme}`: {source}")]
+    Option { scheme: &'static str, source: OptionError },
     #[error(
         "the estimator `{estimator}` cannot control the steps of scheme `{scheme}`: {reason}; take the estimator `impact`"
     )]

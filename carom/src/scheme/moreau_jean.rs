@@ -33,9 +33,7 @@
 //!
 //! | `v_free` (n) free velocity [m/s] | `P` (m) impulse [N s] | `U` (m) relative velocity [m/s] | `theta`, `e` [-] |
 
-use super::{
-    AnyModel, Claim, Forecast, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System,
-};
+use super::{Claim, Forecast, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::Constancy;
 use crate::{ContactList, Coupling, Mechanical, State};
 use carom_solve::{Law, OptionError, Options, ProblemWork, Reaction, Rows};
@@ -110,11 +108,7 @@ impl Options for MoreauJean {
     }
 }
 
-impl Registered for MoreauJean {
-    fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
-        super::mechanical(model, Self::INFO.name)
-    }
-}
+impl Registered for MoreauJean {}
 
 /// Buffers of a step, in the order in which the step sets them.
 #[derive(Default)]
@@ -162,6 +156,10 @@ impl Scheme for MoreauJean {
         citations: &["moreau1988", "jean1999", "acary2008"],
         source: include_str!("moreau_jean.rs"),
     };
+
+    fn check_options(&self) -> Result<(), OptionError> {
+        self.validate()
+    }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let n = model.dim();

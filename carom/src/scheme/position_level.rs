@@ -29,7 +29,7 @@
 //! | `v_free` (n) free velocity [m/s] | `P` (m) impulse [N s] | `theta` [-] |
 
 use super::gap_problem::{Balance, GapProblem, Reading, cancelled, unresolved};
-use super::{AnyModel, Claim, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
+use super::{Claim, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Combination, Constancy};
 use crate::{Coupling, Mechanical, State};
 use carom_solve::{OptionError, Options};
@@ -79,11 +79,7 @@ impl Options for PositionLevel {
     }
 }
 
-impl Registered for PositionLevel {
-    fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
-        super::mechanical(model, Self::INFO.name)
-    }
-}
+impl Registered for PositionLevel {}
 
 /// Buffers of a step, in the order in which the step sets them.
 #[derive(Default)]
@@ -115,6 +111,10 @@ impl Scheme for PositionLevel {
         citations: &["acary2012"],
         source: include_str!("position_level.rs"),
     };
+
+    fn check_options(&self) -> Result<(), OptionError> {
+        self.validate()
+    }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let problem = GapProblem::new(Self::INFO.name, Reading::Friction, self.gap_tolerance, model)?;

@@ -5,30 +5,69 @@ use super::{
     EventDriven, HigherOrder, Homsp, MoreauJean, Order, PositionLevel, SchatzmanPaoli, Scheme, SchemeError, SchemeInfo,
     Stepper,
 };
-use crate::{FirstOrder, Mechanical};
+use crate::{FirstOrder, Mechanical, Space};
 use carom_solve::{OptionDoc, OptionError, Options, Solver};
 use serde_json::Value;
 
 /// A model of either family.
 pub enum AnyModel {
+    /// `M(q) v̇ = F(t, q, v) + Hᵀλ`.
     Mechanical(Box<dyn Mechanical>),
+    /// `E ẋ = f(t, x) + B λ`.
     FirstOrder(Box<dyn FirstOrder>),
 }
 
 impl AnyModel {
+    /// Which of the two it is.
     pub fn family(&self) -> Family {
         match self {
             AnyModel::Mechanical(_) => Family::Mechanical,
             AnyModel::FirstOrder(_) => Family::FirstOrder,
         }
     }
+
+    /// The model for a scheme that works on its family.
+    pub fn accept<S: Scheme>(self) -> Result<Box<S::Model>, SchemeError> {
+        let reason = match self {
+            AnyModel::Mechanical(_) => "works on first-order systems, this model is a mechanical one",
+            AnyModel::FirstOrder(_) => "works on mechanical models, this one is a first-order system",
+        };
+        S::Model::from_any(self).ok_or(SchemeError::Incapable { scheme: S::INFO.name, reason, contact: None })
+    }
 }
 
 /// The two families of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
+    /// Positions and velocities.
     Mechanical,
+    /// States alone: `State::v` is empty.
     FirstOrder,
+}
+
+/// `dyn Mechanical` or `dyn FirstOrder`.
+pub trait ModelOf: Space {
+    /// Which family it is.
+    const FAMILY: Family;
+
+    /// The model, where it is of this family.
+    fn from_any(model: AnyModel) -> Option<Box<Self>>;
+}
+
+impl ModelOf for dyn Mechanical {
+    const FAMILY: Family = Family::Mechanical;
+
+    fn from_any(model: AnyModel) -> Option<Box<Self>> {
+        if let AnyModel::Mechanical(model) = model { Some(model) } else { None }
+    }
+}
+
+impl ModelOf for dyn FirstOrder {
+    const FAMILY: Family = Family::FirstOrder;
+
+    fn from_any(model: AnyModel) -> Option<Box<Self>> {
+        if let AnyModel::FirstOrder(model) = model { Some(model) } else { None }
+    }
 }
 
 /// Options with which a scheme has other orders than by default.
@@ -46,36 +85,6 @@ pub trait Registered: Scheme + Options + 'static {
 
     /// Choices of options whose orders the conformance suite measures besides the default.
     const VARIANTS: &'static [Variant] = &[];
-
-    /// The models that the scheme works on.
-    const FAMILY: Family = Family::Mechanical;
-
-    /// Picks the family that the scheme works on.
-    fn take(model: AnyModel) -> Result<Box<Self::Model>, SchemeError>;
-}
-
-/// The family of a scheme, by name, for messages.
-pub(crate) fn mechanical(model: AnyModel, scheme: &'static str) -> Result<Box<dyn Mechanical>, SchemeError> {
-    match model {
-        AnyModel::Mechanical(model) => Ok(model),
-        AnyModel::FirstOrder(_) => Err(SchemeError::Incapable {
-            scheme,
-            reason: "works on mechanical models, this one is a first-order system",
-            contact: None,
-        }),
-    }
-}
-
-/// The other family.
-pub(crate) fn first_order(model: AnyModel, scheme: &'static str) -> Result<Box<dyn FirstOrder>, SchemeError> {
-    match model {
-        AnyModel::FirstOrder(model) => Ok(model),
-        AnyModel::Mechanical(_) => Err(SchemeError::Incapable {
-            scheme,
-            reason: "works on first-order systems, this model is a mechanical one",
-            contact: None,
-        }),
-    }
 }
 
 /// Why a row could not bind.
@@ -111,15 +120,16 @@ impl SchemeRow {
         SchemeRow {
             info: &S::INFO,
             measured: S::MEASURED,
-            family: S::FAMILY,
+            family: S::Model::FAMILY,
             variants: S::VARIANTS,
-            bind: |table, model, solver| Ok(Box::new(Bound::new(S::read(table)?, S::take(model)?, solver)?)),
+            bind: |table, model, solver| Ok(Box::new(Bound::new(S::read(table)?, model.accept::<S>()?, solver)?)),
             bind_adaptive: |table, accuracy, model, solver| {
                 let base = S::read(table)?;
+                accuracy.check()?;
                 if let Some(scheme) = base.controlled(&accuracy) {
-                    return Ok(Box::new(Bound::new(scheme, S::take(model)?, solver)?));
+                    return Ok(Box::new(Bound::new(scheme, model.accept::<S>()?, solver)?));
                 }
-                Ok(Box::new(Bound::new(Doubled { base, accuracy }, S::take(model)?, solver)?))
+                Ok(Box::new(Bound::new(Doubled { base, accuracy }, model.accept::<S>()?, solver)?))
             },
             check: |table| S::read(table).map(|_| ()),
             options: S::describe,

@@ -31,7 +31,7 @@
 //! | `w_before`, `w_after` (n) velocity between grid points [m/s] | `P` (m) impulse [N s] | `e` restitution [-] |
 
 use super::gap_problem::{Balance, GapProblem, Reading, unresolved};
-use super::{AnyModel, Claim, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
+use super::{Claim, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Combination, Constancy};
 use crate::{Coupling, Mechanical, State};
 use carom_solve::{OptionError, Options};
@@ -91,11 +91,7 @@ impl Options for SchatzmanPaoli {
     }
 }
 
-impl Registered for SchatzmanPaoli {
-    fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
-        super::mechanical(model, Self::INFO.name)
-    }
-}
+impl Registered for SchatzmanPaoli {}
 
 /// The leap (3) over one grid point.
 #[derive(Default)]
@@ -183,6 +179,10 @@ impl Scheme for SchatzmanPaoli {
         citations: &["paoli2002", "acary2009", "ryckaert1977"],
         source: include_str!("schatzman_paoli.rs"),
     };
+
+    fn check_options(&self) -> Result<(), OptionError> {
+        self.validate()
+    }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let problem = GapProblem::new(Self::INFO.name, Reading::Restitution, self.gap_tolerance, model)?;

@@ -2,7 +2,7 @@
 
 use super::StandardControl;
 use crate::scheme::{Accuracy, Estimator};
-use carom_solve::options::{at_least, fraction, positive, within};
+use carom_solve::options::{fraction, positive, within};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,9 +49,7 @@ impl Default for Adaptive {
 
 impl Options for Adaptive {
     fn validate(&self) -> Result<(), OptionError> {
-        positive("tolerance", self.tolerance)?;
-        at_least("relative", self.relative, 0.0)?;
-        positive("min", self.min.unwrap_or(1.0))?;
+        self.accuracy().check()?;
         positive("max", self.max.unwrap_or(1.0))?;
         if let (Some(min), Some(max)) = (self.min, self.max)
             && min > max

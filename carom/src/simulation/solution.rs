@@ -3,8 +3,9 @@
 use super::{
     Adaptive, FixedStep, Impact, Lists, Observer, RunEvent, Simulation, SimulationError, Statistics, StepView,
 };
-use crate::scheme::{AnyModel, Bound, Doubled, Registered, Step, Stepper};
+use crate::scheme::{AnyModel, Bound, Doubled, Registered, SchemeError, Step, Stepper};
 use crate::{FirstOrder, Mechanical, ModelError, State};
+use carom_solve::Options;
 use std::ops::ControlFlow;
 
 /// One step of the iterator.
@@ -110,7 +111,7 @@ pub fn simulate<S>(model: impl Mechanical + 'static, scheme: S, end: f64, h: f64
 where
     S: Registered,
 {
-    let model = S::take(AnyModel::Mechanical(Box::new(model)))?;
+    let model = AnyModel::Mechanical(Box::new(model)).accept::<S>()?;
     let stepper = Box::new(Bound::new(scheme, model, carom_solve::solver::default())?);
     let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h }), end)?;
     simulation.record()
@@ -126,7 +127,7 @@ pub fn simulate_first_order<S>(
 where
     S: Registered,
 {
-    let model = S::take(AnyModel::FirstOrder(Box::new(model)))?;
+    let model = AnyModel::FirstOrder(Box::new(model)).accept::<S>()?;
     let stepper = Box::new(Bound::new(scheme, model, carom_solve::solver::default())?);
     Simulation::new(stepper, Box::new(FixedStep { h }), end)?.record()
 }
@@ -142,7 +143,8 @@ pub fn simulate_adaptive<S>(
 where
     S: Registered,
 {
-    let model = S::take(AnyModel::Mechanical(Box::new(model)))?;
+    let model = AnyModel::Mechanical(Box::new(model)).accept::<S>()?;
+    adaptive.validate().map_err(|source| SchemeError::Option { scheme: S::INFO.name, source })?;
     let (accuracy, solver) = (adaptive.accuracy(), carom_solve::solver::default());
     let stepper: Box<dyn Stepper> = match scheme.controlled(&accuracy) {
         Some(scheme) => Box::new(Bound::new(scheme, model, solver)?),

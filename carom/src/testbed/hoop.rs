@@ -6,8 +6,8 @@
 //! ```
 //! Exercises all terms of a constraint that moves: g_t, 2 G_t v, g_tt. The last term of (3) vanishes on the solution and couples errors.
 
-use crate::State;
 use crate::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
+use crate::{ModelError, State};
 use carom_solve::Law;
 use serde::{Deserialize, Serialize};
 
@@ -59,12 +59,12 @@ impl Functions for Hoop {
 
 impl Hoop {
     /// The same problem as a model, to be simulated, from t = 0.
-    pub fn model(&self) -> Option<DualLagrangian<Hoop>> {
+    pub fn model(&self) -> Result<DualLagrangian<Hoop>, ModelError> {
         self.model_from(0.0)
     }
 
     /// The model that starts on the solution at time t.
-    pub fn model_from(&self, t: f64) -> Option<DualLagrangian<Hoop>> {
+    pub fn model_from(&self, t: f64) -> Result<DualLagrangian<Hoop>, ModelError> {
         let [q, v, _] = motion(t);
         DualLagrangian::new(*self, State::new(t, &q, &v))
     }

@@ -11,6 +11,7 @@ mod disc;
 mod hoop;
 mod impact_oscillator;
 mod linear_flow;
+mod listing;
 mod one_degree;
 mod oscillator;
 mod pendulum;
@@ -18,6 +19,7 @@ mod play;
 mod preloaded_oscillator;
 mod rectifier;
 mod sliding_mode;
+mod spinning_ball;
 mod takeoff;
 mod third_degree;
 
@@ -28,6 +30,7 @@ pub use disc::Disc;
 pub use hoop::Hoop;
 pub use impact_oscillator::{ImpactOscillator, Motion, Occurrence};
 pub use linear_flow::LinearFlow;
+pub use listing::{Listing, Turns};
 pub use one_degree::OneDegree;
 pub use oscillator::LinearOscillator;
 pub use pendulum::Pendulum;
@@ -35,6 +38,7 @@ pub use play::Play;
 pub use preloaded_oscillator::PreloadedOscillator;
 pub use rectifier::Rectifier;
 pub use sliding_mode::SlidingMode;
+pub use spinning_ball::{SpinningBall, SpinningBallModel};
 pub use takeoff::Takeoff;
 pub use third_degree::{Sign, ThirdDegree};
 
@@ -73,7 +77,7 @@ pub struct Curvature {
 
 /// A trajectory in closed form, with jumps of the velocity.
 ///
-/// Slices have the length [`dimension`](Self::dimension). Outside the range in which the closed form holds, and for
+/// Slices have the lengths [`dimension`](Self::dimension) and [`velocities`](Self::velocities). Outside the range in which the closed form holds, and for
 /// parameters outside the stated ranges, the values are NaN.
 pub trait ExactSolution {
     /// Short name, as in registries and file names.
@@ -82,8 +86,13 @@ pub trait ExactSolution {
     /// Citation key of the paper that poses the problem, or that its schemes come from.
     fn citation(&self) -> &'static str;
 
-    /// Number of coordinates, which is also the number of velocities.
+    /// Number of coordinates.
     fn dimension(&self) -> usize;
+
+    /// Number of velocities.
+    fn velocities(&self) -> usize {
+        self.dimension()
+    }
 
     /// Writes q(t) and the right-continuous v(t).
     fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]);

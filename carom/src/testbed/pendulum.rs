@@ -6,8 +6,8 @@
 //! ```
 //! φ is the angle from the vertical and cd = cn/dn Jacobi's function, by the arithmetic-geometric mean.
 
-use crate::State;
 use crate::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
+use crate::{ModelError, State};
 use carom_solve::Law;
 use serde::{Deserialize, Serialize};
 
@@ -47,8 +47,8 @@ impl Functions for Pendulum {
 }
 
 impl Pendulum {
-    /// The same problem as a model, to be simulated; nothing for parameters that make no sense.
-    pub fn model(&self) -> Option<DualLagrangian<Pendulum>> {
+    /// The same problem as a model, to be simulated; an error for parameters that make no sense.
+    pub fn model(&self) -> Result<DualLagrangian<Pendulum>, ModelError> {
         DualLagrangian::new(*self, State::new(0.0, &[self.length, 0.0], &[0.0, 0.0]))
     }
 

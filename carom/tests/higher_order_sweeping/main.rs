@@ -124,7 +124,8 @@ fn chains_are_stopped_in_one_step_whatever_its_size() {
 fn a_ball_falls_and_rests() {
     let matrices =
         Matrices { e: None, a: vec![0.0, 1.0, 0.0, 0.0], b: vec![0.0, 1.0], c: vec![1.0, 0.0], d: vec![0.0] };
-    let ball = Lcs::new(matrices, rows(&["floor"]), &[1.0, 0.0]).unwrap().with_constant_state_source(&[0.0, -10.0]);
+    let ball =
+        Lcs::new(matrices, rows(&["floor"]), &[1.0, 0.0]).unwrap().with_constant_state_source(&[0.0, -10.0]).unwrap();
     let run = run(ball, 1.0, 5e-3);
     let impact = run.levels.iter().position(|mu| mu[1] > 0.0).unwrap();
     assert!((run.t[impact] - 0.45).abs() < 1e-12 && (run.levels[impact][1] - 4.5).abs() < 1e-10);
@@ -141,6 +142,7 @@ fn sources_of_time_are_differentiated() {
         Lcs::new(matrices, rows(&["floor"]), &[0.0, 1.0])
             .unwrap()
             .with_constant_state_source(&[0.0, -0.5])
+            .unwrap()
             .with_output_source(|t, c| {
                 c[0] = -t.sin();
                 Ok(())
@@ -182,7 +184,8 @@ fn equalities_hold_all_levels() {
 fn relative_degrees_zero_and_one_work_as_well() {
     // r = 0: y = x − 1 + λ, ẋ = −x + 2λ
     let matrices = Matrices { e: None, a: vec![-1.0], b: vec![2.0], c: vec![1.0], d: vec![1.0] };
-    let lcs = || Lcs::new(matrices.clone(), rows(&["y"]), &[2.0]).unwrap().with_constant_output_source(&[-1.0]);
+    let lcs =
+        || Lcs::new(matrices.clone(), rows(&["y"]), &[2.0]).unwrap().with_constant_output_source(&[-1.0]).unwrap();
     assert_eq!(report(&lcs()).zeros, [(-3.0, 0.0)]);
     let solution = carom::simulate_first_order(lcs(), Homsp {}, 4.0, 1e-3).unwrap();
     let first = 2.0f64.ln();
@@ -190,7 +193,7 @@ fn relative_degrees_zero_and_one_work_as_well() {
     assert!((solution.q(solution.len() - 1)[0] - wanted).abs() < 1e-6);
     // r = 1: ẋ = −x − 1 + λ, y = x
     let matrices = Matrices { e: None, a: vec![-1.0], b: vec![1.0], c: vec![1.0], d: vec![] };
-    let lcs = Lcs::new(matrices, rows(&["y"]), &[2.0]).unwrap().with_constant_state_source(&[-1.0]);
+    let lcs = Lcs::new(matrices, rows(&["y"]), &[2.0]).unwrap().with_constant_state_source(&[-1.0]).unwrap();
     let run = run(lcs, 3.0, 1e-3);
     assert_eq!(run.last(), [0.0]);
     // λ = 1 in contact, from ln 3 on

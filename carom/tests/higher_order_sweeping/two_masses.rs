@@ -34,7 +34,7 @@ fn model(initial: &[f64; 4]) -> Lcs {
     }
     let matrices = Matrices { e: None, a, b, c, d: vec![] };
     let lcs = Lcs::new(matrices, rows(&["left", "right"]), initial).unwrap();
-    lcs.with_constant_state_source(&[0.0, 0.0, -GRAVITY, -GRAVITY])
+    lcs.with_constant_state_source(&[0.0, 0.0, -GRAVITY, -GRAVITY]).unwrap()
 }
 
 /// Impulses of both rows by events: flights by exponentials, inelastic impacts, contact forces by elimination.

@@ -21,6 +21,8 @@
 
 use super::super::{LocalError, Order, Reactions};
 use crate::{Coupling, State};
+use carom_solve::OptionError;
+use carom_solve::options::{at_least, positive};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +100,13 @@ struct Contacts {
 }
 
 impl Accuracy {
+    /// Refuses what makes no sense.
+    pub fn check(&self) -> Result<(), OptionError> {
+        positive("tolerance", self.tolerance)?;
+        at_least("relative", self.relative, 0.0)?;
+        positive("min", self.smallest.unwrap_or(1.0))
+    }
+
     pub(super) fn estimate(&self, evidence: &Evidence<'_>) -> LocalError {
         match self.estimator {
             Estimator::Position => LocalError { value: self.positions(evidence), order: 0 },

@@ -19,7 +19,7 @@ pub use estimate::{Accuracy, Estimator};
 
 use super::{Events, LocalError, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::{Coupling, Space, State};
-use carom_solve::LinearSolve;
+use carom_solve::{LinearSolve, OptionError};
 use estimate::Evidence;
 
 /// A scheme that estimates its local error by taking each step twice.
@@ -46,6 +46,11 @@ impl<S: Scheme> Scheme for Doubled<S> {
     type Model = S::Model;
     type Work = Work<S::Work>;
     const INFO: SchemeInfo = S::INFO;
+
+    fn check_options(&self) -> Result<(), OptionError> {
+        self.base.check_options()?;
+        self.accuracy.check()
+    }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Self::Work, SchemeError> {
         if let Some(reason) = self.base.needs_equal_steps() {

@@ -38,11 +38,12 @@
 //! | `start`, `end` ends of the smooth part | `phase` modes of the laws (I₂) | `smooth` methods and the motion between | `memory` of the last step |
 
 use super::{
-    Accuracy, AnyModel, Claim, Events, LocalError, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError,
-    SchemeInfo, Step, StepError, System, Variant, moreau_jean,
+    Accuracy, Claim, Events, LocalError, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo,
+    Step, StepError, System, Variant, moreau_jean,
 };
 use crate::phase::{Phase, Resolution, Transition};
 use crate::{Mechanical, State};
+use carom_solve::{OptionError, Options};
 
 mod control;
 mod count;
@@ -73,10 +74,6 @@ impl Registered for EventDriven {
         Variant { options: r#"{ "control": "fixed", "flow": "rkf45", "propagate": "y5" }"#, order: FIFTH },
         Variant { options: r#"{ "control": "fixed", "flow": "dop853" }"#, order: EIGHTH },
     ];
-
-    fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
-        super::mechanical(model, Self::INFO.name)
-    }
 }
 
 /// Buffers of a step.
@@ -118,6 +115,10 @@ impl Scheme for EventDriven {
         citations: &["brasey1994", "acary2008", "hairer1993"],
         source: include_str!("mod.rs"),
     };
+
+    fn check_options(&self) -> Result<(), OptionError> {
+        self.validate()
+    }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let initial = model.initial();

@@ -25,8 +25,8 @@
 //! | `delta` width of brackets [s] | `left`, `right` ends of a bracket | `phase` modes of the laws | `lambda` multipliers [N] |
 
 use super::{
-    AnyModel, Claim, EventKind, Events, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo,
-    Step, StepError, System, Variant, moreau_jean,
+    Claim, EventKind, Events, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step,
+    StepError, System, Variant, moreau_jean,
 };
 use crate::integrator::{Newton, Stages};
 use crate::phase::{ModeChange, Resolution, StageLog, Transition};
@@ -125,10 +125,6 @@ impl Registered for HigherOrder {
         Variant { options: r#"{ "method": "herk-4" }"#, order: order(RungeKutta::Herk4) },
         Variant { options: r#"{ "method": "hem5" }"#, order: order(RungeKutta::Hem5) },
     ];
-
-    fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
-        super::mechanical(model, Self::INFO.name)
-    }
 }
 
 /// Buffers of a step.
@@ -162,6 +158,10 @@ impl Scheme for HigherOrder {
         citations: &["acary2009"],
         source: include_str!("mod.rs"),
     };
+
+    fn check_options(&self) -> Result<(), OptionError> {
+        self.validate()
+    }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let initial = model.initial();

@@ -27,8 +27,8 @@
 
 use super::{Metric, Projector, Rule, Splitting, Work};
 use crate::scheme::{
-    AnyModel, Claim, MoreauJean, Order, ReactionDirection, Reactions, Registered, Scheme, SchemeError, SchemeInfo,
-    Step, StepError, System, mechanical,
+    Claim, MoreauJean, Order, ReactionDirection, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step,
+    StepError, System,
 };
 use crate::{Mechanical, State};
 use carom_solve::{OptionError, Options};
@@ -98,11 +98,7 @@ impl Options for CombinedProjection {
     }
 }
 
-impl Registered for CombinedProjection {
-    fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
-        mechanical(model, Self::INFO.name)
-    }
-}
+impl Registered for CombinedProjection {}
 
 impl Scheme for CombinedProjection {
     type Model = dyn Mechanical;
@@ -117,6 +113,10 @@ impl Scheme for CombinedProjection {
         citations: &["acary2012"],
         source: include_str!("combined.rs"),
     };
+
+    fn check_options(&self) -> Result<(), OptionError> {
+        self.validate()
+    }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         self.projector().workspace(model)

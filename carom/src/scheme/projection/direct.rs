@@ -28,8 +28,8 @@
 
 use super::{Metric, Projector, Rule, Splitting, Work};
 use crate::scheme::{
-    AnyModel, Claim, Forecast, MoreauJean, Order, ReactionDirection, Reactions, Registered, Scheme, SchemeError,
-    SchemeInfo, Step, StepError, System, mechanical,
+    Claim, Forecast, MoreauJean, Order, ReactionDirection, Reactions, Registered, Scheme, SchemeError, SchemeInfo,
+    Step, StepError, System,
 };
 use crate::{Mechanical, State};
 use carom_solve::{OptionError, Options};
@@ -103,11 +103,7 @@ impl Options for DirectProjection {
     }
 }
 
-impl Registered for DirectProjection {
-    fn take(model: AnyModel) -> Result<Box<dyn Mechanical>, SchemeError> {
-        mechanical(model, Self::INFO.name)
-    }
-}
+impl Registered for DirectProjection {}
 
 impl Scheme for DirectProjection {
     type Model = dyn Mechanical;
@@ -122,6 +118,10 @@ impl Scheme for DirectProjection {
         citations: &["acary2012"],
         source: include_str!("direct.rs"),
     };
+
+    fn check_options(&self) -> Result<(), OptionError> {
+        self.validate()
+    }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         self.projector().workspace(model)

@@ -1,0 +1,226 @@
+//! A model whose list of contacts changes: any other model, with contacts that come and go or change places.
+//!
+//! What a broad phase does to a list, without its geometry. The motion must be that of the model inside.
+
+use crate::model::{Combination, Constancy, Energy, Labels, Lcs, MovingSet};
+use crate::{Coupling, FirstOrder, Key, Mechanical, ModelError, Space, State};
+use carom_solve::LinearSolve;
+
+/// When the list turns round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Turns {
+    /// Never.
+    #[default]
+    Never,
+    /// From step to step.
+    EveryStep,
+    /// From one `couple` to the next, against what [`Space::couple`] asks for.
+    EveryCall,
+}
+
+/// A model that lists only some of the contacts of another one, or lists them in another order. Keys stay.
+pub struct Listing<M> {
+    model: M,
+    radius: f64,
+    turns: Turns,
+    turned: bool,
+    listed: Vec<Key>,
+    heirs: Vec<(Key, Key)>,
+    full: Coupling,
+    velocity: Vec<f64>, // (rows) of `full` at the start of a step
+}
+
+impl<M: Space> Listing<M> {
+    /// Lists what the model lists.
+    pub fn new(model: M) -> Listing<M> {
+        Listing {
+            model,
+            radius: f64::INFINITY,
+            turns: Turns::Never,
+            turned: false,
+            listed: Vec::new(),
+            heirs: Vec::new(),
+            full: Coupling::default(),
+            velocity: Vec::new(),
+        }
+    }
+
+    /// Lists contacts whose gap is below `radius`, and those that come below it within twice the step at their velocity.
+    /// Mechanical models only: the rows of first-order systems stay the same for ever.
+    pub fn near(mut self, radius: f64) -> Self {
+        self.radius = radius;
+        self
+    }
+
+    /// Turns the list round.
+    pub fn turning(mut self, turns: Turns) -> Self {
+        self.turns = turns;
+        self
+    }
+
+    /// Gives contacts other keys, each time the list is made: `old` is listed as `new`, and inherits what was known of `old`.
+    pub fn renaming(mut self, old: Key, new: Key) -> Self {
+        self.heirs.push((old, new));
+        self
+    }
+
+    /// The laws of `full` that are listed, by place.
+    fn places(&self) -> Vec<usize> {
+        let mut places: Vec<usize> =
+            (0..self.full.len()).filter(|&i| self.listed.contains(&self.full.pairs[i].key)).collect();
+        if self.turned {
+            places.reverse();
+        }
+        places
+    }
+
+    /// Copies the laws that are listed.
+    fn select(&self, out: &mut Coupling) {
+        let (places, full) = (self.places(), &self.full);
+        out.clear(full.rows.columns());
+        let rows: Vec<usize> = places.iter().flat_map(|&i| full.range(i)).collect();
+        for &i in &places {
+            let mut pair = full.pairs[i];
+            if let Some((old, new)) = self.heirs.iter().find(|heir| heir.0 == pair.key) {
+                out.heirs.push((out.len(), *old));
+                pair.key = *new;
+            }
+            out.push_within(pair, full.region[i]);
+        }
+        out.drift.extend(rows.iter().map(|&row| full.drift[row]));
+        rows.iter().for_each(|&row| out.rows.push_row_of(&full.rows, row));
+        if !full.input.is_empty() {
+            rows.iter().for_each(|&row| out.input.push_row_of(&full.input, row));
+        }
+        if !full.feedthrough.is_empty() {
+            out.feedthrough.clear(rows.len());
+            let entry = |row: usize, column: usize| {
+                full.feedthrough.row(row).iter().find(|entry| entry.0 == column).map_or(0.0, |entry| entry.1)
+            };
+            for &row in &rows {
+                let entries: Vec<f64> = rows.iter().map(|&column| entry(row, column)).collect();
+                out.feedthrough.push_dense(&entries);
+            }
+        }
+    }
+}
+
+impl<M: LinearSolve> LinearSolve for Listing<M> {
+    fn dim(&self) -> usize {
+        self.model.dim()
+    }
+    fn solve(&self, rhs: &mut [f64]) {
+        self.model.solve(rhs);
+    }
+}
+
+impl<M: Space> Space for Listing<M> {
+    fn initial(&self) -> State {
+        self.model.initial()
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        self.model.check()
+    }
+
+    fn positions(&self) -> usize {
+        self.model.positions()
+    }
+
+    fn detect(&mut self, from: &State, h: f64) -> Result<bool, ModelError> {
+        self.model.detect(from, h)?;
+        self.model.couple(from.t, &from.q, &mut self.full)?;
+        let full = &self.full;
+        if from.v.is_empty() {
+            self.velocity.clear();
+            self.velocity.resize(full.rows.len(), 0.0);
+        } else {
+            full.velocity(&from.v, &mut self.velocity);
+        }
+        let velocity = &self.velocity;
+        let is_near = |i: &usize| {
+            let ahead = (2.0 * h * velocity[full.offset[*i]]).min(0.0);
+            !full.pairs[*i].law.is_contact() || full.pairs[*i].gap + ahead < self.radius
+        };
+        let listed: Vec<Key> = (0..full.len()).filter(is_near).map(|i| full.pairs[i].key).collect();
+        let turned = self.turned != (self.turns == Turns::EveryStep);
+        let changed = listed != self.listed || turned != self.turned;
+        (self.listed, self.turned) = (listed, turned);
+        Ok(changed)
+    }
+
+    fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
+        self.model.couple(t, q, &mut self.full)?;
+        self.turned = self.turned != (self.turns == Turns::EveryCall);
+        self.select(out);
+        Ok(())
+    }
+
+    fn retract(&self, q: &[f64], dq: &[f64], out: &mut [f64]) {
+        self.model.retract(q, dq, out);
+    }
+
+    fn difference(&self, a: &[f64], b: &[f64], out: &mut [f64]) {
+        self.model.difference(a, b, out);
+    }
+
+    fn labels(&self) -> Labels {
+        self.model.labels()
+    }
+
+    fn energy(&mut self, at: &State) -> Option<Energy> {
+        self.model.energy(at)
+    }
+
+    fn applied_power(&mut self, at: &State) -> f64 {
+        self.model.applied_power(at)
+    }
+}
+
+impl<M: Mechanical> Mechanical for Listing<M> {
+    fn constancy(&self) -> Constancy {
+        self.model.constancy()
+    }
+
+    fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        self.model.force(t, q, v, out)
+    }
+
+    fn mass_mul(&mut self, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        self.model.mass_mul(q, v, out)
+    }
+
+    fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {
+        self.model.factor(at, c)
+    }
+}
+
+impl<M: FirstOrder> FirstOrder for Listing<M> {
+    fn constancy(&self) -> Constancy {
+        self.model.constancy()
+    }
+
+    fn rate(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        self.model.rate(t, x, out)
+    }
+
+    fn inertia_mul(&self, x: &[f64], out: &mut [f64]) {
+        self.model.inertia_mul(x, out);
+    }
+
+    fn is_algebraic(&self, i: usize) -> bool {
+        self.model.is_algebraic(i)
+    }
+
+    fn factor(&mut self, at: &State, c: f64) -> Result<(), ModelError> {
+        self.model.factor(at, c)
+    }
+
+    fn linear(&mut self) -> Option<&mut Lcs> {
+        self.model.linear()
+    }
+
+    fn set(&mut self) -> Option<&mut dyn MovingSet> {
+        self.model.set()
+    }
+}
