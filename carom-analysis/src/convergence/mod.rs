@@ -10,12 +10,11 @@ pub use reference::{Computed, Reference};
 pub use work::{WORKS, Work};
 
 use crate::error::{
-    Graph, HausdorffOptions, MeasureError, Slope, Weights, geometric_mean, hausdorff, log_log_slope,
-    norms_of_difference,
+    Graph, HausdorffOptions, MeasureError, Slope, Weights, geometric_mean, hausdorff, log_log_slope, norms,
 };
 use crate::study::exact;
 use carom::simulation::Statistics;
-use carom::{Simulation, Solution};
+use carom::{Simulation, Solution, Stepper};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -171,7 +170,7 @@ pub fn level<E: std::fmt::Display>(
     let mut runs = Runs::default();
     for steps in plan.grids_of(count) {
         let h = plan.step(steps);
-        runs.add(steps, || make(h), |solution| measure(solution, reference, h))?;
+        runs.add(steps, || make(h), |solution, stepper| measure(solution, stepper, reference, h))?;
     }
     let steps: Vec<f64> = runs.grids.iter().map(|&n| plan.step(n)).collect();
     let step = if steps.is_empty() { plan.step(count) } else { geometric_mean(&steps).value };
@@ -200,10 +199,10 @@ pub fn level_of_tolerance<E: std::fmt::Display>(
     runs.add(
         0,
         || make(tolerance),
-        |solution| {
+        |solution, stepper| {
             let steps = solution.len().saturating_sub(1).max(1) as f64;
             step = (solution.t.last().unwrap_or(&0.0) - solution.t.first().unwrap_or(&0.0)) / steps;
-            measure_adaptive(solution, reference)
+            measure_adaptive(solution, stepper, reference)
         },
     )?;
     Ok(runs.level(step, Some(tolerance)))
@@ -225,15 +224,16 @@ impl Runs {
         &mut self,
         steps: usize,
         make: impl FnOnce() -> Result<Simulation, E>,
-        measure: impl FnOnce(&Solution) -> Result<(Errors, Errors), MeasureError>,
+        measure: impl FnOnce(&Solution, &dyn Stepper) -> Result<(Errors, Errors), MeasureError>,
     ) -> Result<(), MeasureError> {
         let clock = Instant::now();
-        match make().map_err(|e| e.to_string()).and_then(|mut s| s.record().map_err(|e| e.to_string())) {
-            Ok(solution) => {
+        let record = |mut run: Simulation| run.record().map(|solution| (solution, run)).map_err(|e| e.to_string());
+        match make().map_err(|e| e.to_string()).and_then(record) {
+            Ok((solution, mut run)) => {
                 let Statistics { solves, iterations, evaluations, .. } = solution.statistics;
                 let work = [solves as f64, iterations as f64, evaluations as f64, clock.elapsed().as_secs_f64()];
                 self.total.iter_mut().zip(work).for_each(|(sum, x)| *sum += x);
-                let (q, v) = measure(&solution)?;
+                let (q, v) = measure(&solution, run.stepper())?;
                 self.q.push(q);
                 self.v.push(v);
                 self.grids.push(if steps == 0 { solution.statistics.steps as usize } else { steps });
@@ -262,29 +262,47 @@ impl Runs {
     }
 }
 
-/// Errors of positions and velocities of a run with equal steps `h`.
-pub fn measure(solution: &Solution, reference: &Reference<'_>, h: f64) -> Result<(Errors, Errors), MeasureError> {
-    measure_with(solution, reference, Weights::Uniform { step: h }, 0.02 * h)
+/// Errors of positions and velocities of a run with equal steps `h`. Norms are those of differences as the model of
+/// `stepper` takes them, Hausdorff distances those of the graphs of all coordinates.
+pub fn measure(
+    solution: &Solution,
+    stepper: &dyn Stepper,
+    reference: &Reference<'_>,
+    h: f64,
+) -> Result<(Errors, Errors), MeasureError> {
+    measure_with(solution, stepper, reference, Weights::Uniform { step: h }, 0.02 * h)
 }
 
 /// Errors of positions and velocities of a run with steps of any size: trapezoidal weights.
-pub fn measure_adaptive(solution: &Solution, reference: &Reference<'_>) -> Result<(Errors, Errors), MeasureError> {
-    measure_with(solution, reference, Weights::Trapezoidal { times: &solution.t }, f64::INFINITY)
+pub fn measure_adaptive(
+    solution: &Solution,
+    stepper: &dyn Stepper,
+    reference: &Reference<'_>,
+) -> Result<(Errors, Errors), MeasureError> {
+    measure_with(solution, stepper, reference, Weights::Trapezoidal { times: &solution.t }, f64::INFINITY)
 }
 
 fn measure_with(
     solution: &Solution,
+    stepper: &dyn Stepper,
     reference: &Reference<'_>,
     weights: Weights<'_>,
     most: f64,
 ) -> Result<(Errors, Errors), MeasureError> {
     let (nq, nv) = solution.dofs();
-    let (mut exact_q, mut exact_v) = (vec![0.0; solution.positions().len()], vec![0.0; solution.velocities().len()]);
+    let (size, directions) = (stepper.dimension(), stepper.dimension() - nv);
+    let (mut errors_q, mut errors_v, mut difference) = (Vec::new(), Vec::new(), vec![0.0; size]);
+    let (mut exact, mut found) = (stepper.from().clone(), stepper.from().clone());
     for (k, &t) in solution.t.iter().enumerate() {
-        reference.at(t, &mut exact_q[k * nq..(k + 1) * nq], &mut exact_v[k * nv..(k + 1) * nv]);
+        reference.at(t, &mut exact.q, &mut exact.v);
+        found.q.copy_from_slice(solution.q(k));
+        found.v.copy_from_slice(solution.v(k));
+        stepper.difference(&exact, &found, &mut difference);
+        errors_q.extend_from_slice(&difference[..directions]);
+        errors_v.extend_from_slice(&difference[directions..]);
     }
     let (Some(&from), Some(&to)) = (solution.t.first(), solution.t.last()) else { return Err(MeasureError::Empty) };
-    let q = norms_of_difference(solution.positions(), &exact_q, nq, weights)?;
+    let q = norms(&errors_q, directions, weights)?;
     // fine enough for the error at hand, not finer than a curve can be sampled in reasonable time
     let tolerance = most.min((0.05 * q.sup).max(FINEST * (to - from)));
     let options = HausdorffOptions::with_tolerance(tolerance);
@@ -295,7 +313,7 @@ fn measure_with(
     if nv == 0 {
         return Ok((q, Errors::default()));
     }
-    let v = norms_of_difference(solution.velocities(), &exact_v, nv, weights)?;
+    let v = norms(&errors_v, nv, weights)?;
     let graph_v = Graph::staircase(&solution.t, solution.velocities(), nv)?;
     let hausdorff_v = hausdorff(&graph_v, &*reference.velocities(from, to, tolerance)?, &options)?.distance;
     Ok((q, Errors { l1: v.l1, l2: v.l2, sup: v.sup, hausdorff: hausdorff_v }))

@@ -193,8 +193,8 @@ struct Sampler<'a> {
 impl<'a> Sampler<'a> {
     fn new(exact: &'a dyn ExactSolution, side: Side, error: f64) -> Result<Self, MeasureError> {
         positive("sampling error", error)?;
-        let dimension = exact.dimension();
-        Ok(Self { exact, side, error, q: vec![0.0; dimension], v: vec![0.0; dimension] })
+        let (q, v) = (vec![0.0; exact.dimension()], vec![0.0; exact.velocities()]);
+        Ok(Self { exact, side, error, q, v })
     }
 
     fn sample(mut self, from: f64, to: f64, amplitude: f64) -> Result<Graph, MeasureError> {
@@ -205,7 +205,8 @@ impl<'a> Sampler<'a> {
         breaks.push(to);
         breaks.sort_by(f64::total_cmp);
         breaks.dedup();
-        let mut graph = Graph::empty(self.exact.dimension(), self.error);
+        let dimension = if self.side == Side::Position { self.q.len() } else { self.v.len() };
+        let mut graph = Graph::empty(dimension, self.error);
         let mut start = from;
         for end in breaks {
             let pieces = self.pieces(start, end, graph.times.len())?;

@@ -242,7 +242,7 @@ fn fill(
         march.watched(start + (k + 1) as f64 * length, stop, &mut |_| {})?;
     }
     march.forget_counts();
-    let mut exponent = options.epsilon.map(|epsilon| Growth::new(march.state(), epsilon));
+    let mut exponent = options.epsilon.map(|epsilon| Growth::new(&mut march, epsilon));
     let mut strikes = Vec::new();
     for k in 0..options.recorded {
         let end = start + (transient + k + 1) as f64 * length;
@@ -287,17 +287,18 @@ struct Growth {
 }
 
 impl Growth {
-    fn new(state: &State, epsilon: f64) -> Growth {
-        Growth { frame: Frame::new(state.q.len() + state.v.len(), 1), epsilon, neighbour: state.clone(), sum: 0.0 }
+    fn new(march: &mut March, epsilon: f64) -> Growth {
+        let dimension = march.stepper().dimension();
+        Growth { frame: Frame::new(dimension, 1), epsilon, neighbour: march.state().clone(), sum: 0.0 }
     }
 
     /// Runs the neighbour over an interval that the march has just done; leaves the march where it was.
     fn advance(&mut self, march: &mut March, from: &State, end: f64, stop: &Stop<'_>) -> Result<(), StudyError> {
         let (reference, counts) = (march.state().clone(), (march.impacts, march.sticks, march.slowest));
-        shift(from, &self.frame.columns[0], self.epsilon, &mut self.neighbour);
+        shift(march, from, &self.frame.columns[0], self.epsilon, &mut self.neighbour);
         march.restart(&self.neighbour);
         march.watched(end, stop, &mut |_| {})?;
-        self.frame.set(0, &reference, march.state(), self.epsilon);
+        self.frame.set(0, march, &reference, self.epsilon);
         self.sum += self.frame.orthonormalise()[0];
         march.restart(&reference);
         (march.impacts, march.sticks, march.slowest) = counts;

@@ -17,7 +17,7 @@ use super::error_bar::standard_error;
 use super::range::Random;
 use super::{Make, March, Stop, StudyError, exact};
 use carom::sensitivity::Passage;
-use carom::{Key, State};
+use carom::{Key, State, Stepper};
 use serde::{Deserialize, Serialize};
 
 /// What to compute.
@@ -113,10 +113,7 @@ pub fn perturbation(make: &Make<'_>, options: &Options, stop: &Stop<'_>) -> Resu
     options.check()?;
     let stepper = make()?;
     let mut reference = stepper.from().clone();
-    let (n, m) = (reference.q.len(), reference.v.len());
-    if n != m {
-        return Err(StudyError::Unequal { positions: n, velocities: m });
-    }
+    let dimension = stepper.dimension();
     let steps = (options.interval / options.step - 1e-9).ceil().max(1.0);
     let mut march = March::new(stepper, options.interval / steps)?;
     let start = reference.t;
@@ -126,8 +123,8 @@ pub fn perturbation(make: &Make<'_>, options: &Options, stop: &Stop<'_>) -> Resu
         reference.copy_from(march.state());
     }
     march.forget_counts();
-    let size = options.count.unwrap_or(2 * n).min(2 * n);
-    let mut frame = Frame::new(2 * n, size);
+    let size = options.count.unwrap_or(dimension).min(dimension);
+    let mut frame = Frame::new(dimension, size);
     let mut sums = Sums::new(size, options);
     let mut neighbour = reference.clone();
     let mut counter = Counter::default();
@@ -143,7 +140,7 @@ pub fn perturbation(make: &Make<'_>, options: &Options, stop: &Stop<'_>) -> Resu
             let epsilon = place(&mut march, &from, &frame.columns[i], options.epsilon, &mut neighbour)?;
             march.restart(&neighbour);
             march.watched(end, stop, &mut |_| {})?;
-            frame.set(i, &reference, march.state(), epsilon);
+            frame.set(i, &mut march, &reference, epsilon);
         }
         march.forget_counts();
         frame.orthonormalise();
@@ -201,25 +198,19 @@ fn place(march: &mut March, from: &State, direction: &[f64], epsilon: f64, out: 
     };
     let depth = behind(march, from)?;
     for sign in [1.0, -1.0] {
-        shift(from, direction, sign * epsilon, out);
+        shift(march, from, direction, sign * epsilon, out);
         if behind(march, out)? <= depth {
             return Ok(sign * epsilon);
         }
     }
-    shift(from, direction, epsilon, out);
+    shift(march, from, direction, epsilon, out);
     Ok(epsilon)
 }
 
-/// `out = x + a d`.
-pub(super) fn shift(x: &State, d: &[f64], a: f64, out: &mut State) {
-    let n = x.q.len();
-    out.t = x.t;
-    for (i, o) in out.q.iter_mut().enumerate() {
-        *o = x.q[i] + a * d[i];
-    }
-    for (i, o) in out.v.iter_mut().enumerate() {
-        *o = x.v[i] + a * d[n + i];
-    }
+/// `out = x ⊕ a d`.
+pub(super) fn shift(march: &mut March, x: &State, d: &[f64], a: f64, out: &mut State) {
+    let step: Vec<f64> = d.iter().map(|d| a * d).collect();
+    march.stepper().retract(x, &step, out);
 }
 
 /// Directions, and what became of them.
@@ -241,12 +232,12 @@ impl Frame {
         frame
     }
 
-    /// Column `i` becomes the difference of two states over `epsilon`.
-    pub(super) fn set(&mut self, i: usize, reference: &State, neighbour: &State, epsilon: f64) {
-        let pairs = neighbour.q.iter().chain(&neighbour.v).zip(reference.q.iter().chain(&reference.v));
-        for (d, (a, b)) in self.columns[i].iter_mut().zip(pairs) {
-            *d = (a - b) / epsilon;
-        }
+    /// Column `i` becomes the difference of the present state of a neighbour from the reference, over `epsilon`.
+    pub(super) fn set(&mut self, i: usize, neighbour: &mut March, reference: &State, epsilon: f64) {
+        let column = &mut self.columns[i];
+        let stepper: &dyn Stepper = neighbour.stepper();
+        stepper.difference(reference, stepper.from(), column);
+        column.iter_mut().for_each(|d| *d /= epsilon);
     }
 
     /// Gram-Schmidt in order, twice for accuracy. Returns ln r_ii; −∞ where nothing is left, and then any direction that is orthogonal.

@@ -82,6 +82,11 @@ impl March {
         self.run.state()
     }
 
+    /// The scheme with its model, which measures distances.
+    pub fn stepper(&mut self) -> &mut dyn Stepper {
+        self.run.stepper()
+    }
+
     /// Laws and gaps at the state of the last restart.
     pub fn coupling(&mut self) -> Result<&Coupling, StudyError> {
         Ok(self.run.stepper().coupling()?)

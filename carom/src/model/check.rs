@@ -67,14 +67,14 @@ pub(super) fn check_law(name: &str, law: Law, restitution: f64) -> Result<(), Mo
     if !(0.0..=1.0).contains(&restitution) {
         return refuse("the restitution", restitution, "it must lie in [0, 1]");
     }
-    let (lower, upper) = law.bounds();
-    if !law.is_valid() && lower <= upper {
-        return refuse("the coefficient of friction", law.mu(), "it must be finite and not negative");
+    if law.is_valid() {
+        return Ok(());
     }
-    if !law.is_valid() {
-        return refuse("the lower bound", lower, "it must not be above the upper one");
+    let numbers = law.discs().flat_map(|(_, disc)| [disc.mu, disc.radius]);
+    match numbers.into_iter().find(|x| !(*x >= 0.0 && x.is_finite())) {
+        Some(mu) => refuse("the coefficient of friction", mu, "it must be finite and not negative"),
+        None => refuse("the lower bound", law.bounds().0, "it must not be above the upper one"),
     }
-    Ok(())
 }
 
 /// Refuses a wrong number of entries.

@@ -35,11 +35,13 @@ pub struct Projection {
 /// Rounding of a gap: that of the terms whose difference it is [m].
 pub fn gap_rounding(coupling: &Coupling, law: usize, q: &[f64]) -> f64 {
     let row = coupling.rows.row(coupling.offset[law]);
-    // more coordinates than velocities: no product to be had
-    if row.iter().any(|entry| entry.0 >= q.len()) {
-        return ROUNDING;
-    }
     let gap = coupling.pairs[law].gap;
+    // entries of a row belong to velocities: where there are more coordinates, only their size tells
+    if coupling.rows.columns() != q.len() {
+        let largest = q.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let terms: f64 = row.iter().map(|entry| entry.1.abs()).sum::<f64>() * largest;
+        return (ROUNDING * (terms + gap.abs())).max(f64::MIN_POSITIVE);
+    }
     let product: f64 = carom_solve::Rows::product(row, q);
     // at rest in the origin all terms vanish
     (ROUNDING * (size_of(row, q) + (gap - product).abs())).max(f64::MIN_POSITIVE)

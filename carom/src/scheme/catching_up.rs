@@ -20,7 +20,7 @@
 
 use super::{Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Pieces, Shape};
-use crate::{FirstOrder, Key, State};
+use crate::{ContactList, FirstOrder, Key, State};
 use carom_solve::{Certificate, Law, LinearSolve, OneStepProblem, Options, Parts, ProblemWork, Reaction, Rows, Solver};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,7 @@ impl LinearSolve for Scaled {
 /// Buffers of a step, in the order in which the step sets them.
 #[derive(Default)]
 pub struct Work {
+    list: ContactList,    // the rows of the step
     reactions: Reactions, // coupling and slacks at the start, at the end those of the end
     target: Vec<f64>,     // (n) û, phase 1
     pieces: Pieces,       // K(t⁺), phase 2
@@ -107,8 +108,8 @@ impl Scheme for CatchingUp {
         to.t = from.t + h;
 
         // 1 drift
-        model.couple(from.t, &from.q, &mut w.reactions.coupling)?;
         let r = &mut w.reactions;
+        r.coupling.list(model, (from.t, &from.q), false, &mut w.list)?;
         r.before.clear();
         r.before.extend(r.coupling.pairs.iter().map(|p| p.gap));
         model.rate(from.t, &from.q, &mut w.target)?;
@@ -135,8 +136,8 @@ impl Scheme for CatchingUp {
         }
 
         // 4 report
-        model.couple(to.t, &to.q, &mut w.reactions.coupling)?;
         let r = &mut w.reactions;
+        r.coupling.fill(model, (to.t, &to.q), false, &w.list)?;
         r.after.clear();
         r.after.extend(r.coupling.pairs.iter().map(|p| p.gap));
         r.obstacle.resize(r.after.len(), 0.0);

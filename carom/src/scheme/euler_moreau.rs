@@ -29,7 +29,7 @@
 
 use super::{Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System, Variant};
 use crate::model::Constancy;
-use crate::{FirstOrder, State};
+use crate::{ContactList, FirstOrder, State};
 use carom_solve::options::{at_least_one, fraction, within};
 use carom_solve::{
     Certificate, Law, OneStepProblem, OptionError, Options, Parts, ProblemWork, Reaction, Rows, SolveError, Solver,
@@ -111,9 +111,12 @@ pub struct Work {
     stage: Stage,
     factored: Option<Stage>, // of the constant factorisation
     kept: bool,              // W of the last problem is still that of the next one
+    list: ContactList,       // the laws of the step
+    moved_rows: Vec<f64>,    // (m) λ in the order of a new list
     reactions: Reactions,    // coupling at the stage, outputs, λ
     known: Vec<f64>,         // (n) g, phase 1
     at: State,               // (T, X) the iterate
+    moved: Vec<f64>,         // (n) the next X, phase 4
     balance: Vec<f64>,       // (n) g + c f − E (X − x), then the increment of X without λ, phase 2
     rate: Vec<f64>,          // (n) f(T, X)
     inertia: Vec<f64>,       // (n) E (X − x)
@@ -154,6 +157,7 @@ impl Scheme for EulerMoreau {
         Ok(Work {
             constancy: model.constancy(),
             algebraic,
+            moved: model.initial().q,
             at: model.initial(),
             known: vec![0.0; n],
             balance: vec![0.0; n],
@@ -200,7 +204,8 @@ impl Scheme for EulerMoreau {
                 step.solves += 1;
                 w.balance.iter_mut().zip(&w.z.response).for_each(|(d, r)| *d += r);
             }
-            w.at.q.iter_mut().zip(&w.balance).for_each(|(x, d)| *x += d);
+            model.retract(&w.at.q, &w.balance, &mut w.moved);
+            std::mem::swap(&mut w.at.q, &mut w.moved);
             step.iterations += 1;
             if linear {
                 break;
@@ -251,7 +256,17 @@ impl EulerMoreau {
 
     /// Outputs at the start, then the stage with its known part and X = x.
     fn start(&self, w: &mut Work, model: &mut dyn FirstOrder, from: &State, h: f64) -> Result<(), StepError> {
-        couple(w, model, from.t, &from.q)?;
+        let at = (from.t, &from.q[..]);
+        let same = w.reactions.coupling.list(model, at, w.constancy.rows, &mut w.list)?;
+        w.kept &= same && w.constancy.rows;
+        if !same {
+            for lambda in [&mut w.old, &mut w.z.lambda] {
+                w.moved_rows.clear();
+                let before = (0..w.list.len()).map(|i| w.list.before(i).and_then(|j| lambda.get(j)).copied());
+                w.moved_rows.extend(before.map(|known| known.unwrap_or(0.0)));
+                std::mem::swap(lambda, &mut w.moved_rows);
+            }
+        }
         let outputs = w.reactions.coupling.pairs.iter().map(|p| p.gap);
         w.reactions.before.clear();
         w.reactions.before.extend(outputs);
@@ -381,16 +396,11 @@ impl EulerMoreau {
     }
 }
 
-/// Outputs and laws at (t, x); rows as well, unless they are constant and known.
+/// Outputs and laws at another (t, x) of the step; rows as well, unless they are constant and known.
 #[inline]
 fn couple(w: &mut Work, model: &mut dyn FirstOrder, t: f64, x: &[f64]) -> Result<(), StepError> {
-    let coupling = &mut w.reactions.coupling;
-    if w.constancy.rows && coupling.is_filled() {
-        model.refresh(t, x, coupling)?;
-    } else {
-        model.couple(t, x, coupling)?;
-        w.kept = false;
-    }
+    w.reactions.coupling.fill(model, (t, x), w.constancy.rows, &w.list)?;
+    w.kept &= w.constancy.rows;
     Ok(())
 }
 

@@ -2,8 +2,8 @@
 //!
 //! What a broad phase does to a list, without its geometry. The motion must be that of the model inside.
 
-use crate::model::{Combination, Constancy, Energy, Labels, Lcs, MovingSet};
-use crate::{Coupling, FirstOrder, Key, Mechanical, ModelError, Space, State};
+use crate::model::{Combination, Constancy, Energy, Labels};
+use crate::{Coupling, FirstOrder, Key, Mechanical, ModelError, Pair, Space, State};
 use carom_solve::LinearSolve;
 
 /// When the list turns round.
@@ -22,10 +22,12 @@ pub enum Turns {
 pub struct Listing<M> {
     model: M,
     radius: f64,
+    ahead: f64, // lengths of a step
     turns: Turns,
     turned: bool,
     listed: Vec<Key>,
-    heirs: Vec<(Key, Key)>,
+    renames: Option<bool>, // and tells whose impulse is inherited
+    age: u128,
     full: Coupling,
     velocity: Vec<f64>, // (rows) of `full` at the start of a step
 }
@@ -36,10 +38,12 @@ impl<M: Space> Listing<M> {
         Listing {
             model,
             radius: f64::INFINITY,
+            ahead: 2.0,
             turns: Turns::Never,
             turned: false,
             listed: Vec::new(),
-            heirs: Vec::new(),
+            renames: None,
+            age: 0,
             full: Coupling::default(),
             velocity: Vec::new(),
         }
@@ -58,10 +62,21 @@ impl<M: Space> Listing<M> {
         self
     }
 
-    /// Gives contacts other keys, each time the list is made: `old` is listed as `new`, and inherits what was known of `old`.
-    pub fn renaming(mut self, old: Key, new: Key) -> Self {
-        self.heirs.push((old, new));
+    /// Does not look ahead: a contact may close in a step that does not list it.
+    pub fn short_sighted(mut self) -> Self {
+        self.ahead = 0.0;
         self
+    }
+
+    /// Gives all contacts new keys in each step; with `heirs` they inherit what was known under the last ones.
+    pub fn renaming(mut self, heirs: bool) -> Self {
+        self.renames = Some(heirs);
+        self
+    }
+
+    /// The key of a contact at some age.
+    fn key(&self, key: Key, age: u128) -> Key {
+        Key(key.0 + if self.renames.is_some() { age << 64 } else { 0 })
     }
 
     /// The laws of `full` that are listed, by place.
@@ -80,12 +95,11 @@ impl<M: Space> Listing<M> {
         out.clear(full.rows.columns());
         let rows: Vec<usize> = places.iter().flat_map(|&i| full.range(i)).collect();
         for &i in &places {
-            let mut pair = full.pairs[i];
-            if let Some((old, new)) = self.heirs.iter().find(|heir| heir.0 == pair.key) {
-                out.heirs.push((out.len(), *old));
-                pair.key = *new;
+            let pair = full.pairs[i];
+            if self.renames == Some(true) && self.age > 0 {
+                out.heirs.push((out.len(), self.key(pair.key, self.age - 1)));
             }
-            out.push_within(pair, full.region[i]);
+            out.push_within(Pair { key: self.key(pair.key, self.age), ..pair }, full.region[i]);
         }
         out.drift.extend(rows.iter().map(|&row| full.drift[row]));
         rows.iter().for_each(|&row| out.rows.push_row_of(&full.rows, row));
@@ -139,12 +153,13 @@ impl<M: Space> Space for Listing<M> {
         }
         let velocity = &self.velocity;
         let is_near = |i: &usize| {
-            let ahead = (2.0 * h * velocity[full.offset[*i]]).min(0.0);
+            let ahead = (self.ahead * h * velocity[full.offset[*i]]).min(0.0);
             !full.pairs[*i].law.is_contact() || full.pairs[*i].gap + ahead < self.radius
         };
         let listed: Vec<Key> = (0..full.len()).filter(is_near).map(|i| full.pairs[i].key).collect();
         let turned = self.turned != (self.turns == Turns::EveryStep);
-        let changed = listed != self.listed || turned != self.turned;
+        let changed = listed != self.listed || turned != self.turned || self.renames.is_some();
+        self.age += u128::from(self.renames.is_some());
         (self.listed, self.turned) = (listed, turned);
         Ok(changed)
     }
@@ -214,13 +229,5 @@ impl<M: FirstOrder> FirstOrder for Listing<M> {
 
     fn factor(&mut self, at: &State, c: f64) -> Result<(), ModelError> {
         self.model.factor(at, c)
-    }
-
-    fn linear(&mut self) -> Option<&mut Lcs> {
-        self.model.linear()
-    }
-
-    fn set(&mut self) -> Option<&mut dyn MovingSet> {
-        self.model.set()
     }
 }
