@@ -1,7 +1,7 @@
 //! More coordinates than velocities: every scheme of the registry on a spinning ball with a quaternion, against its closed
 //! form. Distances are those of the model.
 
-use carom::scheme::{AnyModel, Claim, Family, SchemeRow};
+use carom::scheme::{AnyModel, BindError, Claim, Family, SchemeError, SchemeRow};
 use carom::simulation::{Adaptive, FixedStep, LedgerObserver, Recorder};
 use carom::testbed::{ExactSolution, SpinningBall};
 use carom::{SCHEMES, Simulation, State};
@@ -93,9 +93,10 @@ fn adaptive_steps_keep_their_tolerance() {
             let model = AnyModel::Mechanical(Box::new(ball.model()));
             let solver = carom_solve::solver::default();
             let table = serde_json::json!({});
-            let Ok(stepper) = (row.bind_adaptive)(&table, adaptive.accuracy(), model, solver) else {
-                assert_eq!(row.info.name, "schatzman-paoli");
-                continue;
+            let stepper = match (row.bind_adaptive)(&table, adaptive.accuracy(), model, solver) {
+                Ok(stepper) => stepper,
+                Err(BindError::Scheme(SchemeError::EqualSteps { .. })) => continue,
+                Err(other) => panic!("{}: {other}", row.info.name),
             };
             let control = adaptive.control(1e-3, (0.0, 2.6));
             let mut run = Simulation::new(stepper, Box::new(control), 2.6).unwrap();
