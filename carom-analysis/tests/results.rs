@@ -1,7 +1,7 @@
 //! Result files read back row by row, compared with the trajectory kept in memory by the library's own recorder.
 
 use carom::model::{Contact, Lagrangian};
-use carom::scheme::{AnyModel, Bound, MoreauJean, Registered, Stepper};
+use carom::scheme::{AnyModel, Bound, MoreauJean, Stepper};
 use carom::simulation::{FixedStep, Impact, Lists, Observer, Recorder, StepView, UserEvent};
 use carom::{ModelError, Simulation, Solution};
 use carom_analysis::results::{

@@ -4,7 +4,8 @@ use super::{Labels, ModelError, Space};
 use crate::{Coupling, Key, State};
 use carom_solve::Law;
 
-/// Checks the initial state, the laws at it and the names; `velocities` is how many there must be. Leaves the coupling filled.
+/// Checks the initial state, the laws at it and the names; `velocities` is how many there must be. Leaves the coupling
+/// filled.
 pub(crate) fn check_model<M: ?Sized + Space>(
     model: &mut M,
     from: &State,

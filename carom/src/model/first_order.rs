@@ -40,8 +40,8 @@ impl Output {
     }
 }
 
-/// A system (1) from closures. What makes no sense is told by [`FirstOrderSystem::build`], and at the latest where a scheme is
-/// bound.
+/// A system (1) from closures. What makes no sense is told by [`FirstOrderSystem::build`], and at the latest where a
+/// scheme is bound.
 pub struct FirstOrderSystem {
     n: usize,
     rate: Vector,

@@ -77,8 +77,8 @@ impl Contact {
         self
     }
 
-    /// Coulomb friction with coefficient `mu` along a slip displacement; a second call, with the same `mu`, makes the contact
-    /// spatial.
+    /// Coulomb friction with coefficient `mu` along a slip displacement; a second call, with the same `mu`, makes the
+    /// contact spatial.
     pub fn friction<A: Answer<f64>>(mut self, mu: f64, slip: impl Fn(f64, &[f64]) -> A + Send + 'static) -> Self {
         let tangents = self.outputs.len();
         let mistake = match () {

@@ -20,7 +20,8 @@ pub struct SparseMatrix {
 }
 
 impl SparseMatrix {
-    /// Sums entries `(row, column, value)` at the same place. Entries outside of n×n, and such that are no numbers, are refused.
+    /// Sums entries `(row, column, value)` at the same place. Entries outside of n×n, and such that are no numbers, are
+    /// refused.
     pub fn from_triplets(n: usize, entries: &[(usize, usize, f64)]) -> Result<SparseMatrix, ModelError> {
         if let Some(&(row, column, value)) = entries.iter().find(|(i, j, x)| *i >= n || *j >= n || !x.is_finite()) {
             return Err(ModelError::Entry { row, column, value, n });

@@ -45,8 +45,8 @@ pub trait Stepper: Send {
     /// middle of the step elsewhere.
     fn applied_power(&mut self) -> f64;
 
-    /// Number of directions in which a state can change: velocities twice, or the states of a first-order system. There may
-    /// be more coordinates than directions.
+    /// Number of directions in which a state can change: velocities twice, or the states of a first-order system. There
+    /// may be more coordinates than directions.
     fn dimension(&self) -> usize;
 
     /// `out ← b ⊖ a`: positions by the model's own difference, then velocities.

@@ -22,7 +22,7 @@ pub enum Turns {
 pub struct Listing<M> {
     model: M,
     radius: f64,
-    ahead: f64, // lengths of a step
+    ahead: [f64; 2], // steps at the velocity, and acceleration [m/s²]
     turns: Turns,
     turned: bool,
     listed: Vec<Key>,
@@ -38,7 +38,7 @@ impl<M: Space> Listing<M> {
         Listing {
             model,
             radius: f64::INFINITY,
-            ahead: 2.0,
+            ahead: [0.0; 2],
             turns: Turns::Never,
             turned: false,
             listed: Vec::new(),
@@ -49,22 +49,22 @@ impl<M: Space> Listing<M> {
         }
     }
 
-    /// Lists contacts whose gap is below `radius`, and those that come below it within twice the step at their velocity.
+    /// Lists contacts whose gap is below `radius`. A contact may close in a step that does not list it.
     /// Mechanical models only: the rows of first-order systems stay the same for ever.
     pub fn near(mut self, radius: f64) -> Self {
         self.radius = radius;
         self
     }
 
-    /// Turns the list round.
-    pub fn turning(mut self, turns: Turns) -> Self {
-        self.turns = turns;
+    /// Lists contacts as well that come near within two steps, at their velocity and at most this acceleration [m/s²].
+    pub fn looking_ahead(mut self, acceleration: f64) -> Self {
+        self.ahead = [2.0, acceleration];
         self
     }
 
-    /// Does not look ahead: a contact may close in a step that does not list it.
-    pub fn short_sighted(mut self) -> Self {
-        self.ahead = 0.0;
+    /// Turns the list round.
+    pub fn turning(mut self, turns: Turns) -> Self {
+        self.turns = turns;
         self
     }
 
@@ -153,7 +153,7 @@ impl<M: Space> Space for Listing<M> {
         }
         let velocity = &self.velocity;
         let is_near = |i: &usize| {
-            let ahead = (self.ahead * h * velocity[full.offset[*i]]).min(0.0);
+            let ahead = (self.ahead[0] * h * velocity[full.offset[*i]]).min(0.0) - self.ahead[1] * h * h;
             !full.pairs[*i].law.is_contact() || full.pairs[*i].gap + ahead < self.radius
         };
         let listed: Vec<Key> = (0..full.len()).filter(is_near).map(|i| full.pairs[i].key).collect();

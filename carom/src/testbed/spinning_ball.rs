@@ -1,4 +1,5 @@
-//! A spinning ball above a floor: seven coordinates, the attitude as a unit quaternion, and six velocities [goldstein2002].
+//! A spinning ball above a floor: seven coordinates, with the attitude as a unit quaternion, and six velocities
+//! [goldstein2002].
 //!
 //! ```text
 //!     m v̇ = −m g e_z + p,   J ω̇ = −ω × Jω + torque of p,   J = diag(J₁, J₁, J₃),   ω in axes of the body       (1)
