@@ -236,7 +236,7 @@ fn redundant_supports_hold_and_let_go() {
                 c.fill(0.0);
             });
         for x in [-1.0, 0.0, 1.0] {
-            let support = Contact::new("support", move |_, q| q[0] + x * q[1]);
+            let support = Contact::new(&format!("support {x}"), move |_, q| q[0] + x * q[1]);
             model = model.contact(support.gradient(move |_, _, row| row.copy_from_slice(&[1.0, x])).restitution(0.3));
         }
         model.initial(&[0.0; 2], &[0.0; 2]).linear()
