@@ -169,11 +169,11 @@ impl LinearTable {
     fn matrices(&self, context: &mut Context) -> Option<Matrices> {
         let (n, chain) = (context.names.coordinates.len(), self.chain.is_some());
         let [mass, damping, stiffness] = self.written().map(|matrix| {
-            let Some(matrix) = matrix else { return SparseMatrix::from_triplets(n, &[]) };
+            let Some(matrix) = matrix else { return SparseMatrix::from_triplets(n, &[]).ok() };
             let entries = values(matrix, if chain { 2 } else { n }, context)?;
             let elements = 0..if chain { n - 1 } else { 1 };
             let all: Vec<_> = elements.flat_map(|i| entries.iter().map(move |&(r, c, x)| (i + r, i + c, x))).collect();
-            let all = SparseMatrix::from_triplets(n, &all).filter(SparseMatrix::is_finite);
+            let all = SparseMatrix::from_triplets(n, &all).ok();
             if all.is_none() {
                 context.out.error(&matrix.place, "the matrix is not finite");
             }
@@ -428,7 +428,7 @@ struct LinearModel {
 impl LinearModel {
     fn linear(&self, initial: &State) -> Result<Linear, BuildError> {
         let Matrices { mass, damping, stiffness } = &self.matrices;
-        let model = Linear::new(mass, damping, stiffness, initial.clone()).ok_or(BuildError::Size)?;
+        let model = Linear::new(mass, damping, stiffness, initial.clone()).map_err(|_| BuildError::Size)?;
         let mut model = model.with_labels(self.coordinates.clone());
         for contact in &self.contacts {
             model = model.with_contact(contact.clone());
@@ -437,7 +437,7 @@ impl LinearModel {
             let mut evaluator = Evaluator::new(&tape);
             // a step starts where the last one ended
             let mut last = f64::NAN;
-            model = model.with_force(Box::new(move |t, out| {
+            model = model.with_force(move |t: f64, out: &mut [f64]| {
                 if t != last {
                     evaluator.eval(t, &[], &[]);
                     last = t;
@@ -445,7 +445,7 @@ impl LinearModel {
                 for (&i, value) in indices.iter().zip(evaluator.values()) {
                     out[i] += value;
                 }
-            }));
+            });
         }
         Ok(model)
     }
