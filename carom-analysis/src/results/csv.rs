@@ -2,6 +2,7 @@
 
 use super::ResultError;
 use super::table::Cell;
+use crate::files::csv_text;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
@@ -35,7 +36,7 @@ impl CsvFile {
                 // writing into a string cannot fail
                 Cell::Real(x) => _ = write!(self.text, "{x:?}"),
                 Cell::Missing => {}
-                Cell::Text(text) => self.quote(text),
+                Cell::Text(text) => self.text.push_str(&csv_text(text, false)),
             }
         }
         self.text.push('\n');
@@ -50,15 +51,5 @@ impl CsvFile {
             written.map_err(ResultError::io("write", &self.path))?;
         }
         Ok(())
-    }
-
-    fn quote(&mut self, text: &str) {
-        if text.contains([',', '"', '\n', '\r']) {
-            self.text.push('"');
-            self.text.push_str(&text.replace('"', "\"\""));
-            self.text.push('"');
-        } else {
-            self.text.push_str(text);
-        }
     }
 }

@@ -108,7 +108,7 @@ impl Layout {
 }
 
 /// The name of a file while it is written.
-pub(super) fn temporary(path: &Path) -> PathBuf {
+fn temporary(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".tmp");
     path.with_file_name(name)

@@ -5,8 +5,9 @@
 //! the group is full. So the clock never moves the boundary of a row group.
 
 use super::csv::CsvFile;
-use super::parquet_file::{Layout, temporary};
+use super::parquet_file::Layout;
 use super::{RecordOptions, ResultError, Written};
+use crate::files;
 use parquet::data_type::ByteArray;
 use std::fs;
 use std::io;
@@ -325,10 +326,5 @@ pub(super) fn remove(path: &Path) -> Result<(), ResultError> {
 
 /// Writes a small file that appears under its name only when it is complete.
 pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), ResultError> {
-    let temporary = temporary(path);
-    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        _ = fs::remove_file(&temporary);
-    }
-    written.map_err(ResultError::io("write", path))
+    files::write_whole(path, |out| out.write_all(text.as_bytes())).map_err(ResultError::io("write", path))
 }

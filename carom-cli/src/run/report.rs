@@ -3,9 +3,10 @@
 use super::sizes::StepSizes;
 use super::{LISTED, Run};
 use carom::scheme::Family;
+use carom_analysis::files::write_whole;
 use carom_analysis::report::{Callout, Cell, Chart, Report, Section, Series, Table};
 use carom_analysis::results::{Curve, Status};
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::Path;
 
 /// Prefix of the columns, title and label of a chart, and whether values hold until the next one.
@@ -31,19 +32,7 @@ const FIRST_ORDER_CHARTS: [(&str, &str, &str, bool); 7] = [
 
 pub fn write(run: &Run, path: &Path) -> io::Result<()> {
     let report = build(run);
-    // complete or not there at all
-    let part = path.with_extension("html.part");
-    let written = fill(&report, &part).and_then(|()| std::fs::rename(&part, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    written
-}
-
-fn fill(report: &Report, part: &Path) -> io::Result<()> {
-    let mut file = BufWriter::new(std::fs::File::create(part)?);
-    report.write(&mut file)?;
-    file.flush()
+    write_whole(path, |out| report.write(out))
 }
 
 fn build(run: &Run) -> Report {
