@@ -31,6 +31,8 @@ pub use first_order::FirstOrderTable;
 pub use lagrangian::LagrangianTable;
 pub use lcs::LcsTable;
 pub use linear::{ChainTable, LinearTable};
+#[cfg(test)]
+pub use probe::FallTable;
 pub use row::RowTable;
 pub use sweeping::{SetTable, SweepingTable};
 
