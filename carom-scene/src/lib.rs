@@ -23,6 +23,7 @@ pub mod examples;
 pub mod expression;
 pub mod file;
 pub mod kind;
+mod law;
 pub mod nearest;
 pub mod problem_file;
 pub mod scene;

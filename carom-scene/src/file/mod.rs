@@ -79,6 +79,12 @@ table! {
         pub slip: Option<OneOrMore>,
         /// Instead of `slip`: the sliding velocity, linear in the velocities, where no displacement exists [m/s].
         pub sliding: Option<OneOrMore>,
+        /// Coefficient of rolling friction, the largest moment per normal force; needs `turning` and `friction` [m].
+        pub rolling: Option<Formula>,
+        /// Coefficient of spinning friction about the normal; needs `turning` and `friction` [m].
+        pub spinning: Option<Formula>,
+        /// Angles about the tangents, and about the normal with `spinning`; their rates where `sliding` is given [rad, rad/s].
+        pub turning: Option<OneOrMore>,
         /// Where the gap counts: comparisons of t and coordinates joined by `and`, as in "x < 0"; everywhere by default.
         pub region as "where": Option<Formula>,
     }

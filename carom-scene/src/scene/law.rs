@@ -9,7 +9,8 @@ use super::{LawInfo, region};
 use crate::diagnostic::Place;
 use crate::equations::{Slip, SourceLaw};
 use crate::expression::NodeId;
-use crate::file::{ConstraintTable, ContactTable, Formula, ModelFile, OneOrMore, Text};
+use crate::file::{ConstraintTable, ContactTable, ModelFile, Text};
+use crate::law;
 
 /// Most laws of a file.
 const LIMIT: usize = 10_000;
@@ -83,16 +84,10 @@ pub(crate) fn numbers(file: &ModelFile, context: &mut Context) -> Option<Vec<Law
     let mut laws = Vec::new();
     for table in contacts {
         let restitution = match &table.restitution {
-            Some(formula) => in_range(formula, "the coefficient of restitution", 1.0, context),
+            Some(formula) => law::coefficient(formula, "the coefficient of restitution", 1.0, context),
             None => Some(0.0),
         };
-        let slips = table.slip.as_ref().or(table.sliding.as_ref());
-        let law = match &table.friction {
-            Some(friction) => in_range(friction, "the coefficient of friction", f64::INFINITY, context)
-                .zip(slips)
-                .map(|(mu, slips)| Law::coulomb(mu, slips.items.len().clamp(1, 2))),
-            None => Some(Law::UNILATERAL),
-        };
+        let law = (law::of(table).law)(table, context);
         let name = table.name.value.clone();
         laws.extend(law.zip(restitution).map(|(law, restitution)| LawInfo { name, law, restitution }));
     }
@@ -108,56 +103,25 @@ fn contact(table: &ContactTable, context: &mut Context) -> Option<LawNodes> {
         Some(formula) => region::read(formula, context).map(|node| Some((node, formula.place.clone()))),
         None => Some(None),
     };
-    let (slip, kind) = match (&table.slip, &table.sliding) {
+    let kind = match (&table.slip, &table.sliding) {
         (Some(_), Some(sliding)) => {
             context.out.error(&sliding.place, "give either `slip` or `sliding`, not both");
             return None;
         }
-        (slip, None) => (slip.as_ref(), Slip::Displacement),
-        (None, sliding) => (sliding.as_ref(), Slip::Velocity),
+        (None, Some(_)) => Slip::Velocity,
+        _ => Slip::Displacement,
     };
-    let law = match (&table.friction, slip) {
-        (None, None) => Some((Law::UNILATERAL, Vec::new())),
-        (Some(friction), None) => {
-            context
-                .out
-                .error(&friction.place, "friction needs `slip`, the tangential displacement of the contact")
-                .hint("for a wheel or a foot at x on a floor: slip = \"x\", or its velocity: sliding = \"x'\"");
-            None
-        }
-        (None, Some(slip)) => {
-            let name = if kind == Slip::Displacement { "slip" } else { "sliding" };
-            context
-                .out
-                .error(&slip.place, format!("`{name}` without `friction` has no effect"))
-                .hint("add friction = ...");
-            None
-        }
-        (Some(_), Some(slip)) => friction_law((slip, kind), context),
-    };
-    let (law, slips) = law?;
-    let outputs = std::iter::once(gap?).chain(slips).collect();
-    Some(LawNodes { name: table.name.value.clone(), law, outputs, slip: kind, region: region? })
-}
-
-/// Coulomb's law with the nodes of its slips.
-fn friction_law((slip, kind): (&OneOrMore, Slip), context: &mut Context) -> Option<(Law, Vec<(NodeId, Place)>)> {
-    let slips = slip.items.iter().map(|formula| {
+    let (law, formulas) = (law::of(table).rows)(table, context)?;
+    let slips = formulas.into_iter().map(|formula| {
         let node = match kind {
             Slip::Displacement => context.node_of_positions(formula, "the slip"),
             Slip::Velocity => context.node(formula),
         };
         Some((node?, formula.place.clone()))
     });
-    let slips: Option<Vec<_>> = slips.collect();
-    match slip.items.len() {
-        count @ 1..=2 => slips.map(|slips| (Law::coulomb(0.0, count), slips)),
-        count => {
-            let message = format!("a slip has one (planar) or two (spatial) components, found {count}");
-            context.out.error(&slip.place, message);
-            None
-        }
-    }
+    let slips = slips.collect::<Option<Vec<_>>>()?;
+    let outputs = std::iter::once(gap?).chain(slips).collect();
+    Some(LawNodes { name: table.name.value.clone(), law, outputs, slip: kind, region: region? })
 }
 
 fn constraint(table: &ConstraintTable, context: &mut Context) -> Option<LawNodes> {
@@ -165,15 +129,4 @@ fn constraint(table: &ConstraintTable, context: &mut Context) -> Option<LawNodes
     let outputs = vec![(node, table.value.place.clone())];
     let name = table.name.value.clone();
     Some(LawNodes { name, law: Law::EQUALITY, outputs, slip: Slip::Displacement, region: None })
-}
-
-/// A coefficient in [0, largest].
-fn in_range(formula: &Formula, what: &str, largest: f64, context: &mut Context) -> Option<f64> {
-    let value = context.number(formula)?;
-    if (0.0..=largest).contains(&value) {
-        return Some(value);
-    }
-    let range = if largest.is_finite() { format!("outside of [0, {largest}]") } else { "negative".into() };
-    context.out.error(&formula.place, format!("{what} is {value}, {range}"));
-    None
 }

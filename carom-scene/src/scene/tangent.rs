@@ -169,6 +169,10 @@ impl Relations {
         let mut coefficients = vec![[0.0; 2]; scene.laws.len()];
         for (out, table) in coefficients.iter_mut().zip(contacts) {
             *out = [self.coefficient(table.restitution.as_ref(), k)?, self.coefficient(table.friction.as_ref(), k)?];
+            for other in [&table.rolling, &table.spinning] {
+                // tangents know the coefficients of restitution and of sliding friction
+                (self.coefficient(other.as_ref(), k)? == 0.0).then_some(())?;
+            }
         }
         Some(Live { name: self.names[k].clone(), direction, coefficients })
     }
