@@ -19,6 +19,7 @@
 //! A model hands a scheme a [`Coupling`]; a scheme hands a solver a
 //! [`OneStepProblem`](carom_solve::OneStepProblem). `docs/architecture.md` has the picture.
 
+mod balance;
 mod coupling;
 mod event;
 mod integrator;

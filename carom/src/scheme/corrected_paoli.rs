@@ -34,9 +34,9 @@ use super::{
     Claim, EventKind, Events, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step,
     StepError, System, Variant, moreau_jean,
 };
-use crate::model::Constancy;
-use crate::{ContactList, Coupling, Mechanical, State};
-use carom_solve::{Law, OptionError, Options, ProblemWork, Reaction, Rows};
+use crate::balance::{Balance, Limits, Newton, Place, VelocityLaws};
+use crate::{Coupling, Mechanical, State};
+use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,13 +103,7 @@ impl Options for CorrectedPaoli {
         if self.max_impacts == 0 {
             return Err(OptionError::new("max-impacts", "at least one impact must be allowed"));
         }
-        if !(self.newton_tolerance > 0.0 && self.newton_tolerance < 1.0) {
-            return Err(OptionError::new("newton-tolerance", format!("{} is not in (0, 1)", self.newton_tolerance)));
-        }
-        if self.newton_iterations == 0 {
-            return Err(OptionError::new("newton-iterations", "at least one iteration is needed"));
-        }
-        Ok(())
+        self.limits().validate()
     }
 }
 
@@ -141,34 +135,18 @@ impl Path {
 /// Buffers of a step, in the order in which the step sets them.
 #[derive(Default)]
 pub struct Work {
-    constancy: Constancy,
-    list: ContactList,         // the laws of the step
-    reactions: Box<Reactions>, // laws at the start of the step; what they did
-    state: State,              // where the step has come to
-    here: Coupling,            // coupling there
-    u: Vec<f64>,               // (rows) relative velocity there
-    paths: Vec<Path>,          // (laws) along the flight
-    force: Vec<f64>,           // (n) F at the start of the flight
-    force_ahead: Vec<f64>,     // (n) F at its end
-    balance: Vec<f64>,         // (n) residual of (1)
-    increment: Vec<f64>,       // (n) arguments of `retract`
-    middle: State,             // q_m
-    v_free: Vec<f64>,          // (n) velocity without reactions
-    v_last: Vec<f64>,          // (n) v̂ of the last iteration
-    ahead: State,              // q̂, v̂
-    end: Coupling,             // coupling at q̂
-    between: Coupling,         // coupling at q_m
-    factored: Option<f64>,     // length of the flight for which A is factored, where it is constant
-    members: Vec<usize>,       // laws of the problem
-    touch: Coupling,           // coupling at an impact
-    before: Vec<f64>,          // (rows) relative velocity before the impact
-    after: Vec<f64>,           // (rows) and after it
-    laws: Vec<Law>,
-    output: Rows,
-    input: Rows,
-    b: Vec<f64>,
-    problem: ProblemWork,
-    z: Reaction,
+    reactions: Box<Reactions>,    // laws at the start of the step; what they did
+    state: State,                 // where the step has come to
+    here: Coupling,               // coupling there
+    u: Vec<f64>,                  // (rows) relative velocity there
+    paths: Vec<Path>,             // (laws) along the flight
+    newton: Newton,               // the flight (1)
+    laws: VelocityLaws,           // (2), or (6)
+    ahead: State,                 // q̂, v̂
+    touching: State,              // (5)
+    touch: Coupling,              // coupling there
+    before: Vec<f64>,             // (rows) relative velocity before the impact
+    after: Vec<f64>,              // (rows) and after it
     events: Events,               // impacts of the step
     struck: State,                // state before an impact
     rest: Box<moreau_jean::Work>, // for a step with too many impacts
@@ -194,38 +172,21 @@ impl Scheme for CorrectedPaoli {
     }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
-        let (n, initial) = (model.dim(), model.initial());
+        let initial = model.initial();
         let mut all = Coupling::default();
         model.couple(initial.t, &initial.q, &mut all)?;
-        // room for a problem with all laws
-        let (mut output, mut input) = (Rows::new(n), Rows::new(n));
-        for row in 0..all.rows.len() {
-            output.push_row_of(&all.rows, row);
-            input.push_row_of(&all.rows, row);
-        }
         let (laws, rows) = (all.pairs.len(), all.drift.len());
         let mut events = Events::new();
         events.reserve(laws + 1, &initial);
         Ok(Work {
             events,
             struck: initial.clone(),
-            members: Vec::with_capacity(laws),
             paths: Vec::with_capacity(laws),
-            laws: Vec::with_capacity(laws),
-            b: Vec::with_capacity(rows),
             before: Vec::with_capacity(rows),
             after: Vec::with_capacity(rows),
-            output,
-            input,
-            z: Reaction { lambda: vec![0.0; rows], u: vec![0.0; rows], response: vec![0.0; n] },
-            constancy: model.constancy(),
-            force: vec![0.0; n],
-            force_ahead: vec![0.0; n],
-            balance: vec![0.0; n],
-            increment: vec![0.0; n],
-            v_free: vec![0.0; n],
-            v_last: vec![0.0; n],
-            middle: initial.clone(),
+            newton: Newton::new(model, flight(), self.limits()),
+            laws: VelocityLaws::with_room(&all),
+            touching: initial.clone(),
             ahead: initial.clone(),
             state: initial,
             rest: Box::new(MoreauJean::default().workspace(model)?),
@@ -293,12 +254,12 @@ impl Scheme for CorrectedPaoli {
     }
 
     fn forget(&self, w: &mut Work) {
-        w.z.lambda.fill(0.0);
+        w.laws.problem.z.lambda.fill(0.0);
         MoreauJean::default().forget(&mut w.rest);
     }
 
     fn invalidate(&self, w: &mut Work) {
-        w.factored = None;
+        w.newton.invalidate();
         MoreauJean::default().invalidate(&mut w.rest);
     }
 
@@ -324,6 +285,12 @@ impl Scheme for CorrectedPaoli {
     }
 }
 
+/// (1), with reactions along the rows at q_m.
+fn flight() -> Balance {
+    let (middle, end) = (Place::theta(0.5), Place::end(0.5));
+    Balance { mass: middle, start: 0.5, force: (0.5, end), end, output: end, input: middle }
+}
+
 /// What a flight runs into.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Found {
@@ -335,13 +302,16 @@ enum Found {
 }
 
 impl CorrectedPaoli {
+    fn limits(&self) -> Limits {
+        Limits { tolerance: self.newton_tolerance, iterations: self.newton_iterations }
+    }
+
     /// Coupling and relative velocities at the start of the step; no law has acted.
     fn start(&self, w: &mut Work, model: &mut dyn Mechanical, from: &State) -> Result<(), StepError> {
-        let at = (from.t, &from.q[..]);
-        let is_same = w.reactions.coupling.list(model, at, w.constancy.rows, &mut w.list)?;
+        let is_same = w.laws.start(&w.newton, model, from, &mut w.reactions.coupling)?;
         if !is_same {
             // the impulses of other laws are no guess
-            w.z.lambda.fill(0.0);
+            w.laws.problem.z.lambda.fill(0.0);
         }
         w.events.clear();
         w.reactions.start(&from.v);
@@ -349,7 +319,7 @@ impl CorrectedPaoli {
         w.reactions.work.resize(w.reactions.before.len(), 0.0);
         w.state.copy_from(from);
         // laws and rows of `here` are those of the reactions; gaps differ after impacts only
-        if w.constancy.rows && is_same {
+        if w.newton.constancy.rows && is_same {
             w.here.pairs.clone_from(&w.reactions.coupling.pairs);
             w.here.region.clone_from(&w.reactions.coupling.region);
             w.here.drift.clone_from(&w.reactions.coupling.drift);
@@ -362,7 +332,7 @@ impl CorrectedPaoli {
 
     /// Coupling and relative velocities where the step has come to.
     fn arrive(&self, w: &mut Work, model: &mut dyn Mechanical) -> Result<(), StepError> {
-        w.here.fill(model, (w.state.t, &w.state.q), w.constancy.rows, &w.list)?;
+        w.here.fill(model, (w.state.t, &w.state.q), w.newton.constancy.rows, &w.laws.list)?;
         w.here.velocity(&w.state.v, &mut w.u);
         Ok(())
     }
@@ -439,7 +409,7 @@ impl CorrectedPaoli {
         let scheme = MoreauJean::default();
         w.log_hand_over();
         w.events.push(EventKind::HandOver, None, &w.state, &w.state);
-        w.factored = None;
+        w.newton.invalidate();
         scheme.invalidate(&mut w.rest);
         let again = System { model: &mut *system.model, solver: &mut *system.solver };
         let part = scheme.step(&mut w.rest, again, &w.state, h - step.advanced, &mut w.ahead)?;
@@ -450,7 +420,7 @@ impl CorrectedPaoli {
         step.evaluations += part.evaluations;
         step.advanced = h;
         let (part, all) = (scheme.reactions(&w.rest), &mut w.reactions);
-        part.coupling.check(w.state.t, &w.list)?;
+        part.coupling.check(w.state.t, &w.laws.list)?;
         for row in 0..part.impulse.len() {
             all.impulse[row] += part.impulse[row];
             all.work[row] += part.work(row);

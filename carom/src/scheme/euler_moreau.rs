@@ -28,9 +28,10 @@
 //! | `x_free` = x + `increment` without λ | `W` kept while h, E, ∂f/∂x and rows are constant | `impulse` = h times the λ that acted |
 
 use super::{Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System, Variant};
+use crate::balance::Limits;
 use crate::model::Constancy;
 use crate::{ContactList, FirstOrder, State};
-use carom_solve::options::{at_least_one, fraction, within};
+use carom_solve::options::within;
 use carom_solve::{
     Certificate, Law, OneStepProblem, OptionError, Options, Parts, ProblemWork, Reaction, Rows, SolveError, Solver,
 };
@@ -81,8 +82,7 @@ impl Options for EulerMoreau {
     fn validate(&self) -> Result<(), OptionError> {
         within("theta", self.theta, 0.0..=1.0)?;
         within("gamma", self.gamma, (Bound::Excluded(0.0), Bound::Included(1.0)))?;
-        fraction("newton-tolerance", self.newton_tolerance)?;
-        at_least_one("newton-iterations", self.newton_iterations)
+        self.limits().validate()
     }
 }
 
@@ -249,6 +249,10 @@ impl Scheme for EulerMoreau {
 }
 
 impl EulerMoreau {
+    fn limits(&self) -> Limits {
+        Limits { tolerance: self.newton_tolerance, iterations: self.newton_iterations }
+    }
+
     /// Whether the rate at the start of the step is needed.
     fn uses_old_rate(&self) -> bool {
         self.collocation == Collocation::End && self.theta < 1.0
@@ -352,13 +356,8 @@ impl EulerMoreau {
         missed = missed.max(missed_outputs(w));
         // the last correction was rounding
         let settled = moved <= 4.0 * f64::EPSILON * size;
-        if missed <= self.newton_tolerance || settled {
-            return Ok(true);
-        }
-        if iterations >= self.newton_iterations {
-            return Err(StepError::Newton { residual: missed, tolerance: self.newton_tolerance, iterations });
-        }
-        Ok(false)
+        let done = missed <= self.newton_tolerance || settled;
+        self.limits().judge(done, (missed, self.newton_tolerance), iterations)
     }
 
     /// The state at the end, and what the laws did.

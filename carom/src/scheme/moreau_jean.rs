@@ -33,17 +33,15 @@
 //!
 //! | `v_free` (n) free velocity [m/s] | `P` (m) impulse [N s] | `U` (m) relative velocity [m/s] | `theta`, `e` [-] |
 
-use super::{Claim, Forecast, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
-use crate::model::Constancy;
-use crate::{ContactList, Coupling, Mechanical, State};
-use carom_solve::{Law, OptionError, Options, ProblemWork, Reaction, Rows};
+use super::{
+    Claim, Differentiable, Done, Forecast, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step,
+    StepError, System,
+};
+use crate::balance::{Balance, BalanceTangent, Frame, Laws, Level, Limits, Newton, Place, TangentError, VelocityLaws};
+use crate::{Mechanical, State};
+use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-mod phases;
-mod tangent;
-
-pub(in crate::scheme) use phases::Residual;
 
 /// Options of the Moreau-Jean scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -98,13 +96,7 @@ impl Options for MoreauJean {
         if !(self.activation >= 0.0 && self.activation.is_finite()) {
             return Err(OptionError::new("activation", format!("{} is not a finite length ≥ 0", self.activation)));
         }
-        if !(self.newton_tolerance > 0.0 && self.newton_tolerance < 1.0) {
-            return Err(OptionError::new("newton-tolerance", format!("{} is not in (0, 1)", self.newton_tolerance)));
-        }
-        if self.newton_iterations == 0 {
-            return Err(OptionError::new("newton-iterations", "at least one iteration is needed"));
-        }
-        Ok(())
+        self.limits().validate()
     }
 }
 
@@ -113,34 +105,11 @@ impl Registered for MoreauJean {}
 /// Buffers of a step, in the order in which the step sets them.
 #[derive(Default)]
 pub struct Work {
-    pub(super) constancy: Constancy,
-    pub(super) h: f64,                    // step size
-    pub(super) list: ContactList,         // the laws of the step, phase 1
-    last: Box<Reactions>,                 // what the laws did in the step before: the guess for the impulses
-    pub(super) reactions: Box<Reactions>, // coupling and U at the start, phase 1; impulses and U⁺, phase 6
-    pub(super) at_theta: State,           // (q_θ, v_θ) where forces are taken, phase 2
-    pub(super) factored: Option<f64>,     // step size of the constant factorisation, phase 1
-    due: bool,                            // whether A is to be made anew at the iterate, phase 6
-    residual: f64,                        // of (1) at the iterate before, phase 6
-    rate: Vec<f64>, // (n) change of v in the last step, per time: the guess for this one; empty where none is needed
+    last: Box<Reactions>, // what the laws did in the step before: the guess for the impulses
+    pub(super) reactions: Box<Reactions>, // coupling and U at the start, phase 1; impulses and U⁺, phase 5
+    pub(super) newton: Newton, // (1) and (2)
+    pub(super) laws: VelocityLaws, // (3)
     had_acted: Vec<usize>, // laws that acted in the last step
-    pub(super) force: Vec<f64>, // (n) F at θ, phase 2
-    balance: Vec<f64>, // (n) residual of (1), phase 2
-    pub(super) v_free: Vec<f64>, // (n) velocity without reactions, phase 2
-    pub(super) active: Vec<usize>, // laws that act, phase 3
-    was_active: Vec<usize>, // laws of the problem whose Delassus matrix is kept
-    pub(super) end: Coupling, // coupling at q⁺, phase 4
-    at: (f64, Vec<f64>), // time and q of `end` after the step, phase 6
-    kept: bool,     // whether `end` is the coupling there
-    middle: Coupling, // coupling at q_θ, phase 4, for `reaction = "mid"`
-    pub(super) laws: Vec<Law>, // laws of the problem, phase 4
-    pub(super) output: Rows, // C of the problem, phase 4
-    pub(super) input: Rows, // Bᵀ of the problem, phase 4
-    pub(super) b: Vec<f64>, // (m) phase 4
-    problem: ProblemWork,
-    pub(super) z: Reaction, // phase 5
-    pub(super) increment: Vec<f64>,
-    pub(super) displacement: Vec<f64>, // (n) of q⁺ besides h v_θ, by schemes that project; empty otherwise
 }
 
 impl Scheme for MoreauJean {
@@ -162,98 +131,49 @@ impl Scheme for MoreauJean {
     }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
-        let n = model.dim();
-        Ok(Work {
-            constancy: model.constancy(),
-            at_theta: model.initial(),
-            force: vec![0.0; n],
-            balance: vec![0.0; n],
-            v_free: vec![0.0; n],
-            increment: vec![0.0; n],
-            ..Work::default()
-        })
+        Ok(Work { newton: Newton::new(model, self.balance(), self.limits()), ..Work::default() })
     }
 
     fn step(
         &self,
         w: &mut Work,
-        system: System<'_, Self::Model>,
+        mut system: System<'_, Self::Model>,
         from: &State,
         h: f64,
         to: &mut State,
     ) -> Result<Step, StepError> {
-        let System { model, solver } = system;
-        let mut step = Step { advanced: h, evaluations: 1, ..Step::default() };
+        let mut step = Step { advanced: h, ..Step::default() };
 
-        // 1 start: laws, gaps and relative velocities at q; the first iterate
-        w.h = h;
-        if w.ends_at(from) {
-            w.start_from_end(from);
-        } else {
-            w.start(model, from)?;
-        }
-        self.restart(w, model, from, to)?;
-        w.kept = false;
-        loop {
-            // 2 free motion: v_free = v^n + A⁻¹ (h F − M (v^n − v))
-            self.free(w, model, to)?;
+        // 1 start: laws, gaps and relative velocities at q
+        w.start(system.model, from, h)?;
 
-            // 3 forecast: which gaps are closed, once per step
-            if step.iterations == 0 {
-                self.activate(w);
-                Self::guess(w);
-            }
+        // 2 free motion: v_free = v + A⁻¹ h F at the first iterate
+        w.newton.begin(system.model, (from, to), h, &mut step)?;
 
-            // 4 + 5 problem and solve: P with (3) at the latest q⁺
-            if !w.active.is_empty() {
-                if step.iterations == 0 && !(w.constancy.rows && w.constancy.drift) {
-                    self.place_end(w, model, from, to);
-                }
-                self.problem(w, model, (from, to))?;
-                let certificate = Self::solve(w, model, solver)?;
-                step.worst = step.worst.worse(certificate);
-                step.solves += 1;
-            }
+        // 3 forecast: which gaps are closed; the last impulses as the guess
+        self.activate(w);
+        w.recall();
 
-            // 6 update: v⁺ = v_free + A⁻¹ B P, q⁺ = retract(q, h v_θ)
-            Self::update(w, to);
-            step.iterations += 1;
-            if w.constancy.linear() {
-                self.place_end(w, model, from, to);
-                break;
-            }
-            self.place_theta(w, model, from, to);
-            self.place_end(w, model, from, to);
-            step.evaluations += 1;
-            if self.converged(w, model, (from, to), step.iterations)? {
-                break;
-            }
-        }
-        if !to.is_finite() {
-            return Err(StepError::NotFinite);
-        }
-        Self::report(w, (from, to));
-        // the last test of Newton's loop has left the coupling of q⁺
-        w.kept = !w.constancy.rows && !w.active.is_empty() && self.reaction != ReactionDirection::Start;
-        if w.kept {
-            w.at.0 = to.t;
-            w.at.1.clone_from(&to.q);
-        }
+        // 4 Newton's loop: P with (3) at the latest q⁺, v⁺ = v_free + A⁻¹ B P, q⁺ = retract(q, h v_θ), until (1) holds
+        w.newton.solve(&mut w.laws, &mut system, (from, to), &mut step)?;
+
+        // 5 report
+        w.report((from, to));
         Ok(step)
     }
 
     fn forget(&self, w: &mut Work) {
         w.reactions.impulse.fill(0.0);
-        w.z.lambda.fill(0.0);
-        w.rate.clear();
+        w.laws.problem.z.lambda.fill(0.0);
+        w.newton.rate.clear();
     }
 
     fn invalidate(&self, w: &mut Work) {
-        w.factored = None;
+        w.newton.invalidate();
     }
 
     fn contacts_changed(&self, w: &mut Work) {
-        w.kept = false;
+        w.laws.drop_end();
     }
 
     fn order(&self) -> Order {
@@ -271,5 +191,124 @@ impl Scheme for MoreauJean {
 
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
         &work.reactions
+    }
+}
+
+impl MoreauJean {
+    fn limits(&self) -> Limits {
+        Limits { tolerance: self.newton_tolerance, iterations: self.newton_iterations }
+    }
+
+    /// (1) and (2), and where the rows of (3) are taken.
+    fn balance(&self) -> Balance {
+        let balance = Balance::theta(self.theta);
+        match self.reaction {
+            ReactionDirection::End => balance,
+            ReactionDirection::Mid => Balance { input: balance.mass, ..balance },
+            ReactionDirection::Start => Balance { input: Place::START, output: Place::START, ..balance },
+        }
+    }
+
+    /// The laws that act: bilateral ones and boxes always, contacts by the forecast of their gap.
+    #[inline(always)]
+    pub(super) fn activate(&self, w: &mut Work) {
+        let Work { reactions, newton, laws, .. } = w;
+        laws.active.clear();
+        for (i, pair) in reactions.coupling.pairs.iter().enumerate() {
+            let closed = !pair.law.is_contact() || {
+                let row = reactions.coupling.offset[i];
+                let u = reactions.before[row];
+                let forecast = self.forecast.gap(reactions.coupling.gap(i), newton.h, u, || {
+                    let free = reactions.coupling.rows.dot(row, &newton.v_free) + reactions.coupling.drift[row];
+                    self.theta * free + (1.0 - self.theta) * u
+                });
+                forecast <= self.activation
+            };
+            if closed {
+                laws.active.push(i);
+            }
+        }
+    }
+}
+
+impl Work {
+    /// Coupling and relative velocities at the start. Returns whether the laws have the numbers of the step before.
+    #[inline(always)]
+    pub(super) fn start(&mut self, model: &mut dyn Mechanical, from: &State, h: f64) -> Result<bool, StepError> {
+        self.newton.h = h;
+        std::mem::swap(&mut self.last, &mut self.reactions);
+        let is_same = self.laws.start(&self.newton, model, from, &mut self.reactions.coupling)?;
+        if !is_same {
+            self.renumber();
+        }
+        self.reactions.start(&from.v);
+        Ok(is_same)
+    }
+
+    /// The list has changed: what was kept of the last step belongs to other numbers.
+    #[cold]
+    fn renumber(&mut self) {
+        // a law that is gone gets a number that no law has: what acts now is another set then
+        self.had_acted.iter_mut().for_each(|j| *j = self.laws.list.after(*j).unwrap_or(usize::MAX));
+        self.had_acted.sort_unstable();
+    }
+
+    /// For the laws that act: the impulses of the last step as the guess, contact by contact, and e U.
+    #[inline(always)]
+    pub(super) fn recall(&mut self) {
+        let VelocityLaws { problem, active, shift, list, .. } = &mut self.laws;
+        let lambda = &mut problem.z.lambda;
+        lambda.clear();
+        shift.clear();
+        for &i in active.iter() {
+            let rows = self.reactions.range(i);
+            match list.before(i).and_then(|j| self.last.impulse_of(j)).filter(|impulse| impulse.len() == rows.len()) {
+                Some(impulse) => lambda.extend_from_slice(impulse),
+                None => lambda.resize(lambda.len() + rows.len(), 0.0),
+            }
+            shift.push(self.reactions.coupling.pairs[i].restitution * self.reactions.before[rows.start]);
+            shift.resize(lambda.len(), 0.0);
+        }
+    }
+
+    /// Impulses and velocities after the step, law by law; how the velocity changed, as the guess for the next step.
+    #[inline(always)]
+    pub(super) fn report(&mut self, (from, to): (&State, &State)) {
+        let Work { reactions, newton, laws, had_acted, .. } = self;
+        if !newton.constancy.linear() {
+            let lasting = laws.is_empty() || *had_acted == laws.active;
+            newton.extrapolate((from, to), (!lasting).then_some(laws.response()));
+            had_acted.clone_from(&laws.active);
+        }
+        let mut k = 0;
+        for &i in &laws.active {
+            for row in reactions.coupling.range(i) {
+                reactions.impulse[row] = laws.problem.z.lambda[k];
+                reactions.after[row] = laws.end.rows.dot(row, &to.v) + laws.end.drift[row];
+                reactions.obstacle[row] = 0.5 * (reactions.coupling.drift[row] + laws.end.drift[row]);
+                k += 1;
+            }
+        }
+        laws.keep_end(newton, to);
+    }
+}
+
+/// A contact is closed with P > 0 or it does not act: which step an impact falls in is the same for neighbours, and its time is no part of
+/// the map. For one contact without friction in one dimension a step with an impact has dv⁺ = −e dv, dq⁺ = dq + h (1 − θ − θe) dv: its
+/// determinant is −e, that of the motion e².
+impl Differentiable for MoreauJean {
+    fn carry(
+        &self,
+        w: &Work,
+        Done { from, to, .. }: Done<'_>,
+        tangent: &mut BalanceTangent,
+        frame: &mut Frame,
+    ) -> Result<(), TangentError> {
+        let acting = w.laws.acting(&w.newton, |i| {
+            let pair = &w.reactions.coupling.pairs[i];
+            Level::Velocity(pair.law.is_contact().then_some(pair.restitution))
+        });
+        tangent.set((from.t, &from.q, &from.v), &to.v, (w.newton.h, w.newton.balance), acting)?;
+        frame.carry_over(tangent)
     }
 }

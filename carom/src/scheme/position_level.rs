@@ -28,15 +28,14 @@
 //!
 //! | `v_free` (n) free velocity [m/s] | `P` (m) impulse [N s] | `theta` [-] |
 
-use super::gap_problem::{Balance, GapProblem, Reading, cancelled, unresolved};
-use super::{Claim, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
-use crate::model::{Combination, Constancy};
-use crate::{Coupling, Mechanical, State};
+use super::{
+    Claim, Differentiable, Done, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System,
+};
+use crate::balance::{Balance, BalanceTangent, Frame, GapLaw, GapLaws, Limits, Newton, TangentError};
+use crate::{Mechanical, State};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-mod tangent;
 
 /// Options of the position-level scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -69,13 +68,7 @@ impl Options for PositionLevel {
                 format!("{} is not a finite length > 0", self.gap_tolerance),
             ));
         }
-        if !(self.newton_tolerance > 0.0 && self.newton_tolerance < 1.0) {
-            return Err(OptionError::new("newton-tolerance", format!("{} is not in (0, 1)", self.newton_tolerance)));
-        }
-        if self.newton_iterations == 0 {
-            return Err(OptionError::new("newton-iterations", "at least one iteration is needed"));
-        }
-        Ok(())
+        self.limits().validate()
     }
 }
 
@@ -84,18 +77,9 @@ impl Registered for PositionLevel {}
 /// Buffers of a step, in the order in which the step sets them.
 #[derive(Default)]
 pub struct Work {
-    constancy: Constancy,
-    h: f64,
-    reactions: Box<Reactions>, // coupling and U at the start, phase 1; impulses and U⁺, phase 5
-    at_theta: State,           // (q_θ, v_θ) where forces are taken
-    force: Vec<f64>,           // (n) F there
-    balance: Vec<f64>,         // (n) h F − M (v⁺ − v)
-    factored: Option<f64>,     // step size of the constant factorisation, phase 2
-    v_free: Vec<f64>,          // (n) velocity without reactions, phase 2
-    problem: GapProblem,       // gaps at q⁺, phases 3 and 4
-    increment: Vec<f64>,       // (n) differences of positions and velocities
-    end: Coupling,             // coupling at q⁺, phase 5
-    moved: Vec<f64>,           // q_θ next to itself
+    laws: GapLaws,             // gaps at q⁺
+    reactions: Box<Reactions>, // coupling and U at the start, phase 1; impulses and U⁺, phase 4
+    newton: Newton,            // (1) and (2)
 }
 
 impl Scheme for PositionLevel {
@@ -117,89 +101,50 @@ impl Scheme for PositionLevel {
     }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
-        let problem = GapProblem::new(Self::INFO.name, Reading::Friction, self.gap_tolerance, model)?;
-        let n = model.dim();
-        Ok(Work {
-            constancy: model.constancy(),
-            at_theta: model.initial(),
-            force: vec![0.0; n],
-            balance: vec![0.0; n],
-            v_free: vec![0.0; n],
-            increment: vec![0.0; n],
-            problem,
-            ..Work::default()
-        })
+        let scheme = Self::INFO.name;
+        let kind = (GapLaw::Friction(self.theta), self.gap_tolerance);
+        let laws = GapLaws::new(scheme, kind, model, |reason, contact| SchemeError::Incapable {
+            scheme,
+            reason,
+            contact: Some(contact),
+        })?;
+        let newton = Newton::new(model, Balance::theta(self.theta), self.limits());
+        Ok(Work { laws, newton, ..Work::default() })
     }
 
     fn step(
         &self,
         w: &mut Work,
-        system: System<'_, Self::Model>,
+        mut system: System<'_, Self::Model>,
         from: &State,
         h: f64,
         to: &mut State,
     ) -> Result<Step, StepError> {
-        let System { model, solver } = system;
-        let mut step = Step { advanced: h, evaluations: 1, ..Step::default() };
+        let mut step = Step { advanced: h, ..Step::default() };
 
-        // 1 start: laws and velocities at q; iterate from v⁺ = v
-        w.h = h;
-        self.start(w, model, from, to)?;
-        loop {
-            // 2 free motion
-            if step.iterations == 0 || !w.constancy.linear() {
-                self.free(w, model, to)?;
-            }
+        // 1 start: laws and velocities at q; none acts yet
+        w.laws.start(system.model, (from.t, &from.q), &mut w.reactions.coupling)?;
+        w.reactions.start(&from.v);
+        w.laws.begin();
 
-            // 3 reactions: (3) linearised at the last q⁺; v⁺ = v_free + A⁻¹ G P
-            let reacting = !w.problem.is_empty();
-            if reacting {
-                let certificate = w.problem.solve(model, solver, (&to.v, &w.v_free))?;
-                step.worst = step.worst.worse(certificate);
-                step.solves += 1;
-            }
-            to.v.copy_from_slice(&w.v_free);
-            if reacting {
-                to.v.iter_mut().zip(w.problem.response()).for_each(|(v, dv)| *v += dv);
-            }
-            step.iterations += 1;
+        // 2 free motion, from v⁺ = v
+        w.newton.begin(system.model, (from, to), h, &mut step)?;
 
-            // 4 gaps at the new q⁺: other laws may close, curved ones move
-            self.place(w, model, from, to);
-            let changed = Self::couple(w, model, step.iterations == 1)?;
-            if w.constancy.linear() {
-                if !changed {
-                    break;
-                }
-                continue;
-            }
-            step.evaluations += 1;
-            if self.converged(w, model, (from, to), step.iterations)? {
-                break;
-            }
-        }
-        if !to.is_finite() {
-            return Err(StepError::NotFinite);
-        }
+        // 3 Newton's loop: (3) linearised at the last q⁺, until (1) and (3) hold
+        w.newton.solve(&mut w.laws, &mut system, (from, to), &mut step)?;
 
-        // 5 report
-        for impulse in w.problem.impulses() {
-            w.reactions.add_impulse(impulse, 1.0);
-        }
-        if !w.problem.is_empty() {
-            w.end.fill(model, (to.t, &to.q), w.constancy.rows, &w.problem.list)?;
-            w.reactions.finish(&w.end, &to.v);
-        }
+        // 4 report
+        w.laws.impulses().for_each(|impulse| w.reactions.add_impulse(impulse, 1.0));
+        w.laws.report(system.model, to, &mut w.reactions)?;
         Ok(step)
     }
 
     fn forget(&self, w: &mut Work) {
-        w.problem.forget();
+        w.laws.forget();
     }
 
     fn invalidate(&self, w: &mut Work) {
-        w.factored = None;
-        w.problem.refactored();
+        w.newton.invalidate();
     }
 
     fn order(&self) -> Order {
@@ -214,101 +159,23 @@ impl Scheme for PositionLevel {
 }
 
 impl PositionLevel {
-    /// Coupling and relative velocities at the start, and the impulse balance of the first iterate v⁺ = v.
-    fn start(&self, w: &mut Work, model: &mut dyn Mechanical, from: &State, to: &mut State) -> Result<(), StepError> {
-        w.problem.start(model, (from.t, &from.q), &mut w.reactions.coupling)?;
-        w.reactions.start(&from.v);
-        w.problem.begin();
-        to.v.copy_from_slice(&from.v);
-        to.t = from.t + w.h;
-        self.place(w, model, from, to);
-        model.force(w.at_theta.t, &w.at_theta.q, &w.at_theta.v, &mut w.force)?;
-        for (r, f) in w.balance.iter_mut().zip(&w.force) {
-            *r = w.h * f;
-        }
-        Ok(())
+    fn limits(&self) -> Limits {
+        Limits { tolerance: self.newton_tolerance, iterations: self.newton_iterations }
     }
+}
 
-    /// (2): q_θ, v_θ and q⁺ that belong to the velocity in `to`.
-    fn place(&self, w: &mut Work, model: &dyn Mechanical, from: &State, to: &mut State) {
-        for ((m, a), b) in w.at_theta.v.iter_mut().zip(&from.v).zip(&to.v) {
-            *m = (1.0 - self.theta) * a + self.theta * b;
-        }
-        w.at_theta.t = from.t + self.theta * w.h;
-        for (weight, q) in [(self.theta * w.h, &mut w.at_theta.q), (w.h, &mut to.q)] {
-            for (d, v) in w.increment.iter_mut().zip(&w.at_theta.v) {
-                *d = weight * v;
-            }
-            model.retract(&from.q, &w.increment, q);
-        }
-        for point in &mut w.problem.points {
-            (point.t, point.reach) = (to.t, self.theta * w.h);
-            point.q.copy_from_slice(&to.q);
-        }
-    }
-
-    /// Gaps at q⁺. Returns whether the set of acting laws changed.
-    fn couple(w: &mut Work, model: &mut dyn Mechanical, first: bool) -> Result<bool, StepError> {
-        w.problem.couple(model)?;
-        Ok(w.problem.activate(first))
-    }
-
-    /// v_free = v^n + A⁻¹ (h F − M (v^n − v)) with A = M + hθC + h²θ²K at θ, factored once per step size where it is constant.
-    fn free(&self, w: &mut Work, model: &mut dyn Mechanical, to: &State) -> Result<(), StepError> {
-        if !(w.constancy.matrix() && w.factored == Some(w.h)) {
-            let x = w.h * self.theta;
-            w.factored = None;
-            w.problem.refactored();
-            model.factor(&w.at_theta, Combination { mass: 1.0, damping: x, stiffness: x * x })?;
-            w.factored = Some(w.h);
-        }
-        w.v_free.copy_from_slice(&w.balance);
-        model.solve(&mut w.v_free);
-        w.v_free.iter_mut().zip(&to.v).for_each(|(free, v)| *free += v);
-        Ok(())
-    }
-
-    /// Residual of (1) at the new iterate, left in `balance` without the reactions for the next pass, and of (3).
-    fn converged(
+/// Gaps that push stay zero: g(q⁺) = 0 to first order. What the velocity keeps of a perturbation is −((1−θ)/θ) of it in each step of
+/// closed contact, nothing with θ = 1.
+impl Differentiable for PositionLevel {
+    fn carry(
         &self,
-        w: &mut Work,
-        model: &mut dyn Mechanical,
-        (from, to): (&State, &State),
-        iterations: u32,
-    ) -> Result<bool, StepError> {
-        for (d, (a, b)) in w.increment.iter_mut().zip(to.v.iter().zip(&from.v)) {
-            *d = a - b;
-        }
-        model.force(w.at_theta.t, &w.at_theta.q, &w.at_theta.v, &mut w.force)?;
-        model.mass_mul(&w.at_theta.q, &w.increment, &mut w.balance)?;
-        let judge = Balance { h: w.h, force: &w.force, jump: &w.increment, after: &to.v };
-        let still = judge.is_still();
-        let mut tolerance = judge.residual(&mut w.balance, self.newton_tolerance, !w.problem.is_empty());
-        w.increment.copy_from_slice(&w.balance);
-        w.problem.add_reactions(&mut w.increment);
-        let residual = w.increment.iter().fold(0.0f64, |m, r| m.max(r.abs()));
-        let speed = to.v.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        if !(residual.is_finite() && speed.is_finite()) {
-            return Err(StepError::NotFinite);
-        }
-        if still && residual > tolerance {
-            tolerance += unresolved(model, (&w.at_theta.q, &to.v), &mut w.increment)?;
-        }
-        // Newton's steps are exact but for rounding by now
-        if iterations > 3 && residual > tolerance {
-            tolerance += w.h * cancelled(model, &w.at_theta, &w.force, (&mut w.moved, &mut w.increment))?;
-        }
-        let missed = w.problem.missed(&to.v, self.newton_tolerance * speed);
-        if residual <= tolerance && missed <= 1.0 {
-            return Ok(true);
-        }
-        if iterations >= self.newton_iterations {
-            // tell of the gaps where it is they that are missed
-            let balanced = residual <= tolerance;
-            let (residual, tolerance) =
-                if balanced { (missed * self.gap_tolerance, self.gap_tolerance) } else { (residual, tolerance) };
-            return Err(StepError::Newton { residual, tolerance, iterations });
-        }
-        Ok(false)
+        w: &Work,
+        Done { from, to, .. }: Done<'_>,
+        tangent: &mut BalanceTangent,
+        frame: &mut Frame,
+    ) -> Result<(), TangentError> {
+        let acting = w.laws.impulses().map(|(index, p)| w.laws.acting(index, p));
+        tangent.set((from.t, &from.q, &from.v), &to.v, (w.newton.h, w.newton.balance), acting)?;
+        frame.carry_over(tangent)
     }
 }

@@ -5,7 +5,7 @@
 //!     z = (q_{k+1} + e q_{k−1})/(1 + e),   0 ≤ g(z) ⊥ P_k ≥ 0;   bilateral: g(q_{k+1}) = 0                      (2)
 //! ```
 //!
-//! Written as a leap over q_k with the velocities w = (q_{k+1} − q_k)/h between grid points, so that P_k is an impulse:
+//! Written as a two-step over q_k with the velocities w = (q_{k+1} − q_k)/h between grid points, so that P_k is an impulse:
 //!
 //! ```text
 //!     M(q_k)(w⁺ − w⁻) = h F(t_k, q_k, (w⁻ + w⁺)/2) + G(z) P_k,   q_{k+1} = retract(q_k, h w⁺)                    (3)
@@ -21,8 +21,8 @@
 //! from step to step; a step from another state, or of another length h, starts again from the velocity of that state.
 //!
 //! Velocities: `centred` gives v(t_k) = (q_{k+1} − q_{k−1})/2h, of second order in smooth motion; it needs the position one step ahead,
-//! which the next step then uses (one problem per step). An impact takes two leaps and is seen in up to three steps, over
-//! which its impulse is shared out as (P_k + P_{k+1})/2. `backward` gives (q_k − q_{k−1})/h, of first order, which after the two leaps of an
+//! which the next step then uses (one problem per step). An impact takes two of them and is seen in up to three steps, over
+//! which its impulse is shared out as (P_k + P_{k+1})/2. `backward` gives (q_k − q_{k−1})/h, of first order, which after the two steps of an
 //! impact is exactly −e times the last one before.
 //!
 //! Order 1 in positions (every norm) and in velocities (l1), 1/2 in l2, none in sup; order 2 in smooth motion. Penetration is zero
@@ -30,10 +30,10 @@
 //!
 //! | `w_before`, `w_after` (n) velocity between grid points [m/s] | `P` (m) impulse [N s] | `e` restitution [-] |
 
-use super::gap_problem::{Balance, GapProblem, Reading, unresolved};
 use super::{Claim, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
-use crate::model::{Combination, Constancy};
-use crate::{Coupling, Mechanical, State};
+use crate::balance::{Balance, GapLaw, GapLaws, Limits, Newton, Place};
+use crate::model::Combination;
+use crate::{Mechanical, State};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ pub struct SchatzmanPaoli {
     pub gap_tolerance: f64,
     /// Relative tolerance of Newton's loop on the impulse balance (3) [-].
     pub newton_tolerance: f64,
-    /// Most Newton iterations in a leap.
+    /// Most Newton iterations in a two-step.
     pub newton_iterations: u32,
 }
 
@@ -81,53 +81,43 @@ impl Options for SchatzmanPaoli {
                 format!("{} is not a finite length > 0", self.gap_tolerance),
             ));
         }
-        if !(self.newton_tolerance > 0.0 && self.newton_tolerance < 1.0) {
-            return Err(OptionError::new("newton-tolerance", format!("{} is not in (0, 1)", self.newton_tolerance)));
-        }
-        if self.newton_iterations == 0 {
-            return Err(OptionError::new("newton-iterations", "at least one iteration is needed"));
-        }
-        Ok(())
+        self.limits().validate()
     }
 }
 
 impl Registered for SchatzmanPaoli {}
 
-/// The leap (3) over one grid point.
+/// (3) over one grid point.
 #[derive(Default)]
-struct Leap {
-    t: f64,                      // t_k
-    q: Vec<f64>,                 // q_k
-    w_before: Vec<f64>,          // (n) w⁻
-    w_after: Vec<f64>,           // (n) w⁺
-    q_after: Vec<f64>,           // q_{k+1}
+struct TwoStep {
+    from: State,                 // t_k, q_k, w⁻
+    to: State,                   // t_{k+1}, q_{k+1}, w⁺
     impulses: Vec<(usize, f64)>, // P_k, by law
 }
 
-impl Leap {
-    fn new(state: &State) -> Leap {
-        let (q, v) = (|| state.q.clone(), || state.v.clone());
-        Leap { t: state.t, q: q(), w_before: v(), w_after: v(), q_after: q(), impulses: Vec::new() }
-    }
-
+impl TwoStep {
     /// Starts where another one ended, at time `t`.
-    fn follow(&mut self, last: &Leap, t: f64) {
-        self.t = t;
-        self.q.copy_from_slice(&last.q_after);
-        self.w_before.copy_from_slice(&last.w_after);
+    fn follow(&mut self, last: &TwoStep, t: f64) {
+        self.from.copy_from(&last.to);
+        self.from.t = t;
     }
 }
 
-/// The leap from which the step that starts at `owner` goes on: over `owner` (centred), or to it (backward).
+/// The two-step from which the step that starts at `owner` goes on: over `owner` (centred), or to it (backward).
 #[derive(Default)]
-struct Memory {
-    leap: Leap,
+struct LastStep {
+    last: TwoStep,
     owner: State,
     h: f64,     // step size; 0 where nothing is remembered
-    share: f64, // part of the leap's impulse that no step has told yet
+    share: f64, // part of its impulse that no step has told yet
 }
 
-impl Memory {
+impl LastStep {
+    fn new(initial: &State) -> LastStep {
+        let last = TwoStep { from: initial.clone(), to: initial.clone(), impulses: Vec::new() };
+        LastStep { last, owner: initial.clone(), h: 0.0, share: 0.0 }
+    }
+
     fn belongs_to(&self, state: &State, h: f64) -> bool {
         // the driver rounds times to its grid
         let here = (self.owner.t - state.t).abs() <= 1e-9 * h;
@@ -140,29 +130,15 @@ impl Memory {
     }
 }
 
-/// Buffers of a leap, in the order in which it sets them.
-#[derive(Default)]
-struct Buffers {
-    constancy: Constancy,
-    h: f64,
-    middle: State,         // (t_k, q_k, (w⁻ + w⁺)/2): where forces are taken
-    force: Vec<f64>,       // (n) F there
-    balance: Vec<f64>,     // (n) h F − M (w⁺ − w⁻)
-    factored: Option<f64>, // step size of the constant factorisation
-    w_free: Vec<f64>,      // (n) w⁺ without reactions
-    increment: Vec<f64>,   // (n) differences of positions and velocities
-    problem: GapProblem,
-}
-
 /// What a step leaves for the next one, and its buffers.
 #[derive(Default)]
 pub struct Work {
-    here: Memory, // for steps from the state that is being left
-    next: Memory, // for steps from the state that is being reached
-    leaping: Buffers,
-    recalled: bool,    // whether the step went on from a leap
+    here: LastStep,    // for steps from the state that is being left
+    next: LastStep,    // for steps from the state that is being reached
+    laws: GapLaws,     // gaps at z
+    newton: Newton,    // (3)
+    recalled: bool,    // whether the step went on from a two-step
     started: Vec<f64>, // (n) w⁻ of a start
-    end: Coupling,     // coupling at the end of the step
     reactions: Box<Reactions>,
 }
 
@@ -185,20 +161,16 @@ impl Scheme for SchatzmanPaoli {
     }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
-        let problem = GapProblem::new(Self::INFO.name, Reading::Restitution, self.gap_tolerance, model)?;
-        let (n, initial) = (model.dim(), model.initial());
-        let memory = || Memory { leap: Leap::new(&initial), owner: initial.clone(), ..Memory::default() };
-        let leaping = Buffers {
-            constancy: model.constancy(),
-            middle: initial.clone(),
-            force: vec![0.0; n],
-            balance: vec![0.0; n],
-            w_free: vec![0.0; n],
-            increment: vec![0.0; n],
-            problem,
-            ..Buffers::default()
-        };
-        Ok(Work { here: memory(), next: memory(), leaping, ..Work::default() })
+        let scheme = Self::INFO.name;
+        let kind = (GapLaw::Restitution, self.gap_tolerance);
+        let laws = GapLaws::new(scheme, kind, model, |reason, contact| SchemeError::Incapable {
+            scheme,
+            reason,
+            contact: Some(contact),
+        })?;
+        let (newton, initial) = (Newton::new(model, BALANCE, self.limits()), model.initial());
+        let (here, next) = (LastStep::new(&initial), LastStep::new(&initial));
+        Ok(Work { here, next, laws, newton, started: initial.v, ..Work::default() })
     }
 
     fn step(
@@ -211,9 +183,8 @@ impl Scheme for SchatzmanPaoli {
     ) -> Result<Step, StepError> {
         let mut step = Step { advanced: h, ..Step::default() };
         let system = &mut system;
-        w.leaping.h = h;
 
-        // 1 laws at the start; recall the leap that belongs to `from`, or start from its velocity
+        // 1 laws at the start; recall the two-step that belongs to `from`, or start from its velocity
         w.list(system.model, from)?;
         let known = Self::recall(w, from, h);
         w.recalled = known;
@@ -221,35 +192,32 @@ impl Scheme for SchatzmanPaoli {
         if !known {
             w.here.h = 0.0;
             step.evaluations += 1;
-            Self::start(w, system.model, from)?;
+            Self::start(w, system.model, from, h)?;
         }
-        let Work { here, next, leaping, .. } = w;
         to.t = from.t + h;
         match self.velocity {
-            // 2 backward: leap over `from`
+            // 2 backward: over `from`
             Difference::Backward => {
-                next.leap.follow(&here.leap, from.t);
-                self.leap(leaping, &mut next.leap, system, &mut step)?;
-                to.q.copy_from_slice(&next.leap.q_after);
-                to.v.copy_from_slice(&next.leap.w_after);
-                here.share = 0.0;
-                next.keep(to, h, 1.0);
+                w.advance(system, from.t, h, &mut step)?;
+                to.q.copy_from_slice(&w.next.last.to.q);
+                to.v.copy_from_slice(&w.next.last.to.v);
+                w.here.share = 0.0;
+                w.next.keep(to, h, 1.0);
             }
-            // 2 centred: leap over `from`, if that is not known, and over the state to be reached
+            // 2 centred: over `from`, if that is not known, and over the state to be reached
             Difference::Centred => {
                 if !known {
-                    next.leap.follow(&here.leap, from.t);
-                    self.leap(leaping, &mut next.leap, system, &mut step)?;
-                    std::mem::swap(here, next);
-                    here.keep(from, h, 1.0);
+                    w.advance(system, from.t, h, &mut step)?;
+                    std::mem::swap(&mut w.here, &mut w.next);
+                    w.here.keep(from, h, 1.0);
                 }
-                next.leap.follow(&here.leap, to.t);
-                self.leap(leaping, &mut next.leap, system, &mut step)?;
-                to.q.copy_from_slice(&next.leap.q);
-                for (v, (a, b)) in to.v.iter_mut().zip(next.leap.w_before.iter().zip(&next.leap.w_after)) {
+                w.advance(system, to.t, h, &mut step)?;
+                let TwoStep { from: middle, to: after, .. } = &w.next.last;
+                to.q.copy_from_slice(&middle.q);
+                for (v, (a, b)) in to.v.iter_mut().zip(middle.v.iter().zip(&after.v)) {
                     *v = 0.5 * (a + b);
                 }
-                next.keep(to, h, 0.5);
+                w.next.keep(to, h, 0.5);
             }
         }
         if !to.is_finite() {
@@ -264,12 +232,11 @@ impl Scheme for SchatzmanPaoli {
 
     fn forget(&self, w: &mut Work) {
         (w.here.h, w.next.h) = (0.0, 0.0);
-        w.leaping.problem.forget();
+        w.laws.forget();
     }
 
     fn invalidate(&self, w: &mut Work) {
-        w.leaping.factored = None;
-        w.leaping.problem.refactored();
+        w.newton.invalidate();
     }
 
     fn overlooks(&self) -> Option<&'static str> {
@@ -292,23 +259,59 @@ impl Scheme for SchatzmanPaoli {
     }
 }
 
+/// (3): mass and force at q_k, with the mean velocity.
+const BALANCE: Balance = Balance {
+    mass: Place::START,
+    start: 0.0,
+    force: (1.0, Place { tau: 0.0, alpha: 0.0, beta: 0.0, gamma: 0.5, delta: 0.5 }),
+    end: AHEAD,
+    output: AHEAD,
+    input: AHEAD,
+};
+
+/// q_{k+1} = retract(q_k, h w⁺).
+const AHEAD: Place = Place { tau: 1.0, alpha: 0.0, beta: 1.0, gamma: 0.0, delta: 1.0 };
+
 impl Work {
     /// Laws, gaps and velocities at the start of the step.
     fn list(&mut self, model: &mut dyn Mechanical, from: &State) -> Result<(), StepError> {
-        let Work { leaping, reactions, here, next, .. } = self;
-        if !leaping.problem.start(model, (from.t, &from.q), &mut reactions.coupling)? {
-            // laws have other numbers than in the leaps that are remembered; those that are gone have told what they did
-            let list = &leaping.problem.list;
-            for leap in [&mut here.leap, &mut next.leap] {
-                leap.impulses.retain_mut(|impulse| list.after(impulse.0).map(|i| impulse.0 = i).is_some());
+        if !self.laws.start(model, (from.t, &from.q), &mut self.reactions.coupling)? {
+            // laws have other numbers than in what is remembered; those that are gone have told what they did
+            let list = &self.laws.list;
+            for last in [&mut self.here.last, &mut self.next.last] {
+                last.impulses.retain_mut(|impulse| list.after(impulse.0).map(|i| impulse.0 = i).is_some());
             }
         }
-        reactions.start(&from.v);
+        self.reactions.start(&from.v);
+        Ok(())
+    }
+
+    /// Solves (3) with (2) over the end of `here`, at time `t`, into `next`.
+    fn advance(
+        &mut self,
+        system: &mut System<'_, dyn Mechanical>,
+        t: f64,
+        h: f64,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        let Work { here, next, laws, newton, .. } = self;
+        next.last.follow(&here.last, t);
+        let TwoStep { from, to, impulses } = &mut next.last;
+        laws.begin();
+        laws.place_base(system.model, t, &from.q)?;
+        newton.begin(system.model, (from, to), h, step)?;
+        newton.solve(laws, system, (from, to), step)?;
+        impulses.clear();
+        impulses.extend(laws.impulses().map(|(law, p)| (law, p.first().copied().unwrap_or(0.0))));
         Ok(())
     }
 }
 
 impl SchatzmanPaoli {
+    fn limits(&self) -> Limits {
+        Limits { tolerance: self.newton_tolerance, iterations: self.newton_iterations }
+    }
+
     /// Brings the memory that belongs to `from` to `here`; a step that is tried again finds it there.
     fn recall(w: &mut Work, from: &State, h: f64) -> bool {
         if w.next.belongs_to(from, h) {
@@ -317,174 +320,28 @@ impl SchatzmanPaoli {
         w.here.belongs_to(from, h)
     }
 
-    /// The leap that would have led to `from`: w⁻ = v − (h/2) M⁻¹F.
-    fn start(w: &mut Work, model: &mut dyn Mechanical, from: &State) -> Result<(), StepError> {
-        let Buffers { force, factored, h, problem, .. } = &mut w.leaping;
-        *factored = None;
-        problem.refactored();
+    /// The two-step that would have led to `from`: w⁻ = v − (h/2) M⁻¹F.
+    fn start(w: &mut Work, model: &mut dyn Mechanical, from: &State, h: f64) -> Result<(), StepError> {
+        w.newton.invalidate();
         model.factor(from, Combination::MASS)?;
-        model.force(from.t, &from.q, &from.v, force)?;
-        model.solve(force);
-        let leap = &mut w.here.leap;
-        leap.q_after.copy_from_slice(&from.q);
-        for (w, (v, a)) in leap.w_after.iter_mut().zip(from.v.iter().zip(&*force)) {
-            *w = v - 0.5 * *h * a;
+        model.force(from.t, &from.q, &from.v, &mut w.started)?;
+        model.solve(&mut w.started);
+        for (w, v) in w.started.iter_mut().zip(&from.v) {
+            *w = v - 0.5 * h * *w;
         }
-        w.started.clone_from(&leap.w_after);
+        let last = &mut w.here.last.to;
+        last.q.copy_from_slice(&from.q);
+        last.v.copy_from_slice(&w.started);
         Ok(())
     }
 
-    /// Solves (3) with (2).
-    fn leap(
-        &self,
-        b: &mut Buffers,
-        leap: &mut Leap,
-        system: &mut System<'_, dyn Mechanical>,
-        step: &mut Step,
-    ) -> Result<(), StepError> {
-        let System { model, solver } = system;
-
-        // 1 iterate from w⁺ = w⁻
-        leap.w_after.copy_from_slice(&leap.w_before);
-        b.middle.t = leap.t;
-        b.middle.q.copy_from_slice(&leap.q);
-        b.middle.v.copy_from_slice(&leap.w_before);
-        model.force(leap.t, &leap.q, &b.middle.v, &mut b.force)?;
-        for (r, f) in b.balance.iter_mut().zip(&b.force) {
-            *r = b.h * f;
-        }
-        step.evaluations += 1;
-        b.problem.begin();
-        b.problem.place_base(*model, leap.t, &leap.q)?;
-        for pass in 0u32.. {
-            // 2 free motion
-            if pass == 0 || !b.constancy.linear() {
-                Self::free(b, leap, *model)?;
-            }
-
-            // 3 reactions: (2) linearised at the last z; w⁺ = w_free + A⁻¹ G P
-            let reacting = !b.problem.is_empty();
-            if reacting {
-                let certificate = b.problem.solve(*model, *solver, (&leap.w_after, &b.w_free))?;
-                step.worst = step.worst.worse(certificate);
-                step.solves += 1;
-            }
-            leap.w_after.copy_from_slice(&b.w_free);
-            if reacting {
-                leap.w_after.iter_mut().zip(b.problem.response()).for_each(|(w, dw)| *w += dw);
-            }
-            step.iterations += 1;
-
-            // 4 gaps at the new z: other laws may close, curved ones move
-            let changed = Self::place(b, leap, *model, pass == 0)?;
-            if b.constancy.linear() {
-                if !changed {
-                    break;
-                }
-                continue;
-            }
-            step.evaluations += 1;
-            if self.converged(b, leap, *model, pass + 1)? {
-                break;
-            }
-        }
-        for (d, w) in b.increment.iter_mut().zip(&leap.w_after) {
-            *d = b.h * w;
-        }
-        model.retract(&leap.q, &b.increment, &mut leap.q_after);
-        leap.impulses.clear();
-        leap.impulses.extend(b.problem.impulses().map(|(law, p)| (law, p.first().copied().unwrap_or(0.0))));
-        Ok(())
-    }
-
-    /// w_free = w^n + A⁻¹ (h F − M (w^n − w⁻)) with A = M + (h/2) C at q_k, factored once per step size where it is constant.
-    fn free(b: &mut Buffers, leap: &Leap, model: &mut dyn Mechanical) -> Result<(), StepError> {
-        if !(b.constancy.matrix() && b.factored == Some(b.h)) {
-            b.factored = None;
-            b.problem.refactored();
-            model.factor(&b.middle, Combination { mass: 1.0, damping: 0.5 * b.h, stiffness: 0.0 })?;
-            b.factored = Some(b.h);
-        }
-        b.w_free.copy_from_slice(&b.balance);
-        model.solve(&mut b.w_free);
-        b.w_free.iter_mut().zip(&leap.w_after).for_each(|(free, w)| *free += w);
-        Ok(())
-    }
-
-    /// (4) for every restitution, and the gaps there. Returns whether the set of acting laws changed.
-    fn place(b: &mut Buffers, leap: &Leap, model: &mut dyn Mechanical, first: bool) -> Result<bool, StepError> {
-        loop {
-            for point in &mut b.problem.points {
-                let e = point.restitution;
-                point.reach = b.h / (1.0 + e);
-                point.t = leap.t + point.reach * (1.0 - e);
-                for (d, (after, before)) in b.increment.iter_mut().zip(leap.w_after.iter().zip(&leap.w_before)) {
-                    *d = point.reach * (after - e * before);
-                }
-                model.retract(&leap.q, &b.increment, &mut point.q);
-            }
-            if !b.problem.couple(model)? {
-                return Ok(b.problem.activate(first));
-            }
-        }
-    }
-
-    /// Residual of (3) at the new iterate, left in `balance` without the reactions for the next pass, and of the gaps.
-    fn converged(
-        &self,
-        b: &mut Buffers,
-        leap: &Leap,
-        model: &mut dyn Mechanical,
-        iterations: u32,
-    ) -> Result<bool, StepError> {
-        let velocities = leap.w_after.iter().zip(&leap.w_before);
-        for ((m, d), (after, before)) in b.middle.v.iter_mut().zip(&mut b.increment).zip(velocities) {
-            *m = 0.5 * (after + before);
-            *d = after - before;
-        }
-        model.force(leap.t, &leap.q, &b.middle.v, &mut b.force)?;
-        model.mass_mul(&leap.q, &b.increment, &mut b.balance)?;
-        let judge = Balance { h: b.h, force: &b.force, jump: &b.increment, after: &leap.w_after };
-        let still = judge.is_still();
-        let mut tolerance = judge.residual(&mut b.balance, self.newton_tolerance, !b.problem.is_empty());
-        b.increment.copy_from_slice(&b.balance);
-        b.problem.add_reactions(&mut b.increment);
-        let residual = b.increment.iter().fold(0.0f64, |m, r| m.max(r.abs()));
-        let speed = leap.w_after.iter().fold(0.0f64, |m, w| m.max(w.abs()));
-        if !(residual.is_finite() && speed.is_finite()) {
-            return Err(StepError::NotFinite);
-        }
-        if still && residual > tolerance {
-            tolerance += unresolved(model, (&leap.q, &leap.w_after), &mut b.increment)?;
-        }
-        let missed = b.problem.missed(&leap.w_after, self.newton_tolerance * speed);
-        if residual <= tolerance && missed <= 1.0 {
-            return Ok(true);
-        }
-        if iterations >= self.newton_iterations {
-            // tell of the gaps where it is they that are missed
-            let balanced = residual <= tolerance;
-            let (residual, tolerance) =
-                if balanced { (missed * self.gap_tolerance, self.gap_tolerance) } else { (residual, tolerance) };
-            return Err(StepError::Newton { residual, tolerance, iterations });
-        }
-        Ok(false)
-    }
-
-    /// Shares the impulses of both leaps out to this step, so that M (v⁺ − v) is the impulse of the forces and theirs.
+    /// Shares the impulses of both two-steps out to this step, so that M (v⁺ − v) is the impulse of the forces and theirs.
     fn report(w: &mut Work, model: &mut dyn Mechanical, to: &State) -> Result<(), StepError> {
-        let reactions = &mut *w.reactions;
-        let mut acted = false;
         for memory in [&w.here, &w.next] {
-            for &(law, impulse) in &memory.leap.impulses {
-                acted |= impulse != 0.0;
-                reactions.add_impulse((law, &[impulse]), memory.share);
+            for &(law, impulse) in &memory.last.impulses {
+                w.reactions.add_impulse((law, &[impulse]), memory.share);
             }
         }
-        if acted {
-            w.end.fill(model, (to.t, &to.q), w.leaping.constancy.rows, &w.leaping.problem.list)?;
-            reactions.finish(&w.end, &to.v);
-        }
-        Ok(())
+        w.laws.report(model, to, &mut w.reactions)
     }
 }

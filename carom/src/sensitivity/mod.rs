@@ -69,6 +69,17 @@ impl From<SimulationError> for SensitivityError {
     }
 }
 
+impl From<crate::balance::TangentError> for SensitivityError {
+    fn from(error: crate::balance::TangentError) -> Self {
+        match error {
+            crate::balance::TangentError::Model(error) => SensitivityError::Model(error),
+            crate::balance::TangentError::NotDifferentiable { t, event } => {
+                SensitivityError::NotDifferentiable { t, event }
+            }
+        }
+    }
+}
+
 /// An impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strike {

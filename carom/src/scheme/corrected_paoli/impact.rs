@@ -1,8 +1,8 @@
 //! Impacts of the corrected Paoli-Schatzman scheme, equations (5) and (6) there.
 
-use super::flight::solve;
 use super::{CorrectedPaoli, ImpactTime, Work};
 use crate::Mechanical;
+use crate::balance::VelocityLaws;
 use crate::model::Combination;
 use crate::scheme::{EventKind, Step, StepError, System};
 
@@ -19,9 +19,9 @@ impl CorrectedPaoli {
         h: f64,
     ) -> Result<f64, StepError> {
         let mut s = s;
-        // (5) with the coupling there; `middle` is free after the flight
+        // (5) with the coupling there
         self.place(w, model, s, h)?;
-        if !w.constancy.rows && s > 0.0 {
+        if !w.newton.constancy.rows && s > 0.0 {
             for _ in 0..POLISH {
                 let Some((gap, velocity)) = Self::deepest(w) else { break };
                 if gap.abs() <= 0.1 * self.activation || velocity >= 0.0 {
@@ -32,27 +32,28 @@ impl CorrectedPaoli {
             }
         }
         w.book_flight(s / h);
-        std::mem::swap(&mut w.state, &mut w.middle);
+        std::mem::swap(&mut w.state, &mut w.touching);
         Ok(s)
     }
 
-    /// (5) at `s`, left in `middle`, with its coupling in `touch` and velocities in `before`.
+    /// (5) at `s`, left in `touching`, with its coupling in `touch` and velocities in `before`.
     fn place(&self, w: &mut Work, model: &mut dyn Mechanical, s: f64, h: f64) -> Result<(), StepError> {
-        let Work { state, ahead, middle, increment, touch, before, list, constancy, .. } = w;
-        let columns = middle.v.iter_mut().zip(increment.iter_mut()).zip(state.v.iter().zip(&ahead.v));
+        let Work { state, ahead, touching, touch, before, laws, newton, .. } = w;
+        let increment = &mut newton.increment;
+        let columns = touching.v.iter_mut().zip(increment.iter_mut()).zip(state.v.iter().zip(&ahead.v));
         for ((v, d), (a, b)) in columns {
             let slope = if self.variant == ImpactTime::Printed { 0.5 * (a + b) } else { *a };
             let bend = (b - a) / h;
             *d = s * (slope + 0.5 * s * bend);
             *v = slope + s * bend;
         }
-        model.retract(&state.q, increment, &mut middle.q);
-        middle.t = state.t + s;
+        model.retract(&state.q, increment, &mut touching.q);
+        touching.t = state.t + s;
         if s == 0.0 {
-            middle.v.copy_from_slice(&state.v);
+            touching.v.copy_from_slice(&state.v);
         }
-        touch.fill(model, (middle.t, &middle.q), constancy.rows, list)?;
-        touch.velocity(&middle.v, before);
+        touch.fill(model, (touching.t, &touching.q), newton.constancy.rows, &laws.list)?;
+        touch.velocity(&touching.v, before);
         Ok(())
     }
 
@@ -75,15 +76,16 @@ impl CorrectedPaoli {
         step: &mut Step,
     ) -> Result<(), StepError> {
         let System { model, solver } = system;
-        w.factored = None;
+        w.newton.invalidate();
         model.factor(&w.state, Combination::MASS)?;
         self.lay_out(w, h);
-        if w.members.is_empty() {
+        let VelocityLaws { problem, active, list, .. } = &mut w.laws;
+        if active.is_empty() {
             return Ok(());
         }
-        solve(w, *model, *solver, step)?;
+        problem.solve((&**model, &mut **solver), false, step, |law| Some(list[*active.get(law)?]))?;
         w.struck.copy_from(&w.state);
-        for (v, dv) in w.state.v.iter_mut().zip(&w.z.response) {
+        for (v, dv) in w.state.v.iter_mut().zip(&w.laws.problem.z.response) {
             *v += dv;
         }
         w.touch.velocity(&w.state.v, &mut w.after);
@@ -94,12 +96,10 @@ impl CorrectedPaoli {
 
     /// Laws, rows and b of (6).
     fn lay_out(&self, w: &mut Work, h: f64) {
-        let Work { touch, before, paths, members, laws, output, input, b, z, state, .. } = &mut *w;
-        members.clear();
-        laws.clear();
-        output.clear(state.v.len());
-        input.clear(state.v.len());
-        b.clear();
+        let Work { touch, before, paths, laws: VelocityLaws { active, problem, .. }, state, .. } = &mut *w;
+        active.clear();
+        problem.clear(state.v.len());
+        problem.b.clear();
         // the first to close counts as touching, wherever rounding leaves it
         let least = |(i, pair): (usize, &crate::Pair)| {
             let approaches = pair.law.is_contact() && before[touch.offset[i]] < 0.0;
@@ -113,27 +113,27 @@ impl CorrectedPaoli {
             if !takes_part {
                 continue;
             }
-            members.push(i);
-            laws.push(pair.law);
+            active.push(i);
+            problem.laws.push(pair.law);
             for row in touch.range(i) {
                 let approach = before[row].min(0.0);
                 let pull = (-path.bend).max(0.0);
                 let rebounds = -2.0 * pair.restitution * approach > self.stick * h * pull;
                 let restitution = if row == touch.offset[i] && rebounds { pair.restitution * approach } else { 0.0 };
-                output.push_row_of(&touch.rows, row);
-                input.push_row_of(&touch.rows, row);
-                b.push(before[row] + restitution);
+                problem.output.push_row_of(&touch.rows, row);
+                problem.input.push_row_of(&touch.rows, row);
+                problem.b.push(before[row] + restitution);
             }
         }
-        z.reset(b.len());
+        problem.z.reset(problem.b.len());
     }
 
     /// An event for each contact with an impulse.
     fn note(w: &mut Work) {
         let mut row = 0;
-        for &i in &w.members {
+        for &i in &w.laws.active {
             let pair = &w.touch.pairs[i];
-            if pair.law.is_contact() && w.z.lambda[row] > 0.0 {
+            if pair.law.is_contact() && w.laws.problem.z.lambda[row] > 0.0 {
                 w.events.push(EventKind::Impact, Some(pair.key), &w.struck, &w.state);
             }
             row += pair.law.size();
@@ -143,10 +143,10 @@ impl CorrectedPaoli {
     /// Impulses and velocities of the laws that took part.
     fn book(w: &mut Work) {
         let mut k = 0;
-        for &i in &w.members {
-            let struck = w.z.lambda[k] > 0.0;
+        for &i in &w.laws.active {
+            let struck = w.laws.problem.z.lambda[k] > 0.0;
             for row in w.touch.range(i) {
-                let (p, mean) = (w.z.lambda[k], 0.5 * (w.before[row] + w.after[row]));
+                let (p, mean) = (w.laws.problem.z.lambda[k], 0.5 * (w.before[row] + w.after[row]));
                 if struck {
                     w.reactions.before[row] = w.before[row];
                 }

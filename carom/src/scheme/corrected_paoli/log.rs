@@ -2,7 +2,8 @@
 
 use super::{CorrectedPaoli, Found, Work};
 use crate::State;
-use carom_solve::Law;
+use crate::balance::words::impulse;
+use crate::balance::{Acting, Level, Place};
 
 /// What gives the time of an impact.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,17 +19,6 @@ pub(super) enum Root {
     Gap(usize),
 }
 
-/// A law that acted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Acted {
-    /// Its place in the list.
-    pub index: usize,
-    pub law: Law,
-    pub impulse: [f64; Law::MOST_ROWS],
-    /// With restitution, where it rebounds.
-    pub restitution: Option<f64>,
-}
-
 /// A flight, and the impact that ended it.
 #[derive(Default)]
 pub(super) struct Part {
@@ -36,9 +26,9 @@ pub(super) struct Part {
     pub ahead: Vec<f64>, // (n) v̂
     pub length: f64,
     pub share: f64, // of what was left of the step
-    pub held: Vec<Acted>,
+    pub held: Vec<Acting>,
     pub impact: Option<(f64, Root)>, // s
-    pub struck: Vec<Acted>,
+    pub struck: Vec<Acting>,
     pub after: Vec<f64>, // (n) v⁺
 }
 
@@ -82,12 +72,7 @@ impl Work {
         (part.length, part.share, part.impact) = (length, share, None);
         part.held.clear();
         part.struck.clear();
-        let mut k = 0;
-        for &i in &self.members {
-            let law = self.here.pairs[i].law;
-            let impulse = taken(&self.z.lambda, &mut k, law);
-            part.held.push(Acted { index: i, law, impulse, restitution: None });
-        }
+        part.held.extend(self.laws.acting(&self.newton, |_| Level::Velocity(None)));
     }
 
     /// The flight went to its end.
@@ -96,16 +81,6 @@ impl Work {
             log.used += 1;
         }
     }
-}
-
-/// The impulse of the next law.
-fn taken(lambda: &[f64], k: &mut usize, law: Law) -> [f64; Law::MOST_ROWS] {
-    let mut impulse = [0.0; Law::MOST_ROWS];
-    for p in &mut impulse[..law.size()] {
-        *p = lambda.get(*k).copied().unwrap_or(0.0);
-        *k += 1;
-    }
-    impulse
 }
 
 impl CorrectedPaoli {
@@ -119,13 +94,16 @@ impl CorrectedPaoli {
         let part = &mut log.parts[log.used];
         part.impact = Some((s, root));
         part.after.clone_from(&w.state.v);
-        let mut k = 0;
-        for &i in &w.members {
-            let (pair, first) = (w.touch.pairs[i], k);
-            let impulse = taken(&w.z.lambda, &mut k, pair.law);
-            let rebounds = w.b[first] != w.before[w.touch.offset[i]];
-            let restitution = rebounds.then_some(pair.restitution);
-            part.struck.push(Acted { index: i, law: pair.law, impulse, restitution });
+        let (problem, mut first) = (&w.laws.problem, 0);
+        for &index in &w.laws.active {
+            let pair = w.touch.pairs[index];
+            let rows = first..first + pair.law.size();
+            let impulse = impulse(problem.z.lambda.get(rows).unwrap_or(&[]));
+            let rebounds = problem.b[first] != w.before[w.touch.offset[index]];
+            let level = Level::Velocity(rebounds.then_some(pair.restitution));
+            let (input, output) = (Place::START, Place::START);
+            part.struck.push(Acting { index, law: pair.law, impulse, level, input, output, slope: None });
+            first += pair.law.size();
         }
         log.used += 1;
     }
@@ -138,7 +116,7 @@ impl CorrectedPaoli {
             Found::Nothing | Found::NoRoot => None,
         });
         let first = roots.min_by(|a, b| a.1.total_cmp(&b.1));
-        if w.constancy.rows || first.is_some_and(|(_, root)| root == s) {
+        if w.newton.constancy.rows || first.is_some_and(|(_, root)| root == s) {
             return match first {
                 Some((i, _)) if w.paths[i].gap <= self.activation => Root::Wall(i),
                 Some((i, _)) => Root::Quadratic(i),

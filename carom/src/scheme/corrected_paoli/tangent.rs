@@ -10,34 +10,41 @@
 
 use super::log::{Log, Part, Root};
 use super::{CorrectedPaoli, ImpactTime, Work};
-use crate::sensitivity::SensitivityError;
-use crate::sensitivity::step::balance::{Acting, Direction, Level, Place};
-use crate::sensitivity::step::{AT_START, Branch, Differentiable, Done, Frame, Parts, Scratch};
+use crate::balance::{Balance, BalanceTangent, Direction, Frame, Parts, Scratch, TangentError};
+use crate::scheme::{Differentiable, Done};
 
 impl Differentiable for CorrectedPaoli {
     fn record(&self, work: &mut Work) {
         work.log = Some(Box::new(Log::default()));
     }
 
-    fn carry(&self, w: &Work, done: Done<'_>, branch: &mut Branch, frame: &mut Frame) -> Result<(), SensitivityError> {
-        let Some(log) = w.log.as_ref().filter(|_| !frame.is_empty()) else { return Ok(()) };
+    fn carry(
+        &self,
+        w: &Work,
+        done: Done<'_>,
+        tangent: &mut BalanceTangent,
+        frame: &mut Frame,
+    ) -> Result<(), TangentError> {
+        let Some(log) = &w.log else { return Ok(()) };
         if log.handed_over {
             let event = "impacts without end, after which another scheme has done the rest of the step";
-            return Err(SensitivityError::NotDifferentiable { t: done.from.t, event });
+            return Err(TangentError::NotDifferentiable { t: done.from.t, event });
         }
         for part in log.parts() {
-            fly(w, part, branch)?;
+            // (1) with (2)
+            let (start, held) = (&part.start, part.held.iter().copied());
+            tangent.set((start.t, &start.q, &start.v), &part.ahead, (part.length, w.newton.balance), held)?;
             for k in 0..frame.len() {
                 let began = *frame.state(k).t;
                 let dt = *frame.carried(k).t;
                 let length = part.share * (frame.length(began) - (dt - began));
-                self.column(part, length, branch, frame.carried(k))?;
+                self.column(part, length, tangent, frame.carried(k))?;
             }
             if let Some((s, _)) = part.impact {
-                strike(self, part, s, branch)?;
+                self.strike(part, s, tangent)?;
                 for k in 0..frame.len() {
                     let Parts { q, v, p, t } = frame.carried(k);
-                    let after = branch.apply(Direction { t: *t, h: 0.0, q, v, p })?;
+                    let after = tangent.apply(Direction { t: *t, h: 0.0, q, v, p })?;
                     v.copy_from_slice(after);
                 }
             }
@@ -47,39 +54,18 @@ impl Differentiable for CorrectedPaoli {
     }
 }
 
-/// (1) with (2).
-fn fly(w: &Work, part: &Part, branch: &mut Branch) -> Result<(), SensitivityError> {
-    let Part { start, ahead, length, .. } = part;
-    let middle = Place { tau: 0.5, alpha: 0.25, beta: 0.25, gamma: 0.5, delta: 0.5 };
-    let end = Place::end(0.5);
-    branch.begin((start.t, &start.q, &start.v), ahead, *length, middle);
-    branch.force(0.5, Place::START);
-    branch.force(0.5, end);
-    let output = branch.site(end, None);
-    let input = if w.constancy.rows { output } else { branch.site(middle, None) };
-    for held in &part.held {
-        let level = Level::Velocity(None);
-        branch.act(Acting { index: held.index, law: held.law, impulse: held.impulse, level, input, output });
-    }
-    Ok(branch.factor()?)
-}
-
-/// (6).
-fn strike(scheme: &CorrectedPaoli, part: &Part, s: f64, branch: &mut Branch) -> Result<(), SensitivityError> {
-    let mut buffers = branch.scratch();
-    let [q, v, ..] = &mut buffers;
-    scheme.place_along(part, s, (q, v));
-    branch.begin((part.start.t + s, q, v), &part.after, 0.0, Place::START);
-    branch.keep(buffers);
-    for struck in &part.struck {
-        let level = Level::Velocity(struck.restitution);
-        let (index, law, impulse) = (struck.index, struck.law, struck.impulse);
-        branch.act(Acting { index, law, impulse, level, input: AT_START, output: AT_START });
-    }
-    Ok(branch.factor()?)
-}
-
 impl CorrectedPaoli {
+    /// (6).
+    fn strike(&self, part: &Part, s: f64, tangent: &mut BalanceTangent) -> Result<(), TangentError> {
+        let mut buffers = tangent.scratch();
+        let [q, v, ..] = &mut buffers;
+        self.place_along(part, s, (q, v));
+        let struck = part.struck.iter().copied();
+        let set = tangent.set((part.start.t + s, q, v), &part.after, (0.0, Balance::IMPACT), struck);
+        tangent.keep(buffers);
+        Ok(set?)
+    }
+
     /// (5).
     fn place_along(&self, part: &Part, s: f64, (q, v): (&mut [f64], &mut [f64])) {
         for i in 0..q.len() {
@@ -102,33 +88,34 @@ impl CorrectedPaoli {
     }
 
     /// A column over the flight, to its end or to the impact; `dl` is the derivative of its length.
-    fn column(&self, part: &Part, dl: f64, branch: &mut Branch, column: Parts<'_>) -> Result<(), SensitivityError> {
-        let Part { start, ahead, length: l, .. } = part;
+    fn column(
+        &self,
+        part: &Part,
+        dl: f64,
+        tangent: &mut BalanceTangent,
+        column: Parts<'_>,
+    ) -> Result<(), TangentError> {
+        let Part { start, length: l, .. } = part;
         let Parts { q, v, p, t } = column;
         if matches!(part.impact, Some((_, Root::Start))) {
             return Ok(());
         }
-        let after = branch.apply(Direction { t: *t, h: dl, q, v, p })?;
         let Some((s, root)) = part.impact else {
-            for i in 0..after.len() {
-                q[i] += 0.5 * (dl * (start.v[i] + ahead[i]) + l * (v[i] + after[i]));
-            }
-            v.copy_from_slice(after);
-            *t += dl;
-            return Ok(());
+            return Ok(tangent.carry(Parts { q, v, p, t }, dl)?);
         };
-        let mut buffers = branch.scratch();
-        buffers[0].copy_from_slice(branch.last());
+        tangent.apply(Direction { t: *t, h: dl, q, v, p })?;
+        let mut buffers = tangent.scratch();
+        buffers[0].copy_from_slice(tangent.last());
         let here = Direction { t: *t, h: dl, q, v, p };
         let ds = match root {
             Root::Start => 0.0,
-            Root::Gap(i) => self.on_gap(part, (s, i), here, (branch, &mut buffers))?,
-            Root::Quadratic(i) => self.on_quadratic(part, (s, i, false), here, (branch, &mut buffers))?,
-            Root::Wall(i) => self.on_quadratic(part, (s, i, true), here, (branch, &mut buffers))?,
+            Root::Gap(i) => self.on_gap(part, (s, i), here, (tangent, &mut buffers))?,
+            Root::Quadratic(i) => self.on_quadratic(part, (s, i, false), here, (tangent, &mut buffers))?,
+            Root::Wall(i) => self.on_quadratic(part, (s, i, true), here, (tangent, &mut buffers))?,
         };
         if !ds.is_finite() {
             let event = "an impact without velocity: grazing";
-            return Err(SensitivityError::NotDifferentiable { t: start.t + s, event });
+            return Err(TangentError::NotDifferentiable { t: start.t + s, event });
         }
         // (8)
         for i in 0..q.len() {
@@ -138,7 +125,7 @@ impl CorrectedPaoli {
             v[i] = da + s * dd + ds * bend;
         }
         *t += ds;
-        branch.keep(buffers);
+        tangent.keep(buffers);
         Ok(())
     }
 
@@ -148,15 +135,15 @@ impl CorrectedPaoli {
         part: &Part,
         (s, index): (f64, usize),
         here: Direction<'_>,
-        (branch, [dahead, q, v, dq]): (&mut Branch, &mut Scratch),
-    ) -> Result<f64, SensitivityError> {
+        (tangent, [dahead, q, v, dq]): (&mut BalanceTangent, &mut Scratch),
+    ) -> Result<f64, TangentError> {
         self.place_along(part, s, (q, v));
         for i in 0..q.len() {
             let (_, bend) = self.slopes(part, i);
             let (da, dd) = self.slopes_along((here.v[i], dahead[i]), bend, (part.length, here.h));
             dq[i] = here.q[i] + s * (da + 0.5 * s * dd);
         }
-        let probe = branch.probe(index, (part.start.t + s, q, v), Direction { q: dq, ..here })?;
+        let probe = tangent.probe(index, (part.start.t + s, q, v), Direction { q: dq, ..here })?;
         Ok(-probe.gap_along / probe.velocity)
     }
 
@@ -166,16 +153,16 @@ impl CorrectedPaoli {
         part: &Part,
         (s, index, from_wall): (f64, usize, bool),
         here: Direction<'_>,
-        (branch, [dahead, q, _, dq]): (&mut Branch, &mut Scratch),
-    ) -> Result<f64, SensitivityError> {
+        (tangent, [dahead, q, _, dq]): (&mut BalanceTangent, &mut Scratch),
+    ) -> Result<f64, TangentError> {
         let Part { start, ahead, length, .. } = part;
         let (l, dl) = (*length, here.h);
         for i in 0..q.len() {
             q[i] = start.q[i] + 0.5 * l * (start.v[i] + ahead[i]);
             dq[i] = here.q[i] + 0.5 * (dl * (start.v[i] + ahead[i]) + l * (here.v[i] + dahead[i]));
         }
-        let g = branch.probe(index, (start.t, &start.q, &start.v), here)?;
-        let there = branch.probe(index, (start.t + l, q, ahead), Direction { t: here.t + dl, q: dq, ..here })?;
+        let g = tangent.probe(index, (start.t, &start.q, &start.v), here)?;
+        let there = tangent.probe(index, (start.t + l, q, ahead), Direction { t: here.t + dl, q: dq, ..here })?;
         let bend = 2.0 * (there.gap - g.gap - l * g.velocity) / (l * l);
         let change = there.gap_along - g.gap_along;
         let bend_along = 2.0 * (change - dl * g.velocity - l * g.velocity_along) / (l * l) - 2.0 * bend * dl / l;

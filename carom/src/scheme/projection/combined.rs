@@ -25,12 +25,9 @@
 //!
 //! | `P` (m) impulse [N s] | `tau` (laws) multiplier of the projection [m, or kg m with N = M⁻¹] | `U` (m) relative velocity [m/s] |
 
-use super::{Metric, Projector, Rule, Splitting, Work};
-use crate::scheme::{
-    Claim, MoreauJean, Order, ReactionDirection, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step,
-    StepError, System,
-};
-use crate::{Mechanical, State};
+use super::{Metric, Projector, Rule, Splitting, projected};
+use crate::Mechanical;
+use crate::scheme::{Claim, MoreauJean, Order, ReactionDirection, Registered, Scheme, SchemeError, SchemeInfo};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -101,9 +98,6 @@ impl Options for CombinedProjection {
 impl Registered for CombinedProjection {}
 
 impl Scheme for CombinedProjection {
-    type Model = dyn Mechanical;
-    type Work = Work;
-
     const INFO: SchemeInfo = SchemeInfo {
         name: "combined-projection",
         title: "Moreau-Jean with combined activation and projection",
@@ -114,82 +108,5 @@ impl Scheme for CombinedProjection {
         source: include_str!("combined.rs"),
     };
 
-    fn check_options(&self) -> Result<(), OptionError> {
-        self.validate()
-    }
-
-    fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
-        self.projector().workspace(model)
-    }
-
-    fn step(
-        &self,
-        w: &mut Work,
-        mut system: System<'_, Self::Model>,
-        from: &State,
-        h: f64,
-        to: &mut State,
-    ) -> Result<Step, StepError> {
-        let projector = self.projector();
-        let mut step = Step { advanced: h, evaluations: 1, ..Step::default() };
-
-        // 1 start: only bilateral constraints and boxes act
-        projector.start(w, system.model, h, (from, to))?;
-        let pairs = w.base.reactions.coupling.pairs.iter().enumerate();
-        w.base.active.clear();
-        w.base.active.extend(pairs.filter(|(_, p)| !p.law.is_contact()).map(|(i, _)| i));
-
-        // 2 to 6: Newton's loop on (1) to (4)
-        projector.newton(w, &mut system, (from, to), &mut step)?;
-
-        // 7 contacts that are closed at the end act from the start: again, until there are no others
-        while self.enlarge(w) {
-            projector.clear(w);
-            projector.base.restart(&mut w.base, system.model, from, to)?;
-            step.evaluations += 1;
-            projector.newton(w, &mut system, (from, to), &mut step)?;
-            w.passes += 1;
-        }
-
-        Projector::report(w, (from, to))?;
-        Ok(step)
-    }
-
-    fn forget(&self, w: &mut Work) {
-        self.projector().base.forget(&mut w.base);
-    }
-
-    fn invalidate(&self, w: &mut Work) {
-        self.projector().base.invalidate(&mut w.base);
-    }
-
-    fn contacts_changed(&self, w: &mut Work) {
-        w.coupled = false;
-    }
-
-    fn order(&self) -> Order {
-        self.projector().base.order()
-    }
-
-    fn overlooks(&self) -> Option<&'static str> {
-        self.projector().base.overlooks()
-    }
-
-    fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
-        work.reactions()
-    }
-}
-
-impl CombinedProjection {
-    /// Adds the contacts that are closed at the end; whether there were any.
-    fn enlarge(&self, w: &mut Work) -> bool {
-        let before = w.base.active.len();
-        for i in 0..w.base.end.len() {
-            if w.base.end.gap(i) <= self.activation && w.base.active[..before].binary_search(&i).is_err() {
-                w.base.active.push(i);
-            }
-        }
-        w.base.active.sort_unstable();
-        w.base.active.len() > before
-    }
+    projected!();
 }

@@ -26,12 +26,11 @@
 //!
 //! | `P` (m) impulse [N s] | `tau` (laws) multiplier of the projection [m, or kg m with N = M⁻¹] | `U` (m) relative velocity [m/s] |
 
-use super::{Metric, Projector, Rule, Splitting, Work};
+use super::{Metric, Projector, Rule, Splitting, projected};
+use crate::Mechanical;
 use crate::scheme::{
-    Claim, Forecast, MoreauJean, Order, ReactionDirection, Reactions, Registered, Scheme, SchemeError, SchemeInfo,
-    Step, StepError, System,
+    Claim, Forecast, MoreauJean, Order, ReactionDirection, Registered, Scheme, SchemeError, SchemeInfo,
 };
-use crate::{Mechanical, State};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,9 +105,6 @@ impl Options for DirectProjection {
 impl Registered for DirectProjection {}
 
 impl Scheme for DirectProjection {
-    type Model = dyn Mechanical;
-    type Work = Work;
-
     const INFO: SchemeInfo = SchemeInfo {
         name: "direct-projection",
         title: "Moreau-Jean with direct projection",
@@ -119,56 +115,5 @@ impl Scheme for DirectProjection {
         source: include_str!("direct.rs"),
     };
 
-    fn check_options(&self) -> Result<(), OptionError> {
-        self.validate()
-    }
-
-    fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
-        self.projector().workspace(model)
-    }
-
-    fn step(
-        &self,
-        w: &mut Work,
-        mut system: System<'_, Self::Model>,
-        from: &State,
-        h: f64,
-        to: &mut State,
-    ) -> Result<Step, StepError> {
-        let projector = self.projector();
-        let mut step = Step { advanced: h, evaluations: 1, ..Step::default() };
-
-        // 1 start: laws, gaps and relative velocities at q; iterate from v⁺ = v, τ = 0
-        projector.start(w, system.model, h, (from, to))?;
-
-        // 2 to 6: Newton's loop on (1) to (4)
-        projector.newton(w, &mut system, (from, to), &mut step)?;
-
-        Projector::report(w, (from, to))?;
-        Ok(step)
-    }
-
-    fn forget(&self, w: &mut Work) {
-        self.projector().base.forget(&mut w.base);
-    }
-
-    fn invalidate(&self, w: &mut Work) {
-        self.projector().base.invalidate(&mut w.base);
-    }
-
-    fn contacts_changed(&self, w: &mut Work) {
-        w.coupled = false;
-    }
-
-    fn order(&self) -> Order {
-        self.projector().base.order()
-    }
-
-    fn overlooks(&self) -> Option<&'static str> {
-        self.projector().base.overlooks()
-    }
-
-    fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
-        work.reactions()
-    }
+    projected!();
 }

@@ -21,8 +21,9 @@
 //! The loop ends when (1) and, for each contact, *both sides* of (3) hold: gaps with a multiplier are zero, the others
 //! not negative. A linearised projection overshoots to g = O(τ²) > 0, which a test for penetration alone would accept.
 
-use super::moreau_jean::{self, MoreauJean, Residual};
-use super::{Reactions, SchemeError, Step, StepError, System};
+use super::moreau_jean::{self, MoreauJean};
+use super::{SchemeError, Step, StepError, System};
+use crate::balance::Laws;
 use crate::{Mechanical, State};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
@@ -74,14 +75,12 @@ pub(super) struct Projector {
 pub struct Work {
     pub(super) base: moreau_jean::Work,
     passes: u32,               // rounds of activation
-    at: State,                 // where the coupling at the end was evaluated
-    coupled: bool,             // whether that is the iterate q^n
     violated: bool,            // whether a gap without a law was found violated
     moved: Vec<f64>,           // (n) d of the iterate q^n
     tau: Vec<f64>,             // (laws) multipliers
     set: Vec<usize>,           // laws in the position problem
     member: Vec<bool>,         // (laws) whether the law is in the set
-    pressed: Vec<bool>,        // (active) whether P > 0
+    has_impulse: Vec<bool>,    // (active) whether P > 0
     position: position::Stage, // the position problem, alone or with the velocity problem
 }
 
@@ -91,18 +90,66 @@ impl Work {
         self.passes
     }
 
-    pub(super) fn new(model: &mut dyn Mechanical, base: moreau_jean::Work) -> Work {
-        let n = model.dim();
-        let mut work = Work { base, moved: vec![0.0; n], ..Work::default() };
-        work.base.displacement = vec![0.0; n];
-        work.position = position::Stage::new(model);
-        work
-    }
-
-    pub(super) fn reactions(&self) -> &Reactions {
-        &self.base.reactions
+    /// Finds out which of the acting laws have an impulse.
+    fn has_impulse(&mut self, model: &dyn Mechanical) {
+        self.has_impulse.clear();
+        if !self.base.laws.is_empty() {
+            self.base.laws.problem.has_impulse(model, &mut self.has_impulse);
+        }
     }
 }
+
+/// What both schemes take from their [`Projector`]: all of a scheme but its facts.
+macro_rules! projected {
+    () => {
+        type Model = dyn $crate::Mechanical;
+        type Work = super::Work;
+
+        fn check_options(&self) -> Result<(), OptionError> {
+            self.validate()
+        }
+
+        fn workspace(&self, model: &mut Self::Model) -> Result<Self::Work, $crate::scheme::SchemeError> {
+            self.projector().workspace(model)
+        }
+
+        fn step(
+            &self,
+            work: &mut Self::Work,
+            system: $crate::System<'_, Self::Model>,
+            from: &$crate::State,
+            h: f64,
+            to: &mut $crate::State,
+        ) -> Result<$crate::Step, $crate::StepError> {
+            self.projector().step(work, system, from, h, to)
+        }
+
+        fn forget(&self, work: &mut Self::Work) {
+            self.projector().base.forget(&mut work.base);
+        }
+
+        fn invalidate(&self, work: &mut Self::Work) {
+            self.projector().base.invalidate(&mut work.base);
+        }
+
+        fn contacts_changed(&self, work: &mut Self::Work) {
+            self.projector().base.contacts_changed(&mut work.base);
+        }
+
+        fn order(&self) -> $crate::scheme::Order {
+            self.projector().base.order()
+        }
+
+        fn overlooks(&self) -> Option<&'static str> {
+            self.projector().base.overlooks()
+        }
+
+        fn reactions<'w>(&self, work: &'w Self::Work) -> &'w $crate::Reactions {
+            &work.base.reactions
+        }
+    };
+}
+use projected;
 
 impl Projector {
     pub(super) fn validate(&self) -> Result<(), OptionError> {
@@ -123,30 +170,63 @@ impl Projector {
     }
 
     pub(super) fn workspace(&self, model: &mut (dyn Mechanical + 'static)) -> Result<Work, SchemeError> {
-        let base = super::Scheme::workspace(&self.base, model)?;
-        Ok(Work::new(model, base))
+        let mut base = super::Scheme::workspace(&self.base, model)?;
+        base.newton.displacement = vec![0.0; model.dim()];
+        let (moved, position) = (vec![0.0; model.dim()], position::Stage::new(model));
+        Ok(Work { base, moved, position, ..Work::default() })
+    }
+
+    pub(super) fn step(
+        &self,
+        w: &mut Work,
+        mut system: System<'_, dyn Mechanical>,
+        from: &State,
+        h: f64,
+        to: &mut State,
+    ) -> Result<Step, StepError> {
+        let mut step = Step { advanced: h, ..Step::default() };
+
+        // 1 start: laws, gaps and relative velocities at q
+        self.start(w, system.model, from, h)?;
+
+        // 2 free motion, from v⁺ = v and τ = 0
+        w.base.newton.begin(system.model, (from, to), h, &mut step)?;
+
+        // 3 which laws act: the forecast says, or only those that always do at first
+        match self.rule {
+            Rule::Direct => self.base.activate(&mut w.base),
+            Rule::Combined => {
+                let pairs = w.base.reactions.coupling.pairs.iter().enumerate();
+                w.base.laws.active.clear();
+                w.base.laws.active.extend(pairs.filter(|(_, p)| !p.law.is_contact()).map(|(i, _)| i));
+            }
+        }
+
+        // 4 to 6: Newton's loop on (1) to (3)
+        self.newton(w, &mut system, (from, to), &mut step)?;
+
+        // 7 contacts that are closed at the end act from the start: again, until there are no others
+        while self.rule == Rule::Combined && self.enlarge(w) {
+            self.clear(w);
+            w.base.newton.restart(system.model, (from, to), &mut step)?;
+            self.newton(w, &mut system, (from, to), &mut step)?;
+            w.passes += 1;
+        }
+        if !to.is_finite() {
+            return Err(StepError::NotFinite);
+        }
+        w.base.report((from, to));
+        w.base.reactions.projection.clone_from(&w.tau);
+        Ok(step)
     }
 
     /// Coupling and relative velocities at the start; nothing is projected yet.
-    pub(super) fn start(
-        &self,
-        w: &mut Work,
-        model: &mut dyn Mechanical,
-        h: f64,
-        (from, to): (&State, &mut State),
-    ) -> Result<(), StepError> {
+    fn start(&self, w: &mut Work, model: &mut dyn Mechanical, from: &State, h: f64) -> Result<(), StepError> {
         self.clear(w);
-        w.base.h = h;
-        // the end of the last step, but for the rounding of time
-        let recent = (from.t - w.at.t).abs() <= 4.0 * f64::EPSILON * from.t.abs().max(h);
-        if w.coupled && recent && w.at.q == from.q {
-            w.base.start_from_end(from);
-        } else if !w.base.start(model, from)? {
+        if !w.base.start(model, from, h)? {
             // laws have other numbers now
             w.position.forget();
         }
-        self.base.restart(&mut w.base, model, from, to)?;
-        w.coupled = false;
         let laws = w.base.reactions.len();
         w.tau.resize(laws, 0.0);
         w.member.resize(laws, false);
@@ -155,64 +235,65 @@ impl Projector {
     }
 
     /// Forgets the iterate: no displacement, no multiplier.
-    pub(super) fn clear(&self, w: &mut Work) {
-        w.base.displacement.fill(0.0);
+    fn clear(&self, w: &mut Work) {
+        w.base.newton.displacement.fill(0.0);
         w.tau.fill(0.0);
         w.member.fill(false);
         w.set.clear();
         w.violated = false;
     }
 
-    /// Newton's loop from the iterate in `to`: (4) and (5) until (1) and (3) hold.
-    pub(super) fn newton(
+    /// Adds the contacts that are closed at the end; whether there were any.
+    fn enlarge(&self, w: &mut Work) -> bool {
+        let (end, active) = (&w.base.laws.end, &mut w.base.laws.active);
+        let before = active.len();
+        for i in 0..end.len() {
+            if end.gap(i) <= self.base.activation && active[..before].binary_search(&i).is_err() {
+                active.push(i);
+            }
+        }
+        active.sort_unstable();
+        active.len() > before
+    }
+
+    /// Newton's loop from the iterate in `to`, whose free motion is there: (4) and (5) until (1) and (3) hold.
+    fn newton(
         &self,
         w: &mut Work,
         system: &mut System<'_, dyn Mechanical>,
         (from, to): (&State, &mut State),
         step: &mut Step,
     ) -> Result<(), StepError> {
-        let mut iterations = 0;
-        loop {
-            // 2 free motion
-            self.base.free(&mut w.base, system.model, to)?;
-
-            // 3 forecast: which laws act, once; the first q⁺
-            if iterations == 0 {
-                if self.rule == Rule::Direct {
-                    self.base.activate(&mut w.base);
-                }
-                MoreauJean::guess(&mut w.base);
-                self.place(w, system.model, from, to);
-            }
-
+        w.base.recall();
+        self.place(w, system.model, (from, to));
+        for iterations in 1u32.. {
             // 4 velocity law, with the displacement as it is
-            w.base.b.clear();
-            if !w.base.active.is_empty() {
-                Self::couple(w, system.model, to)?;
-                self.base.lay_out(&mut w.base, system.model)?;
-                let certificate = MoreauJean::solve(&mut w.base, system.model, system.solver)?;
-                step.worst = step.worst.worse(certificate);
-                step.solves += 1;
+            let moreau_jean::Work { newton, laws, .. } = &mut w.base;
+            laws.problem.b.clear();
+            if !laws.is_empty() {
+                laws.couple(newton, system.model, (from, to))?;
+                let again = laws.is_kept(newton);
+                laws.lay_out(newton, again);
+                laws.solve(newton, system, again, step)?;
             }
-            MoreauJean::update(&w.base, to);
+            newton.update(laws, to);
 
             // 5 position law, alone or with the velocity law
-            if w.violated || !w.base.active.is_empty() {
-                Self::couple(w, system.model, to)?;
+            if w.violated || !laws.is_empty() {
+                laws.couple_end(newton, system.model, (from, to))?;
                 self.gather(w, system.model, (from, to));
             }
             if w.set.is_empty() {
-                w.base.displacement.fill(0.0);
+                w.base.newton.displacement.fill(0.0);
             } else {
                 self.project(w, system, (from, to), step)?;
             }
-            iterations += 1;
             step.iterations += 1;
 
             // 6 new iterate and its residuals
-            self.place(w, system.model, from, to);
-            if w.base.constancy.linear() && w.set.is_empty() {
-                Self::couple(w, system.model, to)?;
+            self.place(w, system.model, (from, to));
+            if w.base.newton.constancy.linear() && w.set.is_empty() {
+                w.base.laws.couple_end(&w.base.newton, system.model, (from, to))?;
                 if self.worst_gap(w, to).is_none() {
                     return Ok(());
                 }
@@ -221,46 +302,37 @@ impl Projector {
             if self.converged(w, system.model, (from, to), iterations)? {
                 return Ok(());
             }
+            w.base.newton.free(system.model, to)?;
         }
-    }
-
-    /// q⁺ of the velocity in `to` and of the displacement.
-    fn place(&self, w: &mut Work, model: &dyn Mechanical, from: &State, to: &mut State) {
-        self.base.place_end(&mut w.base, model, from, to);
-        w.moved.copy_from_slice(&w.base.increment);
-        w.coupled = false;
-    }
-
-    /// The coupling at q⁺, unless it is there.
-    fn couple(w: &mut Work, model: &mut dyn Mechanical, to: &State) -> Result<(), StepError> {
-        if w.coupled {
-            return Ok(());
-        }
-        w.base.end.fill(model, (to.t, &to.q), w.base.constancy.rows, &w.base.list)?;
-        w.coupled = true;
-        w.at.t = to.t;
-        w.at.q.clone_from(&to.q);
         Ok(())
+    }
+
+    /// q⁺ and q_θ of the velocity in `to` and of the displacement.
+    fn place(&self, w: &mut Work, model: &dyn Mechanical, (from, to): (&State, &mut State)) {
+        w.base.newton.place(model, (from, to));
+        w.base.newton.place_end(model, (from, to));
+        w.base.laws.moved();
+        w.moved.copy_from_slice(&w.base.newton.increment);
     }
 
     /// Which laws the position problem has: those of the rule that would be violated without it.
     fn gather(&self, w: &mut Work, model: &dyn Mechanical, (from, to): (&State, &State)) {
         if self.rule == Rule::Combined {
-            MoreauJean::pressed(&mut w.base, model, &mut w.pressed);
+            w.has_impulse(model);
         }
         // change of d where τ = 0
-        let (start, end) = (w.base.h * (1.0 - self.base.theta), w.base.h * self.base.theta);
-        for ((d, moved), (a, b)) in w.base.increment.iter_mut().zip(&w.moved).zip(from.v.iter().zip(&to.v)) {
+        let (start, end) = (w.base.newton.h * (1.0 - self.base.theta), w.base.newton.h * self.base.theta);
+        for ((d, moved), (a, b)) in w.base.newton.increment.iter_mut().zip(&w.moved).zip(from.v.iter().zip(&to.v)) {
             *d = start * a + end * b - moved;
         }
         w.set.clear();
         // far below the tolerance no multiplier is needed: contacts at rest cost nothing
         let slack = 1e-3 * self.gap_tolerance;
-        for i in 0..w.base.end.len() {
-            let (gap, equality) = (w.base.end.pairs[i].gap, self.is_equality(w, i));
+        for i in 0..w.base.laws.end.len() {
+            let (gap, equality) = (w.base.laws.end.pairs[i].gap, self.is_equality(w, i));
             let missed = |y: f64, tolerance: f64| if equality { y.abs() > tolerance } else { y < -tolerance };
-            let linearised = gap + w.base.end.rows.dot(w.base.end.offset[i], &w.base.increment);
-            let member = self.governs(w, i)
+            let linearised = gap + w.base.laws.end.rows.dot(w.base.laws.end.offset[i], &w.base.newton.increment);
+            let member = self.has_gap_law(w, i)
                 && (w.member[i] || missed(linearised, slack) || w.violated && missed(gap, self.gap_tolerance));
             w.member[i] = member;
             if member {
@@ -272,20 +344,20 @@ impl Projector {
     }
 
     /// Whether the position law holds for law `i`.
-    fn governs(&self, w: &Work, i: usize) -> bool {
-        let law = w.base.end.pairs[i].law;
-        let acts = || self.rule == Rule::Direct || w.base.active.binary_search(&i).is_ok();
-        law.is_equality() || law.is_contact() && w.base.end.is_present(i) && acts()
+    fn has_gap_law(&self, w: &Work, i: usize) -> bool {
+        let law = w.base.laws.end.pairs[i].law;
+        let acts = || self.rule == Rule::Direct || w.base.laws.active.binary_search(&i).is_ok();
+        law.is_equality() || law.is_contact() && w.base.laws.end.is_present(i) && acts()
     }
 
     /// Whether P > 0 for law `i`.
-    fn is_pressed(&self, w: &Work, i: usize) -> bool {
-        w.base.active.binary_search(&i).is_ok_and(|k| w.pressed.get(k).copied().unwrap_or(false))
+    fn is_pushing(&self, w: &Work, i: usize) -> bool {
+        w.base.laws.active.binary_search(&i).is_ok_and(|k| w.has_impulse.get(k).copied().unwrap_or(false))
     }
 
     /// Whether `g = 0` is imposed on law `i`.
     fn is_equality(&self, w: &Work, i: usize) -> bool {
-        w.base.end.pairs[i].law.is_equality() || self.rule == Rule::Combined && self.is_pressed(w, i)
+        w.base.laws.end.pairs[i].law.is_equality() || self.rule == Rule::Combined && self.is_pushing(w, i)
     }
 
     /// Whether the new iterate is the solution. Where no law acts, gaps are looked at only if the motion is.
@@ -296,32 +368,28 @@ impl Projector {
         ends: (&State, &State),
         iterations: u32,
     ) -> Result<bool, StepError> {
-        let idle = w.base.active.is_empty() && w.set.is_empty();
-        if !idle {
-            Self::couple(w, model, ends.1)?;
+        let moreau_jean::Work { newton, laws, .. } = &mut w.base;
+        if !laws.is_empty() {
+            laws.couple(newton, model, ends)?;
         }
-        self.base.place_theta(&mut w.base, model, ends.0, ends.1);
-        let Residual { residual, tolerance, turned } = self.base.residual(&mut w.base, model, ends)?;
+        let at = newton.residual(laws, model, ends)?;
+        let allowed = newton.limits.tolerance * at.speed;
+        let rows_settled = laws.is_empty() || laws.missed(&ends.1.v, allowed) <= 1.0;
         let mut missed = None;
-        if !idle || residual <= tolerance {
-            Self::couple(w, model, ends.1)?;
+        if !laws.is_empty() || !w.set.is_empty() || at.is_small() {
+            laws.couple_end(newton, model, ends)?;
             missed = self.worst_gap(w, ends.1);
         }
-        if residual <= tolerance && turned && missed.is_none() {
-            return Ok(true);
-        }
         w.violated |= missed.is_some();
-        if iterations < self.base.newton_iterations {
-            return Ok(false);
-        }
         match missed {
-            Some((i, gap)) if residual <= tolerance => Err(StepError::Projection {
-                gap,
-                tolerance: self.gap_tolerance,
-                iterations,
-                contact: w.base.end.pairs[i].key,
-            }),
-            _ => Err(StepError::Newton { residual, tolerance, iterations }),
+            Some((i, gap)) if at.is_small() && iterations >= self.base.newton_iterations => {
+                let (tolerance, contact) = (self.gap_tolerance, w.base.laws.list[i]);
+                Err(StepError::Projection { gap, tolerance, iterations, contact })
+            }
+            _ => {
+                let done = at.is_small() && rows_settled && missed.is_none();
+                w.base.newton.limits.judge(done, (at.residual, at.tolerance), iterations)
+            }
         }
     }
 
@@ -329,15 +397,15 @@ impl Projector {
     fn worst_gap(&self, w: &Work, to: &State) -> Option<(usize, f64)> {
         let size = to.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
         let mut worst: Option<(usize, f64, f64)> = None;
-        for (i, pair) in w.base.end.pairs.iter().enumerate() {
-            if !self.governs(w, i) {
+        for (i, pair) in w.base.laws.end.pairs.iter().enumerate() {
+            if !self.has_gap_law(w, i) {
                 continue;
             }
             let equality = self.is_equality(w, i);
             let missed = if equality || w.tau[i] > 0.0 { pair.gap.abs() } else { (-pair.gap).max(0.0) };
             // the multiplier of a contact that is not pressed any more may still pull
             let pulls = !equality && w.tau[i] < 0.0;
-            let row = w.base.end.rows.row(w.base.end.offset[i]);
+            let row = w.base.laws.end.rows.row(w.base.laws.end.offset[i]);
             let rounding = 8.0 * f64::EPSILON * size * row.iter().map(|x| x.1.abs()).sum::<f64>();
             if (missed > self.gap_tolerance + rounding || pulls || missed.is_nan())
                 && worst.is_none_or(|x| missed > x.2)
@@ -346,15 +414,5 @@ impl Projector {
             }
         }
         worst.map(|(i, gap, _)| (i, gap))
-    }
-
-    /// Impulses, velocities and multipliers, law by law.
-    pub(super) fn report(w: &mut Work, (from, to): (&State, &State)) -> Result<(), StepError> {
-        if !to.is_finite() {
-            return Err(StepError::NotFinite);
-        }
-        MoreauJean::report(&mut w.base, (from, to));
-        w.base.reactions.projection.clone_from(&w.tau);
-        Ok(())
     }
 }

@@ -16,22 +16,17 @@
 //! ```
 
 use super::{Metric, Projector, Splitting, Work};
+use crate::balance::Problem;
 use crate::model::Combination;
-use crate::scheme::moreau_jean::MoreauJean;
 use crate::scheme::{Step, StepError, System};
 use crate::{Mechanical, State};
-use carom_solve::{Identity, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows};
+use carom_solve::{Identity, Law, Rows};
 
 /// Buffers of the position problem.
 #[derive(Default)]
 pub(super) struct Stage {
-    laws: Vec<Law>,
-    normals: Rows,          // Gᵀ: the normal rows of the set
-    lifted: Rows,           // (N G)ᵀ
-    lifted_set: Vec<usize>, // laws whose rows are in `lifted`, if they do not change
-    b: Vec<f64>,
-    problem: ProblemWork,
-    z: Reaction,
+    alone: Problem,         // (a): its output is Gᵀ, the normal rows of the set, its input (N G)ᵀ
+    lifted_set: Vec<usize>, // laws whose rows are in there, if they do not change
     joint: Joint,
     column: Vec<f64>, // (n)
     moved: State,     // q_θ moved along a column
@@ -41,15 +36,12 @@ pub(super) struct Stage {
 /// Buffers of the problem (b).
 #[derive(Default)]
 struct Joint {
-    kept: Option<f64>,  // step size of the rows below, if they do not change
+    problem: Problem,
+    kept: Option<f64>,  // step size of its rows, if they do not change
     active: Vec<usize>, // their acting laws
     set: Vec<usize>,    // their set
-    output: Rows,
-    input: Rows,
-    feedthrough: Rows,
-    scale: Vec<f64>, // (set) s
-    problem: ProblemWork,
-    shift: Vec<f64>, // (n) A⁻¹ hθ K N G τ^n
+    scale: Vec<f64>,    // (set) s
+    shift: Vec<f64>,    // (n) A⁻¹ hθ K N G τ^n
 }
 
 impl Stage {
@@ -76,35 +68,34 @@ impl Projector {
         step: &mut Step,
     ) -> Result<(), StepError> {
         self.lift(w, system.model)?;
-        w.position.laws.clear();
+        w.position.alone.laws.clear();
         for k in 0..w.set.len() {
             let law = if self.is_equality(w, w.set[k]) { Law::EQUALITY } else { Law::UNILATERAL };
-            w.position.laws.push(law);
+            w.position.alone.laws.push(law);
         }
-        let certificate = match self.splitting {
-            Splitting::Decoupled => self.alone(w, system)?,
+        match self.splitting {
+            Splitting::Decoupled => self.alone(w, system, step)?,
             Splitting::Coupled => self.together(w, system, (from, to), step)?,
-        };
-        step.worst = step.worst.worse(certificate);
-        step.solves += 1;
-        w.base.displacement.fill(0.0);
+        }
+        w.base.newton.displacement.fill(0.0);
         for (k, &i) in w.set.iter().enumerate() {
-            w.position.lifted.add_row(k, w.tau[i], &mut w.base.displacement);
+            w.position.alone.input.add_row(k, w.tau[i], &mut w.base.newton.displacement);
         }
         Ok(())
     }
 
     /// Normal rows of the set and their images under N.
     fn lift(&self, w: &mut Work, model: &mut dyn Mechanical) -> Result<(), StepError> {
-        let Stage { normals, lifted, lifted_set, column, .. } = &mut w.position;
-        let constant = w.base.constancy.rows && (self.metric == Metric::Identity || w.base.constancy.mass);
+        let Stage { alone: Problem { output: normals, input: lifted, .. }, lifted_set, column, .. } = &mut w.position;
+        let constant =
+            w.base.newton.constancy.rows && (self.metric == Metric::Identity || w.base.newton.constancy.mass);
         if constant && *lifted_set == w.set {
             return Ok(());
         }
         lifted_set.clear();
         normals.clear(model.dim());
         for &i in &w.set {
-            normals.push_row_of(&w.base.end.rows, w.base.end.offset[i]);
+            normals.push_row_of(&w.base.laws.end.rows, w.base.laws.end.offset[i]);
         }
         lifted.clear(model.dim());
         match self.metric {
@@ -115,15 +106,15 @@ impl Projector {
             }
             Metric::InverseMass => {
                 // the model keeps one factor at a time: that of A is made again
-                w.base.factored = None;
-                model.factor(&w.base.at_theta, Combination::MASS)?;
+                w.base.newton.invalidate();
+                model.factor(&w.base.newton.at, Combination::MASS)?;
                 for k in 0..w.set.len() {
                     column.fill(0.0);
                     normals.add_row(k, 1.0, column);
                     model.solve(column);
                     lifted.push_dense(column);
                 }
-                self.base.factor(&mut w.base, model)?;
+                w.base.newton.factor(model)?;
             }
         }
         if constant {
@@ -133,32 +124,20 @@ impl Projector {
     }
 
     /// (a), with the change of d that the velocity makes in `increment`.
-    fn alone(
-        &self,
-        w: &mut Work,
-        system: &mut System<'_, dyn Mechanical>,
-    ) -> Result<carom_solve::Certificate, StepError> {
-        let Stage { laws, normals, lifted, b, problem, z, .. } = &mut w.position;
-        b.clear();
-        z.lambda.clear();
-        for (k, &i) in w.set.iter().enumerate() {
-            b.push(w.base.end.pairs[i].gap + normals.dot(k, &w.base.increment));
-            z.lambda.push(w.tau[i]);
+    fn alone(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, step: &mut Step) -> Result<(), StepError> {
+        let Work { base, set, tau, position: Stage { alone: problem, .. }, .. } = w;
+        problem.b.clear();
+        problem.z.lambda.clear();
+        for (k, &i) in set.iter().enumerate() {
+            problem.b.push(base.laws.end.pairs[i].gap + problem.output.dot(k, &base.newton.increment));
+            problem.z.lambda.push(tau[i]);
         }
         let unit = Identity(system.model.dim());
-        let problem = OneStepProblem::new(
-            Parts { lhs: &unit, output: normals, input: lifted, feedthrough: None, b, laws },
-            problem,
-        );
-        let solved = system.solver.solve(&problem, z);
-        let certificate = solved.map_err(|error| {
-            let law = error.certificate().and_then(|c| w.set.get(c.law));
-            StepError::Solve { contact: law.map(|&i| w.base.end.pairs[i].key), error: Box::new(error) }
-        })?;
-        for ((&i, &tau), law) in w.set.iter().zip(&z.lambda).zip(laws.iter()) {
-            w.tau[i] = admissible(law, tau);
+        problem.solve((&unit, &mut *system.solver), false, step, |law| Some(base.laws.list[*set.get(law)?]))?;
+        for ((&i, &lambda), law) in set.iter().zip(&problem.z.lambda).zip(&problem.laws) {
+            tau[i] = admissible(law, lambda);
         }
-        Ok(certificate)
+        Ok(())
     }
 
     /// (b): new P, τ and velocity.
@@ -168,66 +147,57 @@ impl Projector {
         system: &mut System<'_, dyn Mechanical>,
         (from, to): (&State, &mut State),
         step: &mut Step,
-    ) -> Result<carom_solve::Certificate, StepError> {
+    ) -> Result<(), StepError> {
         let joint = &w.position.joint;
-        let again = joint.kept == Some(w.base.h) && joint.active == w.base.active && joint.set == w.set;
+        let again = joint.kept == Some(w.base.newton.h) && joint.active == w.base.laws.active && joint.set == w.set;
         if !again {
             self.lay_out_joint(w, system.model, step)?;
         }
         self.offset_joint(w, system.model, from);
-        let rows = w.base.b.len();
-        let Stage { laws, b, z, joint, .. } = &mut w.position;
+        let Work { base, set, tau, position: Stage { alone, joint, .. }, .. } = w;
+        let (rows, acting) = (base.laws.problem.b.len(), base.laws.active.len());
         // velocity laws first, then those of positions
-        laws.splice(0..0, w.base.laws.iter().take(w.base.active.len()).copied());
-        let parts = Parts {
-            lhs: system.model,
-            output: &joint.output,
-            input: &joint.input,
-            feedthrough: Some(&joint.feedthrough),
-            b,
-            laws,
-        };
-        let problem = if again {
-            OneStepProblem::again(parts, &mut joint.problem)
-        } else {
-            OneStepProblem::new(parts, &mut joint.problem)
-        };
-        let certificate = system.solver.solve(&problem, z).map_err(|error| {
-            let law = error.certificate().map(|c| c.law);
-            let law = law.and_then(|k| w.base.active.get(k).or_else(|| w.set.get(k - w.base.active.len())));
-            StepError::Solve { contact: law.map(|&i| w.base.end.pairs[i].key), error: Box::new(error) }
+        let problem = &mut joint.problem;
+        problem.laws.clear();
+        problem.laws.extend(base.laws.problem.laws.iter().take(acting).chain(&alone.laws));
+        let (active, list) = (&base.laws.active, &base.laws.list);
+        problem.solve((&*system.model, &mut *system.solver), again, step, |k| {
+            Some(list[*active.get(k).or_else(|| set.get(k - acting))?])
         })?;
-        w.base.z.lambda.clear();
-        w.base.z.lambda.extend_from_slice(&z.lambda[..rows]);
-        w.base.z.u.clear();
-        w.base.z.u.extend_from_slice(&z.u[..rows]);
-        let positions = w.set.iter().zip(&laws[w.base.active.len()..]);
-        for ((&i, law), (sigma, s)) in positions.zip(z.lambda[rows..].iter().zip(&joint.scale)) {
-            w.tau[i] = admissible(law, s * sigma);
+        let z = &mut base.laws.problem.z;
+        z.lambda.clear();
+        z.lambda.extend_from_slice(&problem.z.lambda[..rows]);
+        z.u.clear();
+        z.u.extend_from_slice(&problem.z.u[..rows]);
+        let sigmas = problem.z.lambda[rows..].iter().zip(&joint.scale);
+        for ((&i, law), (sigma, s)) in set.iter().zip(&alone.laws).zip(sigmas) {
+            tau[i] = admissible(law, s * sigma);
         }
-        for ((v, free), (shift, response)) in
-            to.v.iter_mut().zip(&w.base.v_free).zip(joint.shift.iter().zip(&z.response))
-        {
+        let parts = joint.shift.iter().zip(&problem.z.response);
+        for ((v, free), (shift, response)) in to.v.iter_mut().zip(&base.newton.v_free).zip(parts) {
             *v = free + shift + response;
         }
         if self.rule == super::Rule::Combined {
-            MoreauJean::pressed(&mut w.base, system.model, &mut w.pressed);
+            w.has_impulse(system.model);
         }
-        Ok(certificate)
+        Ok(())
     }
 
     /// Rows of (b).
     fn lay_out_joint(&self, w: &mut Work, model: &mut dyn Mechanical, step: &mut Step) -> Result<(), StepError> {
-        let (h, theta, n) = (w.base.h, self.base.theta, model.dim());
-        let rows = w.base.b.len();
-        let Stage { normals, lifted, column, joint, moved, force, .. } = &mut w.position;
-        joint.kept = None;
-        joint.output.clear(n);
-        joint.input.clear(n);
-        joint.scale.clear();
+        let (h, theta) = (w.base.newton.h, self.base.theta);
+        let velocities = &w.base.laws.problem;
+        let rows = velocities.b.len();
+        let Stage { alone: Problem { output: normals, input: lifted, .. }, column, joint, moved, force, .. } =
+            &mut w.position;
+        let Joint { problem: Problem { output, input, feedthrough, .. }, kept, scale, .. } = joint;
+        *kept = None;
+        output.clear(model.dim());
+        input.clear(model.dim());
+        scale.clear();
         for row in 0..rows {
-            joint.output.push_row_of(&w.base.output, row);
-            joint.input.push_row_of(&w.base.input, row);
+            output.push_row_of(&velocities.output, row);
+            input.push_row_of(&velocities.input, row);
         }
         for k in 0..w.set.len() {
             // inverse masses of the velocity and of the position law
@@ -236,30 +206,30 @@ impl Projector {
             model.solve(column);
             let (inverse, metric) = (normals.dot(k, column), product(normals.row(k), lifted.row(k), column));
             let s = if inverse > 0.0 && metric > 0.0 { h * inverse / metric } else { h };
-            joint.scale.push(s);
-            joint.output.push_sparse(normals.row(k).iter().map(|&(j, x)| (j, theta * x)));
+            scale.push(s);
+            output.push_sparse(normals.row(k).iter().map(|&(j, x)| (j, theta * x)));
             // K N G by central differences of the forces: it steers the iteration only
             column.fill(0.0);
             lifted.add_row(k, 1.0, column);
-            stiffness(model, &w.base.at_theta, column, moved, force)?;
+            stiffness(model, &w.base.newton.at, column, moved, force)?;
             step.evaluations += 2;
             let entries = column.iter().enumerate().filter(|x| *x.1 != 0.0);
-            joint.input.push_sparse(entries.map(|(j, x)| (j, -h * theta * s * x)));
+            input.push_sparse(entries.map(|(j, x)| (j, -h * theta * s * x)));
         }
-        joint.feedthrough.clear(rows + w.set.len());
+        feedthrough.clear(rows + w.set.len());
         for _ in 0..rows {
-            joint.feedthrough.push_sparse([]);
+            feedthrough.push_sparse([]);
         }
         for k in 0..w.set.len() {
             let entries = (0..w.set.len()).map(|l| {
                 let x = product(normals.row(k), lifted.row(l), column);
-                (rows + l, x * joint.scale[l] / h)
+                (rows + l, x * scale[l] / h)
             });
-            joint.feedthrough.push_sparse(entries.filter(|x| x.1 != 0.0));
+            feedthrough.push_sparse(entries.filter(|x| x.1 != 0.0));
         }
-        if w.base.constancy.linear() {
+        if w.base.newton.constancy.linear() {
             joint.kept = Some(h);
-            joint.active.clone_from(&w.base.active);
+            joint.active.clone_from(&w.base.laws.active);
             joint.set.clone_from(&w.set);
         }
         Ok(())
@@ -267,28 +237,30 @@ impl Projector {
 
     /// b of (b), the velocity A⁻¹ hθ K N G τ^n that it starts from besides v_free, and the guess.
     fn offset_joint(&self, w: &mut Work, model: &dyn Mechanical, from: &State) {
-        let (h, theta) = (w.base.h, self.base.theta);
-        let rows = w.base.b.len();
-        let Stage { normals, b, z, joint, column, .. } = &mut w.position;
-        joint.shift.fill(0.0);
+        let (h, theta) = (w.base.newton.h, self.base.theta);
+        let velocities = &w.base.laws.problem;
+        let rows = velocities.b.len();
+        let Stage { alone: Problem { output: normals, .. }, joint, column, .. } = &mut w.position;
+        let Joint { problem: Problem { output, input, b, z, .. }, scale, shift, .. } = joint;
+        shift.fill(0.0);
         z.lambda.clear();
-        z.lambda.extend_from_slice(&w.base.z.lambda[..rows]);
+        z.lambda.extend_from_slice(&velocities.z.lambda[..rows]);
         for (k, &i) in w.set.iter().enumerate() {
-            let sigma = w.tau[i] / joint.scale[k];
-            joint.input.add_row(rows + k, -sigma, &mut joint.shift);
+            let sigma = w.tau[i] / scale[k];
+            input.add_row(rows + k, -sigma, shift);
             z.lambda.push(sigma);
         }
-        model.solve(&mut joint.shift);
+        model.solve(shift);
         b.clear();
         for row in 0..rows {
-            b.push(w.base.b[row] + joint.output.dot(row, &joint.shift));
+            b.push(velocities.b[row] + output.dot(row, shift));
         }
         let (start, end) = (h * (1.0 - theta), h * theta);
         for (j, d) in column.iter_mut().enumerate() {
-            *d = start * from.v[j] + end * (w.base.v_free[j] + joint.shift[j]) - w.moved[j];
+            *d = start * from.v[j] + end * (w.base.newton.v_free[j] + shift[j]) - w.moved[j];
         }
         for (k, &i) in w.set.iter().enumerate() {
-            b.push((w.base.end.pairs[i].gap + normals.dot(k, column)) / h);
+            b.push((w.base.laws.end.pairs[i].gap + normals.dot(k, column)) / h);
         }
     }
 }

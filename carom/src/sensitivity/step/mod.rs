@@ -13,52 +13,25 @@
 //! Steps of one length leave δt at zero. Where steps end at impacts, δt is how the time of the state changes; a step that is made to end at a
 //! given time undoes it.
 
-pub mod balance;
-mod branch;
-mod frame;
-
-pub use branch::{AT_START, Branch, Scratch};
-pub use frame::{Frame, Parts};
+pub use crate::balance::Frame;
 
 use super::{Passage, STEPS, SensitivityError, Strike};
+use crate::balance::BalanceTangent;
 use crate::model::Tangent;
 use crate::scheme::{
-    BindError, Bound, CorrectedPaoli, MoreauJean, PositionLevel, Registered, SchatzmanPaoli, Scheme, Step, Stepper,
+    BindError, Bound, CorrectedPaoli, Differentiable, Done, MoreauJean, PositionLevel, SchatzmanPaoli, Scheme, Step,
+    Stepper,
 };
 use crate::simulation::{Accepted, Drive, FixedStep};
 use crate::{Mechanical, State};
 use carom_solve::Solver;
 use serde_json::Value;
 
-/// A step that was done.
-#[derive(Clone, Copy, Debug)]
-pub struct Done<'a> {
-    pub from: &'a State,
-    pub to: &'a State,
-    /// The step that was asked for [s].
-    pub h: f64,
-}
-
-/// A scheme whose step can be differentiated on its active branch.
-pub trait Differentiable: Registered + Scheme<Model = dyn Mechanical> {
-    /// Makes a work keep what the derivative needs besides the states.
-    fn record(&self, _work: &mut Self::Work) {}
-
-    /// (1) for each column, over the step that `work` has done last.
-    fn carry(
-        &self,
-        work: &Self::Work,
-        done: Done<'_>,
-        branch: &mut Branch,
-        frame: &mut Frame,
-    ) -> Result<(), SensitivityError>;
-}
-
 /// A scheme bound to its model whose steps carry a frame.
 trait Carrier: Send {
     fn stepper(&self) -> &dyn Stepper;
     fn stepper_mut(&mut self) -> &mut dyn Stepper;
-    fn carry(&self, h: f64, branch: &mut Branch, frame: &mut Frame) -> Result<(), SensitivityError>;
+    fn carry(&self, h: f64, tangent: &mut BalanceTangent, frame: &mut Frame) -> Result<(), SensitivityError>;
 }
 
 impl<S: Differentiable> Carrier for Bound<S> {
@@ -70,9 +43,12 @@ impl<S: Differentiable> Carrier for Bound<S> {
         self
     }
 
-    fn carry(&self, h: f64, branch: &mut Branch, frame: &mut Frame) -> Result<(), SensitivityError> {
-        branch.list(self.from(), h * self.scheme().reach(), &self.reactions().coupling)?;
-        self.scheme().carry(self.work(), Done { from: self.from(), to: self.to(), h }, branch, frame)
+    fn carry(&self, h: f64, tangent: &mut BalanceTangent, frame: &mut Frame) -> Result<(), SensitivityError> {
+        if frame.is_empty() {
+            return Ok(());
+        }
+        tangent.list(self.from(), h * self.scheme().reach(), &self.reactions().coupling)?;
+        Ok(self.scheme().carry(self.work(), Done { from: self.from(), to: self.to() }, tangent, frame)?)
     }
 }
 
@@ -105,7 +81,7 @@ pub fn differentiable() -> impl Iterator<Item = &'static str> {
 /// A run of a scheme with perturbations.
 pub struct StepSensitivity {
     carrier: Box<dyn Carrier>,
-    branch: Branch,
+    tangent: BalanceTangent,
     /// The perturbations.
     pub frame: Frame,
     /// What happened since the last [`Passage::clear`]; `divergence`, `sticks` and `is_plain` are not told.
@@ -138,17 +114,17 @@ impl StepSensitivity {
         if let Some((contact, law)) = contacts.find(|(_, law)| law.shape() == carom_solve::Shape::General) {
             return Err(SensitivityError::Law { contact: contact.clone(), law: law.name() });
         }
-        let branch = Branch::new(other, tangent);
-        let frame = Frame::new(branch.n, branch.parameters);
+        let tangent = BalanceTangent::new(other, tangent);
+        let frame = Frame::new(tangent.n, tangent.parameters);
         // steps have the length of each call
         let mut drive = Drive::new(FixedStep { h: f64::INFINITY }, initial.t);
         drive.limit(STEPS);
-        Ok(StepSensitivity { carrier, branch, frame, passage: Passage::default(), steps: 0, drive })
+        Ok(StepSensitivity { carrier, tangent, frame, passage: Passage::default(), steps: 0, drive })
     }
 
     /// Degrees of freedom, and number of parameters.
     pub fn dimensions(&self) -> (usize, usize) {
-        (self.branch.n, self.branch.parameters)
+        (self.tangent.n, self.tangent.parameters)
     }
 
     pub fn state(&self) -> &State {
@@ -189,7 +165,7 @@ impl StepSensitivity {
     fn take(&mut self, tied: bool) -> Result<Option<Step>, SensitivityError> {
         let Some(Accepted { step, h, is_last }) = self.drive.step(self.carrier.stepper_mut())? else { return Ok(None) };
         self.frame.begin(tied && is_last);
-        self.carrier.carry(h, &mut self.branch, &mut self.frame)?;
+        self.carrier.carry(h, &mut self.tangent, &mut self.frame)?;
         self.drive.facts.look(self.carrier.stepper());
         self.count(step.advanced < h);
         self.carrier.stepper_mut().accept();

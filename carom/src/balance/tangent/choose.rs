@@ -1,13 +1,13 @@
-//! Which branch each law of a balance is on, and the matrix (6) that follows; equation numbers are those of [`branch`](super).
+//! Which branch each law of a balance is on, and the matrix (6) that follows; equation numbers are those of [`tangent`](super).
 
-use super::super::balance::{Acting, Level};
-use super::{AT_START, Branch, Kind, Line, Site};
+use super::{AT_START, BalanceTangent, Kind, RowState, RowsAt};
+use crate::balance::words::{Acting, Level};
 
-impl Branch {
+impl BalanceTangent {
     /// What (3) demands to be zero, or the tangential velocity.
-    fn value(&self, line: &Line) -> f64 {
+    fn value(&self, line: &RowState) -> f64 {
         let acting = &self.acting[line.acting];
-        let Site { coupling, place, .. } = &self.sites[acting.output];
+        let RowsAt { coupling, place, .. } = &self.sites[self.at[line.acting][1]];
         let normal = line.component == 0;
         if normal && acting.level == Level::Gap {
             return coupling.pairs[line.law].gap / (self.h * place.beta);
@@ -99,7 +99,7 @@ impl Branch {
 }
 
 /// μ, μ P_N w/|U_T|, and the factor that keeps a row of (6) from growing as the slip comes to an end.
-pub(super) fn slip(line: &Line, acting: &Acting) -> (f64, f64, f64) {
+pub(super) fn slip(line: &RowState, acting: &Acting) -> (f64, f64, f64) {
     let (mu, Kind::Slip { speed, .. }) = (acting.law.mu(), line.kind) else { return (0.0, 0.0, 1.0) };
     let strength = mu * acting.impulse[0] * line.w;
     if speed > 0.0 { (mu, strength / speed, speed / (speed + strength)) } else { (mu, 0.0, 1.0) }

@@ -7,7 +7,7 @@
 //!     P_T = −μ P_N d,   d = U_T⁺/|U_T⁺|   for those that slip,   P = 0 for all others                                      (4)
 //! ```
 //!
-//! Unknowns are dv⁺ and dP along (dt, dh, dq, dv, dp). [`Branch::differential`] is the derivative of (1) and (3) along any direction, dv⁺
+//! Unknowns are dv⁺ and dP along (dt, dh, dq, dv, dp). [`BalanceTangent::differential`] is the derivative of (1) and (3) along any direction, dv⁺
 //! included: along the n units of dv⁺ it gives the matrices J and G, along a perturbation the right sides r and s.
 //!
 //! ```text
@@ -20,7 +20,8 @@
 mod choose;
 mod probe;
 
-use super::balance::{Acting, Direction, Level, Place};
+use super::frame::Parts;
+use super::words::{Acting, Balance, Level, Place};
 use crate::model::tangent::At;
 use crate::model::{Along, CouplingTangent, Tangent};
 use crate::phase::RankedLu;
@@ -28,11 +29,32 @@ use crate::{Coupling, Key, Mechanical, ModelError, State};
 use carom_solve::{DenseLu, LinearSolve};
 use choose::slip;
 
-/// A configuration at which rows are taken.
+/// Why a step has no derivative.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TangentError {
+    /// The model could not tell.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Something happened behind which neighbours go another way.
+    #[error("the motion has no derivative at t = {t:?}: {event}")]
+    NotDifferentiable { t: f64, event: &'static str },
+}
+
+/// A direction in which (1) to (4) are differentiated: of time, of the length h, of positions, velocities and parameters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Direction<'a> {
+    pub t: f64,
+    pub h: f64,
+    pub q: &'a [f64],
+    pub v: &'a [f64],
+    pub p: &'a [f64],
+}
+
+/// Rows at a configuration.
 #[derive(Default)]
-struct Site {
+struct RowsAt {
     place: Place,
-    turned: Option<(Place, usize)>, // how the place changes with the restitution of a law
+    slope: Option<(Place, usize)>, // how the place changes with the restitution of a law
     t: f64,
     q: Vec<f64>,
     coupling: Coupling,
@@ -52,7 +74,7 @@ enum Kind {
 
 /// One row of a law.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct RowState {
     acting: usize,
     component: usize, // row of the law
     law: usize,       // in the list
@@ -63,7 +85,7 @@ struct Line {
 }
 
 /// The linearised balance; buffers keep their capacity.
-pub struct Branch {
+pub(crate) struct BalanceTangent {
     pub(crate) model: Box<dyn Mechanical>,
     pub(crate) tangent: Box<dyn Tangent>,
     pub(crate) n: usize,
@@ -75,13 +97,13 @@ pub struct Branch {
     v: Vec<f64>,
     after: Vec<f64>, // v⁺
     jump: Vec<f64>,  // v⁺ − v
-    mass: Place,
-    forces: Vec<(f64, Place)>,
-    values: Vec<f64>, // F at each of them
-    sites: Vec<Site>,
+    balance: Balance,
+    values: [Vec<f64>; 2], // F at the start and at the place of the other force
+    sites: Vec<RowsAt>,
     used: usize,
     acting: Vec<Acting>,
-    lines: Vec<Line>,
+    at: Vec<[usize; 2]>, // (acting) sites of input and output
+    lines: Vec<RowState>,
     j: DenseLu,
     g: Vec<f64>,        // (lines × n)
     response: Vec<f64>, // (lines × n) J⁻¹B
@@ -107,16 +129,16 @@ pub struct Branch {
 }
 
 /// Vectors of the dimension for whoever needs them.
-pub type Scratch = [Vec<f64>; 4];
+pub(crate) type Scratch = [Vec<f64>; 4];
 
 /// The site of the start, which is always there.
-pub const AT_START: usize = 0;
+const AT_START: usize = 0;
 
-impl Branch {
-    pub fn new(model: Box<dyn Mechanical>, tangent: Box<dyn Tangent>) -> Branch {
+impl BalanceTangent {
+    pub fn new(model: Box<dyn Mechanical>, tangent: Box<dyn Tangent>) -> BalanceTangent {
         let (n, parameters) = (model.dim(), tangent.parameters().len());
         let zeros = || vec![0.0; n];
-        Branch {
+        BalanceTangent {
             model,
             tangent,
             n,
@@ -128,12 +150,12 @@ impl Branch {
             v: zeros(),
             after: zeros(),
             jump: zeros(),
-            mass: Place::START,
-            forces: Vec::new(),
-            values: Vec::new(),
+            balance: Balance::default(),
+            values: [zeros(), zeros()],
             sites: Vec::new(),
             used: 0,
             acting: Vec::new(),
+            at: Vec::new(),
             lines: Vec::new(),
             j: DenseLu::default(),
             g: Vec::new(),
@@ -160,7 +182,7 @@ impl Branch {
     }
 
     /// Starts a step from a state: its model has to choose the laws that the step has.
-    pub(super) fn list(&mut self, from: &State, reach: f64, of: &Coupling) -> Result<(), ModelError> {
+    pub fn list(&mut self, from: &State, reach: f64, of: &Coupling) -> Result<(), ModelError> {
         self.model.detect(from, reach)?;
         if !of.has_keys(&self.list) {
             self.list.clear();
@@ -169,47 +191,57 @@ impl Branch {
         Ok(())
     }
 
-    /// Starts a balance from a state to the velocity `after`, over the length `h`, with the mass at a place.
-    pub fn begin(&mut self, (t, q, v): At<'_>, after: &[f64], h: f64, mass: Place) {
-        (self.t, self.h, self.mass) = (t, h, mass);
+    /// Takes a balance from a state to the velocity `after`, over the length `h`, with the laws that may act.
+    pub fn set(
+        &mut self,
+        (t, q, v): At<'_>,
+        after: &[f64],
+        (h, balance): (f64, Balance),
+        acting: impl IntoIterator<Item = Acting>,
+    ) -> Result<(), ModelError> {
+        (self.t, self.h, self.balance) = (t, h, balance);
         self.q.copy_from_slice(q);
         self.v.copy_from_slice(v);
         self.after.copy_from_slice(after);
         for ((d, a), b) in self.jump.iter_mut().zip(after).zip(v) {
             *d = a - b;
         }
-        self.forces.clear();
         self.acting.clear();
+        self.at.clear();
         self.used = 0;
         self.site(Place::START, None);
+        for acting in acting {
+            let slope = acting.slope.filter(|_| self.parameters > 0).map(|slope| (slope, acting.index));
+            let output = self.site(acting.output, slope);
+            let input = if acting.input == acting.output { output } else { self.site(acting.input, None) };
+            self.acting.push(acting);
+            self.at.push([input, output]);
+        }
+        self.factor()
     }
 
-    /// Adds a force of (1).
-    pub fn force(&mut self, weight: f64, place: Place) {
-        self.forces.push((weight, place));
-    }
-
-    /// A configuration at which rows are taken, by its number; `turned` is the derivative of the place by the restitution of a law.
-    pub fn site(&mut self, place: Place, turned: Option<(Place, usize)>) -> usize {
-        let same = |site: &Site| site.place == place && site.turned.is_none() && turned.is_none();
+    /// A configuration at which rows are taken, by its number.
+    fn site(&mut self, place: Place, slope: Option<(Place, usize)>) -> usize {
+        let same = |site: &RowsAt| site.place == place && site.slope.is_none() && slope.is_none();
         if let Some(known) = self.sites[..self.used].iter().position(same) {
             return known;
         }
         if self.used == self.sites.len() {
-            self.sites.push(Site { q: vec![0.0; self.n], ..Site::default() });
+            self.sites.push(RowsAt { q: vec![0.0; self.n], ..RowsAt::default() });
         }
         let site = &mut self.sites[self.used];
-        (site.place, site.turned) = (place, turned);
+        (site.place, site.slope) = (place, slope);
         self.used += 1;
         self.used - 1
     }
 
-    pub fn act(&mut self, acting: Acting) {
-        self.acting.push(acting);
+    /// The forces with their weights.
+    fn forces(&self) -> [(f64, Place); 2] {
+        [(self.balance.start, Place::START), self.balance.force]
     }
 
     /// J, G, W and the branch.
-    pub fn factor(&mut self) -> Result<(), ModelError> {
+    fn factor(&mut self) -> Result<(), ModelError> {
         self.evaluate()?;
         self.lay_out();
         let (n, m) = (self.n, self.lines.len());
@@ -231,7 +263,7 @@ impl Branch {
         self.response.clear();
         self.response.resize(m * n, 0.0);
         for (line, response) in self.lines.iter().zip(self.response.chunks_exact_mut(n.max(1))) {
-            let site = &self.sites[self.acting[line.acting].input];
+            let site = &self.sites[self.at[line.acting][0]];
             site.coupling.rows.add_row(line.row, 1.0, response);
             self.j.solve(response);
         }
@@ -248,13 +280,11 @@ impl Branch {
 
     /// Forces, and rows at the sites that are used.
     fn evaluate(&mut self) -> Result<(), ModelError> {
-        let n = self.n;
-        self.values.resize(self.forces.len() * n, 0.0);
-        for k in 0..self.forces.len() {
-            let place = self.forces[k].1;
-            let t = self.locate(place);
-            let (q, v) = (&self.place.0, &self.place.2);
-            self.model.force(t, q, v, &mut self.values[k * n..(k + 1) * n])?;
+        for (k, (weight, place)) in self.forces().into_iter().enumerate() {
+            if weight != 0.0 {
+                let t = self.locate(place);
+                self.model.force(t, &self.place.0, &self.place.2, &mut self.values[k])?;
+            }
         }
         if self.acting.is_empty() {
             return Ok(());
@@ -281,7 +311,7 @@ impl Branch {
     }
 
     /// The directions of positions and velocities at a place, in `place`; returns that of time.
-    fn turn(&mut self, x: Place) -> f64 {
+    fn place_along(&mut self, x: Place) -> f64 {
         let (_, dq, dv) = &mut self.place;
         for i in 0..self.n {
             dq[i] = self.dq[i]
@@ -299,7 +329,7 @@ impl Branch {
             let (law, first) = (acting.index, self.sites[AT_START].coupling.offset[acting.index]);
             for component in 0..acting.law.size() {
                 let (kind, d, w) = (Kind::Idle, [0.0; 2], 1.0);
-                self.lines.push(Line { acting: k, component, law, row: first + component, kind, d, w });
+                self.lines.push(RowState { acting: k, component, law, row: first + component, kind, d, w });
             }
         }
     }
@@ -308,21 +338,23 @@ impl Branch {
     fn differential(&mut self) -> Result<(), ModelError> {
         let n = self.n;
         // M (dv⁺ − dv) + dM (v⁺ − v)
-        self.locate(self.mass);
+        self.locate(self.balance.mass);
         for i in 0..n {
             self.vector[i] = self.dafter[i] - self.dv[i];
         }
         self.model.mass_mul(&self.place.0, &self.vector, &mut self.r)?;
-        self.turn(self.mass);
+        self.place_along(self.balance.mass);
         let at = (self.t, &self.place.0[..], &self.place.2[..]);
         let along = Along { t: 0.0, q: &self.place.1, v: &self.place.2, p: &self.dp };
         self.tangent.mass(at, &self.jump, along, &mut self.part)?;
         self.r.iter_mut().zip(&self.part).for_each(|(r, x)| *r += x);
-        for k in 0..self.forces.len() {
-            let (weight, place) = self.forces[k];
+        for (k, (weight, place)) in self.forces().into_iter().enumerate() {
+            if weight == 0.0 {
+                continue;
+            }
             self.force_along(place)?;
             for i in 0..n {
-                self.r[i] -= weight * (self.dh * self.values[k * n + i] + self.h * self.part[i]);
+                self.r[i] -= weight * (self.dh * self.values[k][i] + self.h * self.part[i]);
             }
         }
         if self.lines.is_empty() {
@@ -332,7 +364,7 @@ impl Branch {
         for line in &self.lines {
             let acting = &self.acting[line.acting];
             let impulse = acting.impulse[line.component];
-            self.sites[acting.input].tangent.add_row(line.row, -impulse, &mut self.r);
+            self.sites[self.at[line.acting][0]].tangent.add_row(line.row, -impulse, &mut self.r);
         }
         self.s.clear();
         self.friction.clear();
@@ -349,7 +381,7 @@ impl Branch {
         let t = self.locate(place);
         // the velocity of the place is needed beside its direction
         self.vector.copy_from_slice(&self.place.2);
-        let dt = self.turn(place);
+        let dt = self.place_along(place);
         let known = self.tangent.knows_time();
         let along = Along { t: if known { dt } else { 0.0 }, q: &self.place.1, v: &self.place.2, p: &self.dp };
         self.tangent.force((t, &self.place.0, &self.vector), along, &mut self.part)?;
@@ -368,13 +400,13 @@ impl Branch {
     /// Derivatives of rows and gaps at the sites.
     fn rows_along(&mut self) -> Result<(), ModelError> {
         for k in 0..self.used {
-            let (place, turned) = (self.sites[k].place, self.sites[k].turned);
-            let mut dt = self.turn(place);
+            let (place, slope) = (self.sites[k].place, self.sites[k].slope);
+            let mut dt = self.place_along(place);
             for again in [false, true] {
                 let site = &mut self.sites[k];
                 let along = Along { t: dt, q: &self.place.1, v: &self.place.2, p: &self.dp };
                 self.tangent.coupling((site.t, &site.q, &self.v), along, &mut site.tangent)?;
-                let Some((slope, law)) = turned.filter(|_| !again) else { break };
+                let Some((slope, law)) = slope.filter(|_| !again) else { break };
                 let de = site.tangent.restitution[law];
                 if de == 0.0 {
                     break;
@@ -389,9 +421,9 @@ impl Branch {
     }
 
     /// Derivative of a velocity or a gap, and of the coefficient of friction.
-    fn row_along(&self, line: &Line) -> (f64, f64) {
+    fn row_along(&self, line: &RowState) -> (f64, f64) {
         let acting = &self.acting[line.acting];
-        let Site { coupling, tangent, place, .. } = &self.sites[acting.output];
+        let RowsAt { coupling, tangent, place, .. } = &self.sites[self.at[line.acting][1]];
         let (row, change, normal) = (line.row, tangent.friction[line.law], line.component == 0);
         if normal && acting.level == Level::Gap {
             return (tangent.gap[line.law] / (self.h * place.beta), change);
@@ -401,7 +433,7 @@ impl Branch {
         if !normal {
             return (own, change);
         }
-        let Site { coupling, tangent, .. } = &self.sites[AT_START];
+        let RowsAt { coupling, tangent, .. } = &self.sites[AT_START];
         let before = tangent.row_dot(row, &self.v) + tangent.drift[row] + coupling.rows.dot(row, &self.dv);
         let approach = coupling.rows.dot(row, &self.v) + coupling.drift[row];
         (own + e * before + tangent.restitution[line.law] * approach, change)
@@ -448,6 +480,21 @@ impl Branch {
             self.dafter.iter_mut().zip(response).for_each(|(d, b)| *d += x * b);
         }
         Ok(&self.dafter)
+    }
+}
+
+impl BalanceTangent {
+    /// A column (δq, δv, δp, δt) over a balance that is a whole step, whose length changes by `dh`.
+    pub fn carry(&mut self, Parts { q, v, p, t }: Parts<'_>, dh: f64) -> Result<(), ModelError> {
+        self.apply(Direction { t: *t, h: dh, q, v, p })?;
+        let Place { alpha, beta, .. } = self.balance.end;
+        for i in 0..q.len() {
+            let along = self.h * (alpha * v[i] + beta * self.dafter[i]);
+            q[i] += dh * (alpha * self.v[i] + beta * self.after[i]) + along;
+        }
+        v.copy_from_slice(&self.dafter);
+        *t += dh;
+        Ok(())
     }
 }
 

@@ -1,21 +1,20 @@
 //! Gap and normal velocity of one contact, with their derivatives along a direction.
 
-use super::super::balance::Direction;
-use super::{Branch, Scratch};
+use super::{BalanceTangent, Direction, Scratch};
 use crate::ModelError;
 use crate::model::Along;
 use crate::model::tangent::At;
 
 /// What a contact shows at a state.
 #[derive(Clone, Copy, Debug)]
-pub struct Probe {
+pub(crate) struct Probe {
     pub gap: f64,
     pub velocity: f64,
     pub gap_along: f64,
     pub velocity_along: f64,
 }
 
-impl Branch {
+impl BalanceTangent {
     /// A contact, by its place in the list, at a state; `along.h` does not count.
     pub fn probe(&mut self, law: usize, at: At<'_>, along: Direction<'_>) -> Result<Probe, ModelError> {
         let (t, q, v) = at;
@@ -32,12 +31,12 @@ impl Branch {
         })
     }
 
-    /// dv⁺ of the last [`apply`](Branch::apply).
+    /// dv⁺ of the last [`apply`](BalanceTangent::apply).
     pub fn last(&self) -> &[f64] {
         &self.dafter
     }
 
-    /// Buffers of the dimension, to be given back by [`keep`](Branch::keep).
+    /// Buffers of the dimension, to be given back by [`keep`](BalanceTangent::keep).
     pub fn scratch(&mut self) -> Scratch {
         let mut buffers = std::mem::take(&mut self.scratch);
         buffers.iter_mut().for_each(|buffer| buffer.resize(self.n, 0.0));

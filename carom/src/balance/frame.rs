@@ -1,9 +1,6 @@
 //! A frame of perturbations (δq, δv, δp, δt), column by column.
 
-use super::Branch;
-use super::balance::Direction;
-use crate::State;
-use crate::sensitivity::SensitivityError;
+use super::tangent::{BalanceTangent, TangentError};
 
 /// Columns of perturbations.
 ///
@@ -22,7 +19,7 @@ pub struct Frame {
 }
 
 /// The parts of a column.
-pub struct Parts<'a> {
+pub(crate) struct Parts<'a> {
     pub q: &'a mut [f64],
     pub v: &'a mut [f64],
     pub p: &'a mut [f64],
@@ -76,12 +73,12 @@ impl Frame {
         all.chunks_exact(self.size())
     }
 
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.fresh = true;
     }
 
     /// Starts a step, which may be what is left to a given time.
-    pub(super) fn begin(&mut self, tied: bool) {
+    pub(crate) fn begin(&mut self, tied: bool) {
         if self.fresh {
             self.states.copy_from_slice(&self.columns);
         }
@@ -98,56 +95,43 @@ impl Frame {
     }
 
     /// Column `k` as it is carried.
-    pub fn carried(&mut self, k: usize) -> Parts<'_> {
+    pub(crate) fn carried(&mut self, k: usize) -> Parts<'_> {
         let (n, p, size) = (self.n, self.parameters, self.size());
         split(&mut self.columns[k * size..(k + 1) * size], n, p)
     }
 
     /// Column `k` as the perturbation of the state.
-    pub fn state(&mut self, k: usize) -> Parts<'_> {
+    pub(crate) fn state(&mut self, k: usize) -> Parts<'_> {
         let (n, p, size) = (self.n, self.parameters, self.size());
         split(&mut self.states[k * size..(k + 1) * size], n, p)
     }
 
     /// What is carried becomes the perturbation of the state.
-    pub fn show(&mut self) {
+    pub(crate) fn show(&mut self) {
         self.touched = false;
         self.states.copy_from_slice(&self.columns);
     }
 
     /// The perturbation of the state becomes what is carried, for a scheme that starts anew; columns that were set since are such already.
-    pub fn recover(&mut self) {
+    pub(crate) fn recover(&mut self) {
         if !self.touched {
             self.columns.copy_from_slice(&self.states);
         }
     }
 
-    /// Every column over a balance that is a whole step with the mean velocity (1−θ) v + θ v⁺.
-    pub(crate) fn carry_over(
-        &mut self,
-        branch: &mut Branch,
-        (from, to): (&State, &State),
-        h: f64,
-        theta: f64,
-    ) -> Result<(), SensitivityError> {
+    /// Every column over a balance that is a whole step.
+    pub(crate) fn carry_over(&mut self, balance: &mut BalanceTangent) -> Result<(), TangentError> {
         for k in 0..self.len() {
             let dt = *self.carried(k).t;
             let dh = self.length(dt);
-            let Parts { q, v, p, t } = self.carried(k);
-            let after = branch.apply(Direction { t: *t, h: dh, q, v, p })?;
-            for i in 0..after.len() {
-                let mean = (1.0 - theta) * from.v[i] + theta * to.v[i];
-                q[i] += dh * mean + h * ((1.0 - theta) * v[i] + theta * after[i]);
-            }
-            v.copy_from_slice(after);
-            *t += dh;
+            balance.carry(self.carried(k), dh)?;
         }
         self.show();
         Ok(())
     }
 
     /// The derivative of the length of a step along a column that starts at a time perturbed by `dt`.
-    pub fn length(&self, dt: f64) -> f64 {
+    pub(crate) fn length(&self, dt: f64) -> f64 {
         if self.tied { -dt } else { 0.0 }
     }
 }

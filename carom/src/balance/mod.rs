@@ -1,0 +1,19 @@
+//! Impulse balances: the equations of a step as data ([`words`]), Newton's loop that solves them ([`newton`]) with laws on velocities
+//! ([`velocity_law`]) or on gaps ([`gap_law`]), and their derivative ([`tangent`]). Schemes fill in what their step is.
+
+pub(crate) mod frame;
+pub(crate) mod gap_law;
+pub(crate) mod newton;
+pub(crate) mod problem;
+pub(crate) mod tangent;
+pub(crate) mod velocity_law;
+pub(crate) mod words;
+
+pub use frame::Frame;
+pub(crate) use frame::Parts;
+pub(crate) use gap_law::{GapLaw, GapLaws};
+pub(crate) use newton::{Laws, Limits, Newton};
+pub(crate) use problem::Problem;
+pub(crate) use tangent::{BalanceTangent, Direction, Scratch, TangentError};
+pub(crate) use velocity_law::VelocityLaws;
+pub(crate) use words::{Acting, Balance, Level, Place};

@@ -1,0 +1,445 @@
+//! Newton's loop on an impulse balance, for every scheme that captures its contacts.
+//!
+//! ```text
+//!     v_free = v^n + A⁻¹ (h Σ w F − M (v^n − v)),     A = M + h w δ C + h² w β K        as the balance says          (1)
+//!     v^{n+1} = v_free + A⁻¹ B P                      P from the laws, at the rows of the last iterate             (2)
+//! ```
+//!
+//! until the residual h Σ w F − M (v⁺ − v) + B P falls below `tolerance · (h|Σ w F| + |B P|) + round-off` and the laws hold at the new
+//! iterate. Round-off is that of M v and, once the residual does not fall any more, that of the forces whose sum F is: at rest in a well
+//! they cancel. A is kept while the residual falls quickly. A model whose mass, tangents and rows are constant needs one solve and one
+//! factorisation per step size.
+
+use super::words::{Balance, Place};
+use crate::model::Constancy;
+use crate::{Mechanical, State, Step, StepError, System};
+use carom_solve::OptionError;
+
+/// The iteration matrix is made anew where an iteration reduces the residual by less than this factor.
+const SLOW: f64 = 0.05;
+
+/// When Newton's loop ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Limits {
+    /// Relative tolerance of the balance [-].
+    pub tolerance: f64,
+    /// Most iterations.
+    pub iterations: u32,
+}
+
+impl Limits {
+    /// Refuses values that make no sense, by the names `newton-tolerance` and `newton-iterations`.
+    pub fn validate(&self) -> Result<(), OptionError> {
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return Err(OptionError::new("newton-tolerance", format!("{} is not in (0, 1)", self.tolerance)));
+        }
+        if self.iterations == 0 {
+            return Err(OptionError::new("newton-iterations", "at least one iteration is needed"));
+        }
+        Ok(())
+    }
+
+    /// Whether the loop is done; an error where it may not go on.
+    #[inline]
+    pub fn judge(&self, done: bool, (residual, tolerance): (f64, f64), iterations: u32) -> Result<bool, StepError> {
+        if !done && iterations >= self.iterations {
+            return Err(StepError::Newton { residual, tolerance, iterations });
+        }
+        Ok(done)
+    }
+}
+
+/// The laws of a balance, as Newton's loop meets them.
+pub(crate) trait Laws {
+    /// Whether no law acts.
+    fn is_empty(&self) -> bool;
+
+    /// Solves for P with the velocity without reactions in `newton.v_free`, at the rows of the iterate in `to`; at `first` its q⁺ is not
+    /// placed yet.
+    fn react(
+        &mut self,
+        newton: &mut Newton,
+        system: &mut System<'_, dyn Mechanical>,
+        ends: (&State, &mut State),
+        first: bool,
+        step: &mut Step,
+    ) -> Result<(), StepError>;
+
+    /// A⁻¹ B P of the last solve.
+    fn response(&self) -> &[f64];
+
+    /// Goes to the new iterate. Returns whether laws act now that were not in the problem.
+    fn follow(
+        &mut self,
+        newton: &Newton,
+        model: &mut dyn Mechanical,
+        ends: (&State, &State),
+        first: bool,
+    ) -> Result<bool, StepError>;
+
+    /// `out ← out + B P` with the rows of the new iterate.
+    fn add_reactions(&self, newton: &Newton, out: &mut [f64]);
+
+    /// By how much the last solution misses the laws at the new iterate, as a multiple of what is allowed: `allowed` for velocities.
+    fn missed(&self, v: &[f64], allowed: f64) -> f64;
+
+    /// What is allowed, to tell of laws that are missed.
+    fn tolerance(&self, allowed: f64) -> f64;
+}
+
+/// How far an iterate is from the solution.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Residual {
+    /// Of the balance, and what is allowed [N s].
+    pub residual: f64,
+    pub tolerance: f64,
+    /// The largest velocity [m/s].
+    pub speed: f64,
+}
+
+impl Residual {
+    pub fn is_small(&self) -> bool {
+        self.residual <= self.tolerance
+    }
+}
+
+/// A balance and its iterate; buffers in the order in which the loop sets them.
+#[derive(Default)]
+pub(crate) struct Newton {
+    pub balance: Balance,
+    pub limits: Limits,
+    pub constancy: Constancy,
+    pub h: f64,                 // step size
+    pub rate: Vec<f64>, // (n) change of v in the last step, per time: the guess for this one; empty where there is none
+    pub displacement: Vec<f64>, // (n) of q⁺ besides that of the velocities, by schemes that project; empty otherwise
+    pub at: State,      // where the force is taken
+    pub v_free: Vec<f64>, // (n) velocity without reactions
+    pub increment: Vec<f64>, // (n) differences of positions and velocities
+    pub factorisations: u64, // how often A has changed: W of an older one is not that of now
+    pub acts_in_middle: bool, // whether impulses act along rows that are taken there
+    middle: State,      // where the mass is taken, if that is elsewhere
+    mass_is_elsewhere: bool,
+    known: Vec<f64>,       // (n) h w₀ F at the start; empty where w₀ is zero
+    impulse: Vec<f64>,     // (n) h Σ w F
+    balanced: Vec<f64>,    // (n) residual without reactions
+    near: Vec<f64>,        // positions next to others
+    factored: Option<f64>, // step size of the constant factorisation
+    refactor: bool,        // whether A is to be made anew at the iterate
+    last: f64,             // residual of the iterate before
+}
+
+impl Newton {
+    pub fn new(model: &dyn Mechanical, balance: Balance, limits: Limits) -> Newton {
+        let n = model.dim();
+        Newton {
+            balance,
+            limits,
+            constancy: model.constancy(),
+            acts_in_middle: balance.input != balance.output && !model.constancy().rows,
+            at: model.initial(),
+            middle: model.initial(),
+            mass_is_elsewhere: !balance.mass.is_at(&balance.force.1),
+            known: vec![0.0; if balance.start == 0.0 { 0 } else { n }],
+            impulse: vec![0.0; n],
+            balanced: vec![0.0; n],
+            v_free: vec![0.0; n],
+            increment: vec![0.0; n],
+            ..Newton::default()
+        }
+    }
+
+    /// The factorisation in the model is not this one any more.
+    pub fn invalidate(&mut self) {
+        self.factored = None;
+    }
+
+    /// Starts a balance over `h` from a state: the force there, and the first iterate with its free motion.
+    #[inline(always)]
+    pub fn begin(
+        &mut self,
+        model: &mut dyn Mechanical,
+        (from, to): (&State, &mut State),
+        h: f64,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        self.h = h;
+        if self.balance.start != 0.0 {
+            step.evaluations += 1;
+            model.force(from.t, &from.q, &from.v, &mut self.known)?;
+            self.known.iter_mut().for_each(|f| *f *= h * self.balance.start);
+        }
+        self.restart(model, (from, to), step)
+    }
+
+    /// The first iterate, the matrix A there and its free motion. v⁺ goes on changing as it did last time, where that is known: in smooth
+    /// motion one iteration is then enough.
+    #[inline(always)]
+    pub fn restart(
+        &mut self,
+        model: &mut dyn Mechanical,
+        (from, to): (&State, &mut State),
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        to.v.clone_from(&from.v);
+        to.t = from.t + self.h;
+        let extrapolates = !self.rate.is_empty();
+        if extrapolates {
+            for (v, rate) in to.v.iter_mut().zip(&self.rate) {
+                *v += self.h * rate;
+            }
+        }
+        self.place(model, (from, to));
+        // the matrix first: a model may share work between tangents and forces; but a force that is no number is the better error
+        let factored = self.factor(model);
+        self.force(model)?;
+        factored?;
+        step.evaluations += 1;
+        if extrapolates {
+            self.inertia(model, (from, to))?;
+            self.balanced.iter_mut().zip(&self.impulse).for_each(|(r, p)| *r = p - *r);
+        } else {
+            self.balanced.copy_from_slice(&self.impulse);
+        }
+        self.last = f64::INFINITY;
+        self.free(model, to)
+    }
+
+    /// Solves the balance from the iterate in `to`, whose free motion is there.
+    #[inline(always)]
+    pub fn solve<L: Laws>(
+        &mut self,
+        laws: &mut L,
+        system: &mut System<'_, dyn Mechanical>,
+        (from, to): (&State, &mut State),
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        for iterations in 1u32.. {
+            let first = iterations == 1;
+            // problem and solve: P with the laws at the latest iterate; v⁺ = v_free + A⁻¹ B P
+            if !laws.is_empty() {
+                laws.react(self, system, (from, to), first, step)?;
+            }
+            self.update(laws, to);
+            step.iterations += 1;
+
+            // the new iterate: q⁺, where the force is taken, and the laws there
+            self.place_end(system.model, (from, to));
+            if self.constancy.linear() {
+                if laws.follow(self, system.model, (from, to), first)? {
+                    continue;
+                }
+                break;
+            }
+            self.place(system.model, (from, to));
+            laws.follow(self, system.model, (from, to), first)?;
+            step.evaluations += 1;
+            if self.converged(laws, system.model, (from, to), iterations)? {
+                break;
+            }
+            self.free(system.model, to)?;
+        }
+        if to.is_finite() { Ok(()) } else { Err(StepError::NotFinite) }
+    }
+
+    /// v_free = v^n + A⁻¹ (h Σ w F − M (v^n − v)), with v^n in `to`.
+    #[inline(always)]
+    pub fn free(&mut self, model: &mut dyn Mechanical, to: &State) -> Result<(), StepError> {
+        if self.refactor {
+            self.factor(model)?;
+        }
+        self.v_free.copy_from_slice(&self.balanced);
+        model.solve(&mut self.v_free);
+        self.v_free.iter_mut().zip(&to.v).for_each(|(free, v)| *free += v);
+        Ok(())
+    }
+
+    /// v⁺ = v_free + A⁻¹ B P.
+    #[inline(always)]
+    pub fn update<L: Laws>(&self, laws: &L, to: &mut State) {
+        to.v.copy_from_slice(&self.v_free);
+        if !laws.is_empty() {
+            to.v.iter_mut().zip(laws.response()).for_each(|(v, dv)| *v += dv);
+        }
+    }
+
+    /// A of the balance, where the force is taken; once per step size where it is constant.
+    #[inline(always)]
+    pub fn factor(&mut self, model: &mut dyn Mechanical) -> Result<(), StepError> {
+        if self.constancy.matrix() && self.factored == Some(self.h) {
+            return Ok(());
+        }
+        self.factored = None;
+        self.factorisations += 1;
+        model.factor(&self.at, self.balance.matrix(self.h))?;
+        self.factored = Some(self.h);
+        self.refactor = false;
+        Ok(())
+    }
+
+    /// Where force and mass are taken, for the velocity in `to`.
+    #[inline]
+    pub fn place(&mut self, model: &dyn Mechanical, (from, to): (&State, &State)) {
+        let (force, mass) = (self.balance.force.1, self.balance.mass);
+        for ((m, a), b) in self.at.v.iter_mut().zip(&from.v).zip(&to.v) {
+            *m = force.gamma * a + force.delta * b;
+        }
+        self.at.t = self.locate(force, (from, to));
+        model.retract(&from.q, &self.increment, &mut self.at.q);
+        if self.mass_is_elsewhere && !self.constancy.linear() {
+            self.middle.t = self.locate(mass, (from, to));
+            model.retract(&from.q, &self.increment, &mut self.middle.q);
+        }
+    }
+
+    /// q⁺ that goes with the velocity in `to`; leaves the argument of `retract` in `increment`.
+    #[inline]
+    pub fn place_end(&mut self, model: &dyn Mechanical, (from, to): (&State, &mut State)) {
+        self.locate(self.balance.end, (from, to));
+        model.retract(&from.q, &self.increment, &mut to.q);
+    }
+
+    /// The way to a place in `increment`; returns its time.
+    #[inline]
+    fn locate(&mut self, place: Place, (from, to): (&State, &State)) -> f64 {
+        place.way(self.h, (&from.v, &to.v), &mut self.increment);
+        for (d, x) in self.increment.iter_mut().zip(&self.displacement) {
+            *d += place.tau * x;
+        }
+        from.t + place.tau * self.h
+    }
+
+    /// Where the mass is taken.
+    pub fn middle(&self) -> (f64, &[f64]) {
+        let middle = if self.mass_is_elsewhere { &self.middle } else { &self.at };
+        (middle.t, &middle.q)
+    }
+
+    /// h Σ w F.
+    #[inline]
+    fn force(&mut self, model: &mut dyn Mechanical) -> Result<(), StepError> {
+        model.force(self.at.t, &self.at.q, &self.at.v, &mut self.impulse)?;
+        self.weigh();
+        Ok(())
+    }
+
+    /// Turns F in `impulse` into h Σ w F.
+    #[inline]
+    fn weigh(&mut self) {
+        let weight = self.h * self.balance.force.0;
+        self.impulse.iter_mut().for_each(|p| *p *= weight);
+        self.impulse.iter_mut().zip(&self.known).for_each(|(p, known)| *p += known);
+    }
+
+    /// M (v⁺ − v), left in `balanced`, with v⁺ − v in `increment`.
+    fn inertia(&mut self, model: &mut dyn Mechanical, (from, to): (&State, &State)) -> Result<(), StepError> {
+        for (d, (a, b)) in self.increment.iter_mut().zip(to.v.iter().zip(&from.v)) {
+            *d = a - b;
+        }
+        let q = if self.mass_is_elsewhere { &self.middle.q } else { &self.at.q };
+        Ok(model.mass_mul(q, &self.increment, &mut self.balanced)?)
+    }
+
+    /// Whether the new iterate is the solution.
+    fn converged<L: Laws>(
+        &mut self,
+        laws: &L,
+        model: &mut dyn Mechanical,
+        ends: (&State, &State),
+        iterations: u32,
+    ) -> Result<bool, StepError> {
+        let at = self.residual(laws, model, ends)?;
+        let allowed = self.limits.tolerance * at.speed;
+        let missed = if laws.is_empty() { 0.0 } else { laws.missed(&ends.1.v, allowed) };
+        // tell of the laws where it is they that are missed
+        let told = match at.is_small() {
+            true => (missed * laws.tolerance(allowed), laws.tolerance(allowed)),
+            false => (at.residual, at.tolerance),
+        };
+        self.limits.judge(at.is_small() && missed <= 1.0, told, iterations)
+    }
+
+    /// The residual at the new iterate, left in `balanced` without the reactions for the next pass.
+    pub fn residual<L: Laws>(
+        &mut self,
+        laws: &L,
+        model: &mut dyn Mechanical,
+        (from, to): (&State, &State),
+    ) -> Result<Residual, StepError> {
+        self.force(model)?;
+        self.inertia(model, (from, to))?;
+        let jump = largest(&self.increment);
+        let (mut scale, mut inertia) = (0.0f64, 0.0f64);
+        for (r, p) in self.balanced.iter_mut().zip(&self.impulse) {
+            inertia = inertia.max(r.abs());
+            scale = scale.max(p.abs());
+            *r = p - *r;
+        }
+        self.increment.copy_from_slice(&self.balanced);
+        if !laws.is_empty() {
+            let mut sum = std::mem::take(&mut self.increment);
+            laws.add_reactions(self, &mut sum);
+            self.increment = sum;
+            scale = scale.max(inertia);
+        }
+        let (residual, speed) = (largest(&self.increment), largest(&to.v));
+        if !(residual.is_finite() && speed.is_finite()) {
+            return Err(StepError::NotFinite);
+        }
+        let mut tolerance = self.limits.tolerance * scale;
+        if jump > 0.0 {
+            // M (v⁺ − v) carries the rounding of M v, which is |v|/|v⁺ − v| times larger
+            tolerance += 16.0 * f64::EPSILON * inertia * (speed / jump).max(1.0);
+        } else if residual > tolerance {
+            tolerance += self.unresolved(model, to)?;
+        }
+        // A is kept as long as the iterates converge quickly with it
+        self.refactor = residual > SLOW * self.last;
+        self.last = residual;
+        if self.refactor && residual > tolerance {
+            tolerance += self.cancelled(model)?;
+        }
+        Ok(Residual { residual, tolerance, speed })
+    }
+
+    /// The rounding of M v [N s]: what a balance may miss where the impulse is too small to change a single bit of v.
+    #[cold]
+    fn unresolved(&mut self, model: &mut dyn Mechanical, to: &State) -> Result<f64, StepError> {
+        model.mass_mul(&self.at.q, &to.v, &mut self.increment)?;
+        Ok(16.0 * f64::EPSILON * largest(&self.increment))
+    }
+
+    /// The change of the impulse over some units in the last place of the positions [N s]: near an equilibrium large forces cancel, and a
+    /// balance cannot be met better than that.
+    #[cold]
+    fn cancelled(&mut self, model: &mut dyn Mechanical) -> Result<f64, StepError> {
+        let mut most = 0.0f64;
+        // two patterns of signs: springs between coordinates do not see that all move together
+        for alternates in [false, true] {
+            self.near.clone_from(&self.at.q);
+            for (i, q) in self.near.iter_mut().enumerate() {
+                let sign = if alternates && i % 2 == 1 { -1.0 } else { 1.0 };
+                *q += sign * 8.0 * f64::EPSILON * *q;
+            }
+            self.increment.copy_from_slice(&self.impulse);
+            model.force(self.at.t, &self.near, &self.at.v, &mut self.impulse)?;
+            self.weigh();
+            most = self.increment.iter().zip(&self.impulse).fold(most, |m, (a, b)| m.max((a - b).abs()));
+            self.impulse.copy_from_slice(&self.increment);
+        }
+        Ok(most)
+    }
+
+    /// Keeps the rate at which the velocity changed, as the guess for the next step; impulses belong to it only if they last.
+    pub fn extrapolate(&mut self, (from, to): (&State, &State), passing: Option<&[f64]>) {
+        self.rate.clear();
+        self.rate.extend(to.v.iter().zip(&from.v).map(|(b, a)| (b - a) / self.h));
+        for (rate, dv) in self.rate.iter_mut().zip(passing.unwrap_or(&[])) {
+            *rate -= dv / self.h;
+        }
+    }
+}
+
+#[inline]
+fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0f64, |m, x| m.max(x.abs()))
+}

@@ -1,0 +1,252 @@
+//! Laws on velocities, as one-step problems inside Newton's loop.
+//!
+//! ```text
+//!     u = C(output) v⁺ + ∂y/∂t + s,     v⁺ = v_free + A⁻¹ B P,     B = C(input)ᵀ         for the laws that act          (1)
+//! ```
+//!
+//! Rows are taken at the places that the balance says, anew at each iterate; s is what an impact law adds on normal rows, e U. The iteration
+//! is done when the rows at the new iterate leave u as it was solved.
+
+use super::newton::{Laws, Newton};
+use super::problem::Problem;
+use super::words::{Acting, Level, Place, impulse};
+use crate::{ContactList, Coupling, Mechanical, ModelError, State, Step, StepError, System};
+
+/// The laws that act, their rows and the problem they make; buffers keep their capacity.
+#[derive(Default)]
+pub(crate) struct VelocityLaws {
+    pub list: ContactList,  // the laws of the step
+    pub active: Vec<usize>, // those that act
+    pub shift: Vec<f64>,    // (rows of those) s
+    pub end: Coupling,      // where velocities are taken, q⁺ or q
+    pub problem: Problem,
+    middle: Coupling,     // where impulses act, if elsewhere
+    end_is_current: bool, // whether they are those of the iterate
+    middle_is_current: bool,
+    end_point: State,   // time and q of `end` after the last step
+    end_is_kept: bool,  // whether `end` is still the coupling there
+    kept: Vec<usize>,   // laws of the problem whose rows and W are kept, if the model is linear
+    factorisation: u64, // for which they are
+}
+
+impl VelocityLaws {
+    /// With room for a problem of all laws of a coupling.
+    pub fn with_room(all: &Coupling) -> VelocityLaws {
+        let mut laws = VelocityLaws { active: Vec::with_capacity(all.len()), ..VelocityLaws::default() };
+        let rows = all.drift.len();
+        laws.shift.reserve(rows);
+        laws.problem.make_room(all);
+        laws
+    }
+
+    /// Laws, gaps and rows at the start of a step. Returns whether the laws have the numbers of the step before.
+    #[inline(always)]
+    pub fn start(
+        &mut self,
+        newton: &Newton,
+        model: &mut dyn Mechanical,
+        from: &State,
+        coupling: &mut Coupling,
+    ) -> Result<bool, ModelError> {
+        let slack = 4.0 * f64::EPSILON * from.t.abs().max(newton.h);
+        let point = &self.end_point;
+        // the end of the last step, but for the rounding of time
+        let begins_there = self.end_is_kept && (from.t - point.t).abs() <= slack && point.q == from.q;
+        self.end_is_kept = false;
+        self.moved();
+        if begins_there {
+            std::mem::swap(&mut self.end, coupling);
+            self.list.stay();
+            return Ok(true);
+        }
+        let is_same = coupling.list(model, (from.t, &from.q), newton.constancy.rows, &mut self.list)?;
+        if !is_same {
+            self.kept.clear();
+        }
+        Ok(is_same)
+    }
+
+    /// The step ends at `to`: a next one that starts there finds its coupling, if the last test of Newton's loop has left it.
+    #[inline]
+    pub fn keep_end(&mut self, newton: &Newton, to: &State) {
+        self.end_is_kept = self.end_is_current && newton.balance.output != Place::START;
+        if self.end_is_kept {
+            self.end_point.t = to.t;
+            self.end_point.q.clone_from(&to.q);
+        }
+    }
+
+    /// The coupling of the end does not count any more.
+    pub fn drop_end(&mut self) {
+        self.end_is_kept = false;
+    }
+
+    /// The iterate has moved.
+    #[inline]
+    pub fn moved(&mut self) {
+        (self.end_is_current, self.middle_is_current) = (false, false);
+    }
+
+    /// The coupling at the end of the iterate, unless it is there.
+    #[inline]
+    pub fn couple_end(
+        &mut self,
+        newton: &Newton,
+        model: &mut dyn Mechanical,
+        (from, to): (&State, &State),
+    ) -> Result<(), ModelError> {
+        if self.end_is_current {
+            return Ok(());
+        }
+        let at = if newton.balance.output == Place::START { from } else { to };
+        self.end.fill(model, (at.t, &at.q), newton.constancy.rows, &self.list)?;
+        self.end_is_current = true;
+        Ok(())
+    }
+
+    /// All couplings of the iterate, unless they are there.
+    #[inline]
+    pub fn couple(
+        &mut self,
+        newton: &Newton,
+        model: &mut dyn Mechanical,
+        ends: (&State, &State),
+    ) -> Result<(), ModelError> {
+        self.couple_end(newton, model, ends)?;
+        if newton.acts_in_middle && !self.middle_is_current {
+            self.middle.fill(model, newton.middle(), false, &self.list)?;
+            self.middle_is_current = true;
+        }
+        Ok(())
+    }
+
+    /// Whether rows, laws and W of the last problem still hold.
+    #[inline]
+    pub fn is_kept(&self, newton: &Newton) -> bool {
+        self.factorisation == newton.factorisations && self.kept == self.active
+    }
+
+    /// The problem (1) at the couplings that are there.
+    pub fn lay_out(&mut self, newton: &Newton, again: bool) {
+        if !again {
+            self.problem.clear(newton.v_free.len());
+            let directions = if newton.acts_in_middle { &self.middle } else { &self.end };
+            for &i in &self.active {
+                self.problem.laws.push(self.end.pairs[i].law);
+                for row in self.end.range(i) {
+                    self.problem.output.push_row_of(&self.end.rows, row);
+                    self.problem.input.push_row_of(&directions.rows, row);
+                }
+            }
+        }
+        self.problem.b.clear();
+        let rows = self.active.iter().flat_map(|&i| self.end.range(i));
+        let free =
+            rows.zip(&self.shift).map(|(row, s)| self.end.rows.dot(row, &newton.v_free) + self.end.drift[row] + s);
+        self.problem.b.extend(free);
+    }
+
+    /// Laws that act, with their impulses, as the derivative of a balance wants them; `level` tells what is zero on a normal row.
+    pub fn acting<'a>(
+        &'a self,
+        newton: &'a Newton,
+        level: impl Fn(usize) -> Level + 'a,
+    ) -> impl Iterator<Item = Acting> + 'a {
+        let output = newton.balance.output;
+        let input = if newton.acts_in_middle { newton.balance.input } else { output };
+        let mut first = 0;
+        self.active.iter().map(move |&index| {
+            let law = self.end.pairs[index].law;
+            let impulse = impulse(&self.problem.z.lambda[first..first + law.size()]);
+            first += law.size();
+            Acting { index, law, impulse, level: level(index), input, output, slope: None }
+        })
+    }
+}
+
+impl Laws for VelocityLaws {
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.active.is_empty()
+    }
+
+    #[inline]
+    fn react(
+        &mut self,
+        newton: &mut Newton,
+        system: &mut System<'_, dyn Mechanical>,
+        (from, to): (&State, &mut State),
+        first: bool,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        // rows, laws and W of the last problem may still hold; obstacles may have another speed by now
+        let again = self.is_kept(newton);
+        if !(again && newton.constancy.drift) {
+            if first && !(newton.constancy.rows && newton.constancy.drift) {
+                newton.place_end(system.model, (from, to));
+            }
+            self.couple(newton, system.model, (from, to))?;
+        }
+        self.lay_out(newton, again);
+        self.solve(newton, system, again, step)
+    }
+
+    #[inline]
+    fn response(&self) -> &[f64] {
+        &self.problem.z.response
+    }
+
+    #[inline]
+    fn follow(
+        &mut self,
+        newton: &Newton,
+        model: &mut dyn Mechanical,
+        ends: (&State, &State),
+        _: bool,
+    ) -> Result<bool, StepError> {
+        self.moved();
+        if !newton.constancy.rows && !self.active.is_empty() {
+            self.couple(newton, model, ends)?;
+        }
+        Ok(false)
+    }
+
+    fn add_reactions(&self, newton: &Newton, out: &mut [f64]) {
+        let directions = if newton.acts_in_middle { &self.middle } else { &self.end };
+        let rows = self.active.iter().flat_map(|&i| self.end.range(i));
+        rows.zip(&self.problem.z.lambda).for_each(|(row, p)| directions.rows.add_row(row, *p, out));
+    }
+
+    fn missed(&self, v: &[f64], allowed: f64) -> f64 {
+        let rows = self.active.iter().flat_map(|&i| self.end.range(i)).enumerate();
+        let change = |(k, row)| (self.end.rows.dot(row, v) - self.problem.output.dot(k, v)).abs();
+        let most = rows.map(change).fold(0.0f64, f64::max);
+        // where v is zero there is nothing to miss
+        if most == 0.0 { 0.0 } else { most / allowed }
+    }
+
+    fn tolerance(&self, allowed: f64) -> f64 {
+        allowed
+    }
+}
+
+impl VelocityLaws {
+    /// Solves the problem that is laid out from the guess in its `z`.
+    #[inline]
+    pub fn solve(
+        &mut self,
+        newton: &Newton,
+        system: &mut System<'_, dyn Mechanical>,
+        again: bool,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        let VelocityLaws { problem, active, list, .. } = self;
+        let solved =
+            problem.solve((&*system.model, &mut *system.solver), again, step, |law| Some(list[*active.get(law)?]));
+        if newton.constancy.linear() && !again {
+            self.kept.clone_from(&self.active);
+            self.factorisation = newton.factorisations;
+        }
+        solved
+    }
+}
