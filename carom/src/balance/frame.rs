@@ -4,9 +4,9 @@ use super::tangent::{BalanceTangent, TangentError};
 
 /// Columns of perturbations.
 ///
-/// A scheme may carry something else than δv from step to step: Schatzman-Paoli the velocity between grid points. That is what
-/// [`columns`](Frame::columns) hold then; [`states`](Frame::states) are perturbations of the state in any case. After a restart both are the
-/// same: that is the place to set them.
+/// A scheme may carry something else than δv from step to step: Schatzman-Paoli the velocity between grid points. That
+/// is what [`columns`](Frame::columns) hold then; [`states`](Frame::states) are perturbations of the state in any case.
+/// After a restart both are the same: that is the place to set them.
 #[derive(Clone, Debug)]
 pub struct Frame {
     n: usize,
@@ -112,7 +112,8 @@ impl Frame {
         self.states.copy_from_slice(&self.columns);
     }
 
-    /// The perturbation of the state becomes what is carried, for a scheme that starts anew; columns that were set since are such already.
+    /// The perturbation of the state becomes what is carried, for a scheme that starts anew; columns that were set
+    /// since are such already.
     pub(crate) fn recover(&mut self) {
         if !self.touched {
             self.columns.copy_from_slice(&self.states);

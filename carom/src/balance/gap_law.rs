@@ -1,16 +1,18 @@
 //! Laws that are written on gaps instead of velocities, as one-step problems inside Newton's loop.
 //!
-//! Gaps are taken at points q(v⁺) of the step with dq = r dv⁺, r = h β the `reach` of the point. One iteration linearises at the last v^n:
+//! Gaps are taken at points q(v⁺) of the step with dq = r dv⁺, r = h β the `reach` of the point. One iteration
+//! linearises at the last v^n:
 //!
 //! ```text
-//!     u_N = C(q^n)(v − v^n) + g(q^n)/r      normal rows of contacts, bilateral constraints: 0 ≤ u_N ⊥ P_N ≥ 0, or u_N = 0   (1)
-//!     u_T = C(q^n) v + ∂y/∂t                tangents and relays, at the velocity level                                     (2)
-//!     v   = v_free + A⁻¹ C(q^n)ᵀ P                                                                                         (3)
+//!     u_N = C(q^n)(v − v^n) + g(q^n)/r      normal rows: 0 ≤ u_N ⊥ P_N ≥ 0, or u_N = 0                                  (1)
+//!     u_T = C(q^n) v + ∂y/∂t                tangents and relays, at the velocity level                             (2)
+//!     v   = v_free + A⁻¹ C(q^n)ᵀ P                                                                                 (3)
 //! ```
 //!
-//! so that g ≈ r u_N, with W = C A⁻¹ Cᵀ as everywhere; bilateral reactions may act along the rows at the start, the `base`. The iteration is
-//! done when the gap of every law that pushes equals r u_N *on both sides*: a test of g ≥ 0 alone accepts the overshoot of the
-//! linearisation. Contacts enter the problem when a gap is found closed and stay in it until the step is done.
+//! so that g ≈ r u_N, with W = C A⁻¹ Cᵀ as everywhere; bilateral reactions may act along the rows at the start, the
+//! `base`. The iteration is done when the gap of every law that pushes equals r u_N *on both sides*: a test of g ≥ 0
+//! alone accepts the overshoot of the linearisation. Contacts enter the problem when a gap is found closed and stay in
+//! it until the step is done.
 
 use super::newton::{Laws, Newton};
 use super::problem::Problem;
@@ -127,8 +129,8 @@ pub(crate) struct GapLaws {
 }
 
 impl GapLaws {
-    /// For the scheme `name`, with gaps that must be met to `gap_tolerance` [m]. Laws that the scheme cannot treat are refused with a reason
-    /// and the contact.
+    /// For the scheme `name`, with gaps that must be met to `gap_tolerance` [m]. Laws that the scheme cannot treat are
+    /// refused with a reason and the contact.
     pub fn new<E: From<ModelError>>(
         name: &'static str,
         (kind, gap_tolerance): (GapLaw, f64),
@@ -159,7 +161,8 @@ impl GapLaws {
         Ok(laws)
     }
 
-    /// Starts a step with the list of its laws, at the start of it. Returns whether they have the numbers of the step before.
+    /// Starts a step with the list of its laws, at the start of it. Returns whether they have the numbers of the step
+    /// before.
     pub fn start(
         &mut self,
         model: &mut dyn Mechanical,
@@ -309,7 +312,8 @@ impl Laws for GapLaws {
         self.active.is_empty()
     }
 
-    /// Lays out (1) and (2) at the last v^n and solves for P. W is kept where the model is linear and the laws are the same.
+    /// Lays out (1) and (2) at the last v^n and solves for P. W is kept where the model is linear and the laws are the
+    /// same.
     fn react(
         &mut self,
         newton: &mut Newton,
@@ -386,8 +390,8 @@ impl Laws for GapLaws {
         }
     }
 
-    /// By how much the last solution misses the laws at the points, as a multiple of what is allowed: gaps against r u_N, tangential
-    /// velocities of `v` against `allowed` [m/s]. Infinite where the problem has changed since.
+    /// By how much the last solution misses the laws at the points, as a multiple of what is allowed: gaps against r
+    /// u_N, tangential velocities of `v` against `allowed` [m/s]. Infinite where the problem has changed since.
     fn missed(&self, v: &[f64], allowed: f64) -> f64 {
         if self.changed {
             return f64::INFINITY;

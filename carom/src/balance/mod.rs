@@ -1,5 +1,6 @@
-//! Impulse balances: the equations of a step as data ([`words`]), Newton's loop that solves them ([`newton`]) with laws on velocities
-//! ([`velocity_law`]) or on gaps ([`gap_law`]), and their derivative ([`tangent`]). Schemes fill in what their step is.
+//! Impulse balances: the equations of a step as data ([`words`]), Newton's loop that solves them ([`newton`]) with laws
+//! on velocities ([`velocity_law`]) or on gaps ([`gap_law`]), and their derivative ([`tangent`]). Schemes fill in what
+//! their step is.
 
 pub(crate) mod frame;
 pub(crate) mod gap_law;

@@ -1,14 +1,14 @@
 //! Newton's loop on an impulse balance, for every scheme that captures its contacts.
 //!
 //! ```text
-//!     v_free = v^n + A⁻¹ (h Σ w F − M (v^n − v)),     A = M + h w δ C + h² w β K        as the balance says          (1)
+//!     v_free = v^n + A⁻¹ (h Σ w F − M (v^n − v)),     A = M + h w δ C + h² w β K        as the balance says        (1)
 //!     v^{n+1} = v_free + A⁻¹ B P                      P from the laws, at the rows of the last iterate             (2)
 //! ```
 //!
-//! until the residual h Σ w F − M (v⁺ − v) + B P falls below `tolerance · (h|Σ w F| + |B P|) + round-off` and the laws hold at the new
-//! iterate. Round-off is that of M v and, once the residual does not fall any more, that of the forces whose sum F is: at rest in a well
-//! they cancel. A is kept while the residual falls quickly. A model whose mass, tangents and rows are constant needs one solve and one
-//! factorisation per step size.
+//! until the residual h Σ w F − M (v⁺ − v) + B P falls below `tolerance · (h|Σ w F| + |B P|) + round-off` and the laws
+//! hold at the new iterate. Round-off is that of M v and, once the residual does not fall any more, that of the forces
+//! whose sum F is: at rest in a well they cancel. A is kept while the residual falls quickly. A model whose mass,
+//! tangents and rows are constant needs one solve and one factorisation per step size.
 
 use super::words::{Balance, Place};
 use crate::model::Constancy;
@@ -54,8 +54,8 @@ pub(crate) trait Laws {
     /// Whether no law acts.
     fn is_empty(&self) -> bool;
 
-    /// Solves for P with the velocity without reactions in `newton.v_free`, at the rows of the iterate in `to`; at `first` its q⁺ is not
-    /// placed yet.
+    /// Solves for P with the velocity without reactions in `newton.v_free`, at the rows of the iterate in `to`; at
+    /// `first` its q⁺ is not placed yet.
     fn react(
         &mut self,
         newton: &mut Newton,
@@ -80,7 +80,8 @@ pub(crate) trait Laws {
     /// `out ← out + B P` with the rows of the new iterate.
     fn add_reactions(&self, newton: &Newton, out: &mut [f64]);
 
-    /// By how much the last solution misses the laws at the new iterate, as a multiple of what is allowed: `allowed` for velocities.
+    /// By how much the last solution misses the laws at the new iterate, as a multiple of what is allowed: `allowed`
+    /// for velocities.
     fn missed(&self, v: &[f64], allowed: f64) -> f64;
 
     /// What is allowed, to tell of laws that are missed.
@@ -171,8 +172,8 @@ impl Newton {
         self.restart(model, (from, to), step)
     }
 
-    /// The first iterate, the matrix A there and its free motion. v⁺ goes on changing as it did last time, where that is known: in smooth
-    /// motion one iteration is then enough.
+    /// The first iterate, the matrix A there and its free motion. v⁺ goes on changing as it did last time, where that
+    /// is known: in smooth motion one iteration is then enough.
     #[inline(always)]
     pub fn restart(
         &mut self,
@@ -189,7 +190,8 @@ impl Newton {
             }
         }
         self.place(model, (from, to));
-        // the matrix first: a model may share work between tangents and forces; but a force that is no number is the better error
+        // the matrix first: a model may share work between tangents and forces; but a force that is no number is the
+        // better error
         let factored = self.factor(model);
         self.force(model)?;
         factored?;
@@ -408,8 +410,8 @@ impl Newton {
         Ok(16.0 * f64::EPSILON * largest(&self.increment))
     }
 
-    /// The change of the impulse over some units in the last place of the positions [N s]: near an equilibrium large forces cancel, and a
-    /// balance cannot be met better than that.
+    /// The change of the impulse over some units in the last place of the positions [N s]: near an equilibrium large
+    /// forces cancel, and a balance cannot be met better than that.
     #[cold]
     fn cancelled(&mut self, model: &mut dyn Mechanical) -> Result<f64, StepError> {
         let mut most = 0.0f64;
@@ -429,7 +431,8 @@ impl Newton {
         Ok(most)
     }
 
-    /// Keeps the rate at which the velocity changed, as the guess for the next step; impulses belong to it only if they last.
+    /// Keeps the rate at which the velocity changed, as the guess for the next step; impulses belong to it only if they
+    /// last.
     pub fn extrapolate(&mut self, (from, to): (&State, &State), passing: Option<&[f64]>) {
         self.rate.clear();
         self.rate.extend(to.v.iter().zip(&from.v).map(|(b, a)| (b - a) / self.h));

@@ -36,7 +36,8 @@ impl Problem {
         self.input.clear(n);
     }
 
-    /// Solves from the guess in `z`, keeping W where nothing but b has changed since the last call (`again`). `key` names a law.
+    /// Solves from the guess in `z`, keeping W where nothing but b has changed since the last call (`again`). `key`
+    /// names a law.
     #[inline]
     pub fn solve(
         &mut self,
@@ -62,7 +63,8 @@ impl Problem {
         }
     }
 
-    /// Whether P > 0, for each law of the last problem: w P_N > u_N rather than P_N > 0, so that the rounded zeros of a solver do not count.
+    /// Whether P > 0, for each law of the last problem: w P_N > u_N rather than P_N > 0, so that the rounded zeros of a
+    /// solver do not count.
     pub fn has_impulse(&mut self, lhs: &dyn LinearSolve, out: &mut Vec<bool>) {
         let Problem { laws, output, input, b, z, work, .. } = self;
         let parts = Parts { lhs, output, input, feedthrough: None, b, laws };

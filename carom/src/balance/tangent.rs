@@ -1,21 +1,23 @@
 //! The derivative of an impulse balance on its active branch, for every scheme whose step is made of such balances.
 //!
 //! ```text
-//!     M(q_m)(v⁺ − v) = h Σ w F(t_x, q_x, v_x) + B P                                                                       (1)
-//!     t_x = t + τ h,   q_x = q + h (α v + β v⁺),   v_x = γ v + δ v⁺          at each place x                              (2)
-//!     U_N⁺ + e U_N = 0  or  g(t_x, q_x) = 0  for contacts with P_N > 0, U⁺ = 0 for bilateral rows and those that stick    (3)
-//!     P_T = −μ P_N d,   d = U_T⁺/|U_T⁺|   for those that slip,   P = 0 for all others                                      (4)
+//!     M(q_m)(v⁺ − v) = h Σ w F(t_x, q_x, v_x) + B P                                                                (1)
+//!     t_x = t + τ h,   q_x = q + h (α v + β v⁺),   v_x = γ v + δ v⁺          at each place x                       (2)
+//!     U_N⁺ + e U_N = 0  or  g(t_x, q_x) = 0  for contacts with P_N > 0, U⁺ = 0 for rows that stick              (3)
+//!     P_T = −μ P_N d,   d = U_T⁺/|U_T⁺|   for those that slip,   P = 0 for all others                              (4)
 //! ```
 //!
-//! Unknowns are dv⁺ and dP along (dt, dh, dq, dv, dp). [`BalanceTangent::differential`] is the derivative of (1) and (3) along any direction, dv⁺
-//! included: along the n units of dv⁺ it gives the matrices J and G, along a perturbation the right sides r and s.
+//! Unknowns are dv⁺ and dP along (dt, dh, dq, dv, dp). [`BalanceTangent::differential`] is the derivative of (1) and
+//! (3) along any direction, dv⁺ included: along the n units of dv⁺ it gives the matrices J and G, along a perturbation
+//! the right sides r and s.
 //!
 //! ```text
-//!     J dv⁺ = B dP − r,   dU⁺ = G dv⁺ + s:     dU⁺ = (s − G J⁻¹ r) + W dP,   W = G J⁻¹ B                                   (5)
-//!     rows of (3): dU⁺ = 0;    rows of (4): dP_T + μ d dP_N + dμ P_N d + (μ P_N/|U_T|) (1 − d dᵀ) dU_T = 0                   (6)
+//!     J dv⁺ = B dP − r,   dU⁺ = G dv⁺ + s:     dU⁺ = (s − G J⁻¹ r) + W dP,   W = G J⁻¹ B                           (5)
+//!     rows of (3): dU⁺ = 0;    rows of (4): dP_T + μ d dP_N + dμ P_N d + (μ P_N/|U_T|) (1 − d dᵀ) dU_T = 0         (6)
 //! ```
 //!
-//! The branch is read off the natural map of each law (P − U/w against its set): rounded zeros of a solver do not count.
+//! The branch is read off the natural map of each law (P − U/w against its set): rounded zeros of a solver do not
+//! count.
 
 mod choose;
 mod probe;
@@ -40,7 +42,8 @@ pub enum TangentError {
     NotDifferentiable { t: f64, event: &'static str },
 }
 
-/// A direction in which (1) to (4) are differentiated: of time, of the length h, of positions, velocities and parameters.
+/// A direction in which (1) to (4) are differentiated: of time, of the length h, of positions, velocities and
+/// parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Direction<'a> {
     pub t: f64,
@@ -334,7 +337,8 @@ impl BalanceTangent {
         }
     }
 
-    /// The derivatives of (1) and (3) along the direction in `dt`, `dh`, `dq`, `dv`, `dp` and `dafter`, into `r` and `s`.
+    /// The derivatives of (1) and (3) along the direction in `dt`, `dh`, `dq`, `dv`, `dp` and `dafter`, into `r` and
+    /// `s`.
     fn differential(&mut self) -> Result<(), ModelError> {
         let n = self.n;
         // M (dv⁺ − dv) + dM (v⁺ − v)

@@ -1,11 +1,11 @@
 //! Laws on velocities, as one-step problems inside Newton's loop.
 //!
 //! ```text
-//!     u = C(output) v⁺ + ∂y/∂t + s,     v⁺ = v_free + A⁻¹ B P,     B = C(input)ᵀ         for the laws that act          (1)
+//!     u = C(output) v⁺ + ∂y/∂t + s,     v⁺ = v_free + A⁻¹ B P,     B = C(input)ᵀ         for the laws that act     (1)
 //! ```
 //!
-//! Rows are taken at the places that the balance says, anew at each iterate; s is what an impact law adds on normal rows, e U. The iteration
-//! is done when the rows at the new iterate leave u as it was solved.
+//! Rows are taken at the places that the balance says, anew at each iterate; s is what an impact law adds on normal
+//! rows, e U. The iteration is done when the rows at the new iterate leave u as it was solved.
 
 use super::newton::{Laws, Newton};
 use super::problem::Problem;
@@ -32,9 +32,9 @@ pub(crate) struct VelocityLaws {
 impl VelocityLaws {
     /// With room for a problem of all laws of a coupling.
     pub fn with_room(all: &Coupling) -> VelocityLaws {
-        let mut laws = VelocityLaws { active: Vec::with_capacity(all.len()), ..VelocityLaws::default() };
-        let rows = all.drift.len();
-        laws.shift.reserve(rows);
+        let room = || Vec::with_capacity(all.len());
+        let mut laws = VelocityLaws { active: room(), kept: room(), ..VelocityLaws::default() };
+        laws.shift.reserve(all.drift.len());
         laws.problem.make_room(all);
         laws
     }
@@ -66,7 +66,8 @@ impl VelocityLaws {
         Ok(is_same)
     }
 
-    /// The step ends at `to`: a next one that starts there finds its coupling, if the last test of Newton's loop has left it.
+    /// The step ends at `to`: a next one that starts there finds its coupling, if the last test of Newton's loop has
+    /// left it.
     #[inline]
     pub fn keep_end(&mut self, newton: &Newton, to: &State) {
         self.end_is_kept = self.end_is_current && newton.balance.output != Place::START;
@@ -146,7 +147,8 @@ impl VelocityLaws {
         self.problem.b.extend(free);
     }
 
-    /// Laws that act, with their impulses, as the derivative of a balance wants them; `level` tells what is zero on a normal row.
+    /// Laws that act, with their impulses, as the derivative of a balance wants them; `level` tells what is zero on a
+    /// normal row.
     pub fn acting<'a>(
         &'a self,
         newton: &'a Newton,

@@ -1,9 +1,9 @@
-//! The words in which a scheme says what its step is: an impulse balance as data. Newton's loop ([`newton`](super::newton)) solves it, and
-//! [`tangent`](super::tangent) differentiates the same object.
+//! The words in which a scheme says what its step is: an impulse balance as data. Newton's loop
+//! ([`newton`](super::newton)) solves it, and [`tangent`](super::tangent) differentiates the same object.
 //!
 //! ```text
-//!     M(q_m)(v⁺ − v) = h (w₀ F(t, q, v) + w F(t_x, q_x, v_x)) + B P,      q⁺ = q_e                                          (1)
-//!     t_x = t + τ h,   q_x = retract(q, h (α v + β v⁺)),   v_x = γ v + δ v⁺          at each place x                      (2)
+//!     M(q_m)(v⁺ − v) = h (w₀ F(t, q, v) + w F(t_x, q_x, v_x)) + B P,      q⁺ = q_e                                 (1)
+//!     t_x = t + τ h,   q_x = retract(q, h (α v + β v⁺)),   v_x = γ v + δ v⁺          at each place x               (2)
 //! ```
 
 use crate::model::Combination;
@@ -39,7 +39,8 @@ impl Place {
     pub fn way(&self, h: f64, (v, after): (&[f64], &[f64]), out: &mut [f64]) {
         let (start, end) = (h * self.alpha, h * self.beta);
         for ((d, a), b) in out.iter_mut().zip(v).zip(after) {
-            *d = start * a + end * b;
+            // an iterate that has no size any more does not move a place that does not follow it
+            *d = if end == 0.0 { start * a } else { start * a + end * b };
         }
     }
 

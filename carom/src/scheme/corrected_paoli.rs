@@ -1,32 +1,36 @@
 //! Corrected Paoli-Schatzman scheme: Crank-Nicolson flight, impacts at the root of a quadratic [nqi2016, paoli2002].
 //!
 //! ```text
-//!     M(q_m)(v̂ − v) = (h/2)[F(t, q, v) + F(t+h, q̂, v̂)] + B P,   q̂ = retract(q, (h/2)(v + v̂)),   q_m half way        (1)
-//!     held contacts, bilateral constraints: 0 ≤ C(q̂) v̂ ⊥ P ≥ 0 (Coulomb's law with friction), or C(q̂) v̂ = 0              (2)
-//!     φ(s) = g + s U + s² c/2,   c = 2 (ĝ − g − h U)/h²             consistent: φ(h) = ĝ                                   (3)
-//!     φ(s) = g + s w + s² c/2,   w = (ĝ − g)/h,  c = (Û − U)/h      printed                                              (4)
+//!     M(q_m)(v̂ − v) = (h/2)[F(t, q, v) + F(t+h, q̂, v̂)] + B P,   q̂ = retract(q, (h/2)(v + v̂)),   q_m half way  (1)
+//!     held contacts, bilateral constraints: 0 ≤ C(q̂) v̂ ⊥ P ≥ 0 (Coulomb's law with friction), or C(q̂) v̂ = 0    (2)
+//!     φ(s) = g + s U + s² c/2,   c = 2 (ĝ − g − h U)/h²             consistent: φ(h) = ĝ                           (3)
+//!     φ(s) = g + s w + s² c/2,   w = (ĝ − g)/h,  c = (Û − U)/h      printed                                        (4)
 //! ```
 //!
-//! g and U are gap and normal velocity at the start, ĝ and Û those at the end of the flight (1). If no gap is negative there, the step is
-//! the flight. Otherwise the smallest root s of all φ ends the step: `advanced = s`, and
+//! g and U are gap and normal velocity at the start, ĝ and Û those at the end of the flight (1). If no gap is negative
+//! there, the step is the flight. Otherwise the smallest root s of all φ ends the step: `advanced = s`, and
 //!
 //! ```text
-//!     q(s) = retract(q, s a + s² d/2),   v(s) = a + s d,   d = (v̂ − v)/h,   a = v (consistent) or (v + v̂)/2 (printed)      (5)
-//!     M(q(s))(v⁺ − v(s)) = Cᵀ P,   0 ≤ U⁺ + e min(U⁻, 0) ⊥ P ≥ 0   for all contacts that touch there, as one problem        (6)
+//!     q(s) = retract(q, s a + s² d/2), v(s) = a + s d, d = (v̂ − v)/h, a = v (consistent) or (v + v̂)/2 (printed)  (5)
+//!     M(q(s))(v⁺ − v(s)) = Cᵀ P,   0 ≤ U⁺ + e min(U⁻, 0) ⊥ P ≥ 0   for all contacts that touch, as one problem  (6)
 //! ```
 //!
-//! The next step has the full length again: the grid is not uniform. Impacts are events with the states before and after. Variants:
+//! The next step has the full length again: the grid is not uniform. Impacts are events with the states before and
+//! after. Variants:
 //!
-//! - `consistent` (default): φ is the gap along the flight itself, φ(0) ≥ 0 > φ(h), so that a root always exists. Order 2. A gap that is
-//!   open at both ends but dips below zero between them is an impact too.
-//! - `printed`: the formulas of the paper. Its φ starts with the mean velocity and is not negative at h in general: where it has no root,
-//!   the flight is halved, at most ten times, and then the contact is reflected on the spot (only if it approaches). Order 1.
+//! - `consistent` (default): φ is the gap along the flight itself, φ(0) ≥ 0 > φ(h), so that a root always exists. Order
+//!   2. A gap that is open at both ends but dips below zero between them is an impact too.
+//! - `printed`: the formulas of the paper. Its φ starts with the mean velocity and is not negative at h in general:
+//!   where it has no root, the flight is halved, at most ten times, and then the contact is reflected on the spot (only
+//!   if it approaches). Order 1.
 //!
-//! From a wall the root s = 0 does not count. A contact whose rebound would last less than `stick · h` does not rebound: it is held, with
-//! (2), until P vanishes. Heights and speeds lost by this are of second order in h. Where impacts follow each other without end within
-//! 1e-9 of a step (collapse between several contacts), the Moreau-Jean scheme does the rest of the step after `max-impacts`.
+//! From a wall the root s = 0 does not count. A contact whose rebound would last less than `stick · h` does not
+//! rebound: it is held, with (2), until P vanishes. Heights and speeds lost by this are of second order in h. Where
+//! impacts follow each other without end within 1e-9 of a step (collapse between several contacts), the Moreau-Jean
+//! scheme does the rest of the step after `max-impacts`.
 //!
-//! Steps end at different times if their lengths differ, so that step doubling cannot estimate errors: no adaptive steps.
+//! Steps end at different times if their lengths differ, so that step doubling cannot estimate errors: no adaptive
+//! steps.
 //!
 //! | `P` (m) impulse [N s] | `φ` gap along the flight [m] | `U`, `Û` normal velocity [m/s] | `e` restitution [-] |
 

@@ -13,10 +13,11 @@
 //!     A (v^{n+1} − v^n) = −M (v^n − v) + h F + B P                                    (4)
 //! ```
 //!
-//! until the residual of (1) falls below `newton-tolerance · (h|F| + |B P|) + round-off`, where round-off is that of M v and, once the
-//! residual does not fall any more, that of the forces whose sum F is: at rest in a well they cancel. It starts from the velocity
-//! extrapolated from the last step and keeps A while the residual falls quickly: smooth motion takes one iteration. A model whose mass, tangents and rows are
-//! constant needs one solve and one factorisation per step size.
+//! until the residual of (1) falls below `newton-tolerance · (h|F| + |B P|) + round-off`, where round-off is that of M
+//! v and, once the residual does not fall any more, that of the forces whose sum F is: at rest in a well they cancel.
+//! It starts from the velocity extrapolated from the last step and keeps A while the residual falls quickly: smooth
+//! motion takes one iteration. A model whose mass, tangents and rows are constant needs one solve and one factorisation
+//! per step size.
 //!
 //! Forecast of a gap g with velocity U: `free` takes g + h(θ U_free + (1−θ) U), the end of a step without reactions;
 //! `explicit` takes g + γ h U. A gap forecast at or below `activation` is closed.
@@ -293,9 +294,9 @@ impl Work {
     }
 }
 
-/// A contact is closed with P > 0 or it does not act: which step an impact falls in is the same for neighbours, and its time is no part of
-/// the map. For one contact without friction in one dimension a step with an impact has dv⁺ = −e dv, dq⁺ = dq + h (1 − θ − θe) dv: its
-/// determinant is −e, that of the motion e².
+/// A contact is closed with P > 0 or it does not act: which step an impact falls in is the same for neighbours, and its
+/// time is no part of the map. For one contact without friction in one dimension a step with an impact has dv⁺ = −e dv,
+/// dq⁺ = dq + h (1 − θ − θe) dv: its determinant is −e, that of the motion e².
 impl Differentiable for MoreauJean {
     fn carry(
         &self,

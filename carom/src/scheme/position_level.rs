@@ -1,4 +1,5 @@
-//! Position-level θ-scheme: inelastic contact written on the gap at the end of the step, without an impact law [acary2012].
+//! Position-level θ-scheme: inelastic contact written on the gap at the end of the step, without an impact law
+//! [acary2012].
 //!
 //! ```text
 //!     M(q_θ)(v⁺ − v) = h F(t_θ, q_θ, v_θ) + G(q⁺) P                                   (1)
@@ -7,24 +8,25 @@
 //!     friction: rows (g(q⁺)/hθ, U_T⁺) in Coulomb's law;  relays: U⁺
 //! ```
 //!
-//! Newton's loop repeats the linearised step with A = M + hθC + h²θ²K; gaps and G are taken anew at each q⁺ until |g| is small on
-//! both sides of zero (`gap-tolerance`). Gaps are never violated.
+//! Newton's loop repeats the linearised step with A = M + hθC + h²θ²K; gaps and G are taken anew at each q⁺ until |g|
+//! is small on both sides of zero (`gap-tolerance`). Gaps are never violated.
 //!
-//! The price is paid by the velocity. Where a wall is hit at speed v₀ after the fraction σ of a step, the position stops at the wall
-//! and (2) leaves
+//! The price is paid by the velocity. Where a wall is hit at speed v₀ after the fraction σ of a step, the position
+//! stops at the wall and (2) leaves
 //!
 //! ```text
 //!     v⁺ = v₀ (1 − (1−σ)/θ),   then   v ← −((1−θ)/θ) v   in each step of closed contact                  (4)
 //! ```
 //!
-//! With θ = 1/2 (the trapezoidal rule) the velocity alternates between ±v₀(1 − 2σ) as long as the contact is closed: a spurious
-//! oscillation, of the full size v₀ for σ = 0 or 1 and absent for σ = 1/2, whatever the step. On a finite-element mesh only the small
-//! mass of the contact node oscillates, and the force with it; a rigid body flies off again, with |1 − 2σ| as an accidental
-//! coefficient of restitution, so that nothing converges. θ > 1/2 damps the oscillation, θ < 1/2 makes it grow; θ = 1 (default) is at rest
-//! one step after the impact.
+//! With θ = 1/2 (the trapezoidal rule) the velocity alternates between ±v₀(1 − 2σ) as long as the contact is closed: a
+//! spurious oscillation, of the full size v₀ for σ = 0 or 1 and absent for σ = 1/2, whatever the step. On a
+//! finite-element mesh only the small mass of the contact node oscillates, and the force with it; a rigid body flies
+//! off again, with |1 − 2σ| as an accidental coefficient of restitution, so that nothing converges. θ > 1/2 damps the
+//! oscillation, θ < 1/2 makes it grow; θ = 1 (default) is at rest one step after the impact.
 //!
-//! Contacts with e > 0 are refused: (3) has no room for restitution. Order 1 in positions and velocities (l1) with θ = 1, also in free
-//! motion, where θ = 1/2 has order 2. Persistent constraints that are curved are of order 1 for every θ, for reactions act along G(q⁺).
+//! Contacts with e > 0 are refused: (3) has no room for restitution. Order 1 in positions and velocities (l1) with θ =
+//! 1, also in free motion, where θ = 1/2 has order 2. Persistent constraints that are curved are of order 1 for every
+//! θ, for reactions act along G(q⁺).
 //!
 //! | `v_free` (n) free velocity [m/s] | `P` (m) impulse [N s] | `theta` [-] |
 
@@ -41,7 +43,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PositionLevel {
-    /// Weight of the end of the step in forces and positions [-], in (0, 1]; 1/2 is the trapezoidal rule, which oscillates in contact.
+    /// Weight of the end of the step in forces and positions [-], in (0, 1]; 1/2 is the trapezoidal rule, which
+    /// oscillates in contact.
     pub theta: f64,
     /// A gap that is closed by a reaction vanishes up to this value, on both sides [m].
     pub gap_tolerance: f64,
@@ -164,8 +167,8 @@ impl PositionLevel {
     }
 }
 
-/// Gaps that push stay zero: g(q⁺) = 0 to first order. What the velocity keeps of a perturbation is −((1−θ)/θ) of it in each step of
-/// closed contact, nothing with θ = 1.
+/// Gaps that push stay zero: g(q⁺) = 0 to first order. What the velocity keeps of a perturbation is −((1−θ)/θ) of it in
+/// each step of closed contact, nothing with θ = 1.
 impl Differentiable for PositionLevel {
     fn carry(
         &self,

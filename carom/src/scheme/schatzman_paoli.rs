@@ -5,28 +5,32 @@
 //!     z = (q_{k+1} + e q_{k−1})/(1 + e),   0 ≤ g(z) ⊥ P_k ≥ 0;   bilateral: g(q_{k+1}) = 0                      (2)
 //! ```
 //!
-//! Written as a two-step over q_k with the velocities w = (q_{k+1} − q_k)/h between grid points, so that P_k is an impulse:
+//! Written as a two-step over q_k with the velocities w = (q_{k+1} − q_k)/h between grid points, so that P_k is an
+//! impulse:
 //!
 //! ```text
 //!     M(q_k)(w⁺ − w⁻) = h F(t_k, q_k, (w⁻ + w⁺)/2) + G(z) P_k,   q_{k+1} = retract(q_k, h w⁺)                    (3)
 //!     z = retract(q_k, h (w⁺ − e w⁻)/(1 + e)),   at the time t_k + h (1 − e)/(1 + e)                           (4)
 //! ```
 //!
-//! Bilateral reactions act along G(q_k) instead of G(z), which makes them the second-order SHAKE form of leapfrog [ryckaert1977].
-//! Each contact has its own e in (4), and a moving obstacle its own time. Damping is implicit, with A = M + (h/2) C; forces are taken
-//! at q_k, so a spring of frequency ω needs h ω < 2 (leapfrog). Forces that are not linear in v and gaps that are not linear in q
-//! are met by Newton's loop: G and g anew at each z, until |g| is small on both sides of zero (`gap-tolerance`).
+//! Bilateral reactions act along G(q_k) instead of G(z), which makes them the second-order SHAKE form of leapfrog
+//! [ryckaert1977]. Each contact has its own e in (4), and a moving obstacle its own time. Damping is implicit, with A =
+//! M + (h/2) C; forces are taken at q_k, so a spring of frequency ω needs h ω < 2 (leapfrog). Forces that are not
+//! linear in v and gaps that are not linear in q are met by Newton's loop: G and g anew at each z, until |g| is small
+//! on both sides of zero (`gap-tolerance`).
 //!
-//! Start: w⁻ = v₀ − (h/2) M⁻¹F₀, which makes the first free position q₀ + h v₀ + (h²/2) M⁻¹F₀, of second order. The scheme remembers w
-//! from step to step; a step from another state, or of another length h, starts again from the velocity of that state.
+//! Start: w⁻ = v₀ − (h/2) M⁻¹F₀, which makes the first free position q₀ + h v₀ + (h²/2) M⁻¹F₀, of second order. The
+//! scheme remembers w from step to step; a step from another state, or of another length h, starts again from the
+//! velocity of that state.
 //!
-//! Velocities: `centred` gives v(t_k) = (q_{k+1} − q_{k−1})/2h, of second order in smooth motion; it needs the position one step ahead,
-//! which the next step then uses (one problem per step). An impact takes two of them and is seen in up to three steps, over
-//! which its impulse is shared out as (P_k + P_{k+1})/2. `backward` gives (q_k − q_{k−1})/h, of first order, which after the two steps of an
-//! impact is exactly −e times the last one before.
+//! Velocities: `centred` gives v(t_k) = (q_{k+1} − q_{k−1})/2h, of second order in smooth motion; it needs the position
+//! one step ahead, which the next step then uses (one problem per step). An impact takes two of them and is seen in up
+//! to three steps, over which its impulse is shared out as (P_k + P_{k+1})/2. `backward` gives (q_k − q_{k−1})/h, of
+//! first order, which after the two steps of an impact is exactly −e times the last one before.
 //!
-//! Order 1 in positions (every norm) and in velocities (l1), 1/2 in l2, none in sup; order 2 in smooth motion. Penetration is zero
-//! for e = 0 only, and of order h for e > 0 (q_{k+1} = −e q_{k−1} on the way out). Closed contacts do not chatter. No friction, no relays.
+//! Order 1 in positions (every norm) and in velocities (l1), 1/2 in l2, none in sup; order 2 in smooth motion.
+//! Penetration is zero for e = 0 only, and of order h for e > 0 (q_{k+1} = −e q_{k−1} on the way out). Closed contacts
+//! do not chatter. No friction, no relays.
 //!
 //! | `w_before`, `w_after` (n) velocity between grid points [m/s] | `P` (m) impulse [N s] | `e` restitution [-] |
 
@@ -335,7 +339,8 @@ impl SchatzmanPaoli {
         Ok(())
     }
 
-    /// Shares the impulses of both two-steps out to this step, so that M (v⁺ − v) is the impulse of the forces and theirs.
+    /// Shares the impulses of both two-steps out to this step, so that M (v⁺ − v) is the impulse of the forces and
+    /// theirs.
     fn report(w: &mut Work, model: &mut dyn Mechanical, to: &State) -> Result<(), StepError> {
         for memory in [&w.here, &w.next] {
             for &(law, impulse) in &memory.last.impulses {

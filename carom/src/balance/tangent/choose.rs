@@ -1,4 +1,5 @@
-//! Which branch each law of a balance is on, and the matrix (6) that follows; equation numbers are those of [`tangent`](super).
+//! Which branch each law of a balance is on, and the matrix (6) that follows; equation numbers are those of
+//! [`tangent`](super).
 
 use super::{AT_START, BalanceTangent, Kind, RowState, RowsAt};
 use crate::balance::words::{Acting, Level};

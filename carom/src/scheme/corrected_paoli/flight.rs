@@ -1,4 +1,5 @@
-//! The flight of the corrected Paoli-Schatzman scheme, equations (1) and (2) there: Crank-Nicolson with the contacts that rest held.
+//! The flight of the corrected Paoli-Schatzman scheme, equations (1) and (2) there: Crank-Nicolson with the contacts
+//! that rest held.
 
 use super::{CorrectedPaoli, Path, Work};
 use crate::Mechanical;

@@ -10,7 +10,8 @@ use crate::scheme::{EventKind, Step, StepError, System};
 const POLISH: u32 = 4;
 
 impl CorrectedPaoli {
-    /// Moves the state along (5) to the impact at `s`, which is polished on the true gap. Returns the time of the impact.
+    /// Moves the state along (5) to the impact at `s`, which is polished on the true gap. Returns the time of the
+    /// impact.
     pub(super) fn move_to_impact(
         &self,
         w: &mut Work,
@@ -67,7 +68,8 @@ impl CorrectedPaoli {
         approaching.min_by(|a, b| (a.0 / -a.1).total_cmp(&(b.0 / -b.1)))
     }
 
-    /// (6) for all that touch at the state, which is where `touch` was filled; `h` is the length of the flight that led there.
+    /// (6) for all that touch at the state, which is where `touch` was filled; `h` is the length of the flight that led
+    /// there.
     pub(super) fn impact(
         &self,
         w: &mut Work,

@@ -1,4 +1,5 @@
-//! What a step of the corrected Paoli-Schatzman scheme was made of, kept for its derivative; equation numbers are those of the scheme.
+//! What a step of the corrected Paoli-Schatzman scheme was made of, kept for its derivative; equation numbers are those
+//! of the scheme.
 
 use super::{CorrectedPaoli, Found, Work};
 use crate::State;

@@ -1,12 +1,14 @@
-//! The derivative of a step of the corrected Paoli-Schatzman scheme on its active branch; equation numbers are those of the scheme.
+//! The derivative of a step of the corrected Paoli-Schatzman scheme on its active branch; equation numbers are those of
+//! the scheme.
 //!
 //! ```text
-//!     ds = −(dg + s dσ + s² dc/2)/(σ + s c),   from the wall −(dσ + s dc/2)/(c/2),   σ = U (consistent) or w (printed)        (7)
-//!     dq(s) = dq + s da + s² dd/2 + v(s) ds,   dv(s) = da + s dd + d ds,   then the derivative of (6)                         (8)
+//!     ds = −(dg + s dσ + s² dc/2)/(σ + s c), from the wall −(dσ + s dc/2)/(c/2), σ = U (consistent) or w (printed)  (7)
+//!     dq(s) = dq + s da + s² dd/2 + v(s) ds,   dv(s) = da + s dd + d ds,   then the derivative of (6)              (8)
 //! ```
 //!
-//! The time of an impact is solved for, so that its change (7) is a part of the map, as it is of the motion. Where rows are not constant
-//! the root was polished: there ds is that of the gap along (5). A flight has the length that is left of its step: dL = dh − Σ ds.
+//! The time of an impact is solved for, so that its change (7) is a part of the map, as it is of the motion. Where rows
+//! are not constant the root was polished: there ds is that of the gap along (5). A flight has the length that is left
+//! of its step: dL = dh − Σ ds.
 
 use super::log::{Log, Part, Root};
 use super::{CorrectedPaoli, ImpactTime, Work};

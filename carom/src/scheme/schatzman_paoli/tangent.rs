@@ -1,8 +1,9 @@
 //! The derivative of a Schatzman-Paoli step on its active branch; equation numbers are those of the scheme.
 //!
-//! The map goes from (q_k, w) to (q_{k+1}, w⁺), w the velocity between grid points that the scheme remembers: columns are (δq, δw, δp, δt), and
-//! (δq, δv) follows from them. A start from a state is part of the map: w⁻ = v − (h/2) M⁻¹F. Contacts that push have g(z) = 0 in (3); in which
-//! steps they do is the same for neighbours, and the time of an impact is no part of the map.
+//! The map goes from (q_k, w) to (q_{k+1}, w⁺), w the velocity between grid points that the scheme remembers: columns
+//! are (δq, δw, δp, δt), and (δq, δv) follows from them. A start from a state is part of the map: w⁻ = v − (h/2) M⁻¹F.
+//! Contacts that push have g(z) = 0 in (3); in which steps they do is the same for neighbours, and the time of an
+//! impact is no part of the map.
 
 use super::{Difference, SchatzmanPaoli, TwoStep, Work};
 use crate::balance::{Balance, BalanceTangent, Direction, Frame, TangentError};
