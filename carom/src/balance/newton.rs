@@ -14,6 +14,7 @@ use super::words::{Balance, Place};
 use crate::model::Constancy;
 use crate::{Mechanical, State, Step, StepError, System};
 use carom_solve::OptionError;
+use carom_solve::options::{at_least_one, fraction};
 
 /// The iteration matrix is made anew where an iteration reduces the residual by less than this factor.
 const SLOW: f64 = 0.05;
@@ -30,13 +31,8 @@ pub(crate) struct Limits {
 impl Limits {
     /// Refuses values that make no sense, by the names `newton-tolerance` and `newton-iterations`.
     pub fn validate(&self) -> Result<(), OptionError> {
-        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
-            return Err(OptionError::new("newton-tolerance", format!("{} is not in (0, 1)", self.tolerance)));
-        }
-        if self.iterations == 0 {
-            return Err(OptionError::new("newton-iterations", "at least one iteration is needed"));
-        }
-        Ok(())
+        fraction("newton-tolerance", self.tolerance)?;
+        at_least_one("newton-iterations", self.iterations)
     }
 
     /// Whether the loop is done; an error where it may not go on.

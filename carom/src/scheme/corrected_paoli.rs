@@ -40,6 +40,7 @@ use super::{
 };
 use crate::balance::{Balance, Limits, Newton, Place, VelocityLaws};
 use crate::{Coupling, Mechanical, State};
+use carom_solve::options::{at_least, at_least_one, fraction};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,15 +99,9 @@ impl Default for CorrectedPaoli {
 
 impl Options for CorrectedPaoli {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(self.activation >= 0.0 && self.activation.is_finite()) {
-            return Err(OptionError::new("activation", format!("{} is not a finite length ≥ 0", self.activation)));
-        }
-        if !(self.stick > 0.0 && self.stick < 1.0) {
-            return Err(OptionError::new("stick", format!("{} is not in (0, 1)", self.stick)));
-        }
-        if self.max_impacts == 0 {
-            return Err(OptionError::new("max-impacts", "at least one impact must be allowed"));
-        }
+        at_least("activation", self.activation, 0.0)?;
+        fraction("stick", self.stick)?;
+        at_least_one("max-impacts", self.max_impacts)?;
         self.limits().validate()
     }
 }

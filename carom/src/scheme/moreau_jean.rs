@@ -40,6 +40,7 @@ use super::{
 };
 use crate::balance::{Balance, BalanceTangent, Frame, Laws, Level, Limits, Newton, Place, TangentError, VelocityLaws};
 use crate::{Mechanical, State};
+use carom_solve::options::{at_least, within};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,13 +91,9 @@ impl Default for MoreauJean {
 
 impl Options for MoreauJean {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(0.0..=1.0).contains(&self.theta) {
-            return Err(OptionError::new("theta", format!("{} is not in [0, 1]", self.theta)));
-        }
+        within("theta", self.theta, 0.0..=1.0)?;
         self.forecast.validate()?;
-        if !(self.activation >= 0.0 && self.activation.is_finite()) {
-            return Err(OptionError::new("activation", format!("{} is not a finite length ≥ 0", self.activation)));
-        }
+        at_least("activation", self.activation, 0.0)?;
         self.limits().validate()
     }
 }

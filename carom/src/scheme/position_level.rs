@@ -35,9 +35,11 @@ use super::{
 };
 use crate::balance::{Balance, BalanceTangent, Frame, GapLaw, GapLaws, Limits, Newton, TangentError};
 use crate::{Mechanical, State};
+use carom_solve::options::{positive, within};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 
 /// Options of the position-level scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,15 +64,8 @@ impl Default for PositionLevel {
 
 impl Options for PositionLevel {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(self.theta > 0.0 && self.theta <= 1.0) {
-            return Err(OptionError::new("theta", format!("{} is not in (0, 1]", self.theta)));
-        }
-        if !(self.gap_tolerance > 0.0 && self.gap_tolerance.is_finite()) {
-            return Err(OptionError::new(
-                "gap-tolerance",
-                format!("{} is not a finite length > 0", self.gap_tolerance),
-            ));
-        }
+        within("theta", self.theta, (Bound::Excluded(0.0), Bound::Included(1.0)))?;
+        positive("gap-tolerance", self.gap_tolerance)?;
         self.limits().validate()
     }
 }

@@ -38,6 +38,7 @@ use super::{Claim, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo
 use crate::balance::{Balance, GapLaw, GapLaws, Limits, Newton, Place};
 use crate::model::Combination;
 use crate::{Mechanical, State};
+use carom_solve::options::positive;
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,12 +80,7 @@ impl Default for SchatzmanPaoli {
 
 impl Options for SchatzmanPaoli {
     fn validate(&self) -> Result<(), OptionError> {
-        if !(self.gap_tolerance > 0.0 && self.gap_tolerance.is_finite()) {
-            return Err(OptionError::new(
-                "gap-tolerance",
-                format!("{} is not a finite length > 0", self.gap_tolerance),
-            ));
-        }
+        positive("gap-tolerance", self.gap_tolerance)?;
         self.limits().validate()
     }
 }

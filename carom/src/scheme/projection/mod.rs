@@ -25,6 +25,7 @@ use super::moreau_jean::{self, MoreauJean};
 use super::{SchemeError, Step, StepError, System};
 use crate::balance::Laws;
 use crate::{Mechanical, State};
+use carom_solve::options::positive;
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -158,9 +159,7 @@ impl Projector {
             return Err(OptionError::new("reaction", "a projection needs the rows at the end: use \"mid\" or \"end\""));
         }
         let gap = self.gap_tolerance;
-        if !(gap > 0.0 && gap.is_finite()) {
-            return Err(OptionError::new("gap-tolerance", format!("{gap} is not a finite length > 0")));
-        }
+        positive("gap-tolerance", gap)?;
         // a gap that was projected to zero within the tolerance must count as closed
         if self.base.activation <= gap {
             let reason = format!("{} must be larger than gap-tolerance = {gap}", self.base.activation);
