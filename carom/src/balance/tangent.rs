@@ -71,8 +71,9 @@ enum Kind {
     Zero,
     /// The impulse is zero.
     Idle,
-    /// The impulse is −μ P_N d: first tangential line of the law, |U_T|.
-    Slip { first: usize, speed: f64 },
+    /// The impulse is −(μ P_N + r) d: normal line of the law, first line of the disc and how many it has, μ, μ P_N + r
+    /// and |U_T|.
+    Slip { normal: usize, first: usize, size: usize, mu: f64, bound: f64, speed: f64 },
 }
 
 /// One row of a law.
@@ -467,12 +468,13 @@ impl BalanceTangent {
             self.x.push(match line.kind {
                 Kind::Idle => 0.0,
                 Kind::Zero => -self.s[k],
-                Kind::Slip { first, .. } => {
-                    let acting = &self.acting[line.acting];
-                    let (_, turn, share) = slip(line, acting);
-                    let along: f64 = (0..acting.law.size() - 1).map(|b| line.d[b] * self.s[first + b]).sum();
-                    let d = line.d[line.component - 1];
-                    let change = self.friction[k] * acting.impulse[0] * d;
+                Kind::Slip { normal, first, size, bound, speed, .. } => {
+                    let (turn, share) = slip(line.w, bound, speed);
+                    let along: f64 = (0..size).map(|b| line.d[b] * self.s[first + b]).sum();
+                    let d = line.d[k - first];
+                    // the coefficient that has a derivative is that of sliding, the first disc
+                    let dmu = if first == normal + 1 { self.friction[k] } else { 0.0 };
+                    let change = dmu * self.acting[line.acting].impulse[0] * d;
                     -share * (line.w * change + turn * (self.s[k] - d * along))
                 }
             });

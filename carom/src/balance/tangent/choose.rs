@@ -3,6 +3,8 @@
 
 use super::{AT_START, BalanceTangent, Kind, RowState, RowsAt};
 use crate::balance::words::{Acting, Level};
+use carom_solve::Disc;
+use std::ops::Range;
 
 impl BalanceTangent {
     /// What (3) demands to be zero, or the tangential velocity.
@@ -40,27 +42,27 @@ impl BalanceTangent {
             let acts = lower < natural && natural < upper && (p > lower || !acting.law.is_contact());
             if acts {
                 self.lines[first].kind = Kind::Zero;
-                self.choose_tangents(first + 1..first + size, acting);
+            }
+            for (rows, disc) in acting.law.discs().filter(|(_, disc)| acts || disc.radius > 0.0) {
+                self.choose_disc(first, rows, (disc, acting));
             }
             first += size;
         }
     }
 
-    /// Stick or slip.
-    fn choose_tangents(&mut self, lines: std::ops::Range<usize>, acting: Acting) {
-        if lines.is_empty() {
-            return;
-        }
+    /// Stick or slip of the rows in a disc of the law whose normal row is the line `normal`.
+    fn choose_disc(&mut self, normal: usize, rows: Range<usize>, (disc, acting): (Disc, Acting)) {
+        let lines = normal + rows.start..normal + rows.end;
         let (mut u, mut natural) = ([0.0; 2], [0.0; 2]);
         let w = self.lines[lines.clone()].iter().map(|line| line.w).sum::<f64>() / lines.len() as f64;
         for (k, line) in lines.clone().enumerate() {
             u[k] = self.value(&self.lines[line]);
-            natural[k] = acting.impulse[k + 1] - u[k] / w;
+            natural[k] = acting.impulse[rows.start + k] - u[k] / w;
         }
-        let (speed, bound) = (u[0].hypot(u[1]), acting.law.mu() * acting.impulse[0]);
+        let (speed, bound) = (u[0].hypot(u[1]), disc.radius + disc.mu * acting.impulse[0]);
         let sticks = bound > 0.0 && natural[0].hypot(natural[1]) <= bound;
         let d = if speed > 0.0 { [u[0] / speed, u[1] / speed] } else { [0.0; 2] };
-        let slip = Kind::Slip { first: lines.start, speed };
+        let slip = Kind::Slip { normal, first: lines.start, size: rows.len(), mu: disc.mu, bound, speed };
         for line in &mut self.lines[lines] {
             (line.kind, line.d, line.w) = (if sticks { Kind::Zero } else { slip }, d, w);
         }
@@ -78,15 +80,14 @@ impl BalanceTangent {
             match line.kind {
                 Kind::Idle => row[k] = line.w,
                 Kind::Zero => row.copy_from_slice(&w[k * m..(k + 1) * m]),
-                Kind::Slip { first, .. } => {
-                    let (mu, turn, share) = slip(line, &self.acting[line.acting]);
-                    let tangents = self.acting[line.acting].law.size() - 1;
+                Kind::Slip { normal, first, size, mu, bound, speed } => {
+                    let ((turn, share), d) = (slip(line.w, bound, speed), line.d[k - first]);
                     for (l, x) in row.iter_mut().enumerate() {
-                        let along: f64 = (0..tangents).map(|b| line.d[b] * w[(first + b) * m + l]).sum();
-                        *x = share * turn * (w[k * m + l] - line.d[line.component - 1] * along);
+                        let along: f64 = (0..size).map(|b| line.d[b] * w[(first + b) * m + l]).sum();
+                        *x = share * turn * (w[k * m + l] - d * along);
                     }
                     row[k] += share * line.w;
-                    row[first - 1] += share * line.w * mu * line.d[line.component - 1];
+                    row[normal] += share * line.w * mu * d;
                 }
             }
         }
@@ -99,9 +100,7 @@ impl BalanceTangent {
     }
 }
 
-/// μ, μ P_N w/|U_T|, and the factor that keeps a row of (6) from growing as the slip comes to an end.
-pub(super) fn slip(line: &RowState, acting: &Acting) -> (f64, f64, f64) {
-    let (mu, Kind::Slip { speed, .. }) = (acting.law.mu(), line.kind) else { return (0.0, 0.0, 1.0) };
-    let strength = mu * acting.impulse[0] * line.w;
-    if speed > 0.0 { (mu, strength / speed, speed / (speed + strength)) } else { (mu, 0.0, 1.0) }
+/// |P_T| w/|U_T|, and the factor that keeps a row of (6) from growing as the slip comes to an end.
+pub(super) fn slip(w: f64, bound: f64, speed: f64) -> (f64, f64) {
+    if speed > 0.0 { (bound * w / speed, speed / (speed + bound * w)) } else { (0.0, 1.0) }
 }
