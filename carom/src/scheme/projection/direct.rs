@@ -27,10 +27,7 @@
 //! | `P` (m) impulse [N s] | `tau` (laws) multiplier of the projection [m, or kg m with N = M⁻¹] | `U` (m) relative velocity [m/s] |
 
 use super::{Metric, Projector, Rule, Splitting, projected};
-use crate::Mechanical;
-use crate::scheme::{
-    Claim, Forecast, MoreauJean, Order, ReactionDirection, Registered, Scheme, SchemeError, SchemeInfo,
-};
+use crate::scheme::{Claim, Forecast, MoreauJean, Order, ReactionDirection, Registered, Scheme, SchemeInfo};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
