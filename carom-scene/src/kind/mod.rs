@@ -106,7 +106,7 @@ impl KindRow {
             character => character.to_string(),
         };
         let name: String = name.chars().map(escape).collect();
-        self.template.replacen("NAME", &name, 1)
+        self.template.replacen("\"NAME\"", &format!("\"{name}\""), 1)
     }
 }
 

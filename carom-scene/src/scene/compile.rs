@@ -48,11 +48,12 @@ impl Compiled {
         })
     }
 
-    /// Whether the tapes hold for these values: a parameter that is folded may not change, and one that is not may not become zero.
+    /// Whether these values would give the same tapes: a parameter that is folded may not change, and one that is not may not become
+    /// one that would be. It does not matter which plans there are already, so that runs in parallel have the same bits.
     fn suits(&self, values: &[Parameter]) -> bool {
-        self.parameters.iter().zip(values).all(|(then, now)| match then.folded {
+        self.parameters.iter().zip(values).filter(|(then, _)| then.read).all(|(then, now)| match then.folded {
             true => then.value == now.value && (then.kept || !now.kept),
-            false => now.value != 0.0 || then.kept,
+            false => !now.is_plain(),
         })
     }
 

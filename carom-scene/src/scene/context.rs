@@ -30,13 +30,20 @@ pub(crate) struct Parameter {
     pub value: f64,
     /// It stays an input of the tapes whatever its value: derivatives are taken by it.
     pub kept: bool,
+    /// Some tape reads it, or its form depends on it.
+    pub read: bool,
     /// Its value is part of the equations, so that another one compiles them again.
     pub folded: bool,
 }
 
 impl Parameter {
     pub fn new(name: Text, value: f64) -> Parameter {
-        Parameter { name, value, kept: false, folded: false }
+        Parameter { name, value, kept: false, read: false, folded: false }
+    }
+
+    /// Whether it is zero or one: terms or factors with it vanish from the equations.
+    pub fn is_plain(&self) -> bool {
+        (self.value == 0.0 || self.value == 1.0) && !self.kept
     }
 }
 
@@ -82,13 +89,12 @@ impl Context {
         self.values.iter().map(|parameter| parameter.value).collect()
     }
 
-    /// Makes inputs of all parameters, after the slots that are declared. One that is zero or folded already is a number: terms with it
-    /// vanish from the equations.
+    /// Makes inputs of all parameters, after the slots that are declared. One that is plain or folded already is a number.
     pub fn declare_parameters(&mut self) {
         let first = self.all.slots();
         self.graph.declare_parameters(first);
         for (i, parameter) in self.values.iter_mut().enumerate() {
-            parameter.folded |= parameter.value == 0.0 && !parameter.kept;
+            parameter.folded |= parameter.is_plain();
             let node = match parameter.folded {
                 true => self.graph.constant(parameter.value),
                 false => self.graph.input(first + i),
@@ -105,7 +111,9 @@ impl Context {
             && let Ok(ast) = parse(text)
         {
             let used = |name: &str| ast.names().any(|(known, _)| known == name);
-            self.values.iter_mut().for_each(|parameter| parameter.folded |= used(&parameter.name.value));
+            for parameter in self.values.iter_mut().filter(|parameter| used(&parameter.name.value)) {
+                (parameter.read, parameter.folded) = (true, true);
+            }
         }
         Some(value)
     }
@@ -124,6 +132,10 @@ impl Context {
 
     /// Builds a parsed formula. Parameters in exponents are folded: a power of a whole number is a product.
     fn build(&mut self, ast: &Ast) -> Result<NodeId, NameError> {
+        for (name, _) in ast.names() {
+            let known = self.values.iter_mut().find(|parameter| parameter.name.value == name);
+            known.into_iter().for_each(|parameter| parameter.read = true);
+        }
         let folded = self.fold(&ast.exponents());
         if folded.is_empty() {
             return self.graph.build(ast, &self.all);

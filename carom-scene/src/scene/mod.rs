@@ -193,7 +193,7 @@ impl Scene {
     }
 
     /// The same scene with other values of parameters, for sweeps. The equations are shared, unless a parameter is changed that decides on
-    /// their form (a number of elements, an exponent, the value of a circuit's element, a factor that is zero); all checks are done anew.
+    /// their form (a number of elements, an exponent, the value of a circuit's element, a factor that is 0 or 1); all checks are done anew.
     ///
     /// # Errors
     /// Fails if a parameter does not exist, or if a check fails with the new values.
