@@ -53,8 +53,8 @@ impl Claimed {
     }
 }
 
-/// All rows of mechanical schemes with the options that their orders are stated for, and all variants. Those of first-order systems have a
-/// suite of their own.
+/// All rows of mechanical schemes with the options that their orders are stated for, and all variants. Those of
+/// first-order systems have a suite of their own.
 fn claimed() -> Vec<Claimed> {
     let mut all = Vec::new();
     for row in SCHEMES.iter().filter(|row| row.family == Family::Mechanical) {
@@ -96,8 +96,8 @@ fn orders_through_impacts() {
 /// Steps with errors of positions and velocities in l1.
 type Errors = Vec<(f64, [f64; 2])>;
 
-/// Errors at the grid points against a closed form, the median over neighbouring grids: an impact time that falls between a grid point and
-/// the exact time makes an error of the size of the jump there, on some grids.
+/// Errors at the grid points against a closed form, the median over neighbouring grids: an impact time that falls
+/// between a grid point and the exact time makes an error of the size of the jump there, on some grids.
 fn l1_errors(claim: &Claimed, exact: &dyn ExactSolution, model: &dyn Fn() -> Lagrangian, plan: &Plan) -> Errors {
     let jumps = exact.jumps(0.0, plan.end, 1e-9);
     let error = |steps: usize| {
@@ -111,7 +111,8 @@ fn l1_errors(claim: &Claimed, exact: &dyn ExactSolution, model: &dyn Fn() -> Lag
             }
             exact.at(t, &mut q, &mut v);
             sums[0] += h * (solution.q(k)[0] - q[0]).abs();
-            // a step that ends at the impact has the velocity after it there, and the exact impact may be a little later
+            // a step that ends at the impact has the velocity after it there, and the exact impact may be a little
+            // later
             let at_impact = k > 0 && k + 1 < solution.len() && t - solution.t[k - 1] < h * (1.0 - 1e-6);
             sums[1] += if at_impact { 0.0 } else { h * (solution.v(k)[0] - v[0]).abs() };
         }
@@ -132,8 +133,8 @@ fn l1_errors(claim: &Claimed, exact: &dyn ExactSolution, model: &dyn Fn() -> Lag
 /// An error of an l1 norm that may be due to rounding alone.
 const ROUNDING: f64 = 2e-13;
 
-/// The order of an error, with levels at rounding left out. Where fewer than two are left the scheme has to be exact but
-/// for rounding, on all grids: its order is infinite then.
+/// The order of an error, with levels at rounding left out. Where fewer than two are left the scheme has to be exact
+/// but for rounding, on all grids: its order is infinite then.
 fn order_above_rounding(errors: &Errors, of: usize) -> f64 {
     assert!(errors.iter().all(|(_, e)| e[of].is_finite()), "{errors:?}");
     let (steps, above): (Vec<f64>, Vec<f64>) =
@@ -155,8 +156,8 @@ fn grids(p: f64, end: f64) -> Plan {
     Plan { start: 0.0, end, counts, grids: 5, skip_multiples_of: Some(5) }
 }
 
-/// Claimed orders of higher-order schemes: as claimed on the oscillator, and not less with accumulations and take-off. (The ball in
-/// flight is integrated exactly: what is seen there is how well impacts are located.)
+/// Claimed orders of higher-order schemes: as claimed on the oscillator, and not less with accumulations and take-off.
+/// (The ball in flight is integrated exactly: what is seen there is how well impacts are located.)
 #[test]
 fn high_orders_through_impacts() {
     let (ball, oscillator) = (BouncingBall::default(), LinearOscillator::default());
@@ -184,7 +185,8 @@ fn high_orders_through_impacts() {
     }
 }
 
-/// Check O8, the l2 norm of the ball's velocity for the free forecast; and the claimed order in l1 for the explicit one.
+/// Check O8, the l2 norm of the ball's velocity for the free forecast; and the claimed order in l1 for the explicit
+/// one.
 #[test]
 fn moreau_jean_orders_of_the_ball() {
     let row = carom::scheme::find("moreau-jean").unwrap();
@@ -318,8 +320,8 @@ fn gaps_are_not_violated() {
     }
 }
 
-/// Coulomb friction against closed forms: a block on a plane, planar and spatial, slides to a stop after v²/(2 μ g) and sticks under a
-/// push below the limit.
+/// Coulomb friction against closed forms: a block on a plane, planar and spatial, slides to a stop after v²/(2 μ g) and
+/// sticks under a push below the limit.
 #[test]
 fn friction_is_treated() {
     let (mu, g, speed) = (0.3, 10.0, 1.2);
@@ -350,8 +352,8 @@ fn friction_is_treated() {
     }
 }
 
-/// A bilateral constraint is kept: a pendulum in Cartesian coordinates returns after the period of the elliptic integral, and its
-/// length stays within the order of the step.
+/// A bilateral constraint is kept: a pendulum in Cartesian coordinates returns after the period of the elliptic
+/// integral, and its length stays within the order of the step.
 #[test]
 fn bilateral_constraints_are_kept() {
     let (g, amplitude) = (9.81f64, 1.0f64);

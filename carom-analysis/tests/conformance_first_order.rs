@@ -1,4 +1,5 @@
-//! The conformance suite of first-order schemes: every row of the registry, with its variants, has the orders that it claims.
+//! The conformance suite of first-order schemes: every row of the registry, with its variants, has the orders that it
+//! claims.
 
 use carom::scheme::{AnyModel, Family, Order, SCHEMES, SchemeRow};
 use carom::simulation::FixedStep;
@@ -68,8 +69,8 @@ fn order(claim: &Claimed, exact: &dyn ExactState, counts: &[usize]) -> Option<f6
     Some(log_log_slope(&steps, &errors).unwrap().slope)
 }
 
-/// The claimed order is that of the problem that makes it hardest among those that a scheme takes: a set that turns, a bridge whose outputs see
-/// the multipliers directly, an impact of relative degree 3.
+/// The claimed order is that of the problem that makes it hardest among those that a scheme takes: a set that turns, a
+/// bridge whose outputs see the multipliers directly, an impact of relative degree 3.
 #[test]
 fn claimed_orders() {
     for claim in claimed() {
@@ -109,8 +110,8 @@ fn higher_order_sweeping_with_the_other_sign() {
     assert!((measured - 1.0).abs() <= 0.1, "{measured}");
 }
 
-/// Catching-up: order 2 in one dimension with smooth ends (largest errors as computed independently), exact for a polyhedron that
-/// translates.
+/// Catching-up: order 2 in one dimension with smooth ends (largest errors as computed independently), exact for a
+/// polyhedron that translates.
 #[test]
 fn catching_up_where_it_is_better() {
     let claim = find("catching-up", json!({}));
@@ -124,9 +125,9 @@ fn catching_up_where_it_is_better() {
     }
 }
 
-/// Theta schemes on the rectifier with an inductive load: the current is continuous, λ acts through relative degree 1. With the law at the
-/// middle of steps the current at their ends does not rest after it has ended, but changes sign from step to step with what the last
-/// conducting step left: order 1, with scatter.
+/// Theta schemes on the rectifier with an inductive load: the current is continuous, λ acts through relative degree 1.
+/// With the law at the middle of steps the current at their ends does not rest after it has ended, but changes sign
+/// from step to step with what the last conducting step left: order 1, with scatter.
 #[test]
 fn theta_schemes_on_the_rectifier() {
     let rectifier = Rectifier::default();
@@ -140,7 +141,8 @@ fn theta_schemes_on_the_rectifier() {
     }
 }
 
-/// Smooth motion: the bridge is a linear resistor; a sine that only drives a resistor and an inductor has no event before the current ends.
+/// Smooth motion: the bridge is a linear resistor; a sine that only drives a resistor and an inductor has no event
+/// before the current ends.
 #[test]
 fn smooth_orders() {
     for claim in claimed().iter().filter(|claim| claim.row.info.name == "euler-moreau") {

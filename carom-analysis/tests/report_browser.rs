@@ -1,4 +1,5 @@
-//! Opens reports in a real browser: everything is drawn, nothing fails, and zoom, tables, time and animation work together.
+//! Opens reports in a real browser: everything is drawn, nothing fails, and zoom, tables, time and animation work
+//! together.
 //!
 //! With `CAROM_KEEP_REPORT=file` the report is written there for looking at.
 

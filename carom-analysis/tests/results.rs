@@ -535,7 +535,8 @@ fn large_models_are_thinned_out_unless_all_is_asked_for() {
     assert!(matches!(created, Err(ResultError::UnknownColumn { name, .. }) if name == "q.q70"));
 }
 
-/// Time of the writers alone: the same run with and without them, of a ball that never rests (its numbers hardly compress). In a release build: well below a second for a million steps.
+/// Time of the writers alone: the same run with and without them, of a ball that never rests (its numbers hardly
+/// compress). In a release build: well below a second for a million steps.
 #[test]
 #[ignore = "measures time: run alone, in a release build, with --nocapture"]
 fn speed() {

@@ -1,5 +1,5 @@
-//! A study is a file and a row: what one that is defined here gets from the runner without any further line, in memory and as
-//! files; fences, threads, interruptions and shards.
+//! A study is a file and a row: what one that is defined here gets from the runner without any further line, in memory
+//! and as files; fences, threads, interruptions and shards.
 
 use carom::Subject;
 use carom_analysis::report::Cell;

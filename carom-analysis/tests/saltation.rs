@@ -87,8 +87,9 @@ fn exponents_of_a_stable_orbit() {
     assert!((largest(&mut motion, stable.period(), 2000, &|| false).unwrap() - exact).abs() < 1e-3);
 }
 
-/// A mass on a floor, pulled by a spring and a force: two exponents are those of the oscillator, −c/2 each, and two have collapsed with the
-/// contact that is never open. With friction that stops the mass in each period one is left, that of the places where it sticks.
+/// A mass on a floor, pulled by a spring and a force: two exponents are those of the oscillator, −c/2 each, and two
+/// have collapsed with the contact that is never open. With friction that stops the mass in each period one is left,
+/// that of the places where it sticks.
 #[test]
 fn closed_contacts_have_collapsed_exponents() {
     let text = |mu: f64, force: f64| {
@@ -151,8 +152,8 @@ step = 0.1
     assert!((stopped.exponents[0].value - exact).abs() < 5e-3, "{:?} {exact}", stopped.exponents[0]);
 }
 
-/// Set E, ω = 1/4 with 26.6 impacts per period: 2.783 and −6.013 per period by the closed-form flow from event to event with the same
-/// matrices, over 8 runs of 40000 periods (standard error 0.0013).
+/// Set E, ω = 1/4 with 26.6 impacts per period: 2.783 and −6.013 per period by the closed-form flow from event to event
+/// with the same matrices, over 8 runs of 40000 periods (standard error 0.0013).
 #[test]
 fn exponents_at_a_low_frequency() {
     let set = Oscillator { damping: 0.01, frequency: 0.25, restitution: 0.95, wall: 0.5 };

@@ -1,4 +1,5 @@
-//! Exponents of discrete maps: those of the corrected scheme are those of the motion, those of schemes with impacts on the grid are not.
+//! Exponents of discrete maps: those of the corrected scheme are those of the motion, those of schemes with impacts on
+//! the grid are not.
 
 use carom::model::{AffineRow, Linear, LinearContact, LinearTangent, SparseMatrix};
 use carom::sensitivity::StepSensitivity;
@@ -34,7 +35,8 @@ fn spectrum(scheme: &str, options: serde_json::Value, (steps, intervals): (usize
     spectrum
 }
 
-/// The values of saltation matrices are 0.1648 and −0.5827, with 20000 periods; here there are 2500, with larger statistical errors.
+/// The values of saltation matrices are 0.1648 and −0.5827, with 20000 periods; here there are 2500, with larger
+/// statistical errors.
 #[test]
 fn the_corrected_scheme_has_the_exponents_of_the_motion() {
     for variant in ["consistent", "printed"] {
@@ -60,7 +62,8 @@ fn the_corrected_scheme_has_the_exponents_of_the_motion() {
     }
 }
 
-/// A grid impact has the determinant −e and no damping: the sum is exactly known, and both exponents are negative although the motion is chaotic.
+/// A grid impact has the determinant −e and no damping: the sum is exactly known, and both exponents are negative
+/// although the motion is chaotic.
 #[test]
 fn impacts_on_the_grid_do_not_see_chaos() {
     let steps = 200;

@@ -73,8 +73,8 @@ fn spectrum_of_two_degrees_of_freedom() {
     assert!(two.exponents.len() == 2 && (two.exponents[0].value - spectrum.exponents[0].value).abs() < 1e-12);
 }
 
-/// Set A with the corrected scheme, table of section 5.4: 0.165, −0.583, one impact per period. 600 periods leave a standard deviation of
-/// 0.0035·√5 on the first exponent; the sum has next to none.
+/// Set A with the corrected scheme, table of section 5.4: 0.165, −0.583, one impact per period. 600 periods leave a
+/// standard deviation of 0.0035·√5 on the first exponent; the sum has next to none.
 #[test]
 fn exponents_of_set_a() {
     let make = || stepper(SET_A.model(), CorrectedPaoli::default());
@@ -90,7 +90,8 @@ fn exponents_of_set_a() {
     assert_eq!((spectrum.sticks, spectrum.collapsed), (0, 0));
 }
 
-/// Check O20: perturbations much smaller than a step see no saltation in the initial scheme; a chaotic motion is declared stable.
+/// Check O20: perturbations much smaller than a step see no saltation in the initial scheme; a chaotic motion is
+/// declared stable.
 #[test]
 fn the_initial_scheme_overlooks_chaos() {
     let h = SET_A.period() / 2513.0;
@@ -224,7 +225,8 @@ fn failures_are_rows() {
     );
 }
 
-/// Two wells: q̈ + 0.3 q̇ = q − q³. The states (q, v) and (−q, −v) lead to opposite rest points, each of which has its neighbourhood.
+/// Two wells: q̈ + 0.3 q̇ = q − q³. The states (q, v) and (−q, −v) lead to opposite rest points, each of which has its
+/// neighbourhood.
 #[test]
 fn basins_of_two_wells() {
     let wells = || {
@@ -281,8 +283,8 @@ fn counts_of_a_march() {
     }
 }
 
-/// Late intervals are no worse than early ones: rounding in the sum of steps leaves no step of 1e-11 s, which would throw a scheme that takes
-/// velocities from positions. The oscillator moves with |v| < 10 whatever happens.
+/// Late intervals are no worse than early ones: rounding in the sum of steps leaves no step of 1e-11 s, which would
+/// throw a scheme that takes velocities from positions. The oscillator moves with |v| < 10 whatever happens.
 #[test]
 fn late_intervals_end_without_a_tiny_step() {
     let mut march = March::new(stepper(SET_A.model(), SchatzmanPaoli::default()).unwrap(), 1e-3).unwrap();
@@ -292,7 +294,8 @@ fn late_intervals_end_without_a_tiny_step() {
     }
 }
 
-/// Impacts of case P1 as a study sees them: the located ones of the corrected scheme are those of the event-driven one, to second order.
+/// Impacts of case P1 as a study sees them: the located ones of the corrected scheme are those of the event-driven one,
+/// to second order.
 #[test]
 fn located_impacts_of_both_schemes_agree() {
     let strikes = |stepper: Result<Box<dyn Stepper>, StudyError>, h: f64| {

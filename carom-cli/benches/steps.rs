@@ -1,7 +1,9 @@
-//! Time per step (per impact, where steps end at events), side by side with Siconos where it is installed (Debian: siconos, libsiconos-kernel-dev, libsiconos-numerics-dev).
+//! Time per step (per impact, where steps end at events), side by side with Siconos where it is installed (Debian:
+//! siconos, libsiconos-kernel-dev, libsiconos-numerics-dev).
 //!
-//! `cargo xtask bench steps [WORD]`: all cases, or those whose name contains the word. Best of several runs: ours by the wall clock, the peer by the CPU clock of its thread (which favours the peer).
-//! A speed claim is a ratio of two numbers of one run.
+//! `cargo xtask bench steps [WORD]`: all cases, or those whose name contains the word. Best of several runs: ours by
+//! the wall clock, the peer by the CPU clock of its thread (which favours the peer). A speed claim is a ratio of two
+//! numbers of one run.
 
 mod peer;
 
@@ -101,7 +103,8 @@ fn main() {
     }
 }
 
-/// Best seconds per impact of the event-driven ball: restitution 0.9, 50 impacts before 18.9 s, far above the accumulation at 19 s.
+/// Best seconds per impact of the event-driven ball: restitution 0.9, 50 impacts before 18.9 s, far above the
+/// accumulation at 19 s.
 fn per_impact() -> f64 {
     let set = [("e", "0.9"), ("duration", "18.9")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let scene =

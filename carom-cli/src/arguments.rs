@@ -171,7 +171,8 @@ pub struct SolveArguments {
     /// Tolerance on the certificate's residual, instead of the solver's default.
     #[arg(long)]
     pub tolerance: Option<f64>,
-    /// Kind of the files, where it cannot be told from their content: lcp, mlcp, relay, friction, global-friction, fclib.
+    /// Kind of the files, where it cannot be told from their content: lcp, mlcp, relay, friction, global-friction,
+    /// fclib.
     #[arg(long)]
     pub kind: Option<String>,
     /// Write solutions into this folder.

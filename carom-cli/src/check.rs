@@ -1,7 +1,7 @@
 //! `carom check`: validate without running.
 
 use crate::arguments::CheckArguments;
-use crate::console::say;
+use crate::console::print_line;
 use crate::examples;
 use crate::failure::{Failure, print};
 use carom::scheme::{AnyModel, Family};
@@ -17,7 +17,7 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
             Err(_) => return loaded.map(|_| ()),
         };
         let text = serde_json::to_string_pretty(findings).map_err(|e| Failure::Environment(e.to_string()))?;
-        say(text)?;
+        print_line(text)?;
         return match loaded {
             Ok(_) => Ok(()),
             Err(_) => Err(Failure::Model(Vec::new())),
@@ -25,16 +25,16 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     }
     let scene = loaded?;
     scene.warnings.iter().for_each(print);
-    say(format_args!("{}: good", arguments.file.display()))?;
-    say(format_args!("  model        {}, {}", scene.name, size(&scene)))?;
+    print_line(format_args!("{}: good", arguments.file.display()))?;
+    print_line(format_args!("  model        {}, {}", scene.name, size(&scene)))?;
     let span = &scene.span;
     let steps = match &scene.adaptive {
         Some(adaptive) => format!("adaptive steps, tolerance {:e}, first {} s", adaptive.tolerance, span.step),
         None => format!("step {} s, {} steps", span.step, span.steps()),
     };
-    say(format_args!("  span         {} s to {} s, {steps}", span.start, span.end))?;
-    say(format_args!("  scheme       {}", scene.scheme.describe()))?;
-    say(format_args!("  solver       {}", scene.solver.describe()))?;
+    print_line(format_args!("  span         {} s to {} s, {steps}", span.start, span.end))?;
+    print_line(format_args!("  scheme       {}", scene.scheme.describe()))?;
+    print_line(format_args!("  solver       {}", scene.solver.describe()))?;
     structure(&scene)
 }
 
@@ -56,18 +56,21 @@ fn structure(scene: &Scene) -> Result<(), Failure> {
         Some(degree) => format!("{} {degree}", law.name),
         None => format!("{} none", law.name),
     });
-    say(format_args!("  relative degree  {}", degrees.collect::<Vec<_>>().join(", ")))?;
+    print_line(format_args!("  relative degree  {}", degrees.collect::<Vec<_>>().join(", ")))?;
     if let Some(judged) = &report.p_matrix {
         let direct = report.degrees.iter().all(|degree| *degree == Some(0));
         let name = if direct { "matrix D       " } else { "leading matrix " };
-        say(format_args!("  {name}  {}", words(judged, direct, scene)))?;
+        print_line(format_args!("  {name}  {}", words(judged, direct, scene)))?;
     }
     if report.problem.is_none() {
         let zeros: Vec<String> = report.zeros.iter().map(|&zero| complex(zero)).collect();
-        say(format_args!("  zeros            {}", if zeros.is_empty() { "none".into() } else { zeros.join(", ") }))?;
+        print_line(format_args!(
+            "  zeros            {}",
+            if zeros.is_empty() { "none".into() } else { zeros.join(", ") }
+        ))?;
     }
     if let Some(problem) = &report.problem {
-        say(format_args!("  for homsp        {problem}"))?;
+        print_line(format_args!("  for homsp        {problem}"))?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What can go wrong, how it is shown, and with which exit code.
 
-use crate::console::complain;
+use crate::console::print_warning;
 use carom_scene::Diagnostic;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -41,10 +41,12 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         match self {
             Failure::Model(diagnostics) => diagnostics.iter().for_each(print),
-            Failure::Usage { message, hint } => complain(format_args!("error: {message}\nhint: {hint}")),
-            Failure::Environment(message) | Failure::Computation(message) => complain(format_args!("error: {message}")),
-            Failure::Expectation(missed) => complain(format_args!("error: {missed} expected number(s) not met")),
-            Failure::Interrupted => complain("interrupted: results so far were written"),
+            Failure::Usage { message, hint } => print_warning(format_args!("error: {message}\nhint: {hint}")),
+            Failure::Environment(message) | Failure::Computation(message) => {
+                print_warning(format_args!("error: {message}"))
+            }
+            Failure::Expectation(missed) => print_warning(format_args!("error: {missed} expected number(s) not met")),
+            Failure::Interrupted => print_warning("interrupted: results so far were written"),
         }
         ExitCode::from(self.code())
     }
@@ -53,10 +55,10 @@ impl Failure {
 /// Prints one finding: `file:line:column`, reason, the place in the text, a hint.
 pub fn print(diagnostic: &Diagnostic) {
     // the first line is for editors and scripts; the picture below it for people
-    complain(diagnostic);
+    print_warning(diagnostic);
     if std::io::stderr().is_terminal()
         && let Some(picture) = diagnostic.picture()
     {
-        complain(picture);
+        print_warning(picture);
     }
 }

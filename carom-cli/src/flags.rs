@@ -1,7 +1,8 @@
 //! Flags of a command from the description of its options: the JSON Schema of the struct that the library reads.
 //!
-//! Kebab-case keys are the flags, doc comments the help, ranges and words of enums are checked. Extensions of the schema:
-//! `x-value` the name of the value, `x-required`, `x-commas` where commas separate values, and `x-missing` the value of a flag that is given without one.
+//! Kebab-case keys are the flags, doc comments the help, ranges and words of enums are checked. Extensions of the
+//! schema: `x-value` the name of the value, `x-required`, `x-commas` where commas separate values, and `x-missing` the
+//! value of a flag that is given without one.
 
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};

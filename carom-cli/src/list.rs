@@ -1,7 +1,7 @@
 //! `carom list`.
 
 use crate::arguments::Listing;
-use crate::console::say;
+use crate::console::print_line;
 use crate::failure::Failure;
 use carom::scheme::Family;
 use carom_scene::Overrides;
@@ -51,7 +51,7 @@ pub fn list(what: Listing) -> Result<(), Failure> {
             }
         }
     }
-    say(table)
+    print_line(table)
 }
 
 /// A table without borders that fits the terminal.

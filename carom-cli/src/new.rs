@@ -1,7 +1,7 @@
 //! `carom new` and `carom schema`.
 
 use crate::arguments::NewArguments;
-use crate::console::say;
+use crate::console::print_line;
 use crate::failure::Failure;
 use carom_scene::examples::{EXAMPLES, find};
 use carom_scene::{KINDS, suggest};
@@ -43,10 +43,10 @@ pub fn new(arguments: &NewArguments) -> Result<(), Failure> {
         ),
         _ => Failure::Environment(format!("cannot write `{}`: {error}", path.display())),
     })?;
-    say(format_args!("wrote {}\nnext: carom run {}", path.display(), path.display()))
+    print_line(format_args!("wrote {}\nnext: carom run {}", path.display(), path.display()))
 }
 
 pub fn schema() -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(&carom_scene::schema()).map_err(|e| Failure::Environment(e.to_string()))?;
-    say(text)
+    print_line(text)
 }

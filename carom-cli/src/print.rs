@@ -1,6 +1,6 @@
 //! A document on a terminal.
 
-use crate::console::say;
+use crate::console::print_line;
 use crate::failure::Failure;
 use crate::list::plain_table;
 use carom_analysis::study::document::{Document, Printed, Table};
@@ -8,23 +8,23 @@ use std::path::Path;
 
 /// Prints headline, tables, facts, warnings and where the files are.
 pub fn print(document: &Document, folder: &Path) -> Result<(), Failure> {
-    say(&document.headline)?;
+    print_line(&document.headline)?;
     for section in &document.sections {
         for table in section.tables.iter().filter(|table| table.printed != Printed::No) {
             print_table(table)?;
         }
         if section.printed_facts {
-            section.facts.iter().try_for_each(|(name, value)| say(format_args!("{name}: {value}")))?;
+            section.facts.iter().try_for_each(|(name, value)| print_line(format_args!("{name}: {value}")))?;
         }
     }
-    document.warnings.iter().try_for_each(|warning| say(format_args!("warning: {warning}")))?;
-    document.files.iter().try_for_each(|(word, name)| say(format_args!("{word:6} {}/{name}", folder.display())))
+    document.warnings.iter().try_for_each(|warning| print_line(format_args!("warning: {warning}")))?;
+    document.files.iter().try_for_each(|(word, name)| print_line(format_args!("{word:6} {}/{name}", folder.display())))
 }
 
 /// Prints a table with the formats of its columns.
 pub fn print_table(document: &Table) -> Result<(), Failure> {
     if !document.heading.is_empty() {
-        say(format_args!("\n{}", document.heading))?;
+        print_line(format_args!("\n{}", document.heading))?;
     }
     let kept: Vec<usize> = (0..document.columns.len()).filter(|i| !document.columns[*i].title.is_empty()).collect();
     let mut table = plain_table();
@@ -33,6 +33,6 @@ pub fn print_table(document: &Table) -> Result<(), Failure> {
     for row in rows {
         table.add_row(kept.iter().map(|i| row.get(*i).map_or(String::new(), |cell| document.columns[*i].text(cell))));
     }
-    say(table)?;
-    note.map_or(Ok(()), say)
+    print_line(table)?;
+    note.map_or(Ok(()), print_line)
 }

@@ -1,7 +1,7 @@
 //! The commands of studies: one for each row of the registry, with flags from the description of its options.
 
 use crate::arguments::Changes;
-use crate::console::say;
+use crate::console::print_line;
 use crate::failure::{Failure, print as print_finding};
 use crate::print::print;
 use crate::progress::{interrupted, watch_for_interrupts};
@@ -115,7 +115,7 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
     let ran = ran.map_err(failed)?;
     if let Some(document) = &ran.document {
         if arguments.json {
-            say(serde_json::to_string_pretty(&document.json()).unwrap_or_default())?;
+            print_line(serde_json::to_string_pretty(&document.json()).unwrap_or_default())?;
         } else if !arguments.quiet {
             print(document, &folder)?;
         }
@@ -161,7 +161,7 @@ impl Bar {
                 if kept > 0 && !self.silent {
                     let what = if ticks + kept == units { self.counts } else { "units" };
                     // a closed pipe must not stop the study
-                    let _ = say(format_args!("{kept} of {units} {what} are there already"));
+                    let _ = print_line(format_args!("{kept} of {units} {what} are there already"));
                 }
                 self.bar.set_length(ticks as u64);
             }

@@ -1,12 +1,12 @@
-//! Figures and tables of the literature by command: each one is run anew, drawn as the paper draws it, and judged against
-//! numbers that were verified independently.
+//! Figures and tables of the literature by command: each one is run anew, drawn as the paper draws it, and judged
+//! against numbers that were verified independently.
 //!
 //! ```text
 //! PAPERS ──▶ Paper ──▶ Item ── run ──▶ Figure { blocks for the report, data, checks } ──▶ Verdict
 //! ```
 //!
-//! To add a figure: write a function `fn figure_n(effort: Effort) -> Result<Figure, Trouble>` in the file of its system and
-//! a row in the list of its paper. To add a paper: a module with a `PAPER`, and a row in [`PAPERS`].
+//! To add a figure: write a function `fn figure_n(effort: Effort) -> Result<Figure, Trouble>` in the file of its system
+//! and a row in the list of its paper. To add a paper: a module with a `PAPER`, and a row in [`PAPERS`].
 
 mod figure;
 mod hem5;

@@ -74,7 +74,8 @@ fn orders(effort: Effort, scheme: &str, slopes: &Slopes) -> Result<Figure, Troub
     Ok(figure)
 }
 
-/// What adaptive steps cost on an archetype: the exponent of work against error, and error and solves at the finest tolerance.
+/// What adaptive steps cost on an archetype: the exponent of work against error, and error and solves at the finest
+/// tolerance.
 struct Cost {
     exponent: f64,
     error: f64,
@@ -148,8 +149,8 @@ fn half_explicit(effort: Effort) -> Result<Figure, Trouble> {
     higher_order(effort, &[("herk-2", 2), ("herk-3", 3), ("herk-4", 4)])
 }
 
-/// Errors of positions against the step, with a line of the order of each method. The constant of the critical interval is so
-/// small that the fit shows the method and not the root finder.
+/// Errors of positions against the step, with a line of the order of each method. The constant of the critical interval
+/// is so small that the fit shows the method and not the root finder.
 fn higher_order(effort: Effort, methods: &[(&str, u32)]) -> Result<Figure, Trouble> {
     let mut figure = Figure::default();
     let counts: &[usize] = if effort == Effort::Quick { &[13, 23, 43, 83] } else { &[13, 23, 43, 83, 163, 323] };
@@ -167,7 +168,8 @@ fn higher_order(effort: Effort, methods: &[(&str, u32)]) -> Result<Figure, Troub
             chart = chart
                 .with(line(&format!("slope {order}"), &steps, first, f64::from(*order)).coloured(k))
                 .with(Series::new(label, SeriesStyle::LinesAndMarkers, steps, errors).coloured(k));
-            // the ball is integrated exactly: only the width of the critical interval shows, and that is of one order more
+            // the ball is integrated exactly: only the width of the critical interval shows, and that is of one order
+            // more
             let tolerance = if effort == Effort::Full { 0.15 } else { 0.4 };
             let expected = f64::from(*order);
             figure.check(if example == "linear-oscillator" {

@@ -156,7 +156,8 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// A hint for an unknown word: the known one that was meant, as a quoted text or as a name, or else what `otherwise` says.
+/// A hint for an unknown word: the known one that was meant, as a quoted text or as a name, or else what `otherwise`
+/// says.
 pub fn suggest<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,

@@ -1,7 +1,7 @@
 //! Adaptive steps from model files: the file, the library and the command line mean the same.
 
 use carom::scheme::{Estimator, MoreauJean};
-use carom::simulation::{Adaptive, simulate_adaptive};
+use carom::simulation::{Adaptive, Span, simulate_adaptive};
 use carom::testbed::BouncingBall;
 use carom_scene::{Overrides, Scene, from_str, schema};
 
@@ -35,8 +35,13 @@ fn files_and_library_take_the_same_steps() {
     let adaptive = Adaptive { tolerance: 1e-5, estimator, max: Some(0.25), safety: 1.0, ..Adaptive::default() };
     assert_eq!(scene.adaptive, Some(adaptive));
     let file = scene.simulation().unwrap().record().unwrap();
-    let library =
-        simulate_adaptive(BouncingBall::default().model(), MoreauJean::default(), &adaptive, 5.0, 1e-2).unwrap();
+    let library = simulate_adaptive(
+        BouncingBall::default().model(),
+        MoreauJean::default(),
+        &adaptive,
+        Span { end: 5.0, step: 1e-2 },
+    )
+    .unwrap();
     assert!(file.statistics.rejected > 0 && file.t.len() > 100);
     assert_eq!(
         (file.statistics.steps, file.statistics.rejected),

@@ -1,4 +1,5 @@
-//! Derivatives of equation models against finite differences of order 6 at random points, and against published closed forms.
+//! Derivatives of equation models against finite differences of order 6 at random points, and against published closed
+//! forms.
 
 use carom::{Coupling, Mechanical, Space, State};
 use carom_scene::equations::{EquationError, Equations, Slip, Source, SourceLaw};
@@ -194,7 +195,8 @@ fn check(text: &Text, seed: u64) {
     }
 }
 
-/// K and C through the iteration matrix that the model factors: A x = b must hold with A = M + cC + kK from differences of F.
+/// K and C through the iteration matrix that the model factors: A x = b must hold with A = M + cC + kK from differences
+/// of F.
 fn tangents(c: &mut Compiled, x: &[f64]) {
     let n = c.n;
     let at = State::new(x[0], &x[1..=n], &x[n + 1..]);
@@ -330,7 +332,8 @@ fn slider_crank_closed_form() {
     }
 }
 
-/// A wheel of radius R whose contact point slides on a floor that moves with w cos t: the velocity is given instead of a displacement.
+/// A wheel of radius R whose contact point slides on a floor that moves with w cos t: the velocity is given instead of
+/// a displacement.
 #[test]
 fn slips_given_as_velocities() {
     let build = |sliding: &str| {

@@ -1,4 +1,5 @@
-//! Event-driven runs of model files: lists of events, and hostile files that must end in typed errors with what was computed before.
+//! Event-driven runs of model files: lists of events, and hostile files that must end in typed errors with what was
+//! computed before.
 
 use carom::simulation::{Lists, Recorder, SimulationError};
 use carom_scene::{Overrides, Scene, from_str, load};

@@ -1,4 +1,5 @@
-//! First-order models from files: their examples reproduce their numbers, circuits and hand-written matrices agree, and mistakes are told.
+//! First-order models from files: their examples reproduce their numbers, circuits and hand-written matrices agree, and
+//! mistakes are told.
 
 use carom::scheme::Family;
 use carom::simulation::Recorder;
@@ -98,7 +99,8 @@ tolerance = 1e-10
     assert!(names.contains(&"lambda.y3".to_string()) && names.contains(&"impulse.y3".to_string()));
 }
 
-/// A clamped RC circuit against its closed form: v = 10 (1 − e^{−t/RC}) until the breakdown voltage, which then holds it.
+/// A clamped RC circuit against its closed form: v = 10 (1 − e^{−t/RC}) until the breakdown voltage, which then holds
+/// it.
 #[test]
 fn zener_clamps() {
     let text = r#"
@@ -191,7 +193,8 @@ tolerance = 1e-7
     }
 }
 
-/// A nonlinear system with its tangents: x' = −x³ + λ, 0 ≤ x − 1/2 ⊥ λ ≥ 0. Free until x = 1/2: x = (1 + 2t)^(−1/2), then λ = 1/8.
+/// A nonlinear system with its tangents: x' = −x³ + λ, 0 ≤ x − 1/2 ⊥ λ ≥ 0. Free until x = 1/2: x = (1 + 2t)^(−1/2),
+/// then λ = 1/8.
 #[test]
 fn nonlinear_equations() {
     let text = r#"

@@ -69,7 +69,8 @@ end = 1
 step = 0.01
 "#;
 
-/// A parameter that decides on the form of the equations compiles them again, once, and the motion is that of a file with the value in it.
+/// A parameter that decides on the form of the equations compiles them again, once, and the motion is that of a file
+/// with the value in it.
 #[test]
 fn parameters_of_the_form_compile_again() {
     let scene = load(BEAD);

@@ -1,7 +1,7 @@
-//! The public friction files moved away from themselves, against tuning to them: coefficients of friction times 0.3 to 1.4, or
-//! zero for some contacts or all, and `b + W ξ` with a random ξ up to the size of b. At least 99 of 100 are solved to 1e-8, in
-//! the error of the form given and in the unit-free one, within two seconds each; an answer that is called solved always is;
-//! a failure leaves its best point with the error of that point.
+//! The public friction files moved away from themselves, against tuning to them: coefficients of friction times 0.3 to
+//! 1.4, or zero for some contacts or all, and `b + W ξ` with a random ξ up to the size of b. At least 99 of 100 are
+//! solved to 1e-8, in the error of the form given and in the unit-free one, within two seconds each; an answer that is
+//! called solved always is; a failure leaves its best point with the error of that point.
 //!
 //! Seconds are those of the processor, so that other work on the machine does not count; the solver is compiled with
 //! optimisation in tests as well, see the profile of the workspace.

@@ -1,6 +1,6 @@
-//! Every public problem file through the default solver, one call each and no option for any file: complementarity, mixed and
-//! relay problems to 1e-10 with the solutions that are known, friction to 1e-8 in the error of the form given and in the
-//! unit-free one. The errors are computed by the judge, which shares nothing with the solvers.
+//! Every public problem file through the default solver, one call each and no option for any file: complementarity,
+//! mixed and relay problems to 1e-10 with the solutions that are known, friction to 1e-8 in the error of the form given
+//! and in the unit-free one. The errors are computed by the judge, which shares nothing with the solvers.
 
 #[allow(dead_code)]
 #[path = "../../carom-solve/tests/generated/judge.rs"]

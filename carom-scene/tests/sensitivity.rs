@@ -1,4 +1,5 @@
-//! Derivatives through impacts, rests and changes of phase, against differences of the whole map and against closed forms.
+//! Derivatives through impacts, rests and changes of phase, against differences of the whole map and against closed
+//! forms.
 
 use carom::State;
 use carom::sensitivity::Sensitivity;
@@ -55,7 +56,8 @@ fn load_with(text: &str, flow: &str) -> Scene {
     from_str("test.toml", text, &overrides).unwrap_or_else(|all| panic!("{}", all[0]))
 }
 
-/// As `flow`, with the number of contacts that came to rest or to stick in place of the impacts: what lands on a floor may do so twice.
+/// As `flow`, with the number of contacts that came to rest or to stick in place of the impacts: what lands on a floor
+/// may do so twice.
 fn rough_flow(s: &mut Sensitivity, from: &State, end: f64) -> (Vec<f64>, u64) {
     let (x, _) = flow(s, from, end);
     (x, s.passage.rests + 100 * s.passage.sticks)
@@ -181,7 +183,8 @@ fn parameters(with: &str) {
 /// The impact oscillator of the examples: case P1.
 const OSCILLATOR: &str = include_str!("../../examples/impact-oscillator.toml");
 
-/// Φ₂ S Φ₁ with the closed forms of the flow and of S = (−e 0; (1+e)F₀/v⁻ −e), at the first impact of the run from u = 1/2.
+/// Φ₂ S Φ₁ with the closed forms of the flow and of S = (−e 0; (1+e)F₀/v⁻ −e), at the first impact of the run from u =
+/// 1/2.
 #[test]
 fn oscillator_against_the_closed_form() {
     ["rkf45", "dop853"].into_iter().for_each(oscillator);
@@ -221,7 +224,8 @@ fn rest_collapses_the_tangent() {
     assert!(s.columns().flatten().all(|x| x.abs() < 1e-7), "{:?}", s.columns().collect::<Vec<_>>());
 }
 
-/// A block on a floor that slides, sticks, slips again and hits a wall: friction, take-off and impacts with closed contacts.
+/// A block on a floor that slides, sticks, slips again and hits a wall: friction, take-off and impacts with closed
+/// contacts.
 const BLOCK: &str = r#"
 version = 1
 name = "block"

@@ -1,4 +1,5 @@
-//! A torque below the friction limit: the roller must come to rest under the slider, and with which schemes it does [acary2012].
+//! A torque below the friction limit: the roller must come to rest under the slider, and with which schemes it does
+//! [acary2012].
 
 use carom::Simulation;
 use carom_scene::{Overrides, examples};

@@ -144,7 +144,8 @@ fn all(tangent: &mut dyn Tangent, at: (f64, &[f64], &[f64]), along: Along<'_>, x
     [&force[..], &mass, &gap, &region, &restitution, &friction, &drift, &rows, &curvature].concat()
 }
 
-/// The largest differences of two tangents at random points along random directions: of all but the curvature, and of that.
+/// The largest differences of two tangents at random points along random directions: of all but the curvature, and of
+/// that.
 fn distance(tangent: &mut dyn Tangent, parameters: &[&str], seed: u64) -> [f64; 2] {
     let scene = from_str("test.toml", FILE, &Overrides::default()).unwrap_or_else(|all| panic!("{}", all[0]));
     let mut exact = scene.tangent(parameters).unwrap();

@@ -4,10 +4,10 @@
 //!     P A Pᵀ = L U,   blocks of one width (1, 2, 3 or 6), no pivoting between blocks             (1)
 //! ```
 //!
-//! `P` is a minimum-degree order of the laws and the pattern of `L + U` is symmetric; both are found once per pattern and
-//! kept [amestoy1996]. Pivoting takes place inside the diagonal blocks; a pivot that vanishes is replaced by a small one. What
-//! this costs in accuracy is paid back by steps of iterative refinement, and where they do not help and the matrix is small,
-//! by a dense factorisation with partial pivoting. Values need not be symmetric.
+//! `P` is a minimum-degree order of the laws and the pattern of `L + U` is symmetric; both are found once per pattern
+//! and kept [amestoy1996]. Pivoting takes place inside the diagonal blocks; a pivot that vanishes is replaced by a
+//! small one. What this costs in accuracy is paid back by steps of iterative refinement, and where they do not help and
+//! the matrix is small, by a dense factorisation with partial pivoting. Values need not be symmetric.
 
 mod kernel;
 mod ordering;
@@ -22,7 +22,8 @@ const DENSE: usize = 900;
 /// Largest number of blocks of U: beyond it the memory of a workstation is at stake.
 const LIMIT: usize = 10_000_000;
 
-/// Widest blocks whose diagonal is inverted: wider ones are badly conditioned more often, and a triangular one loses nothing.
+/// Widest blocks whose diagonal is inverted: wider ones are badly conditioned more often, and a triangular one loses
+/// nothing.
 const INVERTED: usize = 3;
 
 /// Steps of refinement at most.
@@ -373,8 +374,8 @@ fn symmetric(pattern: &Pattern) -> Vec<Vec<u32>> {
     neighbours
 }
 
-/// Columns of U beyond the diagonal, row by row in the order of elimination: the row's own and those of its children in the
-/// elimination tree.
+/// Columns of U beyond the diagonal, row by row in the order of elimination: the row's own and those of its children in
+/// the elimination tree.
 fn fill(order: &[u32], place: &[u32], neighbours: &[Vec<u32>]) -> Result<Vec<Vec<u32>>, SolveError> {
     let n = order.len();
     let mut upper: Vec<Vec<u32>> = Vec::with_capacity(n);

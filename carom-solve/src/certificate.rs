@@ -1,14 +1,14 @@
 //! The certificate of a solution: by how much each law is missed, in units that do not depend on the user's units.
 //!
-//! Contact-scaled variables: `wᵢ = tr(Wᵢᵢ)/dim`, `λ'ᵢ = √wᵢ λᵢ`, `u'ᵢ = uᵢ/√wᵢ`, `b'ᵢ = bᵢ/√wᵢ` (all in √J for impulses and
-//! velocities). With `Fᵢ` the natural map of law i,
+//! Contact-scaled variables: `wᵢ = tr(Wᵢᵢ)/dim`, `λ'ᵢ = √wᵢ λᵢ`, `u'ᵢ = uᵢ/√wᵢ`, `b'ᵢ = bᵢ/√wᵢ` (all in √J for impulses
+//! and velocities). With `Fᵢ` the natural map of law i,
 //!
 //! ```text
 //!     residual = ‖ F'(λ', u') ‖₂ / max(‖b'‖₂, ‖λ'‖₂, ‖u'‖₂)                               (1)
 //! ```
 //!
-//! which is zero exactly at solutions; it is the relative error of [acary2018] made independent of units. That error itself,
-//! [`OneStepProblem::full_error`], is
+//! which is zero exactly at solutions; it is the relative error of [acary2018] made independent of units. That error
+//! itself, [`OneStepProblem::full_error`], is
 //!
 //! ```text
 //!     e = ‖ F(λ, u) ‖₂ / max(‖b‖₂, ‖λ‖₂, ‖u‖₂),    Fᵢ = λᵢ − P_Kᵢ(λᵢ − uᵢ − sᵢ(uᵢ))          (2)
@@ -118,7 +118,8 @@ impl Certificate {
 
 impl OneStepProblem<'_> {
     /// The relative error (2) of the literature, for any mixture of laws; `z.u` must be that of `z.lambda`, as after
-    /// [`certify`](Self::certify). A denominator below the machine epsilon counts as one. Infinite where a number is not finite.
+    /// [`certify`](Self::certify). A denominator below the machine epsilon counts as one. Infinite where a number is
+    /// not finite.
     pub fn full_error(&self, z: &Reaction) -> f64 {
         let offset = match self.reference() {
             Reference::FreeVelocity => norm2(self.b()),

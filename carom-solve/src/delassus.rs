@@ -1,7 +1,7 @@
 //! The Delassus matrix `W = D + C A⁻¹ B`, one dense block per pair of laws that see each other.
 //!
-//! Storage: compressed rows of blocks, columns rising, each block row-major and all of them contiguous in this order: where
-//! all laws have the same size, the values are an array of blocks. Buffers keep their capacity.
+//! Storage: compressed rows of blocks, columns rising, each block row-major and all of them contiguous in this order:
+//! where all laws have the same size, the values are an array of blocks. Buffers keep their capacity.
 
 mod assembly;
 mod direct;
@@ -92,7 +92,8 @@ impl Delassus {
         self.law[law + 1].row - self.law[law].row
     }
 
-    /// Tells assemblies of several laws apart: what was computed from this matrix is valid as long as the stamp is the same.
+    /// Tells assemblies of several laws apart: what was computed from this matrix is valid as long as the stamp is the
+    /// same.
     pub(crate) fn stamp(&self) -> u64 {
         self.stamp
     }

@@ -30,8 +30,8 @@ impl DenseLu {
         &mut self.lu
     }
 
-    /// Factors what [`matrix_mut`](Self::matrix_mut) was filled with. A pivot below `n ε` times the largest entry of its
-    /// column, or one that is not finite, is refused.
+    /// Factors what [`matrix_mut`](Self::matrix_mut) was filled with. A pivot below `n ε` times the largest entry of
+    /// its column, or one that is not finite, is refused.
     pub fn factor(&mut self) -> Result<(), Singular> {
         let n = self.n;
         let a = &mut self.lu;

@@ -1,7 +1,7 @@
 //! Complementarity and friction problems, certified.
 //!
-//! The one-step problem of nonsmooth dynamics: given a factored matrix `A`, rows `C` (output), `Bᵀ` (input), an optional
-//! feedthrough `D`, a vector `b` and one law per group of rows, find `λ` and `u` with
+//! The one-step problem of nonsmooth dynamics: given a factored matrix `A`, rows `C` (output), `Bᵀ` (input), an
+//! optional feedthrough `D`, a vector `b` and one law per group of rows, find `λ` and `u` with
 //!
 //! ```text
 //!     u = (D + C A⁻¹ B) λ + b,        λᵢ ∈ Lawᵢ(uᵢ)   for each law i                      (1)
@@ -10,8 +10,8 @@
 //! LCP, mixed LCP, relay, planar and spatial Coulomb friction, and any mixture of them, are the same struct with other
 //! [laws](Law). The Delassus matrix `W = D + C A⁻¹ B` is a view that a solver may ask for.
 //!
-//! A solver only claims; the problem certifies: every [`Certificate`] is computed by [`OneStepProblem::certify`] from the
-//! ingredients, never from the solver's own numbers.
+//! A solver only claims; the problem certifies: every [`Certificate`] is computed by [`OneStepProblem::certify`] from
+//! the ingredients, never from the solver's own numbers.
 //!
 //! ```
 //! use carom_solve::{Identity, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, solver};

@@ -1,4 +1,5 @@
-//! Options of solvers and schemes: one plain struct is the table of a model file, the Python keywords and the Rust literal.
+//! Options of solvers and schemes: one plain struct is the table of a model file, the Python keywords and the Rust
+//! literal.
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -6,7 +7,8 @@ use serde_json::Value;
 use std::fmt::Display;
 use std::ops::{Bound, RangeBounds};
 
-/// A struct of options. Derive `Serialize`, `Deserialize` (with unknown fields denied and defaults filled in) and `JsonSchema`.
+/// A struct of options. Derive `Serialize`, `Deserialize` (with unknown fields denied and defaults filled in) and
+/// `JsonSchema`.
 pub trait Options: Default + Serialize + DeserializeOwned + JsonSchema {
     /// Refuses values that make no sense, by field.
     fn validate(&self) -> Result<(), OptionError> {

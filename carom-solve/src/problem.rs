@@ -16,8 +16,8 @@ pub trait LinearSolve {
     fn dim(&self) -> usize;
     fn solve(&self, rhs: &mut [f64]);
 
-    /// The interval of degrees of freedom that `A` couples with `dof`: `A` is block-diagonal over such intervals. All, unless
-    /// the implementor knows better; then the Delassus matrix of many small bodies costs what its entries cost.
+    /// The interval of degrees of freedom that `A` couples with `dof`: `A` is block-diagonal over such intervals. All,
+    /// unless the implementor knows better; then the Delassus matrix of many small bodies costs what its entries cost.
     fn block(&self, _dof: usize) -> Range<usize> {
         0..self.dim()
     }
@@ -111,7 +111,8 @@ impl<'a> OneStepProblem<'a> {
         OneStepProblem::again(parts, work)
     }
 
-    /// A problem that differs from the last one on the same `work` in `b` and in laws of the same size alone: an assembled `W` is kept.
+    /// A problem that differs from the last one on the same `work` in `b` and in laws of the same size alone: an
+    /// assembled `W` is kept.
     pub fn again(parts: Parts<'a>, work: &'a mut ProblemWork) -> Self {
         work.offset.clear();
         work.offset.reserve(parts.laws.len() + 1);
@@ -215,7 +216,8 @@ impl<'a> OneStepProblem<'a> {
         Certificate::of(self, &w, z)
     }
 
-    /// The end of every solver: certifies, and turns a residual above the tolerance (or a number that is not finite) into an error.
+    /// The end of every solver: certifies, and turns a residual above the tolerance (or a number that is not finite)
+    /// into an error.
     pub fn conclude(&self, z: &mut Reaction, tolerance: f64, iterations: usize) -> Result<Certificate, SolveError> {
         let certificate = self.certify(z);
         if certificate.residual <= tolerance {

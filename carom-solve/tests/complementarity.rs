@@ -47,8 +47,8 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, rng_seed: RngSeed::Fixed(2), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Positive definite, not symmetric, all laws of one row: one solution, found by all direct methods, also when the rows
-    /// are turned or the units changed.
+    /// Positive definite, not symmetric, all laws of one row: one solution, found by all direct methods, also when the
+    /// rows are turned or the units changed.
     #[test]
     fn nonsymmetric_mixtures(kinds in prop::collection::vec(0..5usize, 1..30), skew in 0.0..2.0f64, unit in -6..6i32, seed in any::<u64>()) {
         let laws: Vec<Law> = kinds.iter().map(|&k| law(k, 0.0)).collect();
@@ -96,7 +96,8 @@ proptest! {
         prop_assert!(result.is_ok(), "{}", result.unwrap_err());
     }
 
-    /// Small integers, fewer degrees of freedom than rows: most ratio tests are ties. `b = H v` with a velocity has a solution.
+    /// Small integers, fewer degrees of freedom than rows: most ratio tests are ties. `b = H v` with a velocity has a
+    /// solution.
     #[test]
     fn ties_do_not_cycle(rows in 2..40usize, dof in 1..6usize, boxes in any::<bool>(), seed in any::<u64>()) {
         let mut rng = Pcg64::seed_from_u64(seed);

@@ -1,5 +1,5 @@
-//! Laws with several discs (rolling and spinning friction), with their own radius (Tresca) and with other bounds (adhesion),
-//! by every solver that admits them. The judge knows the definitions of the laws alone.
+//! Laws with several discs (rolling and spinning friction), with their own radius (Tresca) and with other bounds
+//! (adhesion), by every solver that admits them. The judge knows the definitions of the laws alone.
 
 mod generated;
 
@@ -33,8 +33,9 @@ fn norm(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// How far λ and u are from the definitions: bounds and discs kept, `u₀` zero or towards the bound at which `λ₀` is, each disc
-/// taking the most energy that it can. Lengths relative to all reactions and velocities, products to their product.
+/// How far λ and u are from the definitions: bounds and discs kept, `u₀` zero or towards the bound at which `λ₀` is,
+/// each disc taking the most energy that it can. Lengths relative to all reactions and velocities, products to their
+/// product.
 fn judged(laws: &[Data], lambda: &[f64], u: &[f64]) -> f64 {
     let (force, speed) = (norm(lambda).max(1e-300), norm(u).max(1e-300));
     let (mut first, mut worst) = (0, 0.0f64);
@@ -85,8 +86,8 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// `W` of spheres in a row, each in contact with the one before and the first one with the ground: velocity of the point of
-/// contact along the normal and two tangents, then relative rotation about the tangents and about the normal.
+/// `W` of spheres in a row, each in contact with the one before and the first one with the ground: velocity of the
+/// point of contact along the normal and two tangents, then relative rotation about the tangents and about the normal.
 fn chain(rng: &mut Pcg64, spheres: usize) -> Vec<f64> {
     let (m, dof) = (6 * spheres, 6 * spheres);
     let radius = 0.5;

@@ -1,5 +1,5 @@
-//! The generated families at several sizes and seeds: solved by the default solver, as judged independently, and by every
-//! method that claims them where the answer is unique.
+//! The generated families at several sizes and seeds: solved by the default solver, as judged independently, and by
+//! every method that claims them where the answer is unique.
 
 mod generated;
 
@@ -34,8 +34,8 @@ fn outputs(plain: &Plain, lambda: &[f64]) -> Vec<f64> {
     plain.u(lambda).iter().zip(plain.scales()).map(|(u, s)| u * s).collect()
 }
 
-/// Without friction and with a positive semidefinite W all solutions have the same u where W is symmetric, and u and λ are
-/// unique where it is definite. Monotonicity bounds the distance of u by the root of the residual.
+/// Without friction and with a positive semidefinite W all solutions have the same u where W is symmetric, and u and λ
+/// are unique where it is definite. Monotonicity bounds the distance of u by the root of the residual.
 #[test]
 fn solvers_agree_where_the_outputs_are_unique() {
     for name in ["pd", "aat", "pns", "degenerate", "redundant", "obstacle"] {

@@ -1,5 +1,5 @@
-//! Gauss-Seidel and the ladder on generated families: what must not change the answer does not change it. Residuals are compared,
-//! never impulses: with friction or redundant contacts these are not unique.
+//! Gauss-Seidel and the ladder on generated families: what must not change the answer does not change it. Residuals are
+//! compared, never impulses: with friction or redundant contacts these are not unique.
 
 use carom_solve::{
     Law, OneStepProblem, ProblemWork, Reaction, Rows, SolveError, Solver, StoredProblem, family, solver,
@@ -314,7 +314,8 @@ fn errors_tell_what_was_tried() {
     assert!(error.to_string().contains("; tried nsgs 3 and newton on statuses (residual"), "{error}");
 }
 
-/// Heaps of spheres with about 650 contacts on which long steps jam between 1e-3 and 1e-5: the path that is followed closely goes through.
+/// Heaps of spheres with about 650 contacts on which long steps jam between 1e-3 and 1e-5: the path that is followed
+/// closely goes through.
 #[test]
 fn jammed_paths_are_followed_closely() {
     for seed in [6, 8] {

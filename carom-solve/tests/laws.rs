@@ -6,7 +6,8 @@ use carom_solve::{Law, SOLVERS, SolveError, SolverRow};
 use generated::Problem;
 use serde_json::json;
 
-/// What a solver must reach on one law: rounding where it has a closed form, its own claim where it iterates to a tolerance.
+/// What a solver must reach on one law: rounding where it has a closed form, its own claim where it iterates to a
+/// tolerance.
 fn bound(row: &SolverRow) -> f64 {
     if ["interior-point", "proximal", "newton", "admm"].contains(&row.info.name) { row.info.accuracy } else { 1e-14 }
 }
@@ -96,7 +97,8 @@ fn rolling_contact() {
     // the diagonal makes each disc a law of its own: λ_N = 2 allows 1, 0.2 and 0.1
     check(law, &w, &[-4.0, 6.0, -8.0, 0.6, 0.8, 0.1], &[2.0, -0.6, 0.8, -0.12, -0.16, -0.05]);
     check(law, &w, &[-4.0, 0.6, -0.8, 0.06, 0.08, -7.0], &[2.0, -0.3, 0.4, -0.03, -0.04, 0.1]);
-    // slip along t1 turns a disc whose row t1 is tied to r1: u_N = 2 λ_N − 4, then λ_t = −½ λ_N, u_r = λ_t + 2 λ_r + b_r
+    // slip along t1 turns a disc whose row t1 is tied to r1: u_N = 2 λ_N − 4, then λ_t = −½ λ_N, u_r = λ_t + 2 λ_r +
+    // b_r
     let mut w = w;
     (w[6 + 3], w[18 + 1]) = (1.0, 1.0);
     check(law, &w, &[-4.0, 6.0, 0.0, 0.7, 0.0, 0.0], &[2.0, -1.0, 0.0, 0.15, 0.0, 0.0]);

@@ -1,10 +1,10 @@
-//! What must not change an answer does not change it: order of the laws, units, tangent frames, the solver; and mixtures of
-//! all laws are solved, as judged independently of the solvers.
+//! What must not change an answer does not change it: order of the laws, units, tangent frames, the solver; and
+//! mixtures of all laws are solved, as judged independently of the solvers.
 //!
-//! The answer is compared where it is known to be the only one. Let the symmetric part of W be at least α, and ‖W‖ ≤ L. For a
-//! given shift s = μ‖u_T‖ the inclusion has one solution, which moves by at most ‖Δs‖/α with s, so that u moves by L‖Δs‖/α: for
-//! μ L/α < 1 the map s ↦ μ‖u_T‖ contracts, and friction has one solution. Here α = 1, L ≤ 3.3, μ ≤ 0.15. The same argument
-//! bounds the distance of two points by about 25 times their residuals.
+//! The answer is compared where it is known to be the only one. Let the symmetric part of W be at least α, and ‖W‖ ≤ L.
+//! For a given shift s = μ‖u_T‖ the inclusion has one solution, which moves by at most ‖Δs‖/α with s, so that u moves
+//! by L‖Δs‖/α: for μ L/α < 1 the map s ↦ μ‖u_T‖ contracts, and friction has one solution. Here α = 1, L ≤ 3.3, μ ≤
+//! 0.15. The same argument bounds the distance of two points by about 25 times their residuals.
 
 mod generated;
 
@@ -191,8 +191,8 @@ proptest! {
         problem.assert_same(&t, problem.laws.clone())?;
     }
 
-    /// Other units of mass, length and time: u in length/time, λ in mass·length/time, W in 1/mass; and for every law a unit of
-    /// its own, as angles and lengths have it.
+    /// Other units of mass, length and time: u in length/time, λ in mass·length/time, W in 1/mass; and for every law a
+    /// unit of its own, as angles and lengths have it.
     #[test]
     fn units_are_free(kinds in kinds(), mass in -9.0..9.0f64, length in -6.0..6.0f64, time in -6.0..6.0f64, own in 0.0..3.0f64, seed in any::<u64>()) {
         let mut rng = Pcg64::seed_from_u64(seed);
@@ -236,7 +236,8 @@ proptest! {
         }
     }
 
-    /// Fewer degrees of freedom than rows, friction as large as it likes: `b = H v` plus openings has a solution, and it is found.
+    /// Fewer degrees of freedom than rows, friction as large as it likes: `b = H v` plus openings has a solution, and
+    /// it is found.
     #[test]
     fn redundant_mixtures_are_solved(kinds in kinds(), dof in 1..12usize, mu in 0.0..1.5f64, seed in any::<u64>()) {
         let mut rng = Pcg64::seed_from_u64(seed);

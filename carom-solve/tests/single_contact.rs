@@ -1,6 +1,6 @@
-//! One spatial contact alone, a million times: symmetric blocks of condition up to 1e16 in any units, slightly asymmetric ones,
-//! coefficients of friction from zero to ten, reactions at the apex of the cone and at its edge, guesses that slip the other
-//! way. Every one is solved, as judged by a residual of this file's own.
+//! One spatial contact alone, a million times: symmetric blocks of condition up to 1e16 in any units, slightly
+//! asymmetric ones, coefficients of friction from zero to ten, reactions at the apex of the cone and at its edge,
+//! guesses that slip the other way. Every one is solved, as judged by a residual of this file's own.
 
 use carom_solve::{Identity, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, StoredProblem, solver};
 use rand::{RngExt, SeedableRng};
@@ -212,7 +212,8 @@ fn a_million_contacts_are_solved() {
     assert!(failed.is_empty(), "{} of {CONTACTS} failed:\n{lines}", failed.len());
 }
 
-/// A block that is singular as its numbers stand, pressed where it does not yield: there is no solution, and none is claimed.
+/// A block that is singular as its numbers stand, pressed where it does not yield: there is no solution, and none is
+/// claimed.
 #[test]
 fn contacts_without_solution_are_refused() {
     let blocks: [(Block, f64); 3] = [

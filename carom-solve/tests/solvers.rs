@@ -1,4 +1,5 @@
-//! All solvers on generated problems: certified to their claims, consistent with each other, honest where there is no solution.
+//! All solvers on generated problems: certified to their claims, consistent with each other, honest where there is no
+//! solution.
 
 mod generated;
 
@@ -259,7 +260,8 @@ fn degenerate_pivots_do_not_cycle() {
 
 #[test]
 fn exponential_path_of_murty_is_followed_to_its_end() {
-    // [murty1988, §6]: M lower triangular with 2 below the diagonal; 2ⁿ − 1 pivots for some methods, z = q̂ eₙ in any case
+    // [murty1988, §6]: M lower triangular with 2 below the diagonal; 2ⁿ − 1 pivots for some methods, z = q̂ eₙ in any
+    // case
     for n in [4, 8] {
         let mut w = vec![0.0; n * n];
         for i in 0..n {

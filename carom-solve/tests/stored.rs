@@ -1,9 +1,9 @@
 //! Public linear complementarity, mixed and relay problems, where the data folder is present.
 //!
-//! Formats: a matrix is `storage rows columns`, then for dense storage `rows columns` and the entries by columns, for blocks
-//! the cumulative sizes, the pattern and each block by columns. LCP: n, M, q. Mixed: two flags, numbers of equalities and of
-//! complementarities, block starts and kinds, M, q, the same as A, B, C, D, a, b by rows, then perhaps a solution. Relay: n,
-//! M, q, lower and upper bounds.
+//! Formats: a matrix is `storage rows columns`, then for dense storage `rows columns` and the entries by columns, for
+//! blocks the cumulative sizes, the pattern and each block by columns. LCP: n, M, q. Mixed: two flags, numbers of
+//! equalities and of complementarities, block starts and kinds, M, q, the same as A, B, C, D, a, b by rows, then
+//! perhaps a solution. Relay: n, M, q, lower and upper bounds.
 
 mod generated;
 

@@ -3,7 +3,7 @@
 //! `cargo run -p carom --example closures`
 
 use carom::model::{Contact, Lagrangian};
-use carom::{scheme::MoreauJean, simulate};
+use carom::{Span, scheme::MoreauJean, simulate};
 
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let floor = Contact::new("floor", |_t, q| q[0]).gradient(|_t, _q, row| row[0] = 1.0).restitution(0.5);
@@ -14,7 +14,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         .initial(&[1.0], &[0.0])
         .build()?;
 
-    let solution = simulate(ball, MoreauJean::default(), 1.5, 1e-3)?;
+    let solution = simulate(ball, MoreauJean::default(), Span { end: 1.5, step: 1e-3 })?;
 
     // it falls for 1 s to 2 m/s, leaves with 1 m/s, and is half a second later a quarter as high as it was
     let height = solution.q(solution.len() - 1)[0];

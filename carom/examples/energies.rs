@@ -1,10 +1,10 @@
-//! A model from energies in generic Rust: a pendulum of 1 m that swings against a wall. Mass, forces, the gradient of the
-//! gap and all tangents are exact derivatives.
+//! A model from energies in generic Rust: a pendulum of 1 m that swings against a wall. Mass, forces, the gradient of
+//! the gap and all tangents are exact derivatives.
 //!
 //! `cargo run -p carom --example energies`
 
 use carom::model::{DualLagrangian, Functions, NamedLaw, Scalar};
-use carom::{Law, State, scheme::MoreauJean, simulate};
+use carom::{Law, Span, State, scheme::MoreauJean, simulate};
 
 struct Pendulum;
 
@@ -27,7 +27,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = State::new(0.0, &[1.0], &[0.0]);
     let pendulum = DualLagrangian::new(Pendulum, start)?;
 
-    let solution = simulate(pendulum, MoreauJean::default(), 1.3, 1e-4)?;
+    let solution = simulate(pendulum, MoreauJean::default(), Span { end: 1.3, step: 1e-4 })?;
 
     // energy gives the speed at the wall, and the angle where the pendulum turns after the impact
     let speed = (2.0 * 9.81 * (1.0 - 1f64.cos())).sqrt();

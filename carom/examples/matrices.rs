@@ -1,10 +1,10 @@
-//! A model from matrices: two masses of 1 kg in a row, with springs of 2 N/m between them and to a wall, and a stop for the
-//! outer one. Matrices are sparse: a row of 100 000 masses is written alike.
+//! A model from matrices: two masses of 1 kg in a row, with springs of 2 N/m between them and to a wall, and a stop for
+//! the outer one. Matrices are sparse: a row of 100 000 masses is written alike.
 //!
 //! `cargo run -p carom --example matrices`
 
 use carom::model::{AffineRow, Linear, LinearContact, SparseMatrix};
-use carom::{Law, State, scheme::MoreauJean, simulate};
+use carom::{Law, Span, State, scheme::MoreauJean, simulate};
 use std::f64::consts::PI;
 
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -23,7 +23,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         rows: vec![stop],
     });
 
-    let solution = simulate(chain, MoreauJean::default(), 0.6 * PI / omega, 1e-4)?;
+    let solution = simulate(chain, MoreauJean::default(), Span { end: 0.6 * PI / omega, step: 1e-4 })?;
 
     // a quarter of a period later the outer mass meets the stop with the speed of the mode, and comes back with it
     let impact = &solution.impacts[0];

@@ -1,11 +1,11 @@
-//! A model as a type of your own: a stone thrown over a floor. It holds what it needs in the form that suits it, here one
-//! number for the mass and one for its factor.
+//! A model as a type of your own: a stone thrown over a floor. It holds what it needs in the form that suits it, here
+//! one number for the mass and one for its factor.
 //!
 //! `cargo run -p carom --example own_type`
 
 use carom::model::Combination;
 use carom::{Constancy, Coupling, Key, Law, LinearSolve, Mechanical, ModelError, Pair, Space, State};
-use carom::{scheme::MoreauJean, simulate};
+use carom::{Span, scheme::MoreauJean, simulate};
 
 struct Stone {
     mass: f64,
@@ -54,7 +54,7 @@ impl Mechanical for Stone {
 }
 
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let solution = simulate(Stone { mass: 0.2, factor: 0.0 }, MoreauJean::default(), 0.75, 1e-4)?;
+    let solution = simulate(Stone { mass: 0.2, factor: 0.0 }, MoreauJean::default(), Span { end: 0.75, step: 1e-4 })?;
 
     // half a second down to 5 m/s, then a quarter of a second up from 2.5 m/s; sideways nothing happens
     let end = solution.q(solution.len() - 1);

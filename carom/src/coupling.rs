@@ -1,5 +1,5 @@
-//! The waist between models and schemes: at a configuration, which laws there are, how far they are from acting, and along
-//! which rows they act.
+//! The waist between models and schemes: at a configuration, which laws there are, how far they are from acting, and
+//! along which rows they act.
 //!
 //! ```text
 //!     y = gap(t, q),   u = C v + ∂y/∂t,   reactions enter as B λ        (B = Cᵀ in mechanics)          (1)
@@ -10,7 +10,8 @@ use carom_solve::{Law, Rows};
 
 /// Identity of a contact that survives from step to step; never an index.
 ///
-/// Wide enough for two bodies, a feature of each and an ordinal, so that a model needs no table of the pairs it has met.
+/// Wide enough for two bodies, a feature of each and an ordinal, so that a model needs no table of the pairs it has
+/// met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Key(pub u128);
 
@@ -421,8 +422,8 @@ mod tests {
         assert!(coupling(&[1, 2, 3], &[]).check(0.5, &[Key(1), Key(2), Key(3)]).is_ok());
     }
 
-    /// 1e5 contacts of which a hundredth changes, and the whole list turned round: 2 ms optimised. The bound is that of a
-    /// test build on a busy machine; a search through the list for each contact takes seconds.
+    /// 1e5 contacts of which a hundredth changes, and the whole list turned round: 2 ms optimised. The bound is that of
+    /// a test build on a busy machine; a search through the list for each contact takes seconds.
     #[test]
     fn a_hundred_thousand_contacts_are_matched_quickly() {
         let all: Vec<u128> = (0..100_000).map(|i| Key::between([i / 3, i + 7], [i % 5, 1], 0).0).collect();

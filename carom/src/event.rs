@@ -1,7 +1,7 @@
 //! What happened inside a step: a list of events with the states before and after each, on buffers that are reused.
 //!
-//! Schemes that locate events fill the list anew in every step, in the order of time. Events of one instant have the same time: an
-//! impact of two contacts is two entries with the same states.
+//! Schemes that locate events fill the list anew in every step, in the order of time. Events of one instant have the
+//! same time: an impact of two contacts is two entries with the same states.
 
 use crate::{Key, State};
 

@@ -1,7 +1,7 @@
 //! Nonsmooth dynamics: mechanical systems with contact, impact and friction.
 //!
 //! ```
-//! use carom::{model::{Contact, Lagrangian}, scheme::MoreauJean, simulate};
+//! use carom::{model::{Contact, Lagrangian}, scheme::MoreauJean, Span, simulate};
 //!
 //! // a ball of 1 kg dropped from 1 m under 2 N, restitution 1/2
 //! let ball = Lagrangian::new(1)
@@ -10,7 +10,7 @@
 //!     .contact(Contact::new("floor", |_t, q| q[0]).gradient(|_t, _q, row| row[0] = 1.0).restitution(0.5))
 //!     .initial(&[1.0], &[0.0])
 //!     .build()?;
-//! let solution = simulate(ball, MoreauJean::default(), 5.0, 1e-3)?;
+//! let solution = simulate(ball, MoreauJean::default(), Span { end: 5.0, step: 1e-3 })?;
 //! assert!(solution.q(solution.len() - 1)[0].abs() < 1e-4);      // at rest on the floor
 //! assert_eq!(solution.impacts[0].contact, "floor");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -42,7 +42,7 @@ pub use event::{Event, EventKind, Events};
 pub use model::{Constancy, FirstOrder, Labels, Mechanical, ModelError, Space};
 pub use reactions::Reactions;
 pub use scheme::{SCHEMES, Scheme, SchemeInfo, Stepper};
-pub use simulation::{Simulation, SimulationError, Solution, simulate, simulate_first_order};
+pub use simulation::{Simulation, SimulationError, Solution, Span, simulate, simulate_first_order};
 pub use state::State;
 pub use step::{LocalError, Step, StepError, System};
 pub use subject::{Subject, SubjectError};

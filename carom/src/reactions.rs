@@ -5,8 +5,9 @@ use carom_solve::{Law, Rows};
 
 /// What each law of the model did in a step. Rows are those of the coupling.
 ///
-/// In first-order systems `before` and `after` are the outputs y without λ at the start and with λ where the law was imposed, `impulse` is the
-/// integral of λ over the step, and the coupling is that of the time at which the law was imposed.
+/// In first-order systems `before` and `after` are the outputs y without λ at the start and with λ where the law was
+/// imposed, `impulse` is the integral of λ over the step, and the coupling is that of the time at which the law was
+/// imposed.
 #[derive(Clone, Debug, Default)]
 pub struct Reactions {
     /// Laws, gaps and rows at the start of the step.
@@ -20,10 +21,11 @@ pub struct Reactions {
     pub impulse: Vec<f64>,
     /// (laws) multiplier τ of the projection of positions; empty in schemes that do not project.
     pub projection: Vec<f64>,
-    /// (rows) work of the impulse [J], from schemes whose step has parts; empty where it is impulse times mean velocity.
+    /// (rows) work of the impulse [J], from schemes whose step has parts; empty where it is impulse times mean
+    /// velocity.
     pub work: Vec<f64>,
-    /// (rows) λ itself where it is a function of time: in first-order systems where the law was imposed, from event-driven steps at the end of
-    /// the step, before the event that ends it [N]; empty elsewhere.
+    /// (rows) λ itself where it is a function of time: in first-order systems where the law was imposed, from
+    /// event-driven steps at the end of the step, before the event that ends it [N]; empty elsewhere.
     pub multiplier: Vec<f64>,
     /// Measures μ of the higher-order sweeping process, all levels of one law after the other; empty elsewhere.
     pub levels: Vec<f64>,

@@ -1,7 +1,7 @@
 //! What studies run: a model with parameters, names and a method, whoever made it.
 //!
-//! A scene of a model file is one; an engine of another kind can be one. Studies see models through this trait alone, so that
-//! they know no model files, and those who read model files know no studies.
+//! A scene of a model file is one; an engine of another kind can be one. Studies see models through this trait alone,
+//! so that they know no model files, and those who read model files know no studies.
 
 use crate::model::Mechanical;
 use crate::scheme::{Family, Stepper};
@@ -55,15 +55,15 @@ pub trait Subject: Send + Sync {
     /// Fails where no step is known.
     fn with_equal_steps(&self) -> Result<Arc<dyn Subject>, SubjectError>;
 
-    /// The same with the event-driven scheme, for studies that differentiate motions: with its own options where it has that
-    /// scheme, with this tolerance otherwise.
+    /// The same with the event-driven scheme, for studies that differentiate motions: with its own options where it has
+    /// that scheme, with this tolerance otherwise.
     ///
     /// # Errors
     /// Fails for first-order models, and where another scheme was asked for.
     fn with_events(&self, tolerance: f64) -> Result<Arc<dyn Subject>, SubjectError>;
 
-    /// The same with another scheme and another control of steps (`"off"` for equal ones), each a name or a table; as it is
-    /// where there is nothing.
+    /// The same with another scheme and another control of steps (`"off"` for equal ones), each a name or a table; as
+    /// it is where there is nothing.
     ///
     /// # Errors
     /// Fails where they do not exist or do not take the model.

@@ -1,8 +1,10 @@
-//! Warnings of a run: raised by model, scheme, solver and observers, counted where they are equal, told once at the end.
+//! Warnings of a run: raised by model, scheme, solver and observers, counted where they are equal, told once at the
+//! end.
 //!
 //! Whoever warns keeps a [`Warnings`] and calls [`Warnings::raise`]; a model or a scheme hands it out by
 //! [`Space::warnings`](crate::Space::warnings) or [`Scheme::warnings`](crate::Scheme::warnings), a solver tells each by
-//! [`Solver::warning`](carom_solve::Solver::warning), an observer calls [`StepView::warn`](crate::simulation::StepView::warn).
+//! [`Solver::warning`](carom_solve::Solver::warning), an observer calls
+//! [`StepView::warn`](crate::simulation::StepView::warn).
 
 use crate::Key;
 pub use carom_solve::WarningKind;

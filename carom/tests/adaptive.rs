@@ -1,5 +1,5 @@
-//! Adaptive steps by step doubling: the reference numbers of the specification (O26, O27 and the table of work against error), and
-//! what the published estimators cannot see.
+//! Adaptive steps by step doubling: the reference numbers of the specification (O26, O27 and the table of work against
+//! error), and what the published estimators cannot see.
 
 use carom::model::{Contact, Lagrangian};
 use carom::scheme::{
@@ -7,7 +7,7 @@ use carom::scheme::{
 };
 use carom::simulation::{Adaptive, LedgerObserver, Recorder, StandardControl, simulate_adaptive};
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator};
-use carom::{Simulation, SimulationError, Solution, StepError, simulate};
+use carom::{Simulation, SimulationError, Solution, Span, StepError, simulate};
 use serde_json::json;
 
 /// The parameters of the published experiments.
@@ -42,7 +42,7 @@ fn diagram(
     (2..=9)
         .map(|k| {
             let adaptive = published(10f64.powi(-k), estimator);
-            let s = simulate_adaptive(model(), scheme.clone(), &adaptive, 5.0, 1e-2).unwrap();
+            let s = simulate_adaptive(model(), scheme.clone(), &adaptive, Span { end: 5.0, step: 1e-2 }).unwrap();
             assert_eq!(s.statistics.iterations, 3 * (s.statistics.steps + s.statistics.rejected));
             (l1(&s, exact), s.statistics.iterations as f64)
         })
@@ -63,8 +63,8 @@ fn close(actual: f64, expected: f64, relative: f64) {
     assert!((actual / expected - 1.0).abs() <= relative, "{actual:e} is not {expected:e} to {relative:e}");
 }
 
-/// The table of section 7: exponents to 0.05, work at the tolerance 1e-9 to a few per cent (its last digits are those of the rounding
-/// of accepted or rejected steps), errors to a factor of two.
+/// The table of section 7: exponents to 0.05, work at the tolerance 1e-9 to a few per cent (its last digits are those
+/// of the rounding of accepted or rejected steps), errors to a factor of two.
 #[test]
 fn work_against_error_is_the_published_one() {
     use Estimator::{Position, VariableOrder};
@@ -94,7 +94,8 @@ fn work_against_error_is_the_published_one() {
 fn variable_order_saves_work_on_the_oscillator() {
     let o = LinearOscillator::default();
     let run = |estimator| {
-        simulate_adaptive(o.model(), scheme(Forecast::Free), &published(1e-9, estimator), 5.0, 1e-2).unwrap()
+        simulate_adaptive(o.model(), scheme(Forecast::Free), &published(1e-9, estimator), Span { end: 5.0, step: 1e-2 })
+            .unwrap()
     };
     let (position, variable) = (run(Estimator::Position), run(Estimator::VariableOrder));
     assert!(l1(&position, &o) < 2e-6 && position.statistics.iterations < 25_000);
@@ -107,7 +108,8 @@ fn constant_steps_need_work_like_one_over_the_error() {
     fn constant(model: impl Fn() -> Lagrangian, exact: &dyn ExactSolution, forecast: Forecast) -> f64 {
         let level = |base: u32| {
             let grids: Vec<u32> = (base..).filter(|n| n % 5 != 0).take(8).collect();
-            let run = |n: &u32| simulate(model(), scheme(forecast), 5.0, 5.0 / f64::from(*n)).unwrap();
+            let run =
+                |n: &u32| simulate(model(), scheme(forecast), Span { end: 5.0, step: 5.0 / f64::from(*n) }).unwrap();
             let errors: f64 = grids.iter().map(|n| l1(&run(n), exact).ln()).sum();
             let work: f64 = grids.iter().map(|n| f64::from(*n).ln()).sum();
             ((errors / 8.0).exp(), (work / 8.0).exp())
@@ -133,7 +135,7 @@ fn impacts_are_controlled_whatever_the_forecast() {
         let forecast = gamma.map_or(Forecast::Free, |gamma| Forecast::Explicit { gamma });
         for tolerance in [1e-4, 1e-6, 1e-8] {
             let adaptive = Adaptive { tolerance, ..Adaptive::default() };
-            let s = simulate_adaptive(b.model(), scheme(forecast), &adaptive, 5.0, 1e-2).unwrap();
+            let s = simulate_adaptive(b.model(), scheme(forecast), &adaptive, Span { end: 5.0, step: 1e-2 }).unwrap();
             let lowest = s.coordinate(0).into_iter().fold(f64::INFINITY, f64::min);
             // every bounce adds an error of the tolerance to the following ones
             assert!(l1(&s, &b) < 100.0 * tolerance, "{forecast:?} {tolerance:e}: {:e}", l1(&s, &b));
@@ -141,7 +143,7 @@ fn impacts_are_controlled_whatever_the_forecast() {
         }
     }
     let adaptive = Adaptive { tolerance: 4e-10, ..Adaptive::default() };
-    let s = simulate_adaptive(o.model(), scheme(Forecast::Free), &adaptive, 5.0, 1e-2).unwrap();
+    let s = simulate_adaptive(o.model(), scheme(Forecast::Free), &adaptive, Span { end: 5.0, step: 1e-2 }).unwrap();
     assert!(l1(&s, &o) < 1.1e-6 && s.statistics.iterations < 9852, "{:e} {:?}", l1(&s, &o), s.statistics);
 }
 
@@ -166,8 +168,8 @@ fn blind_combinations_are_refused() {
     assert_eq!(bind(0.0, Estimator::Impact), Ok(()));
 }
 
-/// A ball thrown at a ceiling that it reaches and leaves between the ends of a half step: free flight is exact, so that positions tell
-/// nothing.
+/// A ball thrown at a ceiling that it reaches and leaves between the ends of a half step: free flight is exact, so that
+/// positions tell nothing.
 #[test]
 fn an_impact_inside_a_half_step_is_seen() {
     let (y0, v0, ceiling, e) = (0.82, 1.5, 0.925, 0.5);
@@ -182,7 +184,7 @@ fn an_impact_inside_a_half_step_is_seen() {
     };
     let run = |estimator| {
         let adaptive = Adaptive { tolerance: 1e-7, estimator, max: Some(0.4), ..Adaptive::default() };
-        simulate_adaptive(model(), MoreauJean::default(), &adaptive, 0.4, 0.4).unwrap()
+        simulate_adaptive(model(), MoreauJean::default(), &adaptive, Span { end: 0.4, step: 0.4 }).unwrap()
     };
     for blind in [Estimator::Position, Estimator::VariableOrder] {
         assert!(run(blind).impacts.is_empty());
@@ -221,7 +223,7 @@ fn the_smallest_step_is_respected() {
 fn the_end_is_met_exactly_and_steps_have_their_limits() {
     let o = LinearOscillator::default();
     let adaptive = Adaptive { tolerance: 1e-3, max: Some(0.03), ..Adaptive::default() };
-    let s = simulate_adaptive(o.model(), MoreauJean::default(), &adaptive, 4.7, 1e-2).unwrap();
+    let s = simulate_adaptive(o.model(), MoreauJean::default(), &adaptive, Span { end: 4.7, step: 1e-2 }).unwrap();
     assert_eq!(s.t.last(), Some(&4.7));
     let largest = s.t.windows(2).map(|t| t[1] - t[0]).fold(0.0, f64::max);
     assert!(largest <= 0.03 + 1e-15 && largest > 0.029, "{largest}");
@@ -233,7 +235,13 @@ fn the_end_is_met_exactly_and_steps_have_their_limits() {
 fn runs_are_the_same_every_time() {
     let run = || {
         let adaptive = Adaptive { tolerance: 1e-7, relative: 1e-7, ..Adaptive::default() };
-        simulate_adaptive(LinearOscillator::default().model(), MoreauJean::default(), &adaptive, 5.0, 1e-2).unwrap()
+        simulate_adaptive(
+            LinearOscillator::default().model(),
+            MoreauJean::default(),
+            &adaptive,
+            Span { end: 5.0, step: 1e-2 },
+        )
+        .unwrap()
     };
     assert_eq!(run(), run());
 }
@@ -267,11 +275,11 @@ fn a_step_that_fails_is_tried_again_with_a_smaller_one() {
             .initial(&[2.0], &[0.0])
     };
     let scheme = || MoreauJean { newton_iterations: 3, ..MoreauJean::default() };
-    let error = simulate(pendulum(), scheme(), 1.0, 0.5).unwrap_err();
+    let error = simulate(pendulum(), scheme(), Span { end: 1.0, step: 0.5 }).unwrap_err();
     assert!(matches!(error, SimulationError::Step { source: StepError::Newton { .. }, .. }), "{error}");
     let adaptive = Adaptive { tolerance: 1e-8, max: Some(0.5), ..Adaptive::default() };
-    let s = simulate_adaptive(pendulum(), scheme(), &adaptive, 1.0, 0.5).unwrap();
-    let fine = simulate(pendulum(), MoreauJean::default(), 1.0, 1e-5).unwrap();
+    let s = simulate_adaptive(pendulum(), scheme(), &adaptive, Span { end: 1.0, step: 0.5 }).unwrap();
+    let fine = simulate(pendulum(), MoreauJean::default(), Span { end: 1.0, step: 1e-5 }).unwrap();
     let (end, reference) = (s.q(s.len() - 1)[0], fine.q(fine.len() - 1)[0]);
     assert!((end - reference).abs() < 1e-4, "{end} {reference}");
 }
@@ -287,7 +295,7 @@ fn friction_is_controlled_as_well() {
         .contact(contact.friction(mu, |_, q| q[0]))
         .initial(&[0.0, 0.0], &[v0, 0.0]);
     let adaptive = Adaptive { tolerance: 1e-8, ..Adaptive::default() };
-    let s = simulate_adaptive(model, MoreauJean::default(), &adaptive, 1.0, 1e-2).unwrap();
+    let s = simulate_adaptive(model, MoreauJean::default(), &adaptive, Span { end: 1.0, step: 1e-2 }).unwrap();
     let last = s.len() - 1;
     assert!((s.q(last)[0] - v0 * v0 / (2.0 * mu * g)).abs() < 1e-6, "{:?}", s.q(last));
     assert!(s.v(last)[0].abs() < 1e-9 && s.statistics.steps < 500, "{:?} {:?}", s.v(last), s.statistics);

@@ -1,5 +1,5 @@
-//! No scheme allocates in a step: each model is run once to warm the buffers up, then once more from the start under a counting
-//! allocator, through free flight, impacts and closed contact.
+//! No scheme allocates in a step: each model is run once to warm the buffers up, then once more from the start under a
+//! counting allocator, through free flight, impacts and closed contact.
 
 // a global allocator cannot be written without it
 #![allow(unsafe_code)]
@@ -221,7 +221,8 @@ fn check_bound(names: &str, bind: impl Fn(AnyModel) -> Result<Box<dyn Stepper>, 
         let initial = model.initial();
         let mut stepper = match bind(AnyModel::Mechanical(model)) {
             Ok(stepper) => stepper,
-            // not every solver treats friction, nor does every scheme; not every scheme has adaptive steps with every estimator
+            // not every solver treats friction, nor does every scheme; not every scheme has adaptive steps with every
+            // estimator
             Err(BindError::Scheme(SchemeError::Unsupported(_) | SchemeError::Incapable { .. })) => continue,
             Err(BindError::Scheme(SchemeError::Blind { .. } | SchemeError::EqualSteps { .. })) => continue,
             Err(error) => panic!("{name}: {error}"),
@@ -242,7 +243,8 @@ fn rows(family: Family) -> impl Iterator<Item = &'static SchemeRow> {
     SCHEMES.iter().filter(move |row| row.family == family)
 }
 
-/// First-order problems that have steps with and without reaction, with a step that takes the solver through several active sets.
+/// First-order problems that have steps with and without reaction, with a step that takes the solver through several
+/// active sets.
 fn first_order_cases() -> Vec<(&'static str, Box<dyn FirstOrder>, f64)> {
     let cut_ball = vec![
         Piece::ball("ball", 1.0, |t, c| (c[0], c[1]) = (0.0, 1.5 * t.sin())),
@@ -330,8 +332,8 @@ fn no_flight_allocates() {
 #[test]
 fn no_scheme_and_no_solver_allocates_in_a_step() {
     for row in rows(Family::Mechanical) {
-        // these analyse the pattern of W anew, with allocations, whenever the set of acting laws changes; that repeated solves of one
-        // pattern do not allocate is tested with the solvers
+        // these analyse the pattern of W anew, with allocations, whenever the set of acting laws changes; that repeated
+        // solves of one pattern do not allocate is tested with the solvers
         let analysing = ["newton", "proximal", "interior-point", "admm"];
         for solver in SOLVERS.iter().filter(|solver| !analysing.contains(&solver.info.name)) {
             check(row, &json!({}), solver);

@@ -1,9 +1,10 @@
-//! Moreau-Jean on the published applications: rocking block and impacting bar, with the reference numbers of the specification.
+//! Moreau-Jean on the published applications: rocking block and impacting bar, with the reference numbers of the
+//! specification.
 
 use carom::model::{AffineRow, Contact, Lagrangian, Linear, LinearContact, SparseMatrix};
 use carom::scheme::{Bound, Forecast, MoreauJean, ReactionDirection};
 use carom::simulation::{FixedStep, GapMonitor, LedgerObserver, Observer, StepView};
-use carom::{ModelError, Simulation, State, simulate};
+use carom::{ModelError, Simulation, Span, State, simulate};
 use carom_solve::Law;
 use std::ops::ControlFlow;
 
@@ -151,7 +152,7 @@ fn bar_first_force_on_coarse_meshes() {
 #[test]
 fn runs_are_bitwise_repeatable() {
     let bits = || {
-        let s = simulate(rocking_block(), MoreauJean::default(), 2.0, 1e-2).unwrap();
+        let s = simulate(rocking_block(), MoreauJean::default(), Span { end: 2.0, step: 1e-2 }).unwrap();
         (0..s.len()).flat_map(|k| [s.q(k), s.v(k)].concat()).map(f64::to_bits).collect::<Vec<_>>()
     };
     assert_eq!(bits(), bits());

@@ -1,18 +1,20 @@
 //! Moreau-Jean with bilateral constraints: drift, period, energy, redundancy, moving supports.
 //!
-//! For the pendulum of length 1 in (x, y), with `g = (|q|² − 1)/2` and θ = 1/2, the scheme has the exact discrete identity
+//! For the pendulum of length 1 in (x, y), with `g = (|q|² − 1)/2` and θ = 1/2, the scheme has the exact discrete
+//! identity
 //!
 //! ```text
 //!     g_k − g_0 = −(h²/8)(|v_k|² − |v_0|²)                                            (1)
 //! ```
 //!
-//! because `C(q) v = q·v = 0` at both ends of a step: the constraint does not drift. The work of a reaction along `B` in a step is
-//! `P B·(v + v⁺)/2`, of order h² for B at the end of the step, and `−P (h/8)(|v⁺|² − |v|²)`, of order h³, for B at its middle.
+//! because `C(q) v = q·v = 0` at both ends of a step: the constraint does not drift. The work of a reaction along `B`
+//! in a step is `P B·(v + v⁺)/2`, of order h² for B at the end of the step, and `−P (h/8)(|v⁺|² − |v|²)`, of order h³,
+//! for B at its middle.
 
 use carom::model::{Contact, DualLagrangian, Functions, Lagrangian, NamedLaw, Scalar};
 use carom::scheme::{Bound, MoreauJean, ReactionDirection};
 use carom::simulation::{EnergyLedger, FixedStep, GapMonitor, LedgerObserver, Recorder};
-use carom::{Mechanical, Simulation, Solution, State, simulate};
+use carom::{Mechanical, Simulation, Solution, Span, State, simulate};
 use carom_solve::Law;
 use std::f64::consts::PI;
 
@@ -88,7 +90,8 @@ fn passage(s: &Solution) -> f64 {
     s.t[k - 1] + (s.t[k] - s.t[k - 1]) * x / (x - y)
 }
 
-/// A quarter of the period 2π √(l/g) / agm(1, cos(θ₀/2)): first order with B at the end, second order with B in the middle.
+/// A quarter of the period 2π √(l/g) / agm(1, cos(θ₀/2)): first order with B at the end, second order with B in the
+/// middle.
 #[test]
 fn pendulum_period() {
     let amplitude = 1.5f64;
@@ -189,7 +192,8 @@ fn double_pendulum_energy_orders() {
     }
 }
 
-/// The same constraint twice, and once more in other units: the motion is that of one, and the impulses add up to its impulse.
+/// The same constraint twice, and once more in other units: the motion is that of one, and the impulses add up to its
+/// impulse.
 #[test]
 fn redundant_constraints() {
     for reaction in BOTH {
@@ -217,7 +221,8 @@ fn redundant_constraints() {
     }
 }
 
-/// A slider whose place is prescribed: velocities agree with the law at the grid points, places by the trapezoidal sum of them.
+/// A slider whose place is prescribed: velocities agree with the law at the grid points, places by the trapezoidal sum
+/// of them.
 struct Driven;
 
 impl Functions for Driven {
@@ -245,7 +250,7 @@ fn moving_support_is_followed() {
     let exact = |t: f64| a * (3.0 * t).sin() - 1.5 * a * (2.0 * t).sin();
     let errors = [1e-2, 2e-3].map(|h| {
         let model = DualLagrangian::new(Driven, State::new(0.0, &[0.0, 0.0], &[0.6, 0.0])).unwrap();
-        let s = simulate(model, MoreauJean::default(), 4.0, h).unwrap();
+        let s = simulate(model, MoreauJean::default(), Span { end: 4.0, step: h }).unwrap();
         let mut worst = [0.0f64; 2];
         for k in 0..s.len() {
             let t = s.t[k];
@@ -291,7 +296,7 @@ fn pendulum_on_a_moving_pivot() {
     }
     let expected = [pivot(end) + x[0].sin(), -x[0].cos()];
     let errors = [1e-2, 2e-3].map(|h| {
-        let s = simulate(model(), scheme(ReactionDirection::Mid), end, h).unwrap();
+        let s = simulate(model(), scheme(ReactionDirection::Mid), Span { end, step: h }).unwrap();
         let worst =
             (0..s.len()).map(|k| ((s.q(k)[0] - pivot(s.t[k])).hypot(s.q(k)[1]) - 1.0).abs()).fold(0.0, f64::max);
         let last = s.q(s.len() - 1);
@@ -308,7 +313,7 @@ fn pendulum_on_a_moving_pivot() {
 fn inconsistent_initial_velocity_is_corrected() {
     for h in [1e-3, 1e-4] {
         let model = pendulum(0.0, 1.0).initial(&[0.0, -1.0], &[1.0, 3.0]);
-        let s = simulate(model, MoreauJean::default(), 10.0 * h, h).unwrap();
+        let s = simulate(model, MoreauJean::default(), Span { end: 10.0 * h, step: h }).unwrap();
         close(s.v(1)[0], 1.0, 10.0 * h);
         close(s.v(1)[1], 0.0, 10.0 * h);
         // the violation is what the first half step has moved along the rod
@@ -336,8 +341,8 @@ fn bead_on_a_wire_with_a_stop() {
     assert!(gaps.overall().unwrap() > -5e-3);
 }
 
-/// A drive that starts within a step and a table that stops between two impacts, in models declared linear: the obstacle's own
-/// velocity counts at the end of the step.
+/// A drive that starts within a step and a table that stops between two impacts, in models declared linear: the
+/// obstacle's own velocity counts at the end of the step.
 #[test]
 fn obstacles_that_start_and_stop() {
     let linear = |contact: Contact, force: f64| {
@@ -352,13 +357,13 @@ fn obstacles_that_start_and_stop() {
             .linear()
     };
     let drive = Contact::bilateral("drive", |t, q| q[0] - (t - 0.51).max(0.0).powi(2));
-    let s = simulate(linear(drive, 0.0), MoreauJean::default(), 1.0, 0.0625).unwrap();
+    let s = simulate(linear(drive, 0.0), MoreauJean::default(), Span { end: 1.0, step: 0.0625 }).unwrap();
     for k in 0..s.len() {
         close(s.v(k)[0], 2.0 * (s.t[k] - 0.51).max(0.0), 1e-8);
     }
     // sinks at 0.5 m/s until t = 2, with impacts before and after
     let table = Contact::new("table", |t, q| q[0] + 0.5 * t.min(2.0)).restitution(1.0);
-    let s = simulate(linear(table, -2.0), MoreauJean::default(), 3.0, 1.03e-3).unwrap();
+    let s = simulate(linear(table, -2.0), MoreauJean::default(), Span { end: 3.0, step: 1.03e-3 }).unwrap();
     assert_eq!(s.impacts.len(), 2);
     let impact = &s.impacts[1];
     let k = s.t.iter().position(|t| *t == impact.t).unwrap();

@@ -1,10 +1,11 @@
-//! Euler-Moreau on complementarity systems, relays, switches and algebraic equations: checks O13-O15, orders, sliding modes, typed errors.
+//! Euler-Moreau on complementarity systems, relays, switches and algebraic equations: checks O13-O15, orders, sliding
+//! modes, typed errors.
 
 use carom::model::{FirstOrderSystem, Lcs, LcsError, Matrices, Output};
 use carom::scheme::{Bound, Collocation, EulerMoreau, Stepper};
 use carom::simulation::{Adaptive, FixedStep, Recorder};
 use carom::testbed::{DiodeBridge, ExactState, Rectifier, SlidingMode};
-use carom::{FirstOrder, ModelError, Simulation, SimulationError, Solution, simulate_first_order};
+use carom::{FirstOrder, ModelError, Simulation, SimulationError, Solution, Span, simulate_first_order};
 use carom_solve::Law;
 
 fn theta(theta: f64) -> EulerMoreau {
@@ -171,14 +172,16 @@ fn twisting_stays_at_the_origin() {
     let relay = |name: &str| (name.to_string(), Law::interval(-1.0, 1.0));
     let lcs = || Lcs::new(matrices.clone(), vec![relay("position"), relay("speed")], &[1.0, 0.0]).unwrap();
     for h in [1e-2, 1e-3] {
-        let s = simulate_first_order(lcs(), EulerMoreau::default(), 10.0, h).unwrap();
-        // half turns: overshoots of x shrink by (a − b)/(a + b) = 1/3, durations by 1/√3; the sum of the durations is below 6
+        let s = simulate_first_order(lcs(), EulerMoreau::default(), Span { end: 10.0, step: h }).unwrap();
+        // half turns: overshoots of x shrink by (a − b)/(a + b) = 1/3, durations by 1/√3; the sum of the durations is
+        // below 6
         let settled: Vec<&[f64]> = (0..s.len()).filter(|&k| s.t[k] > 6.0).map(|k| s.q(k)).collect();
         assert!(settled.iter().all(|x| x[0].abs() < 1e-13 && x[1].abs() < 1e-13), "{:?}", settled[0]);
     }
 }
 
-/// E singular: the voltage of a node between two resistors is algebraic, v = (x + u)/2 and ẋ = v − x; x = u + (x₀ − u) e^{−t/2} for constant u.
+/// E singular: the voltage of a node between two resistors is algebraic, v = (x + u)/2 and ẋ = v − x; x = u + (x₀ − u)
+/// e^{−t/2} for constant u.
 #[test]
 fn algebraic_equations_hold_at_the_end() {
     let model = |voltage: f64| {
@@ -187,7 +190,8 @@ fn algebraic_equations_hold_at_the_end() {
         Lcs::new(matrices, vec![], &[1.0, voltage]).unwrap().with_constant_state_source(&[0.0, 1.5]).unwrap()
     };
     let final_error = |scheme: &EulerMoreau, voltage: f64, n: u32| {
-        let s = simulate_first_order(model(voltage), scheme.clone(), 2.0, 2.0 / f64::from(n)).unwrap();
+        let s =
+            simulate_first_order(model(voltage), scheme.clone(), Span { end: 2.0, step: 2.0 / f64::from(n) }).unwrap();
         for k in 1..s.len() {
             assert!((s.q(k)[1] - 0.5 * (s.q(k)[0] + 3.0)).abs() < 1e-14);
         }
@@ -199,7 +203,7 @@ fn algebraic_equations_hold_at_the_end() {
         // an initial value that contradicts the equation costs one step of wrong rate where θ < 1, and is forgotten
         assert!((order([50, 100].map(|n| final_error(&scheme, 7.0, n))) - 1.0).abs() < 0.05);
     }
-    let explicit = simulate_first_order(model(0.0), theta(0.0), 1.0, 0.1);
+    let explicit = simulate_first_order(model(0.0), theta(0.0), Span { end: 1.0, step: 0.1 });
     assert!(explicit.unwrap_err().to_string().contains("theta = 0"));
     // no states at all: a resistor behind a diode, y = λ − u with u = sin t: λ = max(0, u)
     let matrices = Matrices { c: vec![], d: vec![1.0], ..Matrices::default() };
@@ -234,7 +238,7 @@ fn switches_open_and_close_in_time() {
     };
     let errors = [64, 128].map(|n| {
         let h = 1.0 / f64::from(n);
-        let s = simulate_first_order(model(), EulerMoreau::default(), 1.0, h).unwrap();
+        let s = simulate_first_order(model(), EulerMoreau::default(), Span { end: 1.0, step: h }).unwrap();
         let exact = |t: f64| 1.0 - (-(t.min(0.75) - 0.25).max(0.0)).exp();
         (0..s.len()).map(|k| (s.q(k)[0] - exact(s.t[k])).abs()).fold(0.0, f64::max)
     });
@@ -243,7 +247,7 @@ fn switches_open_and_close_in_time() {
         .unwrap()
         .with_timed_law(0, |t| if t > 0.5 { Ok(Law::coulomb(0.1, 1)) } else { Ok(Law::EQUALITY) })
         .unwrap();
-    let error = simulate_first_order(bad, EulerMoreau::default(), 1.0, 0.125).unwrap_err();
+    let error = simulate_first_order(bad, EulerMoreau::default(), Span { end: 1.0, step: 0.125 }).unwrap_err();
     assert!(error.to_string().contains("switch"), "{error}");
 }
 
@@ -260,7 +264,8 @@ fn nonlinear_systems_by_newton() {
         for (scheme, wanted) in [(theta(1.0), 1.0), (theta(0.5), 2.0), (midpoint(), 2.0)] {
             // the wall is reached at t = (4 − 1/4)/2 = 15/8; before that, smooth
             let errors = [100, 200].map(|n| {
-                let s = simulate_first_order(model(given), scheme.clone(), 1.5, 1.5 / f64::from(n)).unwrap();
+                let s = simulate_first_order(model(given), scheme.clone(), Span { end: 1.5, step: 1.5 / f64::from(n) })
+                    .unwrap();
                 let exact = |t: f64| 2.0 / (1.0 + 8.0 * t).sqrt();
                 (0..s.len()).map(|k| (s.q(k)[0] - exact(s.t[k])).abs()).fold(0.0, f64::max)
             });
@@ -316,12 +321,17 @@ fn wrong_matrices_and_sources_are_told() {
         a[0] = (0.5 - t).sqrt();
         Ok(())
     });
-    let error = simulate_first_order(model, EulerMoreau::default(), 1.0, 0.125).unwrap_err();
+    let error = simulate_first_order(model, EulerMoreau::default(), Span { end: 1.0, step: 0.125 }).unwrap_err();
     assert!(matches!(&error, SimulationError::Step { t, .. } if *t == 0.5), "{error}");
     let model = Lcs::new(good.clone(), law(), &[1.0])
         .unwrap()
         .with_output_source(|_, _| Err(ModelError::Callback("the table ends".into())));
-    assert!(simulate_first_order(model, EulerMoreau::default(), 1.0, 0.125).unwrap_err().to_string().contains("ends"));
+    assert!(
+        simulate_first_order(model, EulerMoreau::default(), Span { end: 1.0, step: 0.125 })
+            .unwrap_err()
+            .to_string()
+            .contains("ends")
+    );
 }
 
 /// No solution: 0 ≤ y = −1 − λ; the error names the row and the time.
@@ -332,7 +342,7 @@ fn problems_without_solution_name_the_row() {
     let laws = vec![("fine".to_string(), Law::UNILATERAL), ("ill".to_string(), Law::UNILATERAL)];
     let model = Lcs::new(matrices, laws, &[-1.0]).unwrap().with_constant_state_source(&[1.0]).unwrap();
     // y₂ = −x − λ₂ is fine until x passes 0
-    let error = simulate_first_order(model, EulerMoreau::default(), 2.0, 0.125).unwrap_err();
+    let error = simulate_first_order(model, EulerMoreau::default(), Span { end: 2.0, step: 0.125 }).unwrap_err();
     assert!(matches!(&error, SimulationError::Step { t, .. } if (*t - 1.0).abs() < 1e-12), "{error}");
     assert!(error.to_string().contains("`ill`"), "{error}");
 }

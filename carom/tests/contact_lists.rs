@@ -1,5 +1,5 @@
-//! Lists of contacts that change: every scheme of the registry, with fixed and adaptive steps, with and without friction, has
-//! the motion of the full list, or says what is wrong.
+//! Lists of contacts that change: every scheme of the registry, with fixed and adaptive steps, with and without
+//! friction, has the motion of the full list, or says what is wrong.
 
 use carom::model::{Contact, Lagrangian, Lcs, Matrices};
 use carom::scheme::{AnyModel, BindError, Claim, Family, SchemeError, SchemeRow};
@@ -179,7 +179,8 @@ fn nearby_lists_have_the_motion_of_the_full_list() {
 }
 
 /// A contact that is listed only after it has closed: first order, as far as a step may move it, or a refusal. Laws on
-/// positions throw a penetration out in one step, with a velocity that does not fall with the step: they need it listed before.
+/// positions throw a penetration out in one step, with a velocity that does not fall with the step: they need it listed
+/// before.
 #[test]
 fn contacts_that_are_listed_late_cost_an_order_at_most() {
     let mut failures = Vec::new();

@@ -1,4 +1,5 @@
-//! The corrected Paoli-Schatzman scheme against the exact impact oscillator, the table of its specification and closed forms.
+//! The corrected Paoli-Schatzman scheme against the exact impact oscillator, the table of its specification and closed
+//! forms.
 
 use carom::model::{Contact, Lagrangian};
 use carom::scheme::event_driven::Flow;
@@ -92,7 +93,8 @@ fn no_endless_loops() {
     }
 }
 
-/// A wall at the static amplitude: the mass that rests there stays; half way below it leaves and comes back in the pace of the force.
+/// A wall at the static amplitude: the mass that rests there stays; half way below it leaves and comes back in the pace
+/// of the force.
 #[test]
 fn rest_on_the_wall() {
     let wall = ImpactOscillator { wall: 1.0, q0: 1.0, v0: 0.0, restitution: 0.5, ..ImpactOscillator::default() };
@@ -107,8 +109,8 @@ fn rest_on_the_wall() {
     }
 }
 
-/// Two masses between two walls, coupled by a spring: the same impacts from a much finer run, and simultaneous impacts keep the mirror
-/// symmetry of the motion.
+/// Two masses between two walls, coupled by a spring: the same impacts from a much finer run, and simultaneous impacts
+/// keep the mirror symmetry of the motion.
 #[test]
 fn several_contacts() {
     let pair = |v: [f64; 2]| {
@@ -155,7 +157,8 @@ fn curved_gaps() {
     assert!((ledger.impact_loss - loss).abs() < 1e-6 * loss, "{} {loss}", ledger.impact_loss);
 }
 
-/// A wedge that closes towards its tip: a point without restitution loss collapses between the two walls without hanging.
+/// A wedge that closes towards its tip: a point without restitution loss collapses between the two walls without
+/// hanging.
 #[test]
 fn collapse_between_walls_ends() {
     let wedge = Lagrangian::new(2)
@@ -184,8 +187,8 @@ fn steps_do_not_remember() {
     }
 }
 
-/// Three masses in a row between two walls, with springs and contacts between all neighbours: whatever the numbers are, runs end within a
-/// few steps per step of the grid, nothing penetrates, and impacts bring no energy.
+/// Three masses in a row between two walls, with springs and contacts between all neighbours: whatever the numbers are,
+/// runs end within a few steps per step of the grid, nothing penetrates, and impacts bring no energy.
 #[test]
 fn random_chains_end() {
     let mut place = 0.5f64;

@@ -2,7 +2,7 @@
 
 use carom::model::{AccelerationLevel, Combination, Contact, DualLagrangian, Functions, Lagrangian, NamedLaw, Scalar};
 use carom::scheme::MoreauJean;
-use carom::{Coupling, Mechanical, ModelError, Space, State, simulate};
+use carom::{Coupling, Mechanical, ModelError, Space, Span, State, simulate};
 use carom_solve::{Law, LinearSolve};
 
 fn close(actual: f64, expected: f64, tolerance: f64) {
@@ -333,9 +333,9 @@ fn walled_pendulum() -> Lagrangian {
 #[test]
 fn a_run_agrees_with_closures() {
     let scheme = || MoreauJean { newton_tolerance: 1e-13, ..MoreauJean::default() };
-    let by_hand = simulate(walled_pendulum(), scheme(), 4.0, 1e-3).unwrap();
+    let by_hand = simulate(walled_pendulum(), scheme(), Span { end: 4.0, step: 1e-3 }).unwrap();
     let model = DualLagrangian::new(WalledPendulum, State::new(0.0, &[1.0, 1.0], &[0.0, 0.0])).unwrap();
-    let dual = simulate(model, scheme(), 4.0, 1e-3).unwrap();
+    let dual = simulate(model, scheme(), Span { end: 4.0, step: 1e-3 }).unwrap();
     assert!(by_hand.impacts.len() >= 3, "{} impacts", by_hand.impacts.len());
     assert_eq!(dual.impacts.len(), by_hand.impacts.len());
     assert_eq!(dual.len(), by_hand.len());

@@ -1,5 +1,6 @@
-//! The waists carry the second family of models: a first-order system `ẋ = f(t, x) + B λ`, `y = h(t, x) + D λ`, and a small
-//! explicit Euler scheme with an implicit law, both defined here, run through the same driver and solvers as mechanics.
+//! The waists carry the second family of models: a first-order system `ẋ = f(t, x) + B λ`, `y = h(t, x) + D λ`, and a
+//! small explicit Euler scheme with an implicit law, both defined here, run through the same driver and solvers as
+//! mechanics.
 //!
 //! ```text
 //!     A (x⁺ − x) = h f(t, x) + h B λ,   A = E                                        (1)
@@ -164,8 +165,8 @@ fn error(s: &Solution, exact: impl Fn(f64) -> f64) -> f64 {
     (0..s.len()).map(|k| (s.q(k)[0] - exact(s.t[k])).abs()).fold(0.0, f64::max)
 }
 
-/// ẋ = −λ, λ ∈ sgn(x): x = sgn(x₀) max(|x₀| − t, 0), exact at every grid point up to the last step, and then at rest with λ = 0
-/// instead of chattering.
+/// ẋ = −λ, λ ∈ sgn(x): x = sgn(x₀) max(|x₀| − t, 0), exact at every grid point up to the last step, and then at rest
+/// with λ = 0 instead of chattering.
 #[test]
 fn relay() {
     for initial in [1.003, -0.75] {
@@ -205,7 +206,8 @@ fn complementarity() {
     assert!((order - 1.0).abs() < 0.1, "order {order}");
 }
 
-/// ẋ = −x + 2λ, 0 ≤ x − 1 + λ ⊥ λ ≥ 0: free until t₁ = ln x₀, then λ = 1 − x and x = 2/3 + e^{−3(t − t₁)}/3. Here B ≠ Cᵀ and D ≠ 0.
+/// ẋ = −x + 2λ, 0 ≤ x − 1 + λ ⊥ λ ≥ 0: free until t₁ = ln x₀, then λ = 1 − x and x = 2/3 + e^{−3(t − t₁)}/3. Here B ≠
+/// Cᵀ and D ≠ 0.
 #[test]
 fn feedthrough() {
     let model = Scalar {

@@ -3,7 +3,7 @@
 use carom::model::{Contact, Lagrangian};
 use carom::scheme::{Bound, MoreauJean, ReactionDirection};
 use carom::simulation::{EnergyLedger, FixedStep, LedgerObserver, Recorder};
-use carom::{Mechanical, Simulation, Solution, simulate};
+use carom::{Mechanical, Simulation, Solution, Span, simulate};
 use std::f64::consts::PI;
 
 const GRAVITY: f64 = 9.81;
@@ -42,7 +42,8 @@ fn block(angle: f64, mu: f64, v0: f64) -> Lagrangian {
         .linear()
 }
 
-/// v = v₀ − μ g t at every grid point, then rest; the place of rest is off by what the last step rounds, at most μ g h²/8.
+/// v = v₀ − μ g t at every grid point, then rest; the place of rest is off by what the last step rounds, at most μ g
+/// h²/8.
 #[test]
 fn block_is_stopped_by_friction() {
     let (mu, v0) = (0.3, 2.0);
@@ -306,7 +307,7 @@ fn impact_with_friction() {
     let (approach, e, r) = (1.2, 0.5, 0.1);
     for (mu, v, spin) in [(0.1, 2.0, 0.0), (0.1, -2.0, 5.0), (0.5, 0.3, 0.0), (0.8, 0.2, -11.0)] {
         let weightless = disc(mu, [v, -approach, spin], 1e-2).force(|_, _, _, f| f.fill(0.0));
-        let s = simulate(weightless, MoreauJean::default(), 0.05, 1e-3).unwrap();
+        let s = simulate(weightless, MoreauJean::default(), Span { end: 0.05, step: 1e-3 }).unwrap();
         assert_eq!(s.impacts.len(), 1);
         let normal = (1.0 + e) * approach;
         let slip: f64 = v + r * spin;

@@ -1,10 +1,11 @@
-//! Moreau-Jean against the reference numbers of its specification: closed-form trajectories and independently computed errors.
+//! Moreau-Jean against the reference numbers of its specification: closed-form trajectories and independently computed
+//! errors.
 
 use carom::model::Lagrangian;
 use carom::scheme::{Bound, Forecast, MoreauJean};
 use carom::simulation::{FixedStep, Observer, StepView};
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, Takeoff};
-use carom::{ModelError, Simulation, SimulationError, Solution, StepError, simulate};
+use carom::{ModelError, Simulation, SimulationError, Solution, Span, StepError, simulate};
 use carom_solve::Options;
 use std::ops::ControlFlow;
 
@@ -32,7 +33,7 @@ fn close(actual: f64, expected: f64, relative: f64) {
 #[test]
 fn ball_with_gamma_zero() {
     let (b, h) = (BouncingBall::default(), 5.0 / 587.0);
-    let s = simulate(b.model(), explicit(0.0), 5.0, h).unwrap();
+    let s = simulate(b.model(), explicit(0.0), Span { end: 5.0, step: h }).unwrap();
     assert_eq!(s.len(), 588);
     let (eq, ev) = l1(&s, &b, h);
     close(eq, 1.854629e-2, 1e-6);
@@ -44,7 +45,7 @@ fn ball_with_gamma_zero() {
 #[test]
 fn ball_with_the_free_forecast() {
     let (b, h) = (BouncingBall::default(), 5.0 / 587.0);
-    let s = simulate(b.model(), MoreauJean::default(), 5.0, h).unwrap();
+    let s = simulate(b.model(), MoreauJean::default(), Span { end: 5.0, step: h }).unwrap();
     close(l1(&s, &b, h).0, 3.503305e-3, 1e-6);
     let mut sup: f64 = 0.0;
     let (mut q, mut v) = ([0.0], [0.0]);
@@ -61,7 +62,7 @@ fn ball_with_the_free_forecast() {
 fn oscillator_with_both_forecasts() {
     let (o, h) = (LinearOscillator::default(), 5.0 / 587.0);
     for (scheme, expected) in [(explicit(0.0), 3.523805e-2), (MoreauJean::default(), 4.242960e-3)] {
-        let s = simulate(o.model(), scheme, 5.0, h).unwrap();
+        let s = simulate(o.model(), scheme, Span { end: 5.0, step: h }).unwrap();
         close(l1(&s, &o, h).0, expected, 1e-6);
     }
 }
@@ -90,7 +91,7 @@ fn takeoff_converges() {
     let exact = Takeoff::default();
     let error = |n: usize| {
         let h = 2.9 / n as f64;
-        l1(&simulate(exact.model(), MoreauJean::default(), 2.9, h).unwrap(), &exact, h).0
+        l1(&simulate(exact.model(), MoreauJean::default(), Span { end: 2.9, step: h }).unwrap(), &exact, h).0
     };
     // the closed form is smooth but for one kink of the force: order 1 at least
     let (coarse, fine) = (error(173), error(1384));
@@ -105,8 +106,10 @@ fn wrong_options_are_refused_by_name() {
     assert_eq!(refused(explicit(-0.5)), Some("forecast"));
     assert_eq!(refused(MoreauJean { activation: -1.0, ..MoreauJean::default() }), Some("activation"));
     assert_eq!(refused(MoreauJean { newton_iterations: 0, ..MoreauJean::default() }), Some("newton-iterations"));
-    assert!(simulate(BouncingBall::default().model(), MoreauJean::default(), 5.0, -1e-3).is_err());
-    assert!(simulate(BouncingBall::default().model(), MoreauJean::default(), f64::NAN, 1e-3).is_err());
+    assert!(simulate(BouncingBall::default().model(), MoreauJean::default(), Span { end: 5.0, step: -1e-3 }).is_err());
+    assert!(
+        simulate(BouncingBall::default().model(), MoreauJean::default(), Span { end: f64::NAN, step: 1e-3 }).is_err()
+    );
 }
 
 /// A Newton loop that cannot converge is an error with its residual, not a silent answer.
@@ -116,7 +119,7 @@ fn newton_failure_is_reported() {
         .force(|_, q, _, f| f[0] = -1e9 * (q[0] - 1.0).signum() * (q[0] - 1.0).abs().sqrt())
         .tangents(|_, _, _, k, c| (k[0], c[0]) = (0.0, 0.0))
         .initial(&[0.0], &[0.0]);
-    let error = simulate(stiff, MoreauJean::default(), 1.0, 1e-2).unwrap_err();
+    let error = simulate(stiff, MoreauJean::default(), Span { end: 1.0, step: 1e-2 }).unwrap_err();
     assert!(matches!(error, SimulationError::Step { index: 0, source: StepError::Newton { .. }, .. }), "{error}");
 }
 

@@ -1,10 +1,11 @@
-//! The position-level scheme: the impacting bar with its spurious oscillation in closed form, inelastic impacts, constraints, refusals.
+//! The position-level scheme: the impacting bar with its spurious oscillation in closed form, inelastic impacts,
+//! constraints, refusals.
 
 use carom::model::{AffineRow, Contact, Lagrangian, Linear, LinearContact, SparseMatrix};
 use carom::scheme::{Bound, PositionLevel, SchemeError};
 use carom::simulation::{FixedStep, GapMonitor, LedgerObserver, Observer, StepView};
 use carom::testbed::{BouncingBall, ExactSolution};
-use carom::{ModelError, Simulation, SimulationError, Solution, State, simulate};
+use carom::{ModelError, Simulation, SimulationError, Solution, Span, State, simulate};
 use carom_solve::{Law, Options};
 use std::ops::ControlFlow;
 
@@ -73,13 +74,14 @@ fn bar_run(scheme: PositionLevel, elements: usize, gap: f64, h: f64) -> (Tip, f6
 const TRAVEL: f64 = 3.854496e-4;
 const EXACT: f64 = 1271.4721;
 
-/// Steps at times between 30 and 70 % of the travel, counted from the first step of contact. (The mean of an alternating force depends on
-/// where an odd number of steps begins.)
+/// Steps at times between 30 and 70 % of the travel, counted from the first step of contact. (The mean of an
+/// alternating force depends on where an odd number of steps begins.)
 fn window(on: usize, h: f64) -> std::ops::Range<usize> {
     on + (0.3 * TRAVEL / h).ceil() as usize..on + (0.7 * TRAVEL / h).floor() as usize + 1
 }
 
-/// Check O20 and the row of the table: amplitude v0 |1 − 2σ| = 0.035 with σ = 0.325 (4.9265e-5 = 246.325 steps of v0 h).
+/// Check O20 and the row of the table: amplitude v0 |1 − 2σ| = 0.035 with σ = 0.325 (4.9265e-5 = 246.325 steps of v0
+/// h).
 #[test]
 fn bar_of_a_thousand_elements() {
     let h = 2e-6;
@@ -132,7 +134,7 @@ fn velocity_left_by_an_impact() {
     let (theta, sigma, h) = (0.8, 0.3, 0.1);
     let wall = Contact::new("wall", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0);
     let model = Lagrangian::new(1).contact(wall).initial(&[sigma * h], &[-1.0]);
-    let s = simulate(model, PositionLevel { theta, ..PositionLevel::default() }, 0.2, h).unwrap();
+    let s = simulate(model, PositionLevel { theta, ..PositionLevel::default() }, Span { end: 0.2, step: h }).unwrap();
     let first = -(1.0 - (1.0 - sigma) / theta);
     assert!((s.v(1)[0] - first).abs() < 1e-12 && s.q(1)[0].abs() < 1e-15, "{}", s.v(1)[0]);
     assert!((s.v(2)[0] + (1.0 - theta) / theta * first).abs() < 1e-12, "{}", s.v(2)[0]);
@@ -154,7 +156,12 @@ fn inelastic_ball() {
     let ball = BouncingBall { restitution: 0.0, ..BouncingBall::default() };
     let error = |theta: f64, n: usize| {
         let h = 5.0 / n as f64;
-        l1(&simulate(ball.model(), PositionLevel { theta, ..PositionLevel::default() }, 5.0, h).unwrap(), &ball, h)
+        l1(
+            &simulate(ball.model(), PositionLevel { theta, ..PositionLevel::default() }, Span { end: 5.0, step: h })
+                .unwrap(),
+            &ball,
+            h,
+        )
     };
     let (coarse, fine) = (error(1.0, 503), error(1.0, 4024));
     assert!(coarse < 0.02 && (coarse / fine - 8.0).abs() < 2.0, "{coarse} {fine}");
@@ -162,7 +169,8 @@ fn inelastic_ball() {
     assert!(worst > 1e-2, "{worst}");
 }
 
-/// Point in a circular bowl of radius 1 with a rough wall of sand paper: it comes to rest at the angle of friction or below, and the gap is met.
+/// Point in a circular bowl of radius 1 with a rough wall of sand paper: it comes to rest at the angle of friction or
+/// below, and the gap is met.
 #[test]
 fn friction_in_a_bowl() {
     let mu = 0.4f64;
@@ -180,7 +188,8 @@ fn friction_in_a_bowl() {
     assert!(gaps.overall().unwrap() > -2e-12, "{:?}", gaps.overall());
 }
 
-/// A pendulum as a point on a rod: the length is met to the tolerance, with first order for both θ (reactions act along G(q⁺)).
+/// A pendulum as a point on a rod: the length is met to the tolerance, with first order for both θ (reactions act along
+/// G(q⁺)).
 #[test]
 fn bilateral_pendulum() {
     let pendulum = || {
@@ -190,7 +199,7 @@ fn bilateral_pendulum() {
             .initial(&[1.0, 0.0], &[0.0, 0.0])
     };
     let run = |scheme: PositionLevel, n: usize| {
-        let s = simulate(pendulum(), scheme, 1.0, 1.0 / n as f64).unwrap();
+        let s = simulate(pendulum(), scheme, Span { end: 1.0, step: 1.0 / n as f64 }).unwrap();
         for k in 0..s.len() {
             assert!((s.q(k)[0].hypot(s.q(k)[1]) - 1.0).abs() <= 2e-12);
         }
@@ -206,7 +215,7 @@ fn bilateral_pendulum() {
 #[test]
 fn driven_mass() {
     let model = Lagrangian::new(1).contact(Contact::bilateral("drive", |t, q| q[0] - t.sin())).initial(&[0.0], &[1.0]);
-    let s = simulate(model, PositionLevel::default(), 2.0, 1e-2).unwrap();
+    let s = simulate(model, PositionLevel::default(), Span { end: 2.0, step: 1e-2 }).unwrap();
     for k in 0..s.len() {
         assert!((s.q(k)[0] - s.t[k].sin()).abs() < 2e-12);
     }
@@ -214,7 +223,8 @@ fn driven_mass() {
 
 #[test]
 fn what_it_cannot_do_is_refused() {
-    let refused = simulate(BouncingBall::default().model(), PositionLevel::default(), 1.0, 1e-2).unwrap_err();
+    let refused =
+        simulate(BouncingBall::default().model(), PositionLevel::default(), Span { end: 1.0, step: 1e-2 }).unwrap_err();
     assert!(
         matches!(refused, SimulationError::Scheme(SchemeError::Incapable { scheme: "position-level", .. })),
         "{refused}"
@@ -242,7 +252,7 @@ fn relay_is_treated() {
             restitution: 0.0,
             rows: vec![AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 }],
         });
-    let s = simulate(model, PositionLevel::default(), 1.0, h).unwrap();
+    let s = simulate(model, PositionLevel::default(), Span { end: 1.0, step: h }).unwrap();
     assert!((s.q(s.len() - 1)[0] - mass / (2.0 * friction)).abs() <= h, "{}", s.q(s.len() - 1)[0]);
     assert!(s.v(s.len() - 1)[0].abs() < 1e-12);
 }

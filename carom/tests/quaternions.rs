@@ -1,5 +1,5 @@
-//! More coordinates than velocities: every scheme of the registry on a spinning ball with a quaternion, against its closed
-//! form. Distances are those of the model.
+//! More coordinates than velocities: every scheme of the registry on a spinning ball with a quaternion, against its
+//! closed form. Distances are those of the model.
 
 use carom::scheme::{AnyModel, BindError, Claim, Family, SchemeError, SchemeRow};
 use carom::simulation::{Adaptive, FixedStep, LedgerObserver, Recorder};

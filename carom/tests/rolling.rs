@@ -1,7 +1,7 @@
 //! Rolling and spinning friction: a sphere on a plane comes to rest as closed forms say.
 //!
-//! A sphere of mass m and radius r, with I = ⅖ m r² about its centre, has the rows (normal, two tangents, two axes of rolling,
-//! spin). Rolling without slip, the moment μ_r N of rolling friction brakes it,
+//! A sphere of mass m and radius r, with I = ⅖ m r² about its centre, has the rows (normal, two tangents, two axes of
+//! rolling, spin). Rolling without slip, the moment μ_r N of rolling friction brakes it,
 //!
 //! ```text
 //!     m v' = F,   I ω' = −r F − μ_r N,   v = r ω    ⇒    v' = −μ_r N r/(I + m r²) = −(5/7) (μ_r/r) g        (1)
@@ -109,8 +109,8 @@ fn a_spinning_sphere_comes_to_rest() {
     }
 }
 
-/// Thrown without spin: it slides with v' = −μ g and ω' = (μ r − μ_r) m g/I until v = r ω, then it rolls. Time and distance to
-/// rest are those of the closed form to first order in h.
+/// Thrown without spin: it slides with v' = −μ g and ω' = (μ r − μ_r) m g/I until v = r ω, then it rolls. Time and
+/// distance to rest are those of the closed form to first order in h.
 #[test]
 fn a_thrown_sphere_slides_rolls_and_stops() {
     let v0 = 0.8;

@@ -1,10 +1,11 @@
-//! Schatzman-Paoli against the reference numbers of its specification, closed forms, and small recursions written out by hand.
+//! Schatzman-Paoli against the reference numbers of its specification, closed forms, and small recursions written out
+//! by hand.
 
 use carom::model::{Contact, DualLagrangian, Functions, Lagrangian, NamedLaw, Scalar};
 use carom::scheme::{Bound, Difference, SchatzmanPaoli, SchemeError, Stepper};
 use carom::simulation::{EnergyLedger, FixedStep, GapMonitor, LedgerObserver, Observer, StepView};
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, Takeoff};
-use carom::{Mechanical, ModelError, Simulation, SimulationError, Solution, State, StepError, simulate};
+use carom::{Mechanical, ModelError, Simulation, SimulationError, Solution, Span, State, StepError, simulate};
 use carom_solve::{Law, Options};
 use std::ops::ControlFlow;
 
@@ -60,25 +61,26 @@ fn ball_and_oscillator_reference() {
     let h = 5.0 / 587.0;
     let (ball, oscillator) = (BouncingBall::default(), LinearOscillator::default());
     for scheme in [SchatzmanPaoli::default(), backward()] {
-        let s = simulate(ball.model(), scheme.clone(), 5.0, h).unwrap();
+        let s = simulate(ball.model(), scheme.clone(), Span { end: 5.0, step: h }).unwrap();
         assert_eq!(s.len(), 588);
         close(l1(&s, &ball, h).0, 1.415606e-2, 1e-6);
         close(smallest(&s), -1.024758e-2, 1e-6);
-        let s = simulate(oscillator.model(), scheme, 5.0, h).unwrap();
+        let s = simulate(oscillator.model(), scheme, Span { end: 5.0, step: h }).unwrap();
         close(l1(&s, &oscillator, h).0, 2.132378e-2, 1e-6);
         close(smallest(&s), -8.965252e-3, 1e-6);
     }
 }
 
-/// Spec 3.3: l1 error 2.6e-2 of the centred velocity at the time where it belongs; a step later it would be 4.2e-2. Geometric means of
-/// eight grids around N = 3203, which scatter by a few per cent with the choice of the eight (single grids by much more).
+/// Spec 3.3: l1 error 2.6e-2 of the centred velocity at the time where it belongs; a step later it would be 4.2e-2.
+/// Geometric means of eight grids around N = 3203, which scatter by a few per cent with the choice of the eight (single
+/// grids by much more).
 #[test]
 fn centred_velocity_belongs_to_the_middle() {
     let ball = BouncingBall::default();
     let (mut right, mut late, mut grids) = (0.0, 0.0, 0.0);
     for n in (3198..3208).filter(|n| n % 5 != 0) {
         let h = 5.0 / f64::from(n);
-        let s = simulate(ball.model(), SchatzmanPaoli::default(), 5.0, h).unwrap();
+        let s = simulate(ball.model(), SchatzmanPaoli::default(), Span { end: 5.0, step: h }).unwrap();
         let (mut q, mut v) = ([0.0], [0.0]);
         let shifted = (1..s.len()).map(|k| {
             ball.at(s.t[k], &mut q, &mut v);
@@ -93,11 +95,12 @@ fn centred_velocity_belongs_to_the_middle() {
     close(late, 4.2e-2, 0.1);
 }
 
-/// Before the first impact of the ball the second-order start is exact (1e-13 in the specification), in positions and centred velocities.
+/// Before the first impact of the ball the second-order start is exact (1e-13 in the specification), in positions and
+/// centred velocities.
 #[test]
 fn start_is_of_second_order() {
     let (ball, h) = (BouncingBall::default(), 5.0 / 401.0);
-    let s = simulate(ball.model(), SchatzmanPaoli::default(), 5.0, h).unwrap();
+    let s = simulate(ball.model(), SchatzmanPaoli::default(), Span { end: 5.0, step: h }).unwrap();
     for k in (0..s.len()).take_while(|k| s.t[*k] < 1.0 - h) {
         let t = s.t[k];
         assert!((s.q(k)[0] - (1.0 - t * t)).abs() < 1e-13, "{t}");
@@ -110,18 +113,19 @@ fn start_is_of_second_order() {
 fn inelastic_ball_does_not_penetrate() {
     let ball = BouncingBall { restitution: 0.0, ..BouncingBall::default() };
     for n in [97, 587, 1201] {
-        let s = simulate(ball.model(), SchatzmanPaoli::default(), 5.0, 5.0 / f64::from(n)).unwrap();
+        let s = simulate(ball.model(), SchatzmanPaoli::default(), Span { end: 5.0, step: 5.0 / f64::from(n) }).unwrap();
         assert!(smallest(&s) >= -1e-14, "{}", smallest(&s));
     }
 }
 
-/// Spec 3.3: the discrete impact law. Exactly two leaps push at the first impact; then the backward velocity is -e times the last free one.
+/// Spec 3.3: the discrete impact law. Exactly two leaps push at the first impact; then the backward velocity is -e
+/// times the last free one.
 #[test]
 fn impact_takes_two_leaps() {
     for n in (201..=241).filter(|n| n % 5 != 0) {
         let (ball, h) = (BouncingBall::default(), 5.0 / f64::from(n));
         let p = impulses(ball.model(), backward(), 5.0, h);
-        let s = simulate(ball.model(), backward(), 5.0, h).unwrap();
+        let s = simulate(ball.model(), backward(), Span { end: 5.0, step: h }).unwrap();
         let first = p.iter().position(|p| *p > 0.0).unwrap();
         assert!(p[first + 1] > 0.0 && p[first + 2] == 0.0, "N = {n}: {:?}", &p[first..first + 4]);
         // sample k + 1 ends step k
@@ -137,19 +141,20 @@ fn penetration_of_the_ball() {
         let ball = BouncingBall { restitution, ..BouncingBall::default() };
         let largest = [401, 587, 803, 1607, 3203].map(|n: i32| {
             let h = 5.0 / f64::from(n);
-            -smallest(&simulate(ball.model(), SchatzmanPaoli::default(), 5.0, h).unwrap()) / h
+            -smallest(&simulate(ball.model(), SchatzmanPaoli::default(), Span { end: 5.0, step: h }).unwrap()) / h
         });
         let worst = largest.into_iter().fold(0.0, f64::max);
         assert!(range.contains(&worst), "e = {restitution}: {largest:?}");
     }
 }
 
-/// After the accumulation the ball rests without chatter: q decays to zero and the wall carries the weight in every step.
+/// After the accumulation the ball rests without chatter: q decays to zero and the wall carries the weight in every
+/// step.
 #[test]
 fn closed_contact_does_not_chatter() {
     let (ball, h) = (BouncingBall::default(), 5.0 / 587.0);
     for scheme in [SchatzmanPaoli::default(), backward()] {
-        let s = simulate(ball.model(), scheme.clone(), 5.0, h).unwrap();
+        let s = simulate(ball.model(), scheme.clone(), Span { end: 5.0, step: h }).unwrap();
         let p = impulses(ball.model(), scheme.clone(), 5.0, h);
         for k in s.len() - 100..s.len() {
             assert!(s.q(k)[0].abs() < 1e-10 && s.v(k)[0].abs() < 1e-8, "{} {}", s.q(k)[0], s.v(k)[0]);
@@ -168,8 +173,8 @@ fn ledger(model: impl Mechanical + 'static, scheme: SchatzmanPaoli, end: f64, h:
     (*ledger.ledger().unwrap(), run.state().clone(), gaps.overall().unwrap_or(f64::NAN))
 }
 
-/// The impulses told belong to the change of velocity: with a constant force the ledger closes up to the discretisation of the weight's
-/// work, which is exact in flight (trapezoidal rule) and of order h per impact.
+/// The impulses told belong to the change of velocity: with a constant force the ledger closes up to the discretisation
+/// of the weight's work, which is exact in flight (trapezoidal rule) and of order h per impact.
 #[test]
 fn ledger_closes() {
     let ball = BouncingBall::default();
@@ -192,7 +197,8 @@ fn rocking_block(restitution: [f64; 2]) -> Lagrangian {
         .initial(&[0.0, 1.0, 0.2], &[0.0, 0.0, 0.2])
 }
 
-/// The block comes to rest flat on both corners with E = 9.81·0.75 = 7.3575 J, also when the corners differ in restitution.
+/// The block comes to rest flat on both corners with E = 9.81·0.75 = 7.3575 J, also when the corners differ in
+/// restitution.
 #[test]
 fn rocking_block_rests() {
     for restitution in [[0.5, 0.5], [0.5, 0.2], [0.0, 0.0]] {
@@ -250,11 +256,13 @@ fn double_pendulum() -> DualLagrangian<DoublePendulum> {
     DualLagrangian::new(DoublePendulum, State::new(0.0, &[1.0, 1.0], &[0.0, 0.0])).unwrap()
 }
 
-/// Smooth motion of the double pendulum (until 0.3 s, before it reaches the wall): second order, and no energy drift to first order.
+/// Smooth motion of the double pendulum (until 0.3 s, before it reaches the wall): second order, and no energy drift to
+/// first order.
 #[test]
 fn nonlinear_smooth_motion_is_of_second_order() {
     let end = |n: usize| {
-        let s = simulate(double_pendulum(), SchatzmanPaoli::default(), 0.3, 0.3 / n as f64).unwrap();
+        let s =
+            simulate(double_pendulum(), SchatzmanPaoli::default(), Span { end: 0.3, step: 0.3 / n as f64 }).unwrap();
         (s.q(n)[0], s.q(n)[1], s.v(n)[0], s.v(n)[1])
     };
     let (a, b, c) = (end(20), end(40), end(80));
@@ -284,7 +292,7 @@ fn bilateral_pendulum() {
             .initial(&[1.0, 0.0], &[0.0, 0.0])
     };
     let run = |n: usize| {
-        let s = simulate(pendulum(), SchatzmanPaoli::default(), 5.0, 5.0 / n as f64).unwrap();
+        let s = simulate(pendulum(), SchatzmanPaoli::default(), Span { end: 5.0, step: 5.0 / n as f64 }).unwrap();
         for k in 0..s.len() {
             assert!((s.q(k)[0].hypot(s.q(k)[1]) - 1.0).abs() <= 2e-12, "{}", s.q(k)[0].hypot(s.q(k)[1]) - 1.0);
         }
@@ -303,7 +311,7 @@ fn starts_in_contact() {
     let exact = Takeoff::default();
     let error = |n: usize| {
         let h = 2.9 / n as f64;
-        let s = simulate(exact.model(), SchatzmanPaoli::default(), 2.9, h).unwrap();
+        let s = simulate(exact.model(), SchatzmanPaoli::default(), Span { end: 2.9, step: h }).unwrap();
         assert!(smallest(&s) >= -1e-12);
         l1(&s, &exact, h).0
     };
@@ -312,7 +320,7 @@ fn starts_in_contact() {
     // thrown at the wall from the wall: e times the speed after the two leaps of the impact
     let wall = Contact::new("wall", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0).restitution(0.5);
     let model = Lagrangian::new(1).contact(wall).initial(&[0.0], &[-2.0]);
-    let s = simulate(model, SchatzmanPaoli::default(), 1.0, 0.05).unwrap();
+    let s = simulate(model, SchatzmanPaoli::default(), Span { end: 1.0, step: 0.05 }).unwrap();
     assert!((s.v(s.len() - 1)[0] - 1.0).abs() < 1e-12);
 }
 
@@ -324,7 +332,7 @@ fn moving_obstacle() {
             .contact(Contact::new("table", |t, q| q[0] - 0.5 * t).restitution(0.5))
             .initial(&[1.0], &[-1.0])
     };
-    let s = simulate(model(), backward(), 1.5, 1.3e-2).unwrap();
+    let s = simulate(model(), backward(), Span { end: 1.5, step: 1.3e-2 }).unwrap();
     assert!((s.v(s.len() - 1)[0] - 1.25).abs() < 1e-9, "{}", s.v(s.len() - 1)[0]);
 }
 
@@ -365,7 +373,8 @@ fn memory_follows_the_state() {
 /// One problem per step: the step ahead is used by the next one.
 #[test]
 fn one_leap_per_step() {
-    let s = simulate(BouncingBall::default().model(), SchatzmanPaoli::default(), 5.0, 5.0 / 587.0).unwrap();
+    let s = simulate(BouncingBall::default().model(), SchatzmanPaoli::default(), Span { end: 5.0, step: 5.0 / 587.0 })
+        .unwrap();
     assert!(s.statistics.solves <= s.statistics.steps);
     assert!(s.statistics.iterations <= 2 * s.statistics.steps + 2);
 }
@@ -378,13 +387,13 @@ fn what_it_cannot_do_is_refused() {
             .contact(Contact::new("floor", |_, q| q[1]).friction(mu, |_, q| q[0]))
             .initial(&[0.0, 0.0], &[1.0, 0.0])
     };
-    let refused = simulate(block(0.3), SchatzmanPaoli::default(), 1.0, 1e-2).unwrap_err();
+    let refused = simulate(block(0.3), SchatzmanPaoli::default(), Span { end: 1.0, step: 1e-2 }).unwrap_err();
     assert!(
         matches!(refused, SimulationError::Scheme(SchemeError::Incapable { scheme: "schatzman-paoli", .. })),
         "{refused}"
     );
     // without friction the tangent is free
-    let s = simulate(block(0.0), SchatzmanPaoli::default(), 1.0, 1e-2).unwrap();
+    let s = simulate(block(0.0), SchatzmanPaoli::default(), Span { end: 1.0, step: 1e-2 }).unwrap();
     assert!((s.q(s.len() - 1)[0] - 1.0).abs() < 1e-12 && s.q(s.len() - 1)[1].abs() < 1e-12);
     let wrong = |scheme: SchatzmanPaoli| scheme.validate().unwrap_err().field;
     assert_eq!(wrong(SchatzmanPaoli { gap_tolerance: 0.0, ..SchatzmanPaoli::default() }), Some("gap-tolerance"));
@@ -392,6 +401,6 @@ fn what_it_cannot_do_is_refused() {
     assert_eq!(wrong(SchatzmanPaoli { newton_iterations: 0, ..SchatzmanPaoli::default() }), Some("newton-iterations"));
     // beyond h ω = 2 leapfrog blows up, which is told and not hidden
     let spring = Lagrangian::new(1).force(|_, q, _, f| f[0] = -q[0]).initial(&[1.0], &[0.0]);
-    let error = simulate(spring, SchatzmanPaoli::default(), 1e4, 2.5).unwrap_err();
+    let error = simulate(spring, SchatzmanPaoli::default(), Span { end: 1e4, step: 2.5 }).unwrap_err();
     assert!(matches!(error, SimulationError::Step { source: StepError::NotFinite, .. }), "{error}");
 }

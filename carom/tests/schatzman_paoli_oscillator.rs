@@ -1,9 +1,10 @@
-//! The Schatzman-Paoli scheme on the impact oscillator: two steps to reverse a velocity, in closed form, and errors of case P1.
+//! The Schatzman-Paoli scheme on the impact oscillator: two steps to reverse a velocity, in closed form, and errors of
+//! case P1.
 
 use carom::model::{Contact, Lagrangian};
 use carom::scheme::SchatzmanPaoli;
 use carom::testbed::ImpactOscillator;
-use carom::{Solution, simulate};
+use carom::{Solution, Span, simulate};
 
 /// Check O16: without forces the rebound is the exact one, delayed by two steps, wherever in the step the impact falls.
 #[test]
@@ -21,7 +22,7 @@ fn free_rebound_is_delayed_by_two_steps() {
         let wall = Contact::new("wall", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0).restitution(e);
         let model = Lagrangian::new(1).constant_mass(&[1.0]).contact(wall).initial(&[u0], &[v0]).linear();
         let steps = 3 * (u0 / (-v0 * h)).ceil() as usize + 6;
-        let s = simulate(model, SchatzmanPaoli::default(), steps as f64 * h, h).unwrap();
+        let s = simulate(model, SchatzmanPaoli::default(), Span { end: steps as f64 * h, step: h }).unwrap();
         let m = (((1.0 + e) * u0 + h * (1.0 - e) * v0) / (-(1.0 + e) * v0 * h)).floor() as usize;
         for n in 0..=steps {
             let free = u0 + n as f64 * h * v0;
@@ -57,7 +58,7 @@ fn errors_of_case_p1() {
     let mut measured = Vec::new();
     for (n, u, v) in table {
         let h = 6.0 / f64::from(n);
-        let s = simulate(p1.model(), SchatzmanPaoli::default(), 6.0, h).unwrap();
+        let s = simulate(p1.model(), SchatzmanPaoli::default(), Span { end: 6.0, step: h }).unwrap();
         let (du, dv) = errors(&s, &p1, h);
         assert!((du - u).abs() < 2e-3 * u && (dv - v).abs() < 2e-3 * v, "N = {n}: {du:e} {dv:e}");
         measured.push((du, dv));

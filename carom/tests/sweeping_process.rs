@@ -1,10 +1,11 @@
-//! Catching-up on sweeping processes: checks O1-O3, projections against an independent method, sets that jump, typed errors.
+//! Catching-up on sweeping processes: checks O1-O3, projections against an independent method, sets that jump, typed
+//! errors.
 
 use carom::model::{Piece, Sweeping};
 use carom::scheme::{Bound, CatchingUp, EulerMoreau, Scheme, StepError, Stepper};
 use carom::simulation::FixedStep;
 use carom::testbed::{Corner, Disc, ExactState, Play};
-use carom::{FirstOrder, Simulation, SimulationError, Solution, simulate_first_order};
+use carom::{FirstOrder, Simulation, SimulationError, Solution, Span, simulate_first_order};
 
 fn run<S: Scheme<Model = dyn FirstOrder> + 'static>(scheme: S, problem: &dyn ExactState, steps: usize) -> Solution {
     let stepper = Bound::new(scheme, problem.system(), carom_solve::solver::default()).unwrap();
@@ -143,7 +144,12 @@ fn balls_cut_by_planes_and_other_balls() {
 #[test]
 fn a_set_that_jumps_takes_the_point_along() {
     let jump = Piece::interval("jump", 0, |t| if t < 0.5 { (-1.0, 1.0) } else { (3.0, 4.0) });
-    let s = simulate_first_order(Sweeping::new(vec![jump], &[0.25]).unwrap(), CatchingUp {}, 1.0, 0.125).unwrap();
+    let s = simulate_first_order(
+        Sweeping::new(vec![jump], &[0.25]).unwrap(),
+        CatchingUp {},
+        Span { end: 1.0, step: 0.125 },
+    )
+    .unwrap();
     assert_eq!(s.coordinate(0), [0.25, 0.25, 0.25, 0.25, 3.0, 3.0, 3.0, 3.0, 3.0]);
     // an end at infinity does not act, whether it is clipped or a row
     for more in [false, true] {
@@ -151,7 +157,9 @@ fn a_set_that_jumps_takes_the_point_along() {
         if more {
             pieces.push(Piece::half_space("plane", &[1.0], |_| -5.0));
         }
-        let s = simulate_first_order(Sweeping::new(pieces, &[0.5]).unwrap(), CatchingUp {}, 2.0, 0.25).unwrap();
+        let s =
+            simulate_first_order(Sweeping::new(pieces, &[0.5]).unwrap(), CatchingUp {}, Span { end: 2.0, step: 0.25 })
+                .unwrap();
         assert!((0..s.len()).all(|k| (s.q(k)[0] - s.t[k].max(0.5)).abs() < 1e-15));
     }
 }
@@ -165,7 +173,7 @@ fn drift_pushes_towards_the_wall() {
             f[0] = 1.0 - u[0];
             Ok(())
         });
-        let s = simulate_first_order(model, CatchingUp {}, 2.0, 2.0 / n as f64).unwrap();
+        let s = simulate_first_order(model, CatchingUp {}, Span { end: 2.0, step: 2.0 / n as f64 }).unwrap();
         assert_eq!(s.q(s.len() - 1)[0], 0.5);
         (0..s.len()).map(|k| (s.q(k)[0] - (1.0 - (-s.t[k]).exp()).min(0.5)).abs()).fold(0.0, f64::max)
     });
@@ -176,7 +184,7 @@ fn drift_pushes_towards_the_wall() {
 fn sets_that_are_empty_or_senseless_end_in_errors_with_names() {
     let failure = |pieces: Vec<Piece>| {
         let model = Sweeping::new(pieces, &[0.0, 0.0]).unwrap();
-        simulate_first_order(model, CatchingUp {}, 2.0, 0.125).unwrap_err()
+        simulate_first_order(model, CatchingUp {}, Span { end: 2.0, step: 0.125 }).unwrap_err()
     };
     // two half-planes that drift apart
     let left = Piece::half_space("left", &[1.0, 0.0], |t| t - 1.0);
@@ -202,7 +210,7 @@ fn sets_that_are_empty_or_senseless_end_in_errors_with_names() {
     ] {
         // the first two steps may be fine
         let model = Sweeping::new(vec![piece], &[0.0, 0.0]).unwrap();
-        let error = simulate_first_order(model, CatchingUp {}, 2.0, 0.125).unwrap_err();
+        let error = simulate_first_order(model, CatchingUp {}, Span { end: 2.0, step: 0.125 }).unwrap_err();
         assert!(error.to_string().contains("odd") && error.to_string().contains(reason), "{error}");
     }
 }
@@ -210,6 +218,6 @@ fn sets_that_are_empty_or_senseless_end_in_errors_with_names() {
 #[test]
 fn catching_up_wants_a_set() {
     let bridge = carom::testbed::DiodeBridge::default().model();
-    let error = simulate_first_order(bridge, CatchingUp {}, 1e-3, 1e-6).unwrap_err();
+    let error = simulate_first_order(bridge, CatchingUp {}, Span { end: 1e-3, step: 1e-6 }).unwrap_err();
     assert!(error.to_string().contains("moving set"), "{error}");
 }

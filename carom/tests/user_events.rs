@@ -21,7 +21,8 @@ fn default_run(model: impl Mechanical + 'static, end: f64, h: f64) -> Simulation
     run_of(&SCHEMES[0], model, end, h)
 }
 
-/// Unit mass thrown up at 3 m/s from the height 1 m, weight 2 N: y = 1 + 3t − t², apex at t = 1.5, y = 0 at (3 + √13)/2.
+/// Unit mass thrown up at 3 m/s from the height 1 m, weight 2 N: y = 1 + 3t − t², apex at t = 1.5, y = 0 at (3 +
+/// √13)/2.
 fn thrown() -> Lagrangian {
     Lagrangian::new(1)
         .force(|_, _, _, f| f[0] = -2.0)

@@ -1,4 +1,5 @@
-//! Wrong use of each scheme of the registry from a program: typed errors with names and numbers, states kept up to the failure.
+//! Wrong use of each scheme of the registry from a program: typed errors with names and numbers, states kept up to the
+//! failure.
 
 use carom::model::{
     AffineRow, Combination, Contact, DualLagrangian, FirstOrderSystem, Functions, Lagrangian, Lcs, LcsError, Linear,
@@ -12,7 +13,7 @@ use carom::simulation::{Adaptive, FixedStep, Recorder, simulate_adaptive};
 use carom::solver::{self, Configured};
 use carom::{
     Coupling, FirstOrder, Key, Labels, Law, LinearSolve, Mechanical, ModelError, Pair, SCHEMES, Simulation,
-    SimulationError, Solution, Space, State, StepError, Stepper, simulate, simulate_first_order,
+    SimulationError, Solution, Space, Span, State, StepError, Stepper, simulate, simulate_first_order,
 };
 use serde_json::json;
 
@@ -236,7 +237,7 @@ fn masses_and_states_that_are_none_are_refused() {
     }
     // the constant mass given last counts, not the closure before it
     let model = || Lagrangian::new(1).mass(|_, m| m[0] = 1.0).constant_mass(&[4.0]).force(|_, _, _, f| f[0] = 4.0);
-    let run = simulate(model(), MoreauJean::default(), 1.0, 0.1).unwrap();
+    let run = simulate(model(), MoreauJean::default(), Span { end: 1.0, step: 0.1 }).unwrap();
     assert!((run.v(run.len() - 1)[0] - 1.0).abs() < 1e-12);
 }
 
@@ -314,7 +315,11 @@ fn closures_may_fail() {
         f[0] = 1.0;
         if x[0] > 0.5 { Err(ModelError::from("no rate here")) } else { Ok(()) }
     };
-    let error = simulate_first_order(FirstOrderSystem::new(&[0.0], broken), EulerMoreau::default(), 1.0, 0.01);
+    let error = simulate_first_order(
+        FirstOrderSystem::new(&[0.0], broken),
+        EulerMoreau::default(),
+        Span { end: 1.0, step: 0.01 },
+    );
     assert!(error.unwrap_err().to_string().contains("no rate here"));
 }
 
@@ -322,7 +327,7 @@ fn closures_may_fail() {
 fn options_of_schemes_are_checked_where_they_are_bound() {
     fn field<S: Registered>(scheme: S) -> &'static str {
         let model = point(floor());
-        let error = simulate(model, scheme, 1.0, 0.1).unwrap_err();
+        let error = simulate(model, scheme, Span { end: 1.0, step: 0.1 }).unwrap_err();
         let SimulationError::Scheme(SchemeError::Option { scheme, source }) = error else { panic!("{error}") };
         assert_eq!(scheme, S::INFO.name);
         source.field.unwrap()
@@ -336,11 +341,15 @@ fn options_of_schemes_are_checked_where_they_are_bound() {
     assert_eq!(field(PositionLevel { theta: 0.0, ..PositionLevel::default() }), "theta");
     assert_eq!(field(EventDriven { rtol: -1.0, ..EventDriven::default() }), "rtol");
     let first_order = EulerMoreau { gamma: 0.0, ..EulerMoreau::default() };
-    let error = simulate_first_order(FirstOrderSystem::new(&[0.0], |_, _, f| f[0] = 0.0), first_order, 1.0, 0.1);
+    let error = simulate_first_order(
+        FirstOrderSystem::new(&[0.0], |_, _, f| f[0] = 0.0),
+        first_order,
+        Span { end: 1.0, step: 0.1 },
+    );
     assert!(matches!(error, Err(SimulationError::Scheme(SchemeError::Option { .. }))), "{error:?}");
     // accuracies of adaptive steps, with and without step doubling
     let adaptive = Adaptive { tolerance: -1.0, ..Adaptive::default() };
-    let doubled = simulate_adaptive(point(floor()), MoreauJean::default(), &adaptive, 1.0, 0.1);
+    let doubled = simulate_adaptive(point(floor()), MoreauJean::default(), &adaptive, Span { end: 1.0, step: 0.1 });
     assert!(matches!(doubled, Err(SimulationError::Scheme(SchemeError::Option { .. }))), "{doubled:?}");
     let doubled = Doubled { base: MoreauJean::default(), accuracy: adaptive.accuracy() };
     let refused = Bound::new(doubled, Box::new(point(floor())), carom_solve::solver::default()).err();
@@ -450,7 +459,11 @@ fn matrices_and_energies_are_checked() {
     let named = linear(&[0.0; 2], &[0.0; 2]).unwrap().with_labels(vec!["x".into()]);
     assert_eq!(size(&refused(named)), Some((1, 2)));
     let late = |t: f64, f: &mut [f64]| f[0] = if t > 0.5 { f64::NAN } else { 0.0 };
-    let error = simulate(linear(&[0.0; 2], &[0.0; 2]).unwrap().with_force(late), MoreauJean::default(), 1.0, 0.1);
+    let error = simulate(
+        linear(&[0.0; 2], &[0.0; 2]).unwrap().with_force(late),
+        MoreauJean::default(),
+        Span { end: 1.0, step: 0.1 },
+    );
     assert!(error.unwrap_err().to_string().contains("force on `q0`"));
 
     #[derive(Clone)]
@@ -473,7 +486,7 @@ fn matrices_and_energies_are_checked() {
 #[test]
 fn first_order_systems_are_checked() {
     fn refused(model: impl FirstOrder + 'static) -> ModelError {
-        let error = simulate_first_order(model, EulerMoreau::default(), 1.0, 0.1).unwrap_err();
+        let error = simulate_first_order(model, EulerMoreau::default(), Span { end: 1.0, step: 0.1 }).unwrap_err();
         match error {
             SimulationError::Scheme(SchemeError::Model(error)) => error,
             other => panic!("{other}"),

@@ -34,7 +34,8 @@ impl Report {
         self.steps.extend(other.steps);
     }
 
-    /// Prints one line per step and a verdict; the exit code, which is `incomplete` where nothing failed but steps were skipped.
+    /// Prints one line per step and a verdict; the exit code, which is `incomplete` where nothing failed but steps were
+    /// skipped.
     pub fn close(&self, incomplete: u8) -> u8 {
         println!();
         for (name, outcome, time) in &self.steps {

@@ -1,5 +1,5 @@
-//! `cargo xtask targets`: the crates compile for other machines with nothing but `rustup target add`, because nothing in the
-//! default build needs a C compiler.
+//! `cargo xtask targets`: the crates compile for other machines with nothing but `rustup target add`, because nothing
+//! in the default build needs a C compiler.
 
 use crate::report::{Outcome, Report};
 use crate::{cargo, run as execute};

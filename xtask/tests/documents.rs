@@ -37,6 +37,29 @@ fn lines_of_documents_have_at_most_120_characters() {
     assert!(long.is_empty(), "{long:#?}");
 }
 
+/// Blocks of equations and rows of tables cannot be broken.
+#[test]
+fn lines_of_comments_have_at_most_120_characters() {
+    let (mut long, mut seen) = (Vec::new(), 0);
+    for (path, text) in files("rs") {
+        let mut is_block = false;
+        for (k, line) in text.lines().enumerate() {
+            let Some(comment) = line.trim_start().strip_prefix("//") else {
+                is_block = false;
+                continue;
+            };
+            seen += 1;
+            let comment = comment.trim_start_matches(['/', '!']).trim_start();
+            is_block ^= comment.starts_with("```");
+            if !is_block && !comment.starts_with('|') && line.chars().count() > 120 {
+                long.push(format!("{}:{}", path.display(), k + 1));
+            }
+        }
+    }
+    assert!(seen > 1000, "the search found only {seen} comments");
+    assert!(long.is_empty(), "{long:#?}");
+}
+
 /// Targets of `[text](target)` that are files of the repository.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let targets = text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));

@@ -1,7 +1,7 @@
 //! Convergence studies: the same model under several schemes and steps, against a closed form or a finer run.
 //!
-//! Each level takes `grids` neighbouring numbers of steps and reports geometric means: with impacts a single grid scatters by a
-//! factor of three, because an impact may or may not fall into the right step [acary2009].
+//! Each level takes `grids` neighbouring numbers of steps and reports geometric means: with impacts a single grid
+//! scatters by a factor of three, because an impact may or may not fall into the right step [acary2009].
 
 mod reference;
 mod work;
@@ -27,8 +27,8 @@ pub struct Errors {
     pub l2: f64,
     #[serde(with = "exact")]
     pub sup: f64,
-    /// Hausdorff distance of filled-in graphs, certified to 2 % of a step and to 5 % of the largest error of positions, but not finer
-    /// than 1e-7 of the span.
+    /// Hausdorff distance of filled-in graphs, certified to 2 % of a step and to 5 % of the largest error of positions,
+    /// but not finer than 1e-7 of the span.
     #[serde(with = "exact")]
     pub hausdorff: f64,
 }
@@ -105,7 +105,8 @@ pub struct Study {
 }
 
 impl Study {
-    /// The fitted order in a norm, of positions (`'q'`) or velocities (`'v'`): the power of the step, or of the tolerance.
+    /// The fitted order in a norm, of positions (`'q'`) or velocities (`'v'`): the power of the step, or of the
+    /// tolerance.
     pub fn order(&self, of: char, norm: &str) -> Result<Slope, MeasureError> {
         let steps: Vec<f64> = self.levels.iter().map(|l| l.tolerance.unwrap_or(l.step)).collect();
         let errors: Vec<f64> = self.levels.iter().map(|l| if of == 'q' { l.q } else { l.v }.get(norm)).collect();
@@ -122,7 +123,8 @@ pub struct Plan {
     pub counts: Vec<usize>,
     /// Neighbouring grids per level.
     pub grids: usize,
-    /// Numbers of steps divisible by this are skipped: impacts that fall on grid points make results a matter of rounding.
+    /// Numbers of steps divisible by this are skipped: impacts that fall on grid points make results a matter of
+    /// rounding.
     pub skip_multiples_of: Option<usize>,
 }
 
@@ -149,7 +151,8 @@ impl Plan {
     }
 }
 
-/// Runs a scheme over all levels of a plan. `make` builds a simulation with the given step, ready to run to the end of the plan.
+/// Runs a scheme over all levels of a plan. `make` builds a simulation with the given step, ready to run to the end of
+/// the plan.
 pub fn study<E: std::fmt::Display>(
     scheme: &str,
     plan: &Plan,

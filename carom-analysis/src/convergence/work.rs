@@ -62,8 +62,8 @@ impl Study {
         Ok(-1.0 / log_log_slope(&x, &y)?.slope)
     }
 
-    /// The least work that reaches an l1 error of positions, interpolated in logarithms between the levels; `None` where no level
-    /// is as accurate.
+    /// The least work that reaches an l1 error of positions, interpolated in logarithms between the levels; `None`
+    /// where no level is as accurate.
     pub fn work_for(&self, error: f64, work: Work) -> Option<f64> {
         let mut points: Vec<(f64, f64)> = self
             .levels

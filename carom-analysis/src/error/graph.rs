@@ -62,8 +62,8 @@ impl Graph {
         Sampler::new(exact, Side::Velocity, error)?.sample(from, to, error / 8.0)
     }
 
-    /// Graph of the state of a first-order system on [from, to], sampled to `error` [unit of x]. States have kinks: arcs are halved where
-    /// they leave their chords.
+    /// Graph of the state of a first-order system on [from, to], sampled to `error` [unit of x]. States have kinks:
+    /// arcs are halved where they leave their chords.
     pub fn state(exact: &dyn ExactState, from: f64, to: f64, error: f64) -> Result<Self, MeasureError> {
         ordered(&[from, to])?;
         positive("duration", to - from)?;

@@ -1,8 +1,9 @@
 //! Nearest point of a polyline in the metric d = max(|t - s|, |x - y|), |x - y| Euclidean.
 //!
-//! Point to segment is exact: along a segment the two terms are |a + σb| and |c + σd|, both convex, so that the smallest
-//! maximum is attained at an end, at the minimum of one term or where the two are equal. In one dimension these are
-//! σ in {0, 1, -a/b, -c/d, (c-a)/(b-d), -(a+c)/(b+d)}; in more, equality of the squares is a quadratic equation.
+//! Point to segment is exact: along a segment the two terms are |a + σb| and |c + σd|, both convex, so that the
+//! smallest maximum is attained at an end, at the minimum of one term or where the two are equal. In one dimension
+//! these are σ in {0, 1, -a/b, -c/d, (c-a)/(b-d), -(a+c)/(b+d)}; in more, equality of the squares is a quadratic
+//! equation.
 //!
 //! A tree of bounding boxes over consecutive segments finds the nearest one in about log N steps. Walking outwards from
 //! t is as good while the distance is a few steps, but costs N per point when graphs are far apart.
@@ -27,8 +28,8 @@ pub(super) struct Found {
 }
 
 impl Polyline {
-    /// Builds the tree. Times are multiplied by `time_scale`; `values` has `dimension` entries per time, and there is at
-    /// least one time.
+    /// Builds the tree. Times are multiplied by `time_scale`; `values` has `dimension` entries per time, and there is
+    /// at least one time.
     pub(super) fn new(times: &[f64], values: &[f64], dimension: usize, time_scale: f64) -> Self {
         let stride = dimension + 1;
         let mut points = Vec::with_capacity((times.len() + 1) * stride);
@@ -217,7 +218,8 @@ mod tests {
             let exact = ternary(|s| metric(p, &between(a, &b, s)));
             let found = scalar_distance(a[0] - p[0], b[0] - a[0], a[1] - p[1], b[1] - a[1]);
             prop_assert!((found - exact).abs() < 1e-14, "{} {}", found, exact);
-            // the general formula covers one component too; its root of a quadratic loses digits where the branches are nearly parallel
+            // the general formula covers one component too; its root of a quadratic loses digits where the branches are
+            // nearly parallel
             prop_assert!((vector_distance(p, a, &b) - exact).abs() < 1e-12);
         }
 

@@ -1,7 +1,7 @@
 //! Animations of planar models: shapes with coordinates per frame, drawn on a canvas and interpolated linearly in time.
 //!
-//! Coordinates are flat numbers: a point `x, y`; a segment `x, y, x, y`; a circle `x, y, r`; polygons and polylines `x, y, x, y, …`.
-//! A frame with a non-finite coordinate hides the shape.
+//! Coordinates are flat numbers: a point `x, y`; a segment `x, y, x, y`; a circle `x, y, r`; polygons and polylines `x,
+//! y, x, y, …`. A frame with a non-finite coordinate hides the shape.
 
 use serde::{Serialize, Serializer};
 
@@ -248,7 +248,8 @@ impl Contact {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// Records that an impulse acts from `from` to `to`; joins the last interval if less than `resolution` lies between [s].
+    /// Records that an impulse acts from `from` to `to`; joins the last interval if less than `resolution` lies between
+    /// [s].
     pub fn act(&mut self, from: f64, to: f64, resolution: f64) {
         match self.intervals.last_mut() {
             Some(last) if from - last[1] <= resolution => last[1] = last[1].max(to),

@@ -1,16 +1,18 @@
 //! Streaming min-max decimation of time series in bounded memory.
 //!
-//! Samples are kept exactly until there are more than `max_points`. From then on consecutive samples share buckets of a common
-//! size; a bucket keeps the first, the smallest, the largest and the last value of each column, each at its own time, and the
-//! first gap (non-finite value). When the buckets are full, neighbours are merged pairwise and the bucket size doubles, so that
-//! every extreme survives. Buckets count samples, not seconds: where a scheme takes small steps, the curve keeps its resolution.
+//! Samples are kept exactly until there are more than `max_points`. From then on consecutive samples share buckets of a
+//! common size; a bucket keeps the first, the smallest, the largest and the last value of each column, each at its own
+//! time, and the first gap (non-finite value). When the buckets are full, neighbours are merged pairwise and the bucket
+//! size doubles, so that every extreme survives. Buckets count samples, not seconds: where a scheme takes small steps,
+//! the curve keeps its resolution.
 //!
-//! Buckets are bounded by half of `max_points`, for on a smooth curve a bucket has two points: first and last are its extremes.
-//! A column that oscillates has more; its buckets are merged further when it is read.
+//! Buckets are bounded by half of `max_points`, for on a smooth curve a bucket has two points: first and last are its
+//! extremes. A column that oscillates has more; its buckets are merged further when it is read.
 //!
-//! A bucket hides what happens between its four values, e.g. the jumps near an accumulation of impacts. Samples given by
-//! [`Decimator::push_important`] are therefore kept exactly beside the buckets, up to a quarter of `max_points`. If there are
-//! more, every second run of them is dropped, again and again: what remains is spread evenly over the impacts.
+//! A bucket hides what happens between its four values, e.g. the jumps near an accumulation of impacts. Samples given
+//! by [`Decimator::push_important`] are therefore kept exactly beside the buckets, up to a quarter of `max_points`. If
+//! there are more, every second run of them is dropped, again and again: what remains is spread evenly over the
+//! impacts.
 
 use std::mem;
 
@@ -99,7 +101,8 @@ impl Decimator {
 
     /// Takes a sample that should be shown exactly, e.g. before and after an impact.
     ///
-    /// A closed contact that acts at every step is not important in this sense: its samples would crowd out the impacts.
+    /// A closed contact that acts at every step is not important in this sense: its samples would crowd out the
+    /// impacts.
     pub fn push_important(&mut self, t: f64, values: &[f64]) {
         let sample = Sample { index: self.count, t, values: self.row(values).collect() };
         self.important.take(sample);

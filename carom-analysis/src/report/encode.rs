@@ -1,4 +1,5 @@
-//! How text and data enter the page: HTML escaping, JSON that is safe inside `<script>`, gzip + base64 for what is large.
+//! How text and data enter the page: HTML escaping, JSON that is safe inside `<script>`, gzip + base64 for what is
+//! large.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

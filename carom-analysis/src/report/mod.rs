@@ -1,15 +1,16 @@
 //! Reports: plain data in, one self-contained HTML file out that opens offline.
 //!
-//! A [`Report`] is a list of sections, a section a list of [`Block`]s. Nothing here knows of models or schemes: runs, convergence
-//! studies, performance profiles, bifurcation diagrams and galleries all fill the same few blocks.
+//! A [`Report`] is a list of sections, a section a list of [`Block`]s. Nothing here knows of models or schemes: runs,
+//! convergence studies, performance profiles, bifurcation diagrams and galleries all fill the same few blocks.
 //!
 //! - All text is escaped where it enters the page (`encode.rs`): names from model files cannot become markup or script.
 //! - The page asks nothing of the network, and its content security policy forbids it to.
 //! - The same report gives the same bytes: no clock, no random identifiers, no hash order.
 //! - Long time series go through a [`Decimator`] first; the report stores what it is given, exactly.
 //!
-//! State of the page for tests, as attributes of `<html>`: `data-ready="true"` once all charts and animations are drawn,
-//! `data-errors` the number of script errors; of each `.plot` and `canvas`: `data-drawn="true"`; of each canvas `data-frames`.
+//! State of the page for tests, as attributes of `<html>`: `data-ready="true"` once all charts and animations are
+//! drawn, `data-errors` the number of script errors; of each `.plot` and `canvas`: `data-drawn="true"`; of each canvas
+//! `data-frames`.
 
 mod animation;
 mod chart;

@@ -13,8 +13,8 @@ const KEPT: usize = 17;
 /// Which columns are kept. The time `t` always is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Columns {
-    /// All columns of models with at most 64 coordinates. Of a larger model 17 coordinates, evenly spaced from the first to the
-    /// last, with their velocities. The same holds for contacts. Energies and outputs are always kept.
+    /// All columns of models with at most 64 coordinates. Of a larger model 17 coordinates, evenly spaced from the
+    /// first to the last, with their velocities. The same holds for contacts. Energies and outputs are always kept.
     #[default]
     Auto,
     /// All columns, however many.
@@ -23,7 +23,8 @@ pub enum Columns {
     Only(Vec<String>),
 }
 
-/// Quantities of the user, evaluated from time, positions and velocities; in first-order models from time, states and multipliers.
+/// Quantities of the user, evaluated from time, positions and velocities; in first-order models from time, states and
+/// multipliers.
 pub struct Outputs {
     /// Full names of the columns.
     pub(super) names: Vec<String>,

@@ -12,7 +12,8 @@ pub struct Curve {
     pub x: Vec<f64>,
 }
 
-/// Collects curves. A row waits until its successor is known, because the row before an impact is as important as the one after.
+/// Collects curves. A row waits until its successor is known, because the row before an impact is as important as the
+/// one after.
 pub(super) struct Curves {
     names: Vec<String>,
     decimator: Decimator,

@@ -1,4 +1,5 @@
-//! The event table: one row per event that the scheme has located or the user watches for. There is no file before the first event.
+//! The event table: one row per event that the scheme has located or the user watches for. There is no file before the
+//! first event.
 
 use super::column::Candidate;
 use super::table::{Cell, Column, Kind, Table, remove_earlier};

@@ -7,13 +7,15 @@
 //! | `events.parquet`, `events.csv` | one row per event, with the states before and after; no file where there is none |
 //! | `summary.json` | inputs, status, statistics, smallest gaps, certificate, energy ledger |
 //!
-//! - **Bounded memory**: rows wait in one row group (at most 65536 rows, about 4 million values), whatever the length of the run.
-//! - **Interrupted runs stay readable**: every full row group is a closed file `trajectory.part-00001.parquet`, ...; the rows of the
-//!   unfinished group are saved as the next part every few seconds. A process that is killed leaves the parts; any other end
-//!   merges them into the single file by copying encoded row groups, then removes them.
-//! - **The same run gives the same bytes**: row groups depend on the number of rows alone; the clock only decides when they are saved.
-//! - **Only finite numbers are results**: a value that is not finite ends the run with [`ResultError::NotFinite`]. A gap that the
-//!   model does not list at some time is null, as are the tangents of an impact without friction.
+//! - **Bounded memory**: rows wait in one row group (at most 65536 rows, about 4 million values), whatever the length
+//!   of the run.
+//! - **Interrupted runs stay readable**: every full row group is a closed file `trajectory.part-00001.parquet`, ...;
+//!   the rows of the unfinished group are saved as the next part every few seconds. A process that is killed leaves the
+//!   parts; any other end merges them into the single file by copying encoded row groups, then removes them.
+//! - **The same run gives the same bytes**: row groups depend on the number of rows alone; the clock only decides when
+//!   they are saved.
+//! - **Only finite numbers are results**: a value that is not finite ends the run with [`ResultError::NotFinite`]. A
+//!   gap that the model does not list at some time is null, as are the tangents of an impact without friction.
 //!
 //! ```no_run
 //! use carom_analysis::results::{Inputs, RecordOptions, RunRecorder};
@@ -123,7 +125,8 @@ impl ResultError {
         move |source| ResultError::Io { action, path, source }
     }
 
-    /// The parquet library wraps errors of the file system; they are unwrapped, so that a full disk looks the same everywhere.
+    /// The parquet library wraps errors of the file system; they are unwrapped, so that a full disk looks the same
+    /// everywhere.
     pub(crate) fn parquet(action: &'static str, path: &Path) -> impl FnOnce(ParquetError) -> ResultError + use<> {
         let path = path.to_path_buf();
         move |source| match source {

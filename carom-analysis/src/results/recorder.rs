@@ -15,7 +15,8 @@ use std::time::Instant;
 
 /// Trajectory, impacts, events, energy ledger, smallest gaps and curves of a run.
 ///
-/// When something cannot be recorded it breaks the run; [`RunRecorder::finish`] then closes what is there and tells why.
+/// When something cannot be recorded it breaks the run; [`RunRecorder::finish`] then closes what is there and tells
+/// why.
 pub struct RunRecorder {
     directory: PathBuf,
     trajectory: Trajectory,
@@ -96,7 +97,8 @@ impl RunRecorder {
         self.error.as_ref()
     }
 
-    /// Adds a warning to the summary that the run itself does not know: about the model file, or about files that were written.
+    /// Adds a warning to the summary that the run itself does not know: about the model file, or about files that were
+    /// written.
     pub fn warn(&mut self, warning: Warning) {
         self.warnings.push(warning);
     }

@@ -1,6 +1,7 @@
 //! `summary.json`: what was run, how it ended, and its figures.
 //!
-//! Keys keep the order of the fields. JSON has no number that is not finite: such a figure is written as `null` and read back as NaN.
+//! Keys keep the order of the fields. JSON has no number that is not finite: such a figure is written as `null` and
+//! read back as NaN.
 
 use carom::scheme::StepError;
 use carom::simulation::{Accumulation, EnergyLedger, Statistics};

@@ -1,8 +1,8 @@
-//! A table that is written row by row in bounded memory: rows wait in one row group, full groups become closed part files, and the
-//! end merges the parts.
+//! A table that is written row by row in bounded memory: rows wait in one row group, full groups become closed part
+//! files, and the end merges the parts.
 //!
-//! The rows that wait are saved from time to time as the part that follows the closed ones; the same name is written again when
-//! the group is full. So the clock never moves the boundary of a row group.
+//! The rows that wait are saved from time to time as the part that follows the closed ones; the same name is written
+//! again when the group is full. So the clock never moves the boundary of a row group.
 
 use super::csv::CsvFile;
 use super::parquet_file::Layout;
@@ -85,7 +85,8 @@ struct Clock {
 }
 
 impl Table {
-    /// Creates the directory where needed, removes the files of an earlier run of the same name, and opens the new ones.
+    /// Creates the directory where needed, removes the files of an earlier run of the same name, and opens the new
+    /// ones.
     ///
     /// The first column is the time, for messages.
     pub fn create(

@@ -1,7 +1,8 @@
 //! The trajectory table: one row per recorded step.
 //!
-//! Impulses are sums over the steps since the row before, so that thinning out rows loses none; everything else is the state at the
-//! end of the step. In first-order models the outputs of rows, and multipliers, are those of the last step. Contacts are those of the labels; contacts that a model finds on its way are in the impact table alone.
+//! Impulses are sums over the steps since the row before, so that thinning out rows loses none; everything else is the
+//! state at the end of the step. In first-order models the outputs of rows, and multipliers, are those of the last
+//! step. Contacts are those of the labels; contacts that a model finds on its way are in the impact table alone.
 
 use super::column::{Outputs, catalogue, impulse_rows, is_first_order, select};
 use super::curve::{Curve, Curves};
@@ -14,7 +15,8 @@ use carom::{Coupling, ModelError, State};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Writes `trajectory.parquet` and `trajectory.csv`. Breaks the run when it cannot go on; [`Trajectory::finish`] tells why.
+/// Writes `trajectory.parquet` and `trajectory.csv`. Breaks the run when it cannot go on; [`Trajectory::finish`] tells
+/// why.
 pub struct Trajectory {
     table: Table,
     sources: Vec<Quantity>,
@@ -155,7 +157,7 @@ impl Trajectory {
         for (after, gap) in self.after.iter_mut().zip(&self.gaps.now) {
             *after = gap.unwrap_or(0.0);
         }
-        self.hold(stepper.from(), energy)?;
+        self.make_row(stepper.from(), energy)?;
         self.write()
     }
 
@@ -164,7 +166,7 @@ impl Trajectory {
         self.gaps.see(view.stepper.coupling()?);
         self.add_impulses(view.reactions());
         self.take_rows(view);
-        self.hold(view.to(), energy)?;
+        self.make_row(view.to(), energy)?;
         if view.index.is_multiple_of(self.every) { self.write() } else { Ok(()) }
     }
 
@@ -190,7 +192,8 @@ impl Trajectory {
         }
     }
 
-    /// Outputs and multipliers of a first-order model: where a scheme knows only the integral of λ, its mean over the step.
+    /// Outputs and multipliers of a first-order model: where a scheme knows only the integral of λ, its mean over the
+    /// step.
     fn take_rows(&mut self, view: &StepView<'_>) {
         let (reactions, h) = (view.reactions(), view.to().t - view.from().t);
         for (i, key) in reactions.coupling.pairs.iter().map(|pair| &pair.key).enumerate() {
@@ -203,7 +206,7 @@ impl Trajectory {
     }
 
     /// Makes the row of a state; the row before stays where a number is not finite.
-    fn hold(&mut self, state: &State, energy: Option<Energy>) -> Result<(), ResultError> {
+    fn make_row(&mut self, state: &State, energy: Option<Energy>) -> Result<(), ResultError> {
         let real = |x: Option<f64>| x.map_or(Cell::Missing, Cell::Real);
         self.next.clear();
         self.next.extend(self.sources.iter().map(|source| match *source {

@@ -1,8 +1,8 @@
 //! Basins of attraction: which initial states lead to which attractor.
 //!
-//! Each cell of a grid is a run from its initial state. After the transient its states once per period are compared: they repeat after p
-//! periods (an attractor of period p), or not (aperiodic). Cells are sorted by attractor in their order, so that numbers do not depend on
-//! threads.
+//! Each cell of a grid is a run from its initial state. After the transient its states once per period are compared:
+//! they repeat after p periods (an attractor of period p), or not (aperiodic). Cells are sorted by attractor in their
+//! order, so that numbers do not depend on threads.
 
 use super::{Make, March, Stop, StudyError, exact, parallel};
 use carom::State;

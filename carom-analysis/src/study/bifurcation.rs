@@ -1,8 +1,9 @@
 //! Bifurcation diagrams: what is left of the motion after the transient, over a parameter.
 //!
-//! Each value of the parameter gives the points of a Poincaré section: the state once per period, or at each impact. Along a chain the
-//! motion starts where the last value has left it, so that an attractor is followed; forward and backward chains show where several
-//! coexist. Chains run in parallel, and what they give depends on nothing but their own values.
+//! Each value of the parameter gives the points of a Poincaré section: the state once per period, or at each impact.
+//! Along a chain the motion starts where the last value has left it, so that an attractor is followed; forward and
+//! backward chains show where several coexist. Chains run in parallel, and what they give depends on nothing but their
+//! own values.
 
 use super::lyapunov::{Frame, shift};
 use super::orbit_points::period;
@@ -100,7 +101,8 @@ pub struct Row {
     pub direction: Direction,
     #[serde(with = "exact")]
     pub points: Vec<f64>,
-    /// Number of different points of a stroboscopic section, up to a quarter of the recorded periods; `None` where they do not repeat.
+    /// Number of different points of a stroboscopic section, up to a quarter of the recorded periods; `None` where they
+    /// do not repeat.
     pub period: Option<usize>,
     #[serde(with = "exact")]
     pub impacts_per_period: f64,

@@ -1,7 +1,7 @@
 //! What a study found: one document, from which terminal, CSV, JSON and report all come.
 //!
-//! Tables have one list of columns with formats: CSV files have the numbers in full under the column's key, the terminal and the
-//! report show them under its title. Images become PNG files beside the report.
+//! Tables have one list of columns with formats: CSV files have the numbers in full under the column's key, the
+//! terminal and the report show them under its title. Images become PNG files beside the report.
 
 use crate::files::{csv_number, csv_text, write_whole};
 use crate::report::{self, Callout, Cell, Chart, Image, Report};

@@ -5,9 +5,10 @@
 //!     τ = 1 + 2 Σ |ρ_k|        sum of the correlations that stand out of the noise                                 (2)
 //! ```
 //!
-//! (1) is right where batches are independent: they have at least five times the correlation time (2), so that there are fewer of them than
-//! asked for where the series is short. With few batches σ itself is uncertain: it is multiplied by the quantile of Student's
-//! distribution that has the probability of one standard deviation, so that the mean is as often within one bar as it should be (68 %).
+//! (1) is right where batches are independent: they have at least five times the correlation time (2), so that there
+//! are fewer of them than asked for where the series is short. With few batches σ itself is uncertain: it is multiplied
+//! by the quantile of Student's distribution that has the probability of one standard deviation, so that the mean is as
+//! often within one bar as it should be (68 %).
 
 /// Batches have at least so many correlation times.
 const LONG: f64 = 5.0;
@@ -24,7 +25,8 @@ const SILENT: usize = 10;
 /// Quantiles of Student's distribution with probability 0.6827 between −x and x, for 1, 2, ... degrees of freedom.
 const STUDENT: [f64; 10] = [1.837, 1.321, 1.197, 1.142, 1.111, 1.091, 1.077, 1.067, 1.059, 1.053];
 
-/// The standard error of the mean of a series, from at most so many batches; no number if the series has infinite entries.
+/// The standard error of the mean of a series, from at most so many batches; no number if the series has infinite
+/// entries.
 pub fn standard_error(series: &[f64], most: usize) -> f64 {
     let n = series.len();
     if n < 2 || most < 2 || series.iter().any(|x| !x.is_finite()) {
@@ -73,7 +75,8 @@ mod tests {
     use super::super::range::Random;
     use super::*;
 
-    /// x' = φ x + ξ with uniform ξ of variance 1, from its stationary state: the mean of n has the error 1/((1 − φ) √n).
+    /// x' = φ x + ξ with uniform ξ of variance 1, from its stationary state: the mean of n has the error 1/((1 − φ)
+    /// √n).
     fn series(phi: f64, n: usize, seed: u64) -> Vec<f64> {
         let mut random = Random::new(11, seed);
         let mut noise = || 12f64.sqrt() * (random.uniform() - 0.5);

@@ -5,13 +5,15 @@
 //!     Σ λ_i = −tr(M⁻¹C) + 2 Σ_contacts ln e · (impacts per unit time)      constant mass and damping, no friction         (2)
 //! ```
 //!
-//! The columns of Q after an interval are the directions of the next one, the last one oriented such that det Q = +1: in the plane the second
-//! direction is the first turned by +90°. A neighbour that would start behind a wall gets −ε. All trajectories start anew at each
-//! interval, so that schemes that remember earlier steps treat them alike. (2) is the trace identity: an independent check of the sum.
+//! The columns of Q after an interval are the directions of the next one, the last one oriented such that det Q = +1:
+//! in the plane the second direction is the first turned by +90°. A neighbour that would start behind a wall gets −ε.
+//! All trajectories start anew at each interval, so that schemes that remember earlier steps treat them alike. (2) is
+//! the trace identity: an independent check of the sum.
 //!
-//! A contact that comes to rest forgets gap and velocity: two perturbations vanish, their exponents are −∞ ("collapsed"), although
-//! numerically what is left of them may not be zero (steps of neighbours end at different times). Such intervals are counted and never
-//! averaged away. Error bars are standard errors by means over at most `batches` parts of the run, see `error_bar.rs`.
+//! A contact that comes to rest forgets gap and velocity: two perturbations vanish, their exponents are −∞
+//! ("collapsed"), although numerically what is left of them may not be zero (steps of neighbours end at different
+//! times). Such intervals are counted and never averaged away. Error bars are standard errors by means over at most
+//! `batches` parts of the run, see `error_bar.rs`.
 
 use super::error_bar::standard_error;
 use super::range::Random;
@@ -221,7 +223,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// The axes in the plane; directions without any symmetry in higher dimensions, where axes may lie in subspaces that never mix.
+    /// The axes in the plane; directions without any symmetry in higher dimensions, where axes may lie in subspaces
+    /// that never mix.
     pub(super) fn new(dimension: usize, size: usize) -> Frame {
         let mut random = Random::new(1, dimension as u64);
         let unit = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
@@ -240,7 +243,8 @@ impl Frame {
         column.iter_mut().for_each(|d| *d /= epsilon);
     }
 
-    /// Gram-Schmidt in order, twice for accuracy. Returns ln r_ii; −∞ where nothing is left, and then any direction that is orthogonal.
+    /// Gram-Schmidt in order, twice for accuracy. Returns ln r_ii; −∞ where nothing is left, and then any direction
+    /// that is orthogonal.
     pub(super) fn orthonormalise(&mut self) -> &[f64] {
         for i in 0..self.columns.len() {
             let (done, rest) = self.columns.split_at_mut(i);

@@ -1,11 +1,12 @@
-//! Studies of many runs: sweeps, bifurcation diagrams, Lyapunov exponents, periodic orbits, basins of attraction, convergence.
+//! Studies of many runs: sweeps, bifurcation diagrams, Lyapunov exponents, periodic orbits, basins of attraction,
+//! convergence.
 //!
 //! A study is a file of `catalogue/` and a row of [`STUDIES`]: options, units of work and how their parts make a
 //! [`Document`](document::Document). [`runner`] runs them all. They see a model as a [`Subject`](carom::Subject).
 //!
-//! The mathematics beside them sees a [`Stepper`](carom::Stepper): step, set the state, look at what the laws did; where motions
-//! are differentiated a [`Sensitivity`](carom::sensitivity::Sensitivity). What a run gives does not depend on the number of
-//! threads.
+//! The mathematics beside them sees a [`Stepper`](carom::Stepper): step, set the state, look at what the laws did;
+//! where motions are differentiated a [`Sensitivity`](carom::sensitivity::Sensitivity). What a run gives does not
+//! depend on the number of threads.
 
 pub mod basin;
 pub mod bifurcation;

@@ -1,6 +1,7 @@
 //! How many different points a section has: the period of an attractor.
 
-/// The smallest p up to `most` with x_{k+p} = x_k within `tolerance` for all k; `None` where there is none, or too few points.
+/// The smallest p up to `most` with x_{k+p} = x_k within `tolerance` for all k; `None` where there is none, or too few
+/// points.
 pub fn period(points: &[f64], most: usize, tolerance: f64) -> Option<usize> {
     (1..=most).find(|&p| points.len() > p && points.len() >= 2 * p && repeats(points, p, tolerance))
 }

@@ -9,7 +9,8 @@ pub fn threads(asked: Option<usize>, tasks: usize) -> usize {
     asked.unwrap_or(there).clamp(1, tasks.max(1))
 }
 
-/// Runs `task(0..count)`; `done` sees each result as it comes, one at a time. Tasks for which `wanted` says no are left out.
+/// Runs `task(0..count)`; `done` sees each result as it comes, one at a time. Tasks for which `wanted` says no are left
+/// out.
 pub fn each<R: Send>(
     count: usize,
     threads: usize,

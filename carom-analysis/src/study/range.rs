@@ -1,4 +1,5 @@
-//! Values of a varied quantity: `NAME=FIRST:LAST:COUNT`, `NAME=FIRST:LAST` or `NAME=VALUE,VALUE,...`; and random samples.
+//! Values of a varied quantity: `NAME=FIRST:LAST:COUNT`, `NAME=FIRST:LAST` or `NAME=VALUE,VALUE,...`; and random
+//! samples.
 
 /// A quantity that is varied.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,5 @@
-//! The one runner of all studies: options become a plan, a plan has units of work, units give parts, parts make a document.
+//! The one runner of all studies: options become a plan, a plan has units of work, units give parts, parts make a
+//! document.
 //!
 //! ```text
 //! Study (options) ── plan(subject) ──▶ Plan ── compute(unit) on threads ──▶ parts ── gather ──▶ Document ──▶ files
@@ -7,9 +8,12 @@
 //!                                     STUDY.jsonl: a line that says what it is of, then parts in any order
 //! ```
 //!
-//! - Results do not depend on the number of threads: units know nothing of one another, and parts are gathered in their order.
-//! - Each unit is fenced: an error or a panic is a failed part that names the model and the values of its parameters; the others go on.
-//! - A study that was interrupted or killed goes on where it ended: whole lines of the same model, options and version count.
+//! - Results do not depend on the number of threads: units know nothing of one another, and parts are gathered in their
+//!   order.
+//! - Each unit is fenced: an error or a panic is a failed part that names the model and the values of its parameters;
+//!   the others go on.
+//! - A study that was interrupted or killed goes on where it ended: whole lines of the same model, options and version
+//!   count.
 //! - A shard `k` of `n` computes every n-th unit into a file of its own; a run without shards gathers them all.
 
 use super::document::Document;
@@ -282,8 +286,8 @@ fn read_and_run<S: Study>(table: &Value, subject: Arc<dyn Subject>, run: &Run<'_
 /// Runs a study.
 ///
 /// # Errors
-/// Fails for options that make no sense, for a folder that holds another study or cannot be written, and where nothing was
-/// found.
+/// Fails for options that make no sense, for a folder that holds another study or cannot be written, and where nothing
+/// was found.
 pub fn run_study<S: Study>(study: &S, subject: Arc<dyn Subject>, run: &Run<'_>) -> Result<Ran, StudyError> {
     let plan = study.plan(subject.clone())?;
     let units = plan.units();

@@ -1,12 +1,14 @@
-//! Lyapunov exponents by variational flow and saltation matrices: perturbations are infinitely small, impacts are seen exactly.
+//! Lyapunov exponents by variational flow and saltation matrices: perturbations are infinitely small, impacts are seen
+//! exactly.
 //!
 //! ```text
 //!     Y = D(flow over an interval) Q,    Y = Q⁺ R,    λ_i = mean of ln r_ii / τ                                            (1)
 //!     Σ λ_i = mean of tr A + 2 Σ_contacts ln e · (impacts per unit time)       impacts one at a time, without friction      (2)
 //! ```
 //!
-//! (2) is the trace identity: the left side comes from the frame, the right side from the divergence of the flow and from counts.
-//! A contact at rest has forgotten its past: two exponents are −∞, reported as collapsed and never averaged away.
+//! (2) is the trace identity: the left side comes from the frame, the right side from the divergence of the flow and
+//! from counts. A contact at rest has forgotten its past: two exponents are −∞, reported as collapsed and never
+//! averaged away.
 
 use super::lyapunov::{Frame, Options, Spectrum, Sums};
 use super::{Stop, StudyError};
@@ -48,12 +50,12 @@ pub fn saltation(
     let (mut logs, mut known) = (vec![0.0; size], (0, 0));
     // what closed contacts take from the first directions is no growth
     load(motion, &frame, dimension);
-    motion.conform()?;
+    motion.project_columns()?;
     store(motion, &mut frame, dimension);
     frame.orthonormalise();
     for k in 0..options.intervals {
         load(motion, &frame, dimension);
-        motion.conform()?;
+        motion.project_columns()?;
         motion.advance(start + (options.transient + k + 1) as f64 * options.interval)?;
         store(motion, &mut frame, dimension);
         logs.copy_from_slice(frame.orthonormalise());
@@ -108,7 +110,7 @@ pub fn largest(motion: &mut Sensitivity, interval: f64, intervals: usize, stop: 
             column.fill(0.0);
             column[..dimension].copy_from_slice(&frame.columns[0]);
         }
-        motion.conform()?;
+        motion.project_columns()?;
         motion.advance(start + (k + 1) as f64 * interval)?;
         if let Some(column) = motion.columns().next() {
             frame.columns[0].copy_from_slice(&column[..dimension]);

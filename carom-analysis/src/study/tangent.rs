@@ -4,11 +4,12 @@
 //!     Y = (∂Φ_h/∂x)_{k+m} … (∂Φ_h/∂x)_k Q,    Y = Q⁺ R,    λ_i = mean of ln r_ii / τ                                       (1)
 //! ```
 //!
-//! Φ_h is a step on its active branch, see [`carom::sensitivity::step`]. Whether these are exponents of the motion depends on the scheme: where
-//! it solves for impact times (`corrected-paoli`), they tend to those by saltation matrices with the step; where impacts happen on
-//! the grid, the change of the impact step is no part of the derivative, and they do not. In one degree of freedom the determinant of
-//! a step with an impact is −e for Moreau-Jean, e² for the motion: Σ λ_i = −tr(M⁻¹C) + ln e · (impacts per unit time) instead of twice
-//! that, whatever the step. A scheme that remembers earlier steps has the exponents of what it carries.
+//! Φ_h is a step on its active branch, see [`carom::sensitivity::step`]. Whether these are exponents of the motion
+//! depends on the scheme: where it solves for impact times (`corrected-paoli`), they tend to those by saltation
+//! matrices with the step; where impacts happen on the grid, the change of the impact step is no part of the
+//! derivative, and they do not. In one degree of freedom the determinant of a step with an impact is −e for
+//! Moreau-Jean, e² for the motion: Σ λ_i = −tr(M⁻¹C) + ln e · (impacts per unit time) instead of twice that, whatever
+//! the step. A scheme that remembers earlier steps has the exponents of what it carries.
 
 use super::lyapunov::{Frame, Options, Spectrum, Sums};
 use super::saltation::interrupted;

@@ -1,7 +1,8 @@
 //! Opens an HTML file in headless Chromium and reads back the page it became.
 //!
-//! Include it in an integration test with `#[path = "..."] mod browser;`. The program is `chromium` on the path or the one that
-//! the variable `CHROMIUM` names. Where there is none, tests say so and pass, unless `CAROM_REQUIRE_BROWSER=1`.
+//! Include it in an integration test with `#[path = "..."] mod browser;`. The program is `chromium` on the path or the
+//! one that the variable `CHROMIUM` names. Where there is none, tests say so and pass, unless
+//! `CAROM_REQUIRE_BROWSER=1`.
 #![allow(dead_code)] // not every test that includes this file uses all of it
 
 use std::fs::{self, File};
@@ -76,7 +77,8 @@ impl Page {
         self.tags("html").first().and_then(|tag| attribute(tag, attribute_name))
     }
 
-    /// Fails unless the report is drawn completely: this many charts and animations, no errors on the page or the console.
+    /// Fails unless the report is drawn completely: this many charts and animations, no errors on the page or the
+    /// console.
     pub fn assert_drawn(&self, charts: usize, animations: usize) {
         let banner = self.document.split("id=\"errors\"").nth(1).and_then(|text| text.split("</div>").next());
         assert_eq!(self.root("data-errors"), Some("0"), "errors on the page: {banner:?}, console: {:#?}", self.console);
@@ -101,7 +103,8 @@ impl Page {
         self.assert_quiet();
     }
 
-    /// Fails if the console has a message: the log does not tell errors from others, and a report has nothing to say there.
+    /// Fails if the console has a message: the log does not tell errors from others, and a report has nothing to say
+    /// there.
     pub fn assert_quiet(&self) {
         let messages: Vec<_> = self.console.iter().filter(|line| !line.contains("GL Driver Message")).collect();
         assert!(messages.is_empty(), "messages on the console: {messages:#?}");

@@ -144,8 +144,9 @@ end = 10
 step = 0.1
 "#;
 
-/// Slip starts at x_s = 10 mu + 2 a b with the velocity of the belt, and goes on as a free oscillator around 10 mu until the velocity is that of
-/// the belt again; the rest of the round is stick. Everything is forgotten there: the multipliers are zero.
+/// Slip starts at x_s = 10 mu + 2 a b with the velocity of the belt, and goes on as a free oscillator around 10 mu
+/// until the velocity is that of the belt again; the rest of the round is stick. Everything is forgotten there: the
+/// multipliers are zero.
 #[test]
 fn stick_and_slip_on_a_belt() {
     let (a, mu, b) = (0.1f64, 0.2, 0.5);
@@ -174,7 +175,8 @@ fn stick_and_slip_on_a_belt() {
     }
 }
 
-/// With forcing the phase of the impact is an unknown: the same orbits and multipliers as once per period, and the same doublings.
+/// With forcing the phase of the impact is an unknown: the same orbits and multipliers as once per period, and the same
+/// doublings.
 #[test]
 fn impacts_as_section_of_a_forced_motion() {
     let impact = |scene: &Scene, parameters: &[&str]| {

@@ -1,4 +1,5 @@
-//! Folds, grazing, Neimark-Sacker points and branches that cross, located and compared with closed forms and differences.
+//! Folds, grazing, Neimark-Sacker points and branches that cross, located and compared with closed forms and
+//! differences.
 
 use super::model::{load, oscillator, over, settled, strobe, with};
 use carom::State;
@@ -100,7 +101,8 @@ fn a_fold_with_both_branches_and_grazing_at_the_end() {
     assert!(missed.abs() < 1e-8, "{missed:e}");
 }
 
-/// A wall below the free response: its clearance is known, and following the wall upwards ends in grazing at −1/√((1−ω²)²+4α²ω²).
+/// A wall below the free response: its clearance is known, and following the wall upwards ends in grazing at
+/// −1/√((1−ω²)²+4α²ω²).
 #[test]
 fn grazing_of_the_free_response() {
     let (al, om) = (0.05f64, 2.5f64);
@@ -173,7 +175,8 @@ end = 10
 step = 0.1
 "#;
 
-/// Largest modulus of the eigenvalues of the map over a period, whose derivative is taken by fourth-order differences of the motion alone.
+/// Largest modulus of the eigenvalues of the map over a period, whose derivative is taken by fourth-order differences
+/// of the motion alone.
 fn largest_by_differences(scene: &Scene, orbit: &Orbit) -> f64 {
     let mut motion = scene.sensitivity(&[]).unwrap();
     motion.set_columns(0);

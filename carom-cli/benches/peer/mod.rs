@@ -1,5 +1,5 @@
-//! Peer programs: built on the spot where Siconos is installed (Debian: siconos, libsiconos-kernel-dev, libsiconos-numerics-dev),
-//! run as processes of their own.
+//! Peer programs: built on the spot where Siconos is installed (Debian: siconos, libsiconos-kernel-dev,
+//! libsiconos-numerics-dev), run as processes of their own.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,8 @@ impl Peer {
         Some(Peer { program })
     }
 
-    /// What the program printed until it ended, or until the limit of wall time: then it is killed. One thread, as ours.
+    /// What the program printed until it ended, or until the limit of wall time: then it is killed. One thread, as
+    /// ours.
     pub fn run(&self, arguments: &[String], limit: Duration) -> String {
         let mut command = Command::new(&self.program);
         command.args(arguments).env("OPENBLAS_NUM_THREADS", "1").env("OMP_NUM_THREADS", "1");

@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-/// Best of three or more calls in about a fifth of a second, fewer of those that take seconds. What `prepare` returns is made
-/// outside the clock, and what `call` returns ends there.
+/// Best of three or more calls in about a fifth of a second, fewer of those that take seconds. What `prepare` returns
+/// is made outside the clock, and what `call` returns ends there.
 ///
-/// Short calls have the wall clock, longer ones the CPU clock of the thread where the system tells it, as peers have: other
-/// work on the machine is not counted.
+/// Short calls have the wall clock, longer ones the CPU clock of the thread where the system tells it, as peers have:
+/// other work on the machine is not counted.
 pub fn best<S, P, R>(state: &mut S, prepare: impl Fn(&mut S) -> P, call: impl Fn(&mut S, P) -> R) -> f64 {
     let (clock, mut least, mut long) = (Instant::now(), f64::INFINITY, false);
     for k in 0..100_000 {

@@ -1,4 +1,5 @@
-//! The public friction problems: `auto` in one call with the same options for all of them, beside the best of the peer's solvers.
+//! The public friction problems: `auto` in one call with the same options for all of them, beside the best of the
+//! peer's solvers.
 
 use crate::clock::best;
 use crate::peer::Peer;
@@ -127,8 +128,8 @@ fn ours(problem: &StoredProblem) -> Ours {
     Ours { path: solver.log(), full_error, residual, first, repeated }
 }
 
-/// One call from a zero guess; a global problem is built from its parts, and given back so that its end is outside the clock, as the
-/// peer's is.
+/// One call from a zero guess; a global problem is built from its parts, and given back so that its end is outside the
+/// clock, as the peer's is.
 fn solve(
     problem: &StoredProblem,
     (solver, work, z): &mut State,

@@ -27,7 +27,8 @@ pub fn temporary(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// A reduced friction problem as text with sparse-block storage: sizes and columns of blocks are cumulative, entries by columns.
+/// A reduced friction problem as text with sparse-block storage: sizes and columns of blocks are cumulative, entries by
+/// columns.
 pub fn write_friction(problem: &StoredProblem, dimension: usize, path: &Path) -> std::io::Result<()> {
     let mut text = String::new();
     let laws = problem.laws();

@@ -1,4 +1,5 @@
-//! Gauss-Seidel: what one sweep over one contact costs, how this grows with the number of contacts, and how far it gets alone.
+//! Gauss-Seidel: what one sweep over one contact costs, how this grows with the number of contacts, and how far it gets
+//! alone.
 
 use crate::clock::best;
 use crate::friction::files;

@@ -3,7 +3,7 @@
 mod gallery;
 
 use crate::arguments::ReproduceArguments;
-use crate::console::say;
+use crate::console::print_line;
 use crate::failure::Failure;
 use crate::list::plain_table;
 use crate::progress::{interrupted, watch_for_interrupts};
@@ -39,8 +39,8 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     gallery::write(&done, effort, &folder)
         .map_err(|e| Failure::Environment(format!("cannot write into `{}`: {e}", folder.display())))?;
     if !arguments.quiet {
-        say(verdicts(&done))?;
-        say(format_args!("report {0}/index.html\ndata   {0}/PAPER/ITEM/*.csv", folder.display()))?;
+        print_line(verdicts(&done))?;
+        print_line(format_args!("report {0}/index.html\ndata   {0}/PAPER/ITEM/*.csv", folder.display()))?;
     }
     let failed = done.iter().filter(|d| matches!(d.outcome.verdict, Verdict::Failed(_))).count();
     match (interrupted(), failed) {
@@ -84,10 +84,11 @@ fn list(wanted: &[Wanted]) -> Result<(), Failure> {
     for w in wanted {
         table.add_row([format!("{}/{}", w.paper.key, w.item.key), w.item.title.to_owned()]);
     }
-    say(table)
+    print_line(table)
 }
 
-/// Runs all items on the cores that there are. Each item runs alone on one of them, so that results do not depend on their number.
+/// Runs all items on the cores that there are. Each item runs alone on one of them, so that results do not depend on
+/// their number.
 fn compute(wanted: &[Wanted], effort: Effort, quiet: bool) -> Vec<Done> {
     let task = |index: usize| {
         let clock = Instant::now();
@@ -101,7 +102,7 @@ fn compute(wanted: &[Wanted], effort: Effort, quiet: bool) -> Vec<Done> {
             let (paper, item) = (done.wanted.paper.key, done.wanted.item.key);
             let (verdict, seconds) = (done.outcome.verdict.word(), done.seconds);
             // a closed pipe must not stop the others
-            let _ = say(format_args!("{paper}/{item}: {verdict} ({seconds:.1} s)"));
+            let _ = print_line(format_args!("{paper}/{item}: {verdict} ({seconds:.1} s)"));
         }
         all[index] = Some(done);
     });

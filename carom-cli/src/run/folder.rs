@@ -14,8 +14,8 @@ pub struct Claim {
 
 /// Claims the folder, which is made where needed, and opens the files of a run in it.
 ///
-/// Two runs at once would merge each other's parts. The lock is one on the folder itself and leaves no file; where the system has no
-/// such locks there is none.
+/// Two runs at once would merge each other's parts. The lock is one on the folder itself and leaves no file; where the
+/// system has no such locks there is none.
 pub fn claim<R>(folder: &Path, open: impl FnOnce() -> Result<R, ResultError>) -> Result<(Claim, R), Failure> {
     let fresh: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
     fs::create_dir_all(folder)

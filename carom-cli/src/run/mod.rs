@@ -8,7 +8,7 @@ mod sizes;
 mod table;
 
 use crate::arguments::RunArguments;
-use crate::console::complain;
+use crate::console::print_warning;
 use crate::failure::{Failure, print};
 use crate::progress::{Progress, watch_for_interrupts};
 use crate::{examples, progress};
@@ -63,7 +63,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     if !arguments.quiet {
         // those of the file were printed with their places
         let told = run.recorded.summary.warnings.iter().filter(|warning| warning.kind != FILE);
-        told.for_each(|warning| complain(format_args!("warning: {warning}")));
+        told.for_each(|warning| print_warning(format_args!("warning: {warning}")));
     }
     let printed = if arguments.quiet { Ok(()) } else { table::print(&run, &folder, !arguments.no_report) };
     if let Some(failure) = failure {

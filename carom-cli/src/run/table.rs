@@ -1,7 +1,7 @@
 //! The short result table at the end of a run.
 
 use super::Run;
-use crate::console::say;
+use crate::console::print_line;
 use crate::failure::Failure;
 use crate::list::plain_table;
 use carom::scheme::Family;
@@ -76,10 +76,10 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     if let Some(column) = table.column_mut(0) {
         column.set_cell_alignment(CellAlignment::Left);
     }
-    say(table)?;
-    say(format_args!("results in {}", folder.display()))?;
+    print_line(table)?;
+    print_line(format_args!("results in {}", folder.display()))?;
     if report {
-        say(format_args!("report     {}", folder.join("report.html").display()))?;
+        print_line(format_args!("report     {}", folder.join("report.html").display()))?;
     }
     Ok(())
 }

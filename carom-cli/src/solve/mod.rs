@@ -6,7 +6,7 @@ mod profile;
 pub use profile::profile;
 
 use crate::arguments::SolveArguments;
-use crate::console::{complain, say};
+use crate::console::{print_line, print_warning};
 use crate::failure::Failure;
 use crate::print::print_table;
 use attempt::{Attempt, Method};
@@ -39,11 +39,11 @@ pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
     }
     if arguments.json {
         let rows: Vec<_> = attempts.iter().map(Attempt::to_json).collect();
-        say(serde_json::to_string_pretty(&rows).unwrap_or_default())?;
+        print_line(serde_json::to_string_pretty(&rows).unwrap_or_default())?;
     } else {
         print(&attempts)?;
     }
-    unreadable.iter().for_each(|error| complain(format_args!("error: {error}")));
+    unreadable.iter().for_each(|error| print_warning(format_args!("error: {error}")));
     if !unreadable.is_empty() {
         return Err(Failure::usage(format!("{} file(s) could not be read", unreadable.len()), "see the lines above"));
     }

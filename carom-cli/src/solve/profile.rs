@@ -6,7 +6,7 @@
 
 use super::attempt::{Attempt, Method};
 use crate::arguments::ProfileArguments;
-use crate::console::complain;
+use crate::console::print_warning;
 use crate::failure::Failure;
 use crate::print::print;
 use crate::progress::{interrupted, watch_for_interrupts};
@@ -46,7 +46,7 @@ pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
                 });
                 profile.rows.push(row.collect());
             }
-            Err(error) => complain(format_args!("skipped: {error}")),
+            Err(error) => print_warning(format_args!("skipped: {error}")),
         }
     }
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out/profile"));

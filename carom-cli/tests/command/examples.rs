@@ -179,7 +179,8 @@ fn the_columns_of_the_ball_hold_what_their_names_say() {
     let (v, p, h) = (column("v.y"), column("impulse.floor"), 5.0 / 587.0);
     assert!((1..v.len()).all(|k| (v[k] - v[k - 1] - p[k] + 2.0 * h).abs() <= 1e-12));
     let impacts = session.table("out/bouncing-ball/impacts.parquet");
-    // the first impact comes at 1 s with 2 m/s, and half of the velocity remains; the scheme is late by less than two steps
+    // the first impact comes at 1 s with 2 m/s, and half of the velocity remains; the scheme is late by less than two
+    // steps
     let first = |name| impacts.column(name)[0];
     assert!((first("t") - 1.0).abs() <= 2.0 * h && (first("normal.before") + 2.0).abs() <= 4.0 * h);
     assert!((first("normal.after") + 0.5 * first("normal.before")).abs() <= 1e-12);

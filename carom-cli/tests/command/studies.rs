@@ -40,7 +40,8 @@ fn a_sweep_has_one_row_per_run() {
     assert!(rows[1..].iter().all(|row| row[2] == "finished" && row[6].parse::<f64>().unwrap() <= 2.0 + 1e-12));
 }
 
-/// Impacts at t = 1, 1 + 2 e, 1 + 2 e + 2 e², ... They pile up at 1 + 2 e / (1 − e), which is later than the end of the runs.
+/// Impacts at t = 1, 1 + 2 e, 1 + 2 e + 2 e², ... They pile up at 1 + 2 e / (1 − e), which is later than the end of the
+/// runs.
 #[test]
 fn a_sweep_counts_the_impacts_of_the_closed_form() {
     let session = Session::new();

@@ -1,4 +1,5 @@
-//! Wrong use of each scheme of the registry: refused where the mistake stands, or ended with time and contact and what was computed.
+//! Wrong use of each scheme of the registry: refused where the mistake stands, or ended with time and contact and what
+//! was computed.
 
 use super::session::{Outcome, Session};
 use super::table::{Table, Value};
@@ -46,7 +47,8 @@ step = 0.01
 scheme = "SCHEME"
 "#;
 
-/// A pendulum of length 1 that starts horizontally, three times on the same rod; it hangs after K(1/√2)/√g = 0.591957... s.
+/// A pendulum of length 1 that starts horizontally, three times on the same rod; it hangs after K(1/√2)/√g =
+/// 0.591957... s.
 const PENDULUM: &str = r#"version = 1
 name = "pendulum"
 [model]
@@ -313,7 +315,8 @@ fn contacts_in_conflict_are_named() {
     }
 }
 
-/// The mass of one coordinate vanishes on the way and would be negative, or the speed grows without bound towards its zero.
+/// The mass of one coordinate vanishes on the way and would be negative, or the speed grows without bound towards its
+/// zero.
 #[test]
 fn a_mass_that_loses_rank_ends_the_run() {
     let session = Session::new();

@@ -45,7 +45,8 @@ pub fn curvature(_: Effort) -> Result<Figure, Trouble> {
     Ok(figure)
 }
 
-/// Figure 7b: flat floor and ramp of 30°. The edge is an impact: speed times cos 30°, a quarter of the kinetic energy is lost.
+/// Figure 7b: flat floor and ramp of 30°. The edge is an impact: speed times cos 30°, a quarter of the kinetic energy
+/// is lost.
 pub fn kink(_: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure::default();
     let columns = ["q.z", "q.x", "v.z", "v.x", "energy.kinetic"];

@@ -1,4 +1,5 @@
-//! Beyond the paper: between impacts no constraint acts, and a method of order 8 does the same work with fewer evaluations.
+//! Beyond the paper: between impacts no constraint acts, and a method of order 8 does the same work with fewer
+//! evaluations.
 
 use crate::trace::{Change, trace};
 use crate::{Check, Data, Effort, Figure, Trouble};

@@ -1,5 +1,5 @@
-//! Examples 1 and 2: a chain of integrators that starts outside its constraint. Backward Euler leaves it with a velocity of 1/h, the
-//! higher-order sweeping process stays at rest.
+//! Examples 1 and 2: a chain of integrators that starts outside its constraint. Backward Euler leaves it with a
+//! velocity of 1/h, the higher-order sweeping process stays at rest.
 
 use super::System;
 use crate::{Check, Data, Effort, Figure, Trouble};
@@ -7,7 +7,8 @@ use crate::{Check, Data, Effort, Figure, Trouble};
 const STEPS: [f64; 3] = [0.1, 0.01, 0.001];
 const CLOSED: &str = "closed form";
 
-/// A start with what backward Euler gives at step k with steps h, its first multiplier, and the measures of the first step of HOMSP.
+/// A start with what backward Euler gives at step k with steps h, its first multiplier, and the measures of the first
+/// step of HOMSP.
 struct Case {
     initial: [f64; 3],
     euler: fn(k: f64, h: f64) -> [f64; 3],

@@ -157,8 +157,8 @@ fn exact_samples(exact: &ThirdDegree, spacing: f64) -> Vec<Point> {
     out
 }
 
-/// Hausdorff distance of two sampled graphs in the max norm of (t, x). Times do not decrease, so that the search leaves a point on both
-/// sides as soon as time alone is farther away.
+/// Hausdorff distance of two sampled graphs in the max norm of (t, x). Times do not decrease, so that the search leaves
+/// a point on both sides as soon as time alone is farther away.
 fn distance(a: &[Point], b: &[Point]) -> f64 {
     excess(a, b).max(excess(b, a))
 }

@@ -41,7 +41,8 @@ fn by_scheme(p: &ImpactOscillator, scheme: &str, epsilon: f64, intervals: usize)
     Ok((spectrum.exponents[0].value, spectrum.exponents[1].value))
 }
 
-/// Both exponents per unit time by variational flow and saltation matrices, and how far the sum is from the trace identity.
+/// Both exponents per unit time by variational flow and saltation matrices, and how far the sum is from the trace
+/// identity.
 fn by_saltation(p: &ImpactOscillator, intervals: usize) -> Result<(f64, f64, f64), Trouble> {
     let set = [("al", p.damping), ("om", p.frequency), ("um", p.wall), ("e", p.restitution), ("u0", p.q0)];
     let scene = scene("chaotic-oscillator", &Change { set: &set, ..Change::scheme(EVENTS) })?;

@@ -1,6 +1,7 @@
 //! A corrected scheme for the impact oscillator, and its Lyapunov exponents [nqi2016].
 //!
-//! The paper does not state α, a, ω, u_min and e of its table: what it says is checked on documented sets of parameters instead.
+//! The paper does not state α, a, ω, u_min and e of its table: what it says is checked on documented sets of parameters
+//! instead.
 
 mod exponents;
 mod orders;

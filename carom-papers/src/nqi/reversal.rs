@@ -3,7 +3,7 @@
 use crate::{Check, Effort, Figure, Trouble};
 use carom::model::{Contact, Lagrangian};
 use carom::scheme::SchatzmanPaoli;
-use carom::simulate;
+use carom::{Span, simulate};
 use carom_analysis::report::{Block, Chart, Series, SeriesStyle};
 
 /// Rebounds from u₀ = 1 with v₀ = −1, at several places of the impact within a step.
@@ -22,7 +22,7 @@ pub fn reversal(_effort: Effort) -> Result<Figure, Trouble> {
         for e in [0.3, 0.8, 1.0] {
             let wall = Contact::new("wall", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0).restitution(e);
             let model = Lagrangian::new(1).constant_mass(&[1.0]).contact(wall).initial(&[u0], &[v0]).linear();
-            let run = simulate(model, SchatzmanPaoli::default(), h * (end / h).floor(), h);
+            let run = simulate(model, SchatzmanPaoli::default(), Span { end: h * (end / h).floor(), step: h });
             let run = run.map_err(|e| Trouble(e.to_string()))?;
             let positions = run.coordinate(0);
             let m = (((1.0 + e) * u0 + h * (1.0 - e) * v0) / (-(1.0 + e) * v0 * h)).floor();

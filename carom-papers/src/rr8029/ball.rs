@@ -82,7 +82,8 @@ pub fn multiplier(effort: Effort) -> Result<Figure, Trouble> {
                 let run = ball(&direct(gamma), plan.end / n as f64, plan.end, 0.5)?;
                 Ok(largest(run.projection.iter().copied()))
             });
-            // neighbouring grids differ by orders of magnitude, down to none at all where an impact falls on a grid point
+            // neighbouring grids differ by orders of magnitude, down to none at all where an impact falls on a grid
+            // point
             largest_tau.push(taus.collect::<Result<Vec<_>, Trouble>>()?.into_iter().fold(0.0, f64::max));
             steps.push(geometric_mean(&grids.iter().map(|&n| plan.end / n as f64).collect::<Vec<_>>()).value);
         }

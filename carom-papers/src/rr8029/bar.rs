@@ -33,7 +33,8 @@ struct Tip {
     v: Vec<f64>,
     r: Vec<f64>,
     duration: f64,
-    /// Mean and standard deviation of r over 30 to 70 % of the contact, and its largest value, over the force of the continuous bar.
+    /// Mean and standard deviation of r over 30 to 70 % of the contact, and its largest value, over the force of the
+    /// continuous bar.
     mean: f64,
     deviation: f64,
     peak: f64,

@@ -4,14 +4,14 @@
 //!     x' = A x + B λ + S σ,   y = C x + D λ + T σ,   every other quantity  w = P x + Q λ + R σ            (1)
 //! ```
 //!
-//! States `x` are voltages of capacitors and currents of inductors, `σ` are the values of the sources and, behind them, their
-//! time derivatives (which only loops of capacitors and cut sets of inductors need).
+//! States `x` are voltages of capacitors and currents of inductors, `σ` are the values of the sources and, behind them,
+//! their time derivatives (which only loops of capacitors and cut sets of inductors need).
 //!
-//! The unknowns are ordered by a normal tree [chua1975]: voltage sources and capacitors are in the tree before anything else, inductors
-//! and current sources after everything else. A diode is the complementary pair of its current and minus its voltage, whose roles may be
-//! swapped: in the tree its voltage is free (`λ = −v`, `y = i`), as a link its current is (`λ = i`, `y = −v`). With this choice the
-//! resistors can always be solved for. Capacitors that close a loop of capacitors and sources, and inductors whose current other
-//! inductors and sources fix, are no states.
+//! The unknowns are ordered by a normal tree [chua1975]: voltage sources and capacitors are in the tree before anything
+//! else, inductors and current sources after everything else. A diode is the complementary pair of its current and
+//! minus its voltage, whose roles may be swapped: in the tree its voltage is free (`λ = −v`, `y = i`), as a link its
+//! current is (`λ = i`, `y = −v`). With this choice the resistors can always be solved for. Capacitors that close a
+//! loop of capacitors and sources, and inductors whose current other inductors and sources fix, are no states.
 
 mod reduce;
 mod tree;
@@ -22,8 +22,8 @@ use tree::Tree;
 /// Most branches of a circuit, whose matrices are dense.
 pub const LIMIT: usize = 400;
 
-/// What a branch is. Currents flow from the first node through the branch to the second one; the voltage is that of the first
-/// against the second.
+/// What a branch is. Currents flow from the first node through the branch to the second one; the voltage is that of the
+/// first against the second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// [Ω]

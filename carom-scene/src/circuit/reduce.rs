@@ -1,6 +1,7 @@
 //! From a normal tree to the matrices of a complementarity system.
 //!
-//! Every voltage and current is a row over the columns `[x | λ | σ]`. Resistors in the tree (`t`) and among the links (`l`) are solved from
+//! Every voltage and current is a row over the columns `[x | λ | σ]`. Resistors in the tree (`t`) and among the links
+//! (`l`) are solved from
 //!
 //! ```text
 //!     [  R_l     −F_lt ] [ i_l ]   [  F v   ]
@@ -329,8 +330,8 @@ impl Work<'_> {
 /// A sum that is smaller than this part of its terms has cancelled: the quantity does not depend on that column.
 const ROUND_OFF: f64 = 1e-14;
 
-/// Solves for all columns of the right-hand side; fails with the row whose pivot vanishes. The matrices here are scaled, so that their
-/// inverses are of size 1.
+/// Solves for all columns of the right-hand side; fails with the row whose pivot vanishes. The matrices here are
+/// scaled, so that their inverses are of size 1.
 fn solve(n: usize, matrix: &[f64], right: &[Row]) -> Result<Vec<Row>, usize> {
     let columns = right.first().map_or(0, Vec::len);
     let mut lu = DenseLu::default();

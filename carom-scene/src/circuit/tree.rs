@@ -57,7 +57,8 @@ impl Tree {
     }
 }
 
-/// Kruskal's forest in the order of the ranks; among resistors the small ones first, so that (3) of `reduce` is well conditioned.
+/// Kruskal's forest in the order of the ranks; among resistors the small ones first, so that (3) of `reduce` is well
+/// conditioned.
 fn grow(netlist: &Netlist) -> (Vec<usize>, Vec<usize>) {
     let mut order: Vec<usize> = (0..netlist.branches.len()).collect();
     let size = |kind: Kind| if let Kind::Resistor(r) = kind { r } else { 0.0 };

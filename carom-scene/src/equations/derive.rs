@@ -48,7 +48,8 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Number of models whose equations this thread has derived: a program that derives more often than it must is found by it.
+/// Number of models whose equations this thread has derived: a program that derives more often than it must is found by
+/// it.
 pub fn derivations() -> u64 {
     COUNT.with(Cell::get)
 }

@@ -1,4 +1,5 @@
-//! Lagrangian models from equations. From the kinetic energy T(t, q, q') and the potential V(t, q) with generalised forces Q(t, q, q')
+//! Lagrangian models from equations. From the kinetic energy T(t, q, q') and the potential V(t, q) with generalised
+//! forces Q(t, q, q')
 //!
 //! ```text
 //!     M = ∂²T/∂v∂v,   F = Q − ∂V/∂q + ∂T/∂q − (∂²T/∂v∂q) v − ∂²T/∂v∂t                       (1)
@@ -7,7 +8,8 @@
 //!     rows of a slip given as velocity u = r(t, q) v + s(t, q):  r,  drift s,  curvature as in (3)     (4)
 //! ```
 //!
-//! all exact, by symbolic differentiation at load time, evaluated as flat tapes over the inputs `[t | q | v]` and the parameters.
+//! all exact, by symbolic differentiation at load time, evaluated as flat tapes over the inputs `[t | q | v]` and the
+//! parameters.
 
 mod derive;
 mod first_order;
@@ -23,7 +25,8 @@ use crate::expression::{Graph, NodeId};
 use carom::State;
 use carom_solve::Law;
 
-/// The expressions of a model. Slots of the graph are `t`, then the coordinates, then the velocities, then the parameters.
+/// The expressions of a model. Slots of the graph are `t`, then the coordinates, then the velocities, then the
+/// parameters.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub graph: Graph,
@@ -55,7 +58,8 @@ pub enum Slip {
     /// As displacements, of t and coordinates.
     #[default]
     Displacement,
-    /// As velocities, affine in the velocities: where no displacement exists, as for a point that slides on a moving curve.
+    /// As velocities, affine in the velocities: where no displacement exists, as for a point that slides on a moving
+    /// curve.
     Velocity,
 }
 

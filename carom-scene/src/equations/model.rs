@@ -226,7 +226,8 @@ impl Equations {
     }
 }
 
-/// The first law whose gap is not finite, or whose outputs move at a speed that is not: gaps stand first, then the drift of each row.
+/// The first law whose gap is not finite, or whose outputs move at a speed that is not: gaps stand first, then the
+/// drift of each row.
 #[cold]
 fn undefined_gap(laws: &[SourceLaw], values: &[f64], t: f64) -> ModelError {
     let (gaps, drift) = values.split_at(laws.len());

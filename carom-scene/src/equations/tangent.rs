@@ -1,4 +1,5 @@
-//! Exact derivatives of an equation model along directions of its state and of parameters, by forward derivatives of its tapes.
+//! Exact derivatives of an equation model along directions of its state and of parameters, by forward derivatives of
+//! its tapes.
 
 use super::EquationPlan;
 use crate::expression::Evaluator;
@@ -50,7 +51,7 @@ impl EquationTangent {
     }
 
     /// The direction of all parameters for one of those by which derivatives are taken.
-    fn aim(&mut self, along: &[f64]) {
+    fn set_direction(&mut self, along: &[f64]) {
         self.direction.fill(0.0);
         for (live, by) in self.live.iter().zip(along).filter(|(_, by)| **by != 0.0) {
             self.direction.iter_mut().zip(&live.direction).for_each(|(d, x)| *d += by * x);
@@ -72,7 +73,7 @@ impl Tangent for EquationTangent {
     }
 
     fn force(&mut self, at: At<'_>, along: Along<'_>, out: &mut [f64]) -> Result<(), ModelError> {
-        self.aim(along.p);
+        self.set_direction(along.p);
         let slopes = self.force.along(at, [&[along.t], along.q, along.v], &self.direction);
         out.copy_from_slice(slopes);
         finite(out, "a derivative of the force", at.0)
@@ -80,7 +81,7 @@ impl Tangent for EquationTangent {
 
     fn mass(&mut self, at: At<'_>, x: &[f64], along: Along<'_>, out: &mut [f64]) -> Result<(), ModelError> {
         out.fill(0.0);
-        self.aim(along.p);
+        self.set_direction(along.p);
         let (at_q, still) = ((0.0, at.1, &self.still[..]), &self.still[..]);
         let rows = self.mass.along(at_q, [&[0.0], along.q, still], &self.direction);
         for (o, row) in out.iter_mut().zip(rows.chunks_exact(x.len())) {
@@ -90,7 +91,7 @@ impl Tangent for EquationTangent {
     }
 
     fn coupling(&mut self, at: At<'_>, along: Along<'_>, out: &mut CouplingTangent) -> Result<(), ModelError> {
-        self.aim(along.p);
+        self.set_direction(along.p);
         let (place, parts) = ((at.0, at.1, &self.still[..]), [&[along.t][..], along.q, &self.still[..]]);
         let all = self.coupling.along(place, parts, &self.direction);
         let copy = |to: &mut Vec<f64>, from: &[f64]| {
@@ -120,7 +121,7 @@ impl Tangent for EquationTangent {
     }
 
     fn curvature(&mut self, at: At<'_>, along: Along<'_>, out: &mut Vec<f64>) -> Result<(), ModelError> {
-        self.aim(along.p);
+        self.set_direction(along.p);
         let slopes = self.curvature.along(at, [&[along.t], along.q, along.v], &self.direction);
         out.clear();
         out.extend_from_slice(slopes);

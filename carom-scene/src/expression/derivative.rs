@@ -1,7 +1,7 @@
 //! Exact partial derivatives in the graph.
 //!
-//! Every derivative is built from the nodes of the function where possible (tan' = 1 + tan², (u/w)' = (u' − (u/w) w')/w),
-//! is memoised per node and slot, and is simplified, so that gradients and Hessians share their subexpressions.
+//! Every derivative is built from the nodes of the function where possible (tan' = 1 + tan², (u/w)' = (u' − (u/w)
+//! w')/w), is memoised per node and slot, and is simplified, so that gradients and Hessians share their subexpressions.
 //! At the points where a function has no derivative one value is chosen:
 //!
 //! | function | where | derivative |

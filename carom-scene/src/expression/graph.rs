@@ -93,8 +93,8 @@ impl Graph {
         Self::default()
     }
 
-    /// Makes parameters of all inputs from the slot `first` on: they keep their values over many evaluations, so that a tape computes
-    /// what depends on them alone once. Call it before such inputs are made.
+    /// Makes parameters of all inputs from the slot `first` on: they keep their values over many evaluations, so that a
+    /// tape computes what depends on them alone once. Call it before such inputs are made.
     pub fn declare_parameters(&mut self, first: usize) {
         self.parameters = u32::try_from(first).unwrap_or(u32::MAX);
     }
@@ -183,7 +183,8 @@ impl Graph {
         slots
     }
 
-    /// Whether a sign or a choice inside one of the nodes depends on one of the slots: its derivatives do not tell the whole function then.
+    /// Whether a sign or a choice inside one of the nodes depends on one of the slots: its derivatives do not tell the
+    /// whole function then.
     pub fn switches_with(&self, roots: &[NodeId], slots: std::ops::RangeInclusive<usize>) -> bool {
         self.topological(roots).into_iter().any(|id| match self.node(id) {
             Node::Unary(Unary::Sign, argument) => slots.clone().any(|slot| self.depends_on(argument, slot)),

@@ -3,8 +3,9 @@
 //! The rules keep the value up to rounding wherever the original has a finite value; `0*x` is 0 even where x is not
 //! finite. Normal form: numeric factors come first and are collected, signs are pulled outwards, sums do not contain
 //! negative factors, commutative operands are ordered by id with constants first, like terms of neighbouring sums and
-//! powers of neighbouring products are merged. Parameters are collected like numbers: a product has one coefficient that
-//! does not vary, which a tape computes once. Quotients `x/x` and negative powers are never cancelled: their pole is kept.
+//! powers of neighbouring products are merged. Parameters are collected like numbers: a product has one coefficient
+//! that does not vary, which a tape computes once. Quotients `x/x` and negative powers are never cancelled: their pole
+//! is kept.
 
 use super::function::{Unary, integer_power, maximum, minimum};
 use super::graph::{Binary, Graph, Node, NodeId, ZERO};

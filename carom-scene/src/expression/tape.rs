@@ -1,9 +1,10 @@
 //! The flat program of a set of expressions.
 //!
-//! Registers are laid out as [ inputs | constants | parameters | prologue | temporaries ], operands are plain indices, and
-//! the operations write one register after the other. They are sorted by level and kind, so that runs of equal, independent
-//! operations are plain loops. The prologue is what depends on parameters alone: it runs when [`Tape::bind`] sets them. A product that is used once, in a sum, is one operation with the sum (both roundings are kept); the
-//! sine and cosine of one angle are one operation with two results.
+//! Registers are laid out as [ inputs | constants | parameters | prologue | temporaries ], operands are plain indices,
+//! and the operations write one register after the other. They are sorted by level and kind, so that runs of equal,
+//! independent operations are plain loops. The prologue is what depends on parameters alone: it runs when
+//! [`Tape::bind`] sets them. A product that is used once, in a sum, is one operation with the sum (both roundings are
+//! kept); the sine and cosine of one angle are one operation with two results.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -76,8 +77,8 @@ struct Program {
     outputs: Vec<u32>,
 }
 
-/// A compiled set of expressions with the values of its parameters. It is immutable, and cheap to clone; every thread evaluates it with
-/// its own [`Registers`].
+/// A compiled set of expressions with the values of its parameters. It is immutable, and cheap to clone; every thread
+/// evaluates it with its own [`Registers`].
 #[derive(Debug, Clone)]
 pub struct Tape {
     identity: u64,
@@ -108,8 +109,8 @@ pub fn compiled() -> u64 {
 }
 
 impl Tape {
-    /// Compiles the operations that the outputs need. Outputs may be constants, inputs, or repeated. Parameters are not numbers before
-    /// [`Tape::bind`] sets them.
+    /// Compiles the operations that the outputs need. Outputs may be constants, inputs, or repeated. Parameters are not
+    /// numbers before [`Tape::bind`] sets them.
     pub fn compile(graph: &Graph, outputs: &[NodeId]) -> Tape {
         COMPILED.with(|count| count.set(count.get() + 1));
         let mut order = graph.topological(outputs);

@@ -47,7 +47,8 @@ table! {
         pub row: Option<Vec<RowTable>>,
         /// Pieces of the moving set of a sweeping process.
         pub set: Option<Vec<SetTable>>,
-        /// Initial coordinates or states (in circuits by element), and velocities as keys in quotes with a prime; 0 where missing. Numbers or expressions of parameters.
+        /// Initial coordinates or states (in circuits by element), and velocities as keys in quotes with a prime; 0
+        /// where missing. Numbers or expressions of parameters.
         pub initial: Option<Entries>,
         /// Time span, step, scheme and solver.
         pub simulation: SimulationTable,
@@ -83,9 +84,11 @@ table! {
         pub rolling: Option<Formula>,
         /// Coefficient of spinning friction about the normal; needs `turning` and `friction` [m].
         pub spinning: Option<Formula>,
-        /// Angles about the tangents, and about the normal with `spinning`; their rates where `sliding` is given [rad, rad/s].
+        /// Angles about the tangents, and about the normal with `spinning`; their rates where `sliding` is given [rad,
+        /// rad/s].
         pub turning: Option<OneOrMore>,
-        /// Where the gap counts: comparisons of t and coordinates joined by `and`, as in "x < 0"; everywhere by default.
+        /// Where the gap counts: comparisons of t and coordinates joined by `and`, as in "x < 0"; everywhere by
+        /// default.
         pub region as "where": Option<Formula>,
     }
 }
@@ -139,7 +142,8 @@ table! {
     pub struct OutputTable {
         /// Record every n-th step; the last one is always recorded.
         pub every: Option<Integer>,
-        /// Further columns: expressions of t, coordinates and velocities; in first-order models of t, states and multipliers.
+        /// Further columns: expressions of t, coordinates and velocities; in first-order models of t, states and
+        /// multipliers.
         pub columns: Option<Entries>,
     }
 }
@@ -241,8 +245,9 @@ table! {
 table! {
     /// A number that a run must reproduce.
     pub struct ExpectTable {
-        /// "final NAME", "min NAME", "max NAME", "sum NAME", "mean NAME" with the name of a result column; "impacts"; "events NAME",
-        /// "first NAME", "last NAME" (number and times) with the name of an event, or a kind of event: "impact", "impact.CONTACT".
+        /// "final NAME", "min NAME", "max NAME", "sum NAME", "mean NAME" with the name of a result column; "impacts";
+        /// "events NAME", "first NAME", "last NAME" (number and times) with the name of an event, or a kind of event:
+        /// "impact", "impact.CONTACT".
         pub quantity: Text,
         /// The number, or an expression of parameters.
         pub value: Formula,

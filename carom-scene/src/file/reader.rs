@@ -1,7 +1,8 @@
-//! From TOML values with spans to typed tables. A mistake is reported and reading goes on, so that one pass finds them all.
+//! From TOML values with spans to typed tables. A mistake is reported and reading goes on, so that one pass finds them
+//! all.
 //!
-//! The `table!` macro makes one definition the struct, its JSON Schema and its reader. A misspelt key is reported once and
-//! then read as the field that was meant, so that it causes no further errors.
+//! The `table!` macro makes one definition the struct, its JSON Schema and its reader. A misspelt key is reported once
+//! and then read as the field that was meant, so that it causes no further errors.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -191,8 +192,8 @@ pub(crate) fn kind(value: &DeValue<'_>) -> String {
     }
 }
 
-/// Defines a table of the file: the struct, its JSON Schema and its reader. Fields that are `Option`s may be missing. A key that is
-/// a word of the language is given after the name of its field: `region as "where"`.
+/// Defines a table of the file: the struct, its JSON Schema and its reader. Fields that are `Option`s may be missing. A
+/// key that is a word of the language is given after the name of its field: `region as "where"`.
 macro_rules! table {
     (@key $field:ident) => { stringify!($field) };
     (@key $field:ident $key:literal) => { $key };

@@ -1,4 +1,5 @@
-//! Circuits: elements of the file become branches, and the reduced equations a complementarity system with named quantities.
+//! Circuits: elements of the file become branches, and the reduced equations a complementarity system with named
+//! quantities.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,5 +1,5 @@
-//! Models of kind "first-order": rates, outputs and inputs as expressions. Where all of them are affine in the states with constant slopes
-//! the model is a linear complementarity system, which more schemes understand.
+//! Models of kind "first-order": rates, outputs and inputs as expressions. Where all of them are affine in the states
+//! with constant slopes the model is a linear complementarity system, which more schemes understand.
 
 use carom::State;
 use carom::model::Matrices;

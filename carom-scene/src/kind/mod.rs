@@ -1,5 +1,5 @@
-//! The kinds of models that a file can have. A kind is one file with its table, its names and its equations, and one row of [`KINDS`]:
-//! reading, checks, the schema, the list of kinds, new files and default schemes follow from the row.
+//! The kinds of models that a file can have. A kind is one file with its table, its names and its equations, and one
+//! row of [`KINDS`]: reading, checks, the schema, the list of kinds, new files and default schemes follow from the row.
 //!
 //! ```text
 //!     table ──names──▶ scope ──compile──▶ Plan (once per file) ──bind──▶ Bound (with values) ──▶ models
@@ -208,8 +208,8 @@ fn declare_coordinates(names: Vec<String>, file: &ModelFile, context: &mut Conte
 /// Most rows of a first-order model.
 const ROW_LIMIT: usize = 256;
 
-/// Declares states and multipliers of a first-order model. A name that is taken already keeps its meaning: the slot then has a name that
-/// cannot be written.
+/// Declares states and multipliers of a first-order model. A name that is taken already keeps its meaning: the slot
+/// then has a name that cannot be written.
 fn declare_states(states: Vec<String>, rows: &[String], table: &dyn Kind, context: &mut Context) -> Option<()> {
     if states.len() > coordinates::DENSE_LIMIT || rows.len() > ROW_LIMIT {
         let message = format!(

@@ -1,4 +1,5 @@
-//! A kind for tests: particles that fall without forces of their own. Nothing but this file and a row of `KINDS` knows of it.
+//! A kind for tests: particles that fall without forces of their own. Nothing but this file and a row of `KINDS` knows
+//! of it.
 
 use carom::State;
 use carom::model::Lagrangian;

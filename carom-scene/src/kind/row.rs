@@ -13,8 +13,8 @@ table! {
     pub struct RowTable {
         /// Name in results.
         pub name: Text,
-        /// "complementarity" (y and lambda not negative, one of them 0; the default), "relay" (lambda is `upper` where y < 0 and `lower`
-        /// where y > 0) or "equality" (y = 0).
+        /// "complementarity" (y and lambda not negative, one of them 0; the default), "relay" (lambda is `upper` where
+        /// y < 0 and `lower` where y > 0) or "equality" (y = 0).
         pub law: Option<Text>,
         /// Smallest multiplier of a relay; -1 by default.
         pub lower: Option<Formula>,

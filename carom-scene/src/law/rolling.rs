@@ -1,5 +1,6 @@
-//! Rolling and spinning friction behind Coulomb's: `rolling` and `spinning` are lengths, the largest moments per normal force, and
-//! `turning` lists the angles about the tangents and then the normal (their rates, where the contact has `sliding`).
+//! Rolling and spinning friction behind Coulomb's: `rolling` and `spinning` are lengths, the largest moments per normal
+//! force, and `turning` lists the angles about the tangents and then the normal (their rates, where the contact has
+//! `sliding`).
 
 use carom_solve::{Disc, Law};
 

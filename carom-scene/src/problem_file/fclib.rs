@@ -5,8 +5,8 @@
 //!     fclib_global   M v = H r + G λ + f,   u = Hᵀ v + w,   Gᵀ v + b = 0   M, H, G, vectors/{f, w, b, mu}, spacedim
 //! ```
 //!
-//! `V`, `R`, `G` are optional: their multipliers become equality laws after the contacts. A matrix is a group `m, n, nz,
-//! nzmax, p, i, x`: `nz ≥ 0` triplets (row `i`, column `p`), −1 compressed columns, −2 compressed rows.
+//! `V`, `R`, `G` are optional: their multipliers become equality laws after the contacts. A matrix is a group `m, n,
+//! nz, nzmax, p, i, x`: `nz ≥ 0` triplets (row `i`, column `p`), −1 compressed columns, −2 compressed rows.
 
 use super::hierarchical::{self, Data, Group, Hdf5, Tree};
 use super::matrix::Entries;

@@ -9,9 +9,10 @@
 //! | `global-friction` | dim, contacts, M, H, q, b, mu | `M v = q + H r`, `u = Hᵀ v + b` with Coulomb's law |
 //! | `fclib` | HDF5 with `fclib_local` or `fclib_global` | as the two before |
 //!
-//! All but the last are token streams of the Siconos platform [acary2018], where a matrix is dense, sparse-block or sparse.
-//! Files do not say of what kind they are: the kind is found by what fits, with the name of the file as a hint, unless it
-//! is given. What follows a complete problem is ignored, except that numbers are kept as [`ProblemFile::trailing`].
+//! All but the last are token streams of the Siconos platform [acary2018], where a matrix is dense, sparse-block or
+//! sparse. Files do not say of what kind they are: the kind is found by what fits, with the name of the file as a hint,
+//! unless it is given. What follows a complete problem is ignored, except that numbers are kept as
+//! [`ProblemFile::trailing`].
 
 mod error;
 mod fclib;

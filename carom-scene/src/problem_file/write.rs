@@ -7,9 +7,10 @@
 //! | any without friction | relay; bounds are infinite where a law has none |
 //! | friction, with unilateral laws and equalities | FCLIB |
 //!
-//! FCLIB holds contacts of one dimension, then equalities. Where laws come in another order they are sorted; a unilateral law is
-//! written as a contact with `μ = 0`, and a planar one among spatial ones gets a third row. Such a row is coupled with nothing, its
-//! offset is zero and so is its reaction: the other rows keep their solutions. Numbers are written with all their digits.
+//! FCLIB holds contacts of one dimension, then equalities. Where laws come in another order they are sorted; a
+//! unilateral law is written as a contact with `μ = 0`, and a planar one among spatial ones gets a third row. Such a
+//! row is coupled with nothing, its offset is zero and so is its reaction: the other rows keep their solutions. Numbers
+//! are written with all their digits.
 
 use super::{FileError, Kind, Reason, fclib};
 use carom_solve::{Law, OneStepProblem, Rows, StoredError, StoredProblem};

@@ -21,7 +21,8 @@ const GAP_TOLERANCE: f64 = 1e-9;
 /// Violations below this are round-off, relative to the largest of 1 and the coordinates or velocities.
 const ROUND_OFF: f64 = 1e-13;
 
-/// The first coordinate whose pivot in a Cholesky factorisation is not positive, with the pivot relative to its diagonal.
+/// The first coordinate whose pivot in a Cholesky factorisation is not positive, with the pivot relative to its
+/// diagonal.
 pub(crate) fn bad_pivot(n: usize, mass: &[f64]) -> Option<(usize, f64)> {
     let mut l = mass.to_vec();
     for k in 0..n {
@@ -107,7 +108,8 @@ pub(super) fn initial(
     velocities(model, &coupling, state, (laws, &places), context)
 }
 
-/// Rates and outputs at the start of a first-order model. A state outside its set is no error: the first step brings it back by a jump.
+/// Rates and outputs at the start of a first-order model. A state outside its set is no error: the first step brings it
+/// back by a jump.
 pub(super) fn first_order(
     model: &mut dyn FirstOrder,
     state: &State,

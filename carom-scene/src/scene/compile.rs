@@ -1,4 +1,5 @@
-//! The first pass, once per file: names, expressions and tapes. Parameters are inputs, so that scenes with other values share them.
+//! The first pass, once per file: names, expressions and tapes. Parameters are inputs, so that scenes with other values
+//! share them.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,8 +49,9 @@ impl Compiled {
         })
     }
 
-    /// Whether these values would give the same tapes: a parameter that is folded may not change, and one that is not may not become
-    /// one that would be. It does not matter which plans there are already, so that runs in parallel have the same bits.
+    /// Whether these values would give the same tapes: a parameter that is folded may not change, and one that is not
+    /// may not become one that would be. It does not matter which plans there are already, so that runs in parallel
+    /// have the same bits.
     fn suits(&self, values: &[Parameter]) -> bool {
         self.parameters.iter().zip(values).filter(|(then, _)| then.read).all(|(then, now)| match then.folded {
             true => then.value == now.value && (then.kept || !now.kept),
@@ -79,7 +81,8 @@ impl Compiled {
 /// Most plans that are kept of one file.
 const MOST: usize = 16;
 
-/// What has been compiled of a file, shared by its scenes: one plan, and one more for each set of values that needs another form.
+/// What has been compiled of a file, shared by its scenes: one plan, and one more for each set of values that needs
+/// another form.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plans(Arc<Mutex<Vec<Arc<Compiled>>>>);
 

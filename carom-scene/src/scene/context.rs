@@ -53,7 +53,8 @@ pub(crate) struct Context {
     pub graph: Graph,
     /// Parameters alone, as constants.
     pub parameters: Scope,
-    /// Time, coordinates, velocities (slots in this order) and parameters; in first-order models time, states and multipliers.
+    /// Time, coordinates, velocities (slots in this order) and parameters; in first-order models time, states and
+    /// multipliers.
     pub all: Scope,
     /// All parameters, in the order of the file.
     pub values: Vec<Parameter>,
@@ -89,7 +90,8 @@ impl Context {
         self.values.iter().map(|parameter| parameter.value).collect()
     }
 
-    /// Makes inputs of all parameters, after the slots that are declared. One that is plain or folded already is a number.
+    /// Makes inputs of all parameters, after the slots that are declared. One that is plain or folded already is a
+    /// number.
     pub fn declare_parameters(&mut self) {
         let first = self.all.slots();
         self.graph.declare_parameters(first);

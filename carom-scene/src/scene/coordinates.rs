@@ -65,8 +65,8 @@ pub(crate) fn declare(names: Vec<String>, context: &mut Context) {
     context.names.coordinates = names;
 }
 
-/// Declares time, states, multipliers and parameters of a first-order model. A name that is taken already keeps its meaning: the slot then
-/// has a name that cannot be written.
+/// Declares time, states, multipliers and parameters of a first-order model. A name that is taken already keeps its
+/// meaning: the slot then has a name that cannot be written.
 pub(crate) fn declare_states(names: Vec<String>, multipliers: Vec<String>, context: &mut Context) {
     let _ = context.all.declare_time();
     for (k, name) in names.iter().chain(&multipliers).enumerate() {

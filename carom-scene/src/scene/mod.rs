@@ -106,7 +106,8 @@ pub struct Scene {
     bound: Arc<dyn Bound>,
 }
 
-/// A scene that could not become a model, a stepper or a simulation. Loading has tried all three, so that it does not happen.
+/// A scene that could not become a model, a stepper or a simulation. Loading has tried all three, so that it does not
+/// happen.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BuildError {
     #[error(transparent)]
@@ -192,8 +193,9 @@ impl Scene {
         self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 
-    /// The same scene with other values of parameters, for sweeps. The equations are shared, unless a parameter is changed that decides on
-    /// their form (a number of elements, an exponent, the value of a circuit's element, a factor that is 0 or 1); all checks are done anew.
+    /// The same scene with other values of parameters, for sweeps. The equations are shared, unless a parameter is
+    /// changed that decides on their form (a number of elements, an exponent, the value of a circuit's element, a
+    /// factor that is 0 or 1); all checks are done anew.
     ///
     /// # Errors
     /// Fails if a parameter does not exist, or if a check fails with the new values.

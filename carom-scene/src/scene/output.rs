@@ -55,8 +55,8 @@ pub(super) fn columns(
     Catalogue { family, labels: &labels, dofs, has_energy: is_mechanical, outputs: &outputs }.columns()
 }
 
-/// Multipliers of the last step by row: λ itself, or its mean over the step where the scheme knows only the integral; zero before the first
-/// step.
+/// Multipliers of the last step by row: λ itself, or its mean over the step where the scheme knows only the integral;
+/// zero before the first step.
 pub fn multipliers(stepper: &dyn Stepper, rows: usize, out: &mut Vec<f64>) {
     let (reactions, h) = (stepper.reactions(), stepper.to().t - stepper.from().t);
     out.clear();

@@ -1,5 +1,5 @@
-//! The values of parameters. A parameter of the file may use those above it; one set from outside may use any that do not
-//! depend on it.
+//! The values of parameters. A parameter of the file may use those above it; one set from outside may use any that do
+//! not depend on it.
 
 use std::collections::HashMap;
 

@@ -4,7 +4,8 @@
 //!     a < b  gives  b − a,     a > b  gives  a − b,     conditions joined by `and` give the least of their values       (1)
 //! ```
 //!
-//! The boundary belongs to the region, whether it is written with `<` or with `<=`: it is where a crossing is looked for.
+//! The boundary belongs to the region, whether it is written with `<` or with `<=`: it is where a crossing is looked
+//! for.
 
 use std::ops::Range;
 

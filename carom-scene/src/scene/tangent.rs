@@ -37,8 +37,8 @@ impl Scene {
         Ok(Box::new(EquationTangent::new(&equations.bind(&context.vector(), &laws), live)))
     }
 
-    /// The motion of this scene with its derivatives by the state and by the parameters named. It is event-driven, with the options of the
-    /// scene where its scheme is that one, and to 1e-8 otherwise.
+    /// The motion of this scene with its derivatives by the state and by the parameters named. It is event-driven, with
+    /// the options of the scene where its scheme is that one, and to 1e-8 otherwise.
     ///
     /// # Errors
     /// As [`Scene::tangent`], and where the scheme does not take the model.
@@ -103,7 +103,8 @@ impl Scene {
     }
 }
 
-/// All parameters as functions of a few: those named are inputs, those that follow from them expressions, the rest numbers.
+/// All parameters as functions of a few: those named are inputs, those that follow from them expressions, the rest
+/// numbers.
 struct Relations {
     graph: Graph,
     scope: Scope,

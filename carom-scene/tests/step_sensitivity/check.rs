@@ -88,8 +88,8 @@ pub struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Compares all derivatives of the run from a state; states without any contact are passed over, and those whose neighbours take other
-    /// branches.
+    /// Compares all derivatives of the run from a state; states without any contact are passed over, and those whose
+    /// neighbours take other branches.
     pub fn from(&self, s: &mut StepSensitivity, from: &State, met: &mut Met) {
         let grid = (self.h, self.steps);
         met.tried += 1;

@@ -1,4 +1,5 @@
-//! Derivatives of the steps of capturing schemes, against central differences of the same maps over runs whose branches do not change.
+//! Derivatives of the steps of capturing schemes, against central differences of the same maps over runs whose branches
+//! do not change.
 
 mod check;
 mod models;
@@ -70,7 +71,8 @@ fn moreau_jean_with_friction_in_space() {
     assert!(met.worst < 1e-8 && met.slips >= 100, "{met:?}");
 }
 
-/// Slip that comes to an end, stick, and slip in another direction, on a floor that is pulled about, with a second contact that says the same.
+/// Slip that comes to an end, stick, and slip in another direction, on a floor that is pulled about, with a second
+/// contact that says the same.
 #[test]
 fn sticking_in_space_and_redundant_contacts() {
     let pulled = PARTICLE.replace("potential", "force.x = \"2.5*sin(3*t)\"\nforce.y = \"2*cos(2*t)\"\npotential");

@@ -4,8 +4,9 @@ use super::check::load;
 use super::models::{MOREAU_JEAN, OSCILLATOR, SCHATZMAN_PAOLI, corrected};
 use carom::sensitivity::StepSensitivity;
 
-/// The derivative at a given time: that of the corrected scheme tends to the derivative of the motion with the step, although its steps end at
-/// impacts; that of Moreau-Jean does not, and has the determinant −e of a grid impact in place of e².
+/// The derivative at a given time: that of the corrected scheme tends to the derivative of the motion with the step,
+/// although its steps end at impacts; that of Moreau-Jean does not, and has the determinant −e of a grid impact in
+/// place of e².
 #[test]
 fn discrete_maps_and_the_motion() {
     let end = 5.0;

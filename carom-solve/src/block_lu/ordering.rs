@@ -1,7 +1,7 @@
 //! Minimum-degree ordering of a graph: which law to eliminate next so that the factor stays sparse [amestoy1996].
 //!
-//! Quotient graph: an eliminated law becomes an element, the set of laws that it ties together; elements that lie within a
-//! new one are absorbed. The degree of a law is bounded from above by the sizes of its elements,
+//! Quotient graph: an eliminated law becomes an element, the set of laws that it ties together; elements that lie
+//! within a new one are absorbed. The degree of a law is bounded from above by the sizes of its elements,
 //!
 //! ```text
 //!     dᵢ = |Aᵢ \ i| + |Lₚ \ i| + Σ_e |Lₑ \ Lₚ|                                             (1)

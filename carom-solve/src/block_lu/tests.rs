@@ -141,7 +141,8 @@ fn products_agree_with_the_definition() {
     }
 }
 
-/// Blocks `I + 10⁹ g gᵀ` as bodies with stiff contacts have them: no digits of the residual are lost without refinement.
+/// Blocks `I + 10⁹ g gᵀ` as bodies with stiff contacts have them: no digits of the residual are lost without
+/// refinement.
 #[test]
 fn wide_blocks_of_bad_condition_lose_nothing() {
     let mut rng = Pcg64::seed_from_u64(9);

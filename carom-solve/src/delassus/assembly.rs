@@ -1,7 +1,7 @@
 //! How `W = D + C A⁻¹ B` is put together, at the cost of its entries.
 //!
-//! A law sees another one only through the blocks of `A` that both touch, or through `D`. So for each law: solve within the
-//! blocks that its rows of `B` touch, then multiply by the rows of `C` of the laws known to touch the same blocks.
+//! A law sees another one only through the blocks of `A` that both touch, or through `D`. So for each law: solve within
+//! the blocks that its rows of `B` touch, then multiply by the rows of `C` of the laws known to touch the same blocks.
 
 use super::{BlockInverse, Delassus, LawRow};
 use crate::law::by_rows;

@@ -32,7 +32,8 @@ impl Delassus {
         self.law[laws].block = self.column.len();
     }
 
-    /// The blocks of law `i` where all laws have one row, from entries in rising order without zeros. Whether they were so.
+    /// The blocks of law `i` where all laws have one row, from entries in rising order without zeros. Whether they were
+    /// so.
     fn copy_entries(&mut self, row: &[(usize, f64)], i: usize) -> bool {
         let Ok(place) = row.binary_search_by_key(&i, |entry| entry.0) else { return false };
         let rising = row.windows(2).fold(true, |rising, pair| rising & (pair[0].0 < pair[1].0));
@@ -87,8 +88,8 @@ impl Delassus {
         true
     }
 
-    /// The blocks of law `i` from rows of D that hold whole blocks in rising order, as dense and block-sparse matrices do. Whether the
-    /// rows were of that kind; nothing is left behind if not.
+    /// The blocks of law `i` from rows of D that hold whole blocks in rising order, as dense and block-sparse matrices
+    /// do. Whether the rows were of that kind; nothing is left behind if not.
     fn copy_blocks(&mut self, d: &Rows, i: usize, offset: &[usize]) -> bool {
         let (first, height) = (offset[i], offset[i + 1] - offset[i]);
         let rows = [d.row(first), d.row(first + (height - 1).min(1)), d.row(first + height - 1)];

@@ -1,7 +1,7 @@
 //! Linear complementarity families.
 //!
-//! `pd`, `aat`, `pns` follow the definition under which published timings were taken: numbers in (−1, 1) of the splitmix64
-//! sequence fill A row by row, then B (for `pns` alone), then q, and
+//! `pd`, `aat`, `pns` follow the definition under which published timings were taken: numbers in (−1, 1) of the
+//! splitmix64 sequence fill A row by row, then B (for `pns` alone), then q, and
 //!
 //! ```text
 //!     pd   M = A Aᵀ/n + I        aat   M = A Aᵀ/n        pns   M = A Aᵀ/n + I/10 + (B − Bᵀ)/√n

@@ -1,7 +1,8 @@
 //! Rigid bodies and their contacts, written down as a global problem.
 //!
-//! A body has its centre, a diagonal inertia and a free velocity; a contact or joint at a point p compares the velocities
-//! `v + ω × (p − c)` of two bodies, or of one body and the ground. In the plane the angular velocity has one component.
+//! A body has its centre, a diagonal inertia and a free velocity; a contact or joint at a point p compares the
+//! velocities `v + ω × (p − c)` of two bodies, or of one body and the ground. In the plane the angular velocity has one
+//! component.
 
 use crate::{GlobalParts, Law, Rows, StoredError, StoredProblem};
 use rand::{RngExt, SeedableRng};

@@ -13,8 +13,9 @@
 //! | `redundant` | unilateral | dense, every row twice: rank n/2 |
 //! | `obstacle` | unilateral | a membrane over an obstacle: the five-point Laplacian, sparse |
 //!
-//! Mechanical families are in global form, `M v = q + H λ`, one time step of 10 ms under gravity from rest with a small random
-//! velocity; [`StoredProblem::condensed`] multiplies `W` out. `size` is about the number of contacts, or that of rows.
+//! Mechanical families are in global form, `M v = q + H λ`, one time step of 10 ms under gravity from rest with a small
+//! random velocity; [`StoredProblem::condensed`] multiplies `W` out. `size` is about the number of contacts, or that of
+//! rows.
 
 mod complementarity;
 mod mechanics;

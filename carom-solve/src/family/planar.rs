@@ -7,7 +7,8 @@ use std::f64::consts::PI;
 /// Stones of an arch.
 const STONES: usize = 25;
 
-/// Semicircular arches between radii 4 and 5, one beside the other; neighbouring stones meet at both ends of their joint.
+/// Semicircular arches between radii 4 and 5, one beside the other; neighbouring stones meet at both ends of their
+/// joint.
 pub(super) fn bridge(size: usize, seed: u64) -> Result<StoredProblem, StoredError> {
     let mut bodies = Bodies::new(true, seed);
     let (inner, outer) = (4.0f64, 5.0f64);

@@ -1,4 +1,5 @@
-//! The second-order cone `‖λ_T‖ ≤ μ λ_N` of Coulomb friction, planar or spatial [desaxce1998, acary2008], in closed form.
+//! The second-order cone `‖λ_T‖ ≤ μ λ_N` of Coulomb friction, planar or spatial [desaxce1998, acary2008], in closed
+//! form.
 
 /// Euclidean norm of the rows of a disc (one or two).
 #[inline]

@@ -7,9 +7,9 @@
 //!     φ(t) = ½ (d²)' = t − x₀ − Σ_d μ_d max(0, ‖x_d‖ − radius_d − μ_d t)                           (2)
 //! ```
 //!
-//! `φ` rises, piece by piece on lines, and disc d leaves it at `t_d = (‖x_d‖ − radius_d)/μ_d`. With the discs taken up in
-//! falling order of `t_d`, the root of the first line that ends above the next `t_d` is that of `φ`; between the bounds it is
-//! the first reaction.
+//! `φ` rises, piece by piece on lines, and disc d leaves it at `t_d = (‖x_d‖ − radius_d)/μ_d`. With the discs taken up
+//! in falling order of `t_d`, the root of the first line that ends above the next `t_d` is that of `φ`; between the
+//! bounds it is the first reaction.
 
 use super::cone::{self, norm};
 use super::{DISCS, Law};

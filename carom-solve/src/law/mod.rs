@@ -9,9 +9,9 @@
 //!
 //! with the shift s of De Saxcé [desaxce1998]. Written out, (2) says `−u₀ ∈ N_[lower, upper](λ₀)` and
 //! `−u_d ∈ N_disc(λ_d)`: the first row has its own law, and each disc dissipates the most that `λ₀` lets it. Equality,
-//! complementarity, relay, Coulomb friction, rolling and spinning friction, adhesion and Tresca friction are values of the one
-//! struct [`Law`]. Solvers match on its [`Shape`]; what needs the set alone (certificate, projection, natural map) asks the
-//! law, whatever it is.
+//! complementarity, relay, Coulomb friction, rolling and spinning friction, adhesion and Tresca friction are values of
+//! the one struct [`Law`]. Solvers match on its [`Shape`]; what needs the set alone (certificate, projection, natural
+//! map) asks the law, whatever it is.
 
 mod cone;
 mod discs;
@@ -46,7 +46,8 @@ const WIDTH: [u8; DISCS] = [2, 2, 1];
 /// What the rows of each disc are called.
 const ROLES: [[&str; 2]; DISCS] = [["t1", "t2"], ["r1", "r2"], ["spin", "spin"]];
 
-/// Rows behind the first one whose reaction stays in a disc (an interval, where there is one row): `‖λ_d‖ ≤ radius + μ λ₀`.
+/// Rows behind the first one whose reaction stays in a disc (an interval, where there is one row): `‖λ_d‖ ≤ radius + μ
+/// λ₀`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Disc {
     /// Number of rows; zero where there is no disc.
@@ -124,8 +125,9 @@ impl Law {
         Law { bounds: [lower, upper], mu: [0.0; 3], radius: [0.0; 3], rows: [0; 3], form: Form::Interval }
     }
 
-    /// The law of these bounds and discs: sliding (up to two rows), rolling (up to two) and spinning (one). A lower bound
-    /// at which a disc would be empty is raised. [`is_valid`](Self::is_valid) tells whether the numbers make sense.
+    /// The law of these bounds and discs: sliding (up to two rows), rolling (up to two) and spinning (one). A lower
+    /// bound at which a disc would be empty is raised. [`is_valid`](Self::is_valid) tells whether the numbers make
+    /// sense.
     pub fn new(lower: f64, upper: f64, discs: [Disc; DISCS]) -> Law {
         let mut place = WIDTH.into_iter();
         let discs = discs.map(|disc| match (disc.rows, place.next().unwrap_or(0)) {
@@ -173,8 +175,8 @@ impl Law {
         Law::with_sliding(-cohesion, disc)
     }
 
-    /// Signorini, Coulomb, rolling and spinning friction in space: rows (normal, two tangents, two rolling, spin). `rolling`
-    /// and `spinning` are lengths: the largest moments per normal force.
+    /// Signorini, Coulomb, rolling and spinning friction in space: rows (normal, two tangents, two rolling, spin).
+    /// `rolling` and `spinning` are lengths: the largest moments per normal force.
     pub fn rolling(mu: f64, rolling: f64, spinning: f64) -> Law {
         Law::new(0.0, f64::INFINITY, [Disc::cone(2, mu), Disc::cone(2, rolling), Disc::cone(1, spinning)])
     }
@@ -297,7 +299,8 @@ impl Law {
         }
     }
 
-    /// The same law for reactions in other units: row k is `unit(k)` times as large, with one unit for the rows of a disc.
+    /// The same law for reactions in other units: row k is `unit(k)` times as large, with one unit for the rows of a
+    /// disc.
     pub(crate) fn scaled(&self, unit: impl Fn(usize) -> f64) -> Law {
         let mut law = *self;
         law.bounds = self.bounds.map(|x| x * unit(0));
@@ -374,8 +377,8 @@ impl Law {
         p.iter().zip(lambda).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
     }
 
-    /// How far `u` is from what the law allows for some `λ`, in the unit of `u` (a negative gap velocity, a residual of an
-    /// equality). Any `u` is allowed towards a finite bound.
+    /// How far `u` is from what the law allows for some `λ`, in the unit of `u` (a negative gap velocity, a residual of
+    /// an equality). Any `u` is allowed towards a finite bound.
     #[inline]
     pub fn velocity_violation(&self, u: &[f64]) -> f64 {
         let up = if self.bounds[1].is_finite() { 0.0 } else { -u[0] };
@@ -383,8 +386,8 @@ impl Law {
         up.max(down).max(0.0)
     }
 
-    /// `|λ·(u + s(u))|`, with `λ₀` counted from the bound that `u₀` pushes to and discs with their radius: the energy by
-    /// which the law is missed.
+    /// `|λ·(u + s(u))|`, with `λ₀` counted from the bound that `u₀` pushes to and discs with their radius: the energy
+    /// by which the law is missed.
     #[inline]
     pub fn complementarity(&self, lambda: &[f64], u: &[f64]) -> f64 {
         // u > 0 asks for the lower bound, u < 0 for the upper one

@@ -1,14 +1,14 @@
 //! The active set of the guess, tried before anything else where `W` is that of the problem before.
 //!
-//! In most steps of a run with constant matrices the same laws act as in the step before. With the states of the guess (λ at a bound or
-//! between them) what is left of the problem is a linear system,
+//! In most steps of a run with constant matrices the same laws act as in the step before. With the states of the guess
+//! (λ at a bound or between them) what is left of the problem is a linear system,
 //!
 //! ```text
 //!     W_BB λ_B = −b_B − W_BN λ_N                                                          (1)
 //! ```
 //!
-//! Its solution is one of the problem if λ_B keeps its bounds and u_N its sign, each row judged by its own terms, and if the certificate
-//! agrees.
+//! Its solution is one of the problem if λ_B keeps its bounds and u_N its sign, each row judged by its own terms, and
+//! if the certificate agrees.
 
 use crate::{Certificate, DenseLu, LinearSolve, OneStepProblem, Reaction};
 

@@ -3,7 +3,8 @@
 use super::{SolveError, Unsupported};
 use crate::{Certificate, Delassus, Law, OneStepProblem, Reaction, Shape};
 
-/// The beginning of methods that factor matrices: refuses numbers that are not finite, and solves what needs no reaction.
+/// The beginning of methods that factor matrices: refuses numbers that are not finite, and solves what needs no
+/// reaction.
 pub(super) fn begin(
     problem: &OneStepProblem<'_>,
     w: &Delassus,

@@ -1,7 +1,8 @@
-//! Alternating directions on the De Saxcé form: one factorisation, then products and projections [boyd2011, desaxce1998, acary2018].
+//! Alternating directions on the De Saxcé form: one factorisation, then products and projections [boyd2011,
+//! desaxce1998, acary2018].
 //!
-//! With the shift `s = μ ‖u_T‖ e_N` of Coulomb's law frozen, the problem is the optimality of `½ rᵀWr + (q + s)ᵀr` over the set K of
-//! admissible reactions. Its two halves, the quadratic form and K, are treated in turn,
+//! With the shift `s = μ ‖u_T‖ e_N` of Coulomb's law frozen, the problem is the optimality of `½ rᵀWr + (q + s)ᵀr` over
+//! the set K of admissible reactions. Its two halves, the quadratic form and K, are treated in turn,
 //!
 //! ```text
 //!     (W + ρ I) r = ρ (z − y) − q − s                                                            (1)
@@ -9,13 +10,13 @@
 //!     u = W z⁺ + q,           s = μ ‖u_T‖ e_N                                                    (3)
 //! ```
 //!
-//! in the scaled variables of the certificate. At rest `r = z` and `−ρ y = u + s` lies in the dual cone. `ρ` is balanced: where the
-//! primal residual ‖r − z‖ and the dual one ρ‖z⁺ − z‖ differ by more than a factor of ten, it is doubled or halved, and `W + ρI`
-//! factored anew; the tests become rarer, so that the factorisations stay few.
+//! in the scaled variables of the certificate. At rest `r = z` and `−ρ y = u + s` lies in the dual cone. `ρ` is
+//! balanced: where the primal residual ‖r − z‖ and the dual one ρ‖z⁺ − z‖ differ by more than a factor of ten, it is
+//! doubled or halved, and `W + ρI` factored anew; the tests become rarer, so that the factorisations stay few.
 //!
-//! Good for a few digits where `W` is rank-deficient and many right-hand sides share it; the last digits come slowly or not at all
-//! (stalls between 1e-8 and 1e-6 are usual), and then the error carries the best point. `W` may be asymmetric: (1) is then a fixed
-//! point of the same equations, without the theory.
+//! Good for a few digits where `W` is rank-deficient and many right-hand sides share it; the last digits come slowly or
+//! not at all (stalls between 1e-8 and 1e-6 are usual), and then the error carries the best point. `W` may be
+//! asymmetric: (1) is then a fixed point of the same equations, without the theory.
 
 use super::linear_system::LinearSystem;
 use super::proximal::{CAREFUL, GROWING};
@@ -184,7 +185,7 @@ impl Admm {
             if !self.system.solve(&self.scaled, &self.right, &mut self.r) {
                 return;
             }
-            let (primal, dual) = self.turn(penalty);
+            let (primal, dual) = self.iterate(penalty);
             if self.iterations == test {
                 // rarer and rarer
                 test += test.div_ceil(2);
@@ -224,7 +225,7 @@ impl Admm {
     }
 
     /// (2) and (3); primal and dual residuals.
-    fn turn(&mut self, penalty: f64) -> (f64, f64) {
+    fn iterate(&mut self, penalty: f64) -> (f64, f64) {
         let relaxation = self.options.relaxation;
         self.last.copy_from_slice(&self.z);
         for k in 0..self.z.len() {

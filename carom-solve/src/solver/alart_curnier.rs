@@ -1,4 +1,5 @@
-//! Semismooth Newton method on the function of Alart and Curnier [alart1991], for any mixture of laws, in scaled variables.
+//! Semismooth Newton method on the function of Alart and Curnier [alart1991], for any mixture of laws, in scaled
+//! variables.
 //!
 //! With `y_N = r_N − ρ_N u_N`, `y_T = r_T − ρ_T u_T` and the disc `B(μ max(y_N, 0))` of the tangential forces,
 //!
@@ -8,9 +9,9 @@
 //!     J = I − G + G ρ (W + a I),   G ∈ ∂P(y)                                                       (3)
 //! ```
 //!
-//! where `a = 0` is the problem itself and `a > 0` a proximal step about `r_k`. Other laws have the projection on their own
-//! interval in place of `max(y_N, 0)`, and one `F_T` for each of their discs. Steps solve `J Δr = −F` and are halved until `‖F‖` falls below the
-//! largest of its last five values.
+//! where `a = 0` is the problem itself and `a > 0` a proximal step about `r_k`. Other laws have the projection on their
+//! own interval in place of `max(y_N, 0)`, and one `F_T` for each of their discs. Steps solve `J Δr = −F` and are
+//! halved until `‖F‖` falls below the largest of its last five values.
 
 use super::linear_system::LinearSystem;
 use super::scaled::Scaled;
@@ -73,7 +74,8 @@ impl AlartCurnier {
         Ok(())
     }
 
-    /// Newton's method from `r`. The number of iterations, and whether the tolerance was reached; `r` is where it ended.
+    /// Newton's method from `r`. The number of iterations, and whether the tolerance was reached; `r` is where it
+    /// ended.
     pub fn solve(&mut self, scaled: &Scaled, target: Target<'_>, r: &mut [f64]) -> (usize, bool) {
         scaled.velocity(r, &mut self.u);
         if target.weight > 0.0 {
@@ -192,7 +194,8 @@ pub(super) fn residual(law: &Law, rho: &[f64], r: &[f64], u: &[f64], f: &mut [f6
     }
 }
 
-/// An element of the generalised Jacobian of the projections in (1) with respect to y: row-major, `width` numbers per row.
+/// An element of the generalised Jacobian of the projections in (1) with respect to y: row-major, `width` numbers per
+/// row.
 #[inline]
 pub(super) fn slope(law: &Law, rho: &[f64], r: &[f64], u: &[f64], g: &mut [f64], width: usize) {
     let (lower, upper) = law.bounds();

@@ -15,27 +15,28 @@
 //! | spatial friction | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
 //! | other laws with discs (rolling friction, adhesion, ..) | Gauss-Seidel |
 //!
-//! Small planar problems go on to Lemke's method [lemke1965, cottle1992] where two sweeps do not solve them: a few pivots cost less than
-//! the many sweeps that nearly singular `W` need. Gauss-Seidel [jourdan1998, acary2018] starts from the guess, or from the best point so far. From
-//! sweep 28 on its rate of convergence predicts the sweeps that are left; it goes on while these are fewer than 100 or cost
-//! less than 25 factorisations of `W`,
+//! Small planar problems go on to Lemke's method [lemke1965, cottle1992] where two sweeps do not solve them: a few
+//! pivots cost less than the many sweeps that nearly singular `W` need. Gauss-Seidel [jourdan1998, acary2018] starts
+//! from the guess, or from the best point so far. From sweep 28 on its rate of convergence predicts the sweeps that are
+//! left; it goes on while these are fewer than 100 or cost less than 25 factorisations of `W`,
 //!
 //! ```text
 //!     sweeps left · (0.45 N² blocks + 40 laws) ≤ 25 (0.25 multiplications + 400 laws)      [ns]      (1)
 //! ```
 //!
-//! with the multiplications known from the symbolic analysis and the weights measured. Then the interior-point method with
-//! its proximal finish [desaxce1998, rockafellar1976] follows, from its own start: points of Gauss-Seidel are worse starts
-//! even where their residual is smaller.
+//! with the multiplications known from the symbolic analysis and the weights measured. Then the interior-point method
+//! with its proximal finish [desaxce1998, rockafellar1976] follows, from its own start: points of Gauss-Seidel are
+//! worse starts even where their residual is smaller.
 //!
-//! Work is limited: interior point and the last Gauss-Seidel may each take `budget · max(laws, 1000)` nanoseconds as the weights of
-//! (1) estimate them, so that the same problem always ends at the same place, on any machine.
+//! Work is limited: interior point and the last Gauss-Seidel may each take `budget · max(laws, 1000)` nanoseconds as
+//! the weights of (1) estimate them, so that the same problem always ends at the same place, on any machine.
 //!
-//! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate. Without
-//! friction a ray of Lemke's method outweighs it: for positive semidefinite `W` it proves that there is no solution.
+//! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate.
+//! Without friction a ray of Lemke's method outweighs it: for positive semidefinite `W` it proves that there is no
+//! solution.
 //!
-//! A point whose residual is small only because its reactions are large is no solution: `‖F'‖ ≤ 10⁻³ (‖b'‖ + ‖bounds'‖)` in
-//! the scaled variables of the certificate is asked for besides, the bounds being those of boxes.
+//! A point whose residual is small only because its reactions are large is no solution: `‖F'‖ ≤ 10⁻³ (‖b'‖ +
+//! ‖bounds'‖)` in the scaled variables of the certificate is asked for besides, the bounds being those of boxes.
 
 use super::active_set::ActiveSet;
 use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
@@ -82,9 +83,11 @@ pub struct AutoOptions {
     pub tolerance: f64,
     /// Largest number of Gauss-Seidel sweeps over all laws [-].
     pub max_sweeps: usize,
-    /// Estimated work that a costly rung may take, in nanoseconds of a usual core per law; problems count as having 1000 laws at least [-].
+    /// Estimated work that a costly rung may take, in nanoseconds of a usual core per law; problems count as having
+    /// 1000 laws at least [-].
     pub budget: f64,
-    /// Largest relative error of the literature (natural map with ρ = 1, in the user's units) that is accepted besides; none if it does not matter [-].
+    /// Largest relative error of the literature (natural map with ρ = 1, in the user's units) that is accepted besides;
+    /// none if it does not matter [-].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub full_error: Option<f64>,
@@ -255,7 +258,7 @@ impl Solver for Auto {
         let mut least = f64::INFINITY;
         let friction = problem.laws().iter().any(|law| law.size() > 1);
         for &rung in ladder(problem.laws(), problem.size()) {
-            let error = match self.climb(rung, problem, z) {
+            let error = match self.try_rung(rung, problem, z) {
                 Ok(certificate) => return Ok(certificate),
                 Err(error) => error,
             };
@@ -292,7 +295,12 @@ impl Solver for Auto {
 
 impl Auto {
     /// One rung, repeated with a smaller tolerance as long as the full error alone is too large.
-    fn climb(&mut self, rung: Rung, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
+    fn try_rung(
+        &mut self,
+        rung: Rung,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+    ) -> Result<Certificate, SolveError> {
         let mut tolerance = self.options.tolerance;
         for _ in 0..REPEATED {
             (self.swept, self.end) = (false, End::Own);

@@ -7,11 +7,11 @@
 //! | box | inside `u = 0`; `λ = lower`; `λ = upper` |
 //! | planar friction | open `λ = 0`; stick `u = 0`; slips `u_N = 0, λ_T = ∓μ λ_N` |
 //!
-//! Each combination is solved by LU with complete pivoting; where the system is singular, the unknowns beyond its rank are
-//! zero. A combination whose scaled natural map is below 1e-13 is a solution up to rounding, and the first one in a fixed
-//! order (the first law changes fastest, states as in the table) is returned. If there is none, the best one is judged.
-//! Several solutions are no trouble, nor are matrices without any property [cottle1992]; the cost is the number of
-//! combinations.
+//! Each combination is solved by LU with complete pivoting; where the system is singular, the unknowns beyond its rank
+//! are zero. A combination whose scaled natural map is below 1e-13 is a solution up to rounding, and the first one in a
+//! fixed order (the first law changes fastest, states as in the table) is returned. If there is none, the best one is
+//! judged. Several solutions are no trouble, nor are matrices without any property [cottle1992]; the cost is the number
+//! of combinations.
 
 use super::lcp_form::near_root;
 use super::ranked::RankedLu;

@@ -1,8 +1,8 @@
 //! Reactions that grow without bound where a problem has no solution.
 //!
-//! The residual of the certificate is relative to the reactions: where these diverge it becomes as small as one likes. What
-//! drives a problem is `b`, and the bounds and radii of its laws. So besides the residual a solution has, in the scaled variables of the
-//! certificate,
+//! The residual of the certificate is relative to the reactions: where these diverge it becomes as small as one likes.
+//! What drives a problem is `b`, and the bounds and radii of its laws. So besides the residual a solution has, in the
+//! scaled variables of the certificate,
 //!
 //! ```text
 //!     ‖F'‖ ≤ 10⁻³ (‖b'‖ + ‖bounds'‖)                                                       (1)

@@ -1,32 +1,35 @@
-//! Interior-point method for frictional contact: a primal-dual Newton path through the cones, with the shift of De Saxcé kept
-//! inside the equations [desaxce1998, wright1997, acary2018].
+//! Interior-point method for frictional contact: a primal-dual Newton path through the cones, with the shift of De
+//! Saxcé kept inside the equations [desaxce1998, wright1997, acary2018].
 //!
 //! In the hat variables `r̂ = (μ r_N, r_T)`, `û = (u_N/μ + ‖u_T‖, u_T)` both sides of Coulomb's law lie in the cone
-//! `x_0 ≥ ‖x_1‖`, and with the arrow product `r̂ ∘ û = (r̂·û, r̂_0 û_1 + û_0 r̂_1)` the law is `r̂ ∘ û = 0`. Newton's method on
+//! `x_0 ≥ ‖x_1‖`, and with the arrow product `r̂ ∘ û = (r̂·û, r̂_0 û_1 + û_0 r̂_1)` the law is `r̂ ∘ û = 0`. Newton's
+//! method on
 //!
 //! ```text
 //!     û = P (W r + q) + ‖û_T‖ e,   P = diag(1/μ, 1, 1),   e = (1, 0, 0)                            (1)
 //!     r̂ ∘ û = σ γ e,   γ = mean of r̂·û                                                           (2)
 //! ```
 //!
-//! takes the exact derivative of `‖û_T‖`. Eliminating `Δû` leaves one system, factored in the space of contacts or of velocities,
+//! takes the exact derivative of `‖û_T‖`. Eliminating `Δû` leaves one system, factored in the space of contacts or of
+//! velocities,
 //!
 //! ```text
 //!     (W + P⁻¹ E A(r̂)⁻¹ A(û) P⁻¹) Δr = P⁻¹ (F₁ − E A(r̂)⁻¹ F₂),   E = I − e tᵀ,   t = (0, û_T/‖û_T‖)    (3)
 //! ```
 //!
-//! with the arrow matrices `A`. After a step that was cut short, below 0.03, `t = 0` is taken until steps are longer than a half
-//! again: with the curvature of `‖û_T‖` left out the path goes on where it had jammed. One common step keeps 0.99 of the
-//! distance to the boundary; `σ` follows the last step: 0.1 after steps above 0.9, then 0.25, 0.5 and 0.9. Unilateral rows are cones of one dimension, boxes have one barrier for each
-//! finite bound, equalities none, and contacts without friction are unilateral rows whose tangential reaction is zero.
+//! with the arrow matrices `A`. After a step that was cut short, below 0.03, `t = 0` is taken until steps are longer
+//! than a half again: with the curvature of `‖û_T‖` left out the path goes on where it had jammed. One common step
+//! keeps 0.99 of the distance to the boundary; `σ` follows the last step: 0.1 after steps above 0.9, then 0.25, 0.5 and
+//! 0.9. Unilateral rows are cones of one dimension, boxes have one barrier for each finite bound, equalities none, and
+//! contacts without friction are unilateral rows whose tangential reaction is zero.
 //!
-//! Where friction lets the path turn back, long steps jam: it is then followed once more, closely, with `σ ≥ 0.7` and 0.8 of the
-//! distance to the boundary, which takes more steps and gets further.
+//! Where friction lets the path turn back, long steps jam: it is then followed once more, closely, with `σ ≥ 0.7` and
+//! 0.8 of the distance to the boundary, which takes more steps and gets further.
 //!
-//! The guess is not used: a point near the boundary is a bad start of a path through the interior. Near the end the matrix
-//! loses digits, and with large coefficients or redundant contacts the path may end early; so at an error of 1e-6, or where
-//! the path ends, proximal Newton steps take over (see `proximal`), which need a few more factorisations. The option
-//! `finish = "path"` does without them.
+//! The guess is not used: a point near the boundary is a bad start of a path through the interior. Near the end the
+//! matrix loses digits, and with large coefficients or redundant contacts the path may end early; so at an error of
+//! 1e-6, or where the path ends, proximal Newton steps take over (see `proximal`), which need a few more
+//! factorisations. The option `finish = "path"` does without them.
 
 use super::linear_system::LinearSystem;
 use super::proximal::{CAREFUL, Effort, Limits, Rounds};

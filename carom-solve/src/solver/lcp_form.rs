@@ -13,9 +13,9 @@
 //! | planar friction, compact | λ_N, λ_T + μλ_N, u_T⁻ | u_N, u_T + u_T⁻, μλ_N − λ_T |
 //! | planar friction, polyhedral | λ_N, λ_T⁺, λ_T⁻, γ | u_N, γ + u_T, γ − u_T, μλ_N − λ_T⁺ − λ_T⁻ |
 //!
-//! A box with one infinite bound is unilateral up to a shift and a sign, with two it is an equality. The polyhedral form is
-//! larger, but its matrix is copositive wherever `W` is positive semidefinite, for any μ [stewart1996].
-//! Rows are scaled by powers of two near `√(tr Wᵢᵢ/dim)`, which costs no digit and makes the entries of `M` comparable.
+//! A box with one infinite bound is unilateral up to a shift and a sign, with two it is an equality. The polyhedral
+//! form is larger, but its matrix is copositive wherever `W` is positive semidefinite, for any μ [stewart1996]. Rows
+//! are scaled by powers of two near `√(tr Wᵢᵢ/dim)`, which costs no digit and makes the entries of `M` comparable.
 
 use super::product::dot;
 use crate::{Delassus, Law, OneStepProblem, Shape};

@@ -6,31 +6,31 @@
 //!     w = M z + q,   0 ≤ w ⊥ z ≥ 0,   or  w = 0, z free                                   (1)
 //! ```
 //!
-//! Free unknowns are eliminated first (complete pivoting; redundant rows are dropped if nothing depends on them). Then the
-//! path of `w = M z + q + d z₀` with a covering vector `d > 0` is followed from `z = 0`, `z₀` large, to `z₀ = 0`:
+//! Free unknowns are eliminated first (complete pivoting; redundant rows are dropped if nothing depends on them). Then
+//! the path of `w = M z + q + d z₀` with a covering vector `d > 0` is followed from `z = 0`, `z₀` large, to `z₀ = 0`:
 //!
 //! 1. `z₀` enters the basis, the row with the most negative `q/d` leaves;
 //! 2. the complement of the variable that left enters; the row that blocks it leaves, ties by the lexicographic rule;
 //! 3. until `z₀` leaves (a solution) or nothing blocks (a ray).
 //!
 //! The path is followed in revised form: what is kept of the dictionary is the inverse of the entries of the rows with
-//! `w = 0` and the unknowns in the basis. A pivot with `k` unknowns in the basis costs about `n k + 3 k²` operations instead
-//! of the `n²` of a full dictionary, and rows for the lexicographic rule are computed among ties alone.
-//! The equations of the final basis are solved again from the entries of `W`, with iterative refinement: the accuracy does
-//! not suffer from the pivots. Where rounding has led the path beside the right basis, a few Newton-min steps (unknowns with
-//! `z > w` into the basis) go on from there. The solution is exact up to rounding.
+//! `w = 0` and the unknowns in the basis. A pivot with `k` unknowns in the basis costs about `n k + 3 k²` operations
+//! instead of the `n²` of a full dictionary, and rows for the lexicographic rule are computed among ties alone. The
+//! equations of the final basis are solved again from the entries of `W`, with iterative refinement: the accuracy does
+//! not suffer from the pivots. Where rounding has led the path beside the right basis, a few Newton-min steps (unknowns
+//! with `z > w` into the basis) go on from there. The solution is exact up to rounding.
 //!
 //! Free rows that cannot be eliminated among themselves, as in circuits without a path to ground, are kept as pairs of
 //! inequalities, combined so that their part of `M` is as skew as it can be: a monotone problem stays monotone.
 //!
-//! Attempts, until the certificate holds: `d = 1`, with pivots below 1e-9 refused, then admitted down to 1e-13; then three
-//! other covering vectors, since on matrices that are not copositive one may end on a ray where another leads to a
-//! solution. Planar friction is first written with three unknowns per contact; where that fails, with the four of
+//! Attempts, until the certificate holds: `d = 1`, with pivots below 1e-9 refused, then admitted down to 1e-13; then
+//! three other covering vectors, since on matrices that are not copositive one may end on a ray where another leads to
+//! a solution. Planar friction is first written with three unknowns per contact; where that fails, with the four of
 //! [stewart1996], for which Lemke's method has a convergence proof with any coefficient of friction.
 //!
 //! For copositive-plus `M` a ray proves that the problem is infeasible [cottle1992]. For any `M` the `z` of the
-//! ray is tested: `y ≥ 0, Mᵀ y ≤ 0, qᵀ y < 0` is a proof by itself and ends the attempts. Equations that contradict each other
-//! end in the same error, [`SolveError::Ray`].
+//! ray is tested: `y ≥ 0, Mᵀ y ≤ 0, qᵀ y < 0` is a proof by itself and ends the attempts. Equations that contradict
+//! each other end in the same error, [`SolveError::Ray`].
 //!
 //! Good up to some thousands of unknowns.
 
@@ -248,8 +248,8 @@ impl Lemke {
         }
     }
 
-    /// Rounding along the path may leave a basis beside the right one: steps of the Newton-min method from there, as long as
-    /// they help.
+    /// Rounding along the path may leave a basis beside the right one: steps of the Newton-min method from there, as
+    /// long as they help.
     fn polish(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) {
         let mut residual = problem.certify(z).residual;
         for _ in 0..POLISH {

@@ -10,9 +10,9 @@
 //!     (I + A⁻¹ B X⁻¹ Y C) v = A⁻¹ B X⁻¹ b,   x = X⁻¹ (b − Y C v)                                   (2)
 //! ```
 //!
-//! with one block per body [acary2018]: `W` ties all contacts of a body to each other, (2) ties bodies that touch. Which
-//! one is cheaper is known from the symbolic analysis. What (2) loses in accuracy where `X` is small is paid back by steps of
-//! refinement with (1); where they do not help, the space of contacts takes over.
+//! with one block per body [acary2018]: `W` ties all contacts of a body to each other, (2) ties bodies that touch.
+//! Which one is cheaper is known from the symbolic analysis. What (2) loses in accuracy where `X` is small is paid back
+//! by steps of refinement with (1); where they do not help, the space of contacts takes over.
 
 use super::scaled::Scaled;
 use crate::block_lu::{BlockLu, invert};
@@ -37,7 +37,8 @@ const FORGIVEN: usize = 3;
 /// Rows of `W` per row of (2) from which on the space of velocities is taken without a look at the other one.
 const CERTAIN: f64 = 1.4;
 
-/// The blocks of one law, three by three and row-major; rows that the law does not have are those of the unit matrix in `x`.
+/// The blocks of one law, three by three and row-major; rows that the law does not have are those of the unit matrix in
+/// `x`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Diagonal {
     pub x: [f64; 9],

@@ -1,7 +1,7 @@
 //! One law alone: given its diagonal block `A` and what the other laws leave as `b`, find `λ ∈ Law(Aλ + b)`.
 //!
-//! Closed forms for one row; planar and spatial friction have their own files, and one solver treats whatever else has discs.
-//! A row that sees no inertia (`A = 0`) keeps its reaction where the law does not fix it.
+//! Closed forms for one row; planar and spatial friction have their own files, and one solver treats whatever else has
+//! discs. A row that sees no inertia (`A = 0`) keeps its reaction where the law does not fix it.
 
 mod coulomb2;
 mod coulomb3;

@@ -5,11 +5,11 @@
 //!     J Δr = −F,   J ∈ ∂F                                                                       (2)
 //! ```
 //!
-//! with `B` the disc of radius `μ max(r_N − ρ_N u_N, 0)`; the other laws have `F = r − P(r − ρ u)`. Steps are halved until `‖F‖`
-//! falls below the largest of its last five values. Convergence near a solution is quadratic and takes a handful of
-//! factorisations, but far from it the line search may stall, most of all where `W` is singular. From the guess first, then
-//! from zero; where both stall, proximal steps lead on (see `proximal`), unless the option `safeguard = "none"` asks for the
-//! bare method.
+//! with `B` the disc of radius `μ max(r_N − ρ_N u_N, 0)`; the other laws have `F = r − P(r − ρ u)`. Steps are halved
+//! until `‖F‖` falls below the largest of its last five values. Convergence near a solution is quadratic and takes a
+//! handful of factorisations, but far from it the line search may stall, most of all where `W` is singular. From the
+//! guess first, then from zero; where both stall, proximal steps lead on (see `proximal`), unless the option `safeguard
+//! = "none"` asks for the bare method.
 
 use super::proximal::{Limits, Rounds};
 use super::scaled::Scaled;

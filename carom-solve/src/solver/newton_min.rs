@@ -8,17 +8,17 @@
 //!     fischer-burmeister:  Fᵢ = φ(λᵢ − l, −φ(h − λᵢ, −uᵢ)),     φ(x, y) = x + y − √(x² + y²)     (2)
 //! ```
 //!
-//! An infinite bound drops its φ, two make `Fᵢ = uᵢ`. A step of (1) fixes the rows at their bounds and solves `W` of the
-//! others: a method of active sets that ends after a few steps, exactly, if it ends. A step of (2) solves a system of all
-//! rows; its `‖F‖²` is smooth, so that its gradient leads down wherever it is not zero [deluca1996]. A step is accepted whole if it
-//! takes `½‖F‖²` below the largest of the last five values, halved otherwise; where the step does not lead down, the system
-//! is shifted by a multiple of the unit matrix, and at last the gradient is followed.
+//! An infinite bound drops its φ, two make `Fᵢ = uᵢ`. A step of (1) fixes the rows at their bounds and solves `W` of
+//! the others: a method of active sets that ends after a few steps, exactly, if it ends. A step of (2) solves a system
+//! of all rows; its `‖F‖²` is smooth, so that its gradient leads down wherever it is not zero [deluca1996]. A step is
+//! accepted whole if it takes `½‖F‖²` below the largest of the last five values, halved otherwise; where the step does
+//! not lead down, the system is shifted by a multiple of the unit matrix, and at last the gradient is followed.
 //!
 //! Where one function fails the other one is tried: with (1) a step may lead to a point where no direction helps.
 //! The start is the best of the guess, of `λ = 0`, and of some projected Gauss-Seidel sweeps from there. At the end the
 //! active rows of the last point are solved once more from the entries of `W` (the step of (1) again), so that both end
-//! exactly. The cost is a factorisation of the active rows (1) or of all rows (2) per step. For positive definite `W` some
-//! steps suffice whatever the size; on matrices without any property it may fail where Lemke's method does not.
+//! exactly. The cost is a factorisation of the active rows (1) or of all rows (2) per step. For positive definite `W`
+//! some steps suffice whatever the size; on matrices without any property it may fail where Lemke's method does not.
 
 use super::lcp_form::near_root;
 use super::product::dot;

@@ -5,18 +5,18 @@
 //! ```
 //!
 //! Equality, unilateral and box rows have closed forms; planar friction is take-off, stick or one of two slips; spatial
-//! friction is take-off, stick, or a slip whose direction solves one equation on the circle, and every single contact is
-//! solved for any positive definite block. What else has discs (rolling friction, adhesion, Tresca) goes to one general solver:
-//! Newton's method on the function of Alart and Curnier [alart1991], with a bracket of the normal reaction behind it.
-//! Over-relaxation moves each law by `ω` times its change, back into its set.
+//! friction is take-off, stick, or a slip whose direction solves one equation on the circle, and every single contact
+//! is solved for any positive definite block. What else has discs (rolling friction, adhesion, Tresca) goes to one
+//! general solver: Newton's method on the function of Alart and Curnier [alart1991], with a bracket of the normal
+//! reaction behind it. Over-relaxation moves each law by `ω` times its change, back into its set.
 //!
-//! The guess is the warm start. After 20 sweeps Anderson acceleration [anderson1965, walker2011] extrapolates from the last
-//! eight, which turns thousands of sweeps into hundreds; it is taken back wherever the change of a sweep grows. After each
-//! sweep the relative change `‖Δλ'‖/‖λ'‖` in the scaled variables of the certificate tells whether it pays to certify; besides
-//! that the certificate is taken at sweeps 1 to 4, then every 4, then every 25 %, and the best point is kept. Sweeps that no
-//! longer improve it go round in a cycle: then `ω` is halved, and after the third time the method ends.
-//! Convergence is linear; for positive definite `W` without friction it is proven [cottle1992], with friction it is
-//! observed, unless the coefficient is large [acary2018, acary2008, moreau1988].
+//! The guess is the warm start. After 20 sweeps Anderson acceleration [anderson1965, walker2011] extrapolates from the
+//! last eight, which turns thousands of sweeps into hundreds; it is taken back wherever the change of a sweep grows.
+//! After each sweep the relative change `‖Δλ'‖/‖λ'‖` in the scaled variables of the certificate tells whether it pays
+//! to certify; besides that the certificate is taken at sweeps 1 to 4, then every 4, then every 25 %, and the best
+//! point is kept. Sweeps that no longer improve it go round in a cycle: then `ω` is halved, and after the third time
+//! the method ends. Convergence is linear; for positive definite `W` without friction it is proven [cottle1992], with
+//! friction it is observed, unless the coefficient is large [acary2018, acary2008, moreau1988].
 //!
 //! The default tolerance is 1e-10: two digits below what a time step of relative error 1e-8 can see, and far above what
 //! rounding leaves of `W λ + b`.
@@ -65,7 +65,8 @@ pub struct NsgsOptions {
     pub relaxation: f64,
     /// Earlier sweeps that Anderson acceleration extrapolates from, up to 16; zero leaves the sweeps alone [-].
     pub memory: usize,
-    /// Order of the laws: "sequential" as they come, or "coloured" so that laws which do not see each other may be solved side by side [-].
+    /// Order of the laws: "sequential" as they come, or "coloured" so that laws which do not see each other may be
+    /// solved side by side [-].
     pub sweep: Order,
     /// Threads of coloured sweeps, which do not change the result; zero takes as many as the machine has [-].
     pub threads: usize,
@@ -206,8 +207,8 @@ impl Nsgs {
         None
     }
 
-    /// Solves to another tolerance than that of the options, and asks from sweep to sweep whether to go on: `worth` is told
-    /// the sweeps done and those that the rate of convergence predicts.
+    /// Solves to another tolerance than that of the options, and asks from sweep to sweep whether to go on: `worth` is
+    /// told the sweeps done and those that the rate of convergence predicts.
     pub(super) fn sweep_while(
         &mut self,
         tolerance: f64,

@@ -1,5 +1,5 @@
-//! Products of slices. The sums run in eight lanes of fixed order: the compiler makes vector instructions of them, and the
-//! result does not depend on the machine.
+//! Products of slices. The sums run in eight lanes of fixed order: the compiler makes vector instructions of them, and
+//! the result does not depend on the machine.
 
 const LANES: usize = 8;
 

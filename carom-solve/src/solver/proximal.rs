@@ -1,4 +1,5 @@
-//! Proximal-point method with Newton steps inside: the surest way to small residuals [rockafellar1976, alart1991, acary2018].
+//! Proximal-point method with Newton steps inside: the surest way to small residuals [rockafellar1976, alart1991,
+//! acary2018].
 //!
 //! Each step solves the problem with `a` added to the diagonal, pulled to the last point,
 //!
@@ -6,14 +7,15 @@
 //!     u = (W + a I) r + q − a r_k,   r ∈ Law(u)   ⇒   r_{k+1} = r                                 (1)
 //! ```
 //!
-//! whose solutions are those of the problem once `r_{k+1} = r_k`. It is regular where `W` is not: `W` of redundant contacts has
-//! a large null space. Inside, the semismooth Newton method on the function of Alart and Curnier (see `newton`) needs a few
-//! factorisations; few of them let `a` shrink (by 0.2 up to five, by 0.5 up to ten), a failure restores `r_k`, raises `a` by
-//! four and holds it for some steps. The next centre is `r_k + 1.5 (r − r_k)`. The closer the point, the smaller `a`, so that in the end convergence is that of Newton.
+//! whose solutions are those of the problem once `r_{k+1} = r_k`. It is regular where `W` is not: `W` of redundant
+//! contacts has a large null space. Inside, the semismooth Newton method on the function of Alart and Curnier (see
+//! `newton`) needs a few factorisations; few of them let `a` shrink (by 0.2 up to five, by 0.5 up to ten), a failure
+//! restores `r_k`, raises `a` by four and holds it for some steps. The next centre is `r_k + 1.5 (r − r_k)`. The closer
+//! the point, the smaller `a`, so that in the end convergence is that of Newton.
 //!
-//! The first point is the guess (zero where there is none), with `a` as large as its error. A round without a gain of thirty
-//! per cent in 150 steps is given up: the next ones start from zero with `a = 0.1`, from the best point with `a = 0.01`, and so
-//! on, each with more patience. The best point is kept throughout.
+//! The first point is the guess (zero where there is none), with `a` as large as its error. A round without a gain of
+//! thirty per cent in 150 steps is given up: the next ones start from zero with `a = 0.1`, from the best point with `a
+//! = 0.01`, and so on, each with more patience. The best point is kept throughout.
 
 use super::alart_curnier::{AlartCurnier, Target};
 use super::linear_system::LinearSystem;
@@ -180,7 +182,8 @@ impl Rounds {
         error.0 <= CAREFUL * limits.tolerance && error.1 <= GROWING
     }
 
-    /// Rounds from `centre` until the tolerance is met or the iterations are used up. The first `a` is the error, if not given.
+    /// Rounds from `centre` until the tolerance is met or the iterations are used up. The first `a` is the error, if
+    /// not given.
     pub fn run(&mut self, scaled: &Scaled, weight: Option<f64>, limits: Limits) {
         self.r.copy_from_slice(&self.centre);
         let error = self.judge(scaled).0;
@@ -260,8 +263,8 @@ impl Rounds {
     }
 }
 
-/// The scaled residual that stops the iteration, relative to the tolerance: the certificate is computed along another way and may
-/// differ by rounding.
+/// The scaled residual that stops the iteration, relative to the tolerance: the certificate is computed along another
+/// way and may differ by rounding.
 pub(super) const CAREFUL: f64 = 0.9;
 
 /// ‖F‖ below which a Newton method need not go.

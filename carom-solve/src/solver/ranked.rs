@@ -1,5 +1,5 @@
-//! Dense LU factorisation with complete pivoting, which finds the rank: unknowns beyond it are set to zero, equations beyond
-//! it are left to the certificate.
+//! Dense LU factorisation with complete pivoting, which finds the rank: unknowns beyond it are set to zero, equations
+//! beyond it are left to the certificate.
 
 /// `P A Q = L U`, row-major, up to the rank.
 #[derive(Debug, Default)]

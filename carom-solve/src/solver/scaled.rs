@@ -4,8 +4,8 @@
 //!     sᵢ = wᵢ^(−1/2),   r'ᵢ = λᵢ/(sᵢ β),   u'ᵢ = sᵢ uᵢ/β,   W'ᵢⱼ = sᵢ Wᵢⱼ sⱼ,   q'ᵢ = sᵢ bᵢ/β,   β = ‖s b‖    (1)
 //! ```
 //!
-//! so that the diagonal blocks have unit mean and ‖q'‖ = 1, whatever the units [acary2018]. All blocks have the width of the
-//! widest law: rows that a law does not have are zero in `W'`, `q'` and `r'`. `W` is not assumed symmetric.
+//! so that the diagonal blocks have unit mean and ‖q'‖ = 1, whatever the units [acary2018]. All blocks have the width
+//! of the widest law: rows that a law does not have are zero in `W'`, `q'` and `r'`. `W` is not assumed symmetric.
 
 use crate::block_lu::Pattern;
 use crate::{Delassus, Law, OneStepProblem};

@@ -7,15 +7,17 @@
 //!     slip   λ = λ_N (1, μ d), ‖d‖ = 1:         u_N = 0,   d⊥·u_T = 0                      (1)
 //! ```
 //!
-//! and likewise for the other laws (at a bound, or between bounds with u = 0). With `P = ∂λ/∂x` for the unknowns `x` of each law (a free
-//! reaction, or `λ_N` and the angle of `d`) and the rows `Q` of its equations `Q u = 0`, Newton's method solves
+//! and likewise for the other laws (at a bound, or between bounds with u = 0). With `P = ∂λ/∂x` for the unknowns `x` of
+//! each law (a free reaction, or `λ_N` and the angle of `d`) and the rows `Q` of its equations `Q u = 0`, Newton's
+//! method solves
 //!
 //! ```text
 //!     (Q W P + K) Δx = −Q (W λ + b),     K = −d·u_T for the angle of a slip, else 0        (2)
 //! ```
 //!
-//! A few sweeps of Gauss-Seidel find most statuses; those that the solution of (1) contradicts are changed, a few times. A Newton method on
-//! the branches of the Alart-Curnier function [alart1991] that it starts on, in other words. The certificate decides.
+//! A few sweeps of Gauss-Seidel find most statuses; those that the solution of (1) contradicts are changed, a few
+//! times. A Newton method on the branches of the Alart-Curnier function [alart1991] that it starts on, in other words.
+//! The certificate decides.
 
 use super::growth;
 use crate::{Certificate, Delassus, DenseLu, Law, LinearSolve, OneStepProblem, Reaction, Shape};

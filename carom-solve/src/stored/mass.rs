@@ -100,8 +100,8 @@ impl LinearSolve for BlockFactor {
     }
 }
 
-/// An order of the unknowns in which every connected component of the pattern of `a` is contiguous, and the starts of the
-/// components in that order. Components come in the order of their first unknown.
+/// An order of the unknowns in which every connected component of the pattern of `a` is contiguous, and the starts of
+/// the components in that order. Components come in the order of their first unknown.
 pub(super) fn components(a: &Rows) -> (Vec<usize>, Vec<usize>) {
     let n = a.len();
     let is_diagonal = a.iter().enumerate().all(|(i, row)| row.iter().all(|&(j, value)| i == j || value == 0.0));

@@ -1,5 +1,5 @@
-//! The errors of an answer, written down once more from their definitions [acary2018]: own projections, own products, own
-//! elimination, so that no test asks the code under test how well it did.
+//! The errors of an answer, written down once more from their definitions [acary2018]: own projections, own products,
+//! own elimination, so that no test asks the code under test how well it did.
 //!
 //! ```text
 //!     F(r, u)ᵢ = rᵢ − P_Kᵢ(rᵢ − uᵢ − μᵢ‖u_Tᵢ‖ n)
@@ -155,7 +155,8 @@ pub fn natural_map(law: &Law, r: &[f64], u: &[f64]) -> [f64; 3] {
     f
 }
 
-/// The nearest point of the cone `‖x_T‖ ≤ μ x_N`: the point itself, or the nearest one of the ray (1, μ d) in its own plane.
+/// The nearest point of the cone `‖x_T‖ ≤ μ x_N`: the point itself, or the nearest one of the ray (1, μ d) in its own
+/// plane.
 fn onto_cone(mu: f64, x: [f64; 3]) -> [f64; 3] {
     let size = (x[1] * x[1] + x[2] * x[2]).sqrt();
     if x[0] >= 0.0 && size <= mu * x[0] {

@@ -34,7 +34,8 @@ impl Problem {
         Problem { laws: laws.to_vec(), output: rows.clone(), input: rows, b: b.to_vec() }
     }
 
-    /// Random rows over `dof` degrees of freedom: positive definite if there are at least as many as rows of the problem.
+    /// Random rows over `dof` degrees of freedom: positive definite if there are at least as many as rows of the
+    /// problem.
     pub fn random(laws: &[Law], dof: usize, seed: u64) -> Problem {
         let mut rng = Pcg64::seed_from_u64(seed);
         let m = laws.iter().map(Law::size).sum();

@@ -125,7 +125,7 @@ impl Frame {
         for k in 0..self.len() {
             let dt = *self.carried(k).t;
             let dh = self.length(dt);
-            balance.carry(self.carried(k), dh)?;
+            balance.advance_columns(self.carried(k), dh)?;
         }
         self.show();
         Ok(())

@@ -491,7 +491,7 @@ impl BalanceTangent {
 
 impl BalanceTangent {
     /// A column (δq, δv, δp, δt) over a balance that is a whole step, whose length changes by `dh`.
-    pub fn carry(&mut self, Parts { q, v, p, t }: Parts<'_>, dh: f64) -> Result<(), ModelError> {
+    pub fn advance_columns(&mut self, Parts { q, v, p, t }: Parts<'_>, dh: f64) -> Result<(), ModelError> {
         self.apply(Direction { t: *t, h: dh, q, v, p })?;
         let Place { alpha, beta, .. } = self.balance.end;
         for i in 0..q.len() {

@@ -1,4 +1,5 @@
-//! The explicit pair of Dormand and Prince of orders 8(5, 3) for motion on which no law acts [hairer1993, §II.5, §II.10].
+//! The explicit pair of Dormand and Prince of orders 8(5, 3) for motion on which no law acts [hairer1993, §II.5,
+//! §II.10].
 //!
 //! ```text
 //!     Vᵢ = v + h Σ_{j<i} aᵢⱼ Aⱼ,   Qᵢ = retract(q, h Σ_{j<i} aᵢⱼ Vⱼ),   Mᵢ Aᵢ = F(t + cᵢh, Qᵢ, Vᵢ),   i = 1..12         (1)
@@ -6,8 +7,9 @@
 //!     e₅ = y⁺ − ŷ₅,   e₃ = y⁺ − ŷ₃,   err = |e₅|² / √(|e₅|² + |e₃|²/100) = O(h⁸)                                      (3)
 //! ```
 //!
-//! v̇ at the end of a step is that of the start of the next one: 12 evaluations per step. Motion inside the step is that of `dense.rs`, of
-//! order 7, whose three further evaluations are made when somebody asks for it. The stages from the sixth on are accurate to O(h⁶).
+//! v̇ at the end of a step is that of the start of the next one: 12 evaluations per step. Motion inside the step is
+//! that of `dense.rs`, of order 7, whose three further evaluations are made when somebody asks for it. The stages from
+//! the sixth on are accurate to O(h⁶).
 
 mod dense;
 mod table;

@@ -6,9 +6,10 @@
 //!     Cᵢ₊₁ Vᵢ₊₁ + ∂y/∂t = 0 on the rows held                                                         (3)
 //! ```
 //!
-//! for i = 1..8, with row 9 of a the weights b: q⁺ = Q₉, v⁺ = V₉. (2) in (3) is a system with W = Cᵢ₊₁ Mᵢ⁻¹Bᵢ, rows from the next stage and
-//! columns from this one. Velocities obey their constraints at every stage, to rounding; positions drift at order 5. Without constraints it
-//! is an explicit Runge-Kutta method. The Λᵢ are of low order, and no multipliers.
+//! for i = 1..8, with row 9 of a the weights b: q⁺ = Q₉, v⁺ = V₉. (2) in (3) is a system with W = Cᵢ₊₁ Mᵢ⁻¹Bᵢ, rows
+//! from the next stage and columns from this one. Velocities obey their constraints at every stage, to rounding;
+//! positions drift at order 5. Without constraints it is an explicit Runge-Kutta method. The Λᵢ are of low order, and
+//! no multipliers.
 //!
 //! ```text
 //!     e₁ = y⁺ − (Q₈, V₈),   e₂ = y⁺ − y − h (5/2 (V₇, A₇) − 3/2 (V₈, A₈)),   err = |e₁|² / (|e₁| + |e₂|/100) = O(h⁵)      (4)

@@ -1,4 +1,5 @@
-//! Quintic Hermite interpolation on values, rates and accelerations at both ends of a step: where event functions are looked for.
+//! Quintic Hermite interpolation on values, rates and accelerations at both ends of a step: where event functions are
+//! looked for.
 //!
 //! ```text
 //!     d = q₁ − q₀ − h v₀ − h² a₀/2,   e = h (v₁ − v₀ − h a₀),   f = h² (a₁ − a₀)                              (1)
@@ -65,8 +66,8 @@ impl Quintic {
         c[1] + s * (2.0 * c[2] + s * (3.0 * c[3] + s * (4.0 * c[4] + s * 5.0 * c[5])))
     }
 
-    /// The first place where the quintic goes below `level` by more than `noise`, coming from above. One that starts at the level
-    /// (`is_released`) is followed from the top of its first excursion.
+    /// The first place where the quintic goes below `level` by more than `noise`, coming from above. One that starts at
+    /// the level (`is_released`) is followed from the top of its first excursion.
     pub fn descent(&self, level: f64, noise: f64, is_released: bool) -> Option<Crossing> {
         let piece = 1.0 / PIECES as f64;
         let floor = level - noise;

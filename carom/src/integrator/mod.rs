@@ -37,7 +37,8 @@ pub(crate) trait Motion {
     fn free(&mut self, at: &State, out: &mut [f64]) -> Result<(), StepError>;
 }
 
-/// Motion with constraints at the velocity level: reactions act along columns at one point, so that velocities obey the rows at another.
+/// Motion with constraints at the velocity level: reactions act along columns at one point, so that velocities obey the
+/// rows at another.
 pub(crate) trait HalfExplicit: Motion {
     /// Goes to the start of a step.
     fn start(&mut self, at: &State) -> Result<(), StepError>;
@@ -45,7 +46,8 @@ pub(crate) trait HalfExplicit: Motion {
     /// Takes the columns at the point where `start` or the last `react` has gone to; `free` was asked there last.
     fn turn(&mut self, at: &State);
 
-    /// Goes to `(t, q)` and adds to `out` the reactions, per `weight`, with which the velocity `v` obeys the constraints there.
+    /// Goes to `(t, q)` and adds to `out` the reactions, per `weight`, with which the velocity `v` obeys the
+    /// constraints there.
     fn react(&mut self, at: (f64, &[f64]), v: (&[f64], f64), out: &mut [f64]) -> Result<(), StepError>;
 }
 
@@ -70,8 +72,8 @@ pub(crate) trait IndexOne: Motion {
     fn inexactness(&self) -> f64;
 }
 
-/// What an error in component `k` of the increment of `x`, of which there are n, is divided by: `atol + rtol max(|x|, |x⁺|)`. Where
-/// coordinates are not paired with increments the largest one stands for all.
+/// What an error in component `k` of the increment of `x`, of which there are n, is divided by: `atol + rtol max(|x|,
+/// |x⁺|)`. Where coordinates are not paired with increments the largest one stands for all.
 #[inline]
 fn scale(k: usize, n: usize, (from, to): (&[f64], &[f64]), (atol, rtol): (f64, f64)) -> f64 {
     let size = |x: &[f64]| match x.get(k) {

@@ -6,7 +6,8 @@
 //!     M₁₀ x − B₁₀ μ = h b₁₀ F₁₀,   C(Q(s)) (V + x) + ∂y/∂t = 0,   V = v + h Σ_{4..8} bⱼ(s) Aⱼ,   V(s) = V + x           (3)
 //! ```
 //!
-//! One stage more than the step, at t + h/20, and a small system for each s. (3) is written for h b₁₀ A₁₀ because b₁₀ vanishes inside.
+//! One stage more than the step, at t + h/20, and a small system for each s. (3) is written for h b₁₀ A₁₀ because b₁₀
+//! vanishes inside.
 
 use super::HalfExplicit;
 use super::hem5::{Hem5, weigh};

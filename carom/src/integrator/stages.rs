@@ -5,15 +5,15 @@
 //!     v⁺ = v + h Σ bᵢ Aᵢ,    q⁺ = retract(q, h Σ bᵢ Vᵢ),    ∫λ dt = h Σ bᵢ Λᵢ                        (2)
 //! ```
 //!
-//! Half-explicit methods go from stage to stage. Implicit ones solve for the accelerations of all stages by simplified Newton
-//! iterations,
+//! Half-explicit methods go from stage to stage. Implicit ones solve for the accelerations of all stages by simplified
+//! Newton iterations,
 //!
 //! ```text
 //!     (I − h a ⊗ ∂v̇/∂v − h² a² ⊗ ∂v̇/∂q) ΔA = v̇(Q, V) − A                                           (3)
 //! ```
 //!
-//! with derivatives by differences of v̇ at the start of a step; they are kept as long as the iterations converge fast, and for ever
-//! within a phase of a linear model, where one iteration is the solution.
+//! with derivatives by differences of v̇ at the start of a step; they are kept as long as the iterations converge fast,
+//! and for ever within a phase of a linear model, where one iteration is the solution.
 
 use super::tableau::Tableau;
 use super::{IndexOne, scale};
@@ -185,7 +185,8 @@ impl Stages {
         }
     }
 
-    /// ∂v̇/∂q and ∂v̇/∂v at the start, column by column. A unit step is exact where v̇ is affine, and safe from rounding.
+    /// ∂v̇/∂q and ∂v̇/∂v at the start, column by column. A unit step is exact where v̇ is affine, and safe from
+    /// rounding.
     fn differentiate(&mut self, motion: &mut impl IndexOne, from: &State) -> Result<(), StepError> {
         let n = self.increment.len();
         let unit = if motion.is_affine() { 1.0 } else { f64::EPSILON.sqrt() };

@@ -161,7 +161,8 @@ impl Tableau {
 mod tests {
     use super::*;
 
-    /// The 17 conditions of rooted trees up to order 5, and quadrature and stage conditions beyond: with B(6), C(4), D(2) the order is 6.
+    /// The 17 conditions of rooted trees up to order 5, and quadrature and stage conditions beyond: with B(6), C(4),
+    /// D(2) the order is 6.
     fn residual(t: &Tableau, order: u32) -> f64 {
         let s = t.stages();
         let mul = |x: &[f64]| -> Vec<f64> { (0..s).map(|i| (0..s).map(|j| t.a[i * s + j] * x[j]).sum()).collect() };

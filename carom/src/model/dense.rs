@@ -1,7 +1,7 @@
 //! Dense mass, damping and stiffness of small models, and the factored combination of them.
 //!
-//! A mass that depends on the position is checked where it is used: the iteration matrix may well be regular, and Newton's loop content,
-//! at a position where the mass has lost its rank.
+//! A mass that depends on the position is checked where it is used: the iteration matrix may well be regular, and
+//! Newton's loop content, at a position where the mass has lost its rank.
 
 use super::{Combination, ModelError};
 use carom_solve::{DenseLu, LinearSolve, Singular};
@@ -29,7 +29,8 @@ impl DenseOperator {
         }
     }
 
-    /// Whether M is positive definite: the pivots D of M = L D Lᵀ are positive, by more than rounding. Otherwise the first that is not.
+    /// Whether M is positive definite: the pivots D of M = L D Lᵀ are positive, by more than rounding. Otherwise the
+    /// first that is not.
     #[inline]
     pub fn check_mass(&mut self) -> Result<(), Singular> {
         let n = self.n;

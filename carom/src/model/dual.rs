@@ -7,9 +7,9 @@
 //!     C rows = y_q,   drift = y_t,   curvature = y_qq(v, v) + 2 y_qt v + y_tt        (4)
 //! ```
 //!
-//! All derivatives are exact. The bracket in (2) is the derivative of T_v along (ṫ, q̇) = (1, v): one mixed second derivative per
-//! coordinate. The curvature in (4) is the second derivative along the same direction. (3) holds third derivatives of T: (2) is
-//! written over any scalar and evaluated once more over dual numbers.
+//! All derivatives are exact. The bracket in (2) is the derivative of T_v along (ṫ, q̇) = (1, v): one mixed second
+//! derivative per coordinate. The curvature in (4) is the second derivative along the same direction. (3) holds third
+//! derivatives of T: (2) is written over any scalar and evaluated once more over dual numbers.
 //!
 //! Cost over n coordinates, in evaluations of T: n²/2 for M, 2n for F, 4n² for K and C.
 
@@ -21,8 +21,8 @@ use crate::{Coupling, Key, Pair, State};
 use carom_solve::{Law, LinearSolve};
 use num_dual::{Dual, Dual2, Dual2_64, Dual64, DualNum, HyperDual, HyperDual64};
 
-/// The numbers that a model's functions must accept: `f64` and dual numbers over it, with `+ − * /` among themselves and with
-/// `f64` on the right, `sin`, `cos`, `sqrt`, `powi`, ... as methods, and `D::from(1.0)` for constants.
+/// The numbers that a model's functions must accept: `f64` and dual numbers over it, with `+ − * /` among themselves
+/// and with `f64` on the right, `sin`, `cos`, `sqrt`, `powi`, ... as methods, and `D::from(1.0)` for constants.
 pub trait Scalar: DualNum<Primitive = f64> + Copy {}
 
 impl<D: DualNum<Primitive = f64> + Copy> Scalar for D {}
@@ -31,7 +31,7 @@ impl<D: DualNum<Primitive = f64> + Copy> Scalar for D {}
 ///
 /// ```
 /// use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
-/// use carom::{State, scheme::MoreauJean, simulate};
+/// use carom::{State, scheme::MoreauJean, Span, simulate};
 /// use carom_solve::Law;
 ///
 /// /// Two rods of 1 m with 1 kg at their ends, angles from the vertical, and a wall 0.5 m to the left.
@@ -53,7 +53,7 @@ impl<D: DualNum<Primitive = f64> + Copy> Scalar for D {}
 /// }
 ///
 /// let model = DualLagrangian::new(DoublePendulum, State::new(0.0, &[1.0, 1.0], &[0.0, 0.0]))?;
-/// let solution = simulate(model, MoreauJean::default(), 2.0, 1e-3)?;
+/// let solution = simulate(model, MoreauJean::default(), Span { end: 2.0, step: 1e-3 })?;
 /// assert_eq!(solution.impacts[0].contact, "wall");
 /// assert!((0..solution.len()).all(|k| solution.q(k)[0].sin() + solution.q(k)[1].sin() > -0.51));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -173,8 +173,8 @@ pub struct DualLagrangian<F> {
 }
 
 impl<F: Functions> DualLagrangian<F> {
-    /// From an initial state, whose length is the number of coordinates. Refuses what makes no sense: as many velocities as
-    /// positions are needed, and laws with names and coefficients.
+    /// From an initial state, whose length is the number of coordinates. Refuses what makes no sense: as many
+    /// velocities as positions are needed, and laws with names and coefficients.
     pub fn new(functions: F, initial: State) -> Result<Self, ModelError> {
         let n = initial.q.len();
         require("the initial velocities", initial.v.len(), n)?;

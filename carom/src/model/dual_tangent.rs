@@ -45,7 +45,8 @@ impl<F: Functions> DualTangent<F> {
         }
     }
 
-    /// Outputs with their second derivatives along the direction in the first part of `t` and of the coordinates, and the one in the second.
+    /// Outputs with their second derivatives along the direction in the first part of `t` and of the coordinates, and
+    /// the one in the second.
     fn outputs(&mut self, t: HyperDual64) -> &[HyperDual64] {
         let (coordinates, outputs) = &mut self.seeded;
         outputs.fill(HyperDual::new(0.0, 0.0, 0.0, 0.0));

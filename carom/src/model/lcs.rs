@@ -4,8 +4,8 @@
 //!     E ẋ = A x + a(t) + B λ,    y = C x + c(t) + D λ,    λᵢ ∈ Lawᵢ(yᵢ)                                   (1)
 //! ```
 //!
-//! Matrices are dense and row-major. E may be singular (algebraic equations), D of any rank. Laws may change in time: an ideal switch is
-//! an equality while it conducts, and the box `[0, 0]` while it does not.
+//! Matrices are dense and row-major. E may be singular (algebraic equations), D of any rank. Laws may change in time:
+//! an ideal switch is an equality while it conducts, and the box `[0, 0]` while it does not.
 
 use super::{Constancy, FirstOrder, Labels, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};

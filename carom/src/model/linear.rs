@@ -1,7 +1,7 @@
 //! Linear models, sparse: `M v̇ = f(t) − C v − K q + Hᵀλ` with affine gaps [acary2016].
 //!
-//! Mass, damping and stiffness share one sparsity pattern, so that each iteration matrix `aM + bC + cK` is one pass over the
-//! values and its symbolic analysis is done once.
+//! Mass, damping and stiffness share one sparsity pattern, so that each iteration matrix `aM + bC + cK` is one pass
+//! over the values and its symbolic analysis is done once.
 
 use super::check::{check_law, distinct, require};
 use super::{

@@ -37,8 +37,8 @@ pub trait Space: LinearSolve + Send {
     /// Where the motion starts.
     fn initial(&self) -> State;
 
-    /// What is wrong with the model as it was built, if anything. It is asked for where a scheme is bound, which checks the
-    /// initial state, names, laws, coefficients and keys of every model besides.
+    /// What is wrong with the model as it was built, if anything. It is asked for where a scheme is bound, which checks
+    /// the initial state, names, laws, coefficients and keys of every model besides.
     fn check(&self) -> Result<(), ModelError> {
         Ok(())
     }
@@ -49,8 +49,8 @@ pub trait Space: LinearSolve + Send {
     }
 
     /// Chooses the contacts of the coming step, which begins at `from` and is at most `h` long: those that may come to
-    /// act in it. Every `couple` until the next call lists just these, in one order. Returns whether the list is another
-    /// one than before. Models whose contacts are always the same need not do anything.
+    /// act in it. Every `couple` until the next call lists just these, in one order. Returns whether the list is
+    /// another one than before. Models whose contacts are always the same need not do anything.
     fn detect(&mut self, _from: &State, _h: f64) -> Result<bool, ModelError> {
         Ok(false)
     }
@@ -127,12 +127,14 @@ pub trait Mechanical: Space {
 
 /// `E ẋ = f(t, x) + B λ`,  `y = h(t, x) + D λ`,  `λᵢ ∈ Lawᵢ(yᵢ)`.
 ///
-/// The state is `State::q`, and `State::v` is empty. [`Space::couple`] hands over, for each law of one row, `pair.gap = hᵢ(t, x)` (the output
-/// at λ = 0), `rows = ∂h/∂x`, `input = Bᵀ` (no rows where B = Cᵀ) and `feedthrough = D` (no rows where D = 0); restitution and drift are not
-/// used and may be zero. The number of rows stays the same for ever: a law that is switched off in time is `Law::interval(0.0, 0.0)`
-/// (λ = 0 and y free), one that is switched on is `Law::EQUALITY` (y = 0 and λ free).
+/// The state is `State::q`, and `State::v` is empty. [`Space::couple`] hands over, for each law of one row, `pair.gap =
+/// hᵢ(t, x)` (the output at λ = 0), `rows = ∂h/∂x`, `input = Bᵀ` (no rows where B = Cᵀ) and `feedthrough = D` (no rows
+/// where D = 0); restitution and drift are not used and may be zero. The number of rows stays the same for ever: a law
+/// that is switched off in time is `Law::interval(0.0, 0.0)` (λ = 0 and y free), one that is switched on is
+/// `Law::EQUALITY` (y = 0 and λ free).
 pub trait FirstOrder: Space {
-    /// What does not depend on the state: `mass` is E, which is constant always, `tangents` is ∂f/∂x, `rows` are B, C and D.
+    /// What does not depend on the state: `mass` is E, which is constant always, `tangents` is ∂f/∂x, `rows` are B, C
+    /// and D.
     fn constancy(&self) -> Constancy {
         Constancy { mass: true, ..Constancy::default() }
     }
@@ -145,7 +147,8 @@ pub trait FirstOrder: Space {
         out.copy_from_slice(x);
     }
 
-    /// Whether row `i` of E is zero: equation `i` is algebraic and holds at the end of each step whatever the weights of a scheme.
+    /// Whether row `i` of E is zero: equation `i` is algebraic and holds at the end of each step whatever the weights
+    /// of a scheme.
     fn is_algebraic(&self, _i: usize) -> bool {
         false
     }

@@ -125,8 +125,9 @@ enum Kind {
     Lu { symbolic: Box<SymbolicLu<usize>>, numeric: Box<NumericLu<usize, f64>> },
 }
 
-/// `A = L D Lᵀ` of a symmetric positive definite tridiagonal matrix, the form of every chain of elements. Two sweeps with one
-/// product and one difference per unknown on the critical path: several times faster than the library's general solve.
+/// `A = L D Lᵀ` of a symmetric positive definite tridiagonal matrix, the form of every chain of elements. Two sweeps
+/// with one product and one difference per unknown on the critical path: several times faster than the library's
+/// general solve.
 #[derive(Default)]
 struct Tridiagonal {
     lower: Vec<f64>,            // (n) entry below the unit diagonal; the last one is zero
@@ -167,8 +168,8 @@ impl Tridiagonal {
     }
 }
 
-/// A sparse factorisation whose symbolic analysis is done once: tridiagonal or Cholesky while the matrix is symmetric positive
-/// definite, LU otherwise. Sequential, so that the bits do not depend on the number of threads.
+/// A sparse factorisation whose symbolic analysis is done once: tridiagonal or Cholesky while the matrix is symmetric
+/// positive definite, LU otherwise. Sequential, so that the bits do not depend on the number of threads.
 #[derive(Default)]
 pub(crate) struct SparseFactor {
     kind: Option<Kind>,

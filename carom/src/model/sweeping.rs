@@ -4,8 +4,8 @@
 //!     u̇ − f(t, u) ∈ −N_{K(t)}(u),     K(t) = intersection of intervals, half-spaces and balls                (1)
 //! ```
 //!
-//! For schemes that impose laws instead of projecting, each piece is a row with `0 ≤ y ⊥ λ ≥ 0` and B = Cᵀ: the slack `a·u − b` of a
-//! half-space, `R − |u − c|` of a ball, and one row for either end of an interval.
+//! For schemes that impose laws instead of projecting, each piece is a row with `0 ≤ y ⊥ λ ≥ 0` and B = Cᵀ: the slack
+//! `a·u − b` of a half-space, `R − |u − c|` of a ball, and one row for either end of an interval.
 
 use super::{Constancy, FirstOrder, Labels, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};

@@ -4,10 +4,10 @@
 //!     dF = F_q dq + F_v dv + F_p dp,    dM x,    dgap, dC, d(∂y/∂t), dγ, de, dμ        along (dt, dq, dv, dp)      (1)
 //! ```
 //!
-//! p are named parameters. A tangent is an object of its own, with its own working memory: steppers and tangents of one model run side by
-//! side. Models from files have one (`Scene::tangent`), and so have [`Linear`](super::Linear) and models over dual numbers
-//! ([`DualTangent`](super::DualTangent)); closures do not tell their derivatives, [`DifferenceTangent`](crate::sensitivity::DifferenceTangent) takes
-//! differences of them.
+//! p are named parameters. A tangent is an object of its own, with its own working memory: steppers and tangents of one
+//! model run side by side. Models from files have one (`Scene::tangent`), and so have [`Linear`](super::Linear) and
+//! models over dual numbers ([`DualTangent`](super::DualTangent)); closures do not tell their derivatives,
+//! [`DifferenceTangent`](crate::sensitivity::DifferenceTangent) takes differences of them.
 
 use super::{Linear, Mechanical, ModelError};
 use carom_solve::Rows;
@@ -64,8 +64,9 @@ pub trait Tangent: Send {
         false
     }
 
-    /// Tells the contacts of the coming step, as [`Space::detect`](super::Space::detect) of the model has chosen them: derivatives of couplings
-    /// are in the order of the `list`. Tangents of models whose contacts are always the same need not do anything.
+    /// Tells the contacts of the coming step, as [`Space::detect`](super::Space::detect) of the model has chosen them:
+    /// derivatives of couplings are in the order of the `list`. Tangents of models whose contacts are always the same
+    /// need not do anything.
     fn detect(&mut self, _from: &crate::State, _h: f64, _list: &[crate::Key]) -> Result<(), ModelError> {
         Ok(())
     }
@@ -150,7 +151,8 @@ impl Tangent for LinearTangent {
     }
 }
 
-/// Whether the force is affine with constant slopes and the mass constant: the variational equation of free flight is autonomous.
+/// Whether the force is affine with constant slopes and the mass constant: the variational equation of free flight is
+/// autonomous.
 pub(crate) fn is_autonomous(model: &dyn Mechanical) -> bool {
     model.constancy().matrix()
 }

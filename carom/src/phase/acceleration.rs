@@ -5,8 +5,9 @@
 //!     W λ = −(C M⁻¹F + γ),   W = C M⁻¹B                                                              (2)
 //! ```
 //!
-//! B is that of `held.rs`. W may be singular (redundant contacts): v̇ is unique all the same, unless the rows contradict each other. Each
-//! evaluation leaves monitors that tell how far each closed contact is from a change of mode.
+//! B is that of `held.rs`. W may be singular (redundant contacts): v̇ is unique all the same, unless the rows
+//! contradict each other. Each evaluation leaves monitors that tell how far each closed contact is from a change of
+//! mode.
 
 use super::curvature::Curvature;
 use super::held::HeldRows;
@@ -20,7 +21,8 @@ use carom_solve::Rows;
 /// Monitors count as violated below this part of what cancels in them.
 pub(crate) const ROUNDING: f64 = 1e-12;
 
-/// Dependent rows that miss each other by more than this part of their terms contradict each other; the second where γ comes from differences.
+/// Dependent rows that miss each other by more than this part of their terms contradict each other; the second where γ
+/// comes from differences.
 const CONTRADICTION: (f64, f64) = (1e-10, 1e-6);
 
 /// Times as close as this are one instant, where regions have changed [-].
@@ -146,8 +148,8 @@ impl Acceleration {
         Ok(())
     }
 
-    /// Tells the regions at the instant `t` of an event: a state at the end of a region is on the side to which it moves, whatever impacts and
-    /// projections do to the last digit of it.
+    /// Tells the regions at the instant `t` of an event: a state at the end of a region is on the side to which it
+    /// moves, whatever impacts and projections do to the last digit of it.
     pub fn freeze_regions(&mut self, t: f64, phase: &Phase, regions: impl Iterator<Item = f64>) {
         self.frozen.clear();
         self.frozen.extend(phase.keys().iter().copied().zip(regions).filter(|(_, region)| region.is_finite()));
@@ -317,9 +319,10 @@ pub(crate) fn size_of(row: &[(usize, f64)], x: &[f64]) -> f64 {
     row.iter().map(|&(j, c)| (c * x[j]).abs()).sum()
 }
 
-/// The direction of slip: that of the velocity, or the one the phase remembers where the velocity does not tell it, up to the speed `still`.
-/// A velocity that has turned by more than 135 degrees has passed zero: friction stays as it was until that is seen. Up to there the direction goes on smoothly,
-/// beyond the right angle too, where the phase ends: stages of a step that ends there may lie on either side of it.
+/// The direction of slip: that of the velocity, or the one the phase remembers where the velocity does not tell it, up
+/// to the speed `still`. A velocity that has turned by more than 135 degrees has passed zero: friction stays as it was
+/// until that is seen. Up to there the direction goes on smoothly, beyond the right angle too, where the phase ends:
+/// stages of a step that ends there may lie on either side of it.
 pub(crate) fn slip_direction(
     coupling: &Coupling,
     law: usize,

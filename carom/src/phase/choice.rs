@@ -1,8 +1,9 @@
 //! The phase that starts at an event: impacts first, then the contact problem among the contacts that stay.
 //!
-//! A contact that touches is closed if its velocity is rounding or below the resolution, if its next flight is not resolvable (2 U/|a|),
-//! or if it would not rise above the rounding of its gap (U²/2|a|); then the contact problem decides whether it stays. Where the rows of
-//! such contacts are dependent, or where regions meet, the edge problem may be asked first. Each change of mode is an event.
+//! A contact that touches is closed if its velocity is rounding or below the resolution, if its next flight is not
+//! resolvable (2 U/|a|), or if it would not rise above the rounding of its gap (U²/2|a|); then the contact problem
+//! decides whether it stays. Where the rows of such contacts are dependent, or where regions meet, the edge problem may
+//! be asked first. Each change of mode is an event.
 
 use super::acceleration::ModeChange;
 use super::contact::Candidate;
@@ -15,8 +16,8 @@ use crate::{EventKind, Mechanical, State, StepError, System};
 const AT_ONCE: u32 = 16;
 
 impl Transition {
-    /// Chooses the phase that starts here among the contacts that touch, after impacts where some approach. Changes of mode are
-    /// events if `announced`.
+    /// Chooses the phase that starts here among the contacts that touch, after impacts where some approach. Changes of
+    /// mode are events if `announced`.
     pub fn choose_phase(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,
@@ -105,8 +106,8 @@ impl Transition {
         }
     }
 
-    /// Adds the contacts that are closed as far as the current phase tells; returns whether there are new ones. `approaches` tells
-    /// whether one that is not closed moves against its wall.
+    /// Adds the contacts that are closed as far as the current phase tells; returns whether there are new ones.
+    /// `approaches` tells whether one that is not closed moves against its wall.
     fn add_candidates(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,
@@ -170,8 +171,8 @@ impl Transition {
         ((!stops).then(|| slip.map(|x| x / speed)), limit)
     }
 
-    /// Multipliers of redundant contacts are not unique: a contact leaves or slips only if the contact problem says so, and one does leave
-    /// where not all of them can be held. Corrects the monitors of the last evaluation.
+    /// Multipliers of redundant contacts are not unique: a contact leaves or slips only if the contact problem says so,
+    /// and one does leave where not all of them can be held. Corrects the monitors of the last evaluation.
     pub fn resolve_redundancy(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
         if !(self.acceleration.is_contradictory() || self.acceleration.monitors.iter().any(|m| m.violated)) {
             return Ok(());

@@ -5,9 +5,10 @@
 //!     contact:  u̇ = C M⁻¹F + γ + W λ,                0 ≤ u̇_N ⊥ λ_N ≥ 0,                     λ_T by Coulomb's law     (2)
 //! ```
 //!
-//! In (1) all contacts that touch take part at once; w is the width of the critical interval. A contact that separates before the impact
-//! has no restitution, so that none approaches after it. In (2) take part those whose normal velocity vanishes; a contact that slips is
-//! unilateral with the reaction along C_Nᵀ − μ d C_Tᵀ, one that does not obeys Coulomb's law between λ and u̇.
+//! In (1) all contacts that touch take part at once; w is the width of the critical interval. A contact that separates
+//! before the impact has no restitution, so that none approaches after it. In (2) take part those whose normal velocity
+//! vanishes; a contact that slips is unilateral with the reaction along C_Nᵀ − μ d C_Tᵀ, one that does not obeys
+//! Coulomb's law between λ and u̇.
 
 use super::acceleration::{Acceleration, ROUNDING, size_of};
 use super::mode::{Mode, Phase};
@@ -100,7 +101,8 @@ impl ContactProblem {
         }
     }
 
-    /// (1) over the laws `active` of the coupling in `acceleration`, which belongs to the positions of `state`; changes velocities.
+    /// (1) over the laws `active` of the coupling in `acceleration`, which belongs to the positions of `state`; changes
+    /// velocities.
     pub fn impact(
         &mut self,
         tools: (&mut Acceleration, &mut Projection),
@@ -179,7 +181,8 @@ impl ContactProblem {
         Certificate::default()
     }
 
-    /// Velocities of the laws `active` become zero along all their rows; returns whether the impulses are in their cones.
+    /// Velocities of the laws `active` become zero along all their rows; returns whether the impulses are in their
+    /// cones.
     pub fn stop(
         &mut self,
         tools: (&mut Acceleration, &mut Projection),
@@ -232,8 +235,8 @@ impl ContactProblem {
         }
     }
 
-    /// (2) at the point where `acceleration` was evaluated last (whatever the phase was): writes the modes of the candidates into
-    /// `phase`; bilateral laws take part of themselves.
+    /// (2) at the point where `acceleration` was evaluated last (whatever the phase was): writes the modes of the
+    /// candidates into `phase`; bilateral laws take part of themselves.
     pub fn choose_modes(
         &mut self,
         acceleration: &Acceleration,

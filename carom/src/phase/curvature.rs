@@ -1,8 +1,8 @@
 //! The part of `u̇ = C v̇ + γ` that does not come from accelerations: `γ = G_qq(v, v) + 2 G_t v + g_tt`.
 //!
-//! Exact where the model differentiates its outputs twice. Otherwise γ is the derivative of `C v + ∂y/∂t` along the motion with v kept,
-//! by central differences of fourth order: nothing for fixed obstacles with constant rows, about 1e-12 of |C||v| where the rows are
-//! exact, 1e-8 where they are differences themselves.
+//! Exact where the model differentiates its outputs twice. Otherwise γ is the derivative of `C v + ∂y/∂t` along the
+//! motion with v kept, by central differences of fourth order: nothing for fixed obstacles with constant rows, about
+//! 1e-12 of |C||v| where the rows are exact, 1e-8 where they are differences themselves.
 
 use crate::model::{Constancy, ModelError};
 use crate::{Coupling, Key, Mechanical};

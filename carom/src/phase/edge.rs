@@ -1,13 +1,15 @@
-//! Which contacts carry behind an edge, where several meet with dependent rows: at velocities or at a stage of the flow [haddouni2013].
+//! Which contacts carry behind an edge, where several meet with dependent rows: at velocities or at a stage of the flow
+//! [haddouni2013].
 //!
 //! ```text
 //!     stage   0 ≤ Λ ⊥ W Λ + C₂ M⁻¹F − r ≥ 0,   W = C₂ M⁻¹C₁ᵀ,   r = −(C₂ v + ∂y/∂t)/(h a₂₁)            (1)
 //!     sort    0 ≤ P ⊥ C M⁻¹Cᵀ P + C (v + h M⁻¹F) + ∂y/∂t ≥ 0,   C at retract(q, h v/2)                  (2)
 //! ```
 //!
-//! (1) is the first stage of HEM5 over the normals of all of them, rows from the second stage: the slack of the constraint is
-//! complementary to the multiplier. (2) is one velocity step. W may be singular; only the sets {Λ > 0} and {P > 0} are of use, since P/h sees
-//! half of the curvature alone. A contact with neither reaction nor slack stays: it is redundant. Bilateral laws take part with both signs.
+//! (1) is the first stage of HEM5 over the normals of all of them, rows from the second stage: the slack of the
+//! constraint is complementary to the multiplier. (2) is one velocity step. W may be singular; only the sets {Λ > 0}
+//! and {P > 0} are of use, since P/h sees half of the curvature alone. A contact with neither reaction nor slack stays:
+//! it is redundant. Bilateral laws take part with both signs.
 
 use super::acceleration::Acceleration;
 use super::mode::Phase;
@@ -49,7 +51,8 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// Whether the normal rows of the laws `members` are dependent at the point where `acceleration` was evaluated last.
+    /// Whether the normal rows of the laws `members` are dependent at the point where `acceleration` was evaluated
+    /// last.
     pub fn is_dependent(&mut self, acceleration: &Acceleration, model: &dyn Mechanical, members: &[usize]) -> bool {
         let (coupling, n, m) = (&acceleration.coupling, model.dim(), members.len());
         if n == 0 {
@@ -70,7 +73,8 @@ impl Edge {
         !self.rank.factor()
     }
 
-    /// Solves (1) or (2) with a step of `h` over the laws `members` of a phase at `state`, where `acceleration` has its coupling.
+    /// Solves (1) or (2) with a step of `h` over the laws `members` of a phase at `state`, where `acceleration` has its
+    /// coupling.
     pub fn solve(
         &mut self,
         sorting: Sorting,

@@ -46,8 +46,8 @@ impl Transition {
         Ok(())
     }
 
-    /// An impulse without a collision: stops the slip of all contacts that touch and stay [genot1999]. Returns whether the impulse is
-    /// inside the cones of friction; otherwise the velocities stay as they were.
+    /// An impulse without a collision: stops the slip of all contacts that touch and stay [genot1999]. Returns whether
+    /// the impulse is inside the cones of friction; otherwise the velocities stay as they were.
     pub fn impulse_without_collision(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,

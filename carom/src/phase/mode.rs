@@ -29,7 +29,8 @@ impl Mode {
     }
 }
 
-/// The contacts of a step, by key, and the mode of each. Inside a step an index is the contact; the keys tell who is who in the next one.
+/// The contacts of a step, by key, and the mode of each. Inside a step an index is the contact; the keys tell who is
+/// who in the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Phase {
     keys: Vec<Key>,
@@ -49,8 +50,8 @@ impl Phase {
         self.renew();
     }
 
-    /// Keeps the modes where another step lists other contacts, or the same in other places: each law has that of its key, or of the key
-    /// from which it inherits, and is at rest where neither was listed.
+    /// Keeps the modes where another step lists other contacts, or the same in other places: each law has that of its
+    /// key, or of the key from which it inherits, and is at rest where neither was listed.
     pub fn relist(&mut self, coupling: &Coupling, matching: &mut Matching) {
         if coupling.has_keys(&self.keys) {
             return;

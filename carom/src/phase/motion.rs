@@ -1,4 +1,5 @@
-//! The motion of a phase, as integrators see it: without reactions, with constraints at the velocity level, or at that of accelerations.
+//! The motion of a phase, as integrators see it: without reactions, with constraints at the velocity level, or at that
+//! of accelerations.
 
 use super::acceleration::{Acceleration, ModeChange, size_of};
 use super::held::{HeldRow, HeldRows};
@@ -132,7 +133,8 @@ pub(crate) struct StageLog {
     pub takes_off: bool,
     /// Whether a contact wanted to begin or to end its slip at a stage.
     pub slips: bool,
-    /// By how much dependent constraints contradicted each other at a stage of the last step [-]; infinite where redundant ones have parted.
+    /// By how much dependent constraints contradicted each other at a stage of the last step [-]; infinite where
+    /// redundant ones have parted.
     pub contradiction: f64,
 }
 

@@ -4,7 +4,8 @@
 //!     q ← retract(q, −M⁻¹Cᵀ (C M⁻¹Cᵀ)⁺ g)   until |g| is rounding;     v ← v − M⁻¹Cᵀ (C M⁻¹Cᵀ)⁺ (C v + ∂y/∂t − u*)      (1)
 //! ```
 //!
-//! Position rows are the normals of the laws held; velocity rows besides the tangents of sticking contacts. Redundant rows are harmless.
+//! Position rows are the normals of the laws held; velocity rows besides the tangents of sticking contacts. Redundant
+//! rows are harmless.
 
 use super::acceleration::{Acceleration, size_of};
 use super::mode::{Mode, Phase};
@@ -54,7 +55,8 @@ pub fn gap_rounding_at(coupling: &Coupling, law: usize, state: &State) -> f64 {
 }
 
 impl Projection {
-    /// (1) for positions, with the coupling of `acceleration` left at the result. Constraints that contradict each other are an error.
+    /// (1) for positions, with the coupling of `acceleration` left at the result. Constraints that contradict each
+    /// other are an error.
     pub fn positions(
         &mut self,
         acceleration: &mut Acceleration,

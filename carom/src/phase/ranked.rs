@@ -1,4 +1,5 @@
-//! Small dense systems that may be rank-deficient but consistent: LU with complete pivoting, unknowns beyond the rank are zero.
+//! Small dense systems that may be rank-deficient but consistent: LU with complete pivoting, unknowns beyond the rank
+//! are zero.
 //!
 //! Redundant contacts make `W = C M⁻¹ B` singular. The accelerations do not depend on which solution is taken.
 

@@ -79,7 +79,8 @@ pub struct Transition {
     pub solves: u32,
     /// Whether the accelerations of the phase were evaluated at the state, after all changes.
     pub is_evaluated: bool,
-    /// How contacts that meet at an edge are sorted out, and over which time [s]; by accelerations alone where nothing is said.
+    /// How contacts that meet at an edge are sorted out, and over which time [s]; by accelerations alone where nothing
+    /// is said.
     pub sorting: Option<(Sorting, f64)>,
     /// Whether regions begin or end here: then contacts are sorted out even if their rows are independent.
     pub is_crossing: bool,
@@ -128,8 +129,8 @@ impl Transition {
         Ok(())
     }
 
-    /// The phase of the step before goes on with the contacts of this one, from `from`; returns whether they are the same. A contact that
-    /// was not listed then and is closed already was passed unseen.
+    /// The phase of the step before goes on with the contacts of this one, from `from`; returns whether they are the
+    /// same. A contact that was not listed then and is closed already was passed unseen.
     pub fn resume(&mut self, from: &State) -> Result<bool, StepError> {
         let coupling = &self.account.reactions.coupling;
         if coupling.has_keys(self.phase.keys()) {
@@ -194,8 +195,8 @@ impl Transition {
         (u, ROUNDING * f64::EPSILON * size)
     }
 
-    /// The phase in which a step starts, from the state alone: unless `known` and nothing contradicts the phase at hand, which `resume` has
-    /// brought to the contacts of the step.
+    /// The phase in which a step starts, from the state alone: unless `known` and nothing contradicts the phase at
+    /// hand, which `resume` has brought to the contacts of the step.
     pub fn enter(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,

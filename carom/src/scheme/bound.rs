@@ -24,7 +24,7 @@ pub trait Stepper: Send {
     fn attempt(&mut self, h: f64) -> Result<Step, StepError>;
 
     /// Sets the time of `to`: the driver keeps a grid free of accumulated rounding.
-    fn stamp(&mut self, t: f64);
+    fn set_time(&mut self, t: f64);
 
     /// Makes `to` the new `from`.
     fn accept(&mut self);
@@ -41,8 +41,8 @@ pub trait Stepper: Send {
     /// Energies at `from` and at `to`. This and what follows is worked out once per step, whoever asks how often.
     fn energies(&mut self) -> Option<(Energy, Energy)>;
 
-    /// Mean power of the forces without potential over the last step [W]: along the dense output of the scheme where it has one, in the
-    /// middle of the step elsewhere.
+    /// Mean power of the forces without potential over the last step [W]: along the dense output of the scheme where it
+    /// has one, in the middle of the step elsewhere.
     fn applied_power(&mut self) -> f64;
 
     /// Number of directions in which a state can change: velocities twice, or the states of a first-order system. There
@@ -197,7 +197,7 @@ impl<S: Scheme> Stepper for Bound<S> {
         self.scheme.step(&mut self.work, system, &self.from, h, &mut self.to)
     }
 
-    fn stamp(&mut self, t: f64) {
+    fn set_time(&mut self, t: f64) {
         if self.to.t != t {
             self.to.t = t;
             self.known.changed();
@@ -213,7 +213,7 @@ impl<S: Scheme> Stepper for Bound<S> {
     fn restart(&mut self, state: &State) {
         self.from.copy_from(state);
         self.to.copy_from(state);
-        self.scheme.forget(&mut self.work);
+        self.scheme.clear_guess(&mut self.work);
         self.known = Known::FRESH;
     }
 

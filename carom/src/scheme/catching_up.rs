@@ -4,19 +4,19 @@
 //!     û = u + h f(t, u),     u⁺ = proj(K(t⁺), û)                                                  (1)
 //! ```
 //!
-//! Intervals are clipped and a single ball is met along its radius. Other sets, intersections of half-spaces `aᵢ·u ≥ bᵢ`, intervals and balls, are
-//! projected onto through multipliers, with the laws of the one-step problem:
+//! Intervals are clipped and a single ball is met along its radius. Other sets, intersections of half-spaces `aᵢ·u ≥
+//! bᵢ`, intervals and balls, are projected onto through multipliers, with the laws of the one-step problem:
 //!
 //! ```text
 //!     u⁺ = û + Σ λᵢ ∇gᵢ(u⁺),    0 ≤ gᵢ(u⁺) ⊥ λᵢ ≥ 0,     g = a·u − b,   or  g = (R² − |u − c|²)/2R            (2)
 //! ```
 //!
-//! For polyhedra this is the dual problem `w = A Aᵀ λ + A û − b`. With balls it is repeated with their tangents at the last point (each of
-//! which contains the ball) and the curvature `s = 1 + Σ λᵢ/Rᵢ` of the Lagrangian, a multiple of the unit matrix: Newton's method for (2),
-//! quadratic, until round-off.
+//! For polyhedra this is the dual problem `w = A Aᵀ λ + A û − b`. With balls it is repeated with their tangents at the
+//! last point (each of which contains the ball) and the curvature `s = 1 + Σ λᵢ/Rᵢ` of the Lagrangian, a multiple of
+//! the unit matrix: Newton's method for (2), quadratic, until round-off.
 //!
-//! Order 1; 2 in one dimension with smooth ends; polyhedra that translate are followed exactly between changes of the active faces.
-//! The set may jump: u jumps to its projection. `impulse` is λ.
+//! Order 1; 2 in one dimension with smooth ends; polyhedra that translate are followed exactly between changes of the
+//! active faces. The set may jump: u jumps to its projection. `impulse` is λ.
 
 use super::{Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Pieces, Shape};
@@ -144,7 +144,7 @@ impl Scheme for CatchingUp {
         Ok(step)
     }
 
-    fn forget(&self, w: &mut Work) {
+    fn clear_guess(&self, w: &mut Work) {
         w.z.lambda.clear();
     }
 
@@ -263,7 +263,8 @@ fn linearise(w: &mut Work, u: &[f64]) {
     }
 }
 
-/// Whether (2) holds to round-off after the last increment d: balls are missed by |d|²/2R, and stationarity by |Δs| |d|. Updates s.
+/// Whether (2) holds to round-off after the last increment d: balls are missed by |d|²/2R, and stationarity by |Δs|
+/// |d|. Updates s.
 fn settled(w: &Work, u: &[f64], s: &mut f64) -> bool {
     let n = u.len();
     let square: f64 = w.increment.iter().map(|d| d * d).sum();

@@ -252,14 +252,14 @@ impl Scheme for CorrectedPaoli {
         Ok(step)
     }
 
-    fn forget(&self, w: &mut Work) {
+    fn clear_guess(&self, w: &mut Work) {
         w.laws.problem.z.lambda.fill(0.0);
-        MoreauJean::default().forget(&mut w.rest);
+        MoreauJean::default().clear_guess(&mut w.rest);
     }
 
-    fn invalidate(&self, w: &mut Work) {
+    fn drop_factors(&self, w: &mut Work) {
         w.newton.invalidate();
-        MoreauJean::default().invalidate(&mut w.rest);
+        MoreauJean::default().drop_factors(&mut w.rest);
     }
 
     fn contacts_changed(&self, w: &mut Work) {
@@ -409,7 +409,7 @@ impl CorrectedPaoli {
         w.log_hand_over();
         w.events.push(EventKind::HandOver, None, &w.state, &w.state);
         w.newton.invalidate();
-        scheme.invalidate(&mut w.rest);
+        scheme.drop_factors(&mut w.rest);
         let again = System { model: &mut *system.model, solver: &mut *system.solver };
         let part = scheme.step(&mut w.rest, again, &w.state, h - step.advanced, &mut w.ahead)?;
         w.state.copy_from(&w.ahead);

@@ -17,7 +17,7 @@ pub(crate) trait Differentiable: Registered + Scheme<Model = dyn Mechanical> {
     fn record(&self, _work: &mut Self::Work) {}
 
     /// Carries each column of a frame, which has some, over the step that `work` has done last.
-    fn carry(
+    fn advance_columns(
         &self,
         work: &Self::Work,
         done: Done<'_>,

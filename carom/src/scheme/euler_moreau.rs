@@ -11,17 +11,19 @@
 //!     E (x_m − x) = h/2 [f(t_m, x_m) + B λ],   y_m = h(t_m, x_m) + D λ,   λ ∈ Law(y_m),   x⁺ = 2 x_m − x     (3)
 //! ```
 //!
-//! The matrix of the one-step problem is `D + hγ C (E − hθ ∂f/∂x)⁻¹ B`. Sources enter with the same weights as the rest of f. E may be singular:
-//! equations without a derivative hold at t⁺ (at t_m in (3)) whatever θ. Relays are implicit: a sliding surface is reached exactly and held to
-//! round-off, without chatter. Laws that are switched in time are those at t⁺ (t_m in (3)).
+//! The matrix of the one-step problem is `D + hγ C (E − hθ ∂f/∂x)⁻¹ B`. Sources enter with the same weights as the rest
+//! of f. E may be singular: equations without a derivative hold at t⁺ (at t_m in (3)) whatever θ. Relays are implicit:
+//! a sliding surface is reached exactly and held to round-off, without chatter. Laws that are switched in time are
+//! those at t⁺ (t_m in (3)).
 //!
-//! Order 1 with θ = 1 (default). θ = 1/2, γ = 1 has order 2 where λ acts on a continuous output through relative degree 1 (a rectifier with
-//! an inductive load), and order 1 where the output sees λ directly (a diode bridge): λ is not centred. There (3) has order 2. With relative degree
-//! 1 (3) is not advised: laws hold at midpoints alone, and outputs at grid points alternate about their bound. With γ < 1 the scheme remembers λ
-//! from step to step, from λ = 0 at the start.
+//! Order 1 with θ = 1 (default). θ = 1/2, γ = 1 has order 2 where λ acts on a continuous output through relative degree
+//! 1 (a rectifier with an inductive load), and order 1 where the output sees λ directly (a diode bridge): λ is not
+//! centred. There (3) has order 2. With relative degree 1 (3) is not advised: laws hold at midpoints alone, and outputs
+//! at grid points alternate about their bound. With γ < 1 the scheme remembers λ from step to step, from λ = 0 at the
+//! start.
 //!
-//! With relative degree 2 and more, between λ and an output under a unilateral law, the scheme runs and is *inconsistent*: λ grows like h⁻ʳ
-//! and the state after an impact depends on h [acary2008homsp]. Take `homsp` there.
+//! With relative degree 2 and more, between λ and an output under a unilateral law, the scheme runs and is
+//! *inconsistent*: λ grows like h⁻ʳ and the state after an impact depends on h [acary2008homsp]. Take `homsp` there.
 //!
 //! Nonlinear systems are solved by Newton's method with B at the last iterate.
 //!
@@ -58,7 +60,8 @@ pub struct EulerMoreau {
     pub theta: f64,
     /// Weight of the new λ against the one of the step before [-], in (0, 1].
     pub gamma: f64,
-    /// Where laws are imposed: "end", or "midpoint" together with the equations (order 2; `theta` and `gamma` are not used).
+    /// Where laws are imposed: "end", or "midpoint" together with the equations (order 2; `theta` and `gamma` are not
+    /// used).
     pub collocation: Collocation,
     /// Relative tolerance of Newton's loop [-].
     pub newton_tolerance: f64,
@@ -221,12 +224,12 @@ impl Scheme for EulerMoreau {
         Ok(step)
     }
 
-    fn forget(&self, w: &mut Work) {
+    fn clear_guess(&self, w: &mut Work) {
         w.z.lambda.clear();
         w.old.clear();
     }
 
-    fn invalidate(&self, w: &mut Work) {
+    fn drop_factors(&self, w: &mut Work) {
         w.factored = None;
         w.kept = false;
     }

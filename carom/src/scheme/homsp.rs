@@ -9,21 +9,23 @@
 //!     0 ≤ z_j⁺ ⊥ μ_j ≥ 0   for j = 1, ..., r*,     r* = 1 + max{ j < r : z₁, ..., z_j ≤ 0 }   in each chain            (4)
 //! ```
 //!
-//! W, Ā, M as in `zero_dynamics` (chains of integrators, ξ driven by z₁ alone). The matrix of (4) is the unit matrix up to O(h), with M in the
-//! last places: no power of 1/h. It is not symmetric. r = 2 is the Moreau-Jean scheme without restitution; with r = 1 the scheme is backward Euler,
-//! and with r = 0 it is handed to `euler-moreau` with θ = 1. Equalities have all levels of their chain active.
+//! W, Ā, M as in `zero_dynamics` (chains of integrators, ξ driven by z₁ alone). The matrix of (4) is the unit matrix up
+//! to O(h), with M in the last places: no power of 1/h. It is not symmetric. r = 2 is the Moreau-Jean scheme without
+//! restitution; with r = 1 the scheme is backward Euler, and with r = 0 it is handed to `euler-moreau` with θ = 1.
+//! Equalities have all levels of their chain active.
 //!
-//! Relative degrees may differ from row to row if the leading matrix M is regular, and M must be a P-matrix (for the rows under unilateral laws).
-//! Otherwise the system is refused, with the rows that are to blame.
+//! Relative degrees may differ from row to row if the leading matrix M is regular, and M must be a P-matrix (for the
+//! rows under unilateral laws). Otherwise the system is refused, with the rows that are to blame.
 //!
-//! Sources: o and s are made of derivatives of a and c, o_j = c^{(j−1)} + Σ_{l<j−1} C A^{j−2−l} a^{(l)}. Constant ones have none; those of time are
-//! differentiated by central differences of their values, over spans that balance truncation and rounding. They should be smooth to the order in
-//! which they enter.
+//! Sources: o and s are made of derivatives of a and c, o_j = c^{(j−1)} + Σ_{l<j−1} C A^{j−2−l} a^{(l)}. Constant ones
+//! have none; those of time are differentiated by central differences of their values, over spans that balance
+//! truncation and rounding. They should be smooth to the order in which they enter.
 //!
-//! After (4) z_j⁺ = 0 exactly where μ_j > 0. In the test of (4) z ≤ 10⁻¹² max(|z|, |ξ|, terms that z is made of) counts as z ≤ 0 (scaled variables);
-//! z itself is not touched.
+//! After (4) z_j⁺ = 0 exactly where μ_j > 0. In the test of (4) z ≤ 10⁻¹² max(|z|, |ξ|, terms that z is made of) counts
+//! as z ≤ 0 (scaled variables); z itself is not touched.
 //!
-//! Order 1 (in the Hausdorff distance of graphs; pointwise away from jumps). `levels` are the μ of each chain, `impulse` is μ_r.
+//! Order 1 (in the Hausdorff distance of graphs; pointwise away from jumps). `levels` are the μ of each chain,
+//! `impulse` is μ_r.
 
 use super::euler_moreau::{self, EulerMoreau};
 use super::{Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
@@ -164,17 +166,17 @@ impl Scheme for Homsp {
         Ok(step)
     }
 
-    fn forget(&self, w: &mut Work) {
+    fn clear_guess(&self, w: &mut Work) {
         match w {
-            Work::Direct(w) => EulerMoreau::default().forget(w),
+            Work::Direct(w) => EulerMoreau::default().clear_guess(w),
             Work::Chains(w) => w.reaction.lambda.clear(),
         }
     }
 
-    fn invalidate(&self, w: &mut Work) {
+    fn drop_factors(&self, w: &mut Work) {
         // chains have a factorisation of their own
         if let Work::Direct(w) = w {
-            EulerMoreau::default().invalidate(w);
+            EulerMoreau::default().drop_factors(w);
         }
     }
 

@@ -1,7 +1,8 @@
-//! Schemes: one step of time. `registry.rs` lists all of them, `info.rs` says what they claim, `reactions.rs` what the laws did.
+//! Schemes: one step of time. `registry.rs` lists all of them, `info.rs` says what they claim, `reactions.rs` what the
+//! laws did.
 //!
-//! A scheme is its options. It never loops over time and never rejects: it advances at most `h` from an explicit state to
-//! another, and tells what happened.
+//! A scheme is its options. It never loops over time and never rejects: it advances at most `h` from an explicit state
+//! to another, and tells what happened.
 
 use crate::event::NONE;
 use crate::{ModelError, Space, State};
@@ -78,19 +79,19 @@ pub trait Scheme: Sized + Send {
     ) -> Result<Step, StepError>;
 
     /// Forgets what earlier steps left behind as a guess, before a restart from another state. Buffers stay.
-    fn forget(&self, _work: &mut Self::Work) {}
+    fn clear_guess(&self, _work: &mut Self::Work) {}
 
     /// Tells that the model was factored for another work since the last step of this one.
-    fn invalidate(&self, _work: &mut Self::Work) {}
+    fn drop_factors(&self, _work: &mut Self::Work) {}
 
     /// Orders with the options at hand, where they differ from those of `INFO`.
     fn order(&self) -> Order {
         Self::INFO.order
     }
 
-    /// Why a contact may close inside a step without the step seeing it, so that full and half steps overlook it alike; `None`
-    /// where the step looks as far as its end.
-    fn overlooks(&self) -> Option<&'static str> {
+    /// Why a contact may close inside a step without the step seeing it, so that full and half steps overlook it alike;
+    /// `None` where the step looks as far as its end.
+    fn may_miss_contact(&self) -> Option<&'static str> {
         None
     }
 
@@ -107,7 +108,8 @@ pub trait Scheme: Sized + Send {
         None
     }
 
-    /// The scheme with its own control of the error set to this accuracy; `None` for schemes that need step doubling for it.
+    /// The scheme with its own control of the error set to this accuracy; `None` for schemes that need step doubling
+    /// for it.
     fn controlled(&self, _accuracy: &Accuracy) -> Option<Self> {
         None
     }
@@ -125,9 +127,9 @@ pub trait Scheme: Sized + Send {
         &NONE
     }
 
-    /// The state at the part `s` in [0, 1] of the last step, between its ends. Positions go along a cubic where no law has acted and
-    /// along a line elsewhere, velocities linearly: a jump that a scheme has captured is spread over the step.
-    /// Schemes that locate impacts give the state before an impact that ends the step at `s` = 1.
+    /// The state at the part `s` in [0, 1] of the last step, between its ends. Positions go along a cubic where no law
+    /// has acted and along a line elsewhere, velocities linearly: a jump that a scheme has captured is spread over the
+    /// step. Schemes that locate impacts give the state before an impact that ends the step at `s` = 1.
     fn interpolate(
         &self,
         work: &mut Self::Work,

@@ -160,13 +160,13 @@ impl Scheme for MoreauJean {
         Ok(step)
     }
 
-    fn forget(&self, w: &mut Work) {
+    fn clear_guess(&self, w: &mut Work) {
         w.reactions.impulse.fill(0.0);
         w.laws.problem.z.lambda.fill(0.0);
         w.newton.rate.clear();
     }
 
-    fn invalidate(&self, w: &mut Work) {
+    fn drop_factors(&self, w: &mut Work) {
         w.newton.invalidate();
     }
 
@@ -178,7 +178,7 @@ impl Scheme for MoreauJean {
         Order { smooth: if self.theta == 0.5 { 2.0 } else { 1.0 }, ..Self::INFO.order }
     }
 
-    fn overlooks(&self) -> Option<&'static str> {
+    fn may_miss_contact(&self) -> Option<&'static str> {
         match self.forecast {
             Forecast::Explicit { gamma } if gamma < 1.0 => {
                 Some("a forecast with gamma < 1 overlooks impacts late in the step, in full and half steps alike")
@@ -295,7 +295,7 @@ impl Work {
 /// time is no part of the map. For one contact without friction in one dimension a step with an impact has dv⁺ = −e dv,
 /// dq⁺ = dq + h (1 − θ − θe) dv: its determinant is −e, that of the motion e².
 impl Differentiable for MoreauJean {
-    fn carry(
+    fn advance_columns(
         &self,
         w: &Work,
         Done { from, to, .. }: Done<'_>,

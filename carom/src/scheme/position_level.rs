@@ -137,11 +137,11 @@ impl Scheme for PositionLevel {
         Ok(step)
     }
 
-    fn forget(&self, w: &mut Work) {
+    fn clear_guess(&self, w: &mut Work) {
         w.laws.forget();
     }
 
-    fn invalidate(&self, w: &mut Work) {
+    fn drop_factors(&self, w: &mut Work) {
         w.newton.invalidate();
     }
 
@@ -165,7 +165,7 @@ impl PositionLevel {
 /// Gaps that push stay zero: g(q⁺) = 0 to first order. What the velocity keeps of a perturbation is −((1−θ)/θ) of it in
 /// each step of closed contact, nothing with θ = 1.
 impl Differentiable for PositionLevel {
-    fn carry(
+    fn advance_columns(
         &self,
         w: &Work,
         Done { from, to, .. }: Done<'_>,

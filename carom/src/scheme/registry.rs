@@ -1,4 +1,5 @@
-//! The registry of schemes: one row makes a scheme known to the command line, to the documentation and to the conformance suite.
+//! The registry of schemes: one row makes a scheme known to the command line, to the documentation and to the
+//! conformance suite.
 
 use super::{
     Accuracy, Bound, CatchingUp, CombinedProjection, CorrectedPaoli, DirectProjection, Doubled, EulerMoreau,

@@ -230,16 +230,16 @@ impl Scheme for SchatzmanPaoli {
         Ok(step)
     }
 
-    fn forget(&self, w: &mut Work) {
+    fn clear_guess(&self, w: &mut Work) {
         (w.here.h, w.next.h) = (0.0, 0.0);
         w.laws.forget();
     }
 
-    fn invalidate(&self, w: &mut Work) {
+    fn drop_factors(&self, w: &mut Work) {
         w.newton.invalidate();
     }
 
-    fn overlooks(&self) -> Option<&'static str> {
+    fn may_miss_contact(&self) -> Option<&'static str> {
         Some("with restitution its gaps are taken before the end of the step, in full and half steps alike")
     }
 

@@ -4,12 +4,14 @@
 //!     f'(x) d ≈ [8 f(x + h d) − 8 f(x − h d) − f(x + 2h d) + f(x − 2h d)] / 12h                              (1)
 //! ```
 //!
-//! Errors: about 1e-12 of the size of the function where the model's functions are exact (h⁴ against rounding/h, h = 1e-3 of the size of
-//! the point); about 1e-8 where they are differences themselves, as the gradients of closures without one, and 1e-5 for γ, which then is a
-//! difference of differences. Functions must be smooth over 2h on both sides of a point. Where that is not good enough, write the model over dual numbers
+//! Errors: about 1e-12 of the size of the function where the model's functions are exact (h⁴ against rounding/h, h =
+//! 1e-3 of the size of the point); about 1e-8 where they are differences themselves, as the gradients of closures
+//! without one, and 1e-5 for γ, which then is a difference of differences. Functions must be smooth over 2h on both
+//! sides of a point. Where that is not good enough, write the model over dual numbers
 //! ([`DualLagrangian`](crate::model::DualLagrangian)) or as a file: their tangents are exact.
 //!
-//! Parameters are those for which [`with_parameter`](DifferenceTangent::with_parameter) can make the model with another value.
+//! Parameters are those for which [`with_parameter`](DifferenceTangent::with_parameter) can make the model with another
+//! value.
 
 use crate::model::tangent::At;
 use crate::model::{Along, CouplingTangent, Tangent};

@@ -6,8 +6,8 @@
 //!     d/dt (dq, dv, dp) = A (dq, dv, dp),   A = (0 1 0; a_q a_v a_p; 0 0 0)                                  (3)
 //! ```
 //!
-//! The direction of a spatial slip turns with the velocity, which is part of dB. Perturbations that respect the linearised constraints
-//! of the phase keep doing so.
+//! The direction of a spatial slip turns with the velocity, which is part of dB. Perturbations that respect the
+//! linearised constraints of the phase keep doing so.
 
 use crate::model::tangent::{At, is_autonomous};
 use crate::model::{Along, CouplingTangent, Tangent};

@@ -7,8 +7,8 @@
 //!     C dv⁺ = −(dC v⁺ + d∂y/∂t) − e (C dv⁻ + dC v⁻ + d∂y/∂t) − de U_N⁻,   without the terms in e for the other rows        (4)
 //! ```
 //!
-//! The branch is read off the velocities before and after. Velocities held at zero without an impulse (a contact that comes to rest) are the
-//! same with e = 0 and P = 0.
+//! The branch is read off the velocities before and after. Velocities held at zero without an impulse (a contact that
+//! comes to rest) are the same with e = 0 and P = 0.
 
 use super::field::Field;
 use crate::model::{Along, CouplingTangent};

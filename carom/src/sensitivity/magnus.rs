@@ -8,7 +8,8 @@
 //!     Ω₄ = α₁ + α₃/12 − 1/12 [α₁, α₂]                                          order 4, for the local error     (3)
 //! ```
 //!
-//! Commutators have no trace: det Y grows by exp(∫ tr A), with the integral by Gauss' rule of order 6. A constant A is integrated exactly.
+//! Commutators have no trace: det Y grows by exp(∫ tr A), with the integral by Gauss' rule of order 6. A constant A is
+//! integrated exactly.
 
 use crate::ModelError;
 
@@ -63,8 +64,8 @@ impl Magnus {
         self.exponential()
     }
 
-    /// The flow over the step of length h, in parts where the error asks for it; `field` writes A at a part of the step, and `apply` gets the
-    /// flow of each part. Returns the sum of tr Ω.
+    /// The flow over the step of length h, in parts where the error asks for it; `field` writes A at a part of the
+    /// step, and `apply` gets the flow of each part. Returns the sum of tr Ω.
     pub fn step(&mut self, h: f64, field: &mut Matrix<'_>, apply: &mut dyn FnMut(&[f64])) -> Result<f64, ModelError> {
         let error = self.series((0.0, 1.0), h, field)?;
         let parts = (error / TOLERANCE).powf(0.2).ceil().clamp(1.0, f64::from(PARTS)) as u32;

@@ -1,11 +1,13 @@
-//! Sensitivities of motions with impacts: how the state depends on the initial state and on parameters [leine2004, mueller1995].
+//! Sensitivities of motions with impacts: how the state depends on the initial state and on parameters [leine2004,
+//! mueller1995].
 //!
 //! ```text
 //!     Ẏ = A(t) Y between events (A along the motion, contacts that are closed held),    Y⁺ = S Y⁻ at each event            (1)
 //! ```
 //!
-//! [`Sensitivity`] carries a motion of the event-driven scheme and a frame of perturbations (δq, δv, δp) with it. The frame is any number of
-//! columns: the unit matrix gives the derivative of the flow, one column the growth of one perturbation.
+//! [`Sensitivity`] carries a motion of the event-driven scheme and a frame of perturbations (δq, δv, δp) with it. The
+//! frame is any number of columns: the unit matrix gives the derivative of the flow, one column the growth of one
+//! perturbation.
 //!
 //! [`step`] is the same for steps of capturing schemes: the derivative of their discrete map.
 
@@ -200,7 +202,8 @@ pub struct Sensitivity {
 }
 
 impl Sensitivity {
-    /// Binds a scheme, two models that are the same, the tangent of it and a solver; starts at the initial state with the unit frame.
+    /// Binds a scheme, two models that are the same, the tangent of it and a solver; starts at the initial state with
+    /// the unit frame.
     pub fn new(
         scheme: EventDriven,
         models: [Box<dyn Mechanical>; 2],
@@ -305,7 +308,8 @@ impl Sensitivity {
         Ok(contacts.map(entry).collect())
     }
 
-    /// The gap of a contact at a state, with its derivatives by time and by (q, v, p); `None` where the contact is not there.
+    /// The gap of a contact at a state, with its derivatives by time and by (q, v, p); `None` where the contact is not
+    /// there.
     pub fn gap(&mut self, at: &State, contact: Key) -> Result<Option<Gap>, SensitivityError> {
         self.field.couple(at.t, &at.q)?;
         let Field { acceleration, tangent, n, parameters, .. } = &mut self.field;
@@ -326,10 +330,11 @@ impl Sensitivity {
         Ok(Some(Gap { value, rate, slope }))
     }
 
-    /// The columns lose what the contacts that are closed now do not allow: gaps and velocities along them cannot differ.
-    pub fn conform(&mut self) -> Result<(), SensitivityError> {
+    /// The columns lose what the contacts that are closed now do not allow: gaps and velocities along them cannot
+    /// differ.
+    pub fn project_columns(&mut self) -> Result<(), SensitivityError> {
         let (_, ended) = self.stepper.work().phases();
-        Ok(self.saltation.conform(&mut self.field, ended, self.stepper.from(), &mut self.columns)?)
+        Ok(self.saltation.project_columns(&mut self.field, ended, self.stepper.from(), &mut self.columns)?)
     }
 
     /// Carries the motion and the frame to the time `until`.
@@ -337,14 +342,14 @@ impl Sensitivity {
         self.advance_while(until, &mut |_, _| true).map(|_| ())
     }
 
-    /// As [`advance`](Self::advance), but after each step, which ends at an event where there is one, `go_on` is asked whether to go on.
-    /// Returns whether `until` was reached.
+    /// As [`advance`](Self::advance), but after each step, which ends at an event where there is one, `go_on` is asked
+    /// whether to go on. Returns whether `until` was reached.
     pub fn advance_while(
         &mut self,
         until: f64,
         go_on: &mut dyn FnMut(&State, &Passage) -> bool,
     ) -> Result<bool, SensitivityError> {
-        self.drive.aim(self.stepper.from().t, until);
+        self.drive.set_goal(self.stepper.from().t, until);
         loop {
             let t = self.stepper.from().t;
             if until > t {
@@ -355,7 +360,7 @@ impl Sensitivity {
                 return Ok(true);
             };
             self.steps += 1;
-            self.carry(t, accepted.step.advanced)?;
+            self.advance_columns(t, accepted.step.advanced)?;
             self.stepper.accept();
             if !go_on(self.stepper.from(), &self.passage) {
                 self.flush();
@@ -365,7 +370,7 @@ impl Sensitivity {
     }
 
     /// (1) over the step that was tried last.
-    fn carry(&mut self, t: f64, h: f64) -> Result<(), SensitivityError> {
+    fn advance_columns(&mut self, t: f64, h: f64) -> Result<(), SensitivityError> {
         let all = self.stepper.events().as_slice();
         // impacts of contacts that touch where a motion starts
         let early = if h > 0.0 { all.iter().take_while(|event| event.t <= t).count() } else { 0 };

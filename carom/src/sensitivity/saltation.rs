@@ -12,8 +12,8 @@
 //! | edge of a region | the function of the region | none; the accelerations differ |
 //! | take-off, slip | not needed | none; accelerations are continuous there, S = 1 |
 //!
-//! Where contacts come to rest, δx⁺ obeys gap = 0 and U = 0 to first order: perturbations along them are lost ("collapsed").
-//! Impacts of one instant follow one another with the same δt.
+//! Where contacts come to rest, δx⁺ obeys gap = 0 and U = 0 to first order: perturbations along them are lost
+//! ("collapsed"). Impacts of one instant follow one another with the same δt.
 
 use super::field::Field;
 use super::jump::Jump;
@@ -54,7 +54,8 @@ pub(super) struct Saltation {
 }
 
 impl Saltation {
-    /// Takes the columns (each of `size` entries) through the events of one instant, which lead from one phase to another and end at `to`.
+    /// Takes the columns (each of `size` entries) through the events of one instant, which lead from one phase to
+    /// another and end at `to`.
     pub fn pass(
         &mut self,
         field: &mut Field,
@@ -157,7 +158,7 @@ impl Saltation {
     }
 
     /// Columns along the constraints of a phase, at a state of it.
-    pub fn conform(
+    pub fn project_columns(
         &mut self,
         field: &mut Field,
         phase: &Phase,

@@ -1,6 +1,7 @@
 //! Times at which impacts accumulate, from the impacts before.
 //!
-//! A scheme closes a contact after finitely many impacts. Their times are nearly geometric, so that Aitken's rule gives the limit [aitken1926]:
+//! A scheme closes a contact after finitely many impacts. Their times are nearly geometric, so that Aitken's rule gives
+//! the limit [aitken1926]:
 //!
 //! ```text
 //!     t∞ = t₃ + (t₃ − t₂) r / (1 − r),   r = (t₃ − t₂)/(t₂ − t₁)                                          (1)

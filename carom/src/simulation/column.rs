@@ -1,4 +1,5 @@
-//! The catalogue of columns: every quantity that a run has, by name. Result files, expectations, studies and reports all read it.
+//! The catalogue of columns: every quantity that a run has, by name. Result files, expectations, studies and reports
+//! all read it.
 //!
 //! | name | what |
 //! |---|---|

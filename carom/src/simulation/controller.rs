@@ -1,6 +1,7 @@
 //! Step size control: accept a step and propose the next size, or ask for another try.
 //!
-//! The standard rule of step doubling and embedded methods [hairer1993], with an error of order p in units of the tolerance:
+//! The standard rule of step doubling and embedded methods [hairer1993], with an error of order p in units of the
+//! tolerance:
 //!
 //! ```text
 //!     h_new = h · min(grow, max(shrink, safety · error^{−1/(p+1)})),   accepted if error ≤ 1             (1)

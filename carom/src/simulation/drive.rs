@@ -79,7 +79,7 @@ impl<C: Controller> Drive<C> {
     }
 
     /// Sets the time to be met, from the time `t` on. Another goal begins another grid, so that its multiples meet it.
-    pub fn aim(&mut self, t: f64, goal: f64) {
+    pub fn set_goal(&mut self, t: f64, goal: f64) {
         if goal != self.goal {
             (self.goal, self.taken) = (goal, 0);
             self.grid = Grid { base: t, count: 0, h: self.h };
@@ -117,7 +117,7 @@ impl<C: Controller> Drive<C> {
             match self.controller.judge(&step, stepper.info(), h) {
                 Verdict::Accept { next } => {
                     let is_last = self.goal - t <= h * (1.0 + 1e-9);
-                    self.stamp(stepper, h, step.advanced);
+                    self.set_time(stepper, h, step.advanced);
                     self.h = next;
                     self.taken += 1;
                     self.statistics.steps += 1;
@@ -153,15 +153,16 @@ impl<C: Controller> Drive<C> {
     }
 
     /// The time of an accepted step: on the grid, and at the goal exactly the goal.
-    fn stamp(&mut self, stepper: &mut dyn Stepper, h: f64, advanced: f64) {
+    fn set_time(&mut self, stepper: &mut dyn Stepper, h: f64, advanced: f64) {
         let t = stepper.from().t;
         let after = self.grid.after(t, advanced);
         let last = advanced == h && h == self.goal - t || (self.goal - after).abs() <= self.rounding(t);
-        stepper.stamp(if last { self.goal } else { after });
+        stepper.set_time(if last { self.goal } else { after });
     }
 
-    /// The step size such that the last step ends at the goal: cut there, or stretched by less than 1e-9 of a step so that none of that
-    /// length follows. A step that misses the goal by rounding keeps its size, which schemes that remember steps want.
+    /// The step size such that the last step ends at the goal: cut there, or stretched by less than 1e-9 of a step so
+    /// that none of that length follows. A step that misses the goal by rounding keeps its size, which schemes that
+    /// remember steps want.
     fn clip(&self, t: f64, h: f64) -> Option<f64> {
         let (left, rounding) = (self.goal - t, self.rounding(t));
         if left <= 0.0 || (left <= rounding && left <= 1e-9 * h) {

@@ -29,7 +29,8 @@ pub struct Acting {
 }
 
 impl Acting {
-    /// Whether the contact closed in this step: it acts after a step in which it did not, or has an impact that the scheme has located.
+    /// Whether the contact closed in this step: it acts after a step in which it did not, or has an impact that the
+    /// scheme has located.
     pub fn is_impact(&self) -> bool {
         self.is_new || self.located.is_some()
     }
@@ -98,7 +99,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// Looks at a step that was accepted.
-    pub fn look(&mut self, stepper: &dyn Stepper) {
+    pub fn record(&mut self, stepper: &dyn Stepper) {
         std::mem::swap(&mut self.acting, &mut self.earlier);
         self.acting.clear();
         self.is_listed = false;
@@ -136,7 +137,8 @@ impl Facts {
         self.is_listed = false;
     }
 
-    /// What the scheme has located and what the user watches for, in the order of time; listed when it is first asked for.
+    /// What the scheme has located and what the user watches for, in the order of time; listed when it is first asked
+    /// for.
     pub fn events(&mut self, stepper: &dyn Stepper, occurrences: &[Occurrence]) -> &[RunEvent] {
         if !self.is_listed {
             self.is_listed = true;

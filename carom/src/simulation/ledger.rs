@@ -4,9 +4,9 @@
 //!     E(t) − E(0) = applied + obstacles − impact − friction + bilateral + residue                    (1)
 //! ```
 //!
-//! Contact work of a step is `P·(U + U⁺)/2`, which is exact for constant mass and rows; applied work is the power of the forces
-//! without potential along the dense output of a scheme that has one, at the middle of the step elsewhere. What is left is the numerical
-//! residue.
+//! Contact work of a step is `P·(U + U⁺)/2`, which is exact for constant mass and rows; applied work is the power of
+//! the forces without potential along the dense output of a scheme that has one, at the middle of the step elsewhere.
+//! What is left is the numerical residue.
 
 use super::{Observer, StepView};
 use crate::ModelError;

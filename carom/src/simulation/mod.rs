@@ -19,7 +19,7 @@ pub use controller::{Controller, FixedStep, StandardControl, Verdict};
 pub use facts::{Acting, Impact, Lists, REST, RunEvent, USER};
 pub use ledger::{EnergyLedger, LedgerObserver};
 pub use observer::{GapMonitor, Observer, StepView};
-pub use solution::{Recorder, Snapshot, Solution, simulate, simulate_adaptive, simulate_first_order};
+pub use solution::{Recorder, Snapshot, Solution, Span, simulate, simulate_adaptive, simulate_first_order};
 pub use user_event::{Action, Direction, Occurrence, UserEvent, ZeroFunction};
 
 pub(crate) use drive::{Accepted, Drive};
@@ -85,7 +85,7 @@ impl Simulation {
             return Err(SimulationError::Span(format!("the step {h} must be finite and positive")));
         }
         let mut drive = Drive::new(controller, t);
-        drive.aim(t, end);
+        drive.set_goal(t, end);
         Ok(Simulation { stepper, drive, watch: Watch::default(), warnings: Warnings::default() })
     }
 
@@ -116,7 +116,8 @@ impl Simulation {
         Some((event.name.as_str(), self.stepper.from().t))
     }
 
-    /// Ends with an error where more than so many steps are needed to come to the end, or to each time of [`Simulation::advance_to`].
+    /// Ends with an error where more than so many steps are needed to come to the end, or to each time of
+    /// [`Simulation::advance_to`].
     pub fn limit_steps(&mut self, most: u64) {
         self.drive.limit(most);
     }
@@ -137,8 +138,8 @@ impl Simulation {
         })
     }
 
-    /// Goes to the time `until`, which is met exactly and becomes the end of the run, and shows each step. Returns whether `see` did not
-    /// break.
+    /// Goes to the time `until`, which is met exactly and becomes the end of the run, and shows each step. Returns
+    /// whether `see` did not break.
     pub fn advance_to(
         &mut self,
         until: f64,
@@ -147,7 +148,7 @@ impl Simulation {
         if !until.is_finite() {
             return Err(SimulationError::Span(format!("the end {until} must be finite")));
         }
-        self.drive.aim(self.stepper.from().t, until);
+        self.drive.set_goal(self.stepper.from().t, until);
         self.go(&mut |view| Ok(see(view)))
     }
 
@@ -202,8 +203,8 @@ impl Simulation {
             return Ok(None);
         }
         let Some(Accepted { step, .. }) = self.drive.step(&mut *self.stepper)? else { return Ok(None) };
-        let shorter = self.watch.look(&mut *self.stepper, step, self.drive.statistics.steps)?;
-        self.drive.facts.look(&*self.stepper);
+        let shorter = self.watch.watch_step(&mut *self.stepper, step, self.drive.statistics.steps)?;
+        self.drive.facts.record(&*self.stepper);
         Ok(Some(shorter.unwrap_or(step)))
     }
 
@@ -247,7 +248,7 @@ impl Iterator for Simulation {
             Ok(step) => step.map(|step| Ok(Snapshot { state: self.state().clone(), step })),
             Err(error) => {
                 // an iterator must end after an error
-                self.drive.aim(f64::NEG_INFINITY, f64::NEG_INFINITY);
+                self.drive.set_goal(f64::NEG_INFINITY, f64::NEG_INFINITY);
                 Some(Err(error))
             }
         }

@@ -1,8 +1,8 @@
 //! A root between two points where a function has different signs, to rounding.
 //!
-//! The rule of [oliveira2021]: a secant step, moved a little towards the middle so that the bracket closes from both sides, and kept so near the
-//! middle that never more evaluations are made than one above those of bisection. A jump through zero is found as well: the bracket closes
-//! around it.
+//! The rule of [oliveira2021]: a secant step, moved a little towards the middle so that the bracket closes from both
+//! sides, and kept so near the middle that never more evaluations are made than one above those of bisection. A jump
+//! through zero is found as well: the bracket closes around it.
 
 /// Most evaluations of one search, which only a resolution below rounding would reach.
 const MOST: i32 = 120;
@@ -10,8 +10,8 @@ const MOST: i32 = 120;
 /// An end of a bracket: place and value.
 pub(super) type End = (f64, f64);
 
-/// Closes the bracket `low < high`, with values of different signs (`high` may be a root itself), to a length of `resolution`.
-/// Returns both ends; the root, or the jump, is at the upper one.
+/// Closes the bracket `low < high`, with values of different signs (`high` may be a root itself), to a length of
+/// `resolution`. Returns both ends; the root, or the jump, is at the upper one.
 pub(super) fn close<E>(
     (mut low, mut high): (End, End),
     resolution: f64,

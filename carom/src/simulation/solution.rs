@@ -106,39 +106,46 @@ impl Observer for Recorder {
     }
 }
 
-/// Simulates a mechanical model until `end` with steps of `h` and the default solver, and records everything.
-pub fn simulate<S>(model: impl Mechanical + 'static, scheme: S, end: f64, h: f64) -> Result<Solution, SimulationError>
+/// How long a simulation goes, by name: numbers that look alike cannot change places.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// End of the motion [s]; it starts at the time of the model's initial state.
+    pub end: f64,
+    /// Length of a step [s]; of the first one, where steps are adaptive.
+    pub step: f64,
+}
+
+/// Simulates a mechanical model over `span` with the default solver, and records everything.
+pub fn simulate<S>(model: impl Mechanical + 'static, scheme: S, span: Span) -> Result<Solution, SimulationError>
 where
     S: Registered,
 {
     let model = AnyModel::Mechanical(Box::new(model)).accept::<S>()?;
     let stepper = Box::new(Bound::new(scheme, model, carom_solve::solver::default())?);
-    let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h }), end)?;
+    let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h: span.step }), span.end)?;
     simulation.record()
 }
 
-/// Simulates a first-order system until `end` with steps of `h` and the default solver, and records everything.
+/// Simulates a first-order system over `span` with the default solver, and records everything.
 pub fn simulate_first_order<S>(
     model: impl FirstOrder + 'static,
     scheme: S,
-    end: f64,
-    h: f64,
+    span: Span,
 ) -> Result<Solution, SimulationError>
 where
     S: Registered,
 {
     let model = AnyModel::FirstOrder(Box::new(model)).accept::<S>()?;
     let stepper = Box::new(Bound::new(scheme, model, carom_solve::solver::default())?);
-    Simulation::new(stepper, Box::new(FixedStep { h }), end)?.record()
+    Simulation::new(stepper, Box::new(FixedStep { h: span.step }), span.end)?.record()
 }
 
-/// Simulates a mechanical model over the time from its initial state to `end` with adaptive steps, the first of size `first`.
+/// Simulates a mechanical model over `span` with adaptive steps and the default solver, and records everything.
 pub fn simulate_adaptive<S>(
     model: impl Mechanical + 'static,
     scheme: S,
     adaptive: &Adaptive,
-    end: f64,
-    first: f64,
+    span: Span,
 ) -> Result<Solution, SimulationError>
 where
     S: Registered,
@@ -150,8 +157,8 @@ where
         Some(scheme) => Box::new(Bound::new(scheme, model, solver)?),
         None => Box::new(Bound::new(Doubled { base: scheme, accuracy }, model, solver)?),
     };
-    let control = adaptive.control(first, (stepper.from().t, end));
-    Simulation::new(stepper, Box::new(control), end)?.record()
+    let control = adaptive.control(span.step, (stepper.from().t, span.end));
+    Simulation::new(stepper, Box::new(control), span.end)?.record()
 }
 
 impl Simulation {

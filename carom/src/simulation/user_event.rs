@@ -1,15 +1,16 @@
 //! Events of the user: named functions of time and state whose zeros are sought along the run of any scheme.
 //!
-//! The driver samples each function on the scheme's interpolant, at [`SAMPLES`] points of a step, and closes the bracket of every change
-//! of sign to rounding. Rules:
+//! The driver samples each function on the scheme's interpolant, at [`SAMPLES`] points of a step, and closes the
+//! bracket of every change of sign to rounding. Rules:
 //!
-//! - **Reaching zero is the event**, from below (rising) or from above (falling); leaving zero is none. So a velocity that friction
-//!   brings to rest for good is found, and a run that starts at a zero has no event there.
-//! - **A zero that is touched without crossing** is seen only where a sample hits it exactly; do not count on it. Watch the rate
-//!   instead: its sign changes there.
+//! - **Reaching zero is the event**, from below (rising) or from above (falling); leaving zero is none. So a velocity
+//!   that friction brings to rest for good is found, and a run that starts at a zero has no event there.
+//! - **A zero that is touched without crossing** is seen only where a sample hits it exactly; do not count on it. Watch
+//!   the rate instead: its sign changes there.
 //! - **Two zeros of one function in a step** are both found if a sample lies between them.
 //! - **A jump through zero** (of a velocity, at an impact) is an event as well: its states before and after differ.
-//! - An event that stops ends the run there: the step is taken again, shorter, so that the last state is one of the scheme.
+//! - An event that stops ends the run there: the step is taken again, shorter, so that the last state is one of the
+//!   scheme.
 
 use super::SimulationError;
 use super::root::{End, close};
@@ -91,7 +92,8 @@ pub struct Occurrence {
     /// Number of the event in the list of the run.
     pub event: usize,
     pub name: String,
-    /// States on both sides of the zero, of which the later one has crossed; they differ by rounding where nothing jumps.
+    /// States on both sides of the zero, of which the later one has crossed; they differ by rounding where nothing
+    /// jumps.
     pub before: State,
     pub after: State,
 }
@@ -125,8 +127,14 @@ impl Watch {
         self.stopped = None;
     }
 
-    /// Looks for zeros in step number `index`, which was accepted. Returns the step that replaces it where an event ends the run.
-    pub fn look(&mut self, stepper: &mut dyn Stepper, step: Step, index: u64) -> Result<Option<Step>, SimulationError> {
+    /// Looks for zeros in step number `index`, which was accepted. Returns the step that replaces it where an event
+    /// ends the run.
+    pub fn watch_step(
+        &mut self,
+        stepper: &mut dyn Stepper,
+        step: Step,
+        index: u64,
+    ) -> Result<Option<Step>, SimulationError> {
         self.found.clear();
         if self.events.is_empty() || self.stopped.is_some() {
             return Ok(None);
@@ -214,8 +222,8 @@ impl Watch {
         Ok(at)
     }
 
-    /// Takes the step again, such that it ends at the zero along steps of the scheme itself. Nothing is returned where it ends there
-    /// already.
+    /// Takes the step again, such that it ends at the zero along steps of the scheme itself. Nothing is returned where
+    /// it ends there already.
     fn stop(
         &mut self,
         stepper: &mut dyn Stepper,
@@ -236,10 +244,11 @@ impl Watch {
         let mut along = |h: f64, user: &mut UserEvent| {
             let tried = stepper.attempt(h);
             shorter = tried.map_err(|source| SimulationError::Step { index, t, h, contact: None, source })?;
-            stepper.stamp(t + shorter.advanced);
+            stepper.set_time(t + shorter.advanced);
             user.value(stepper.to())
         };
-        // the interpolant is not the scheme: a jump may lie in another part of the step, which is the place where its own steps cross
+        // the interpolant is not the scheme: a jump may lie in another part of the step, which is the place where its
+        // own steps cross
         let mut last = (0.0, user.last);
         let mut h = cut.at * whole;
         for s in [cut.samples.0, cut.samples.1, 1.0] {

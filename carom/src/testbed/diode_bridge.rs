@@ -30,7 +30,8 @@ impl Default for DiodeBridge {
 }
 
 impl DiodeBridge {
-    /// The circuit as a complementarity system: states (v, i), λ = (voltage of diode 1, of diode 2, current of diode 3, of diode 4).
+    /// The circuit as a complementarity system: states (v, i), λ = (voltage of diode 1, of diode 2, current of diode 3,
+    /// of diode 4).
     pub fn model(&self) -> Lcs {
         let (c, l, g) = (1.0 / self.capacitance, 1.0 / self.inductance, 1.0 / self.resistance);
         let matrices = Matrices {

@@ -4,7 +4,8 @@
 //!     x = sin t + cos α,   y = sin α,   α = t + t²/2,   λ = 2 + sin t                               (2)
 //!     F = M(q(t)) v̇(t) - (cos α, sin α) λ(t) + ((x - x(t)) y', (y - y(t)) x')                       (3)
 //! ```
-//! Exercises all terms of a constraint that moves: g_t, 2 G_t v, g_tt. The last term of (3) vanishes on the solution and couples errors.
+//! Exercises all terms of a constraint that moves: g_t, 2 G_t v, g_tt. The last term of (3) vanishes on the solution
+//! and couples errors.
 
 use crate::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
 use crate::{ModelError, State};

@@ -4,9 +4,10 @@
 //!     u(t₀+s) = p(t₀+s) + e^{−αs} (A cos ws + B sin ws),   w = √(1−α²),   p = c cos ωt + d sin ωt                (2)
 //!     c = a (1−ω²)/D,   d = 2αω a/D,   D = (1−ω²)² + 4α²ω²,   A = u₀ − p,   B = (v₀ − ṗ + αA)/w                  (3)
 //! ```
-//! Impacts are roots of (2), bracketed on a grid on which also minima between two grid points are looked at, and found to rounding; from
-//! the wall the power series of (u − u_min)/s is used, in which the root s = 0 is gone and nothing cancels. Impacts that accumulate are
-//! followed until the rebound is below `stick_speed`; then the mass rests while the force a cos ωt − u_min presses it to the wall.
+//! Impacts are roots of (2), bracketed on a grid on which also minima between two grid points are looked at, and found
+//! to rounding; from the wall the power series of (u − u_min)/s is used, in which the root s = 0 is gone and nothing
+//! cancels. Impacts that accumulate are followed until the rebound is below `stick_speed`; then the mass rests while
+//! the force a cos ωt − u_min presses it to the wall.
 
 use crate::model::{Contact, Lagrangian};
 use serde::{Deserialize, Serialize};
@@ -301,7 +302,8 @@ impl Motion {
     }
 }
 
-/// The first place in (a, b] where a function, given with its slope, falls to zero: a change of sign, or a minimum below zero.
+/// The first place in (a, b] where a function, given with its slope, falls to zero: a change of sign, or a minimum
+/// below zero.
 fn crossing(f: &impl Fn(f64) -> (f64, f64), a: f64, b: f64) -> Option<f64> {
     let ((_, slope_a), (value_b, slope_b)) = (f(a), f(b));
     if value_b < 0.0 {
@@ -316,7 +318,8 @@ fn crossing(f: &impl Fn(f64) -> (f64, f64), a: f64, b: f64) -> Option<f64> {
     None
 }
 
-/// A place in (a, b] where a function that is negative at b changes its sign, to rounding: regula falsi (Illinois) inside a bracket.
+/// A place in (a, b] where a function that is negative at b changes its sign, to rounding: regula falsi (Illinois)
+/// inside a bracket.
 fn bisect(f: &impl Fn(f64) -> f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (a, b);
     let (mut at_low, mut at_high) = (f(a).max(0.0), f(b));
@@ -422,7 +425,8 @@ mod tests {
         }
     }
 
-    /// A wall at the amplitude of the static response: the mass that rests there never leaves; a little lower it does, once per period.
+    /// A wall at the amplitude of the static response: the mass that rests there never leaves; a little lower it does,
+    /// once per period.
     #[test]
     fn rest_and_lift_off() {
         let at_rest = |wall: f64| ImpactOscillator { wall, q0: wall, restitution: 0.5, ..ImpactOscillator::default() };

@@ -43,8 +43,8 @@ impl LinearFlow {
         p.chunks(self.n.max(1)).map(|row| row.iter().zip(x).map(|(p, x)| p * x).sum()).collect()
     }
 
-    /// The first s in (0, longest] where `event` falls from positive to zero or below, seen at steps of `stride` after which it was
-    /// positive, and bisected to the last bit.
+    /// The first s in (0, longest] where `event` falls from positive to zero or below, seen at steps of `stride` after
+    /// which it was positive, and bisected to the last bit.
     pub fn first(&self, x: &[f64], longest: f64, stride: f64, event: impl Fn(&[f64]) -> f64) -> Option<f64> {
         let steps = (longest / stride).ceil() as usize;
         let mut positive: Option<f64> = None;

@@ -77,8 +77,8 @@ pub struct Curvature {
 
 /// A trajectory in closed form, with jumps of the velocity.
 ///
-/// Slices have the lengths [`dimension`](Self::dimension) and [`velocities`](Self::velocities). Outside the range in which the closed form holds, and for
-/// parameters outside the stated ranges, the values are NaN.
+/// Slices have the lengths [`dimension`](Self::dimension) and [`velocities`](Self::velocities). Outside the range in
+/// which the closed form holds, and for parameters outside the stated ranges, the values are NaN.
 pub trait ExactSolution {
     /// Short name, as in registries and file names.
     fn name(&self) -> &'static str;
@@ -116,7 +116,8 @@ pub trait ExactSolution {
     }
 }
 
-/// A trajectory of a first-order system in closed form, or by events in closed form. States may jump; they are right-continuous.
+/// A trajectory of a first-order system in closed form, or by events in closed form. States may jump; they are
+/// right-continuous.
 pub trait ExactState {
     /// Short name, as in registries and file names.
     fn name(&self) -> &'static str;

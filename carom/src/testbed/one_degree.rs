@@ -1,4 +1,5 @@
-//! Problems of one degree of freedom with a wall: what they have in common as exact solutions follows from the motion and its impacts.
+//! Problems of one degree of freedom with a wall: what they have in common as exact solutions follows from the motion
+//! and its impacts.
 
 use super::{Curvature, ExactSolution, Impact, MAX_JUMPS};
 

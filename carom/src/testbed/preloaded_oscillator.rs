@@ -4,8 +4,9 @@
 //!     a = c/2m,   w = √(k/m - a²),   d = f/k,   free arc y = q + d = e^{-as} (A cos ws + B sin ws)             (2)
 //!     A = q₀ + d,   B = (v₀ + a A)/w;   top at tan(w s) = v₀/(w A + a B), landing within π/w after it        (3)
 //! ```
-//! The rest point lies behind the wall, so that impacts accumulate (e < 1) and the mass rests with p = f. Landing times are roots of
-//! (2) without a formula: they are found to rounding, for short flights by the power series of q(s)/s, in which nothing cancels.
+//! The rest point lies behind the wall, so that impacts accumulate (e < 1) and the mass rests with p = f. Landing times
+//! are roots of (2) without a formula: they are found to rounding, for short flights by the power series of q(s)/s, in
+//! which nothing cancels.
 
 use crate::model::{Contact, Lagrangian};
 use serde::{Deserialize, Serialize};

@@ -9,8 +9,8 @@
 //!     with friction, J₁ = J₃: at an impact P_T = −u_T/(1/m + r²/J), or −μ P_N u_T/|u_T| where that is less           (5)
 //! ```
 //!
-//! The height is that of the bouncing ball. Without friction impacts leave the spin alone, and (4) is the regular precession
-//! of a free symmetric top; with friction ω is constant between impacts.
+//! The height is that of the bouncing ball. Without friction impacts leave the spin alone, and (4) is the regular
+//! precession of a free symmetric top; with friction ω is constant between impacts.
 
 use super::{BouncingBall, Curvature, ExactSolution};
 use crate::model::{Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
@@ -339,7 +339,8 @@ fn logarithm(q: Quaternion) -> [f64; 3] {
 mod tests {
     use super::*;
 
-    /// The closed form obeys (1) and (3): derivatives by differences, momentum and energy in flight, the laws at impacts.
+    /// The closed form obeys (1) and (3): derivatives by differences, momentum and energy in flight, the laws at
+    /// impacts.
     #[test]
     fn the_motion_solves_the_equations() {
         for ball in [SpinningBall::default(), SpinningBall::rough()] {

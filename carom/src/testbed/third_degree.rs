@@ -5,8 +5,8 @@
 //!     at z₁ = 0, z₂⁻ < 0:   z₂⁺ = 0,  z₃⁺ = max(0, z₃⁻);     in contact z = 0,  λ = ∓ξ₂,  until λ = 0            (2)
 //! ```
 //!
-//! The sign of ξ₂ is not clear from the text: plus with the printed minus in front of (0, −1), minus with the convention of the paper's normal
-//! form. Between events the flow is an exponential; in contact ξ turns on a circle.
+//! The sign of ξ₂ is not clear from the text: plus with the printed minus in front of (0, −1), minus with the
+//! convention of the paper's normal form. Between events the flow is an exponential; in contact ξ turns on a circle.
 
 use super::{ExactState, LinearFlow};
 use crate::FirstOrder;

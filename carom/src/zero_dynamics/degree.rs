@@ -4,8 +4,8 @@
 //!     |Cᵢ A^{k−1} Bⱼ| ≤ tol · |Cᵢ| |A|^{k−1} |Bⱼ|     counts as zero: the paths from λⱼ to wᵢ cancel           (1)
 //! ```
 //!
-//! Both sides of (1) are sums over the same paths, with signs and without: the test does not depend on the units of states, inputs, outputs
-//! or time, however badly they are scaled.
+//! Both sides of (1) are sums over the same paths, with signs and without: the test does not depend on the units of
+//! states, inputs, outputs or time, however badly they are scaled.
 
 use super::scaling::{Scaled, equilibrate, is_finite, power_near, smallest_over_largest};
 use super::{TOLERANCE, ZeroDynamicsError};

@@ -113,8 +113,9 @@ pub fn degrees(lcs: &Lcs) -> Result<Vec<usize>, ZeroDynamicsError> {
     Ok(leading.degrees)
 }
 
-/// The form (3) of a system whose relative degrees are at least 1, in scaled variables: states, outputs, inputs and time are scaled by powers
-/// of two, so that nothing is rounded and systems with widely different units are treated alike.
+/// The form (3) of a system whose relative degrees are at least 1, in scaled variables: states, outputs, inputs and
+/// time are scaled by powers of two, so that nothing is rounded and systems with widely different units are treated
+/// alike.
 #[derive(Clone, Debug)]
 pub struct ZeroDynamics {
     degrees: Vec<usize>,

@@ -1,11 +1,12 @@
-//! P-matrices: all principal minors are positive, and then every linear complementarity problem with the matrix has one solution [cottle1992].
+//! P-matrices: all principal minors are positive, and then every linear complementarity problem with the matrix has one
+//! solution [cottle1992].
 //!
 //! ```text
 //!     M is P   ⇔   m₁₁ > 0,  M without its first row and column is P,  and the Schur complement M/m₁₁ is P         (1)
 //! ```
 //!
-//! (1) costs about 2ᵐ eliminations and is used up to 12 rows. Beyond, a positive definite symmetric part or a dominant diagonal is enough, and
-//! sampled principal minors may prove the contrary.
+//! (1) costs about 2ᵐ eliminations and is used up to 12 rows. Beyond, a positive definite symmetric part or a dominant
+//! diagonal is enough, and sampled principal minors may prove the contrary.
 
 use super::scaling::equilibrate;
 use carom_solve::Law;

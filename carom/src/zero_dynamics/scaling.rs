@@ -4,8 +4,9 @@
 //!     x = T x',   λ = β λ',   w' = s w,   τ = ω t:     A' = T⁻¹ A T/ω,   B' = T⁻¹ B β/ω,   C' = s C T                (1)
 //! ```
 //!
-//! T makes row i and column i of (A B; C 0) alike (Osborne's balancing with inputs and outputs), β and s make the largest entries of the
-//! columns of B' and of the rows of C' about 1, and ω makes the rows C' A'^k of the longest chains neither grow nor decay.
+//! T makes row i and column i of (A B; C 0) alike (Osborne's balancing with inputs and outputs), β and s make the
+//! largest entries of the columns of B' and of the rows of C' about 1, and ω makes the rows C' A'^k of the longest
+//! chains neither grow nor decay.
 
 use super::ZeroDynamicsError;
 use crate::model::Lcs;

@@ -54,7 +54,8 @@ impl Ground {
     }
 }
 
-/// O17: over the edge, up the parabola, back and over the edge again; with the flat everywhere or up to the edge, by all methods.
+/// O17: over the edge, up the parabola, back and over the edge again; with the flat everywhere or up to the edge, by
+/// all methods.
 #[test]
 fn over_the_edge_and_back() {
     for edge in [EdgeMethod::Contact, EdgeMethod::Lcp, EdgeMethod::Sort] {
@@ -134,7 +135,8 @@ fn a_convex_edge_lets_go() {
     assert!(slow.events.is_empty());
 }
 
-/// Two grounds that are one up to x = 0 and part there to third order: the contacts are redundant until the upper one carries alone.
+/// Two grounds that are one up to x = 0 and part there to third order: the contacts are redundant until the upper one
+/// carries alone.
 #[test]
 fn redundant_grounds_part() {
     struct Parting;

@@ -1,8 +1,9 @@
-//! Edges by every method, with every flow, found by regions and by dependent rows, concave and convex, in both directions.
+//! Edges by every method, with every flow, found by regions and by dependent rows, concave and convex, in both
+//! directions.
 //!
-//! Unit mass at q = (z, x) over z = 0 for x < 0 and z = k x + c x² for x > 0. What has no meaning: convex edges without regions (both
-//! constraints at once would forbid the descent), and methods of sorting at a kink where the second ground closes by its gap (its rows are
-//! independent, it is an impact).
+//! Unit mass at q = (z, x) over z = 0 for x < 0 and z = k x + c x² for x > 0. What has no meaning: convex edges without
+//! regions (both constraints at once would forbid the descent), and methods of sorting at a kink where the second
+//! ground closes by its gap (its rows are independent, it is an impact).
 
 use crate::{Log, run};
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
@@ -19,8 +20,8 @@ const G: f64 = 9.81;
 enum Known {
     /// Each one counts on its side of the edge.
     Regions,
-    /// Both count everywhere and the second one lies below the first for x < 0, z ≥ k x + c x|x|: it closes at the edge, with the same rows
-    /// where k = 0.
+    /// Both count everywhere and the second one lies below the first for x < 0, z ≥ k x + c x|x|: it closes at the
+    /// edge, with the same rows where k = 0.
     Meeting,
     /// Both count everywhere and are one for x < 0: redundant until they part.
     Redundant,
@@ -96,7 +97,8 @@ fn pressure(c: f64, state: &State) -> f64 {
     (G + 2.0 * c * state.v[1] * state.v[1]) / (1.0 + 4.0 * c * c * state.q[1] * state.q[1])
 }
 
-/// Up the parabola and back (edge A of the specification): the numbers at 0.7 and 1, the multiplier at points, the way back.
+/// Up the parabola and back (edge A of the specification): the numbers at 0.7 and 1, the multiplier at points, the way
+/// back.
 #[test]
 fn concave_curvature_in_both_directions() {
     for scheme in schemes() {
@@ -137,7 +139,8 @@ fn concave_curvature_in_both_directions() {
     }
 }
 
-/// Dropped onto the edge itself: the impact leaves both closed with the same rows, and the direction of motion decides which one carries.
+/// Dropped onto the edge itself: the impact leaves both closed with the same rows, and the direction of motion decides
+/// which one carries.
 #[test]
 fn impact_on_the_edge() {
     let fall = (2.0 * 0.5 / G).sqrt();
@@ -157,7 +160,8 @@ fn impact_on_the_edge() {
     }
 }
 
-/// Time from the edge to x along z = c x² at speed u over the edge: ∫ √((1 + 4c²x²)/(u² − 2 g c x²)) dx, by Simpson's rule.
+/// Time from the edge to x along z = c x² at speed u over the edge: ∫ √((1 + 4c²x²)/(u² − 2 g c x²)) dx, by Simpson's
+/// rule.
 fn travel(c: f64, u: f64, x: f64) -> f64 {
     let slowness = |x: f64| ((1.0 + 4.0 * c * c * x * x) / (u * u - 2.0 * G * c * x * x)).sqrt();
     let n = 2000;
@@ -166,7 +170,8 @@ fn travel(c: f64, u: f64, x: f64) -> f64 {
     (0..=n).map(|k| weight(k) * slowness(h * f64::from(k))).sum::<f64>() * h / 3.0
 }
 
-/// A ground that bends away: slowly enough it is followed, with less pressure; faster than g/2 = v² the mass flies. Regions alone.
+/// A ground that bends away: slowly enough it is followed, with less pressure; faster than g/2 = v² the mass flies.
+/// Regions alone.
 #[test]
 fn convex_curvature_in_both_directions() {
     let terrain = Terrain { slope: 0.0, curvature: -1.0, known: Known::Regions };
@@ -205,7 +210,8 @@ fn convex_curvature_in_both_directions() {
     }
 }
 
-/// A ramp of 30 degrees: upwards 3/4 of vx is left, downwards the mass hits the flat and keeps vx (edge B of the specification).
+/// A ramp of 30 degrees: upwards 3/4 of vx is left, downwards the mass hits the flat and keeps vx (edge B of the
+/// specification).
 #[test]
 fn concave_kink_in_both_directions() {
     let k = (std::f64::consts::PI / 6.0).tan();
@@ -250,7 +256,8 @@ fn convex_kink_in_both_directions() {
         let landing = log.of(EventKind::Impact)[0];
         assert!((landing.t - 0.5 - 4.0 / G).abs() < 1e-11, "{what}: {:e}", landing.t - 0.5 - 4.0 / G);
         assert_eq!(landing.contact, Some(Key(1)), "{what}");
-        // up the slope from x = 1/4: along it the speed falls by g/2 per unit of time in each coordinate; then 2 vz/g in the air
+        // up the slope from x = 1/4: along it the speed falls by g/2 per unit of time in each coordinate; then 2 vz/g
+        // in the air
         let (x, u) = (0.25, 2.5);
         let arrival = (u - (u * u - G * x).sqrt()) / (0.5 * G);
         let up = u - 0.5 * G * arrival;
@@ -281,7 +288,8 @@ fn fixed_steps_end_at_the_edge() {
     }
 }
 
-/// A bilateral constraint takes part where contacts are sorted out: a second mass is coupled to x, the pressure at the edge is the same.
+/// A bilateral constraint takes part where contacts are sorted out: a second mass is coupled to x, the pressure at the
+/// edge is the same.
 #[test]
 fn bilateral_constraints_take_part() {
     struct Coupled(Terrain);

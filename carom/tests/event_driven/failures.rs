@@ -93,7 +93,8 @@ fn contact_persists_after_a_plastic_impact() {
     assert!(log.last().q[0].abs() < 1e-15 && log.last().v[0] == 0.0);
 }
 
-/// A root that is touched without being crossed: the ball thrown up reaches the ceiling with no speed left; a bit faster is an impact.
+/// A root that is touched without being crossed: the ball thrown up reaches the ceiling with no speed left; a bit
+/// faster is an impact.
 #[test]
 fn a_gap_that_is_touched_without_crossing() {
     let ceiling = |v: f64| {

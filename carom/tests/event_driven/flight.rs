@@ -51,7 +51,8 @@ fn impacts_carry_the_accuracy_of_the_tolerance() {
     }
 }
 
-/// With error per unit step the error over the span is bounded by the tolerance times the span, and the work is of the same size.
+/// With error per unit step the error over the span is bounded by the tolerance times the span, and the work is of the
+/// same size.
 #[test]
 fn error_per_unit_step() {
     for tolerance in [1e-6, 1e-9] {
@@ -190,7 +191,8 @@ fn grazing_contacts_are_told_from_near_misses() {
     }
 }
 
-/// A flight over the edge of a table: the table counts up to x = 1, the ground behind it, whatever the length of the steps.
+/// A flight over the edge of a table: the table counts up to x = 1, the ground behind it, whatever the length of the
+/// steps.
 #[test]
 fn flights_over_an_edge_end_on_the_right_side() {
     // x = sin(t)·a, z = 1 − t²: over the edge where sin t = 1/a, on the table at t = 1, on the ground at √2
@@ -230,7 +232,8 @@ fn user_events_have_the_accuracy_of_the_tolerance() {
     }
 }
 
-/// A mass on a floor that a force lifts once per period: flights and rests take turns, and each method takes up its step again.
+/// A mass on a floor that a force lifts once per period: flights and rests take turns, and each method takes up its
+/// step again.
 #[test]
 fn flights_and_rests_take_turns() {
     // q̈ = cos t − 4/5: lifted where cos t rises through 4/5, and back where the flight from there ends
@@ -266,7 +269,8 @@ fn flights_and_rests_take_turns() {
     assert!(run.statistics().iterations < 40, "{:?}", run.statistics());
 }
 
-/// A step that could not be done leaves nothing behind: the next try from the same state is that of a fresh start there.
+/// A step that could not be done leaves nothing behind: the next try from the same state is that of a fresh start
+/// there.
 #[test]
 fn a_step_that_failed_is_tried_again_from_its_state() {
     // a stiff spring from q = 1/2 on, which asks for steps far below the smallest one

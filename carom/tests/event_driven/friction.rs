@@ -116,8 +116,8 @@ impl Functions for Belt {
 }
 
 impl Belt {
-    /// Time of slip and of the whole cycle. The block slips from x = μ g/k at x′ = V with x″ = −k x + μ g + c (x′ − V), an oscillator with
-    /// negative damping about (μ g − c V)/k, until x′ = V again; then the belt takes it back.
+    /// Time of slip and of the whole cycle. The block slips from x = μ g/k at x′ = V with x″ = −k x + μ g + c (x′ − V),
+    /// an oscillator with negative damping about (μ g − c V)/k, until x′ = V again; then the belt takes it back.
     fn cycle(&self) -> (f64, f64) {
         let Belt { spring: k, weakening: c, speed } = *self;
         let w = (k - 0.25 * c * c).sqrt();

@@ -54,7 +54,8 @@ fn driven_oscillator_with_impacts() {
     }
 }
 
-/// A ball on a table that shakes gently enough for it to come to rest there and to be carried along: the table does the work.
+/// A ball on a table that shakes gently enough for it to come to rest there and to be carried along: the table does the
+/// work.
 #[test]
 fn shaking_table() {
     struct Table;

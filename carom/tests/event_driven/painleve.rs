@@ -1,4 +1,5 @@
-//! A rod whose tip slides on a rough floor: where the equations of sliding have no solution, an impulse stops the slip [genot1999].
+//! A rod whose tip slides on a rough floor: where the equations of sliding have no solution, an impulse stops the slip
+//! [genot1999].
 
 use crate::{Log, simulation};
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
@@ -45,8 +46,8 @@ fn gain(log: &Log) -> f64 {
     log.energy.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max)
 }
 
-/// Slip to the left at an angle where 1 + 3 cos²θ < 3 μ sin θ cos θ: no force can keep the tip on the floor. The tip stops at once, with the
-/// impulse of a perfect stop, and the velocity after it is the projection onto rest of the tip.
+/// Slip to the left at an angle where 1 + 3 cos²θ < 3 μ sin θ cos θ: no force can keep the tip on the floor. The tip
+/// stops at once, with the impulse of a perfect stop, and the velocity after it is the projection onto rest of the tip.
 #[test]
 fn inconsistent_slip_is_stopped_by_an_impulse() {
     let theta = 0.9f64;

@@ -1,4 +1,5 @@
-//! Spatial slips that turn: a particle on a rough saddle against its equation of motion, written by hand and integrated by the classical method.
+//! Spatial slips that turn: a particle on a rough saddle against its equation of motion, written by hand and integrated
+//! by the classical method.
 
 use crate::run;
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};

@@ -68,7 +68,8 @@ fn sticking_block_starts_to_slide() {
     }
 }
 
-/// Under a harmonic push the block sticks, slides, stops and turns back; the velocity between is a primitive of the force.
+/// Under a harmonic push the block sticks, slides, stops and turns back; the velocity between is a primitive of the
+/// force.
 #[test]
 fn slip_turns_around() {
     let (mu, amplitude) = (0.3, 7.0f64);

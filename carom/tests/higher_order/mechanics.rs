@@ -87,7 +87,8 @@ fn rocking_block_falls_and_rests() {
     assert!(ledger.largest_gain < 1e-12 && ledger.residue().abs() < 1e-9, "{}", ledger.residue());
 }
 
-/// Between impacts the block falls freely, which every method integrates exactly: what is left are three brackets of width δ.
+/// Between impacts the block falls freely, which every method integrates exactly: what is left are three brackets of
+/// width δ.
 #[test]
 fn rocking_block_shows_the_brackets_alone() {
     let start = || block([0.0, 1.0, 0.2], [0.0, 0.0, 0.2]);
@@ -222,8 +223,8 @@ fn mass_leaves_the_disc() {
     }
 }
 
-/// A beam on three supports, statically indeterminate, under a growing moment: it tips about the right one at t₀ = m g/k, then
-/// θ = −k (t − t₀)³/(6 (I + m)).
+/// A beam on three supports, statically indeterminate, under a growing moment: it tips about the right one at t₀ = m
+/// g/k, then θ = −k (t − t₀)³/(6 (I + m)).
 #[test]
 fn redundant_supports_hold_and_let_go() {
     let (rate, inertia) = (12.0, 0.5);
@@ -252,7 +253,8 @@ fn redundant_supports_hold_and_let_go() {
     }
 }
 
-/// A mass on a table that moves like 15 sin t: it leaves where the table falls faster than g, with the table's velocity.
+/// A mass on a table that moves like 15 sin t: it leaves where the table falls faster than g, with the table's
+/// velocity.
 struct Table;
 
 impl Functions for Table {
@@ -286,7 +288,8 @@ fn moving_table_throws_a_mass() {
             .initial(&start.q, &start.v)
             .linear();
         let by_differences = last(&run(closures, scheme(method, 1e-3), end, 61)).0[0] - exact;
-        // held on the table by projection, then a parabola: the bracket of the release and the differences are what is left
+        // held on the table by projection, then a parabola: the bracket of the release and the differences are what is
+        // left
         assert!(by_dual.abs() < 1e-9 && by_differences.abs() < 1e-6, "{method:?}: {by_dual:e} {by_differences:e}");
     }
 }

@@ -117,7 +117,8 @@ fn adaptive_steps_follow_the_tolerance() {
                     statistics.steps,
                     statistics.rejected
                 );
-                // a local error of size tol comes with steps of size tol^{1/(p+1)}, and these with a global one of size tol^{p/(p+1)}
+                // a local error of size tol comes with steps of size tol^{1/(p+1)}, and these with a global one of size
+                // tol^{p/(p+1)}
                 let p = f64::from(method.order());
                 let expected = tolerance.powf(p / (p + 1.0));
                 assert!(error < 5.0 * expected && error < last, "{method:?}: {error:e} for {tolerance:e}");

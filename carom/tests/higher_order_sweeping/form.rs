@@ -104,7 +104,8 @@ fn zeros_are_those_of_the_transfer_function() {
     }
 }
 
-/// Entries from 1e-9 to 1e9: a ladder of n sections u → ... → y, each an RC or LC section of other size, and a cancelling path.
+/// Entries from 1e-9 to 1e9: a ladder of n sections u → ... → y, each an RC or LC section of other size, and a
+/// cancelling path.
 #[test]
 fn badly_scaled_systems_have_the_right_degree() {
     let mut rng = Pcg64::seed_from_u64(11);

@@ -1,5 +1,5 @@
-//! The higher-order sweeping process: checks O6-O12, similarity transforms, badly scaled systems, several constraints against a motion by
-//! events, sources, typed errors.
+//! The higher-order sweeping process: checks O6-O12, similarity transforms, badly scaled systems, several constraints
+//! against a motion by events, sources, typed errors.
 
 mod extreme;
 mod form;
@@ -133,7 +133,8 @@ fn a_ball_falls_and_rests() {
     assert!(run.last().iter().all(|x| x.abs() < 1e-14));
 }
 
-/// A floor that moves, q ≥ sin t, under gravity: the ball rides on it until the floor falls faster; sources of time enter differentiated.
+/// A floor that moves, q ≥ sin t, under gravity: the ball rides on it until the floor falls faster; sources of time
+/// enter differentiated.
 #[test]
 fn sources_of_time_are_differentiated() {
     let model = || {
@@ -187,7 +188,7 @@ fn relative_degrees_zero_and_one_work_as_well() {
     let lcs =
         || Lcs::new(matrices.clone(), rows(&["y"]), &[2.0]).unwrap().with_constant_output_source(&[-1.0]).unwrap();
     assert_eq!(report(&lcs()).zeros, [(-3.0, 0.0)]);
-    let solution = carom::simulate_first_order(lcs(), Homsp {}, 4.0, 1e-3).unwrap();
+    let solution = carom::simulate_first_order(lcs(), Homsp {}, carom::Span { end: 4.0, step: 1e-3 }).unwrap();
     let first = 2.0f64.ln();
     let wanted = (2.0 + (-3.0 * (4.0 - first)).exp()) / 3.0;
     assert!((solution.q(solution.len() - 1)[0] - wanted).abs() < 1e-6);

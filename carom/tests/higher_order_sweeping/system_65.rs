@@ -163,7 +163,8 @@ fn similarity_transforms_change_nothing() {
     }
 }
 
-/// Relative degrees that differ: the system of degree 3 and one of degree 1 side by side, hidden by a change of basis, move as alone.
+/// Relative degrees that differ: the system of degree 3 and one of degree 1 side by side, hidden by a change of basis,
+/// move as alone.
 #[test]
 fn degrees_may_differ_from_row_to_row() {
     let exact = ThirdDegree::default();

@@ -1,5 +1,6 @@
-//! Two masses with springs above two floors, pulled down: each floor stops a combination of both, so that M = C A B is full. Impulses and the
-//! state at the end against flights by exponentials, inelastic impacts and contact forces by elimination.
+//! Two masses with springs above two floors, pulled down: each floor stops a combination of both, so that M = C A B is
+//! full. Impulses and the state at the end against flights by exponentials, inelastic impacts and contact forces by
+//! elimination.
 
 use super::{rows, run};
 use carom::model::{Lcs, Matrices};

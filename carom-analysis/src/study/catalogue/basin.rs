@@ -1,7 +1,7 @@
 //! Attractors and their basins on a grid of initial states, as an image.
 //!
-//! A run from each cell; after the transient states once per period are compared. Each unit is a row of cells. Cells are sorted by
-//! attractor in their order, so that numbers do not depend on threads.
+//! A run from each cell; after the transient states once per period are compared. Each unit is a row of cells. Cells
+//! are sorted by attractor in their order, so that numbers do not depend on threads.
 
 use super::{column, document, period, varied};
 use crate::report::{Cell, Image};
@@ -45,8 +45,8 @@ pub struct Basin {
     /// The coordinate or velocity upwards, with its range: "u'=-2:2:100".
     #[schemars(extend("x-value" = "NAME=FIRST:LAST:NUMBER", "x-required" = true))]
     pub y: String,
-    /// Time between states that are compared [s], a number or an expression of parameters such as "2*pi/om" [default: the
-    /// parameter `period`].
+    /// Time between states that are compared [s], a number or an expression of parameters such as "2*pi/om" [default:
+    /// the parameter `period`].
     #[schemars(extend("x-value" = "EXPRESSION"))]
     pub period: Option<String>,
     /// Periods before the comparison.

@@ -1,9 +1,9 @@
-//! The bifurcation diagram of a parameter: what is left of the motion after the transient, with impacts per period and the
-//! largest exponent beside it.
+//! The bifurcation diagram of a parameter: what is left of the motion after the transient, with impacts per period and
+//! the largest exponent beside it.
 //!
-//! Points are those of a section: the state once per period, or the normal velocity before each impact. The motion starts where
-//! the value before has left it, forwards and backwards, so that attractors are followed and coexisting ones are seen. Each unit
-//! is a chain of values; `segments` cuts them for more threads.
+//! Points are those of a section: the state once per period, or the normal velocity before each impact. The motion
+//! starts where the value before has left it, forwards and backwards, so that attractors are followed and coexisting
+//! ones are seen. Each unit is a chain of values; `segments` cuts them for more threads.
 
 use super::{column, document, period, varied_parameter};
 use crate::report::{Cell, Chart, Series};
@@ -67,7 +67,8 @@ pub struct Bifurcation {
     /// The parameter with its values: om=2.5:2.9:400 (first, last, number).
     #[schemars(extend("x-value" = "NAME=VALUES", "x-required" = true))]
     pub parameter: String,
-    /// Period of the section [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter `period`].
+    /// Period of the section [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter
+    /// `period`].
     #[schemars(extend("x-value" = "EXPRESSION"))]
     pub period: Option<String>,
     /// Where points are taken.

@@ -1,8 +1,8 @@
 //! Errors, orders and work over a range of steps or tolerances, scheme by scheme.
 //!
-//! Against the closed form of the model, or a run that is much finer than the finest one. Each unit is one step size of one
-//! scheme, with its neighbouring grids, or one tolerance; the mathematics is in `convergence/`. Times are measured, so that units
-//! run one after the other unless threads are asked for.
+//! Against the closed form of the model, or a run that is much finer than the finest one. Each unit is one step size of
+//! one scheme, with its neighbouring grids, or one tolerance; the mathematics is in `convergence/`. Times are measured,
+//! so that units run one after the other unless threads are asked for.
 
 use super::converge_plan::{Range, WORK_STEPS, WORK_TOLERANCES, finest, steps_of};
 use super::document;
@@ -47,7 +47,8 @@ pub struct Converge {
     /// Neighbouring grids per level; geometric means are reported.
     #[schemars(range(min = 1, max = 1000), extend("x-value" = "N"))]
     pub grids: u64,
-    /// Skip numbers of steps divisible by this one (impacts that fall on grid points make results a matter of rounding).
+    /// Skip numbers of steps divisible by this one (impacts that fall on grid points make results a matter of
+    /// rounding).
     #[schemars(range(min = 2, max = 1_000_000), extend("x-value" = "N"))]
     pub skip_multiples: Option<u64>,
     /// Without an exact solution: steps of the reference run per finest step.
@@ -445,7 +446,8 @@ impl ConvergePlan {
         table
     }
 
-    /// What an error costs, method by method: a chart per unit of work, and tables of what each decade of accuracy costs.
+    /// What an error costs, method by method: a chart per unit of work, and tables of what each decade of accuracy
+    /// costs.
     fn work(&self, studies: &[Convergence]) -> Section {
         let text = "Methods side by side: each point is one step size (mean of the grids) or one tolerance; further down and to \
                     the left is better. Rejected steps count. Exponents s belong to work ~ error^-s, fitted as log(error) over \

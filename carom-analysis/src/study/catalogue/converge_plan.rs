@@ -78,8 +78,8 @@ fn hint(option: &str) -> &'static str {
     }
 }
 
-/// The numbers of steps of a range, with neighbouring grids, multiples that are skipped, and steps of the reference run per finest
-/// step.
+/// The numbers of steps of a range, with neighbouring grids, multiples that are skipped, and steps of the reference run
+/// per finest step.
 pub fn steps_of(
     subject: &dyn Subject,
     range: &Range,

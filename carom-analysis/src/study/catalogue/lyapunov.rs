@@ -1,7 +1,7 @@
 //! Lyapunov exponents with error bars, convergence and the trace identity.
 //!
-//! By saltation matrices (`study/saltation.rs`), by neighbours at a finite distance (`study/lyapunov.rs`), or by the derivatives of
-//! the steps of a scheme (`study/tangent.rs`). The whole measurement is one unit.
+//! By saltation matrices (`study/saltation.rs`), by neighbours at a finite distance (`study/lyapunov.rs`), or by the
+//! derivatives of the steps of a scheme (`study/tangent.rs`). The whole measurement is one unit.
 
 use super::{document, period, time};
 use crate::report::{Cell, Chart, Dash, Series};
@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Tolerance of the motion by saltation: the trace identity holds whatever it is, and the exponents have far larger statistical
-/// errors.
+/// Tolerance of the motion by saltation: the trace identity holds whatever it is, and the exponents have far larger
+/// statistical errors.
 const TOLERANCE: f64 = 1e-7;
 
 /// How exponents are computed.
@@ -53,7 +53,8 @@ impl Method {
 pub struct Lyapunov {
     /// How exponents are computed.
     pub method: Method,
-    /// Period of the forcing [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter `period`].
+    /// Period of the forcing [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter
+    /// `period`].
     #[schemars(extend("x-value" = "EXPRESSION"))]
     pub period: Option<String>,
     /// Time between renormalisations [s], a number or an expression [default: the period].

@@ -1,7 +1,7 @@
 //! Periodic orbits through impacts, their multipliers, and branches of them over a parameter.
 //!
-//! The mathematics is in `study/orbit/`; sections and rounds by the words of the options in `orbit_section.rs`. The orbit or the
-//! whole branch, with those that leave it at period doublings, is one unit.
+//! The mathematics is in `study/orbit/`; sections and rounds by the words of the options in `orbit_section.rs`. The
+//! orbit or the whole branch, with those that leave it at period doublings, is one unit.
 
 use super::orbit_section::Rounds;
 use super::{document, varied_parameter};
@@ -31,19 +31,20 @@ const CHARTS: usize = 8;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Orbits {
-    /// Period of the forcing [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter `period`].
+    /// Period of the forcing [s], a number or an expression of parameters such as "2*pi/om" [default: the parameter
+    /// `period`].
     #[schemars(extend("x-value" = "EXPRESSION"))]
     pub period: Option<String>,
-    /// Where states are taken: strobe (once per period), impact or impact:CONTACT (just after an impact), or the zero from below
-    /// of a coordinate x, a velocity x' or an event of the file [default: strobe]. Without a period the orbit is one without
-    /// forcing, whose length is found.
+    /// Where states are taken: strobe (once per period), impact or impact:CONTACT (just after an impact), or the zero
+    /// from below of a coordinate x, a velocity x' or an event of the file [default: strobe]. Without a period the
+    /// orbit is one without forcing, whose length is found.
     #[schemars(extend("x-value" = "SECTION"))]
     pub section: Option<String>,
     /// Periods of the forcing in one of the orbit; without forcing, meetings with the section.
     #[schemars(range(min = 1, max = 1000), extend("x-value" = "K"))]
     pub multiple: u64,
-    /// Periods of the motion from the initial state before the search, or meetings with the section: the guess then is near an
-    /// attractor.
+    /// Periods of the motion from the initial state before the search, or meetings with the section: the guess then is
+    /// near an attractor.
     #[schemars(range(min = 0, max = 100_000_000), extend("x-value" = "N"))]
     pub transient: u64,
     /// Guess of the state at the section instead, positions then velocities: 0.03,-0.4.
@@ -52,8 +53,8 @@ pub struct Orbits {
     /// Follow the orbit over a parameter: om=2.5:2.8:60 (first, last, number of values).
     #[schemars(extend("x-value" = "NAME=FIRST:LAST:NUMBER"))]
     pub parameter: Option<String>,
-    /// At period doublings, go over to the orbits of twice the length as well, and from there to the next, so many times
-    /// [default: 1].
+    /// At period doublings, go over to the orbits of twice the length as well, and from there to the next, so many
+    /// times [default: 1].
     #[schemars(range(min = 1, max = 10), extend("x-value" = "LEVELS", "x-missing" = 1))]
     pub switch: Option<u64>,
     /// Largest distance between a state of an orbit and its image.

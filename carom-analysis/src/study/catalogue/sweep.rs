@@ -1,8 +1,8 @@
 //! Any quantities of any model over a grid or a random sample of parameters: one row per run.
 //!
-//! Each unit is a run. A row is finished, failed (the computation, with the reason) or refused (the model is not good with these
-//! values); the rows stand in the order of the runs, whatever the threads and the interruptions. Random samples depend on seed
-//! and number of the run alone [steele2014].
+//! Each unit is a run. A row is finished, failed (the computation, with the reason) or refused (the model is not good
+//! with these values); the rows stand in the order of the runs, whatever the threads and the interruptions. Random
+//! samples depend on seed and number of the run alone [steele2014].
 
 use super::{document, varied_parameter};
 use crate::report::{Cell, Chart, Series, SeriesStyle};
@@ -38,8 +38,8 @@ pub struct Sweep {
     pub random: Option<u64>,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// What to note of each run: "final NAME", "min NAME", "max NAME", "sum NAME" of a column, or "impacts" [default: final
-    /// positions, impacts, and what the file expects].
+    /// What to note of each run: "final NAME", "min NAME", "max NAME", "sum NAME" of a column, or "impacts" [default:
+    /// final positions, impacts, and what the file expects].
     #[schemars(extend("x-value" = "QUANTITY"))]
     pub measure: Vec<String>,
 }

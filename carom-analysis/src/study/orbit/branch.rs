@@ -6,9 +6,10 @@
 //!     grazing: an impact whose speed goes to zero, or a gap whose least value does                                      (3)
 //! ```
 //!
-//! Pseudo-arclength (1) passes folds. Where det(DP − 1) vanishes and the branch does not turn, another one crosses it. Zeros of (2)
-//! between two points are located on the branch itself. Near (3) derivatives become infinite: the branch ends, and the place is where the
-//! speed or the gap vanishes by extrapolation, with the parameter as a parabola of them (speeds may go like a root of the distance).
+//! Pseudo-arclength (1) passes folds. Where det(DP − 1) vanishes and the branch does not turn, another one crosses it.
+//! Zeros of (2) between two points are located on the branch itself. Near (3) derivatives become infinite: the branch
+//! ends, and the place is where the speed or the gap vanishes by extrapolation, with the parameter as a parabola of
+//! them (speeds may go like a root of the distance).
 
 use super::super::{Stop, StudyError};
 use super::section::Image;
@@ -62,7 +63,8 @@ const HALVINGS: i32 = 12;
 /// Steps in the location of a special point.
 const LOCATE: u32 = 60;
 
-/// Most times that the section moves along a branch, and how near an impact comes to it before, as a part of the period.
+/// Most times that the section moves along a branch, and how near an impact comes to it before, as a part of the
+/// period.
 const MOVES: u32 = 50;
 const NEAR: f64 = 0.02;
 
@@ -152,7 +154,7 @@ impl Follow<'_> {
             if along >= 1.0 {
                 next = here.at_end(&place, next);
             }
-            here.look(&place, &next, &mut branch.specials);
+            here.find_specials(&place, &next, &mut branch.specials);
             length = (2.0 * length).min(whole);
             place = next;
             branch.orbits.push(place.orbit.clone());
@@ -169,7 +171,8 @@ impl Follow<'_> {
         Ok(branch)
     }
 
-    /// The same orbit from a phase far from impacts, where one of them has come to the phase of the section: states jump there.
+    /// The same orbit from a phase far from impacts, where one of them has come to the phase of the section: states
+    /// jump there.
     fn move_section(&self, place: &Place) -> Option<(f64, Place)> {
         let mut case = (self.make)(place.orbit.parameter).ok()?;
         let (orbit, n) = (&place.orbit, case.motion.dimensions().0);
@@ -311,7 +314,7 @@ impl Follow<'_> {
     }
 
     /// Special points between two neighbours.
-    fn look(&self, a: &Place, b: &Place, specials: &mut Vec<Special>) {
+    fn find_specials(&self, a: &Place, b: &Place, specials: &mut Vec<Special>) {
         for (k, kind) in [Kind::PeriodDoubling, Kind::Fold, Kind::NeimarkSacker].into_iter().enumerate() {
             let (fa, fb) = (a.orbit.tests[k], b.orbit.tests[k]);
             if fa * fb >= 0.0 {

@@ -5,9 +5,9 @@
 //!     multipliers: eigenvalues of the derivative of the return map                                                      (2)
 //! ```
 //!
-//! `section.rs` has the kinds of rounds: over periods of a forcing, from an impact to one of the next, or of a free length where there is no
-//! forcing. Derivatives come from the variational flow and saltation matrices. `branch.rs` follows orbits over a parameter, `switch.rs` goes
-//! over to the orbits of twice the period.
+//! `section.rs` has the kinds of rounds: over periods of a forcing, from an impact to one of the next, or of a free
+//! length where there is no forcing. Derivatives come from the variational flow and saltation matrices. `branch.rs`
+//! follows orbits over a parameter, `switch.rs` goes over to the orbits of twice the period.
 
 mod branch;
 mod section;

@@ -7,9 +7,10 @@
 //!     G = (φ_L(x) − x, s),   G_x = (Φ − 1, s_x),   G_τ = (f − Φ f, s_t),   G_T = (f, 0)                                (4)
 //! ```
 //!
-//! A section is just after an impact of a contact (s its gap), or where a function of time and state vanishes. Rounds that end with an
-//! impact end at the impact itself: what is left up to the time L is added along f, which is nothing where G = 0, and Φ stays the
-//! derivative at a fixed time. Multipliers are the eigenvalues of Φ in (1) and (2); in (3) of the return map on the section,
+//! A section is just after an impact of a contact (s its gap), or where a function of time and state vanishes. Rounds
+//! that end with an impact end at the impact itself: what is left up to the time L is added along f, which is nothing
+//! where G = 0, and Φ stays the derivative at a fixed time. Multipliers are the eigenvalues of Φ in (1) and (2); in (3)
+//! of the return map on the section,
 //!
 //! ```text
 //!     Bᵀ (1 − f s_xᵀ/(s_x·f)) Φ B,    B a basis of the plane across s_x                                               (5)
@@ -192,14 +193,14 @@ impl Case {
         Ok(Image { from, to, flow, rate, dp, guard, forced, start, length })
     }
 
-    /// The derivative of the round by (x, p). Where contacts are closed at the section, perturbations that they do not allow vanish at both
-    /// ends.
+    /// The derivative of the round by (x, p). Where contacts are closed at the section, perturbations that they do not
+    /// allow vanish at both ends.
     fn derivative(&mut self) -> Result<DMatrix<f64>, StudyError> {
         let size = self.motion.size();
         let frame = |motion: &Sensitivity| DMatrix::from_iterator(size, size, motion.columns().flatten().copied());
         let flow = frame(&self.motion);
         self.motion.reset();
-        self.motion.conform()?;
+        self.motion.project_columns()?;
         let allowed = frame(&self.motion);
         Ok(if allowed == DMatrix::identity(size, size) { flow } else { &allowed * flow * &allowed })
     }
@@ -217,8 +218,8 @@ impl Case {
         Ok(())
     }
 
-    /// s at a state; its derivatives are exact for gaps, and by differences otherwise (they steer Newton's method, and (5) does not depend
-    /// on the section).
+    /// s at a state; its derivatives are exact for gaps, and by differences otherwise (they steer Newton's method, and
+    /// (5) does not depend on the section).
     fn guard(&mut self, at: &State) -> Result<Option<Guard>, StudyError> {
         let (n, parameters) = self.motion.dimensions();
         match &mut self.section {
@@ -248,8 +249,9 @@ impl Case {
         }
     }
 
-    /// Follows the motion to a section: `transient` rounds or periods, then one meeting with the section and one more round. Returns the state
-    /// there; a free period and the number of impacts in a round are noted. `limit` is the longest time between two meetings.
+    /// Follows the motion to a section: `transient` rounds or periods, then one meeting with the section and one more
+    /// round. Returns the state there; a free period and the number of impacts in a round are noted. `limit` is the
+    /// longest time between two meetings.
     pub fn approach(
         &mut self,
         transient: u64,

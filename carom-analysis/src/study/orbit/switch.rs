@@ -4,8 +4,9 @@
 //!     z = z* + ε (w, 0),   w the direction that comes back with the factor −1;   then G₂ = 0 across w                     (1)
 //! ```
 //!
-//! The orbits of the doubled round cross the others at z*: along w the parameter changes like ε², and Newton's method across w finds the
-//! other branch where ε is neither so small that both are the same to rounding nor so large that (1) is no guess.
+//! The orbits of the doubled round cross the others at z*: along w the parameter changes like ε², and Newton's method
+//! across w finds the other branch where ε is neither so small that both are the same to rounding nor so large that (1)
+//! is no guess.
 
 use super::super::{Stop, StudyError};
 use super::branch::Place;
@@ -16,8 +17,8 @@ use nalgebra::DVector;
 const PARTS: [f64; 4] = [1e-3, 3e-3, 1e-2, 3e-4];
 
 impl Follow<'_> {
-    /// The branch of orbits of twice the period that begins at a period doubling of this branch, until the parameter leaves the range. The
-    /// orbits have twice the `multiple`.
+    /// The branch of orbits of twice the period that begins at a period doubling of this branch, until the parameter
+    /// leaves the range. The orbits have twice the `multiple`.
     pub fn switch(&self, at: &Special, stop: &Stop<'_>, tick: &dyn Fn()) -> Result<(Branch, Options), StudyError> {
         if at.kind != Kind::PeriodDoubling {
             return Err(StudyError::option(

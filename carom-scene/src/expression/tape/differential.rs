@@ -4,15 +4,16 @@
 //!     r = f(a, b, c),    ṙ = f_a ȧ + f_b ḃ + f_c ċ                                                     (1)
 //! ```
 //!
-//! Every operation is differentiated exactly. At a kink (|x| and sign at 0, equal arguments of min and max, the border of a condition) the
-//! derivative is that of the branch which the value takes; sign(0) counts as constant.
+//! Every operation is differentiated exactly. At a kink (|x| and sign at 0, equal arguments of min and max, the border
+//! of a condition) the derivative is that of the branch which the value takes; sign(0) counts as constant.
 
 use super::{Code, Part, Registers, Tape};
 use crate::expression::function::{Unary, integer_power};
 
 impl Tape {
-    /// Derivatives of all outputs along the direction `parts` of the inputs (consecutive parts, missing ones at the end are zero) and
-    /// `parameters` of the parameters (likewise), at the inputs that `registers` were evaluated with last. `work` is reused.
+    /// Derivatives of all outputs along the direction `parts` of the inputs (consecutive parts, missing ones at the end
+    /// are zero) and `parameters` of the parameters (likewise), at the inputs that `registers` were evaluated with
+    /// last. `work` is reused.
     ///
     /// # Panics
     /// Panics if the registers are not of this tape, or if `out` does not have one place per output.

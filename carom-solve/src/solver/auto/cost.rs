@@ -12,7 +12,8 @@ pub(super) const LARGEST: usize = 20_000;
 /// Factorisations that the methods after Gauss-Seidel need.
 const FACTORISATIONS: f64 = 25.0;
 
-/// Steps of the interior-point method that are always granted where a factorisation is affordable at all: most paths are shorter.
+/// Steps of the interior-point method that are always granted where a factorisation is affordable at all: most paths
+/// are shorter.
 const STEPS: f64 = 60.0;
 
 /// Steps after which nothing is to be hoped for.

@@ -53,8 +53,9 @@ impl Entry {
 /// Number of rungs whose figures are kept.
 const KEPT: usize = 6;
 
-/// The rungs that a solve has tried, in order, with what they took and reached; more than six are counted, not kept. Its `Display` is
-/// that of [`Solver::log`](crate::Solver::log); the alternate form `{:#}` says besides why each rung was left.
+/// The rungs that a solve has tried, in order, with what they took and reached; more than six are counted, not kept.
+/// Its `Display` is that of [`Solver::log`](crate::Solver::log); the alternate form `{:#}` says besides why each rung
+/// was left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rungs {
     entry: [Entry; KEPT],

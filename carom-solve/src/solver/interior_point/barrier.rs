@@ -148,7 +148,8 @@ impl Barrier {
         side
     }
 
-    /// Takes the step of the reaction, and finds that of the dual variables; `response` is W times the step of all reactions.
+    /// Takes the step of the reaction, and finds that of the dual variables; `response` is W times the step of all
+    /// reactions.
     pub fn set_step(&mut self, step: &[f64], response: &[f64], aim: f64, slope: f64) {
         match self {
             Barrier::Equality { dr, .. } => *dr = step[0],

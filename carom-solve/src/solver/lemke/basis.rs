@@ -81,8 +81,8 @@ impl BasisSystem {
         }
     }
 
-    /// Takes the unknowns into the basis that the last solution asks for: those with `z > w`; the free ones stay as they are.
-    /// False where these are the ones that are in it, or where rows and unknowns would not match.
+    /// Takes the unknowns into the basis that the last solution asks for: those with `z > w`; the free ones stay as
+    /// they are. False where these are the ones that are in it, or where rows and unknowns would not match.
     pub(super) fn choose_again(&mut self, form: &LcpForm) -> bool {
         form.evaluate(&self.lambda, &self.z, &mut self.w);
         let (z, w) = (&self.z, &self.w);

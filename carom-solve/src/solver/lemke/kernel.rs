@@ -1,8 +1,8 @@
 //! The inverse `G = K⁻¹` of the kernel of a basis, under exchanges of its rows and unknowns.
 //!
-//! `K` holds the entries of the rows whose `w` is zero and of the unknowns in the basis, the artificial one among them. Its
-//! inverse is the part of the dictionary that has to be stored: everything else follows from it and the data. Row c of `G`
-//! belongs to unknown c of the basis, column r to row r of `K`. Each exchange is one update of rank one.
+//! `K` holds the entries of the rows whose `w` is zero and of the unknowns in the basis, the artificial one among them.
+//! Its inverse is the part of the dictionary that has to be stored: everything else follows from it and the data. Row c
+//! of `G` belongs to unknown c of the basis, column r to row r of `K`. Each exchange is one update of rank one.
 
 use super::super::product::{add_four, add_multiple, dot};
 
@@ -64,8 +64,8 @@ impl Kernel {
         v.iter().enumerate().map(|(c, v)| v * self.entry(c, r)).sum()
     }
 
-    /// A row and an unknown join. `d = −G u` with the column u of the unknown, `y = v G` with the entries v of the row, and
-    /// `pivot` is what the row gains per unit of the unknown.
+    /// A row and an unknown join. `d = −G u` with the column u of the unknown, `y = v G` with the entries v of the row,
+    /// and `pivot` is what the row gains per unit of the unknown.
     pub(super) fn grow(&mut self, d: &[f64], y: &[f64], pivot: f64) {
         let k = self.size;
         self.widen(k + 1);

@@ -1,15 +1,15 @@
 //! Lemke's path in revised form: the kernel of the basis instead of the whole dictionary.
 //!
-//! With `R` the rows whose `w` is zero, `C` the unknowns in the basis (the artificial `z₀` among them) and `K` the entries of
-//! `(M, d)` in `R × C`, the basis reads
+//! With `R` the rows whose `w` is zero, `C` the unknowns in the basis (the artificial `z₀` among them) and `K` the
+//! entries of `(M, d)` in `R × C`, the basis reads
 //!
 //! ```text
 //!     K z_C + q_R + M_Rp z_p = w_R,      w_N = q_N + M_NC z_C + M_Np z_p                   (1)
 //! ```
 //!
-//! so the direction of an entering variable costs one product with `K⁻¹` and one with the columns `C` of `M`: `k² + n k`
-//! operations for `k` unknowns in the basis, against `n²` for an exchange in the full dictionary. The lexicographic rule asks
-//! for rows of `M_NC K⁻¹` among ties alone [cottle1992].
+//! so the direction of an entering variable costs one product with `K⁻¹` and one with the columns `C` of `M`: `k² + n
+//! k` operations for `k` unknowns in the basis, against `n²` for an exchange in the full dictionary. The lexicographic
+//! rule asks for rows of `M_NC K⁻¹` among ties alone [cottle1992].
 
 use super::super::product::{add_four, add_multiple, dot};
 use super::kernel::Kernel;
@@ -139,8 +139,8 @@ impl Path {
         self.ray.truncate(n);
     }
 
-    /// Whether the ray `y ≥ 0` that ended the path has `Mᵀ y ≤ 0` and `qᵀ y < 0`: then `w = M z + q ≥ 0` has no solution with
-    /// `z ≥ 0`, whatever the class of `M`, since `0 ≤ yᵀ w = (Mᵀ y)ᵀ z + qᵀ y < 0` cannot be.
+    /// Whether the ray `y ≥ 0` that ended the path has `Mᵀ y ≤ 0` and `qᵀ y < 0`: then `w = M z + q ≥ 0` has no
+    /// solution with `z ≥ 0`, whatever the class of `M`, since `0 ≤ yᵀ w = (Mᵀ y)ᵀ z + qᵀ y < 0` cannot be.
     pub(super) fn ray_proves_infeasibility(&mut self, lcp: Lcp<'_>) -> bool {
         let n = lcp.q.len();
         let largest = self.ray.iter().fold(0.0, |a: f64, y| a.max(y.abs()));
@@ -242,8 +242,8 @@ impl Path {
         }
     }
 
-    /// The basic variable that blocks the entering one, by the lexicographic ratio test; the artificial one goes first where
-    /// it may, since that ends the method. `None` is a ray.
+    /// The basic variable that blocks the entering one, by the lexicographic ratio test; the artificial one goes first
+    /// where it may, since that ends the method. `None` is a ray.
     fn blocking(&mut self, lcp: Lcp<'_>) -> Option<Basic> {
         let threshold = -self.negligible * largest(&self.dw).max(largest(&self.dz)).max(1.0);
         // a basic variable below zero is zero up to rounding

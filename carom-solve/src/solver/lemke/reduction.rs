@@ -1,8 +1,8 @@
 //! From a mixed LCP to the LCP that is left when the free unknowns are eliminated.
 //!
 //! Gaussian elimination with complete pivoting among the free rows and unknowns. A row that is left over and depends on
-//! nothing is redundant, or contradicts the others; one that still depends on something is kept as two inequalities, with its
-//! unknown as the difference of two nonnegative ones.
+//! nothing is redundant, or contradicts the others; one that still depends on something is kept as two inequalities,
+//! with its unknown as the difference of two nonnegative ones.
 
 use super::super::lcp_form::LcpForm;
 use super::super::product::add_multiple;
@@ -156,8 +156,9 @@ impl Reduction {
         }
     }
 
-    /// Equations may be combined at will. With `A` the rows and `C` the columns that are left over, `T A = −Cᵀ` in the sense
-    /// of least squares, `T = −Cᵀ Aᵀ (A Aᵀ)⁻¹`, makes them as skew as they can be: a monotone problem stays monotone.
+    /// Equations may be combined at will. With `A` the rows and `C` the columns that are left over, `T A = −Cᵀ` in the
+    /// sense of least squares, `T = −Cᵀ Aᵀ (A Aᵀ)⁻¹`, makes them as skew as they can be: a monotone problem stays
+    /// monotone.
     fn make_skew(&mut self, form: &LcpForm) {
         let (n, f) = (form.size(), self.left_rows.len());
         let width = n + 1;

@@ -7,10 +7,10 @@
 //! ```
 //!
 //! In slip `r_N = −b_N/(a_NN + μ a_NT·d)` leaves one unknown, the direction `d` on the circle, and one equation
-//! `d⊥·u_T = 0`, see [`slip`]. Halley's method from the old direction comes first, then the sign changes on finer and finer grids of
-//! the circle. What is not satisfied to rounding goes on to proximal steps `(A + aI, b − a r)`, and the point with the
-//! smallest natural map is returned. Shifts go down to 1e-12 where the block is nearly singular: its reaction is as large as
-//! its smallest pivot is small. The block need not be symmetric.
+//! `d⊥·u_T = 0`, see [`slip`]. Halley's method from the old direction comes first, then the sign changes on finer and
+//! finer grids of the circle. What is not satisfied to rounding goes on to proximal steps `(A + aI, b − a r)`, and the
+//! point with the smallest natural map is returned. Shifts go down to 1e-12 where the block is nearly singular: its
+//! reaction is as large as its smallest pivot is small. The block need not be symmetric.
 
 mod singular;
 mod slip;
@@ -132,8 +132,8 @@ impl Contact3 {
         if missed.is_finite() { missed } else { f64::INFINITY }
     }
 
-    /// Every candidate; the first that is solved, or the best. On a singular block reactions may grow without end while u
-    /// stays where it is: that is no solution, and there is no reaction then.
+    /// Every candidate; the first that is solved, or the best. On a singular block reactions may grow without end while
+    /// u stays where it is: that is no solution, and there is no reaction then.
     #[cold]
     fn search(&self, b: Vector, guess: Vector) -> Vector {
         let singular = singular::is_singular(&self.a);
@@ -244,8 +244,9 @@ fn norm(x: Vector) -> f64 {
     (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]).sqrt()
 }
 
-/// The inverse by cofactors where it has digits enough, and a bound from below of the smallest pivot. With entries up to m the first two of
-/// complete pivoting are at most m and 2 m, and their product with the third one is the determinant.
+/// The inverse by cofactors where it has digits enough, and a bound from below of the smallest pivot. With entries up
+/// to m the first two of complete pivoting are at most m and 2 m, and their product with the third one is the
+/// determinant.
 #[inline(always)]
 fn adjugate(a: &[f64; 9], inverse: &mut [f64; 9]) -> Option<f64> {
     let minor = |p: usize, q: usize, r: usize, s: usize| a[p] * a[s] - a[q] * a[r];
@@ -269,8 +270,8 @@ fn adjugate(a: &[f64; 9], inverse: &mut [f64; 9]) -> Option<f64> {
     Some(determinant / (2.0 * largest * largest))
 }
 
-/// Gauss-Jordan inverse with complete pivoting, and its smallest pivot. Rows and columns whose pivots do not exceed `least`
-/// are zero.
+/// Gauss-Jordan inverse with complete pivoting, and its smallest pivot. Rows and columns whose pivots do not exceed
+/// `least` are zero.
 fn invert(a: &[f64; 9], least: f64) -> ([f64; 9], f64) {
     let mut t = *a; // exchanged in place: a pivot swaps the roles of a row and a column
     let (mut row_done, mut column_done) = ([false; 3], [false; 3]);

@@ -1,21 +1,23 @@
 //! One law with any discs: rolling friction, adhesion, Tresca friction.
 //!
-//! In units in which the diagonal of each disc has unit mean, the function of Alart and Curnier with `ρ = 1` [alart1991],
+//! In units in which the diagonal of each disc has unit mean, the function of Alart and Curnier with `ρ = 1`
+//! [alart1991],
 //!
 //! ```text
 //!     F₀ = λ₀ − c,   c = P_[lower, upper](λ₀ − u₀),     F_d = λ_d − P_B(λ_d − u_d),   B = disc of radius_d + μ_d c     (1)
 //! ```
 //!
-//! vanishes where the law holds. Newton's method on it, damped by halved steps, starts at the guess. Where it stalls, the first
-//! reaction is bracketed: for a given `λ₀` the discs are a convex problem of their own, solved disc by disc, and
+//! vanishes where the law holds. Newton's method on it, damped by halved steps, starts at the guess. Where it stalls,
+//! the first reaction is bracketed: for a given `λ₀` the discs are a convex problem of their own, solved disc by disc,
+//! and
 //!
 //! ```text
 //!     −u₀(λ₀) ∈ N_[lower, upper](λ₀)                                                                (2)
 //! ```
 //!
-//! is one equation for one unknown. It has a solution for every positive definite block: with `λ₀` without bound `u₀ ≤ 0` would
-//! contradict `λ·Aλ > 0`, because the discs have `λ_d·u_d ≤ 0`. Newton's method is tried again from inside the bracket. The
-//! block need not be symmetric.
+//! is one equation for one unknown. It has a solution for every positive definite block: with `λ₀` without bound `u₀ ≤
+//! 0` would contradict `λ·Aλ > 0`, because the discs have `λ_d·u_d ≤ 0`. Newton's method is tried again from inside the
+//! bracket. The block need not be symmetric.
 
 use super::super::alart_curnier::{residual, slope};
 use crate::Law;
@@ -269,7 +271,8 @@ impl General {
     }
 }
 
-/// `−(A x + c) ∈ N(x)` on the disc of this radius: inside, or `x = −(A + ηI)⁻¹ c` with the η that brings it to the boundary.
+/// `−(A x + c) ∈ N(x)` on the disc of this radius: inside, or `x = −(A + ηI)⁻¹ c` with the η that brings it to the
+/// boundary.
 fn in_disc(a: [f64; 4], c: [f64; 2], radius: f64) -> [f64; 2] {
     let at = |eta: f64| {
         let (p, s) = (a[0] + eta, a[3] + eta);

@@ -38,8 +38,8 @@ impl NewtonMin {
         }
     }
 
-    /// A solution far beyond all sizes of the problem means a matrix that is singular up to rounding, and equations that
-    /// contradict each other: reactions without bound would have small relative residuals.
+    /// A solution far beyond all sizes of the problem means a matrix that is singular up to rounding, and equations
+    /// that contradict each other: reactions without bound would have small relative residuals.
     fn refuse_growth(&mut self) {
         let largest = self.right.iter().fold(0.0, |a: f64, x| a.max(x.abs()));
         if largest > GROWTH * self.size() {

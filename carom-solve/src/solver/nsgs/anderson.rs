@@ -6,7 +6,8 @@
 //!     λ⁺ = g − Σ γⱼ Δgⱼ,   γ = argmin ‖ f − Σ γⱼ Δfⱼ ‖                                       (1)
 //! ```
 //!
-//! over the differences of the last sweeps. What depends on `λ` linearly (a companion) is extrapolated with the same weights. Where `f` grows to twice its least size, or does not fall for 30 sweeps, the point of that size is taken up
+//! over the differences of the last sweeps. What depends on `λ` linearly (a companion) is extrapolated with the same
+//! weights. Where `f` grows to twice its least size, or does not fall for 30 sweeps, the point of that size is taken up
 //! again, the differences are forgotten, and some plain sweeps follow, twice as many as the time before.
 
 /// Largest number of differences.

@@ -1,7 +1,7 @@
 //! Sweeps through the blocks of `W`: `frozenᵢ = bᵢ + Σ_{j≠i} Wᵢⱼ λⱼ`.
 //!
-//! Where all laws have the same number of rows, the blocks of `W` are an array and the loop over them is unrolled: each entry
-//! of a block has its own sum, so that no product waits for another. Mixtures take the general way.
+//! Where all laws have the same number of rows, the blocks of `W` are an array and the loop over them is unrolled: each
+//! entry of a block has its own sum, so that no product waits for another. Mixtures take the general way.
 
 use super::alone::{Alone, Norms, relax};
 use super::shared::Shared;

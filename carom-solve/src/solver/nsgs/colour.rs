@@ -1,9 +1,10 @@
 //! Which laws may be solved side by side.
 //!
 //! Laws that do not see each other get the same colour: within a colour their order does not matter, so that threads
-//! may share them and the result is that of one thread, to the last bit. Consecutive laws with the same degrees of freedom (the
-//! contacts between two bodies) stay together as a clump, one after the other: there are fewer colours, and each of them is
-//! longer. Colours are given greedily, in the order of the laws; what finds none of 64 free is left for the end, in order.
+//! may share them and the result is that of one thread, to the last bit. Consecutive laws with the same degrees of
+//! freedom (the contacts between two bodies) stay together as a clump, one after the other: there are fewer colours,
+//! and each of them is longer. Colours are given greedily, in the order of the laws; what finds none of 64 free is left
+//! for the end, in order.
 
 use super::alone::Norms;
 use super::velocity::Velocity;
@@ -134,7 +135,8 @@ impl Schedule {
         self.clump.push(laws);
     }
 
-    /// Visits all laws, told by their place in the order and their number: colour after colour, the clumps of a colour side by side.
+    /// Visits all laws, told by their place in the order and their number: colour after colour, the clumps of a colour
+    /// side by side.
     pub(super) fn run(
         &self,
         threads: &Threads,

@@ -1,7 +1,7 @@
 //! Numbers that laws read and write in turn: cells where one thread sweeps, atomics where several do.
 //!
-//! Laws of one colour never touch the same number, so that relaxed loads and stores are all that is needed and the result is
-//! that of one thread.
+//! Laws of one colour never touch the same number, so that relaxed loads and stores are all that is needed and the
+//! result is that of one thread.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,9 @@
 //! One pass over all laws.
 //!
-//! Two ways lead to what the other laws leave of `u`: through the [blocks] of `W`, or through the [velocities](Velocity) that
-//! laws share, where that reads fewer numbers. The first sweeps use blocks: the second way must be prepared, and many problems
-//! are solved before that pays. Coloured sweeps choose at once, because the order depends on it.
+//! Two ways lead to what the other laws leave of `u`: through the [blocks] of `W`, or through the
+//! [velocities](Velocity) that laws share, where that reads fewer numbers. The first sweeps use blocks: the second way
+//! must be prepared, and many problems are solved before that pays. Coloured sweeps choose at once, because the order
+//! depends on it.
 
 use super::super::local::{Any, Contact2, Contact3, Local};
 use super::alone::{Alone, Norms, relax};

@@ -4,9 +4,9 @@
 //!     v = A⁻¹ B λ,    frozenᵢ = bᵢ + Cᵢ v − Wᵢᵢ λᵢ,    v ← v + (A⁻¹ B)ᵢ Δλᵢ                  (1)
 //! ```
 //!
-//! A contact between two bodies of six degrees of freedom has 2·36 numbers here, whatever the number of its neighbours; its row
-//! of `W` has 9 numbers per neighbour. So each visit reads less, which is what counts once the problem is larger than the
-//! caches. The rounding of many updates of `v` is removed now and then by computing it anew.
+//! A contact between two bodies of six degrees of freedom has 2·36 numbers here, whatever the number of its neighbours;
+//! its row of `W` has 9 numbers per neighbour. So each visit reads less, which is what counts once the problem is
+//! larger than the caches. The rounding of many updates of `v` is removed now and then by computing it anew.
 //!
 //! The degrees of freedom of a law are a few runs of consecutive numbers; for each run its part of `Cᵢ` and that of
 //! `(A⁻¹ B)ᵢᵀ` are stored one after the other, row by row, in the order of the sweep.

@@ -1,4 +1,5 @@
-//! Problems built from their solutions: reactions and velocities that satisfy the laws are chosen, b is what makes them fit.
+//! Problems built from their solutions: reactions and velocities that satisfy the laws are chosen, b is what makes them
+//! fit.
 
 use super::StatusNewton;
 use crate::{Law, ProblemWork, Reaction, Rows, StoredProblem};
@@ -146,8 +147,8 @@ fn hard_matrix(m: usize, rng: &mut Pcg64) -> Vec<f64> {
     w
 }
 
-/// By how much the laws are missed, from their definitions and not by a natural map; in variables scaled by the mean diagonal of each
-/// law, relative to the largest of b, λ and u.
+/// By how much the laws are missed, from their definitions and not by a natural map; in variables scaled by the mean
+/// diagonal of each law, relative to the largest of b, λ and u.
 fn missed(laws: &[Law], w: &[f64], b: &[f64], lambda: &[f64]) -> f64 {
     let m = b.len();
     let (mut linear, mut bilinear, mut size, mut row) = (0.0f64, 0.0f64, 0.0f64, 0);

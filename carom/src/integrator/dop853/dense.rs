@@ -5,8 +5,8 @@
 //!     f₀ = y⁺ − y,   f₁ = h k₁ − f₀,   f₂ = 2 f₀ − h (k₁ + k₁₃),   f₃₊ᵢ = h Σ dᵢⱼ kⱼ                                   (2)
 //! ```
 //!
-//! with kⱼ = (Vⱼ, Aⱼ), of which k₁₃ is the end of the step. Positions and velocities have an error of O(h⁸) each inside a step. f₀ is taken
-//! from the stages, not from the difference of positions: short steps keep their digits.
+//! with kⱼ = (Vⱼ, Aⱼ), of which k₁₃ is the end of the step. Positions and velocities have an error of O(h⁸) each inside
+//! a step. f₀ is taken from the stages, not from the difference of positions: short steps keep their digits.
 
 use super::table::{A, D, EXTENDED, STAGES};
 use super::{Dop853, Known};

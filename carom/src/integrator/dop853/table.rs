@@ -1,10 +1,12 @@
-//! The numbers of the pair of Dormand and Prince of orders 8(5, 3) and of its dense output of order 7 [hairer1993, §II.5, §II.6].
+//! The numbers of the pair of Dormand and Prince of orders 8(5, 3) and of its dense output of order 7 [hairer1993,
+//! §II.5, §II.6].
 
 /// Stages of a step, and with those that the dense output needs: the end of the step and three more.
 pub const STAGES: usize = 12;
 pub const EXTENDED: usize = 16;
 
-/// A row of weights: their sum, and those of the stages from `from` on (counted from 0); the rest belongs to the first stage.
+/// A row of weights: their sum, and those of the stages from `from` on (counted from 0); the rest belongs to the first
+/// stage.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     sum: f64,
@@ -13,7 +15,8 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// `h Σ wⱼ xⱼ` of component `k` of n, from the differences to the first stage: a constant is integrated to rounding.
+    /// `h Σ wⱼ xⱼ` of component `k` of n, from the differences to the first stage: a constant is integrated to
+    /// rounding.
     #[inline]
     pub fn weigh(&self, h: f64, stages: &[f64], (k, n): (usize, usize)) -> f64 {
         let first = stages[k];

@@ -12,7 +12,8 @@ fn spiral(t: f64) -> (State, [f64; 2]) {
     (state, [-second * sin - rate * rate * cos, second * cos - rate * rate * sin])
 }
 
-/// Its equations, with forces that depend on all arguments: ẍ = φ̈ J x − φ̇ |v| x with J the quarter turn, and M = diag(1 + x², 2).
+/// Its equations, with forces that depend on all arguments: ẍ = φ̈ J x − φ̇ |v| x with J the quarter turn, and M =
+/// diag(1 + x², 2).
 fn model() -> Lagrangian {
     Lagrangian::new(2)
         .mass(|q, m| {

@@ -20,7 +20,7 @@ impl Differentiable for CorrectedPaoli {
         work.log = Some(Box::new(Log::default()));
     }
 
-    fn carry(
+    fn advance_columns(
         &self,
         w: &Work,
         done: Done<'_>,
@@ -103,7 +103,7 @@ impl CorrectedPaoli {
             return Ok(());
         }
         let Some((s, root)) = part.impact else {
-            return Ok(tangent.carry(Parts { q, v, p, t }, dl)?);
+            return Ok(tangent.advance_columns(Parts { q, v, p, t }, dl)?);
         };
         tangent.apply(Direction { t: *t, h: dl, q, v, p })?;
         let mut buffers = tangent.scratch();

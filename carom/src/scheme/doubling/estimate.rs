@@ -6,8 +6,8 @@
 //! | `variable-order` | q where a contact goes from open to closed, else q and h v, (68)-(70) there | 0, else 1 |
 //! | `impact` | as below | 0 with an impact, else that of smooth motion |
 //!
-//! The first two see nothing of an impact that full and half steps overlook alike, and a forecast that does not reach the end of
-//! the step overlooks impacts. `impact` asks the contacts, in each half step:
+//! The first two see nothing of an impact that full and half steps overlook alike, and a forecast that does not reach
+//! the end of the step overlooks impacts. `impact` asks the contacts, in each half step:
 //!
 //! ```text
 //!     jump:  δ = h/4 Σ_halves max (U⁺ − U)    over contacts that act and approach, U < 0: what half of a half step, the
@@ -16,8 +16,8 @@
 //!                                             velocities of both ends: new penetration that no law answered          (2)
 //! ```
 //!
-//! If one of them exceeds a hundredth of the tolerance there is an impact: the error is the largest of (1), (2) and |q₂ − q₁|. Smaller
-//! ones do not matter, and the step counts as smooth. (1) is left out for schemes that locate impacts.
+//! If one of them exceeds a hundredth of the tolerance there is an impact: the error is the largest of (1), (2) and |q₂
+//! − q₁|. Smaller ones do not matter, and the step counts as smooth. (1) is left out for schemes that locate impacts.
 
 use super::super::{LocalError, Order, Reactions};
 use crate::{Coupling, State};
@@ -49,7 +49,8 @@ pub enum Estimator {
     Position,
     /// Order 0 and positions alone in steps in which a contact closes, order 1 with positions and velocities in others.
     VariableOrder,
-    /// Positions, velocities, uncertainty of the time of impacts, and gaps inside the step; sees impacts that were overlooked.
+    /// Positions, velocities, uncertainty of the time of impacts, and gaps inside the step; sees impacts that were
+    /// overlooked.
     #[default]
     Impact,
 }

@@ -5,11 +5,12 @@
 //!     error = max_i |x₂ − x₁|_i / ((2^p − 1)(atol + rtol max(|x|_i, |x₂|_i))),   2^p − 1 → 1 for p = 0   (2)
 //! ```
 //!
-//! Velocities jump, so that |v₂ − v₁| does not fall with h in a step with an impact, and there the local error of positions falls
-//! like h only (p = 0). What is compared, and with which p, is the choice of an estimator (`estimate.rs`).
+//! Velocities jump, so that |v₂ − v₁| does not fall with h in a step with an impact, and there the local error of
+//! positions falls like h only (p = 0). What is compared, and with which p, is the choice of an estimator
+//! (`estimate.rs`).
 //!
-//! The full steps keep one workspace and the half steps another: each warm start comes from a step of its own kind, and the two
-//! half steps share a factorisation. An attempt costs three steps.
+//! The full steps keep one workspace and the half steps another: each warm start comes from a step of its own kind, and
+//! the two half steps share a factorisation. An attempt costs three steps.
 //!
 //! | `x₁` = `coarse` | `middle` state after the first half | `reactions` of both halves together |
 
@@ -57,7 +58,7 @@ impl<S: Scheme> Scheme for Doubled<S> {
             return Err(SchemeError::EqualSteps { scheme: Self::INFO.name, reason });
         }
         if !self.accuracy.estimator.looks_at_gaps()
-            && let Some(reason) = self.base.overlooks()
+            && let Some(reason) = self.base.may_miss_contact()
         {
             let estimator = self.accuracy.estimator.name();
             return Err(SchemeError::Blind { scheme: Self::INFO.name, estimator, reason });
@@ -87,12 +88,12 @@ impl<S: Scheme> Scheme for Doubled<S> {
         let System { model, solver } = system;
 
         // 1 full step: x₁; the half steps before have left another factorisation in the model
-        self.base.invalidate(&mut w.full);
+        self.base.drop_factors(&mut w.full);
         let full = self.base.step(&mut w.full, System { model, solver }, from, h, &mut w.coarse)?;
         let half = 0.5 * full.advanced;
 
         // 2 first half
-        self.base.invalidate(&mut w.half);
+        self.base.drop_factors(&mut w.half);
         let first = self.base.step(&mut w.half, System { model, solver }, from, half, &mut w.middle)?;
         w.reactions.copy_from(self.base.reactions(&w.half));
         w.events.clear();
@@ -123,14 +124,14 @@ impl<S: Scheme> Scheme for Doubled<S> {
         Ok(Step { advanced: first.advanced + second.advanced, error: Some(error), ..both })
     }
 
-    fn forget(&self, w: &mut Self::Work) {
-        self.base.forget(&mut w.full);
-        self.base.forget(&mut w.half);
+    fn clear_guess(&self, w: &mut Self::Work) {
+        self.base.clear_guess(&mut w.full);
+        self.base.clear_guess(&mut w.half);
     }
 
-    fn invalidate(&self, w: &mut Self::Work) {
-        self.base.invalidate(&mut w.full);
-        self.base.invalidate(&mut w.half);
+    fn drop_factors(&self, w: &mut Self::Work) {
+        self.base.drop_factors(&mut w.full);
+        self.base.drop_factors(&mut w.half);
     }
 
     fn contacts_changed(&self, w: &mut Self::Work) {

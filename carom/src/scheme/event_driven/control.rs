@@ -5,8 +5,9 @@
 //!     epus   accepted if err ≤ tol h,  h ← h min(5, max(1/5, 9/10 (tol h/err)^{1/p})),  p = 5 or 4   (2)
 //! ```
 //!
-//! The exponents belong to HEM5 and to Fehlberg's pair; with Dormand and Prince's pair, whose err is O(h⁸), they are 1/8 and 1/7.
-//! After a rejection the next step does not grow. With an absolute tolerance alone an error below 1e-13 tells nothing: then h ← 1.2 h.
+//! The exponents belong to HEM5 and to Fehlberg's pair; with Dormand and Prince's pair, whose err is O(h⁸), they are
+//! 1/8 and 1/7. After a rejection the next step does not grow. With an absolute tolerance alone an error below 1e-13
+//! tells nothing: then h ← 1.2 h.
 
 use super::options::{Control, EventDriven, Flow};
 
@@ -45,8 +46,8 @@ impl Default for Sizes {
 }
 
 impl Sizes {
-    /// The step to try. Where the method changes, its last step is taken up again; the first one comes from the other method, whose steps
-    /// differ.
+    /// The step to try. Where the method changes, its last step is taken up again; the first one comes from the other
+    /// method, whose steps differ.
     pub fn next(&mut self, is_high: bool) -> Option<f64> {
         let (own, other) = (usize::from(is_high), usize::from(!is_high));
         if is_high != self.is_high {

@@ -4,9 +4,10 @@
 //!     g(s) − p(s) ≈ κ (s (1 − s))³,    κ from g(Qⱼ) − p(cⱼ) at the stages j inside the step                               (1)
 //! ```
 //!
-//! By (1) the stages, which are there anyway, tell how far the quintic p through both ends may be from a gap g. Where that settles the
-//! matter, because the gap stays open or because the quintic is as good as exact, nothing else is needed. Otherwise gaps and regions are
-//! followed on the dense output of order 7, by samples and to the place of the event. Both cost the model gaps and rows but no forces.
+//! By (1) the stages, which are there anyway, tell how far the quintic p through both ends may be from a gap g. Where
+//! that settles the matter, because the gap stays open or because the quintic is as good as exact, nothing else is
+//! needed. Otherwise gaps and regions are followed on the dense output of order 7, by samples and to the place of the
+//! event. Both cost the model gaps and rows but no forces.
 
 use super::Work;
 use super::search::{FINE, FirstEvent, SAMPLES, TRUST};
@@ -17,7 +18,8 @@ use crate::{Mechanical, StepError, System};
 /// Safety on the error of a quintic by (1).
 const SAFETY: f64 = 2.0;
 
-/// A quintic that misses its gap by no more than this part of it is a guess from which two steps of Newton's method reach the end.
+/// A quintic that misses its gap by no more than this part of it is a guess from which two steps of Newton's method
+/// reach the end.
 const EXACT: f64 = 1e-9;
 
 /// Most places that are tried on the dense output for one zero.
@@ -100,7 +102,8 @@ impl Work {
         Ok(())
     }
 
-    /// Gaps and regions sample by sample on the dense output. With `strict`, a gap that three samples do not resolve ends the search.
+    /// Gaps and regions sample by sample on the dense output. With `strict`, a gap that three samples do not resolve
+    /// ends the search.
     fn follow(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,
@@ -200,7 +203,8 @@ impl Work {
         Ok(Some(FirstEvent::Gap { law: i, s, is_top: false }))
     }
 
-    /// A zero of law `i` on the dense output in a bracket, with `right` left there: Newton's method, or halves where it fails.
+    /// A zero of law `i` on the dense output in a bracket, with `right` left there: Newton's method, or halves where it
+    /// fails.
     fn zero(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,

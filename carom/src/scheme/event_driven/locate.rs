@@ -1,8 +1,9 @@
 //! To the event: steps of the flow that end at it, then impact, change of mode, and the next phase.
 //!
-//! The place on the dense output is a guess. It is improved on the map of the flow itself, by Newton's method for gaps (their rates are
-//! known) and inside a bracket for monitors and regions, of which the right end is taken: there the change is a fact. Redundant contacts that
-//! part make the flow contradict itself: a step ends where it does not yet, and the next one starts with the change.
+//! The place on the dense output is a guess. It is improved on the map of the flow itself, by Newton's method for gaps
+//! (their rates are known) and inside a bracket for monitors and regions, of which the right end is taken: there the
+//! change is a fact. Redundant contacts that part make the flow contradict itself: a step ends where it does not yet,
+//! and the next one starts with the change.
 
 use super::control::Judgement;
 use super::point::Trace;
@@ -38,7 +39,8 @@ impl EventDriven {
         }
     }
 
-    /// Newton's method on the gap that closes first, or halves where it does not converge. Nothing where no gap vanishes.
+    /// Newton's method on the gap that closes first, or halves where it does not converge. Nothing where no gap
+    /// vanishes.
     fn to_gap(
         &self,
         w: &mut Work,
@@ -78,9 +80,9 @@ impl EventDriven {
         Ok(if vanishes && self.passed(w).is_none() { Some(u) } else { None })
     }
 
-    /// Moves `end` to the time `u` of the flow. Returns the correction of `u` that goes back furthest, of the gap in question and of others
-    /// that were passed: zero where the gap vanishes or is at the `top` of a hop too small to be seen, infinite where nothing is to be
-    /// corrected; and whether a gap was passed.
+    /// Moves `end` to the time `u` of the flow. Returns the correction of `u` that goes back furthest, of the gap in
+    /// question and of others that were passed: zero where the gap vanishes or is at the `top` of a hop too small to be
+    /// seen, infinite where nothing is to be corrected; and whether a gap was passed.
     fn correction(
         &self,
         w: &mut Work,
@@ -266,7 +268,8 @@ impl Work {
         1e-14 * h + 4.0 * f64::EPSILON * self.trial.start.state.t.abs()
     }
 
-    /// Whether closed contacts have velocities above `veps` at an event that are no more than the flow may leave them, and no impact.
+    /// Whether closed contacts have velocities above `veps` at an event that are no more than the flow may leave them,
+    /// and no impact.
     fn drifts(&self, veps: f64, limit: f64) -> bool {
         let (transition, coupling) = (&self.transition, &self.transition.acceleration.coupling);
         let held = (0..coupling.len()).filter(|i| transition.holds(*i));
@@ -279,8 +282,8 @@ impl Work {
         self.smooth.contradiction() > CONTRADICTION && !self.trial.start.monitors.is_empty()
     }
 
-    /// Regions that meet in one place change together: one that has not changed at `end`, the right end of the bracket [a, b] around another
-    /// one, but does so before two widths have passed.
+    /// Regions that meet in one place change together: one that has not changed at `end`, the right end of the bracket
+    /// [a, b] around another one, but does so before two widths have passed.
     fn cross(&mut self, (a, b): (f64, f64), width: f64) {
         if self.trial.end.crossed(&self.trial.start).next().is_none() {
             return;

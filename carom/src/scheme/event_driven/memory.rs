@@ -1,4 +1,5 @@
-//! What is remembered between steps: where the last one began and ended and in which phases, the steps proposed, and counts of events.
+//! What is remembered between steps: where the last one began and ended and in which phases, the steps proposed, and
+//! counts of events.
 
 use super::control::Sizes;
 use super::count::EventCount;

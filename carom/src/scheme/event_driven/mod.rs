@@ -8,21 +8,24 @@
 //!     contact        0 ≤ C M⁻¹F + γ + W λ ⊥ λ ≥ 0 over those with |U⁺| ≤ veps: those with λ > 0 are the next I₂          (4)
 //! ```
 //!
-//! A step goes on with the error below the tolerance or up to the first event: a gap closes, a multiplier λ_N vanishes, a slip begins, ends
-//! or turns, the region of a contact ends. Events are looked for on a dense output, quintic or of order 7, and then located on the flow itself,
-//! so that the state at an event has the accuracy of the flow. Orders hold for `control = "fixed"`; otherwise the tolerances tell the error.
+//! A step goes on with the error below the tolerance or up to the first event: a gap closes, a multiplier λ_N vanishes,
+//! a slip begins, ends or turns, the region of a contact ends. Events are looked for on a dense output, quintic or of
+//! order 7, and then located on the flow itself, so that the state at an event has the accuracy of the flow. Orders
+//! hold for `control = "fixed"`; otherwise the tolerances tell the error.
 //!
-//! Accumulations end when U⁺ ≤ `veps`, or when the next flight would not rise above the rounding of its gap: the error of the time of rest is
-//! of the order of veps/(1 − e). Redundant contacts are solved by minimum rank, and who leaves is decided by (4). Where regions of contacts meet,
-//! where redundant contacts contradict each other within a step, and where contacts close with dependent rows, `edge` chooses the problem that
-//! decides which ones carry. Where (4) has no solution while a contact slips (Painlevé), it is stopped by an impulse without a collision.
-//! Events that pile up without time between them are made plastic; more than `max-events` of them within a step of the driver, and phases
-//! that cannot go on, are left to the Moreau-Jean scheme for `hand-over-step`. A gap that was passed unseen is an error, never a result, and
-//! so is a region that begins inside an obstacle.
+//! Accumulations end when U⁺ ≤ `veps`, or when the next flight would not rise above the rounding of its gap: the error
+//! of the time of rest is of the order of veps/(1 − e). Redundant contacts are solved by minimum rank, and who leaves
+//! is decided by (4). Where regions of contacts meet, where redundant contacts contradict each other within a step, and
+//! where contacts close with dependent rows, `edge` chooses the problem that decides which ones carry. Where (4) has no
+//! solution while a contact slips (Painlevé), it is stopped by an impulse without a collision. Events that pile up
+//! without time between them are made plastic; more than `max-events` of them within a step of the driver, and phases
+//! that cannot go on, are left to the Moreau-Jean scheme for `hand-over-step`. A gap that was passed unseen is an
+//! error, never a result, and so is a region that begins inside an obstacle.
 //!
-//! `flow = "dop853"` integrates free flights by Dormand and Prince's pair [hairer1993], and phases with closed contacts or bilateral
-//! constraints by HEM5; each takes up its last step again where the phase changes. Evaluations of forces per period of an oscillator in free
-//! motion, with the error after ten periods, and for 13 impacts of one that strikes its wall, with the largest error of their times and speeds:
+//! `flow = "dop853"` integrates free flights by Dormand and Prince's pair [hairer1993], and phases with closed contacts
+//! or bilateral constraints by HEM5; each takes up its last step again where the phase changes. Evaluations of forces
+//! per period of an oscillator in free motion, with the error after ten periods, and for 13 impacts of one that strikes
+//! its wall, with the largest error of their times and speeds:
 //!
 //! | tolerance | `hem5` | `rkf45` | `dop853` | 13 impacts: `hem5` | `rkf45` | `dop853` |
 //! |---|---|---|---|---|---|---|
@@ -31,9 +34,10 @@
 //! | 1e-9 | 3016, 5e-11 | 712, 5e-8 | 163, 1e-8 | 22518, 5e-11 | 5691, 5e-8 | 1465, 2e-9 |
 //! | 1e-12 | 12820, 4e-14 | 2833, 5e-11 | 381, 1e-11 | 95011, 4e-14 | 21823, 5e-11 | 2856, 3e-12 |
 //!
-//! Take it where flights last several steps, at any tolerance: at equal error it needs from three quarters (errors of 1e-5) to a fifth or less
-//! (1e-11) of the evaluations of HEM5, whose error is far below its tolerance. Where one step spans a whole flight, as with constant forces, `hem5` is
-//! cheaper (18 evaluations per impact of the ball against 25), and stays the default.
+//! Take it where flights last several steps, at any tolerance: at equal error it needs from three quarters (errors of
+//! 1e-5) to a fifth or less (1e-11) of the evaluations of HEM5, whose error is far below its tolerance. Where one step
+//! spans a whole flight, as with constant forces, `hem5` is cheaper (18 evaluations per impact of the ball against 25),
+//! and stays the default.
 //!
 //! | `start`, `end` ends of the smooth part | `phase` modes of the laws (I₂) | `smooth` methods and the motion between | `memory` of the last step |
 
@@ -191,7 +195,7 @@ impl Scheme for EventDriven {
         if to.is_finite() { Ok(step) } else { Err(StepError::NotFinite) }
     }
 
-    fn forget(&self, w: &mut Work) {
+    fn clear_guess(&self, w: &mut Work) {
         w.memory.forget();
         w.trial.watched.suspect = None;
         w.transition.acceleration.release_regions();
@@ -201,7 +205,7 @@ impl Scheme for EventDriven {
         MoreauJean::default().contacts_changed(&mut w.rest);
     }
 
-    fn invalidate(&self, w: &mut Work) {
+    fn drop_factors(&self, w: &mut Work) {
         w.invalidate();
     }
 

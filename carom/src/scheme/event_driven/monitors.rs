@@ -5,13 +5,15 @@
 //!     m(s) ≥ m of the cubics − 2 δ ω(s),    δ the largest miss of a cubic at other places, or more,  ω = 16 s² (1 − s)²     (2)
 //! ```
 //!
-//! The parts p of a monitor are smooth where m is not: μ λ_N and λ_T of a contact that sticks; others have one part. The impulses of the step
-//! need the multipliers at x and 1 − x anyway, so that far from zero the middle is all that is looked at besides. Where (2) comes below zero
-//! the dense output is searched, sample by sample and for dips between them.
+//! The parts p of a monitor are smooth where m is not: μ λ_N and λ_T of a contact that sticks; others have one part.
+//! The impulses of the step need the multipliers at x and 1 − x anyway, so that far from zero the middle is all that is
+//! looked at besides. Where (2) comes below zero the dense output is searched, sample by sample and for dips between
+//! them.
 //!
-//! What rests has no error and long steps, and a force may come and go within one. A step whose monitors are not on their cubics is too long;
-//! one that is long in proportion to the time since the motion began is looked at in many places (`DENSITY`), and a place where something was
-//! seen is looked at again. So what lasts for 1/64 of that time is seen, at a cost that grows with the logarithm of the number of steps.
+//! What rests has no error and long steps, and a force may come and go within one. A step whose monitors are not on
+//! their cubics is too long; one that is long in proportion to the time since the motion began is looked at in many
+//! places (`DENSITY`), and a place where something was seen is looked at again. So what lasts for 1/64 of that time is
+//! seen, at a cost that grows with the logarithm of the number of steps.
 
 use super::Work;
 use super::point::Point;
@@ -36,7 +38,8 @@ const LEAST: f64 = 0.01;
 /// Steps shorter than this part of that of the driver are not too long for a monitor: a force may jump.
 const SHORTEST: f64 = 1e-6;
 
-/// Distances from the ends at which a search looks besides: a monitor may come near zero there without being seen anywhere else.
+/// Distances from the ends at which a search looks besides: a monitor may come near zero there without being seen
+/// anywhere else.
 const NEAR: [f64; 3] = [1.0 / 256.0, 1.0 / 64.0, 1.0 / 24.0];
 
 /// Pieces in which (2) is looked at.
@@ -86,7 +89,8 @@ fn cubic(nodes: &[[f64; 3]; 4], x: f64, s: f64) -> [f64; 3] {
 }
 
 impl Work {
-    /// The first change of a monitor or a region between `start` and `end`, a step of length h whose middle is in `middle`.
+    /// The first change of a monitor or a region between `start` and `end`, a step of length h whose middle is in
+    /// `middle`.
     pub(super) fn watch(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,

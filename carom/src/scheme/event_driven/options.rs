@@ -13,19 +13,21 @@ const SORTING: f64 = 1e-3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct EventDriven {
-    /// Method of the smooth phases: "hem5" (constraints at the velocity level), "rkf45" (at the acceleration level), or "dop853" (order 8
-    /// where no law acts, "hem5" elsewhere).
+    /// Method of the smooth phases: "hem5" (constraints at the velocity level), "rkf45" (at the acceleration level), or
+    /// "dop853" (order 8 where no law acts, "hem5" elsewhere).
     pub flow: Flow,
     /// With which of its two results "rkf45" goes on: "y5" or "y4".
     pub propagate: Propagate,
-    /// Step control: "eps" (error per step), "epus" (error per unit step), or "fixed": the step that the driver asks for.
+    /// Step control: "eps" (error per step), "epus" (error per unit step), or "fixed": the step that the driver asks
+    /// for.
     pub control: Control,
     /// Absolute tolerance of a step, in the units of positions and velocities.
     pub atol: f64,
     /// Relative tolerance of a step [-]; with 0 the error is measured by `atol` alone.
     pub rtol: f64,
-    /// What happens inside steps is read from "quintic" (Hermite) or "order-4" (exact velocity constraints, "hem5" alone); events are
-    /// located on the first in any case. Free flights of "dop853" have a dense output of their own, of order 7.
+    /// What happens inside steps is read from "quintic" (Hermite) or "order-4" (exact velocity constraints, "hem5"
+    /// alone); events are located on the first in any case. Free flights of "dop853" have a dense output of their own,
+    /// of order 7.
     pub dense: Dense,
     /// A contact with at most this normal velocity after an impact stays closed [m/s].
     pub veps: f64,
@@ -45,8 +47,8 @@ pub struct EventDriven {
     pub max_events: u32,
     /// Length of that part [s].
     pub hand_over_step: f64,
-    /// How the contacts that stay closed behind an edge, or where their rows become dependent, are found: "contact" (accelerations), "lcp" (a
-    /// stage of HEM5) or "sort" (a velocity step).
+    /// How the contacts that stay closed behind an edge, or where their rows become dependent, are found: "contact"
+    /// (accelerations), "lcp" (a stage of HEM5) or "sort" (a velocity step).
     pub edge: EdgeMethod,
 }
 
@@ -108,8 +110,8 @@ pub enum EdgeMethod {
 }
 
 impl EventDriven {
-    /// The problem that sorts out contacts at an edge, where it is not that of accelerations, and the time over which it does so. A stall at
-    /// an edge needs one that looks ahead.
+    /// The problem that sorts out contacts at an edge, where it is not that of accelerations, and the time over which
+    /// it does so. A stall at an edge needs one that looks ahead.
     pub(super) fn sorting(&self, is_stalled: bool) -> Option<(Sorting, f64)> {
         match self.edge {
             EdgeMethod::Contact => is_stalled.then_some((Sorting::Stage, SORTING)),

@@ -1,4 +1,5 @@
-//! A step that is tried, and all that is known at one point of it: accelerations, gaps with two derivatives, multipliers and monitors.
+//! A step that is tried, and all that is known at one point of it: accelerations, gaps with two derivatives,
+//! multipliers and monitors.
 
 use super::control::Judgement;
 use super::monitors::Watched;

@@ -1,8 +1,8 @@
 //! Where a step meets its first event: gaps on their quintics; `monitors.rs` has multipliers, slips and regions.
 //!
-//! A gap along the motion is the quintic through its values, rates and second derivatives at both ends. It is exact where rows are constant
-//! and obstacles move steadily; elsewhere the gap at the middle of the step tells whether it can be trusted. If it cannot, the step is too
-//! long for the gap.
+//! A gap along the motion is the quintic through its values, rates and second derivatives at both ends. It is exact
+//! where rows are constant and obstacles move steadily; elsewhere the gap at the middle of the step tells whether it
+//! can be trusted. If it cannot, the step is too long for the gap.
 
 use super::{Flow, Work};
 use crate::integrator::Quintic;
@@ -83,7 +83,8 @@ impl Work {
         Ok(first)
     }
 
-    /// The quintic of law `i` over the step, and the level below which it is closed; nothing where it is no open contact.
+    /// The quintic of law `i` over the step, and the level below which it is closed; nothing where it is no open
+    /// contact.
     pub(super) fn quintic(&self, i: usize, h: f64) -> Option<(Quintic, f64)> {
         let (start, end) = (self.trial.start.traces[i], self.trial.end.traces[i]);
         // one that starts below zero, by rounding or by the user's will, does not close before it comes back there

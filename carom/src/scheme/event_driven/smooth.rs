@@ -195,7 +195,8 @@ impl Smooth {
         }
     }
 
-    /// The state at the part `s` of the last step, which was done in `phase`, by the best dense output there is; whether there is one.
+    /// The state at the part `s` of the last step, which was done in `phase`, by the best dense output there is;
+    /// whether there is one.
     pub fn at(
         &mut self,
         model: &mut dyn Mechanical,

@@ -274,8 +274,8 @@ impl EventDriven {
         Ok(drifts)
     }
 
-    /// Impulses and work of the reactions over the smooth part, by Lobatto's rule on the multipliers of (2): of order 6, and of order 8 where
-    /// obstacles do work.
+    /// Impulses and work of the reactions over the smooth part, by Lobatto's rule on the multipliers of (2): of order
+    /// 6, and of order 8 where obstacles do work.
     fn book(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, h: f64) -> Result<(), StepError> {
         if w.transition.phase.is_free() {
             w.transition.account.multipliers(&[]);
@@ -333,7 +333,7 @@ impl EventDriven {
         }
         let scheme = MoreauJean::default();
         let length = h.min(self.hand_over_step);
-        scheme.invalidate(&mut w.rest);
+        scheme.drop_factors(&mut w.rest);
         w.invalidate();
         w.transition.events.clear();
         w.transition.account.start(system.model, false, from)?;

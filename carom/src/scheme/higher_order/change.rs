@@ -1,4 +1,5 @@
-//! Ends of phases: an impact over the critical interval, or a change of mode. What is shared with other schemes is in `phase/transition.rs`.
+//! Ends of phases: an impact over the critical interval, or a change of mode. What is shared with other schemes is in
+//! `phase/transition.rs`.
 
 use super::Work;
 use crate::{Mechanical, StepError, System};

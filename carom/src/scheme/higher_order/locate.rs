@@ -1,9 +1,9 @@
 //! Where a smooth phase ends: trial steps of any length, and brackets of the first monitor that changes sign.
 //!
-//! An event is suspected if a monitor is negative at the end of the trial, if one was negative at a stage, or if the cubic through a gap
-//! dips below zero. Then the interval is scanned where its ends alone do not show the sign change, and the bracket is reduced by trial steps
-//! on both sides of the predicted root (cubic for gaps, secant for multipliers, bisection where neither halves it) until it is at most δ
-//! wide.
+//! An event is suspected if a monitor is negative at the end of the trial, if one was negative at a stage, or if the
+//! cubic through a gap dips below zero. Then the interval is scanned where its ends alone do not show the sign change,
+//! and the bracket is reduced by trial steps on both sides of the predicted root (cubic for gaps, secant for
+//! multipliers, bisection where neither halves it) until it is at most δ wide.
 
 use super::cubic::Cubic;
 use super::{Takeoff, Work};
@@ -171,7 +171,8 @@ impl Work {
         Cubic::new((left.value, right.value), (left.rate, right.rate), self.right.u - self.left.u)
     }
 
-    /// Finds the first of the sampled lengths at which a monitor has changed sign, with a neighbour before at which none has.
+    /// Finds the first of the sampled lengths at which a monitor has changed sign, with a neighbour before at which
+    /// none has.
     fn scan(&mut self, system: &mut System<'_, dyn Mechanical>, length: f64) -> Result<bool, StepError> {
         self.lengths.clear();
         self.lengths.extend((1..=PARTS).map(|k| length * f64::from(k) / f64::from(PARTS)));

@@ -1,5 +1,5 @@
-//! Higher-order event capturing: Runge-Kutta methods between events that are located roughly, a velocity step across each of them
-//! [acary2009].
+//! Higher-order event capturing: Runge-Kutta methods between events that are located roughly, a velocity step across
+//! each of them [acary2009].
 //!
 //! ```text
 //!     smooth phase   M v̇ = F + B λ,  C v̇ + γ = 0 on closed contacts, by a Runge-Kutta method of order p            (1)
@@ -8,19 +8,21 @@
 //!     closing        2U⁺/|a| ≤ `closing` δ: the next flight is not resolved, the contact stays closed if λ ≥ 0         (4)
 //! ```
 //!
-//! Errors of size δ at finitely many events keep the global order p: in positions (l1, sup) and velocities (l1) on trajectories with
-//! isolated impacts, accumulations that end in rest, and take-offs. `takeoff = "end-of-step"` shows what is lost without (2) for λ_N:
-//! order 2. Events of one bracket are one impact problem; contacts open and close independently. Accumulations end by (4). After
-//! `max-events` events the rest of a step is left to the Moreau-Jean scheme, as it is where the contact problem has no solution.
+//! Errors of size δ at finitely many events keep the global order p: in positions (l1, sup) and velocities (l1) on
+//! trajectories with isolated impacts, accumulations that end in rest, and take-offs. `takeoff = "end-of-step"` shows
+//! what is lost without (2) for λ_N: order 2. Events of one bracket are one impact problem; contacts open and close
+//! independently. Accumulations end by (4). After `max-events` events the rest of a step is left to the Moreau-Jean
+//! scheme, as it is where the contact problem has no solution.
 //!
-//! The direction of a spatial slip turns ever faster as its speed vanishes: such a stop is approached by parts that halve the speed, down
-//! to δ. It costs order where the slip turns until the end.
+//! The direction of a spatial slip turns ever faster as its speed vanishes: such a stop is approached by parts that
+//! halve the speed, down to δ. It costs order where the slip turns until the end.
 //!
-//! Methods: `radau-iia-2|3` (p = 3, 5), `lobatto-iiia-2|3|4` (p = 2, 4, 6), implicit, with a dense Newton matrix of s·n unknowns;
-//! `herk-2|3|4` (p = 2, 3, 4) and `hem5` (p = 5), half-explicit. Closed contacts slip or stick (planar and spatial friction), with transitions located by (2);
-//! impacts with friction are one friction problem. Bilateral constraints are held in (1) and projected at the end of each phase, positions
-//! and velocities, as closed contacts are: no drift. γ is exact for models that differentiate their constraints twice; for models that do
-//! not, it is taken by differences, which limits the accuracy to about 1e-8 where rows vary and closed contacts slide along them.
+//! Methods: `radau-iia-2|3` (p = 3, 5), `lobatto-iiia-2|3|4` (p = 2, 4, 6), implicit, with a dense Newton matrix of s·n
+//! unknowns; `herk-2|3|4` (p = 2, 3, 4) and `hem5` (p = 5), half-explicit. Closed contacts slip or stick (planar and
+//! spatial friction), with transitions located by (2); impacts with friction are one friction problem. Bilateral
+//! constraints are held in (1) and projected at the end of each phase, positions and velocities, as closed contacts
+//! are: no drift. γ is exact for models that differentiate their constraints twice; for models that do not, it is taken
+//! by differences, which limits the accuracy to about 1e-8 where rows vary and closed contacts slide along them.
 //!
 //! | `delta` width of brackets [s] | `left`, `right` ends of a bracket | `phase` modes of the laws | `lambda` multipliers [N] |
 
@@ -61,7 +63,8 @@ pub struct HigherOrder {
     pub floor: f64,
     /// A flight shorter than this multiple of δ is not resolved: the contact closes [-].
     pub closing: f64,
-    /// "located", or "end-of-step": contacts then open at the end of the step in which λ_N changes sign, at the cost of order 2.
+    /// "located", or "end-of-step": contacts then open at the end of the step in which λ_N changes sign, at the cost of
+    /// order 2.
     pub takeoff: Takeoff,
     /// Newton's loop of implicit stages ends when velocities change by less than this part of the largest [-].
     pub newton_tolerance: f64,
@@ -226,7 +229,8 @@ impl Scheme for HigherOrder {
                 }
                 Err(error) => return Err(error),
             }
-            // 2 smooth motion over the rest of the step, or up to the first event; 3 impact or change of mode, the next phase
+            // 2 smooth motion over the rest of the step, or up to the first event; 3 impact or change of mode, the next
+            // phase
             events += 1;
             done = w.advance(&mut system, &mut left);
         }
@@ -242,12 +246,12 @@ impl Scheme for HigherOrder {
         if to.is_finite() { Ok(step) } else { Err(StepError::NotFinite) }
     }
 
-    fn forget(&self, w: &mut Work) {
+    fn clear_guess(&self, w: &mut Work) {
         w.is_known = false;
         w.stages.forget();
     }
 
-    fn invalidate(&self, w: &mut Work) {
+    fn drop_factors(&self, w: &mut Work) {
         w.transition.acceleration.invalidate();
     }
 
@@ -335,7 +339,7 @@ impl Work {
         if left <= 0.0 {
             return Ok(());
         }
-        scheme.invalidate(&mut self.rest);
+        scheme.drop_factors(&mut self.rest);
         self.transition.acceleration.invalidate();
         let again = System { model: &mut *system.model, solver: &mut *system.solver };
         let part = scheme.step(&mut self.rest, again, &self.state, left, &mut self.right.state)?;

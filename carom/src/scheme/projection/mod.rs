@@ -125,12 +125,12 @@ macro_rules! projected {
             self.projector().step(work, system, from, h, to)
         }
 
-        fn forget(&self, work: &mut Self::Work) {
-            self.projector().base.forget(&mut work.base);
+        fn clear_guess(&self, work: &mut Self::Work) {
+            self.projector().base.clear_guess(&mut work.base);
         }
 
-        fn invalidate(&self, work: &mut Self::Work) {
-            self.projector().base.invalidate(&mut work.base);
+        fn drop_factors(&self, work: &mut Self::Work) {
+            self.projector().base.drop_factors(&mut work.base);
         }
 
         fn contacts_changed(&self, work: &mut Self::Work) {
@@ -141,8 +141,8 @@ macro_rules! projected {
             self.projector().base.order()
         }
 
-        fn overlooks(&self) -> Option<&'static str> {
-            self.projector().base.overlooks()
+        fn may_miss_contact(&self) -> Option<&'static str> {
+            self.projector().base.may_miss_contact()
         }
 
         fn reactions<'w>(&self, work: &'w Self::Work) -> &'w $crate::Reactions {

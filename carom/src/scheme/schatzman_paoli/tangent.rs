@@ -10,7 +10,7 @@ use crate::balance::{Balance, BalanceTangent, Direction, Frame, TangentError};
 use crate::scheme::{Differentiable, Done};
 
 impl Differentiable for SchatzmanPaoli {
-    fn carry(
+    fn advance_columns(
         &self,
         w: &Work,
         done: Done<'_>,

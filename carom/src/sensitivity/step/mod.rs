@@ -4,14 +4,15 @@
 //!     x_{k+1} = Φ_h(x_k, p),     δx_{k+1} = ∂Φ_h/∂x δx_k + ∂Φ_h/∂p δp     with the laws that act and their branches as they are       (1)
 //! ```
 //!
-//! [`StepSensitivity`] carries a run of a scheme and a frame of perturbations (δq, δv, δp, δt) with it. What comes out is the derivative of the
-//! *discrete* map, which is what differences of runs give as long as no contact acts in another step. It is not the derivative of the
-//! motion: where impacts happen on the grid (Moreau-Jean, Schatzman-Paoli), neighbours have theirs in the same step, so that the change of
-//! the impact time, a part of the saltation matrix that does not vanish with the step, is lost. The corrected Paoli-Schatzman scheme solves
-//! for the impact time: there it is a part of the map, and the derivative tends to that of the motion.
+//! [`StepSensitivity`] carries a run of a scheme and a frame of perturbations (δq, δv, δp, δt) with it. What comes out
+//! is the derivative of the *discrete* map, which is what differences of runs give as long as no contact acts in
+//! another step. It is not the derivative of the motion: where impacts happen on the grid (Moreau-Jean,
+//! Schatzman-Paoli), neighbours have theirs in the same step, so that the change of the impact time, a part of the
+//! saltation matrix that does not vanish with the step, is lost. The corrected Paoli-Schatzman scheme solves for the
+//! impact time: there it is a part of the map, and the derivative tends to that of the motion.
 //!
-//! Steps of one length leave δt at zero. Where steps end at impacts, δt is how the time of the state changes; a step that is made to end at a
-//! given time undoes it.
+//! Steps of one length leave δt at zero. Where steps end at impacts, δt is how the time of the state changes; a step
+//! that is made to end at a given time undoes it.
 
 pub use crate::balance::Frame;
 
@@ -31,7 +32,7 @@ use serde_json::Value;
 trait Carrier: Send {
     fn stepper(&self) -> &dyn Stepper;
     fn stepper_mut(&mut self) -> &mut dyn Stepper;
-    fn carry(&self, h: f64, tangent: &mut BalanceTangent, frame: &mut Frame) -> Result<(), SensitivityError>;
+    fn advance_columns(&self, h: f64, tangent: &mut BalanceTangent, frame: &mut Frame) -> Result<(), SensitivityError>;
 }
 
 impl<S: Differentiable> Carrier for Bound<S> {
@@ -43,12 +44,12 @@ impl<S: Differentiable> Carrier for Bound<S> {
         self
     }
 
-    fn carry(&self, h: f64, tangent: &mut BalanceTangent, frame: &mut Frame) -> Result<(), SensitivityError> {
+    fn advance_columns(&self, h: f64, tangent: &mut BalanceTangent, frame: &mut Frame) -> Result<(), SensitivityError> {
         if frame.is_empty() {
             return Ok(());
         }
         tangent.list(self.from(), h * self.scheme().reach(), &self.reactions().coupling)?;
-        Ok(self.scheme().carry(self.work(), Done { from: self.from(), to: self.to() }, tangent, frame)?)
+        Ok(self.scheme().advance_columns(self.work(), Done { from: self.from(), to: self.to() }, tangent, frame)?)
     }
 }
 
@@ -92,8 +93,8 @@ pub struct StepSensitivity {
 }
 
 impl StepSensitivity {
-    /// Binds a scheme by name and options, two models that are the same, the tangent of it and a solver; starts at the initial state with the
-    /// unit frame.
+    /// Binds a scheme by name and options, two models that are the same, the tangent of it and a solver; starts at the
+    /// initial state with the unit frame.
     pub fn new(
         (scheme, options): (&str, &Value),
         models: [Box<dyn Mechanical>; 2],
@@ -145,35 +146,36 @@ impl StepSensitivity {
 
     /// One step of at most `h`.
     pub fn step(&mut self, h: f64) -> Result<Step, SensitivityError> {
-        self.aim(self.state().t + h, h);
+        self.set_goal(self.state().t + h, h);
         Ok(self.take(false)?.unwrap_or_default())
     }
 
     /// Carries the run and the frame to the time `until`, which is met exactly, by steps of at most `h`.
     pub fn advance(&mut self, until: f64, h: f64) -> Result<(), SensitivityError> {
-        self.aim(until, h);
+        self.set_goal(until, h);
         while self.take(true)?.is_some() {}
         Ok(())
     }
 
-    fn aim(&mut self, until: f64, h: f64) {
+    fn set_goal(&mut self, until: f64, h: f64) {
         self.drive.set_step(h);
-        self.drive.aim(self.state().t, until);
+        self.drive.set_goal(self.state().t, until);
     }
 
     /// One step; its length may be what is left to a given time, where that is `tied`. `None` at that time.
     fn take(&mut self, tied: bool) -> Result<Option<Step>, SensitivityError> {
         let Some(Accepted { step, h, is_last }) = self.drive.step(self.carrier.stepper_mut())? else { return Ok(None) };
         self.frame.begin(tied && is_last);
-        self.carrier.carry(h, &mut self.tangent, &mut self.frame)?;
-        self.drive.facts.look(self.carrier.stepper());
+        self.carrier.advance_columns(h, &mut self.tangent, &mut self.frame)?;
+        self.drive.facts.record(self.carrier.stepper());
         self.count(step.advanced < h);
         self.carrier.stepper_mut().accept();
         self.steps += 1;
         Ok(Some(step))
     }
 
-    /// Counts impacts and rests. A step that is cut short ends with an impact, though the contact may have acted before.
+    /// Counts impacts and rests. A step that is cut short ends with an impact, though the contact may have acted
+    /// before.
     fn count(&mut self, is_short: bool) {
         let t = self.carrier.stepper().to().t;
         for acting in self.drive.facts.acting() {

@@ -1,7 +1,8 @@
 //! Whether a block is singular as its numbers stand, and not only to rounding: twice the digits of a number decide.
 //!
 //! A singular block need not have a solution, one that is only close to singular has one, however large. After one
-//! elimination step with the largest entry as pivot, `s = a_pc a_ij − a_ic a_pj`, it is the determinant of the 2×2 rest that tells.
+//! elimination step with the largest entry as pivot, `s = a_pc a_ij − a_ic a_pj`, it is the determinant of the 2×2 rest
+//! that tells.
 
 /// A number as an unevaluated sum of two, the second below the rounding of the first.
 #[derive(Clone, Copy)]

@@ -98,7 +98,8 @@ impl Slip<'_> {
         (lost && normal > 0.0 && normal.is_finite()).then_some([normal, self.mu * normal * c, self.mu * normal * s])
     }
 
-    /// The slip near a direction, by Halley's method on the angle: of third order, with one division and no sines in an iteration.
+    /// The slip near a direction, by Halley's method on the angle: of third order, with one division and no sines in an
+    /// iteration.
     #[inline]
     pub(super) fn halley(&self, start: Direction) -> Option<Vector> {
         let (mu, a, b) = (self.mu, self.a, &self.b);
@@ -164,8 +165,8 @@ impl Slip<'_> {
         }
     }
 
-    /// Visits the roots between the sign changes of g on a grid of the circle; the caller judges them. Where g turns back
-    /// towards zero inside a cell, the extremum splits the cell: two near roots are not missed.
+    /// Visits the roots between the sign changes of g on a grid of the circle; the caller judges them. Where g turns
+    /// back towards zero inside a cell, the extremum splits the cell: two near roots are not missed.
     pub(super) fn sign_changes(&self, angles: usize, mut visit: impl FnMut(Vector)) {
         let width = std::f64::consts::TAU / angles as f64;
         let mut left = self.at(0.0);

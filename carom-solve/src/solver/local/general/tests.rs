@@ -3,8 +3,9 @@ use crate::Disc;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// By how much the law is missed, from its definition: bounds and discs kept, `u₀` towards the bound, each disc dissipating the
-/// most that it can. Relative to the largest product and sum; in units with a unit diagonal for each row.
+/// By how much the law is missed, from its definition: bounds and discs kept, `u₀` towards the bound, each disc
+/// dissipating the most that it can. Relative to the largest product and sum; in units with a unit diagonal for each
+/// row.
 fn missed(bounds: (f64, f64), discs: &[Disc], lambda: &[f64], u: &[f64]) -> f64 {
     let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
     let (force, speed) = (norm(lambda), norm(u));
