@@ -62,7 +62,12 @@ pub struct Changes {
 
 impl Changes {
     pub fn overrides(&self) -> Overrides {
-        Overrides { set: self.set.clone(), solver: self.solver.clone(), end: self.end, ..Overrides::default() }
+        Overrides {
+            set: self.set.clone(),
+            solver: self.solver.clone().map(Into::into),
+            end: self.end,
+            ..Overrides::default()
+        }
     }
 }
 
@@ -125,7 +130,7 @@ pub struct RunArguments {
 impl RunArguments {
     pub fn overrides(&self) -> Overrides {
         Overrides {
-            scheme: self.scheme.clone(),
+            scheme: self.scheme.clone().map(Into::into),
             step: self.step,
             steps: self.steps,
             adaptive: self.adaptive.clone(),

@@ -33,7 +33,7 @@ impl Change<'_> {
 pub fn scene(example: &str, change: &Change<'_>) -> Result<Scene, Trouble> {
     let overrides = Overrides {
         set: change.set.iter().map(|(name, value)| ((*name).to_owned(), format!("{value:?}"))).collect(),
-        scheme: (!change.scheme.is_empty()).then(|| change.scheme.to_owned()),
+        scheme: (!change.scheme.is_empty()).then(|| change.scheme.into()),
         adaptive: (!change.adaptive.is_empty()).then(|| change.adaptive.to_owned()),
         step: change.step,
         end: change.end,

@@ -66,7 +66,7 @@ fn rest_in_a_well() {
                 let table = format!(r#"{{ name = "{scheme}", newton-tolerance = {tolerance:e} }}"#);
                 let step = (0.2 / k.sqrt()).min(0.05);
                 let overrides = Overrides {
-                    scheme: Some(table),
+                    scheme: Some(table.into()),
                     step: Some(step),
                     end: Some(4000.0 * step),
                     set,

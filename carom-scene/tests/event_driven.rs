@@ -22,7 +22,7 @@ fn events_of_the_kinked_table() {
                 let scheme = format!(
                     "{{ name = \"event-driven\", flow = \"{flow}\", edge = \"{edge}\", atol = 1e-11, rtol = 0.0 }}"
                 );
-                let overrides = Overrides { scheme: Some(scheme), step: Some(step), ..Overrides::default() };
+                let overrides = Overrides { scheme: Some(scheme.into()), step: Some(step), ..Overrides::default() };
                 let scene = load(&path, &overrides).unwrap_or_else(|all| panic!("{}", all[0]));
                 let found = events(&scene);
                 let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
@@ -53,7 +53,7 @@ fn ends(name: &str, text: &str) -> Vec<Result<f64, (f64, SimulationError)>> {
     for flow in ["hem5", "rkf45"] {
         for edge in ["contact", "lcp", "sort"] {
             let scheme = format!("{{ name = \"event-driven\", flow = \"{flow}\", edge = \"{edge}\" }}");
-            let overrides = Overrides { scheme: Some(scheme), ..Overrides::default() };
+            let overrides = Overrides { scheme: Some(scheme.into()), ..Overrides::default() };
             let scene = from_str("hostile.toml", text, &overrides).unwrap_or_else(|all| panic!("{name}: {}", all[0]));
             let mut simulation = scene.simulation().unwrap_or_else(|error| panic!("{name}: {error}"));
             let mut recorder = Recorder::default();

@@ -37,7 +37,7 @@ action = "stop"
 
 fn load(text: &str, scheme: &str) -> Scene {
     let scheme = (!scheme.is_empty()).then(|| scheme.to_owned());
-    let overrides = Overrides { scheme, ..Overrides::default() };
+    let overrides = Overrides { scheme: scheme.map(Into::into), ..Overrides::default() };
     from_str("test.toml", text, &overrides).unwrap_or_else(|all| panic!("{}", all[0]))
 }
 

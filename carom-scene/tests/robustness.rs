@@ -138,8 +138,8 @@ proptest! {
         let set = |name: &str| vec![(name.to_string(), value.clone())];
         never_panics(&text, &Overrides { set: set(&name), ..Overrides::default() });
         never_panics(&text, &Overrides { set: set("m"), ..Overrides::default() });
-        never_panics(&text, &Overrides { scheme: Some(value.clone()), ..Overrides::default() });
-        never_panics(&text, &Overrides { solver: Some(format!("{{{value}}}")), ..Overrides::default() });
+        never_panics(&text, &Overrides { scheme: Some(value.clone().into()), ..Overrides::default() });
+        never_panics(&text, &Overrides { solver: Some(format!("{{{value}}}").into()), ..Overrides::default() });
         never_panics(&text, &Overrides { step: Some(step), end: Some(end), ..Overrides::default() });
     }
 }

@@ -52,7 +52,7 @@ fn load(text: &str) -> Scene {
 }
 
 fn load_with(text: &str, flow: &str) -> Scene {
-    let overrides = Overrides { scheme: Some(accurate(flow)), ..Overrides::default() };
+    let overrides = Overrides { scheme: Some(accurate(flow).into()), ..Overrides::default() };
     from_str("test.toml", text, &overrides).unwrap_or_else(|all| panic!("{}", all[0]))
 }
 

@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 use super::reader::{Item, Read, Reader, ordered};
 use super::value::Text;
 use crate::diagnostic::{Diagnostics, Place, SourceText};
+use crate::scene::Choice;
 
 /// A named method with its table of options.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,18 @@ pub struct Method {
 }
 
 impl Method {
+    /// A choice that a program made.
+    pub(crate) fn from_value(option: &str, choice: &Choice, out: &mut Diagnostics) -> Option<Method> {
+        let source = SourceText::new(option, &choice.name);
+        let place = Reader::new(&source, option, out).place(0..choice.name.len());
+        let Value::Object(options) = &choice.options else {
+            out.error(&place, format!("the options {} are no table", choice.options));
+            return None;
+        };
+        let name = Text { value: choice.name.clone(), place };
+        Some(Method { name, options: options.clone(), places: Vec::new() })
+    }
+
     /// Reads the text of a command-line option: a bare name, or an inline table of TOML.
     pub(crate) fn from_option(option: &str, text: &str, out: &mut Diagnostics) -> Option<Method> {
         let source = SourceText::new(option, text);

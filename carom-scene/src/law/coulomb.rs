@@ -2,8 +2,8 @@
 
 use carom_solve::Law;
 
-use super::{LawRow, coefficient, slips};
-use crate::file::{ContactTable, Formula};
+use super::{LawRow, Rows, coefficient, slips};
+use crate::file::ContactTable;
 use crate::scene::context::Context;
 
 pub(super) const ROW: LawRow = LawRow { asked, rows, law };
@@ -13,7 +13,7 @@ fn asked(table: &ContactTable) -> bool {
 }
 
 /// The tangents, one in the plane or two in space.
-pub(super) fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option<(Law, Vec<&'a Formula>)> {
+pub(super) fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option<Rows<'a>> {
     match (&table.friction, slips(table)) {
         (None, None) => None,
         (Some(friction), None) => {

@@ -11,12 +11,15 @@ use crate::scene::context::Context;
 /// The laws of contacts, the most special ones first: a contact has the first one that it asks for.
 pub(crate) const LAWS: &[LawRow] = &[rolling::ROW, coulomb::ROW, SIGNORINI];
 
+/// The form of a law, and the expression of each of its rows behind the gap.
+type Rows<'a> = (Law, Vec<&'a Formula>);
+
 /// A row of [`LAWS`].
 pub(crate) struct LawRow {
     /// Whether a contact has keys of this law.
     pub asked: fn(&ContactTable) -> bool,
     /// The form of the law (its numbers do not matter), and the expression of each row behind the gap.
-    pub rows: for<'a> fn(&'a ContactTable, &mut Context) -> Option<(Law, Vec<&'a Formula>)>,
+    pub rows: for<'a> fn(&'a ContactTable, &mut Context) -> Option<Rows<'a>>,
     /// The law with its numbers; keys that are missing have been told by `rows`.
     pub law: fn(&ContactTable, &mut Context) -> Option<Law>,
 }

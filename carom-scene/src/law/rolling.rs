@@ -4,7 +4,7 @@
 
 use carom_solve::{Disc, Law};
 
-use super::{LawRow, coefficient, coulomb, slips};
+use super::{LawRow, Rows, coefficient, coulomb, slips};
 use crate::file::{ContactTable, Formula};
 use crate::scene::context::Context;
 
@@ -14,7 +14,7 @@ fn asked(table: &ContactTable) -> bool {
     table.rolling.is_some() || table.spinning.is_some() || table.turning.is_some()
 }
 
-fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option<(Law, Vec<&'a Formula>)> {
+fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option<Rows<'a>> {
     let place = table.rolling.as_ref().or(table.spinning.as_ref()).map_or(&table.place, |formula| &formula.place);
     let Some(turning) = &table.turning else {
         let message = "rolling friction needs `turning`, the angles about the tangents (and the normal) of the contact";

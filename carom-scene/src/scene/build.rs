@@ -7,7 +7,7 @@ use carom::scheme::AnyModel;
 
 use super::compile::{Compiled, Plans};
 use super::context::{Context, Parameter};
-use super::{Expectation, LawInfo, Outputs, Overrides, Scene, TimeSpan};
+use super::{Chosen, Expectation, LawInfo, Outputs, Overrides, Scene, TimeSpan};
 use super::{check, choice, coordinates, draw, expect, fit, output, parameters, reference, span};
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use crate::file::{Method, ModelFile, OutputTable, Settings};
@@ -112,8 +112,9 @@ fn assemble(
 type Methods = (Option<Option<Method>>, Option<Option<Method>>);
 
 fn methods(file: &ModelFile, overrides: &Overrides, context: &mut Context) -> Methods {
-    let mut pick = |option: &str, text: &Option<String>, table: &Option<Method>| match text {
-        Some(text) => Method::from_option(option, text, &mut context.out).map(Some),
+    let mut pick = |option: &str, chosen: &Option<Chosen>, table: &Option<Method>| match chosen {
+        Some(Chosen::Text(text)) => Method::from_option(option, text, &mut context.out).map(Some),
+        Some(Chosen::Value(choice)) => Method::from_value(option, choice, &mut context.out).map(Some),
         None => Some(table.clone()),
     };
     let simulation = &file.simulation;

@@ -1,7 +1,9 @@
 //! The scheme, the solver and the control of steps: names and options checked against the registries.
 
 use carom::SCHEMES;
+use carom::scheme::Registered;
 use carom::simulation::Adaptive;
+use carom_solve::solver::Configured;
 use carom_solve::{OptionDoc, OptionError, Options, SOLVERS};
 use serde_json::{Map, Value};
 
@@ -16,7 +18,60 @@ pub struct Choice {
     pub options: Value,
 }
 
+/// A scheme or a solver from outside a file: as a value, or as text of the command line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chosen {
+    /// A name, or an inline table such as `{ name = "moreau-jean", theta = 1 }`.
+    Text(String),
+    /// Name and options.
+    Value(Choice),
+}
+
+impl From<&str> for Chosen {
+    fn from(text: &str) -> Chosen {
+        Chosen::Text(text.into())
+    }
+}
+
+impl From<String> for Chosen {
+    fn from(text: String) -> Chosen {
+        Chosen::Text(text)
+    }
+}
+
+impl From<Choice> for Chosen {
+    fn from(choice: Choice) -> Chosen {
+        Chosen::Value(choice)
+    }
+}
+
 impl Choice {
+    /// A scheme by its value: the options are those that are not the default.
+    ///
+    /// ```
+    /// use carom::scheme::MoreauJean;
+    /// let choice = carom_scene::scene::Choice::scheme(&MoreauJean { theta: 1.0, ..MoreauJean::default() });
+    /// assert_eq!(choice.describe(), "moreau-jean, theta 1.0");
+    /// ```
+    pub fn scheme<S: Registered>(scheme: &S) -> Choice {
+        Choice::of(S::INFO.name, scheme)
+    }
+
+    /// A solver by its options, likewise.
+    pub fn solver<S: Configured>(options: &S::Options) -> Choice {
+        Choice::of(S::INFO.name, options)
+    }
+
+    fn of<O: Options>(name: &str, options: &O) -> Choice {
+        // what is no table is refused with the options of the scheme
+        let table = |options: &O| serde_json::to_value(options).unwrap_or_default();
+        let (mut own, default) = (table(options), table(&O::default()));
+        if let Value::Object(entries) = &mut own {
+            entries.retain(|key, value| default.get(key) != Some(value));
+        }
+        Choice { name: name.into(), options: own }
+    }
+
     /// Name and the options that the file sets, for people: `moreau-jean, theta = 1`.
     pub fn describe(&self) -> String {
         let mut text = self.name.clone();

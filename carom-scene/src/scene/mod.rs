@@ -31,7 +31,7 @@ use carom_solve::{Law, OptionError, Solver};
 
 pub use crate::expression::Evaluator;
 pub use carom::simulation::Column;
-pub use choice::Choice;
+pub use choice::{Choice, Chosen};
 pub use draw::{Drawing, Shape, ShapeKind};
 pub use event::EventInfo;
 pub use expect::{Expectation, Outcome, Quantity, Watch};
@@ -50,10 +50,10 @@ use compile::Plans;
 pub struct Overrides {
     /// Parameters and their values: numbers or expressions of parameters. Of repeated names the last one counts.
     pub set: Vec<(String, String)>,
-    /// Scheme: a name, or an inline table such as `{ name = "moreau-jean", theta = 1 }`.
-    pub scheme: Option<String>,
+    /// Scheme: a value ([`Choice::scheme`]), or text.
+    pub scheme: Option<Chosen>,
     /// Solver, likewise.
-    pub solver: Option<String>,
+    pub solver: Option<Chosen>,
     /// Step size [s], instead of `step` or `steps` of the file.
     pub step: Option<f64>,
     /// Number of steps, instead of `step` or `steps` of the file.

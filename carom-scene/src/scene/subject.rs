@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use carom::model::Mechanical;
+use carom::scheme::event_driven::Flow;
 use carom::scheme::{EventDriven, Family, Scheme, Stepper};
 use carom::sensitivity::{Sensitivity, StepSensitivity};
 use carom::simulation::{Direction, Simulation};
@@ -11,7 +12,7 @@ use carom::subject::{
 };
 use carom::{Key, State};
 
-use super::{BuildError, Column, Exact, Expectation, Overrides, Quantity, Scene, Watch};
+use super::{BuildError, Choice, Chosen, Column, Exact, Expectation, Overrides, Quantity, Scene, Watch};
 use crate::diagnostic::{Diagnostic, Place, SourceText};
 use crate::expression::{Graph, Scope};
 use crate::nearest::nearest;
@@ -184,10 +185,10 @@ impl Subject for Scene {
             ));
         }
         // the flow that is quickest between impacts
-        let scheme = format!("{{ name = \"{name}\", flow = \"rkf45\", atol = {tolerance:e}, rtol = {tolerance:e} }}");
+        let scheme = EventDriven { flow: Flow::Rkf45, atol: tolerance, rtol: tolerance, ..EventDriven::default() };
         let adaptive = self.adaptive.is_some();
         self.changed(&Overrides {
-            scheme: Some(scheme),
+            scheme: Some(Choice::scheme(&scheme).into()),
             adaptive: adaptive.then(|| "off".into()),
             step: self.overrides.step.or_else(|| adaptive.then_some(self.span.step)),
             ..self.overrides.clone()
@@ -195,7 +196,7 @@ impl Subject for Scene {
     }
 
     fn with_method(&self, scheme: Option<&str>, adaptive: Option<&str>) -> Result<Arc<dyn Subject>, SubjectError> {
-        let scheme = scheme.map(str::to_owned).or_else(|| self.overrides.scheme.clone());
+        let scheme = scheme.map(Chosen::from).or_else(|| self.overrides.scheme.clone());
         self.changed(&Overrides { scheme, adaptive: adaptive.map(str::to_owned), ..self.overrides.clone() })
     }
 
