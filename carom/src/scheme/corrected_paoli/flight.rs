@@ -31,7 +31,10 @@ impl Work {
     /// What the laws that act begin with: the last impulses, and no impact law.
     fn guess(&mut self) {
         let rows = self.laws.active.iter().map(|&i| self.here.range(i).len()).sum();
-        self.laws.problem.z.lambda.resize(rows, 0.0);
+        // a flight begins without contacts: the impulses of those that it will hold stay
+        if rows > 0 {
+            self.laws.problem.z.lambda.resize(rows, 0.0);
+        }
         self.laws.shift.clear();
         self.laws.shift.resize(rows, 0.0);
     }
