@@ -1,5 +1,7 @@
 //! Studies on top of carom: error norms, convergence, result files and reports.
 
+#![warn(missing_docs)]
+
 pub mod convergence;
 pub mod error;
 pub mod files;

@@ -9,6 +9,7 @@ pub struct Figure {
     pub blocks: Vec<Block>,
     /// The numbers of the charts and tables.
     pub data: Vec<Data>,
+    /// Measured numbers beside verified ones; the verdict follows from them.
     pub checks: Vec<Check>,
     /// Why the paper is met in trend only.
     pub trend: Option<&'static str>,
@@ -19,15 +20,20 @@ pub struct Figure {
 /// A table of numbers, written as CSV.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Data {
+    /// What the numbers are; the name of the file is made of it.
     pub name: String,
+    /// Names of the columns.
     pub header: Vec<String>,
+    /// Rows, with one number per column.
     pub rows: Vec<Vec<f64>>,
 }
 
 /// A measured number beside the verified one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
+    /// What is measured, in words.
     pub what: String,
+    /// The number that this run gave; NaN holds in no range.
     pub measured: f64,
     /// The accepted range.
     pub range: (f64, f64),
@@ -38,6 +44,7 @@ pub struct Check {
 /// What can be said of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
+    /// All checks hold, and no difference from the paper is known.
     Reproduced,
     /// The trend is there, the numbers of the paper are not; with the reason.
     Trend(&'static str),
@@ -50,7 +57,9 @@ pub enum Verdict {
 /// A figure with its verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
+    /// What the checks lead to, or why the computation failed.
     pub verdict: Verdict,
+    /// What was computed; empty where the computation failed.
     pub figure: Figure,
 }
 
@@ -75,6 +84,7 @@ impl Check {
         Check { what: what.into(), measured, range: (f64::NEG_INFINITY, bound), source }
     }
 
+    /// Whether the measured number is in the accepted range.
     pub fn holds(&self) -> bool {
         // a NaN holds nothing
         self.measured >= self.range.0 && self.measured <= self.range.1
@@ -112,11 +122,11 @@ impl Figure {
         self.blocks.push(table.into());
     }
 
-    pub fn check(&mut self, check: Check) {
+    pub(crate) fn check(&mut self, check: Check) {
         self.checks.push(check);
     }
 
-    pub fn verdict(&self) -> Verdict {
+    pub(crate) fn verdict(&self) -> Verdict {
         let missed: Vec<&str> =
             self.checks.iter().filter(|check| !check.holds()).map(|check| check.what.as_str()).collect();
         match (missed.as_slice(), self.contradicted, self.trend) {

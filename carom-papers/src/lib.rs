@@ -8,6 +8,8 @@
 //! To add a figure: write a function `fn figure_n(effort: Effort) -> Result<Figure, Trouble>` in the file of its system
 //! and a row in the list of its paper. To add a paper: a module with a `PAPER`, and a row in [`PAPERS`].
 
+#![warn(missing_docs)]
+
 mod figure;
 mod hem5;
 mod homsp;
@@ -29,9 +31,11 @@ pub const PAPERS: &[Paper] = &[hem5::PAPER, homsp::PAPER, nqi::PAPER, rr7151::PA
 pub struct Paper {
     /// Name on the command line.
     pub key: &'static str,
+    /// What the paper is about, as a title.
     pub title: &'static str,
     /// Key of the bibliography.
     pub citation: &'static str,
+    /// Its figures and tables, in the order in which they are listed and run.
     pub items: &'static [Item],
 }
 
@@ -39,7 +43,9 @@ pub struct Paper {
 pub struct Item {
     /// Name on the command line: `figure-2`.
     pub key: &'static str,
+    /// What it shows, in a few words.
     pub title: &'static str,
+    /// Computes it anew.
     pub run: fn(Effort) -> Result<Figure, Trouble>,
 }
 
@@ -48,6 +54,7 @@ pub struct Item {
 pub enum Effort {
     /// Fewer and coarser runs; checks that need the fine ones are left out.
     Quick,
+    /// All runs and checks.
     Full,
 }
 

@@ -13,11 +13,12 @@ use crate::nearest::nearest;
 pub struct SourceText {
     /// Path of the file, or the option such as `--set`.
     pub name: String,
+    /// The whole text; spans are byte ranges of it.
     pub text: String,
 }
 
 impl SourceText {
-    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<SourceText> {
+    pub(crate) fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<SourceText> {
         Arc::new(SourceText { name: name.into(), text: text.into() })
     }
 
@@ -39,6 +40,7 @@ impl SourceText {
 /// Where a value stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
+    /// The text in which it stands.
     pub source: Arc<SourceText>,
     /// Byte range in the text.
     pub span: Range<usize>,
@@ -77,9 +79,11 @@ pub struct Diagnostic {
     pub column: usize,
     /// Dotted path of the field, such as `contact[0].gap`; empty where there is none.
     pub field: String,
+    /// What is wrong.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// Whether the file can still be run.
     pub severity: Severity,
 }
 

@@ -16,6 +16,8 @@
 //! assert!(watch.outcomes().iter().all(|outcome| outcome.holds));
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod circuit;
 mod diagnostic;
 pub mod equations;

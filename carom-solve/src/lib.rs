@@ -26,6 +26,8 @@
 //! assert!((z.lambda[0] - 2.0).abs() < 1e-15 && certificate.residual < 1e-15);
 //! ```
 
+#![warn(missing_docs)]
+
 mod block_lu;
 mod certificate;
 mod delassus;

@@ -13,7 +13,10 @@ use std::ops::Range;
 
 /// `x ← A⁻¹ x` for the matrix last factored.
 pub trait LinearSolve {
+    /// Number of rows of `A`.
     fn dim(&self) -> usize;
+
+    /// `rhs ← A⁻¹ rhs`.
     fn solve(&self, rhs: &mut [f64]);
 
     /// The interval of degrees of freedom that `A` couples with `dof`: `A` is block-diagonal over such intervals. All,

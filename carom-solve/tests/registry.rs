@@ -64,7 +64,7 @@ fn pages_name_their_citations() {
             .split('[')
             .skip(1)
             .filter_map(|rest| rest.split_once(']'))
-            .flat_map(|(inside, _)| inside.split([',', ';', ' ']))
+            .flat_map(|(inside, _)| inside.split([',', ';', ' ', '\n']))
             .collect();
         for key in row.info.citations {
             assert!(cited.contains(key), "{}: {key} in {cited:?}", row.info.name);

@@ -57,7 +57,9 @@ impl std::fmt::Display for Key {
 /// What a law needs besides its rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
+    /// Identity of the contact or constraint.
     pub key: Key,
+    /// What relates the reaction to the gap or its rate, with its parameters.
     pub law: Law,
     /// Gap [m], or the value of a bilateral constraint.
     pub gap: f64,
@@ -194,6 +196,7 @@ impl Coupling {
         if self.is_present(i) { self.pairs[i].gap } else { f64::INFINITY }
     }
 
+    /// Number of laws, those outside their regions included.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
@@ -203,6 +206,7 @@ impl Coupling {
         !self.offset.is_empty()
     }
 
+    /// Whether there are no laws.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }

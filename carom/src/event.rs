@@ -32,6 +32,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// Every kind.
     pub const ALL: [EventKind; 10] = [
         EventKind::Impact,
         EventKind::Closing,
@@ -67,6 +68,7 @@ impl EventKind {
 pub struct Event {
     /// Time [s].
     pub t: f64,
+    /// What happens.
     pub kind: EventKind,
     /// The contact, where the event belongs to one.
     pub contact: Option<Key>,
@@ -84,6 +86,7 @@ pub struct Events {
 }
 
 impl Events {
+    /// An empty list without buffers.
     pub const fn new() -> Events {
         Events { pool: Vec::new(), len: 0 }
     }
@@ -125,18 +128,22 @@ impl Events {
         }
     }
 
+    /// The events, in the order of time.
     pub fn as_slice(&self) -> &[Event] {
         &self.pool[..self.len]
     }
 
+    /// Goes through the events in the order of time.
     pub fn iter(&self) -> std::slice::Iter<'_, Event> {
         self.as_slice().iter()
     }
 
+    /// Number of events; buffers do not count.
     pub fn len(&self) -> usize {
         self.len
     }
 
+    /// Whether nothing happened.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -19,6 +19,8 @@
 //! A model hands a scheme a [`Coupling`]; a scheme hands a solver a
 //! [`OneStepProblem`](carom_solve::OneStepProblem). `docs/architecture.md` has the picture.
 
+#![warn(missing_docs)]
+
 mod balance;
 mod coupling;
 mod event;

@@ -14,6 +14,7 @@ pub struct Reactions {
     pub coupling: Coupling,
     /// (rows) relative velocity before and after [m/s]; the same where the law did not act.
     pub before: Vec<f64>,
+    /// (rows) relative velocity after [m/s].
     pub after: Vec<f64>,
     /// (rows) mean velocity over the step of the obstacle's own motion, contained in both [m/s].
     pub obstacle: Vec<f64>,
@@ -49,10 +50,12 @@ impl Reactions {
         }
     }
 
+    /// Number of laws, whether they acted or not.
     pub fn len(&self) -> usize {
         self.coupling.len()
     }
 
+    /// Whether there are no laws.
     pub fn is_empty(&self) -> bool {
         self.coupling.is_empty()
     }
@@ -62,6 +65,7 @@ impl Reactions {
         self.coupling.pairs[i].key
     }
 
+    /// Law `i` with its parameters.
     pub fn law(&self, i: usize) -> Law {
         self.coupling.pairs[i].law
     }

@@ -12,6 +12,7 @@ pub struct State {
 }
 
 impl State {
+    /// A state with copies of positions and velocities.
     pub fn new(t: f64, q: &[f64], v: &[f64]) -> Self {
         State { t, q: q.to_vec(), v: v.to_vec() }
     }
@@ -23,6 +24,7 @@ impl State {
         self.v.clone_from(&other.v);
     }
 
+    /// Whether time, positions and velocities are all finite.
     pub fn is_finite(&self) -> bool {
         self.t.is_finite() && self.q.iter().chain(&self.v).all(|x| x.is_finite())
     }

@@ -5,7 +5,9 @@ use carom_solve::{Certificate, SolveError, Solver};
 
 /// The model and the solver that a step works with.
 pub struct System<'a, M: ?Sized> {
+    /// The system that moves.
     pub model: &'a mut M,
+    /// Solves the one-step problems.
     pub solver: &'a mut dyn Solver,
 }
 
@@ -38,30 +40,74 @@ pub struct LocalError {
 /// A step that could not be done. The driver adds time and names.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StepError {
+    /// An evaluation of the model failed.
     #[error(transparent)]
     Model(Box<ModelError>),
+    /// A one-step problem was not solved.
     #[error("the one-step problem was not solved: {error}")]
-    Solve { error: Box<SolveError>, contact: Option<Key> },
+    Solve {
+        /// Why the solver gave up.
+        error: Box<SolveError>,
+        /// The contact to blame, where one is known.
+        contact: Option<Key>,
+    },
+    /// Newton's loop did not converge.
     #[error(
         "Newton's loop stopped at residual {residual:.3e} (tolerance {tolerance:.3e}) after {iterations} iterations; try a smaller step"
     )]
-    Newton { residual: f64, tolerance: f64, iterations: u32 },
+    Newton {
+        /// What is left of the residual, or the last change of the iterate, by scheme.
+        residual: f64,
+        /// What it should have come below, in the same unit.
+        tolerance: f64,
+        /// Iterations done.
+        iterations: u32,
+    },
+    /// Positions could not be moved to where the constraints hold.
     #[error(
         "the projection stopped at gap {gap:.3e} (tolerance {tolerance:.1e}) after {iterations} iterations; try a smaller step"
     )]
-    Projection { gap: f64, tolerance: f64, iterations: u32, contact: Key },
+    Projection {
+        /// The worst gap that is left [m].
+        gap: f64,
+        /// The gap that would have been accepted [m].
+        tolerance: f64,
+        /// Iterations done.
+        iterations: u32,
+        /// The contact or constraint with this gap.
+        contact: Key,
+    },
+    /// The step ended in infinity or NaN.
     #[error("the new state is not finite; the step may be too large for the forces")]
     NotFinite,
+    /// The error of a scheme that controls it by itself is too large with its smallest step.
     #[error(
         "the smallest step {h:.3e} has an error of {error:.3e} times the tolerance; allow smaller steps (`h-min`), or a larger tolerance"
     )]
-    TooSmall { h: f64, error: f64 },
+    TooSmall {
+        /// Length of the step [s].
+        h: f64,
+        /// Its error divided by the tolerance [-].
+        error: f64,
+    },
+    /// A contact closed unseen, and the time of it was not found.
     #[error("a gap of {gap:.3e} was passed unseen and could not be located; try smaller steps")]
-    Tunnelled { gap: f64, contact: Key },
+    Tunnelled {
+        /// The gap after it was passed [m].
+        gap: f64,
+        /// The contact that was passed.
+        contact: Key,
+    },
+    /// A contact is closed already where its region begins.
     #[error(
         "the region of the contact begins where its gap is {gap:.3e} already: the position would have to jump; let the region begin before the gap closes"
     )]
-    Inside { gap: f64, contact: Key },
+    Inside {
+        /// The gap at the edge of the region [m].
+        gap: f64,
+        /// The contact whose region begins.
+        contact: Key,
+    },
 }
 
 impl StepError {

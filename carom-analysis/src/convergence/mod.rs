@@ -21,10 +21,13 @@ use std::time::Instant;
 /// Errors of positions or velocities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Errors {
+    /// Integral of the error over time.
     #[serde(with = "exact")]
     pub l1: f64,
+    /// Root of the integral of the squared error.
     #[serde(with = "exact")]
     pub l2: f64,
+    /// Largest error.
     #[serde(with = "exact")]
     pub sup: f64,
     /// Hausdorff distance of filled-in graphs, certified to 2 % of a step and to 5 % of the largest error of positions,
@@ -43,6 +46,7 @@ impl Errors {
     /// No error is known: no grid could be run.
     pub const NONE: Errors = Errors { l1: f64::NAN, l2: f64::NAN, sup: f64::NAN, hausdorff: f64::NAN };
 
+    /// The error in one of the [`NORMS`]; any other name gives the Hausdorff distance.
     pub fn get(&self, norm: &str) -> f64 {
         match norm {
             "l1" => self.l1,
@@ -72,6 +76,7 @@ pub struct Level {
     pub tolerance: Option<f64>,
     /// Numbers of steps of the grids that were run.
     pub grids: Vec<usize>,
+    /// Errors of positions, geometric means over the grids.
     pub q: Errors,
     /// Zero in first-order systems, which have no velocities.
     pub v: Errors,
@@ -100,7 +105,9 @@ impl Level {
 /// One scheme over all steps, or over all tolerances.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Study {
+    /// Name of the scheme.
     pub scheme: String,
+    /// One for each step size or tolerance.
     pub levels: Vec<Level>,
 }
 
@@ -117,7 +124,9 @@ impl Study {
 /// Which steps to take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
+    /// Start of all runs [s].
     pub start: f64,
+    /// End of all runs [s].
     pub end: f64,
     /// Mean number of steps of each level, rising.
     pub counts: Vec<usize>,

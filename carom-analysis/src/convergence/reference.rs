@@ -7,9 +7,11 @@ use std::borrow::Cow;
 
 /// A trajectory taken as true.
 pub enum Reference<'a> {
+    /// A closed form of positions and velocities.
     Exact(&'a dyn ExactSolution),
     /// Of a first-order system.
     State(&'a dyn ExactState),
+    /// A run with a much smaller step.
     Computed(&'a Computed),
 }
 
@@ -22,6 +24,7 @@ pub struct Computed {
 }
 
 impl Computed {
+    /// Takes a run as true; fails where its samples make no graph.
     pub fn new(solution: Solution) -> Result<Computed, MeasureError> {
         let (nq, nv) = solution.dofs();
         let q = Graph::polyline(&solution.t, solution.positions(), nq)?;

@@ -36,6 +36,7 @@ impl Work {
         }
     }
 
+    /// Mean work per run of a level, in this unit.
     pub fn of(&self, level: &Level) -> f64 {
         match self {
             Work::Evaluations => level.evaluations,

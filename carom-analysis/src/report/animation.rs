@@ -11,6 +11,7 @@ use super::encode::{gaps, single_gaps};
 /// A planar motion.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Animation {
+    /// Caption above the drawing.
     #[serde(skip)]
     pub title: String,
     /// Times of the frames, not decreasing [s]. With a frame at each impact its position is shown exactly.
@@ -28,7 +29,9 @@ pub struct Animation {
 /// A rectangle of the plane [m].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bounds {
+    /// Left and right end [m].
     pub x: [f64; 2],
+    /// Lower and upper end [m].
     pub y: [f64; 2],
 }
 
@@ -37,9 +40,13 @@ pub struct Bounds {
 pub struct Shape {
     /// Shown in the legend unless empty.
     pub name: String,
+    /// What its coordinates mean.
     pub geometry: Geometry,
+    /// Where it is [m].
     pub coordinates: Coordinates,
+    /// Outline; of a point, colour and size.
     pub stroke: Stroke,
+    /// Colour of the inside, a light tone of it unless given in CSS; nothing is filled where there is none.
     pub fill: Option<Colour>,
     /// Draws the path of the first point (of a circle: the centre) up to the current time.
     pub trace: bool,
@@ -49,10 +56,15 @@ pub struct Shape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Geometry {
+    /// A dot: `x, y`.
     Point,
+    /// A straight line between two points: `x, y, x, y`.
     Segment,
+    /// Centre and radius: `x, y, r`.
     Circle,
+    /// A closed line through corners: `x, y, x, y, …`.
     Polygon,
+    /// An open line through corners: `x, y, x, y, …`.
     Polyline,
 }
 
@@ -69,9 +81,11 @@ pub enum Coordinates {
 /// How outlines are drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stroke {
+    /// Colour of the line.
     pub colour: Colour,
     /// Width in pixels; the radius of points is twice that.
     pub width: f64,
+    /// Whether the line has gaps.
     pub dashed: bool,
 }
 
@@ -84,12 +98,14 @@ pub enum Colour {
     Muted,
     /// The same palette as in charts.
     Palette(usize),
+    /// As written in CSS, the same in both themes.
     Css(String),
 }
 
 /// A contact and when it acts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Contact {
+    /// Shown in the legend.
     pub name: String,
     /// Times `[from, to]` during which an impulse acts, in order, not overlapping; an impact has `from = to` [s].
     pub intervals: Vec<[f64; 2]>,

@@ -11,14 +11,19 @@ pub const TIME_GROUP: &str = "time";
 /// Curves over one pair of axes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chart {
+    /// Caption above the axes.
     pub title: String,
     /// Axis label with unit, e.g. `t [s]`.
     pub x_label: String,
+    /// Label of the vertical axis with unit.
     pub y_label: String,
+    /// Whether the horizontal axis is logarithmic.
     pub log_x: bool,
+    /// Whether the vertical axis is logarithmic.
     pub log_y: bool,
     /// One unit has the same length on both axes: trajectories in the plane.
     pub equal_axes: bool,
+    /// Curves, in the order of the legend.
     pub series: Vec<Series>,
     /// Charts of the same group share their x range when zoomed.
     pub linked: Option<String>,
@@ -27,10 +32,15 @@ pub struct Chart {
 /// One curve. Non-finite values are gaps; on logarithmic axes so are values that are not positive.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
+    /// Shown in the legend, which charts with a single curve do not have.
     pub name: String,
+    /// Abscissae.
     pub x: Vec<f64>,
+    /// Ordinates, as many as abscissae.
     pub y: Vec<f64>,
+    /// Lines, markers or steps.
     pub style: SeriesStyle,
+    /// Pattern of its lines.
     pub dash: Dash,
     /// Number of the palette colour; by default the position of the series in the chart.
     pub colour: Option<usize>,
@@ -40,9 +50,12 @@ pub struct Series {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeriesStyle {
+    /// Straight lines from point to point.
     #[default]
     Lines,
+    /// A marker at each point, no lines.
     Markers,
+    /// Straight lines, and a marker at each point.
     LinesAndMarkers,
     /// Right-continuous steps: horizontal to the next abscissa, then vertical.
     Steps,
@@ -55,8 +68,11 @@ pub enum Dash {
     /// Solid; from the ninth curve on patterns change with each round of the palette.
     #[default]
     Solid,
+    /// Short lines.
     Dash,
+    /// Dots.
     Dot,
+    /// Short lines and dots in turn.
     DashDot,
 }
 

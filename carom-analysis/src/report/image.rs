@@ -12,9 +12,11 @@ use super::encode::escape;
 /// An image of coloured cells; the first row is at the bottom.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Image {
+    /// Caption above the image.
     pub title: String,
     /// Text below the image: axes, colours.
     pub note: String,
+    /// Cells in a row.
     pub width: usize,
     /// Red, green and blue of each cell, row by row from the bottom; a last row that is not full is left out.
     pub cells: Vec<[u8; 3]>,

@@ -34,17 +34,22 @@ pub use table::{Cell, Table, number};
 /// A report: one HTML file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
+    /// Heading of the page, and title of its window.
     pub title: String,
     /// One line below the title; may be empty.
     pub subtitle: String,
+    /// Parts of the page, from the top.
     pub sections: Vec<Section>,
 }
 
 /// A titled part of a report, with an entry in the table of contents.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Section {
+    /// Heading, and its text in the table of contents.
     pub title: String,
+    /// Content, from the top.
     pub blocks: Vec<Block>,
+    /// Whether charts and animations stand side by side.
     pub layout: Layout,
 }
 
@@ -61,20 +66,30 @@ pub enum Layout {
 /// One piece of content.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
+    /// Running text; empty lines separate paragraphs.
     Paragraph(String),
     /// Names and values, e.g. the options of a run.
     Facts(Vec<(String, String)>),
+    /// Rows of cells that can be sorted.
     Table(Table),
+    /// Curves that can be zoomed.
     Chart(Chart),
+    /// A planar motion that can be played.
     Animation(Animation),
+    /// Coloured cells, one pixel each.
     Image(Image),
     /// Text shown as it is, e.g. the model file.
     Preformatted {
+        /// Heading above the text; may be empty.
         caption: String,
+        /// Shown with its spaces and line breaks.
         text: String,
     },
+    /// A remark set off from the rest, with a label.
     Callout {
+        /// Weight, which decides label and colour.
         kind: Callout,
+        /// The remark, without the label.
         text: String,
     },
 }
@@ -82,26 +97,68 @@ pub enum Block {
 /// The weight of a callout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Callout {
+    /// Labelled "Note": nothing is wrong.
     Info,
+    /// Labelled "Warning": the results are to be read with care.
     Warning,
+    /// Labelled "Failure": something could not be computed.
     Failure,
 }
 
 /// Data that does not fit together. [`Report::write`] wraps it in an [`io::Error`] of kind `InvalidInput`.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ReportError {
+    /// A curve with different numbers of abscissae and ordinates.
     #[error("chart `{chart}`, series `{series}`: {x} abscissae but {y} ordinates")]
-    SeriesLength { chart: String, series: String, x: usize, y: usize },
+    SeriesLength {
+        /// Title of the chart.
+        chart: String,
+        /// Name of the curve.
+        series: String,
+        /// Number of abscissae.
+        x: usize,
+        /// Number of ordinates.
+        y: usize,
+    },
+    /// A frame whose time is not finite or goes back.
     #[error("animation `{animation}`: time {time} of frame {frame} is not finite or before its predecessor")]
-    FrameTime { animation: String, frame: usize, time: f64 },
+    FrameTime {
+        /// Title of the animation.
+        animation: String,
+        /// Number of the frame, from 0.
+        frame: usize,
+        /// Its time [s].
+        time: f64,
+    },
+    /// Coordinates that do not make whole frames.
     #[error(
         "animation `{animation}`, shape `{shape}`: {found} coordinates do not fill {frames} frames of a {geometry:?}"
     )]
-    ShapeLength { animation: String, shape: String, geometry: Geometry, frames: usize, found: usize },
+    ShapeLength {
+        /// Title of the animation.
+        animation: String,
+        /// Name of the shape, or of the contact whose position it is.
+        shape: String,
+        /// Kind of the shape, which tells the coordinates per frame.
+        geometry: Geometry,
+        /// Frames to fill; one where the coordinates are fixed.
+        frames: usize,
+        /// Number of coordinates given.
+        found: usize,
+    },
+    /// An interval of a contact that is not finite, reversed or out of order.
     #[error(
         "animation `{animation}`, contact `{contact}`: interval {index} ends before it begins or before its predecessor"
     )]
-    ContactInterval { animation: String, contact: String, index: usize },
+    ContactInterval {
+        /// Title of the animation.
+        animation: String,
+        /// Name of the contact.
+        contact: String,
+        /// Number of the interval, from 0.
+        index: usize,
+    },
+    /// The page has charts, but the script that draws them is not there.
     #[error("the script of the chart library was not found in the `plotly` crate")]
     ChartLibrary,
 }

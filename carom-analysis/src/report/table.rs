@@ -11,7 +11,9 @@ const DIGITS: usize = 6;
 /// A table with a header.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
+    /// Text above the table; may be empty.
     pub caption: String,
+    /// Names of the columns.
     pub header: Vec<String>,
     /// Short rows end in empty cells.
     pub rows: Vec<Vec<Cell>>,
@@ -28,15 +30,20 @@ pub struct Table {
 /// A cell. Numbers sort as numbers, shown with six significant digits unless formatted by the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
+    /// Text as it is.
     Text(String),
+    /// A number; in the time column it is shown with ten digits.
     Number(f64),
     /// A whole number, shown with all its digits.
     Count(u64),
     /// A number with the text to show for it.
     Formatted {
+        /// The number by which rows are sorted.
         value: f64,
+        /// What is shown.
         text: String,
     },
+    /// Nothing: a value that is not there.
     Empty,
 }
 

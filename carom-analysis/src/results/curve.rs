@@ -7,6 +7,7 @@ use crate::report::Decimator;
 pub struct Curve {
     /// Name of the column.
     pub name: String,
+    /// Times [s].
     pub t: Vec<f64>,
     /// NaN where the model does not list the contact.
     pub x: Vec<f64>,

@@ -28,6 +28,7 @@ pub struct Impacts {
 }
 
 impl Impacts {
+    /// Opens the files in `directory`, which is made where needed; those of an earlier run are removed.
     pub fn create(directory: impl AsRef<Path>, options: &RecordOptions) -> Result<Impacts, ResultError> {
         let first = [("t", Kind::Real), ("contact", Kind::Text)];
         let columns = first.iter().chain(&COLUMNS).map(|(name, kind)| Column { name: (*name).into(), kind: *kind });

@@ -60,6 +60,7 @@ use std::time::Duration;
 pub struct RecordOptions {
     /// Each n-th step is a row; the first and the last state always are. 0 means 1.
     pub every: u64,
+    /// Columns of the trajectory.
     pub columns: Columns,
     /// Write `.parquet` files.
     pub parquet: bool,
@@ -93,6 +94,7 @@ impl Default for RecordOptions {
 pub struct Written {
     /// Names of the files inside the directory: the merged ones, or the parts that could not be merged.
     pub files: Vec<String>,
+    /// Number of rows that the table was given.
     pub rows: u64,
     /// Why recording stopped, or why the files could not be completed.
     pub error: Option<ResultError>,
@@ -101,20 +103,67 @@ pub struct Written {
 /// Why a run could not be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultError {
+    /// The file system refuses.
     #[error("cannot {action} `{}`: {source}", path.display())]
-    Io { action: &'static str, path: PathBuf, source: io::Error },
+    Io {
+        /// What was tried, e.g. `create`.
+        action: &'static str,
+        /// File or directory that it happened to.
+        path: PathBuf,
+        /// Reason that the system gives.
+        source: io::Error,
+    },
+    /// The parquet library refuses.
     #[error("cannot {action} `{}`: {source}", path.display())]
-    Parquet { action: &'static str, path: PathBuf, source: ParquetError },
+    Parquet {
+        /// What was tried, e.g. `lay out`.
+        action: &'static str,
+        /// File that was to be written.
+        path: PathBuf,
+        /// Reason that the library gives.
+        source: ParquetError,
+    },
+    /// The summary cannot be put into JSON.
     #[error("cannot write `{}`: {source}", path.display())]
-    Json { path: PathBuf, source: serde_json::Error },
+    Json {
+        /// File that was to be written.
+        path: PathBuf,
+        /// Reason that the library gives.
+        source: serde_json::Error,
+    },
+    /// A value that is infinite or not a number.
     #[error("`{column}` is {value} at t = {t:?}; only finite numbers are results")]
-    NotFinite { column: String, value: f64, t: f64 },
+    NotFinite {
+        /// Name of the column.
+        column: String,
+        /// The value.
+        value: f64,
+        /// Time of the row [s].
+        t: f64,
+    },
+    /// A column was asked for that the run does not have.
     #[error("there is no column `{name}`; there are {}", known.join(", "))]
-    UnknownColumn { name: String, known: Vec<String> },
+    UnknownColumn {
+        /// Name that was asked for.
+        name: String,
+        /// Names of the columns that there are.
+        known: Vec<String>,
+    },
+    /// Two columns would have the same name.
     #[error("two columns are named `{name}`")]
-    DuplicateColumn { name: String },
+    DuplicateColumn {
+        /// Name of both.
+        name: String,
+    },
+    /// A quantity of the user cannot be evaluated.
     #[error("the outputs cannot be evaluated at t = {t:?}: {source}")]
-    Output { t: f64, source: ModelError },
+    Output {
+        /// Time of the row [s].
+        t: f64,
+        /// Reason that the model gives.
+        source: ModelError,
+    },
+    /// The model fails at a state of the run.
     #[error(transparent)]
     Model(#[from] ModelError),
 }

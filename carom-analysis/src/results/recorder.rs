@@ -41,6 +41,7 @@ pub struct RunRecorder {
 #[derive(Debug)]
 #[must_use]
 pub struct Recorded {
+    /// What `summary.json` says.
     pub summary: Summary,
     /// For the report: the recorded columns, thinned out.
     pub curves: Vec<Curve>,

@@ -15,14 +15,19 @@ use std::fmt;
 /// The summary of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
+    /// Name of the run, from its inputs.
     pub name: String,
     /// Version of carom.
     pub carom: String,
+    /// How the run ended.
     pub status: Status,
     /// Where and why the run failed.
     pub failure: Option<Failure>,
+    /// Model, scheme, solver and span.
     pub inputs: Inputs,
+    /// Counts of steps and of the work in them.
     pub statistics: Totals,
+    /// How often a contact closed.
     pub impacts: u64,
     /// Number of events by kind, from schemes that locate them; those of the user are of the kind `user`.
     #[serde(default)]
@@ -33,6 +38,7 @@ pub struct Summary {
     /// The event of the user that ended the run.
     #[serde(default)]
     pub stopped: Option<Stop>,
+    /// Smallest gaps [m]; negative where bodies overlap.
     pub smallest_gap: SmallestGaps,
     /// The worst of all one-step problems.
     pub certificate: Residuals,
@@ -143,6 +149,7 @@ impl fmt::Display for Warning {
 pub enum Status {
     /// The end of the span was reached, or an event that stops.
     Finished,
+    /// The run, or its recording, ended with an error.
     Failed,
     /// An observer ended the run.
     Interrupted,
@@ -160,7 +167,9 @@ pub struct Inputs {
     pub fingerprint: Option<String>,
     /// Parameters of the model by name.
     pub parameters: Value,
+    /// The time-stepping scheme.
     pub scheme: Method,
+    /// The solver of one-step problems.
     pub solver: Method,
     /// Start of the span [s].
     #[serde(with = "nullable")]
@@ -179,10 +188,13 @@ pub struct Inputs {
 /// A scheme or a solver by name, with its options.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Method {
+    /// The name by which it is chosen.
     pub name: String,
+    /// Its options by name.
     pub options: Value,
 }
 
+/// Where and why a run failed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     /// Time of the last state that was reached [s].
@@ -190,27 +202,36 @@ pub struct Failure {
     pub time: f64,
     /// Steps done before.
     pub step: u64,
+    /// Name of the contact to blame, where one is known.
     pub contact: Option<String>,
     /// Residual of the problem that was not solved.
     pub residual: Option<f64>,
+    /// The error in words.
     pub message: String,
 }
 
 /// An event that ended the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
+    /// Name of the event.
     pub event: String,
     /// [s]
     #[serde(with = "nullable")]
     pub time: f64,
 }
 
+/// Counts over a whole run; the work in rejected steps is included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
+    /// Steps that were accepted.
     pub steps: u64,
+    /// Steps that were taken back.
     pub rejected: u64,
+    /// One-step problems solved.
     pub solves: u64,
+    /// Newton iterations: linearised steps solved.
     pub iterations: u64,
+    /// Evaluations of the right-hand side.
     #[serde(default)]
     pub evaluations: u64,
 }
@@ -244,12 +265,16 @@ pub struct Residuals {
 /// The energy ledger [J].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EnergySummary {
+    /// Kinetic energy of the first state.
     #[serde(with = "nullable")]
     pub kinetic_start: f64,
+    /// Potential energy of the first state.
     #[serde(with = "nullable")]
     pub potential_start: f64,
+    /// Kinetic energy of the last state.
     #[serde(with = "nullable")]
     pub kinetic_end: f64,
+    /// Potential energy of the last state.
     #[serde(with = "nullable")]
     pub potential_end: f64,
     /// Work of the forces without potential.
@@ -258,8 +283,10 @@ pub struct EnergySummary {
     /// Work of obstacles that move by themselves.
     #[serde(with = "nullable")]
     pub obstacles: f64,
+    /// Lost along the normals of contacts.
     #[serde(with = "nullable")]
     pub impact_loss: f64,
+    /// Lost along tangents.
     #[serde(with = "nullable")]
     pub friction_loss: f64,
     /// Work of bilateral constraints and relays.

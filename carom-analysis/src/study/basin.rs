@@ -23,6 +23,7 @@ pub struct Options {
     pub tolerance: f64,
     /// Runs that leave this distance from the origin have escaped.
     pub escape: f64,
+    /// Threads; 0 means 1, and more than there are tasks are not used.
     pub threads: usize,
 }
 
@@ -47,9 +48,11 @@ impl Options {
 pub enum Fate {
     /// To the attractor of this number.
     Attractor(usize),
+    /// Farther from the origin than [`Options::escape`].
     Escaped,
     /// The initial state is behind a wall.
     Outside,
+    /// The run ended with this error.
     Failed(String),
 }
 
@@ -67,7 +70,9 @@ pub struct Attractor {
 /// All cells, row by row, and the attractors that they lead to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Basins {
+    /// Where each cell leads.
     pub fates: Vec<Fate>,
+    /// In the order in which cells came to them; [`Fate::Attractor`] counts from 0.
     pub attractors: Vec<Attractor>,
 }
 
@@ -78,7 +83,9 @@ const SETTLED: f64 = 10.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rest {
+    /// States after the transient, coordinates then velocities.
     Points(#[serde(with = "exact")] Vec<Vec<f64>>),
+    /// It came to no attractor.
     Fate(Fate),
 }
 

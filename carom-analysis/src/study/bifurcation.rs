@@ -27,7 +27,9 @@ pub enum Section {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
+    /// From the first to the last, each from the final state of the one before.
     Forward,
+    /// From the last to the first, each from the final state of the one before.
     Backward,
     /// Each value starts from the initial state.
     Independent,
@@ -36,7 +38,9 @@ pub enum Direction {
 /// What to compute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
+    /// Where points are taken.
     pub section: Section,
+    /// Each of them gives a row for each value.
     pub directions: Vec<Direction>,
     /// Periods before the first point.
     pub transient: usize,
@@ -48,6 +52,7 @@ pub struct Options {
     pub tolerance: f64,
     /// Parts into which a chain is cut, each of which starts from the initial state.
     pub segments: usize,
+    /// Threads; 0 means 1, and more than there are tasks are not used.
     pub threads: usize,
 }
 
@@ -80,6 +85,7 @@ pub type Observe = Box<dyn FnMut(&State) -> f64 + Send>;
 
 /// A model with one value of the parameter.
 pub struct Case {
+    /// The scheme with the model at its initial state.
     pub stepper: Box<dyn Stepper>,
     /// Period of the section [s].
     pub period: f64,
@@ -97,13 +103,17 @@ pub type MakeCase<'a> = dyn Fn(usize) -> Result<Case, StudyError> + Sync + 'a;
 /// The points of one value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
+    /// Value of the parameter.
     pub parameter: f64,
+    /// Direction of its chain.
     pub direction: Direction,
+    /// Coordinates of the points in the order of time; with impacts their normal velocities before [m/s].
     #[serde(with = "exact")]
     pub points: Vec<f64>,
     /// Number of different points of a stroboscopic section, up to a quarter of the recorded periods; `None` where they
     /// do not repeat.
     pub period: Option<usize>,
+    /// Mean number of impacts in a recorded period.
     #[serde(with = "exact")]
     pub impacts_per_period: f64,
     /// How often a contact came to rest in the recorded periods.
@@ -111,6 +121,7 @@ pub struct Row {
     /// Largest Lyapunov exponent per unit time; −∞ if the perturbation vanished.
     #[serde(with = "exact")]
     pub exponent: Option<f64>,
+    /// Why the value has no points, or not all of them.
     pub failure: Option<String>,
 }
 

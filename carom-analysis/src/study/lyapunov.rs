@@ -69,8 +69,10 @@ impl Options {
 /// An exponent per unit time with its standard error; −∞ if it collapsed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exponent {
+    /// Mean over the measurement [1/s].
     #[serde(with = "exact")]
     pub value: f64,
+    /// Standard error of the mean [1/s].
     #[serde(with = "exact")]
     pub error: f64,
 }
@@ -82,6 +84,7 @@ pub struct Spectrum {
     pub exponents: Vec<Exponent>,
     /// Time of the measurement [s].
     pub time: f64,
+    /// Impacts during the measurement.
     pub impacts: u64,
     /// How often a contact came to rest during the measurement.
     pub sticks: u64,
@@ -90,6 +93,7 @@ pub struct Spectrum {
     /// Slowest impact [m/s]; infinite without one.
     #[serde(with = "exact")]
     pub slowest: f64,
+    /// Impacts of each contact.
     #[serde(skip)]
     pub by_contact: Vec<(Key, u64)>,
     /// Running means after so many intervals, at most some hundreds of them.

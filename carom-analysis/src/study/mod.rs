@@ -33,31 +33,78 @@ use std::path::Path;
 /// Why a study could not be done.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StudyError {
+    /// The model cannot be made or followed; the reason in words.
     #[error("{0}")]
     Build(String),
+    /// A step of the scheme failed.
     #[error("the step from t = {t:?} failed: {source}")]
-    Step { t: f64, source: StepError },
+    Step {
+        /// Time at its start [s].
+        t: f64,
+        /// Reason that the scheme gives.
+        source: StepError,
+    },
+    /// The model cannot be evaluated.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// More steps than allowed before the end was reached.
     #[error("the run does not come forward: more than {steps} steps up to t = {t:?}")]
-    Stalled { t: f64, steps: u64 },
+    Stalled {
+        /// Time that was reached [s].
+        t: f64,
+        /// Most steps that were allowed.
+        steps: u64,
+    },
+    /// A value of an option that makes no sense.
     #[error("{what} is {value}: {reason}")]
-    Option { what: &'static str, value: String, reason: &'static str },
+    Option {
+        /// The option in words.
+        what: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Different numbers of coordinates and velocities: the coordinates are not minimal.
     #[error("the model has {positions} coordinates and {velocities} velocities; perturbations need as many of both")]
-    Unequal { positions: usize, velocities: usize },
+    Unequal {
+        /// Number of coordinates.
+        positions: usize,
+        /// Number of velocities.
+        velocities: usize,
+    },
+    /// Newton's method comes to no periodic orbit.
     #[error(
         "no periodic orbit was found: Newton's method ends at the distance {residual:.3e} between a state and its image"
     )]
-    NoOrbit { residual: f64 },
+    NoOrbit {
+        /// Distance between the last state and its image after a round.
+        residual: f64,
+    },
+    /// The section was not met.
     #[error("the motion does not come to the section within {time} s")]
-    NoReturn { time: f64 },
+    NoReturn {
+        /// Time that was waited [s].
+        time: f64,
+    },
+    /// An orbit of free period that does not repeat.
     #[error(
         "the orbit of {period} s does not repeat, the second round ends at the distance {residual:.3e}: the model depends on time"
     )]
-    NotAutonomous { period: f64, residual: f64 },
+    NotAutonomous {
+        /// Length of the first round [s].
+        period: f64,
+        /// Distance between the state and its image after the second round.
+        residual: f64,
+    },
     /// An option that makes no sense, with a hint.
     #[error("{message}")]
-    Usage { message: String, hint: String },
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do about it; may be empty.
+        hint: String,
+    },
     /// The model is not good with these values of parameters.
     #[error("{0}")]
     Refused(String),
@@ -67,6 +114,7 @@ pub enum StudyError {
     /// Files could not be written or read.
     #[error("{0}")]
     Environment(String),
+    /// The user stopped it.
     #[error("interrupted")]
     Interrupted,
 }

@@ -4,7 +4,9 @@
 /// A quantity that is varied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Varied {
+    /// Name of the quantity.
     pub name: String,
+    /// Its values in order.
     pub values: Values,
 }
 
@@ -13,10 +15,14 @@ pub struct Varied {
 pub enum Values {
     /// Equally spaced from the first to the last.
     Range {
+        /// Value at the start.
         first: f64,
+        /// Value at the end, which may be below the first.
         last: f64,
+        /// Number of values, both ends included.
         count: usize,
     },
+    /// Values one by one.
     List(Vec<f64>),
 }
 
@@ -29,14 +35,29 @@ pub const MOST: usize = 10_000_000;
 /// A text that is none of the forms.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RangeError {
+    /// A text without a name and an equals sign after it.
     #[error("`{0}` has no name: write NAME=FIRST:LAST:COUNT or NAME=VALUE,VALUE")]
     Name(String),
+    /// A text with nothing after the equals sign.
     #[error("`{0}` has no values: write NAME=FIRST:LAST:COUNT or NAME=VALUE,VALUE")]
     Empty(String),
+    /// A part that is no finite number.
     #[error("`{text}` in `{of}` is not a finite number")]
-    Number { text: String, of: String },
+    Number {
+        /// The part that was read.
+        text: String,
+        /// The whole text.
+        of: String,
+    },
+    /// A number of values that is none, or out of bounds.
     #[error("`{text}` in `{of}` is not a number of values from 1 to {MOST}")]
-    Count { text: String, of: String },
+    Count {
+        /// The part that was read.
+        text: String,
+        /// The whole text.
+        of: String,
+    },
+    /// A text with more than two colons.
     #[error("`{0}` has more than three parts: write NAME=FIRST:LAST:COUNT")]
     Parts(String),
 }
@@ -70,6 +91,7 @@ impl Varied {
         Ok(Varied { name: name.into(), values })
     }
 
+    /// Number of values.
     pub fn len(&self) -> usize {
         match &self.values {
             Values::Range { count, .. } => *count,
@@ -77,6 +99,7 @@ impl Varied {
         }
     }
 
+    /// Whether there is no value.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -92,6 +115,7 @@ impl Varied {
         }
     }
 
+    /// All values in order.
     pub fn all(&self) -> Vec<f64> {
         (0..self.len()).map(|index| self.value(index)).collect()
     }

@@ -220,7 +220,14 @@ impl Watch<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// It begins, with so many steps of progress to come; so many of all units are there already.
-    Begin { ticks: usize, kept: usize, units: usize },
+    Begin {
+        /// Steps of progress to come.
+        ticks: usize,
+        /// Units that are there already.
+        kept: usize,
+        /// Number of all units.
+        units: usize,
+    },
     /// So many steps more.
     Done(usize),
 }

@@ -59,7 +59,9 @@ impl Kind {
 /// A branch between two nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
+    /// Name of the element, for messages.
     pub name: String,
+    /// What it is, with its value.
     pub kind: Kind,
     /// Numbers of the two nodes.
     pub nodes: [usize; 2],
@@ -68,7 +70,9 @@ pub struct Branch {
 /// Nodes by number and the branches between them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Netlist {
+    /// Number of nodes, the ground included.
     pub nodes: usize,
+    /// Branches; their positions are the numbers by which results refer to them.
     pub branches: Vec<Branch>,
     /// Number of sources that branches refer to.
     pub sources: usize,
@@ -79,14 +83,19 @@ pub struct Netlist {
 /// A circuit without equations of the form (1).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CircuitError {
+    /// Voltage sources, by name, that form a loop of their own.
     #[error("the voltage sources {} form a loop", list(.0))]
     VoltageLoop(Vec<String>),
+    /// Current sources, by name, that alone join two parts of the circuit.
     #[error("the current sources {} have no other way for their current", list(.0))]
     CurrentCut(Vec<String>),
+    /// More branches than [`LIMIT`]; their number.
     #[error("the circuit has {0} branches; the limit is {LIMIT}")]
     Size(usize),
+    /// A branch, by name, at a node or with a source that does not exist.
     #[error("the branch `{0}` refers to a node or a source that does not exist")]
     Reference(String),
+    /// Equations (3) or (4) of the reduction without a solution in floating point; the branch where it fails.
     #[error(
         "the equations of the circuit are singular at `{0}`: values of its elements differ by too many powers of ten"
     )]

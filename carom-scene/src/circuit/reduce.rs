@@ -44,6 +44,7 @@ pub struct Reduced {
     pub pairs: Vec<(usize, bool)>,
     /// Capacitors and inductors that are no states, each with those that fix them.
     pub dependent: Vec<(usize, Vec<usize>)>,
+    /// Number of sources; σ has twice as many columns.
     pub sources: usize,
     /// (states) x'.
     pub rates: Vec<Row>,

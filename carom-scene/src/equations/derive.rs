@@ -8,25 +8,65 @@ use crate::expression::{Graph, NodeId};
 /// Why energies do not make a mechanical model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EquationError {
+    /// A kinetic energy that is not quadratic in the velocities.
     #[error(
         "the kinetic energy must be quadratic in the velocities, but the mass entry ({a}, {b}) depends on {velocity}'"
     )]
-    NotQuadratic { a: String, b: String, velocity: String },
+    NotQuadratic {
+        /// Coordinate of the row of the mass entry.
+        a: String,
+        /// Coordinate of its column.
+        b: String,
+        /// Coordinate on whose velocity the entry depends.
+        velocity: String,
+    },
+    /// A mass that changes with time itself.
     #[error("the mass entry ({a}, {b}) depends on time; only terms linear in the velocities may")]
-    MassOfTime { a: String, b: String },
+    MassOfTime {
+        /// Coordinate of the row of the mass entry.
+        a: String,
+        /// Coordinate of its column.
+        b: String,
+    },
+    /// A potential energy that depends on velocities.
     #[error("the potential energy depends on the velocity {velocity}'")]
-    PotentialOfVelocity { velocity: String },
+    PotentialOfVelocity {
+        /// Coordinate of the velocity.
+        velocity: String,
+    },
+    /// A gap, or a slip given as displacement, that depends on velocities.
     #[error("{output} of `{law}` depends on the velocity {velocity}'")]
-    OutputOfVelocity { law: String, output: &'static str, velocity: String },
+    OutputOfVelocity {
+        /// Name of the law.
+        law: String,
+        /// `the gap` or `a slip`.
+        output: &'static str,
+        /// Coordinate of the velocity.
+        velocity: String,
+    },
+    /// A slip given as velocity that is not affine in the velocities.
     #[error("the sliding velocity of `{law}` is not linear in the velocity {velocity}'")]
-    SlidingNotLinear { law: String, velocity: String },
+    SlidingNotLinear {
+        /// Name of the law.
+        law: String,
+        /// Coordinate of the velocity.
+        velocity: String,
+    },
+    /// A law with too few or too many expressions for its rows.
     #[error("`{law}` needs {expected} expressions, {found} are given")]
-    Outputs { law: String, expected: usize, found: usize },
+    Outputs {
+        /// Name of the law.
+        law: String,
+        /// Number of rows of the law.
+        expected: usize,
+        /// Number of expressions.
+        found: usize,
+    },
 }
 
 /// Every derivative of a model, as nodes of its graph. Matrices are row-major.
 #[derive(Clone, Debug, Default)]
-pub struct Derived {
+pub(crate) struct Derived {
     pub mass: Vec<NodeId>,
     pub force: Vec<NodeId>,
     pub stiffness: Vec<NodeId>,

@@ -15,16 +15,20 @@ use carom_solve::{DenseLu, Law, LinearSolve};
 /// The expressions of (1). Slots of the graph are `t`, then the states.
 #[derive(Clone, Debug)]
 pub struct StateSource {
+    /// Holds the nodes of all expressions below.
     pub graph: Graph,
+    /// Names of the states x, in the order of their slots.
     pub states: Vec<String>,
     /// (n) f.
     pub rate: Vec<NodeId>,
+    /// Rows of y, each with its multiplier.
     pub rows: Vec<SourceRow>,
 }
 
 /// A row of (1).
 #[derive(Clone, Debug)]
 pub struct SourceRow {
+    /// Name of the row in messages and in the columns of results.
     pub name: String,
     /// h
     pub output: NodeId,

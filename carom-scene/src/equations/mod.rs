@@ -16,7 +16,8 @@ mod first_order;
 mod model;
 mod tangent;
 
-pub use derive::{Derived, EquationError, derivations};
+use derive::Derived;
+pub use derive::{EquationError, derivations};
 pub use first_order::{SourceRow, StateEquations, StatePlan, StateSource};
 pub use model::{EquationPlan, Equations};
 pub use tangent::{EquationTangent, Live};
@@ -29,24 +30,34 @@ use carom_solve::Law;
 /// parameters.
 #[derive(Clone, Debug)]
 pub struct Source {
+    /// Holds the nodes of all expressions below.
     pub graph: Graph,
+    /// Names of the coordinates q, in the order of their slots.
     pub coordinates: Vec<String>,
+    /// Kinetic energy T(t, q, q') [J].
     pub kinetic: NodeId,
+    /// Potential energy V(t, q) [J].
     pub potential: NodeId,
     /// One generalised force per coordinate: what has no potential.
     pub forces: Vec<NodeId>,
+    /// Contacts and bilateral constraints, in the order of their keys.
     pub laws: Vec<SourceLaw>,
+    /// Time, positions and velocities at the start.
     pub initial: State,
 }
 
 /// A contact or a bilateral constraint.
 #[derive(Clone, Debug)]
 pub struct SourceLaw {
+    /// Name in messages and in the columns of results.
     pub name: String,
+    /// Law of the multipliers, with its friction.
     pub law: Law,
+    /// Coefficient of restitution [-].
     pub restitution: f64,
     /// Gap (or constraint), then slips: as many as the law has rows.
     pub outputs: Vec<NodeId>,
+    /// Whether the slips among the outputs are displacements or velocities.
     pub slip: Slip,
     /// Value that is not negative where the gap counts; everywhere by default.
     pub region: Option<NodeId>,

@@ -10,6 +10,7 @@ use carom::model::{Along, CouplingTangent, Tangent};
 /// A parameter by which derivatives are taken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Live {
+    /// Name of the parameter in the file.
     pub name: String,
     /// Derivatives of all parameters by it: of its own 1, of those that follow from it what their definitions say.
     pub direction: Vec<f64>,

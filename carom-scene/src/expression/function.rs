@@ -3,19 +3,31 @@
 /// A function of one argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unary {
+    /// Sine of an angle [rad].
     Sin,
+    /// Cosine of an angle [rad].
     Cos,
+    /// Tangent of an angle [rad].
     Tan,
+    /// Inverse sine [rad], from −π/2 to π/2.
     Asin,
+    /// Inverse cosine [rad], from 0 to π.
     Acos,
+    /// Inverse tangent [rad], from −π/2 to π/2.
     Atan,
+    /// Hyperbolic sine.
     Sinh,
+    /// Hyperbolic cosine.
     Cosh,
+    /// Hyperbolic tangent.
     Tanh,
+    /// Exponential function.
     Exp,
     /// Natural logarithm.
     Log,
+    /// Square root; not a number for negative arguments.
     Sqrt,
+    /// Absolute value.
     Abs,
     /// −1, 0 or 1; zero at zero.
     Sign,
@@ -154,7 +166,9 @@ impl Function {
 /// Number of arguments of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arity {
+    /// This number and no other.
     Exactly(usize),
+    /// This number or more.
     AtLeast(usize),
 }
 

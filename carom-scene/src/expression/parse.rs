@@ -43,22 +43,32 @@ pub struct AstNode {
 /// The kinds of nodes of a syntax tree.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AstKind {
+    /// A literal number; never negative, as a sign is a node of its own.
     Number(f64),
+    /// A name without prime.
     Name(String),
     /// `x'`; the name is stored without the prime.
     Velocity(String),
+    /// Minus its operand.
     Negate(AstId),
+    /// Operator with its left and right operand.
     Binary(Operator, AstId, AstId),
+    /// Function with its arguments.
     Call(Function, Vec<AstId>),
 }
 
 /// The operators between two operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
+    /// `a + b`
     Add,
+    /// `a - b`
     Subtract,
+    /// `a * b`
     Multiply,
+    /// `a / b`
     Divide,
+    /// `a ^ b`, which groups from the right.
     Power,
 }
 

@@ -35,7 +35,9 @@ pub enum Symbol {
 /// Slots of a block of coordinates and of their velocities, each contiguous and in the order of declaration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoordinateSlots {
+    /// Slots of the coordinates.
     pub positions: Range<usize>,
+    /// Slots of their velocities, in the same order.
     pub velocities: Range<usize>,
 }
 

@@ -14,7 +14,9 @@ use crate::scene::Choice;
 /// A named method with its table of options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Method {
+    /// Name of the scheme or solver.
     pub name: Text,
+    /// Options as they are written, without the name.
     pub options: Map<String, Value>,
     /// Key and value of each option, in the order of the file.
     pub places: Vec<(Text, Place)>,
@@ -96,6 +98,7 @@ fn options(table: &DeTable<'_>, except: &[&str], reader: &mut Reader<'_>) -> Opt
 /// A table of options; a number alone stands for the tolerance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
+    /// Options as they are written.
     pub options: Map<String, Value>,
     /// Key and value of each option, in the order of the file.
     pub places: Vec<(Text, Place)>,

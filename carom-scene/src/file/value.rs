@@ -12,21 +12,27 @@ use crate::diagnostic::Place;
 /// A text, or the key of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text {
+    /// The text without quotes and escapes.
     pub value: String,
+    /// Where it stands.
     pub place: Place,
 }
 
 /// A whole number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Integer {
+    /// The number itself.
     pub value: i64,
+    /// Where it stands.
     pub place: Place,
 }
 
 /// A number, or an expression in quotes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
+    /// The number or the text of the expression.
     pub content: Content,
+    /// Where the whole value stands.
     pub place: Place,
     /// Where the text of the expression starts, if it stands in the file as it is.
     inside: Option<usize>,
@@ -37,33 +43,41 @@ pub struct Formula {
 pub enum Content {
     /// Finite.
     Number(f64),
+    /// Text without quotes and escapes, not yet parsed.
     Expression(String),
 }
 
 /// Named formulas in the order of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entries {
+    /// Keys with their formulas.
     pub items: Vec<(Text, Formula)>,
+    /// Where the table stands.
     pub place: Place,
 }
 
 /// One formula, or a list of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneOrMore {
+    /// The formulas; a single one is a list of one.
     pub items: Vec<Formula>,
+    /// Where the formula or the list stands.
     pub place: Place,
 }
 
 /// A matrix by rows; a single number is a 1×1 matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
+    /// Formulas of each row, from left to right.
     pub rows: Vec<Vec<Formula>>,
+    /// Where the matrix stands.
     pub place: Place,
 }
 
 /// A point of the plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
+    /// x and y.
     pub coordinates: [Formula; 2],
 }
 

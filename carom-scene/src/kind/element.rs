@@ -11,15 +11,20 @@ use crate::file::{Formula, Item, Read, Reader, Text, ordered};
 /// Elements of one kind in the order of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Elements {
+    /// Entries of the table, one for each key.
     pub items: Vec<Element>,
 }
 
 /// An element between two nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Element {
+    /// Key of the entry.
     pub name: Text,
+    /// First and second node; currents count from the first to the second.
     pub nodes: [Text; 2],
+    /// Resistance, voltage, gate or the like, by the kind of the element; ideal diodes have none.
     pub value: Option<Formula>,
+    /// Where the list of nodes and value stands.
     pub place: Place,
 }
 

@@ -30,15 +30,22 @@ pub use write::{Encoded, capture, encode};
 /// The kind of a problem file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// Linear complementarity problem.
     Lcp,
+    /// Mixed linear complementarity problem.
     Mlcp,
+    /// Relay, or box-constrained, problem.
     Relay,
+    /// Frictional contact in reduced form, with the Delassus matrix W.
     Friction,
+    /// Frictional contact in global form, with mass matrix M and directions H.
     GlobalFriction,
+    /// Frictional contact of either form in the HDF5 format FCLIB.
     Fclib,
 }
 
 impl Kind {
+    /// Every kind, in the order of the table of this module.
     pub const ALL: [Kind; 6] = [Kind::Lcp, Kind::Mlcp, Kind::Relay, Kind::Friction, Kind::GlobalFriction, Kind::Fclib];
 
     /// The word for the command line.
@@ -62,7 +69,9 @@ impl Kind {
 /// What a file holds.
 #[derive(Clone, Debug)]
 pub struct ProblemFile {
+    /// The problem itself, as solvers take it.
     pub problem: StoredProblem,
+    /// Format in which it was found.
     pub kind: Kind,
     /// Numbers that follow the problem; some files keep (a part of) a solution there. Not part of the problem.
     pub trailing: Vec<f64>,

@@ -22,7 +22,9 @@ const DENSE: usize = 200;
 /// A problem as the bytes of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoded {
+    /// Format of the bytes.
     pub kind: Kind,
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 

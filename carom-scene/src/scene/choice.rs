@@ -14,7 +14,9 @@ use crate::file::{Method, Settings, Text};
 /// A scheme or a solver with its table of options, as the registries take them.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Choice {
+    /// Name in the registry.
     pub name: String,
+    /// Table of options; those that are absent have their defaults.
     pub options: Value,
 }
 

@@ -9,6 +9,7 @@ use crate::file::{DrawTable, Formula, Point, Text};
 /// A planar drawing of the model, in the order in which shapes cover each other.
 #[derive(Clone, Debug)]
 pub struct Drawing {
+    /// All shapes, in the order of the file.
     pub shapes: Vec<Shape>,
     tape: Tape,
 }
@@ -16,11 +17,13 @@ pub struct Drawing {
 /// One shape; its numbers are a range of those of a frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
+    /// What its numbers mean.
     pub kind: ShapeKind,
     /// Name in the legend.
     pub name: Option<String>,
     /// Colour of the line: `#` with 3, 4, 6 or 8 hexadecimal digits, or a word.
     pub color: Option<String>,
+    /// Colour of the inside, written as that of the line.
     pub fill: Option<String>,
     /// [pixels]
     pub width: Option<f64>,

@@ -15,8 +15,11 @@ const LIMIT: usize = 1000;
 /// A named zero function.
 #[derive(Clone, Debug)]
 pub struct EventInfo {
+    /// Name in the file, under which it is listed.
     pub name: String,
+    /// Crossings of zero that count.
     pub direction: Direction,
+    /// What happens at such a crossing.
     pub action: Action,
     tape: Tape,
 }

@@ -18,12 +18,15 @@ use crate::file::{ExpectTable, Formula};
 pub struct Expectation {
     /// The quantity as written in the file.
     pub text: String,
+    /// What is measured of the run.
     pub quantity: Quantity,
+    /// The number that the run must give.
     pub value: f64,
     /// Largest accepted absolute difference.
     pub tolerance: f64,
     /// Where the number comes from.
     pub source: Option<String>,
+    /// Where the expectation stands in the file.
     pub place: Place,
 }
 
@@ -178,8 +181,11 @@ fn find(name: &str, columns: &[(String, Column)], context: &Context) -> Option<C
 /// What became of an expectation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
+    /// What was to be reproduced.
     pub expectation: Expectation,
+    /// Measured value.
     pub actual: f64,
+    /// Whether the measured value is close enough.
     pub holds: bool,
 }
 

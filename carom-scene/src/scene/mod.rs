@@ -67,7 +67,9 @@ pub struct Overrides {
 /// A contact or constraint of a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawInfo {
+    /// Name in the file.
     pub name: String,
+    /// Law of the multipliers, with its friction.
     pub law: Law,
     /// [-]
     pub restitution: f64,
@@ -76,28 +78,41 @@ pub struct LawInfo {
 /// A checked model file, ready to run as often as wanted.
 #[derive(Clone, Debug)]
 pub struct Scene {
+    /// Name of the model in the file.
     pub name: String,
+    /// Free text of the file about the model, if it has any.
     pub description: Option<String>,
     /// Names and values, in the order of the file.
     pub parameters: Vec<(String, f64)>,
+    /// Mechanical, or of first order.
     pub family: Family,
     /// Coordinates, or states of a first-order model.
     pub coordinates: Vec<String>,
     /// Contacts, then constraints, or the rows of a first-order model; the position is the key of the law.
     pub laws: Vec<LawInfo>,
+    /// State at the start of the span, after all checks.
     pub initial: State,
+    /// Start, end and step [s].
     pub span: TimeSpan,
+    /// Scheme with its options.
     pub scheme: Choice,
+    /// Solver with its options.
     pub solver: Choice,
     /// Steps by the local error; equal ones where there is nothing.
     pub adaptive: Option<Adaptive>,
+    /// Zero functions to watch, in the order of the file.
     pub events: Vec<EventInfo>,
     /// Every n-th step is recorded.
     pub every: u64,
+    /// Expressions to record besides the state.
     pub outputs: Outputs,
+    /// Shapes for animations, if the file has any.
     pub drawing: Option<Drawing>,
+    /// Exact solution to compare with, if the file names one.
     pub reference: Option<Reference>,
+    /// Numbers that a run must reproduce, in the order of the file.
     pub expectations: Vec<Expectation>,
+    /// Findings that do not keep the file from running.
     pub warnings: Vec<Diagnostic>,
     source: Arc<SourceText>,
     file: Arc<ModelFile>,
@@ -110,28 +125,40 @@ pub struct Scene {
 /// happen.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BuildError {
+    /// Energies, gaps or forces do not make a mechanical model.
     #[error(transparent)]
     Equations(#[from] EquationError),
+    /// Matrices of a linear model that do not fit together.
     #[error("the matrices of the linear model differ in size")]
     Size,
+    /// A first-order model where only a mechanical one will do.
     #[error("this is a first-order model, not a mechanical one")]
     Family,
+    /// Matrices do not make a linear complementarity system.
     #[error(transparent)]
     Lcs(#[from] LcsError),
+    /// Pieces do not make a sweeping process.
     #[error(transparent)]
     Sweeping(#[from] SweepingError),
+    /// Derivatives that cannot be had; the reason.
     #[error("{0}")]
     Tangent(String),
+    /// No scheme has this name.
     #[error("unknown scheme `{0}`")]
     Scheme(String),
+    /// No solver has this name.
     #[error("unknown solver `{0}`")]
     Solver(String),
+    /// A wrong option of the solver, or of the scheme in [`Scene::sensitivity`].
     #[error(transparent)]
     Option(#[from] OptionError),
+    /// The scheme refuses its options, the model or the solver.
     #[error(transparent)]
     Bind(#[from] BindError),
+    /// The model cannot answer.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The time span or the step does not make a run.
     #[error(transparent)]
     Simulation(Box<SimulationError>),
 }

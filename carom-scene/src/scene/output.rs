@@ -11,6 +11,7 @@ use crate::expression::{Evaluator, Tape};
 /// Named expressions that are recorded.
 #[derive(Clone, Debug)]
 pub struct Outputs {
+    /// Names in the file; the columns are called `output.NAME`.
     pub names: Vec<String>,
     /// Full names of the columns that the model itself has; their values follow those of `names`.
     pub derived: Vec<String>,
@@ -18,6 +19,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
+    /// Evaluates all columns: those of `names`, then those of `derived`.
     pub fn evaluator(&self) -> Evaluator {
         Evaluator::new(&self.tape)
     }
@@ -105,6 +107,7 @@ impl Sampler {
         self.columns.len()
     }
 
+    /// Whether there are no columns.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }

@@ -21,16 +21,20 @@ use crate::file::ReferenceTable;
 /// An exact solution to compare with.
 #[derive(Clone)]
 pub struct Reference {
+    /// Name of the testbed problem.
     pub testbed: String,
     /// Values of its parameters.
     pub parameters: Vec<(String, f64)>,
+    /// The closed form with these parameters.
     pub solution: Exact,
 }
 
 /// A closed form of either family.
 #[derive(Clone)]
 pub enum Exact {
+    /// Positions and velocities of a mechanical model.
     Motion(Arc<dyn ExactSolution + Send + Sync>),
+    /// States of a first-order model.
     State(Arc<dyn ExactState + Send + Sync>),
 }
 

@@ -14,8 +14,11 @@ const FIRST_STEP: f64 = 1e-3;
 /// Start, end and step of a run [s]; with adaptive steps the first one.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct TimeSpan {
+    /// Time of the initial state [s].
     pub start: f64,
+    /// Time at which the run ends [s].
     pub end: f64,
+    /// Size of the steps, or of the first one [s].
     pub step: f64,
 }
 

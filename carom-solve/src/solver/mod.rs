@@ -29,6 +29,7 @@ pub use path::{Method, Path};
 
 /// Solves one-step problems. It may keep workspaces and factorisations between calls, never results.
 pub trait Solver: Send {
+    /// What the solver says of itself: name, laws, accuracy, sources.
     fn info(&self) -> &'static SolverInfo;
 
     /// Whether the solver can treat these laws at all.

@@ -58,7 +58,9 @@ const ROUNDING: f64 = 1e-15;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Function {
+    /// λ − P(λ − u), with P the projection to the bounds of λ.
     Min,
+    /// φ(x, y) = x + y − √(x² + y²), once per bound.
     FischerBurmeister,
 }
 

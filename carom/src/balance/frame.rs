@@ -61,6 +61,7 @@ impl Frame {
         self.columns.chunks_exact(self.size())
     }
 
+    /// The columns that the scheme carries, to be set.
     pub fn columns_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
         let size = self.size();
         self.touched = true;
@@ -90,6 +91,7 @@ impl Frame {
         self.columns.len() / self.size()
     }
 
+    /// Whether there are no columns.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }

@@ -44,6 +44,7 @@ pub enum RungeKutta {
 }
 
 impl RungeKutta {
+    /// Every method.
     pub const ALL: [RungeKutta; 9] = [
         RungeKutta::RadauIia2,
         RungeKutta::RadauIia3,

@@ -10,14 +10,18 @@ use carom_solve::{DenseLu, LinearSolve, Singular};
 #[derive(Clone, Debug, Default)]
 pub struct DenseOperator {
     n: usize,
+    /// (n × n) M.
     pub mass: Vec<f64>,
+    /// (n × n) C.
     pub damping: Vec<f64>,
+    /// (n × n) K.
     pub stiffness: Vec<f64>,
     lu: DenseLu,
     lower: Vec<f64>, // L below the diagonal and D on it, of the last mass that was checked
 }
 
 impl DenseOperator {
+    /// Zero matrices for n velocities; nothing is factored yet.
     pub fn new(n: usize) -> Self {
         DenseOperator {
             n,

@@ -87,7 +87,9 @@ pub trait Functions: Send {
 /// A contact or constraint: what its outputs obey.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedLaw {
+    /// Name in results and messages.
     pub name: String,
+    /// The law, with one output per row.
     pub law: Law,
     /// Newton's coefficient of restitution [-].
     pub restitution: f64,
@@ -99,6 +101,7 @@ impl NamedLaw {
         NamedLaw { name: name.into(), law, restitution: 0.0 }
     }
 
+    /// With Newton's coefficient of restitution `e`, in [0, 1] [-].
     pub fn restitution(mut self, e: f64) -> NamedLaw {
         self.restitution = e;
         self

@@ -35,18 +35,55 @@ pub struct Matrices {
 /// Why matrices do not make a system.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LcsError {
+    /// A matrix or source has a wrong number of entries.
     #[error("the matrix `{matrix}` has {found} entries where {rows} rows of {columns} are needed")]
-    Size { matrix: &'static str, found: usize, rows: usize, columns: usize },
+    Size {
+        /// Name of the matrix or vector in (1).
+        matrix: &'static str,
+        /// Number of its entries.
+        found: usize,
+        /// Number of rows that it must have.
+        rows: usize,
+        /// Number of columns that it must have.
+        columns: usize,
+    },
+    /// An entry is infinite or not a number.
     #[error("the matrix `{matrix}` is not finite in row {row}, column {column}")]
-    NotFinite { matrix: &'static str, row: usize, column: usize },
+    NotFinite {
+        /// Name of the matrix or vector in (1).
+        matrix: &'static str,
+        /// Row of the entry, from 0.
+        row: usize,
+        /// Column of the entry, from 0.
+        column: usize,
+    },
+    /// A law of more than one row, such as friction.
     #[error("the row `{row}` has the law {law}: laws of one row are needed")]
-    Law { row: String, law: &'static str },
+    Law {
+        /// Name of the row.
+        row: String,
+        /// Name of its law.
+        law: &'static str,
+    },
+    /// The initial state has an entry that is infinite or not a number.
     #[error("the initial state is not finite")]
     Initial,
+    /// A wrong number of names for the states.
     #[error("there are {found} names for {needed} states")]
-    Names { found: usize, needed: usize },
+    Names {
+        /// Number of names given.
+        found: usize,
+        /// Number of states.
+        needed: usize,
+    },
+    /// A timed law for a row that is not there.
     #[error("there is no row {row}, only {rows}")]
-    Row { row: usize, rows: usize },
+    Row {
+        /// Number of the row asked for, from 0.
+        row: usize,
+        /// Number of rows of the system.
+        rows: usize,
+    },
 }
 
 /// A linear complementarity system (1).
@@ -197,7 +234,7 @@ impl Lcs {
         (self.n, self.laws.len())
     }
 
-    pub fn matrices(&self) -> &Matrices {
+    pub(crate) fn matrices(&self) -> &Matrices {
         &self.matrices
     }
 

@@ -13,8 +13,11 @@ use carom_solve::{Law, LinearSolve, Rows};
 /// Affine gap `offset + rate·t + row·q`, with optional affine slips for friction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearContact {
+    /// Name in results and messages.
     pub name: String,
+    /// The law, which says how many rows there are.
     pub law: Law,
+    /// Newton's coefficient of restitution, in [0, 1] [-].
     pub restitution: f64,
     /// One per row of the law, normal first.
     pub rows: Vec<AffineRow>,

@@ -111,6 +111,7 @@ pub trait Mechanical: Space {
         Constancy::default()
     }
 
+    /// `out ← F(t, q, v)`.
     fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError>;
 
     /// `out ← M(q) v`.
@@ -176,8 +177,11 @@ pub trait AccelerationLevel {
 /// Weights of mass, damping and stiffness in an iteration matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Combination {
+    /// Weight of `M`.
     pub mass: f64,
+    /// Weight of `−∂F/∂v`.
     pub damping: f64,
+    /// Weight of `−∂F/∂q`.
     pub stiffness: f64,
 }
 
@@ -189,6 +193,7 @@ impl Combination {
 /// Which parts of a model do not depend on the state (nor on time).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Constancy {
+    /// The mass matrix, or E of a first-order system.
     pub mass: bool,
     /// `∂F/∂q` and `∂F/∂v`.
     pub tangents: bool,
@@ -199,6 +204,7 @@ pub struct Constancy {
 }
 
 impl Constancy {
+    /// No part depends on the state: a linear model.
     pub const LINEAR: Constancy = Constancy { mass: true, tangents: true, rows: true, drift: true };
 
     /// The iteration matrix needs to be factored once per step size.
@@ -212,6 +218,7 @@ impl Constancy {
     }
 }
 
+/// Mechanical energy of a model in a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Energy {
     /// [J]
@@ -221,6 +228,7 @@ pub struct Energy {
 }
 
 impl Energy {
+    /// Kinetic and potential energy together [J].
     pub fn total(&self) -> f64 {
         self.kinetic + self.potential
     }
@@ -229,6 +237,7 @@ impl Energy {
 /// Names for results and messages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Labels {
+    /// Name of each coordinate, in order.
     pub coordinates: Vec<String>,
     /// Name and law of each contact or constraint that is always there, numbered by [`Labels::position`].
     pub contacts: Vec<(String, Law)>,
@@ -257,40 +266,143 @@ impl Labels {
 /// A model that cannot answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
+    /// A dense iteration matrix is singular.
     #[error("the iteration matrix cannot be factored at t = {t:?}: {source} (does the mass matrix lose rank?)")]
-    Singular { t: f64, source: Singular },
+    Singular {
+        /// Time [s].
+        t: f64,
+        /// The column without a pivot.
+        source: Singular,
+    },
+    /// The sparse iteration matrix is singular.
     #[error("the sparse iteration matrix cannot be factored at t = {t:?}: it is singular")]
-    SparseSingular { t: f64 },
+    SparseSingular {
+        /// Time [s].
+        t: f64,
+    },
+    /// The mass matrix is not positive definite.
     #[error(
         "the mass matrix is singular or indefinite: pivot {pivot:.3e} at the coordinate `{coordinate}` (does the motion reach a singular configuration?)"
     )]
-    Mass { coordinate: Box<str>, pivot: f64 },
+    Mass {
+        /// Name of the coordinate at which its factorisation fails.
+        coordinate: Box<str>,
+        /// The pivot there, which must be positive.
+        pivot: f64,
+    },
+    /// A force is infinite or not a number.
     #[error("the force on `{coordinate}` is not finite at t = {t:?}")]
-    Force { coordinate: Box<str>, t: f64 },
+    Force {
+        /// Name of the coordinate that it acts on.
+        coordinate: Box<str>,
+        /// Time [s].
+        t: f64,
+    },
+    /// A gap, or an output of a first-order system, is infinite or not a number.
     #[error("the gap of contact `{contact}` is not finite at t = {t:?}")]
-    Gap { contact: Box<str>, t: f64 },
+    Gap {
+        /// Name of the contact or constraint.
+        contact: Box<str>,
+        /// Time [s].
+        t: f64,
+    },
+    /// A row of the coupling has an entry that is infinite or not a number.
     #[error("the gradient of contact `{contact}` is not finite at t = {t:?}")]
-    Gradient { contact: Box<str>, t: f64 },
+    Gradient {
+        /// Name of the contact or constraint.
+        contact: Box<str>,
+        /// Time [s].
+        t: f64,
+    },
+    /// The right-hand side of a first-order system is infinite or not a number.
     #[error("the rate of `{state}` is not finite at t = {t:?}")]
-    Rate { state: Box<str>, t: f64 },
+    Rate {
+        /// Name of the state that it drives.
+        state: Box<str>,
+        /// Time [s].
+        t: f64,
+    },
+    /// The numbers of a piece of a moving set do not describe one.
     #[error("the piece `{piece}` of the moving set is not usable at t = {t:?}: {reason}")]
-    Piece { piece: Box<str>, t: f64, reason: &'static str },
+    Piece {
+        /// Name of the piece.
+        piece: Box<str>,
+        /// Time [s].
+        t: f64,
+        /// What is wrong with them, in words.
+        reason: &'static str,
+    },
+    /// The list of contacts is another one than `detect` has chosen.
     #[error(
         "the contacts change inside a step, at t = {t:?}: contact {key} {change}; choose them in `detect`, once per step, and list the same ones in the same order in every `couple`"
     )]
-    Contacts { t: f64, key: crate::Key, change: &'static str },
+    Contacts {
+        /// Time [s].
+        t: f64,
+        /// The contact in which the lists differ.
+        key: crate::Key,
+        /// What became of it, in words: gone, new or moved.
+        change: &'static str,
+    },
+    /// A wrong number of entries.
     #[error("{what}: {found} where {needed} are needed")]
-    Size { what: &'static str, found: usize, needed: usize },
+    Size {
+        /// What was counted, in words.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there must be.
+        needed: usize,
+    },
+    /// An entry of a sparse matrix lies outside of it, or is infinite or not a number.
     #[error("the entry {value} in row {row}, column {column} of a matrix with {n} rows is outside of it or not finite")]
-    Entry { row: usize, column: usize, value: f64, n: usize },
+    Entry {
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// The entry itself.
+        value: f64,
+        /// Number of rows, and of columns, of the matrix.
+        n: usize,
+    },
+    /// A coefficient or bound of a law is out of range.
     #[error("{what} of contact `{contact}` is {value}: {range}")]
-    Coefficient { what: &'static str, contact: Box<str>, value: f64, range: &'static str },
+    Coefficient {
+        /// Which one, in words.
+        what: &'static str,
+        /// Name of the contact or constraint.
+        contact: Box<str>,
+        /// The value that was given.
+        value: f64,
+        /// What is allowed, in words.
+        range: &'static str,
+    },
+    /// A contact whose parts do not fit together.
     #[error("contact `{contact}` makes no sense: {reason}")]
-    Contact { contact: Box<str>, reason: &'static str },
+    Contact {
+        /// Name of the contact or constraint.
+        contact: Box<str>,
+        /// What is wrong with it, in words.
+        reason: &'static str,
+    },
+    /// A name or key is given twice.
     #[error("two {what} are called `{name}`")]
-    Duplicate { what: &'static str, name: Box<str> },
+    Duplicate {
+        /// Kind of the things that share it, in the plural.
+        what: &'static str,
+        /// What they share.
+        name: Box<str>,
+    },
+    /// Another quantity is infinite or not a number.
     #[error("{what} is not finite at t = {t:?}")]
-    NotFinite { what: &'static str, t: f64 },
+    NotFinite {
+        /// Which one, in words.
+        what: &'static str,
+        /// Time [s].
+        t: f64,
+    },
+    /// Anything else, in words: mostly what a function of the user says.
     #[error("{0}")]
     Callback(String),
 }

@@ -48,7 +48,7 @@ impl SparseMatrix {
         Ok(matrix)
     }
 
-    pub fn dim(&self) -> usize {
+    pub(crate) fn dim(&self) -> usize {
         self.start.len().saturating_sub(1)
     }
 
@@ -91,6 +91,7 @@ impl SparseMatrix {
         rows
     }
 
+    /// Whether the matrix equals its transpose, up to 1e-14 of its largest entry.
     pub fn is_symmetric(&self) -> bool {
         let largest = self.value.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         self.triplets().all(|(i, j, a)| (a - self.get(j, i)).abs() <= 1e-14 * largest)
@@ -101,7 +102,7 @@ impl SparseMatrix {
         self.triplets().map(|(i, j, _)| i.abs_diff(j)).max().unwrap_or(0)
     }
 
-    pub fn is_finite(&self) -> bool {
+    pub(crate) fn is_finite(&self) -> bool {
         self.value.iter().all(|x| x.is_finite())
     }
 

@@ -21,7 +21,10 @@ pub type Drift = Box<dyn FnMut(f64, &[f64], &mut [f64]) -> Result<(), ModelError
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// `lower ≤ u_i ≤ upper` for one coordinate: the numbers are (lower, upper), which may be infinite.
-    Interval { coordinate: usize },
+    Interval {
+        /// Number i of the coordinate, from 0.
+        coordinate: usize,
+    },
     /// `a·u ≥ b`: the numbers are (a₁, ..., aₙ, b).
     HalfSpace,
     /// `|u − c| ≤ R`: the numbers are (c₁, ..., cₙ, R).
@@ -48,12 +51,16 @@ impl Shape {
 
 /// A named piece of a moving set.
 pub struct Piece {
+    /// Name in results and messages.
     pub name: String,
+    /// What it is.
     pub shape: Shape,
+    /// Its numbers at a time, as many as [`Shape::numbers`] tells.
     pub data: PieceData,
 }
 
 impl Piece {
+    /// A piece of any shape, with `data` for its numbers at a time.
     pub fn new(
         name: &str,
         shape: Shape,
@@ -108,6 +115,7 @@ pub trait MovingSet {
 pub struct Pieces {
     /// Shape of each piece and the place of its first number.
     pub shapes: Vec<(Shape, usize)>,
+    /// Numbers of all pieces, one piece after the other.
     pub numbers: Vec<f64>,
 }
 
@@ -122,12 +130,27 @@ impl Pieces {
 /// Why pieces do not make a sweeping process.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SweepingError {
+    /// An interval for a coordinate that is not there.
     #[error("the piece `{piece}` speaks of coordinate {coordinate}, there are only {n}")]
-    Coordinate { piece: String, coordinate: usize, n: usize },
+    Coordinate {
+        /// Name of the piece.
+        piece: String,
+        /// Number of the coordinate asked for, from 0.
+        coordinate: usize,
+        /// Number of coordinates.
+        n: usize,
+    },
+    /// The initial state has an entry that is infinite or not a number.
     #[error("the initial state is not finite")]
     Initial,
+    /// A wrong number of names for the states.
     #[error("there are {found} names for {needed} states")]
-    Names { found: usize, needed: usize },
+    Names {
+        /// Number of names given.
+        found: usize,
+        /// Number of states.
+        needed: usize,
+    },
 }
 
 /// A sweeping process (1).

@@ -18,9 +18,13 @@ pub type At<'a> = (f64, &'a [f64], &'a [f64]);
 /// A direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Along<'a> {
+    /// dt: of time [s].
     pub t: f64,
+    /// dq: of positions.
     pub q: &'a [f64],
+    /// dv: of velocities.
     pub v: &'a [f64],
+    /// dp: of parameters, in the order of [`Tangent::parameters`].
     pub p: &'a [f64],
 }
 
@@ -77,6 +81,7 @@ pub trait Tangent: Send {
     /// `out ← dM x`.
     fn mass(&mut self, at: At<'_>, x: &[f64], along: Along<'_>, out: &mut [f64]) -> Result<(), ModelError>;
 
+    /// Writes the derivatives of gaps, rows, drifts and coefficients.
     fn coupling(&mut self, at: At<'_>, along: Along<'_>, out: &mut CouplingTangent) -> Result<(), ModelError>;
 
     /// One entry per row, of γ (see [`AccelerationLevel`](super::AccelerationLevel)).
@@ -93,6 +98,7 @@ pub struct LinearTangent {
 }
 
 impl LinearTangent {
+    /// Copies what it needs from the model, whose rows are asked for at its initial state.
     pub fn new(model: &mut Linear) -> Result<LinearTangent, ModelError> {
         let initial = super::Space::initial(model);
         let mut coupling = crate::Coupling::default();

@@ -8,10 +8,15 @@ use carom_solve::{LinearSolve, Solver};
 
 /// One trajectory that can be stepped. `from` is the last accepted state, `to` the last one tried.
 pub trait Stepper: Send {
+    /// What the scheme claims.
     fn info(&self) -> &'static SchemeInfo;
+    /// Names of coordinates and contacts.
     fn labels(&self) -> &Labels;
+    /// The last accepted state.
     fn from(&self) -> &State;
+    /// The last state tried, until it is accepted.
     fn to(&self) -> &State;
+    /// What the laws did in the last step tried.
     fn reactions(&self) -> &Reactions;
 
     /// Events inside the last step tried, from schemes that locate them.

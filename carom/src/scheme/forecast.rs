@@ -17,7 +17,10 @@ pub enum Forecast {
     Free,
     /// `g + gamma h U`, with gamma in [0, 2].
     #[serde(rename_all = "kebab-case")]
-    Explicit { gamma: f64 },
+    Explicit {
+        /// How far the gap is extrapolated, in steps: γ in [0, 2] [-].
+        gamma: f64,
+    },
 }
 
 impl Forecast {

@@ -56,7 +56,9 @@ impl Registered for Homsp {}
 
 /// Relative degree 0 needs no chains.
 pub enum Work {
+    /// Relative degree 0: the buffers of `euler-moreau`, which does the step.
     Direct(Box<euler_moreau::Work>),
+    /// Relative degree 1 or more.
     Chains(Box<Chains>),
 }
 

@@ -3,7 +3,9 @@
 /// What a scheme claims; the conformance suite measures it.
 #[derive(Debug)]
 pub struct SchemeInfo {
+    /// Name in model files and on the command line.
     pub name: &'static str,
+    /// Name in words.
     pub title: &'static str,
     /// Orders of convergence through impacts.
     pub order: Order,
@@ -11,6 +13,7 @@ pub struct SchemeInfo {
     pub level: &'static str,
     /// Further claims in words, each one a test of the suite.
     pub claims: &'static [Claim],
+    /// Keys of the bibliography.
     pub citations: &'static [&'static str],
     /// Source of the file, whose head is the page.
     pub source: &'static str,
@@ -19,8 +22,11 @@ pub struct SchemeInfo {
 /// Claimed orders: l1 norm of positions and of velocities over a span with impacts, and of positions in smooth motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Order {
+    /// Of positions, through impacts.
     pub position: f64,
+    /// Of velocities, through impacts.
     pub velocity: f64,
+    /// Of positions, in smooth motion.
     pub smooth: f64,
 }
 

@@ -58,6 +58,7 @@ pub trait Scheme: Sized + Send {
     type Model: ?Sized + ModelOf;
     /// Every buffer of the step.
     type Work: Send;
+    /// Name, orders and claims.
     const INFO: SchemeInfo;
 
     /// Refuses options that make no sense, by name. Binding asks for it, whoever binds.
@@ -179,20 +180,56 @@ fn interpolate<M: ?Sized + Space>(model: &M, (from, to): (&State, &State), s: f6
 /// A scheme that cannot work with a model or a solver.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SchemeError {
+    /// The scheme cannot treat something that the model has.
     #[error("scheme `{scheme}` {reason}{}", contact.as_ref().map(|c| format!(" (contact `{c}`)")).unwrap_or_default())]
-    Incapable { scheme: &'static str, reason: &'static str, contact: Option<String> },
+    Incapable {
+        /// Name of the scheme.
+        scheme: &'static str,
+        /// What it cannot do, as the rest of a sentence.
+        reason: &'static str,
+        /// Name of the contact to blame, where there is one.
+        contact: Option<String>,
+    },
+    /// An option of the scheme makes no sense.
     #[error("scheme `{scheme}`: {source}")]
-    Option { scheme: &'static str, source: OptionError },
+    Option {
+        /// Name of the scheme.
+        scheme: &'static str,
+        /// The option and what is wrong with it.
+        source: OptionError,
+    },
+    /// The estimator of the error would miss contacts that the scheme overlooks.
     #[error(
         "the estimator `{estimator}` cannot control the steps of scheme `{scheme}`: {reason}; take the estimator `impact`"
     )]
-    Blind { scheme: &'static str, estimator: &'static str, reason: &'static str },
+    Blind {
+        /// Name of the scheme.
+        scheme: &'static str,
+        /// Name of the estimator.
+        estimator: &'static str,
+        /// Why the scheme may overlook a contact.
+        reason: &'static str,
+    },
+    /// Adaptive steps were asked of a scheme whose steps must be of one size.
     #[error("scheme `{scheme}` cannot have adaptive steps: {reason}")]
-    EqualSteps { scheme: &'static str, reason: &'static str },
+    EqualSteps {
+        /// Name of the scheme.
+        scheme: &'static str,
+        /// Why they must.
+        reason: &'static str,
+    },
+    /// The system has no form with chains of integrators that the scheme could treat.
     #[error("scheme `{scheme}` cannot treat this system: {source}")]
-    ZeroDynamics { scheme: &'static str, source: Box<crate::zero_dynamics::ZeroDynamicsError> },
+    ZeroDynamics {
+        /// Name of the scheme.
+        scheme: &'static str,
+        /// What the system lacks.
+        source: Box<crate::zero_dynamics::ZeroDynamicsError>,
+    },
+    /// The model makes no sense, or an evaluation of it failed.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The solver does not know a law of the model.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
 }

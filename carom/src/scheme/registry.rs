@@ -76,6 +76,7 @@ impl ModelOf for dyn FirstOrder {
 pub struct Variant {
     /// The options as a table in JSON.
     pub options: &'static str,
+    /// Orders with these options.
     pub order: Order,
 }
 
@@ -91,8 +92,10 @@ pub trait Registered: Scheme + Options + 'static {
 /// Why a row could not bind.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BindError {
+    /// The table of options cannot be read, or a value makes no sense.
     #[error(transparent)]
     Option(#[from] OptionError),
+    /// The scheme cannot work with this model or solver.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
 }
@@ -105,14 +108,23 @@ pub type BindAdaptive = fn(&Value, Accuracy, AnyModel, Box<dyn Solver>) -> Resul
 
 /// One row of the registry: all that the command line, Python, the documentation and the conformance suite need.
 pub struct SchemeRow {
+    /// What the scheme claims.
     pub info: &'static SchemeInfo,
+    /// [`Registered::MEASURED`]: options in JSON with which the orders of `info` are measured.
     pub measured: &'static str,
+    /// Models that it works on.
     pub family: Family,
+    /// Choices of options with other orders.
     pub variants: &'static [Variant],
+    /// Binds the scheme as its options say.
     pub bind: Bind,
+    /// Binds the scheme with an estimate of its error.
     pub bind_adaptive: BindAdaptive,
+    /// Refuses a table of options that cannot be read or makes no sense.
     pub check: fn(&Value) -> Result<(), OptionError>,
+    /// Name, default and meaning of each option.
     pub options: fn() -> Vec<OptionDoc>,
+    /// JSON Schema of the table of options.
     pub schema: fn() -> Value,
 }
 

@@ -63,7 +63,9 @@ pub struct SchatzmanPaoli {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
+    /// From the positions one step before and one step ahead: second order in smooth motion.
     Centred,
+    /// From this position and the one before: first order, shows the impact law exactly.
     Backward,
 }
 

@@ -57,6 +57,7 @@ enum Of<'a> {
 }
 
 impl DifferenceTangent {
+    /// The tangent of a model, without parameters so far.
     pub fn new(model: Box<dyn Mechanical>) -> DifferenceTangent {
         let n = model.dim();
         DifferenceTangent {

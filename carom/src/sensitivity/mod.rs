@@ -37,24 +37,64 @@ const STEPS: u64 = 10_000_000;
 /// Why a sensitivity could not be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SensitivityError {
+    /// The scheme cannot work with the model, its options or the solver.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
+    /// A step of the scheme failed.
     #[error("the step from t = {t:?} failed: {source}")]
-    Step { t: f64, source: StepError },
+    Step {
+        /// Time at which the step begins [s].
+        t: f64,
+        /// Why it failed.
+        source: StepError,
+    },
+    /// The model or its tangent cannot answer.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// An event at which the motion has no derivative.
     #[error("the motion has no derivative at t = {t:?}: {event}")]
-    NotDifferentiable { t: f64, event: &'static str },
+    NotDifferentiable {
+        /// Time [s].
+        t: f64,
+        /// The event, in words.
+        event: &'static str,
+    },
+    /// Too many steps before the goal.
     #[error("the motion does not come forward: more than {steps} steps up to t = {t:?}")]
-    Stalled { t: f64, steps: u64 },
+    Stalled {
+        /// Time that was reached [s].
+        t: f64,
+        /// Number of steps that is allowed.
+        steps: u64,
+    },
+    /// Coordinates and velocities differ in number, as with quaternions.
     #[error("the model has {positions} coordinates and {velocities} velocities; sensitivities need as many of both")]
-    Unequal { positions: usize, velocities: usize },
+    Unequal {
+        /// Number of coordinates.
+        positions: usize,
+        /// Number of velocities.
+        velocities: usize,
+    },
+    /// The scheme has no derivative of its steps.
     #[error("steps of the scheme `{scheme}` have no derivative; those of {known} have one")]
-    NoTangent { scheme: String, known: String },
+    NoTangent {
+        /// Name of the scheme asked for.
+        scheme: String,
+        /// Names of those that have one, with commas between.
+        known: String,
+    },
+    /// The law of a contact has no derivative.
     #[error("the law of `{contact}`, {law}, has no derivative yet; intervals and Coulomb friction have one")]
-    Law { contact: String, law: &'static str },
+    Law {
+        /// Name of the contact.
+        contact: String,
+        /// Name of its law.
+        law: &'static str,
+    },
+    /// Scheme, model and solver cannot be bound together.
     #[error(transparent)]
     Bind(#[from] BindError),
+    /// Anything else that stops a run.
     #[error(transparent)]
     Simulation(Box<SimulationError>),
 }
@@ -87,6 +127,7 @@ impl From<crate::balance::TangentError> for SensitivityError {
 pub struct Strike {
     /// Time [s].
     pub t: f64,
+    /// The contact that was struck.
     pub contact: Key,
     /// Normal velocity before [m/s].
     pub before: f64,
@@ -98,6 +139,7 @@ const LISTED: usize = 1000;
 /// What happened on the way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passage {
+    /// Number of impacts, of all contacts.
     pub impacts: u64,
     /// Impacts of each contact.
     pub by_contact: Vec<(Key, u64)>,
@@ -176,6 +218,7 @@ impl Passage {
 /// A gap with its derivatives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gap {
+    /// The gap itself [m].
     pub value: f64,
     /// By time.
     pub rate: f64,
@@ -248,6 +291,7 @@ impl Sensitivity {
         self.field.size()
     }
 
+    /// The present state of the motion.
     pub fn state(&self) -> &State {
         self.stepper.from()
     }
@@ -284,6 +328,7 @@ impl Sensitivity {
         self.columns.chunks_exact(self.field.size())
     }
 
+    /// The columns of the frame, to be changed.
     pub fn columns_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
         self.columns.chunks_exact_mut(self.field.size())
     }

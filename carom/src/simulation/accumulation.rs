@@ -13,6 +13,7 @@ use crate::scheme::EventKind;
 /// A contact that stays closed after impacts that become ever faster.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Accumulation {
+    /// Name of the contact.
     pub contact: String,
     /// The scheme closed the contact here [s].
     pub closed: f64,
@@ -24,6 +25,7 @@ pub struct Accumulation {
 #[derive(Clone, Debug, Default)]
 pub struct Accumulations {
     recent: Vec<(String, [f64; 3])>, // contact, times of its last three impacts
+    /// Accumulations found so far, in the order of time.
     pub list: Vec<Accumulation>,
 }
 

@@ -14,14 +14,19 @@ use crate::scheme::{SchemeInfo, Step};
 /// What a controller says of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
+    /// The step is good.
     Accept {
+        /// Size of the next step [s].
         next: f64,
     },
+    /// The step is to be tried again, shorter.
     Retry {
+        /// Size of the next try [s].
         with: f64,
     },
     /// The error is too large even with the smallest step.
     GiveUp {
+        /// The error divided by the tolerance [-].
         error: f64,
     },
 }
@@ -75,9 +80,11 @@ pub struct StandardControl {
     pub safety: f64,
     /// Smallest and largest change of the size [-].
     pub shrink: f64,
+    /// Largest change of the size [-].
     pub grow: f64,
     /// Smallest and largest step [s].
     pub min: f64,
+    /// Largest step [s].
     pub max: f64,
 }
 

@@ -17,7 +17,9 @@ use std::ops::ControlFlow;
 /// Energies and works since the start [J].
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct EnergyLedger {
+    /// Energy at the start.
     pub initial: Energy,
+    /// Energy at the end of the last step.
     pub last: Energy,
     /// Work of the forces that have no potential.
     pub applied: f64,
@@ -69,6 +71,7 @@ pub struct LedgerObserver {
 }
 
 impl LedgerObserver {
+    /// The ledger up to the last step; `None` where the model does not know its energy.
     pub fn ledger(&self) -> Option<&EnergyLedger> {
         self.ledger.as_ref()
     }

@@ -41,7 +41,9 @@ pub struct Simulation {
 /// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Statistics {
+    /// Accepted steps.
     pub steps: u64,
+    /// Tries that were not accepted.
     pub rejected: u64,
     /// One-step problems solved, those of rejected steps included, as in the next two.
     pub solves: u64,
@@ -56,22 +58,57 @@ pub struct Statistics {
 /// Where and why a run ended early.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulationError {
+    /// A step could not be done, nor a smaller one.
     #[error("step {index} from t = {t:?} with h = {h:.3e} failed{}: {source}", contact.as_ref().map(|c| format!(" at contact `{c}`")).unwrap_or_default())]
-    Step { index: u64, t: f64, h: f64, contact: Option<String>, source: StepError },
+    Step {
+        /// Number of steps accepted so far.
+        index: u64,
+        /// Time at its start [s].
+        t: f64,
+        /// Length of the step that was tried [s].
+        h: f64,
+        /// Name of the contact to blame, where one is known.
+        contact: Option<String>,
+        /// What went wrong.
+        source: StepError,
+    },
+    /// The local error is too large even with the smallest step.
     #[error(
         "the step control gave up at t = {t:?}: with the smallest step h = {h:.3e} the error is {error:.3e} times the tolerance; allow smaller steps (`min`), or a larger `tolerance`"
     )]
-    StepTooSmall { t: f64, h: f64, error: f64 },
+    StepTooSmall {
+        /// Time at the start of the step [s].
+        t: f64,
+        /// Length of the step [s].
+        h: f64,
+        /// Its error divided by the tolerance [-].
+        error: f64,
+    },
+    /// The limit of steps was reached before the end.
     #[error("the run does not come forward: more than {steps} steps up to t = {t:?}")]
-    Stalled { t: f64, steps: u64 },
+    Stalled {
+        /// Time reached [s].
+        t: f64,
+        /// The limit.
+        steps: u64,
+    },
+    /// The scheme cannot work with this model or solver.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
+    /// An evaluation of the model failed outside of a step.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// End or step size make no sense; with the reason.
     #[error("the span is not usable: {0}")]
     Span(String),
+    /// The function of an event of the user gave NaN.
     #[error("the function of event `{name}` is not a number at t = {t:?}")]
-    Event { name: String, t: f64 },
+    Event {
+        /// Name of the event.
+        name: String,
+        /// Time at which it was evaluated [s].
+        t: f64,
+    },
 }
 
 impl Simulation {
@@ -208,6 +245,7 @@ impl Simulation {
         Ok(Some(shorter.unwrap_or(step)))
     }
 
+    /// Counts of the run so far.
     pub fn statistics(&self) -> &Statistics {
         &self.drive.statistics
     }
@@ -229,6 +267,7 @@ impl Simulation {
         self.stepper.solver_paths()
     }
 
+    /// The bound scheme that does the steps.
     pub fn stepper(&mut self) -> &mut dyn Stepper {
         &mut *self.stepper
     }

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 
 /// An accepted step, before it becomes the past.
 pub struct StepView<'a> {
+    /// What the step tells about itself.
     pub step: Step,
     /// Number of the step, from 1.
     pub index: u64,
@@ -19,18 +20,22 @@ pub struct StepView<'a> {
     pub occurrences: &'a [Occurrence],
     /// The event of the user that ends the run with this step.
     pub stopped: Option<&'a str>,
+    /// The bound scheme, with the step tried and not yet accepted.
     pub stepper: &'a mut dyn Stepper,
     pub(super) facts: &'a mut Facts,
     pub(super) warnings: &'a mut Warnings,
 }
 
 impl StepView<'_> {
+    /// The state at the start of the step.
     pub fn from(&self) -> &State {
         self.stepper.from()
     }
+    /// The state at the end of the step.
     pub fn to(&self) -> &State {
         self.stepper.to()
     }
+    /// What the laws did in the step.
     pub fn reactions(&self) -> &Reactions {
         self.stepper.reactions()
     }
@@ -74,6 +79,7 @@ pub trait Observer {
     fn start(&mut self, _stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         Ok(())
     }
+    /// Sees an accepted step; a break ends the run after it.
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError>;
 }
 

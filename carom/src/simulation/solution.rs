@@ -11,20 +11,25 @@ use std::ops::ControlFlow;
 /// One step of the iterator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
+    /// The state after the step.
     pub state: State,
+    /// What the step tells about itself.
     pub step: Step,
 }
 
 /// A recorded trajectory: samples at the start and after each step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Solution {
+    /// Times of the samples [s].
     pub t: Vec<f64>,
     dofs: (usize, usize),
     q: Vec<f64>,
     v: Vec<f64>,
+    /// Contacts that closed, in the order of time.
     pub impacts: Vec<Impact>,
     /// Events of schemes that locate them, and of the user.
     pub events: Vec<RunEvent>,
+    /// Counts of the run.
     pub statistics: Statistics,
 }
 
@@ -34,6 +39,7 @@ impl Solution {
         self.t.len()
     }
 
+    /// Whether there is no sample.
     pub fn is_empty(&self) -> bool {
         self.t.is_empty()
     }
@@ -87,6 +93,7 @@ impl Recorder {
         self.solution.v.extend_from_slice(&state.v);
     }
 
+    /// The samples; lists and counts are empty.
     pub fn into_solution(self) -> Solution {
         self.solution
     }

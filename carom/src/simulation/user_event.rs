@@ -27,6 +27,7 @@ pub enum Direction {
     Rising,
     /// From positive to negative.
     Falling,
+    /// Either way.
     #[default]
     Both,
 }
@@ -46,8 +47,11 @@ pub type ZeroFunction = Box<dyn FnMut(f64, &[f64], &[f64]) -> f64 + Send>;
 
 /// A named zero function.
 pub struct UserEvent {
+    /// Name in lists of events.
     pub name: String,
+    /// Which crossings of zero count.
     pub direction: Direction,
+    /// Whether it ends the run.
     pub action: Action,
     function: ZeroFunction,
     last: f64, // value at the last accepted state
@@ -91,10 +95,12 @@ impl UserEvent {
 pub struct Occurrence {
     /// Number of the event in the list of the run.
     pub event: usize,
+    /// Name of the event.
     pub name: String,
     /// States on both sides of the zero, of which the later one has crossed; they differ by rounding where nothing
     /// jumps.
     pub before: State,
+    /// The later one of the two.
     pub after: State,
 }
 

@@ -55,6 +55,7 @@ impl Default for ImpactOscillator {
 pub enum Occurrence {
     /// The time that was asked for.
     End,
+    /// The mass strikes the wall.
     Impact(Impact),
     /// The mass comes to rest on the wall.
     Stick,

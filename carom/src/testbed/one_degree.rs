@@ -5,7 +5,9 @@ use super::{Curvature, ExactSolution, Impact, MAX_JUMPS};
 
 /// A motion of one coordinate whose impacts are known.
 pub trait OneDegree {
+    /// Short name, as in registries and file names.
     const NAME: &'static str;
+    /// Citation key of the paper that poses the problem, or that its schemes come from.
     const CITATION: &'static str;
 
     /// Position and right-continuous velocity at t.

@@ -40,7 +40,7 @@ impl SlidingMode {
         (x + v * t - 0.5 * self.gain * t * t, v - self.gain * t)
     }
 
-    pub fn model(&self) -> Lcs {
+    pub(crate) fn model(&self) -> Lcs {
         let matrices =
             Matrices { e: None, a: vec![0.0, 1.0, 0.0, 0.0], b: vec![0.0, 1.0], c: vec![1.0, 1.0], d: vec![0.0] };
         let law = Law::interval(-self.gain, self.gain);

@@ -122,6 +122,7 @@ impl ThirdDegree {
         }
     }
 
+    /// The same problem as a model, to be simulated.
     pub fn model(&self) -> Lcs {
         let laws = vec![("stop".to_string(), Law::UNILATERAL)];
         Lcs::assemble(self.matrices(), laws, &[1.0, 0.0, 0.0, 0.0, 0.0])

@@ -26,26 +26,50 @@ const TOLERANCE: f64 = 1e-10;
 /// Why a system has no form (3), or why it is not well posed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ZeroDynamicsError {
+    /// E has no inverse, so that (1) does not apply.
     #[error("E is singular: algebraic equations must be eliminated first")]
     SingularInertia,
+    /// An output on which λ never acts.
     #[error("λ never acts on the output `{row}`: it has no relative degree")]
-    Unreachable { row: String },
+    Unreachable {
+        /// Name of the row.
+        row: String,
+    },
+    /// The leading matrix (2) is singular.
     #[error(
         "there is no vector relative degree: the leading Markov parameters of the rows {} depend on each other (their relative degrees are {degrees:?})",
         list(rows)
     )]
-    Mixed { rows: Vec<String>, degrees: Vec<usize> },
+    Mixed {
+        /// Names of the rows that depend on each other.
+        rows: Vec<String>,
+        /// (m) relative degrees of all rows.
+        degrees: Vec<usize>,
+    },
+    /// Some outputs have degree 0, and others do not.
     #[error(
         "mixed relative degree: the rows {} see λ directly (degree 0), the rows {} only through the state",
         list(direct),
         list(delayed)
     )]
-    Direct { direct: Vec<String>, delayed: Vec<String> },
+    Direct {
+        /// Names of the rows of degree 0.
+        direct: Vec<String>,
+        /// Names of the other rows.
+        delayed: Vec<String>,
+    },
+    /// The leading matrix (2) is no P-matrix.
     #[error(
         "not well posed: the leading matrix C A^(r-1) B is not a P-matrix, its principal minor of the rows {} is {minor:.3e} and must be positive (is a sign wrong?)",
         list(rows)
     )]
-    NotP { rows: Vec<String>, minor: f64 },
+    NotP {
+        /// Names of the rows of a principal minor that is not positive.
+        rows: Vec<String>,
+        /// Its value, after rows and columns are scaled to entries near 1 and equalities eliminated.
+        minor: f64,
+    },
+    /// A computation breaks down, for the reason given.
     #[error("the transformation to the zero-dynamics form cannot be computed: {0}")]
     Numerical(&'static str),
 }

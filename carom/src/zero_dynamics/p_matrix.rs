@@ -24,10 +24,13 @@ const ZERO: f64 = 1e-12;
 /// Whether a matrix is a P-matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PMatrix {
+    /// All principal minors are positive.
     Yes,
     /// This principal minor is not positive (of the matrix with rows and columns scaled to entries near 1).
     No {
+        /// Its rows, from 0.
         rows: Vec<usize>,
+        /// Its value.
         minor: f64,
     },
     /// Too large to tell: no principal minor that was looked at is a counter-example.

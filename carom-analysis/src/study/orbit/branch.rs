@@ -21,23 +21,30 @@ use serde::{Deserialize, Serialize};
 /// A point on a branch where something changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Special {
+    /// What changes.
     pub kind: Kind,
+    /// The orbit there; for grazing the last one of the branch, with an extrapolated parameter.
     pub orbit: Orbit,
 }
 
+/// What changes at a point of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
+    /// A multiplier passes −1: orbits of twice the period branch off.
     PeriodDoubling,
+    /// A multiplier passes 1, and the branch turns back in the parameter.
     Fold,
     /// Another branch crosses.
     BranchPoint,
+    /// A complex pair of multipliers passes the unit circle.
     NeimarkSacker,
+    /// The speed of an impact, or the least value of a gap, goes to zero.
     Grazing,
 }
 
 impl Kind {
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Kind::PeriodDoubling => "period doubling",
             Kind::Fold => "fold",
@@ -51,7 +58,9 @@ impl Kind {
 /// A branch of orbits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Branch {
+    /// Orbits in the order along the branch.
     pub orbits: Vec<Orbit>,
+    /// Points on the way where something changes.
     pub specials: Vec<Special>,
     /// Why it ended before the last value.
     pub ended: Option<String>,
@@ -99,7 +108,9 @@ fn is_on_circle(orbit: &Orbit) -> bool {
 
 /// A branch over the values of a parameter, from an orbit at the first of them.
 pub struct Follow<'a> {
+    /// Makes the motion for each value.
     pub make: &'a MakeCase<'a>,
+    /// What to look for at each value.
     pub options: Options,
     /// Time of the section, where it is no unknown. A phase to which an impact comes is left for another one.
     pub start: f64,

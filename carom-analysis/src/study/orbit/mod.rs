@@ -75,7 +75,7 @@ pub enum Stability {
 }
 
 impl Stability {
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Stability::Stable => "stable",
             Stability::Flip => "unstable (flip)",
@@ -101,6 +101,7 @@ impl Stability {
 /// A periodic orbit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Orbit {
+    /// Value of the parameter; NaN where none is varied.
     #[serde(with = "exact")]
     pub parameter: f64,
     /// Time at the section [s].
@@ -113,6 +114,7 @@ pub struct Orbit {
     pub residual: f64,
     /// Real and imaginary parts, the largest first.
     pub multipliers: Vec<(f64, f64)>,
+    /// What the largest multiplier says.
     pub stability: Stability,
     /// Impacts: time since the section, contact, normal velocity before.
     pub impacts: Vec<(f64, Key, f64)>,

@@ -50,7 +50,9 @@ pub enum Period {
 pub struct Case {
     /// Differentiates by the parameter where there is one.
     pub motion: Sensitivity,
+    /// Length of a round.
     pub period: Period,
+    /// Where rounds start and end.
     pub section: Section,
 }
 

@@ -36,6 +36,7 @@ pub struct Accuracy {
     pub tolerance: f64,
     /// Tolerance relative to the size of each coordinate [-].
     pub relative: f64,
+    /// What full and half steps are compared by.
     pub estimator: Estimator,
     /// Smallest step [s] of schemes that control the error themselves; by default their own.
     pub smallest: Option<f64>,

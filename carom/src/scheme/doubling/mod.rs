@@ -26,7 +26,9 @@ use estimate::Evidence;
 /// A scheme that estimates its local error by taking each step twice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Doubled<S> {
+    /// The scheme of the full and the half steps.
     pub base: S,
+    /// Tolerances, and how the error is estimated.
     pub accuracy: Accuracy,
 }
 

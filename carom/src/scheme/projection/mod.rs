@@ -48,7 +48,9 @@ pub enum Metric {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Splitting {
+    /// Both at once, for stiff systems.
     Coupled,
+    /// The velocity law first, then the position law with that velocity.
     Decoupled,
 }
 

@@ -128,6 +128,7 @@ impl StepSensitivity {
         (self.tangent.n, self.tangent.parameters)
     }
 
+    /// The present state of the run.
     pub fn state(&self) -> &State {
         self.carrier.stepper().from()
     }
