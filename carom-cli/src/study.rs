@@ -71,9 +71,10 @@ pub fn commands() -> Vec<clap::Command> {
 
 fn command(row: &StudyRow) -> clap::Command {
     let schema = (row.schema)();
-    let command = StudyArguments::augment_args(clap::Command::new(row.info.name).about(row.info.title));
+    let command = StudyArguments::augment_args(clap::Command::new(row.info.name));
     let command = if has(&schema, "scheme") { command } else { Method::augment_args(command) };
-    command.args(flags::arguments(&schema))
+    // the title comes last: groups of arguments bring their own
+    command.args(flags::arguments(&schema)).about(row.info.title).long_about(None)
 }
 
 /// Runs the study of a name, if there is one.

@@ -128,6 +128,14 @@ fn pages_have_equations_options_and_citations() {
 }
 
 #[test]
+fn help_of_a_study_begins_with_its_title() {
+    for row in STUDIES {
+        let help = Session::new().succeed([row.info.name, "--help"]);
+        assert!(help.starts_with(row.info.title), "{help}");
+    }
+}
+
+#[test]
 fn help_tells_the_exit_codes() {
     let session = Session::new();
     let help = session.succeed(["--help"]);
