@@ -103,7 +103,8 @@ impl Known {
 
     /// After `to` has changed.
     fn changed(&mut self) {
-        *self = Known { from: self.from, ..Known::default() };
+        // field by field: it is done several times in a step
+        (self.is_fresh, self.to, self.power, self.coupling) = (false, None, None, false);
     }
 }
 
@@ -212,7 +213,8 @@ impl<S: Scheme> Stepper for Bound<S> {
     fn accept(&mut self) {
         std::mem::swap(&mut self.from, &mut self.to);
         // the end is the next start
-        self.known = Known { from: self.known.to, ..Known::default() };
+        self.known.from = self.known.to;
+        self.known.changed();
     }
 
     fn restart(&mut self, state: &State) {

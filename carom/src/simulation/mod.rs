@@ -161,6 +161,10 @@ impl Simulation {
 
     /// Runs to the end, to an event that stops, or until an observer breaks. Returns whether no observer did.
     pub fn run(&mut self, observers: &mut [&mut dyn Observer]) -> Result<bool, SimulationError> {
+        if observers.is_empty() {
+            while self.advance()?.is_some() {}
+            return Ok(true);
+        }
         for observer in observers.iter_mut() {
             observer.start(&mut *self.stepper)?;
         }
@@ -202,6 +206,7 @@ impl Simulation {
     ) -> Result<bool, SimulationError> {
         let mut rejected = self.drive.statistics.rejected;
         while let Some(step) = self.attempt()? {
+            self.drive.facts.record(&*self.stepper);
             let statistics = &self.drive.statistics;
             let stopped = self.watch.stopped.and_then(|event| self.watch.events.get(event));
             let mut view = StepView {
@@ -229,6 +234,8 @@ impl Simulation {
     pub fn advance(&mut self) -> Result<Option<Step>, SimulationError> {
         let step = self.attempt()?;
         if step.is_some() {
+            // nobody looks at this step: to the next one that is seen, all contacts are new
+            self.drive.facts.clear();
             self.stepper.accept();
         }
         Ok(step)
@@ -240,8 +247,10 @@ impl Simulation {
             return Ok(None);
         }
         let Some(Accepted { step, .. }) = self.drive.step(&mut *self.stepper)? else { return Ok(None) };
+        if self.watch.events.is_empty() {
+            return Ok(Some(step));
+        }
         let shorter = self.watch.watch_step(&mut *self.stepper, step, self.drive.statistics.steps)?;
-        self.drive.facts.record(&*self.stepper);
         Ok(Some(shorter.unwrap_or(step)))
     }
 
