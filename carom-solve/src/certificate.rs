@@ -46,6 +46,14 @@ struct Tally {
     u: f64,      // ‖u'‖²
 }
 
+/// The larger one; NaN, which the sums tell of, is passed over.
+#[inline(always)]
+fn raise(largest: &mut f64, x: f64) {
+    if x > *largest {
+        *largest = x;
+    }
+}
+
 impl Tally {
     /// Adds law `i` of N rows; N is a constant so that the loops over rows unroll.
     #[inline(always)]
@@ -67,9 +75,9 @@ impl Tally {
         self.b += norm2(b) * inverse;
         self.lambda += norm2(lambda) * scale;
         self.u += norm2(u) * inverse;
-        c.cone = c.cone.max(law.cone_violation(lambda));
-        c.velocity = c.velocity.max(law.velocity_violation(u));
-        c.complementarity = c.complementarity.max(law.complementarity(lambda, u));
+        raise(&mut c.cone, law.cone_violation(lambda));
+        raise(&mut c.velocity, law.velocity_violation(u));
+        raise(&mut c.complementarity, law.complementarity(lambda, u));
     }
 }
 

@@ -79,11 +79,40 @@ impl LinearSolve for DenseLu {
 
     #[inline]
     fn solve(&self, x: &mut [f64]) {
-        let (n, a) = (self.n, &self.lu);
-        if n == 1 {
-            x[0] /= a[0];
-            return;
+        match self.n {
+            1 => x[0] /= self.lu[0],
+            2 => self.solve_small::<2>(x),
+            3 => self.solve_small::<3>(x),
+            4 => self.solve_small::<4>(x),
+            5 => self.solve_small::<5>(x),
+            6 => self.solve_small::<6>(x),
+            n => self.solve_any(n, x),
         }
+    }
+}
+
+impl DenseLu {
+    /// Few rows: their number is a constant, so that the loops unroll.
+    #[inline(always)]
+    fn solve_small<const N: usize>(&self, rhs: &mut [f64]) {
+        let (a, swap, rhs) = (&self.lu[..N * N], &self.swap[..N], &mut rhs[..N]);
+        for k in 0..N {
+            rhs.swap(k, swap[k]);
+        }
+        let mut x = [0.0; N];
+        for i in 0..N {
+            let known: f64 = (0..i).map(|j| a[i * N + j] * x[j]).sum();
+            x[i] = rhs[i] - known;
+        }
+        for i in (0..N).rev() {
+            let known: f64 = (i + 1..N).map(|j| a[i * N + j] * x[j]).sum();
+            x[i] = (x[i] - known) / a[i * N + i];
+        }
+        rhs.copy_from_slice(&x);
+    }
+
+    fn solve_any(&self, n: usize, x: &mut [f64]) {
+        let a = &self.lu;
         for k in 0..n {
             x.swap(k, self.swap[k]);
         }

@@ -169,6 +169,7 @@ impl Coupling {
     }
 
     /// Announces a law; its rows must follow in `rows` and `drift`.
+    #[inline]
     pub fn push(&mut self, pair: Pair) {
         let end = self.offset.last().copied().unwrap_or(0);
         self.pairs.push(pair);

@@ -38,15 +38,23 @@ impl Reactions {
     /// Starts a step at velocity `v`, once the coupling is there: no law has acted yet.
     #[inline]
     pub fn start(&mut self, v: &[f64]) {
-        let drift = &self.coupling.drift;
-        for buffer in [&mut self.before, &mut self.after, &mut self.obstacle, &mut self.impulse] {
-            buffer.resize(drift.len(), 0.0);
+        let rows = self.coupling.drift.len();
+        if [&self.before, &self.after, &self.obstacle, &self.impulse].iter().any(|buffer| buffer.len() != rows) {
+            self.resize(rows);
         }
-        let buffers = self.before.iter_mut().zip(&mut self.after).zip(&mut self.obstacle).zip(&mut self.impulse);
-        for (((((before, after), obstacle), impulse), row), drift) in buffers.zip(self.coupling.rows.iter()).zip(drift)
-        {
+        let Reactions { coupling, before, after, obstacle, impulse, .. } = self;
+        let (before, after) = (&mut before[..rows], &mut after[..rows]);
+        let (obstacle, impulse) = (&mut obstacle[..rows], &mut impulse[..rows]);
+        for (i, (row, &drift)) in coupling.rows.iter().zip(&coupling.drift).enumerate() {
             let u = Rows::product(row, v) + drift;
-            (*before, *after, *obstacle, *impulse) = (u, u, *drift, 0.0);
+            (before[i], after[i], obstacle[i], impulse[i]) = (u, u, drift, 0.0);
+        }
+    }
+
+    #[cold]
+    fn resize(&mut self, rows: usize) {
+        for buffer in [&mut self.before, &mut self.after, &mut self.obstacle, &mut self.impulse] {
+            buffer.resize(rows, 0.0);
         }
     }
 

@@ -77,7 +77,8 @@ pub struct Law {
     mu: [f64; DISCS],
     radius: [f64; DISCS],
     rows: [u8; DISCS],
-    form: Form, // follows from the others
+    form: Form, // this and the next follow from the others
+    size: u8,
 }
 
 /// [`Shape`] without its numbers.
@@ -122,7 +123,7 @@ impl Law {
     pub const UNILATERAL: Law = Law::one_row(0.0, f64::INFINITY);
 
     const fn one_row(lower: f64, upper: f64) -> Law {
-        Law { bounds: [lower, upper], mu: [0.0; 3], radius: [0.0; 3], rows: [0; 3], form: Form::Interval }
+        Law { bounds: [lower, upper], mu: [0.0; 3], radius: [0.0; 3], rows: [0; 3], form: Form::Interval, size: 1 }
     }
 
     /// The law of these bounds and discs: sliding (up to two rows), rolling (up to two) and spinning (one). A lower
@@ -151,6 +152,7 @@ impl Law {
             radius: discs.map(|disc| disc.radius),
             rows: discs.map(|disc| disc.rows),
             form,
+            size: 1 + discs.iter().map(|disc| disc.rows).sum::<u8>(),
         }
     }
 
@@ -270,7 +272,7 @@ impl Law {
     /// Number of rows.
     #[inline]
     pub fn size(&self) -> usize {
-        1 + self.rows[0] as usize + self.rows[1] as usize + self.rows[2] as usize
+        usize::from(self.size)
     }
 
     /// The word of the field for this law.
@@ -288,6 +290,7 @@ impl Law {
     }
 
     /// Whether the law's data make sense: bounds ordered, discs of known places, their numbers finite and not negative.
+    #[inline]
     pub fn is_valid(&self) -> bool {
         let [lower, upper] = self.bounds;
         let fits = |x: f64| x >= 0.0 && x.is_finite();
@@ -314,9 +317,32 @@ impl Law {
     }
 
     /// Sum of the squares of the finite bounds and radii: what the law itself brings into a problem.
+    #[inline]
     pub(crate) fn driving(&self) -> f64 {
+        if self.is_coulomb() {
+            return 0.0;
+        }
         let finite = |x: &&f64| x.is_finite();
         self.bounds.iter().chain(&self.radius).filter(finite).map(|x| x * x).sum()
+    }
+
+    /// The nearest reaction of the first row; NaN stays NaN.
+    #[inline]
+    fn clamp(&self, x: f64) -> f64 {
+        let [lower, upper] = self.bounds;
+        let x = if x < lower { lower } else { x };
+        if x > upper { upper } else { x }
+    }
+
+    /// Whether no reaction at all answers the velocity `b`: nothing approaches, and the law asks for no more.
+    #[inline]
+    pub(crate) fn is_at_rest(&self, b: &[f64]) -> bool {
+        let [lower, upper] = self.bounds;
+        lower <= 0.0
+            && upper >= 0.0
+            && (b[0] == 0.0 || (b[0] > 0.0 && lower == 0.0) || (b[0] < 0.0 && upper == 0.0))
+            && (self.form != Form::General
+                || self.discs().all(|(rows, disc)| disc.radius == 0.0 || b[rows].iter().all(|b| *b == 0.0)))
     }
 
     /// Euclidean projection of `x` onto the admissible set `K` of reactions, in place.
@@ -324,7 +350,7 @@ impl Law {
     pub fn project(&self, x: &mut [f64]) {
         // one row is an interval: where the length is a constant, nothing else is left
         if let [x] = x {
-            *x = x.max(self.bounds[0]).min(self.bounds[1]);
+            *x = self.clamp(*x);
             return;
         }
         match self.form {
@@ -368,7 +394,7 @@ impl Law {
     #[inline]
     pub fn cone_violation(&self, lambda: &[f64]) -> f64 {
         if let [x] = lambda {
-            return (x - x.max(self.bounds[0]).min(self.bounds[1])).abs();
+            return (x - self.clamp(*x)).abs();
         }
         let mut p = [0.0; Law::MOST_ROWS];
         let p = &mut p[..lambda.len()];
@@ -381,9 +407,12 @@ impl Law {
     /// an equality). Any `u` is allowed towards a finite bound.
     #[inline]
     pub fn velocity_violation(&self, u: &[f64]) -> f64 {
-        let up = if self.bounds[1].is_finite() { 0.0 } else { -u[0] };
-        let down = if self.bounds[0].is_finite() { 0.0 } else { u[0] };
-        up.max(down).max(0.0)
+        let [lower, upper] = self.bounds;
+        match u[0] < 0.0 {
+            true if upper == f64::INFINITY => -u[0],
+            false if lower == f64::NEG_INFINITY => u[0],
+            _ => 0.0,
+        }
     }
 
     /// `|λ·(u + s(u))|`, with `λ₀` counted from the bound that `u₀` pushes to and discs with their radius: the energy
@@ -392,7 +421,7 @@ impl Law {
     pub fn complementarity(&self, lambda: &[f64], u: &[f64]) -> f64 {
         // u > 0 asks for the lower bound, u < 0 for the upper one
         let bound = self.bounds[usize::from(u[0] <= 0.0)];
-        let distance = if bound.is_finite() { lambda[0] - bound } else { lambda[0] };
+        let distance = if bound.abs() < f64::INFINITY { lambda[0] - bound } else { lambda[0] };
         let first = distance * u[0];
         if lambda.len() == 1 {
             return first.abs();

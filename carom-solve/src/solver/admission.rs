@@ -19,6 +19,7 @@ pub(super) fn begin(
 }
 
 /// Refuses laws whose data make no sense.
+#[inline]
 pub(super) fn valid(solver: &'static str, laws: &[Law]) -> Result<(), Unsupported> {
     match laws.iter().find(|law| !law.is_valid()) {
         None => Ok(()),
@@ -62,13 +63,8 @@ pub(super) fn finite(problem: &OneStepProblem<'_>, w: &Delassus) -> Result<(), S
 }
 
 /// Whether no reaction at all is a solution: nothing approaches, and no law asks for more.
+#[inline]
 pub(super) fn at_rest(problem: &OneStepProblem<'_>) -> bool {
-    problem.laws().iter().zip(problem.offsets()).all(|(law, &row)| {
-        let b = &problem.b()[row..row + law.size()];
-        let (lower, upper) = law.bounds();
-        lower <= 0.0
-            && upper >= 0.0
-            && (b[0] == 0.0 || (b[0] > 0.0 && lower == 0.0) || (b[0] < 0.0 && upper == 0.0))
-            && law.discs().all(|(rows, disc)| disc.radius == 0.0 || b[rows].iter().all(|b| *b == 0.0))
-    })
+    let mut laws = problem.laws().iter().zip(problem.offsets());
+    laws.all(|(law, &row)| law.is_at_rest(&problem.b()[row..row + law.size()]))
 }

@@ -3,10 +3,9 @@
 use std::fmt;
 
 /// A method of the ladder.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Method {
-    #[default]
     AtRest,
     ActiveSet,
     ClosedForm,
@@ -21,6 +20,19 @@ pub enum Method {
 }
 
 impl Method {
+    const ALL: [Method; 10] = [
+        Method::AtRest,
+        Method::ActiveSet,
+        Method::ClosedForm,
+        Method::Lemke,
+        Method::NewtonMin,
+        Method::Nsgs,
+        Method::StatusNewton,
+        Method::InteriorPoint,
+        Method::Proximal,
+        Method::Enumeration,
+    ];
+
     /// The name for people.
     pub fn name(self) -> &'static str {
         match self {
@@ -39,49 +51,71 @@ impl Method {
 }
 
 /// Most methods that a path tells.
-const MOST: usize = 12;
+const MOST: u32 = 12;
 
 /// The methods that a solve tried, in order. A solver that has but one method is its own path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     solver: &'static str,
-    methods: [Method; MOST],
-    len: u8,
+    code: u64, // five bits per method, the first one lowest: its place in `Method::ALL`, from 1
+    len: u32,
 }
 
 impl Path {
     /// The path of a solver that has tried nothing else than itself.
+    #[inline]
     pub fn of(solver: &'static str) -> Path {
-        Path { solver, methods: [Method::AtRest; MOST], len: 0 }
+        Path { solver, code: 0, len: 0 }
     }
 
     /// One more method; one that is repeated counts once.
+    #[inline]
     pub fn push(&mut self, method: Method) {
-        let len = usize::from(self.len);
-        if self.methods().last() != Some(&method) && len < MOST {
-            self.methods[len] = method;
+        let this = method as u64 + 1;
+        let last = if self.len > 0 { self.code >> (5 * (self.len - 1)) } else { 0 };
+        if last != this && self.len < MOST {
+            self.code |= this << (5 * self.len);
             self.len += 1;
         }
     }
 
+    /// Whether two solves of one solver took the same way.
+    #[inline]
+    pub fn is_same_way(&self, other: &Path) -> bool {
+        self.code == other.code
+    }
+
     /// The methods in the order in which they were tried; none where the solver has but one.
-    pub fn methods(&self) -> &[Method] {
-        &self.methods[..usize::from(self.len)]
+    pub fn methods(&self) -> impl Iterator<Item = Method> + use<> {
+        let code = self.code;
+        (0..self.len).map(move |k| Method::ALL[(code >> (5 * k) & 31) as usize - 1])
     }
 }
 
 /// The methods, or the solver that is its own method: `nsgs, interior-point`.
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((first, others)) = self.methods().split_first() else { return f.write_str(self.solver) };
+        let mut methods = self.methods();
+        let Some(first) = methods.next() else { return f.write_str(self.solver) };
         f.write_str(first.name())?;
-        others.iter().try_for_each(|method| write!(f, ", {}", method.name()))
+        methods.try_for_each(|method| write!(f, ", {}", method.name()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_method_is_told_as_it_was_pushed() {
+        for (k, method) in Method::ALL.into_iter().enumerate() {
+            assert_eq!(method as usize, k);
+            let mut path = Path::of("auto");
+            path.push(Method::ALL[(k + 1) % 10]);
+            path.push(method);
+            assert!(path.methods().eq([Method::ALL[(k + 1) % 10], method]));
+        }
+    }
 
     #[test]
     fn repeated_methods_count_once() {
@@ -92,6 +126,6 @@ mod tests {
         }
         assert_eq!(path.to_string(), "nsgs, interior-point, nsgs");
         (0..2 * MOST).for_each(|k| path.push(if k % 2 == 0 { Method::Lemke } else { Method::Nsgs }));
-        assert_eq!(path.methods().len(), MOST);
+        assert_eq!(path.methods().count(), MOST as usize);
     }
 }

@@ -106,6 +106,7 @@ pub(crate) struct Newton {
     pub balance: Balance,
     pub limits: Limits,
     pub constancy: Constancy,
+    pub is_linear: bool,        // one solve is the whole step
     pub h: f64,                 // step size
     pub rate: Vec<f64>, // (n) change of v in the last step, per time: the guess for this one; empty where there is none
     pub displacement: Vec<f64>, // (n) of q⁺ besides that of the velocities, by schemes that project; empty otherwise
@@ -132,6 +133,7 @@ impl Newton {
             balance,
             limits,
             constancy: model.constancy(),
+            is_linear: model.constancy().linear(),
             acts_in_middle: balance.input != balance.output && !model.constancy().rows,
             at: model.initial(),
             middle: model.initial(),
@@ -192,14 +194,14 @@ impl Newton {
         self.force(model)?;
         factored?;
         step.evaluations += 1;
+        self.v_free.copy_from_slice(&self.impulse);
         if extrapolates {
             self.inertia(model, (from, to))?;
-            self.balanced.iter_mut().zip(&self.impulse).for_each(|(r, p)| *r = p - *r);
-        } else {
-            self.balanced.copy_from_slice(&self.impulse);
+            self.v_free.iter_mut().zip(&self.balanced).for_each(|(p, r)| *p -= r);
         }
         self.last = f64::INFINITY;
-        self.free(model, to)
+        self.add_free(model, to);
+        Ok(())
     }
 
     /// Solves the balance from the iterate in `to`, whose free motion is there.
@@ -222,7 +224,7 @@ impl Newton {
 
             // the new iterate: q⁺, where the force is taken, and the laws there
             self.place_end(system.model, (from, to));
-            if self.constancy.linear() {
+            if self.is_linear {
                 if laws.follow(self, system.model, (from, to), first)? {
                     continue;
                 }
@@ -246,9 +248,15 @@ impl Newton {
             self.factor(model)?;
         }
         self.v_free.copy_from_slice(&self.balanced);
+        self.add_free(model, to);
+        Ok(())
+    }
+
+    /// v_free = v^n + A⁻¹ v_free.
+    #[inline(always)]
+    fn add_free(&mut self, model: &mut dyn Mechanical, to: &State) {
         model.solve(&mut self.v_free);
         self.v_free.iter_mut().zip(&to.v).for_each(|(free, v)| *free += v);
-        Ok(())
     }
 
     /// v⁺ = v_free + A⁻¹ B P.
@@ -283,7 +291,7 @@ impl Newton {
         }
         self.at.t = self.locate(force, (from, to));
         model.retract(&from.q, &self.increment, &mut self.at.q);
-        if self.mass_is_elsewhere && !self.constancy.linear() {
+        if self.mass_is_elsewhere && !self.is_linear {
             self.middle.t = self.locate(mass, (from, to));
             model.retract(&from.q, &self.increment, &mut self.middle.q);
         }
@@ -300,8 +308,8 @@ impl Newton {
     #[inline]
     fn locate(&mut self, place: Place, (from, to): (&State, &State)) -> f64 {
         place.way(self.h, (&from.v, &to.v), &mut self.increment);
-        for (d, x) in self.increment.iter_mut().zip(&self.displacement) {
-            *d += place.tau * x;
+        if !self.displacement.is_empty() {
+            self.increment.iter_mut().zip(&self.displacement).for_each(|(d, x)| *d += place.tau * x);
         }
         from.t + place.tau * self.h
     }

@@ -141,10 +141,12 @@ impl VelocityLaws {
             }
         }
         self.problem.b.clear();
-        let rows = self.active.iter().flat_map(|&i| self.end.range(i));
-        let free =
-            rows.zip(&self.shift).map(|(row, s)| self.end.rows.dot(row, &newton.v_free) + self.end.drift[row] + s);
-        self.problem.b.extend(free);
+        for &i in &self.active {
+            for row in self.end.range(i) {
+                let shift = self.shift[self.problem.b.len()];
+                self.problem.b.push(self.end.rows.dot(row, &newton.v_free) + self.end.drift[row] + shift);
+            }
+        }
     }
 
     /// Laws that act, with their impulses, as the derivative of a balance wants them; `level` tells what is zero on a
@@ -215,14 +217,20 @@ impl Laws for VelocityLaws {
 
     fn add_reactions(&self, newton: &Newton, out: &mut [f64]) {
         let directions = if newton.acts_in_middle { &self.middle } else { &self.end };
-        let rows = self.active.iter().flat_map(|&i| self.end.range(i));
-        rows.zip(&self.problem.z.lambda).for_each(|(row, p)| directions.rows.add_row(row, *p, out));
+        let mut impulses = self.problem.z.lambda.iter();
+        for &i in &self.active {
+            self.end.range(i).zip(&mut impulses).for_each(|(row, p)| directions.rows.add_row(row, *p, out));
+        }
     }
 
     fn missed(&self, v: &[f64], allowed: f64) -> f64 {
-        let rows = self.active.iter().flat_map(|&i| self.end.range(i)).enumerate();
-        let change = |(k, row)| (self.end.rows.dot(row, v) - self.problem.output.dot(k, v)).abs();
-        let most = rows.map(change).fold(0.0f64, f64::max);
+        let (mut most, mut k) = (0.0f64, 0);
+        for &i in &self.active {
+            for row in self.end.range(i) {
+                most = most.max((self.end.rows.dot(row, v) - self.problem.output.dot(k, v)).abs());
+                k += 1;
+            }
+        }
         // where v is zero there is nothing to miss
         if most == 0.0 { 0.0 } else { most / allowed }
     }
@@ -245,7 +253,7 @@ impl VelocityLaws {
         let VelocityLaws { problem, active, list, .. } = self;
         let solved =
             problem.solve((&*system.model, &mut *system.solver), again, step, |law| Some(list[*active.get(law)?]));
-        if newton.constancy.linear() && !again {
+        if newton.is_linear && !again {
             self.kept.clone_from(&self.active);
             self.factorisation = newton.factorisations;
         }

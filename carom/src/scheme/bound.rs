@@ -90,6 +90,7 @@ pub struct Bound<S: Scheme> {
 /// What was worked out of the two states and the step between them; nothing is worked out twice.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
+    fits: bool,                   // whether the state that the steps began from has the sizes of the model
     is_fresh: bool,               // whether `to` is `from`: no step was tried yet
     from: Option<Option<Energy>>, // none where nobody has asked
     to: Option<Option<Energy>>,
@@ -99,7 +100,7 @@ struct Known {
 
 impl Known {
     /// Of a state without a step.
-    const FRESH: Known = Known { is_fresh: true, from: None, to: None, power: None, coupling: false };
+    const FRESH: Known = Known { fits: true, is_fresh: true, from: None, to: None, power: None, coupling: false };
 
     /// After `to` has changed.
     fn changed(&mut self) {
@@ -160,6 +161,14 @@ impl<S: Scheme> Bound<S> {
         self.model.applied_power(&self.middle)
     }
 
+    /// The state to start from has not the sizes of the model.
+    #[cold]
+    fn misfit(&self) -> StepError {
+        let size = |state: &State| state.q.len() + state.v.len();
+        let (found, needed) = (size(&self.from), size(&self.middle));
+        ModelError::Size { what: "numbers of the state to start from", found, needed }.into()
+    }
+
     /// The buffers of the last step tried.
     pub(crate) fn work(&self) -> &S::Work {
         &self.work
@@ -192,9 +201,8 @@ impl<S: Scheme> Stepper for Bound<S> {
     fn attempt(&mut self, h: f64) -> Result<Step, StepError> {
         self.known.changed();
         self.solver.t = self.from.t;
-        let (found, needed) = (self.from.q.len() + self.from.v.len(), self.middle.q.len() + self.middle.v.len());
-        if found != needed || self.from.q.len() != self.middle.q.len() {
-            return Err(ModelError::Size { what: "numbers of the state to start from", found, needed }.into());
+        if !self.known.fits {
+            return Err(self.misfit());
         }
         if self.model.detect(&self.from, h * self.scheme.reach())? {
             self.scheme.contacts_changed(&mut self.work);
@@ -221,7 +229,8 @@ impl<S: Scheme> Stepper for Bound<S> {
         self.from.copy_from(state);
         self.to.copy_from(state);
         self.scheme.clear_guess(&mut self.work);
-        self.known = Known::FRESH;
+        let fits = (state.q.len(), state.v.len()) == (self.middle.q.len(), self.middle.v.len());
+        self.known = Known { fits, ..Known::FRESH };
     }
 
     fn solver_paths(&self) -> &[SolverPath] {

@@ -34,7 +34,7 @@ impl Forecast {
     }
 
     /// The forecast of a gap that opens with velocity `u`; `mean` is the velocity (1) of a step without reactions.
-    #[inline]
+    #[inline(always)]
     pub(super) fn gap(&self, gap: f64, h: f64, u: f64, mean: impl FnOnce() -> f64) -> f64 {
         match self {
             Forecast::Free => gap + h * mean(),

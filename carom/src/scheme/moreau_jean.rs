@@ -273,7 +273,7 @@ impl Work {
     #[inline(always)]
     pub(super) fn report(&mut self, (from, to): (&State, &State)) {
         let Work { reactions, newton, laws, had_acted, .. } = self;
-        if !newton.constancy.linear() {
+        if !newton.is_linear {
             let lasting = laws.is_empty() || *had_acted == laws.active;
             newton.extrapolate((from, to), (!lasting).then_some(laws.response()));
             had_acted.clone_from(&laws.active);

@@ -35,19 +35,28 @@ impl Counted {
     }
 
     /// Memory is taken only where a path is new.
+    #[inline]
     fn count(&mut self, path: Path, result: &Result<Certificate, SolveError>) {
-        if self.paths.get(self.last).is_none_or(|known| known.path != path) {
-            self.last = self.paths.iter().position(|known| known.path == path).unwrap_or(self.paths.len());
-        }
-        if self.last == self.paths.len() {
-            self.paths.push(SolverPath { path, problems: 0, failed: 0, worst_residual: 0.0 });
+        if self.paths.get(self.last).is_none_or(|known| !known.path.is_same_way(&path)) {
+            self.turn(path);
         }
         let known = &mut self.paths[self.last];
         known.problems += 1;
         match result {
-            Ok(certificate) => known.worst_residual = known.worst_residual.max(certificate.residual),
+            Ok(certificate) if certificate.residual <= known.worst_residual => {}
+            Ok(certificate) => known.worst_residual = certificate.residual,
             Err(_) => known.failed += 1,
         }
+    }
+
+    /// Another path than the last one.
+    #[cold]
+    fn turn(&mut self, path: Path) {
+        let known = self.paths.iter().position(|known| known.path.is_same_way(&path));
+        self.last = known.unwrap_or_else(|| {
+            self.paths.push(SolverPath { path, problems: 0, failed: 0, worst_residual: 0.0 });
+            self.paths.len() - 1
+        });
     }
 }
 

@@ -400,12 +400,12 @@ impl Sensitivity {
             if until > t {
                 self.field.detect(self.stepper.from(), until - t)?;
             }
-            let Some(accepted) = self.drive.step(&mut self.stepper)? else {
+            if !self.drive.step(&mut self.stepper)? {
                 self.flush();
                 return Ok(true);
-            };
+            }
             self.steps += 1;
-            self.advance_columns(t, accepted.step.advanced)?;
+            self.advance_columns(t, self.drive.accepted.step.advanced)?;
             self.stepper.accept();
             if !go_on(self.stepper.from(), &self.passage) {
                 self.flush();

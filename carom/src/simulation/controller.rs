@@ -9,7 +9,7 @@
 //!
 //! between the smallest and the largest step. A step of the smallest size that is not accepted ends the run.
 
-use crate::scheme::{SchemeInfo, Step};
+use crate::scheme::Step;
 
 /// What a controller says of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +36,7 @@ pub trait Controller: Send {
     /// The first step size [s].
     fn first(&self) -> f64;
     /// Judges a step that was asked to advance by `h`.
-    fn judge(&mut self, step: &Step, info: &SchemeInfo, h: f64) -> Verdict;
+    fn judge(&mut self, step: &Step, h: f64) -> Verdict;
     /// A smaller size for a step of `h` that could not be done at all; `None` ends the run.
     fn recover(&mut self, _h: f64) -> Option<f64> {
         None
@@ -47,8 +47,8 @@ impl Controller for Box<dyn Controller> {
     fn first(&self) -> f64 {
         (**self).first()
     }
-    fn judge(&mut self, step: &Step, info: &SchemeInfo, h: f64) -> Verdict {
-        (**self).judge(step, info, h)
+    fn judge(&mut self, step: &Step, h: f64) -> Verdict {
+        (**self).judge(step, h)
     }
     fn recover(&mut self, h: f64) -> Option<f64> {
         (**self).recover(h)
@@ -66,7 +66,7 @@ impl Controller for FixedStep {
     fn first(&self) -> f64 {
         self.h
     }
-    fn judge(&mut self, _step: &Step, _info: &SchemeInfo, _h: f64) -> Verdict {
+    fn judge(&mut self, _step: &Step, _h: f64) -> Verdict {
         Verdict::Accept { next: self.h }
     }
 }
@@ -105,7 +105,7 @@ impl Controller for StandardControl {
         self.first.max(self.min).min(self.max)
     }
 
-    fn judge(&mut self, step: &Step, _info: &SchemeInfo, h: f64) -> Verdict {
+    fn judge(&mut self, step: &Step, h: f64) -> Verdict {
         let Some(error) = step.error else { return Verdict::Accept { next: h } };
         let proposed = h * self.factor(error.value, error.order);
         if error.value <= 1.0 {
@@ -127,14 +127,14 @@ impl Controller for StandardControl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheme::{LocalError, MoreauJean, Scheme};
+    use crate::scheme::LocalError;
 
     const CONTROL: StandardControl =
         StandardControl { first: 1e-2, safety: 1.0, shrink: 0.5, grow: 5.0, min: 1e-6, max: 1.0 };
 
     fn judge(value: f64, order: u32, h: f64) -> Verdict {
         let step = Step { advanced: h, error: Some(LocalError { value, order }), ..Step::default() };
-        CONTROL.clone().judge(&step, &MoreauJean::INFO, h)
+        CONTROL.clone().judge(&step, h)
     }
 
     #[test]
@@ -163,6 +163,6 @@ mod tests {
     #[test]
     fn without_an_estimate_the_step_stays() {
         let step = Step { advanced: 0.1, ..Step::default() };
-        assert_eq!(CONTROL.clone().judge(&step, &MoreauJean::INFO, 0.1), Verdict::Accept { next: 0.1 });
+        assert_eq!(CONTROL.clone().judge(&step, 0.1), Verdict::Accept { next: 0.1 });
     }
 }

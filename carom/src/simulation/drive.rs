@@ -25,7 +25,7 @@ impl Grid {
 }
 
 /// A step that was accepted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Accepted {
     pub step: Step,
     /// The step that was asked for [s].
@@ -45,6 +45,8 @@ pub(crate) struct Drive<C> {
     /// Most steps up to the goal, and those since it was set.
     most: u64,
     taken: u64,
+    /// The last one, until the next is tried.
+    pub accepted: Accepted,
     pub statistics: Statistics,
     pub facts: Facts,
 }
@@ -68,6 +70,7 @@ impl<C: Controller> Drive<C> {
             grid: Grid { base: t, count: 0, h },
             most: u64::MAX,
             taken: 0,
+            accepted: Accepted::default(),
             statistics,
             facts,
         }
@@ -98,31 +101,36 @@ impl<C: Controller> Drive<C> {
         self.facts.clear();
     }
 
-    /// One accepted step, which `to` then holds; `None` at the goal. Whoever calls it looks at the step and accepts it.
-    pub fn step(&mut self, stepper: &mut dyn Stepper) -> Result<Option<Accepted>, SimulationError> {
+    /// One accepted step, which `to` and `accepted` then hold; `false` at the goal. Whoever calls it looks at the step
+    /// and accepts it.
+    #[inline]
+    pub fn step(&mut self, stepper: &mut dyn Stepper) -> Result<bool, SimulationError> {
         let t = stepper.from().t;
-        let Some(mut h) = self.clip(t, self.h) else { return Ok(None) };
+        let rounding = self.rounding(t);
+        let Some(mut h) = self.clip(t, rounding) else { return Ok(false) };
         if self.taken >= self.most {
             return Err(SimulationError::Stalled { t, steps: self.most });
         }
         loop {
-            let step = match stepper.attempt(h) {
-                Ok(step) => step,
+            match stepper.attempt(h) {
+                Ok(step) => self.accepted.step = step,
                 Err(source) => {
                     h = self.recover(stepper, h, source)?;
                     continue;
                 }
-            };
-            self.count(&step);
-            match self.controller.judge(&step, stepper.info(), h) {
+            }
+            self.count();
+            let step = &self.accepted.step;
+            match self.controller.judge(step, h) {
                 Verdict::Accept { next } => {
-                    let is_last = self.goal - t <= h * (1.0 + 1e-9);
-                    self.set_time(stepper, h, step.advanced);
+                    self.statistics.worst = self.statistics.worst.worse(step.worst);
+                    let advanced = step.advanced;
+                    stepper.set_time(self.time_after((t, rounding), h, advanced));
                     self.h = next;
                     self.taken += 1;
                     self.statistics.steps += 1;
-                    self.statistics.worst = self.statistics.worst.worse(step.worst);
-                    return Ok(Some(Accepted { step, h, is_last }));
+                    (self.accepted.h, self.accepted.is_last) = (h, self.goal - t <= h * (1.0 + 1e-9));
+                    return Ok(true);
                 }
                 Verdict::Retry { with } if with > 0.0 && with < h && t + with > t => {
                     self.statistics.rejected += 1;
@@ -141,6 +149,7 @@ impl<C: Controller> Drive<C> {
     }
 
     /// A smaller step after one that failed, where the controller has one.
+    #[cold]
     fn recover(&mut self, stepper: &dyn Stepper, h: f64, source: StepError) -> Result<f64, SimulationError> {
         let t = stepper.from().t;
         match self.controller.recover(h).filter(|with| *with > 0.0 && *with < h && t + with > t) {
@@ -152,22 +161,23 @@ impl<C: Controller> Drive<C> {
         }
     }
 
-    /// The time of an accepted step: on the grid, and at the goal exactly the goal.
-    fn set_time(&mut self, stepper: &mut dyn Stepper, h: f64, advanced: f64) {
-        let t = stepper.from().t;
+    /// The time after an accepted step from `t`: on the grid, and at the goal exactly the goal.
+    #[inline]
+    fn time_after(&mut self, (t, rounding): (f64, f64), h: f64, advanced: f64) -> f64 {
         let after = self.grid.after(t, advanced);
-        let last = advanced == h && h == self.goal - t || (self.goal - after).abs() <= self.rounding(t);
-        stepper.set_time(if last { self.goal } else { after });
+        let is_goal = advanced == h && h == self.goal - t || (self.goal - after).abs() <= rounding;
+        if is_goal { self.goal } else { after }
     }
 
     /// The step size such that the last step ends at the goal: cut there, or stretched by less than 1e-9 of a step so
     /// that none of that length follows. A step that misses the goal by rounding keeps its size, which schemes that
     /// remember steps want.
-    fn clip(&self, t: f64, h: f64) -> Option<f64> {
-        let (left, rounding) = (self.goal - t, self.rounding(t));
+    #[inline]
+    fn clip(&self, t: f64, rounding: f64) -> Option<f64> {
+        let (h, left) = (self.h, self.goal - t);
         if left <= 0.0 || (left <= rounding && left <= 1e-9 * h) {
             None
-        } else if (left - h).abs() <= 0.75 * rounding || h < left * (1.0 - 1e-9) {
+        } else if h < left * (1.0 - 1e-9) || (left - h).abs() <= 0.75 * rounding {
             Some(h)
         } else {
             Some(left)
@@ -180,7 +190,8 @@ impl<C: Controller> Drive<C> {
     }
 
     /// Work is work, be the step accepted or not.
-    fn count(&mut self, step: &Step) {
+    fn count(&mut self) {
+        let step = &self.accepted.step;
         self.statistics.solves += u64::from(step.solves);
         self.statistics.iterations += u64::from(step.iterations);
         self.statistics.evaluations += u64::from(step.evaluations);

@@ -98,11 +98,18 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Looks at a step that was accepted.
-    pub fn record(&mut self, stepper: &dyn Stepper) {
+    /// Looks at a step that was accepted, and at its contacts where somebody asks for them.
+    #[inline]
+    pub fn record(&mut self, stepper: &dyn Stepper, asks: bool) {
+        self.is_listed = false;
+        if asks {
+            self.find_acting(stepper);
+        }
+    }
+
+    fn find_acting(&mut self, stepper: &dyn Stepper) {
         std::mem::swap(&mut self.acting, &mut self.earlier);
         self.acting.clear();
-        self.is_listed = false;
         self.matching.begin();
         let (reactions, events) = (stepper.reactions(), stepper.events().as_slice());
         for law in 0..reactions.len() {

@@ -162,13 +162,14 @@ impl Simulation {
     /// Runs to the end, to an event that stops, or until an observer breaks. Returns whether no observer did.
     pub fn run(&mut self, observers: &mut [&mut dyn Observer]) -> Result<bool, SimulationError> {
         if observers.is_empty() {
-            while self.advance()?.is_some() {}
+            while self.advance_unseen()? {}
             return Ok(true);
         }
         for observer in observers.iter_mut() {
             observer.start(&mut *self.stepper)?;
         }
-        self.go(&mut |view| {
+        let asks = observers.iter().any(|observer| observer.asks_for_contacts());
+        self.go(asks, &mut |view| {
             let mut flow = ControlFlow::Continue(());
             for observer in observers.iter_mut() {
                 if observer.observe(view)?.is_break() {
@@ -190,7 +191,7 @@ impl Simulation {
             return Err(SimulationError::Span(format!("the end {until} must be finite")));
         }
         self.drive.set_goal(self.stepper.from().t, until);
-        self.go(&mut |view| Ok(see(view)))
+        self.go(true, &mut |view| Ok(see(view)))
     }
 
     /// Starts again from a state, with nothing remembered but the counts.
@@ -200,17 +201,19 @@ impl Simulation {
         self.watch.restart();
     }
 
+    /// Shows each step, with its contacts where somebody asks for them.
     fn go(
         &mut self,
+        asks: bool,
         see: &mut dyn FnMut(&mut StepView<'_>) -> Result<ControlFlow<()>, ModelError>,
     ) -> Result<bool, SimulationError> {
         let mut rejected = self.drive.statistics.rejected;
-        while let Some(step) = self.attempt()? {
-            self.drive.facts.record(&*self.stepper);
+        while self.attempt()? {
+            self.drive.facts.record(&*self.stepper, asks);
             let statistics = &self.drive.statistics;
             let stopped = self.watch.stopped.and_then(|event| self.watch.events.get(event));
             let mut view = StepView {
-                step,
+                step: &self.drive.accepted.step,
                 index: statistics.steps,
                 rejected: statistics.rejected - rejected,
                 end: self.drive.goal(),
@@ -232,26 +235,34 @@ impl Simulation {
 
     /// One accepted step without observers; `None` at the end of the span.
     pub fn advance(&mut self) -> Result<Option<Step>, SimulationError> {
-        let step = self.attempt()?;
-        if step.is_some() {
+        Ok(self.advance_unseen()?.then_some(self.drive.accepted.step))
+    }
+
+    /// Whether there was a step before the end of the span.
+    #[inline]
+    fn advance_unseen(&mut self) -> Result<bool, SimulationError> {
+        let is_step = self.attempt()?;
+        if is_step {
             // nobody looks at this step: to the next one that is seen, all contacts are new
             self.drive.facts.clear();
             self.stepper.accept();
         }
-        Ok(step)
+        Ok(is_step)
     }
 
-    /// One step, cut where an event ends the run; `to` then holds it.
-    fn attempt(&mut self) -> Result<Option<Step>, SimulationError> {
-        if self.watch.stopped.is_some() {
-            return Ok(None);
+    /// One step, cut where an event ends the run; `to` then holds it. `false` at the end of the span.
+    #[inline]
+    fn attempt(&mut self) -> Result<bool, SimulationError> {
+        if self.watch.stopped.is_some() || !self.drive.step(&mut *self.stepper)? {
+            return Ok(false);
         }
-        let Some(Accepted { step, .. }) = self.drive.step(&mut *self.stepper)? else { return Ok(None) };
-        if self.watch.events.is_empty() {
-            return Ok(Some(step));
+        if !self.watch.events.is_empty() {
+            let step = &mut self.drive.accepted.step;
+            if let Some(shorter) = self.watch.watch_step(&mut *self.stepper, *step, self.drive.statistics.steps)? {
+                *step = shorter;
+            }
         }
-        let shorter = self.watch.watch_step(&mut *self.stepper, step, self.drive.statistics.steps)?;
-        Ok(Some(shorter.unwrap_or(step)))
+        Ok(true)
     }
 
     /// Counts of the run so far.

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 /// An accepted step, before it becomes the past.
 pub struct StepView<'a> {
     /// What the step tells about itself.
-    pub step: Step,
+    pub step: &'a Step,
     /// Number of the step, from 1.
     pub index: u64,
     /// Tries that were rejected before this one.
@@ -78,6 +78,11 @@ pub trait Observer {
     /// Sees the initial state.
     fn start(&mut self, _stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         Ok(())
+    }
+    /// Whether it asks a step for its contacts: [`StepView::acting`], [`StepView::impacts`]. The driver looks for them
+    /// in every step of a run, or not at all where no observer does.
+    fn asks_for_contacts(&self) -> bool {
+        true
     }
     /// Sees an accepted step; a break ends the run after it.
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError>;

@@ -107,6 +107,10 @@ impl Observer for Recorder {
         Ok(())
     }
 
+    fn asks_for_contacts(&self) -> bool {
+        false
+    }
+
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
         self.push(view.to());
         Ok(ControlFlow::Continue(()))

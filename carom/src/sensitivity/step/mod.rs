@@ -165,10 +165,13 @@ impl StepSensitivity {
 
     /// One step; its length may be what is left to a given time, where that is `tied`. `None` at that time.
     fn take(&mut self, tied: bool) -> Result<Option<Step>, SensitivityError> {
-        let Some(Accepted { step, h, is_last }) = self.drive.step(self.carrier.stepper_mut())? else { return Ok(None) };
+        if !self.drive.step(self.carrier.stepper_mut())? {
+            return Ok(None);
+        }
+        let Accepted { step, h, is_last } = self.drive.accepted;
         self.frame.begin(tied && is_last);
         self.carrier.advance_columns(h, &mut self.tangent, &mut self.frame)?;
-        self.drive.facts.record(self.carrier.stepper());
+        self.drive.facts.record(self.carrier.stepper(), true);
         self.count(step.advanced < h);
         self.carrier.stepper_mut().accept();
         self.steps += 1;
