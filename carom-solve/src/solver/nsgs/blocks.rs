@@ -7,6 +7,7 @@ use super::alone::{Alone, Norms, relax};
 use super::shared::Shared;
 use crate::delassus::Uniform;
 use crate::{Delassus, Law};
+use std::ops::Range;
 
 /// What a pass over laws of equal size reads.
 pub(super) struct Pass<'a, const N: usize, const NN: usize, A> {
@@ -59,15 +60,20 @@ pub(super) fn pull<const N: usize, S: Shared + ?Sized>(w: &Delassus, i: usize, l
             1 => add_product::<N, 1>(block, lambda.read(columns.start), &mut sum),
             2 => add_product::<N, 2>(block, lambda.read(columns.start), &mut sum),
             3 => add_product::<N, 3>(block, lambda.read(columns.start), &mut sum),
-            width => {
-                for (c, row) in columns.enumerate() {
-                    let [x] = lambda.read(row);
-                    sum.iter_mut().zip(block.iter().skip(c).step_by(width)).for_each(|(sum, a)| *sum += a * x);
-                }
-            }
+            _ => add_wide(block, lambda, columns, &mut sum),
         }
     }
     sum
+}
+
+/// `out ← out + block λ` for a block of many columns, out of line: such laws are rare.
+#[inline(never)]
+fn add_wide<const N: usize, S: Shared + ?Sized>(block: &[f64], lambda: &S, columns: Range<usize>, out: &mut [f64; N]) {
+    let width = columns.len();
+    for (c, row) in columns.enumerate() {
+        let [x] = lambda.read(row);
+        out.iter_mut().zip(block.iter().skip(c).step_by(width)).for_each(|(sum, a)| *sum += a * x);
+    }
 }
 
 /// `out ← out + block x`.

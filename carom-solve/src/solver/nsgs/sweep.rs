@@ -200,8 +200,8 @@ impl Sweeper {
             self.settle::<3, _, S>(ground, i, contact, (lambda, v), norms);
         } else if let Some(contact) = self.two.get(place) {
             self.settle::<2, _, S>(ground, i, contact, (lambda, v), norms);
-        } else if let Some(any) = self.any.get(place) {
-            by_rows!(ground.laws[i].size(), N => self.settle::<N, _, S>(ground, i, any, (lambda, v), norms));
+        } else if !self.any.is_empty() {
+            self.visit_any(ground, (place, i), (lambda, v), norms);
         } else {
             match ground.laws[i].size() {
                 1 => self.settle::<1, _, S>(ground, i, &self.one[place], (lambda, v), norms),
@@ -209,6 +209,18 @@ impl Sweeper {
                 _ => self.settle::<3, _, S>(ground, i, &self.one[place], (lambda, v), norms),
             }
         }
+    }
+
+    /// The same where laws have no closed form, out of line.
+    #[inline(never)]
+    fn visit_any<S: Shared + ?Sized>(
+        &self,
+        ground: Ground<'_>,
+        (place, i): (usize, usize),
+        shared: (&S, &S),
+        norms: &mut Norms,
+    ) {
+        by_rows!(ground.laws[i].size(), N => self.settle::<N, _, S>(ground, i, &self.any[place], shared, norms));
     }
 
     #[inline]
