@@ -108,7 +108,7 @@ fn main() {
 fn per_impact() -> f64 {
     let set = [("e", "0.9"), ("duration", "18.9")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let scene =
-        load("bouncing-ball-events", &Overrides { set: set.to_vec(), step: Some(18.9), ..Overrides::default() });
+        load("bouncing-ball-events", &Overrides { set: set.to_vec(), step: Some(18.9.into()), ..Overrides::default() });
     let run = || {
         // without the event of the file: the peer watches for nothing either
         let stepper = scene.stepper().expect("a scene that was loaded");

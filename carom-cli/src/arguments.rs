@@ -89,9 +89,9 @@ pub struct RunArguments {
     /// Use another scheme: a name, or '{ name = "moreau-jean", theta = 1 }'.
     #[arg(long)]
     pub scheme: Option<String>,
-    /// Step size [s].
+    /// Step size [s], a number or an expression of parameters.
     #[arg(long, allow_negative_numbers = true, conflicts_with = "steps")]
-    pub step: Option<f64>,
+    pub step: Option<String>,
     /// Number of equal steps.
     #[arg(long)]
     pub steps: Option<u64>,
@@ -131,7 +131,7 @@ impl RunArguments {
     pub fn overrides(&self) -> Overrides {
         Overrides {
             scheme: self.scheme.clone().map(Into::into),
-            step: self.step,
+            step: self.step.clone().map(Into::into),
             steps: self.steps,
             adaptive: self.adaptive.clone(),
             ..self.changes.overrides()

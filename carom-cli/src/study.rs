@@ -49,9 +49,9 @@ struct Method {
     /// Use another scheme: a name, or '{ name = "corrected-paoli", variant = "printed" }'.
     #[arg(long)]
     scheme: Option<String>,
-    /// Step size [s].
+    /// Step size [s], a number or an expression of parameters.
     #[arg(long, allow_negative_numbers = true)]
-    step: Option<f64>,
+    step: Option<String>,
 }
 
 fn shard(text: &str) -> Result<(usize, usize), String> {
@@ -91,7 +91,7 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
         false => Method::from_arg_matches(matches).map_err(wrong)?,
     };
     let overrides =
-        Overrides { scheme: method.scheme.map(Into::into), step: method.step, ..arguments.changes.overrides() };
+        Overrides { scheme: method.scheme.map(Into::into), step: method.step.map(Into::into), ..arguments.changes.overrides() };
     let scene = examples::load(&arguments.file, &overrides)?;
     if !arguments.quiet {
         scene.warnings.iter().for_each(print_finding);

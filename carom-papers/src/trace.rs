@@ -35,7 +35,7 @@ pub fn scene(example: &str, change: &Change<'_>) -> Result<Scene, Trouble> {
         set: change.set.iter().map(|(name, value)| ((*name).to_owned(), format!("{value:?}"))).collect(),
         scheme: (!change.scheme.is_empty()).then(|| change.scheme.into()),
         adaptive: (!change.adaptive.is_empty()).then(|| change.adaptive.to_owned()),
-        step: change.step,
+        step: change.step.map(Into::into),
         end: change.end,
         ..Overrides::default()
     };

@@ -62,7 +62,7 @@ fn a_number_is_the_tolerance_and_needs_no_step() {
 
 #[test]
 fn the_command_line_turns_it_on_and_off() {
-    let with = |text: &str| Overrides { adaptive: Some(text.into()), step: Some(0.01), ..Overrides::default() };
+    let with = |text: &str| Overrides { adaptive: Some(text.into()), step: Some(0.01.into()), ..Overrides::default() };
     let scene = build("steps = 100", &with("{ tolerance = 1e-3, estimator = \"position\" }"));
     assert_eq!(scene.adaptive.map(|a| (a.tolerance, a.estimator)), Some((1e-3, Estimator::Position)));
     assert_eq!(scene.span.step, 0.01);

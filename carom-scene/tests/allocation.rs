@@ -78,7 +78,7 @@ fn derivatives_of_steps_do_not_allocate() {
         ("pendulum", "corrected-paoli"),
     ];
     for (file, scheme) in cases {
-        let overrides = Overrides { scheme: Some(scheme.into()), step: Some(0.01), ..Overrides::default() };
+        let overrides = Overrides { scheme: Some(scheme.into()), step: Some(0.01.into()), ..Overrides::default() };
         let scene = load(&folder.join(format!("{file}.toml")), &overrides).unwrap();
         let mut s = scene.step_sensitivity(&[]).unwrap();
         let mut allocations = 0;

@@ -67,7 +67,7 @@ fn rest_in_a_well() {
                 let step = (0.2 / k.sqrt()).min(0.05);
                 let overrides = Overrides {
                     scheme: Some(table.into()),
-                    step: Some(step),
+                    step: Some(step.into()),
                     end: Some(4000.0 * step),
                     set,
                     ..Overrides::default()

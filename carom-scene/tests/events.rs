@@ -103,7 +103,7 @@ tolerance = 5e-3
 fn contacts_count_in_their_regions_with_every_scheme() {
     let height = |end: f64, scheme: &str| {
         let overrides =
-            Overrides { scheme: Some(scheme.into()), end: Some(end), step: Some(1e-3), ..Overrides::default() };
+            Overrides { scheme: Some(scheme.into()), end: Some(end), step: Some(1e-3.into()), ..Overrides::default() };
         let scene = from_str("test.toml", TABLE, &overrides).unwrap_or_else(|all| panic!("{scheme}: {}", all[0]));
         let solution = scene.simulation().unwrap().record().unwrap_or_else(|e| panic!("{scheme}: {e}"));
         solution.q(solution.len() - 1)[0]

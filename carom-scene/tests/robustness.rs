@@ -140,7 +140,7 @@ proptest! {
         never_panics(&text, &Overrides { set: set("m"), ..Overrides::default() });
         never_panics(&text, &Overrides { scheme: Some(value.clone().into()), ..Overrides::default() });
         never_panics(&text, &Overrides { solver: Some(format!("{{{value}}}").into()), ..Overrides::default() });
-        never_panics(&text, &Overrides { step: Some(step), end: Some(end), ..Overrides::default() });
+        never_panics(&text, &Overrides { step: Some(step.into()), end: Some(end), ..Overrides::default() });
     }
 }
 

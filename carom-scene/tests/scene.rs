@@ -68,7 +68,7 @@ fn overrides_and_sweeps_change_parameters() {
         set: vec![set("mu", "gravity/100"), set("speed", "1e0")],
         scheme: Some("{ name = \"moreau-jean\", theta = 1 }".into()),
         solver: Some("nsgs".into()),
-        step: Some(0.01),
+        step: Some(0.01.into()),
         end: Some(0.5),
         ..Overrides::default()
     };

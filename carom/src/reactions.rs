@@ -109,6 +109,11 @@ impl Reactions {
         }
     }
 
+    /// Numbers of measures of each law in the higher-order sweeping process; none in other schemes.
+    pub fn level_counts(&self) -> Vec<usize> {
+        self.chains.windows(2).map(|chain| chain[1] - chain[0]).collect()
+    }
+
     /// Impulse along the normal (first) row of law `i`.
     pub fn normal(&self, i: usize) -> f64 {
         self.impulse[self.coupling.offset[i]]

@@ -51,6 +51,14 @@ pub enum StepError {
         /// The contact to blame, where one is known.
         contact: Option<Key>,
     },
+    /// The laws contradict each other, as the model tells.
+    #[error("{reason}; the one-step problem has no solution: {error}")]
+    Contradiction {
+        /// What cannot be.
+        reason: String,
+        /// Why the solver gave up.
+        error: Box<SolveError>,
+    },
     /// Newton's loop did not converge.
     #[error(
         "Newton's loop stopped at residual {residual:.3e} (tolerance {tolerance:.3e}) after {iterations} iterations; try a smaller step"
@@ -118,7 +126,7 @@ impl StepError {
             StepError::Projection { contact, .. }
             | StepError::Tunnelled { contact, .. }
             | StepError::Inside { contact, .. } => Some(*contact),
-            StepError::Model(_) | StepError::Newton { .. } | StepError::NotFinite | StepError::TooSmall { .. } => None,
+            StepError::Model(_) | StepError::Contradiction { .. } | StepError::Newton { .. } | StepError::NotFinite | StepError::TooSmall { .. } => None,
         }
     }
 }

@@ -9,7 +9,7 @@ use carom::{FirstOrder, ModelError, Simulation, SimulationError, Solution, Span,
 use carom_solve::Law;
 
 fn theta(theta: f64) -> EulerMoreau {
-    EulerMoreau { theta, ..EulerMoreau::default() }
+    EulerMoreau { theta: Some(theta), ..EulerMoreau::default() }
 }
 
 fn midpoint() -> EulerMoreau {

@@ -204,3 +204,59 @@ fn adaptive_steps_have_events() {
     let exact = 0.5 * (3.0 + 13f64.sqrt());
     assert!((solution.t[solution.len() - 1] - exact).abs() < 1e-13);
 }
+
+/// A block of weight 10 `unit` on a floor with friction 0.5, thrown at 1, under the force F sin 3t with F below the
+/// limit of friction; F grows beyond it after `late`.
+fn held(unit: f64, late: f64) -> Lagrangian {
+    let force = move |t: f64| if t < late { 2.0 * (3.0 * t).sin() } else { 2.0 * (3.0 * t).sin() + 8.0 };
+    Lagrangian::new(2)
+        .force(move |t, _, _, f| (f[0], f[1]) = (unit * force(t), -10.0 * unit))
+        .contact(Contact::new("floor", |_, q| q[1]).friction(0.5, |_, q| q[0]))
+        .initial(&[0.0, 0.0], &[unit, 0.0])
+}
+
+/// A velocity that friction holds at zero is there to rounding: one event when it stops, one when it slips again, in
+/// any unit and with any scheme.
+#[test]
+fn a_function_that_is_held_at_zero_has_one_event() {
+    let friction = |row: &&SchemeRow| row.info.claims.contains(&carom::scheme::Claim::Friction);
+    for row in mechanical().filter(friction) {
+        let name = row.info.name;
+        for unit in [1.0, 1e-9, 1e9] {
+            let stops = || UserEvent::new("stop", |_, _, v| v[0]);
+            let events = run_of(row, held(unit, 9.0), 3.0, 0.01).with_event(stops()).record().unwrap().events;
+            let found = times(&events, "stop");
+            assert_eq!(found.len(), 1, "{name}, unit {unit:e}: {found:?}");
+            let events = run_of(row, held(unit, 2.0), 3.0, 0.01).with_event(stops()).record().unwrap().events;
+            let found = times(&events, "stop");
+            assert_eq!(found.len(), 2, "{name}, unit {unit:e}: {found:?}");
+            assert!((found[1] - 2.0).abs() < 0.021, "{name}, unit {unit:e}: {found:?}");
+        }
+    }
+}
+
+/// ẋ = 1.1 sin t + λ with a relay: x slides at zero until |sin t| passes 1/1.1, leaves and comes back. Sliding is one
+/// event each way, however small the steps are, and the relay lists its switches.
+#[test]
+fn sliding_has_one_event_each_way() {
+    use carom::model::{Lcs, Matrices};
+    use carom::scheme::{Bound, EulerMoreau};
+    let matrices = Matrices { e: None, a: vec![0.0], b: vec![1.0], c: vec![1.0], d: vec![] };
+    for h in [1e-2, 1e-3, 1e-4] {
+        let relay = vec![("relay".to_string(), carom_solve::Law::interval(-1.0, 1.0))];
+        let model = Lcs::new(matrices.clone(), relay, &[0.2]).unwrap().with_state_source(|t, a| {
+            a[0] = 1.1 * t.sin();
+            Ok(())
+        });
+        let stepper = Bound::new(EulerMoreau::default(), Box::new(model), carom_solve::solver::default()).unwrap();
+        let run = Simulation::new(Box::new(stepper), Box::new(FixedStep { h }), 8.0).unwrap();
+        let events = run.with_event(UserEvent::new("zero", |_, q, _| q[0])).record().unwrap().events;
+        let found = times(&events, "zero");
+        assert_eq!(found.len(), 6, "h = {h}: {found:?}");
+        let (first, half) = ((1.0f64 / 1.1).asin(), std::f64::consts::PI);
+        for (k, exact) in [(1, first), (3, first + half), (5, first + 2.0 * half)] {
+            assert!((found[k] - exact).abs() < 2.0 * h, "h = {h}: {found:?}");
+        }
+        assert_eq!(times(&events, "switch.relay").len(), 6, "h = {h}: {:?}", times(&events, "switch.relay"));
+    }
+}

@@ -70,10 +70,11 @@ pub(super) fn catalogue(stepper: &mut dyn Stepper, outputs: &[String]) -> Vec<Ca
         Column::Position(i) => kept(i, dofs.0),
         Column::Velocity(i) => kept(i, dofs.1),
         Column::Gap(i) | Column::After(i) | Column::Multiplier(i) => kept(i, contacts),
-        Column::Impulse { law, .. } => kept(law, contacts),
+        Column::Impulse { law, .. } | Column::Level { law, .. } => kept(law, contacts),
         Column::Time | Column::Kinetic | Column::Potential | Column::Total | Column::Output(_) => true,
     };
-    let all = Catalogue { family, labels, dofs, has_energy, outputs }.columns();
+    let levels = stepper.reactions().level_counts();
+    let all = Catalogue { family, labels, dofs, has_energy, levels: &levels, outputs }.columns();
     all.into_iter().map(|(name, column)| Candidate { name, auto: auto(&column), column }).collect()
 }
 

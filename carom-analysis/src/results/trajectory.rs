@@ -1,6 +1,6 @@
 //! The trajectory table: one row per recorded step.
 //!
-//! Impulses are sums over the steps since the row before, so that thinning out rows loses none; everything else is the
+//! Impulses and measures are sums over the steps since the row before, so that thinning out rows loses none; everything else is the
 //! state at the end of the step. In first-order models the outputs of rows, and multipliers, are those of the last
 //! step. Contacts are those of the labels; contacts that a model finds on its way are in the impact table alone.
 
@@ -24,6 +24,9 @@ pub struct Trajectory {
     /// First row of each contact in `impulse`.
     offset: Vec<usize>,
     impulse: Vec<f64>,
+    /// Measures of the higher-order sweeping process, all levels of one law after the other.
+    levels: Vec<f64>,
+    chains: Vec<usize>,
     /// (rows) outputs and multipliers of the last step of a first-order model.
     after: Vec<f64>,
     lambda: Vec<f64>,
@@ -110,6 +113,8 @@ impl Trajectory {
             every: options.every.max(1),
             impulse: vec![0.0; offset.last().copied().unwrap_or(0)],
             offset,
+            levels: vec![0.0; stepper.reactions().levels.len()],
+            chains: stepper.reactions().chains.clone(),
             after: vec![0.0; if first_order { contacts } else { 0 }],
             lambda: vec![0.0; if first_order { contacts } else { 0 }],
             gaps: Gaps { now: vec![None; contacts], smallest: vec![None; contacts], overall: None },
@@ -179,6 +184,7 @@ impl Trajectory {
     }
 
     fn add_impulses(&mut self, reactions: &Reactions) {
+        self.levels.iter_mut().zip(&reactions.levels).for_each(|(sum, mu)| *sum += mu);
         for (i, key) in reactions.coupling.pairs.iter().map(|pair| &pair.key).enumerate() {
             let contact = usize::try_from(key.0).unwrap_or(usize::MAX);
             let (Some(first), Some(end)) =
@@ -215,6 +221,7 @@ impl Trajectory {
             Quantity::Velocity(i) => real(state.v.get(i).copied()),
             Quantity::Gap(i) => real(self.gaps.now.get(i).copied().flatten()),
             Quantity::Impulse { law, row } => real(self.impulse.get(self.offset[law] + row).copied()),
+            Quantity::Level { law, level } => real(self.levels.get(self.chains[law] + level).copied()),
             Quantity::After(row) => real(self.after.get(row).copied()),
             Quantity::Multiplier(row) => real(self.lambda.get(row).copied()),
             Quantity::Kinetic => real(energy.map(|energy| energy.kinetic)),
@@ -247,6 +254,7 @@ impl Trajectory {
         }
         self.table.push(&self.row)?;
         self.impulse.fill(0.0);
+        self.levels.fill(0.0);
         if let (Some(curves), Some(Cell::Real(t))) = (&mut self.curves, self.row.first()) {
             let value = |i: &usize| if let Cell::Real(x) = self.row[*i] { x } else { f64::NAN };
             curves.push(*t, self.curve_columns.iter().map(value), self.important);

@@ -91,9 +91,14 @@ impl System {
         let n = self.initial.len();
         let rows: Vec<String> = self.a.chunks(n.max(1)).map(|row| format!("{row:?}")).collect();
         let column: Vec<String> = self.b.iter().map(|b| format!("[{b:?}]")).collect();
+        // backward Euler runs where it is inconsistent: that is what the tables show
+        let scheme = match scheme {
+            "euler-moreau" => "{ name = \"euler-moreau\", theta = 1, any-degree = true }".to_owned(),
+            name => format!("{name:?}"),
+        };
         let initial: Vec<String> = self.initial.iter().enumerate().map(|(i, x)| format!("x{i} = {x:?}")).collect();
         format!(
-            "version = 1\nname = \"system\"\ninitial = {{ {} }}\nsimulation = {{ end = {:?}, step = {h:?}, scheme = {scheme:?} }}\n\
+            "version = 1\nname = \"system\"\ninitial = {{ {} }}\nsimulation = {{ end = {:?}, step = {h:?}, scheme = {scheme} }}\n\
              [model]\nkind = \"lcs\"\nA = [{}]\nB = [{}]\nC = [{:?}]\n",
             initial.join(", "),
             h * steps as f64,

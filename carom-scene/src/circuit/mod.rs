@@ -15,9 +15,11 @@
 
 mod reduce;
 mod tree;
+mod wiring;
 
 pub use reduce::{Quantity, Reduced, Row};
 use tree::Tree;
+pub use wiring::Short;
 
 /// Most branches of a circuit, whose matrices are dense.
 pub const LIMIT: usize = 400;
@@ -78,6 +80,8 @@ pub struct Netlist {
     pub sources: usize,
     /// The node whose potential is zero.
     pub ground: usize,
+    /// Branches whose initial values are given: where there is a choice they are the states.
+    pub set: Vec<usize>,
 }
 
 /// A circuit without equations of the form (1).

@@ -18,7 +18,7 @@
 //! where the second terms belong to capacitors and inductors that are no states.
 
 use super::tree::Tree;
-use super::{CircuitError, Kind, Netlist};
+use super::{CircuitError, Kind, Netlist, Short};
 use carom_solve::{DenseLu, LinearSolve};
 
 /// A quantity over the columns `[x | λ | σ]`, where σ are the sources and then their derivatives.
@@ -44,6 +44,8 @@ pub struct Reduced {
     pub pairs: Vec<(usize, bool)>,
     /// Capacitors and inductors that are no states, each with those that fix them.
     pub dependent: Vec<(usize, Vec<usize>)>,
+    /// Loops in which voltage sources may be shorted.
+    pub shorts: Vec<Short>,
     /// Number of sources; σ has twice as many columns.
     pub sources: usize,
     /// (states) x'.
@@ -100,7 +102,8 @@ pub(super) fn reduce(netlist: &Netlist, tree: &Tree) -> Result<Reduced, CircuitE
     }
     quantities.extend(voltages.into_iter().enumerate().map(|(b, row)| (Quantity::Voltage(b), row)));
     quantities.extend(currents.into_iter().enumerate().map(|(b, row)| (Quantity::Current(b), row)));
-    Ok(Reduced { states, pairs, dependent, sources: netlist.sources, rates, outputs, quantities })
+    let shorts = Short::all(netlist, tree);
+    Ok(Reduced { states, pairs, dependent, shorts, sources: netlist.sources, rates, outputs, quantities })
 }
 
 fn add(to: &mut [f64], factor: f64, row: &[f64]) {

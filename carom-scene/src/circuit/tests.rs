@@ -5,7 +5,7 @@ fn branch(name: &str, kind: Kind, nodes: [usize; 2]) -> Branch {
 }
 
 fn netlist(nodes: usize, sources: usize, branches: Vec<Branch>) -> Netlist {
-    Netlist { nodes, branches, sources, ground: 0 }
+    Netlist { nodes, branches, sources, ground: 0, set: Vec::new() }
 }
 
 fn quantity(reduced: &Reduced, wanted: Quantity) -> &[f64] {

@@ -58,14 +58,17 @@ impl Tree {
 }
 
 /// Kruskal's forest in the order of the ranks; among resistors the small ones first, so that (3) of `reduce` is well
-/// conditioned.
+/// conditioned. Capacitors whose initial values are given come first, such inductors last: they are states.
 fn grow(netlist: &Netlist) -> (Vec<usize>, Vec<usize>) {
     let mut order: Vec<usize> = (0..netlist.branches.len()).collect();
-    let size = |kind: Kind| if let Kind::Resistor(r) = kind { r } else { 0.0 };
-    order.sort_by(|&a, &b| {
-        let (a, b) = (netlist.branches[a].kind, netlist.branches[b].kind);
-        a.rank().cmp(&b.rank()).then(size(a).total_cmp(&size(b)))
-    });
+    let size = |branch: usize| match netlist.branches[branch].kind {
+        Kind::Resistor(r) => r,
+        Kind::Capacitor(_) => -f64::from(u8::from(netlist.set.contains(&branch))),
+        Kind::Inductor(_) => f64::from(u8::from(netlist.set.contains(&branch))),
+        _ => 0.0,
+    };
+    let rank = |branch: usize| netlist.branches[branch].kind.rank();
+    order.sort_by(|&a, &b| rank(a).cmp(&rank(b)).then(size(a).total_cmp(&size(b))));
     let mut part: Vec<usize> = (0..netlist.nodes).collect();
     let (mut tree, mut links) = (Vec::new(), Vec::new());
     for branch in order {

@@ -7,7 +7,7 @@ use carom::model::Matrices;
 use carom_solve::Law;
 
 use super::element::{Element, Elements};
-use super::lcs::{Gate, LcsModel};
+use super::lcs::{Gate, LcsModel, ShortLoop, Shorts};
 use super::{Bound, Compile, Kind, KindRow, Plan, Words, declare_states, refuse_mechanical, row};
 use crate::circuit::{Branch, CircuitError, Kind as Part, Netlist, Quantity, Reduced, Row};
 use crate::diagnostic::Place;
@@ -18,7 +18,6 @@ use crate::scene::context::{Context, label, name_problem};
 pub(super) const ROW: KindRow = KindRow::of::<CircuitTable>(Words {
     name: "circuit",
     about: "a netlist of resistors, capacitors, inductors, sources, ideal diodes, switches and Zener diodes",
-    scheme: "euler-moreau",
     template: include_str!("circuit.toml"),
 });
 
@@ -56,13 +55,14 @@ impl Kind for CircuitTable {
     fn names<'a>(&'a self, file: &ModelFile, context: &mut Context) -> Option<Compile<'a>> {
         let before = context.out.errors();
         row::none(file, "a circuit has its laws from its elements", context);
-        let draft = read(self, context)?;
+        let draft = read(self, file, context)?;
         refuse_mechanical(file, false, context);
         if context.out.errors() > before {
             return None;
         }
         let rows: Vec<String> = draft.rows().into_iter().map(|(name, _)| name).collect();
         declare_states(draft.states(), &rows, self, context)?;
+        context.names.fixed = draft.fixed();
         Some(Box::new(move |_, context| draft.compile(context)))
     }
 
@@ -77,6 +77,7 @@ struct CircuitPlan {
     sources: [Option<Tape>; 2],
     gates: Vec<Gate>,
     columns: Vec<(String, NodeId)>,
+    shorts: Option<Shorts>,
 }
 
 impl Plan for CircuitPlan {
@@ -88,6 +89,7 @@ impl Plan for CircuitPlan {
             matrices: self.matrices.clone(),
             sources: self.sources.each_ref().map(|tape| tape.as_ref().map(|tape| tape.bind(&parameters))),
             gates: self.gates.iter().map(|gate| Gate { tape: gate.tape.bind(&parameters), ..gate.clone() }).collect(),
+            shorts: self.shorts.as_ref().map(|shorts| shorts.bind(&parameters)),
         }))
     }
 
@@ -124,7 +126,7 @@ struct Reader {
 }
 
 /// Reads the elements and reduces the equations.
-fn read(table: &CircuitTable, context: &mut Context) -> Option<Draft> {
+fn read(table: &CircuitTable, file: &ModelFile, context: &mut Context) -> Option<Draft> {
     let before = context.out.errors();
     let mut reader = Reader::default();
     let kinds: [(&str, &Option<Elements>); 8] = [
@@ -160,7 +162,10 @@ fn read(table: &CircuitTable, context: &mut Context) -> Option<Draft> {
         return None;
     }
     let Reader { nodes, branches, places, elements, sources, gates, .. } = reader;
-    let netlist = Netlist { nodes: nodes.len(), branches, sources: sources.len(), ground: ground? };
+    let given = |branch: &Branch| file.initial.iter().flat_map(|all| &all.items).any(|(key, _)| key.value == branch.name);
+    let set = (0..branches.len()).filter(|&branch| given(&branches[branch])).collect();
+    let netlist = Netlist { nodes: nodes.len(), branches, sources: sources.len(), ground: ground?, set };
+    loose(&netlist, &nodes, (&places, &table.place), context);
     match netlist.reduce() {
         Ok(mut reduced) => {
             let clock = reduced.states.is_empty();
@@ -291,6 +296,26 @@ impl Reader {
     }
 }
 
+/// Warns of parts without the ground and of nodes with a single element.
+fn loose(netlist: &Netlist, names: &[Option<String>], (places, table): (&[Place], &Place), context: &mut Context) {
+    let quoted = |node: &usize| names[*node].as_ref().map(|name| format!("`{name}`"));
+    for nodes in netlist.floating() {
+        let list: Vec<String> = nodes.iter().filter_map(quoted).collect();
+        let ground = quoted(&netlist.ground).unwrap_or_default();
+        let message = format!("the part with the nodes {} is not connected to the ground {ground}", list.join(", "));
+        let place = netlist.branches.iter().position(|branch| nodes.contains(&branch.nodes[0]));
+        context
+            .out
+            .warning(place.map_or(table, |at| &places[at]), message)
+            .hint(format!("its potentials count from {}", list.first().map_or("", String::as_str)));
+    }
+    for (node, branch) in netlist.dangling() {
+        let (Some(node), name) = (quoted(&node), &netlist.branches[branch].name) else { continue };
+        let message = format!("the node {node} has one element alone, `{name}`: no current flows through it");
+        context.out.warning(&places[branch], message).hint("is the name of the node misspelt?");
+    }
+}
+
 /// Puts a state in front that nothing depends on, and whose rate is a source of its own.
 fn wind(reduced: &mut Reduced) {
     let rows = reduced.outputs.iter_mut().chain(reduced.quantities.iter_mut().map(|(_, row)| row));
@@ -314,6 +339,34 @@ impl Draft {
             return vec!["clock".into()];
         }
         self.reduced.states.iter().map(|&branch| self.netlist.branches[branch].name.clone()).collect()
+    }
+
+    /// Capacitors and inductors that are no states, and why.
+    fn fixed(&self) -> Vec<(String, String)> {
+        let name = |branch: &usize| format!("`{}`", self.netlist.branches[*branch].name);
+        let reason = |(branch, others): &(usize, Vec<usize>)| {
+            let what = if let Part::Capacitor(_) = self.netlist.branches[*branch].kind { "voltage" } else { "current" };
+            let others: Vec<String> = others.iter().map(name).collect();
+            let text = format!("its {what} follows from {}, whose initial values are given or 0", others.join(", "));
+            (self.netlist.branches[*branch].name.clone(), text)
+        };
+        self.reduced.dependent.iter().map(reason).collect()
+    }
+
+    /// Loops that would short a source, with the values of the sources.
+    fn shorts(&self, sources: &[NodeId], gates: &[Gate], context: &Context) -> Option<Shorts> {
+        let name = |branch: &usize| format!("`{}`", self.netlist.branches[*branch].name);
+        let list = |branches: &[usize]| branches.iter().map(name).collect::<Vec<_>>().join(", ");
+        let row = |branch: &usize| self.reduced.pairs.iter().position(|pair| pair.0 == *branch);
+        let gate = |branch: &usize| gates.iter().position(|gate| Some(gate.row) == row(branch));
+        let loops = self.reduced.shorts.iter().map(|short| ShortLoop {
+            sources: short.sources.clone(),
+            gates: short.path.iter().filter_map(gate).collect(),
+            drives: short.drives,
+            text: format!("{} would be shorted through {}", list(&short.voltages), list(&short.path)),
+        });
+        let loops: Vec<ShortLoop> = loops.collect();
+        (!loops.is_empty()).then(|| Shorts { loops, sources: Tape::compile(&context.graph, sources) })
     }
 
     /// Names of the rows: those of diodes and switches.
@@ -343,6 +396,7 @@ impl Draft {
         let signals: Vec<NodeId> =
             sources.iter().copied().chain(sources.iter().map(|&node| context.graph.derivative(node, 0))).collect();
         let columns = self.derived(&signals, context);
+        let shorts = self.shorts(&sources, &gates, context);
         let (n, m) = (self.reduced.rates.len(), self.reduced.pairs.len());
         let part = |rows: &[Row], from: usize, to: usize| rows.iter().flat_map(|row| row[from..to].to_vec()).collect();
         let matrices = Matrices {
@@ -363,7 +417,7 @@ impl Draft {
             state_source = Some(Tape::compile(&context.graph, &[one]));
         }
         let (rows, sources) = (self.rows(), [state_source, output_source]);
-        Some(Box::new(CircuitPlan { rows, matrices, sources, gates, columns }))
+        Some(Box::new(CircuitPlan { rows, matrices, sources, gates, columns, shorts }))
     }
 
     /// Columns `v.NODE`, `v.ELEMENT`, `i.ELEMENT`, also as names `v_NODE`, ... in expressions.

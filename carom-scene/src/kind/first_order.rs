@@ -19,7 +19,6 @@ use crate::scene::{BuildError, LawInfo};
 pub(super) const ROW: KindRow = KindRow::of::<FirstOrderTable>(Words {
     name: "first-order",
     about: "x' = f(t, x) + B(t, x) lambda, y = h(t, x) + D lambda as equations",
-    scheme: "euler-moreau",
     template: include_str!("first_order.toml"),
 });
 
@@ -178,6 +177,7 @@ impl Plan for FirstOrderPlan {
                     matrices: Matrices { e: None, a, b, c, d },
                     sources: sources.each_ref().map(|tape| tape.as_ref().map(|tape| tape.bind(&parameters))),
                     gates: Vec::new(),
+                    shorts: None,
                 }));
             }
         }

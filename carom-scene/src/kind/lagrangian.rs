@@ -15,7 +15,6 @@ use crate::scene::{BuildError, LawInfo, check};
 pub(super) const ROW: KindRow = KindRow::of::<LagrangianTable>(Words {
     name: "lagrangian",
     about: "kinetic and potential energy as equations, generalised forces, contacts, constraints",
-    scheme: "moreau-jean",
     template: include_str!("../file/example.toml"),
 });
 

@@ -19,7 +19,6 @@ use crate::scene::{BuildError, LawInfo};
 pub(super) const ROW: KindRow = KindRow::of::<LcsTable>(Words {
     name: "lcs",
     about: "E x' = A x + B lambda + a(t), y = C x + D lambda + c(t): complementarity, relays, equalities by row",
-    scheme: "euler-moreau",
     template: include_str!("lcs.toml"),
 });
 
@@ -176,6 +175,7 @@ impl Plan for LcsPlan {
             matrices: matrices?,
             sources: self.sources.each_ref().map(|tape| tape.as_ref().map(|tape| tape.bind(&parameters))),
             gates: Vec::new(),
+            shorts: None,
         }))
     }
 }
@@ -189,6 +189,50 @@ pub(super) struct LcsModel {
     /// a(t) and c(t), where there are any.
     pub sources: [Option<Tape>; 2],
     pub gates: Vec<Gate>,
+    pub shorts: Option<Shorts>,
+}
+
+/// Loops of a circuit that would short its voltage sources.
+#[derive(Clone, Debug)]
+pub(super) struct Shorts {
+    pub loops: Vec<ShortLoop>,
+    /// Values of all sources.
+    pub sources: Tape,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub(super) struct ShortLoop {
+    /// Sources by number, with their signs.
+    pub sources: Vec<(usize, f64)>,
+    /// Places in the list of gates; all must be closed.
+    pub gates: Vec<usize>,
+    /// Whether a positive and a negative voltage drives a current.
+    pub drives: [bool; 2],
+    /// What happens then.
+    pub text: String,
+}
+
+impl Shorts {
+    pub fn bind(&self, parameters: &[f64]) -> Shorts {
+        Shorts { sources: self.sources.bind(parameters), loops: self.loops.clone() }
+    }
+
+    /// Tells of a loop that conducts at a time.
+    fn teller(&self, gates: &[Gate]) -> impl FnMut(f64) -> Option<String> + Send + use<> {
+        let (loops, mut sources) = (self.loops.clone(), Evaluator::new(&self.sources));
+        let mut gates: Vec<Evaluator> = gates.iter().map(|gate| Evaluator::new(&gate.tape)).collect();
+        move |t| {
+            let values = sources.eval(t, &[], &[]).to_vec();
+            let is_closed: Vec<bool> = gates.iter_mut().map(|g| g.eval(t, &[], &[]).iter().all(|x| *x > 0.0)).collect();
+            loops.iter().find_map(|short| {
+                let voltage: f64 = short.sources.iter().map(|&(k, sign)| sign * values[k]).sum();
+                let drives = voltage > 0.0 && short.drives[0] || voltage < 0.0 && short.drives[1];
+                let conducts = drives && short.gates.iter().all(|&gate| is_closed[gate]);
+                conducts.then(|| format!("{} with {:e} V and no resistance", short.text, voltage.abs()))
+            })
+        }
+    }
 }
 
 /// A row whose law depends on the sign of an expression of time.
@@ -228,6 +272,9 @@ impl Bound for LcsModel {
                 let closed = evaluator.eval(t, &[], &[]).iter().all(|gate| *gate > 0.0);
                 Ok(if closed == on { Law::EQUALITY } else { Law::interval(0.0, 0.0) })
             })?;
+        }
+        if let Some(shorts) = &self.shorts {
+            model = model.with_explanation(shorts.teller(&self.gates));
         }
         Ok(AnyModel::FirstOrder(Box::new(model)))
     }

@@ -19,7 +19,6 @@ use crate::scene::{BuildError, LawInfo, check};
 pub(super) const ROW: KindRow = KindRow::of::<LinearTable>(Words {
     name: "linear",
     about: "mass, damping and stiffness as matrices or as a chain of identical elements, stored sparse",
-    scheme: "moreau-jean",
     template: include_str!("linear.toml"),
 });
 

@@ -1,5 +1,5 @@
 //! The kinds of models that a file can have. A kind is one file with its table, its names and its equations, and one
-//! row of [`KINDS`]: reading, checks, the schema, the list of kinds, new files and default schemes follow from the row.
+//! row of [`KINDS`]: reading, checks, the schema, the list of kinds and new files follow from the row.
 //!
 //! ```text
 //!     table ──names──▶ scope ──compile──▶ Plan (once per file) ──bind──▶ Bound (with values) ──▶ models
@@ -62,8 +62,6 @@ pub struct KindRow {
     pub name: &'static str,
     /// What it is, in one line.
     pub about: &'static str,
-    /// The scheme of a file that names none.
-    pub scheme: &'static str,
     /// A file to start from; its name is NAME.
     pub template: &'static str,
     definition: fn() -> Cow<'static, str>,
@@ -75,7 +73,6 @@ pub struct KindRow {
 struct Words {
     name: &'static str,
     about: &'static str,
-    scheme: &'static str,
     template: &'static str,
 }
 
@@ -84,7 +81,6 @@ impl KindRow {
         KindRow {
             name: words.name,
             about: words.about,
-            scheme: words.scheme,
             template: words.template,
             definition: T::schema_name,
             read: |item, reader| T::read(item, reader).map(|table| Arc::new(table) as Arc<dyn Kind>),

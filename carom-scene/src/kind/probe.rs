@@ -15,7 +15,6 @@ use crate::scene::{BuildError, LawInfo};
 pub(super) const ROW: KindRow = KindRow::of::<FallTable>(Words {
     name: "fall",
     about: "particles of mass 1 that fall freely",
-    scheme: "moreau-jean",
     template: "version = 1\nname = \"NAME\"\n[parameters]\ng = 2.0\n[model]\nkind = \"fall\"\nparticles = [\"a\", \"b\"]\n\
                gravity = \"g\"\n[initial]\na = 3.0\n[simulation]\nend = 1.0\nsteps = 100\n",
 });

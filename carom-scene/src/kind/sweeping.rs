@@ -18,7 +18,6 @@ use crate::scene::{BuildError, LawInfo};
 pub(super) const ROW: KindRow = KindRow::of::<SweepingTable>(Words {
     name: "sweeping",
     about: "a state in a moving set: intervals, balls, half-spaces and their intersections; optional drift",
-    scheme: "catching-up",
     template: include_str!("sweeping.toml"),
 });
 

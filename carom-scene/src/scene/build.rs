@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use carom::State;
-use carom::scheme::AnyModel;
+use carom::scheme::{AnyModel, Homsp, Scheme};
 
 use super::compile::{Compiled, Plans};
 use super::context::{Context, Parameter};
-use super::{Chosen, Expectation, LawInfo, Outputs, Overrides, Scene, TimeSpan};
+use super::{Choice, Chosen, Expectation, LawInfo, Outputs, Overrides, Scene, TimeSpan};
 use super::{check, choice, coordinates, draw, expect, fit, output, parameters, reference, span};
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use crate::file::{Method, ModelFile, OutputTable, Settings};
@@ -42,7 +42,6 @@ fn assemble(
     context: &mut Context,
 ) -> Option<Scene> {
     let methods = methods(file, overrides, context);
-    let scheme = methods.0.as_ref().and_then(|method| choice::scheme(method.as_ref(), file.model.row.scheme, context));
     let solver = methods.1.as_ref().and_then(|method| choice::solver(method.as_ref(), context));
     let settings = settings(file, overrides, context);
     let adaptive = match &settings {
@@ -66,8 +65,11 @@ fn assemble(
     if let (Some(state), Some(Some(solution)), Some(table)) = (&state, &reference, &file.reference) {
         reference::check(solution, table, state, context);
     }
+    let model = || bound.as_ref().zip(state.as_ref()).and_then(|(bound, state)| bound.model(state).ok());
+    let scheme = methods.0.as_ref().and_then(|method| choice::scheme(method.as_ref(), model, context));
     let laws = bound.as_ref().map(|bound| bound.laws());
-    let expectations = expectations(file, laws.as_deref(), outputs.as_ref(), context);
+    let levels = scheme.as_ref().map_or_else(Vec::new, |scheme| levels(scheme, model));
+    let expectations = expectations(file, laws.as_deref(), &levels, outputs.as_ref(), context);
     let names = &context.names;
     let scene = Scene {
         name: file.name.value.clone(),
@@ -92,6 +94,7 @@ fn assemble(
         file: file.clone(),
         overrides: overrides.clone(),
         plans: plans.clone(),
+        levels,
         bound: bound?.into(),
     };
     if context.out.errors() == 0 {
@@ -163,10 +166,20 @@ fn every(table: Option<&OutputTable>, context: &mut Context) -> Option<u64> {
     }
 }
 
+/// Numbers of measures of each row in the higher-order sweeping process.
+fn levels(scheme: &Choice, model: impl FnOnce() -> Option<AnyModel>) -> Vec<usize> {
+    if scheme.name != Homsp::INFO.name {
+        return Vec::new();
+    }
+    let Some(AnyModel::FirstOrder(mut model)) = model() else { return Vec::new() };
+    model.linear().and_then(|lcs| carom::zero_dynamics::degrees(lcs).ok()).unwrap_or_default()
+}
+
 /// The expectations; `None` if the columns are not known because of other mistakes.
 fn expectations(
     file: &ModelFile,
     laws: Option<&[LawInfo]>,
+    levels: &[usize],
     outputs: Option<&Outputs>,
     context: &mut Context,
 ) -> Option<Vec<Expectation>> {
@@ -175,7 +188,7 @@ fn expectations(
         return Some(Vec::new());
     }
     let laws: Vec<_> = laws?.iter().map(|law| (law.name.as_str(), law.law)).collect();
-    let columns = output::columns(context.names.family, &context.names.coordinates, &laws, outputs?);
+    let columns = output::columns(context.names.family, &context.names.coordinates, &laws, levels, outputs?);
     let laws: Vec<&str> = laws.iter().map(|(name, _)| *name).collect();
     let events: Vec<String> = file.event.iter().flatten().map(|event| event.name.value.clone()).collect();
     let names = expect::Names { columns: &columns, events: &events, laws: &laws };

@@ -1,7 +1,7 @@
 //! The scheme, the solver and the control of steps: names and options checked against the registries.
 
 use carom::SCHEMES;
-use carom::scheme::Registered;
+use carom::scheme::{AnyModel, Registered, fitting};
 use carom::simulation::Adaptive;
 use carom_solve::solver::Configured;
 use carom_solve::{OptionDoc, OptionError, Options, SOLVERS};
@@ -104,12 +104,18 @@ struct Row {
     check: Check,
 }
 
-pub(super) fn scheme(method: Option<&Method>, default: &str, context: &mut Context) -> Option<Choice> {
+/// The scheme of the file, or the one that fits the model.
+pub(super) fn scheme(
+    method: Option<&Method>,
+    model: impl FnOnce() -> Option<AnyModel>,
+    context: &mut Context,
+) -> Option<Choice> {
     let row = |row: &'static carom::scheme::SchemeRow| Row {
         name: row.info.name,
         options: (row.options)(),
         check: Box::new(|table| (row.check)(table)),
     };
+    let default = if method.is_none() { model().map_or("", |mut model| fitting(&mut model)) } else { "" };
     choose("scheme", method, default, SCHEMES.iter().map(row).collect(), context)
 }
 

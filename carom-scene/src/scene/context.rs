@@ -21,6 +21,8 @@ pub(crate) struct Names {
     pub index: HashMap<String, usize>,
     /// Name that stands for all coordinates in tables by coordinate.
     pub base: Option<String>,
+    /// Names that look like states, and why they are none.
+    pub fixed: Vec<(String, String)>,
 }
 
 /// A parameter of the file with its value.

@@ -107,6 +107,10 @@ impl Context {
             (None, true) if base == Some(name) && velocities => return Some(Target::AllVelocities),
             _ => {}
         }
+        if let Some((_, reason)) = self.names.fixed.iter().find(|(fixed, _)| *fixed == key.value) {
+            self.out.error(&key.place, format!("`{name}` is no state: {reason}"));
+            return None;
+        }
         let mut known: Vec<String> = self.names.coordinates.clone();
         if velocities {
             known.extend(self.names.coordinates.iter().map(|name| format!("{name}'")));

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use carom::ModelError;
 use carom::scheme::{EventKind, Family, Stepper};
-use carom::simulation::{Observer, RunEvent, StepView};
+use carom::simulation::{Observer, RunEvent, SWITCH, StepView};
 
 use super::Column;
 use super::Scene;
@@ -136,7 +136,7 @@ fn quantity(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Op
     let names = columns.iter().map(|(name, _)| name.as_str()).chain(short);
     let all = match context.names.family {
         Family::FirstOrder => {
-            "columns are t, x.STATE, y.ROW, lambda.ROW, impulse.ROW, output.NAME; in circuits v.NODE, v.ELEMENT, i.ELEMENT"
+            "columns are t, x.STATE, y.ROW, lambda.ROW, impulse.ROW, mu1.ROW (homsp), output.NAME; in circuits v.NODE, v.ELEMENT, i.ELEMENT"
         }
         Family::Mechanical => "columns are t, q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, energy.total, output.NAME",
     };
@@ -149,7 +149,7 @@ fn quantity(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Op
 fn event(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Option<String> {
     let text = table.quantity.value.trim();
     let name = text.split_once(char::is_whitespace).map_or("", |(_, name)| name.trim());
-    let kinds = || EventKind::ALL.iter().map(|kind| kind.name());
+    let kinds = || EventKind::ALL.iter().map(|kind| kind.name()).chain([SWITCH]);
     let known = match name.split_once('.') {
         Some((kind, contact)) => kinds().any(|known| known == kind) && names.laws.contains(&contact),
         None => names.events.iter().any(|known| known == name) || kinds().any(|known| known == name),

@@ -30,7 +30,7 @@ pub(super) fn check(scene: &Scene, places: &Places, context: &mut Context) {
         _ => places.scheme.as_ref(),
     };
     let finding = context.out.error(place.unwrap_or(&places.simulation), error.to_string());
-    if let Some(SchemeError::Incapable { .. } | SchemeError::EqualSteps { .. }) = reason {
+    if let Some(SchemeError::Incapable { .. } | SchemeError::EqualSteps { .. } | SchemeError::Degree { .. }) = reason {
         let others = capable(scene);
         if !others.is_empty() {
             finding.hint(format!("schemes that can: {}", others.join(", ")));

@@ -54,14 +54,38 @@ pub struct Overrides {
     pub scheme: Option<Chosen>,
     /// Solver, likewise.
     pub solver: Option<Chosen>,
-    /// Step size [s], instead of `step` or `steps` of the file.
-    pub step: Option<f64>,
+    /// Step size [s], a number or an expression of parameters, instead of `step` or `steps` of the file.
+    pub step: Option<Amount>,
     /// Number of steps, instead of `step` or `steps` of the file.
     pub steps: Option<u64>,
     /// End of the time span [s].
     pub end: Option<f64>,
     /// Adaptive steps: a tolerance, an inline table such as `{ tolerance = 1e-6 }`, or "off".
     pub adaptive: Option<String>,
+}
+
+/// A number from outside a file, as such or as an expression of parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Amount {
+    /// The number.
+    Number(f64),
+    /// An expression.
+    Text(String),
+}
+
+impl From<f64> for Amount {
+    fn from(value: f64) -> Amount {
+        Amount::Number(value)
+    }
+}
+
+impl From<String> for Amount {
+    fn from(text: String) -> Amount {
+        match text.trim().parse() {
+            Ok(number) => Amount::Number(number),
+            Err(_) => Amount::Text(text),
+        }
+    }
 }
 
 /// A contact or constraint of a scene.
@@ -118,6 +142,8 @@ pub struct Scene {
     file: Arc<ModelFile>,
     overrides: Overrides,
     plans: Plans,
+    /// Numbers of measures of each row in the higher-order sweeping process; none with other schemes.
+    levels: Vec<usize>,
     bound: Arc<dyn Bound>,
 }
 

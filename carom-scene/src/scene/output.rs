@@ -45,6 +45,7 @@ pub(super) fn columns(
     family: Family,
     coordinates: &[String],
     laws: &[(&str, Law)],
+    levels: &[usize],
     outputs: &Outputs,
 ) -> Vec<(String, Column)> {
     let labels = Labels {
@@ -54,7 +55,7 @@ pub(super) fn columns(
     let is_mechanical = family == Family::Mechanical;
     let dofs = (coordinates.len(), if is_mechanical { coordinates.len() } else { 0 });
     let outputs: Vec<String> = outputs.full_names().collect();
-    Catalogue { family, labels: &labels, dofs, has_energy: is_mechanical, outputs: &outputs }.columns()
+    Catalogue { family, labels: &labels, dofs, has_energy: is_mechanical, levels, outputs: &outputs }.columns()
 }
 
 /// Multipliers of the last step by row: λ itself, or its mean over the step where the scheme knows only the integral;
@@ -79,7 +80,7 @@ impl Scene {
     /// All columns with their names, in the order of result files.
     pub fn columns(&self) -> Vec<(String, Column)> {
         let laws: Vec<(&str, Law)> = self.laws.iter().map(|law| (law.name.as_str(), law.law)).collect();
-        columns(self.family, &self.coordinates, &laws, &self.outputs)
+        columns(self.family, &self.coordinates, &laws, &self.levels, &self.outputs)
     }
 
     /// Evaluates the given columns along a run.
@@ -178,6 +179,9 @@ impl Sampler {
                         .and_then(|at| reactions.impulse.get(reactions.range(at).start + row))
                         .copied()
                         .unwrap_or(0.0);
+                }
+                Column::Level { law, level } => {
+                    *out = reactions.levels(law).get(level).copied().unwrap_or(0.0);
                 }
                 _ => {}
             }

@@ -1,6 +1,6 @@
 //! The time span and the step.
 
-use super::Overrides;
+use super::{Amount, Overrides};
 use super::context::Context;
 use crate::diagnostic::{Place, SourceText};
 use crate::file::{Content, Formula, SimulationTable};
@@ -30,11 +30,14 @@ impl TimeSpan {
     }
 }
 
-/// The place of a number of the command line.
-fn option(name: &str, value: f64) -> Formula {
-    let text = format!("{value:?}");
+/// A number of the command line with its place.
+fn option(name: &str, value: &Amount) -> Formula {
+    let (text, content) = match value {
+        Amount::Number(value) => (format!("{value:?}"), Content::Number(*value)),
+        Amount::Text(text) => (text.clone(), Content::Expression(text.clone())),
+    };
     let place = Place { span: 0..text.len(), source: SourceText::new(name, text), field: name.into() };
-    Formula::new(Content::Number(value), place, None)
+    Formula::new(content, place, Some(0))
 }
 
 /// Reads the span; numbers from outside replace those of the file.
@@ -48,9 +51,12 @@ pub(super) fn read(
         Some(formula) => context.number(formula),
         None => Some(0.0),
     };
-    let end_formula = overrides.end.map(|end| option("--end", end)).unwrap_or_else(|| table.end.clone());
+    let end_formula = overrides.end.map(|end| option("--end", &end.into())).unwrap_or_else(|| table.end.clone());
     let end = finite(&end_formula, context);
-    let given = (overrides.step.map(|h| option("--step", h)), overrides.steps.map(|n| option("--steps", n as f64)));
+    let given = (
+        overrides.step.as_ref().map(|h| option("--step", h)),
+        overrides.steps.map(|n| option("--steps", &(n as f64).into())),
+    );
     let (step, steps) =
         if given.0.is_some() || given.1.is_some() { given } else { (table.step.clone(), table.steps.clone()) };
     let size = match (&step, &steps) {

@@ -190,7 +190,7 @@ impl Subject for Scene {
         self.changed(&Overrides {
             scheme: Some(Choice::scheme(&scheme).into()),
             adaptive: adaptive.then(|| "off".into()),
-            step: self.overrides.step.or_else(|| adaptive.then_some(self.span.step)),
+            step: self.overrides.step.clone().or_else(|| adaptive.then_some(self.span.step.into())),
             ..self.overrides.clone()
         })
     }

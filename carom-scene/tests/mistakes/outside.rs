@@ -26,10 +26,10 @@ fn mistakes_of_the_command_line() {
             "",
         ),
         (Overrides { solver: Some("nsg".into()), ..Default::default() }, "--solver", 1, "unknown solver", "nsgs"),
-        (Overrides { step: Some(0.0), ..Default::default() }, "--step", 1, "not positive", ""),
+        (Overrides { step: Some(0.0.into()), ..Default::default() }, "--step", 1, "not positive", ""),
         (Overrides { steps: Some(0), ..Default::default() }, "--steps", 1, "whole number", ""),
         (Overrides { end: Some(f64::NAN), ..Default::default() }, "--end", 1, "finite", ""),
-        (Overrides { step: Some(0.1), steps: Some(3), ..Default::default() }, "--steps", 1, "not both", ""),
+        (Overrides { step: Some(0.1.into()), steps: Some(3), ..Default::default() }, "--steps", 1, "not both", ""),
     ];
     for (overrides, file, column, message, hint) in cases {
         let found = from_str("test.toml", LAGRANGIAN, &overrides).unwrap_err();

@@ -17,6 +17,9 @@ pub type Source = Box<dyn FnMut(f64, &mut [f64]) -> Result<(), ModelError> + Sen
 /// The law of a row at a time.
 pub type TimedLaw = Box<dyn FnMut(f64) -> Result<Law, ModelError> + Send>;
 
+/// Tells why the laws cannot hold at a time.
+pub type Explanation = Box<dyn FnMut(f64) -> Option<String> + Send>;
+
 /// The matrices of (1), row-major.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matrices {
@@ -95,6 +98,7 @@ pub struct Lcs {
     constant: bool, // sources do not depend on time
     laws: Vec<(String, Law)>,
     timed: Vec<(usize, TimedLaw)>,
+    explanation: Option<Explanation>,
     names: Vec<String>,
     initial: State,
     algebraic: Vec<bool>,
@@ -147,6 +151,7 @@ impl Lcs {
             output_source: None,
             constant: true,
             timed: Vec::new(),
+            explanation: None,
             names: (0..n).map(|i| format!("x{i}")).collect(),
             initial: State::new(0.0, initial, &[]),
             algebraic,
@@ -212,6 +217,12 @@ impl Lcs {
         }
         self.timed.push((row, Box::new(law)));
         Ok(self)
+    }
+
+    /// What is asked where the laws have no solution.
+    pub fn with_explanation(mut self, explain: impl FnMut(f64) -> Option<String> + Send + 'static) -> Self {
+        self.explanation = Some(Box::new(explain));
+        self
     }
 
     /// Names of the states.
@@ -421,5 +432,9 @@ impl FirstOrder for Lcs {
 
     fn linear(&mut self) -> Option<&mut Lcs> {
         Some(self)
+    }
+
+    fn explain(&mut self, t: f64) -> Option<String> {
+        self.explanation.as_mut().and_then(|explain| explain(t))
     }
 }

@@ -162,6 +162,11 @@ pub trait FirstOrder: Space {
         None
     }
 
+    /// Why the laws cannot hold at the time `t`, where the model knows; asked after a problem without solution.
+    fn explain(&mut self, _t: f64) -> Option<String> {
+        None
+    }
+
     /// The moving set, where the law is the normal cone to one.
     fn set(&mut self) -> Option<&mut dyn MovingSet> {
         None

@@ -16,30 +16,56 @@
 //! a sliding surface is reached exactly and held to round-off, without chatter. Laws that are switched in time are
 //! those at t⁺ (t_m in (3)).
 //!
-//! Order 1 with θ = 1 (default). θ = 1/2, γ = 1 has order 2 where λ acts on a continuous output through relative degree
-//! 1 (a rectifier with an inductive load), and order 1 where the output sees λ directly (a diode bridge): λ is not
-//! centred. There (3) has order 2. With relative degree 1 (3) is not advised: laws hold at midpoints alone, and outputs
-//! at grid points alternate about their bound. With γ < 1 the scheme remembers λ from step to step, from λ = 0 at the
-//! start.
+//! By default θ = 1/2 where h |ω| ≤ 2 for all rates ω of the system without its laws (the eigenvalues of E⁻¹ ∂f/∂x, at
+//! the start and every 64 steps) and all relative degrees are 0 or 1, and else θ = 1. θ = 1/2 has order 2 where λ acts on a continuous output through
+//! relative degree 1 (a rectifier with an inductive load, a relay, friction), with errors 10 to 1000 times smaller than
+//! those of θ = 1, which has order 1. But θ = 1/2 does not damp: what the step does not resolve, a snubber or a stray
+//! capacitance, would change its sign from step to step and stay, and so would the rate of an output of relative degree
+//! 2 that a relay or an equality holds at zero. θ = 1 damps both. λ itself is implicit (γ = 1), so that what decays
+//! through laws is damped by any θ.
 //!
-//! With relative degree 2 and more, between λ and an output under a unilateral law, the scheme runs and is
-//! *inconsistent*: λ grows like h⁻ʳ and the state after an impact depends on h [acary2008homsp]. Take `homsp` there.
+//! Where the output sees λ directly (a diode bridge) θ = 1/2 has order 1: λ is not centred. There (3) has order 2. With
+//! relative degree 1 (3) is not advised: laws hold at midpoints alone, and outputs at grid points alternate about their
+//! bound. With γ < 1 the scheme remembers λ from step to step, from λ = 0 at the start.
 //!
-//! Nonlinear systems are solved by Newton's method with B at the last iterate.
+//! With relative degree 2 and more, between λ and an output under a unilateral law, the scheme is *inconsistent*: λ
+//! grows like h⁻ʳ and the state after an impact depends on h [acary2008homsp]. It is refused there; `homsp` treats it.
+//! `any-degree` lets it run all the same, with a warning.
+//!
+//! Nonlinear systems are solved by Newton's method with B at the last iterate. Where that goes to and fro between two
+//! points, as with an input like √|s|, the point between them is found by false position.
 //!
 //! | `x_free` = x + `increment` without λ | `W` kept while h, E, ∂f/∂x and rows are constant | `impulse` = h times the λ that acted |
 
-use super::{Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System, Variant};
+mod search;
+mod stage;
+mod weight;
+
+use super::{Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System, Variant, fitting};
 use crate::balance::Limits;
-use crate::model::Constancy;
-use crate::{ContactList, FirstOrder, State};
+use crate::warning::{WarningKind, Warnings};
+use crate::{FirstOrder, State};
 use carom_solve::options::within;
-use carom_solve::{
-    Certificate, Law, OneStepProblem, OptionError, Options, Parts, ProblemWork, Reaction, Rows, SolveError, Solver,
-};
+use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
+use search::Next;
 use serde::{Deserialize, Serialize};
+use stage::{Stage, couple, lay_out, residual, solve};
 use std::ops::Bound;
+
+pub(super) use stage::unsolved;
+pub use stage::Work;
+
+/// Steps of a nonlinear system after which its rates are looked at again.
+const LOOK: u32 = 64;
+
+/// The relative degree is too high.
+const INCONSISTENT: WarningKind = WarningKind {
+    name: "inconsistent",
+    message: "the relative degree is 2 or more: the scheme is inconsistent, results depend on the step",
+    unit: "",
+    hint: "take `homsp`, and leave `any-degree` to studies of this effect",
+};
 
 /// Where in the step equations and laws hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -56,8 +82,10 @@ pub enum Collocation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct EulerMoreau {
-    /// Weight of the end of the step in the rate f [-], in [0, 1].
-    pub theta: f64,
+    /// Weight of the end of the step in the rate f [-], in [0, 1]; by default 1/2 where the step resolves all rates of
+    /// the system, else 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub theta: Option<f64>,
     /// Weight of the new λ against the one of the step before [-], in (0, 1].
     pub gamma: f64,
     /// Where laws are imposed: "end", or "midpoint" together with the equations (order 2; `theta` and `gamma` are not
@@ -67,23 +95,26 @@ pub struct EulerMoreau {
     pub newton_tolerance: f64,
     /// Most Newton iterations in a step.
     pub newton_iterations: u32,
+    /// Runs also with relative degree 2 and more under unilateral laws, where the scheme is inconsistent.
+    pub any_degree: bool,
 }
 
 impl Default for EulerMoreau {
     fn default() -> Self {
         EulerMoreau {
-            theta: 1.0,
+            theta: None,
             gamma: 1.0,
             collocation: Collocation::End,
             newton_tolerance: 1e-10,
             newton_iterations: 50,
+            any_degree: false,
         }
     }
 }
 
 impl Options for EulerMoreau {
     fn validate(&self) -> Result<(), OptionError> {
-        within("theta", self.theta, 0.0..=1.0)?;
+        within("theta", self.theta.unwrap_or(1.0), 0.0..=1.0)?;
         within("gamma", self.gamma, (Bound::Excluded(0.0), Bound::Included(1.0)))?;
         self.limits().validate()
     }
@@ -91,45 +122,12 @@ impl Options for EulerMoreau {
 
 impl Registered for EulerMoreau {
     const VARIANTS: &'static [Variant] = &[
-        Variant { options: r#"{ "theta": 0.5 }"#, order: Order { position: 1.0, velocity: 1.0, smooth: 2.0 } },
+        Variant { options: r#"{ "theta": 1.0 }"#, order: Order { position: 1.0, velocity: 1.0, smooth: 1.0 } },
         Variant {
             options: r#"{ "collocation": "midpoint" }"#,
             order: Order { position: 2.0, velocity: 2.0, smooth: 2.0 },
         },
     ];
-}
-
-/// The stage equation E (X − x) = g + c f(T, X) + d B λ.
-#[derive(Clone, Copy, Default, PartialEq)]
-struct Stage {
-    rate: f64,  // c
-    input: f64, // d
-}
-
-/// Buffers of a step, in the order in which the step sets them.
-#[derive(Default)]
-pub struct Work {
-    constancy: Constancy,
-    algebraic: Vec<bool>, // (n) rows of E that are zero
-    stage: Stage,
-    factored: Option<Stage>, // of the constant factorisation
-    kept: bool,              // W of the last problem is still that of the next one
-    list: ContactList,       // the laws of the step
-    moved_rows: Vec<f64>,    // (m) λ in the order of a new list
-    reactions: Reactions,    // coupling at the stage, outputs, λ
-    known: Vec<f64>,         // (n) g, phase 1
-    at: State,               // (T, X) the iterate
-    moved: Vec<f64>,         // (n) the next X, phase 4
-    balance: Vec<f64>,       // (n) g + c f − E (X − x), then the increment of X without λ, phase 2
-    rate: Vec<f64>,          // (n) f(T, X)
-    inertia: Vec<f64>,       // (n) E (X − x)
-    load: Vec<f64>,          // (n) d B λ
-    input: Rows,             // d Bᵀ, with c in place of d in algebraic equations
-    laws: Vec<Law>,
-    b: Vec<f64>,
-    problem: ProblemWork,
-    z: Reaction,
-    old: Vec<f64>, // (m) λ of the step before, where γ < 1
 }
 
 impl Scheme for EulerMoreau {
@@ -139,7 +137,7 @@ impl Scheme for EulerMoreau {
     const INFO: SchemeInfo = SchemeInfo {
         name: "euler-moreau",
         title: "Euler-Moreau θ-γ-scheme for first-order systems",
-        order: Order { position: 1.0, velocity: 1.0, smooth: 1.0 },
+        order: Order { position: 1.0, velocity: 1.0, smooth: 2.0 },
         level: "output",
         claims: &[],
         citations: &["acary2008", "acary2008homsp"],
@@ -153,12 +151,20 @@ impl Scheme for EulerMoreau {
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let n = model.dim();
         let algebraic: Vec<bool> = (0..n).map(|i| model.is_algebraic(i)).collect();
-        if self.collocation == Collocation::End && self.theta == 0.0 && algebraic.contains(&true) {
+        if self.collocation == Collocation::End && self.theta == Some(0.0) && algebraic.contains(&true) {
             let reason = "with theta = 0 cannot treat equations without a derivative";
             return Err(SchemeError::Incapable { scheme: Self::INFO.name, reason, contact: None });
         }
+        let delayed = fitting::delayed(model)?;
+        let inconsistent = delayed.iter().find(|row| row.law.is_unilateral());
+        if let Some(row) = inconsistent.filter(|_| !self.any_degree) {
+            return Err(SchemeError::Degree { scheme: Self::INFO.name, row: row.row.clone(), degree: row.degree });
+        }
         Ok(Work {
+            is_inconsistent: inconsistent.is_some(),
+            is_delayed: !delayed.is_empty(),
             constancy: model.constancy(),
+            factors: factors(model, n),
             algebraic,
             moved: model.initial().q,
             at: model.initial(),
@@ -184,7 +190,7 @@ impl Scheme for EulerMoreau {
 
         // 1 start: outputs before, the known part g, and the iterate X = x
         self.start(w, model, from, h)?;
-        step.evaluations += 1 + u32::from(self.uses_old_rate());
+        step.evaluations += 1 + u32::from(self.uses_old_rate(w));
         let linear = w.constancy.linear();
         loop {
             // 2 free motion: the increment of X without λ
@@ -216,9 +222,22 @@ impl Scheme for EulerMoreau {
 
             // 5 the nonlinear balance at the new X
             step.evaluations += 1;
-            if self.converged(w, model, from, step.iterations)? {
+            let moved = w.balance.iter().fold(0.0f64, |m, d| m.max(d.abs()));
+            let next = w.search.next(step.iterations, &w.moved, &w.balance);
+            if self.converged(w, model, (from, moved), (step.iterations, &next))? {
                 break;
             }
+
+            // 6 to and fro: a point between
+            if let Next::Turn = next {
+                let (start, along) = w.search.point();
+                model.retract(start, along, &mut w.at.q);
+                step.evaluations += 1;
+                residual(w, model, from)?;
+            }
+        }
+        if w.is_inconsistent {
+            w.warnings.raise(&INCONSISTENT, from.t, None, 0.0);
         }
         self.finish(w, model, (from, to), h)?;
         Ok(step)
@@ -227,6 +246,11 @@ impl Scheme for EulerMoreau {
     fn clear_guess(&self, w: &mut Work) {
         w.z.lambda.clear();
         w.old.clear();
+        w.fastest = None;
+    }
+
+    fn warnings<'w>(&self, work: &'w Work) -> Option<&'w Warnings> {
+        Some(&work.warnings)
     }
 
     fn drop_factors(&self, w: &mut Work) {
@@ -236,7 +260,7 @@ impl Scheme for EulerMoreau {
 
     fn order(&self) -> Order {
         let centred = self.collocation == Collocation::Midpoint;
-        let smooth = if centred || self.theta == 0.5 { 2.0 } else { 1.0 };
+        let smooth = if centred || self.theta.unwrap_or(0.5) == 0.5 { 2.0 } else { 1.0 };
         let through = if centred { 2.0 } else { 1.0 };
         Order { position: through, velocity: through, smooth }
     }
@@ -244,6 +268,10 @@ impl Scheme for EulerMoreau {
     fn needs_equal_steps(&self) -> Option<&'static str> {
         let remembers = self.collocation == Collocation::End && self.gamma < 1.0;
         remembers.then_some("with gamma < 1 it remembers λ of the step before")
+    }
+
+    fn state_factors<'w>(&self, work: &'w Work) -> &'w [f64] {
+        &work.factors
     }
 
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
@@ -257,8 +285,28 @@ impl EulerMoreau {
     }
 
     /// Whether the rate at the start of the step is needed.
-    fn uses_old_rate(&self) -> bool {
-        self.collocation == Collocation::End && self.theta < 1.0
+    fn uses_old_rate(&self, w: &Work) -> bool {
+        self.collocation == Collocation::End && w.theta < 1.0
+    }
+
+    /// θ of a step of `h`.
+    fn choose_theta(&self, w: &mut Work, model: &mut dyn FirstOrder, from: &State, h: f64) -> Result<(), StepError> {
+        if let Some(theta) = self.theta.or(w.is_delayed.then_some(1.0)) {
+            w.theta = theta;
+            return Ok(());
+        }
+        w.looked += 1;
+        let fastest = match w.fastest.filter(|_| w.constancy.matrix() || w.looked <= LOOK) {
+            Some(fastest) => fastest,
+            None => {
+                self.drop_factors(w);
+                w.looked = 0;
+                weight::fastest(model, from, 0.5 * h, &w.algebraic)?
+            }
+        };
+        w.fastest = Some(fastest);
+        w.theta = weight::weight(h, fastest);
+        Ok(())
     }
 
     /// Outputs at the start, then the stage with its known part and X = x.
@@ -278,6 +326,7 @@ impl EulerMoreau {
         w.reactions.before.clear();
         w.reactions.before.extend(outputs);
         w.old.resize(w.reactions.before.len(), 0.0);
+        w.search.begin();
         w.known.fill(0.0);
         let end = match self.collocation {
             Collocation::Midpoint => {
@@ -285,13 +334,14 @@ impl EulerMoreau {
                 from.t + 0.5 * h
             }
             Collocation::End => {
-                w.stage = Stage { rate: h * self.theta, input: h * self.gamma };
+                self.choose_theta(w, model, from, h)?;
+                w.stage = Stage { rate: h * w.theta, input: h * self.gamma };
                 from.t + h
             }
         };
-        if self.uses_old_rate() {
+        if self.uses_old_rate(w) {
             model.rate(from.t, &from.q, &mut w.rate)?;
-            let weight = h * (1.0 - self.theta);
+            let weight = h * (1.0 - w.theta);
             w.known.iter_mut().zip(&w.rate).for_each(|(g, f)| *g = weight * f);
         }
         if self.collocation == Collocation::End && self.gamma < 1.0 {
@@ -326,40 +376,22 @@ impl EulerMoreau {
         Ok(())
     }
 
-    /// Residual of the stage equation and of the outputs at the new X; `balance` is left without λ for the next pass.
+    /// Whether the balance holds at the new X, after an increment of at most `moved`.
     fn converged(
         &self,
         w: &mut Work,
         model: &mut dyn FirstOrder,
-        from: &State,
-        iterations: u32,
+        (from, moved): (&State, f64),
+        (iterations, next): (u32, &Next),
     ) -> Result<bool, StepError> {
         let size = w.at.q.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let moved = w.balance.iter().fold(0.0f64, |m, d| m.max(d.abs()));
         if !(size.is_finite() && moved.is_finite()) {
             return Err(StepError::NotFinite);
         }
-        model.rate(w.at.t, &w.at.q, &mut w.rate)?;
-        let at = std::mem::take(&mut w.at);
-        let coupled = couple(w, model, at.t, &at.q);
-        w.at = at;
-        coupled?;
-        lay_out(w);
-        w.load.fill(0.0);
-        w.input.add_transpose_mul(&w.z.lambda, &mut w.load);
-        model.difference(&from.q, &w.at.q, &mut w.balance);
-        model.inertia_mul(&w.balance, &mut w.inertia);
-        let mut missed = 0.0f64;
-        for i in 0..w.balance.len() {
-            let free = w.known[i] + w.stage.rate * w.rate[i] - w.inertia[i];
-            let scale = w.known[i].abs() + (w.stage.rate * w.rate[i]).abs() + w.inertia[i].abs() + w.load[i].abs();
-            missed = missed.max(ratio(free + w.load[i], scale));
-            w.balance[i] = free;
-        }
-        missed = missed.max(missed_outputs(w));
-        // the last correction was rounding
-        let settled = moved <= 4.0 * f64::EPSILON * size;
-        let done = missed <= self.newton_tolerance || settled;
+        let missed = residual(w, model, from)?;
+        // the last correction was rounding, or there is no point between it and the one before
+        let rounding = if matches!(next, Next::Closed) { f64::EPSILON.sqrt() } else { 4.0 * f64::EPSILON };
+        let done = missed <= self.newton_tolerance || moved <= rounding * size;
         self.limits().judge(done, (missed, self.newton_tolerance), iterations)
     }
 
@@ -398,65 +430,14 @@ impl EulerMoreau {
     }
 }
 
-/// Outputs and laws at another (t, x) of the step; rows as well, unless they are constant and known.
-#[inline]
-fn couple(w: &mut Work, model: &mut dyn FirstOrder, t: f64, x: &[f64]) -> Result<(), StepError> {
-    w.reactions.coupling.fill(model, (t, x), w.constancy.rows, &w.list)?;
-    w.kept &= w.constancy.rows;
-    Ok(())
-}
-
-/// `input ← d Bᵀ`, with c in place of d in equations without a derivative.
-fn lay_out(w: &mut Work) {
-    let c = &w.reactions.coupling;
-    let entering = if c.input.is_empty() { &c.rows } else { &c.input };
-    let Stage { rate, input } = w.stage;
-    let algebraic = &w.algebraic;
-    w.input.clear(entering.columns());
-    for row in entering.iter() {
-        w.input.push_sparse(row.iter().map(|&(j, x)| (j, x * if algebraic[j] { rate } else { input })));
+/// 1/Σⱼ|Eᵢⱼ| for each state, 0 where there is no derivative.
+fn factors(model: &dyn FirstOrder, n: usize) -> Vec<f64> {
+    let (mut unit, mut column, mut sums) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+    for j in 0..n {
+        unit[j] = 1.0;
+        model.inertia_mul(&unit, &mut column);
+        unit[j] = 0.0;
+        sums.iter_mut().zip(&column).for_each(|(sum, e): (&mut f64, _)| *sum += e.abs());
     }
-}
-
-/// λ, y and the response of the state.
-fn solve(w: &mut Work, model: &dyn FirstOrder, solver: &mut dyn Solver) -> Result<Certificate, StepError> {
-    let c = &w.reactions.coupling;
-    let feedthrough = if c.feedthrough.is_empty() { None } else { Some(&c.feedthrough) };
-    let parts = Parts { lhs: model, output: &c.rows, input: &w.input, feedthrough, b: &w.b, laws: &w.laws };
-    let problem = match w.kept {
-        true => OneStepProblem::again(parts, &mut w.problem),
-        false => OneStepProblem::new(parts, &mut w.problem),
-    };
-    let result = solver.solve(&problem, &mut w.z);
-    w.kept = w.constancy.linear();
-    result.map_err(|error| unsolved(error, &w.reactions))
-}
-
-/// The error of a solver, with the row that misses its law most.
-pub(super) fn unsolved(error: SolveError, reactions: &Reactions) -> StepError {
-    let pairs = &reactions.coupling.pairs;
-    let contact = error.certificate().and_then(|c| pairs.get(c.law)).map(|p| p.key);
-    StepError::Solve { error: Box::new(error), contact }
-}
-
-/// Largest difference between the outputs that the law saw and those at X, relative to the terms of the outputs.
-fn missed_outputs(w: &Work) -> f64 {
-    let c = &w.reactions.coupling;
-    let mut missed = 0.0f64;
-    for (i, pair) in c.pairs.iter().enumerate() {
-        let mut y = pair.gap;
-        let mut scale = pair.gap.abs() + w.z.u[i].abs();
-        for &(j, d) in if c.feedthrough.is_empty() { &[] } else { c.feedthrough.row(i) } {
-            y += d * w.z.lambda[j];
-            scale += (d * w.z.lambda[j]).abs();
-        }
-        scale += c.rows.row(i).iter().map(|&(j, x)| (x * w.at.q[j]).abs()).sum::<f64>();
-        missed = missed.max(ratio(y - w.z.u[i], scale));
-    }
-    missed
-}
-
-/// |x|/scale, and zero where both are.
-fn ratio(x: f64, scale: f64) -> f64 {
-    if x == 0.0 { 0.0 } else { x.abs() / scale }
+    sums.into_iter().map(|sum| if sum > 0.0 { 1.0 / sum } else { 0.0 }).collect()
 }

@@ -45,6 +45,16 @@ mod sources;
 /// z below this part of the state counts as zero in the choice of active levels.
 const CLOSED: f64 = 1e-12;
 
+/// The scheme for relative degree 0.
+const IMPLICIT: EulerMoreau = EulerMoreau {
+    theta: Some(1.0),
+    gamma: 1.0,
+    collocation: euler_moreau::Collocation::End,
+    newton_tolerance: 1e-10,
+    newton_iterations: 50,
+    any_degree: false,
+};
+
 /// Options of the higher-order sweeping process: none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -121,7 +131,7 @@ impl Scheme for Homsp {
         let failed = |error| SchemeError::ZeroDynamics { scheme, source: Box::new(error) };
         let degrees = zero_dynamics::degrees(lcs).map_err(failed)?;
         if !degrees.is_empty() && degrees.iter().all(|r| *r == 0) {
-            return Ok(Work::Direct(Box::new(EulerMoreau::default().workspace(model)?)));
+            return Ok(Work::Direct(Box::new(IMPLICIT.workspace(model)?)));
         }
         let form = ZeroDynamics::of(lcs).map_err(failed)?;
         Ok(Work::Chains(Box::new(Chains::new(form, lcs))))
@@ -136,7 +146,7 @@ impl Scheme for Homsp {
         to: &mut State,
     ) -> Result<Step, StepError> {
         let w = match w {
-            Work::Direct(w) => return EulerMoreau::default().step(w, system, from, h, to),
+            Work::Direct(w) => return IMPLICIT.step(w, system, from, h, to),
             Work::Chains(w) => &mut **w,
         };
         let System { model, solver } = system;
@@ -170,7 +180,7 @@ impl Scheme for Homsp {
 
     fn clear_guess(&self, w: &mut Work) {
         match w {
-            Work::Direct(w) => EulerMoreau::default().clear_guess(w),
+            Work::Direct(w) => IMPLICIT.clear_guess(w),
             Work::Chains(w) => w.reaction.lambda.clear(),
         }
     }
@@ -178,13 +188,13 @@ impl Scheme for Homsp {
     fn drop_factors(&self, w: &mut Work) {
         // chains have a factorisation of their own
         if let Work::Direct(w) = w {
-            EulerMoreau::default().drop_factors(w);
+            IMPLICIT.drop_factors(w);
         }
     }
 
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
         match work {
-            Work::Direct(w) => EulerMoreau::default().reactions(w),
+            Work::Direct(w) => IMPLICIT.reactions(w),
             Work::Chains(w) => &w.reactions,
         }
     }

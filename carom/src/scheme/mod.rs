@@ -15,6 +15,7 @@ mod differentiable;
 pub mod doubling;
 pub mod euler_moreau;
 pub mod event_driven;
+mod fitting;
 mod forecast;
 pub mod higher_order;
 pub mod homsp;
@@ -33,6 +34,7 @@ pub(crate) use differentiable::{Differentiable, Done};
 pub use doubling::{Accuracy, Doubled, Estimator};
 pub use euler_moreau::{Collocation, EulerMoreau};
 pub use event_driven::EventDriven;
+pub use fitting::fitting;
 pub use forecast::Forecast;
 pub use higher_order::HigherOrder;
 pub use homsp::Homsp;
@@ -113,6 +115,12 @@ pub trait Scheme: Sized + Send {
     /// for it.
     fn controlled(&self, _accuracy: &Accuracy) -> Option<Self> {
         None
+    }
+
+    /// (n) In first-order systems the factors from `B λ` to rates of the states, zero in equations without a
+    /// derivative; none where all are 1.
+    fn state_factors<'w>(&self, _work: &'w Self::Work) -> &'w [f64] {
+        &[]
     }
 
     /// What the laws did in the last step.
@@ -217,6 +225,24 @@ pub enum SchemeError {
         scheme: &'static str,
         /// Why they must.
         reason: &'static str,
+    },
+    /// The scheme is not consistent where multipliers act through two or more integrations.
+    #[error(
+        "scheme `{scheme}` is not consistent here: λ acts on the output `{row}` through relative degree {}, and the motion after a contact would depend on the step; {}",
+        degree.map_or("2 or more".to_owned(), |degree| degree.to_string()),
+        if degree.is_some() {
+            "take `homsp`"
+        } else {
+            "of nonlinear systems only mechanical ones, as such (kind = \"lagrangian\"), have schemes for it"
+        }
+    )]
+    Degree {
+        /// Name of the scheme.
+        scheme: &'static str,
+        /// Name of the row.
+        row: String,
+        /// Its relative degree, where it is known.
+        degree: Option<usize>,
     },
     /// The system has no form with chains of integrators that the scheme could treat.
     #[error("scheme `{scheme}` cannot treat this system: {source}")]

@@ -17,7 +17,8 @@
 //! | `x.NAME` | state |
 //! | `y.ROW` | output with its multiplier, where the law was imposed; without it before the first step |
 //! | `lambda.ROW` | multiplier; its mean over the step in schemes that know only its integral |
-//! | `impulse.ROW` | integral of the multiplier over the step |
+//! | `impulse.ROW` | integral of the multiplier over the step; in `homsp` the measure μ_r of relative degree r |
+//! | `mu1.ROW`, ..., `mu(r-1).ROW` | the other measures of `homsp`: jumps of the output and of its derivatives |
 //! | `v.NODE`, `v.ELEMENT`, `i.ELEMENT` | potentials, voltages and currents of a circuit |
 
 use crate::Labels;
@@ -37,6 +38,9 @@ pub enum Column {
     /// Impulse of a contact along one row of its law; row 0 is normal.
     #[allow(missing_docs)]
     Impulse { law: usize, row: usize },
+    /// Measure of a row in the higher-order sweeping process, below its last one; level 0 is μ₁.
+    #[allow(missing_docs)]
+    Level { law: usize, level: usize },
     /// Output of a row, in first-order models.
     After(usize),
     /// Multiplier of a row, in first-order models.
@@ -62,6 +66,8 @@ pub struct Catalogue<'a> {
     pub dofs: (usize, usize),
     /// Whether the model knows its energy.
     pub has_energy: bool,
+    /// Numbers of measures of each law in the higher-order sweeping process, its relative degrees; none elsewhere.
+    pub levels: &'a [usize],
     /// Full names of the other quantities.
     pub outputs: &'a [String],
 }
@@ -91,6 +97,10 @@ impl Catalogue<'_> {
                 0 => (format!("impulse.{name}"), Column::Impulse { law, row }),
                 _ => (format!("impulse.{name}.{}", kind.role(row)), Column::Impulse { law, row }),
             }));
+        }
+        for ((law, (name, _)), &levels) in contacts().zip(self.levels) {
+            let measures = (1..levels).map(|k| (format!("mu{k}.{name}"), Column::Level { law, level: k - 1 }));
+            all.extend(measures);
         }
         if self.has_energy {
             all.push(("energy.kinetic".into(), Column::Kinetic));

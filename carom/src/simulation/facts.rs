@@ -2,7 +2,7 @@
 //! Energies and the coupling at its end are worked out once by the [`Stepper`], when they are first asked for.
 
 use super::{Observer, Occurrence, StepView};
-use crate::scheme::{Event, EventKind, Stepper};
+use crate::scheme::{Event, EventKind, Reactions, Stepper};
 use crate::{Key, Keyed, Matching, ModelError, State};
 use std::ops::ControlFlow;
 
@@ -70,6 +70,10 @@ pub struct Impact {
 /// The kind of events of the user in lists; the kinds of schemes are those of [`EventKind`].
 pub const USER: &str = "user";
 
+/// The kind of events at which the multiplier of a relay goes from a bound to the other, or begins or ends to lie between
+/// them; their time is the end of the step.
+pub const SWITCH: &str = "switch";
+
 /// An event of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEvent {
@@ -93,6 +97,8 @@ pub(crate) struct Facts {
     acting: Vec<Acting>,
     earlier: Vec<Acting>, // of the step before
     matching: Matching,
+    relays: Vec<(Key, i8)>,  // whether λ is at a bound: −1, 0, 1
+    switched: Vec<Key>,      // relays that have another place than in the step before
     events: Vec<RunEvent>,
     is_listed: bool, // whether `events` is that of this step
 }
@@ -112,8 +118,14 @@ impl Facts {
         self.acting.clear();
         self.matching.begin();
         let (reactions, events) = (stepper.reactions(), stepper.events().as_slice());
+        self.switched.clear();
+        let mut relays = 0;
         for law in 0..reactions.len() {
             if reactions.normal(law) <= 0.0 || !reactions.law(law).is_contact() {
+                if reactions.law(law).is_relay() {
+                    self.switch(reactions, law, relays);
+                    relays += 1;
+                }
                 continue;
             }
             let (key, row) = (reactions.key(law), reactions.range(law).start);
@@ -131,6 +143,25 @@ impl Facts {
         }
     }
 
+    /// Where λ of the relay number `place` is, and whether it was elsewhere in the step before.
+    fn switch(&mut self, reactions: &Reactions, law: usize, place: usize) {
+        let (key, row) = (reactions.key(law), reactions.range(law).start);
+        let (lower, upper) = reactions.law(law).bounds();
+        // λ itself, where the scheme knows it
+        let Some(&lambda) = reactions.multiplier.get(row).filter(|_| lower < upper) else { return };
+        let near = 1e-9 * (upper - lower);
+        let side = i8::from(lambda >= upper - near) - i8::from(lambda <= lower + near);
+        match self.relays.get_mut(place) {
+            Some(known) => {
+                if known.0 == key && known.1 != side {
+                    self.switched.push(key);
+                }
+                *known = (key, side);
+            }
+            None => self.relays.push((key, side)),
+        }
+    }
+
     /// Contacts that acted, in the order of the model.
     pub fn acting(&self) -> &[Acting] {
         &self.acting
@@ -140,6 +171,8 @@ impl Facts {
     pub fn clear(&mut self) {
         self.acting.clear();
         self.earlier.clear();
+        self.relays.clear();
+        self.switched.clear();
         self.events.clear();
         self.is_listed = false;
     }
@@ -158,6 +191,7 @@ impl Facts {
                 self.events.push(located(event, stepper));
             }
             self.events.extend(watched.map(RunEvent::from));
+            self.events.extend(self.switched.iter().map(|&key| switch(key, stepper)));
         }
         &self.events
     }
@@ -168,6 +202,12 @@ fn located(event: &Event, stepper: &dyn Stepper) -> RunEvent {
     let kind = event.kind.name();
     let name = contact.as_ref().map_or_else(|| kind.to_owned(), |contact| format!("{kind}.{contact}"));
     RunEvent { t: event.t, name, kind, contact, before: event.before.clone(), after: event.after.clone() }
+}
+
+fn switch(key: Key, stepper: &dyn Stepper) -> RunEvent {
+    let (contact, to) = (stepper.labels().contact(key), stepper.to());
+    let name = format!("{SWITCH}.{contact}");
+    RunEvent { t: to.t, name, kind: SWITCH, contact: Some(contact), before: stepper.from().clone(), after: to.clone() }
 }
 
 impl From<&Occurrence> for RunEvent {

@@ -11,12 +11,13 @@ mod observer;
 mod root;
 mod solution;
 mod user_event;
+mod zero;
 
 pub use accumulation::{Accumulation, Accumulations};
 pub use adaptive::Adaptive;
 pub use column::{Catalogue, Column};
 pub use controller::{Controller, FixedStep, StandardControl, Verdict};
-pub use facts::{Acting, Impact, Lists, REST, RunEvent, USER};
+pub use facts::{Acting, Impact, Lists, REST, RunEvent, SWITCH, USER};
 pub use ledger::{EnergyLedger, LedgerObserver};
 pub use observer::{GapMonitor, Observer, StepView};
 pub use solution::{Recorder, Snapshot, Solution, Span, simulate, simulate_adaptive, simulate_first_order};

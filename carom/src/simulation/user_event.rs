@@ -3,8 +3,12 @@
 //! The driver samples each function on the scheme's interpolant, at [`SAMPLES`] points of a step, and closes the
 //! bracket of every change of sign to rounding. Rules:
 //!
-//! - **Reaching zero is the event**, from below (rising) or from above (falling); leaving zero is none. So a velocity
-//!   that friction brings to rest for good is found, and a run that starts at a zero has no event there.
+//! - **Once per zero**: a change of sign is one event, from below (rising) or from above (falling).
+//! - **A function that stays at zero** has one event when it gets there and one when it leaves. A velocity that friction
+//!   brings to rest for good is found once, and its first slip afterwards. A run that starts at a zero has no event
+//!   there, unless a law holds it there for a while.
+//! - **Zero is zero to rounding**: what the function changes by when its arguments change by rounding; and, where laws
+//!   act or zero was met before, rounding of the largest value so far. No number is given in units.
 //! - **A zero that is touched without crossing** is seen only where a sample hits it exactly; do not count on it. Watch
 //!   the rate instead: its sign changes there.
 //! - **Two zeros of one function in a step** are both found if a sample lies between them.
@@ -14,6 +18,7 @@
 
 use super::SimulationError;
 use super::root::{End, close};
+use super::zero::{Rest, Zero};
 use crate::State;
 use crate::scheme::{Step, Stepper};
 
@@ -55,13 +60,15 @@ pub struct UserEvent {
     pub action: Action,
     function: ZeroFunction,
     last: f64, // value at the last accepted state
+    rest: Rest,
 }
 
 impl UserEvent {
     /// Crossings in both directions are recorded.
     pub fn new(name: impl Into<String>, function: impl FnMut(f64, &[f64], &[f64]) -> f64 + Send + 'static) -> Self {
         let (direction, action) = (Direction::Both, Action::Record);
-        UserEvent { name: name.into(), direction, action, function: Box::new(function), last: f64::NAN }
+        let (function, rest) = (Box::new(function), Rest::default());
+        UserEvent { name: name.into(), direction, action, function, last: f64::NAN, rest }
     }
 
     /// Only crossings in this direction count.
@@ -80,6 +87,19 @@ impl UserEvent {
             return Err(SimulationError::Event { name: self.name.clone(), t: at.t });
         }
         Ok(value)
+    }
+
+    /// The value at a sample, and the zero since the last one, if there is one that counts.
+    fn sample(&mut self, at: &mut State, is_held: bool) -> Result<(f64, Option<Zero>), SimulationError> {
+        let value = self.value(at)?;
+        let zero = self.rest.sample(value, at, is_held, &mut self.function);
+        let rises = |zero: &Zero| zero.to > zero.from;
+        let counts = |zero: &Zero| match self.direction {
+            Direction::Both => true,
+            Direction::Rising => rises(zero),
+            Direction::Falling => !rises(zero),
+        };
+        Ok((value, zero.filter(counts)))
     }
 
     /// Whether going from one value to another is an event.
@@ -110,6 +130,7 @@ struct Cut {
     event: usize,
     samples: (f64, f64),
     at: f64,
+    zero: Zero,
 }
 
 /// The events of a run.
@@ -121,6 +142,7 @@ pub(super) struct Watch {
     /// The event that ended the run.
     pub stopped: Option<usize>,
     values: Vec<f64>,      // (events) at the last sample
+    is_held: bool,         // whether laws act in this step
     sample: State,         // on the interpolant
     sides: (State, State), // of a zero
 }
@@ -128,7 +150,7 @@ pub(super) struct Watch {
 impl Watch {
     /// Forgets the states so far.
     pub fn restart(&mut self) {
-        self.events.iter_mut().for_each(|event| event.last = f64::NAN);
+        self.events.iter_mut().for_each(|event| (event.last, event.rest) = (f64::NAN, Rest::default()));
         self.found.clear();
         self.stopped = None;
     }
@@ -146,6 +168,7 @@ impl Watch {
             return Ok(None);
         }
         self.begin(stepper)?;
+        self.is_held = stepper.reactions().impulse.iter().any(|p| *p != 0.0);
         let mut cut = None;
         // a step of no length, as schemes that locate events have, is a jump alone
         let first = if stepper.to().t > stepper.from().t { 1 } else { SAMPLES + 1 };
@@ -165,6 +188,9 @@ impl Watch {
         let shorter = cut.map(|cut| self.stop(stepper, (step, index), cut)).transpose()?.flatten();
         for event in &mut self.events {
             event.last = event.value(stepper.to())?;
+            if shorter.is_some() {
+                event.rest.resume(event.last);
+            }
         }
         Ok(shorter)
     }
@@ -174,7 +200,8 @@ impl Watch {
         self.values.clear();
         for event in &mut self.events {
             if event.last.is_nan() {
-                event.last = event.value(stepper.from())?;
+                self.sample.copy_from(stepper.from());
+                event.last = event.sample(&mut self.sample, false)?.0;
             }
             self.values.push(event.last);
         }
@@ -185,26 +212,31 @@ impl Watch {
     fn compare(&mut self, stepper: &mut dyn Stepper, [low, high]: [f64; 2]) -> Result<Option<Cut>, SimulationError> {
         let mut cut: Option<Cut> = None;
         for event in 0..self.events.len() {
-            let value = self.events[event].value(&self.sample)?;
+            let (value, zero) = self.events[event].sample(&mut self.sample, self.is_held)?;
             let last = std::mem::replace(&mut self.values[event], value);
-            if !self.events[event].counts(last, value) {
-                continue;
-            }
-            let at = self.locate(stepper, event, ((low, last), (high, value)))?;
+            let Some(zero) = zero else { continue };
+            let at = self.locate(stepper, event, ((low, last), (high, value)), zero)?;
             if self.events[event].action == Action::Stop && cut.is_none_or(|cut| at < cut.at) {
-                cut = Some(Cut { event, samples: (low, high), at });
+                cut = Some(Cut { event, samples: (low, high), at, zero });
             }
         }
         Ok(cut)
     }
 
     /// Closes the bracket of a zero and lists it; returns its place in the step.
-    fn locate(&mut self, stepper: &mut dyn Stepper, event: usize, bracket: (End, End)) -> Result<f64, SimulationError> {
+    fn locate(
+        &mut self,
+        stepper: &mut dyn Stepper,
+        event: usize,
+        (low, high): (End, End),
+        zero: Zero,
+    ) -> Result<f64, SimulationError> {
         let (user, (before, after)) = (&mut self.events[event], &mut self.sides);
-        let at = if bracket.0.0 < bracket.1.0 {
+        let at = if low.0 < high.0 {
+            let bracket = ((low.0, zero.seen(low.1)), (high.0, zero.seen(high.1)));
             let (low, high) = close(bracket, resolution(stepper), |s| {
                 stepper.interpolate(s, after);
-                user.value(after)
+                user.value(after).map(|value| zero.seen(value))
             })?;
             for (s, state) in [(low.0, &mut *before), (high.0, &mut *after)] {
                 match s {
@@ -251,11 +283,11 @@ impl Watch {
             let tried = stepper.attempt(h);
             shorter = tried.map_err(|source| SimulationError::Step { index, t, h, contact: None, source })?;
             stepper.set_time(t + shorter.advanced);
-            user.value(stepper.to())
+            user.value(stepper.to()).map(|value| cut.zero.seen(value))
         };
         // the interpolant is not the scheme: a jump may lie in another part of the step, which is the place where its
         // own steps cross
-        let mut last = (0.0, user.last);
+        let mut last = (0.0, cut.zero.seen(user.last));
         let mut h = cut.at * whole;
         for s in [cut.samples.0, cut.samples.1, 1.0] {
             let next = if s * whole > last.0 { (s * whole, along(s * whole, user)?) } else { last };

@@ -9,7 +9,7 @@
 //! The eigenvalues of A_ξ are the invariant zeros of (A, B, C). `README.md` tells which file does what.
 
 mod degree;
-mod form;
+pub(crate) mod form;
 mod p_matrix;
 mod scaling;
 
@@ -125,6 +125,12 @@ fn fill(lcs: &Lcs, report: &mut Report) -> Result<(), ZeroDynamicsError> {
         }
         _ => Ok(()),
     }
+}
+
+/// The relative degree of each output by itself; `None` where λ never acts on it.
+pub fn row_degrees(lcs: &Lcs) -> Result<Vec<Option<usize>>, ZeroDynamicsError> {
+    let found = degree::degrees(&Scaled::of(lcs)?);
+    Ok(found.into_iter().map(|degree| degree.map(|degree| degree.degree)).collect())
 }
 
 /// Relative degrees of all outputs, where they have a vector relative degree.

@@ -64,7 +64,8 @@ fn chain(b: [f64; 3], initial: [f64; 3]) -> Lcs {
 
 /// x and λ of the first steps of backward Euler.
 fn backward_euler(model: Lcs, h: f64, steps: usize) -> Vec<(Vec<f64>, f64)> {
-    let mut stepper = Bound::new(EulerMoreau::default(), Box::new(model), carom_solve::solver::default()).unwrap();
+    let scheme = EulerMoreau { theta: Some(1.0), any_degree: true, ..EulerMoreau::default() };
+    let mut stepper = Bound::new(scheme, Box::new(model), carom_solve::solver::default()).unwrap();
     let mut out = Vec::new();
     for _ in 0..steps {
         stepper.attempt(h).unwrap();

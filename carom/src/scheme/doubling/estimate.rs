@@ -18,6 +18,7 @@
 //!
 //! If one of them exceeds a hundredth of the tolerance there is an impact: the error is the largest of (1), (2) and |q₂
 //! − q₁|. Smaller ones do not matter, and the step counts as smooth. (1) is left out for schemes that locate impacts.
+//! In first-order systems it asks the multipliers instead (`multipliers.rs`): a relay that switches, sliding that ends.
 
 use super::super::{LocalError, Order, Reactions};
 use crate::{Coupling, State};
@@ -89,6 +90,9 @@ pub(super) struct Evidence<'a> {
     pub halves: (&'a Reactions, &'a Reactions),
     /// Gaps and relative velocities at x₂; of no law where the estimator does not need them.
     pub end: (&'a Coupling, &'a [f64]),
+    /// Of a first-order system: states that are uncertain by changes of multipliers, and the differences that their
+    /// impulses make between full and half steps.
+    pub multipliers: (&'a [f64], &'a [f64]),
     /// Orders of the scheme.
     pub order: Order,
 }
@@ -124,6 +128,7 @@ impl Accuracy {
                 // half of a half step
                 let shift = if evidence.locates() { 0.0 } else { 0.25 * evidence.h * contacts.jump };
                 let impact = larger(shift, contacts.depth) / self.tolerance;
+                let impact = larger(impact, self.largest(evidence, evidence.multipliers.0));
                 // a NaN counts as an impact: it must not be accepted
                 if impact <= NEGLIGIBLE {
                     self.smooth(evidence, evidence.smooth_order())
@@ -135,13 +140,18 @@ impl Accuracy {
         }
     }
 
-    /// The largest |q₂ ⊖ q₁| in units of the tolerance.
+    /// The largest |q₂ ⊖ q₁| in units of the tolerance, and what multipliers differ by.
     fn positions(&self, evidence: &Evidence<'_>) -> f64 {
+        larger(self.largest(evidence, evidence.difference), self.largest(evidence, evidence.multipliers.1))
+    }
+
+    /// The largest of some differences of positions in units of the tolerance.
+    fn largest(&self, evidence: &Evidence<'_>, differences: &[f64]) -> f64 {
         let (from, _, to) = evidence.states;
-        let aligned = from.q.len() == evidence.difference.len();
+        let aligned = from.q.len() == differences.len();
         let whole = if aligned || self.relative == 0.0 { 0.0 } else { largest(&from.q).max(largest(&to.q)) };
         let mut value = 0.0;
-        for (i, d) in evidence.difference.iter().enumerate() {
+        for (i, d) in differences.iter().enumerate() {
             let size = if aligned { from.q[i].abs().max(to.q[i].abs()) } else { whole };
             value = larger(value, d.abs() / (self.tolerance + self.relative * size));
         }

@@ -15,6 +15,7 @@
 //! | `x₁` = `coarse` | `middle` state after the first half | `reactions` of both halves together |
 
 mod estimate;
+mod multipliers;
 
 pub use estimate::{Accuracy, Estimator};
 
@@ -22,6 +23,7 @@ use super::{Events, LocalError, Reactions, Scheme, SchemeError, SchemeInfo, Step
 use crate::{Coupling, Space, State};
 use carom_solve::{LinearSolve, OptionError};
 use estimate::Evidence;
+use multipliers::{Done, Multipliers};
 
 /// A scheme that estimates its local error by taking each step twice.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +45,7 @@ pub struct Work<W> {
     velocity: Vec<f64>,   // (rows) relative velocities at x₂, phase 4
     events: Events,       // of both half steps, phase 5
     difference: Vec<f64>, // (n) q₂ ⊖ q₁, phase 4
+    multipliers: Multipliers, // of first-order systems, phase 4
 }
 
 impl<S: Scheme> Scheme for Doubled<S> {
@@ -76,6 +79,7 @@ impl<S: Scheme> Scheme for Doubled<S> {
             end: Coupling::default(),
             velocity: Vec::new(),
             events: Events::new(),
+            multipliers: Multipliers::default(),
         })
     }
 
@@ -129,6 +133,7 @@ impl<S: Scheme> Scheme for Doubled<S> {
     fn clear_guess(&self, w: &mut Self::Work) {
         self.base.clear_guess(&mut w.full);
         self.base.clear_guess(&mut w.half);
+        w.multipliers.forget();
     }
 
     fn drop_factors(&self, w: &mut Self::Work) {
@@ -162,9 +167,18 @@ impl<S: Scheme> Doubled<S> {
         (from, to): (&State, &State),
         h: f64,
     ) -> Result<LocalError, StepError> {
-        if self.accuracy.estimator.compares_gaps() && !to.v.is_empty() {
+        let looks = self.accuracy.estimator.looks_at_gaps() && to.v.is_empty();
+        if looks || self.accuracy.estimator.compares_gaps() && !to.v.is_empty() {
             w.end.fill(model, (to.t, &to.q), false, &w.reactions.coupling.pairs)?;
+        }
+        if !to.v.is_empty() && self.accuracy.estimator.compares_gaps() {
             w.end.velocity(&to.v, &mut w.velocity);
+        }
+        if looks {
+            let halves = (&w.reactions, self.base.reactions(&w.half));
+            let (full, factors) = (self.base.reactions(&w.full), self.base.state_factors(&w.half));
+            let done = Done { t: from.t, h, full, halves, end: &w.end, factors };
+            w.multipliers.look(&done, to.q.len());
         }
         model.difference(&w.coarse.q, &to.q, &mut w.difference);
         let evidence = Evidence {
@@ -173,6 +187,7 @@ impl<S: Scheme> Doubled<S> {
             difference: &w.difference,
             halves: (&w.reactions, self.base.reactions(&w.half)),
             end: (&w.end, &w.velocity),
+            multipliers: (&w.multipliers.shift, &w.multipliers.difference),
             order: self.base.order(),
         };
         Ok(self.accuracy.estimate(&evidence))
