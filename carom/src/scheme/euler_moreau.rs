@@ -1,7 +1,7 @@
 //! Euler-Moreau θ-γ-scheme for first-order systems: complementarity systems, relays, circuits [acary2008].
 //!
 //! ```text
-//!     E (x⁺ − x) = h [θ f(t⁺, x⁺) + (1−θ) f(t, x)] + h B [γ λ⁺ + (1−γ) λ]                       (1)
+//!     E (x⁺ − x) = h [θ f(t⁺, x⁺) + (1−θ) f(t, x)] + h B_θ [γ λ⁺ + (1−γ) λ],   B_θ = θ B(x⁺) + (1−θ) B(x)      (1)
 //!     y⁺ = h(t⁺, x⁺) + D λ⁺,    λ⁺ ∈ Law(y⁺)                                                    (2)
 //! ```
 //!
@@ -270,6 +270,14 @@ impl Scheme for EulerMoreau {
         remembers.then_some("with gamma < 1 it remembers λ of the step before")
     }
 
+    fn add_load(&self, work: &Work, sign: f64, out: &mut [f64]) {
+        // as much again beyond the middle
+        let sign = if self.collocation == Collocation::Midpoint { 2.0 * sign } else { sign };
+        work.input.iter().zip(&work.z.lambda).flat_map(|(row, lambda)| row.iter().map(move |x| (x, lambda))).for_each(
+            |((j, b), lambda)| out[*j] += sign * b * lambda,
+        );
+    }
+
     fn state_factors<'w>(&self, work: &'w Work) -> &'w [f64] {
         &work.factors
     }
@@ -343,6 +351,13 @@ impl EulerMoreau {
             model.rate(from.t, &from.q, &mut w.rate)?;
             let weight = h * (1.0 - w.theta);
             w.known.iter_mut().zip(&w.rate).for_each(|(g, f)| *g = weight * f);
+        }
+        w.entering.clear(0);
+        if self.uses_old_rate(w) && !w.constancy.rows {
+            let c = &w.reactions.coupling;
+            let entering = if c.input.is_empty() { &c.rows } else { &c.input };
+            w.entering.clear(entering.columns());
+            (0..entering.len()).for_each(|row| w.entering.push_row_of(entering, row));
         }
         if self.collocation == Collocation::End && self.gamma < 1.0 {
             let c = &w.reactions.coupling;

@@ -123,6 +123,13 @@ pub trait Scheme: Sized + Send {
         &[]
     }
 
+    /// Adds `sign` times what multipliers have added to the equations of a first-order system in the last step.
+    fn add_load(&self, work: &Self::Work, sign: f64, out: &mut [f64]) {
+        let Reactions { coupling, impulse, .. } = self.reactions(work);
+        let entering = if coupling.input.is_empty() { &coupling.rows } else { &coupling.input };
+        impulse.iter().enumerate().for_each(|(row, p)| entering.add_row(row, sign * p, out));
+    }
+
     /// What the laws did in the last step.
     fn reactions<'w>(&self, work: &'w Self::Work) -> &'w Reactions;
 

@@ -45,6 +45,7 @@ pub struct Work<W> {
     velocity: Vec<f64>,   // (rows) relative velocities at x₂, phase 4
     events: Events,       // of both half steps, phase 5
     difference: Vec<f64>, // (n) q₂ ⊖ q₁, phase 4
+    load: Vec<f64>,           // (n) B (P − P₁ − P₂) of first-order systems, phases 2 and 4
     multipliers: Multipliers, // of first-order systems, phase 4
 }
 
@@ -80,6 +81,7 @@ impl<S: Scheme> Scheme for Doubled<S> {
             velocity: Vec::new(),
             events: Events::new(),
             multipliers: Multipliers::default(),
+            load: vec![0.0; model.dim()],
         })
     }
 
@@ -104,6 +106,11 @@ impl<S: Scheme> Scheme for Doubled<S> {
         w.reactions.copy_from(self.base.reactions(&w.half));
         w.events.clear();
         w.events.append(self.base.events(&w.half));
+        if to.v.is_empty() {
+            w.load.fill(0.0);
+            self.base.add_load(&w.full, 1.0, &mut w.load);
+            self.base.add_load(&w.half, -1.0, &mut w.load);
+        }
 
         // 3 second half: x₂
         let second = self.base.step(&mut w.half, System { model, solver }, &w.middle, half, to)?;
@@ -176,8 +183,9 @@ impl<S: Scheme> Doubled<S> {
         }
         if looks {
             let halves = (&w.reactions, self.base.reactions(&w.half));
-            let (full, factors) = (self.base.reactions(&w.full), self.base.state_factors(&w.half));
-            let done = Done { t: from.t, h, full, halves, end: &w.end, factors };
+            let factors = self.base.state_factors(&w.half);
+            self.base.add_load(&w.half, -1.0, &mut w.load);
+            let done = Done { t: from.t, h, halves, difference: &w.load, end: &w.end, factors };
             w.multipliers.look(&done, to.q.len());
         }
         model.difference(&w.coarse.q, &to.q, &mut w.difference);

@@ -34,12 +34,13 @@ pub(super) struct Multipliers {
     pub difference: Vec<f64>,
 }
 
-/// What a step did: the full one, both halves, and the outputs at the end.
+/// What a step did: both halves, what they have less than the full one, and the outputs at the end.
 pub(super) struct Done<'a> {
     pub t: f64,
     pub h: f64,
-    pub full: &'a Reactions,
     pub halves: (&'a Reactions, &'a Reactions),
+    /// (n) what the multipliers added in the full step beyond both halves.
+    pub difference: &'a [f64],
     pub end: &'a Coupling,
     /// (n) from B λ to rates of the states; 1 where there are none.
     pub factors: &'a [f64],
@@ -53,7 +54,7 @@ impl Multipliers {
 
     /// Looks at a step of a system with `n` states that has just been tried.
     pub fn look(&mut self, done: &Done<'_>, n: usize) {
-        let Done { t, h, full, halves: (first, second), .. } = *done;
+        let Done { t, h, halves: (first, second), .. } = *done;
         // the step before was accepted, or this one is another try
         let is_at = |time: Option<f64>| time.is_some_and(|time| (time - t).abs() <= 1e-6 * h);
         if is_at(self.end) {
@@ -79,12 +80,7 @@ impl Multipliers {
                 self.shift[j] += (b * missed).abs();
             }
         }
-        for (reactions, sign) in [(full, 1.0), (first, -1.0), (second, -1.0)] {
-            let input = entering(reactions);
-            for (row, p) in reactions.impulse.iter().enumerate().filter(|(_, p)| **p != 0.0) {
-                input.add_row(row, sign * p, &mut self.difference);
-            }
-        }
+        self.difference.copy_from_slice(done.difference);
         for values in [&mut self.shift, &mut self.difference] {
             values.iter_mut().zip(done.factors).for_each(|(x, factor)| *x *= factor);
         }

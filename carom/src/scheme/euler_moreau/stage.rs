@@ -29,6 +29,8 @@ pub struct Work {
     pub(super) list: ContactList,       // the laws of the step
     pub(super) moved_rows: Vec<f64>,    // (m) λ in the order of a new list
     pub(super) reactions: Reactions,    // coupling at the stage, outputs, λ
+    pub(super) entering: Rows,   // Bᵀ at the start, where it varies and counts
+    pub(super) column: Vec<f64>, // (n) of B_θ
     pub(super) known: Vec<f64>,         // (n) g, phase 1
     pub(super) at: State,               // (T, X) the iterate
     pub(super) moved: Vec<f64>,         // (n) the next X, phase 4
@@ -79,15 +81,27 @@ pub(super) fn couple(w: &mut Work, model: &mut dyn FirstOrder, t: f64, x: &[f64]
     Ok(())
 }
 
-/// `input ← d Bᵀ`, with c in place of d in equations without a derivative.
+/// `input ← d B_θᵀ`, with c in place of d in equations without a derivative.
 pub(super) fn lay_out(w: &mut Work) {
     let c = &w.reactions.coupling;
     let entering = if c.input.is_empty() { &c.rows } else { &c.input };
     let Stage { rate, input } = w.stage;
-    let algebraic = &w.algebraic;
-    w.input.clear(entering.columns());
-    for row in entering.iter() {
-        w.input.push_sparse(row.iter().map(|&(j, x)| (j, x * if algebraic[j] { rate } else { input })));
+    let (n, theta) = (entering.columns(), w.theta);
+    w.input.clear(n);
+    for (i, row) in entering.iter().enumerate() {
+        let weight = |j: usize| if w.algebraic[j] { rate } else { input };
+        if i >= w.entering.len() {
+            w.input.push_sparse(row.iter().map(|&(j, x)| (j, x * weight(j))));
+            continue;
+        }
+        // B of both ends; what has no derivative holds at the end alone
+        w.column.clear();
+        w.column.resize(n, 0.0);
+        row.iter().for_each(|&(j, x)| w.column[j] += x * weight(j) * if w.algebraic[j] { 1.0 } else { theta });
+        for &(j, x) in w.entering.row(i).iter().filter(|(j, _)| !w.algebraic[*j]) {
+            w.column[j] += (1.0 - theta) * x * input;
+        }
+        w.input.push_dense(&w.column);
     }
 }
 
