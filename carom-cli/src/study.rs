@@ -90,8 +90,11 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
         true => Method { scheme: None, step: None },
         false => Method::from_arg_matches(matches).map_err(wrong)?,
     };
-    let overrides =
-        Overrides { scheme: method.scheme.map(Into::into), step: method.step.map(Into::into), ..arguments.changes.overrides() };
+    let overrides = Overrides {
+        scheme: method.scheme.map(Into::into),
+        step: method.step.map(Into::into),
+        ..arguments.changes.overrides()
+    };
     let scene = examples::load(&arguments.file, &overrides)?;
     if !arguments.quiet {
         scene.warnings.iter().for_each(print_finding);

@@ -22,7 +22,8 @@ fn events_of_the_kinked_table() {
                 let scheme = format!(
                     "{{ name = \"event-driven\", flow = \"{flow}\", edge = \"{edge}\", atol = 1e-11, rtol = 0.0 }}"
                 );
-                let overrides = Overrides { scheme: Some(scheme.into()), step: Some(step.into()), ..Overrides::default() };
+                let overrides =
+                    Overrides { scheme: Some(scheme.into()), step: Some(step.into()), ..Overrides::default() };
                 let scene = load(&path, &overrides).unwrap_or_else(|all| panic!("{}", all[0]));
                 let found = events(&scene);
                 let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();

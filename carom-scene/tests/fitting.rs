@@ -145,6 +145,22 @@ capacitor = { K = ["b", 0, 1] }
     assert!((order - 2.0).abs() < 0.05, "{errors:?}");
 }
 
+/// A step may be an expression of parameters; what is none is told at its place.
+#[test]
+fn a_step_from_outside_may_be_an_expression() {
+    let text = format!("parameters = {{ period = 0.5 }}\n{}", chain(1));
+    let with = |step: &str| {
+        let overrides = Overrides { step: Some(step.to_string().into()), ..Overrides::default() };
+        from_str("test.toml", &text, &overrides)
+    };
+    assert_eq!(with("period/200").unwrap_or_else(|all| panic!("{}", all[0])).span.step, 0.0025);
+    assert_eq!(with(" 1e-2 ").unwrap_or_else(|all| panic!("{}", all[0])).span.step, 0.01);
+    for (step, message) in [("periot/200", "--step"), ("period/0", "not"), ("-period", "not positive")] {
+        let text = with(step).unwrap_err()[0].to_string();
+        assert!(text.contains(message), "{step}: {text}");
+    }
+}
+
 /// Super-twisting: the input k₁√|s| has no slope where s ends. s = x + v comes to zero and stays, so that x = e^{−t}
 /// from there on. Every step that is asked for works.
 #[test]

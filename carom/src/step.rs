@@ -126,7 +126,11 @@ impl StepError {
             StepError::Projection { contact, .. }
             | StepError::Tunnelled { contact, .. }
             | StepError::Inside { contact, .. } => Some(*contact),
-            StepError::Model(_) | StepError::Contradiction { .. } | StepError::Newton { .. } | StepError::NotFinite | StepError::TooSmall { .. } => None,
+            StepError::Model(_)
+            | StepError::Contradiction { .. }
+            | StepError::Newton { .. }
+            | StepError::NotFinite
+            | StepError::TooSmall { .. } => None,
         }
     }
 }

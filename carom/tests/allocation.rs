@@ -274,7 +274,9 @@ fn check_first_order(names: &str, bind: impl Fn(AnyModel) -> Result<Box<dyn Step
         let initial = model.initial();
         let mut stepper = match bind(AnyModel::FirstOrder(model)) {
             Ok(stepper) => stepper,
-            Err(BindError::Scheme(SchemeError::Incapable { .. } | SchemeError::EqualSteps { .. })) => continue,
+            Err(BindError::Scheme(
+                SchemeError::Incapable { .. } | SchemeError::EqualSteps { .. } | SchemeError::Degree { .. },
+            )) => continue,
             Err(error) => panic!("{names} on {name}: {error}"),
         };
         run(&mut *stepper, &initial, (h, 500));

@@ -49,7 +49,7 @@ fn equal_steps_end_at_the_end() {
                         check(&format!("{} in {parts} steps", row.info.name), stepper, fixed, span);
                         ran += 1;
                     }
-                    Err(BindError::Scheme(SchemeError::Incapable { .. })) => {}
+                    Err(BindError::Scheme(SchemeError::Incapable { .. } | SchemeError::Degree { .. })) => {}
                     Err(error) => panic!("{}: {error}", row.info.name),
                 }
             }
@@ -73,7 +73,9 @@ fn adaptive_steps_end_at_the_end() {
                         };
                         check(&format!("{} to {tolerance:e}", row.info.name), stepper, control, span);
                     }
-                    Err(BindError::Scheme(SchemeError::Incapable { .. } | SchemeError::EqualSteps { .. })) => {}
+                    Err(BindError::Scheme(
+                        SchemeError::Incapable { .. } | SchemeError::EqualSteps { .. } | SchemeError::Degree { .. },
+                    )) => {}
                     Err(error) => panic!("{}: {error}", row.info.name),
                 }
             }

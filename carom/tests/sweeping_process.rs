@@ -66,12 +66,16 @@ fn corner_is_exact_at_the_nodes() {
 /// The law instead of the projection: the same first-order problems through rows and multipliers.
 #[test]
 fn euler_moreau_follows_the_same_sets() {
-    let implicit = |problem: &dyn ExactState, n| error(&run(EulerMoreau::default(), problem, n), problem);
+    let theta = EulerMoreau { theta: Some(1.0), ..EulerMoreau::default() };
+    let implicit = |problem: &dyn ExactState, n| error(&run(theta.clone(), problem, n), problem);
     // intervals and half-planes: the same step in other words
     assert!((implicit(&Play, 400) - 1.2337e-4).abs() < 1e-7);
     assert!(implicit(&Corner, 50) <= 1e-13);
     let disc = Disc::default();
     assert!((implicit(&disc, 400) - 8.7265e-4).abs() < 1e-6, "{}", implicit(&disc, 400));
+    // by default the direction of the normal counts at both ends: order 2
+    let centred = [200, 400].map(|n| error(&run(EulerMoreau::default(), &disc, n), &disc));
+    assert!(((centred[0] / centred[1]).log2() - 2.0).abs() < 0.1 && centred[1] < 2e-6, "{centred:?}");
 }
 
 /// One step of the catching-up algorithm from u, onto the set of `pieces` at rest.

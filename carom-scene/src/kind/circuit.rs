@@ -162,7 +162,8 @@ fn read(table: &CircuitTable, file: &ModelFile, context: &mut Context) -> Option
         return None;
     }
     let Reader { nodes, branches, places, elements, sources, gates, .. } = reader;
-    let given = |branch: &Branch| file.initial.iter().flat_map(|all| &all.items).any(|(key, _)| key.value == branch.name);
+    let given =
+        |branch: &Branch| file.initial.iter().flat_map(|all| &all.items).any(|(key, _)| key.value == branch.name);
     let set = (0..branches.len()).filter(|&branch| given(&branches[branch])).collect();
     let netlist = Netlist { nodes: nodes.len(), branches, sources: sources.len(), ground: ground?, set };
     loose(&netlist, &nodes, (&places, &table.place), context);

@@ -76,6 +76,7 @@ impl Context {
             all: Scope::new(),
             values: Vec::new(),
             names: Names {
+                fixed: Vec::new(),
                 family: Family::Mechanical,
                 coordinates: Vec::new(),
                 multipliers: Vec::new(),

@@ -1,7 +1,7 @@
 //! The time span and the step.
 
-use super::{Amount, Overrides};
 use super::context::Context;
+use super::{Amount, Overrides};
 use crate::diagnostic::{Place, SourceText};
 use crate::file::{Content, Formula, SimulationTable};
 

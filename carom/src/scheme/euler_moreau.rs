@@ -17,11 +17,11 @@
 //! those at t⁺ (t_m in (3)).
 //!
 //! By default θ = 1/2 where h |ω| ≤ 2 for all rates ω of the system without its laws (the eigenvalues of E⁻¹ ∂f/∂x, at
-//! the start and every 64 steps) and all relative degrees are 0 or 1, and else θ = 1. θ = 1/2 has order 2 where λ acts on a continuous output through
+//! the start and every 256 steps) and all relative degrees are 0 or 1, and else θ = 1. θ = 1/2 has order 2 where λ acts on a continuous output through
 //! relative degree 1 (a rectifier with an inductive load, a relay, friction), with errors 10 to 1000 times smaller than
 //! those of θ = 1, which has order 1. But θ = 1/2 does not damp: what the step does not resolve, a snubber or a stray
 //! capacitance, would change its sign from step to step and stay, and so would the rate of an output of relative degree
-//! 2 that a relay or an equality holds at zero. θ = 1 damps both. λ itself is implicit (γ = 1), so that what decays
+//! 2 that a relay or an equality holds at zero. θ = 1 damps both; equations without a derivative have it as well. λ itself is implicit (γ = 1), so that what decays
 //! through laws is damped by any θ.
 //!
 //! Where the output sees λ directly (a diode bridge) θ = 1/2 has order 1: λ is not centred. There (3) has order 2. With
@@ -33,7 +33,7 @@
 //! `any-degree` lets it run all the same, with a warning.
 //!
 //! Nonlinear systems are solved by Newton's method with B at the last iterate. Where that goes to and fro between two
-//! points, as with an input like √|s|, the point between them is found by false position.
+//! values of B, as with an input like √|s|, the one between them is found by false position.
 //!
 //! | `x_free` = x + `increment` without λ | `W` kept while h, E, ∂f/∂x and rows are constant | `impulse` = h times the λ that acted |
 
@@ -48,16 +48,15 @@ use crate::{FirstOrder, State};
 use carom_solve::options::within;
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
-use search::Next;
 use serde::{Deserialize, Serialize};
 use stage::{Stage, couple, lay_out, residual, solve};
 use std::ops::Bound;
 
-pub(super) use stage::unsolved;
 pub use stage::Work;
+pub(super) use stage::unsolved;
 
 /// Steps of a nonlinear system after which its rates are looked at again.
-const LOOK: u32 = 64;
+const LOOK: u32 = 256;
 
 /// The relative degree is too high.
 const INCONSISTENT: WarningKind = WarningKind {
@@ -106,7 +105,7 @@ impl Default for EulerMoreau {
             gamma: 1.0,
             collocation: Collocation::End,
             newton_tolerance: 1e-10,
-            newton_iterations: 50,
+            newton_iterations: 100,
             any_degree: false,
         }
     }
@@ -162,7 +161,7 @@ impl Scheme for EulerMoreau {
         }
         Ok(Work {
             is_inconsistent: inconsistent.is_some(),
-            is_delayed: !delayed.is_empty(),
+            is_damped: !delayed.is_empty() || algebraic.contains(&true),
             constancy: model.constancy(),
             factors: factors(model, n),
             algebraic,
@@ -197,7 +196,7 @@ impl Scheme for EulerMoreau {
             self.free(w, model)?;
 
             // 3 problem: b = y at X, moved by the increment; W is kept where it is constant
-            if !linear || !w.kept {
+            if !w.kept && (linear || step.iterations == 0) {
                 lay_out(w);
             }
             let c = &w.reactions.coupling;
@@ -222,19 +221,13 @@ impl Scheme for EulerMoreau {
 
             // 5 the nonlinear balance at the new X
             step.evaluations += 1;
-            let moved = w.balance.iter().fold(0.0f64, |m, d| m.max(d.abs()));
-            let next = w.search.next(step.iterations, &w.moved, &w.balance);
-            if self.converged(w, model, (from, moved), (step.iterations, &next))? {
+            w.search.take(step.iterations, &w.input);
+            if self.converged(w, model, from, step.iterations)? {
                 break;
             }
 
-            // 6 to and fro: a point between
-            if let Next::Turn = next {
-                let (start, along) = w.search.point();
-                model.retract(start, along, &mut w.at.q);
-                step.evaluations += 1;
-                residual(w, model, from)?;
-            }
+            // 6 where B goes to and fro, one between
+            w.search.turn(step.iterations, &mut w.input, &mut w.spare);
         }
         if w.is_inconsistent {
             w.warnings.raise(&INCONSISTENT, from.t, None, 0.0);
@@ -246,7 +239,9 @@ impl Scheme for EulerMoreau {
     fn clear_guess(&self, w: &mut Work) {
         w.z.lambda.clear();
         w.old.clear();
-        w.fastest = None;
+        if !w.constancy.matrix() {
+            w.fastest = None;
+        }
     }
 
     fn warnings<'w>(&self, work: &'w Work) -> Option<&'w Warnings> {
@@ -273,9 +268,11 @@ impl Scheme for EulerMoreau {
     fn add_load(&self, work: &Work, sign: f64, out: &mut [f64]) {
         // as much again beyond the middle
         let sign = if self.collocation == Collocation::Midpoint { 2.0 * sign } else { sign };
-        work.input.iter().zip(&work.z.lambda).flat_map(|(row, lambda)| row.iter().map(move |x| (x, lambda))).for_each(
-            |((j, b), lambda)| out[*j] += sign * b * lambda,
-        );
+        work.input
+            .iter()
+            .zip(&work.z.lambda)
+            .flat_map(|(row, lambda)| row.iter().map(move |x| (x, lambda)))
+            .for_each(|((j, b), lambda)| out[*j] += sign * b * lambda);
     }
 
     fn state_factors<'w>(&self, work: &'w Work) -> &'w [f64] {
@@ -299,7 +296,7 @@ impl EulerMoreau {
 
     /// θ of a step of `h`.
     fn choose_theta(&self, w: &mut Work, model: &mut dyn FirstOrder, from: &State, h: f64) -> Result<(), StepError> {
-        if let Some(theta) = self.theta.or(w.is_delayed.then_some(1.0)) {
+        if let Some(theta) = self.theta.or(w.is_damped.then_some(1.0)) {
             w.theta = theta;
             return Ok(());
         }
@@ -309,7 +306,7 @@ impl EulerMoreau {
             None => {
                 self.drop_factors(w);
                 w.looked = 0;
-                weight::fastest(model, from, 0.5 * h, &w.algebraic)?
+                weight::fastest(model, from, 0.5 * h, (&mut w.balance, &mut w.inertia))?
             }
         };
         w.fastest = Some(fastest);
@@ -391,22 +388,23 @@ impl EulerMoreau {
         Ok(())
     }
 
-    /// Whether the balance holds at the new X, after an increment of at most `moved`.
+    /// Whether the balance holds at the new X; `input` is that of X then.
     fn converged(
         &self,
         w: &mut Work,
         model: &mut dyn FirstOrder,
-        (from, moved): (&State, f64),
-        (iterations, next): (u32, &Next),
+        from: &State,
+        iterations: u32,
     ) -> Result<bool, StepError> {
         let size = w.at.q.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let moved = w.balance.iter().fold(0.0f64, |m, d| m.max(d.abs()));
         if !(size.is_finite() && moved.is_finite()) {
             return Err(StepError::NotFinite);
         }
         let missed = residual(w, model, from)?;
-        // the last correction was rounding, or there is no point between it and the one before
-        let rounding = if matches!(next, Next::Closed) { f64::EPSILON.sqrt() } else { 4.0 * f64::EPSILON };
-        let done = missed <= self.newton_tolerance || moved <= rounding * size;
+        // the last correction was rounding
+        let settled = moved <= 4.0 * f64::EPSILON * size;
+        let done = missed <= self.newton_tolerance || settled;
         self.limits().judge(done, (missed, self.newton_tolerance), iterations)
     }
 

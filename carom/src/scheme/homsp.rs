@@ -51,7 +51,7 @@ const IMPLICIT: EulerMoreau = EulerMoreau {
     gamma: 1.0,
     collocation: euler_moreau::Collocation::End,
     newton_tolerance: 1e-10,
-    newton_iterations: 50,
+    newton_iterations: 100,
     any_degree: false,
 };
 

@@ -97,8 +97,8 @@ pub(crate) struct Facts {
     acting: Vec<Acting>,
     earlier: Vec<Acting>, // of the step before
     matching: Matching,
-    relays: Vec<(Key, i8)>,  // whether λ is at a bound: −1, 0, 1
-    switched: Vec<Key>,      // relays that have another place than in the step before
+    relays: Vec<(Key, i8)>, // whether λ is at a bound: −1, 0, 1
+    switched: Vec<Key>,     // relays that have another place than in the step before
     events: Vec<RunEvent>,
     is_listed: bool, // whether `events` is that of this step
 }

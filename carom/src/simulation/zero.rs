@@ -59,7 +59,11 @@ impl Rest {
             return Some(Zero { from: last, to: 0.0, floor });
         }
         let leaves = last == 0.0 && self.stays && self.is_reached;
-        (last == -side || leaves).then_some(Zero { from: last, to: side, floor: if leaves { self.rounding() } else { 0.0 } })
+        (last == -side || leaves).then_some(Zero {
+            from: last,
+            to: side,
+            floor: if leaves { self.rounding() } else { 0.0 },
+        })
     }
 
     /// Goes on from a value before the last samples.

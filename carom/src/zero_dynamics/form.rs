@@ -147,7 +147,7 @@ fn inverse(w: &DMatrix<f64>) -> Result<DMatrix<f64>, ZeroDynamicsError> {
 }
 
 /// Eigenvalues (real part, imaginary part), sorted.
-pub(crate) fn eigenvalues(matrix: DMatrix<f64>) -> Result<Vec<(f64, f64)>, ZeroDynamicsError> {
+pub(super) fn eigenvalues(matrix: DMatrix<f64>) -> Result<Vec<(f64, f64)>, ZeroDynamicsError> {
     if matrix.is_empty() {
         return Ok(Vec::new());
     }

@@ -9,7 +9,7 @@
 //! The eigenvalues of A_ξ are the invariant zeros of (A, B, C). `README.md` tells which file does what.
 
 mod degree;
-pub(crate) mod form;
+mod form;
 mod p_matrix;
 mod scaling;
 

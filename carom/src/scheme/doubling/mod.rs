@@ -36,15 +36,15 @@ pub struct Doubled<S> {
 
 /// Buffers of a step, in the order in which the step sets them.
 pub struct Work<W> {
-    full: W,              // of the step of size h, phase 1
-    half: W,              // of the steps of size h/2, phases 2 and 3
-    coarse: State,        // x₁, phase 1
-    middle: State,        // after the first half, phase 2
-    reactions: Reactions, // of the first half, phase 2; of both, phase 5
-    end: Coupling,        // gaps at x₂, phase 4, where the estimator looks at them
-    velocity: Vec<f64>,   // (rows) relative velocities at x₂, phase 4
-    events: Events,       // of both half steps, phase 5
-    difference: Vec<f64>, // (n) q₂ ⊖ q₁, phase 4
+    full: W,                  // of the step of size h, phase 1
+    half: W,                  // of the steps of size h/2, phases 2 and 3
+    coarse: State,            // x₁, phase 1
+    middle: State,            // after the first half, phase 2
+    reactions: Reactions,     // of the first half, phase 2; of both, phase 5
+    end: Coupling,            // gaps at x₂, phase 4, where the estimator looks at them
+    velocity: Vec<f64>,       // (rows) relative velocities at x₂, phase 4
+    events: Events,           // of both half steps, phase 5
+    difference: Vec<f64>,     // (n) q₂ ⊖ q₁, phase 4
     load: Vec<f64>,           // (n) B (P − P₁ − P₂) of first-order systems, phases 2 and 4
     multipliers: Multipliers, // of first-order systems, phase 4
 }

@@ -18,19 +18,19 @@ pub(super) struct Stage {
 #[derive(Default)]
 pub struct Work {
     pub(super) constancy: Constancy,
-    pub(super) factors: Vec<f64>, // (n) from B λ to rates
+    pub(super) factors: Vec<f64>,    // (n) from B λ to rates
     pub(super) algebraic: Vec<bool>, // (n) rows of E that are zero
-    pub(super) fastest: Option<f64>,  // [1/s] largest rate of the system, where θ follows from it
-    pub(super) looked: u32,           // steps since then
-    pub(super) theta: f64,            // of this step
+    pub(super) fastest: Option<f64>, // [1/s] largest rate of the system, where θ follows from it
+    pub(super) looked: u32,          // steps since then
+    pub(super) theta: f64,           // of this step
     pub(super) stage: Stage,
     pub(super) factored: Option<Stage>, // of the constant factorisation
     pub(super) kept: bool,              // W of the last problem is still that of the next one
     pub(super) list: ContactList,       // the laws of the step
     pub(super) moved_rows: Vec<f64>,    // (m) λ in the order of a new list
     pub(super) reactions: Reactions,    // coupling at the stage, outputs, λ
-    pub(super) entering: Rows,   // Bᵀ at the start, where it varies and counts
-    pub(super) column: Vec<f64>, // (n) of B_θ
+    pub(super) entering: Rows,          // Bᵀ at the start, where it varies and counts
+    pub(super) column: Vec<f64>,        // (n) of B_θ
     pub(super) known: Vec<f64>,         // (n) g, phase 1
     pub(super) at: State,               // (T, X) the iterate
     pub(super) moved: Vec<f64>,         // (n) the next X, phase 4
@@ -40,13 +40,14 @@ pub struct Work {
     pub(super) inertia: Vec<f64>,       // (n) E (X − x)
     pub(super) load: Vec<f64>,          // (n) d B λ
     pub(super) input: Rows,             // d Bᵀ, with c in place of d in algebraic equations
+    pub(super) spare: Rows,
     pub(super) laws: Vec<Law>,
     pub(super) b: Vec<f64>,
     pub(super) problem: ProblemWork,
     pub(super) z: Reaction,
-    pub(super) old: Vec<f64>, // (m) λ of the step before, where γ < 1
+    pub(super) old: Vec<f64>,         // (m) λ of the step before, where γ < 1
     pub(super) is_inconsistent: bool, // a unilateral law acts through relative degree 2 or more
-    pub(super) is_delayed: bool,      // some law does
+    pub(super) is_damped: bool,       // some law does, or equations have no derivative: θ = 1 unless it is given
     pub(super) warnings: Warnings,
 }
 
