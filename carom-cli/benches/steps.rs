@@ -133,7 +133,7 @@ fn load(example: &str, overrides: &Overrides) -> Scene {
 
 /// Best seconds per step of an example.
 fn per_step(example: &str, step: Option<f64>, record: bool) -> f64 {
-    let scene = load(example, &Overrides { step, ..Overrides::default() });
+    let scene = load(example, &Overrides { step: step.map(Into::into), ..Overrides::default() });
     (0..25).map(|_| one_run(&scene, record)).fold(f64::INFINITY, f64::min)
 }
 
