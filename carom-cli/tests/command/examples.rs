@@ -105,7 +105,12 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
             first_order(&["C", "L"], &["S", "D"], &circuit(&["v.in", "v.s", "v.out"], &["V", "S", "D", "L", "C", "R"])),
         ),
         ("sliding-mode", 5000, 1, first_order(&["x", "w"], &["relay"], &["output.late".into()])),
-        ("higher-order-sweeping", 100, 1, first_order(&["z1", "z2", "z3", "xi1", "xi2"], &["stop"], &[])),
+        (
+            "higher-order-sweeping",
+            100,
+            1,
+            first_order(&["z1", "z2", "z3", "xi1", "xi2"], &["stop"], &["mu1.stop", "mu2.stop"].map(String::from)),
+        ),
         ("twisting-controller", 6000, 1, first_order(&["x", "w"], &["position", "velocity"], &[])),
     ]
 }
