@@ -106,6 +106,18 @@ pub enum StepError {
         /// The contact that was passed.
         contact: Key,
     },
+    /// Events have not come to an end within a step.
+    #[error(
+        "more than {limit} events within a step of {h:.3e} s: they accumulate without an end, or the step is long; allow more (`max-events`), or take shorter steps"
+    )]
+    Events {
+        /// How many were allowed.
+        limit: u32,
+        /// Length of the step [s].
+        h: f64,
+        /// The contact of the last one.
+        contact: Option<Key>,
+    },
     /// A contact is closed already where its region begins.
     #[error(
         "the region of the contact begins where its gap is {gap:.3e} already: the position would have to jump; let the region begin before the gap closes"
@@ -122,7 +134,7 @@ impl StepError {
     /// The contact that the error speaks of, by its key.
     pub fn key(&self) -> Option<Key> {
         match self {
-            StepError::Solve { contact, .. } => *contact,
+            StepError::Solve { contact, .. } | StepError::Events { contact, .. } => *contact,
             StepError::Projection { contact, .. }
             | StepError::Tunnelled { contact, .. }
             | StepError::Inside { contact, .. } => Some(*contact),

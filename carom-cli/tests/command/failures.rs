@@ -151,3 +151,24 @@ fn nothing_of_an_earlier_run_is_left() {
     assert_eq!(session.names("out"), ["impacts.parquet", "notes.txt", "summary.json", "trajectory.parquet"]);
     assert_eq!(session.table("out/trajectory.parquet").rows.len(), 4);
 }
+
+/// Impacts that go on and on within a step: the run says so, and keeps the impacts before.
+#[test]
+fn a_budget_of_events_that_runs_out_ends_the_run() {
+    let session = Session::new();
+    session.write("ball.toml", BALL);
+    for scheme in ["event-driven", "higher-order"] {
+        let scheme = format!("{{ name = \"{scheme}\", max-events = 5 }}");
+        let arguments = ["run", "ball.toml", "--scheme", &scheme, "--step", "0.4", "--end", "4", "--out", "out"];
+        let outcome = session.carom(arguments);
+        assert_eq!(outcome.code, Some(3), "{}{}", outcome.out, outcome.err);
+        let failure = session.summary("out")["failure"].clone();
+        let message = failure["message"].as_str().unwrap();
+        assert!(message.contains("more than 5 events") && message.contains("`max-events`"), "{message}");
+        assert!(message.contains("floor"), "{message}");
+        // impacts at 3 − 2^(2−n): the first four are before the step that has all others
+        let table = session.table("out/events.parquet");
+        // the higher-order scheme locates impacts to 1e-3 h⁶
+        assert!((table.column("t")[2] - 2.5).abs() < 1e-4, "{scheme}");
+    }
+}

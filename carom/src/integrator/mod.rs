@@ -70,6 +70,11 @@ pub(crate) trait IndexOne: Motion {
 
     /// Part of v̇ by which it is inexact, below which iterations stand still.
     fn inexactness(&self) -> f64;
+
+    /// What of v̇ is rounding, where large forces cancel.
+    fn rounding(&self) -> f64 {
+        0.0
+    }
 }
 
 /// What an error in component `k` of the increment of `x`, of which there are n, is divided by: `atol + rtol max(|x|,

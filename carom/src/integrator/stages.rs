@@ -129,7 +129,7 @@ impl Stages {
             self.factor(h)?;
             let (change, size) = self.iterate(motion, from, h)?;
             iterations += 1;
-            let tolerance = (self.newton.tolerance + motion.inexactness()) * size;
+            let tolerance = (self.newton.tolerance + motion.inexactness()) * size + h * motion.rounding();
             if change <= tolerance || once {
                 break;
             }

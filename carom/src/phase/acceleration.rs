@@ -6,9 +6,10 @@
 //! ```
 //!
 //! B is that of `held.rs`. W may be singular (redundant contacts): v̇ is unique all the same, unless the rows
-//! contradict each other. Each evaluation leaves monitors that tell how far each closed contact is from a change of
-//! mode.
+//! contradict each other, and λ is that of least norm. Each evaluation leaves monitors that tell how far each closed
+//! contact is from a change of mode; where λ is one of many, `admit` looks for one with which none changes.
 
+use super::admissible::{Admissible, Cone};
 use super::curvature::Curvature;
 use super::held::HeldRows;
 use super::mode::{Mode, Phase};
@@ -91,6 +92,7 @@ pub struct Acceleration {
     diagonal: Vec<f64>, // (held) of W
     system: RankedLu,
     x: Vec<f64>,             // (held) λ of the rows held
+    admissible: Admissible,  // for rows that are dependent
     prepared: Option<u64>,   // phase for which W holds, where it is constant
     frozen: Vec<(Key, f64)>, // regions at an instant at which some have changed
     matching: Matching,
@@ -229,6 +231,7 @@ impl Acceleration {
             let terms = self.held.rows.iter().map(|held| self.terms(held.row));
             let size = terms.fold(f64::MIN_POSITIVE, f64::max);
             self.contradiction = self.system.solve_checked(&mut self.x) / size;
+            self.admissible.least_norm(&self.system, &self.held.response, &mut self.x);
         } else {
             self.system.solve(&mut self.x);
         }
@@ -236,6 +239,29 @@ impl Acceleration {
         self.spread(phase);
         self.monitor(phase, v);
         Ok(())
+    }
+
+    /// Where λ of the last evaluation in `phase`, at the velocity `v`, is one of many and outside a cone: takes one that
+    /// is inside, if there is one. Monitors follow.
+    pub fn admit(&mut self, phase: &Phase, v: &[f64]) {
+        let is_outside = || self.monitors.iter().any(|m| m.violated && m.change != ModeChange::SlipEnd);
+        if !self.is_deficient || self.is_contradictory() || !is_outside() {
+            return;
+        }
+        let cones = &mut self.admissible.cones;
+        cones.clear();
+        for (first, held) in self.held.rows.iter().enumerate() {
+            let pair = self.coupling.pairs[held.law];
+            let range = self.coupling.range(held.law);
+            if !pair.law.is_equality() && held.row == range.start {
+                let size = if phase.mode(held.law) == Mode::Stick { range.len() } else { 1 };
+                cones.push(Cone { first, size, mu: pair.law.mu() });
+            }
+        }
+        self.admissible.search(phase.version(), &mut self.x);
+        self.spread(phase);
+        self.monitors.clear();
+        self.monitor(phase, v);
     }
 
     /// What cancels in the acceleration along a row.

@@ -5,12 +5,15 @@
 //! decides whether it stays. Where the rows of such contacts are dependent, or where regions meet, the edge problem may
 //! be asked first. Each change of mode is an event.
 
-use super::acceleration::ModeChange;
-use super::contact::Candidate;
+use super::acceleration::{ModeChange, Monitor, size_of};
+use super::contact::{Candidate, NEARLY};
 use super::mode::Mode;
 use super::projection::gap_rounding_at;
 use super::transition::{ROUNDING, Transition};
 use crate::{EventKind, Mechanical, State, StepError, System};
+
+/// Reactions at less than this part of the largest from the limit of their cones are there.
+const LIMIT: f64 = 1e-6;
 
 /// Most impacts without time between them.
 const AT_ONCE: u32 = 16;
@@ -33,6 +36,29 @@ impl Transition {
             impacts += 1;
             self.apply_impact(system, 0.0, state)?;
         }
+        for _ in 0..AT_ONCE {
+            self.settle(system, state, &mut impacts)?;
+            self.phase.recognise(&self.last);
+            self.is_evaluated = self.phase.is_free() && self.is_touching() && self.candidates.is_empty();
+            self.project(system, state)?;
+            if !self.has_turned(&state.v) {
+                break;
+            }
+        }
+        if announced {
+            self.announce(state);
+        }
+        self.marks.iter_mut().for_each(|mark| mark.struck = false);
+        Ok(())
+    }
+
+    /// Impacts until no contact that touches approaches, and the modes of those that stay.
+    fn settle(
+        &mut self,
+        system: &mut System<'_, dyn Mechanical>,
+        state: &mut State,
+        impacts: &mut u32,
+    ) -> Result<(), StepError> {
         loop {
             self.phase.open(&self.acceleration.coupling);
             self.phase.still = 0.0;
@@ -41,25 +67,36 @@ impl Transition {
             let mut approaches = false;
             while self.add_candidates(system, state, &mut approaches)? && !approaches {
                 self.drop_behind_edge(system, state)?;
+                if self.rests(system, state)? {
+                    continue;
+                }
                 let certificate =
                     self.contact.choose_modes(&self.acceleration, system, &self.candidates, &mut self.phase)?;
                 self.worst = self.worst.worse(certificate);
                 self.solves += 1;
             }
-            if !approaches || impacts >= AT_ONCE {
-                break;
+            if !approaches || *impacts >= AT_ONCE {
+                return Ok(());
             }
-            impacts += 1;
+            *impacts += 1;
             self.apply_impact(system, 0.0, state)?;
         }
-        self.phase.recognise(&self.last);
-        self.is_evaluated = self.phase.is_free() && self.is_touching() && self.candidates.is_empty();
-        self.project(system, state)?;
-        if announced {
-            self.announce(state);
+    }
+
+    /// Whether a contact slips against the direction of its mode: what it had left of a normal velocity was taken from
+    /// it, and its slip has changed with that. It is told then that it has not ended.
+    fn has_turned(&mut self, v: &[f64]) -> bool {
+        let mut turned = false;
+        for k in 0..self.candidates.len() {
+            let i = self.candidates[k].law;
+            let Mode::Slip(d) = self.phase.mode(i) else { continue };
+            let (slip, _) = self.slip(i, v, false);
+            if slip.is_some_and(|slip| slip[0] * d[0] + slip[1] * d[1] < 0.0) {
+                self.marks[i].clear(ModeChange::SlipEnd);
+                turned = true;
+            }
         }
-        self.marks.iter_mut().for_each(|mark| mark.struck = false);
-        Ok(())
+        turned
     }
 
     /// Drops the candidates that do not carry behind an edge: where regions meet, and where rows are dependent.
@@ -91,9 +128,10 @@ impl Transition {
         }
         for (i, pair) in self.acceleration.coupling.pairs.iter().enumerate() {
             let (modes, struck) = ((self.last.mode(i), self.phase.mode(i)), self.marks[i].struck);
+            let bounces = || struck || self.hop.is_next(pair.key, state.t);
             let kind = match modes {
                 (Mode::Open, Mode::Open) => continue,
-                (Mode::Open, _) if struck && pair.restitution > 0.0 => EventKind::Accumulation,
+                (Mode::Open, _) if pair.restitution > 0.0 && bounces() => EventKind::Accumulation,
                 (Mode::Open, _) => EventKind::Closing,
                 (_, Mode::Open) if struck => continue,
                 (_, Mode::Open) => EventKind::TakeOff,
@@ -129,7 +167,8 @@ impl Transition {
             let (u, rounding) = self.velocity(row, &state.v);
             let a = coupling.rows.dot(row, &self.acceleration.value) + self.acceleration.curvature.value[row];
             let unresolved = 2.0 * u.abs() <= -a * self.resolution.flight;
-            let invisible = u * u <= -2.0 * a * self.resolution.rise * gap_rounding_at(coupling, i, state);
+            let invisible = u * u <= -2.0 * a * self.resolution.rise * gap_rounding_at(coupling, i, state)
+                || (mark.struck && self.hop.is_lost(a));
             // one that was held may approach by what the flow has left; others have an impact first
             let held = self.last.mode(i).is_closed();
             let least = if held { -self.resolution.speed } else { 0.0 };
@@ -139,7 +178,7 @@ impl Transition {
             if slow || unresolved || invisible {
                 let leaving = mark.has(ModeChange::TakeOff) || mark.has(ModeChange::StickLimit);
                 self.marks[i].is_asked = true;
-                let (slip, limit) = self.slip(i, &state.v);
+                let (slip, limit) = self.slip(i, &state.v, mark.has(ModeChange::SlipEnd));
                 self.phase.still = self.phase.still.max(limit);
                 self.candidates.push(Candidate { law: i, slip, leaving });
             } else if u < 0.0 {
@@ -149,8 +188,9 @@ impl Transition {
         Ok(self.candidates.len() > known)
     }
 
-    /// The direction in which a contact slips, if it does so beyond what is resolved, and what is.
-    fn slip(&self, i: usize, v: &[f64]) -> (Option<[f64; 2]>, f64) {
+    /// The direction in which a contact slips, if it does so beyond what is resolved, and what is; `ended` tells whether
+    /// its slip was seen to end.
+    fn slip(&self, i: usize, v: &[f64], ended: bool) -> (Option<[f64; 2]>, f64) {
         let coupling = &self.acceleration.coupling;
         let (mut slip, mut limit, mut speed) = ([0.0; 2], 0.0f64, 0.0f64);
         let normal = coupling.offset[i];
@@ -165,16 +205,17 @@ impl Transition {
             speed = speed.hypot(u);
         }
         // a planar slip that was seen to end has ended; a spatial one may merely have turned by more than a right angle
-        let ended = self.marks[i].has(ModeChange::SlipEnd);
         let planar = coupling.range(i).len() == 2;
         let stops = speed <= limit || (ended && (planar || self.is_stopping));
         ((!stops).then(|| slip.map(|x| x / speed)), limit)
     }
 
-    /// Multipliers of redundant contacts are not unique: a contact leaves or slips only if the contact problem says so,
-    /// and one does leave where not all of them can be held. Corrects the monitors of the last evaluation.
-    pub fn resolve_redundancy(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
-        if !(self.acceleration.is_contradictory() || self.acceleration.monitors.iter().any(|m| m.violated)) {
+    /// Multipliers of redundant contacts are not unique: a contact leaves or slips only if no multiplier is inside all
+    /// cones, and one does leave where not all of them can be held, as the contact problem says. Corrects the monitors
+    /// of the last evaluation, which was at the velocity `v`.
+    pub fn resolve_redundancy(&mut self, system: &mut System<'_, dyn Mechanical>, v: &[f64]) -> Result<(), StepError> {
+        if !self.acceleration.is_contradictory() {
+            self.acceleration.admit(&self.phase, v);
             return Ok(());
         }
         self.candidates.clear();
@@ -199,6 +240,71 @@ impl Transition {
             monitor.value = if monitor.violated { -monitor.value.abs() } else { monitor.value.abs() };
         }
         Ok(())
+    }
+
+    /// Whether all candidates that do not slip can stay at rest: then they do, whatever reactions a solver would find.
+    /// Where they are at the limit of that, those slip or leave that have nothing in reserve.
+    fn rests(&mut self, system: &mut System<'_, dyn Mechanical>, state: &State) -> Result<bool, StepError> {
+        let coupling = &self.acceleration.coupling;
+        let sticks = |c: &Candidate| coupling.range(c.law).len() > 1 && coupling.pairs[c.law].law.mu() > 0.0;
+        if self.candidates.iter().any(|c| c.slip.is_some()) || !self.candidates.iter().any(sticks) {
+            return Ok(false);
+        }
+        self.phase.open(coupling);
+        for candidate in &self.candidates {
+            self.phase.set(candidate.law, if sticks(candidate) { Mode::Stick } else { Mode::Held });
+        }
+        if self.is_kept(system, state)? {
+            return Ok(true);
+        }
+        if self.acceleration.is_contradictory() || !self.acceleration.is_deficient {
+            return Ok(false);
+        }
+        let (lambda, coupling) = (&self.acceleration.lambda, &self.acceleration.coupling);
+        let scale = lambda.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        for candidate in &self.candidates {
+            let (range, mu) = (coupling.range(candidate.law), coupling.pairs[candidate.law].law.mu());
+            let (normal, tangents) = (lambda[range.start], &lambda[range.start + 1..range.end]);
+            let tangent = tangents.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let reserve = mu * normal - tangent;
+            if normal.abs() <= LIMIT * scale {
+                self.phase.set(candidate.law, Mode::Open);
+            } else if normal < 0.0 || reserve < -LIMIT * scale {
+                // beyond the limit: accelerations tell
+                return Ok(false);
+            } else if tangent > 0.0 && reserve <= LIMIT * scale {
+                let mut d = [0.0; 2];
+                d.iter_mut().zip(tangents).for_each(|(d, x)| *d = -x / tangent);
+                self.phase.set(candidate.law, Mode::Slip(d));
+            }
+        }
+        self.is_kept(system, state)
+    }
+
+    /// Whether no law wants to change its mode in the phase at hand, at a state where no contact moves.
+    fn is_kept(&mut self, system: &mut System<'_, dyn Mechanical>, state: &State) -> Result<bool, StepError> {
+        let (phase, acceleration) = (&self.phase, &mut self.acceleration);
+        acceleration.with_monitors(system.model, phase, (state.t, &state.q, &state.v))?;
+        acceleration.admit(phase, &state.v);
+        let (coupling, curvature) = (&acceleration.coupling, &acceleration.curvature.value);
+        let along = |row: usize| coupling.rows.dot(row, &acceleration.value) + curvature[row];
+        let terms = |row: usize| size_of(coupling.rows.row(row), &acceleration.free) + curvature[row].abs();
+        let moves = |c: &Candidate| {
+            let range = coupling.range(c.law);
+            match phase.mode(c.law) {
+                Mode::Open => along(range.start) >= -NEARLY * terms(range.start),
+                Mode::Slip(d) => {
+                    let rows = || range.clone().skip(1).zip(d);
+                    let size = rows().map(|(row, _)| terms(row)).sum::<f64>() + terms(range.start);
+                    rows().map(|(row, d)| d * along(row)).sum::<f64>() >= -NEARLY * size
+                }
+                Mode::Held | Mode::Stick => true,
+            }
+        };
+        let is_violated = |m: &Monitor| m.violated && m.change != ModeChange::SlipEnd;
+        Ok(!acceleration.is_contradictory()
+            && !acceleration.monitors.iter().any(is_violated)
+            && self.candidates.iter().all(moves))
     }
 }
 

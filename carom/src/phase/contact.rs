@@ -20,7 +20,7 @@ use carom_solve::{Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction
 const INSIDE: f64 = 1e-9;
 
 /// Velocities and accelerations at less than this part of the largest one are zero up to the tolerance of solvers.
-const NEARLY: f64 = 1e-7;
+pub(super) const NEARLY: f64 = 1e-7;
 
 /// A contact that takes part in (2).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -315,6 +315,13 @@ impl ContactProblem {
             Some(d) => Mode::Slip(d),
             None => {
                 let tangent = lambda[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+                // one without a share of the load moves with the others
+                let speed = u[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+                if speed > NEARLY * range.clone().skip(1).map(size).fold(0.0, f64::max) {
+                    let mut d = [0.0; 2];
+                    d.iter_mut().zip(&u[1..]).for_each(|(d, u)| *d = u / speed);
+                    return Mode::Slip(d);
+                }
                 let slips = u[1..].iter().zip(range.skip(1)).any(|(u, row)| u.abs() > ROUNDING * size(row));
                 let limit = mu * lambda[0].max(0.0);
                 if tangent < limit * (1.0 - INSIDE) || !(slips || candidate.leaving) {

@@ -37,11 +37,17 @@ impl Transition {
             self.projection.positions(&mut self.acceleration, system.model, &self.other, state)?;
         }
         let coupling = &self.acceleration.coupling;
+        let mut alone = None;
         for &i in self.active.iter().filter(|&&i| !coupling.pairs[i].law.is_equality()) {
             if self.contact.impulse[coupling.offset[i]] > 0.0 {
                 self.marks[i].struck = true;
+                let speed = self.contact.after[coupling.offset[i]];
+                alone = Some(alone.map_or((Some(coupling.pairs[i].key), speed), |_| (None, 0.0)));
                 self.events.push(EventKind::Impact, Some(coupling.pairs[i].key), &self.before, state);
             }
+        }
+        if let Some((contact, speed)) = alone {
+            self.hop.take(contact, state.t, speed);
         }
         Ok(())
     }

@@ -8,6 +8,7 @@
 
 mod acceleration;
 mod account;
+mod admissible;
 mod choice;
 mod contact;
 mod curvature;

@@ -141,6 +141,9 @@ pub(crate) struct StageLog {
 /// Constraint curvatures by differences are no better than this [-].
 const BY_DIFFERENCES: f64 = 1e-7;
 
+/// Reactions cancel forces up to this part of them.
+const CANCELS: f64 = 64.0 * f64::EPSILON;
+
 impl StageLog {
     pub fn new(model: &mut dyn Mechanical) -> StageLog {
         let exact = model.constancy().rows || model.acceleration_level().is_some();
@@ -180,6 +183,7 @@ impl IndexOne for StagedMotion<'_> {
 
     fn stage(&mut self, i: usize, weight: f64, at: &State, out: &mut [f64]) -> Result<(), StepError> {
         self.rate(at, out)?;
+        self.free.acceleration.admit(self.phase, &at.v);
         let (acceleration, log) = (&*self.free.acceleration, &mut *self.log);
         log.contradiction = log.contradiction.max(acceleration.contradiction);
         log.starts_deficient |= i == 0 && acceleration.is_deficient;
@@ -221,5 +225,10 @@ impl IndexOne for StagedMotion<'_> {
 
     fn inexactness(&self) -> f64 {
         if self.phase.is_free() { 0.0 } else { self.log.inexactness }
+    }
+
+    fn rounding(&self) -> f64 {
+        let largest = self.free.acceleration.free.iter().fold(0.0f64, |m, a| m.max(a.abs()));
+        if self.phase.is_free() { 0.0 } else { CANCELS * largest }
     }
 }

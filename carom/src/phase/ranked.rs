@@ -94,6 +94,21 @@ impl RankedLu {
         missed
     }
 
+    /// `out ←` vectors that the matrix maps to zero, one after the other: as many as the rank is short of the size.
+    pub fn null_space(&self, out: &mut Vec<f64>) {
+        let (m, rank) = (self.m, self.rank);
+        out.clear();
+        out.resize((m - rank) * m, 0.0);
+        for (j, vector) in (rank..m).zip(out.chunks_exact_mut(m.max(1))) {
+            vector[self.column[j]] = 1.0;
+            for i in (0..rank).rev() {
+                let known = |k: usize| self.lu[i * m + k] * vector[self.column[k]];
+                let dot: f64 = (i + 1..rank).map(known).sum::<f64>() + self.lu[i * m + j];
+                vector[self.column[i]] = -dot / self.lu[i * m + i];
+            }
+        }
+    }
+
     /// `x ← A⁺ x`, a basic solution.
     pub fn solve(&mut self, x: &mut [f64]) {
         let (m, rank) = (self.m, self.rank);
@@ -133,6 +148,9 @@ mod tests {
         assert_eq!(x[0] + x[1], 3.0);
         assert_eq!(lu.solve_checked(&mut [3.0, 5.0]), 2.0);
         assert_eq!(lu.solve_checked(&mut [3.0, 3.0]), 0.0);
+        let mut null = Vec::new();
+        lu.null_space(&mut null);
+        assert!(null.len() == 2 && null[0] == -null[1] && null[0] != 0.0);
         lu.matrix_mut(1);
         assert!(!lu.factor());
         let mut x = [1.0];

@@ -9,7 +9,7 @@ use super::edge::{Edge, Sorting};
 use super::mode::{Mode, Phase};
 use super::projection::{Projection, gap_rounding, gap_rounding_at};
 use crate::coupling::Matching;
-use crate::{Events, Mechanical, ModelError, State, StepError, System};
+use crate::{Events, Key, Mechanical, ModelError, State, StepError, System};
 use carom_solve::Certificate;
 
 /// Gaps and velocities count as zero below this multiple of their rounding.
@@ -34,9 +34,51 @@ pub struct Mark {
 }
 
 impl Mark {
+    /// Takes back that a monitor has changed its sign.
+    pub(super) fn clear(&mut self, change: ModeChange) {
+        self.flags[change as usize] = false;
+    }
+
     /// Whether this monitor of the law has changed its sign.
     pub fn has(&self, change: ModeChange) -> bool {
         self.flags[change as usize]
+    }
+}
+
+/// A flight shorter than this part of the longest one of its series may be one of rounding.
+const SHORT: f64 = 1e-5;
+
+/// The flights of a contact that bounces alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Hop {
+    contact: Option<Key>,
+    t: f64,      // of the last impact
+    launch: f64, // normal velocity after the impact before, and after the last one [m/s]
+    speed: f64,
+    flight: f64, // between them [s]
+    longest: f64,
+}
+
+impl Hop {
+    /// Sees an impact at `t` after which the normal velocity is `speed`; the contact is none where there are several.
+    pub fn take(&mut self, contact: Option<Key>, t: f64, speed: f64) {
+        if contact.is_none() || self.contact != contact {
+            *self = Hop { contact, t, speed, ..Hop::default() };
+            return;
+        }
+        let flight = t - self.t;
+        *self = Hop { launch: self.speed, speed, t, flight, longest: self.longest.max(flight), ..*self };
+    }
+
+    /// Whether a flight that ends at `t` without an impact is the next one of the series of a contact.
+    pub fn is_next(&self, contact: Key, t: f64) -> bool {
+        self.contact == Some(contact) && t - self.t <= self.flight
+    }
+
+    /// Whether the last flight was twice as long as its launch can explain with the acceleration `a`, and so short
+    /// that only the rounding of its gap can: the gap is rounded more than its terms tell.
+    pub fn is_lost(&self, a: f64) -> bool {
+        self.contact.is_some() && self.flight < SHORT * self.longest && self.flight * -a > 4.0 * self.launch
     }
 }
 
@@ -91,6 +133,7 @@ pub struct Transition {
     pub(super) before: State,              // before an impact
     pub(super) start: State,               // before the change
     pub(super) increment: Vec<f64>,        // (n)
+    pub(super) hop: Hop,
     matching: Matching,
 }
 

@@ -4,8 +4,11 @@
 //! the limit [aitken1926]:
 //!
 //! ```text
-//!     t∞ = t₃ + (t₃ − t₂) r / (1 − r),   r = (t₃ − t₂)/(t₂ − t₁)                                          (1)
+//!     t∞ = t₃ + (t₃ − t₂) R / (1 − R),   R = (t₃ − t₂)/(t₂ − t₁)                                          (1)
 //! ```
+//!
+//! t₁, t₂, t₃ are 2ʲ impacts apart, with the least j for which R is at most 1/2: with a restitution near 1 the ratio of
+//! neighbouring flights says nothing, for times are rounded.
 
 use super::RunEvent;
 use crate::scheme::EventKind;
@@ -21,10 +24,43 @@ pub struct Accumulation {
     pub limit: f64,
 }
 
+/// Most doublings of the distance between the impacts of (1).
+const LEVELS: usize = 32;
+
+/// The impacts of one contact since it was closed last.
+#[derive(Clone, Debug)]
+struct Series {
+    contact: String,
+    count: u32,
+    times: [[f64; 3]; LEVELS], // of the last three impacts whose number is a multiple of 2ʲ
+}
+
+impl Series {
+    fn new(contact: &str) -> Series {
+        Series { contact: contact.to_owned(), count: 0, times: [[f64::NAN; 3]; LEVELS] }
+    }
+
+    /// Sees an impact.
+    fn take(&mut self, t: f64) {
+        self.count = self.count.wrapping_add(1);
+        for times in self.times.iter_mut().take(1 + self.count.trailing_zeros() as usize) {
+            *times = [times[1], times[2], t];
+        }
+    }
+
+    /// (1), where the times are those of impacts that become faster.
+    fn limit(&self) -> Option<f64> {
+        self.times.iter().find_map(|&[first, second, third]| {
+            let ratio = (third - second) / (second - first);
+            (ratio > 0.0 && ratio <= 0.5).then(|| third + (third - second) * ratio / (1.0 - ratio))
+        })
+    }
+}
+
 /// Collects accumulations from the event list.
 #[derive(Clone, Debug, Default)]
 pub struct Accumulations {
-    recent: Vec<(String, [f64; 3])>, // contact, times of its last three impacts
+    open: Vec<Series>,
     /// Accumulations found so far, in the order of time.
     pub list: Vec<Accumulation>,
 }
@@ -33,23 +69,20 @@ impl Accumulations {
     /// Sees an event.
     pub fn take(&mut self, event: &RunEvent) {
         let Some(contact) = &event.contact else { return };
+        let known = self.open.iter().position(|series| series.contact == *contact);
         if event.kind == EventKind::Impact.name() {
-            match self.recent.iter_mut().find(|(known, _)| known == contact) {
-                Some((_, times)) => *times = [times[1], times[2], event.t],
-                None => self.recent.push((contact.clone(), [f64::NAN, f64::NAN, event.t])),
-            }
+            let k = known.unwrap_or_else(|| {
+                self.open.push(Series::new(contact));
+                self.open.len() - 1
+            });
+            self.open[k].take(event.t);
         } else if event.kind == EventKind::Accumulation.name() {
-            let times = self.recent.iter().find(|(known, _)| known == contact).map(|(_, times)| *times);
-            let limit = times.and_then(limit).unwrap_or(event.t);
+            let limit = known.and_then(|k| self.open.swap_remove(k).limit());
+            // the series goes on from its last impact, where the contact was closed
+            let limit = limit.filter(|limit| *limit >= event.t).unwrap_or(event.t);
             self.list.push(Accumulation { contact: contact.clone(), closed: event.t, limit });
         }
     }
-}
-
-/// (1), where the times are those of impacts that become faster.
-fn limit([first, second, third]: [f64; 3]) -> Option<f64> {
-    let ratio = (third - second) / (second - first);
-    (ratio > 0.0 && ratio < 1.0).then(|| third + (third - second) * ratio / (1.0 - ratio))
 }
 
 #[cfg(test)]
@@ -80,5 +113,25 @@ mod tests {
         [3.0, 4.0, 6.0].iter().for_each(|t| all.take(&event(EventKind::Impact, *t)));
         all.take(&event(EventKind::Accumulation, 6.0));
         assert_eq!(all.list.iter().map(|a| a.limit).collect::<Vec<_>>(), [2.0, 6.0]);
+    }
+
+    #[test]
+    fn the_limit_of_a_slow_series_is_not_lost_in_the_rounding_of_its_times() {
+        // flights 2 eⁿ down to 1e-8, from late times on: rest 2/(1 − e) after the first impact
+        for e in [0.9, 0.99, 0.995, 0.999, 0.9999] {
+            let (mut all, mut flight, mut n) = (Accumulations::default(), 2.0, 0);
+            let start = 1e4;
+            let rest = start + 2.0 / (1.0 - e);
+            let mut t = start;
+            while flight > 1e-8 {
+                // by closed form: what a sum of flights would round is not at issue
+                t = rest - flight / (1.0 - e);
+                all.take(&event(EventKind::Impact, t));
+                n += 1;
+                flight = 2.0 * f64::powi(e, n);
+            }
+            all.take(&event(EventKind::Accumulation, t));
+            assert!((all.list[0].limit - rest).abs() < 1e-14 * rest, "{e}: {:e}", all.list[0].limit - rest);
+        }
     }
 }

@@ -146,18 +146,15 @@ fn several_accumulations_at_once() {
 /// Without any exit of accumulations the guards end them, in a bounded number of steps.
 #[test]
 fn accumulation_without_exit_does_not_hang() {
-    for (h, max_events) in [(0.5, 1000), (4.0, 20), (4.0, 1)] {
-        let scheme = EventDriven { veps: 0.0, geps: Some(0.0), max_events, ..EventDriven::default() };
+    for h in [0.5, 4.0] {
+        let scheme = EventDriven { veps: 0.0, geps: Some(0.0), ..EventDriven::default() };
         let mut log = Log::default();
         let mut simulation = simulation(BouncingBall::default().model(), scheme, 4.0, h);
         simulation.run(&mut [&mut log]).unwrap();
         assert!(simulation.statistics().steps < 6000, "{}", simulation.statistics().steps);
         let end = log.last();
-        assert!(
-            (end.t - 4.0).abs() < 1e-8 && end.q[0].abs() < 1e-3 && end.v[0].abs() < 1e-2,
-            "{h} {max_events}: {end:?}"
-        );
-        assert_eq!(log.of(EventKind::HandOver).is_empty(), max_events == 1000, "{max_events}");
+        assert!((end.t - 4.0).abs() < 1e-8 && end.q[0].abs() < 1e-3 && end.v[0].abs() < 1e-2, "{h}: {end:?}");
+        assert!(log.of(EventKind::HandOver).is_empty(), "{h}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The event-driven scheme against closed forms and the reference numbers of its specification.
 
+mod accumulation;
 mod ball;
 mod block;
 mod dips;

@@ -2,12 +2,12 @@
 
 use crate::orders::l1;
 use crate::{run, scheme, simulation};
-use carom::Simulation;
 use carom::model::Lagrangian;
 use carom::scheme::higher_order::RungeKutta;
 use carom::scheme::{Accuracy, Bound, Doubled, Estimator, HigherOrder};
-use carom::simulation::StandardControl;
+use carom::simulation::{FixedStep, Recorder, SimulationError, StandardControl};
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, PreloadedOscillator};
+use carom::{Simulation, StepError};
 use carom_solve::Options;
 
 /// An error of 1e-9 on the oscillator with at most 1e4 evaluations of the right-hand side.
@@ -73,13 +73,24 @@ fn accumulation_within_one_step() {
     }
 }
 
-/// With one event allowed the Moreau-Jean scheme does the rest: less accurate, but to the end.
+/// With one event allowed the accumulation of the ball is an error, with what was computed before.
 #[test]
-fn too_many_events_are_handed_over() {
-    let ball = BouncingBall::default();
+fn too_many_events_are_an_error() {
     let few = HigherOrder { max_events: 1, ..HigherOrder::default() };
-    let s = run(ball.model(), few, 5.0, 100);
-    assert!(s.q(100)[0].abs() < 1e-3, "{}", s.q(100)[0]);
+    let stepper = Bound::new(few, Box::new(BouncingBall::default().model()), carom_solve::solver::default()).unwrap();
+    let mut simulation = Simulation::new(Box::new(stepper), Box::new(FixedStep { h: 0.05 }), 5.0).unwrap();
+    let mut recorder = Recorder::default();
+    let failed = simulation.run(&mut [&mut recorder]).unwrap_err();
+    let SimulationError::Step { t, contact, source: StepError::Events { limit: 1, .. }, .. } = &failed else {
+        panic!("{failed:?}")
+    };
+    // the first step in which there are two impacts: they are at 3 − 2^(2−n)
+    let exact = (0..100)
+        .map(|k| 0.05 * f64::from(k))
+        .find(|t| (1..60).filter(|n| (0.0..0.05).contains(&(3.0 - 2f64.powi(2 - n) - t))).count() > 1);
+    assert!((t - exact.unwrap()).abs() < 1e-9, "{t} {exact:?}");
+    assert_eq!(contact.as_deref(), Some("floor"));
+    assert!((recorder.into_solution().t.last().unwrap() - t).abs() < 1e-12);
 }
 
 /// Largest error of positions over a run, and evaluations of the right-hand side.

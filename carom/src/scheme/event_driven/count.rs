@@ -11,20 +11,20 @@ const STUCK: u32 = 40;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EventCount {
     instant: (f64, u32), // time of the first event of an instant, and how many there were
-    window: (f64, u32),  // start of a step of the driver, and events since
+    window: (f64, u32),  // end of a step of the driver, and events up to there
     limit: u32,
 }
 
 impl EventCount {
-    /// Counts an event at `t` while the driver asks for steps of `h`.
-    pub fn add(&mut self, t: f64, h: f64, limit: u32) {
+    /// Counts an event at `t` in a step that the driver wants to end at `end`, with at most `limit` of them.
+    pub fn add(&mut self, t: f64, (end, limit): (f64, u32)) {
         if self.instant.1 > 0 && (t - self.instant.0).abs() <= INSTANT * t.abs().max(1.0) {
             self.instant.1 += 1;
         } else {
             self.instant = (t, 1);
         }
-        if self.window.1 == 0 || t - self.window.0 > h {
-            self.window = (t, 0);
+        if self.window.1 == 0 || t > self.window.0 {
+            self.window = (end, 0);
         }
         self.window.1 += 1;
         self.limit = limit;
@@ -36,8 +36,13 @@ impl EventCount {
     }
 
     /// Whether another scheme has to do a part.
+    pub fn is_stuck(&self) -> bool {
+        self.instant.1 > STUCK
+    }
+
+    /// Whether there were more events than allowed.
     pub fn is_full(&self) -> bool {
-        self.instant.1 > STUCK || (self.limit > 0 && self.window.1 > self.limit)
+        self.limit > 0 && self.window.1 > self.limit
     }
 }
 
@@ -48,13 +53,15 @@ mod tests {
     #[test]
     fn stalls_and_counts_are_told_apart() {
         let mut count = EventCount::default();
-        (0..11).for_each(|_| count.add(1.0, 1.0, 100));
-        assert!(count.is_stalled() && !count.is_full());
-        count.add(1.1, 1.0, 100);
+        (0..11).for_each(|_| count.add(1.0, (2.0, 100)));
+        assert!(count.is_stalled() && !count.is_stuck() && !count.is_full());
+        count.add(1.1, (2.0, 100));
         assert!(!count.is_stalled());
-        (0..100).for_each(|k| count.add(1.1 + 1e-3 * f64::from(k), 1.0, 100));
+        (0..100).for_each(|k| count.add(1.1 + 1e-3 * f64::from(k), (2.0, 100)));
         assert!(count.is_full());
-        count.add(3.0, 1.0, 100);
+        count.add(3.0, (4.0, 100));
         assert!(!count.is_full());
+        (0..40).for_each(|_| count.add(3.0, (4.0, 100)));
+        assert!(count.is_stuck() && !count.is_full());
     }
 }

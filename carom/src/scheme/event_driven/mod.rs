@@ -13,13 +13,13 @@
 //! order 7, and then located on the flow itself, so that the state at an event has the accuracy of the flow. Orders
 //! hold for `control = "fixed"`; otherwise the tolerances tell the error.
 //!
-//! Accumulations end when U⁺ ≤ `veps`, or when the next flight would not rise above the rounding of its gap: the error
-//! of the time of rest is of the order of veps/(1 − e). Redundant contacts are solved by minimum rank, and who leaves
-//! is decided by (4). Where regions of contacts meet, where redundant contacts contradict each other within a step, and
+//! Accumulations end when U⁺ ≤ `veps`, or when the next flight would not rise above the rounding of its gap: the
+//! contact closes earlier than in truth by about veps/(1 − e), and the limit of the series of impacts is told besides.
+//! Redundant contacts stay as long as some reaction inside all cones holds them; who leaves is decided by (4). Where regions of contacts meet, where redundant contacts contradict each other within a step, and
 //! where contacts close with dependent rows, `edge` chooses the problem that decides which ones carry. Where (4) has no
 //! solution while a contact slips (Painlevé), it is stopped by an impulse without a collision. Events that pile up
-//! without time between them are made plastic; more than `max-events` of them within a step of the driver, and phases
-//! that cannot go on, are left to the Moreau-Jean scheme for `hand-over-step`. A gap that was passed unseen is an
+//! without time between them are made plastic; where that does not help, and where phases cannot go on, the Moreau-Jean
+//! scheme does a part of `hand-over-step`. More than `max-events` events within a step of the driver are an error. A gap that was passed unseen is an
 //! error, never a result, and so is a region that begins inside an obstacle.
 //!
 //! `flow = "dop853"` integrates free flights by Dormand and Prince's pair [hairer1993], and phases with closed contacts
@@ -157,9 +157,13 @@ impl Scheme for EventDriven {
         h: f64,
         to: &mut State,
     ) -> Result<Step, StepError> {
+        if w.memory.count.is_full() {
+            let contact = w.transition.events.iter().rev().find_map(|event| event.contact);
+            return Err(StepError::Events { limit: self.max_events, h, contact });
+        }
         // 1 start: laws, gaps and velocities; impacts of contacts that touch; the phase
         w.reset(&mut system, from)?;
-        let done = if w.memory.count.is_full() {
+        let done = if w.memory.count.is_stuck() {
             Err(None)
         } else {
             // 2 smooth motion to the tolerance, or up to the first event; 3 the event and the phase after it

@@ -43,9 +43,9 @@ pub struct EventDriven {
     pub h_max: Option<f64>,
     /// Gaps and velocities of held constraints beyond this value are projected [m, m/s]; 0 never projects.
     pub drift_limit: f64,
-    /// Most events within one step of the driver, after which the Moreau-Jean scheme does a part.
+    /// Most events within one step of the driver; more are an error.
     pub max_events: u32,
-    /// Length of that part [s].
+    /// Length of a part that the Moreau-Jean scheme does where phases cannot go on [s].
     pub hand_over_step: f64,
     /// How the contacts that stay closed behind an edge, or where their rows become dependent, are found: "contact"
     /// (accelerations), "lcp" (a stage of HEM5) or "sort" (a velocity step).
@@ -137,7 +137,7 @@ impl Default for EventDriven {
             h_min: 1e-13,
             h_max: None,
             drift_limit: 1e-8,
-            max_events: 1000,
+            max_events: 1_000_000,
             hand_over_step: 1e-3,
             edge: EdgeMethod::Contact,
         }

@@ -124,7 +124,7 @@ impl Point {
         } else {
             acceleration.with_monitors(system.model, phase, (*t, q, v))?;
             if acceleration.is_deficient {
-                transition.resolve_redundancy(system)?;
+                transition.resolve_redundancy(system, v)?;
             }
         }
         self.take(transition);

@@ -91,7 +91,7 @@ impl EventDriven {
             let stopped = w.transition.stop(system, &mut w.state);
             w.stop_slip_on_paradox(system, stopped)?;
             w.smooth.clear_dense();
-            w.memory.count.add(w.state.t, h, self.max_events);
+            w.memory.count.add(w.state.t, (w.state.t + h, self.max_events));
             return Ok(Done { advanced: 0.0, is_continuous: false });
         };
         let mut length = self.first(w, reach);
@@ -210,7 +210,7 @@ impl EventDriven {
         self.book(w, system, advanced)?;
         w.memory.sizes.propose(length, w.trial.judged.factor, self.h_min);
         let is_continuous = if happens {
-            w.memory.count.add(w.trial.end.state.t, h, self.max_events);
+            w.memory.count.add(w.trial.end.state.t, (w.trial.start.state.t + h, self.max_events));
             let changed = self.change(w, system);
             w.stop_slip_on_paradox(system, changed)?;
             if w.transition.is_evaluated {

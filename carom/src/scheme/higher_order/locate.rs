@@ -113,7 +113,7 @@ impl Work {
             let (phase, acceleration) = self.transition.evaluator();
             acceleration.evaluate(system.model, phase, (*t, q, v))?;
             if acceleration.is_deficient {
-                self.transition.resolve_redundancy(system)?;
+                self.transition.resolve_redundancy(system, v)?;
             }
             self.trial.monitors.extend(self.transition.acceleration.monitors.iter().copied());
         } else {

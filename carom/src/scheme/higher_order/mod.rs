@@ -11,8 +11,9 @@
 //! Errors of size δ at finitely many events keep the global order p: in positions (l1, sup) and velocities (l1) on
 //! trajectories with isolated impacts, accumulations that end in rest, and take-offs. `takeoff = "end-of-step"` shows
 //! what is lost without (2) for λ_N: order 2. Events of one bracket are one impact problem; contacts open and close
-//! independently. Accumulations end by (4). After `max-events` events the rest of a step is left to the Moreau-Jean
-//! scheme, as it is where the contact problem has no solution.
+//! independently. Accumulations end by (4). Redundant contacts stay as long as some reaction inside all cones holds
+//! them. Where the contact problem has no solution the rest of a step is left to the Moreau-Jean scheme; more than
+//! `max-events` events in a step are an error.
 //!
 //! The direction of a spatial slip turns ever faster as its speed vanishes: such a stop is approached by parts that
 //! halve the speed, down to δ. It costs order where the slip turns until the end.
@@ -70,7 +71,7 @@ pub struct HigherOrder {
     pub newton_tolerance: f64,
     /// Most Newton iterations in a Runge-Kutta step.
     pub newton_iterations: u32,
-    /// Most events in a step, after which the Moreau-Jean scheme does the rest of it.
+    /// Most events in a step; more are an error.
     pub max_events: u32,
 }
 
@@ -95,7 +96,7 @@ impl Default for HigherOrder {
             takeoff: Takeoff::Located,
             newton_tolerance: 1e-13,
             newton_iterations: 50,
-            max_events: 1000,
+            max_events: 1_000_000,
         }
     }
 }
@@ -145,7 +146,7 @@ pub struct Work {
     watches: bool,          // whether a contact is closed, so that multipliers are watched
     delta: f64,
     takeoff: Takeoff,
-    rest: Box<moreau_jean::Work>, // for the rest of a step that has too many events
+    rest: Box<moreau_jean::Work>, // for the rest of a step whose contact problem has no solution
 }
 
 impl Scheme for HigherOrder {
@@ -221,9 +222,13 @@ impl Scheme for HigherOrder {
         loop {
             match done {
                 Ok(()) if left <= 4.0 * f64::EPSILON * h => break,
-                Ok(()) if events <= self.max_events => {}
-                // too many events, or a contact problem without solution: the Moreau-Jean scheme does the rest
-                Ok(()) | Err(StepError::Solve { .. }) => {
+                Ok(()) if events > self.max_events => {
+                    let contact = w.transition.events.iter().rev().find_map(|event| event.contact);
+                    return Err(StepError::Events { limit: self.max_events, h, contact });
+                }
+                Ok(()) => {}
+                // a contact problem without solution: the Moreau-Jean scheme does the rest
+                Err(StepError::Solve { .. }) => {
                     w.hand_over(&mut system, from.t + h, &mut step)?;
                     break;
                 }
