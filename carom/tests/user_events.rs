@@ -227,6 +227,10 @@ fn a_function_that_is_held_at_zero_has_one_event() {
             let events = run_of(row, held(unit, 9.0), 3.0, 0.01).with_event(stops()).record().unwrap().events;
             let found = times(&events, "stop");
             assert_eq!(found.len(), 1, "{name}, unit {unit:e}: {found:?}");
+            // held from the start on: nothing is reached
+            let down = UserEvent::new("down", |_, _, v| v[1]);
+            let events = run_of(row, held(unit, 9.0), 3.0, 0.01).with_event(down).record().unwrap().events;
+            assert!(times(&events, "down").is_empty(), "{name}, unit {unit:e}: {}", times(&events, "down").len());
             let events = run_of(row, held(unit, 2.0), 3.0, 0.01).with_event(stops()).record().unwrap().events;
             let found = times(&events, "stop");
             assert_eq!(found.len(), 2, "{name}, unit {unit:e}: {found:?}");
@@ -242,9 +246,10 @@ fn sliding_has_one_event_each_way() {
     use carom::model::{Lcs, Matrices};
     use carom::scheme::{Bound, EulerMoreau};
     let matrices = Matrices { e: None, a: vec![0.0], b: vec![1.0], c: vec![1.0], d: vec![] };
-    for h in [1e-2, 1e-3, 1e-4] {
+    // from x = 0 it slides at once: nothing is reached there
+    for (h, start) in [(1e-2, 0.2), (1e-3, 0.2), (1e-4, 0.2), (1e-2, 0.0), (1e-3, 0.0)] {
         let relay = vec![("relay".to_string(), carom_solve::Law::interval(-1.0, 1.0))];
-        let model = Lcs::new(matrices.clone(), relay, &[0.2]).unwrap().with_state_source(|t, a| {
+        let model = Lcs::new(matrices.clone(), relay, &[start]).unwrap().with_state_source(|t, a| {
             a[0] = 1.1 * t.sin();
             Ok(())
         });
@@ -252,11 +257,12 @@ fn sliding_has_one_event_each_way() {
         let run = Simulation::new(Box::new(stepper), Box::new(FixedStep { h }), 8.0).unwrap();
         let events = run.with_event(UserEvent::new("zero", |_, q, _| q[0])).record().unwrap().events;
         let found = times(&events, "zero");
-        assert_eq!(found.len(), 6, "h = {h}: {found:?}");
+        let reached = usize::from(start > 0.0);
+        assert_eq!(found.len(), 5 + reached, "h = {h}: {found:?}");
         let (first, half) = ((1.0f64 / 1.1).asin(), std::f64::consts::PI);
-        for (k, exact) in [(1, first), (3, first + half), (5, first + 2.0 * half)] {
-            assert!((found[k] - exact).abs() < 2.0 * h, "h = {h}: {found:?}");
+        for (k, exact) in [(0, first), (2, first + half), (4, first + 2.0 * half)] {
+            assert!((found[k + reached] - exact).abs() < 2.0 * h, "h = {h}: {found:?}");
         }
-        assert_eq!(times(&events, "switch.relay").len(), 6, "h = {h}: {:?}", times(&events, "switch.relay"));
+        assert_eq!(times(&events, "switch.relay").len(), 5 + reached, "h = {h}: {:?}", times(&events, "switch.relay"));
     }
 }

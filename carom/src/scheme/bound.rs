@@ -34,6 +34,10 @@ pub trait Stepper: Send {
     /// Makes `to` the new `from`.
     fn accept(&mut self);
 
+    /// `out ←` about what the laws have added to the velocities in the last step, or to the states of a first-order
+    /// system, as sizes: what rounding there is relative to.
+    fn law_sizes(&self, out: &mut Vec<f64>);
+
     /// Starts again from another state, with nothing remembered.
     fn restart(&mut self, state: &State);
 
@@ -223,6 +227,18 @@ impl<S: Scheme> Stepper for Bound<S> {
         // the end is the next start
         self.known.from = self.known.to;
         self.known.changed();
+    }
+
+    fn law_sizes(&self, out: &mut Vec<f64>) {
+        let Reactions { coupling, impulse, .. } = self.reactions();
+        out.clear();
+        out.resize(self.model.dim(), 0.0);
+        let entering = if coupling.input.is_empty() { &coupling.rows } else { &coupling.input };
+        for (row, p) in entering.iter().zip(impulse) {
+            row.iter().for_each(|&(j, b)| out[j] += (b * p).abs());
+        }
+        self.model.solve(out);
+        out.iter_mut().for_each(|x| *x = x.abs());
     }
 
     fn restart(&mut self, state: &State) {

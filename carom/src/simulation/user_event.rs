@@ -8,7 +8,7 @@
 //!   brings to rest for good is found once, and its first slip afterwards. A run that starts at a zero has no event
 //!   there, unless a law holds it there for a while.
 //! - **Zero is zero to rounding**: what the function changes by when its arguments change by rounding; and, where laws
-//!   act or zero was met before, rounding of the largest value so far. No number is given in units.
+//!   act or zero was met before, rounding of the largest value so far and of what laws add. No number is given in units.
 //! - **A zero that is touched without crossing** is seen only where a sample hits it exactly; do not count on it. Watch
 //!   the rate instead: its sign changes there.
 //! - **Two zeros of one function in a step** are both found if a sample lies between them.
@@ -18,7 +18,7 @@
 
 use super::SimulationError;
 use super::root::{End, close};
-use super::zero::{Rest, Zero};
+use super::zero::{Held, Rest, Zero};
 use crate::State;
 use crate::scheme::{Step, Stepper};
 
@@ -90,9 +90,9 @@ impl UserEvent {
     }
 
     /// The value at a sample, and the zero since the last one, if there is one that counts.
-    fn sample(&mut self, at: &mut State, is_held: bool) -> Result<(f64, Option<Zero>), SimulationError> {
+    fn sample(&mut self, at: &mut State, held: Held<'_>) -> Result<(f64, Option<Zero>), SimulationError> {
         let value = self.value(at)?;
-        let zero = self.rest.sample(value, at, is_held, &mut self.function);
+        let zero = self.rest.sample(value, at, held, &mut self.function);
         let rises = |zero: &Zero| zero.to > zero.from;
         let counts = |zero: &Zero| match self.direction {
             Direction::Both => true,
@@ -143,6 +143,7 @@ pub(super) struct Watch {
     pub stopped: Option<usize>,
     values: Vec<f64>,      // (events) at the last sample
     is_held: bool,         // whether laws act in this step
+    moved: Vec<f64>,       // (positions and velocities) sizes of what they add
     sample: State,         // on the interpolant
     sides: (State, State), // of a zero
 }
@@ -168,7 +169,7 @@ impl Watch {
             return Ok(None);
         }
         self.begin(stepper)?;
-        self.is_held = stepper.reactions().impulse.iter().any(|p| *p != 0.0);
+        self.look_at_laws(stepper);
         let mut cut = None;
         // a step of no length, as schemes that locate events have, is a jump alone
         let first = if stepper.to().t > stepper.from().t { 1 } else { SAMPLES + 1 };
@@ -195,13 +196,32 @@ impl Watch {
         Ok(shorter)
     }
 
+    /// What the laws do in this step.
+    fn look_at_laws(&mut self, stepper: &dyn Stepper) {
+        self.is_held = stepper.reactions().impulse.iter().any(|p| *p != 0.0);
+        self.moved.clear();
+        if !self.is_held {
+            return;
+        }
+        stepper.law_sizes(&mut self.moved);
+        let (from, n) = (stepper.from(), self.moved.len());
+        if !from.v.is_empty() {
+            // positions move by velocities over the step, where they are their integrals
+            let h = if from.q.len() == n { stepper.to().t - from.t } else { 0.0 };
+            self.moved.resize(from.q.len() + n, 0.0);
+            self.moved.copy_within(..n, from.q.len());
+            (0..from.q.len())
+                .for_each(|k| self.moved[k] = h * self.moved.get(from.q.len() + k).copied().unwrap_or(0.0));
+        }
+    }
+
     /// Values at the start of the step.
     fn begin(&mut self, stepper: &dyn Stepper) -> Result<(), SimulationError> {
         self.values.clear();
         for event in &mut self.events {
             if event.last.is_nan() {
                 self.sample.copy_from(stepper.from());
-                event.last = event.sample(&mut self.sample, false)?.0;
+                event.last = event.sample(&mut self.sample, Held::default())?.0;
             }
             self.values.push(event.last);
         }
@@ -212,7 +232,8 @@ impl Watch {
     fn compare(&mut self, stepper: &mut dyn Stepper, [low, high]: [f64; 2]) -> Result<Option<Cut>, SimulationError> {
         let mut cut: Option<Cut> = None;
         for event in 0..self.events.len() {
-            let (value, zero) = self.events[event].sample(&mut self.sample, self.is_held)?;
+            let held = Held { is_held: self.is_held, moved: &self.moved };
+            let (value, zero) = self.events[event].sample(&mut self.sample, held)?;
             let last = std::mem::replace(&mut self.values[event], value);
             let Some(zero) = zero else { continue };
             let at = self.locate(stepper, event, ((low, last), (high, value)), zero)?;

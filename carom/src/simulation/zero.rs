@@ -29,6 +29,15 @@ impl Zero {
     }
 }
 
+/// What laws do in a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Held<'a> {
+    /// Whether they act.
+    pub is_held: bool,
+    /// (positions and velocities, or states) Sizes of what they add.
+    pub moved: &'a [f64],
+}
+
 /// Where a function was at the last sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rest {
@@ -40,10 +49,10 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// Looks at the next sample. `is_held` tells whether laws act in the step.
-    pub fn sample(&mut self, value: f64, at: &mut State, is_held: bool, f: &mut ZeroFunction) -> Option<Zero> {
+    /// Looks at the next sample.
+    pub fn sample(&mut self, value: f64, at: &mut State, held: Held<'_>, f: &mut ZeroFunction) -> Option<Zero> {
         self.largest = self.largest.max(value.abs());
-        let floor = self.floor(value, at, is_held, f);
+        let floor = self.floor(value, at, held, f);
         let side = if value.abs() > floor { value.signum() } else { 0.0 };
         let Some(last) = self.side.replace(side) else {
             (self.since, self.stays, self.is_reached) = (at.t, false, false);
@@ -52,7 +61,7 @@ impl Rest {
         if side == 0.0 {
             if last == 0.0 {
                 self.stays |= at.t > self.since;
-                self.is_reached |= is_held;
+                self.is_reached |= held.is_held;
                 return None;
             }
             (self.since, self.stays, self.is_reached) = (at.t, false, true);
@@ -76,25 +85,28 @@ impl Rest {
     }
 
     /// Values up to this are zero.
-    fn floor(&self, value: f64, at: &mut State, is_held: bool, f: &mut ZeroFunction) -> f64 {
-        let is_suspect = value.abs() <= SUSPECT * self.largest || self.side.is_some_and(|side| side * value <= 0.0);
+    fn floor(&self, value: f64, at: &mut State, held: Held<'_>, f: &mut ZeroFunction) -> f64 {
+        let is_start = self.side.is_none_or(|side| side == 0.0);
+        let is_suspect =
+            is_start || value.abs() <= SUSPECT * self.largest || self.side.is_some_and(|side| side * value <= 0.0);
         if value == 0.0 || !is_suspect {
             return 0.0;
         }
-        let held = if is_held || self.side == Some(0.0) { self.rounding() } else { 0.0 };
-        if value.abs() <= held { held } else { held.max(noise(value, at, f)) }
+        let rounding = if held.is_held || self.side == Some(0.0) { self.rounding() } else { 0.0 };
+        if value.abs() <= rounding { rounding } else { rounding.max(noise(value, at, held.moved, f)) }
     }
 }
 
-/// What the value changes by when the arguments change by rounding.
-fn noise(value: f64, at: &mut State, f: &mut ZeroFunction) -> f64 {
+/// What the value changes by when the arguments change by rounding, theirs and that of what laws add to them.
+fn noise(value: f64, at: &mut State, moved: &[f64], f: &mut ZeroFunction) -> f64 {
     let mut sum = 0.0;
     for k in 0..at.q.len() + at.v.len() {
         let nudge = |at: &mut State, to: Option<f64>| {
             let n = at.q.len();
             let x = if k < n { &mut at.q[k] } else { &mut at.v[k - n] };
             let old = *x;
-            *x = to.unwrap_or(old * (1.0 + 2.0 * f64::EPSILON));
+            let added = PLACES * f64::EPSILON * moved.get(k).copied().unwrap_or(0.0);
+            *x = to.unwrap_or(old + (2.0 * f64::EPSILON * old.abs()).max(added));
             old
         };
         let old = nudge(at, None);
