@@ -122,6 +122,13 @@ pub struct RunArguments {
     /// With --dump-problems: write at most so many files.
     #[arg(long, value_name = "N", requires = "dump_problems", default_value_t = 1000)]
     pub dump_most: u64,
+    /// Run twice more, with half the step and a quarter of it (adaptive: a tenth and a hundredth of the tolerance), and
+    /// tell how far off positions, velocities, impact times and expected numbers are, with the observed order.
+    #[arg(long)]
+    pub estimate: bool,
+    /// A run that warns of something ends with exit code 3; its results are written all the same.
+    #[arg(long)]
+    pub strict: bool,
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,

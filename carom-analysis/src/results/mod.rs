@@ -31,6 +31,7 @@
 mod column;
 mod csv;
 mod curve;
+mod estimate;
 mod events;
 mod impacts;
 mod parquet_file;
@@ -41,6 +42,7 @@ mod trajectory;
 
 pub use column::{Columns, Outputs};
 pub use curve::Curve;
+pub use estimate::{Difference, Estimate, Probe};
 pub use impacts::Impacts;
 pub use recorder::{Recorded, RunRecorder};
 pub use summary::{

@@ -5,15 +5,15 @@ use super::events::Events;
 use super::impacts::Impacts;
 use super::summary::{EnergySummary, Failure, Inputs, SmallestGaps, SolverPath, Status, Stop, Summary, Warning};
 use super::table::{remove, write_whole};
-use super::{Curve, Outputs, RecordOptions, ResultError, Trajectory};
+use super::{Curve, Estimate, Outputs, RecordOptions, ResultError, Trajectory};
 use carom::scheme::Stepper;
-use carom::simulation::{LedgerObserver, Observer, StepView};
+use carom::simulation::{Audit, Observer, StepView};
 use carom::{ModelError, Simulation, SimulationError};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Trajectory, impacts, events, energy ledger, smallest gaps and curves of a run.
+/// Trajectory, impacts, events, energy ledger, smallest gaps, curves and audit of a run.
 ///
 /// When something cannot be recorded it breaks the run; [`RunRecorder::finish`] then closes what is there and tells
 /// why.
@@ -24,7 +24,7 @@ pub struct RunRecorder {
     events: Events,
     /// The event of the user that ended the run, and its time.
     stopped: Option<Stop>,
-    ledger: LedgerObserver,
+    audit: Audit,
     /// Names of the contacts; those that have a smallest gap are marked.
     contacts: Vec<(String, bool)>,
     clock: Instant,
@@ -35,6 +35,7 @@ pub struct RunRecorder {
     error: Option<ResultError>,
     /// Warnings that come from elsewhere than the run.
     warnings: Vec<Warning>,
+    estimate: Option<Estimate>,
 }
 
 /// What is left of a run.
@@ -72,7 +73,7 @@ impl RunRecorder {
             impacts,
             events,
             stopped: None,
-            ledger: LedgerObserver::default(),
+            audit: Audit::default(),
             contacts,
             clock,
             last: (stepper.from().t, 0),
@@ -80,6 +81,7 @@ impl RunRecorder {
             started: false,
             error: None,
             warnings: Vec::new(),
+            estimate: None,
         })
     }
 
@@ -104,19 +106,24 @@ impl RunRecorder {
         self.warnings.push(warning);
     }
 
+    /// Adds to the summary how far off the run is.
+    pub fn set_estimate(&mut self, estimate: Estimate) {
+        self.estimate = Some(estimate);
+    }
+
     fn begin(&mut self, stepper: &mut dyn Stepper) -> Result<(), ResultError> {
-        self.ledger.start(stepper)?;
-        let energy = self.ledger.ledger().map(|ledger| ledger.initial);
+        self.audit.start(stepper)?;
+        let energy = self.audit.ledger().map(|ledger| ledger.initial);
         self.trajectory.begin(stepper, energy)
     }
 
     fn take(&mut self, view: &mut StepView<'_>) -> Result<(), ResultError> {
         self.last = (view.to().t, view.index);
-        _ = self.ledger.observe(view)?;
+        _ = self.audit.observe(view)?;
         self.trajectory.important |= self.impacts.take(view)?;
         self.trajectory.important |= self.events.take(view)?;
         self.stopped = view.stopped.map(|event| Stop { event: event.into(), time: view.to().t });
-        let energy = self.ledger.ledger().map(|ledger| ledger.last);
+        let energy = self.audit.ledger().map(|ledger| ledger.last);
         self.trajectory.take(view, energy)?;
         // impacts may be rare: they are saved when the trajectory is
         if self.saves != self.trajectory.saves() {
@@ -130,14 +137,16 @@ impl RunRecorder {
     /// Closes all files and writes `summary.json`, after a run of any outcome.
     pub fn finish(mut self, inputs: Inputs, outcome: &Result<bool, SimulationError>, run: &Simulation) -> Recorded {
         let statistics = run.statistics();
-        self.warnings.extend(run.warnings().sorted().iter().map(|warning| Warning::of(warning, run.labels())));
+        let mut warnings = run.warnings();
+        warnings.extend(&self.audit.warnings());
+        self.warnings.extend(warnings.sorted().iter().map(|warning| Warning::of(warning, run.labels())));
         let gaps = &self.trajectory.gaps;
         let smallest = self.contacts.into_iter().zip(&gaps.smallest).filter(|((_, unilateral), _)| *unilateral);
         let smallest_gap = SmallestGaps {
             overall: gaps.overall.filter(|gap| gap.is_finite()),
             contacts: smallest.map(|((name, _), gap)| (name, gap.filter(|gap| gap.is_finite()))).collect(),
         };
-        let energy = self.ledger.ledger().map(EnergySummary::from);
+        let energy = self.audit.ledger().map(EnergySummary::from);
         let impacts = self.impacts.count();
         let (trajectory, curves) = self.trajectory.finish();
         let list = self.impacts.finish();
@@ -178,6 +187,7 @@ impl RunRecorder {
             wall_seconds: self.clock.elapsed().as_secs_f64(),
             solver: SolverPath::all(run.solver_paths()),
             warnings: self.warnings,
+            estimate: self.estimate,
         };
         if let Err(cause) = summary.write(&self.directory.join("summary.json")) {
             error.get_or_insert(cause);

@@ -3,6 +3,7 @@
 //! Keys keep the order of the fields. JSON has no number that is not finite: such a figure is written as `null` and
 //! read back as NaN.
 
+use super::Estimate;
 use carom::scheme::StepError;
 use carom::simulation::{Accumulation, EnergyLedger, Statistics};
 use carom::{Labels, SimulationError};
@@ -57,6 +58,9 @@ pub struct Summary {
     /// What the user should know.
     #[serde(default)]
     pub warnings: Vec<Warning>,
+    /// How far off the run is, where that was asked for.
+    #[serde(default)]
+    pub estimate: Option<Estimate>,
 }
 
 /// Problems that took one way through the methods of the solver.

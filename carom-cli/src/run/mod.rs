@@ -1,6 +1,7 @@
 //! `carom run`: one simulation, with result files and a report.
 
 mod dump;
+mod estimate;
 mod folder;
 mod frames;
 mod report;
@@ -74,7 +75,20 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     match run.recorded.summary.status {
         Status::Interrupted => Err(Failure::Interrupted),
         _ if missed > 0 => Err(Failure::Expectation(missed)),
+        _ if arguments.strict => strict(&run.recorded.summary.warnings),
         _ => Ok(()),
+    }
+}
+
+/// With `--strict` a warning is a failure.
+fn strict(warnings: &[Warning]) -> Result<(), Failure> {
+    match warnings {
+        [] => Ok(()),
+        some => {
+            let kinds: Vec<&str> = some.iter().map(|warning| warning.kind.as_str()).collect();
+            let told = format!("{} warning(s) under --strict: {}", some.len(), kinds.join(", "));
+            Err(Failure::Computation(told))
+        }
     }
 }
 
@@ -95,6 +109,8 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
     let mut frames = scene.drawing.as_ref().map(|drawing| Frames::new(drawing, &scene));
     let mut sizes = scene.adaptive.map(|_| StepSizes::new());
     let mut watch = scene.watch();
+    let estimates = arguments.estimate || scene.expectations.iter().any(|expected| expected.quantity.is_estimate());
+    let mut probe = estimates.then(|| estimate::probe(&scene, 0));
     let mut progress = Progress::new(scene.span.start, arguments.quiet);
     let outcome = {
         let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut lists, &mut progress];
@@ -110,10 +126,28 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
         if let Some(dump) = &mut dump {
             observers.push(dump);
         }
+        if let Some(probe) = &mut probe {
+            observers.push(probe);
+        }
         simulation.run(&mut observers)
     };
     drop(progress);
     let dumped = dump.map(|dump| dump.finish());
+    if let (Some(mut probe), Ok(true)) = (probe, &outcome) {
+        probe.figures = estimate::figures(&watch);
+        match estimate::estimate(&scene, probe) {
+            Ok(Some(estimate)) => {
+                watch.set_estimates(|what| estimate.difference(what).unwrap_or(f64::NAN));
+                recorder.set_estimate(estimate);
+            }
+            Ok(None) => {}
+            Err(error) => recorder.warn(Warning {
+                kind: "estimate".into(),
+                message: format!("a finer run failed, so that nothing is known of the error: {error}"),
+                ..Warning::default()
+            }),
+        }
+    }
     scene.warnings.iter().for_each(|warning| recorder.warn(file_warning(warning)));
     dumped.iter().flat_map(Dumped::warnings).for_each(|warning| recorder.warn(warning));
     let mut recorded = recorder.finish(inputs(&scene, arguments), &outcome, &simulation);

@@ -114,6 +114,26 @@ fn overview(run: &Run, section: &mut Section) {
         }
         section.push(table);
     }
+    if let Some(estimate) = &summary.estimate {
+        let title = format!("How far off ({})", estimate.refined);
+        let mut table =
+            Table::new(&title, ["figure", "difference to the finer run", "of the next two", "observed order"]);
+        let number = |x: Option<f64>, text: fn(f64) -> String| match x {
+            Some(value) => Cell::Formatted { value, text: text(value) },
+            None => Cell::from("-"),
+        };
+        for row in &estimate.differences {
+            let size = |x: f64| format!("{x:.3e}");
+            let order = |x: f64| format!("{x:.2}");
+            table.row([
+                Cell::from(row.what.as_str()),
+                number(row.difference, size),
+                number(row.finer, size),
+                number(row.order, order),
+            ]);
+        }
+        section.push(table);
+    }
     if !run.expectations.is_empty() {
         let mut table =
             Table::new("Expected numbers", ["quantity", "measured", "expected", "tolerance", "verdict", "source"]);

@@ -60,6 +60,11 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
         row("energy lost by friction", format!("{:.6e} J", energy.friction_loss));
         row("numerical residue", format!("{:.3e} J", energy.residue));
     }
+    for difference in summary.estimate.iter().flat_map(|estimate| &estimate.differences) {
+        let order = difference.order.map_or(String::new(), |order| format!(", observed order {order:.2}"));
+        let told = difference.difference.map_or("not comparable".into(), |d| format!("{d:.3e}{order}"));
+        row(&format!("off by: {}", difference.what), told);
+    }
     row("worst certificate", format!("{:.2e}", summary.certificate.residual));
     if let Some(dumped) = &run.dumped {
         row("problems written", format!("{} in {}", dumped.written, dumped.folder.display()));

@@ -141,6 +141,7 @@ fn every_example_runs_and_meets_its_numbers() {
         let steps = if steps == CHOSEN { summary["statistics"]["steps"].as_u64().unwrap() } else { steps };
         let rows = 1 + steps / every + u64::from(!steps.is_multiple_of(every));
         assert_eq!(summary["status"], "finished", "{name}");
+        assert_eq!(summary["warnings"].as_array().map(Vec::len), Some(0), "{name}: {}", summary["warnings"]);
         assert_eq!((&summary["failure"], &summary["rows"]), (&serde_json::Value::Null, &rows.into()), "{name}");
         assert_eq!(summary["statistics"]["steps"], steps, "{name}");
         assert!(summary["certificate"]["residual"].as_f64().unwrap() <= 1e-10, "{name}: {}", summary["certificate"]);

@@ -18,4 +18,5 @@ mod step_tangents;
 mod stored;
 mod studies;
 mod table;
+mod warnings;
 mod wrong_use;

@@ -247,7 +247,8 @@ table! {
     pub struct ExpectTable {
         /// "final NAME", "min NAME", "max NAME", "sum NAME", "mean NAME" with the name of a result column; "impacts";
         /// "events NAME", "first NAME", "last NAME" (number and times) with the name of an event, or a kind of event:
-        /// "impact", "impact.CONTACT".
+        /// "impact", "impact.CONTACT"; "estimate positions", "estimate velocities", "estimate positions on the way",
+        /// "estimate impact times": how far off they are, from runs with finer steps.
         pub quantity: Text,
         /// The number, or an expression of parameters.
         pub value: Formula,

@@ -51,6 +51,18 @@ pub enum Quantity {
     First(String),
     /// The time of the last event of a name.
     Last(String),
+    /// How far off a figure is, from runs with finer steps.
+    Estimate(&'static str),
+}
+
+/// Figures whose error can be estimated.
+const ESTIMATED: [&str; 4] = ["positions", "velocities", "positions on the way", "impact times"];
+
+impl Quantity {
+    /// Whether it is known only after runs with finer steps.
+    pub fn is_estimate(&self) -> bool {
+        matches!(self, Quantity::Estimate(_))
+    }
 }
 
 impl Expectation {
@@ -60,7 +72,7 @@ impl Expectation {
     }
 }
 
-const QUANTITIES: [&str; 9] = ["final", "min", "max", "sum", "mean", "impacts", "events", "first", "last"];
+const QUANTITIES: [&str; 10] = ["final", "min", "max", "sum", "mean", "impacts", "events", "first", "last", "estimate"];
 
 /// What the quantities of a file may speak of.
 pub(super) struct Names<'a> {
@@ -121,8 +133,9 @@ fn quantity(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Op
         "events" => return event(table, names, context).map(Quantity::Events),
         "first" => return event(table, names, context).map(Quantity::First),
         "last" => return event(table, names, context).map(Quantity::Last),
+        "estimate" => return estimated(table, name.trim(), context),
         _ => {
-            let all = "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\", \"mean NAME\", \"impacts\" or \"events NAME\"";
+            let all = "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\", \"mean NAME\", \"impacts\", \"events NAME\" or \"estimate positions\"";
             let hint = suggest(word, QUANTITIES, false, || all.into());
             context.out.error(&table.quantity.place, format!("unknown quantity {text:?}")).hint(hint);
             return None;
@@ -142,6 +155,16 @@ fn quantity(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Op
     };
     let hint = suggest(name, names, false, || all.into());
     context.out.error(&table.quantity.place, format!("there is no result column `{name}`")).hint(hint);
+    None
+}
+
+/// A figure whose error is estimated.
+fn estimated(table: &ExpectTable, name: &str, context: &mut Context) -> Option<Quantity> {
+    if let Some(known) = ESTIMATED.into_iter().find(|known| *known == name) {
+        return Some(Quantity::Estimate(known));
+    }
+    let hint = suggest(name, ESTIMATED, false, || format!("there are {}", ESTIMATED.join(", ")));
+    context.out.error(&table.quantity.place, format!("no error is estimated of `{name}`")).hint(hint);
     None
 }
 
@@ -212,7 +235,11 @@ impl Scene {
         let (mut columns, mut at) = (Vec::new(), Vec::new());
         for expectation in &self.expectations {
             at.push(match expectation.quantity {
-                Quantity::Impacts | Quantity::Events(_) | Quantity::First(_) | Quantity::Last(_) => None,
+                Quantity::Impacts
+                | Quantity::Events(_)
+                | Quantity::First(_)
+                | Quantity::Last(_)
+                | Quantity::Estimate(_) => None,
                 Quantity::Final(c) | Quantity::Min(c) | Quantity::Max(c) | Quantity::Sum(c) | Quantity::Mean(c) => {
                     columns.push(c);
                     Some(columns.len() - 1)
@@ -261,6 +288,15 @@ impl Watch {
             .collect()
     }
 
+    /// Sets what is known only after other runs: how far off a figure is, by its name.
+    pub fn set_estimates(&mut self, estimate: impl Fn(&str) -> f64) {
+        for (expectation, actual) in self.expectations.iter().zip(&mut self.actual) {
+            if let Quantity::Estimate(what) = expectation.quantity {
+                *actual = estimate(what);
+            }
+        }
+    }
+
     fn see(&mut self, stepper: &mut dyn Stepper, first: bool) -> Result<(), ModelError> {
         self.sampler.sample(stepper, &mut self.row)?;
         let t = stepper.to().t;
@@ -276,6 +312,7 @@ impl Watch {
                 Quantity::Events(_) => self.seen[k].0 as f64,
                 Quantity::First(_) => self.seen[k].1,
                 Quantity::Last(_) => self.seen[k].2,
+                Quantity::Estimate(_) => f64::NAN,
                 Quantity::Sum(_) | Quantity::Mean(_) if first => 0.0,
                 Quantity::Sum(_) => *actual + value,
                 Quantity::Mean(_) => {

@@ -3,7 +3,7 @@
 use super::paths::{Counted, SolverPath};
 use super::{Events, Family, ModelOf, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Energy, check_model};
-use crate::{Coupling, Labels, ModelError, Space, State, Warnings};
+use crate::{Coupling, Key, Labels, ModelError, Space, State, Warnings};
 use carom_solve::{LinearSolve, Solver};
 
 /// One trajectory that can be stepped. `from` is the last accepted state, `to` the last one tried.
@@ -66,6 +66,12 @@ pub trait Stepper: Send {
 
     /// Laws, gaps and rows at `to` (or at `from`, before the first step).
     fn coupling(&mut self) -> Result<&Coupling, ModelError>;
+
+    /// Laws, gaps and rows at the part `s` in [0, 1] of the last step tried; only between `attempt` and `accept`.
+    fn coupling_at(&mut self, s: f64) -> Result<&Coupling, ModelError>;
+
+    /// Gap and normal relative velocity [m/s] of a contact at `to`; `near` is where it may stand in the list.
+    fn gap_and_rate(&mut self, contact: Key, near: usize) -> Result<Option<(f64, f64)>, ModelError>;
 }
 
 /// Points and weights of Gauss' rule of order 8 on [0, 1].
@@ -88,6 +94,7 @@ pub struct Bound<S: Scheme> {
     increment: Vec<f64>, // (n) of `middle`
     labels: Labels,
     coupling: Coupling,
+    between: Coupling, // inside the step, where somebody asks
     known: Known,
 }
 
@@ -130,7 +137,8 @@ impl<S: Scheme> Bound<S> {
         let (to, middle, increment) = (from.clone(), from.clone(), vec![0.0; model.dim()]);
         let known = Known { coupling: true, ..Known::FRESH };
         let solver = Counted::new(solver);
-        Ok(Bound { scheme, work, model, solver, from, to, middle, increment, labels, coupling, known })
+        let between = Coupling::default();
+        Ok(Bound { scheme, work, model, solver, from, to, middle, increment, labels, coupling, between, known })
     }
 
     pub(crate) fn scheme(&self) -> &S {
@@ -302,6 +310,22 @@ impl<S: Scheme> Stepper for Bound<S> {
             self.known.coupling = true;
         }
         Ok(&self.coupling)
+    }
+
+    fn coupling_at(&mut self, s: f64) -> Result<&Coupling, ModelError> {
+        let ends = (&self.from, &self.to);
+        self.scheme.interpolate(&mut self.work, &mut self.model, ends, s, &mut self.middle);
+        self.model.couple(self.middle.t, &self.middle.q, &mut self.between)?;
+        Ok(&self.between)
+    }
+
+    fn gap_and_rate(&mut self, contact: Key, near: usize) -> Result<Option<(f64, f64)>, ModelError> {
+        self.coupling()?;
+        let Bound { coupling, to, .. } = self;
+        Ok(coupling.find(contact, near).map(|i| {
+            let row = coupling.offset[i];
+            (coupling.gap(i), coupling.rows.dot(row, &to.v) + coupling.drift[row])
+        }))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod accumulation;
 mod adaptive;
+mod audit;
 mod column;
 mod controller;
 mod drive;
@@ -15,6 +16,7 @@ mod zero;
 
 pub use accumulation::{Accumulation, Accumulations};
 pub use adaptive::Adaptive;
+pub use audit::{Audit, ENERGY_GAIN, HAND_OVERS, IMPACT_GAIN, PASSED, PENETRATION, PUSH_APART};
 pub use column::{Catalogue, Column};
 pub use controller::{Controller, FixedStep, StandardControl, Verdict};
 pub use facts::{Acting, Impact, Lists, REST, RunEvent, SWITCH, USER};

@@ -1,0 +1,172 @@
+//! How far off a run is: the same run again with half the step and a quarter of it (or a tenth and a hundredth of the
+//! tolerance), compared.
+//!
+//! ```text
+//!     difference  d₁ = |x_h − x_{h/2}|,  d₂ = |x_{h/2} − x_{h/4}|,      observed order  log₂(d₁/d₂)                (1)
+//! ```
+//!
+//! With the order p the error of the run is d₁ / (1 − 2⁻ᵖ); the difference itself is what is told, for it needs no
+//! assumption. Where a motion is chaotic the differences do not fall, and the order says so.
+
+use carom::scheme::Stepper;
+use carom::simulation::{Observer, StepView};
+use carom::{Key, ModelError};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+/// Times at which positions are compared, at most.
+const SAMPLES: u64 = 2000;
+
+/// Impacts of a contact that are compared, at most.
+const IMPACTS: usize = 10_000;
+
+/// What is remembered of a run, to compare it with others.
+#[derive(Clone, Debug, Default)]
+pub struct Probe {
+    every: Option<u64>, // steps per sample; none where times of two runs do not meet
+    positions: Vec<Vec<f64>>,
+    last: (Vec<f64>, Vec<f64>),
+    impacts: BTreeMap<Key, Vec<f64>>,
+    /// Other figures of the run by name: expected numbers.
+    pub figures: Vec<(String, f64)>,
+}
+
+impl Probe {
+    /// Of a run of adaptive steps, or of a scheme that chooses them: its end and its impacts.
+    pub fn at_the_end() -> Probe {
+        Probe::default()
+    }
+
+    /// Of a run of `steps` equal steps, each of which the finest run divides by `finer`.
+    pub fn on_a_grid(steps: u64, finer: u64) -> Probe {
+        Probe { every: Some(steps.div_ceil(SAMPLES).max(1) * finer), ..Probe::default() }
+    }
+}
+
+impl Observer for Probe {
+    fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        self.last = (stepper.from().q.clone(), stepper.from().v.clone());
+        Ok(())
+    }
+
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        let to = view.to();
+        self.last.0.clone_from(&to.q);
+        self.last.1.clone_from(&to.v);
+        if self.every.is_some_and(|every| view.index.is_multiple_of(every)) {
+            self.positions.push(to.q.clone());
+        }
+        for acting in view.impacts() {
+            let times = self.impacts.entry(acting.key).or_default();
+            if times.len() < IMPACTS {
+                times.push(acting.located.unwrap_or(to.t));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// A figure of a run and how it changes with the step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The figure.
+    pub what: String,
+    /// Between the run and the next finer one; `null` where the two cannot be compared.
+    pub difference: Option<f64>,
+    /// Between the next finer run and the one after it.
+    pub finer: Option<f64>,
+    /// Observed order: the logarithm of their ratio to the base 2; none where steps are not halved, or where a
+    /// difference is zero.
+    pub order: Option<f64>,
+}
+
+/// How far off a run is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// What was made finer, in words.
+    pub refined: String,
+    /// Final positions, final velocities, positions on the way, impact times, expected numbers.
+    pub differences: Vec<Difference>,
+}
+
+impl Estimate {
+    /// Compares a run with two finer ones. `halved` tells whether steps were halved: then there is an order.
+    pub fn of(refined: &str, runs: [&Probe; 3], halved: bool) -> Estimate {
+        let pairs = [(runs[0], runs[1]), (runs[1], runs[2])];
+        let mut differences = Vec::new();
+        let mut add = |what: &str, [difference, finer]: [Option<f64>; 2]| {
+            let both = difference.zip(finer).filter(|(a, b)| halved && *a > 0.0 && *b > 0.0);
+            let order = both.map(|(a, b)| (a / b).log2());
+            differences.push(Difference { what: what.into(), difference, finer, order });
+        };
+        add("positions", pairs.map(|(a, b)| largest(&a.last.0, &b.last.0)));
+        if !runs[0].last.1.is_empty() {
+            add("velocities", pairs.map(|(a, b)| largest(&a.last.1, &b.last.1)));
+        }
+        if runs[0].every.is_some() {
+            add("positions on the way", pairs.map(|(a, b)| on_the_way(&a.positions, &b.positions)));
+        }
+        if runs.iter().any(|run| !run.impacts.is_empty()) {
+            add("impact times", pairs.map(|(a, b)| impact_times(a, b)));
+        }
+        for (k, (name, _)) in runs[0].figures.iter().enumerate() {
+            let figure = |run: &Probe| run.figures.get(k).map(|figure| figure.1);
+            add(name, pairs.map(|(a, b)| Some((figure(a)? - figure(b)?).abs()).filter(|d| d.is_finite())));
+        }
+        Estimate { refined: refined.into(), differences }
+    }
+
+    /// The difference of a figure by its name.
+    pub fn difference(&self, what: &str) -> Option<f64> {
+        self.differences.iter().find(|row| row.what == what)?.difference
+    }
+}
+
+/// The largest difference of two vectors; nothing where they cannot be compared.
+fn largest(a: &[f64], b: &[f64]) -> Option<f64> {
+    let difference = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    (a.len() == b.len() && difference.is_finite()).then_some(difference)
+}
+
+fn on_the_way(a: &[Vec<f64>], b: &[Vec<f64>]) -> Option<f64> {
+    a.iter().zip(b).map(|(a, b)| largest(a, b)).try_fold(0.0f64, |most, d| Some(most.max(d?)))
+}
+
+/// The largest difference of impact times, contact by contact; nothing where the runs differ in their impacts. What
+/// follows an accumulation is beyond that.
+fn impact_times(a: &Probe, b: &Probe) -> Option<f64> {
+    let equal = a.impacts.len() == b.impacts.len() && a.impacts.iter().zip(&b.impacts).all(|(a, b)| a.0 == b.0);
+    let pairs = a.impacts.values().zip(b.impacts.values());
+    let times = pairs.map(|(a, b)| largest(a, b)).try_fold(0.0f64, |most, d| Some(most.max(d?)));
+    times.filter(|_| equal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run that ends at `q` with impacts at these times.
+    fn run(q: f64, times: &[f64]) -> Probe {
+        let impacts = BTreeMap::from([(Key(0), times.to_vec())]);
+        Probe { last: (vec![q], vec![]), impacts, ..Probe::default() }
+    }
+
+    #[test]
+    fn orders_follow_from_three_runs() {
+        // an error of 3 h²
+        let runs = [0.4f64, 0.2, 0.1].map(|h| run(1.0 + 3.0 * h * h, &[h]));
+        let estimate = Estimate::of("step", [&runs[0], &runs[1], &runs[2]], true);
+        let [positions, impacts] = &estimate.differences[..] else { panic!("{estimate:?}") };
+        assert!((positions.difference.unwrap() - 0.36).abs() < 1e-15 && (positions.order.unwrap() - 2.0).abs() < 1e-12);
+        assert!((impacts.difference.unwrap() - 0.2).abs() < 1e-15 && (impacts.order.unwrap() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn runs_with_other_impacts_are_not_compared() {
+        let (a, b) = (run(1.0, &[1.0, 2.0]), run(1.0, &[1.0]));
+        let estimate = Estimate::of("step", [&a, &b, &b], true);
+        assert_eq!((estimate.difference("impact times"), estimate.difference("positions")), (None, Some(0.0)));
+        assert_eq!(estimate.differences.iter().filter_map(|row| row.order).count(), 0);
+    }
+}

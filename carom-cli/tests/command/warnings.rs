@@ -1,0 +1,166 @@
+//! Runs that end with exit code 0 and are wrong say so: one model for each warning, and none for the examples.
+
+use super::session::{BALL, Session};
+use serde_json::Value;
+
+/// The warnings of a run that ends with exit code 0; under `--strict` the same run ends with 3.
+fn warnings(name: &str, text: &str) -> Vec<Value> {
+    let session = Session::new();
+    let file = format!("{name}.toml");
+    session.write(&file, text);
+    let outcome = session.carom(["run", &file]);
+    assert_eq!(outcome.code, Some(0), "{name}: {}{}", outcome.out, outcome.err);
+    let summary = session.summary(&format!("out/{name}"));
+    let found = summary["warnings"].as_array().unwrap().clone();
+    for warning in &found {
+        let message = warning["message"].as_str().unwrap();
+        assert!(outcome.err.contains(message), "{name}: the terminal is silent about {message}: {}", outcome.err);
+        assert!(session.read(&format!("out/{name}/report.html")).contains(message), "{name}: so is the report");
+    }
+    let strict = session.carom(["run", &file, "--strict", "--out", "strict"]);
+    assert_eq!(strict.code, Some(if found.is_empty() { 0 } else { 3 }), "{name}: {}", strict.err);
+    assert_eq!(session.summary("strict")["status"], "finished", "{name}: results are kept");
+    found
+}
+
+/// The warning of this kind, with its figure and contact.
+fn one<'a>(found: &'a [Value], kind: &str) -> (f64, Option<&'a str>) {
+    let warning = found.iter().find(|warning| warning["kind"] == kind);
+    let warning = warning.unwrap_or_else(|| panic!("no {kind} in {found:?}"));
+    assert!(warning["time"].is_f64() && !warning["hint"].as_str().unwrap().is_empty(), "{warning}");
+    (warning["value"].as_f64().unwrap(), warning["contact"].as_str())
+}
+
+/// One coordinate with this potential, this start and one contact, if any.
+fn model(potential: &str, start: (f64, f64), gap: &str, simulation: &str) -> String {
+    let contact = if gap.is_empty() {
+        String::new()
+    } else {
+        format!("[[contact]]\nname = \"wall\"\ngap = \"{gap}\"\nrestitution = 0.5\n")
+    };
+    format!(
+        "version = 1\nname = \"case\"\n[model]\nkind = \"lagrangian\"\ncoordinates = [\"y\"]\nkinetic = \"y'^2/2\"\n\
+         potential = \"{potential}\"\n{contact}[initial]\ny = {}\n\"y'\" = {}\n[simulation]\n{simulation}\n",
+        start.0, start.1
+    )
+}
+
+#[test]
+fn energy_out_of_nothing() {
+    // explicit steps far beyond their limit of stability: the amplitude grows at each of them
+    let explicit = "end = 0.2\nstep = 0.01\nscheme = { name = \"moreau-jean\", theta = 0 }";
+    let found = warnings("stiff", &model("1e6*y^2/2", (1.0, 0.0), "", explicit));
+    assert!((one(&found, "energy-gain").0 - 1.0).abs() < 1e-6, "all that is there was made: {found:?}");
+}
+
+#[test]
+fn bodies_that_overlap() {
+    // a forecast that looks nowhere ahead: from 1 m at rest the ball is y = 1 − g t²/2 until it is seen to be below
+    let late = "end = 0.5\nstep = 0.5\nscheme = { name = \"moreau-jean\", forecast = { explicit = { gamma = 0.0 } } }";
+    let found = warnings("late", &model("9.81*y", (1.0, 0.0), "y", late));
+    // the largest gap at an end of a step is that of the start
+    let depth = 9.81 * 0.125 - 1.0;
+    let (share, contact) = one(&found, "penetration");
+    assert!((share - depth).abs() < 1e-6 && contact == Some("wall"), "{share} of {depth}");
+}
+
+#[test]
+fn a_ball_that_hovers() {
+    // one step would take the ball below the floor, so the contact acts at once and holds it where it is
+    let found = warnings("hover", &model("9.81*y", (1.0, 0.0), "y", "end = 10\nstep = 1"));
+    let (share, contact) = one(&found, "push-apart");
+    assert!((share - 1.0).abs() < 1e-12 && contact == Some("wall"), "{found:?}");
+}
+
+#[test]
+fn an_obstacle_that_is_passed_inside_a_step() {
+    // 100 m/s, obstacle from -0.01 to 0.01: 0.37 m per step
+    let found = warnings("tunnel", &model("0", (-1.0, 100.0), "abs(y) - 0.01", "end = 0.1\nstep = 0.0037"));
+    let (depth, contact) = one(&found, "passed");
+    assert!((depth - 0.01).abs() < 1e-5 && contact == Some("wall"), "{found:?}");
+    // and without a word where the steps are short enough to meet it
+    let short = warnings("met", &model("0", (-1.0, 100.0), "abs(y) - 0.01", "end = 0.02\nstep = 2e-5"));
+    assert!(short.is_empty(), "{short:?}");
+}
+
+#[test]
+fn an_elastic_chain_under_a_scheme_that_gains() {
+    let text = r#"version = 1
+name = "two masses between walls"
+[model]
+kind = "lagrangian"
+coordinates = ["a", "b"]
+kinetic = "(a'^2 + 2*b'^2)/2"
+potential = "5e3*(b - a - 0.02)^2"
+[[contact]]
+name = "left"
+gap = "a - 0.005"
+restitution = 1
+[[contact]]
+name = "pair"
+gap = "b - a - 0.01"
+restitution = 1
+[[contact]]
+name = "right"
+gap = "0.035 - b"
+restitution = 1
+[initial]
+a = 0.01
+b = 0.03
+"a'" = 0.7
+"b'" = -0.9
+[simulation]
+end = 5
+step = 1e-3
+scheme = "combined-projection"
+"#;
+    let found = warnings("chain", text);
+    assert!(one(&found, "energy-gain").0 > 0.5, "{found:?}");
+    let sound = warnings("sound", &text.replace("combined-projection", "event-driven"));
+    assert!(sound.iter().all(|warning| warning["kind"] != "energy-gain"), "{sound:?}");
+}
+
+#[test]
+fn the_ball_has_nothing_to_tell() {
+    assert!(warnings("ball", BALL).is_empty());
+}
+
+/// Free fall has no error in the middle rule, an oscillator has one of second order: x = cos t at t = 1.
+#[test]
+fn how_far_off() {
+    let session = Session::new();
+    let text = model("y^2/2", (1.0, 0.0), "", "end = 1\nstep = 0.1");
+    let expect = "[[expect]]\nquantity = \"estimate positions\"\nvalue = 0\ntolerance = 1e-3\n\
+                  [[expect]]\nquantity = \"final y\"\nvalue = \"cos(1)\"\ntolerance = 1e-3\n";
+    session.write("swing.toml", format!("{text}{expect}"));
+    let out = session.succeed(["run", "swing.toml"]);
+    assert!(out.contains("off by: positions") && out.contains("observed order 2.0"), "{out}");
+    let summary = session.summary("out/swing");
+    let rows = summary["estimate"]["differences"].as_array().unwrap();
+    let row = |what: &str| rows.iter().find(|row| row["what"] == what).unwrap_or_else(|| panic!("{what} in {rows:?}"));
+    // the true error is 4/3 of the difference for a scheme of second order
+    let error = (session.table("out/swing/trajectory.parquet").last("q.y") - 1f64.cos()).abs();
+    let told = row("positions")["difference"].as_f64().unwrap();
+    assert!((error / told - 4.0 / 3.0).abs() < 0.02, "{error} against {told}");
+    for what in ["positions", "velocities", "positions on the way", "final y"] {
+        assert!((row(what)["order"].as_f64().unwrap() - 2.0).abs() < 0.05, "{}", row(what));
+    }
+    assert!(session.read("out/swing/report.html").contains("How far off"));
+
+    // too much is asked for: exit code 4
+    session.write("close.toml", format!("{text}{}", expect.replacen("1e-3", "1e-9", 1)));
+    assert_eq!(session.carom(["run", "close.toml"]).code, Some(4));
+
+    // impacts of the ball are found to first order, and those of the event-driven scheme to rounding
+    session.write("ball.toml", BALL);
+    session.succeed(["run", "ball.toml", "--estimate", "--end", "1.5"]);
+    let summary = session.summary("out/ball");
+    let times = summary["estimate"]["differences"].as_array().unwrap();
+    let times = times.iter().find(|row| row["what"] == "impact times").unwrap();
+    assert!((1e-6..2e-2).contains(&times["difference"].as_f64().unwrap()), "{times}");
+    session.succeed(["run", "ball.toml", "--estimate", "--end", "1.5", "--scheme", "event-driven"]);
+    let summary = session.summary("out/ball");
+    let times = summary["estimate"]["differences"].as_array().unwrap();
+    let times = times.iter().find(|row| row["what"] == "impact times").unwrap();
+    assert!(times["difference"].as_f64().unwrap() < 1e-12 && times["order"].is_null(), "{times}");
+}

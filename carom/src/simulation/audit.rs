@@ -1,0 +1,261 @@
+//! The audit of a mechanical run: what its own figures say against it.
+//!
+//! | warning | raised where |
+//! |---|---|
+//! | `energy-gain` | the ledger leaves more than a tenth of the energies met unexplained, as a gain |
+//! | `impact-gain` | the contacts of one step add more than a hundredth of the largest kinetic energy |
+//! | `penetration` | a gap is more negative than a tenth of the largest gap met |
+//! | `push-apart` | a contact acts although its gap stays open by more than a tenth of the largest gap met |
+//! | `passed` | a gap that is open at both ends of a step is negative in between, and the contact did not act |
+//! | `hand-overs` | an event-driven run was handed over more often than once in ten steps |
+//!
+//! Energies met are the largest kinetic energy, the span of the potential and the works of the ledger; gaps below the
+//! rounding of positions do not count. All shares are judged at the end of a run, when the sizes of the motion are
+//! known.
+
+use super::{EnergyLedger, LedgerObserver, Observer, StepView};
+use crate::scheme::{EventKind, Stepper};
+use crate::{Key, ModelError, WarningKind, Warnings};
+use std::ops::ControlFlow;
+
+/// Share of the energies met that may be gained without a reason, and of the motion that may be missed.
+const SHARE: f64 = 0.1;
+
+/// Share of the largest kinetic energy that the contacts of one step may add.
+const IMPACT_SHARE: f64 = 1e-2;
+
+/// Gaps below this share of the positions are rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// Hand-overs that are never a storm.
+const FEW: u64 = 10;
+
+/// Places inside a step at which a gap that may have been passed is looked at, and bisections around the least one.
+const PLACES: u32 = 16;
+const REFINED: u32 = 20;
+
+/// Energy out of nothing.
+pub const ENERGY_GAIN: WarningKind = WarningKind {
+    name: "energy-gain",
+    message: "the scheme has added energy that no force and no obstacle accounts for",
+    unit: "of the energies met",
+    hint: "take a smaller step, or a scheme without this gain (moreau-jean with theta = 1/2, event-driven)",
+};
+
+/// An impact that adds energy.
+pub const IMPACT_GAIN: WarningKind = WarningKind {
+    name: "impact-gain",
+    message: "contacts have added energy in one step: with friction, simultaneous impacts under Newton's law may",
+    unit: "of the largest kinetic energy",
+    hint: "lower the restitution or the friction of the contacts that close together",
+};
+
+/// A gap that is far too negative.
+pub const PENETRATION: WarningKind = WarningKind {
+    name: "penetration",
+    message: "bodies overlap",
+    unit: "of the largest gap met",
+    hint: "take a smaller step, or a scheme that places the contacts (combined-projection, event-driven)",
+};
+
+/// A reaction at an open gap.
+pub const PUSH_APART: WarningKind = WarningKind {
+    name: "push-apart",
+    message: "a contact pushes although its gap is open",
+    unit: "of the largest gap met",
+    hint: "the step is too large for the forecast of this gap: take a smaller one",
+};
+
+/// A contact that was passed.
+pub const PASSED: WarningKind = WarningKind {
+    name: "passed",
+    message: "a contact was passed inside a step: its gap is open at both ends and negative in between",
+    unit: "m deep",
+    hint: "take a smaller step, or `event-driven`, which looks into its steps",
+};
+
+/// An event-driven run that is none.
+pub const HAND_OVERS: WarningKind = WarningKind {
+    name: "hand-overs",
+    message: "the event-driven run was handed over to a capturing scheme again and again",
+    unit: "of the steps",
+    hint: "its accuracy there is that of moreau-jean; look at the contacts of the events `hand-over`",
+};
+
+/// The largest figure, and when it first passed the share of what was known then.
+#[derive(Clone, Copy, Debug, Default)]
+struct Figure {
+    largest: f64,
+    first: Option<f64>,
+    contact: Option<Key>,
+}
+
+impl Figure {
+    fn see(&mut self, t: f64, value: f64, contact: Option<Key>, bound: f64) {
+        if value > bound {
+            self.first.get_or_insert(t);
+        }
+        if value > self.largest {
+            (self.largest, self.contact) = (value, contact);
+        }
+    }
+
+    fn judge(&self, kind: &'static WarningKind, size: f64, share: f64, out: &mut Warnings) {
+        if self.largest > share * size && size > 0.0 {
+            out.raise(kind, self.first.unwrap_or(f64::NAN), self.contact, self.largest / size);
+        }
+    }
+}
+
+/// Watches a run and tells, at its end, what its figures say against it.
+#[derive(Clone, Debug, Default)]
+pub struct Audit {
+    ledger: LedgerObserver,
+    kinetic: f64,                  // the largest
+    potential: Option<(f64, f64)>, // smallest and largest
+    gap: f64,                      // the largest of all contacts
+    position: f64,                 // the largest coordinate
+    gained: Figure,                // energy without a reason
+    added: Figure,                 // energy by the contacts of one step
+    depth: Figure,                 // of a negative gap
+    apart: Figure,                 // the gap of a contact that acts
+    passed: Warnings,
+    steps: u64,
+    hand_overs: (u64, Option<f64>), // and when the first one was
+}
+
+impl Audit {
+    /// The ledger up to the last step; `None` where the model does not know its energy.
+    pub fn ledger(&self) -> Option<&EnergyLedger> {
+        self.ledger.ledger()
+    }
+
+    /// What the figures of the run so far say against it.
+    pub fn warnings(&self) -> Warnings {
+        let mut out = self.passed.clone();
+        self.gained.judge(&ENERGY_GAIN, self.energies_met(), SHARE, &mut out);
+        self.added.judge(&IMPACT_GAIN, self.kinetic, IMPACT_SHARE, &mut out);
+        self.depth.judge(&PENETRATION, self.gap, SHARE, &mut out);
+        self.apart.judge(&PUSH_APART, self.gap, SHARE, &mut out);
+        let (count, first) = self.hand_overs;
+        if count > FEW && count > self.steps / 10 {
+            out.raise(&HAND_OVERS, first.unwrap_or(f64::NAN), None, count as f64 / self.steps as f64);
+        }
+        out
+    }
+
+    fn energies_met(&self) -> f64 {
+        let span = self.potential.map_or(0.0, |(low, high)| high - low);
+        let works = self.ledger().map_or(0.0, |l| {
+            [l.applied, l.obstacles, l.impact_loss, l.friction_loss, l.bilateral].iter().map(|work| work.abs()).sum()
+        });
+        self.kinetic + span + works
+    }
+
+    fn see_energy(&mut self, t: f64, before: Option<EnergyLedger>) {
+        let Some(ledger) = self.ledger().copied() else { return };
+        let energy = ledger.last;
+        self.kinetic = self.kinetic.max(energy.kinetic);
+        let (low, high) = self.potential.unwrap_or((energy.potential, energy.potential));
+        self.potential = Some((low.min(energy.potential), high.max(energy.potential)));
+        let met = self.energies_met();
+        self.gained.see(t, ledger.residue(), None, SHARE * met);
+        if let Some(before) = before {
+            let lost = |l: &EnergyLedger| l.impact_loss + l.friction_loss;
+            self.added.see(t, lost(&before) - lost(&ledger), None, IMPACT_SHARE * self.kinetic);
+        }
+    }
+
+    fn see_gaps(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
+        let (t, h) = (view.to().t, view.step.advanced);
+        self.position = view.to().q.iter().fold(self.position, |most, q| most.max(q.abs()));
+        let rounding = ROUNDING * self.position;
+        let coupling = view.stepper.coupling()?;
+        for (i, pair) in coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law.is_contact()) {
+            let gap = coupling.gap(i);
+            if gap < f64::INFINITY {
+                self.gap = self.gap.max(gap);
+                self.depth.see(t, -gap - rounding, Some(pair.key), SHARE * self.gap);
+            }
+        }
+        for acting in view.facts.acting() {
+            let start = view.stepper.reactions().coupling.gap(acting.law);
+            let end = view.stepper.coupling()?;
+            let end = end.find(acting.key, acting.law).map_or(0.0, |j| end.gap(j));
+            // a scheme that locates impacts flies on behind them
+            if acting.located.is_none() && start.min(end) < f64::INFINITY {
+                self.apart.see(t, start.min(end), Some(acting.key), SHARE * self.gap);
+            }
+        }
+        for i in 0..view.reactions().len() {
+            if let Some(depth) = passed(view.stepper, i, h)?
+                && depth > rounding
+            {
+                self.passed.raise(&PASSED, t, Some(view.reactions().key(i)), depth);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How deep the gap of law `i` is inside the last step, where it is open at both ends and the law did not act. The step
+/// is looked into only where a tangent of the gap comes below zero: most contacts are out of reach.
+fn passed(stepper: &mut dyn Stepper, i: usize, h: f64) -> Result<Option<f64>, ModelError> {
+    let reactions = stepper.reactions();
+    let (key, start, row) = (reactions.key(i), reactions.coupling.gap(i), reactions.range(i).start);
+    let is_open = |gap: f64| gap > 0.0 && gap < f64::INFINITY;
+    if !reactions.law(i).is_contact() || reactions.impulse[row] > 0.0 || !is_open(start) {
+        return Ok(None);
+    }
+    let falls = start + reactions.before[row] * h < 0.0;
+    match stepper.gap_and_rate(key, i)? {
+        Some((end, rate)) if is_open(end) && (falls || end - rate * h < 0.0) => {}
+        _ => return Ok(None),
+    }
+    let mut gap = |s: f64| -> Result<f64, ModelError> {
+        let between = stepper.coupling_at(s)?;
+        Ok(between.find(key, i).map_or(f64::INFINITY, |j| between.gap(j)))
+    };
+    let (mut least, mut at) = (f64::INFINITY, 0.5);
+    for place in 1..PLACES {
+        let s = f64::from(place) / f64::from(PLACES);
+        let value = gap(s)?;
+        if value < least {
+            (least, at) = (value, s);
+        }
+    }
+    // obstacles may be thinner than the distance of two places
+    let (mut low, mut high) = (at - 1.0 / f64::from(PLACES), at + 1.0 / f64::from(PLACES));
+    for _ in 0..REFINED {
+        let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+        let (left, right) = (gap(a)?, gap(b)?);
+        least = least.min(left).min(right);
+        if left < right { high = b } else { low = a }
+    }
+    Ok(Some(-least))
+}
+
+impl Observer for Audit {
+    fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        self.ledger.start(stepper)?;
+        self.see_energy(stepper.from().t, None);
+        Ok(())
+    }
+
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        let (t, before) = (view.to().t, self.ledger().copied());
+        _ = self.ledger.observe(view)?;
+        self.see_energy(t, before);
+        self.steps += 1;
+        let hand_overs = view.stepper.events().iter().filter(|event| event.kind == EventKind::HandOver).count();
+        if hand_overs > 0 {
+            self.hand_overs.0 += hand_overs as u64;
+            self.hand_overs.1.get_or_insert(t);
+        }
+        // the outputs of first-order systems are no gaps
+        if !view.to().v.is_empty() {
+            self.see_gaps(view)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
