@@ -45,7 +45,7 @@ pub const ENERGY_GAIN: WarningKind = WarningKind {
 /// An impact that adds energy.
 pub const IMPACT_GAIN: WarningKind = WarningKind {
     name: "impact-gain",
-    message: "contacts have added energy in one step: with friction, simultaneous impacts under Newton's law may",
+    message: "contacts have added energy in one step, as impacts with friction and a coefficient of restitution may",
     unit: "of the largest kinetic energy",
     hint: "lower the restitution or the friction of the contacts that close together",
 };
@@ -166,25 +166,35 @@ impl Audit {
         }
     }
 
-    fn see_gaps(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
-        let (t, h) = (view.to().t, view.step.advanced);
-        self.position = view.to().q.iter().fold(self.position, |most, q| most.max(q.abs()));
+    /// Gaps at the end of a step, or at the start of the run. Returns what is rounding there.
+    fn measure(&mut self, stepper: &mut dyn Stepper) -> Result<f64, ModelError> {
+        let t = stepper.to().t;
+        self.position = stepper.to().q.iter().fold(self.position, |most, q| most.max(q.abs()));
         let rounding = ROUNDING * self.position;
-        let coupling = view.stepper.coupling()?;
+        let coupling = stepper.coupling()?;
         for (i, pair) in coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law.is_contact()) {
             let gap = coupling.gap(i);
             if gap < f64::INFINITY {
                 self.gap = self.gap.max(gap);
-                self.depth.see(t, -gap - rounding, Some(pair.key), SHARE * self.gap);
+            }
+            if gap < -rounding {
+                self.depth.see(t, -gap, Some(pair.key), SHARE * self.gap);
             }
         }
+        Ok(rounding)
+    }
+
+    fn see_gaps(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
+        let (t, h) = (view.to().t, view.step.advanced);
+        let rounding = self.measure(view.stepper)?;
         for acting in view.facts.acting() {
             let start = view.stepper.reactions().coupling.gap(acting.law);
             let end = view.stepper.coupling()?;
             let end = end.find(acting.key, acting.law).map_or(0.0, |j| end.gap(j));
             // a scheme that locates impacts flies on behind them
-            if acting.located.is_none() && start.min(end) < f64::INFINITY {
-                self.apart.see(t, start.min(end), Some(acting.key), SHARE * self.gap);
+            let gap = start.min(end);
+            if acting.located.is_none() && gap > rounding && gap < f64::INFINITY {
+                self.apart.see(t, gap, Some(acting.key), SHARE * self.gap);
             }
         }
         for i in 0..view.reactions().len() {
@@ -239,6 +249,9 @@ impl Observer for Audit {
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         self.ledger.start(stepper)?;
         self.see_energy(stepper.from().t, None);
+        if !stepper.from().v.is_empty() {
+            self.measure(stepper)?;
+        }
         Ok(())
     }
 
@@ -257,5 +270,20 @@ impl Observer for Audit {
             self.see_gaps(view)?;
         }
         Ok(ControlFlow::Continue(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hand_overs_are_a_storm_where_they_are_many() {
+        let kinds = |count: u64, steps: u64| -> Vec<&str> {
+            let audit = Audit { steps, hand_overs: (count, Some(1.0)), ..Audit::default() };
+            audit.warnings().sorted().iter().map(|warning| warning.kind.name).collect()
+        };
+        assert_eq!(kinds(50, 100), ["hand-overs"]);
+        assert!(kinds(50, 10_000).is_empty() && kinds(5, 10).is_empty());
     }
 }
