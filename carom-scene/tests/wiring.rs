@@ -1,4 +1,5 @@
-//! Circuits whose wiring is doubtful: parts that float, nodes that dangle, sources that are shorted, parallel capacitors.
+//! Circuits whose wiring is doubtful: parts that float, nodes that dangle, sources that are shorted, parallel
+//! capacitors.
 
 use carom_scene::{Diagnostic, Overrides, Scene, from_str};
 

@@ -1,6 +1,7 @@
 //! The trajectory table: one row per recorded step.
 //!
-//! Impulses and measures are sums over the steps since the row before, so that thinning out rows loses none; everything else is the
+//! Impulses and measures are sums over the steps since the row before, so that thinning out rows loses none;
+//! everything else is the
 //! state at the end of the step. In first-order models the outputs of rows, and multipliers, are those of the last
 //! step. Contacts are those of the labels; contacts that a model finds on its way are in the impact table alone.
 

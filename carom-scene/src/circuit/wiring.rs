@@ -1,4 +1,5 @@
-//! What a netlist tells before its equations are made: parts that float, nodes that dangle, sources that may be shorted.
+//! What a netlist tells before its equations are made: parts that float, nodes that dangle, sources that may be
+//! shorted.
 
 use super::tree::Tree;
 use super::{Kind, Netlist};

@@ -70,7 +70,8 @@ pub struct Impact {
 /// The kind of events of the user in lists; the kinds of schemes are those of [`EventKind`].
 pub const USER: &str = "user";
 
-/// The kind of events at which the multiplier of a relay goes from a bound to the other, or begins or ends to lie between
+/// The kind of events at which the multiplier of a relay goes from a bound to the other, or begins or ends to lie
+/// between
 /// them; their time is the end of the step.
 pub const SWITCH: &str = "switch";
 

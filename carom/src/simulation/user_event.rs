@@ -4,11 +4,13 @@
 //! bracket of every change of sign to rounding. Rules:
 //!
 //! - **Once per zero**: a change of sign is one event, from below (rising) or from above (falling).
-//! - **A function that stays at zero** has one event when it gets there and one when it leaves. A velocity that friction
+//! - **A function that stays at zero** has one event when it gets there and one when it leaves. A velocity that
+//!   friction
 //!   brings to rest for good is found once, and its first slip afterwards. A run that starts at a zero has no event
 //!   there, unless a law holds it there for a while.
 //! - **Zero is zero to rounding**: what the function changes by when its arguments change by rounding; and, where laws
-//!   act or zero was met before, rounding of the largest value so far and of what laws add. No number is given in units.
+//!   act or zero was met before, rounding of the largest value so far and of what laws add. No number is given in
+//!   units.
 //! - **A zero that is touched without crossing** is seen only where a sample hits it exactly; do not count on it. Watch
 //!   the rate instead: its sign changes there.
 //! - **Two zeros of one function in a step** are both found if a sample lies between them.
