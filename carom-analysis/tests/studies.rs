@@ -7,7 +7,7 @@ use carom::{Mechanical, State, Stepper};
 use carom_analysis::study::basin::{self, Fate};
 use carom_analysis::study::bifurcation::{self, Case, Direction, Section};
 use carom_analysis::study::lyapunov::{self, perturbation, trace};
-use carom_analysis::study::{March, StudyError};
+use carom_analysis::study::{Cyclic, March, StudyError};
 
 const SET_A: ImpactOscillator =
     ImpactOscillator { damping: 0.05, amplitude: 1.0, frequency: 2.8, wall: 0.0, restitution: 0.7, q0: 0.5, v0: 0.0 };
@@ -148,6 +148,7 @@ fn case(frequency: f64, steps: f64) -> Result<Case, StudyError> {
         period: p.period(),
         step: p.period() / steps,
         observe: Box::new(|state| state.q[0]),
+        turn: None,
         motion: None,
     })
 }
@@ -246,6 +247,7 @@ fn basins_of_two_wells() {
         longest: 2,
         tolerance: 1e-4,
         escape: 1e3,
+        cyclic: Cyclic::default(),
         threads: 2,
     };
     let found = basin::basins((n * n, n), &initial, &make, &options, (&|| false, &|| {})).unwrap();

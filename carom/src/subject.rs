@@ -28,6 +28,11 @@ pub trait Subject: Send + Sync {
     fn parameters(&self) -> &[(String, f64)];
     /// Coordinates, or states of a first-order model.
     fn coordinates(&self) -> &[String];
+    /// Coordinates in which the model repeats itself, by number, with the length after which it does: 2π for an angle,
+    /// zero where nothing depends on the coordinate.
+    fn cyclic(&self) -> &[(usize, f64)] {
+        &[]
+    }
     /// Contacts and constraints.
     fn laws(&self) -> Vec<SubjectLaw<'_>>;
     /// Names of its events.
@@ -129,7 +134,8 @@ pub trait Subject: Send + Sync {
     /// Quantities of a run that are worth a note where nothing else is asked for.
     fn quantities(&self) -> Vec<String>;
 
-    /// Measures quantities of a run: `final NAME`, `min NAME`, `max NAME`, `sum NAME`, `impacts`.
+    /// Measures quantities of a run: `final`, `min`, `max`, `sum` or `mean NAME` of a column, `impacts`, `events`,
+    /// `first` or `last NAME` of an event.
     ///
     /// # Errors
     /// Fails for unknown quantities.

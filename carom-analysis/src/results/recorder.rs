@@ -7,7 +7,7 @@ use super::summary::{EnergySummary, Failure, Inputs, SmallestGaps, SolverPath, S
 use super::table::{remove, write_whole};
 use super::{Curve, Estimate, Outputs, RecordOptions, ResultError, Trajectory};
 use carom::scheme::Stepper;
-use carom::simulation::{Audit, Observer, StepView};
+use carom::simulation::{Audit, EnergyLedger, Observer, StepView};
 use carom::{ModelError, Simulation, SimulationError};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -113,13 +113,23 @@ impl RunRecorder {
 
     fn begin(&mut self, stepper: &mut dyn Stepper) -> Result<(), ResultError> {
         self.audit.start(stepper)?;
+        self.energies_are_finite(stepper.from().t)?;
         let energy = self.audit.ledger().map(|ledger| ledger.initial);
         self.trajectory.begin(stepper, energy)
+    }
+
+    /// The summary has energies whatever columns are recorded.
+    fn energies_are_finite(&self, t: f64) -> Result<(), ResultError> {
+        match self.audit.ledger().and_then(EnergyLedger::not_finite) {
+            Some((column, value)) => Err(ResultError::NotFinite { column: column.into(), value, t }),
+            None => Ok(()),
+        }
     }
 
     fn take(&mut self, view: &mut StepView<'_>) -> Result<(), ResultError> {
         self.last = (view.to().t, view.index);
         _ = self.audit.observe(view)?;
+        self.energies_are_finite(view.to().t)?;
         self.trajectory.important |= self.impacts.take(view)?;
         self.trajectory.important |= self.events.take(view)?;
         self.stopped = view.stopped.map(|event| Stop { event: event.into(), time: view.to().t });

@@ -4,7 +4,7 @@
 //! they repeat after p periods (an attractor of period p), or not (aperiodic). Cells are sorted by attractor in their
 //! order, so that numbers do not depend on threads.
 
-use super::{Make, March, Stop, StudyError, exact, parallel};
+use super::{Cyclic, Make, March, Stop, StudyError, exact, parallel};
 use carom::State;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,8 @@ pub struct Options {
     pub tolerance: f64,
     /// Runs that leave this distance from the origin have escaped.
     pub escape: f64,
+    /// Coordinates in which states are compared up to whole turns, or not at all.
+    pub cyclic: Cyclic,
     /// Threads; 0 means 1, and more than there are tasks are not used.
     pub threads: usize,
 }
@@ -144,24 +146,26 @@ fn follow(march: &mut March, initial: &State, options: &Options) -> Result<Rest,
     for k in 0..options.transient + 2 * options.longest {
         march.to(initial.t + (k + 1) as f64 * options.period)?;
         let state = march.state();
-        let far = state.q.iter().chain(&state.v).any(|x| x.abs() > options.escape);
-        if far {
+        let mut point: Vec<f64> = state.q.iter().chain(&state.v).copied().collect();
+        options.cyclic.reduce(&mut point);
+        if point.iter().any(|x| x.abs() > options.escape) {
             return Ok(Rest::Fate(Fate::Escaped));
         }
         if k >= options.transient {
-            points.push(state.q.iter().chain(&state.v).copied().collect());
+            points.push(point);
         }
     }
     Ok(Rest::Points(points))
 }
 
-fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
-    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance)
+fn close(a: &[f64], b: &[f64], tolerance: f64, cyclic: &Cyclic) -> bool {
+    a.iter().zip(b).enumerate().all(|(i, (a, b))| cyclic.rest(i, a - b).abs() <= tolerance)
 }
 
 /// Whether all states of a run are states of a periodic attractor, as far as the run has settled.
 fn same_orbit(attractor: &Attractor, points: &[Vec<f64>], options: &Options) -> bool {
-    let on_it = |x: &Vec<f64>| attractor.points.iter().any(|point| close(point, x, SETTLED * options.tolerance));
+    let near = |a: &[f64], b: &[f64]| close(a, b, SETTLED * options.tolerance, &options.cyclic);
+    let on_it = |x: &Vec<f64>| attractor.points.iter().any(|point| near(point, x));
     attractor.points.len() <= options.longest && points.iter().all(on_it)
 }
 
@@ -181,7 +185,8 @@ impl Basins {
 
     /// The number of the attractor with these points; a new one where it is not known.
     fn sort(&mut self, mut points: Vec<Vec<f64>>, options: &Options) -> usize {
-        let repeats = |p: usize| points.iter().zip(&points[p..]).all(|(a, b)| close(a, b, options.tolerance));
+        let same = |a: &[f64], b: &[f64]| close(a, b, options.tolerance, &options.cyclic);
+        let repeats = |p: usize| points.iter().zip(&points[p..]).all(|(a, b)| same(a, b));
         let period = (1..=options.longest).find(|&p| points.len() >= 2 * p && repeats(p));
         let known = self.attractors.iter().position(|attractor| match (attractor.period, period) {
             (None, None) => true,

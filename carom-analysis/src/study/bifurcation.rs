@@ -93,6 +93,9 @@ pub struct Case {
     pub step: f64,
     /// The coordinate of the diagram at a state.
     pub observe: Observe,
+    /// Length after which that coordinate repeats itself; zero where it drifts, so that what it gains in a period is the
+    /// point.
+    pub turn: Option<f64>,
     /// The motion with its derivatives, for the largest exponent by saltation; `Options::epsilon` is not needed then.
     pub motion: Option<Box<Sensitivity>>,
 }
@@ -235,7 +238,7 @@ fn fill(
     options: &Options,
     (state, stop): (Option<State>, &Stop<'_>),
 ) -> Result<State, StudyError> {
-    let Case { stepper, period: length, step, mut observe, motion } = case?;
+    let Case { stepper, period: length, step, mut observe, turn, motion } = case?;
     if !(length > 0.0 && length.is_finite()) {
         return Err(StudyError::option("the period", length, "it must be positive and finite"));
     }
@@ -257,6 +260,7 @@ fn fill(
     march.forget_counts();
     let mut exponent = options.epsilon.map(|epsilon| Growth::new(&mut march, epsilon));
     let mut strikes = Vec::new();
+    let mut before = observe(march.state());
     for k in 0..options.recorded {
         let end = start + (transient + k + 1) as f64 * length;
         let from = exponent.as_ref().map(|_| march.state().clone());
@@ -267,7 +271,17 @@ fn fill(
         let mut note = |strike: &Strike| strikes.push(strike.before);
         march.watched(end, stop, &mut note)?;
         if options.section == Section::Stroboscopic {
-            row.points.push(observe(march.state()));
+            let now = observe(march.state());
+            let point = match turn {
+                Some(0.0) => now - before,
+                Some(turn) => now - turn * (now / turn).round(),
+                None => now,
+            };
+            before = now;
+            if !point.is_finite() {
+                return Err(StudyError::NotFinite { what: "the column of the diagram", value: point, t: end });
+            }
+            row.points.push(point);
         }
         if let (Some(growth), Some(from)) = (&mut exponent, &from) {
             growth.advance(&mut march, from, end, stop)?;
@@ -277,7 +291,9 @@ fn fill(
     if options.section == Section::Impact {
         row.points = strikes;
     } else {
-        row.period = period(&row.points, options.recorded / 4, options.tolerance);
+        let turn = turn.filter(|turn| *turn > 0.0);
+        let apart = |a: f64, b: f64| turn.map_or(a - b, |turn| (a - b) - turn * ((a - b) / turn).round());
+        row.period = period(&row.points, options.recorded / 4, |a, b| apart(a, b).abs() <= options.tolerance);
     }
     row.impacts_per_period = march.impacts as f64 / recorded;
     row.sticks = march.sticks;
@@ -287,6 +303,9 @@ fn fill(
     if let Some(mut motion) = motion {
         motion.restart(march.state());
         row.exponent = Some(largest(&mut motion, length, options.recorded, stop)?);
+    }
+    if let Some(value) = row.exponent.filter(|x| x.is_nan() || *x == f64::INFINITY) {
+        return Err(StudyError::NotFinite { what: "the exponent", value, t: march.state().t });
     }
     Ok(march.state().clone())
 }

@@ -11,6 +11,7 @@
 pub mod basin;
 pub mod bifurcation;
 mod catalogue;
+mod cyclic;
 pub mod document;
 pub mod error_bar;
 pub mod exact;
@@ -25,6 +26,7 @@ pub mod saltation;
 pub mod tangent;
 
 pub use catalogue::{STUDIES, find};
+pub use cyclic::Cyclic;
 pub use march::{March, Strike};
 
 use carom::{ModelError, StepError, SubjectError};
@@ -80,6 +82,34 @@ pub enum StudyError {
     NoOrbit {
         /// Distance between the last state and its image after a round.
         residual: f64,
+    },
+    /// The orbit repeats sooner.
+    #[error("the orbit repeats after {least} of {rounds} rounds")]
+    Shorter {
+        /// Rounds that were asked for.
+        rounds: usize,
+        /// Rounds after which it repeats.
+        least: usize,
+    },
+    /// A state behind a wall.
+    #[error("the state at t = {t:?} lies inside the obstacle of `{contact}`: the gap is {gap:.3e}")]
+    Inside {
+        /// Time [s].
+        t: f64,
+        /// Name of the contact.
+        contact: String,
+        /// Its gap [m].
+        gap: f64,
+    },
+    /// A result that is infinite or not a number.
+    #[error("{what} is {value} at t = {t:?}; only finite numbers are results")]
+    NotFinite {
+        /// The quantity in words.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// Time [s].
+        t: f64,
     },
     /// The section was not met.
     #[error("the motion does not come to the section within {time} s")]
@@ -162,6 +192,8 @@ impl StudyError {
             StudyError::Usage { hint, .. } => hint,
             StudyError::NotAutonomous { .. } => "give the period of the forcing, for example --period '2*pi/om'",
             StudyError::NoReturn { .. } => "take another --section, or another start with --start",
+            StudyError::Shorter { .. } => "ask for as many rounds with --multiple, or try another --start",
+            StudyError::Inside { .. } => "give a --start outside of obstacles",
             StudyError::NoOrbit { .. } => "try more --transient periods or another --start",
             StudyError::Option { .. } => "see `carom help` of this command",
             StudyError::Unequal { .. } => "take a model in minimal coordinates",

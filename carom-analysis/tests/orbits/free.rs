@@ -2,8 +2,8 @@
 
 use super::model::{load, orbit, oscillator, over, strobe, with};
 use carom::{Key, State};
-use carom_analysis::study::StudyError;
 use carom_analysis::study::orbit::{Case, Follow, Kind, Options, Orbit, Period, Section, Stability, find};
+use carom_analysis::study::{Cyclic, StudyError};
 use carom_scene::Scene;
 use std::f64::consts::{PI, TAU};
 
@@ -53,7 +53,8 @@ fn length(a: f64, d: f64, e: f64) -> f64 {
 }
 
 fn free(scene: &Scene, section: Section, parameters: &[&str]) -> Case {
-    Case { motion: scene.sensitivity(parameters).unwrap(), period: Period::Free(1.0), section }
+    let motion = scene.sensitivity(parameters).unwrap();
+    Case { motion, period: Period::Free(1.0), section, cyclic: Cyclic::default() }
 }
 
 fn velocity() -> Section {
@@ -179,10 +180,8 @@ fn stick_and_slip_on_a_belt() {
 /// doublings.
 #[test]
 fn impacts_as_section_of_a_forced_motion() {
-    let impact = |scene: &Scene, parameters: &[&str]| {
-        let Case { motion, period, .. } = strobe(scene, parameters);
-        Case { motion, period, section: Section::Impact(Key(0)) }
-    };
+    let impact =
+        |scene: &Scene, parameters: &[&str]| Case { section: Section::Impact(Key(0)), ..strobe(scene, parameters) };
     let table = [(1, [0.05, 2.5, 0.7], 2.384284045, -0.661559206), (2, [0.05, 4.2, 0.8], 1.367043447, -0.758943814)];
     for (multiple, [al, om, e], phase, speed) in table {
         let scene = oscillator(&[("al", al), ("om", om), ("e", e)]);

@@ -172,3 +172,67 @@ fn a_budget_of_events_that_runs_out_ends_the_run() {
         assert!((table.column("t")[2] - 2.5).abs() < 1e-4, "{scheme}");
     }
 }
+
+/// A stiff spring with an explicit scheme: the energy leaves the range of numbers long before the state does.
+const GROWING: &str = r#"
+version = 1
+name = "growing"
+[parameters]
+k = 1e6
+[model]
+kind = "lagrangian"
+coordinates = ["x"]
+kinetic = "x'^2/2"
+potential = "k*x^2/2"
+[initial]
+x = 1.0
+[simulation]
+end = 2.0
+step = 0.01
+scheme = { name = "moreau-jean", theta = 0 }
+[output.columns]
+one = "1"
+"#;
+
+/// q grows by √(1 + k h²) = 10.05 per step, so that k q²/2 overflows after 151 steps and q itself after 307.
+#[test]
+fn an_infinite_energy_is_no_result() {
+    let session = Session::new();
+    session.write("growing.toml", GROWING);
+    let failure = failed(&session, &session.carom(["run", "growing.toml", "--columns", "output.one"]), "out/growing");
+    let message = failure["message"].as_str().unwrap();
+    assert!(message.contains("`energy.") && message.contains(" is inf at t = 1."), "{failure}");
+    assert!((1.49..1.53).contains(&failure["time"].as_f64().unwrap()), "{failure}");
+    // what is measured fails the run as well, and its row alone
+    let vary = ["sweep", "growing.toml", "--vary", "k=1e6,1", "--measure", "max energy.total", "--measure", "final x"];
+    let outcome = session.carom(vary);
+    assert_eq!(outcome.code, Some(0), "{}{}", outcome.out, outcome.err);
+    let rows: Vec<String> = session.read("out/growing-sweep/sweep.csv").lines().map(str::to_owned).collect();
+    assert!(rows[1].contains(",failed,") && rows[1].contains("`max energy.total` is inf at t = 1."), "{}", rows[1]);
+    assert!(rows[2].contains(",finished,") && !rows[2].ends_with(','), "{}", rows[2]);
+}
+
+/// The words of `[[expect]]` are those of `--measure`: a ball thrown up from 1 m under 2 N.
+#[test]
+fn sweeps_measure_all_that_files_expect() {
+    let session = Session::new();
+    let events = "[[event]]\nname = \"apex\"\nwhen = \"y'\"\ndirection = \"falling\"\n";
+    let text = BALL.replace("y = 1\n", "y = 1\n\"y'\" = \"up\"\n").replace("e = 0.5\n", "e = 0.5\nup = 1\n");
+    session.write("up.toml", text + events);
+    let mut arguments = vec!["sweep", "up.toml", "--vary", "up=1,0.5", "--end", "0.9"];
+    for measure in ["mean v.y", "events apex", "first apex", "last apex", "first impact.floor", "impacts"] {
+        arguments.extend(["--measure", measure]);
+    }
+    let outcome = session.carom(arguments);
+    assert_eq!(outcome.code, Some(0), "{}{}", outcome.out, outcome.err);
+    let csv = session.read("out/up-sweep/sweep.csv");
+    for (line, up) in csv.lines().skip(1).zip([1.0, 0.5]) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |k: usize| cells[k].parse::<f64>().unwrap();
+        // v = up − 2 t: its mean over 0.9 s, and its zero; no impact before (1 + sqrt(5))/2 · up
+        assert_eq!(cells[2], "finished", "{line}");
+        assert!((number(4) - (up - 0.9)).abs() < 1e-9, "{line}");
+        assert!(number(5) == 1.0 && (number(6) - 0.5 * up).abs() < 1e-9 && number(6) == number(7), "{line}");
+        assert!(cells[8].is_empty() && number(9) == 0.0, "{line}");
+    }
+}

@@ -48,8 +48,12 @@ table! {
         /// Pieces of the moving set of a sweeping process.
         pub set: Option<Vec<SetTable>>,
         /// Initial coordinates or states (in circuits by element), and velocities as keys in quotes with a prime; 0
-        /// where missing. Numbers or expressions of parameters.
+        /// where missing. Numbers or expressions of parameters. `project = 1e-6` moves a start up to that far inside an
+        /// obstacle to its surface.
         pub initial: Option<Entries>,
+        /// Coordinates in which the model repeats itself, with the length after which it does: phi = "2*pi" for an angle,
+        /// y = 0 where nothing depends on y, which then may drift. Studies of orbits and attractors compare states so.
+        pub cyclic: Option<Entries>,
         /// Time span, step, scheme and solver.
         pub simulation: SimulationTable,
         /// Events: functions whose zeros are recorded, or end the run.

@@ -7,8 +7,9 @@ use carom::scheme::{AnyModel, Homsp, Scheme};
 
 use super::compile::{Compiled, Plans};
 use super::context::{Context, Parameter};
+use super::coordinates::Initial;
 use super::{Choice, Chosen, Expectation, LawInfo, Outputs, Overrides, Scene, TimeSpan};
-use super::{check, choice, coordinates, draw, expect, fit, output, parameters, reference, span};
+use super::{check, choice, coordinates, cyclic, draw, expect, fit, output, parameters, reference, span};
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use crate::file::{Method, ModelFile, OutputTable, Settings};
 use crate::kind::Bound;
@@ -60,10 +61,16 @@ fn assemble(
     let events = compiled.events.as_ref().map(|events| events.iter().map(|event| event.bind(&values)).collect());
     let every = every(file.output.as_ref(), context);
     let drawing = file.draw.as_ref().map(|table| draw::bind(compiled.drawing.as_ref(), table, context));
-    let reference = file.reference.as_ref().map(|table| reference::read(table, context));
+    let mut reference = file.reference.as_ref().and_then(|table| reference::read(table, context));
+    let cyclic = cyclic::read(file.cyclic.as_ref(), context);
     let state = start(file, initial, span.as_ref(), bound.as_deref(), context);
-    if let (Some(state), Some(Some(solution)), Some(table)) = (&state, &reference, &file.reference) {
-        reference::check(solution, table, state, context);
+    if let (Some(state), Some(cyclic), Some(entries), Some(bound)) = (&state, &cyclic, &file.cyclic, &bound)
+        && let Ok(mut model) = bound.model(state)
+    {
+        cyclic::check(cyclic, entries, (&mut model, state), context);
+    }
+    if let (Some(state), Some(table)) = (&state, &file.reference) {
+        reference = reference.filter(|solution| reference::check(solution, table, state, context));
     }
     let model = || bound.as_ref().zip(state.as_ref()).and_then(|(bound, state)| bound.model(state).ok());
     let scheme = methods.0.as_ref().and_then(|method| choice::scheme(method.as_ref(), model, context));
@@ -77,6 +84,7 @@ fn assemble(
         parameters: context.values.iter().map(|parameter| (parameter.name.value.clone(), parameter.value)).collect(),
         family: names.family,
         coordinates: names.coordinates.clone(),
+        cyclic: cyclic?,
         laws: laws?,
         initial: state?,
         span: span?,
@@ -87,7 +95,7 @@ fn assemble(
         every: every?,
         outputs: outputs?,
         drawing: drawing.unwrap_or(None),
-        reference: reference.unwrap_or(None),
+        reference,
         expectations: expectations?,
         warnings: Vec::new(),
         source: source.clone(),
@@ -138,19 +146,19 @@ fn settings(file: &ModelFile, overrides: &Overrides, context: &mut Context) -> O
 /// The initial state, after all checks that need the model.
 fn start(
     file: &ModelFile,
-    initial: Option<(Vec<f64>, Vec<f64>)>,
+    initial: Option<Initial>,
     span: Option<&TimeSpan>,
     bound: Option<&dyn Bound>,
     context: &mut Context,
 ) -> Option<State> {
-    let (q, v) = initial?;
+    let Initial { q, v, project } = initial?;
     let mut state = State::new(span.map_or(0.0, |span| span.start), &q, &v);
     let bound = bound?;
     match bound.start(&state, file, context)? {
         AnyModel::Mechanical(mut model) => {
-            check::initial(&mut *model, &mut state, &bound.laws(), file, context)?;
+            check::initial(&mut *model, &mut state, (&bound.laws(), project), file, context)?;
         }
-        AnyModel::FirstOrder(mut model) => check::first_order(&mut *model, &state, file, context)?,
+        AnyModel::FirstOrder(mut model) => check::first_order(&mut *model, &mut state, project, file, context)?,
     }
     Some(state)
 }
@@ -190,8 +198,9 @@ fn expectations(
     let laws: Vec<_> = laws?.iter().map(|law| (law.name.as_str(), law.law)).collect();
     let columns = output::columns(context.names.family, &context.names.coordinates, &laws, levels, outputs?);
     let laws: Vec<&str> = laws.iter().map(|(name, _)| *name).collect();
-    let events: Vec<String> = file.event.iter().flatten().map(|event| event.name.value.clone()).collect();
-    let names = expect::Names { columns: &columns, events: &events, laws: &laws };
+    let events: Vec<&str> = file.event.iter().flatten().map(|event| event.name.value.as_str()).collect();
+    let (family, coordinates) = (context.names.family, context.names.coordinates.clone());
+    let names = expect::Names { family, coordinates: &coordinates, columns: &columns, events: &events, laws: &laws };
     Some(tables.iter().filter_map(|table| expect::read(table, &names, context)).collect())
 }
 

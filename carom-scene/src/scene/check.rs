@@ -11,6 +11,7 @@ use carom::{Coupling, FirstOrder, Mechanical, State};
 
 use super::LawInfo;
 use super::context::Context;
+use super::surface::{WAY, correct, surface, tell_moved};
 use crate::diagnostic::Place;
 use crate::file::ModelFile;
 
@@ -85,12 +86,23 @@ fn largest(values: &[f64]) -> f64 {
 pub(super) fn initial(
     model: &mut dyn Mechanical,
     state: &mut State,
-    laws: &[LawInfo],
+    (laws, project): (&[LawInfo], f64),
     file: &ModelFile,
     context: &mut Context,
 ) -> Option<()> {
     let initial = start_place(file);
     let mut coupling = Coupling::default();
+    if project > 0.0 {
+        let inside = |coupling: &Coupling, i: usize| {
+            let (pair, present) = (&coupling.pairs[i], coupling.is_present(i));
+            present && if pair.law.is_equality() { pair.gap != 0.0 } else { pair.gap < 0.0 }
+        };
+        let from = state.clone();
+        let moved = surface(model, state, project, inside, |model, at, column| {
+            model.factor(at, Combination::MASS).map(|()| model.solve(column))
+        });
+        tell_moved(moved, (&from, state), &model.labels(), initial, context)?;
+    }
     let mut force = vec![0.0; state.v.len()];
     let outcome = model
         .couple(state.t, &state.q, &mut coupling)
@@ -112,12 +124,25 @@ pub(super) fn initial(
 /// back by a jump.
 pub(super) fn first_order(
     model: &mut dyn FirstOrder,
-    state: &State,
+    state: &mut State,
+    project: f64,
     file: &ModelFile,
     context: &mut Context,
 ) -> Option<()> {
     let initial = start_place(file);
     let mut coupling = Coupling::default();
+    // with feedthrough the multiplier may lift the output
+    let lifted =
+        |coupling: &Coupling, i: usize| coupling.feedthrough.len() > i && !coupling.feedthrough.row(i).is_empty();
+    if project > 0.0 {
+        let inside = |coupling: &Coupling, i: usize| {
+            let pair = &coupling.pairs[i];
+            pair.law.is_unilateral() && !lifted(coupling, i) && pair.gap < 0.0
+        };
+        let from = state.clone();
+        let moved = surface(model, state, project, inside, |_, _, _| Ok(()));
+        tell_moved(moved, (&from, state), &model.labels(), initial, context)?;
+    }
     let mut rate = vec![0.0; state.q.len()];
     let outcome =
         model.couple(state.t, &state.q, &mut coupling).and_then(|()| model.rate(state.t, &state.q, &mut rate));
@@ -127,11 +152,12 @@ pub(super) fn first_order(
     }
     let labels = model.labels();
     for (i, pair) in coupling.pairs.iter().enumerate() {
-        // with feedthrough the multiplier may lift the output
-        let lifted = coupling.feedthrough.len() > i && !coupling.feedthrough.row(i).is_empty();
-        if pair.law.is_unilateral() && !lifted && pair.gap < -GAP_TOLERANCE * largest(&state.q) {
+        if pair.law.is_unilateral() && !lifted(&coupling, i) && pair.gap < -GAP_TOLERANCE * largest(&state.q) {
             let message = format!("the output `{}` is {:.6e} at the start", labels.contact(pair.key), pair.gap);
-            context.out.warning(initial, message).hint("it may not be negative: the first step will jump");
+            context
+                .out
+                .warning(initial, message)
+                .hint(format!("it may not be negative: the first step will jump; {WAY}"));
         }
     }
     Some(())
@@ -166,7 +192,7 @@ fn positions(coupling: &Coupling, state: &State, laws: &[LawInfo], places: &[&Pl
         } else if gap < -GAP_TOLERANCE * scale {
             let message =
                 format!("the gap of contact `{name}` is {gap:.6e} at the initial position, but may not be negative");
-            context.out.error(place, message).hint("change [initial] or the gap");
+            context.out.error(place, message).hint(format!("change [initial] or the gap; {WAY}"));
         }
     }
 }
@@ -197,22 +223,10 @@ impl<'a> Bilateral<'a> {
 
     /// Equation (1) with the mass that the model has factored.
     fn project(&self, model: &dyn Mechanical, v: &[f64], residual: &[f64]) -> Vec<f64> {
-        let m = self.rows.len();
         let mut inverse = self.gradients.clone();
         inverse.iter_mut().for_each(|column| model.solve(column));
-        let mut w = vec![0.0; m * m];
-        for i in 0..m {
-            for j in 0..m {
-                w[i * m + j] = self.coupling.rows.dot(self.rows[i], &inverse[j]);
-            }
-        }
-        let lambda = solve_semidefinite(m, &mut w, residual.to_vec());
         let mut v = v.to_vec();
-        for (column, lambda) in inverse.iter().zip(&lambda) {
-            for (v, x) in v.iter_mut().zip(column) {
-                *v -= lambda * x;
-            }
-        }
+        correct(self.coupling, &self.rows, &inverse, residual, &mut v);
         v
     }
 }
@@ -260,37 +274,6 @@ fn velocities(
     Some(())
 }
 
-/// Solves W x = r with a symmetric positive semidefinite W; rows that depend on others get x = 0.
-fn solve_semidefinite(m: usize, w: &mut [f64], mut x: Vec<f64>) -> Vec<f64> {
-    let scale: Vec<f64> = (0..m).map(|k| w[k * m + k].abs()).collect();
-    let mut kept = vec![true; m];
-    // L D Lᵀ, in place below the diagonal
-    for k in 0..m {
-        let pivot = w[k * m + k];
-        kept[k] = pivot > 1e-12 * scale[k];
-        for i in k + 1..m {
-            let factor = if kept[k] { w[i * m + k] / pivot } else { 0.0 };
-            for j in k + 1..=i {
-                w[i * m + j] -= factor * w[j * m + k];
-            }
-        }
-    }
-    for i in 0..m {
-        for k in (0..i).filter(|&k| kept[k]) {
-            x[i] -= w[i * m + k] / w[k * m + k] * x[k];
-        }
-    }
-    for k in 0..m {
-        x[k] = if kept[k] { x[k] / w[k * m + k] } else { 0.0 };
-    }
-    for k in (0..m).rev().filter(|&k| kept[k]) {
-        for i in k + 1..m {
-            x[k] -= w[i * m + k] / w[k * m + k] * if kept[i] { x[i] } else { 0.0 };
-        }
-    }
-    x
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,19 +284,5 @@ mod tests {
         assert_eq!(bad_pivot(2, &[1.0, 1.0, 1.0, 1.0]), Some((1, 0.0)));
         assert_eq!(bad_pivot(1, &[0.0]), Some((0, 0.0)));
         assert!(bad_pivot(1, &[f64::NAN]).is_some());
-    }
-
-    #[test]
-    fn semidefinite_systems_are_solved_on_their_range() {
-        // W = C Cᵀ with C = [[1, 0], [1, 1], [2, 1]]: the third row is the sum of the first two
-        let c = [[1.0, 0.0], [1.0, 1.0], [2.0, 1.0]];
-        let mut w: Vec<f64> = (0..9).map(|k| c[k / 3][0] * c[k % 3][0] + c[k / 3][1] * c[k % 3][1]).collect();
-        let r = vec![1.0, -2.0, -1.0];
-        let original = w.clone();
-        let x = solve_semidefinite(3, &mut w, r.clone());
-        for i in 0..3 {
-            let product: f64 = (0..3).map(|j| original[i * 3 + j] * x[j]).sum();
-            assert!((product - r[i]).abs() < 1e-12, "{product} {}", r[i]);
-        }
     }
 }

@@ -139,17 +139,35 @@ impl Context {
     }
 }
 
+/// The key of the largest way out of obstacles, unless a coordinate has that name.
+const PROJECT: &str = "project";
+
 /// The initial values.
-pub(super) fn initial(entries: Option<&Entries>, context: &mut Context) -> Option<(Vec<f64>, Vec<f64>)> {
+pub(super) struct Initial {
+    pub q: Vec<f64>,
+    pub v: Vec<f64>,
+    /// How far inside obstacles the start may be, to be moved to their surface.
+    pub project: f64,
+}
+
+/// Reads the initial values.
+pub(super) fn initial(entries: Option<&Entries>, context: &mut Context) -> Option<Initial> {
     let base = context.names.base.clone();
     let n = context.names.coordinates.len();
     let before = context.out.errors();
     let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
     let velocities = context.names.family == Family::Mechanical;
-    let mut single = Vec::new();
+    let (mut single, mut project) = (Vec::new(), 0.0);
     for (key, formula) in entries.iter().flat_map(|entries| &entries.items) {
         if context.out.is_full() {
             return None;
+        }
+        if key.value == PROJECT && !context.names.index.contains_key(PROJECT) {
+            project = context.number(formula).unwrap_or(0.0);
+            if project < 0.0 {
+                context.out.error(&formula.place, format!("the distance {project} is negative"));
+            }
+            continue;
         }
         let (Some(target), Some(value)) =
             (context.target_of(key, base.as_deref(), velocities), context.number(formula))
@@ -173,5 +191,5 @@ pub(super) fn initial(entries: Option<&Entries>, context: &mut Context) -> Optio
     if context.names.family == Family::FirstOrder {
         v.clear();
     }
-    (context.out.errors() == before).then_some((q, v))
+    (context.out.errors() == before).then_some(Initial { q, v, project })
 }

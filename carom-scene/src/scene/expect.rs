@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use carom::ModelError;
 use carom::scheme::{EventKind, Family, Stepper};
 use carom::simulation::{Observer, RunEvent, SWITCH, StepView};
+use carom::subject::SubjectError;
 
 use super::Column;
 use super::Scene;
@@ -74,17 +75,20 @@ impl Expectation {
 
 const QUANTITIES: [&str; 10] = ["final", "min", "max", "sum", "mean", "impacts", "events", "first", "last", "estimate"];
 
-/// What the quantities of a file may speak of.
+/// What quantities may speak of.
 pub(super) struct Names<'a> {
+    pub family: Family,
+    pub coordinates: &'a [String],
     /// All columns of the scene.
     pub columns: &'a [(String, Column)],
-    pub events: &'a [String],
+    pub events: &'a [&'a str],
     pub laws: &'a [&'a str],
 }
 
 /// Reads one expectation.
 pub(super) fn read(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Option<Expectation> {
-    let quantity = quantity(table, names, context);
+    let quantity = names.quantity(&table.quantity.value);
+    let quantity = quantity.map_err(|e| context.out.error(&table.quantity.place, e.message).hint(e.hint)).ok();
     let value = context.number(&table.value);
     let mut bound = |formula: &Formula| {
         let bound = context.number(formula)?;
@@ -117,88 +121,86 @@ pub(super) fn read(table: &ExpectTable, names: &Names<'_>, context: &mut Context
     })
 }
 
-fn quantity(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Option<Quantity> {
-    let columns = names.columns;
-    let text = table.quantity.value.trim();
-    if text == "impacts" {
-        return Some(Quantity::Impacts);
-    }
-    let (word, name) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    let make: fn(Column) -> Quantity = match word {
-        "final" => Quantity::Final,
-        "min" => Quantity::Min,
-        "max" => Quantity::Max,
-        "sum" => Quantity::Sum,
-        "mean" => Quantity::Mean,
-        "events" => return event(table, names, context).map(Quantity::Events),
-        "first" => return event(table, names, context).map(Quantity::First),
-        "last" => return event(table, names, context).map(Quantity::Last),
-        "estimate" => return estimated(table, name.trim(), context),
-        _ => {
-            let all = "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\", \"mean NAME\", \"impacts\", \"events NAME\" or \"estimate positions\"";
-            let hint = suggest(word, QUANTITIES, false, || all.into());
-            context.out.error(&table.quantity.place, format!("unknown quantity {text:?}")).hint(hint);
-            return None;
+impl Names<'_> {
+    /// A quantity by its words.
+    pub fn quantity(&self, text: &str) -> Result<Quantity, SubjectError> {
+        let text = text.trim();
+        let (word, name) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let name = name.trim();
+        let column = |make: fn(Column) -> Quantity| self.column(name).map(make);
+        match word {
+            "impacts" if name.is_empty() => Ok(Quantity::Impacts),
+            "final" => column(Quantity::Final),
+            "min" => column(Quantity::Min),
+            "max" => column(Quantity::Max),
+            "sum" => column(Quantity::Sum),
+            "mean" => column(Quantity::Mean),
+            "events" => self.event(name).map(Quantity::Events),
+            "first" => self.event(name).map(Quantity::First),
+            "last" => self.event(name).map(Quantity::Last),
+            "estimate" => estimated(name),
+            _ => {
+                let all = "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\", \"mean NAME\", \"impacts\", \
+                           \"events NAME\", \"first NAME\", \"last NAME\" or \"estimate positions\"";
+                let hint = suggest(word, QUANTITIES, false, || all.into());
+                Err(SubjectError::new(format!("unknown quantity {text:?}"), hint))
+            }
         }
-    };
-    let name = name.trim();
-    if let Some(column) = find(name, columns, context) {
-        return Some(make(column));
     }
-    let short = context.names.coordinates.iter().map(String::as_str);
-    let names = columns.iter().map(|(name, _)| name.as_str()).chain(short);
-    let all = match context.names.family {
-        Family::FirstOrder => {
-            "columns are t, x.STATE, y.ROW, lambda.ROW, impulse.ROW, mu1.ROW (homsp), output.NAME; in circuits v.NODE, v.ELEMENT, i.ELEMENT"
+
+    /// A column by its name, or a coordinate or velocity by its short name.
+    pub fn column(&self, name: &str) -> Result<Column, SubjectError> {
+        let coordinate = |name: &str| self.coordinates.iter().position(|known| known == name);
+        let short = match name.strip_suffix('\'') {
+            Some(_) if self.family == Family::FirstOrder => None,
+            Some(name) => coordinate(name).map(Column::Velocity),
+            None => coordinate(name).map(Column::Position),
+        };
+        let found = short.or_else(|| self.columns.iter().find(|(known, _)| known == name).map(|(_, column)| *column));
+        found.ok_or_else(|| {
+            let short = self.coordinates.iter().map(String::as_str);
+            let names = self.columns.iter().map(|(name, _)| name.as_str()).chain(short);
+            let all = match self.family {
+                Family::FirstOrder => {
+                    "columns are t, x.STATE, y.ROW, lambda.ROW, impulse.ROW, mu1.ROW (homsp), output.NAME; in circuits \
+                     v.NODE, v.ELEMENT, i.ELEMENT"
+                }
+                Family::Mechanical => {
+                    "columns are t, q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, energy.total, output.NAME"
+                }
+            };
+            let hint = suggest(name, names, false, || all.into());
+            SubjectError::new(format!("there is no result column `{name}`"), hint)
+        })
+    }
+
+    /// The name of an event of the file, a kind of event, or a kind at a contact.
+    fn event(&self, name: &str) -> Result<String, SubjectError> {
+        let kinds = || EventKind::ALL.iter().map(|kind| kind.name()).chain([SWITCH]);
+        let known = match name.split_once('.') {
+            Some((kind, contact)) => kinds().any(|known| known == kind) && self.laws.contains(&contact),
+            None => self.events.contains(&name) || kinds().any(|known| known == name),
+        };
+        if known {
+            return Ok(name.to_owned());
         }
-        Family::Mechanical => "columns are t, q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, energy.total, output.NAME",
-    };
-    let hint = suggest(name, names, false, || all.into());
-    context.out.error(&table.quantity.place, format!("there is no result column `{name}`")).hint(hint);
-    None
+        let bare = name.split('.').next().unwrap_or_default();
+        let others = self.events.iter().copied().chain(kinds());
+        let exact = others.clone().any(|known| known == bare);
+        let hint = suggest(bare, others.filter(|_| !exact), false, || {
+            let kinds = kinds().collect::<Vec<_>>().join(", ");
+            format!("events are those of [[event]], kinds ({kinds}) and kinds with a contact, as in impact.floor")
+        });
+        Err(SubjectError::new(format!("there is no event `{name}`"), hint))
+    }
 }
 
 /// A figure whose error is estimated.
-fn estimated(table: &ExpectTable, name: &str, context: &mut Context) -> Option<Quantity> {
-    if let Some(known) = ESTIMATED.into_iter().find(|known| *known == name) {
-        return Some(Quantity::Estimate(known));
-    }
-    let hint = suggest(name, ESTIMATED, false, || format!("there are {}", ESTIMATED.join(", ")));
-    context.out.error(&table.quantity.place, format!("no error is estimated of `{name}`")).hint(hint);
-    None
-}
-
-/// The name of an event of the file, a kind of event, or a kind at a contact.
-fn event(table: &ExpectTable, names: &Names<'_>, context: &mut Context) -> Option<String> {
-    let text = table.quantity.value.trim();
-    let name = text.split_once(char::is_whitespace).map_or("", |(_, name)| name.trim());
-    let kinds = || EventKind::ALL.iter().map(|kind| kind.name()).chain([SWITCH]);
-    let known = match name.split_once('.') {
-        Some((kind, contact)) => kinds().any(|known| known == kind) && names.laws.contains(&contact),
-        None => names.events.iter().any(|known| known == name) || kinds().any(|known| known == name),
-    };
-    if known {
-        return Some(name.to_owned());
-    }
-    let bare = name.split('.').next().unwrap_or_default();
-    let others = names.events.iter().map(String::as_str).chain(kinds());
-    let exact = others.clone().any(|known| known == bare);
-    let hint = suggest(bare, others.filter(|_| !exact), false, || {
-        let kinds = kinds().collect::<Vec<_>>().join(", ");
-        format!("events are those of [[event]], kinds ({kinds}) and kinds with a contact, as in impact.floor")
-    });
-    context.out.error(&table.quantity.place, format!("there is no event `{name}`")).hint(hint);
-    None
-}
-
-/// A column by its name, or a coordinate or velocity by its short name.
-fn find(name: &str, columns: &[(String, Column)], context: &Context) -> Option<Column> {
-    let short = match name.strip_suffix('\'') {
-        Some(_) if context.names.family == Family::FirstOrder => None,
-        Some(name) => context.names.index.get(name).map(|&i| Column::Velocity(i)),
-        None => context.names.index.get(name).map(|&i| Column::Position(i)),
-    };
-    short.or_else(|| columns.iter().find(|(known, _)| known == name).map(|(_, column)| *column))
+fn estimated(name: &str) -> Result<Quantity, SubjectError> {
+    ESTIMATED.into_iter().find(|known| *known == name).map(Quantity::Estimate).ok_or_else(|| {
+        let hint = suggest(name, ESTIMATED, false, || format!("there are {}", ESTIMATED.join(", ")));
+        SubjectError::new(format!("no error is estimated of `{name}`"), hint)
+    })
 }
 
 /// What became of an expectation.
@@ -224,6 +226,8 @@ pub struct Watch {
     before: (f64, Vec<f64>),
     start: f64,
     of_steps: Vec<bool>,
+    // columns that have no value where the model does not list their contact
+    of_contacts: Vec<bool>,
     impacts: u64,
     // number, first and last time of the events that each expectation asks for
     seen: Vec<(u64, f64, f64)>,
@@ -247,11 +251,13 @@ impl Scene {
             });
         }
         let of_steps = columns.iter().map(|column| self.is_of_steps(*column)).collect();
+        let of_contacts = columns.iter().map(|column| matches!(column, Column::Gap(_) | Column::After(_))).collect();
         Watch {
             actual: vec![0.0; self.expectations.len()],
             before: (self.span.start, Vec::new()),
             start: self.span.start,
             of_steps,
+            of_contacts,
             expectations: self.expectations.clone(),
             sampler: self.sampler(&columns),
             at,
@@ -304,6 +310,11 @@ impl Watch {
         for (k, expectation) in self.expectations.iter().enumerate() {
             let at = self.at[k].unwrap_or(usize::MAX);
             let value = self.row.get(at).copied().unwrap_or(0.0);
+            let is_told = |list: &[bool]| list.get(at).copied().unwrap_or(false);
+            let lacks = value.is_nan() && is_told(&self.of_contacts) || first && is_told(&self.of_steps);
+            if !(value.is_finite() || lacks) {
+                return Err(ModelError::Quantity { quantity: expectation.text.as_str().into(), value, t });
+            }
             // there is no smallest or largest value yet
             let fresh = first || previous.get(at).is_none_or(|x| x.is_nan());
             let actual = &mut self.actual[k];
@@ -324,6 +335,10 @@ impl Watch {
                 Quantity::Max(_) if !fresh => actual.max(value),
                 Quantity::Final(_) | Quantity::Min(_) | Quantity::Max(_) => value,
             };
+            if actual.is_infinite() {
+                let (quantity, value) = (expectation.text.as_str().into(), *actual);
+                return Err(ModelError::Quantity { quantity, value, t });
+            }
         }
         self.before.0 = t;
         self.before.1.clone_from(&self.row);

@@ -6,6 +6,7 @@ mod choice;
 mod compile;
 pub(crate) mod context;
 pub(crate) mod coordinates;
+mod cyclic;
 mod draw;
 mod event;
 mod expect;
@@ -17,6 +18,7 @@ mod reference;
 mod region;
 mod span;
 mod subject;
+mod surface;
 mod tangent;
 
 use std::path::Path;
@@ -112,6 +114,9 @@ pub struct Scene {
     pub family: Family,
     /// Coordinates, or states of a first-order model.
     pub coordinates: Vec<String>,
+    /// Coordinates in which the model repeats itself: number, and length after which it does; zero where nothing depends
+    /// on it.
+    pub cyclic: Vec<(usize, f64)>,
     /// Contacts, then constraints, or the rows of a first-order model; the position is the key of the law.
     pub laws: Vec<LawInfo>,
     /// State at the start of the span, after all checks.

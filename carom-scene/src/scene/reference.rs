@@ -55,6 +55,14 @@ impl Exact {
         }
     }
 
+    /// Why there is no exact solution with these parameters, where there is none.
+    fn refusal(&self) -> Option<String> {
+        match self {
+            Exact::Motion(exact) => exact.refusal(),
+            Exact::State(_) => None,
+        }
+    }
+
     fn family(&self) -> Family {
         match self {
             Exact::Motion(_) => Family::Mechanical,
@@ -201,8 +209,9 @@ pub(super) fn read(table: &ReferenceTable, context: &mut Context) -> Option<Refe
     Some(Reference { testbed: name.to_string(), parameters, solution })
 }
 
-/// The reference must have the family, the size and the initial state of the model.
-pub(super) fn check(reference: &Reference, table: &ReferenceTable, initial: &State, context: &mut Context) {
+/// The reference must have the family, the size and the initial state of the model. Returns whether there is one with
+/// these parameters.
+pub(super) fn check(reference: &Reference, table: &ReferenceTable, initial: &State, context: &mut Context) -> bool {
     let (found, family) = (reference.solution.dimension(), reference.solution.family());
     let n = initial.q.len();
     if family != context.names.family {
@@ -211,16 +220,22 @@ pub(super) fn check(reference: &Reference, table: &ReferenceTable, initial: &Sta
             Family::FirstOrder => "the testbed problem is a first-order system, the model is a mechanical one",
         };
         context.out.error(&table.testbed.place, message);
-        return;
+        return false;
     }
     if n != found {
         let what = if family == Family::Mechanical { "coordinates" } else { "states" };
         let message = format!("the testbed problem has {found} {what}, the model has {n}");
         context.out.error(&table.testbed.place, message);
-        return;
+        return false;
     }
     let (mut q, mut v) = (vec![0.0; n], vec![0.0; initial.v.len()]);
     reference.solution.at(initial.t, &mut q, &mut v);
+    let unknown = q.iter().chain(&v).any(|x| !x.is_finite()).then(|| "it is not defined at the start".to_owned());
+    if let Some(reason) = reference.solution.refusal().or(unknown) {
+        let message = format!("{:?} has no exact solution for these parameters: {reason}", reference.testbed);
+        context.out.warning(&table.place, message).hint("studies compare with a finer run instead");
+        return false;
+    }
     let scale = initial.q.iter().chain(&initial.v).fold(1.0f64, |a, x| a.max(x.abs()));
     let differs = |a: &[f64], b: &[f64]| a.iter().zip(b).any(|(a, b)| (a - b).abs() > 1e-9 * scale);
     // an impact at the very start changes the velocity at once
@@ -235,7 +250,6 @@ pub(super) fn check(reference: &Reference, table: &ReferenceTable, initial: &Sta
             }
         };
         context.out.warning(&table.place, message).hint("check [reference.parameters] and [initial]");
-    } else if q.iter().chain(&v).any(|x| !x.is_finite()) {
-        context.out.warning(&table.place, "the reference is not defined at the start for these parameters");
     }
+    true
 }

@@ -12,6 +12,7 @@ use carom::subject::{
 };
 use carom::{Key, State};
 
+use super::expect::Names;
 use super::{BuildError, Choice, Chosen, Column, Exact, Expectation, Overrides, Quantity, Scene, Watch};
 use crate::diagnostic::{Diagnostic, Place, SourceText};
 use crate::expression::{Graph, Scope};
@@ -41,46 +42,12 @@ impl Scene {
         Ok(Arc::new(self.with_overrides(overrides).map_err(told)?))
     }
 
-    /// A quantity in the words of `[[expect]]`.
-    fn quantity(&self, text: &str) -> Result<Quantity, SubjectError> {
-        let text = text.trim();
-        if let Some(known) = self.expectations.iter().find(|known| known.text == text) {
-            return Ok(known.quantity.clone());
-        }
-        let (word, name) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let make: fn(Column) -> Quantity = match word {
-            "impacts" if name.is_empty() => return Ok(Quantity::Impacts),
-            "final" => Quantity::Final,
-            "min" => Quantity::Min,
-            "max" => Quantity::Max,
-            "sum" => Quantity::Sum,
-            _ => {
-                let hint = match nearest(word, ["final", "min", "max", "sum", "impacts"]) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "write \"final NAME\", \"min NAME\", \"max NAME\", \"sum NAME\" or \"impacts\"".into(),
-                };
-                return Err(SubjectError::new(format!("unknown quantity {text:?}"), hint));
-            }
-        };
-        Ok(make(self.find_column(name.trim())?))
-    }
-
-    /// A column by its name, or a coordinate or velocity by its short name.
-    fn find_column(&self, name: &str) -> Result<Column, SubjectError> {
-        let short = match name.strip_suffix('\'') {
-            Some(name) => self.coordinates.iter().position(|known| known == name).map(Column::Velocity),
-            None => self.coordinates.iter().position(|known| known == name).map(Column::Position),
-        };
-        let columns = self.columns();
-        let found = short.or_else(|| columns.iter().find(|(known, _)| known == name).map(|(_, column)| *column));
-        found.ok_or_else(|| {
-            let names = columns.iter().map(|(name, _)| name.as_str());
-            let hint = match nearest(name, names.chain(self.coordinates.iter().map(String::as_str))) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "columns are q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, energy.total, output.NAME".into(),
-            };
-            SubjectError::new(format!("there is no result column `{name}`"), hint)
-        })
+    /// Does something with the names that quantities may speak of.
+    fn with_names<T>(&self, then: impl FnOnce(&Names<'_>) -> T) -> T {
+        let (columns, events) = (self.columns(), Subject::events(self));
+        let laws: Vec<&str> = self.laws.iter().map(|law| law.name.as_str()).collect();
+        let (family, coordinates) = (self.family, &self.coordinates[..]);
+        then(&Names { family, coordinates, columns: &columns, events: &events, laws: &laws })
     }
 }
 
@@ -111,6 +78,10 @@ impl Subject for Scene {
 
     fn coordinates(&self) -> &[String] {
         &self.coordinates
+    }
+
+    fn cyclic(&self) -> &[(usize, f64)] {
+        &self.cyclic
     }
 
     fn laws(&self) -> Vec<SubjectLaw<'_>> {
@@ -247,7 +218,7 @@ impl Subject for Scene {
     }
 
     fn column(&self, name: &str) -> Result<StateColumn, SubjectError> {
-        Ok(match self.find_column(name)? {
+        Ok(match self.with_names(|names| names.column(name))? {
             Column::Position(i) => StateColumn::Position(i),
             Column::Velocity(i) => StateColumn::Velocity(i),
             Column::Output(i) => StateColumn::Output(i),
@@ -286,7 +257,8 @@ impl Subject for Scene {
             known.push(Quantity::Final(Column::Position(i)));
             all.push(format!("final q.{name}"));
         }
-        all.extend(self.expectations.iter().filter(|e| !known.contains(&e.quantity)).map(|e| e.text.clone()));
+        let is_new = |e: &&Expectation| !known.contains(&e.quantity) && !matches!(e.quantity, Quantity::Estimate(_));
+        all.extend(self.expectations.iter().filter(is_new).map(|e| e.text.clone()));
         all
     }
 
@@ -294,17 +266,25 @@ impl Subject for Scene {
         let source = SourceText::new("quantity", String::new());
         let place = Place { source, span: 0..0, field: "quantity".into() };
         let mut scene = self.clone();
-        scene.expectations.clear();
-        for text in quantities {
-            scene.expectations.push(Expectation {
-                text: text.clone(),
-                quantity: self.quantity(text)?,
-                value: 0.0,
-                tolerance: f64::INFINITY,
-                source: None,
-                place: place.clone(),
-            });
-        }
+        scene.expectations = self.with_names(|names| {
+            let expectation = |text: &String| {
+                Ok(Expectation {
+                    text: text.clone(),
+                    quantity: match names.quantity(text)? {
+                        Quantity::Estimate(_) => {
+                            let message = format!("{text:?} is no quantity of one run");
+                            return Err(SubjectError::new(message, "`carom run --estimate` has it"));
+                        }
+                        quantity => quantity,
+                    },
+                    value: 0.0,
+                    tolerance: f64::INFINITY,
+                    source: None,
+                    place: place.clone(),
+                })
+            };
+            quantities.iter().map(expectation).collect::<Result<_, SubjectError>>()
+        })?;
         Ok(Box::new(scene.watch()))
     }
 }

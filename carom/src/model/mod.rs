@@ -311,6 +311,16 @@ pub enum ModelError {
         /// Time [s].
         t: f64,
     },
+    /// A quantity that is measured along a run is infinite or not a number.
+    #[error("`{quantity}` is {value} at t = {t:?}; only finite numbers are results")]
+    Quantity {
+        /// What is measured.
+        quantity: Box<str>,
+        /// Its value.
+        value: f64,
+        /// Time [s].
+        t: f64,
+    },
     /// A row of the coupling has an entry that is infinite or not a number.
     #[error("the gradient of contact `{contact}` is not finite at t = {t:?}")]
     Gradient {
@@ -434,6 +444,7 @@ impl ModelError {
             | ModelError::Gap { t, .. }
             | ModelError::Gradient { t, .. }
             | ModelError::Rate { t, .. }
+            | ModelError::Quantity { t, .. }
             | ModelError::Piece { t, .. }
             | ModelError::Contacts { t, .. }
             | ModelError::NotFinite { t, .. } => Some(*t),

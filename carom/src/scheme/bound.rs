@@ -54,6 +54,10 @@ pub trait Stepper: Send {
     /// has one, in the middle of the step elsewhere.
     fn applied_power(&mut self) -> f64;
 
+    /// `out ← |M v|` at `from` and at `to` together: the momenta beside which impulses are large or small. Returns
+    /// whether there are such: first-order systems have none.
+    fn momenta(&mut self, out: &mut Vec<f64>) -> Result<bool, ModelError>;
+
     /// Number of directions in which a state can change: velocities twice, or the states of a first-order system. There
     /// may be more coordinates than directions.
     fn dimension(&self) -> usize;
@@ -281,6 +285,18 @@ impl<S: Scheme> Stepper for Bound<S> {
         let power = self.mean_power();
         self.known.power = Some(power);
         power
+    }
+
+    fn momenta(&mut self, out: &mut Vec<f64>) -> Result<bool, ModelError> {
+        out.clear();
+        out.resize(self.model.dim(), 0.0);
+        for state in [&self.from, &self.to] {
+            if !self.model.momentum(state, &mut self.increment)? {
+                return Ok(false);
+            }
+            out.iter_mut().zip(&self.increment).for_each(|(sum, p)| *sum += p.abs());
+        }
+        Ok(true)
     }
 
     fn dimension(&self) -> usize {

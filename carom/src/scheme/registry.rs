@@ -6,7 +6,7 @@ use super::{
     EventDriven, HigherOrder, Homsp, MoreauJean, Order, PositionLevel, SchatzmanPaoli, Scheme, SchemeError, SchemeInfo,
     Stepper,
 };
-use crate::{FirstOrder, Mechanical, Space};
+use crate::{FirstOrder, Mechanical, ModelError, Space, State};
 use carom_solve::{OptionDoc, OptionError, Options, Solver};
 use serde_json::Value;
 
@@ -53,6 +53,9 @@ pub trait ModelOf: Space {
 
     /// The model, where it is of this family.
     fn from_any(model: AnyModel) -> Option<Box<Self>>;
+
+    /// `out ← M v`. Returns whether there is such a thing: first-order systems have no momentum.
+    fn momentum(&mut self, at: &State, out: &mut [f64]) -> Result<bool, ModelError>;
 }
 
 impl ModelOf for dyn Mechanical {
@@ -61,6 +64,10 @@ impl ModelOf for dyn Mechanical {
     fn from_any(model: AnyModel) -> Option<Box<Self>> {
         if let AnyModel::Mechanical(model) = model { Some(model) } else { None }
     }
+
+    fn momentum(&mut self, at: &State, out: &mut [f64]) -> Result<bool, ModelError> {
+        self.mass_mul(&at.q, &at.v, out).map(|()| true)
+    }
 }
 
 impl ModelOf for dyn FirstOrder {
@@ -68,6 +75,10 @@ impl ModelOf for dyn FirstOrder {
 
     fn from_any(model: AnyModel) -> Option<Box<Self>> {
         if let AnyModel::FirstOrder(model) = model { Some(model) } else { None }
+    }
+
+    fn momentum(&mut self, _at: &State, _out: &mut [f64]) -> Result<bool, ModelError> {
+        Ok(false)
     }
 }
 

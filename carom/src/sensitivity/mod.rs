@@ -34,6 +34,9 @@ pub use step::StepSensitivity;
 /// Most steps up to a given time.
 const STEPS: u64 = 10_000_000;
 
+/// A state that is at most so many times the tolerance of the motion inside an obstacle is on its surface.
+const INSIDE: f64 = 1e3;
+
 /// Why a sensitivity could not be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SensitivityError {
@@ -351,6 +354,32 @@ impl Sensitivity {
             (pair.key, pair.gap, coupling.rows.dot(row, v) + coupling.drift[row])
         };
         Ok(contacts.map(entry).collect())
+    }
+
+    /// Contacts and constraints that are closed at the present state.
+    pub fn closed(&self) -> impl Iterator<Item = Key> + '_ {
+        let (_, ended) = self.stepper.work().phases();
+        ended.keys().iter().enumerate().filter(|(i, _)| ended.mode(*i).is_closed()).map(|(_, key)| *key)
+    }
+
+    /// The contact that the present state lies deepest inside of, with its gap [m]. What the tolerances of the scheme
+    /// leave, beside the positions and the way in `span` seconds, is not inside.
+    pub fn inside(&mut self, span: f64) -> Result<Option<(Key, f64)>, SensitivityError> {
+        let (scheme, State { t, q, v }) = (self.stepper.scheme(), self.stepper.from());
+        let coupling = self.field.couple(*t, q)?;
+        let mut deepest: Option<(Key, f64)> = None;
+        for (i, pair) in coupling.pairs.iter().enumerate() {
+            if pair.law.is_equality() || !coupling.is_present(i) || pair.gap >= deepest.map_or(0.0, |d| d.1) {
+                continue;
+            }
+            let row = coupling.offset[i];
+            let way = |&(j, c): &(usize, f64)| c.abs() * (q[j].abs() + span * v[j].abs());
+            let size = coupling.rows.row(row).iter().map(way).sum::<f64>() + span * coupling.drift[row].abs();
+            if pair.gap < -INSIDE * (scheme.atol + scheme.rtol * size) {
+                deepest = Some((pair.key, pair.gap));
+            }
+        }
+        Ok(deepest)
     }
 
     /// The gap of a contact at a state, with its derivatives by time and by (q, v, p); `None` where the contact is not

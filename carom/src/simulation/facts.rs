@@ -9,6 +9,9 @@ use std::ops::ControlFlow;
 /// A relative velocity at most this large is rest [m/s].
 pub const REST: f64 = 1e-9;
 
+/// An impulse below this part of the momenta and impulses that it acts among is rounding.
+const ROUNDING: f64 = 16384.0 * f64::EPSILON;
+
 /// A contact that acted in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Acting {
@@ -100,6 +103,7 @@ pub(crate) struct Facts {
     matching: Matching,
     relays: Vec<(Key, i8)>, // whether λ is at a bound: −1, 0, 1
     switched: Vec<Key>,     // relays that have another place than in the step before
+    sizes: Vec<f64>,        // (n) momenta and impulses by velocity, without signs
     events: Vec<RunEvent>,
     is_listed: bool, // whether `events` is that of this step
 }
@@ -107,14 +111,12 @@ pub(crate) struct Facts {
 impl Facts {
     /// Looks at a step that was accepted, and at its contacts where somebody asks for them.
     #[inline]
-    pub fn record(&mut self, stepper: &dyn Stepper, asks: bool) {
+    pub fn record(&mut self, stepper: &mut dyn Stepper, asks: bool) -> Result<(), ModelError> {
         self.is_listed = false;
-        if asks {
-            self.find_acting(stepper);
-        }
+        if asks { self.find_acting(stepper) } else { Ok(()) }
     }
 
-    fn find_acting(&mut self, stepper: &dyn Stepper) {
+    fn find_acting(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         std::mem::swap(&mut self.acting, &mut self.earlier);
         self.acting.clear();
         self.matching.begin();
@@ -142,6 +144,25 @@ impl Facts {
                 rested: earlier.is_some_and(|earlier| earlier.rests()),
             });
         }
+        if self.acting.iter().any(Acting::is_impact) { self.drop_rounding(stepper) } else { Ok(()) }
+    }
+
+    /// Forgets impacts whose impulse does not stand above the rounding of what it is computed from: along its row, the
+    /// momenta of the bodies and the impulses at them.
+    fn drop_rounding(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
+        if !stepper.momenta(&mut self.sizes)? {
+            return Ok(());
+        }
+        let (reactions, sizes) = (stepper.reactions(), &mut self.sizes);
+        for (row, impulse) in reactions.coupling.rows.iter().zip(&reactions.impulse) {
+            row.iter().for_each(|&(j, c)| sizes[j] += (c * impulse).abs());
+        }
+        self.acting.retain(|acting| {
+            let row = reactions.coupling.rows.row(reactions.range(acting.law).start);
+            let (among, square) = row.iter().fold((0.0, 0.0), |(a, b), &(j, c)| (a + c.abs() * sizes[j], b + c * c));
+            !acting.is_impact() || reactions.normal(acting.law) * square > ROUNDING * among
+        });
+        Ok(())
     }
 
     /// Where λ of the relay number `place` is, and whether it was elsewhere in the step before.

@@ -42,6 +42,20 @@ impl EnergyLedger {
             - self.bilateral
     }
 
+    /// The first of its figures that is infinite or not a number, with its name.
+    pub fn not_finite(&self) -> Option<(&'static str, f64)> {
+        let Energy { kinetic, potential } = self.last;
+        let works = self.applied + self.obstacles + self.impact_loss + self.friction_loss + self.bilateral;
+        let figures = [
+            ("energy.kinetic", kinetic),
+            ("energy.potential", potential),
+            ("energy.total", self.last.total()),
+            ("the work of forces and contacts", works),
+            ("the residue of the energies", self.residue()),
+        ];
+        figures.into_iter().find(|(_, value)| !value.is_finite())
+    }
+
     fn contact_work(&mut self, reactions: &Reactions) {
         for i in 0..reactions.len() {
             let is_contact = reactions.law(i).is_contact();

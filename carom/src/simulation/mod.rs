@@ -212,7 +212,7 @@ impl Simulation {
     ) -> Result<bool, SimulationError> {
         let mut rejected = self.drive.statistics.rejected;
         while self.attempt()? {
-            self.drive.facts.record(&*self.stepper, asks);
+            self.drive.facts.record(&mut *self.stepper, asks)?;
             let statistics = &self.drive.statistics;
             let stopped = self.watch.stopped.and_then(|event| self.watch.events.get(event));
             let mut view = StepView {

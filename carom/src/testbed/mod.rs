@@ -109,6 +109,11 @@ pub trait ExactSolution {
         None
     }
 
+    /// Why there is no exact solution with these parameters, where there is none.
+    fn refusal(&self) -> Option<String> {
+        None
+    }
+
     /// Bounds the second derivatives on [from, to) between jumps, if such a bound is known.
     fn curvature(&self, from: f64, to: f64) -> Option<Curvature> {
         let _ = (from, to);

@@ -27,11 +27,21 @@ pub trait OneDegree {
         None
     }
 
+    /// Why there is no exact solution with these parameters, where there is none.
+    fn refusal(&self) -> Option<String> {
+        None
+    }
+
     /// Bounds of second derivatives on [from, to) between impacts, if they are known.
     fn bounds(&self, from: f64, to: f64) -> Option<Curvature> {
         let _ = (from, to);
         None
     }
+}
+
+/// The first reason that holds.
+pub(super) fn first_reason(reasons: &[(bool, &str)]) -> Option<String> {
+    reasons.iter().find(|(holds, _)| *holds).map(|(_, reason)| (*reason).to_owned())
 }
 
 impl<P: OneDegree> ExactSolution for P {
@@ -64,6 +74,10 @@ impl<P: OneDegree> ExactSolution for P {
 
     fn accumulation(&self) -> Option<f64> {
         self.accumulates()
+    }
+
+    fn refusal(&self) -> Option<String> {
+        OneDegree::refusal(self)
     }
 
     fn curvature(&self, from: f64, to: f64) -> Option<Curvature> {

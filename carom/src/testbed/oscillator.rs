@@ -13,6 +13,7 @@ use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
 
+use super::one_degree::first_reason;
 use super::{Curvature, Impact, OneDegree};
 
 /// Underdamped oscillator (c² < 4 k m) above a wall at q = 0.
@@ -167,6 +168,21 @@ impl OneDegree for LinearOscillator {
 
     fn arriving(&self, t: f64) -> f64 {
         self.velocity_before(t)
+    }
+
+    fn refusal(&self) -> Option<String> {
+        let Self { mass, damping, stiffness, restitution, q0, v0 } = *self;
+        let finite = [mass, damping, stiffness, restitution, q0, v0].iter().all(|x| x.is_finite());
+        let overdamped = damping * damping >= 4.0 * stiffness * mass;
+        let reasons = [
+            (!finite, "all parameters must be finite"),
+            (mass <= 0.0, "the mass must be positive"),
+            (stiffness <= 0.0, "the stiffness must be positive"),
+            (overdamped, "it must be underdamped: damping² < 4 stiffness mass"),
+            (restitution < 0.0, "the restitution may not be negative"),
+            (q0 < 0.0, "the start is behind the wall"),
+        ];
+        first_reason(&reasons)
     }
 
     /// Every arc is the real part of a multiple of exp(λt) with |λ|² = k/m, so that |q''| <= radius k/m.

@@ -1,38 +1,43 @@
 //! Damped linear oscillator pressed against a wall by a constant force [acary2009].
 //! ```text
 //!     m v̇ + c v + k q + f = p,   0 <= q ⊥ p >= 0,   v⁺ = -e v⁻ at impacts                                   (1)
-//!     a = c/2m,   w = √(k/m - a²),   d = f/k,   free arc y = q + d = e^{-as} (A cos ws + B sin ws)             (2)
-//!     A = q₀ + d,   B = (v₀ + a A)/w;   top at tan(w s) = v₀/(w A + a B), landing within π/w after it        (3)
+//!     a = c/2m,   b = k/m,   g = f/m,   S̈ + 2a Ṡ + b S = 0,  S(0) = 0,  Ṡ(0) = 1,   D = ∫₀ S                   (2)
+//!     free arc q = q₀ (1 - b D) + v₀ S - g D,   v = v₀ Ṡ - (b q₀ + g) S,   top at S/Ṡ = v₀/(b q₀ + g)            (3)
+//!     S = e^{-as} sin(ws)/w,  w² = b - a²;   s e^{-as} for w = 0;   e^{-as} sinh(κs)/κ,  κ² = a² - b              (4)
 //! ```
-//! The rest point lies behind the wall, so that impacts accumulate (e < 1) and the mass rests with p = f. Landing times
-//! are roots of (2) without a formula: they are found to rounding, for short flights by the power series of q(s)/s, in
-//! which nothing cancels.
+//! The rest point lies behind the wall (or nowhere, without a spring), so that impacts accumulate (e < 1) and the mass
+//! rests with p = f. Landing times are roots of (3) without a formula: they are found to rounding, for short flights by
+//! the power series of q(s)/s, in which nothing cancels.
 
 use crate::model::{Contact, Lagrangian};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
+use super::one_degree::first_reason;
 use super::{Curvature, Impact, OneDegree};
 
-/// Flights of w s below this are expanded in powers of s.
+/// Flights shorter than this part of the fastest time scale of (2) are expanded in powers of s.
 const SHORT: f64 = 0.3;
 
 /// Terms of the expansion.
 const TERMS: usize = 24;
 
-/// Underdamped oscillator (c² < 4 k m) above a wall at q = 0, pressed against it.
+/// Steps to a landing, by Newton or halving.
+const ROOT: usize = 200;
+
+/// Oscillator above a wall at q = 0, pressed against it: underdamped or overdamped, with a spring or without one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PreloadedOscillator {
     /// Mass, positive [kg].
     pub mass: f64,
-    /// Damping, with c² < 4 k m [N s/m].
+    /// Damping, not negative [N s/m].
     pub damping: f64,
-    /// Stiffness, positive [N/m].
+    /// Stiffness, not negative [N/m].
     pub stiffness: f64,
     /// Force towards the wall, positive [N].
     pub preload: f64,
-    /// Newton restitution coefficient, in [0, 1) [-].
+    /// Newton restitution coefficient, in [0, 1] [-].
     pub restitution: f64,
     /// Initial height, not negative [m].
     pub q0: f64,
@@ -71,62 +76,143 @@ impl PreloadedOscillator {
             .linear()
     }
 
-    /// a, w and d of (2).
+    /// a, b and g of (2).
     fn constants(&self) -> (f64, f64, f64) {
-        let a = 0.5 * self.damping / self.mass;
-        (a, (self.stiffness / self.mass - a * a).sqrt(), self.preload / self.stiffness)
+        (0.5 * self.damping / self.mass, self.stiffness / self.mass, self.preload / self.mass)
+    }
+
+    /// The fastest rate of (2) [1/s].
+    fn rate(&self) -> f64 {
+        let (a, b, _) = self.constants();
+        (2.0 * a).max(b.sqrt())
+    }
+
+    /// S, Ṡ and D of (2) after a time that is not short.
+    fn responses(&self, s: f64) -> (f64, f64, f64) {
+        let (a, b, _) = self.constants();
+        let square = b - a * a;
+        let (w, apart) = (square.max(0.0).sqrt(), (-square).max(0.0).sqrt());
+        // two real rates; the slow one without cancellation
+        let fast = a + apart;
+        let slow = b / fast;
+        let (response, rate) = if apart * s > 0.5 {
+            let (x, y) = ((-slow * s).exp(), (-fast * s).exp());
+            ((x - y) / (2.0 * apart), (fast * y - slow * x) / (2.0 * apart))
+        } else {
+            let (sine, cosine) = match (w * s, apart * s) {
+                (x, _) if x > 0.0 => (x.sin() / w, x.cos()),
+                (_, x) if x > 0.0 => (x.sinh() / apart, x.cosh()),
+                _ => (s, 1.0),
+            };
+            let shrink = (-a * s).exp();
+            (shrink * sine, shrink * (cosine - a * sine))
+        };
+        let filled = |rate: f64| if rate > 0.0 { -(-rate * s).exp_m1() / rate } else { s };
+        let integral = if apart > 0.5 * a {
+            (filled(slow) - filled(fast)) / (2.0 * apart)
+        } else {
+            (1.0 - rate - 2.0 * a * response) / b
+        };
+        (response, rate, integral)
     }
 
     /// q and v after time s on an arc.
     fn on_arc(&self, arc: &Arc, s: f64) -> (f64, f64) {
-        let (a, w, d) = self.constants();
-        if arc.q == 0.0 && w * s.abs() < SHORT {
-            return sum(&self.series(arc.v), s);
+        if self.rate() * s < SHORT {
+            return self.series(arc).at(s);
         }
-        let (y, shrink) = (arc.q + d, (-a * s).exp());
-        let b = (arc.v + a * y) / w;
-        let (sine, cosine) = (w * s).sin_cos();
-        (shrink * (y * cosine + b * sine) - d, shrink * (arc.v * cosine - (w * y + a * b) * sine))
+        let (_, b, g) = self.constants();
+        let (response, rate, integral) = self.responses(s);
+        let pull = b * arc.q + g;
+        (arc.q + arc.v * response - pull * integral, arc.v * rate - pull * response)
     }
 
-    /// Coefficients of q(s) for q(0) = 0, v(0) = v.
-    fn series(&self, v: f64) -> [f64; TERMS] {
-        let (a, w, d) = self.constants();
+    /// The power series of q(s).
+    fn series(&self, arc: &Arc) -> Series {
+        let (a, b, g) = self.constants();
+        let rate = self.rate();
+        let rate = if rate > 0.0 { rate } else { 1.0 };
+        // in units of 1/rate nothing overflows
+        let (a, b, g) = (a / rate, b / rate / rate, g / rate / rate);
         let mut c = [0.0; TERMS];
-        c[1] = v;
+        (c[0], c[1]) = (arc.q, arc.v / rate);
         for n in 0..TERMS - 2 {
-            let y = c[n] + if n == 0 { d } else { 0.0 };
+            let pull = b * c[n] + if n == 0 { g } else { 0.0 };
             let (next, after) = ((n + 1) as f64, (n + 2) as f64);
-            c[n + 2] = -(2.0 * a * next * c[n + 1] + (w * w + a * a) * y) / (next * after);
+            c[n + 2] = -(2.0 * a * next * c[n + 1] + pull) / (next * after);
         }
-        c
+        Series { rate, c }
+    }
+
+    /// Time from the start of an arc to its highest point.
+    fn top(&self, arc: &Arc) -> f64 {
+        if arc.v <= 0.0 {
+            return 0.0;
+        }
+        let (a, b, g) = self.constants();
+        let square = b - a * a;
+        // tan(w s)/w, tanh(κ s)/κ, or s
+        let all = a * arc.v + b * arc.q + g;
+        let (slope, scale) = (arc.v / all, square.abs().sqrt());
+        match scale * slope {
+            x if x < 1e-8 => slope,
+            x if square > 0.0 => x.atan() / scale,
+            x if x < 0.5 => x.atanh() / scale,
+            // the same with 1 - x from κ = a - b/(a + κ)
+            x => 0.5 * ((1.0 + x) * all / (arc.v * b / (a + scale) + b * arc.q + g)).ln() / scale,
+        }
     }
 
     /// Time from the start of an arc to its landing.
     fn landing(&self, arc: &Arc) -> f64 {
-        let (a, w, d) = self.constants();
-        let series = self.series(arc.v);
-        let mut short = -arc.v / series[2];
-        if arc.q == 0.0 && w * short < 0.5 * SHORT {
+        if arc.q == 0.0 && arc.v <= 0.0 {
+            return 0.0;
+        }
+        let (a, b, g) = self.constants();
+        let series = self.series(arc);
+        let mut short = 2.0 * arc.v / (g + 2.0 * a * arc.v);
+        if arc.q == 0.0 && self.rate() * short < 0.5 * SHORT {
             for _ in 0..6 {
                 // Newton on q(s)/s
-                let (q, v) = sum(&series, short);
+                let (q, v) = series.at(short);
                 short -= q / (v - q / short);
             }
             return short;
         }
-        let y = arc.q + d;
-        let b = (arc.v + a * y) / w;
-        let top = if arc.v > 0.0 { arc.v.atan2(w * y + a * b) / w } else { 0.0 };
-        let (mut low, mut high) = (top, top + PI / w);
-        for _ in 0..8 {
-            let middle = 0.5 * (low + high);
-            if self.on_arc(arc, middle).0 > 0.0 { low = middle } else { high = middle }
+        let top = self.top(arc);
+        let (mut low, mut high) = (top, f64::INFINITY);
+        if a * a < b {
+            high = top + PI / (b - a * a).sqrt();
+        } else {
+            // it falls for ever, not faster than without damping
+            let mut length = (2.0 * self.on_arc(arc, top).0.max(f64::MIN_POSITIVE) / g).sqrt();
+            while high == f64::INFINITY && length < f64::MAX {
+                let end = top + length;
+                if self.on_arc(arc, end).0 > 0.0 {
+                    low = end
+                } else {
+                    high = end
+                }
+                length *= 2.0;
+            }
         }
         let mut s = 0.5 * (low + high);
-        for _ in 0..6 {
+        for _ in 0..ROOT {
             let (q, v) = self.on_arc(arc, s);
-            s = (s - q / v).clamp(low, high);
+            if q > 0.0 {
+                low = s
+            } else {
+                high = s
+            }
+            let newton = s - q / v;
+            let is_inside = newton > low && newton < high;
+            let next = if is_inside { newton } else { 0.5 * (low + high) };
+            // the next step of Newton's method would be below rounding
+            let is_found = next == s || is_inside && (next - s).abs() <= 1e-9 * s;
+            s = next;
+            if is_found {
+                break;
+            }
         }
         s
     }
@@ -140,16 +226,19 @@ impl PreloadedOscillator {
         let part = start - arc.start;
         let correction = (arc.start - (start - part)) + (length - part);
         let v = -self.restitution * before;
-        (start > arc.start && start.is_finite()).then_some(Arc { start, correction, q: 0.0, v, before })
+        // a motion that starts into the wall has an impact at once
+        let at_once = arc.q == 0.0 && arc.v < 0.0 && v > 0.0;
+        ((start > arc.start || at_once) && start.is_finite()).then_some(Arc { start, correction, q: 0.0, v, before })
     }
 
     fn arcs(&self) -> impl Iterator<Item = Arc> {
         let problem = *self;
         let first = Arc { start: 0.0, correction: 0.0, q: self.q0, v: self.v0, before: self.v0 };
-        std::iter::successors(Some(first), move |arc| problem.next(arc)).take(super::MAX_JUMPS)
+        let first = self.refusal().is_none().then_some(first);
+        std::iter::successors(first, move |arc| problem.next(arc)).take(super::MAX_JUMPS)
     }
 
-    /// Returns q and the right-continuous v at t. The cost grows like the number of impacts before t.
+    /// Returns q and the right-continuous v at t; NaN where there is [no exact solution](ExactSolution::refusal). The cost grows like the number of impacts before t.
     pub fn state_at(&self, t: f64) -> (f64, f64) {
         let mut last = None;
         for arc in self.arcs() {
@@ -185,15 +274,23 @@ impl PreloadedOscillator {
     }
 }
 
-/// Value and derivative of a power series; short arguments need few terms.
-fn sum(c: &[f64; TERMS], s: f64) -> (f64, f64) {
-    let terms = if s.abs() < 1e-2 { 10 } else { TERMS };
-    let (mut q, mut v) = (0.0, 0.0);
-    for n in (1..terms).rev() {
-        q = (q + c[n]) * s;
-        v = v * s + n as f64 * c[n];
+/// A power series in rate·s.
+struct Series {
+    rate: f64,
+    c: [f64; TERMS],
+}
+
+impl Series {
+    /// Value and derivative.
+    fn at(&self, s: f64) -> (f64, f64) {
+        let x = self.rate * s;
+        let (mut q, mut v) = (0.0, 0.0);
+        for n in (1..TERMS).rev() {
+            q = (q + self.c[n]) * x;
+            v = v * x + n as f64 * self.c[n];
+        }
+        (q + self.c[0], v * self.rate)
     }
-    (q, v)
 }
 
 impl OneDegree for PreloadedOscillator {
@@ -212,85 +309,30 @@ impl OneDegree for PreloadedOscillator {
         PreloadedOscillator::accumulation(self).filter(|_| self.restitution > 0.0)
     }
 
+    fn refusal(&self) -> Option<String> {
+        let Self { mass, damping, stiffness, preload, restitution, q0, v0 } = *self;
+        let finite = [mass, damping, stiffness, preload, restitution, q0, v0].iter().all(|x| x.is_finite());
+        let reasons = [
+            (!finite, "all parameters must be finite"),
+            (mass <= 0.0, "the mass must be positive"),
+            (damping < 0.0, "the damping may not be negative"),
+            (stiffness < 0.0, "the stiffness may not be negative"),
+            (preload <= 0.0, "the preload must be positive; without one it is the `linear-oscillator`"),
+            (!(0.0..=1.0).contains(&restitution), "the restitution must be between 0 and 1"),
+            (q0 < 0.0, "the start is behind the wall"),
+        ];
+        first_reason(&reasons)
+    }
+
     fn bounds(&self, _from: f64, _to: f64) -> Option<Curvature> {
-        // energy about the rest point bounds y and v, these bound v̇ and v̈
-        let (_, _, d) = self.constants();
-        let (k, c) = (self.stiffness / self.mass, self.damping / self.mass);
-        let energy = k * (self.q0 + d) * (self.q0 + d) + self.v0 * self.v0;
-        let (y, v) = ((energy / k).sqrt(), energy.sqrt());
-        let position = k * y + c * v;
-        Some(Curvature { position, velocity: k * v + c * position })
+        // the energy does not grow: it bounds v and b q + g, these bound v̇ and v̈
+        let (a, b, g) = self.constants();
+        let square = self.v0 * self.v0 + self.q0 * (b * self.q0 + 2.0 * g);
+        let (v, pull) = (square.sqrt(), (g * g + b * square).sqrt());
+        let position = 2.0 * a * v + pull;
+        Some(Curvature { position, velocity: 2.0 * a * position + b * v })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::BouncingBall;
-    use super::*;
-
-    /// v̇ by central differences of v satisfies (1) inside flights, and q̇ = v.
-    #[test]
-    fn flights_satisfy_the_equation() {
-        let o = PreloadedOscillator::default();
-        let impacts: Vec<Impact> = o.impacts(f64::INFINITY).collect();
-        assert!(impacts.len() > 30, "{}", impacts.len());
-        let d = 1e-5;
-        for k in 1..400 {
-            let t = 4e-3 * f64::from(k);
-            let clear = impacts.iter().all(|impact| (impact.time - t).abs() > 2.0 * d);
-            if !clear || t > impacts[6].time {
-                continue;
-            }
-            let ((q, v), (left, right)) = (o.state_at(t), (o.state_at(t - d), o.state_at(t + d)));
-            let slope = (right.1 - left.1) / (2.0 * d);
-            assert!((slope + 4.0 * q + 0.5 * v + 2.0).abs() < 1e-8, "t = {t}");
-            assert!(((right.0 - left.0) / (2.0 * d) - v).abs() < 1e-8);
-        }
-    }
-
-    #[test]
-    fn impacts_land_on_the_wall_and_follow_the_law() {
-        let o = PreloadedOscillator::default();
-        for impact in o.impacts(f64::INFINITY).take(20) {
-            let (q, v) = o.state_at(impact.time);
-            assert!(q.abs() < 1e-15 && (v - impact.after).abs() < 1e-14, "{impact:?}");
-            assert!(impact.before < 0.0 && (impact.after + 0.5 * impact.before).abs() < 1e-16);
-        }
-        let rest = o.accumulation().unwrap();
-        assert_eq!(o.state_at(rest + 1e-9), (0.0, 0.0));
-        // near the end flights are those of a ball under the preload: 2v/(f/m) each, halving
-        let late: Vec<Impact> = o.impacts(f64::INFINITY).skip(20).take(2).collect();
-        let flight = late[1].time - late[0].time;
-        assert!((flight / late[0].after - 1.0).abs() < 1e-5, "{flight}");
-        assert!((rest - late[0].time - 2.0 * flight).abs() < 1e-5 * flight);
-    }
-
-    /// A soft spring under a large preload is a ball.
-    #[test]
-    fn tends_to_the_bouncing_ball() {
-        let soft = PreloadedOscillator { damping: 0.0, stiffness: 1e-6, ..Default::default() };
-        let ball = BouncingBall::default();
-        for k in 0..50 {
-            let t = 0.0613 * f64::from(k);
-            let ((q, _), (expected, _)) = (soft.state_at(t), ball.state_at(t));
-            assert!((q - expected).abs() < 1e-5, "t = {t}: {q} {expected}");
-        }
-    }
-
-    /// The two ways to find a landing agree where both hold.
-    #[test]
-    fn short_and_long_flights_agree() {
-        let o = PreloadedOscillator::default();
-        let (_, w, _) = o.constants();
-        for v in [0.05, 0.1, 0.14] {
-            let arc = Arc { start: 0.0, correction: 0.0, q: 0.0, v, before: 0.0 };
-            let s = o.landing(&arc);
-            assert!(w * s < SHORT);
-            // the closed form at the same time
-            let (a, w, d) = o.constants();
-            let b = (v + a * d) / w;
-            let y = (-a * s).exp() * (d * (w * s).cos() + b * (w * s).sin());
-            assert!((y - d).abs() < 1e-15, "{v}");
-        }
-    }
-}
+mod tests;

@@ -5,11 +5,11 @@
 
 use super::{column, document, period, varied};
 use crate::report::{Cell, Image};
-use crate::study::StudyError;
 use crate::study::basin::{Basins, Fate, Options as Cells, Rest, row};
 use crate::study::document::{Column, Document, Printed, Section, Table};
 use crate::study::range::Varied;
 use crate::study::runner::{Outcome, Plan, Study, StudyInfo, Watch};
+use crate::study::{Cyclic, StudyError};
 use carom::subject::StateColumn;
 use carom::{State, Subject};
 use carom_solve::Options;
@@ -101,6 +101,7 @@ impl Study for Basin {
             longest: self.longest as usize,
             tolerance: self.tolerance,
             escape: self.escape,
+            cyclic: Cyclic::of(&*subject),
             threads: 1,
         };
         cells.check()?;

@@ -11,7 +11,7 @@ use crate::study::bifurcation::{Case, Chain, Direction, Options as Diagram, Row,
 use crate::study::document::{Column, Document, Format, Printed, Section, Table};
 use crate::study::range::Varied;
 use crate::study::runner::{Outcome, Plan, Study, StudyInfo, Watch};
-use crate::study::{StudyError, exact};
+use crate::study::{Cyclic, StudyError, exact};
 use carom::Subject;
 use carom::subject::StateColumn;
 use carom_solve::Options;
@@ -267,7 +267,11 @@ impl BifurcationPlan {
             Some(Exponent::Saltation(true)) => Some(Box::new(subject.sensitivity(&[])?)),
             _ => None,
         };
-        Ok(Case { stepper: subject.stepper()?, period, step: subject.span().2, observe, motion })
+        let turn = match self.seen {
+            StateColumn::Position(i) => Cyclic::of(&*subject).length(i),
+            _ => None,
+        };
+        Ok(Case { stepper: subject.stepper()?, period, step: subject.span().2, observe, turn, motion })
     }
 
     /// The rows of a chain; one that failed as a whole has a failed row for each value.

@@ -321,14 +321,17 @@ impl OrbitPlan {
         let parameter = self.varied.as_ref().map(|(name, _)| Column::new(name));
         let parts =
             (1..=found.multipliers()).flat_map(|k| [format!("multiplier_{k}_re"), format!("multiplier_{k}_im")]);
+        let names = self.subject.coordinates();
+        let gains = self.subject.cyclic().iter().map(|(i, _)| Column::new(format!("gain_{}", names[*i])));
         let last = ["stability", "impacts", "slowest", "clearance", "rests", "residual", "start", "length", "multiple"];
         let columns = parameter.into_iter().chain(self.names().chain(parts).map(Column::new));
-        let columns = columns.chain(last.map(Column::new));
+        let columns = columns.chain(gains).chain(last.map(Column::new));
         let mut table = Table::new("Orbits", columns).to_file("orbit.csv").printed(Printed::No).hidden();
         for (multiple, orbit) in found.orbits() {
             let mut cells: Vec<Cell> = self.varied.iter().map(|_| Cell::from(orbit.parameter)).collect();
             cells.extend(orbit.state.iter().map(|x| Cell::from(*x)));
             cells.extend(orbit.multipliers.iter().flat_map(|z| [Cell::from(z.0), Cell::from(z.1)]));
+            cells.extend(orbit.advance.iter().map(|(_, gain)| Cell::from(*gain)));
             cells.extend([Cell::from(orbit.stability.name()), Cell::from(orbit.impacts.len())]);
             cells.extend([Cell::from(orbit.slowest), Cell::from(orbit.clearance), Cell::Count(orbit.rests)]);
             cells.extend([orbit.residual, orbit.start, orbit.period].map(Cell::from));
@@ -408,6 +411,10 @@ impl OrbitPlan {
             let name = laws.iter().find(|law| law.key == *contact).map_or("?", |law| law.name);
             let text = format!("{t:.9} s after the section, normal velocity {before:.9} m/s");
             note(&format!("impact at {name}"), text);
+        }
+        for (i, advance) in &orbit.advance {
+            let name = self.subject.coordinates().get(*i).map_or("?", String::as_str);
+            note(&format!("{name} gains"), format!("{advance:.9} in one orbit"));
         }
         if orbit.clearance.is_finite() {
             note("least gap between impacts", format!("{:.3e} m", orbit.clearance));

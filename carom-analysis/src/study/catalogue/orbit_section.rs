@@ -3,7 +3,7 @@
 use super::orbit::Orbits;
 use super::time;
 use crate::study::orbit::{Case, Options, Period, Section};
-use crate::study::{Stop, StudyError};
+use crate::study::{Cyclic, Stop, StudyError};
 use carom::{Key, State, Subject};
 
 /// The word of `--period` for orbits without forcing in a model that has a parameter `period`.
@@ -73,13 +73,17 @@ impl Rounds {
             }
             (Some((_, value)), None) => Period::Forced(*value, 0.0),
         };
-        Ok(Case { motion: subject.sensitivity(&names)?, period, section: self.section(subject)? })
+        let (motion, section) = (subject.sensitivity(&names)?, self.section(subject)?);
+        Ok(Case { motion, period, section, cyclic: Cyclic::of(subject) })
     }
 
     fn section(&self, subject: &dyn Subject) -> Result<Section, StudyError> {
         Ok(match self.place {
             Place::Strobe => Section::Strobe,
             Place::Impact(contact) => Section::Impact(contact),
+            Place::Position(i) if Cyclic::of(subject).length(i).is_some_and(|length| length > 0.0) => {
+                Section::Turn(i, Cyclic::of(subject).length(i).unwrap_or(1.0))
+            }
             Place::Position(i) => Section::Zero(Box::new(move |_, q, _| q.get(i).copied().unwrap_or(f64::NAN))),
             Place::Velocity(i) => Section::Zero(Box::new(move |_, _, v| v.get(i).copied().unwrap_or(f64::NAN))),
             Place::Event(k) => {
@@ -112,7 +116,11 @@ impl Rounds {
             Period::Forced(length, _) => (options.multiple as f64 + 10.0) * length,
             Period::Free(_) => 10.0 * (last - first),
         };
-        let guess = case.approach(transient, limit, options, stop)?;
+        let mut guess = case.approach(transient, limit, options, stop)?;
+        if start.is_empty() {
+            case.cyclic.reduce(&mut guess.q);
+            case.cyclic.drifting().for_each(|i| guess.q[i] = initial.q[i]);
+        }
         if let Period::Free(length) = case.period {
             self.guess = length;
         }

@@ -38,8 +38,9 @@ pub struct Sweep {
     pub random: Option<u64>,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// What to note of each run: "final NAME", "min NAME", "max NAME", "sum NAME" of a column, or "impacts" [default:
-    /// final positions, impacts, and what the file expects].
+    /// What to note of each run: "final NAME", "min NAME", "max NAME", "sum NAME", "mean NAME" of a column, "impacts",
+    /// "events NAME", "first NAME", "last NAME" of an event [default: final positions, impacts, and what the file
+    /// expects].
     #[schemars(extend("x-value" = "QUANTITY"))]
     pub measure: Vec<String>,
 }

@@ -12,7 +12,7 @@
 //! them (speeds may go like a root of the distance).
 
 use super::super::{Stop, StudyError};
-use super::section::Image;
+use super::image::Image;
 use super::{Case, MakeCase, Options, Orbit, Period, Section, find, finish};
 use carom::State;
 use nalgebra::{DMatrix, DVector};
@@ -72,10 +72,10 @@ const HALVINGS: i32 = 12;
 /// Steps in the location of a special point.
 const LOCATE: u32 = 60;
 
-/// Most times that the section moves along a branch, and how near an impact comes to it before, as a part of the
-/// period.
+/// Most times that the section moves along a branch, and how near an impact comes to it before, as a part of the longest
+/// time between two impacts.
 const MOVES: u32 = 50;
-const NEAR: f64 = 0.02;
+const NEAR: f64 = 0.1;
 
 /// Slowest impact below which a branch that ends has come to grazing, as a part of the fastest one on it.
 const SLOW: f64 = 0.2;
@@ -144,19 +144,22 @@ impl Follow<'_> {
                 return Err(StudyError::Interrupted);
             }
             let unit = place.tangent[size - 1].abs().max(0.05);
-            let next = here.step(&place, length / unit).ok().filter(|next| here.is_near(&place, next));
-            let Some(mut next) = next else {
-                length *= 0.5;
-                if length >= whole * 0.5f64.powi(HALVINGS) {
-                    continue;
-                }
+            let next = here.step(&place, length / unit);
+            let shorter = matches!(next, Err(StudyError::Shorter { .. }));
+            let Some(mut next) = next.ok().filter(|next| here.is_near(&place, next)) else {
                 if moves < MOVES
                     && let Some((start, moved)) = here.move_section(&place)
                 {
                     (here.start, place, length) = (start, moved, whole);
                     moves += 1;
-                } else {
-                    branch.ended = Some(here.end_of(&mut branch, &place));
+                    continue;
+                }
+                length *= 0.5;
+                if length < whole * 0.5f64.powi(HALVINGS) {
+                    branch.ended = Some(match shorter {
+                        true => format!("at about {} it becomes an orbit of fewer rounds", place.orbit.parameter),
+                        false => here.end_of(&mut branch, &place),
+                    });
                     return Ok(branch);
                 }
                 continue;
@@ -190,12 +193,12 @@ impl Follow<'_> {
         let mut times: Vec<f64> = orbit.impacts.iter().map(|impact| impact.0.rem_euclid(orbit.period)).collect();
         times.sort_by(f64::total_cmp);
         let (first, last) = (*times.first()?, *times.last()?);
-        let near = first.min(orbit.period - last) < NEAR * orbit.period;
+        times.push(first + orbit.period);
+        let widest = times.windows(2).max_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0])))?;
+        let near = first.min(orbit.period - last) < NEAR * (widest[1] - widest[0]);
         if !near || !matches!(case.section, Section::Strobe) {
             return None;
         }
-        times.push(first + orbit.period);
-        let widest = times.windows(2).max_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0])))?;
         let start = self.start + (0.5 * (widest[0] + widest[1])).rem_euclid(orbit.period);
         case.motion.set_columns(0);
         case.motion.restart(&State::new(orbit.start, &orbit.state[..n], &orbit.state[n..]));
@@ -295,7 +298,7 @@ impl Follow<'_> {
             // rounding may keep a good point from the tolerance
             let stuck = residual >= 0.5 * least && residual <= 1e3 * self.options.tolerance * (1.0 + z.norm());
             if settled || stuck {
-                let orbit = finish(&mut case, z[size - 1], at)?;
+                let orbit = finish(&mut case, z[size - 1], at, &self.options)?;
                 return Ok((z, orbit));
             }
             if residual > 10.0 * least && residual > 1e-3 {

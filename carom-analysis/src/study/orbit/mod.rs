@@ -10,17 +10,18 @@
 //! follows orbits over a parameter, `switch.rs` goes over to the orbits of twice the period.
 
 mod branch;
+mod image;
 mod section;
 mod switch;
 
 pub use branch::{Branch, Follow, Kind, Special};
 pub use section::{Case, Period, Section, ZeroFunction};
 
-use super::{StudyError, exact};
-use carom::sensitivity::{Sensitivity, Strike};
+use super::{Cyclic, StudyError, exact};
+use carom::sensitivity::Strike;
 use carom::{Key, State};
+use image::Image;
 use nalgebra::{DMatrix, DVector};
-use section::Image;
 use serde::{Deserialize, Serialize};
 
 /// Makes the motion for a value of the parameter.
@@ -124,6 +125,9 @@ pub struct Orbit {
     /// Least gap between impacts [m]: grazing is as far away as this.
     #[serde(with = "exact")]
     pub clearance: f64,
+    /// What cyclic coordinates gain in it: number of the coordinate, and whole turns of it or its drift.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advance: Vec<(usize, f64)>,
     /// How often a contact comes to rest: perturbations vanish there, and multipliers are zero.
     pub rests: u64,
     /// det(DP + 1), det(DP − 1), and Π (μᵢμⱼ − 1) over pairs.
@@ -133,6 +137,9 @@ pub struct Orbit {
 
 /// Samples of an orbit in which gaps are looked at.
 const SAMPLES: usize = 400;
+
+/// States of an orbit closer than this part of its size are the same.
+const SAME: f64 = 1e-6;
 
 /// Newton's method (1) from a guess at the section.
 pub fn find(case: &mut Case, parameter: f64, guess: &State, options: &Options) -> Result<Orbit, StudyError> {
@@ -144,7 +151,7 @@ pub fn find(case: &mut Case, parameter: f64, guess: &State, options: &Options) -
     let mut residual = at.residual().norm();
     for _ in 0..options.iterations {
         if residual <= options.tolerance * (1.0 + y.norm()) {
-            return finish(case, parameter, at).and_then(|orbit| repeats(case, orbit, options));
+            return finish(case, parameter, at, options).and_then(|orbit| repeats(case, orbit, options));
         }
         let step = at.matrix().lu().solve(&-at.residual()).ok_or(StudyError::NoOrbit { residual })?;
         // shorter steps where the whole one leads away
@@ -167,7 +174,9 @@ pub fn find(case: &mut Case, parameter: f64, guess: &State, options: &Options) -
         (y, at, residual) = (trial, next, there);
     }
     if residual <= 1e3 * options.tolerance * (1.0 + y.norm()) {
-        return finish(case, parameter, at).and_then(|orbit| repeats(case, orbit, options));
+        // the motion has gone another way since
+        let at = case.image(&y, guess.t, options)?;
+        return finish(case, parameter, at, options).and_then(|orbit| repeats(case, orbit, options));
     }
     Err(StudyError::NoOrbit { residual })
 }
@@ -187,7 +196,11 @@ fn repeats(case: &mut Case, orbit: Orbit, options: &Options) -> Result<Orbit, St
 }
 
 /// All that is told of an orbit.
-fn finish(case: &mut Case, parameter: f64, at: Image) -> Result<Orbit, StudyError> {
+fn finish(case: &mut Case, parameter: f64, mut at: Image, options: &Options) -> Result<Orbit, StudyError> {
+    let rounds = options.multiple;
+    if let Some(y) = case.laid_down(&at)? {
+        at = case.image(&y, at.start, options)?;
+    }
     let n = at.from.len() / 2;
     let residual = at.residual().norm();
     let returns = at.returns()?;
@@ -198,7 +211,10 @@ fn finish(case: &mut Case, parameter: f64, at: Image) -> Result<Orbit, StudyErro
     let passage = case.motion.passage.clone();
     let impacts = passage.strikes.iter().map(|s: &Strike| (s.t - at.start, s.contact, s.before)).collect();
     let state = State::new(at.start, &at.from.as_slice()[..n], &at.from.as_slice()[n..]);
-    let clearance = clearance(case, &state, at.length)?;
+    let Survey { clearance, least } = survey(case, &state, (at.length, rounds), residual)?;
+    if least < rounds {
+        return Err(StudyError::Shorter { rounds, least });
+    }
     Ok(Orbit {
         parameter,
         start: at.start,
@@ -210,6 +226,7 @@ fn finish(case: &mut Case, parameter: f64, at: Image) -> Result<Orbit, StudyErro
         impacts,
         slowest: passage.slowest,
         clearance,
+        advance: case.cyclic.coordinates().map(|i| (i, at.to[i] - at.from[i])).collect(),
         rests: passage.rests,
         tests,
     })
@@ -227,22 +244,34 @@ fn neutral(multipliers: &[(f64, f64)]) -> f64 {
     product.0
 }
 
-/// Least gap over an orbit apart from impacts: the lowest points between them, on cubics through samples.
-fn clearance(case: &mut Case, state: &State, length: f64) -> Result<f64, StudyError> {
-    let motion: &mut Sensitivity = &mut case.motion;
-    motion.set_columns(0);
-    motion.restart(state);
-    let h = length / SAMPLES as f64;
-    let mut least = f64::INFINITY;
+/// What samples of an orbit tell.
+struct Survey {
+    /// Least gap apart from impacts: the lowest points between them, on cubics through samples.
+    clearance: f64,
+    /// Rounds after which it repeats.
+    least: usize,
+}
+
+/// Goes round an orbit and looks at its gaps and at the rounds after which it repeats. States inside obstacles are
+/// refused.
+fn survey(case: &mut Case, state: &State, (length, rounds): (f64, usize), residual: f64) -> Result<Survey, StudyError> {
+    case.motion.set_columns(0);
+    case.motion.restart(state);
+    // each round has as many
+    let each = SAMPLES.div_ceil(rounds);
+    let h = length / (each * rounds) as f64;
+    let mut clearance = f64::INFINITY;
     let mut last: Vec<(Key, f64, f64)> = Vec::new();
-    let mut struck = motion.passage.impacts;
-    for k in 0..=SAMPLES {
+    let mut states: Vec<Vec<f64>> = Vec::new();
+    let mut struck = case.motion.passage.impacts;
+    for k in 0..=each * rounds {
         if k > 0 {
-            motion.advance(state.t + k as f64 * h)?;
+            case.motion.advance(state.t + k as f64 * h)?;
         }
-        let now = motion.gaps()?;
-        let smooth = motion.passage.impacts == struck;
-        struck = motion.passage.impacts;
+        case.is_outside(length)?;
+        let now = case.motion.gaps()?;
+        let smooth = case.motion.passage.impacts == struck;
+        struck = case.motion.passage.impacts;
         for (key, gap, rate) in &now {
             let before = last.iter().find(|(known, ..)| known == key).filter(|_| smooth);
             let Some((_, g0, u0)) = before else { continue };
@@ -252,11 +281,31 @@ fn clearance(case: &mut Case, state: &State, length: f64) -> Result<f64, StudyEr
                 let (c2, c3) = (3.0 * d - 2.0 * m0 - m1, m0 + m1 - 2.0 * d);
                 let root = (c2 * c2 - 3.0 * c3 * m0).max(0.0).sqrt();
                 let s = (-m0 / (c2 + root)).clamp(0.0, 1.0);
-                least = least.min(g0 + s * (m0 + s * (c2 + s * c3)));
+                clearance = clearance.min(g0 + s * (m0 + s * (c2 + s * c3)));
             }
         }
         last = now;
+        if rounds > 1 {
+            states.push(case.motion.state().q.iter().chain(&case.motion.state().v).copied().collect());
+        }
     }
-    motion.reset();
-    Ok(least)
+    case.motion.reset();
+    Ok(Survey { clearance, least: least_period(&states, (each, rounds), &case.cyclic, residual) })
+}
+
+/// The least number of rounds after which states repeat: a divisor of `rounds`. Samples next to impacts may lie on
+/// either side of them, so that more than half must agree.
+fn least_period(states: &[Vec<f64>], (each, rounds): (usize, usize), cyclic: &Cyclic, residual: f64) -> usize {
+    let apart = |a: &[f64], b: &[f64]| {
+        let differences = a.iter().zip(b).enumerate().map(|(i, (a, b))| cyclic.rest(i, b - a));
+        differences.map(|d| d * d).sum::<f64>().sqrt()
+    };
+    let spread = states.iter().map(|x| apart(&states[0], x)).fold(0.0, f64::max);
+    let same = (SAME * spread).max(1e3 * residual);
+    let repeats = |d: usize| {
+        let pairs = states.iter().zip(&states[d * each..]);
+        let close = pairs.clone().filter(|(a, b)| apart(a, b) <= same).count();
+        2 * close > pairs.count()
+    };
+    (1..rounds).find(|&d| rounds.is_multiple_of(d) && repeats(d)).unwrap_or(rounds)
 }

@@ -18,8 +18,9 @@
 //!
 //! so that the multiplier 1 along the orbit does not appear.
 
-use super::super::{Stop, StudyError};
+use super::super::{Cyclic, Stop, StudyError};
 use super::Options;
+use super::image::{Guard, Image};
 use carom::sensitivity::{Passage, Sensitivity};
 use carom::{Key, State};
 use nalgebra::{DMatrix, DVector};
@@ -35,6 +36,8 @@ pub enum Section {
     Impact(Key),
     /// Where a function vanishes, from below. Impacts that carry it through zero do not count.
     Zero(ZeroFunction),
+    /// Where a coordinate of this number passes a multiple of this length, rising: an angle that turns.
+    Turn(usize, f64),
 }
 
 /// How long a round lasts.
@@ -54,32 +57,8 @@ pub struct Case {
     pub period: Period,
     /// Where rounds start and end.
     pub section: Section,
-}
-
-/// s with its derivatives by x, by time and by the parameter.
-pub(super) struct Guard {
-    value: f64,
-    dx: DVector<f64>,
-    dt: f64,
-    dp: f64,
-}
-
-/// What a round makes of y.
-pub(super) struct Image {
-    /// State at its start and at its end.
-    pub from: DVector<f64>,
-    pub to: DVector<f64>,
-    /// Φ of (4).
-    pub flow: DMatrix<f64>,
-    /// f at the end.
-    rate: DVector<f64>,
-    /// Derivative of the end by the parameter, the one of L included.
-    dp: DVector<f64>,
-    guard: Option<Guard>,
-    forced: bool,
-    /// When it starts, and how long it lasts [s].
-    pub start: f64,
-    pub length: f64,
+    /// Coordinates that come back up to whole turns, or not at all.
+    pub cyclic: Cyclic,
 }
 
 /// A round that has not come back after so many times its expected length has lost the section.
@@ -88,13 +67,17 @@ const LOST: f64 = 4.0;
 /// Steps of Newton's method from a state to the gap zero next to it.
 const SETTLE: usize = 8;
 
+/// Part of a turn next to its end that counts to the next one.
+const SAME_TURN: f64 = 1e-9;
+
 /// Differences for the slope of a function.
 const DIFFERENCE: f64 = 6e-6;
 
 impl Case {
     /// Once per period T with derivative dT/dp.
     pub fn strobe(motion: Sensitivity, period: (f64, f64)) -> Case {
-        Case { motion, period: Period::Forced(period.0, period.1), section: Section::Strobe }
+        let period = Period::Forced(period.0, period.1);
+        Case { motion, period, section: Section::Strobe, cyclic: Cyclic::default() }
     }
 
     /// Whether there is no forcing.
@@ -154,6 +137,37 @@ impl Case {
         Ok(())
     }
 
+    /// y of a round that ends with closed contacts, with its start on them as well: from a distance of rounding above a
+    /// surface the motion would begin with impacts. `None` where all contacts are open.
+    pub(super) fn laid_down(&mut self, at: &Image) -> Result<Option<DVector<f64>>, StudyError> {
+        let closed: Vec<Key> = self.motion.closed().collect();
+        if closed.is_empty() {
+            return Ok(None);
+        }
+        let n = self.motion.dimensions().0;
+        let mut state = State::new(at.start, &at.from.as_slice()[..n], &at.from.as_slice()[n..]);
+        for _ in 0..SETTLE {
+            for &contact in &closed {
+                let Some(gap) = self.motion.gap(&state, contact)? else { continue };
+                let slope = &gap.slope[..n];
+                let square: f64 = slope.iter().map(|c| c * c).sum();
+                if square > 0.0 {
+                    let speed = gap.rate + slope.iter().zip(&state.v).map(|(c, v)| c * v).sum::<f64>();
+                    for (i, c) in slope.iter().enumerate() {
+                        state.q[i] -= gap.value / square * c;
+                        state.v[i] -= speed / square * c;
+                    }
+                }
+            }
+        }
+        Ok(Some(match self.period {
+            Period::Free(_) => {
+                DVector::from_iterator(2 * n + 1, state.q.iter().chain(&state.v).copied().chain([at.length]))
+            }
+            Period::Forced(..) => self.unknowns(&state),
+        }))
+    }
+
     /// The round from y, with its derivatives.
     pub(super) fn image(&mut self, y: &DVector<f64>, time: f64, options: &Options) -> Result<Image, StudyError> {
         let (n, parameters) = self.motion.dimensions();
@@ -165,6 +179,7 @@ impl Case {
         let at = State::new(start, &from.as_slice()[..n], &from.as_slice()[n..]);
         let guard = self.guard(&at)?;
         self.motion.restart(&at);
+        self.is_outside(length)?;
         self.motion.reset();
         self.motion.passage.clear();
         let end = start + length;
@@ -192,7 +207,19 @@ impl Case {
             return Err(StudyError::Build("the derivative of the motion is not finite: an impact grazes".into()));
         }
         let forced = matches!(self.period, Period::Forced(..));
-        Ok(Image { from, to, flow, rate, dp, guard, forced, start, length })
+        let cyclic = self.cyclic.clone();
+        Ok(Image { from, to, flow, rate, dp, guard, forced, cyclic, start, length })
+    }
+
+    /// Refuses the present state of the motion if it lies inside an obstacle: there is no motion from there.
+    pub(super) fn is_outside(&mut self, span: f64) -> Result<(), StudyError> {
+        match self.motion.inside(span)? {
+            None => Ok(()),
+            Some((key, gap)) => {
+                let contact = self.motion.labels().contact(key);
+                Err(StudyError::Inside { t: self.motion.state().t, contact, gap })
+            }
+        }
     }
 
     /// The derivative of the round by (x, p). Where contacts are closed at the section, perturbations that they do not
@@ -224,8 +251,24 @@ impl Case {
     /// (5) does not depend on the section).
     fn guard(&mut self, at: &State) -> Result<Option<Guard>, StudyError> {
         let (n, parameters) = self.motion.dimensions();
+        let guard = self.plain_guard(at, n, parameters)?;
+        let fixed = |guard: &Guard| self.cyclic.drifting().all(|i| guard.dx[i] == 0.0);
+        if guard.as_ref().is_some_and(|guard| !fixed(guard)) {
+            let message = "the section depends on a coordinate that drifts, and is met only once";
+            return Err(StudyError::usage(message, "take another --section"));
+        }
+        Ok(guard)
+    }
+
+    fn plain_guard(&mut self, at: &State, n: usize, parameters: usize) -> Result<Option<Guard>, StudyError> {
         match &mut self.section {
             Section::Strobe => Ok(None),
+            Section::Turn(coordinate, length) => {
+                let mut dx = DVector::zeros(2 * n);
+                dx[*coordinate] = 1.0;
+                let value = at.q[*coordinate] - *length * (at.q[*coordinate] / *length).round();
+                Ok(Some(Guard { value, dx, dt: 0.0, dp: 0.0 }))
+            }
             Section::Impact(contact) => {
                 let lost = || StudyError::Build("the contact of the section is not there".into());
                 let gap = self.motion.gap(at, *contact)?.ok_or_else(lost)?;
@@ -320,6 +363,21 @@ impl Case {
                 found.copy_from(self.motion.state());
                 reached
             }
+            Section::Turn(coordinate, length) => {
+                let (i, length) = (*coordinate, *length);
+                let mut last = found.clone();
+                // where it starts is no meeting
+                let turns = |x: f64| (x / length + SAME_TURN).floor();
+                self.motion.advance_while(end, &mut |now, _| {
+                    let (a, b) = (last.q[i], now.q[i]);
+                    let crossed = turns(b) > turns(a);
+                    if crossed {
+                        between(&last, now, ((turns(a) + 1.0) * length - a) / (b - a), &mut found);
+                    }
+                    last.copy_from(now);
+                    !crossed
+                })?
+            }
             Section::Zero(function) => {
                 let mut last = found.clone();
                 let (mut value, mut impacts) = (function(last.t, &last.q, &last.v), 0);
@@ -348,94 +406,4 @@ fn between(a: &State, b: &State, s: f64, out: &mut State) {
     out.t = mix(a.t, b.t);
     out.q.iter_mut().zip(a.q.iter().zip(&b.q)).for_each(|(o, (x, y))| *o = mix(*x, *y));
     out.v.iter_mut().zip(a.v.iter().zip(&b.v)).for_each(|(o, (x, y))| *o = mix(*x, *y));
-}
-
-impl Image {
-    /// G of (4).
-    pub fn residual(&self) -> DVector<f64> {
-        let size = self.to.len() + usize::from(self.guard.is_some());
-        let mut g = DVector::zeros(size);
-        g.rows_mut(0, self.to.len()).copy_from(&(&self.to - &self.from));
-        if let Some(guard) = &self.guard {
-            g[size - 1] = guard.value;
-        }
-        g
-    }
-
-    /// G by y. At the end of an orbit f is what it is at the start.
-    pub fn matrix(&self) -> DMatrix<f64> {
-        let m = self.to.len();
-        let square = &self.flow - DMatrix::identity(m, m);
-        let Some(guard) = &self.guard else { return square };
-        let mut matrix = DMatrix::zeros(m + 1, m + 1);
-        matrix.view_mut((0, 0), (m, m)).copy_from(&square);
-        let column = if self.forced { &self.rate - &self.flow * &self.rate } else { self.rate.clone() };
-        matrix.view_mut((0, m), (m, 1)).copy_from(&column);
-        matrix.view_mut((m, 0), (1, m)).copy_from(&guard.dx.transpose());
-        matrix[(m, m)] = if self.forced { guard.dt } else { 0.0 };
-        matrix
-    }
-
-    /// G by the parameter.
-    pub fn by_parameter(&self) -> DVector<f64> {
-        let mut column = DVector::zeros(self.to.len() + usize::from(self.guard.is_some()));
-        column.rows_mut(0, self.to.len()).copy_from(&self.dp);
-        if let Some(guard) = &self.guard {
-            column[self.to.len()] = guard.dp;
-        }
-        column
-    }
-
-    /// A basis of the plane in which returns are looked at: all directions, or those along the section in (3).
-    fn basis(&self) -> DMatrix<f64> {
-        let m = self.to.len();
-        match self.guard.as_ref().filter(|_| !self.forced) {
-            None => DMatrix::identity(m, m),
-            Some(guard) => {
-                // columns of a reflection that takes s_x to an axis, without the one along it
-                let norm = guard.dx.norm();
-                let axis = guard.dx.iamax();
-                let mut w = guard.dx.clone();
-                w[axis] += norm.copysign(w[axis]);
-                let square = w.norm_squared();
-                let reflection = DMatrix::identity(m, m) - (&w * w.transpose()) * (2.0 / square);
-                reflection.remove_column(axis)
-            }
-        }
-    }
-
-    /// Derivative of the return map: Φ, or (5) without forcing.
-    pub fn returns(&self) -> Result<DMatrix<f64>, StudyError> {
-        let Some(guard) = self.guard.as_ref().filter(|_| !self.forced) else { return Ok(self.flow.clone()) };
-        let speed = guard.dx.dot(&self.rate);
-        if speed.is_nan() || speed.abs() <= 1e-12 * guard.dx.norm() * self.rate.norm() {
-            let reason = "the orbit does not cross it, take another one";
-            return Err(StudyError::option("the speed across the section", speed, reason));
-        }
-        let basis = self.basis();
-        let mut image = &self.flow * &basis;
-        let along = guard.dx.transpose() * &image / speed;
-        image -= &self.rate * along;
-        Ok(basis.transpose() * image)
-    }
-
-    /// The direction of y in which a perturbation comes back with the factor −1.
-    pub fn flipped(&self) -> Result<DVector<f64>, StudyError> {
-        let returns = self.returns()?;
-        let m = returns.nrows();
-        let svd = (returns + DMatrix::identity(m, m)).svd(false, true);
-        let lost = || StudyError::NoOrbit { residual: f64::NAN };
-        let vector = svd.v_t.ok_or_else(lost)?.row(svd.singular_values.imin()).transpose();
-        let mut x = self.basis() * vector;
-        let mut y = DVector::zeros(x.len() + usize::from(self.guard.is_some()));
-        if let Some(guard) = self.guard.as_ref().filter(|_| self.forced) {
-            // along the motion to the section, at another phase
-            let delay = -guard.dx.dot(&x) / (guard.dx.dot(&self.rate) + guard.dt);
-            x.axpy(delay, &self.rate, 1.0);
-            y[x.len()] = delay;
-        }
-        y.rows_mut(0, x.len()).copy_from(&x);
-        let norm = y.norm();
-        Ok(y / norm)
-    }
 }

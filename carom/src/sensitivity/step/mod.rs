@@ -171,7 +171,7 @@ impl StepSensitivity {
         let Accepted { step, h, is_last } = self.drive.accepted;
         self.frame.begin(tied && is_last);
         self.carrier.advance_columns(h, &mut self.tangent, &mut self.frame)?;
-        self.drive.facts.record(self.carrier.stepper(), true);
+        self.drive.facts.record(self.carrier.stepper_mut(), true)?;
         self.count(step.advanced < h);
         self.carrier.stepper_mut().accept();
         self.steps += 1;
