@@ -112,7 +112,9 @@ fn arcs_of_all_dampings_solve_the_differential_equation() {
                 let t = start.0 + 0.37 * (impact.time - start.0);
                 let (q, v) = integrate(&o, start.1, t - start.0);
                 let (x, y) = o.state_at(t);
-                assert!((q - x).abs() < 1e-11 && (v - y).abs() < 1e-11, "{place:?}: {x} {q}, {y} {v}");
+                // at an impact at once the state is the one after it
+                let is_flight = impact.time > start.0;
+                assert!(!is_flight || (q - x).abs() < 1e-11 && (v - y).abs() < 1e-11, "{place:?}: {x} {q}, {y} {v}");
                 start = (impact.time, (0.0, impact.after));
             }
             assert!(start.0 > 0.0 || q0 == 0.0, "no impact: {damping} {stiffness} {q0} {v0}");
