@@ -147,7 +147,7 @@ fn nothing_of_an_earlier_run_is_left() {
     let before = session.names("out");
     assert_eq!(session.carom(["run", "ball.toml", "--out", "out", "--columns", "nope"]).code, Some(2));
     assert_eq!(session.names("out"), before);
-    session.succeed(["run", "ball.toml", "--out", "out", "--no-report", "--steps", "3"]);
+    session.succeed(["run", "ball.toml", "--out", "out", "--no-report", "--steps", "3", "--end", "0.3"]);
     assert_eq!(session.names("out"), ["impacts.parquet", "notes.txt", "summary.json", "trajectory.parquet"]);
     assert_eq!(session.table("out/trajectory.parquet").rows.len(), 4);
 }
