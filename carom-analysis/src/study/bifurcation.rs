@@ -93,8 +93,8 @@ pub struct Case {
     pub step: f64,
     /// The coordinate of the diagram at a state.
     pub observe: Observe,
-    /// Length after which that coordinate repeats itself; zero where it drifts, so that what it gains in a period is the
-    /// point.
+    /// Length after which that coordinate repeats itself; zero where it drifts, so that what it gains in a period is
+    /// the point.
     pub turn: Option<f64>,
     /// The motion with its derivatives, for the largest exponent by saltation; `Options::epsilon` is not needed then.
     pub motion: Option<Box<Sensitivity>>,

@@ -51,8 +51,9 @@ table! {
         /// where missing. Numbers or expressions of parameters. `project = 1e-6` moves a start up to that far inside an
         /// obstacle to its surface.
         pub initial: Option<Entries>,
-        /// Coordinates in which the model repeats itself, with the length after which it does: phi = "2*pi" for an angle,
-        /// y = 0 where nothing depends on y, which then may drift. Studies of orbits and attractors compare states so.
+        /// Coordinates in which the model repeats itself, with the length after which it does: phi = "2*pi" for an
+        /// angle, y = 0 where nothing depends on y, which then may drift. Studies of orbits and attractors compare
+        /// states so.
         pub cyclic: Option<Entries>,
         /// Time span, step, scheme and solver.
         pub simulation: SimulationTable,

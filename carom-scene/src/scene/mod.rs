@@ -114,8 +114,8 @@ pub struct Scene {
     pub family: Family,
     /// Coordinates, or states of a first-order model.
     pub coordinates: Vec<String>,
-    /// Coordinates in which the model repeats itself: number, and length after which it does; zero where nothing depends
-    /// on it.
+    /// Coordinates in which the model repeats itself: number, and length after which it does; zero where nothing
+    /// depends on it.
     pub cyclic: Vec<(usize, f64)>,
     /// Contacts, then constraints, or the rows of a first-order model; the position is the key of the law.
     pub laws: Vec<LawInfo>,

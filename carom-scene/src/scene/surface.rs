@@ -17,9 +17,9 @@ const WAYS: usize = 50;
 /// What to do about a start that is slightly inside.
 pub(super) const WAY: &str = "`project = 1e-6` under [initial] moves a start that far inside to the surface";
 
-/// Moves positions out of obstacles by (1): `inside` tells which laws are violated, `weigh` multiplies by M⁻¹. Laws that
-/// were violated stay in contact. Returns the law that was violated most with its gap; nothing is moved where none was,
-/// or one by more than `most`.
+/// Moves positions out of obstacles by (1): `inside` tells which laws are violated, `weigh` multiplies by M⁻¹. Laws
+/// that were violated stay in contact. Returns the law that was violated most with its gap; nothing is moved where none
+/// was, or one by more than `most`.
 pub(super) fn surface<M: Space + ?Sized>(
     model: &mut M,
     state: &mut State,

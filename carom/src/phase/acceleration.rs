@@ -241,8 +241,8 @@ impl Acceleration {
         Ok(())
     }
 
-    /// Where λ of the last evaluation in `phase`, at the velocity `v`, is one of many and outside a cone: takes one that
-    /// is inside, if there is one. Monitors follow.
+    /// Where λ of the last evaluation in `phase`, at the velocity `v`, is one of many and outside a cone: takes one
+    /// that is inside, if there is one. Monitors follow.
     pub fn admit(&mut self, phase: &Phase, v: &[f64]) {
         let is_outside = || self.monitors.iter().any(|m| m.violated && m.change != ModeChange::SlipEnd);
         if !self.is_deficient || self.is_contradictory() || !is_outside() {

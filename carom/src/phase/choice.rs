@@ -188,8 +188,8 @@ impl Transition {
         Ok(self.candidates.len() > known)
     }
 
-    /// The direction in which a contact slips, if it does so beyond what is resolved, and what is; `ended` tells whether
-    /// its slip was seen to end.
+    /// The direction in which a contact slips, if it does so beyond what is resolved, and what is; `ended` tells
+    /// whether its slip was seen to end.
     fn slip(&self, i: usize, v: &[f64], ended: bool) -> (Option<[f64; 2]>, f64) {
         let coupling = &self.acceleration.coupling;
         let (mut slip, mut limit, mut speed) = ([0.0; 2], 0.0f64, 0.0f64);

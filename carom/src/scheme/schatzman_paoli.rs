@@ -30,8 +30,8 @@
 //!
 //! Order 1 in positions (every norm) and in velocities (l1), 1/2 in l2, none in sup; order 2 in smooth motion.
 //! Penetration is zero for e = 0 only, and of order h for e > 0 (q_{k+1} = −e q_{k−1} on the way out). Closed contacts
-//! do not chatter. Energy is not bounded where elastic impacts meet stiff springs (1 J to 98 J with h ω about 0.1): a run
-//! warns of it (`energy-gain`). No friction, no relays.
+//! do not chatter. Energy is not bounded where elastic impacts meet stiff springs (1 J to 98 J with h ω about 0.1): a
+//! run warns of it (`energy-gain`). No friction, no relays.
 //!
 //! | `w_before`, `w_after` (n) velocity between grid points [m/s] | `P` (m) impulse [N s] | `e` restitution [-] |
 

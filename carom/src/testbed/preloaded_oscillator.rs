@@ -238,7 +238,8 @@ impl PreloadedOscillator {
         std::iter::successors(first, move |arc| problem.next(arc)).take(super::MAX_JUMPS)
     }
 
-    /// Returns q and the right-continuous v at t; NaN where there is [no exact solution](ExactSolution::refusal). The cost grows like the number of impacts before t.
+    /// Returns q and the right-continuous v at t; NaN where there is [no exact solution](ExactSolution::refusal). The
+    /// cost grows like the number of impacts before t.
     pub fn state_at(&self, t: f64) -> (f64, f64) {
         let mut last = None;
         for arc in self.arcs() {

@@ -72,8 +72,8 @@ const HALVINGS: i32 = 12;
 /// Steps in the location of a special point.
 const LOCATE: u32 = 60;
 
-/// Most times that the section moves along a branch, and how near an impact comes to it before, as a part of the longest
-/// time between two impacts.
+/// Most times that the section moves along a branch, and how near an impact comes to it before, as a part of the
+/// longest time between two impacts.
 const MOVES: u32 = 50;
 const NEAR: f64 = 0.1;
 

@@ -15,12 +15,13 @@
 //!
 //! Accumulations end when U⁺ ≤ `veps`, or when the next flight would not rise above the rounding of its gap: the
 //! contact closes earlier than in truth by about veps/(1 − e), and the limit of the series of impacts is told besides.
-//! Redundant contacts stay as long as some reaction inside all cones holds them; who leaves is decided by (4). Where regions of contacts meet, where redundant contacts contradict each other within a step, and
-//! where contacts close with dependent rows, `edge` chooses the problem that decides which ones carry. Where (4) has no
-//! solution while a contact slips (Painlevé), it is stopped by an impulse without a collision. Events that pile up
-//! without time between them are made plastic; where that does not help, and where phases cannot go on, the Moreau-Jean
-//! scheme does a part of `hand-over-step`. More than `max-events` events within a step of the driver are an error. A gap that was passed unseen is an
-//! error, never a result, and so is a region that begins inside an obstacle.
+//! Redundant contacts stay as long as some reaction inside all cones holds them; who leaves is decided by (4). Where
+//! regions of contacts meet, where redundant contacts contradict each other within a step, and where contacts close
+//! with dependent rows, `edge` chooses the problem that decides which ones carry. Where (4) has no solution while a
+//! contact slips (Painlevé), it is stopped by an impulse without a collision. Events that pile up without time between
+//! them are made plastic; where that does not help, and where phases cannot go on, the Moreau-Jean scheme does a part
+//! of `hand-over-step`. More than `max-events` events within a step of the driver are an error. A gap that was passed
+//! unseen is an error, never a result, and so is a region that begins inside an obstacle.
 //!
 //! `flow = "dop853"` integrates free flights by Dormand and Prince's pair [hairer1993], and phases with closed contacts
 //! or bilateral constraints by HEM5; each takes up its last step again where the phase changes. Evaluations of forces

@@ -19,8 +19,8 @@
 //! τ may be negative: in the step of an impact the position is pulled onto the wall.
 //!
 //! Order 1 in positions and in l1 of velocities, 2 in smooth motion with θ = 1/2; gaps are never violated, τ = O(h), a
-//! body at rest stays at g = 0 with v = 0. Flights lock to the grid after the first projection, so impacts often fall on
-//! grid points exactly; `activation` decides there, and must be well above `gap-tolerance`.
+//! body at rest stays at g = 0 with v = 0. Flights lock to the grid after the first projection, so impacts often fall
+//! on grid points exactly; `activation` decides there, and must be well above `gap-tolerance`.
 //!
 //! Energy is not bounded: a projection moves bodies against their springs. On the ball and on a rocking block it never
 //! grew, but two masses on a stiff spring between elastic walls (h ω about 0.1) go from 1.06 J to 437 J in 10 s. A run
