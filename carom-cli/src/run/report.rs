@@ -5,7 +5,7 @@ use super::{LISTED, Run};
 use carom::scheme::Family;
 use carom_analysis::files::write_whole;
 use carom_analysis::report::{Callout, Cell, Chart, Report, Section, Series, Table};
-use carom_analysis::results::{Curve, Status};
+use carom_analysis::results::{Curve, Estimate, Status};
 use std::io;
 use std::path::Path;
 
@@ -115,24 +115,7 @@ fn overview(run: &Run, section: &mut Section) {
         section.push(table);
     }
     if let Some(estimate) = &summary.estimate {
-        let title = format!("How far off ({})", estimate.refined);
-        let mut table =
-            Table::new(&title, ["figure", "difference to the finer run", "of the next two", "observed order"]);
-        let number = |x: Option<f64>, text: fn(f64) -> String| match x {
-            Some(value) => Cell::Formatted { value, text: text(value) },
-            None => Cell::from("-"),
-        };
-        for row in &estimate.differences {
-            let size = |x: f64| format!("{x:.3e}");
-            let order = |x: f64| format!("{x:.2}");
-            table.row([
-                Cell::from(row.what.as_str()),
-                number(row.difference, size),
-                number(row.finer, size),
-                number(row.order, order),
-            ]);
-        }
-        section.push(table);
+        section.push(how_far_off(estimate));
     }
     if !run.expectations.is_empty() {
         let mut table =
@@ -154,6 +137,24 @@ fn overview(run: &Run, section: &mut Section) {
         }
         section.push(table);
     }
+}
+
+fn how_far_off(estimate: &Estimate) -> Table {
+    let columns = ["figure", "difference to the finer run", "of the next two", "observed order"];
+    let mut table = Table::new(format!("How far off ({})", estimate.refined), columns);
+    let number = |x: Option<f64>, text: fn(f64) -> String| {
+        x.map_or_else(|| Cell::from("-"), |value| Cell::Formatted { value, text: text(value) })
+    };
+    for row in &estimate.differences {
+        let size = |x| format!("{x:.3e}");
+        table.row([
+            Cell::from(row.what.as_str()),
+            number(row.difference, size),
+            number(row.finer, size),
+            number(row.order, |x| format!("{x:.2}")),
+        ]);
+    }
+    table
 }
 
 fn chart(curves: &[&Curve], prefix: &str, (title, label): (&str, &str), held: bool) -> Chart {

@@ -153,3 +153,18 @@ pub trait ExactState {
     /// A span over which schemes are measured [s].
     fn span(&self) -> f64;
 }
+
+/// Runge-Kutta of order 4 in equal steps: what closed forms of one degree of freedom are compared with.
+#[cfg(test)]
+fn runge_kutta(rate: impl Fn((f64, f64)) -> (f64, f64), start: (f64, f64), duration: f64, steps: u32) -> (f64, f64) {
+    let step = |x: (f64, f64), k: (f64, f64), h: f64| (x.0 + h * k.0, x.1 + h * k.1);
+    let h = duration / f64::from(steps);
+    (0..steps).fold(start, |x, _| {
+        let k1 = rate(x);
+        let k2 = rate(step(x, k1, 0.5 * h));
+        let k3 = rate(step(x, k2, 0.5 * h));
+        let k4 = rate(step(x, k3, h));
+        let slope = (k1.0 + 2.0 * (k2.0 + k3.0) + k4.0, k1.1 + 2.0 * (k2.1 + k3.1) + k4.1);
+        step(x, slope, h / 6.0)
+    })
+}

@@ -200,7 +200,7 @@ impl OneDegree for LinearOscillator {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ExactSolution;
+    use super::super::{ExactSolution, runge_kutta};
     use super::*;
 
     #[test]
@@ -218,19 +218,10 @@ mod tests {
         assert!((impacts[2].after / impacts[1].after - 0.336569487277).abs() < 1e-11);
     }
 
-    /// Runge-Kutta of order 4 between impacts: an independent look at the differential equation.
+    /// Between impacts, by another method.
     fn integrate(problem: &LinearOscillator, start: (f64, f64), duration: f64) -> (f64, f64) {
         let rate = |x: (f64, f64)| (x.1, -(problem.damping * x.1 + problem.stiffness * x.0) / problem.mass);
-        let step = |x: (f64, f64), k: (f64, f64), h: f64| (x.0 + h * k.0, x.1 + h * k.1);
-        let h = duration / 2000.0;
-        (0..2000).fold(start, |x, _| {
-            let k1 = rate(x);
-            let k2 = rate(step(x, k1, 0.5 * h));
-            let k3 = rate(step(x, k2, 0.5 * h));
-            let k4 = rate(step(x, k3, h));
-            let slope = (k1.0 + 2.0 * (k2.0 + k3.0) + k4.0, k1.1 + 2.0 * (k2.1 + k3.1) + k4.1);
-            step(x, slope, h / 6.0)
-        })
+        runge_kutta(rate, start, duration, 2000)
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The arcs, their landings and what is refused.
 
-use super::super::BouncingBall;
+use super::super::{BouncingBall, runge_kutta};
 use super::*;
 
 /// v̇ by central differences of v satisfies (1) inside flights, and q̇ = v.
@@ -68,19 +68,10 @@ fn short_and_long_flights_agree() {
     }
 }
 
-/// q and v by Runge-Kutta of order 4.
+/// q and v between impacts, by another method.
 fn integrate(o: &PreloadedOscillator, start: (f64, f64), duration: f64) -> (f64, f64) {
     let rate = |x: (f64, f64)| (x.1, -(o.damping * x.1 + o.stiffness * x.0 + o.preload) / o.mass);
-    let step = |x: (f64, f64), k: (f64, f64), h: f64| (x.0 + h * k.0, x.1 + h * k.1);
-    let h = duration / 4000.0;
-    (0..4000).fold(start, |x, _| {
-        let k1 = rate(x);
-        let k2 = rate(step(x, k1, 0.5 * h));
-        let k3 = rate(step(x, k2, 0.5 * h));
-        let k4 = rate(step(x, k3, h));
-        let slope = (k1.0 + 2.0 * (k2.0 + k3.0) + k4.0, k1.1 + 2.0 * (k2.1 + k3.1) + k4.1);
-        step(x, slope, h / 6.0)
-    })
+    runge_kutta(rate, start, duration, 4000)
 }
 
 /// Underdamped, critical, next to it, overdamped, without spring, without damping, without both.
