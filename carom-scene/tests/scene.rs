@@ -285,6 +285,7 @@ fn columns_have_their_names_and_values() {
             "v.y",
             "gap.floor",
             "impulse.floor",
+            "force.floor",
             "energy.kinetic",
             "energy.potential",
             "energy.total",
@@ -296,6 +297,8 @@ fn columns_have_their_names_and_values() {
     let mut row = Vec::new();
     let mut stepper = scene.stepper().unwrap();
     scene.sampler(&all).sample(&mut *stepper, &mut row).unwrap();
+    // there is no force before the first step
+    assert!(row.remove(5).is_nan());
     assert_eq!(row, [0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 2.0, 2.0, 0.0]);
     let reference = scene.reference.as_ref().unwrap();
     let (mut q, mut v) = ([0.0], [0.0]);

@@ -34,6 +34,7 @@ impl Scheme for ExplicitEuler {
         title: "Explicit Euler with an implicit law",
         order: Order { position: 1.0, velocity: 1.0, smooth: 1.0 },
         level: "position",
+        projects: false,
         claims: &[],
         citations: &[],
         source: "",

@@ -61,7 +61,7 @@ pub(super) struct Candidate {
 
 /// All columns of a run, in the order of the file.
 pub(super) fn catalogue(stepper: &mut dyn Stepper, outputs: &[String]) -> Vec<Candidate> {
-    let has_energy = stepper.energies().is_some();
+    let (has_energy, projects) = (stepper.energies().is_some(), stepper.info().projects);
     let (labels, state) = (stepper.labels(), stepper.from());
     let dofs = (state.q.len(), state.v.len());
     let family = if is_first_order(state) { Family::FirstOrder } else { Family::Mechanical };
@@ -69,12 +69,12 @@ pub(super) fn catalogue(stepper: &mut dyn Stepper, outputs: &[String]) -> Vec<Ca
     let auto = |column: &Column| match *column {
         Column::Position(i) => kept(i, dofs.0),
         Column::Velocity(i) => kept(i, dofs.1),
-        Column::Gap(i) | Column::After(i) | Column::Multiplier(i) => kept(i, contacts),
-        Column::Impulse { law, .. } | Column::Level { law, .. } => kept(law, contacts),
+        Column::Gap(i) | Column::After(i) | Column::Multiplier(i) | Column::Projection(i) => kept(i, contacts),
+        Column::Impulse { law, .. } | Column::Force { law, .. } | Column::Level { law, .. } => kept(law, contacts),
         Column::Time | Column::Kinetic | Column::Potential | Column::Total | Column::Output(_) => true,
     };
     let levels = stepper.reactions().level_counts();
-    let all = Catalogue { family, labels, dofs, has_energy, levels: &levels, outputs }.columns();
+    let all = Catalogue { family, labels, dofs, has_energy, projects, levels: &levels, outputs }.columns();
     all.into_iter().map(|(name, column)| Candidate { name, auto: auto(&column), column }).collect()
 }
 

@@ -1,8 +1,7 @@
 //! The trajectory table: one row per recorded step.
 //!
-//! Impulses and measures are sums over the steps since the row before, so that thinning out rows loses none;
-//! everything else is the
-//! state at the end of the step. In first-order models the outputs of rows, and multipliers, are those of the last
+//! Impulses, multipliers of projections and measures are sums over the steps since the row before, so that thinning out
+//! rows loses none; forces are those of the last step, everything else is the state at its end. In first-order models the outputs of rows, and multipliers, are those of the last
 //! step. Contacts are those of the labels; contacts that a model finds on its way are in the impact table alone.
 
 use super::column::{Outputs, catalogue, impulse_rows, is_first_order, select};
@@ -25,6 +24,10 @@ pub struct Trajectory {
     /// First row of each contact in `impulse`.
     offset: Vec<usize>,
     impulse: Vec<f64>,
+    /// (rows) of the last step; not numbers where there is none, or none of this length.
+    force: Vec<f64>,
+    /// (contacts) multipliers of projections.
+    tau: Vec<f64>,
     /// Measures of the higher-order sweeping process, all levels of one law after the other.
     levels: Vec<f64>,
     chains: Vec<usize>,
@@ -94,7 +97,10 @@ impl Trajectory {
         let list = select(catalogue(stepper, names), &options.columns)?;
         let columns = list.iter().map(|candidate| Column {
             name: candidate.name.clone(),
-            kind: if let Quantity::Gap(_) = candidate.column { Kind::Optional } else { Kind::Real },
+            kind: match candidate.column {
+                Quantity::Gap(_) | Quantity::Force { .. } => Kind::Optional,
+                _ => Kind::Real,
+            },
         });
         let table = Table::create(directory.as_ref(), "trajectory", columns.collect(), options)?;
         // a report cannot show thousands of columns, even if the file has them
@@ -113,6 +119,8 @@ impl Trajectory {
             sources: list.iter().map(|candidate| candidate.column).collect(),
             every: options.every.max(1),
             impulse: vec![0.0; offset.last().copied().unwrap_or(0)],
+            force: vec![f64::NAN; offset.last().copied().unwrap_or(0)],
+            tau: vec![0.0; contacts],
             offset,
             levels: vec![0.0; stepper.reactions().levels.len()],
             chains: stepper.reactions().chains.clone(),
@@ -170,7 +178,7 @@ impl Trajectory {
     /// Records the end of a step.
     pub(super) fn take(&mut self, view: &mut StepView<'_>, energy: Option<Energy>) -> Result<(), ResultError> {
         self.gaps.see(view.stepper.coupling()?);
-        self.add_impulses(view.reactions());
+        self.add_impulses(view.reactions(), view.to().t - view.from().t);
         self.take_rows(view);
         self.make_row(view.to(), energy)?;
         if view.index.is_multiple_of(self.every) { self.write() } else { Ok(()) }
@@ -184,7 +192,9 @@ impl Trajectory {
         if self.error.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn add_impulses(&mut self, reactions: &Reactions) {
+    fn add_impulses(&mut self, reactions: &Reactions, h: f64) {
+        // a contact that is not listed does not act
+        self.force.fill(if h > 0.0 { 0.0 } else { f64::NAN });
         self.levels.iter_mut().zip(&reactions.levels).for_each(|(sum, mu)| *sum += mu);
         for (i, key) in reactions.coupling.pairs.iter().map(|pair| &pair.key).enumerate() {
             let contact = usize::try_from(key.0).unwrap_or(usize::MAX);
@@ -195,6 +205,12 @@ impl Trajectory {
             };
             for (sum, impulse) in self.impulse[*first..*end].iter_mut().zip(&reactions.impulse[reactions.range(i)]) {
                 *sum += impulse;
+            }
+            for (force, row) in self.force[*first..*end].iter_mut().zip(reactions.range(i)) {
+                *force = reactions.force(row, h).unwrap_or(f64::NAN);
+            }
+            if let Some(tau) = reactions.projection.get(i) {
+                self.tau[contact] += tau;
             }
         }
     }
@@ -222,6 +238,10 @@ impl Trajectory {
             Quantity::Velocity(i) => real(state.v.get(i).copied()),
             Quantity::Gap(i) => real(self.gaps.now.get(i).copied().flatten()),
             Quantity::Impulse { law, row } => real(self.impulse.get(self.offset[law] + row).copied()),
+            Quantity::Force { law, row } => {
+                real(self.force.get(self.offset[law] + row).copied().filter(|force| !force.is_nan()))
+            }
+            Quantity::Projection(i) => real(self.tau.get(i).copied()),
             Quantity::Level { law, level } => real(self.levels.get(self.chains[law] + level).copied()),
             Quantity::After(row) => real(self.after.get(row).copied()),
             Quantity::Multiplier(row) => real(self.lambda.get(row).copied()),
@@ -255,6 +275,7 @@ impl Trajectory {
         }
         self.table.push(&self.row)?;
         self.impulse.fill(0.0);
+        self.tau.fill(0.0);
         self.levels.fill(0.0);
         if let (Some(curves), Some(Cell::Real(t))) = (&mut self.curves, self.row.first()) {
             let value = |i: &usize| if let Cell::Real(x) = self.row[*i] { x } else { f64::NAN };

@@ -10,11 +10,13 @@ use std::io;
 use std::path::Path;
 
 /// Prefix of the columns, title and label of a chart, and whether values hold until the next one.
-const CHARTS: [(&str, &str, &str, bool); 6] = [
+const CHARTS: [(&str, &str, &str, bool); 8] = [
     ("q.", "Positions", "position [m, rad]", false),
     ("v.", "Velocities", "velocity [m/s, rad/s]", true),
     ("gap.", "Gaps", "gap [m]", false),
     ("impulse.", "Impulses", "impulse per record [N s]", true),
+    ("force.", "Contact forces", "force [N]", false),
+    ("tau.", "Multipliers of the projection", "τ per record", true),
     ("energy.", "Energies", "energy [J]", false),
     ("output.", "Outputs", "value", false),
 ];
@@ -46,7 +48,9 @@ fn build(run: &Run) -> Report {
     let charts = report.section("Histories");
     let charted = if mechanical(run) { &CHARTS[..] } else { &FIRST_ORDER_CHARTS[..] };
     for &(prefix, title, label, held) in charted {
-        let curves: Vec<&Curve> = run.recorded.curves.iter().filter(|curve| curve.name.starts_with(prefix)).collect();
+        // there are no forces before the first step
+        let told = |curve: &&Curve| curve.name.starts_with(prefix) && curve.x.iter().any(|x| !x.is_nan());
+        let curves: Vec<&Curve> = run.recorded.curves.iter().filter(told).collect();
         if !curves.is_empty() {
             let drawn = chart(&curves, prefix, (title, label), held);
             charts.push(if prefix == "q." { marked(drawn, &curves, run) } else { drawn });

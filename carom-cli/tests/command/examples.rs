@@ -17,10 +17,12 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
         let kinds =
             ["q", "v"].into_iter().flat_map(|kind| coordinates.iter().map(move |name| format!("{kind}.{name}")));
         let gaps = laws.iter().filter(|(kind, _)| *kind == "gap").map(|(_, name)| format!("gap.{name}"));
-        let impulses = laws.iter().map(|(_, name)| format!("impulse.{name}"));
+        let rows = |what: &'static str| laws.iter().map(move |(_, name)| format!("{what}.{name}"));
+        let (impulses, forces) = (rows("impulse"), rows("force"));
         let energies = ["kinetic", "potential", "total"].map(|name| format!("energy.{name}"));
         let outputs = outputs.iter().map(|name| format!("output.{name}"));
-        ["t".to_owned()].into_iter().chain(kinds).chain(gaps).chain(impulses).chain(energies).chain(outputs).collect()
+        let contacts = gaps.chain(impulses).chain(forces);
+        ["t".to_owned()].into_iter().chain(kinds).chain(contacts).chain(energies).chain(outputs).collect()
     };
     let circuit = |first: &[&str], elements: &[&str]| -> Vec<String> {
         let elements = elements.iter().flat_map(|name| [format!("v.{name}"), format!("i.{name}")]);

@@ -7,6 +7,7 @@ mod events;
 mod examples;
 mod failures;
 mod first_order;
+mod forces;
 mod mistakes;
 mod options;
 mod orbits;

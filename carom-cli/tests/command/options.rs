@@ -84,8 +84,8 @@ fn columns_are_chosen() {
     assert_eq!(ball(&session, &["--columns", "t"]).1.names, ["t"]);
     let arguments = ["--columns", "all", "--set", "elements=99", "--end", "1e-5"];
     session.succeed(["run", "impacting-bar", "--no-report"].iter().chain(&arguments));
-    // time, 100 nodes twice, gap and impulse, three energies
-    assert_eq!(session.table("out/impacting-bar/trajectory.parquet").names.len(), 1 + 200 + 2 + 3);
+    // time, 100 nodes twice, gap, impulse and force, three energies
+    assert_eq!(session.table("out/impacting-bar/trajectory.parquet").names.len(), 1 + 200 + 3 + 3);
 }
 
 #[test]

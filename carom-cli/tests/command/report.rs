@@ -16,8 +16,8 @@ fn open(session: &Session, file: &str, charts: usize, animations: usize) -> Opti
 fn the_report_of_the_block_is_drawn() {
     let session = Session::new();
     session.succeed(["run", "rocking-block", "--quiet"]);
-    // positions, velocities, gaps, impulses, energies
-    let Some(page) = open(&session, "out/rocking-block/report.html", 5, 1) else { return };
+    // positions, velocities, gaps, impulses, forces, energies
+    let Some(page) = open(&session, "out/rocking-block/report.html", 6, 1) else { return };
     for text in ["rocking block", "Impact list", "Energy ledger", "min gap.B", "check O15", "moreau-jean"] {
         assert!(page.document.contains(text), "{text} is not on the page");
     }
@@ -28,7 +28,7 @@ fn the_report_of_the_block_is_drawn() {
 fn the_report_of_an_event_driven_run_is_drawn() {
     let session = Session::new();
     session.succeed(["run", "parabola-edge", "--quiet"]);
-    let Some(page) = open(&session, "out/parabola-edge/report.html", 5, 1) else { return };
+    let Some(page) = open(&session, "out/parabola-edge/report.html", 6, 1) else { return };
     for text in ["Event list", "turning-point", "edge.parabola"] {
         assert!(page.document.contains(text), "{text} is not on the page");
     }

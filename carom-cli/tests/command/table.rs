@@ -57,19 +57,26 @@ impl Table {
         SerializedFileReader::new(File::open(path).unwrap()).unwrap().metadata().file_metadata().num_rows()
     }
 
-    /// A column of numbers.
-    pub fn column(&self, name: &str) -> Vec<f64> {
+    /// A column of numbers, or of none where they are missing.
+    pub fn numbers(&self, name: &str) -> Vec<Option<f64>> {
         let Some(i) = self.names.iter().position(|known| known == name) else {
             panic!("no column {name} among {:?}", self.names)
         };
         let number = |row: &Vec<Value>| match row[i] {
-            Value::Number(x) => x,
+            Value::Number(x) => Some(x),
+            Value::Missing => None,
             ref other => panic!("{name} is {other:?}"),
         };
         self.rows.iter().map(number).collect()
     }
 
+    /// A column of numbers.
+    pub fn column(&self, name: &str) -> Vec<f64> {
+        let missing = || panic!("a number of {name} is missing");
+        self.numbers(name).into_iter().map(|x| x.unwrap_or_else(missing)).collect()
+    }
+
     pub fn last(&self, name: &str) -> f64 {
-        *self.column(name).last().expect("a row")
+        self.numbers(name).pop().flatten().expect("a row with a number")
     }
 }

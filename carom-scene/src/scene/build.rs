@@ -76,7 +76,8 @@ fn assemble(
     let scheme = methods.0.as_ref().and_then(|method| choice::scheme(method.as_ref(), model, context));
     let laws = bound.as_ref().map(|bound| bound.laws());
     let levels = scheme.as_ref().map_or_else(Vec::new, |scheme| levels(scheme, model));
-    let expectations = expectations(file, laws.as_deref(), &levels, outputs.as_ref(), context);
+    let projects = scheme.as_ref().is_some_and(Choice::projects);
+    let expectations = expectations(file, laws.as_deref(), (projects, &levels), outputs.as_ref(), context);
     let names = &context.names;
     let scene = Scene {
         name: file.name.value.clone(),
@@ -187,7 +188,7 @@ fn levels(scheme: &Choice, model: impl FnOnce() -> Option<AnyModel>) -> Vec<usiz
 fn expectations(
     file: &ModelFile,
     laws: Option<&[LawInfo]>,
-    levels: &[usize],
+    of_scheme: (bool, &[usize]),
     outputs: Option<&Outputs>,
     context: &mut Context,
 ) -> Option<Vec<Expectation>> {
@@ -196,7 +197,7 @@ fn expectations(
         return Some(Vec::new());
     }
     let laws: Vec<_> = laws?.iter().map(|law| (law.name.as_str(), law.law)).collect();
-    let columns = output::columns(context.names.family, &context.names.coordinates, &laws, levels, outputs?);
+    let columns = output::columns(context.names.family, &context.names.coordinates, &laws, of_scheme, outputs?);
     let laws: Vec<&str> = laws.iter().map(|(name, _)| *name).collect();
     let events: Vec<&str> = file.event.iter().flatten().map(|event| event.name.value.as_str()).collect();
     let (family, coordinates) = (context.names.family, context.names.coordinates.clone());

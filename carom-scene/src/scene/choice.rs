@@ -1,7 +1,7 @@
 //! The scheme, the solver and the control of steps: names and options checked against the registries.
 
 use carom::SCHEMES;
-use carom::scheme::{AnyModel, Registered, fitting};
+use carom::scheme::{AnyModel, Registered, find, fitting};
 use carom::simulation::Adaptive;
 use carom_solve::solver::Configured;
 use carom_solve::{OptionDoc, OptionError, Options, SOLVERS};
@@ -48,6 +48,11 @@ impl From<Choice> for Chosen {
 }
 
 impl Choice {
+    /// Whether it is a scheme that projects positions.
+    pub(super) fn projects(&self) -> bool {
+        find(&self.name).is_some_and(|row| row.info.projects)
+    }
+
     /// A scheme by its value: the options are those that are not the default.
     ///
     /// ```

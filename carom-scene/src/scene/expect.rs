@@ -166,7 +166,8 @@ impl Names<'_> {
                      v.NODE, v.ELEMENT, i.ELEMENT"
                 }
                 Family::Mechanical => {
-                    "columns are t, q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, energy.total, output.NAME"
+                    "columns are t, q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, force.CONTACT, \
+                     tau.CONTACT (projections), energy.total, output.NAME"
                 }
             };
             let hint = suggest(name, names, false, || all.into());
@@ -251,7 +252,8 @@ impl Scene {
             });
         }
         let of_steps = columns.iter().map(|column| self.is_of_steps(*column)).collect();
-        let of_contacts = columns.iter().map(|column| matches!(column, Column::Gap(_) | Column::After(_))).collect();
+        let lacks = |column: &Column| matches!(column, Column::Gap(_) | Column::After(_) | Column::Force { .. });
+        let of_contacts = columns.iter().map(lacks).collect();
         Watch {
             actual: vec![0.0; self.expectations.len()],
             before: (self.span.start, Vec::new()),
@@ -272,7 +274,7 @@ impl Scene {
     /// Whether a column has no value before the first step: multipliers, and what is computed from them.
     fn is_of_steps(&self, column: Column) -> bool {
         match column {
-            Column::Multiplier(_) | Column::After(_) => true,
+            Column::Multiplier(_) | Column::After(_) | Column::Force { .. } => true,
             Column::Output(_) => {
                 self.family == Family::FirstOrder && self.outputs.uses_multipliers(self.coordinates.len())
             }
@@ -315,8 +317,8 @@ impl Watch {
             if !(value.is_finite() || lacks) {
                 return Err(ModelError::Quantity { quantity: expectation.text.as_str().into(), value, t });
             }
-            // there is no smallest or largest value yet
-            let fresh = first || previous.get(at).is_none_or(|x| x.is_nan());
+            // the smallest and largest of values and none are the values
+            let value = if first && is_told(&self.of_steps) { f64::NAN } else { value };
             let actual = &mut self.actual[k];
             *actual = match expectation.quantity {
                 Quantity::Impacts => self.impacts as f64,
@@ -326,13 +328,14 @@ impl Watch {
                 Quantity::Estimate(_) => f64::NAN,
                 Quantity::Sum(_) | Quantity::Mean(_) if first => 0.0,
                 Quantity::Sum(_) => *actual + value,
+                Quantity::Mean(_) if t <= earlier => *actual,
                 Quantity::Mean(_) => {
-                    let old = if fresh { value } else { previous.get(at).copied().unwrap_or(value) };
+                    let old = previous.get(at).copied().filter(|old| !old.is_nan()).unwrap_or(value);
                     let integral = *actual * (earlier - self.start) + 0.5 * (old + value) * (t - earlier);
                     integral / (t - self.start)
                 }
-                Quantity::Min(_) if !fresh => actual.min(value),
-                Quantity::Max(_) if !fresh => actual.max(value),
+                Quantity::Min(_) if !first => actual.min(value),
+                Quantity::Max(_) if !first => actual.max(value),
                 Quantity::Final(_) | Quantity::Min(_) | Quantity::Max(_) => value,
             };
             if actual.is_infinite() {

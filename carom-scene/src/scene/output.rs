@@ -45,7 +45,7 @@ pub(super) fn columns(
     family: Family,
     coordinates: &[String],
     laws: &[(&str, Law)],
-    levels: &[usize],
+    (projects, levels): (bool, &[usize]),
     outputs: &Outputs,
 ) -> Vec<(String, Column)> {
     let labels = Labels {
@@ -55,7 +55,8 @@ pub(super) fn columns(
     let is_mechanical = family == Family::Mechanical;
     let dofs = (coordinates.len(), if is_mechanical { coordinates.len() } else { 0 });
     let outputs: Vec<String> = outputs.full_names().collect();
-    Catalogue { family, labels: &labels, dofs, has_energy: is_mechanical, levels, outputs: &outputs }.columns()
+    Catalogue { family, labels: &labels, dofs, has_energy: is_mechanical, projects, levels, outputs: &outputs }
+        .columns()
 }
 
 /// Multipliers of the last step by row: λ itself, or its mean over the step where the scheme knows only the integral;
@@ -80,7 +81,7 @@ impl Scene {
     /// All columns with their names, in the order of result files.
     pub fn columns(&self) -> Vec<(String, Column)> {
         let laws: Vec<(&str, Law)> = self.laws.iter().map(|law| (law.name.as_str(), law.law)).collect();
-        columns(self.family, &self.coordinates, &laws, &self.levels, &self.outputs)
+        columns(self.family, &self.coordinates, &laws, (self.scheme.projects(), &self.levels), &self.outputs)
     }
 
     /// Evaluates the given columns along a run.
@@ -157,6 +158,7 @@ impl Sampler {
     /// What needs no computing: states, outputs that were evaluated, what the laws did.
     fn fill(&self, stepper: &dyn Stepper, out: &mut [f64]) {
         let (state, reactions) = (stepper.to(), stepper.reactions());
+        let h = state.t - stepper.from().t;
         for (out, column) in out.iter_mut().zip(&self.columns) {
             match *column {
                 Column::Time => *out = state.t,
@@ -179,6 +181,16 @@ impl Sampler {
                         .and_then(|at| reactions.impulse.get(reactions.range(at).start + row))
                         .copied()
                         .unwrap_or(0.0);
+                }
+                Column::Force { law, row } => {
+                    // a contact that is not listed does not act
+                    let row = reactions.find(Key::from(law), law).map(|at| reactions.range(at).start + row);
+                    let none = if h > 0.0 { 0.0 } else { f64::NAN };
+                    *out = row.map_or(none, |row| reactions.force(row, h).unwrap_or(f64::NAN));
+                }
+                Column::Projection(law) => {
+                    let at = reactions.find(Key::from(law), law);
+                    *out = at.and_then(|at| reactions.projection.get(at)).copied().unwrap_or(0.0);
                 }
                 Column::Level { law, level } => {
                     *out = reactions.levels(law).get(level).copied().unwrap_or(0.0);

@@ -81,6 +81,7 @@ impl Scheme for CatchingUp {
         title: "Catching-up algorithm for sweeping processes",
         order: Order { position: 1.0, velocity: 1.0, smooth: 1.0 },
         level: "position",
+        projects: false,
         claims: &[],
         citations: &["moreau1977"],
         source: include_str!("catching_up.rs"),

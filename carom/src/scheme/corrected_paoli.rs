@@ -164,6 +164,7 @@ impl Scheme for CorrectedPaoli {
         title: "corrected Paoli-Schatzman scheme",
         order: Order { position: 2.0, velocity: 2.0, smooth: 2.0 },
         level: "velocity",
+        projects: false,
         claims: &[Claim::PenetrationFirstOrder, Claim::Friction, Claim::Bilateral],
         citations: &["nqi2016", "paoli2002"],
         source: include_str!("corrected_paoli.rs"),

@@ -140,6 +140,7 @@ impl Scheme for EulerMoreau {
         title: "Euler-Moreau θ-γ-scheme for first-order systems",
         order: Order { position: 1.0, velocity: 1.0, smooth: 2.0 },
         level: "output",
+        projects: false,
         claims: &[],
         citations: &["acary2008", "acary2008homsp"],
         source: include_str!("euler_moreau.rs"),

@@ -111,6 +111,7 @@ impl Scheme for Homsp {
         title: "Higher-order sweeping process",
         order: Order { position: 1.0, velocity: 1.0, smooth: 1.0 },
         level: "all derivatives",
+        projects: false,
         claims: &[],
         citations: &["acary2008homsp"],
         source: include_str!("homsp.rs"),

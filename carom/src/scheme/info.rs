@@ -11,6 +11,10 @@ pub struct SchemeInfo {
     pub order: Order,
     /// The level at which the contact law is written: position, velocity, acceleration.
     pub level: &'static str,
+    /// Whether positions are projected besides: then there are multipliers τ ([`Reactions::projection`]).
+    ///
+    /// [`Reactions::projection`]: super::Reactions::projection
+    pub projects: bool,
     /// Further claims in words, each one a test of the suite.
     pub claims: &'static [Claim],
     /// Keys of the bibliography.

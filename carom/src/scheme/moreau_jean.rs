@@ -119,6 +119,7 @@ impl Scheme for MoreauJean {
         title: "Moreau-Jean θ-scheme",
         order: Order { position: 1.0, velocity: 1.0, smooth: 2.0 },
         level: "velocity",
+        projects: false,
         claims: &[Claim::ConservesEnergyElastic, Claim::PenetrationFirstOrder, Claim::Friction, Claim::Bilateral],
         citations: &["moreau1988", "jean1999", "acary2008"],
         source: include_str!("moreau_jean.rs"),

@@ -89,6 +89,7 @@ impl Scheme for PositionLevel {
         title: "Position-level θ-scheme",
         order: Order { position: 1.0, velocity: 1.0, smooth: 1.0 },
         level: "position",
+        projects: false,
         claims: &[Claim::Inelastic, Claim::NoPenetration, Claim::Friction, Claim::Bilateral],
         citations: &["acary2012"],
         source: include_str!("position_level.rs"),

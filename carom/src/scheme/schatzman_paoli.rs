@@ -154,6 +154,7 @@ impl Scheme for SchatzmanPaoli {
         title: "Schatzman-Paoli scheme",
         order: Order { position: 1.0, velocity: 1.0, smooth: 2.0 },
         level: "position",
+        projects: false,
         claims: &[Claim::PenetrationFirstOrder, Claim::Bilateral],
         citations: &["paoli2002", "acary2009", "ryckaert1977"],
         source: include_str!("schatzman_paoli.rs"),

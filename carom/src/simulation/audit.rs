@@ -9,12 +9,12 @@
 //! | `passed` | a gap that is open at both ends of a step is negative in between, and the contact did not act |
 //! | `hand-overs` | an event-driven run was handed over more often than once in ten steps |
 //!
-//! Energies met are the largest kinetic energy, the span of the potential and the works of the ledger; gaps below the
-//! rounding of positions do not count. All shares are judged at the end of a run, when the sizes of the motion are
+//! Energies met are the largest kinetic energy, the span of the potential and the works of the ledger. What is rounding
+//! of positions, or of what contacts do to a body at rest within a step, does not count. All shares are judged at the end of a run, when the sizes of the motion are
 //! known.
 
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
-use crate::scheme::{EventKind, Stepper};
+use crate::scheme::{EventKind, Reactions, Stepper};
 use crate::{Key, ModelError, WarningKind, Warnings};
 use std::ops::ControlFlow;
 
@@ -24,7 +24,7 @@ const SHARE: f64 = 0.1;
 /// Share of the largest kinetic energy that the contacts of one step may add.
 const IMPACT_SHARE: f64 = 1e-2;
 
-/// Gaps below this share of the positions are rounding.
+/// Gaps below this share of the positions are rounding, and energies below this share of what forces do in a step.
 const ROUNDING: f64 = 1e-9;
 
 /// Steps over which a scheme may share out an impact.
@@ -103,8 +103,8 @@ impl Figure {
         }
     }
 
-    fn judge(&self, kind: &'static WarningKind, size: f64, share: f64, out: &mut Warnings) {
-        if self.largest > share * size && size > 0.0 {
+    fn judge(&self, kind: &'static WarningKind, size: f64, share: f64, least: f64, out: &mut Warnings) {
+        if self.largest > (share * size).max(least) && size > 0.0 {
             out.raise(kind, self.first.unwrap_or(f64::NAN), self.contact, self.largest / size);
         }
     }
@@ -117,7 +117,9 @@ pub struct Audit {
     kinetic: f64,                  // the largest
     potential: Option<(f64, f64)>, // smallest and largest
     gap: f64,                      // the largest of all contacts
-    position: f64,                 // the largest coordinate
+    position: f64,                 // the largest coordinate, or way that contacts have held back in a step
+    load: f64,                     // the largest energy that contacts have held back in a step
+    speeds: Vec<f64>,              // (n) that they have held back
     gained: Figure,                // energy without a reason
     added: Figure,                 // energy by contacts
     lost: [f64; 2 * SHARED],       // what contacts had lost after each of the last steps
@@ -137,10 +139,11 @@ impl Audit {
     /// What the figures of the run so far say against it.
     pub fn warnings(&self) -> Warnings {
         let mut out = self.passed.clone();
-        self.gained.judge(&ENERGY_GAIN, self.energies_met(), SHARE, &mut out);
-        self.added.judge(&IMPACT_GAIN, self.kinetic, IMPACT_SHARE, &mut out);
-        self.depth.judge(&PENETRATION, self.gap, SHARE, &mut out);
-        self.apart.judge(&PUSH_APART, self.gap, SHARE, &mut out);
+        let rounding = ROUNDING * self.load;
+        self.gained.judge(&ENERGY_GAIN, self.energies_met(), SHARE, rounding, &mut out);
+        self.added.judge(&IMPACT_GAIN, self.kinetic, IMPACT_SHARE, rounding, &mut out);
+        self.depth.judge(&PENETRATION, self.gap, SHARE, 0.0, &mut out);
+        self.apart.judge(&PUSH_APART, self.gap, SHARE, 0.0, &mut out);
         let (count, first) = self.hand_overs;
         if count > FEW && count > self.steps / 10 {
             out.raise(&HAND_OVERS, first.unwrap_or(f64::NAN), None, count as f64 / self.steps as f64);
@@ -173,6 +176,23 @@ impl Audit {
         self.added.see(t, added, None, IMPACT_SHARE * self.kinetic);
     }
 
+    /// What contacts have held back in the last step. Only bodies that hardly move need it: elsewhere the motion is the
+    /// larger figure.
+    fn see_load(&mut self, stepper: &dyn Stepper, h: f64) {
+        if self.load > 0.0 && self.load < 10.0 * self.kinetic {
+            return;
+        }
+        stepper.law_sizes(&mut self.speeds);
+        let Reactions { coupling, impulse, .. } = stepper.reactions();
+        let load = coupling
+            .rows
+            .iter()
+            .zip(impulse)
+            .map(|(row, p)| p.abs() * row.iter().map(|&(j, c)| (c * self.speeds[j]).abs()).sum::<f64>());
+        self.load = self.load.max(load.sum());
+        self.position = self.speeds.iter().fold(self.position, |most, speed| most.max(h * speed));
+    }
+
     /// Gaps at the end of a step, or at the start of the run. Returns what is rounding there.
     fn measure(&mut self, stepper: &mut dyn Stepper) -> Result<f64, ModelError> {
         let t = stepper.to().t;
@@ -193,6 +213,7 @@ impl Audit {
 
     fn see_gaps(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
         let (t, h) = (view.to().t, view.step.advanced);
+        self.see_load(view.stepper, h);
         let rounding = self.measure(view.stepper)?;
         for acting in view.facts.acting() {
             let start = view.stepper.reactions().coupling.gap(acting.law);

@@ -7,8 +7,14 @@
 //! | `q.NAME`, `v.NAME` | coordinate, velocity |
 //! | `gap.CONTACT` | gap, or value of a bilateral constraint |
 //! | `impulse.CONTACT`, `.ROLE` | impulse of the step: normal, and along the other rows of the law, as `.t1`, `.t2` [N s] |
+//! | `force.CONTACT`, `.ROLE` | reaction along the same rows [N], see below |
+//! | `tau.CONTACT` | multiplier τ of the projection of positions in the step, from schemes that project |
 //! | `energy.kinetic`, `energy.potential`, `energy.total` | [J], where the model knows them |
 //! | `output.NAME` | column of `[output.columns]` |
+//!
+//! Forces are those at the end of the step, before the event that ends it, from schemes that know them as functions of
+//! time (`event-driven`). Elsewhere they are means over the step, impulse / h, percussions of impacts included. There
+//! are none before the first step.
 //!
 //! In first-order models there are, instead of coordinates, velocities, gaps, impulses and energies,
 //!
@@ -38,6 +44,11 @@ pub enum Column {
     /// Impulse of a contact along one row of its law; row 0 is normal.
     #[allow(missing_docs)]
     Impulse { law: usize, row: usize },
+    /// Reaction of a contact along one row of its law; row 0 is normal.
+    #[allow(missing_docs)]
+    Force { law: usize, row: usize },
+    /// Multiplier of a contact in the projection of positions.
+    Projection(usize),
     /// Measure of a row in the higher-order sweeping process, below its last one; level 0 is μ₁.
     #[allow(missing_docs)]
     Level { law: usize, level: usize },
@@ -66,6 +77,8 @@ pub struct Catalogue<'a> {
     pub dofs: (usize, usize),
     /// Whether the model knows its energy.
     pub has_energy: bool,
+    /// Whether the scheme projects positions.
+    pub projects: bool,
     /// Numbers of measures of each law in the higher-order sweeping process, its relative degrees; none elsewhere.
     pub levels: &'a [usize],
     /// Full names of the other quantities.
@@ -92,11 +105,20 @@ impl Catalogue<'_> {
         } else {
             all.extend(contacts().map(|(i, (name, _))| (format!("gap.{name}"), Column::Gap(i))));
         }
-        for (law, (name, kind)) in contacts() {
-            all.extend((0..kind.size()).map(|row| match row {
-                0 => (format!("impulse.{name}"), Column::Impulse { law, row }),
-                _ => (format!("impulse.{name}.{}", kind.role(row)), Column::Impulse { law, row }),
-            }));
+        let mut rows = |what: &str, column: fn(usize, usize) -> Column| {
+            for (law, (name, kind)) in contacts() {
+                all.extend((0..kind.size()).map(|row| match row {
+                    0 => (format!("{what}.{name}"), column(law, row)),
+                    _ => (format!("{what}.{name}.{}", kind.role(row)), column(law, row)),
+                }));
+            }
+        };
+        rows("impulse", |law, row| Column::Impulse { law, row });
+        if family == Family::Mechanical {
+            rows("force", |law, row| Column::Force { law, row });
+        }
+        if self.projects {
+            all.extend(contacts().map(|(i, (name, _))| (format!("tau.{name}"), Column::Projection(i))));
         }
         for ((law, (name, _)), &levels) in contacts().zip(self.levels) {
             let measures = (1..levels).map(|k| (format!("mu{k}.{name}"), Column::Level { law, level: k - 1 }));

@@ -116,6 +116,7 @@ impl Scheme for EventDriven {
         title: "event-driven integration",
         order: FIFTH,
         level: "acceleration",
+        projects: false,
         claims: &[Claim::ConservesEnergyElastic, Claim::NoPenetration, Claim::Friction, Claim::Bilateral],
         citations: &["brasey1994", "acary2008", "hairer1993"],
         source: include_str!("mod.rs"),

@@ -158,6 +158,7 @@ impl Scheme for HigherOrder {
         title: "higher-order event capturing",
         order: order(RungeKutta::RadauIia3),
         level: "acceleration",
+        projects: false,
         claims: &[Claim::PenetrationFirstOrder, Claim::Friction, Claim::Bilateral],
         citations: &["acary2009"],
         source: include_str!("mod.rs"),

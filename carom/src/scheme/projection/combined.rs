@@ -105,6 +105,7 @@ impl Scheme for CombinedProjection {
         title: "Moreau-Jean with combined activation and projection",
         order: Order { position: 1.0, velocity: 1.0, smooth: 2.0 },
         level: "velocity and position",
+        projects: true,
         claims: &[Claim::NoPenetration, Claim::Friction, Claim::Bilateral],
         citations: &["acary2012"],
         source: include_str!("combined.rs"),
