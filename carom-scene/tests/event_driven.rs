@@ -173,3 +173,34 @@ fn mistakes_at_the_start() {
         assert!(!found.is_empty() && !found[0].message.is_empty(), "{name}");
     }
 }
+
+/// A ball that flies level over a hill far narrower than its steps, sooner or later, against the closed form.
+#[test]
+fn hills_narrower_than_a_step_are_met() {
+    for (width, centre) in [(1.0, 4.1), (0.2, 7.77), (0.1, 33.3), (0.03, 2.9), (0.03, 91.7), (0.02, 58.21)] {
+        let hill = contact("hill", &format!("gap = \"y - 0.5*exp(-((x - {centre})/{width})^2)\"\nrestitution = 0.5"));
+        let text = text(POINT, "0", &hill, "x = 0\ny = 0.3\n\"x'\" = 10")
+            .replace("end = 2", "end = 10")
+            .replace("step = 0.1", "step = 1");
+        let exact = 0.1 * (centre - width * (5.0f64 / 3.0).ln().sqrt());
+        for flow in ["hem5", "rkf45", "dop853"] {
+            let scheme = format!("{{ name = \"event-driven\", flow = \"{flow}\" }}");
+            let overrides = Overrides { scheme: Some(scheme.into()), ..Overrides::default() };
+            let scene = from_str("hill.toml", &text, &overrides).unwrap_or_else(|all| panic!("{}", all[0]));
+            let found = events(&scene);
+            let first = found.first().unwrap_or_else(|| panic!("{flow}: no impact on {width} at {centre}"));
+            assert!((first.1 - exact).abs() < 1e-12, "{flow} {width} {centre}: {first:?} {exact}");
+        }
+    }
+}
+
+/// The period that studies take is not called unused; another parameter is.
+#[test]
+fn a_period_for_studies_is_used() {
+    let scene = |name: &str| {
+        let text = text(POINT, "0", "", "x = 0").replace("[model]", &format!("[parameters]\n{name} = 0.5\n[model]"));
+        from_str("period.toml", &text, &Overrides::default()).unwrap_or_else(|all| panic!("{}", all[0]))
+    };
+    assert!(scene("period").warnings.is_empty());
+    assert_eq!(scene("interval").warnings.len(), 1);
+}

@@ -26,6 +26,8 @@ pub struct Step {
     pub iterations: u32,
     /// Evaluations of the right-hand side: calls of the model's forces, or of its rate.
     pub evaluations: u32,
+    /// Tries that a scheme which chooses its own steps has rejected before this one.
+    pub rejected: u32,
 }
 
 /// An estimate of the local error of a step.

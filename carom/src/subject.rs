@@ -12,6 +12,9 @@ use crate::{Key, Law, State};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// Name of the parameter that studies take for the period of a forcing where none is given to them.
+pub const PERIOD: &str = "period";
+
 /// A model that can be run as often as wanted, with other values of its parameters.
 pub trait Subject: Send + Sync {
     /// Name for titles.

@@ -28,8 +28,7 @@ impl Measured {
         let last = |k: usize| run.column(k).last().copied().unwrap_or(f64::NAN);
         let errors: Vec<f64> = END.iter().enumerate().map(|(k, end)| last(k) - end).collect();
         let steps = (run.t.len() - 1) as f64;
-        // the scheme counts its rejected tries as iterations
-        let tries = steps + run.statistics.iterations as f64;
+        let tries = steps + run.statistics.rejected as f64;
         Measured {
             error: largest(&errors),
             work: WORK[flow] * tries,

@@ -364,6 +364,25 @@ impl Mechanical for Equations {
         self.operator.factor(c, at.t)
     }
 
+    fn bound_rates(&mut self, t: [f64; 2], q: &[[f64; 2]], v: &[[f64; 2]], out: &mut Vec<[f64; 2]>) -> bool {
+        let (n, laws, values) = (self.coordinates.len(), self.laws.len(), self.gaps.values().len());
+        let (gaps, rows) = self.coupling.bounds(t, q).split_at(values);
+        let drift = &gaps[laws..];
+        out.clear();
+        let mut row = 0;
+        for law in &self.laws {
+            let [mut low, mut high] = drift[row];
+            for ([a, b], [c, d]) in rows[n * row..n * (row + 1)].iter().zip(v) {
+                let products = [a * c, a * d, b * c, b * d];
+                low += products.iter().copied().fold(f64::INFINITY, f64::min);
+                high += products.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            }
+            out.push(if low <= high { [low, high] } else { [f64::NEG_INFINITY, f64::INFINITY] });
+            row += law.law.size();
+        }
+        true
+    }
+
     fn acceleration_level(&mut self) -> Option<&mut dyn AccelerationLevel> {
         Some(self)
     }

@@ -1,6 +1,6 @@
 //! A tape with its working memory.
 
-use super::tape::{Registers, Tape};
+use super::tape::{Interval, Registers, Tape};
 
 /// Expressions of time, positions and velocities with their working memory; make one per thread.
 #[derive(Clone, Debug)]
@@ -12,6 +12,10 @@ pub struct Evaluator {
     at: Vec<f64>,
     work: Vec<f64>,
     slopes: Vec<f64>,
+    // inputs, registers and values of bounds
+    within: Vec<Interval>,
+    bounded: Vec<Interval>,
+    bounds: Vec<Interval>,
 }
 
 impl Evaluator {
@@ -21,7 +25,17 @@ impl Evaluator {
         if tape.is_constant() {
             tape.eval(&[], &mut registers, &mut values);
         }
-        Evaluator { tape: tape.clone(), registers, values, at: Vec::new(), work: Vec::new(), slopes: Vec::new() }
+        Evaluator {
+            tape: tape.clone(),
+            registers,
+            values,
+            at: Vec::new(),
+            work: Vec::new(),
+            slopes: Vec::new(),
+            within: Vec::new(),
+            bounded: Vec::new(),
+            bounds: Vec::new(),
+        }
     }
 
     /// Whether the values are the same at every state.
@@ -58,5 +72,14 @@ impl Evaluator {
         self.slopes.resize(self.values.len(), 0.0);
         self.tape.differential(&self.registers, &along, parameters, &mut self.work, &mut self.slopes);
         &self.slopes
+    }
+    /// Bounds of all values while time and positions are within theirs, at rest.
+    pub fn bounds(&mut self, t: Interval, q: &[Interval]) -> &[Interval] {
+        self.within.clear();
+        self.within.push(t);
+        self.within.extend_from_slice(q);
+        self.within.resize(self.within.len().max(self.tape.inputs()), [0.0; 2]);
+        self.tape.bounds(&self.within, &mut self.bounded, &mut self.bounds);
+        &self.bounds
     }
 }

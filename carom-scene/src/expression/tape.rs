@@ -15,7 +15,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::function::{Unary, integer_power, maximum, minimum};
 use super::graph::{Binary, Graph, Node, NodeId};
 
+mod bounds;
 mod differential;
+
+pub use bounds::Interval;
 
 /// What an operation does with its operands a, b, c.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

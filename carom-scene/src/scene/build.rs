@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use carom::State;
 use carom::scheme::{AnyModel, Homsp, Scheme};
+use carom::subject::PERIOD;
 
 use super::compile::{Compiled, Plans};
 use super::context::{Context, Parameter};
@@ -205,9 +206,9 @@ fn expectations(
     Some(tables.iter().filter_map(|table| expect::read(table, &names, context)).collect())
 }
 
-/// Warns about parameters that no expression uses.
+/// Warns about parameters that no expression and no study uses.
 fn unused(compiled: &Compiled, context: &mut Context) {
-    for Parameter { name, .. } in &context.values {
+    for Parameter { name, .. } in context.values.iter().filter(|parameter| parameter.name.value != PERIOD) {
         if !context.used.contains(&name.value) && !compiled.used.contains(&name.value) {
             context.out.warning(&name.place, format!("the parameter `{}` is not used", name.value));
         }

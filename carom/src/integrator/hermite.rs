@@ -27,6 +27,8 @@ pub(crate) struct Quintic {
 pub(crate) struct Crossing {
     /// Part of the step.
     pub s: f64,
+    /// A later part at which it is below.
+    pub below: f64,
     /// Whether it is the top of an excursion too small to be seen.
     pub is_top: bool,
 }
@@ -85,14 +87,30 @@ impl Quintic {
                 if k == 1 && is_released {
                     start = if slope > 0.0 { self.bisect(0.0, right, |p, s| p.slope(s) > 0.0) } else { 0.0 };
                     if self.at(start) <= level + noise {
-                        return Some(Crossing { s: start, is_top: true });
+                        return Some(Crossing { s: start, below: right, is_top: true });
                     }
                 }
-                return Some(Crossing { s: self.root(start, right, level), is_top: false });
+                return Some(Crossing { s: self.root(start, right, level), below: right, is_top: false });
             }
             (left, slope) = (right, next);
         }
         None
+    }
+
+    /// Whether the quintic, or one that differs from it by `doubt`, a function of the place, comes below a level inside.
+    pub fn may_fall_below(&self, level: f64, doubt: impl Fn(f64) -> f64) -> bool {
+        let piece = 1.0 / PIECES as f64;
+        let falls = |s: f64| self.at(s) - doubt(s) < level;
+        let (mut left, mut slope) = (0.0, self.c[1]);
+        (1..=PIECES).any(|k| {
+            let right = k as f64 * piece;
+            let next = self.slope(right);
+            // at the bottom, which lies between
+            let turns = slope < 0.0 && next > 0.0;
+            let found = falls(right) && k < PIECES || turns && falls(self.bisect(left, right, |p, s| p.slope(s) < 0.0));
+            (left, slope) = (right, next);
+            found
+        })
     }
 
     /// The place in [low, high] where `holds` ceases to hold.
@@ -140,7 +158,7 @@ pub(crate) struct Hermite {
     c: Vec<Quintic>, // (n) increments from the start
     increment: Vec<f64>,
     change: Vec<f64>, // (n) of velocities
-    is_short: bool,   // whether the increment is mostly rounding: then the motion is taken on a line
+    is_short: bool,   // whether the increment is mostly rounding: then velocities are taken on a line
 }
 
 impl Hermite {
@@ -167,7 +185,9 @@ impl Hermite {
         out.q.clone_from(&self.start.q);
         out.v.clear();
         if self.is_short || self.h == 0.0 {
-            out.v.extend(self.increment.iter().map(|d| s * d));
+            // the parabola of the velocities, turned to its end
+            let bend = 0.5 * self.h * s * (s - 1.0);
+            out.v.extend(self.increment.iter().zip(&self.change).map(|(d, change)| s * d + bend * change));
             model.retract(&self.start.q, &out.v, &mut out.q);
             for (v, (start, change)) in out.v.iter_mut().zip(self.start.v.iter().zip(&self.change)) {
                 *v = start + s * change;

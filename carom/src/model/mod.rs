@@ -120,6 +120,12 @@ pub trait Mechanical: Space {
     /// Factors `A = mass·M − damping·∂F/∂v − stiffness·∂F/∂q`, kept by the model in its own format.
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError>;
 
+    /// Bounds of the rate of each gap, `out[i]` for law number i of `couple`, while time, positions and velocities are
+    /// within theirs. Returns whether they are known: what is narrow is not overlooked then.
+    fn bound_rates(&mut self, _t: [f64; 2], _q: &[[f64; 2]], _v: &[[f64; 2]], _out: &mut Vec<[f64; 2]>) -> bool {
+        false
+    }
+
     /// `Ḣ v + ∂²y/∂t² + ...`, for schemes at the acceleration level.
     fn acceleration_level(&mut self) -> Option<&mut dyn AccelerationLevel> {
         None

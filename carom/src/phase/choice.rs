@@ -158,7 +158,8 @@ impl Transition {
         self.acceleration.with_monitors(system.model, &self.phase, (state.t, &state.q, &state.v))?;
         let known = self.candidates.len();
         let coupling = &self.acceleration.coupling;
-        let fastest = state.v.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        // an impact leaves what is rounding of the velocities before it
+        let fastest = state.v.iter().chain(&self.start.v).fold(0.0f64, |m, v| m.max(v.abs()));
         for (i, pair) in coupling.pairs.iter().enumerate() {
             let (row, mark) = (coupling.offset[i], self.marks[i]);
             if mark.is_asked || pair.law.is_equality() || !mark.touches {

@@ -195,6 +195,7 @@ impl<C: Controller> Drive<C> {
         self.statistics.solves += u64::from(step.solves);
         self.statistics.iterations += u64::from(step.iterations);
         self.statistics.evaluations += u64::from(step.evaluations);
+        self.statistics.rejected += u64::from(step.rejected);
     }
 
     fn failure(&self, stepper: &dyn Stepper, h: f64, source: StepError) -> SimulationError {

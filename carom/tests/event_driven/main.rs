@@ -14,6 +14,7 @@ mod painleve;
 mod release;
 mod smooth;
 mod turning;
+mod zeros;
 
 use carom::scheme::{Bound, EventDriven};
 use carom::simulation::{FixedStep, Observer, StepView};

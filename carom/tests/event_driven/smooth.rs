@@ -54,7 +54,7 @@ struct Drift {
 
 impl Observer for Drift {
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
-        self.rejected += u64::from(view.step.iterations);
+        self.rejected += u64::from(view.step.rejected);
         self.lambda.clone_from(&view.stepper.reactions().multiplier);
         let v = view.to().v.clone();
         let coupling = view.stepper.coupling()?;

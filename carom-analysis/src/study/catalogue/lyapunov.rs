@@ -13,6 +13,7 @@ use crate::study::tangent::tangent;
 use crate::study::{StudyError, exact};
 use carom::Subject;
 use carom::scheme::{CorrectedPaoli, Scheme};
+use carom::subject::PERIOD;
 use carom_solve::Options;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,7 +114,7 @@ impl Study for Lyapunov {
             _ => subject.with_equal_steps()?,
         };
         let period = match (&self.period, &self.interval) {
-            (None, Some(_)) if subject.parameter("period").is_none() => None,
+            (None, Some(_)) if subject.parameter(PERIOD).is_none() => None,
             (text, _) => Some(period(&*subject, text.as_deref())?),
         };
         let interval = match &self.interval {

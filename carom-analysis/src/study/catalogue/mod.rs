@@ -14,7 +14,7 @@ use super::document::Document;
 use super::range::Varied;
 use super::runner::StudyRow;
 use carom::Subject;
-use carom::subject::StateColumn;
+use carom::subject::{PERIOD, StateColumn};
 
 /// Every study: a row each.
 pub const STUDIES: &[StudyRow] = &[
@@ -56,7 +56,7 @@ fn time(subject: &dyn Subject, option: &str, text: &str) -> Result<f64, StudyErr
 fn period(subject: &dyn Subject, option: Option<&str>) -> Result<f64, StudyError> {
     match option {
         Some(text) => time(subject, "--period", text),
-        None if subject.parameter("period").is_some() => time(subject, "the parameter", "period"),
+        None if subject.parameter(PERIOD).is_some() => time(subject, "the parameter", PERIOD),
         None => Err(StudyError::usage(
             "the period is not known",
             "give it, for example --period '2*pi/om', or give the model a parameter `period`",

@@ -4,6 +4,7 @@ use super::orbit::Orbits;
 use super::time;
 use crate::study::orbit::{Case, Options, Period, Section};
 use crate::study::{Cyclic, Stop, StudyError};
+use carom::subject::PERIOD;
 use carom::{Key, State, Subject};
 
 /// The word of `--period` for orbits without forcing in a model that has a parameter `period`.
@@ -41,8 +42,8 @@ impl Rounds {
         let period = match options.period.as_deref() {
             Some(FREE) => None,
             Some(text) => Some((text.to_owned(), time(subject, "--period", text)?)),
-            None if subject.parameter("period").is_some() => {
-                Some(("period".to_owned(), time(subject, "the parameter", "period")?))
+            None if subject.parameter(PERIOD).is_some() => {
+                Some((PERIOD.to_owned(), time(subject, "the parameter", PERIOD)?))
             }
             None => None,
         };

@@ -227,3 +227,44 @@ fn what_depends_on_parameters_alone_is_not_evaluated_again() {
     assert_eq!(graph.slots(node), [X]);
     assert!(graph.depends_on(node, A) && graph.depends_on(node, B) && !graph.depends_on(node, Y));
 }
+
+/// Values inside a box are within the bounds of the box, and bounds of a small box are close.
+#[test]
+fn bounds_hold_in_a_box() {
+    use rand::{RngExt, SeedableRng};
+    let texts = [
+        "x*y - x/(2 + y^2)",
+        "sin(x)*cos(3*y) + tan(y/9)",
+        "exp(-(x - y)^2) + x^3 - y^4",
+        "abs(x) + sign(y) + max(x, y) - min(x, 2*y)",
+        "sqrt(4 + x) + log(5 + y) + atan(x) + atan2(y, x)",
+        "(5 + x)^(y/3) + sinh(x) + cosh(y) + tanh(x*y) + asin(x/4) + acos(y/4)",
+    ];
+    let mut rng = rand_pcg::Pcg64::seed_from_u64(7);
+    let (mut work, mut out) = (Vec::new(), Vec::new());
+    for text in texts {
+        let mut graph = Graph::new();
+        let f = build(&mut graph, text);
+        let outputs = [f, graph.derivative(f, X), graph.derivative(f, Y)];
+        let tape = Tape::compile(&graph, &outputs);
+        let (mut registers, mut values) = (tape.registers(), [0.0; 3]);
+        for _ in 0..200 {
+            let width = [3.0, 0.3, 1e-6][rng.random_range(0..3)];
+            let place: [f64; 3] = std::array::from_fn(|_| rng.random_range(-3.0..3.0 - width));
+            tape.bounds(&place.map(|x| [x, x + width]), &mut work, &mut out);
+            for _ in 0..20 {
+                let inside = place.map(|x| x + width * rng.random_range(0.0..1.0));
+                tape.eval(&inside, &mut registers, &mut values);
+                for (value, [low, high]) in values.iter().zip(&out) {
+                    let slack = 1e-12 * (1.0 + value.abs());
+                    assert!(value - slack <= *high && value + slack >= *low, "{text} {inside:?}: {value} {low} {high}");
+                }
+            }
+            let close = out[0][1] - out[0][0] < 1e-3;
+            assert!(
+                width > 1e-3 || close || text.contains("sign") || text.contains("atan2"),
+                "{text} {place:?} {out:?}"
+            );
+        }
+    }
+}

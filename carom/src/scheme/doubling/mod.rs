@@ -212,6 +212,7 @@ impl Step {
             solves: self.solves + other.solves,
             iterations: self.iterations + other.iterations,
             evaluations: self.evaluations + other.evaluations,
+            rejected: self.rejected + other.rejected,
         }
     }
 }

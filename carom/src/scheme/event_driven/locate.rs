@@ -1,115 +1,134 @@
 //! To the event: steps of the flow that end at it, then impact, change of mode, and the next phase.
 //!
-//! The place on the dense output is a guess. It is improved on the map of the flow itself, by Newton's method for gaps
-//! (their rates are known) and inside a bracket for monitors and regions, of which the right end is taken: there the
-//! change is a fact. Redundant contacts that part make the flow contradict itself: a step ends where it does not yet,
-//! and the next one starts with the change.
+//! The place on the dense output is a guess. It is improved on the map of the flow itself: by Newton's method for gaps
+//! (their rates are known), inside a bracket where that fails, until the gap vanishes to rounding; inside a bracket for
+//! monitors and regions, of which the right end is taken: there the change is a fact. What the flow does not confirm is
+//! no event: the step ends where the dense output has it behind, and the next one looks on from there. Redundant
+//! contacts that part make the flow contradict itself: a step ends where it does not yet, and the next one starts with
+//! the change.
 
 use super::control::Judgement;
-use super::point::Trace;
 use super::search::FirstEvent;
-use super::{EventDriven, Trial, Work};
+use super::{EventDriven, Work};
 use crate::phase::{ModeChange, PASSED};
 use crate::{EventKind, Key, Mechanical, StepError, System};
-
-/// Most steps of Newton's method on a gap.
-const NEWTON: u32 = 8;
 
 /// Dependent constraints that miss each other by more than this part of their terms at a stage contradict each other.
 const CONTRADICTION: f64 = 1e-10;
 
-/// Most steps in the reduction of a bracket.
-const TRIALS: u32 = 80;
+/// Most steps in the reduction of a bracket: every third one halves it.
+const TRIALS: u32 = 160;
+
+/// Where a search on the flow has ended.
+pub(super) struct Located {
+    /// Length of the step [s].
+    pub u: f64,
+    /// Whether the event is there.
+    pub happens: bool,
+}
+
+/// What the gaps are at a place of the flow.
+struct Meeting {
+    vanishes: bool, // whether the gap sought is zero, and no other one was passed
+    passed: bool,   // whether a gap was passed
+    newton: f64,    // the place of its zero, by its rate
+}
 
 impl EventDriven {
-    /// Moves `end` to the event; returns how long the step is then, or nothing if the event is not there.
+    /// Moves `end` to the event, or to the place where the flow has not confirmed it; nothing if a gap was passed.
     pub(super) fn locate(
         &self,
         w: &mut Work,
         system: &mut System<'_, dyn Mechanical>,
         found: FirstEvent,
         h: f64,
-    ) -> Result<Option<f64>, StepError> {
+    ) -> Result<Option<Located>, StepError> {
         w.transition.clear_marks();
-        match found {
-            FirstEvent::Gap { law, s, is_top } => self.to_gap(w, system, (law, is_top), s * h, h),
-            FirstEvent::Change { s } => self.to_change(w, system, s * h, h),
-            FirstEvent::Parting { u } => self.to_parting(w, system, u, h),
-            FirstEvent::None | FirstEvent::Unresolved => Ok(None),
-        }
+        let located = match found {
+            FirstEvent::Gap { law, s, until, is_top } => self.to_gap(w, system, (law, is_top), (s * h, until * h))?,
+            FirstEvent::Change { s, until } => self.to_change(w, system, (s * h, until * h), h)?,
+            FirstEvent::Parting { u } => self.to_parting(w, system, u, h)?,
+            FirstEvent::None | FirstEvent::Unresolved => Located { u: h, happens: false },
+        };
+        let is_parting = matches!(found, FirstEvent::Parting { .. });
+        Ok((is_parting || self.passed(w).is_none()).then_some(located))
     }
 
-    /// Newton's method on the gap that closes first, or halves where it does not converge. Nothing where no gap
-    /// vanishes.
+    /// The zero of the gap that closes first, up to the place `until`.
     fn to_gap(
         &self,
         w: &mut Work,
         system: &mut System<'_, dyn Mechanical>,
         (law, is_top): (usize, bool),
-        guess: f64,
-        h: f64,
-    ) -> Result<Option<f64>, StepError> {
-        let (mut u, mut target) = (guess, law);
+        (guess, until): (f64, f64),
+    ) -> Result<Located, StepError> {
+        let (mut u, mut target) = (guess.min(until), law);
         let (mut open, mut closed) = (0.0, None::<f64>);
-        let mut is_resolved = false;
-        for _ in 0..NEWTON {
-            let (correction, passed) = self.correction(w, system, u, (&mut target, is_top.then_some(law)))?;
-            if passed {
-                closed = Some(closed.map_or(u, |closed| closed.min(u)));
+        let mut happens = false;
+        for trial in 0..TRIALS {
+            let met = self.meet(w, system, u, (&mut target, is_top.then_some(law)))?;
+            happens = met.vanishes;
+            if met.passed {
+                closed = Some(u);
             } else {
-                open = u.max(open);
+                open = u;
             }
-            let resolved = 2.0 * f64::EPSILON * w.trial.end.state.t.abs().max(u);
-            is_resolved |= correction.abs() <= resolved;
-            if is_resolved || correction == f64::INFINITY || u + correction > h {
+            let next = match closed {
+                _ if happens => break,
+                Some(closed) if met.newton > open && met.newton < closed && trial % 3 != 2 => met.newton,
+                Some(closed) => 0.5 * (open + closed),
+                None if u >= until => break,
+                None if met.newton > u && met.newton < until => met.newton,
+                None => until,
+            };
+            // a gap that jumps has no zero
+            if next == u || closed.is_some_and(|closed| next <= open || next >= closed) {
                 break;
             }
-            u = if u + correction > 0.0 { u + correction } else { (0.5 * u).max(f64::MIN_POSITIVE) };
+            u = next;
         }
-        for _ in 0..TRIALS {
-            let Some(closed) = closed.as_mut().filter(|closed| !is_resolved && open < **closed) else { break };
-            u = 0.5 * (open + *closed);
-            let (correction, passed) = self.correction(w, system, u, (&mut target, is_top.then_some(law)))?;
-            *(if passed { closed } else { &mut open }) = u;
-            is_resolved = correction.abs() <= w.width(h);
+        if let Some(closed) = closed.filter(|_| !happens) {
+            // no digit is left between both sides: the gap is as small as it gets, or it was passed
+            self.meet(w, system, closed, (&mut target, None))?;
+            (u, happens) = (closed, true);
         }
-        let (start, end) = (w.trial.start.traces[target], w.trial.end.traces[target]);
-        let vanishes = is_resolved || (end.y[0] - start.y[0].min(0.0)).abs() <= self.allowed(&end);
         self.complete(w, system)?;
         w.transition.flag(target, ModeChange::Closing);
-        Ok(if vanishes && self.passed(w).is_none() { Some(u) } else { None })
+        Ok(Located { u, happens })
     }
 
-    /// Moves `end` to the time `u` of the flow. Returns the correction of `u` that goes back furthest, of the gap in
-    /// question and of others that were passed: zero where the gap vanishes or is at the `top` of a hop too small to be
-    /// seen, infinite where nothing is to be corrected; and whether a gap was passed.
-    fn correction(
+    /// Moves `end` to the time `u` of the flow. The gap sought becomes the one that was passed first; that of the `top`
+    /// of a hop too small to be seen vanishes there.
+    fn meet(
         &self,
         w: &mut Work,
         system: &mut System<'_, dyn Mechanical>,
         u: f64,
         (target, top): (&mut usize, Option<usize>),
-    ) -> Result<(f64, bool), StepError> {
+    ) -> Result<Meeting, StepError> {
         self.advance(w, system, u)?;
         w.couple_end(system)?;
-        let Trial { start, end, .. } = &mut w.trial;
-        end.trace(&w.transition.acceleration.coupling, &w.transition.phase);
-        let (mut correction, mut vanishes, mut passed) = (f64::INFINITY, false, false);
-        for (i, trace) in end.traces.iter().enumerate().filter(|(_, t)| t.is_open) {
-            let miss = trace.y[0] - start.traces[i].y[0].min(0.0);
-            let rounding = 2.0 * trace.noise + 4.0 * f64::EPSILON * (u * trace.y[1]).abs();
-            passed |= miss < -rounding;
-            if i == *target && (top == Some(i) || miss.abs() <= rounding) {
-                vanishes = true;
-            } else if trace.y[1] < 0.0 && (i == *target || miss < -rounding) {
-                let step = -miss / trace.y[1];
-                if step < correction {
-                    (correction, *target) = (step, i);
-                    vanishes = false;
-                }
+        w.trial.end.trace(&w.transition.acceleration.coupling, &w.transition.phase);
+        let (mut met, mut back) = (Meeting { vanishes: false, passed: false, newton: f64::NAN }, f64::INFINITY);
+        let sought = *target;
+        for (i, trace) in w.trial.end.traces.iter().enumerate().filter(|(_, t)| t.is_open) {
+            let (start, level) = (w.trial.start.traces[i], w.trial.start.traces[i].y[0].min(0.0));
+            let miss = trace.y[0] - level;
+            let rounding = 2.0 * trace.noise.max(start.noise) + 4.0 * f64::EPSILON * (u * trace.y[1]).abs();
+            let unseen = if top == Some(i) { 4.0 * w.noise(i, level).0 } else { 0.0 };
+            let passed = miss < -rounding.max(unseen);
+            met.passed |= passed;
+            if i == sought && miss.abs() <= rounding.max(unseen) && (trace.y[1] < 0.0 || top == Some(i)) {
+                met.vanishes = true;
+            }
+            let step = if trace.y[1] < 0.0 { -miss / trace.y[1] } else { f64::INFINITY };
+            if (i == sought || passed) && step < back {
+                (back, *target) = (step, i);
+                met.newton = u + step;
             }
         }
-        Ok((if vanishes { 0.0 } else { correction }, passed))
+        met.vanishes &= !met.passed;
+        Ok(met)
     }
 
     /// The right end of a bracket of the first monitor or region that changes.
@@ -117,9 +136,9 @@ impl EventDriven {
         &self,
         w: &mut Work,
         system: &mut System<'_, dyn Mechanical>,
-        guess: f64,
+        (guess, until): (f64, f64),
         h: f64,
-    ) -> Result<Option<f64>, StepError> {
+    ) -> Result<Located, StepError> {
         let width = w.width(h);
         let (mut a, mut b) = (0.0, None::<f64>);
         let (mut u, mut margin, mut since) = (guess, (1e-11 * h).max(width), 0u32);
@@ -143,19 +162,19 @@ impl EventDriven {
                     let s = if since % 3 == 0 { 0.5 } else { w.predict() };
                     (a + (b - a) * s).clamp(a + 0.25 * width, b - 0.25 * width)
                 }
-                None if a >= h => break,
-                None => (a + margin).min(h),
+                None if a >= until => break,
+                None => (a + margin).min(until),
             };
             margin *= 8.0;
         }
         let Some(b) = b else {
             std::mem::swap(&mut w.trial.left, &mut w.trial.end);
-            return Ok(None);
+            return Ok(Located { u: a, happens: false });
         };
         std::mem::swap(&mut w.trial.right, &mut w.trial.end);
         w.cross((a, b), width);
         w.flag_violated();
-        Ok(if self.passed(w).is_none() { Some(b) } else { None })
+        Ok(Located { u: b, happens: true })
     }
 
     /// A step over `h` contradicts itself: nothing if it can be shorter, and the parting if it cannot.
@@ -191,7 +210,7 @@ impl EventDriven {
         system: &mut System<'_, dyn Mechanical>,
         u: f64,
         h: f64,
-    ) -> Result<Option<f64>, StepError> {
+    ) -> Result<Located, StepError> {
         let reach = u + 2.0 * w.width(h);
         let (start, end) = (&w.trial.start.state, &mut w.trial.end.state);
         end.copy_from(start);
@@ -201,20 +220,24 @@ impl EventDriven {
         end.t = start.t + u;
         w.evaluate_end(system)?;
         w.flag_violated();
-        Ok(Some(u))
+        Ok(Located { u, happens: true })
     }
 
     /// A gap at `end` that was passed unseen.
     pub(super) fn passed(&self, w: &Work) -> Option<(Key, f64)> {
         w.trial.end.traces.iter().enumerate().filter(|(_, t)| t.is_open).find_map(|(i, trace)| {
             let level = w.trial.start.traces[i].y[0].min(0.0);
-            (trace.y[0] < level - self.allowed(trace)).then_some((w.transition.phase.keys()[i], trace.y[0]))
+            (trace.y[0] < level - Self::allowed(w, i)).then_some((w.transition.phase.keys()[i], trace.y[0]))
         })
     }
 
-    /// How far a gap may be passed [m].
-    fn allowed(&self, trace: &Trace) -> f64 {
-        (PASSED.0 * self.geps.unwrap_or(0.0)).max(PASSED.1).max(PASSED.0 * trace.noise)
+    /// How far the gap of law `i` may be passed: by a multiple of its rounding, of that of positions, and of that of its
+    /// motion in the step that was tried [m].
+    fn allowed(w: &Work, i: usize) -> f64 {
+        let (start, h) = (w.trial.start.traces[i], w.trial.length);
+        let motion = h * (start.y[1].abs() + h * start.y[2].abs());
+        let rounding = start.noise.max(w.trial.end.traces[i].noise).max(f64::EPSILON * motion);
+        PASSED.0 * w.trial.touch.max(rounding)
     }
 
     /// Impact or change of mode at `end`, and the phase after it.
@@ -223,7 +246,7 @@ impl EventDriven {
         w.transition.is_crossing = false;
         for (law, trace) in w.trial.end.crossed(&w.trial.start) {
             let contact = w.transition.phase.keys()[law];
-            if trace.region >= 0.0 && trace.y[0] < -self.allowed(trace) {
+            if trace.region >= 0.0 && trace.y[0] < -Self::allowed(w, law) {
                 return Err(StepError::Inside { gap: trace.y[0], contact });
             }
             w.transition.events.push(EventKind::Edge, Some(contact), &w.state, &w.state);

@@ -52,7 +52,7 @@ use carom_solve::{OptionError, Options};
 
 mod control;
 mod count;
-mod flight;
+mod gaps;
 mod locate;
 mod memory;
 mod monitors;
@@ -197,7 +197,7 @@ impl Scheme for EventDriven {
         step.solves += w.transition.solves;
         // those of a step that failed, and of a dense output that was asked for later, count for the next step
         step.evaluations += w.smooth.take_evaluations() + std::mem::take(&mut w.transition.acceleration.evaluations);
-        step.iterations += w.trial.rejected;
+        step.rejected = w.trial.rejected;
         if to.is_finite() { Ok(step) } else { Err(StepError::NotFinite) }
     }
 

@@ -27,7 +27,7 @@ const DENSITY: f64 = 64.0;
 const FEW: f64 = 4.0;
 
 /// Places lie off the grid by this part of their distance, so that no period is in step with them.
-const OFFSET: f64 = 0.381_966_011_250_105;
+pub(super) const OFFSET: f64 = 0.381_966_011_250_105;
 
 /// A monitor that starts below this part of its size starts at zero.
 const STARTS: f64 = 1e-3;
@@ -116,7 +116,8 @@ impl Work {
             return Ok(FirstEvent::None);
         }
         let pieces = places.max(if uneven { FINE } else { SAMPLES });
-        Ok(self.scan(system, (h, pieces), uneven)?.map_or(FirstEvent::None, |s| FirstEvent::Change { s }))
+        let found = self.scan(system, (h, pieces), uneven)?;
+        Ok(found.map_or(FirstEvent::None, |(s, until)| FirstEvent::Change { s, until }))
     }
 
     /// Compares the cubics with all that is known; returns how many places this were.
@@ -137,9 +138,7 @@ impl Work {
         std::mem::swap(&mut self.trial.middle, &mut self.trial.inner[2]);
         self.compare_at(x, 0.5);
         std::mem::swap(&mut self.trial.middle, &mut self.trial.inner[2]);
-        let (t, since) = (self.trial.start.state.t, self.memory.since.unwrap_or(self.trial.start.state.t));
-        let count = DENSITY * h / ((t - since).max(0.0) + h);
-        let count = if count < FEW { 0 } else { count as u32 };
+        let (t, count) = (self.trial.start.state.t, self.places(h));
         for k in 1..=count {
             self.inspect(system, x, (f64::from(k) - OFFSET) / f64::from(count))?;
         }
@@ -149,6 +148,13 @@ impl Work {
             _ => {}
         }
         Ok(count)
+    }
+
+    /// Places at which a step of length h is looked at for its length in proportion to the motion so far.
+    pub(super) fn places(&self, h: f64) -> u32 {
+        let (t, since) = (self.trial.start.state.t, self.memory.since.unwrap_or(self.trial.start.state.t));
+        let count = DENSITY * h / ((t - since).max(0.0) + h);
+        if count < FEW { 0 } else { count as u32 }
     }
 
     /// Compares the cubics with the dense output at `s`.
@@ -219,13 +225,14 @@ impl Work {
         })
     }
 
-    /// The first place where a monitor or a region changes on the dense output, by samples and by dips between them.
+    /// The first place where a monitor or a region changes on the dense output, and one where it has changed, by samples
+    /// and by dips between them.
     fn scan(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,
         (h, pieces): (f64, u32),
         is_coarse: bool,
-    ) -> Result<Option<f64>, StepError> {
+    ) -> Result<Option<(f64, f64)>, StepError> {
         let suspect = self.trial.watched.suspect.map_or(f64::INFINITY, |t| (t - self.trial.start.state.t) / h);
         self.trial.left.copy_from(&self.trial.start);
         let mut places = [0.0; 3];
@@ -303,12 +310,14 @@ impl Work {
         Ok(None)
     }
 
-    /// The place of a change in a bracket of the dense output, whose ends are in `left` and `right`.
+    /// The place of a change in a bracket of the dense output, whose ends are in `left` and `right`, and one where it has
+    /// changed.
     fn narrow(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,
         (mut a, mut b): (f64, f64),
-    ) -> Result<f64, StepError> {
+    ) -> Result<(f64, f64), StepError> {
+        let until = b;
         for trial in 0..40 {
             if b - a <= 1e-9 {
                 break;
@@ -323,20 +332,12 @@ impl Work {
                 std::mem::swap(&mut self.trial.left, &mut self.trial.middle);
             }
         }
-        Ok(a + (b - a) * self.predict())
+        Ok((a + (b - a) * self.predict(), until))
     }
 
     /// Gaps, monitors and regions at the part `s` of the dense output, into `middle`; without forces where no law acts.
-    fn view(&mut self, system: &mut System<'_, dyn Mechanical>, s: f64) -> Result<(), StepError> {
-        if s >= 1.0 {
-            self.trial.middle.copy_from(&self.trial.end);
-            return Ok(());
-        }
-        if !self.transition.phase.is_free() {
-            return self.sample(system, s);
-        }
-        self.smooth.quintic_at(system.model, s, &mut self.trial.middle.state);
-        self.trial.middle.glance(&mut self.transition, system.model)
+    pub(super) fn view(&mut self, system: &mut System<'_, dyn Mechanical>, s: f64) -> Result<(), StepError> {
+        if self.transition.phase.is_free() || s >= 1.0 { self.glance(system, s) } else { self.sample(system, s) }
     }
 }
 

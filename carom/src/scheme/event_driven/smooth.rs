@@ -183,9 +183,15 @@ impl Smooth {
         self.dense.at(model, s, out);
     }
 
-    /// The flight of order 8 at the part `s` of the step.
-    pub fn flight_at(&mut self, mut motion: FreeMotion<'_>, s: f64, out: &mut State) -> Result<(), StepError> {
-        self.high.as_mut().map_or(Ok(()), |high| high.at(&mut motion, s, out))
+    /// The flight of order 8 at the part `s` of the step, or the quintic where it is none.
+    pub fn dense_at(&mut self, mut motion: FreeMotion<'_>, s: f64, out: &mut State) -> Result<(), StepError> {
+        match self.high.as_mut().filter(|high| high.is_filled()) {
+            Some(high) => high.at(&mut motion, s, out),
+            None => {
+                self.dense.at(&*motion.model, s, out);
+                Ok(())
+            }
+        }
     }
 
     /// The flight of order 8 at stage number `k` of those inside the step.
@@ -205,7 +211,7 @@ impl Smooth {
         out: &mut State,
     ) -> bool {
         let free = FreeMotion { model: &mut *model, acceleration: &mut *acceleration };
-        if self.is_flight() && self.flight_at(free, s, out).is_ok() {
+        if self.is_flight() && self.dense_at(free, s, out).is_ok() {
             return true;
         }
         if let Some(fourth) = self.fourth.as_mut().filter(|fourth| fourth.output.is_filled()) {

@@ -183,15 +183,8 @@ impl EventDriven {
         let mut advanced = length;
         let mut happens = false;
         if found != FirstEvent::None {
-            match self.locate(w, system, found, length)? {
-                Some(u) => (advanced, happens) = (u, true),
-                None if self.passed(w).is_some() => return Ok(None),
-                // the dense output saw what the flow does not confirm
-                None => {
-                    self.advance(w, system, length)?;
-                    w.evaluate_end(system)?;
-                }
-            }
+            let Some(located) = self.locate(w, system, found, length)? else { return Ok(None) };
+            (advanced, happens) = (located.u, located.happens);
             // the last trial of a bracket may be another one
             if w.method() == Flow::Dop853 && w.smooth.is_other_flight(advanced) {
                 self.advance(w, system, advanced)?;
