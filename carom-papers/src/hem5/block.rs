@@ -156,7 +156,7 @@ pub fn fehlberg(effort: Effort) -> Result<Figure, Trouble> {
     let mut rows = Vec::new();
     for tolerance in tolerances(effort, 11) {
         let scheme = format!(
-            r#"{{ name = "event-driven", {}, control = "eps", rtol = 0.0, atol = {tolerance:e}, drift-limit = {tolerance:e}, first-step = 0.05, h-min = 1e-9 }}"#,
+            r#"{{ name = "event-driven", {}, control = "eps", control-impulses = false, rtol = 0.0, atol = {tolerance:e}, drift-limit = {tolerance:e}, first-step = 0.05, h-min = 1e-9 }}"#,
             FLOWS[1].1
         );
         let run = trace("sliding-block", &Change { step: Some(0.5), ..Change::scheme(&scheme) }, &COLUMNS)?;

@@ -35,7 +35,7 @@ const FLOWS: [(&str, &str); 2] = [("HEM5", r#"flow = "hem5""#), ("RKF45", r#"flo
 
 /// The event-driven scheme with unscaled errors and without a rule for the drift.
 fn scheme(flow: &str, rest: &str) -> String {
-    format!(r#"{{ name = "event-driven", {flow}, rtol = 0.0, drift-limit = 0.0, {rest} }}"#)
+    format!(r#"{{ name = "event-driven", {flow}, rtol = 0.0, control-impulses = false, drift-limit = 0.0, {rest} }}"#)
 }
 
 /// The largest absolute value.

@@ -264,6 +264,11 @@ impl Acceleration {
         self.monitor(phase, v);
     }
 
+    /// The rows held at the last evaluation, each with its inverse mass.
+    pub fn held_masses(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.held.rows.iter().zip(&self.diagonal).map(|(held, w)| (held.row, *w))
+    }
+
     /// What cancels in the acceleration along a row.
     fn terms(&self, row: usize) -> f64 {
         size_of(self.coupling.rows.row(row), &self.free) + self.curvature.value[row].abs()

@@ -82,3 +82,55 @@ fn shaking_table() {
         assert!(ledger.residue().abs() < 1e-8, "{:e}", ledger.residue());
     }
 }
+
+/// Adds up impulses.
+#[derive(Default)]
+struct Sum(f64);
+
+impl carom::simulation::Observer for Sum {
+    fn observe(
+        &mut self,
+        view: &mut carom::simulation::StepView<'_>,
+    ) -> Result<std::ops::ControlFlow<()>, carom::ModelError> {
+        self.0 += view.reactions().impulse[0];
+        Ok(std::ops::ControlFlow::Continue(()))
+    }
+}
+
+/// 3 + a sin 5t from above, and a table at b cos 4t below a mass of 2 kg.
+struct Pressed {
+    a: f64,
+    b: f64,
+}
+
+impl Functions for Pressed {
+    fn kinetic<D: Scalar>(&self, _t: D, _q: &[D], v: &[D]) -> D {
+        v[0] * v[0]
+    }
+    fn force<D: Scalar>(&self, t: D, _q: &[D], _v: &[D], out: &mut [D]) {
+        out[0] = -(t * 5.0).sin() * self.a - 3.0;
+    }
+    fn outputs<D: Scalar>(&self, t: D, q: &[D], out: &mut [D]) {
+        out[0] = q[0] - (t * 4.0).cos() * self.b;
+    }
+    fn laws(&self) -> Vec<NamedLaw> {
+        vec![NamedLaw::new("table", Law::UNILATERAL)]
+    }
+}
+
+/// Impulses of what rests, on a floor and on a table that moves, are as good as the tolerance in steps of any length.
+#[test]
+fn impulses_of_rest_are_inside_the_error_control() {
+    let end = 6.0f64;
+    let flows = [Flow::Hem5, Flow::Rkf45, Flow::Dop853];
+    for (flow, h) in flows.into_iter().flat_map(|flow| [0.05, 0.5, 2.0].map(|h| (flow, h))) {
+        for (a, b) in [(2.0, 0.0), (0.0, 0.08), (1.0, 0.05)] {
+            let model = DualLagrangian::new(Pressed { a, b }, State::new(0.0, &[b], &[0.0])).unwrap();
+            let scheme = EventDriven { flow, atol: 1e-10, rtol: 1e-10, ..EventDriven::default() };
+            let mut sum = Sum::default();
+            simulation(model, scheme, end, h).run(&mut [&mut sum]).unwrap();
+            let exact = 3.0 * end + 0.2 * a * (1.0 - (5.0 * end).cos()) - 8.0 * b * (4.0 * end).sin();
+            assert!((sum.0 - exact).abs() < 2e-8, "{flow:?} {h} {a} {b}: {:e}", sum.0 - exact);
+        }
+    }
+}

@@ -17,6 +17,7 @@ const HEM5: EventDriven = EventDriven {
     control: Control::Fixed,
     atol: 1e-10,
     rtol: 0.0,
+    control_impulses: false,
     dense: Dense::Quintic,
     veps: 1e-9,
     geps: None,

@@ -236,8 +236,9 @@ impl EventDriven {
     fn allowed(w: &Work, i: usize) -> f64 {
         let (start, h) = (w.trial.start.traces[i], w.trial.length);
         let motion = h * (start.y[1].abs() + h * start.y[2].abs());
-        let rounding = start.noise.max(w.trial.end.traces[i].noise).max(f64::EPSILON * motion);
-        PASSED.0 * w.trial.touch.max(rounding)
+        let rounding = start.noise.max(w.trial.end.traces[i].noise).max(w.trial.touch);
+        // a motion that blows up is no measure
+        (PASSED.0 * rounding).max((PASSED.0 * f64::EPSILON * motion).min(PASSED.1))
     }
 
     /// Impact or change of mode at `end`, and the phase after it.

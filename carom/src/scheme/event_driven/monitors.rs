@@ -36,7 +36,7 @@ const STARTS: f64 = 1e-3;
 const LEAST: f64 = 0.01;
 
 /// Steps shorter than this part of that of the driver are not too long for a monitor: a force may jump.
-const SHORTEST: f64 = 1e-6;
+pub(super) const SHORTEST: f64 = 1e-6;
 
 /// Distances from the ends at which a search looks besides: a monitor may come near zero there without being seen
 /// anywhere else.

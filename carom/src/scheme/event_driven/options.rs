@@ -25,6 +25,8 @@ pub struct EventDriven {
     pub atol: f64,
     /// Relative tolerance of a step [-]; with 0 the error is measured by `atol` alone.
     pub rtol: f64,
+    /// Whether the error of impulses of closed contacts counts as well, as the velocity that it amounts to.
+    pub control_impulses: bool,
     /// What happens inside steps is read from "quintic" (Hermite) or "order-4" (exact velocity constraints, "hem5"
     /// alone); events are located on the first in any case. Free flights of "dop853" have a dense output of their own,
     /// of order 7.
@@ -129,6 +131,7 @@ impl Default for EventDriven {
             control: Control::Eps,
             atol: 1e-9,
             rtol: 1e-9,
+            control_impulses: true,
             dense: Dense::Quintic,
             veps: 1e-9,
             geps: None,

@@ -1,10 +1,11 @@
 //! The parts of a step: where it starts, the smooth motion with its rejections, and what is left to another scheme.
 
 use super::memory::Resume;
+use super::monitors::SHORTEST;
 use super::options::{Control, EventDriven, Flow};
 use super::search::FirstEvent;
 use super::smooth::LEAST;
-use super::{MoreauJean, Resolution, Work};
+use super::{MoreauJean, Resolution, Trial, Work};
 use crate::phase::Mode;
 use crate::{EventKind, Mechanical, ModelError, Scheme, State, Step, StepError, System};
 
@@ -169,6 +170,14 @@ impl EventDriven {
         w.evaluate_end(system)?;
         let may_reject = self.control != Control::Fixed && length > self.h_min;
         let found = w.search(system, length, may_reject)?;
+        if self.control_impulses && may_reject && length > SHORTEST * w.trial.span {
+            let judged = self.judge(method, w.impulse_error(length, (self.atol, self.rtol)), length);
+            if !judged.accepted {
+                w.trial.judged = judged;
+                return Ok(None);
+            }
+            w.trial.judged.factor = w.trial.judged.factor.min(judged.factor);
+        }
         Ok((found != FirstEvent::Unresolved).then_some(found))
     }
 
@@ -364,6 +373,32 @@ impl Work {
     pub(super) fn rule(&self) -> (f64, &'static [(f64, f64)]) {
         let works = self.trial.start.driven.iter().chain(&self.trial.end.driven).any(|x| *x != 0.0);
         LOBATTO[usize::from(works)]
+    }
+
+    /// The error of the impulses of a step of length h, by the velocity that they amount to, in units of the
+    /// tolerances. Simpson's rule differs from that of `rule` by O(h⁵), of which the error is the power that its order
+    /// tells.
+    fn impulse_error(&self, h: f64, (atol, rtol): (f64, f64)) -> f64 {
+        let Trial { start, inner, end, inner_length, .. } = &self.trial;
+        // multipliers of redundant contacts are not unique
+        if *inner_length != Some(h) || start.monitors.iter().any(|monitor| monitor.parts[0].is_nan()) {
+            return 0.0;
+        }
+        let (outer, places) = self.rule();
+        let (weight, middle, power) = match places {
+            [(_, weight), (_, middle), _] => (*weight, *middle, 2.0),
+            _ => (places[0].1, 0.0, 1.5),
+        };
+        let mut worst = 0.0f64;
+        for (row, w) in self.transition.acceleration.held_masses() {
+            let [a, b, c, d, e] = [start, &inner[0], &inner[2], &inner[1], end]
+                .map(|point| point.lambda.get(row).copied().unwrap_or(0.0));
+            let size = [a, b, c, d, e].iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
+            let miss = outer * (a + e) + weight * (b + d) + middle * c - (a + 4.0 * c + e) / 6.0;
+            let change = w.abs() * h * size;
+            worst = worst.max(change * (miss.abs() / size).powf(power) / (atol + rtol * change));
+        }
+        worst
     }
 
     /// The method of the phase.
