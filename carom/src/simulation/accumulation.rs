@@ -8,7 +8,8 @@
 //! ```
 //!
 //! t₁, t₂, t₃ are 2ʲ impacts apart, with the least j for which R is at most 1/2: with a restitution near 1 the ratio of
-//! neighbouring flights says nothing, for times are rounded.
+//! neighbouring flights says nothing, for times are rounded. The estimates (1) approach the limit while flights become
+//! shorter, until hops are as small as the rounding of their gaps: the one is taken after which they moved least.
 
 use super::RunEvent;
 use crate::scheme::EventKind;
@@ -33,11 +34,30 @@ struct Series {
     contact: String,
     count: u32,
     times: [[f64; 3]; LEVELS], // of the last three impacts whose number is a multiple of 2ʲ
+    last: Estimate,
+    best: Estimate,
+}
+
+/// The limit by (1) after an impact.
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    limit: f64,
+    flight: f64,       // before the impact
+    changes: [f64; 2], // the last changes of the limit
+}
+
+impl Estimate {
+    const NONE: Estimate = Estimate { limit: f64::NAN, flight: 0.0, changes: [f64::INFINITY; 2] };
+
+    fn spread(&self) -> f64 {
+        self.changes[0].max(self.changes[1])
+    }
 }
 
 impl Series {
     fn new(contact: &str) -> Series {
-        Series { contact: contact.to_owned(), count: 0, times: [[f64::NAN; 3]; LEVELS] }
+        let (last, best) = (Estimate::NONE, Estimate::NONE);
+        Series { contact: contact.to_owned(), count: 0, times: [[f64::NAN; 3]; LEVELS], last, best }
     }
 
     /// Sees an impact.
@@ -45,6 +65,18 @@ impl Series {
         self.count = self.count.wrapping_add(1);
         for times in self.times.iter_mut().take(1 + self.count.trailing_zeros() as usize) {
             *times = [times[1], times[2], t];
+        }
+        let flight = t - self.times[0][1];
+        if flight >= self.best.flight {
+            // another series has begun
+            (self.last, self.best) = (Estimate::NONE, Estimate::NONE);
+        }
+        let Some(limit) = self.limit().filter(|limit| *limit != self.last.limit) else { return };
+        let change = (limit - self.last.limit).abs();
+        let changes = [if change.is_nan() { f64::INFINITY } else { change }, self.last.changes[0]];
+        self.last = Estimate { limit, flight, changes };
+        if self.last.spread() <= self.best.spread() {
+            self.best = self.last;
         }
     }
 
@@ -77,7 +109,7 @@ impl Accumulations {
             });
             self.open[k].take(event.t);
         } else if event.kind == EventKind::Accumulation.name() {
-            let limit = known.and_then(|k| self.open.swap_remove(k).limit());
+            let limit = known.map(|k| self.open.swap_remove(k).best.limit);
             // the series goes on from its last impact, where the contact was closed
             let limit = limit.filter(|limit| *limit >= event.t).unwrap_or(event.t);
             self.list.push(Accumulation { contact: contact.clone(), closed: event.t, limit });
