@@ -54,6 +54,13 @@ impl Quintic {
         Quintic { c: [g0, m0, 3.0 * d - 2.0 * m0 - m1, m0 + m1 - 2.0 * d, 0.0, 0.0] }
     }
 
+    /// The quartic from value and rate at both ends and the second derivative at the start.
+    pub fn quartic([g0, u0, a0]: [f64; 3], [g1, u1]: [f64; 2], h: f64) -> Quintic {
+        let (rate, second) = (h * u0, h * h * a0);
+        let (d, e) = (g1 - g0 - rate - 0.5 * second, h * u1 - rate - second);
+        Quintic { c: [g0, rate, 0.5 * second, 4.0 * d - e, e - 3.0 * d, 0.0] }
+    }
+
     /// The value at `s`.
     #[inline]
     pub fn at(&self, s: f64) -> f64 {
@@ -68,6 +75,28 @@ impl Quintic {
         c[1] + s * (2.0 * c[2] + s * (3.0 * c[3] + s * (4.0 * c[4] + s * 5.0 * c[5])))
     }
 
+    /// The second derivative by `s`.
+    fn bend(&self, s: f64) -> f64 {
+        let c = &self.c;
+        2.0 * c[2] + s * (6.0 * c[3] + s * (12.0 * c[4] + s * 20.0 * c[5]))
+    }
+
+    /// A bottom between two places with these slopes: also one beside a top.
+    fn bottom(&self, (left, right): (f64, f64), (mut slope, mut next): (f64, f64)) -> Option<f64> {
+        let (mut low, mut high) = (left, right);
+        if (slope < 0.0) == (next < 0.0) {
+            // the slope itself turns, far enough to change its sign twice
+            let [a, b] = [self.bend(left), self.bend(right)];
+            if slope < 0.0 && a > 0.0 && b < 0.0 {
+                high = self.bisect(left, right, |p, s| p.bend(s) > 0.0);
+            } else if slope >= 0.0 && a < 0.0 && b > 0.0 {
+                low = self.bisect(left, right, |p, s| p.bend(s) < 0.0);
+            }
+            (slope, next) = (self.slope(low), self.slope(high));
+        }
+        (slope < 0.0 && next > 0.0).then(|| self.bisect(low, high, |p, s| p.slope(s) < 0.0))
+    }
+
     /// The first place where the quintic goes below `level` by more than `noise`, coming from above. One that starts at
     /// the level (`is_released`) is followed from the top of its first excursion.
     pub fn descent(&self, level: f64, noise: f64, is_released: bool) -> Option<Crossing> {
@@ -78,9 +107,8 @@ impl Quintic {
             let right = k as f64 * piece;
             let next = self.slope(right);
             let mut below = (self.at(right) < floor).then_some(right);
-            if below.is_none() && slope < 0.0 && next > 0.0 {
-                let bottom = self.bisect(left, right, |p, s| p.slope(s) < 0.0);
-                below = (self.at(bottom) < floor).then_some(bottom);
+            if let Some(bottom) = self.bottom((left, right), (slope, next)) {
+                below = (self.at(bottom) < floor).then_some(bottom).or(below);
             }
             if let Some(right) = below {
                 let mut start = left;
@@ -105,9 +133,7 @@ impl Quintic {
         (1..=PIECES).any(|k| {
             let right = k as f64 * piece;
             let next = self.slope(right);
-            // at the bottom, which lies between
-            let turns = slope < 0.0 && next > 0.0;
-            let found = falls(right) && k < PIECES || turns && falls(self.bisect(left, right, |p, s| p.slope(s) < 0.0));
+            let found = falls(right) && k < PIECES || self.bottom((left, right), (slope, next)).is_some_and(falls);
             (left, slope) = (right, next);
             found
         })
@@ -230,6 +256,12 @@ mod tests {
         for s in [0.0, 0.3, 0.8, 1.0] {
             assert!((p.at(s) - (1.0 - s + s.powi(5))).abs() < 1e-14);
             assert!((p.slope(s) - (5.0 * s.powi(4) - 1.0)).abs() < 1e-13);
+            assert!((p.bend(s) - 20.0 * s.powi(3)).abs() < 1e-12);
+        }
+        // 1 − s + s² + s⁴ over a length of 2
+        let p = Quintic::quartic([1.0, -0.5, 0.5], [2.0, 2.5], 2.0);
+        for s in [0.0, 0.3, 0.8, 1.0] {
+            assert!((p.at(s) - (1.0 - s + s * s + s.powi(4))).abs() < 1e-14);
         }
     }
 
@@ -251,5 +283,10 @@ mod tests {
         assert_eq!(quintic(graze).descent(0.0, 1e-15, false), None);
         let dip = quintic(|s| [graze(s)[0] - 1e-4, graze(s)[1], 2.0]);
         assert!((dip.descent(0.0, 1e-15, false).unwrap().s - 0.39).abs() < 1e-12);
+        // a top and a bottom within one piece: s (s − 0.02) (s − 0.1)
+        let both = quintic(|s| [s * (s - 0.02) * (s - 0.1), 3.0 * s * s - 0.24 * s + 2e-3, 6.0 * s - 0.24]);
+        let found = both.descent(0.0, 1e-15, true).unwrap();
+        assert!((found.s - 0.02).abs() < 1e-12 && !found.is_top);
+        assert!(both.may_fall_below(0.0, |_| 0.0));
     }
 }

@@ -18,8 +18,8 @@ pub(crate) const ROUNDING: f64 = 16.0;
 /// A slip at rest begins unless it is held back by more than this part of the forces along it.
 const BEGINS: f64 = 1e-9;
 
-/// A gap may be passed by this multiple of its rounding, and by this much [m]; beyond, an event was overlooked.
-pub(crate) const PASSED: (f64, f64) = (1e3, 1e-12);
+/// A gap may be passed by this multiple of its rounding; beyond, an event was overlooked.
+pub(crate) const PASSED: f64 = 1e3;
 
 /// What is known of a law at an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -181,7 +181,7 @@ impl Transition {
         }
         self.matching.begin();
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            let rounding = (PASSED.0 * gap_rounding_at(coupling, i, from)).max(PASSED.1).max(self.resolution.gap);
+            let rounding = (PASSED * gap_rounding_at(coupling, i, from)).max(self.resolution.gap);
             let is_new = self.matching.find(pair.key, self.phase.keys()).is_none();
             let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
             if is_new && !pair.law.is_equality() && coupling.gap(i) < -rounding && !inherits() {

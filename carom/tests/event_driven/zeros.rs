@@ -161,20 +161,14 @@ fn note(event: &Event, closed: &mut [bool; 2]) {
 struct Watcher {
     case: Case,
     events: Vec<Event>,
-    closed: [bool; 2],
-    lowest: (f64, f64), // gap in units of the size, and its time, in steps without closed contacts
+    lowest: (f64, f64), // gap in units of the size, and its time
     point: State,
 }
 
 impl Observer for Watcher {
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
-        let flies = self.closed == [false; 2];
         for event in view.stepper.events().iter() {
-            note(event, &mut self.closed);
             self.events.push(event.clone());
-        }
-        if !flies {
-            return Ok(ControlFlow::Continue(()));
         }
         let (from, advanced) = (view.from().clone(), view.step.advanced);
         let count = (40.0 * advanced / self.case.period(&from.v)).clamp(20.0, 4000.0) as u32;
@@ -195,8 +189,8 @@ fn watch(case: Case, (flow, propagate): (Flow, Propagate), step: f64) -> Watcher
     let small = 1e-9 * case.size(&State::new(0.0, &case.q, &case.v)).min(case.gravity * case.step);
     let scheme =
         EventDriven { flow, propagate, atol: small, drift_limit: small, veps: small, ..EventDriven::default() };
-    let (closed, point) = ([false; 2], State::new(0.0, &case.q, &case.v));
-    let mut watcher = Watcher { case, events: Vec::new(), closed, lowest: (0.0, 0.0), point };
+    let point = State::new(0.0, &case.q, &case.v);
+    let mut watcher = Watcher { case, events: Vec::new(), lowest: (0.0, 0.0), point };
     if let Err(error) = simulation(model, scheme, case.end, step).run(&mut [&mut watcher]) {
         panic!("{case:?} {flow:?} {propagate:?} {step}: {error}");
     }
@@ -249,12 +243,12 @@ fn check(case: Case, flow: (Flow, Propagate)) -> Watcher {
     run
 }
 
-/// Impacts of the run and of one at a tenth of the step, as far as a start that differs by 1e-8 leads to the same ones
-/// within 1e-3: they differ by no more than ten times that, or 1e-6.
+/// Impacts of the run and of one at a tenth of the step, as far as a start that differs by 1e-7, as flights may, leads
+/// to the same ones within 1e-3: they differ by no more than ten times that, or 1e-6.
 fn compare(case: Case, flow: (Flow, Propagate), run: &Watcher) -> usize {
     let fine = watch(case, flow, 0.1 * case.step);
     let mut moved = case;
-    moved.q[0] *= 1.0 + 1e-8;
+    moved.q[0] *= 1.0 + 1e-7;
     let moved = watch(moved, flow, 0.1 * case.step);
     let impacts = |run: &Watcher| -> Vec<(f64, f64)> {
         // the last hops of an accumulation are as small as rounding
@@ -298,11 +292,11 @@ fn throw(seed: u64, rounds: usize) {
 
 #[test]
 fn every_event_is_at_a_zero() {
-    throw(1, 75);
+    throw(1, 500);
 }
 
 #[test]
 #[ignore = "long: thousands of tables, rods and bumps"]
 fn every_event_is_at_a_zero_in_thousands() {
-    throw(2, 1000);
+    throw(2, 5000);
 }

@@ -4,10 +4,12 @@
 //!     |g(s) − c(s)| ≤ 4 δ 16 s² (1 − s)²,    δ = |g − c| + 0.15 |g' − c'| in the middle of the piece                      (1)
 //! ```
 //!
-//! c is the cubic through values and rates of a gap at both ends of a piece. A piece is halved until (1) leaves no
+//! c is the cubic through values and rates of a gap at both ends of a piece; at the start of the step, where g'' is
+//! known and hops may be small, it is the quartic that has this as well. A piece is halved until (1) leaves no
 //! doubt for any gap: it stays open, or closes on a cubic that is as good as the gap. So a piece is as long as the
-//! gap's own variation allows, however long the step is, and pieces far from the obstacle are long. Models of files
-//! know bounds of rates: nothing narrow hides from them.
+//! gap's own variation allows, however long the step is, and pieces far from the obstacle are long. One more place of
+//! a piece is looked at, by the golden section, lest a period of the gap be half of it. Models of files know bounds of
+//! rates: nothing narrow hides from them.
 
 use super::search::FirstEvent;
 use super::{Trial, Work};
@@ -29,6 +31,9 @@ const RATE: f64 = 0.15;
 
 /// Part of the variation of a gap in a piece by which the cubic may miss it where it closes.
 const TRUST: f64 = 1e-4;
+
+/// The place of a piece at which (1) itself is tried.
+const TRIED: f64 = 0.309_016_994_374_947_4;
 
 /// What a piece shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,6 +74,11 @@ impl Work {
                         std::mem::swap(&mut self.trial.right, &mut self.trial.middle);
                         b = middle;
                     }
+                    _ if !is_narrow && !self.is_tried(system, (a, b), h)? => {
+                        self.glance(system, middle)?;
+                        std::mem::swap(&mut self.trial.right, &mut self.trial.middle);
+                        b = middle;
+                    }
                     FirstEvent::None | FirstEvent::Unresolved => break,
                     found => return Ok(found),
                 }
@@ -78,6 +88,28 @@ impl Work {
             a = b;
         }
         Ok(FirstEvent::None)
+    }
+
+    /// Whether (1) holds for all open gaps at one more place between `left` and `right`.
+    fn is_tried(
+        &mut self,
+        system: &mut System<'_, dyn Mechanical>,
+        (a, b): (f64, f64),
+        h: f64,
+    ) -> Result<bool, StepError> {
+        let Trial { start, left, middle, right, doubt, .. } = &mut self.trial;
+        // c at the place, and the bound there
+        doubt.clear();
+        for i in 0..start.traces.len() {
+            let (l, m, r) = (left.traces[i], middle.traces[i], right.traces[i]);
+            let (c, error) = follow((l.y, m.y, r.y), h * (b - a), a == 0.0);
+            let rounding = 16.0 * (l.noise + r.noise);
+            doubt.extend([c.at(TRIED), rounding + SAFETY * error * bump(TRIED)]);
+        }
+        self.glance(system, a + TRIED * (b - a))?;
+        let Trial { start, middle, doubt, .. } = &self.trial;
+        let mut laws = start.traces.iter().zip(&middle.traces).zip(doubt.chunks_exact(2));
+        Ok(laws.all(|((start, trace), bound)| !start.is_open || (trace.y[0] - bound[0]).abs() <= bound[1]))
     }
 
     /// What happens first between `left` and `right`, with `middle` between.
@@ -108,7 +140,7 @@ impl Work {
         let floor = level - noise;
         let [left, middle, right] =
             [&self.trial.left, &self.trial.middle, &self.trial.right].map(|point| point.traces[i]);
-        let [l, m, r] = [left, middle, right].map(|trace| [trace.y[0], trace.y[1]]);
+        let [l, m, r] = [left.y, middle.y, right.y];
         let width = h * (b - a);
         let least = l[0].min(m[0]).min(r[0]);
         if self.trial.rates.spread(i).is_some_and(|spread| least - floor > 0.125 * width * spread) {
@@ -117,16 +149,15 @@ impl Work {
         if !(b - a <= HIDDEN || self.trial.rates.agree(i, &[l[1], m[1], r[1]])) {
             return Piece::Unclear;
         }
-        let cubic = Quintic::cubic(l, r, width);
-        let doubt = (cubic.at(0.5) - m[0]).abs() + RATE * (cubic.slope(0.5) - width * m[1]).abs();
-        let error = |s: f64| SAFETY * doubt * 16.0 * (s * (1.0 - s)).powi(2);
-        if m[0] >= floor && r[0] >= floor && !cubic.may_fall_below(floor, error) {
+        let (c, doubt) = follow((l, m, r), width, a == 0.0);
+        let error = |s: f64| SAFETY * doubt * bump(s);
+        if m[0] >= floor && r[0] >= floor && !c.may_fall_below(floor, error) {
             return Piece::Open;
         }
         let part = 0.5 * (b - a);
         let halves = [(l, m, a), (m, r, a + part)];
         let found = halves.into_iter().find_map(|(low, high, at)| {
-            let half = Quintic::cubic(low, high, h * part);
+            let half = polynomial(low, high, h * part, at == 0.0);
             half.descent(level, noise, released && at == 0.0).map(|found| Piece::Closes {
                 s: at + part * found.s,
                 until: at + part * found.below,
@@ -141,4 +172,22 @@ impl Work {
             _ => Piece::Unclear,
         }
     }
+}
+
+/// c of (1) for a piece of this length [s], and δ.
+fn follow((l, m, r): ([f64; 3], [f64; 3], [f64; 3]), length: f64, is_first: bool) -> (Quintic, f64) {
+    let c = polynomial(l, r, length, is_first);
+    let doubt = (c.at(0.5) - m[0]).abs() + RATE * (c.slope(0.5) - length * m[1]).abs();
+    (c, doubt)
+}
+
+/// The polynomial through both ends of a piece, of which the first one has a second derivative.
+fn polynomial(l: [f64; 3], r: [f64; 3], length: f64, is_first: bool) -> Quintic {
+    let end = [r[0], r[1]];
+    if is_first { Quintic::quartic(l, end, length) } else { Quintic::cubic([l[0], l[1]], end, length) }
+}
+
+/// 16 s² (1 − s)².
+fn bump(s: f64) -> f64 {
+    16.0 * (s * (1.0 - s)).powi(2)
 }

@@ -231,14 +231,9 @@ impl EventDriven {
         })
     }
 
-    /// How far the gap of law `i` may be passed: by a multiple of its rounding, of that of positions, and of that of its
-    /// motion in the step that was tried [m].
+    /// How far the gap of law `i` may be passed: by a multiple of its rounding and of that of positions [m].
     fn allowed(w: &Work, i: usize) -> f64 {
-        let (start, h) = (w.trial.start.traces[i], w.trial.length);
-        let motion = h * (start.y[1].abs() + h * start.y[2].abs());
-        let rounding = start.noise.max(w.trial.end.traces[i].noise).max(w.trial.touch);
-        // a motion that blows up is no measure
-        (PASSED.0 * rounding).max((PASSED.0 * f64::EPSILON * motion).min(PASSED.1))
+        PASSED * w.trial.start.traces[i].noise.max(w.trial.end.traces[i].noise).max(w.trial.touch)
     }
 
     /// Impact or change of mode at `end`, and the phase after it.

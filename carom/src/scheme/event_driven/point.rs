@@ -48,9 +48,8 @@ pub struct Trial {
     /// The last attempt, and how many were rejected before.
     pub judged: Judgement,
     pub rejected: u32,
-    /// The step that the driver asks for, and the one that was tried last [s].
+    /// The step that the driver asks for [s].
     pub span: f64,
-    pub length: f64,
     /// Gaps up to this value touch [m].
     pub touch: f64,
 }
@@ -75,7 +74,6 @@ impl Trial {
             judged: Judgement { accepted: true, factor: 1.0, error: 0.0 },
             rejected: 0,
             span: 0.0,
-            length: 0.0,
             touch: 0.0,
         }
     }

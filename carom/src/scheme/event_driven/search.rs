@@ -72,7 +72,7 @@ impl Work {
         may_reject: bool,
     ) -> Result<FirstEvent, StepError> {
         self.fill_dense(system.model, h);
-        (self.trial.inner_length, self.trial.length) = (None, h);
+        self.trial.inner_length = None;
         if self.trial.start.traces.is_empty() {
             return Ok(FirstEvent::None);
         }
