@@ -18,7 +18,7 @@ fn published(tolerance: f64, estimator: Estimator) -> Adaptive {
 
 /// Moreau-Jean with the activation at zero, as in the reference runs.
 fn scheme(forecast: Forecast) -> MoreauJean {
-    MoreauJean { forecast, activation: 0.0, ..MoreauJean::default() }
+    MoreauJean { forecast, activation: Some(0.0), ..MoreauJean::default() }
 }
 
 /// l1 norm of the error in q, with trapezoidal weights.

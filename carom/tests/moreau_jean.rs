@@ -104,7 +104,7 @@ fn wrong_options_are_refused_by_name() {
     assert_eq!(refused(MoreauJean { theta: 1.5, ..MoreauJean::default() }), Some("theta"));
     assert_eq!(refused(MoreauJean { theta: f64::NAN, ..MoreauJean::default() }), Some("theta"));
     assert_eq!(refused(explicit(-0.5)), Some("forecast"));
-    assert_eq!(refused(MoreauJean { activation: -1.0, ..MoreauJean::default() }), Some("activation"));
+    assert_eq!(refused(MoreauJean { activation: Some(-1.0), ..MoreauJean::default() }), Some("activation"));
     assert_eq!(refused(MoreauJean { newton_iterations: 0, ..MoreauJean::default() }), Some("newton-iterations"));
     assert!(simulate(BouncingBall::default().model(), MoreauJean::default(), Span { end: 5.0, step: -1e-3 }).is_err());
     assert!(

@@ -233,7 +233,10 @@ fn what_it_cannot_do_is_refused() {
     for theta in [0.0, -0.5, 1.5, f64::NAN] {
         assert_eq!(wrong(PositionLevel { theta, ..PositionLevel::default() }), Some("theta"));
     }
-    assert_eq!(wrong(PositionLevel { gap_tolerance: f64::NAN, ..PositionLevel::default() }), Some("gap-tolerance"));
+    assert_eq!(
+        wrong(PositionLevel { gap_tolerance: Some(f64::NAN), ..PositionLevel::default() }),
+        Some("gap-tolerance")
+    );
     assert_eq!(wrong(PositionLevel { newton_tolerance: 1.0, ..PositionLevel::default() }), Some("newton-tolerance"));
     assert_eq!(wrong(PositionLevel { newton_iterations: 0, ..PositionLevel::default() }), Some("newton-iterations"));
 }

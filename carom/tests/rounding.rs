@@ -87,7 +87,7 @@ fn masses_that_stick_together_meet_once() {
         let expected = row.meetings(end);
         assert!(expected >= 4, "{expected}");
         let lists = [
-            ("moreau-jean", impacts(&row, MoreauJean { activation: 1e-10 * scale, ..MoreauJean::default() }, end)),
+            ("moreau-jean", impacts(&row, MoreauJean::default(), end)),
             ("higher-order", impacts(&row, HigherOrder::default(), end)),
             ("event-driven", impacts(&row, EventDriven::default(), end)),
         ];

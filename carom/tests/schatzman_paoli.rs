@@ -396,7 +396,7 @@ fn what_it_cannot_do_is_refused() {
     let s = simulate(block(0.0), SchatzmanPaoli::default(), Span { end: 1.0, step: 1e-2 }).unwrap();
     assert!((s.q(s.len() - 1)[0] - 1.0).abs() < 1e-12 && s.q(s.len() - 1)[1].abs() < 1e-12);
     let wrong = |scheme: SchatzmanPaoli| scheme.validate().unwrap_err().field;
-    assert_eq!(wrong(SchatzmanPaoli { gap_tolerance: 0.0, ..SchatzmanPaoli::default() }), Some("gap-tolerance"));
+    assert_eq!(wrong(SchatzmanPaoli { gap_tolerance: Some(0.0), ..SchatzmanPaoli::default() }), Some("gap-tolerance"));
     assert_eq!(wrong(SchatzmanPaoli { newton_tolerance: -1.0, ..SchatzmanPaoli::default() }), Some("newton-tolerance"));
     assert_eq!(wrong(SchatzmanPaoli { newton_iterations: 0, ..SchatzmanPaoli::default() }), Some("newton-iterations"));
     // beyond h ω = 2 leapfrog blows up, which is told and not hidden

@@ -333,8 +333,11 @@ fn options_of_schemes_are_checked_where_they_are_bound() {
         source.field.unwrap()
     }
     assert_eq!(field(MoreauJean { theta: 7.0, ..MoreauJean::default() }), "theta");
-    assert_eq!(field(DirectProjection { gap_tolerance: -1.0, ..DirectProjection::default() }), "gap-tolerance");
-    assert_eq!(field(CombinedProjection { gap_tolerance: 0.0, ..CombinedProjection::default() }), "gap-tolerance");
+    assert_eq!(field(DirectProjection { gap_tolerance: Some(-1.0), ..DirectProjection::default() }), "gap-tolerance");
+    assert_eq!(
+        field(CombinedProjection { gap_tolerance: Some(0.0), ..CombinedProjection::default() }),
+        "gap-tolerance"
+    );
     assert_eq!(field(HigherOrder { c: f64::NAN, ..HigherOrder::default() }), "c");
     assert_eq!(field(SchatzmanPaoli { newton_iterations: 0, ..SchatzmanPaoli::default() }), "newton-iterations");
     assert_eq!(field(CorrectedPaoli { stick: 2.0, ..CorrectedPaoli::default() }), "stick");

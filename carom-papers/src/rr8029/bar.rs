@@ -240,7 +240,7 @@ pub fn combined_fine(effort: Effort) -> Result<Figure, Trouble> {
 pub fn combined_damped(effort: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure::default();
     let (elements, h) = fine(effort);
-    let scheme = r#"{ name = "combined-projection", theta = 1.0, reaction = "end" }"#;
+    let scheme = r#"{ name = "combined-projection", theta = 1.0, reaction = "end", metric = "identity" }"#;
     let tip = Bar { scheme, elements, h, ..Bar::default() }.run()?;
     tip.charts(&mut figure, "combined projection, θ = 1");
     figure.check(Check::below("violation [m]", tip.violation, 1e-14, SPEC));

@@ -47,16 +47,18 @@ const SPEC: &str = "independent implementation";
 const MOREAU_JEAN: &str = r#"{ name = "moreau-jean", forecast = { explicit = { gamma = 0.0 } }, reaction = "end" }"#;
 
 /// Algorithm 2.
-const COMBINED: &str = r#"{ name = "combined-projection", reaction = "end" }"#;
+const COMBINED: &str = r#"{ name = "combined-projection", reaction = "end", metric = "identity" }"#;
 
 /// Algorithm 1 with the explicit forecast `g + γ h U`.
 fn direct(gamma: f64) -> String {
     format!(
-        r#"{{ name = "direct-projection", forecast = {{ explicit = {{ gamma = {gamma:?} }} }}, reaction = "end" }}"#
+        r#"{{ name = "direct-projection", forecast = {{ explicit = {{ gamma = {gamma:?} }} }}, reaction = "end", metric = "identity" }}"#
     )
 }
 
 /// Algorithm 1 with the free forecast.
 fn direct_free(theta: f64) -> String {
-    format!(r#"{{ name = "direct-projection", forecast = "free", theta = {theta:?}, reaction = "end" }}"#)
+    format!(
+        r#"{{ name = "direct-projection", forecast = "free", theta = {theta:?}, reaction = "end", metric = "identity" }}"#
+    )
 }

@@ -347,6 +347,12 @@ impl Mechanical for Equations {
         self.check_mass()
     }
 
+    fn mass_diagonal(&mut self, q: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        self.evaluate_mass(q);
+        self.operator.mass_diagonal(out);
+        Ok(())
+    }
+
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {
         if c.damping == 0.0 && c.stiffness == 0.0 {
             self.evaluate_balance(at.t, &at.q, &at.v);

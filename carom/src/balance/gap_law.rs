@@ -14,6 +14,7 @@
 //! alone accepts the overshoot of the linearisation. Contacts enter the problem when a gap is found closed and stay in
 //! it until the step is done.
 
+use super::lengths::Lengths;
 use super::newton::{Laws, Newton};
 use super::problem::Problem;
 use super::words::{Acting, Level, Place, impulse};
@@ -112,7 +113,8 @@ impl Active {
 pub(crate) struct GapLaws {
     name: &'static str, // of the scheme, for errors
     kind: GapLaw,
-    gap_tolerance: f64, // [m]
+    gap_tolerance: Option<f64>, // [m], where an option says it
+    lengths: Lengths,
     constant_rows: bool,
     bilateral: bool,       // whether there are bilateral constraints
     pub list: ContactList, // the laws of the step
@@ -129,11 +131,11 @@ pub(crate) struct GapLaws {
 }
 
 impl GapLaws {
-    /// For the scheme `name`, with gaps that must be met to `gap_tolerance` [m]. Laws that the scheme cannot treat are
-    /// refused with a reason and the contact.
+    /// For the scheme `name`, with gaps that must be met to `gap_tolerance` [m], or to a part of the length of the
+    /// model. Laws that the scheme cannot treat are refused with a reason and the contact.
     pub fn new<E: From<ModelError>>(
         name: &'static str,
-        (kind, gap_tolerance): (GapLaw, f64),
+        (kind, gap_tolerance): (GapLaw, Option<f64>),
         model: &mut dyn Mechanical,
         refuse: impl FnOnce(&'static str, String) -> E,
     ) -> Result<GapLaws, E> {
@@ -153,7 +155,9 @@ impl GapLaws {
         let mut laws = contacts.iter().map(|c| c.1).chain(coupling.pairs.iter().map(|pair| pair.law));
         let bilateral = laws.any(|law| law.is_equality());
         let (constant_rows, increment) = (model.constancy().rows, vec![0.0; model.dim()]);
-        let mut laws = GapLaws { name, kind, gap_tolerance, constant_rows, bilateral, increment, ..GapLaws::default() };
+        let lengths = Lengths::of(model);
+        let mut laws =
+            GapLaws { name, kind, gap_tolerance, lengths, constant_rows, bilateral, increment, ..GapLaws::default() };
         laws.add_points(&coupling.pairs, &initial.q);
         if laws.points.is_empty() {
             laws.add_point(0.0, &initial.q);
@@ -185,9 +189,10 @@ impl GapLaws {
         self.active.drain(..).for_each(|law| self.guess[law.index] = law.lambda);
     }
 
-    /// Drops the guess of earlier steps.
+    /// Drops what earlier steps have left.
     pub fn forget(&mut self) {
         self.active.clear();
+        self.lengths.forget();
     }
 
     /// Bilateral reactions shall act along the rows at `(t, q)`.
@@ -208,6 +213,7 @@ impl GapLaws {
                 model.retract(&from.q, &self.increment, &mut point.q);
                 let t = from.t + point.place.tau * h;
                 point.coupling.fill(model, (t, &point.q), self.constant_rows, &self.list)?;
+                self.lengths.meet(model, &point.q, &to.v, h);
                 for pair in &point.coupling.pairs {
                     if let Some(hint) = self.kind.objection(pair.law, pair.restitution) {
                         let error = Unsupported { solver: self.name, law: pair.law.name(), hint };
@@ -266,7 +272,7 @@ impl GapLaws {
                 }
                 let gap = || point.coupling.gap(index);
                 let closed = !pair.law.is_contact()
-                    || if first { gap() <= 0.0 } else { gap() < -point.tolerance(index, self.gap_tolerance) };
+                    || if first { gap() <= 0.0 } else { gap() < -self.allowed(&point.coupling, index) };
                 if closed {
                     let law = self.kind.law(pair.law);
                     self.active.push(Active { index, law, point: p, lambda: self.guess[index] });
@@ -275,6 +281,11 @@ impl GapLaws {
         }
         self.changed = self.active.len() > before;
         self.changed
+    }
+
+    /// What a gap may miss: the tolerance and the rounding of the gap itself [m].
+    fn allowed(&self, coupling: &Coupling, i: usize) -> f64 {
+        self.lengths.gap_tolerance(self.gap_tolerance, coupling, i) + self.lengths.rounding(coupling, i)
     }
 
     /// Each law in the problem, by its place in the list, with its impulse [N s].
@@ -391,8 +402,8 @@ impl Laws for GapLaws {
     }
 
     /// By how much the last solution misses the laws at the points, as a multiple of what is allowed: gaps against r
-    /// u_N, tangential velocities of `v` against `allowed` [m/s]. Infinite where the problem has changed since.
-    fn missed(&self, v: &[f64], allowed: f64) -> f64 {
+    /// u_N, tangential velocities of `v` against `allowed` [√J]. Infinite where the problem has changed since.
+    fn missed(&self, newton: &Newton, v: &[f64], allowed: f64) -> f64 {
         if self.changed {
             return f64::INFINITY;
         }
@@ -402,16 +413,17 @@ impl Laws for GapLaws {
             let first = point.coupling.offset[law.index];
             for row in first..first + law.law.size() {
                 let on_gap = row == first && !law.law.is_relay();
-                let miss = if on_gap {
-                    let tolerance = point.tolerance(law.index, self.gap_tolerance);
+                let (missed, allowed) = if on_gap {
                     let gap = point.coupling.pairs[law.index].gap;
                     let idle = law.lambda[0] == 0.0 && !law.law.is_equality();
-                    if idle { -gap / tolerance } else { (gap - point.reach * self.problem.z.u[k]).abs() / tolerance }
+                    let missed = if idle { -gap } else { (gap - point.reach * self.problem.z.u[k]).abs() };
+                    (missed, self.allowed(&point.coupling, law.index))
                 } else {
-                    // where v is zero there is nothing to miss
                     let turned = (point.coupling.rows.dot(row, v) - self.problem.output.dot(k, v)).abs();
-                    if turned == 0.0 { 0.0 } else { turned / allowed }
+                    (turned, allowed * newton.size_of_row(point.coupling.rows.row(row)))
                 };
+                // where lengths and v are zero there is nothing to miss
+                let miss = if missed == 0.0 { 0.0 } else { missed / allowed };
                 worst = if miss.is_nan() { f64::INFINITY } else { worst.max(miss) };
                 k += 1;
             }
@@ -420,16 +432,8 @@ impl Laws for GapLaws {
     }
 
     fn tolerance(&self, _: f64) -> f64 {
-        self.gap_tolerance
-    }
-}
-
-impl GapPoint {
-    /// What a gap may miss: the tolerance and the rounding of the gap itself [m].
-    fn tolerance(&self, index: usize, tolerance: f64) -> f64 {
-        let largest = self.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
-        let row: f64 = self.coupling.rows.row(self.coupling.offset[index]).iter().map(|(_, c)| c.abs()).sum();
-        tolerance + 16.0 * f64::EPSILON * largest * row
+        let allowed = |law: &Active| self.allowed(&self.points[law.point].coupling, law.index);
+        self.active.iter().filter(|law| !law.law.is_relay()).map(allowed).fold(0.0, f64::max)
     }
 }
 

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! until the residual h Σ w F − M (v⁺ − v) + B P falls below `tolerance · (h|Σ w F| + |B P|) + round-off` and the laws
-//! hold at the new iterate. Round-off is that of M v and, once the residual does not fall any more, that of the forces
+//! hold at the new iterate. Impulses and velocities of coordinates in different units are compared by the roots of the
+//! diagonal of M: |p| is the largest p_j/√M_jj, |v| the largest v_j √M_jj, in √J. Round-off is that of M v and, once the residual does not fall any more, that of the forces
 //! whose sum F is: at rest in a well they cancel. A is kept while the residual falls quickly. A model whose mass,
 //! tangents and rows are constant needs one solve and one factorisation per step size.
 
@@ -77,8 +78,8 @@ pub(crate) trait Laws {
     fn add_reactions(&self, newton: &Newton, out: &mut [f64]);
 
     /// By how much the last solution misses the laws at the new iterate, as a multiple of what is allowed: `allowed`
-    /// for velocities.
-    fn missed(&self, v: &[f64], allowed: f64) -> f64;
+    /// for velocities [√J].
+    fn missed(&self, newton: &Newton, v: &[f64], allowed: f64) -> f64;
 
     /// What is allowed, to tell of laws that are missed.
     fn tolerance(&self, allowed: f64) -> f64;
@@ -87,10 +88,10 @@ pub(crate) trait Laws {
 /// How far an iterate is from the solution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Residual {
-    /// Of the balance, and what is allowed [N s].
+    /// Of the balance, and what is allowed [√J].
     pub residual: f64,
     pub tolerance: f64,
-    /// The largest velocity [m/s].
+    /// The largest velocity [√J].
     pub speed: f64,
 }
 
@@ -117,6 +118,7 @@ pub(crate) struct Newton {
     pub acts_in_middle: bool, // whether impulses act along rows that are taken there
     middle: State,      // where the mass is taken, if that is elsewhere
     mass_is_elsewhere: bool,
+    roots: Vec<f64>,       // (n) √M_jj at the initial state: what coordinates are worth beside each other
     known: Vec<f64>,       // (n) h w₀ F at the start; empty where w₀ is zero
     impulse: Vec<f64>,     // (n) h Σ w F
     balanced: Vec<f64>,    // (n) residual without reactions
@@ -127,8 +129,14 @@ pub(crate) struct Newton {
 }
 
 impl Newton {
-    pub fn new(model: &dyn Mechanical, balance: Balance, limits: Limits) -> Newton {
+    pub fn new(model: &mut dyn Mechanical, balance: Balance, limits: Limits) -> Newton {
         let n = model.dim();
+        let mut roots = vec![0.0; n];
+        // a mass that cannot be evaluated is an error of the first step
+        let known = model.mass_diagonal(&model.initial().q, &mut roots).is_ok();
+        let least = roots.iter().filter(|m| **m > 0.0).fold(f64::INFINITY, |least, m| least.min(*m));
+        let least = if known && least.is_finite() { least } else { 1.0 };
+        roots.iter_mut().for_each(|m| *m = if known && *m > 0.0 { *m } else { least }.sqrt());
         Newton {
             balance,
             limits,
@@ -139,6 +147,7 @@ impl Newton {
             middle: model.initial(),
             mass_is_elsewhere: !balance.mass.is_at(&balance.force.1),
             known: vec![0.0; if balance.start == 0.0 { 0 } else { n }],
+            roots,
             impulse: vec![0.0; n],
             balanced: vec![0.0; n],
             v_free: vec![0.0; n],
@@ -355,7 +364,7 @@ impl Newton {
     ) -> Result<bool, StepError> {
         let at = self.residual(laws, model, ends)?;
         let allowed = self.limits.tolerance * at.speed;
-        let missed = if laws.is_empty() { 0.0 } else { laws.missed(&ends.1.v, allowed) };
+        let missed = if laws.is_empty() { 0.0 } else { laws.missed(self, &ends.1.v, allowed) };
         // tell of the laws where it is they that are missed
         let told = match at.is_small() {
             true => (missed * laws.tolerance(allowed), laws.tolerance(allowed)),
@@ -373,11 +382,11 @@ impl Newton {
     ) -> Result<Residual, StepError> {
         self.force(model)?;
         self.inertia(model, (from, to))?;
-        let jump = largest(&self.increment);
+        let jump = self.speed(&self.increment);
         let (mut scale, mut inertia) = (0.0f64, 0.0f64);
-        for (r, p) in self.balanced.iter_mut().zip(&self.impulse) {
-            inertia = inertia.max(r.abs());
-            scale = scale.max(p.abs());
+        for ((r, p), root) in self.balanced.iter_mut().zip(&self.impulse).zip(&self.roots) {
+            inertia = inertia.max(r.abs() / root);
+            scale = scale.max(p.abs() / root);
             *r = p - *r;
         }
         self.increment.copy_from_slice(&self.balanced);
@@ -387,7 +396,7 @@ impl Newton {
             self.increment = sum;
             scale = scale.max(inertia);
         }
-        let (residual, speed) = (largest(&self.increment), largest(&to.v));
+        let (residual, speed) = (self.largest(&self.increment), self.speed(&to.v));
         if !(residual.is_finite() && speed.is_finite()) {
             return Err(StepError::NotFinite);
         }
@@ -407,14 +416,14 @@ impl Newton {
         Ok(Residual { residual, tolerance, speed })
     }
 
-    /// The rounding of M v [N s]: what a balance may miss where the impulse is too small to change a single bit of v.
+    /// The rounding of M v [√J]: what a balance may miss where the impulse is too small to change a single bit of v.
     #[cold]
     fn unresolved(&mut self, model: &mut dyn Mechanical, to: &State) -> Result<f64, StepError> {
         model.mass_mul(&self.at.q, &to.v, &mut self.increment)?;
-        Ok(16.0 * f64::EPSILON * largest(&self.increment))
+        Ok(16.0 * f64::EPSILON * self.largest(&self.increment))
     }
 
-    /// The change of the impulse over some units in the last place of the positions [N s]: near an equilibrium large
+    /// The change of the impulse over some units in the last place of the positions [√J]: near an equilibrium large
     /// forces cancel, and a balance cannot be met better than that.
     #[cold]
     fn cancelled(&mut self, model: &mut dyn Mechanical) -> Result<f64, StepError> {
@@ -429,10 +438,28 @@ impl Newton {
             self.increment.copy_from_slice(&self.impulse);
             model.force(self.at.t, &self.near, &self.at.v, &mut self.impulse)?;
             self.weigh();
-            most = self.increment.iter().zip(&self.impulse).fold(most, |m, (a, b)| m.max((a - b).abs()));
+            let differences = self.increment.iter().zip(&self.impulse).zip(&self.roots);
+            most = differences.fold(most, |m, ((a, b), root)| m.max((a - b).abs() / root));
             self.impulse.copy_from_slice(&self.increment);
         }
         Ok(most)
+    }
+
+    /// The largest of some impulses [√J].
+    #[inline]
+    fn largest(&self, p: &[f64]) -> f64 {
+        p.iter().zip(&self.roots).fold(0.0f64, |m, (p, root)| m.max(p.abs() / root))
+    }
+
+    /// The largest of some velocities [√J].
+    #[inline]
+    fn speed(&self, v: &[f64]) -> f64 {
+        v.iter().zip(&self.roots).fold(0.0f64, |m, (v, root)| m.max(v.abs() * root))
+    }
+
+    /// What a velocity along a row is of those that are measured in √J [kg^(-1/2)].
+    pub fn size_of_row(&self, row: &[(usize, f64)]) -> f64 {
+        row.iter().fold(0.0f64, |m, &(j, c)| m.max(c.abs() / self.roots[j]))
     }
 
     /// Keeps the rate at which the velocity changed, as the guess for the next step; impulses belong to it only if they
@@ -444,9 +471,4 @@ impl Newton {
             *rate -= dv / self.h;
         }
     }
-}
-
-#[inline]
-fn largest(x: &[f64]) -> f64 {
-    x.iter().fold(0.0f64, |m, x| m.max(x.abs()))
 }

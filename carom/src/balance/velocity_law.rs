@@ -223,16 +223,19 @@ impl Laws for VelocityLaws {
         }
     }
 
-    fn missed(&self, v: &[f64], allowed: f64) -> f64 {
+    fn missed(&self, newton: &Newton, v: &[f64], allowed: f64) -> f64 {
         let (mut most, mut k) = (0.0f64, 0);
         for &i in &self.active {
             for row in self.end.range(i) {
-                most = most.max((self.end.rows.dot(row, v) - self.problem.output.dot(k, v)).abs());
+                let turned = (self.end.rows.dot(row, v) - self.problem.output.dot(k, v)).abs();
+                // where v is zero there is nothing to miss
+                if turned > 0.0 {
+                    most = most.max(turned / (allowed * newton.size_of_row(self.end.rows.row(row))));
+                }
                 k += 1;
             }
         }
-        // where v is zero there is nothing to miss
-        if most == 0.0 { 0.0 } else { most / allowed }
+        most
     }
 
     fn tolerance(&self, allowed: f64) -> f64 {

@@ -70,6 +70,11 @@ impl DenseOperator {
         }
     }
 
+    /// `out ←` the diagonal of M.
+    pub fn mass_diagonal(&self, out: &mut [f64]) {
+        out.iter_mut().enumerate().for_each(|(j, m)| *m = self.mass[j * self.n + j]);
+    }
+
     /// `vᵀ M v / 2`.
     pub fn kinetic(&self, v: &[f64]) -> f64 {
         let rows = self.mass.chunks_exact(self.n);

@@ -1,7 +1,8 @@
 //! A mechanical model written in Rust closures: `M(q) v̇ = F(t, q, v) + Hᵀλ`.
 //!
 //! Tangents and gradients that are not given are taken by central finite differences: they only steer Newton's loop
-//! (tangents) or cost a few digits (gradients). Closures may return what they compute, or a `Result` ([`Answer`]).
+//! (tangents) or cost two or three digits (gradients). Their steps are parts of max(|x|, 1): give them where coordinates
+//! are far smaller than 1 in their units. Closures may return what they compute, or a `Result` ([`Answer`]).
 
 use super::check::{check_law, distinct, require};
 use super::{Answer, Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
@@ -330,7 +331,7 @@ impl Space for Lagrangian {
     }
 }
 
-/// Central differences of `output` at `q`, which is left as it was.
+/// Central differences of `output` at `q`, which is left as it was where they are defined.
 pub(super) fn gradient_by_differences(
     output: &Scalar,
     t: f64,
@@ -338,12 +339,21 @@ pub(super) fn gradient_by_differences(
     row: &mut [f64],
 ) -> Result<(), ModelError> {
     for j in 0..q.len() {
-        let x = q[j];
-        let d = f64::EPSILON.cbrt() * x.abs().max(1.0);
-        q[j] = x + d;
-        let plus = output(t, q)?;
-        q[j] = x - d;
-        row[j] = (plus - output(t, q)?) / (2.0 * d);
+        let (x, size) = (q[j], q[j].abs().max(1.0));
+        let mut difference = |d: f64| -> Checked<f64> {
+            let (plus, minus) = (x + d, x - d);
+            q[j] = plus;
+            let above = output(t, q)?;
+            q[j] = minus;
+            // the step that was taken, not the one that was wanted
+            Ok((above - output(t, q)?) / (plus - minus))
+        };
+        // of order four; next to where the function ends the shorter ones of order two
+        let d = f64::EPSILON.powf(0.2) * size;
+        row[j] = match (difference(d), difference(2.0 * d)) {
+            (Ok(near), Ok(far)) if (near + far).is_finite() => (4.0 * near - far) / 3.0,
+            _ => difference(f64::EPSILON.cbrt() * size)?,
+        };
         q[j] = x;
     }
     Ok(())
@@ -366,6 +376,12 @@ impl Mechanical for Lagrangian {
         self.evaluate_mass(q)?;
         self.operator.mass_mul(v, out);
         self.check_mass()
+    }
+
+    fn mass_diagonal(&mut self, q: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        self.evaluate_mass(q)?;
+        self.operator.mass_diagonal(out);
+        Ok(())
     }
 
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {

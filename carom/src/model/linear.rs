@@ -248,6 +248,11 @@ impl Mechanical for Linear {
         Ok(())
     }
 
+    fn mass_diagonal(&mut self, _q: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        out.iter_mut().enumerate().for_each(|(j, m)| *m = self.mass.get(j, j));
+        Ok(())
+    }
+
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {
         let (damping, stiffness) = (self.damping.values(), self.stiffness.values());
         for (k, (a, m)) in self.combined.values_mut().iter_mut().zip(self.mass.values()).enumerate() {

@@ -88,6 +88,12 @@ pub trait Space: LinearSolve + Send {
         Labels::numbered(self.positions(), 0)
     }
 
+    /// A length that is typical of the model [m], where it says one: tolerances of gaps are parts of it. Without one
+    /// they are parts of the lengths that a run meets.
+    fn length(&self) -> Option<f64> {
+        None
+    }
+
     /// What the user should know of the motion so far, where the model warns.
     fn warnings(&self) -> Option<&crate::Warnings> {
         None
@@ -116,6 +122,17 @@ pub trait Mechanical: Space {
 
     /// `out ← M(q) v`.
     fn mass_mul(&mut self, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError>;
+
+    /// `out ←` the diagonal of M(q): it tells what the units of coordinates are worth beside each other.
+    fn mass_diagonal(&mut self, q: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        let (mut unit, mut column) = (vec![0.0; out.len()], vec![0.0; out.len()]);
+        for j in 0..out.len() {
+            unit[j] = 1.0;
+            self.mass_mul(q, &unit, &mut column)?;
+            (unit[j], out[j]) = (0.0, column[j]);
+        }
+        Ok(())
+    }
 
     /// Factors `A = mass·M − damping·∂F/∂v − stiffness·∂F/∂q`, kept by the model in its own format.
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError>;

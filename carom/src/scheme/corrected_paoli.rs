@@ -41,7 +41,7 @@ use super::{
     Claim, EventKind, Events, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step,
     StepError, System, Variant, moreau_jean,
 };
-use crate::balance::{Balance, Limits, Newton, Place, VelocityLaws};
+use crate::balance::{Balance, Lengths, Limits, Newton, Place, VelocityLaws};
 use crate::{Coupling, Mechanical, State};
 use carom_solve::options::{at_least, at_least_one, fraction};
 use carom_solve::{OptionError, Options};
@@ -65,8 +65,9 @@ const HALVINGS: u32 = 10;
 pub struct CorrectedPaoli {
     /// The quadratic that gives the impact time: "consistent" (order 2) or "printed" (order 1, as published).
     pub variant: ImpactTime,
-    /// A gap at or below this value touches [m].
-    pub activation: f64,
+    /// A gap at or below this value touches; by default 1e-10 of the length of the model [m].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activation: Option<f64>,
     /// A contact whose rebound would last less than this part of the step stays closed [-].
     pub stick: f64,
     /// Impacts within 1e-9 of a step after which the Moreau-Jean scheme does its rest.
@@ -91,7 +92,7 @@ impl Default for CorrectedPaoli {
     fn default() -> Self {
         CorrectedPaoli {
             variant: ImpactTime::Consistent,
-            activation: 1e-10,
+            activation: None,
             stick: 1e-3,
             max_impacts: 50,
             newton_tolerance: 1e-10,
@@ -102,7 +103,7 @@ impl Default for CorrectedPaoli {
 
 impl Options for CorrectedPaoli {
     fn validate(&self) -> Result<(), OptionError> {
-        at_least("activation", self.activation, 0.0)?;
+        at_least("activation", self.activation.unwrap_or(0.0), 0.0)?;
         fraction("stick", self.stick)?;
         at_least_one("max-impacts", self.max_impacts)?;
         self.limits().validate()
@@ -119,12 +120,13 @@ impl Registered for CorrectedPaoli {
 /// What is known of a law at the start of a flight and at its end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Path {
-    counts: bool,  // whether it is a contact that is present: others have no path
-    gap: f64,      // g
-    velocity: f64, // U
-    ahead: f64,    // ĝ
-    bend: f64,     // c of (3)
-    held: bool,    // whether it takes part in (2)
+    counts: bool,    // whether it is a contact that is present: others have no path
+    gap: f64,        // g
+    activation: f64, // up to where it touches
+    velocity: f64,   // U
+    ahead: f64,      // ĝ
+    bend: f64,       // c of (3)
+    held: bool,      // whether it takes part in (2)
 }
 
 impl Path {
@@ -143,6 +145,7 @@ pub struct Work {
     u: Vec<f64>,                  // (rows) relative velocity there
     paths: Vec<Path>,             // (laws) along the flight
     newton: Newton,               // the flight (1)
+    lengths: Lengths,             // what gaps are judged by
     laws: VelocityLaws,           // (2), or (6)
     ahead: State,                 // q̂, v̂
     touching: State,              // (5)
@@ -188,6 +191,7 @@ impl Scheme for CorrectedPaoli {
             before: Vec::with_capacity(rows),
             after: Vec::with_capacity(rows),
             newton: Newton::new(model, flight(), self.limits()),
+            lengths: Lengths::of(model),
             laws: VelocityLaws::with_room(&all),
             touching: initial.clone(),
             ahead: initial.clone(),
@@ -258,6 +262,7 @@ impl Scheme for CorrectedPaoli {
 
     fn clear_guess(&self, w: &mut Work) {
         w.laws.problem.z.lambda.fill(0.0);
+        w.lengths.forget();
         MoreauJean::default().clear_guess(&mut w.rest);
     }
 
@@ -357,9 +362,9 @@ impl CorrectedPaoli {
 
     /// The first time at which φ of a contact falls below zero.
     fn root(&self, path: &Path, h: f64) -> Found {
-        let Path { gap, velocity, ahead, bend, .. } = *path;
-        let touches = gap <= self.activation;
-        if touches && velocity * h < -self.activation {
+        let Path { gap, velocity, ahead, bend, activation, .. } = *path;
+        let touches = gap <= activation;
+        if touches && velocity * h < -activation {
             return Found::Impact(0.0);
         }
         let (slope, bend) = match self.variant {
@@ -414,6 +419,7 @@ impl CorrectedPaoli {
         w.events.push(EventKind::HandOver, None, &w.state, &w.state);
         w.newton.invalidate();
         scheme.drop_factors(&mut w.rest);
+        w.rest.lengths.follow(&w.lengths);
         let again = System { model: &mut *system.model, solver: &mut *system.solver };
         let part = scheme.step(&mut w.rest, again, &w.state, h - step.advanced, &mut w.ahead)?;
         w.state.copy_from(&w.ahead);

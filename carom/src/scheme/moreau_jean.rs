@@ -20,7 +20,8 @@
 //! per step size.
 //!
 //! Forecast of a gap g with velocity U: `free` takes g + h(θ U_free + (1−θ) U), the end of a step without reactions;
-//! `explicit` takes g + γ h U. A gap forecast at or below `activation` is closed.
+//! `explicit` takes g + γ h U. A gap forecast at or below `activation` is closed: by default a part of the length of the
+//! model, which it says itself or which is |g| + Σ_j |C_j| max (|q_j| + h |v_j|), with the largest sizes so far.
 //!
 //! Direction of reactions: `mid` takes B = C(q_θ)ᵀ, `end` takes B = C(q⁺)ᵀ as in [acary2012]. They agree for constant
 //! rows and for θ = 1. With θ = 1/2 and persistent curved constraints `mid` makes the energy error second order where
@@ -38,7 +39,9 @@ use super::{
     Claim, Differentiable, Done, Forecast, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step,
     StepError, System,
 };
-use crate::balance::{Balance, BalanceTangent, Frame, Laws, Level, Limits, Newton, Place, TangentError, VelocityLaws};
+use crate::balance::{
+    Balance, BalanceTangent, Frame, Laws, Lengths, Level, Limits, Newton, Place, TangentError, VelocityLaws,
+};
 use crate::{Mechanical, State};
 use carom_solve::options::{at_least, within};
 use carom_solve::{OptionError, Options};
@@ -53,8 +56,9 @@ pub struct MoreauJean {
     pub theta: f64,
     /// Which gaps are treated as closed: "free" or { explicit = { gamma = ... } }.
     pub forecast: Forecast,
-    /// A gap forecast at or below this value is closed [m].
-    pub activation: f64,
+    /// A gap forecast at or below this value is closed; by default 1e-10 of the length of the model [m].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activation: Option<f64>,
     /// Where the direction B of the reactions is taken: "mid" (q_θ), "end" (q⁺, as published) or "start" (q, with C
     /// there too).
     pub reaction: ReactionDirection,
@@ -81,7 +85,7 @@ impl Default for MoreauJean {
         MoreauJean {
             theta: 0.5,
             forecast: Forecast::Free,
-            activation: 1e-10,
+            activation: None,
             reaction: ReactionDirection::Mid,
             newton_tolerance: 1e-10,
             newton_iterations: 50,
@@ -93,7 +97,7 @@ impl Options for MoreauJean {
     fn validate(&self) -> Result<(), OptionError> {
         within("theta", self.theta, 0.0..=1.0)?;
         self.forecast.validate()?;
-        at_least("activation", self.activation, 0.0)?;
+        at_least("activation", self.activation.unwrap_or(0.0), 0.0)?;
         self.limits().validate()
     }
 }
@@ -107,6 +111,7 @@ pub struct Work {
     pub(super) reactions: Box<Reactions>, // coupling and U at the start, phase 1; impulses and U⁺, phase 5
     pub(super) newton: Newton, // (1) and (2)
     pub(super) laws: VelocityLaws, // (3)
+    pub(super) lengths: Lengths, // what gaps are judged by
     had_acted: Vec<usize>, // laws that acted in the last step
 }
 
@@ -130,7 +135,8 @@ impl Scheme for MoreauJean {
     }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
-        Ok(Work { newton: Newton::new(model, self.balance(), self.limits()), ..Work::default() })
+        let (newton, lengths) = (Newton::new(model, self.balance(), self.limits()), Lengths::of(model));
+        Ok(Work { newton, lengths, ..Work::default() })
     }
 
     fn step(
@@ -150,6 +156,7 @@ impl Scheme for MoreauJean {
         w.newton.begin(system.model, (from, to), h, &mut step)?;
 
         // 3 forecast: which gaps are closed; the last impulses as the guess
+        w.measure(system.model, from);
         self.activate(w);
         w.recall();
 
@@ -165,6 +172,7 @@ impl Scheme for MoreauJean {
         w.reactions.impulse.fill(0.0);
         w.laws.problem.z.lambda.fill(0.0);
         w.newton.rate.clear();
+        w.lengths.forget();
     }
 
     fn drop_factors(&self, w: &mut Work) {
@@ -211,7 +219,7 @@ impl MoreauJean {
     /// The laws that act: bilateral ones and boxes always, contacts by the forecast of their gap.
     #[inline(always)]
     pub(super) fn activate(&self, w: &mut Work) {
-        let Work { reactions, newton, laws, .. } = w;
+        let Work { reactions, newton, laws, lengths, .. } = w;
         laws.active.clear();
         for (i, pair) in reactions.coupling.pairs.iter().enumerate() {
             let closed = !pair.law.is_contact() || {
@@ -221,7 +229,7 @@ impl MoreauJean {
                     let free = reactions.coupling.rows.dot(row, &newton.v_free) + reactions.coupling.drift[row];
                     self.theta * free + (1.0 - self.theta) * u
                 });
-                forecast <= self.activation
+                forecast <= 0.0 || forecast <= lengths.activation(self.activation, &reactions.coupling, i)
             };
             if closed {
                 laws.active.push(i);
@@ -242,6 +250,12 @@ impl Work {
         }
         self.reactions.start(&from.v);
         Ok(is_same)
+    }
+
+    /// The lengths at the start and on the way of a step without reactions.
+    #[inline(always)]
+    pub(super) fn measure(&mut self, model: &dyn Mechanical, from: &State) {
+        self.lengths.meet(model, &from.q, &self.newton.v_free, self.newton.h);
     }
 
     /// The list has changed: what was kept of the last step belongs to other numbers.

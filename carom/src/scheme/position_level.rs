@@ -48,8 +48,10 @@ pub struct PositionLevel {
     /// Weight of the end of the step in forces and positions [-], in (0, 1]; 1/2 is the trapezoidal rule, which
     /// oscillates in contact.
     pub theta: f64,
-    /// A gap that is closed by a reaction vanishes up to this value, on both sides [m].
-    pub gap_tolerance: f64,
+    /// A gap that is closed by a reaction vanishes up to this value, on both sides; by default 1e-12 of the length of the
+    /// model [m].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap_tolerance: Option<f64>,
     /// Relative tolerance of Newton's loop on the impulse balance (1) [-].
     pub newton_tolerance: f64,
     /// Most Newton iterations in a step.
@@ -58,14 +60,14 @@ pub struct PositionLevel {
 
 impl Default for PositionLevel {
     fn default() -> Self {
-        PositionLevel { theta: 1.0, gap_tolerance: 1e-12, newton_tolerance: 1e-10, newton_iterations: 50 }
+        PositionLevel { theta: 1.0, gap_tolerance: None, newton_tolerance: 1e-10, newton_iterations: 50 }
     }
 }
 
 impl Options for PositionLevel {
     fn validate(&self) -> Result<(), OptionError> {
         within("theta", self.theta, (Bound::Excluded(0.0), Bound::Included(1.0)))?;
-        positive("gap-tolerance", self.gap_tolerance)?;
+        positive("gap-tolerance", self.gap_tolerance.unwrap_or(1.0))?;
         self.limits().validate()
     }
 }

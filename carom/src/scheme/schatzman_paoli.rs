@@ -52,8 +52,10 @@ mod tangent;
 pub struct SchatzmanPaoli {
     /// Which difference of positions is the velocity: "centred" (second order) or "backward" (shows the impact law).
     pub velocity: Difference,
-    /// A gap that is closed by a reaction vanishes up to this value, on both sides [m].
-    pub gap_tolerance: f64,
+    /// A gap that is closed by a reaction vanishes up to this value, on both sides; by default 1e-12 of the length of the
+    /// model [m].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap_tolerance: Option<f64>,
     /// Relative tolerance of Newton's loop on the impulse balance (3) [-].
     pub newton_tolerance: f64,
     /// Most Newton iterations in a two-step.
@@ -74,7 +76,7 @@ impl Default for SchatzmanPaoli {
     fn default() -> Self {
         SchatzmanPaoli {
             velocity: Difference::Centred,
-            gap_tolerance: 1e-12,
+            gap_tolerance: None,
             newton_tolerance: 1e-10,
             newton_iterations: 50,
         }
@@ -83,7 +85,7 @@ impl Default for SchatzmanPaoli {
 
 impl Options for SchatzmanPaoli {
     fn validate(&self) -> Result<(), OptionError> {
-        positive("gap-tolerance", self.gap_tolerance)?;
+        positive("gap-tolerance", self.gap_tolerance.unwrap_or(1.0))?;
         self.limits().validate()
     }
 }

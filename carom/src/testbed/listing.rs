@@ -179,6 +179,10 @@ impl<M: Space> Space for Listing<M> {
         self.model.difference(a, b, out);
     }
 
+    fn length(&self) -> Option<f64> {
+        self.model.length()
+    }
+
     fn labels(&self) -> Labels {
         self.model.labels()
     }
@@ -203,6 +207,10 @@ impl<M: Mechanical> Mechanical for Listing<M> {
 
     fn mass_mul(&mut self, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
         self.model.mass_mul(q, v, out)
+    }
+
+    fn mass_diagonal(&mut self, q: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        self.model.mass_diagonal(q, out)
     }
 
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use carom::model::{AffineRow, Linear, LinearContact, SparseMatrix};
-use carom::scheme::{Metric, Splitting};
+use carom::scheme::Splitting;
 use carom_solve::Law;
 use std::f64::consts::PI;
 

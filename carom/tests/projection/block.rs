@@ -2,7 +2,7 @@
 
 use super::*;
 use carom::model::{Contact, Lagrangian};
-use carom::scheme::{Metric, Splitting};
+use carom::scheme::Splitting;
 
 const INERTIA: f64 = (1.5 * 1.5 + 1.0) / 12.0;
 
@@ -123,7 +123,7 @@ fn table_of_the_block() {
 #[test]
 fn activation_threshold_does_not_matter() {
     let last = |activation: f64| {
-        let scheme = DirectProjection { activation, ..direct(gamma(0.0)) };
+        let scheme = DirectProjection { activation: Some(activation), ..direct(gamma(0.0)) };
         run(&scheme, block(), 1e-2, 200).last().clone()
     };
     let reference = last(1e-10);

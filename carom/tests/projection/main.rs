@@ -8,7 +8,7 @@ mod robustness;
 mod slider_crank;
 
 use carom::scheme::{CombinedProjection, DirectProjection};
-use carom::scheme::{Forecast, MoreauJean, ReactionDirection, Scheme, System};
+use carom::scheme::{Forecast, Metric, MoreauJean, ReactionDirection, Scheme, System};
 use carom::{Coupling, Mechanical, State, Step, StepError};
 
 /// What happened in each step.
@@ -125,11 +125,13 @@ fn plain(forecast: Forecast) -> MoreauJean {
 }
 
 fn direct(forecast: Forecast) -> DirectProjection {
-    DirectProjection { forecast, reaction: ReactionDirection::End, ..DirectProjection::default() }
+    let (reaction, metric) = (ReactionDirection::End, Metric::Identity);
+    DirectProjection { forecast, reaction, metric, ..DirectProjection::default() }
 }
 
 fn combined() -> CombinedProjection {
-    CombinedProjection { reaction: ReactionDirection::End, ..CombinedProjection::default() }
+    let (reaction, metric) = (ReactionDirection::End, Metric::Identity);
+    CombinedProjection { reaction, metric, ..CombinedProjection::default() }
 }
 
 #[track_caller]

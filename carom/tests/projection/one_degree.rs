@@ -2,7 +2,7 @@
 //! multipliers and energy.
 
 use super::*;
-use carom::scheme::{Metric, Splitting};
+use carom::scheme::Splitting;
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator};
 
 fn l1(trace: &Trace, exact: &dyn ExactSolution) -> f64 {
@@ -20,7 +20,12 @@ fn combined_ball() {
     let ball = BouncingBall::default();
     for (activation, gap_tolerance) in [(1e-13, 1e-14), (1e-10, 1e-12), (1e-8, 1e-12)] {
         for coupling in [Splitting::Coupled, Splitting::Decoupled] {
-            let scheme = CombinedProjection { activation, gap_tolerance, coupling, ..combined() };
+            let scheme = CombinedProjection {
+                activation: Some(activation),
+                gap_tolerance: Some(gap_tolerance),
+                coupling,
+                ..combined()
+            };
             let trace = run(&scheme, ball.model(), 5.0 / 587.0, 587);
             close(l1(&trace, &ball), 3.836981e-3, 1e-6);
             close(trace.largest_tau(), 6.330372e-3, 1e-6);

@@ -2,7 +2,7 @@
 
 use super::*;
 use carom::model::{AffineRow, Contact, Lagrangian, Linear, LinearContact, SparseMatrix};
-use carom::scheme::{Metric, Splitting};
+use carom::scheme::Splitting;
 use carom::simulation::FixedStep;
 use carom::testbed::BouncingBall;
 use carom::{Simulation, SimulationError};
@@ -171,8 +171,10 @@ fn wrong_options_are_refused_by_name() {
     let refused = |scheme: DirectProjection| scheme.validate().unwrap_err().field;
     assert_eq!(refused(DirectProjection { theta: -0.1, ..direct(Forecast::Free) }), Some("theta"));
     assert_eq!(refused(direct(gamma(3.0))), Some("forecast"));
-    assert_eq!(refused(DirectProjection { gap_tolerance: 0.0, ..direct(Forecast::Free) }), Some("gap-tolerance"));
-    assert_eq!(refused(DirectProjection { activation: 1e-13, ..direct(Forecast::Free) }), Some("activation"));
+    assert_eq!(refused(DirectProjection { gap_tolerance: Some(0.0), ..direct(Forecast::Free) }), Some("gap-tolerance"));
+    let both = DirectProjection { activation: Some(1e-13), gap_tolerance: Some(1e-12), ..direct(Forecast::Free) };
+    assert_eq!(refused(both), Some("activation"));
+    assert_eq!(refused(DirectProjection { activation: Some(0.0), ..direct(Forecast::Free) }), Some("activation"));
     let start = DirectProjection { reaction: ReactionDirection::Start, ..direct(Forecast::Free) };
     assert_eq!(refused(start), Some("reaction"));
     assert_eq!(

@@ -61,6 +61,10 @@ impl CorrectedPaoli {
             }
         }
         w.newton.begin(system.model, (&w.state, &mut w.ahead), h, step)?;
+        w.lengths.meet(system.model, &w.state.q, &w.newton.v_free, h);
+        for (i, path) in w.paths.iter_mut().enumerate().filter(|(_, path)| path.counts) {
+            path.activation = w.lengths.activation(self.activation, &w.here, i);
+        }
         // each pass holds at least one contact more
         loop {
             w.guess();
@@ -84,9 +88,9 @@ impl CorrectedPaoli {
             path.bend = 2.0 * (path.ahead - path.gap - h * path.velocity) / (h * h);
             let pull = (-path.bend).max(0.0);
             // what a rebound that does not count may reach
-            let speed = (self.activation / h).max(0.5 * self.stick * h * pull);
-            let height = self.activation.max(0.5 * self.stick * h * h * pull);
-            if path.gap <= height && path.velocity.abs() <= speed && path.ahead < path.gap.max(self.activation) {
+            let speed = (path.activation / h).max(0.5 * self.stick * h * pull);
+            let height = path.activation.max(0.5 * self.stick * h * h * pull);
+            if path.gap <= height && path.velocity.abs() <= speed && path.ahead < path.gap.max(path.activation) {
                 path.held = true;
                 more = true;
                 w.laws.active.push(i);

@@ -24,8 +24,8 @@ impl CorrectedPaoli {
         self.place(w, model, s, h)?;
         if !w.newton.constancy.rows && s > 0.0 {
             for _ in 0..POLISH {
-                let Some((gap, velocity)) = Self::deepest(w) else { break };
-                if gap.abs() <= 0.1 * self.activation || velocity >= 0.0 {
+                let Some((gap, velocity, activation)) = Self::deepest(w) else { break };
+                if gap.abs() <= 0.1 * activation || velocity >= 0.0 {
                     break;
                 }
                 s = (s - gap / velocity).clamp(0.0, h);
@@ -58,12 +58,12 @@ impl CorrectedPaoli {
         Ok(())
     }
 
-    /// Gap and velocity of the approaching contact that is nearest to closing, or deepest.
-    fn deepest(w: &Work) -> Option<(f64, f64)> {
+    /// Gap, velocity and tolerance of the approaching contact that is nearest to closing, or deepest.
+    fn deepest(w: &Work) -> Option<(f64, f64, f64)> {
         let approaching = w.touch.pairs.iter().enumerate().filter_map(|(i, pair)| {
             let velocity = w.before[w.touch.offset[i]];
             let counts = pair.law.is_contact() && w.touch.is_present(i) && !w.paths[i].held;
-            (counts && velocity < 0.0).then_some((pair.gap, velocity))
+            (counts && velocity < 0.0).then_some((pair.gap, velocity, w.paths[i].activation))
         });
         approaching.min_by(|a, b| (a.0 / -a.1).total_cmp(&(b.0 / -b.1)))
     }
@@ -110,7 +110,7 @@ impl CorrectedPaoli {
         let first = touch.pairs.iter().enumerate().filter_map(least).fold(f64::INFINITY, f64::min);
         for (i, pair) in touch.pairs.iter().enumerate() {
             let path = paths[i];
-            let closed = || path.held || touch.gap(i) <= self.activation.max(first);
+            let closed = || path.held || touch.gap(i) <= path.activation.max(first);
             let takes_part = pair.law.is_equality() || pair.law.is_contact() && closed();
             if !takes_part {
                 continue;

@@ -119,7 +119,7 @@ impl CorrectedPaoli {
         let first = roots.min_by(|a, b| a.1.total_cmp(&b.1));
         if w.newton.constancy.rows || first.is_some_and(|(_, root)| root == s) {
             return match first {
-                Some((i, _)) if w.paths[i].gap <= self.activation => Root::Wall(i),
+                Some((i, _)) if w.paths[i].gap <= w.paths[i].activation => Root::Wall(i),
                 Some((i, _)) => Root::Quadratic(i),
                 None => Root::Start,
             };

@@ -28,7 +28,7 @@
 //!
 //! | `P` (m) impulse [N s] | `tau` (laws) multiplier of the projection [m, or kg m with N = M⁻¹] | `U` (m) relative velocity [m/s] |
 
-use super::{Metric, Projector, Rule, Splitting, projected};
+use super::{BELOW, Metric, Projector, Rule, Splitting, projected};
 use crate::scheme::{Claim, MoreauJean, Order, ReactionDirection, Registered, Scheme, SchemeInfo};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
@@ -40,18 +40,21 @@ use serde::{Deserialize, Serialize};
 pub struct CombinedProjection {
     /// Weight of the end of the step in forces and positions [-], in [0, 1].
     pub theta: f64,
-    /// A gap at or below this value at the end of a round is closed [m]; larger than gap-tolerance.
-    pub activation: f64,
+    /// A gap at or below this value at the end of a round is closed, larger than gap-tolerance; by default 100 times that where it is given,
+    /// else 1e-10 of the length of the model [m].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activation: Option<f64>,
     /// Where the direction B of the reactions is taken: "mid" (q_θ) or "end" (q⁺, as published).
     pub reaction: ReactionDirection,
-    /// The metric N of the projection: "identity" or "inverse-mass".
+    /// The metric N of the projection: "inverse-mass", or "identity" (as published), which depends on the units.
     pub metric: Metric,
     /// Whether velocity and position law are solved at once: "coupled" or "decoupled".
     pub coupling: Splitting,
     /// Relative tolerance of Newton's loop on the impulse balance (1) [-].
     pub newton_tolerance: f64,
-    /// Tolerance of Newton's loop on gaps [m].
-    pub gap_tolerance: f64,
+    /// Tolerance of Newton's loop on gaps; by default 1e-12 of the length of the model [m].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap_tolerance: Option<f64>,
     /// Most Newton iterations in a round.
     pub newton_iterations: u32,
 }
@@ -63,10 +66,10 @@ impl Default for CombinedProjection {
             theta,
             activation,
             reaction,
-            metric: Metric::Identity,
+            metric: Metric::InverseMass,
             coupling: Splitting::Coupled,
             newton_tolerance,
-            gap_tolerance: 1e-12,
+            gap_tolerance: None,
             newton_iterations,
         }
     }
@@ -77,7 +80,7 @@ impl CombinedProjection {
         Projector {
             base: MoreauJean {
                 theta: self.theta,
-                activation: self.activation,
+                activation: self.activation.or(self.gap_tolerance.map(|gap| gap / BELOW)),
                 reaction: self.reaction,
                 newton_tolerance: self.newton_tolerance,
                 newton_iterations: self.newton_iterations,

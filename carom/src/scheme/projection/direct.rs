@@ -8,7 +8,7 @@
 //!     0 ≤ g(q⁺) ⊥ τ ≥ 0   for all gaps;   bilateral: g(q⁺) = 0, τ free                        (4)
 //! ```
 //!
-//! N is the unit matrix or M⁻¹; G holds the normal rows. Friction stands in the velocity law, the projection is normal.
+//! N is M⁻¹, or the unit matrix as published; G holds the normal rows. Friction stands in the velocity law, the projection is normal.
 //! Boxes have no position law. The displacement θ N G τ is seen by the forces in (1).
 //!
 //! Both laws are solved in each iteration of one Newton loop, at once (`coupling = "coupled"`) or one after the other
@@ -27,7 +27,7 @@
 //!
 //! | `P` (m) impulse [N s] | `tau` (laws) multiplier of the projection [m, or kg m with N = M⁻¹] | `U` (m) relative velocity [m/s] |
 
-use super::{Metric, Projector, Rule, Splitting, projected};
+use super::{BELOW, Metric, Projector, Rule, Splitting, projected};
 use crate::scheme::{Claim, Forecast, MoreauJean, Order, ReactionDirection, Registered, Scheme, SchemeInfo};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
@@ -41,18 +41,21 @@ pub struct DirectProjection {
     pub theta: f64,
     /// Which gaps the velocity law treats as closed: "free" or { explicit = { gamma = ... } }.
     pub forecast: Forecast,
-    /// A gap forecast at or below this value is closed [m]; larger than gap-tolerance.
-    pub activation: f64,
+    /// A gap forecast at or below this value is closed, larger than gap-tolerance; by default 100 times that where it is given,
+    /// else 1e-10 of the length of the model [m].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activation: Option<f64>,
     /// Where the direction B of the reactions is taken: "mid" (q_θ) or "end" (q⁺, as published).
     pub reaction: ReactionDirection,
-    /// The metric N of the projection: "identity" or "inverse-mass".
+    /// The metric N of the projection: "inverse-mass", or "identity" (as published), which depends on the units.
     pub metric: Metric,
     /// Whether velocity and position law are solved at once: "coupled" or "decoupled".
     pub coupling: Splitting,
     /// Relative tolerance of Newton's loop on the impulse balance (1) [-].
     pub newton_tolerance: f64,
-    /// Tolerance of Newton's loop on gaps [m].
-    pub gap_tolerance: f64,
+    /// Tolerance of Newton's loop on gaps; by default 1e-12 of the length of the model [m].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap_tolerance: Option<f64>,
     /// Most Newton iterations in a step.
     pub newton_iterations: u32,
 }
@@ -66,10 +69,10 @@ impl Default for DirectProjection {
             forecast,
             activation,
             reaction,
-            metric: Metric::Identity,
+            metric: Metric::InverseMass,
             coupling: Splitting::Coupled,
             newton_tolerance,
-            gap_tolerance: 1e-12,
+            gap_tolerance: None,
             newton_iterations,
         }
     }
@@ -81,7 +84,7 @@ impl DirectProjection {
             base: MoreauJean {
                 theta: self.theta,
                 forecast: self.forecast,
-                activation: self.activation,
+                activation: self.activation.or(self.gap_tolerance.map(|gap| gap / BELOW)),
                 reaction: self.reaction,
                 newton_tolerance: self.newton_tolerance,
                 newton_iterations: self.newton_iterations,

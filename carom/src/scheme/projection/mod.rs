@@ -34,11 +34,15 @@ pub mod combined;
 pub mod direct;
 mod position;
 
+/// What `gap-tolerance` is at most of `activation`, where one of them is given.
+const BELOW: f64 = 1e-2;
+
 /// The metric N in which positions are moved to the boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// The nearest point in the coordinates as they are.
+    /// The nearest point in the coordinates as they are, as published; metres and radians count alike, so that the
+    /// motion depends on the units.
     Identity,
     /// The nearest point in the norm of the mass matrix; it does not depend on the choice of coordinates.
     InverseMass,
@@ -70,7 +74,7 @@ pub(super) struct Projector {
     pub(super) metric: Metric,
     pub(super) splitting: Splitting,
     /// [m]
-    pub(super) gap_tolerance: f64,
+    pub(super) gap_tolerance: Option<f64>,
 }
 
 /// Buffers of a step.
@@ -156,18 +160,29 @@ use projected;
 
 impl Projector {
     pub(super) fn validate(&self) -> Result<(), OptionError> {
+        positive("gap-tolerance", self.gap_tolerance.unwrap_or(1.0))?;
         self.base.validate()?;
         if self.base.reaction == moreau_jean::ReactionDirection::Start {
             return Err(OptionError::new("reaction", "a projection needs the rows at the end: use \"mid\" or \"end\""));
         }
-        let gap = self.gap_tolerance;
-        positive("gap-tolerance", gap)?;
         // a gap that was projected to zero within the tolerance must count as closed
-        if self.base.activation <= gap {
-            let reason = format!("{} must be larger than gap-tolerance = {gap}", self.base.activation);
-            return Err(OptionError::new("activation", reason));
+        match (self.base.activation, self.gap_tolerance) {
+            (Some(activation), Some(gap)) if activation <= gap => {
+                let reason = format!("{activation} must be larger than gap-tolerance = {gap}");
+                Err(OptionError::new("activation", reason))
+            }
+            (Some(0.0), None) => Err(OptionError::new("activation", "0 is not larger than any gap-tolerance")),
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Up to where the gap of law `i` at the end vanishes [m].
+    fn gap_tolerance(&self, w: &Work, i: usize) -> f64 {
+        let tolerance = w.base.lengths.gap_tolerance(self.gap_tolerance, &w.base.laws.end, i);
+        match (self.base.activation, self.gap_tolerance) {
+            (Some(activation), None) => tolerance.min(BELOW * activation),
+            _ => tolerance,
+        }
     }
 
     pub(super) fn workspace(&self, model: &mut (dyn Mechanical + 'static)) -> Result<Work, SchemeError> {
@@ -194,6 +209,7 @@ impl Projector {
         w.base.newton.begin(system.model, (from, to), h, &mut step)?;
 
         // 3 which laws act: the forecast says, or only those that always do at first
+        w.base.measure(system.model, from);
         match self.rule {
             Rule::Direct => self.base.activate(&mut w.base),
             Rule::Combined => {
@@ -246,10 +262,11 @@ impl Projector {
 
     /// Adds the contacts that are closed at the end; whether there were any.
     fn enlarge(&self, w: &mut Work) -> bool {
-        let (end, active) = (&w.base.laws.end, &mut w.base.laws.active);
+        let (end, active, lengths) = (&w.base.laws.end, &mut w.base.laws.active, &w.base.lengths);
         let before = active.len();
         for i in 0..end.len() {
-            if end.gap(i) <= self.base.activation && active[..before].binary_search(&i).is_err() {
+            let closed = || end.gap(i) <= lengths.activation(self.base.activation, end, i);
+            if closed() && active[..before].binary_search(&i).is_err() {
                 active.push(i);
             }
         }
@@ -295,7 +312,7 @@ impl Projector {
             self.place(w, system.model, (from, to));
             if w.base.newton.constancy.linear() && w.set.is_empty() {
                 w.base.laws.couple_end(&w.base.newton, system.model, (from, to))?;
-                if self.worst_gap(w, to).is_none() {
+                if self.worst_gap(w).is_none() {
                     return Ok(());
                 }
             }
@@ -327,14 +344,16 @@ impl Projector {
             *d = start * a + end * b - moved;
         }
         w.set.clear();
-        // far below the tolerance no multiplier is needed: contacts at rest cost nothing
-        let slack = 1e-3 * self.gap_tolerance;
         for i in 0..w.base.laws.end.len() {
             let (gap, equality) = (w.base.laws.end.pairs[i].gap, self.is_equality(w, i));
             let missed = |y: f64, tolerance: f64| if equality { y.abs() > tolerance } else { y < -tolerance };
             let linearised = gap + w.base.laws.end.rows.dot(w.base.laws.end.offset[i], &w.base.newton.increment);
             let member = self.has_gap_law(w, i)
-                && (w.member[i] || missed(linearised, slack) || w.violated && missed(gap, self.gap_tolerance));
+                && (w.member[i] || {
+                    let tolerance = self.gap_tolerance(w, i);
+                    // far below the tolerance no multiplier is needed: contacts at rest cost nothing
+                    missed(linearised, 1e-3 * tolerance) || w.violated && missed(gap, tolerance)
+                });
             w.member[i] = member;
             if member {
                 w.set.push(i);
@@ -375,16 +394,16 @@ impl Projector {
         }
         let at = newton.residual(laws, model, ends)?;
         let allowed = newton.limits.tolerance * at.speed;
-        let rows_settled = laws.is_empty() || laws.missed(&ends.1.v, allowed) <= 1.0;
+        let rows_settled = laws.is_empty() || laws.missed(newton, &ends.1.v, allowed) <= 1.0;
         let mut missed = None;
         if !laws.is_empty() || !w.set.is_empty() || at.is_small() {
             laws.couple_end(newton, model, ends)?;
-            missed = self.worst_gap(w, ends.1);
+            missed = self.worst_gap(w);
         }
         w.violated |= missed.is_some();
         match missed {
             Some((i, gap)) if at.is_small() && iterations >= self.base.newton_iterations => {
-                let (tolerance, contact) = (self.gap_tolerance, w.base.laws.list[i]);
+                let (tolerance, contact) = (self.gap_tolerance(w, i), w.base.laws.list[i]);
                 Err(StepError::Projection { gap, tolerance, iterations, contact })
             }
             _ => {
@@ -395,8 +414,7 @@ impl Projector {
     }
 
     /// The law that misses (3) most, with its gap.
-    fn worst_gap(&self, w: &Work, to: &State) -> Option<(usize, f64)> {
-        let size = to.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
+    fn worst_gap(&self, w: &Work) -> Option<(usize, f64)> {
         let mut worst: Option<(usize, f64, f64)> = None;
         for (i, pair) in w.base.laws.end.pairs.iter().enumerate() {
             if !self.has_gap_law(w, i) {
@@ -406,11 +424,8 @@ impl Projector {
             let missed = if equality || w.tau[i] > 0.0 { pair.gap.abs() } else { (-pair.gap).max(0.0) };
             // the multiplier of a contact that is not pressed any more may still pull
             let pulls = !equality && w.tau[i] < 0.0;
-            let row = w.base.laws.end.rows.row(w.base.laws.end.offset[i]);
-            let rounding = 8.0 * f64::EPSILON * size * row.iter().map(|x| x.1.abs()).sum::<f64>();
-            if (missed > self.gap_tolerance + rounding || pulls || missed.is_nan())
-                && worst.is_none_or(|x| missed > x.2)
-            {
+            let allowed = self.gap_tolerance(w, i) + w.base.lengths.rounding(&w.base.laws.end, i);
+            if (missed > allowed || pulls || missed.is_nan()) && worst.is_none_or(|x| missed > x.2) {
                 worst = Some((i, pair.gap, missed));
             }
         }

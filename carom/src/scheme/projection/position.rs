@@ -211,7 +211,8 @@ impl Projector {
             // K N G by central differences of the forces: it steers the iteration only
             column.fill(0.0);
             lifted.add_row(k, 1.0, column);
-            stiffness(model, &w.base.newton.at, column, moved, force)?;
+            let distance = f64::EPSILON.cbrt() * w.base.lengths.met(&w.base.laws.end, w.set[k]) / metric;
+            stiffness(model, &w.base.newton.at, (column, distance), moved, force)?;
             step.evaluations += 2;
             let entries = column.iter().enumerate().filter(|x| *x.1 != 0.0);
             input.push_sparse(entries.map(|(j, x)| (j, -h * theta * s * x)));
@@ -281,21 +282,18 @@ fn product(a: &[(usize, f64)], b: &[(usize, f64)], dense: &mut [f64]) -> f64 {
     Rows::product(a, dense)
 }
 
-/// `x ← K x = −∂F/∂q x` at a state; zero where the forces are not defined nearby.
+/// `x ← K x = −∂F/∂q x` at a state, by forces at the `distance` times x; zero where they are not defined nearby.
 fn stiffness(
     model: &mut dyn Mechanical,
     at: &State,
-    x: &mut [f64],
+    (x, distance): (&mut [f64], f64),
     moved: &mut State,
     force: &mut [f64],
 ) -> Result<(), StepError> {
-    let length = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    let size = length(x);
-    if !(size > 0.0 && size.is_finite()) {
+    if !(distance > 0.0 && distance.is_finite()) {
         x.fill(0.0);
         return Ok(());
     }
-    let distance = f64::EPSILON.cbrt() * length(&at.q).max(1.0) / size;
     for x in x.iter_mut() {
         *x *= distance;
     }

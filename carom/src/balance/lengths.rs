@@ -1,0 +1,91 @@
+//! How long things are in a run: what tolerances of gaps are measured by.
+//!
+//! A gap is computed from lengths, and a tolerance of gaps has to stand above their rounding. With the sizes Q_j of the
+//! coordinates that were met so far, the lengths behind the gap g_i are
+//!
+//! ```text
+//!     L_i = |g_i| + Σ_j |C_ij| Q_j,     Q_j = max |q_j| + h |v_j|                                     (1)
+//! ```
+//!
+//! in the unit of the gap, whatever the units of the coordinates are: in other units the same tolerances come out. Other
+//! contacts have no part in it. A model that knows its length says it ([`Space::length`](crate::Space::length)); the
+//! rounding of (1) counts besides.
+
+use crate::{Coupling, Space};
+
+/// A gap at or below this part of the length is closed.
+const ACTIVATION: f64 = 1e-10;
+
+/// A gap that a scheme closes vanishes up to this part of the length.
+const GAP: f64 = 1e-12;
+
+/// Rounding of a gap, as a part of the lengths that it is computed from.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+/// The length of a model, as it says or as it was met so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lengths {
+    given: Option<f64>, // [m]
+    sizes: Vec<f64>,    // (n) Q
+    origin: Vec<f64>,   // q that sizes are counted from, where there are more coordinates than velocities
+    way: Vec<f64>,      // (n) from there
+}
+
+impl Lengths {
+    pub fn of<M: ?Sized + Space>(model: &M) -> Lengths {
+        let (n, initial) = (model.dim(), model.initial());
+        let (origin, way) = if initial.q.len() == n { Default::default() } else { (initial.q, vec![0.0; n]) };
+        Lengths { given: model.length(), sizes: vec![0.0; n], origin, way }
+    }
+
+    /// Forgets what was met.
+    pub fn forget(&mut self) {
+        self.sizes.fill(0.0);
+    }
+
+    /// Takes what another one has met.
+    pub fn follow(&mut self, other: &Lengths) {
+        self.sizes.clone_from(&other.sizes);
+    }
+
+    /// Meets `q`, from where the motion goes on with `v` for `h`.
+    #[inline]
+    pub fn meet<M: ?Sized + Space>(&mut self, model: &M, q: &[f64], v: &[f64], h: f64) {
+        let q = if self.origin.is_empty() {
+            q
+        } else {
+            model.difference(&self.origin, q, &mut self.way);
+            &self.way
+        };
+        for (size, (q, v)) in self.sizes.iter_mut().zip(q.iter().zip(v)) {
+            let met = q.abs() + h * v.abs();
+            if met > *size && met < f64::INFINITY {
+                *size = met;
+            }
+        }
+    }
+
+    /// The lengths (1) behind the gap of law `i` [m].
+    #[inline]
+    pub fn met(&self, coupling: &Coupling, i: usize) -> f64 {
+        let row = coupling.rows.row(coupling.offset[i]);
+        row.iter().fold(coupling.pairs[i].gap.abs(), |sum, &(j, c)| sum + c.abs() * self.sizes[j])
+    }
+
+    /// Up to where the gap of law `i` is closed [m]: as an option says, or a part of the length.
+    #[inline]
+    pub fn activation(&self, option: Option<f64>, coupling: &Coupling, i: usize) -> f64 {
+        option.unwrap_or_else(|| ACTIVATION * self.given.unwrap_or_else(|| self.met(coupling, i)))
+    }
+
+    /// Up to where the gap of law `i` vanishes [m]: as an option says, or a part of the length.
+    #[inline]
+    pub fn gap_tolerance(&self, option: Option<f64>, coupling: &Coupling, i: usize) -> f64 {
+        option.unwrap_or_else(|| GAP * self.given.unwrap_or_else(|| self.met(coupling, i)))
+    }
+
+    /// The rounding of the gap of law `i` [m].
+    pub fn rounding(&self, coupling: &Coupling, i: usize) -> f64 {
+        ROUNDING * self.met(coupling, i)
+    }
+}

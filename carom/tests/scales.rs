@@ -1,0 +1,246 @@
+//! No absolute lengths, times or masses: a model in other units has the same motion, whatever the scheme.
+//!
+//! Units that are powers of four scale every number of a run exactly, square roots included: nothing but a constant with
+//! a unit can change a bit then. Powers of ten round, and the motion is the same but for that.
+
+use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
+use carom::scheme::{AnyModel, Claim, Family, SCHEMES, SchemeRow};
+use carom::simulation::FixedStep;
+use carom::{Simulation, State};
+use carom_solve::Law;
+use serde_json::{Value, json};
+
+/// Units of a model: what a metre, a kilogram and a second are in it. The pull of gravity is the same for all, but for
+/// runs that show what a rounding of it does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Units {
+    length: f64,
+    mass: f64,
+    time: f64,
+    pull: f64,
+}
+
+const SI: Units = Units { length: 1.0, mass: 1.0, time: 1.0, pull: 9.81 };
+
+impl Units {
+    fn gravity(self) -> f64 {
+        self.pull * self.length / (self.time * self.time)
+    }
+}
+
+/// What a scheme can do: the laws of the models follow from it.
+#[derive(Clone, Copy)]
+struct Laws {
+    restitution: f64,
+    friction: f64,
+}
+
+/// A ball that falls from 1 m on the floor and bounces.
+struct Ball(Units, Laws);
+
+impl Functions for Ball {
+    fn kinetic<D: Scalar>(&self, _: D, _: &[D], v: &[D]) -> D {
+        v[0] * v[0] * (0.5 * self.0.mass)
+    }
+    fn potential<D: Scalar>(&self, _: D, q: &[D]) -> D {
+        q[0] * (self.0.mass * self.0.gravity())
+    }
+    fn outputs<D: Scalar>(&self, _: D, q: &[D], out: &mut [D]) {
+        out[0] = q[0];
+    }
+    fn laws(&self) -> Vec<NamedLaw> {
+        vec![NamedLaw::new("floor", Law::UNILATERAL).restitution(self.1.restitution)]
+    }
+}
+
+/// A block of 1 m by 1.5 m that falls on a corner, rocks and slides.
+struct Block(Units, Laws);
+
+impl Functions for Block {
+    fn kinetic<D: Scalar>(&self, _: D, _: &[D], v: &[D]) -> D {
+        let inertia = self.0.mass * self.0.length * self.0.length * (1.5 * 1.5 + 1.0) / 12.0;
+        (v[0] * v[0] + v[1] * v[1]) * (0.5 * self.0.mass) + v[2] * v[2] * (0.5 * inertia)
+    }
+    fn potential<D: Scalar>(&self, _: D, q: &[D]) -> D {
+        q[1] * (self.0.mass * self.0.gravity())
+    }
+    fn outputs<D: Scalar>(&self, _: D, q: &[D], out: &mut [D]) {
+        let (a, b) = (0.5 * self.0.length, 0.75 * self.0.length);
+        let rows = if self.1.friction > 0.0 { 2 } else { 1 };
+        for (k, side) in [1.0, -1.0].into_iter().enumerate() {
+            out[rows * k] = q[1] - q[2].cos() * b + q[2].sin() * (side * a);
+            if rows == 2 {
+                out[rows * k + 1] = q[0] + q[2].sin() * b + q[2].cos() * (side * a);
+            }
+        }
+    }
+    fn laws(&self) -> Vec<NamedLaw> {
+        let law = if self.1.friction > 0.0 { Law::coulomb(self.1.friction, 1) } else { Law::UNILATERAL };
+        ["left", "right"].map(|name| NamedLaw::new(name, law).restitution(self.1.restitution)).into()
+    }
+}
+
+/// A mass on a rod of 1 m that swings against a wall.
+struct Pendulum(Units, Laws);
+
+impl Functions for Pendulum {
+    fn kinetic<D: Scalar>(&self, _: D, _: &[D], v: &[D]) -> D {
+        (v[0] * v[0] + v[1] * v[1]) * (0.5 * self.0.mass)
+    }
+    fn potential<D: Scalar>(&self, _: D, q: &[D]) -> D {
+        q[1] * (self.0.mass * self.0.gravity())
+    }
+    fn outputs<D: Scalar>(&self, _: D, q: &[D], out: &mut [D]) {
+        out[0] = (q[0] * q[0] + q[1] * q[1]).sqrt() - self.0.length;
+        out[1] = q[0] + 0.3 * self.0.length;
+    }
+    fn laws(&self) -> Vec<NamedLaw> {
+        let wall = NamedLaw::new("wall", Law::UNILATERAL).restitution(self.1.restitution);
+        vec![NamedLaw::new("rod", Law::EQUALITY), wall]
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Ball,
+    Block,
+    Pendulum,
+}
+
+impl Kind {
+    /// The model, and the units of its coordinates.
+    fn model(self, units: Units, laws: Laws) -> (AnyModel, Vec<f64>) {
+        let Units { length, .. } = units;
+        let state = |q: &[f64], v: &[f64], units: &[f64], time: f64| {
+            let scaled = |x: &[f64]| x.iter().zip(units).map(|(x, unit)| x * unit).collect::<Vec<f64>>();
+            State::new(0.0, &scaled(q), &scaled(v).iter().map(|v| v / time).collect::<Vec<f64>>())
+        };
+        match self {
+            Kind::Ball => {
+                let unit = vec![length];
+                let start = state(&[1.0], &[0.0], &unit, units.time);
+                (AnyModel::Mechanical(Box::new(DualLagrangian::new(Ball(units, laws), start).unwrap())), unit)
+            }
+            Kind::Block => {
+                let unit = vec![length, length, 1.0];
+                let start = state(&[0.0, 1.0, 0.2], &[0.3, 0.0, 0.2], &unit, units.time);
+                (AnyModel::Mechanical(Box::new(DualLagrangian::new(Block(units, laws), start).unwrap())), unit)
+            }
+            Kind::Pendulum => {
+                let unit = vec![length, length];
+                let start = state(&[0.6, -0.8], &[0.0, 0.0], &unit, units.time);
+                (AnyModel::Mechanical(Box::new(DualLagrangian::new(Pendulum(units, laws), start).unwrap())), unit)
+            }
+        }
+    }
+}
+
+/// A run in metres and seconds: times, positions and velocities of every point, and impacts.
+#[derive(Debug, PartialEq)]
+struct Run {
+    points: Vec<(f64, Vec<f64>, Vec<f64>)>,
+    impacts: Vec<(f64, String)>,
+}
+
+fn run(row: &SchemeRow, options: &Value, kind: Kind, units: Units, end: f64, h: f64) -> Result<Run, String> {
+    let has = |claim| row.info.claims.contains(&claim);
+    let laws = Laws {
+        restitution: if has(Claim::Inelastic) { 0.0 } else { 0.5 },
+        friction: if has(Claim::Friction) { 0.3 } else { 0.0 },
+    };
+    let (model, unit) = kind.model(units, laws);
+    let stepper = (row.bind)(options, model, carom_solve::solver::default()).map_err(|e| e.to_string())?;
+    let simulation = Simulation::new(stepper, Box::new(FixedStep { h: h * units.time }), end * units.time);
+    let solution = simulation.map_err(|e| e.to_string())?.record().map_err(|e| e.to_string())?;
+    let point = |k: usize| {
+        let q = solution.q(k).iter().zip(&unit).map(|(q, unit)| q / unit).collect();
+        let v = solution.v(k).iter().zip(&unit).map(|(v, unit)| v / unit * units.time).collect();
+        (solution.t[k] / units.time, q, v)
+    };
+    let impacts = solution.impacts.iter().map(|i| (i.t / units.time, i.contact.clone())).collect();
+    Ok(Run { points: (0..solution.len()).map(point).collect(), impacts })
+}
+
+/// Rows with the models that they can treat.
+fn cases() -> Vec<(&'static SchemeRow, Kind)> {
+    let mut all = Vec::new();
+    for row in SCHEMES.iter().filter(|row| row.family == Family::Mechanical) {
+        // they have options in seconds and metres
+        if ["higher-order", "event-driven"].contains(&row.info.name) {
+            continue;
+        }
+        all.push((row, Kind::Ball));
+        all.push((row, Kind::Block));
+        if row.info.claims.contains(&Claim::Bilateral) {
+            all.push((row, Kind::Pendulum));
+        }
+    }
+    all
+}
+
+/// Lengths, masses and times in units of 2^k or 10^k.
+fn all_units(base: f64, exponents: &[i32]) -> Vec<Units> {
+    let mut all = Vec::new();
+    for &k in exponents {
+        all.push(Units { length: base.powi(k), ..SI });
+        all.push(Units { mass: base.powi(k), ..SI });
+        all.push(Units { time: base.powi(k), ..SI });
+    }
+    all
+}
+
+/// How far two runs are apart at the points of both; infinite where they have other impacts or steps.
+fn distance(a: &Run, b: &Run) -> f64 {
+    let names = |run: &Run| run.impacts.iter().map(|impact| impact.1.clone()).collect::<Vec<_>>();
+    if a.points.len() != b.points.len() || names(a) != names(b) {
+        return f64::INFINITY;
+    }
+    let far = |a: &[f64], b: &[f64]| a.iter().zip(b).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+    a.points.iter().zip(&b.points).fold(0.0, |most, (a, b)| most.max(far(&a.1, &b.1)).max(far(&a.2, &b.2)))
+}
+
+#[test]
+fn units_that_are_powers_of_four_change_no_bit() {
+    let mut failed = Vec::new();
+    for (row, kind) in cases() {
+        let run = |units| run(row, &json!({}), kind, units, 2.0, 0.01);
+        let expected = run(SI).unwrap();
+        assert!(!expected.impacts.is_empty(), "{} {kind:?}", row.info.name);
+        // near 1e-12, 1e-9, 1e-3, 1e3, 1e6 and 1e12
+        for units in all_units(2.0, &[-40, -30, -10, 10, 20, 40]) {
+            let found = run(units);
+            if found.as_ref() != Ok(&expected) {
+                let why = match found {
+                    Err(error) => error,
+                    Ok(found) => {
+                        let first = found.points.iter().zip(&expected.points).find(|(a, b)| a != b);
+                        format!("{} and {} impacts, {first:?}", found.impacts.len(), expected.impacts.len())
+                    }
+                };
+                failed.push(format!("{} {kind:?} {units:?}: {why}", row.info.name));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} of them:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// What rounding does to a motion is told by runs with a pull that is some units in the last place off.
+#[test]
+fn powers_of_ten_change_no_more_than_rounding_does() {
+    let mut failed = Vec::new();
+    for (row, kind) in cases() {
+        let run = |units| run(row, &json!({}), kind, units, 1.0, 0.01);
+        let expected = run(SI).unwrap();
+        let off = |ulps: f64| run(Units { pull: SI.pull * (1.0 + ulps * f64::EPSILON), ..SI }).unwrap();
+        let rounding = [-8.0, -4.0, -2.0, 2.0, 4.0, 8.0].map(|ulps| distance(&off(ulps), &expected));
+        let rounding = rounding.into_iter().fold(1e-14, f64::max);
+        assert!(rounding < 1e-9, "{} {kind:?} is no test: {rounding:e}", row.info.name);
+        for units in all_units(10.0, &[-12, -9, -3, 3, 6, 12]) {
+            match run(units).map(|found| distance(&found, &expected)) {
+                Ok(far) if far <= 10.0 * rounding => {}
+                other => failed.push(format!("{} {kind:?} {units:?}: {other:?}, {rounding:e}", row.info.name)),
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} of them:\n{}", failed.len(), failed.join("\n"));
+}
