@@ -114,8 +114,8 @@ impl Reactions {
         self.chains.windows(2).map(|chain| chain[1] - chain[0]).collect()
     }
 
-    /// Force along a row at the end of a step of length `h` [N]: λ where the scheme knows it as a function of time, else
-    /// its mean over the step, percussions of impacts included. None for steps without a length.
+    /// Force along a row at the end of a step of length `h` [N]: λ where the scheme knows it as a function of time,
+    /// else its mean over the step, percussions of impacts included. None for steps without a length.
     pub fn force(&self, row: usize, h: f64) -> Option<f64> {
         let mean = || self.impulse.get(row).filter(|_| h > 0.0).map(|impulse| impulse / h);
         self.multiplier.get(row).copied().or_else(mean)

@@ -1,8 +1,9 @@
 //! The trajectory table: one row per recorded step.
 //!
 //! Impulses, multipliers of projections and measures are sums over the steps since the row before, so that thinning out
-//! rows loses none; forces are those of the last step, everything else is the state at its end. In first-order models the outputs of rows, and multipliers, are those of the last
-//! step. Contacts are those of the labels; contacts that a model finds on its way are in the impact table alone.
+//! rows loses none; forces are those of the last step, everything else is the state at its end. In first-order
+//! models the outputs of rows, and multipliers, are those of the last step. Contacts are those of the labels; contacts
+//! that a model finds on its way are in the impact table alone.
 
 use super::column::{Outputs, catalogue, impulse_rows, is_first_order, select};
 use super::curve::{Curve, Curves};

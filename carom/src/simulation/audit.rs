@@ -10,8 +10,8 @@
 //! | `hand-overs` | an event-driven run was handed over more often than once in ten steps |
 //!
 //! Energies met are the largest kinetic energy, the span of the potential and the works of the ledger. What is rounding
-//! of positions, or of what contacts do to a body at rest within a step, does not count. All shares are judged at the end of a run, when the sizes of the motion are
-//! known.
+//! of positions, or of what contacts do to a body at rest within a step, does not count. All shares are
+//! judged at the end of a run, when the sizes of the motion are known.
 
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
 use crate::scheme::{EventKind, Reactions, Stepper};
