@@ -3,7 +3,7 @@
 
 use carom::model::{Contact, Lagrangian, Lcs, Matrices};
 use carom::scheme::{AnyModel, BindError, Claim, Family, SchemeError, SchemeRow};
-use carom::simulation::{Adaptive, FixedStep};
+use carom::simulation::{Adaptive, Audit, FixedStep};
 use carom::solver::{SolveError, Solver, SolverInfo, Unsupported};
 use carom::testbed::{Listing, Turns};
 use carom::{FirstOrder, Law, Mechanical, ModelError, SCHEMES, Simulation, SimulationError, StepError};
@@ -11,6 +11,33 @@ use carom_solve::{Certificate, OneStepProblem, Reaction};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A ball falls at 1 m/s through a floor at which it is listed below 1 cm only, in steps of 5 cm: it is first seen where
+/// it overlaps. With a list that looks ahead there is nothing to tell.
+#[test]
+fn a_contact_that_is_listed_late_is_told() {
+    let ball = || {
+        Lagrangian::new(1)
+            .constant_mass(&[1.0])
+            .potential(|_| 0.0)
+            .contact(Contact::new("floor", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0))
+            .contact(Contact::new("roof", |_, q| 9.0 - q[0]).gradient(|_, _, row| row[0] = -1.0))
+            .initial(&[0.12], &[-1.0])
+    };
+    let told = |list: Listing<Lagrangian>, steps: Steps| {
+        let case = Case { row: &SCHEMES[0], steps, friction: 0.0 };
+        let (mut run, mut audit) = (case.start(list, 0.5).unwrap(), Audit::default());
+        run.run(&mut [&mut audit]).unwrap();
+        let late = |w: &&carom::Warning| w.kind.name == "listed-late";
+        audit.warnings().sorted().iter().filter(late).map(|w| (w.contact.is_some(), w.worst)).collect::<Vec<_>>()
+    };
+    let steps = Steps::Fixed(0.05);
+    let late = told(Listing::new(ball()).near(0.01), steps);
+    assert!(late.len() == 1 && late[0].0 && (late[0].1 - 0.03).abs() < 1e-12, "{late:?}");
+    assert_eq!(told(Listing::new(ball()).near(0.01).looking_ahead(0.0), steps), []);
+    // lists that change inside the doubled step
+    assert_eq!(told(Listing::new(ball()).turning(Turns::EveryStep), Steps::Adaptive), []);
+}
 
 /// How steps are chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -72,6 +72,31 @@ fn a_ball_that_hovers() {
     assert!((share - 1.0).abs() < 1e-12 && contact == Some("wall"), "{found:?}");
 }
 
+/// The obstacle of the test below, which starts 0.99 m before it. Asked for, steps are cut at it, and the ball bounces.
+#[test]
+fn a_step_that_passes_an_obstacle_is_shortened_where_asked_for() {
+    let session = Session::new();
+    for scheme in ["moreau-jean", "direct-projection", "combined-projection", "higher-order"] {
+        let simulation = format!("end = 0.1\nstep = 0.0037\nshorten = true\nscheme = \"{scheme}\"");
+        session.write("cut.toml", model("0", (-1.0, 100.0), "abs(y) - 0.01", &simulation));
+        session.succeed(["run", "cut.toml", "--strict"]);
+        let (summary, table) = (session.summary("out/cut"), session.table("out/cut/trajectory.parquet"));
+        assert!(summary["impacts"] == 1 && table.last("v.y") == -50.0, "{scheme}: {}", table.last("v.y"));
+        assert!(summary["statistics"]["rejected"].as_u64().unwrap() <= 2, "{scheme}: {}", summary["statistics"]);
+        // back from -0.01 with half of the velocity; a captured jump of 150 m/s is spread over the step
+        let back = -0.01 - 50.0 * (0.1 - 0.99 / 100.0);
+        assert!(
+            (table.last("q.y") - back).abs() < 0.0037 * 75.0 + 0.01,
+            "{scheme}: {} against {back}",
+            table.last("q.y")
+        );
+    }
+    let file = model("0", (-1.0, 100.0), "abs(y) - 0.01", "end = 0.1\nstep = 0.0037\nshorten = true");
+    session.write("cut.toml", file);
+    let refused = session.carom(["run", "cut.toml", "--scheme", "schatzman-paoli"]);
+    assert!(refused.code == Some(2) && refused.err.contains("steps of different sizes"), "{}", refused.err);
+}
+
 #[test]
 fn an_obstacle_that_is_passed_inside_a_step() {
     // 100 m/s, obstacle from -0.01 to 0.01: 0.37 m per step
@@ -118,6 +143,32 @@ scheme = "combined-projection"
     assert!(one(&found, "energy-gain").0 > 0.5, "{found:?}");
     let sound = warnings("sound", &text.replace("combined-projection", "event-driven"));
     assert!(sound.iter().all(|warning| warning["kind"] != "energy-gain"), "{sound:?}");
+}
+
+/// A mass slides on the floor at a spring, and no step as long as the smallest one has the accuracy that is asked for.
+#[test]
+fn an_event_driven_run_that_is_handed_over_all_the_time() {
+    let text = r#"version = 1
+name = "slide"
+[model]
+kind = "lagrangian"
+coordinates = ["x", "y"]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "50*x^2 + 9.81*y"
+[[contact]]
+name = "floor"
+gap = "y"
+[initial]
+x = 1
+y = 0
+[simulation]
+end = 0.5
+step = 0.05
+scheme = { name = "event-driven", rtol = 1e-10, atol = 1e-10, h-min = 0.05 }
+"#;
+    let found = warnings("slide", text);
+    assert!(one(&found, "hand-overs").0 > 0.9, "{found:?}");
+    assert!(warnings("smooth", &text.replace(", h-min = 0.05", "")).is_empty());
 }
 
 #[test]

@@ -121,6 +121,8 @@ table! {
         pub steps: Option<Formula>,
         /// Steps by the local error: its tolerance, or a table of options.
         pub adaptive: Option<Settings>,
+        /// Whether a step in which a contact is passed is taken again, shorter, such that it is seen.
+        pub shorten: Option<bool>,
         /// Time-stepping scheme: a name, or a table with a name and options.
         pub scheme: Option<Method>,
         /// Solver of the one-step problems: a name, or a table with a name and options.

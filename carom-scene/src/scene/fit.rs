@@ -1,6 +1,7 @@
 //! Whether scheme, solver, control of steps and model fit together; if not, where to point and what would.
 
 use carom::SCHEMES;
+use carom::SimulationError;
 use carom::scheme::{BindError, SchemeError};
 use serde_json::{Map, Value};
 
@@ -22,6 +23,10 @@ pub(super) fn check(scene: &Scene, places: &Places, context: &mut Context) {
     let Err(error) = scene.simulation() else { return };
     let reason = match &error {
         BuildError::Bind(BindError::Scheme(reason)) => Some(reason),
+        BuildError::Simulation(error) => match &**error {
+            SimulationError::Scheme(reason) => Some(reason),
+            _ => None,
+        },
         _ => None,
     };
     let place = match reason {

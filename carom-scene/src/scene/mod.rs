@@ -349,7 +349,10 @@ impl Scene {
         &self,
         wrap: impl FnOnce(Box<dyn Solver>) -> Box<dyn Solver>,
     ) -> Result<Simulation, BuildError> {
-        let simulation = Simulation::new(self.stepper_with(wrap)?, self.controller(), self.span.end)?;
+        let mut simulation = Simulation::new(self.stepper_with(wrap)?, self.controller(), self.span.end)?;
+        if self.file.simulation.shorten == Some(true) {
+            simulation = simulation.shortening()?;
+        }
         Ok(self.events.iter().fold(simulation, |simulation, event| simulation.with_event(event.build())))
     }
 }

@@ -65,7 +65,7 @@ impl Projection {
         state: &mut State,
     ) -> Result<(), StepError> {
         let mut before = f64::INFINITY;
-        for iterations in 0..ITERATIONS {
+        for iterations in 0..=ITERATIONS {
             acceleration.couple(model, phase, (state.t, &state.q))?;
             let coupling = &acceleration.coupling;
             self.rows.clear();
@@ -86,8 +86,8 @@ impl Projection {
             if done {
                 break;
             }
-            // a step that does not halve the gaps has come to rounding, or to a contradiction
-            if worst.0 > 0.5 * before {
+            // a step that does not halve the gaps has come to rounding, or to a contradiction; so has the last one
+            if worst.0 > 0.5 * before || iterations == ITERATIONS {
                 return match worst {
                     (gap, Some(contact)) if gap > CONTRADICTION * size => {
                         Err(StepError::Projection { gap, tolerance: CONTRADICTION * size, iterations, contact })

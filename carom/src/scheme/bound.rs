@@ -10,6 +10,8 @@ use carom_solve::{LinearSolve, Solver};
 pub trait Stepper: Send {
     /// What the scheme claims.
     fn info(&self) -> &'static SchemeInfo;
+    /// Why all steps must be of one size; `None` where they may differ.
+    fn needs_equal_steps(&self) -> Option<&'static str>;
     /// Names of coordinates and contacts.
     fn labels(&self) -> &Labels;
     /// The last accepted state.
@@ -194,6 +196,9 @@ impl<S: Scheme> Bound<S> {
 impl<S: Scheme> Stepper for Bound<S> {
     fn info(&self) -> &'static SchemeInfo {
         const { &S::INFO }
+    }
+    fn needs_equal_steps(&self) -> Option<&'static str> {
+        self.scheme.needs_equal_steps()
     }
     fn labels(&self) -> &Labels {
         &self.labels

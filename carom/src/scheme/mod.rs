@@ -225,8 +225,8 @@ pub enum SchemeError {
         /// Why the scheme may overlook a contact.
         reason: &'static str,
     },
-    /// Adaptive steps were asked of a scheme whose steps must be of one size.
-    #[error("scheme `{scheme}` cannot have adaptive steps: {reason}")]
+    /// Adaptive or shortened steps were asked of a scheme whose steps must be of one size.
+    #[error("scheme `{scheme}` cannot have steps of different sizes: {reason}")]
     EqualSteps {
         /// Name of the scheme.
         scheme: &'static str,

@@ -7,6 +7,7 @@
 //! | `penetration` | a gap is more negative than a tenth of the largest gap met |
 //! | `push-apart` | a contact acts although its gap stays open by more than a tenth of the largest gap met |
 //! | `passed` | a gap that is open at both ends of a step is negative in between, and the contact did not act |
+//! | `listed-late` | a contact penetrates in the first step that lists it |
 //! | `hand-overs` | an event-driven run was handed over more often than once in ten steps |
 //!
 //! Energies met are the largest kinetic energy, the span of the potential and the works of the ledger. What is rounding
@@ -15,7 +16,7 @@
 
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
 use crate::scheme::{EventKind, Reactions, Stepper};
-use crate::{Key, ModelError, WarningKind, Warnings};
+use crate::{Key, Matching, ModelError, WarningKind, Warnings};
 use std::ops::ControlFlow;
 
 /// Share of the energies met that may be gained without a reason, and of the motion that may be missed.
@@ -77,6 +78,14 @@ pub const PASSED: WarningKind = WarningKind {
     hint: "take a smaller step, or `event-driven`, which looks into its steps",
 };
 
+/// A contact that a model has found too late.
+pub const LISTED_LATE: WarningKind = WarningKind {
+    name: "listed-late",
+    message: "a contact was listed when its bodies overlapped already: nothing has kept them apart before",
+    unit: "m deep",
+    hint: "let the model list contacts from farther away, or take a smaller step",
+};
+
 /// An event-driven run that is none.
 pub const HAND_OVERS: WarningKind = WarningKind {
     name: "hand-overs",
@@ -125,7 +134,10 @@ pub struct Audit {
     lost: [f64; 2 * SHARED],       // what contacts had lost after each of the last steps
     depth: Figure,                 // of a negative gap
     apart: Figure,                 // the gap of a contact that acts
-    passed: Warnings,
+    found: Warnings,               // of single contacts
+    keys: Vec<Key>,                // contacts of the last step
+    places: Vec<Option<usize>>,    // where they are in the list at its end; empty where that is the same
+    matching: Matching,
     steps: u64,
     hand_overs: (u64, Option<f64>), // and when the first one was
 }
@@ -138,7 +150,7 @@ impl Audit {
 
     /// What the figures of the run so far say against it.
     pub fn warnings(&self) -> Warnings {
-        let mut out = self.passed.clone();
+        let mut out = self.found.clone();
         let rounding = ROUNDING * self.load;
         self.gained.judge(&ENERGY_GAIN, self.energies_met(), SHARE, rounding, &mut out);
         self.added.judge(&IMPACT_GAIN, self.kinetic, IMPACT_SHARE, rounding, &mut out);
@@ -211,14 +223,45 @@ impl Audit {
         Ok(rounding)
     }
 
+    /// The list of the step, with contacts that are new in it, and where its contacts are at the end of the step.
+    fn see_list(&mut self, view: &mut StepView<'_>, rounding: f64) -> Result<(), ModelError> {
+        let coupling = &view.reactions().coupling;
+        if !coupling.has_keys(&self.keys) {
+            self.matching.begin();
+            for (i, pair) in coupling.pairs.iter().enumerate() {
+                let is_deep = pair.law.is_contact() && coupling.gap(i) < -rounding;
+                let mut is_known = |key: Key| self.matching.find(key, &self.keys).is_some();
+                let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
+                if is_deep && !is_known(pair.key) && !inherits() {
+                    self.found.raise(&LISTED_LATE, view.from().t, Some(pair.key), -coupling.gap(i));
+                }
+            }
+            self.keys.clear();
+            self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));
+        }
+        let end = view.stepper.coupling()?;
+        self.places.clear();
+        if !end.has_keys(&self.keys) {
+            self.matching.begin();
+            self.places.extend(self.keys.iter().map(|&key| self.matching.find(key, &end.pairs)));
+        }
+        Ok(())
+    }
+
+    /// Where law `i` of the step is in the list at its end.
+    fn place(&self, i: usize) -> Option<usize> {
+        self.places.get(i).copied().unwrap_or(Some(i))
+    }
+
     fn see_gaps(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
         let (t, h) = (view.to().t, view.step.advanced);
         self.see_load(view.stepper, h);
         let rounding = self.measure(view.stepper)?;
+        self.see_list(view, rounding)?;
         for acting in view.facts.acting() {
             let start = view.stepper.reactions().coupling.gap(acting.law);
             let end = view.stepper.coupling()?;
-            let end = end.find(acting.key, acting.law).map_or(0.0, |j| end.gap(j));
+            let end = self.place(acting.law).map_or(0.0, |j| end.gap(j));
             // a scheme that locates impacts flies on behind them
             let gap = start.min(end);
             if acting.located.is_none() && gap > rounding && gap < f64::INFINITY {
@@ -226,19 +269,37 @@ impl Audit {
             }
         }
         for i in 0..view.reactions().len() {
-            if let Some(depth) = passed(view.stepper, i, h)?
+            if let Some(place) = self.place(i)
+                && let Some((depth, _)) = passed(view.stepper, (i, place), h)?
                 && depth > rounding
             {
-                self.passed.raise(&PASSED, t, Some(view.reactions().key(i)), depth);
+                self.found.raise(&PASSED, t, Some(view.reactions().key(i)), depth);
             }
         }
         Ok(())
     }
 }
 
-/// How deep the gap of law `i` is inside the last step, where it is open at both ends and the law did not act. The step
-/// is looked into only where a tangent of the gap comes below zero: most contacts are out of reach.
-fn passed(stepper: &mut dyn Stepper, i: usize, h: f64) -> Result<Option<f64>, ModelError> {
+/// The part of the last step after which a contact that it passes has closed, for the first one that does.
+pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64) -> Result<Option<f64>, ModelError> {
+    let rounding = ROUNDING * stepper.to().q.iter().fold(0.0f64, |most, q| most.max(q.abs()));
+    let mut first: Option<f64> = None;
+    // the outputs of first-order systems are no gaps
+    let laws = if stepper.to().v.is_empty() { 0 } else { stepper.reactions().len() };
+    for i in 0..laws {
+        if let Some((depth, s)) = passed(stepper, (i, i), h)?
+            && depth > rounding
+        {
+            first = Some(first.map_or(s, |first| first.min(s)));
+        }
+    }
+    Ok(first)
+}
+
+/// How deep the gap of law `i` is inside the last step, and after which part of it it has closed, where it is open at
+/// both ends and the law did not act; `near` is its place at the end. The step is looked into only where a tangent of the gap comes
+/// below zero: most contacts are out of reach.
+fn passed(stepper: &mut dyn Stepper, (i, near): (usize, usize), h: f64) -> Result<Option<(f64, f64)>, ModelError> {
     let reactions = stepper.reactions();
     let (key, start, row) = (reactions.key(i), reactions.coupling.gap(i), reactions.range(i).start);
     let is_open = |gap: f64| gap > 0.0 && gap < f64::INFINITY;
@@ -246,13 +307,13 @@ fn passed(stepper: &mut dyn Stepper, i: usize, h: f64) -> Result<Option<f64>, Mo
         return Ok(None);
     }
     let falls = start + reactions.before[row] * h < 0.0;
-    match stepper.gap_and_rate(key, i)? {
+    match stepper.gap_and_rate(key, near)? {
         Some((end, rate)) if is_open(end) && (falls || end - rate * h < 0.0) => {}
         _ => return Ok(None),
     }
     let mut gap = |s: f64| -> Result<f64, ModelError> {
         let between = stepper.coupling_at(s)?;
-        Ok(between.find(key, i).map_or(f64::INFINITY, |j| between.gap(j)))
+        Ok(between.find(key, near).map_or(f64::INFINITY, |j| between.gap(j)))
     };
     let (mut least, mut at) = (f64::INFINITY, 0.5);
     for place in 1..PLACES {
@@ -267,10 +328,23 @@ fn passed(stepper: &mut dyn Stepper, i: usize, h: f64) -> Result<Option<f64>, Mo
     for _ in 0..REFINED {
         let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
         let (left, right) = (gap(a)?, gap(b)?);
-        least = least.min(left).min(right);
+        for (value, s) in [(left, a), (right, b)] {
+            if value < least {
+                (least, at) = (value, s);
+            }
+        }
         if left < right { high = b } else { low = a }
     }
-    Ok(Some(-least))
+    if least >= 0.0 {
+        return Ok(None);
+    }
+    // where it closes, and a little deeper: behind the deepest place obstacles push to the other side
+    let (mut open, mut closed) = (0.0, at);
+    for _ in 0..REFINED {
+        let middle = 0.5 * (open + closed);
+        if gap(middle)? > 0.0 { open = middle } else { closed = middle }
+    }
+    Ok(Some((-least, closed + (at - closed) / f64::from(PLACES))))
 }
 
 impl Observer for Audit {
@@ -279,6 +353,8 @@ impl Observer for Audit {
         self.see_energy(stepper.from().t);
         if !stepper.from().v.is_empty() {
             self.measure(stepper)?;
+            self.keys.clear();
+            self.keys.extend(stepper.coupling()?.pairs.iter().map(|pair| pair.key));
         }
         Ok(())
     }

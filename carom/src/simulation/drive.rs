@@ -1,9 +1,13 @@
 //! The loop under every driver: tries steps until the controller accepts one, and meets given times exactly.
 
+use super::audit::passed_at;
 use super::facts::Facts;
 use super::{Controller, FixedStep, SimulationError, Statistics, Verdict};
 use crate::Key;
 use crate::scheme::{Step, StepError, Stepper};
+
+/// Steps are not cut below this part of the usual one because of a contact that they pass.
+const LEAST_PART: f64 = 1e-9;
 
 /// Times `base + count·h`: steps of one size do not accumulate rounding.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,6 +46,8 @@ pub(crate) struct Drive<C> {
     /// The time that is to be met [s].
     goal: f64,
     grid: Grid,
+    /// Whether steps that pass a contact are taken again.
+    pub shortens: bool,
     /// Most steps up to the goal, and those since it was set.
     most: u64,
     taken: u64,
@@ -68,6 +74,7 @@ impl<C: Controller> Drive<C> {
             h,
             goal: t,
             grid: Grid { base: t, count: 0, h },
+            shortens: false,
             most: u64::MAX,
             taken: 0,
             accepted: Accepted::default(),
@@ -120,11 +127,11 @@ impl<C: Controller> Drive<C> {
                 }
             }
             self.count();
-            let step = &self.accepted.step;
-            match self.controller.judge(step, h) {
+            match self.controller.judge(&self.accepted.step, h) {
+                Verdict::Accept { .. } if self.shortens && self.passes(stepper, (t, &mut h))? => {}
                 Verdict::Accept { next } => {
-                    self.statistics.worst = self.statistics.worst.worse(step.worst);
-                    let advanced = step.advanced;
+                    self.statistics.worst = self.statistics.worst.worse(self.accepted.step.worst);
+                    let advanced = self.accepted.step.advanced;
                     stepper.set_time(self.time_after((t, rounding), h, advanced));
                     self.h = next;
                     self.taken += 1;
@@ -137,7 +144,7 @@ impl<C: Controller> Drive<C> {
                     h = with;
                 }
                 Verdict::Retry { .. } => {
-                    let error = step.error.map_or(f64::NAN, |error| error.value);
+                    let error = self.accepted.step.error.map_or(f64::NAN, |error| error.value);
                     return Err(SimulationError::StepTooSmall { t, h, error });
                 }
                 Verdict::GiveUp { error } => {
@@ -146,6 +153,20 @@ impl<C: Controller> Drive<C> {
                 }
             }
         }
+    }
+
+    /// Whether the step passes a contact and may be taken again with the `h` that is left here. It is not cut below a
+    /// small part of the usual one: an obstacle may be thinner than what times resolve.
+    #[cold]
+    fn passes(&mut self, stepper: &mut dyn Stepper, (t, h): (f64, &mut f64)) -> Result<bool, SimulationError> {
+        let Some(part) = passed_at(stepper, *h)? else { return Ok(false) };
+        let with = part * *h;
+        if !(with < *h && with > LEAST_PART * self.h && t + with > t) {
+            return Ok(false);
+        }
+        self.statistics.rejected += 1;
+        *h = with;
+        Ok(true)
     }
 
     /// A smaller step after one that failed, where the controller has one.

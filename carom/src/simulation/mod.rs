@@ -16,7 +16,7 @@ mod zero;
 
 pub use accumulation::{Accumulation, Accumulations};
 pub use adaptive::Adaptive;
-pub use audit::{Audit, ENERGY_GAIN, HAND_OVERS, IMPACT_GAIN, PASSED, PENETRATION, PUSH_APART};
+pub use audit::{Audit, ENERGY_GAIN, HAND_OVERS, IMPACT_GAIN, LISTED_LATE, PASSED, PENETRATION, PUSH_APART};
 pub use column::{Catalogue, Column};
 pub use controller::{Controller, FixedStep, StandardControl, Verdict};
 pub use facts::{Acting, Impact, Lists, REST, RunEvent, SWITCH, USER};
@@ -148,6 +148,17 @@ impl Simulation {
     pub fn with_event(mut self, event: UserEvent) -> Self {
         self.watch.events.push(event);
         self
+    }
+
+    /// Takes a step again, shorter, where a contact is passed inside it, so that it ends where the contact has
+    /// closed and the scheme sees it. The next step has its full length again. Schemes whose steps must be of one size refuse.
+    pub fn shortening(mut self) -> Result<Self, SimulationError> {
+        if let Some(reason) = self.stepper.needs_equal_steps() {
+            let scheme = self.stepper.info().name;
+            return Err(SchemeError::EqualSteps { scheme, reason }.into());
+        }
+        self.drive.shortens = true;
+        Ok(self)
     }
 
     /// Name and time of the event that ended the run.
