@@ -12,8 +12,8 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A ball falls at 1 m/s through a floor at which it is listed below 1 cm only, in steps of 5 cm: it is first seen where
-/// it overlaps. With a list that looks ahead there is nothing to tell.
+/// A ball falls at 1 m/s through a floor at which it is listed below 1 cm only, in steps of 5 cm: it is first seen
+/// where it overlaps. With a list that looks ahead there is nothing to tell.
 #[test]
 fn a_contact_that_is_listed_late_is_told() {
     let ball = || {

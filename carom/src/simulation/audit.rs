@@ -297,8 +297,8 @@ pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64) -> Result<Option<f64>
 }
 
 /// How deep the gap of law `i` is inside the last step, and after which part of it it has closed, where it is open at
-/// both ends and the law did not act; `near` is its place at the end. The step is looked into only where a tangent of the gap comes
-/// below zero: most contacts are out of reach.
+/// both ends and the law did not act; `near` is its place at the end. The step is looked into only where a tangent of
+/// the gap comes below zero: most contacts are out of reach.
 fn passed(stepper: &mut dyn Stepper, (i, near): (usize, usize), h: f64) -> Result<Option<(f64, f64)>, ModelError> {
     let reactions = stepper.reactions();
     let (key, start, row) = (reactions.key(i), reactions.coupling.gap(i), reactions.range(i).start);

@@ -150,8 +150,8 @@ impl Simulation {
         self
     }
 
-    /// Takes a step again, shorter, where a contact is passed inside it, so that it ends where the contact has
-    /// closed and the scheme sees it. The next step has its full length again. Schemes whose steps must be of one size refuse.
+    /// Takes a step again, shorter, where a contact is passed inside it, so that it ends where the contact has closed
+    /// and the scheme sees it. The next step has its full length again. Schemes whose steps must be of one size refuse.
     pub fn shortening(mut self) -> Result<Self, SimulationError> {
         if let Some(reason) = self.stepper.needs_equal_steps() {
             let scheme = self.stepper.info().name;
