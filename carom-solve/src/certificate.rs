@@ -126,8 +126,7 @@ impl Certificate {
 
 impl OneStepProblem<'_> {
     /// The relative error (2) of the literature, for any mixture of laws; `z.u` must be that of `z.lambda`, as after
-    /// [`certify`](Self::certify). A denominator below the machine epsilon counts as one. Infinite where a number is
-    /// not finite.
+    /// [`certify`](Self::certify). A denominator of zero counts as one. Infinite where a number is not finite.
     pub fn full_error(&self, z: &Reaction) -> f64 {
         let offset = match self.reference() {
             Reference::FreeVelocity => norm2(self.b()),
@@ -142,7 +141,7 @@ impl OneStepProblem<'_> {
         }
         let (lambda, u) = (norm2(&z.lambda), norm2(&z.u));
         let size = offset.max(lambda).max(u).sqrt();
-        let error = if size > f64::EPSILON { missed.sqrt() / size } else { missed.sqrt() };
+        let error = if size > 0.0 { missed.sqrt() / size } else { missed.sqrt() };
         // `max` drops NaN: ask each of them
         if (error + lambda + u + offset).is_finite() { error } else { f64::INFINITY }
     }

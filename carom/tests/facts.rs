@@ -43,6 +43,40 @@ fn simulation(model: Box<dyn Mechanical>, solver: Box<dyn Solver>) -> Simulation
     Simulation::new(Box::new(stepper), Box::new(FixedStep { h: 1e-2 }), 5.0).unwrap()
 }
 
+/// When the ball comes to rest, in units of `unit` m.
+#[derive(Default)]
+struct Rest(Vec<u64>);
+
+impl Observer for Rest {
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        if view.acting().iter().any(Acting::comes_to_rest) {
+            self.0.push(view.index);
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// Slow is relative to the motion: a ball in nanometres rests when the one in metres does, and not from its start on.
+#[test]
+fn rest_has_no_unit() {
+    let rest = |unit: f64| {
+        let ball = Lagrangian::new(1)
+            .force(move |_, _, _, f| f[0] = -2.0 * unit)
+            .tangents(|_, _, _, k, c| (k[0], c[0]) = (0.0, 0.0))
+            .contact(Contact::new("floor", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0).restitution(0.5))
+            .initial(&[unit], &[0.0])
+            .linear();
+        let mut found = Rest::default();
+        simulation(Box::new(ball), carom_solve::solver::default()).run(&mut [&mut found]).unwrap();
+        found.0
+    };
+    let expected = rest(1.0);
+    assert_eq!(expected.len(), 1, "{expected:?}");
+    for unit in [1e-12, 1e-9, 1e-3, 1e3, 1e9, 1e12] {
+        assert_eq!(rest(unit), expected, "{unit:e}");
+    }
+}
+
 /// Asks for everything.
 #[derive(Default)]
 struct Curious {

@@ -1,7 +1,7 @@
 //! No absolute lengths, times or masses: a model in other units has the same motion, whatever the scheme.
 //!
-//! Units that are powers of four scale every number of a run exactly, square roots included: nothing but a constant with
-//! a unit can change a bit then. Powers of ten round, and the motion is the same but for that.
+//! Units that are powers of four scale every number of a run exactly, square roots included: nothing but a constant
+//! with a unit can change a bit then. Powers of ten round, and the motion is the same but for that.
 
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
 use carom::scheme::{AnyModel, Claim, Family, SCHEMES, SchemeRow};

@@ -19,5 +19,6 @@ mod step_tangents;
 mod stored;
 mod studies;
 mod table;
+mod units;
 mod warnings;
 mod wrong_use;

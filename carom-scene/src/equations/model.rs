@@ -40,6 +40,7 @@ pub struct EquationPlan {
     pub(super) coordinates: Vec<String>,
     pub(super) laws: Vec<SourceLaw>,
     pub(super) constancy: Constancy,
+    length: Option<f64>,
     pub(super) mass: Tape,
     pub(super) force: Tape,
     balance: Tape,                 // force, and the mass where it varies: schemes need both at one place
@@ -74,6 +75,7 @@ impl EquationPlan {
         let energy: Vec<NodeId> = d.energy.iter().flatten().chain(&d.applied_power).copied().collect();
         Ok(EquationPlan {
             constancy,
+            length: None,
             mass: tape(&[&d.mass]),
             force: tape(&[&d.force]),
             balance: tape(&[&d.force, varying]),
@@ -98,6 +100,7 @@ impl EquationPlan {
             laws,
             coordinates: self.coordinates.clone(),
             constancy: self.constancy,
+            length: self.length,
             mass: self.mass.bind(parameters),
             force: self.force.bind(parameters),
             balance: self.balance.bind(parameters),
@@ -111,6 +114,12 @@ impl EquationPlan {
         }
     }
 
+    /// The same equations in a model with this typical length [m].
+    #[must_use]
+    pub fn with_length(self, length: Option<f64>) -> EquationPlan {
+        EquationPlan { length, ..self }
+    }
+
     /// Numbers of operations of an evaluation: balance, mass, tangents, coupling, curvature, energy.
     pub fn operations(&self) -> [usize; 6] {
         [&self.balance, &self.mass, &self.tangents, &self.coupling, &self.curvature, &self.energy]
@@ -122,6 +131,7 @@ impl EquationPlan {
         let n = self.coordinates.len();
         let mut model = Equations {
             constancy: self.constancy,
+            length: self.length,
             operator: DenseOperator::new(n),
             mass: Evaluator::new(&self.mass),
             balance: Evaluator::new(&self.balance),
@@ -151,6 +161,7 @@ pub struct Equations {
     laws: Vec<SourceLaw>,
     initial: State,
     constancy: Constancy,
+    length: Option<f64>,
     operator: DenseOperator,
     mass: Evaluator,
     balance: Evaluator,
@@ -268,6 +279,10 @@ impl LinearSolve for Equations {
 impl Space for Equations {
     fn initial(&self) -> State {
         self.initial.clone()
+    }
+
+    fn length(&self) -> Option<f64> {
+        self.length
     }
 
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {

@@ -3,7 +3,7 @@
 use carom::scheme::AnyModel;
 use carom::{Mechanical, State};
 
-use super::{Bound, Compile, Kind, KindRow, Plan, Words, declare_coordinates};
+use super::{Bound, Compile, Kind, KindRow, Plan, Words, declare_coordinates, length};
 use crate::diagnostic::Place;
 use crate::equations::{EquationError, EquationPlan, Source, SourceLaw};
 use crate::file::{Entries, Formula, ModelFile, Text, table};
@@ -31,6 +31,9 @@ table! {
         pub potential: Option<Formula>,
         /// Generalised forces by coordinate, of t, coordinates and velocities [N].
         pub force: Option<Entries>,
+        /// A length that is typical of the model, positive; tolerances of gaps are parts of it. By default the lengths
+        /// that a run meets [m].
+        pub length: Option<Formula>,
     }
 }
 
@@ -57,6 +60,7 @@ impl Kind for LagrangianTable {
 
     fn check_numbers(&self, file: &ModelFile, context: &mut Context) {
         law::numbers(file, context);
+        length(self.length.as_ref(), context);
     }
 }
 
@@ -99,7 +103,10 @@ impl LagrangianTable {
         let derived = EquationPlan::new(&mut source);
         context.graph = source.graph;
         match derived {
-            Ok(equations) => Some(Box::new(LagrangianPlan { equations, kinetic: self.kinetic.place.clone() })),
+            Ok(equations) => {
+                let (kinetic, length) = (self.kinetic.place.clone(), self.length.clone());
+                Some(Box::new(LagrangianPlan { equations, kinetic, length }))
+            }
             Err(error) => {
                 self.report(&error, &laws, context);
                 None
@@ -133,18 +140,20 @@ impl LagrangianTable {
     }
 }
 
-/// The equations, and where the kinetic energy stands.
+/// The equations, where the kinetic energy stands, and the length of the model.
 #[derive(Debug)]
 struct LagrangianPlan {
     equations: EquationPlan,
     kinetic: Place,
+    length: Option<Formula>,
 }
 
 impl Plan for LagrangianPlan {
     fn bind(&self, file: &ModelFile, context: &mut Context) -> Option<Box<dyn Bound>> {
-        let laws = law::numbers(file, context)?;
+        let (laws, length) = (law::numbers(file, context), length(self.length.as_ref(), context)?);
+        let laws = laws?;
         let numbers: Vec<_> = laws.iter().map(|law| (law.law, law.restitution)).collect();
-        let equations = self.equations.bind(&context.vector(), &numbers);
+        let equations = self.equations.bind(&context.vector(), &numbers).with_length(length);
         Some(Box::new(LagrangianModel { equations, laws, kinetic: self.kinetic.clone() }))
     }
 

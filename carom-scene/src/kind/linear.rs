@@ -6,7 +6,7 @@ use carom::State;
 use carom::model::{AffineRow, Linear, LinearContact, SparseMatrix};
 use carom::scheme::AnyModel;
 
-use super::{Bound, Compile, Kind, KindRow, Plan, Words, declare_coordinates};
+use super::{Bound, Compile, Kind, KindRow, Plan, Words, declare_coordinates, length};
 use crate::diagnostic::Place;
 use crate::equations::{EquationError, EquationPlan, Slip, Source, SourceLaw};
 use crate::expression::{Evaluator, NodeId, Tape};
@@ -39,6 +39,9 @@ table! {
         pub chain: Option<ChainTable>,
         /// Forces by coordinate, of t [N].
         pub force: Option<Entries>,
+        /// A length that is typical of the model, positive; tolerances of gaps are parts of it. By default the lengths
+        /// that a run meets [m].
+        pub length: Option<Formula>,
     }
 }
 
@@ -99,6 +102,7 @@ impl Kind for LinearTable {
     fn check_numbers(&self, file: &ModelFile, context: &mut Context) {
         self.matrices(context);
         law::numbers(file, context);
+        length(self.length.as_ref(), context);
     }
 }
 
@@ -380,6 +384,7 @@ struct LinearPlan {
 impl Plan for LinearPlan {
     fn bind(&self, file: &ModelFile, context: &mut Context) -> Option<Box<dyn Bound>> {
         let (matrices, laws) = (self.table.matrices(context), law::numbers(file, context));
+        let length = length(self.table.length.as_ref(), context);
         let parameters = context.vector();
         let rows: Option<Vec<AffineRow>> = self.rows.iter().map(|row| row.bind(&parameters, context)).collect();
         let (laws, mut rows) = (laws?, rows?.into_iter());
@@ -391,6 +396,7 @@ impl Plan for LinearPlan {
         });
         Some(Box::new(LinearModel {
             matrices: matrices?,
+            length: length?,
             coordinates: context.names.coordinates.clone(),
             contacts: contacts.collect(),
             laws,
@@ -417,6 +423,7 @@ impl Plan for LinearPlan {
 #[derive(Debug)]
 struct LinearModel {
     matrices: Matrices,
+    length: Option<f64>,
     coordinates: Vec<String>,
     contacts: Vec<LinearContact>,
     laws: Vec<LawInfo>,
@@ -428,7 +435,7 @@ impl LinearModel {
     fn linear(&self, initial: &State) -> Result<Linear, BuildError> {
         let Matrices { mass, damping, stiffness } = &self.matrices;
         let model = Linear::new(mass, damping, stiffness, initial.clone()).map_err(|_| BuildError::Size)?;
-        let mut model = model.with_labels(self.coordinates.clone());
+        let mut model = model.with_labels(self.coordinates.clone()).with_length(self.length);
         for contact in &self.contacts {
             model = model.with_contact(contact.clone());
         }

@@ -39,7 +39,7 @@ pub use sweeping::{SetTable, SweepingTable};
 use crate::diagnostic::{Place, suggest};
 use crate::equations::EquationPlan;
 use crate::expression::NodeId;
-use crate::file::{Item, ModelFile, Read, Reader, Text};
+use crate::file::{Formula, Item, ModelFile, Read, Reader, Text};
 use crate::scene::context::Context;
 use crate::scene::{BuildError, LawInfo, coordinates};
 
@@ -124,6 +124,18 @@ pub(crate) trait Kind: fmt::Debug + Send + Sync {
 
     /// Checks the numbers of a model whose expressions have mistakes; otherwise [`Plan::bind`] does.
     fn check_numbers(&self, file: &ModelFile, context: &mut Context);
+}
+
+/// The length of a mechanical model, where its table gives one; `None` where that makes no sense.
+fn length(formula: Option<&Formula>, context: &mut Context) -> Option<Option<f64>> {
+    let Some(formula) = formula else { return Some(None) };
+    let length = context.number(formula)?;
+    if length > 0.0 && length.is_finite() {
+        return Some(Some(length));
+    }
+    let error = context.out.error(&formula.place, format!("the length {length} is not positive"));
+    error.hint("it is the size of the model's gaps and motions in metres, or leave it out");
+    None
 }
 
 /// A model whose expressions are derived and compiled, with parameters as inputs.

@@ -104,6 +104,15 @@ fn mistakes_in_names() {
 #[test]
 fn mistakes_in_numbers() {
     check(&[
+        ("length of nothing", LAGRANGIAN, "kinetic =", "length = ‸0\nkinetic =", "0 is not positive", "leave it out"),
+        (
+            "negative length",
+            LINEAR,
+            "kind = \"linear\"",
+            "kind = \"linear\"\nlength = ‸-1e-9",
+            "is not positive",
+            "metres",
+        ),
         (
             "restitution above one",
             LAGRANGIAN,

@@ -221,7 +221,7 @@ impl StoredProblem {
         parts.jacobian.add_transpose_mul(&z.lambda, &mut pushed);
         let missed = (0..n).map(|i| (moved[i] - pushed[i] - parts.q[i]).powi(2)).sum::<f64>().sqrt();
         let size = norm(&parts.q).max(norm(&moved)).max(norm(&pushed));
-        let dynamics = if size > f64::EPSILON { missed / size } else { missed };
+        let dynamics = if size > 0.0 { missed / size } else { missed };
         let error = dynamics + problem.full_error(z);
         if error.is_finite() { error } else { f64::INFINITY }
     }

@@ -7,11 +7,11 @@
 //!     L_i = |g_i| + Σ_j |C_ij| Q_j,     Q_j = max |q_j| + h |v_j|                                     (1)
 //! ```
 //!
-//! in the unit of the gap, whatever the units of the coordinates are: in other units the same tolerances come out. Other
-//! contacts have no part in it. A model that knows its length says it ([`Space::length`](crate::Space::length)); the
-//! rounding of (1) counts besides.
+//! in the unit of the gap, whatever the units of the coordinates are: in other units the same tolerances come out.
+//! Other contacts have no part in it. A model that knows its length says it
+//! ([`Space::length`](crate::Space::length)); the rounding of (1) counts besides.
 
-use crate::{Coupling, Space};
+use crate::{Coupling, Space, WarningKind, Warnings};
 
 /// A gap at or below this part of the length is closed.
 const ACTIVATION: f64 = 1e-10;
@@ -21,6 +21,17 @@ const GAP: f64 = 1e-12;
 
 /// Rounding of a gap, as a part of the lengths that it is computed from.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+/// A gap that is closed by a tolerance alone is no rounding beyond this part of the lengths behind it.
+const DOUBT: f64 = 1e-6;
+
+/// A tolerance that is large beside the model.
+pub const COARSE: WarningKind = WarningKind {
+    name: "coarse-activation",
+    message: "a contact acts although its gap is open: the activation tolerance is large beside the lengths of the model",
+    unit: "of the lengths behind the gap",
+    hint: "leave out `activation`, or set it and `[model] length` to the lengths of the model",
+};
 
 /// The length of a model, as it says or as it was met so far.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +93,17 @@ impl Lengths {
     #[inline]
     pub fn gap_tolerance(&self, option: Option<f64>, coupling: &Coupling, i: usize) -> f64 {
         option.unwrap_or_else(|| GAP * self.given.unwrap_or_else(|| self.met(coupling, i)))
+    }
+
+    /// Warns where a gap that is closed is more than rounding: it is the tolerance that has closed it.
+    #[inline]
+    pub fn doubt(&self, gap: f64, t: f64, (coupling, i): (&Coupling, usize), out: &mut Warnings) {
+        if gap > 0.0 {
+            let part = gap / self.met(coupling, i);
+            if part > DOUBT {
+                out.raise(&COARSE, t, Some(coupling.pairs[i].key), part);
+            }
+        }
     }
 
     /// The rounding of the gap of law `i` [m].

@@ -5,11 +5,12 @@
 //!     v^{n+1} = v_free + A⁻¹ B P                      P from the laws, at the rows of the last iterate             (2)
 //! ```
 //!
-//! until the residual h Σ w F − M (v⁺ − v) + B P falls below `tolerance · (h|Σ w F| + |B P|) + round-off` and the laws
-//! hold at the new iterate. Impulses and velocities of coordinates in different units are compared by the roots of the
-//! diagonal of M: |p| is the largest p_j/√M_jj, |v| the largest v_j √M_jj, in √J. Round-off is that of M v and, once the residual does not fall any more, that of the forces
-//! whose sum F is: at rest in a well they cancel. A is kept while the residual falls quickly. A model whose mass,
-//! tangents and rows are constant needs one solve and one factorisation per step size.
+//! until the residual h Σ w F − M (v⁺ − v) + B P falls below `tolerance · (h|Σ w F| + |B P|) + round-off` and the
+//! laws hold at the new iterate. Impulses and velocities of coordinates in different units are compared by the roots
+//! of the diagonal of M: |p| is the largest p_j/√M_jj, |v| the largest v_j √M_jj, in √J. Round-off is that of M v
+//! and, once the residual does not fall any more, that of the forces whose sum F is: at rest in a well they cancel. A
+//! is kept while the residual falls quickly. A model whose mass, tangents and rows are constant needs one solve and
+//! one factorisation per step size.
 
 use super::words::{Balance, Place};
 use crate::model::Constancy;

@@ -19,6 +19,9 @@ pub(crate) fn check_model<M: ?Sized + Space>(
     if !from.is_finite() {
         return Err(ModelError::NotFinite { what: "the initial state", t: from.t });
     }
+    if let Some(length) = model.length().filter(|length| !(*length > 0.0 && length.is_finite())) {
+        return Err(ModelError::Length { length });
+    }
     let labels = model.labels();
     require("the names of coordinates", labels.coordinates.len(), positions)?;
     distinct("coordinates", labels.coordinates.iter().map(String::as_str))?;

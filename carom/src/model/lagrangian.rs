@@ -1,8 +1,9 @@
 //! A mechanical model written in Rust closures: `M(q) v̇ = F(t, q, v) + Hᵀλ`.
 //!
 //! Tangents and gradients that are not given are taken by central finite differences: they only steer Newton's loop
-//! (tangents) or cost two or three digits (gradients). Their steps are parts of max(|x|, 1): give them where coordinates
-//! are far smaller than 1 in their units. Closures may return what they compute, or a `Result` ([`Answer`]).
+//! (tangents) or cost two or three digits (gradients). Their steps are parts of max(|x|, 1): give them where
+//! coordinates are far smaller than 1 in their units. Closures may return what they compute, or a `Result`
+//! ([`Answer`]).
 
 use super::check::{check_law, distinct, require};
 use super::{Answer, Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
@@ -117,6 +118,7 @@ pub struct Lagrangian {
     potential: Option<Potential>,
     contacts: Vec<Contact>,
     initial: State,
+    length: Option<f64>,
     constancy: Constancy,
     operator: DenseOperator,
     point: State,
@@ -144,6 +146,7 @@ impl Lagrangian {
             potential: None,
             contacts: Vec::new(),
             initial: State::new(0.0, &zero, &zero),
+            length: None,
             constancy: Constancy { mass: true, ..Constancy::default() },
             operator,
             point: State::new(0.0, &zero, &zero),
@@ -209,6 +212,12 @@ impl Lagrangian {
     /// Positions and velocities at t = 0.
     pub fn initial(mut self, q: &[f64], v: &[f64]) -> Self {
         self.initial = State::new(0.0, q, v);
+        self
+    }
+
+    /// A length that is typical of the model [m], see [`Space::length`].
+    pub fn typical_length(mut self, length: f64) -> Self {
+        self.length = Some(length);
         self
     }
 
@@ -283,6 +292,10 @@ impl Space for Lagrangian {
         }
         self.contacts.iter().try_for_each(Contact::check)?;
         distinct("contacts", self.contacts.iter().map(|contact| contact.name.as_str()))
+    }
+
+    fn length(&self) -> Option<f64> {
+        self.length
     }
 
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {

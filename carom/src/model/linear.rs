@@ -55,6 +55,7 @@ pub struct Linear {
     force: Option<TimeForce>,
     contacts: Vec<LinearContact>,
     initial: State,
+    length: Option<f64>,
     labels: Vec<String>,
     buffer: Vec<f64>,
 }
@@ -98,6 +99,7 @@ impl Linear {
             labels: (0..n).map(|i| format!("q{i}")).collect(),
             buffer: vec![0.0; n],
             initial,
+            length: None,
         })
     }
 
@@ -117,6 +119,12 @@ impl Linear {
     /// Names of the coordinates, in order.
     pub fn with_labels(mut self, labels: Vec<String>) -> Self {
         self.labels = labels;
+        self
+    }
+
+    /// A length that is typical of the model [m], see [`Space::length`].
+    pub fn with_length(mut self, length: Option<f64>) -> Self {
+        self.length = length;
         self
     }
 
@@ -160,6 +168,10 @@ impl LinearSolve for Linear {
 impl Space for Linear {
     fn initial(&self) -> State {
         self.initial.clone()
+    }
+
+    fn length(&self) -> Option<f64> {
+        self.length
     }
 
     fn check(&self) -> Result<(), ModelError> {

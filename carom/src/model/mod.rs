@@ -318,6 +318,12 @@ pub enum ModelError {
         /// The pivot there, which must be positive.
         pivot: f64,
     },
+    /// The length of the model is none.
+    #[error("the length of the model is {length}; it must be positive")]
+    Length {
+        /// As the model says it [m].
+        length: f64,
+    },
     /// A force is infinite or not a number.
     #[error("the force on `{coordinate}` is not finite at t = {t:?}")]
     Force {
@@ -472,6 +478,7 @@ impl ModelError {
             | ModelError::Contacts { t, .. }
             | ModelError::NotFinite { t, .. } => Some(*t),
             ModelError::Mass { .. }
+            | ModelError::Length { .. }
             | ModelError::Size { .. }
             | ModelError::Entry { .. }
             | ModelError::Coefficient { .. }

@@ -42,7 +42,7 @@ use super::{
     StepError, System, Variant, moreau_jean,
 };
 use crate::balance::{Balance, Lengths, Limits, Newton, Place, VelocityLaws};
-use crate::{Coupling, Mechanical, State};
+use crate::{Coupling, Mechanical, State, Warnings};
 use carom_solve::options::{at_least, at_least_one, fraction};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
@@ -146,6 +146,7 @@ pub struct Work {
     paths: Vec<Path>,             // (laws) along the flight
     newton: Newton,               // the flight (1)
     lengths: Lengths,             // what gaps are judged by
+    warnings: Warnings,           // of tolerances that are too large
     laws: VelocityLaws,           // (2), or (6)
     ahead: State,                 // q̂, v̂
     touching: State,              // (5)
@@ -290,6 +291,10 @@ impl Scheme for CorrectedPaoli {
 
     fn events<'w>(&self, work: &'w Work) -> &'w Events {
         &work.events
+    }
+
+    fn warnings<'w>(&self, work: &'w Work) -> Option<&'w Warnings> {
+        Some(&work.warnings)
     }
 }
 

@@ -20,8 +20,8 @@
 //! per step size.
 //!
 //! Forecast of a gap g with velocity U: `free` takes g + h(θ U_free + (1−θ) U), the end of a step without reactions;
-//! `explicit` takes g + γ h U. A gap forecast at or below `activation` is closed: by default a part of the length of the
-//! model, which it says itself or which is |g| + Σ_j |C_j| max (|q_j| + h |v_j|), with the largest sizes so far.
+//! `explicit` takes g + γ h U. A gap forecast at or below `activation` is closed: by default a part of the length of
+//! the model, which it says itself or which is |g| + Σ_j |C_j| max (|q_j| + h |v_j|), with the largest sizes so far.
 //!
 //! Direction of reactions: `mid` takes B = C(q_θ)ᵀ, `end` takes B = C(q⁺)ᵀ as in [acary2012]. They agree for constant
 //! rows and for θ = 1. With θ = 1/2 and persistent curved constraints `mid` makes the energy error second order where
@@ -42,7 +42,7 @@ use super::{
 use crate::balance::{
     Balance, BalanceTangent, Frame, Laws, Lengths, Level, Limits, Newton, Place, TangentError, VelocityLaws,
 };
-use crate::{Mechanical, State};
+use crate::{Mechanical, State, Warnings};
 use carom_solve::options::{at_least, within};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
@@ -111,6 +111,7 @@ pub struct Work {
     pub(super) reactions: Box<Reactions>, // coupling and U at the start, phase 1; impulses and U⁺, phase 5
     pub(super) newton: Newton, // (1) and (2)
     pub(super) laws: VelocityLaws, // (3)
+    pub(super) warnings: Warnings, // of tolerances that are too large
     pub(super) lengths: Lengths, // what gaps are judged by
     had_acted: Vec<usize>, // laws that acted in the last step
 }
@@ -157,7 +158,7 @@ impl Scheme for MoreauJean {
 
         // 3 forecast: which gaps are closed; the last impulses as the guess
         w.measure(system.model, from);
-        self.activate(w);
+        self.activate(w, from.t);
         w.recall();
 
         // 4 Newton's loop: P with (3) at the latest q⁺, v⁺ = v_free + A⁻¹ B P, q⁺ = retract(q, h v_θ), until (1) holds
@@ -199,6 +200,10 @@ impl Scheme for MoreauJean {
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
         &work.reactions
     }
+
+    fn warnings<'w>(&self, work: &'w Work) -> Option<&'w Warnings> {
+        Some(&work.warnings)
+    }
 }
 
 impl MoreauJean {
@@ -218,8 +223,8 @@ impl MoreauJean {
 
     /// The laws that act: bilateral ones and boxes always, contacts by the forecast of their gap.
     #[inline(always)]
-    pub(super) fn activate(&self, w: &mut Work) {
-        let Work { reactions, newton, laws, lengths, .. } = w;
+    pub(super) fn activate(&self, w: &mut Work, t: f64) {
+        let Work { reactions, newton, laws, lengths, warnings, .. } = w;
         laws.active.clear();
         for (i, pair) in reactions.coupling.pairs.iter().enumerate() {
             let closed = !pair.law.is_contact() || {
@@ -229,7 +234,13 @@ impl MoreauJean {
                     let free = reactions.coupling.rows.dot(row, &newton.v_free) + reactions.coupling.drift[row];
                     self.theta * free + (1.0 - self.theta) * u
                 });
-                forecast <= 0.0 || forecast <= lengths.activation(self.activation, &reactions.coupling, i)
+                forecast <= 0.0 || {
+                    let closed = forecast <= lengths.activation(self.activation, &reactions.coupling, i);
+                    if closed {
+                        lengths.doubt(forecast, t, (&reactions.coupling, i), warnings);
+                    }
+                    closed
+                }
             };
             if closed {
                 laws.active.push(i);

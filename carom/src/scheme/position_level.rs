@@ -48,8 +48,8 @@ pub struct PositionLevel {
     /// Weight of the end of the step in forces and positions [-], in (0, 1]; 1/2 is the trapezoidal rule, which
     /// oscillates in contact.
     pub theta: f64,
-    /// A gap that is closed by a reaction vanishes up to this value, on both sides; by default 1e-12 of the length of the
-    /// model [m].
+    /// A gap that is closed by a reaction vanishes up to this value, on both sides; by default 1e-12 of the length of
+    /// the model [m].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap_tolerance: Option<f64>,
     /// Relative tolerance of Newton's loop on the impulse balance (1) [-].

@@ -52,8 +52,8 @@ mod tangent;
 pub struct SchatzmanPaoli {
     /// Which difference of positions is the velocity: "centred" (second order) or "backward" (shows the impact law).
     pub velocity: Difference,
-    /// A gap that is closed by a reaction vanishes up to this value, on both sides; by default 1e-12 of the length of the
-    /// model [m].
+    /// A gap that is closed by a reaction vanishes up to this value, on both sides; by default 1e-12 of the length of
+    /// the model [m].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap_tolerance: Option<f64>,
     /// Relative tolerance of Newton's loop on the impulse balance (3) [-].

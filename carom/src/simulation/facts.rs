@@ -6,7 +6,8 @@ use crate::scheme::{Event, EventKind, Reactions, Stepper};
 use crate::{Key, Keyed, Matching, ModelError, State};
 use std::ops::ControlFlow;
 
-/// A relative velocity at most this large is rest [m/s].
+/// A relative velocity at most this part of the velocities that its row is made of is rest: the largest ones met so
+/// far, and what the laws add to them in a step.
 pub const REST: f64 = 1e-9;
 
 /// An impulse below this part of the momenta and impulses that it acts among is rounding.
@@ -27,6 +28,8 @@ pub struct Acting {
     pub before: f64,
     /// After.
     pub after: f64,
+    /// Up to where these are rest [m/s].
+    pub still: f64,
     /// Whether it rested in the step before as well.
     pub rested: bool,
 }
@@ -40,7 +43,7 @@ impl Acting {
 
     /// Whether it acts without relative velocity.
     pub fn rests(&self) -> bool {
-        self.before.abs() <= REST && self.after.abs() <= REST
+        self.before.abs() <= self.still && self.after.abs() <= self.still
     }
 
     /// Whether it comes to rest in this step.
@@ -104,6 +107,7 @@ pub(crate) struct Facts {
     relays: Vec<(Key, i8)>, // whether λ is at a bound: −1, 0, 1
     switched: Vec<Key>,     // relays that have another place than in the step before
     sizes: Vec<f64>,        // (n) momenta and impulses by velocity, without signs
+    fastest: Vec<f64>,      // (n) the largest velocities met
     events: Vec<RunEvent>,
     is_listed: bool, // whether `events` is that of this step
 }
@@ -119,6 +123,10 @@ impl Facts {
     fn find_acting(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         std::mem::swap(&mut self.acting, &mut self.earlier);
         self.acting.clear();
+        self.fastest.resize(stepper.to().v.len(), 0.0);
+        for (fastest, (a, b)) in self.fastest.iter_mut().zip(stepper.from().v.iter().zip(&stepper.to().v)) {
+            *fastest = fastest.max(a.abs()).max(b.abs());
+        }
         self.matching.begin();
         let (reactions, events) = (stepper.reactions(), stepper.events().as_slice());
         self.switched.clear();
@@ -141,10 +149,24 @@ impl Facts {
                 located: events.iter().rfind(is_impact).map(|event| event.t),
                 before: reactions.before[row],
                 after: reactions.after[row],
+                still: 0.0,
                 rested: earlier.is_some_and(|earlier| earlier.rests()),
             });
         }
+        if !self.acting.is_empty() && !self.fastest.is_empty() {
+            self.find_still(stepper);
+        }
         if self.acting.iter().any(Acting::is_impact) { self.drop_rounding(stepper) } else { Ok(()) }
+    }
+
+    /// Up to where velocities of the contacts that act are rest.
+    fn find_still(&mut self, stepper: &dyn Stepper) {
+        stepper.law_sizes(&mut self.sizes);
+        let coupling = &stepper.reactions().coupling;
+        for acting in &mut self.acting {
+            let row = coupling.rows.row(coupling.offset[acting.law]).iter();
+            acting.still = row.fold(0.0, |sum, &(j, c)| sum + REST * c.abs() * (self.fastest[j] + self.sizes[j]));
+        }
     }
 
     /// Forgets impacts whose impulse does not stand above the rounding of what it is computed from: along its row, the
@@ -193,6 +215,7 @@ impl Facts {
     pub fn clear(&mut self) {
         self.acting.clear();
         self.earlier.clear();
+        self.fastest.clear();
         self.relays.clear();
         self.switched.clear();
         self.events.clear();

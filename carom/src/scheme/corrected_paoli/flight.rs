@@ -92,6 +92,9 @@ impl CorrectedPaoli {
             let height = path.activation.max(0.5 * self.stick * h * h * pull);
             if path.gap <= height && path.velocity.abs() <= speed && path.ahead < path.gap.max(path.activation) {
                 path.held = true;
+                if path.gap <= path.activation {
+                    w.lengths.doubt(path.gap, w.state.t, (&w.here, i), &mut w.warnings);
+                }
                 more = true;
                 w.laws.active.push(i);
             }

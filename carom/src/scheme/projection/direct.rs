@@ -8,8 +8,8 @@
 //!     0 ≤ g(q⁺) ⊥ τ ≥ 0   for all gaps;   bilateral: g(q⁺) = 0, τ free                        (4)
 //! ```
 //!
-//! N is M⁻¹, or the unit matrix as published; G holds the normal rows. Friction stands in the velocity law, the projection is normal.
-//! Boxes have no position law. The displacement θ N G τ is seen by the forces in (1).
+//! N is M⁻¹, or the unit matrix as published; G holds the normal rows. Friction stands in the velocity law, the
+//! projection is normal. Boxes have no position law. The displacement θ N G τ is seen by the forces in (1).
 //!
 //! Both laws are solved in each iteration of one Newton loop, at once (`coupling = "coupled"`) or one after the other
 //! (`"decoupled"`: smaller symmetric problems, but slow or divergent where forces answer stiffly to a displacement
@@ -41,8 +41,8 @@ pub struct DirectProjection {
     pub theta: f64,
     /// Which gaps the velocity law treats as closed: "free" or { explicit = { gamma = ... } }.
     pub forecast: Forecast,
-    /// A gap forecast at or below this value is closed, larger than gap-tolerance; by default 100 times that where it is given,
-    /// else 1e-10 of the length of the model [m].
+    /// A gap forecast at or below this value is closed, larger than gap-tolerance; by default 100 times that where it
+    /// is given, else 1e-10 of the length of the model [m].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation: Option<f64>,
     /// Where the direction B of the reactions is taken: "mid" (q_θ) or "end" (q⁺, as published).

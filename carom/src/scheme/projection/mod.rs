@@ -154,6 +154,10 @@ macro_rules! projected {
         fn reactions<'w>(&self, work: &'w Self::Work) -> &'w $crate::Reactions {
             &work.base.reactions
         }
+
+        fn warnings<'w>(&self, work: &'w Self::Work) -> Option<&'w $crate::Warnings> {
+            Some(&work.base.warnings)
+        }
     };
 }
 use projected;
@@ -211,7 +215,7 @@ impl Projector {
         // 3 which laws act: the forecast says, or only those that always do at first
         w.base.measure(system.model, from);
         match self.rule {
-            Rule::Direct => self.base.activate(&mut w.base),
+            Rule::Direct => self.base.activate(&mut w.base, from.t),
             Rule::Combined => {
                 let pairs = w.base.reactions.coupling.pairs.iter().enumerate();
                 w.base.laws.active.clear();
@@ -223,7 +227,7 @@ impl Projector {
         self.newton(w, &mut system, (from, to), &mut step)?;
 
         // 7 contacts that are closed at the end act from the start: again, until there are no others
-        while self.rule == Rule::Combined && self.enlarge(w) {
+        while self.rule == Rule::Combined && self.enlarge(w, to.t) {
             self.clear(w);
             w.base.newton.restart(system.model, (from, to), &mut step)?;
             self.newton(w, &mut system, (from, to), &mut step)?;
@@ -261,12 +265,14 @@ impl Projector {
     }
 
     /// Adds the contacts that are closed at the end; whether there were any.
-    fn enlarge(&self, w: &mut Work) -> bool {
-        let (end, active, lengths) = (&w.base.laws.end, &mut w.base.laws.active, &w.base.lengths);
+    fn enlarge(&self, w: &mut Work, t: f64) -> bool {
+        let moreau_jean::Work { laws, lengths, warnings, .. } = &mut w.base;
+        let (end, active) = (&laws.end, &mut laws.active);
         let before = active.len();
         for i in 0..end.len() {
             let closed = || end.gap(i) <= lengths.activation(self.base.activation, end, i);
             if closed() && active[..before].binary_search(&i).is_err() {
+                lengths.doubt(end.gap(i), t, (end, i), warnings);
                 active.push(i);
             }
         }
