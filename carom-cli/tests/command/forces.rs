@@ -102,7 +102,8 @@ fn the_multiplier_of_the_projection_is_that_of_a_hand_computation() {
     assert!(refused.code == Some(2) && refused.err.contains("tau.floor"), "moreau-jean does not project");
     // rows that are left out lose none: the ball is lifted once, in the first of five steps
     let rows = |every: &str| {
-        let table = run(&session, text, &["--scheme", "direct-projection", "--every", every, "--end", "0.5"]);
+        let scheme = "{ name = \"direct-projection\", metric = \"identity\" }";
+        let table = run(&session, text, &["--scheme", scheme, "--every", every, "--end", "0.5"]);
         table.column("tau.floor").iter().sum::<f64>()
     };
     assert!((rows("1") - 0.04).abs() < 1e-14 && (rows("5") - 0.04).abs() < 1e-14);
@@ -116,5 +117,28 @@ fn forces_can_be_expected() {
     for scheme in SCHEMES {
         session.write("case.toml", slope(0.0, 0.5) + expect);
         session.succeed(["run", "case.toml", "--no-report", "--scheme", scheme]);
+    }
+}
+
+/// A platform lifts 2 kg with a constant acceleration, or swings: 2 (9.81 z + z'^2/2) is the work that it does.
+#[test]
+fn the_work_of_a_platform_is_in_the_ledger() {
+    let session = Session::new();
+    let residue = |way: &str, scheme: &str, step: &str| {
+        let text = slope(0.0, 0.5).replace("gap = \"n\"", &format!("gap = \"n - {way}\""));
+        session.write("case.toml", text);
+        session.succeed(["run", "case.toml", "--no-report", "--end", "0.7", "--scheme", scheme, "--step", step]);
+        let (summary, table) = (session.summary("out/case"), session.table("out/case/trajectory.parquet"));
+        let (z, v) = (table.last("q.n"), table.last("v.n"));
+        let ledger = &summary["energy"];
+        let work = ledger["obstacles"].as_f64().unwrap();
+        assert!(work > 0.5, "{scheme}: {ledger}");
+        (work - 2.0 * (9.81 * z + v * v / 2.0)).abs()
+    };
+    for scheme in SCHEMES.into_iter().filter(|scheme| *scheme != "position-level") {
+        let exact = residue("0.2*t^2", scheme, "1.3e-3");
+        assert!(exact < 1e-9, "{scheme}: {exact}");
+        let [coarse, fine] = ["0.02", "0.01"].map(|step| residue("0.1*(1 - cos(3*t))", scheme, step));
+        assert!(fine < 1e-9 || coarse / fine > 3.5, "{scheme}: {coarse}, {fine}");
     }
 }

@@ -29,26 +29,13 @@ impl ReactionAccount {
         Ok(())
     }
 
-    /// Adds impulses and work of smooth motion, row by row of `coupling`, at the mean velocity of the obstacles.
-    pub fn smooth(&mut self, coupling: &Coupling, impulse: &[f64], work: &[f64]) {
-        self.add(coupling, impulse, work, None);
-    }
-
-    /// As [`smooth`](Self::smooth), where the part of the obstacles is known.
-    pub fn smooth_driven(&mut self, coupling: &Coupling, impulse: &[f64], work: &[f64], driven: &[f64]) {
-        self.add(coupling, impulse, work, Some(driven));
-    }
-
-    fn add(&mut self, coupling: &Coupling, impulse: &[f64], work: &[f64], driven: Option<&[f64]>) {
-        if impulse.iter().all(|p| *p == 0.0) {
-            return;
-        }
+    /// Adds impulses and work of smooth motion, row by row, and the part of the work that is the obstacles' own motion.
+    pub fn smooth(&mut self, impulse: &[f64], work: &[f64], driven: &[f64]) {
         let reactions = &mut self.reactions;
-        for (row, (p, w)) in impulse.iter().zip(work).enumerate() {
+        for (row, ((p, w), d)) in impulse.iter().zip(work).zip(driven).enumerate() {
             reactions.impulse[row] += p;
             reactions.work[row] += w;
-            let mean = || 0.5 * p * (reactions.coupling.drift[row] + coupling.drift[row]);
-            self.driven[row] += driven.map_or_else(mean, |driven| driven[row]);
+            self.driven[row] += d;
         }
     }
 

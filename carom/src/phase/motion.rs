@@ -129,6 +129,8 @@ pub(crate) struct StageLog {
     pub impulse: Vec<f64>,
     /// (rows) work of the reactions over the last step [J].
     pub work: Vec<f64>,
+    /// (rows) the part of it that is the obstacles' own motion [J].
+    pub driven: Vec<f64>,
     /// Whether a closed contact wanted to open at a stage.
     pub takes_off: bool,
     /// Whether a contact wanted to begin or to end its slip at a stage.
@@ -179,6 +181,7 @@ impl IndexOne for StagedMotion<'_> {
         (log.contradiction, log.starts_deficient) = (0.0, false);
         log.impulse.fill(0.0);
         log.work.fill(0.0);
+        log.driven.fill(0.0);
     }
 
     fn stage(&mut self, i: usize, weight: f64, at: &State, out: &mut [f64]) -> Result<(), StepError> {
@@ -199,10 +202,12 @@ impl IndexOne for StagedMotion<'_> {
             let coupling = &acceleration.coupling;
             log.impulse.resize(coupling.drift.len(), 0.0);
             log.work.resize(coupling.drift.len(), 0.0);
+            log.driven.resize(coupling.drift.len(), 0.0);
             for (row, lambda) in acceleration.lambda.iter().enumerate().filter(|(_, lambda)| **lambda != 0.0) {
                 let share = weight * lambda;
                 log.impulse[row] += share;
                 log.work[row] += share * (coupling.rows.dot(row, &at.v) + coupling.drift[row]);
+                log.driven[row] += share * coupling.drift[row];
             }
         }
         Ok(())

@@ -140,6 +140,7 @@ impl Path {
 #[derive(Default)]
 pub struct Work {
     reactions: Box<Reactions>,    // laws at the start of the step; what they did
+    driven: Vec<f64>,             // (rows) work that obstacles do by their own motion [J]
     state: State,                 // where the step has come to
     here: Coupling,               // coupling there
     u: Vec<f64>,                  // (rows) relative velocity there
@@ -258,6 +259,13 @@ impl Scheme for CorrectedPaoli {
         if !to.is_finite() {
             return Err(StepError::NotFinite);
         }
+        // the velocity whose product with the impulse is the obstacle's part of the work
+        let Reactions { obstacle, impulse, .. } = &mut *w.reactions;
+        for ((velocity, p), driven) in obstacle.iter_mut().zip(impulse.iter()).zip(&w.driven) {
+            if *p != 0.0 {
+                *velocity = driven / p;
+            }
+        }
         Ok(step)
     }
 
@@ -330,6 +338,8 @@ impl CorrectedPaoli {
         w.reactions.start(&from.v);
         w.reactions.work.clear();
         w.reactions.work.resize(w.reactions.before.len(), 0.0);
+        w.driven.clear();
+        w.driven.resize(w.reactions.before.len(), 0.0);
         w.state.copy_from(from);
         // laws and rows of `here` are those of the reactions; gaps differ after impacts only
         if w.newton.constancy.rows && is_same {
@@ -439,6 +449,7 @@ impl CorrectedPaoli {
             all.impulse[row] += part.impulse[row];
             all.work[row] += part.work(row);
             all.after[row] = part.after[row];
+            w.driven[row] += part.impulse[row] * part.obstacle[row];
         }
         Ok(())
     }

@@ -20,9 +20,11 @@ impl Work {
                 let p = part * self.laws.problem.z.lambda[k];
                 // velocities go linearly from the start to the end of the flight
                 let end = self.u[row] + part * (self.laws.problem.z.u[k] - self.u[row]);
+                let (drift, ahead) = (self.here.drift[row], self.laws.end.drift[row]);
                 self.reactions.impulse[row] += p;
                 self.reactions.work[row] += p * 0.5 * (self.u[row] + end);
                 self.reactions.after[row] = end;
+                self.driven[row] += p * (drift + 0.5 * part * (ahead - drift));
                 k += 1;
             }
         }

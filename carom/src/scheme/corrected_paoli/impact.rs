@@ -155,6 +155,7 @@ impl CorrectedPaoli {
                 w.reactions.after[row] = w.after[row];
                 w.reactions.impulse[row] += p;
                 w.reactions.work[row] += p * mean;
+                w.driven[row] += p * w.touch.drift[row];
                 k += 1;
             }
         }

@@ -306,12 +306,7 @@ impl EventDriven {
             add(&point.power, weight, &mut w.sums.work);
             add(&point.driven, weight, &mut w.sums.driven);
         }
-        w.transition.account.smooth_driven(
-            &w.transition.acceleration.coupling,
-            &w.sums.impulse,
-            &w.sums.work,
-            &w.sums.driven,
-        );
+        w.transition.account.smooth(&w.sums.impulse, &w.sums.work, &w.sums.driven);
         // the coupling belongs to the end again
         w.couple_end(system)
     }

@@ -38,7 +38,7 @@ impl Work {
     pub(super) fn arrive(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
         self.state.copy_from(&self.left.state);
         let transition = &mut self.transition;
-        transition.account.smooth(&transition.acceleration.coupling, &self.left.impulse, &self.left.work);
+        transition.account.smooth(&self.left.impulse, &self.left.work, &self.left.driven);
         transition.project(system, &mut self.state)
     }
 }

@@ -25,9 +25,10 @@ pub struct Probe {
     pub monitors: Vec<Monitor>,
     /// Gaps of contacts that are open, by rising laws.
     pub gaps: Vec<Monitor>,
-    /// (rows) impulses and work of the reactions so far.
+    /// (rows) impulses and work of the reactions so far, and the part of it that is the obstacles' own motion.
     pub impulse: Vec<f64>,
     pub work: Vec<f64>,
+    pub driven: Vec<f64>,
 }
 
 impl Probe {
@@ -41,6 +42,7 @@ impl Probe {
             gaps: Vec::with_capacity(coupling.len()),
             impulse: Vec::with_capacity(rows),
             work: Vec::with_capacity(rows),
+            driven: Vec::with_capacity(rows),
         }
     }
 
@@ -103,6 +105,7 @@ impl Work {
         self.trial.u = u;
         self.trial.impulse.clone_from(&self.log.impulse);
         self.trial.work.clone_from(&self.log.work);
+        self.trial.driven.clone_from(&self.log.driven);
         self.trial.monitors.clear();
         self.trial.gaps.clear();
         if self.transition.account.reactions.is_empty() {
@@ -132,6 +135,7 @@ impl Work {
         self.left.state.copy_from(&self.state);
         self.left.impulse.clear();
         self.left.work.clear();
+        self.left.driven.clear();
         self.left.monitors.clear();
         self.left.gaps.clear();
         self.transition.couple(system.model, &self.state)?;
