@@ -6,7 +6,8 @@
 //! ```
 //!
 //! With the order p the error of the run is d₁ / (1 − 2⁻ᵖ); the difference itself is what is told, for it needs no
-//! assumption. Where a motion is chaotic the differences do not fall, and the order says so.
+//! assumption. Where a motion is chaotic the differences do not fall, and the order says so. Differences that are no
+//! more than the rounding of the sizes met, step by step, have no order.
 
 use carom::scheme::Stepper;
 use carom::simulation::{Observer, StepView};
@@ -27,6 +28,8 @@ pub struct Probe {
     every: Option<u64>, // steps per sample; none where times of two runs do not meet
     positions: Vec<Vec<f64>>,
     last: (Vec<f64>, Vec<f64>),
+    sizes: (f64, f64, f64), // the largest position, velocity and time
+    steps: u64,
     impacts: BTreeMap<Key, Vec<f64>>,
     /// Other figures of the run by name: expected numbers.
     pub figures: Vec<(String, f64)>,
@@ -54,6 +57,11 @@ impl Observer for Probe {
         let to = view.to();
         self.last.0.clone_from(&to.q);
         self.last.1.clone_from(&to.v);
+        let most = |most: f64, x: &f64| most.max(x.abs());
+        self.sizes.0 = to.q.iter().fold(self.sizes.0, most);
+        self.sizes.1 = to.v.iter().fold(self.sizes.1, most);
+        self.sizes.2 = self.sizes.2.max(to.t.abs());
+        self.steps += 1;
         if self.every.is_some_and(|every| view.index.is_multiple_of(every)) {
             self.positions.push(to.q.clone());
         }
@@ -77,7 +85,7 @@ pub struct Difference {
     /// Between the next finer run and the one after it.
     pub finer: Option<f64>,
     /// Observed order: the logarithm of their ratio to the base 2; none where steps are not halved, or where a
-    /// difference is zero.
+    /// difference is rounding.
     pub order: Option<f64>,
 }
 
@@ -95,24 +103,31 @@ impl Estimate {
     pub fn of(refined: &str, runs: [&Probe; 3], halved: bool) -> Estimate {
         let pairs = [(runs[0], runs[1]), (runs[1], runs[2])];
         let mut differences = Vec::new();
-        let mut add = |what: &str, [difference, finer]: [Option<f64>; 2]| {
-            let both = difference.zip(finer).filter(|(a, b)| halved && *a > 0.0 && *b > 0.0);
+        // a sum has the rounding of its terms
+        let rounding = f64::EPSILON * runs.iter().map(|run| run.steps + 4).max().unwrap_or(0) as f64;
+        let sizes = runs.iter().fold((0.0f64, 0.0f64, 0.0f64), |most, run| {
+            (most.0.max(run.sizes.0), most.1.max(run.sizes.1), most.2.max(run.sizes.2))
+        });
+        let mut add = |what: &str, size: f64, [difference, finer]: [Option<f64>; 2]| {
+            let least = rounding * size;
+            let both = difference.zip(finer).filter(|(a, b)| halved && *a > least && *b > least);
             let order = both.map(|(a, b)| (a / b).log2());
             differences.push(Difference { what: what.into(), difference, finer, order });
         };
-        add("positions", pairs.map(|(a, b)| largest(&a.last.0, &b.last.0)));
+        add("positions", sizes.0, pairs.map(|(a, b)| largest(&a.last.0, &b.last.0)));
         if !runs[0].last.1.is_empty() {
-            add("velocities", pairs.map(|(a, b)| largest(&a.last.1, &b.last.1)));
+            add("velocities", sizes.1, pairs.map(|(a, b)| largest(&a.last.1, &b.last.1)));
         }
         if runs[0].every.is_some() {
-            add("positions on the way", pairs.map(|(a, b)| on_the_way(&a.positions, &b.positions)));
+            add("positions on the way", sizes.0, pairs.map(|(a, b)| on_the_way(&a.positions, &b.positions)));
         }
         if runs.iter().any(|run| !run.impacts.is_empty()) {
-            add("impact times", pairs.map(|(a, b)| impact_times(a, b)));
+            add("impact times", sizes.2, pairs.map(|(a, b)| impact_times(a, b)));
         }
         for (k, (name, _)) in runs[0].figures.iter().enumerate() {
             let figure = |run: &Probe| run.figures.get(k).map(|figure| figure.1);
-            add(name, pairs.map(|(a, b)| Some((figure(a)? - figure(b)?).abs()).filter(|d| d.is_finite())));
+            let size = runs.iter().filter_map(|run| figure(run)).fold(0.0f64, |most, x| most.max(x.abs()));
+            add(name, size, pairs.map(|(a, b)| Some((figure(a)? - figure(b)?).abs()).filter(|d| d.is_finite())));
         }
         Estimate { refined: refined.into(), differences }
     }
@@ -160,6 +175,17 @@ mod tests {
         let [positions, impacts] = &estimate.differences[..] else { panic!("{estimate:?}") };
         assert!((positions.difference.unwrap() - 0.36).abs() < 1e-15 && (positions.order.unwrap() - 2.0).abs() < 1e-12);
         assert!((impacts.difference.unwrap() - 0.2).abs() < 1e-15 && (impacts.order.unwrap() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rounding_has_no_order() {
+        let energies = |e: f64| Probe { figures: vec![("final energy.total".into(), e)], steps: 1000, ..run(1.0, &[]) };
+        // last digits, and a difference of second order beside them
+        let of = |runs: [Probe; 3]| Estimate::of("step", [&runs[0], &runs[1], &runs[2]], true);
+        let order = |estimate: &Estimate| estimate.differences.iter().find(|row| row.what.starts_with("final"))?.order;
+        assert_eq!(order(&of([2.0 + 9e-15, 2.0 + 4e-15, 2.0 - 7e-15].map(energies))), None);
+        let order = order(&of([2.0 + 1.6e-9, 2.0 + 4e-10, 2.0 + 1e-10].map(energies)));
+        assert!((order.unwrap() - 2.0).abs() < 1e-4, "{order:?}");
     }
 
     #[test]
