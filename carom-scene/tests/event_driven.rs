@@ -122,7 +122,8 @@ fn masses_and_forces() {
     fails("a mass that vanishes, on the floor", &text(melts, "9.81*y", &floor(), slides), 1.0, "mass matrix");
     // x² moves to the pole like the logarithm lets it
     fails("a force with a pole", &text(POINT, "9.81*y + log(0.5 - x)", &floor(), "y = 1\n\"x'\" = 1"), 0.3278, "step");
-    fails("no mass to speak of", &text("1e-300*(x'^2 + y'^2)/2", "9.81*y", &floor(), "y = 1"), 0.0, "gap");
+    // it is at the floor at once, with a velocity whose impulse is no number
+    fails("no mass to speak of", &text("1e-300*(x'^2 + y'^2)/2", "9.81*y", &floor(), "y = 1"), 0.0, "not solved");
     succeeds("far and fast", &text(POINT, "9.81*y", &floor(), "y = 1e300\n\"y'\" = -1e300"));
     succeeds("next to nothing", &text(POINT, "9.81*y", &floor(), "y = 1e-300"));
     succeeds("stiff", &text(POINT, "1e20*y^2", &floor(), "y = 1"));

@@ -125,7 +125,8 @@ impl Quintic {
         None
     }
 
-    /// Whether the quintic, or one that differs from it by `doubt`, a function of the place, comes below a level inside.
+    /// Whether the quintic, or one that differs from it by `doubt`, a function of the place, comes below a level
+    /// inside.
     pub fn may_fall_below(&self, level: f64, doubt: impl Fn(f64) -> f64) -> bool {
         let piece = 1.0 / PIECES as f64;
         let falls = |s: f64| self.at(s) - doubt(s) < level;

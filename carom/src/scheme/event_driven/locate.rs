@@ -19,6 +19,9 @@ const CONTRADICTION: f64 = 1e-10;
 /// Most steps in the reduction of a bracket: every third one halves it.
 const TRIALS: u32 = 160;
 
+/// Steps of it after which the zero is next to the start, if that is still one end.
+const PATIENCE: u32 = 60;
+
 /// Where a search on the flow has ended.
 pub(super) struct Located {
     /// Length of the step [s].
@@ -76,6 +79,10 @@ impl EventDriven {
             let next = match closed {
                 _ if happens => break,
                 Some(closed) if met.newton > open && met.newton < closed && trial % 3 != 2 => met.newton,
+                // a zero next to the start is sought among exponents
+                Some(closed) if trial > PATIENCE && open < 0.5 * closed => {
+                    closed.sqrt() * open.max(f64::MIN_POSITIVE).sqrt()
+                }
                 Some(closed) => 0.5 * (open + closed),
                 None if u >= until => break,
                 None if met.newton > u && met.newton < until => met.newton,

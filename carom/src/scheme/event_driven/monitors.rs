@@ -225,8 +225,8 @@ impl Work {
         })
     }
 
-    /// The first place where a monitor or a region changes on the dense output, and one where it has changed, by samples
-    /// and by dips between them.
+    /// The first place where a monitor or a region changes on the dense output, and one where it has changed, by
+    /// samples and by dips between them.
     fn scan(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,
@@ -310,8 +310,8 @@ impl Work {
         Ok(None)
     }
 
-    /// The place of a change in a bracket of the dense output, whose ends are in `left` and `right`, and one where it has
-    /// changed.
+    /// The place of a change in a bracket of the dense output, whose ends are in `left` and `right`, and one where it
+    /// has changed.
     fn narrow(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,
