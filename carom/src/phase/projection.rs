@@ -64,13 +64,14 @@ impl Projection {
         phase: &Phase,
         state: &mut State,
     ) -> Result<(), StepError> {
-        let mut before = f64::INFINITY;
+        // sizes met: those of the terms themselves vanish at the origin
+        let (mut before, mut size) = (f64::INFINITY, 0.0f64);
         for iterations in 0..=ITERATIONS {
             acceleration.couple(model, phase, (state.t, &state.q))?;
             let coupling = &acceleration.coupling;
             self.rows.clear();
             self.x.clear();
-            let (mut worst, mut size, mut done) = ((0.0f64, None), 0.0f64, true);
+            let (mut worst, mut done) = ((0.0f64, None), true);
             for (i, pair) in coupling.pairs.iter().enumerate() {
                 if phase.mode(i).is_closed() {
                     let rounding = gap_rounding_at(coupling, i, state);

@@ -226,7 +226,7 @@ pub enum SchemeError {
         reason: &'static str,
     },
     /// Adaptive or shortened steps were asked of a scheme whose steps must be of one size.
-    #[error("scheme `{scheme}` cannot have steps of different sizes: {reason}")]
+    #[error("scheme `{scheme}` cannot have adaptive steps, nor shortened ones: {reason}")]
     EqualSteps {
         /// Name of the scheme.
         scheme: &'static str,
