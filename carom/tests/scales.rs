@@ -4,6 +4,7 @@
 //! with a unit can change a bit then. Powers of ten round, and the motion is the same but for that.
 
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
+use carom::model::{Lcs, Matrices};
 use carom::scheme::{AnyModel, Claim, Family, SCHEMES, SchemeRow};
 use carom::simulation::FixedStep;
 use carom::{Simulation, State};
@@ -243,4 +244,79 @@ fn powers_of_ten_change_no_more_than_rounding_does() {
         }
     }
     assert!(failed.is_empty(), "{} of them:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// Units of a first-order system: of its states, outputs, multipliers and of time.
+#[derive(Clone, Copy, Debug)]
+struct Signals {
+    state: f64,
+    output: f64,
+    lambda: f64,
+    time: f64,
+}
+
+/// A swing of two states that is clamped, pulled by a relay, or fed through a diode that sees its own current.
+fn swing(kind: usize, units: Signals) -> Lcs {
+    let Signals { state, output, lambda, time } = units;
+    let scaled = |x: &[f64], unit: f64| x.iter().map(|x| x * unit).collect::<Vec<f64>>();
+    let (law, input, through) = match kind {
+        0 => (Law::UNILATERAL, [1.0, 0.5], 0.0),
+        1 => (Law::interval(-0.7 * lambda, 0.7 * lambda), [1.0, 0.3], 0.0),
+        _ => (Law::UNILATERAL, [1.0, -0.2], 0.75),
+    };
+    let matrices = Matrices {
+        e: None,
+        a: scaled(&[-0.1, 2.0, -2.0, -0.3], 1.0 / time),
+        b: scaled(&input, state / (lambda * time)),
+        c: scaled(&[1.0, 0.1], output / state),
+        d: if through == 0.0 { vec![] } else { vec![through * output / lambda] },
+    };
+    Lcs::new(matrices, vec![("law".into(), law)], &scaled(&[1.0, 0.2], state)).unwrap()
+}
+
+/// States of a run in its own units, point by point.
+fn swings(row: &SchemeRow, options: &str, kind: usize, units: Signals) -> Result<Vec<Vec<f64>>, String> {
+    let options: Value = serde_json::from_str(options).unwrap();
+    let model = AnyModel::FirstOrder(Box::new(swing(kind, units)));
+    let stepper = (row.bind)(&options, model, carom_solve::solver::default()).map_err(|e| e.to_string())?;
+    let simulation = Simulation::new(stepper, Box::new(FixedStep { h: 0.0625 * units.time }), 8.0 * units.time);
+    let solution = simulation.map_err(|e| e.to_string())?.record().map_err(|e| e.to_string())?;
+    Ok((0..solution.len()).map(|k| solution.q(k).iter().map(|x| x / units.state).collect()).collect())
+}
+
+/// First-order systems: bit by bit in units of 2^k, and to rounding in those of 10^k.
+#[test]
+fn signals_have_no_absolute_size() {
+    let one = Signals { state: 1.0, output: 1.0, lambda: 1.0, time: 1.0 };
+    let (mut compared, mut failed) = (0, Vec::new());
+    for row in SCHEMES.iter().filter(|row| row.family == Family::FirstOrder) {
+        for options in std::iter::once("{}").chain(row.variants.iter().map(|variant| variant.options)) {
+            for kind in 0..3 {
+                // a scheme that refuses a system refuses it in all units
+                let expected = swings(row, options, kind, one);
+                for (base, exponents) in [(2.0f64, [-40, -10, 10, 40]), (10.0, [-12, -3, 3, 12])] {
+                    for (k, unit) in exponents.into_iter().flat_map(|k| (0..4).map(move |unit| (k, unit))) {
+                        let mut units = one;
+                        *[&mut units.state, &mut units.output, &mut units.lambda, &mut units.time][unit] = base.powi(k);
+                        let found = swings(row, options, kind, units);
+                        let agrees = match (&found, &expected) {
+                            // homsp balances the matrices itself, with roots that round
+                            (Ok(found), Ok(expected)) if base == 2.0 && row.info.name != "homsp" => found == expected,
+                            (Ok(found), Ok(expected)) => {
+                                let pairs = found.iter().flatten().zip(expected.iter().flatten());
+                                found.len() == expected.len() && pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-12)
+                            }
+                            (found, expected) => found.is_err() && expected.is_err(),
+                        };
+                        compared += usize::from(expected.is_ok());
+                        if !agrees {
+                            failed.push(format!("{} {options} {kind} {units:?}: {:?}", row.info.name, found.err()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(compared > 300, "{compared}");
+    assert!(failed.is_empty(), "{} of {compared}:\n{}", failed.len(), failed.join("\n"));
 }
