@@ -95,7 +95,10 @@ impl Check {
         match self.range {
             (low, high) if low == f64::NEG_INFINITY => format!("at most {}", short(high)),
             (low, high) if high == f64::INFINITY => format!("at least {}", short(low)),
-            (low, high) => format!("{} ± {}", short(0.5 * (low + high)), short(0.5 * (high - low))),
+            (low, high) => {
+                let (centre, tolerance) = (0.5 * (low + high), 0.5 * (high - low));
+                format!("{} ± {}", to_within(centre, tolerance), short(tolerance))
+            }
         }
     }
 }
@@ -170,6 +173,25 @@ pub fn short(x: f64) -> String {
     }
 }
 
+/// A number with the digits that a tolerance claims, as far as a double has them; never fewer than [`short`] gives.
+fn to_within(x: f64, tolerance: f64) -> String {
+    // a tolerance is the difference of two ends: 1e-6 may be a little less
+    let exponent = |x: f64| (x.abs().log10() + 1e-3).floor() as i32;
+    let rounded = short(x);
+    if !(x.is_finite() && x != 0.0 && tolerance > 0.0)
+        || rounded.parse::<f64>().is_ok_and(|y| (y - x).abs() < 0.05 * tolerance)
+    {
+        return rounded;
+    }
+    // one digit beyond the first of the tolerance: the end of the range is then right in its first digit
+    let digits = (exponent(x) - exponent(tolerance) + 1).clamp(3, 15);
+    if !(1e-3..1e4).contains(&x.abs()) {
+        return format!("{x:.0$e}", digits as usize);
+    }
+    let text = format!("{x:.0$}", (digits - exponent(x)).max(4) as usize);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,6 +216,12 @@ mod tests {
     #[test]
     fn ranges_in_words() {
         assert_eq!(Check::near("", 0.0, (1.0, 0.15), "").expected(), "1 ± 0.15");
+        // the centre has the digits that the tolerance claims
+        assert_eq!(Check::near("", 0.0, (0.109713, 1e-9), "").expected(), "0.109713 ± 1.000e-9");
+        assert_eq!(Check::near("", 0.0, (1.0 / 3.0, 1e-6), "").expected(), "0.3333333 ± 1.000e-6");
+        assert_eq!(Check::near("", 0.0, (12345.678, 0.01), "").expected(), "1.2345678e4 ± 0.01");
+        assert_eq!(Check::near("", 0.0, (1.0 / 3.0, 0.1), "").expected(), "0.3333 ± 0.1");
+        assert_eq!(Check::near("", 0.0, (0.0, 1e-9), "").expected(), "0 ± 1.000e-9");
         assert_eq!(Check::below("", 0.0, 1e-10, "").expected(), "at most 1.000e-10");
         assert_eq!(Check::between("", 0.0, (2.0, f64::INFINITY), "").expected(), "at least 2");
     }
