@@ -1,7 +1,7 @@
 //! Moreau-Jean against the reference numbers of its specification: closed-form trajectories and independently computed
 //! errors.
 
-use carom::model::Lagrangian;
+use carom::model::{Contact, Lagrangian};
 use carom::scheme::{Bound, Forecast, MoreauJean};
 use carom::simulation::{FixedStep, Observer, StepView};
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, Takeoff};
@@ -145,4 +145,82 @@ fn iterating_is_running() {
     }
     // times are multiples of the step without accumulated rounding
     assert_eq!(solution.t[499], 499.0 * 1e-2);
+}
+
+/// Mass on a stiff spring of length 1 that hangs from the origin, beside a wall at x = -0.3. It starts at the length at
+/// which the spring holds weight and swing: an excess of 2e-7 m alone would vibrate with 2e-3 m/s.
+fn elastic_pendulum((restitution, friction): (f64, f64), v: [f64; 2]) -> Lagrangian {
+    const K: f64 = 1e8;
+    Lagrangian::new(2)
+        .force(|_, q, _, f| {
+            let r = q[0].hypot(q[1]);
+            let pull = K * (r - 1.0) / r;
+            f.copy_from_slice(&[-pull * q[0], -pull * q[1] - 9.81]);
+        })
+        .tangents(|_, q, _, k, c| {
+            let r = q[0].hypot(q[1]);
+            let (x, y) = (q[0] / r, q[1] / r);
+            let across = K * (r - 1.0) / r;
+            let along = K - across;
+            k.copy_from_slice(&[across + along * x * x, along * x * y, along * x * y, across + along * y * y]);
+            c.fill(0.0);
+        })
+        .contact(
+            Contact::new("wall", |_, q| q[0] + 0.3)
+                .restitution(restitution)
+                .gradient(|_, _, row| row.copy_from_slice(&[1.0, 0.0]))
+                .friction(friction, |_, q| q[1])
+                .gradient(|_, _, row| row.copy_from_slice(&[0.0, 1.0])),
+        )
+        .initial(&[0.0, -1.0 - (v[0] * v[0] + 9.81) / K], &v)
+}
+
+/// A stiff elastic pendulum swings from the lowest point with speed 3 against a wall at s = 0.3, and back. In the step
+/// of the impact the spring along n gives A = I + a n nᵀ with a = (ωh/2)², so that (1) to (3) have, with c² = 1 − s²
+/// and the velocity u across the spring, the solution u⁺ = u ((1 + e) c²/(1 − s² a/(1 + a)) − 1). Where the step
+/// resolves the spring, a → 0, that is the impact of the mass alone, u (e c² − s²); where it does not, that of a rod,
+/// e u. Then it falls to the lowest point: u² = u⁺² + 2 g (1 − c). Impacts are up to one step off, and directions
+/// before and after one step apart: s is uncertain by h u, and so is the s of either direction.
+#[test]
+fn stiff_pendulum_hits_a_wall() {
+    let (e, g, omega, start) = (0.5, 9.81, 1e4, 3.0);
+    for h in [1e-2, 1e-3, 1e-4, 1e-5] {
+        let s = simulate(elastic_pendulum((e, 0.0), [-start, 0.0]), MoreauJean::default(), Span { end: 0.5, step: h });
+        let s = s.unwrap();
+        let turned = (0..s.len()).position(|k| s.v(k)[0] > 0.0).unwrap();
+        let bottom = (turned..s.len()).find(|&k| s.q(k)[0] >= 0.0).unwrap();
+        let (q, v) = (s.q(bottom), s.v(bottom));
+        let u = (q[0] * v[1] - q[1] * v[0]) / q[0].hypot(q[1]);
+
+        let a = (0.5 * omega * h) * (0.5 * omega * h);
+        let exact = |s: f64, turned: f64| {
+            let (c, after) = ((1.0 - s * s).sqrt(), (1.0 - turned * turned).sqrt());
+            let before = start * start - 2.0 * g * (1.0 - c);
+            let factor = (1.0 + e) * c * after / (1.0 - turned * turned * a / (1.0 + a)) - c / after;
+            (factor * factor * before + 2.0 * g * (1.0 - after)).sqrt()
+        };
+        let late = start * h;
+        let ends = [-late, 0.0, late].map(|d| [-late, 0.0, late].map(|t| exact(0.3 + d, 0.3 + d + t)));
+        let (low, high) = ends.as_flattened().iter().fold((f64::MAX, 0.0f64), |(l, m), x| (l.min(*x), m.max(*x)));
+        // the length vibrates: by the amplitude u/ω, or by half a step
+        let margin = start * (1.0 / omega + 0.5 * h * a / (1.0 + a));
+
+        assert!(u > low - margin && u < high + margin, "h = {h:e}: {u} is not in [{low}, {high}] ± {margin:e}");
+    }
+}
+
+/// At first iterates that compress the spring the iteration matrix is indefinite: every one of these runs used to stop.
+#[test]
+fn stiff_pendulum_with_indefinite_iteration_matrices() {
+    for laws in [(0.5, 0.2), (0.0, 0.2), (0.5, 0.0)] {
+        for v in [[-3.0, 0.0], [-3.0, 1.0], [3.0, 5.0], [2.0, 20.0]] {
+            let s = simulate(elastic_pendulum(laws, v), MoreauJean::default(), Span { end: 2.0, step: 1e-2 });
+            let s = s.unwrap_or_else(|error| panic!("{laws:?} {v:?}: {error}"));
+            // the middle of each step is where the spring holds: its ends are off by half a step
+            for k in 0..s.len() {
+                let (length, speed) = (s.q(k)[0].hypot(s.q(k)[1]), s.v(k)[0].hypot(s.v(k)[1]));
+                assert!((length - 1.0).abs() <= 0.5e-2 * speed + 1e-3, "{laws:?} {v:?}: {length} at {}", s.t[k]);
+            }
+        }
+    }
 }

@@ -162,7 +162,7 @@ impl Scheme for MoreauJean {
         w.recall();
 
         // 4 Newton's loop: P with (3) at the latest q⁺, v⁺ = v_free + A⁻¹ B P, q⁺ = retract(q, h v_θ), until (1) holds
-        w.newton.solve(&mut w.laws, &mut system, (from, to), &mut step)?;
+        w.newton.solve_or_shift(&mut w.laws, &mut system, (from, to), &mut step)?;
 
         // 5 report
         w.report((from, to));
