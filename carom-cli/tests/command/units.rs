@@ -65,7 +65,7 @@ fn tolerances_in_metres_are_told_where_they_decide() {
     session.write("falling.toml", FALLING);
     session.write(
         "long.toml",
-        &FALLING.replace("[[contact]]\nname = \"left\"", "length = 1\n[[contact]]\nname = \"left\""),
+        FALLING.replace("[[contact]]\nname = \"left\"", "length = 1\n[[contact]]\nname = \"left\""),
     );
     let kinds = |arguments: &[&str]| {
         let all = ["run", "--set", "u=1e-9", "--no-report", "--out", "told"].iter().chain(arguments);
