@@ -5,9 +5,8 @@
 //!     θ = 1/2  where  h |ω| ≤ 2,    |ω| = |σ|/(c (1 − |σ|)) from the largest σ, by powers of S                   (2)
 //! ```
 //!
-//! (2) is exact for rates that decay, and too large for oscillations near the limit. With θ = 1/2 what decays
-//! faster than
-//! that changes its sign from step to step and hardly decays.
+//! (2) is exact for rates that decay, and too large for oscillations near the limit. With θ = 1/2 what decays faster
+//! than that changes its sign from step to step and hardly decays.
 
 use crate::{FirstOrder, ModelError, State};
 
