@@ -164,6 +164,12 @@ impl Delassus {
         self.law[..self.laws()].iter().map(|law| law.scale)
     }
 
+    /// Number of rows of every law; zero if they differ.
+    #[inline]
+    pub(crate) fn rows_of_each_law(&self) -> usize {
+        self.uniform
+    }
+
     /// Whether every value is a finite number.
     pub fn is_finite(&self) -> bool {
         self.finite

@@ -1,7 +1,7 @@
 //! What each law of the model did in a step.
 
 use crate::{Coupling, Key};
-use carom_solve::{Law, Rows};
+use carom_solve::Law;
 
 /// What each law of the model did in a step. Rows are those of the coupling.
 ///
@@ -39,15 +39,16 @@ impl Reactions {
     #[inline]
     pub fn start(&mut self, v: &[f64]) {
         let rows = self.coupling.drift.len();
-        if [&self.before, &self.after, &self.obstacle, &self.impulse].iter().any(|buffer| buffer.len() != rows) {
+        let differs = |buffer: &[f64]| buffer.len() != rows;
+        if differs(&self.before) | differs(&self.after) | differs(&self.obstacle) | differs(&self.impulse) {
             self.resize(rows);
         }
         let Reactions { coupling, before, after, obstacle, impulse, .. } = self;
         let (before, after) = (&mut before[..rows], &mut after[..rows]);
-        let (obstacle, impulse) = (&mut obstacle[..rows], &mut impulse[..rows]);
-        for (i, (row, &drift)) in coupling.rows.iter().zip(&coupling.drift).enumerate() {
-            let u = Rows::product(row, v) + drift;
-            (before[i], after[i], obstacle[i], impulse[i]) = (u, u, drift, 0.0);
+        let (obstacle, impulse, drift) = (&mut obstacle[..rows], &mut impulse[..rows], &coupling.drift[..rows]);
+        for i in 0..rows {
+            let u = coupling.rows.dot(i, v) + drift[i];
+            (before[i], after[i], obstacle[i], impulse[i]) = (u, u, drift[i], 0.0);
         }
     }
 

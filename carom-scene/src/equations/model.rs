@@ -45,7 +45,7 @@ pub struct EquationPlan {
     pub(super) force: Tape,
     balance: Tape,                 // force, and the mass where it varies: schemes need both at one place
     tangents: Tape,                // force, mass, damping, stiffness
-    gaps: Tape,                    // gaps, drift
+    gaps: Tape,                    // gaps, and drift where it varies
     pub(super) coupling: Tape,     // gaps, drift, rows: one tape, so that what they share is computed once
     pub(super) regions: Tape,      // values of the regions
     pub(super) within: Vec<usize>, // laws that have one
@@ -80,7 +80,7 @@ impl EquationPlan {
             force: tape(&[&d.force]),
             balance: tape(&[&d.force, varying]),
             tangents: tape(&[&d.force, &d.mass, &d.damping, &d.stiffness]),
-            gaps: tape(&[&d.gaps, &d.drift]),
+            gaps: tape(&[&d.gaps, if constancy.drift { &[] } else { &d.drift }]),
             coupling: tape(&[&d.gaps, &d.drift, &d.rows]),
             regions: tape(&[&regions]),
             within,
@@ -288,7 +288,8 @@ impl Space for Equations {
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         let n = self.coordinates.len();
         out.clear(n);
-        let (values, rows) = self.coupling.eval(t, q, &self.still).split_at(self.gaps.values().len());
+        let rows: usize = self.laws.iter().map(|law| law.law.size()).sum();
+        let (values, rows) = self.coupling.eval(t, q, &self.still).split_at(self.laws.len() + rows);
         if !values.iter().all(|x| x.is_finite()) {
             return Err(undefined_gap(&self.laws, values, t));
         }
@@ -312,10 +313,10 @@ impl Space for Equations {
         for (pair, &gap) in out.pairs.iter_mut().zip(gaps) {
             pair.gap = gap;
         }
-        for (out, &drift) in out.drift.iter_mut().zip(drift) {
-            *out = drift;
+        if !drift.is_empty() {
+            out.drift.copy_from_slice(drift);
         }
-        if !values.iter().all(|x| x.is_finite()) {
+        if !values.iter().fold(true, |finite, x| finite & x.is_finite()) {
             return Err(undefined_gap(&self.laws, values, t));
         }
         self.evaluate_regions(t, q, out)
@@ -386,9 +387,9 @@ impl Mechanical for Equations {
     }
 
     fn bound_rates(&mut self, t: [f64; 2], q: &[[f64; 2]], v: &[[f64; 2]], out: &mut Vec<[f64; 2]>) -> bool {
-        let (n, laws, values) = (self.coordinates.len(), self.laws.len(), self.gaps.values().len());
-        let (gaps, rows) = self.coupling.bounds(t, q).split_at(values);
-        let drift = &gaps[laws..];
+        let (n, laws) = (self.coordinates.len(), self.laws.len());
+        let rows: usize = self.laws.iter().map(|law| law.law.size()).sum();
+        let (drift, rows) = self.coupling.bounds(t, q)[laws..].split_at(rows);
         out.clear();
         let mut row = 0;
         for law in &self.laws {

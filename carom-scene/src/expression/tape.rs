@@ -276,7 +276,9 @@ impl Tape {
 
     #[inline]
     fn run(&self, r: &mut [f64], out: &mut [f64]) {
-        self.program.body.run(r, self.program.inputs + self.fixed.len());
+        if !self.is_empty() {
+            self.program.body.run(r, self.program.inputs + self.fixed.len());
+        }
         for (value, &register) in out.iter_mut().zip(&self.program.outputs) {
             *value = r[register as usize];
         }

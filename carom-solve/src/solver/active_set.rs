@@ -1,7 +1,7 @@
-//! The active set of the guess, tried before anything else where `W` is that of the problem before.
+//! The active set of the guess, tried before anything else where `W` is that of the problem before, or small.
 //!
-//! In most steps of a run with constant matrices the same laws act as in the step before. With the states of the guess
-//! (λ at a bound or between them) what is left of the problem is a linear system,
+//! In most steps of a run the same laws act as in the step before. With the states of the guess (λ at a bound or
+//! between them) what is left of the problem is a linear system,
 //!
 //! ```text
 //!     W_BB λ_B = −b_B − W_BN λ_N                                                          (1)
@@ -14,6 +14,9 @@ use crate::{Certificate, DenseLu, LinearSolve, OneStepProblem, Reaction};
 
 /// Largest problem that is tried.
 const ROWS: usize = 64;
+
+/// Largest problem that is tried with a new `W`, which has to be factored for it.
+const NEW_ROWS: usize = 16;
 
 /// Residual of a point that is a solution to rounding, and relative size of a sum that is nothing but rounding.
 const EXACT: f64 = 1e-13;
@@ -40,7 +43,8 @@ impl ActiveSet {
             return None;
         }
         self.reserve(m);
-        if !problem.is_kept() || z.lambda.len() != m {
+        if z.lambda.len() != m || !(problem.is_kept() || m <= NEW_ROWS && z.lambda.iter().any(|lambda| *lambda != 0.0))
+        {
             return None;
         }
         self.guess.clear();

@@ -430,10 +430,13 @@ impl Auto {
     #[inline]
     fn one_law(&self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let w = problem.delassus();
-        self.admits(problem.laws())?;
+        let law = &problem.laws()[0];
+        if !law.is_valid() {
+            self.admits(problem.laws())?;
+        }
         admission::finite(problem, &w)?;
         z.lambda.resize(problem.size(), 0.0);
-        let (law, block) = (&problem.laws()[0], w.diagonal(0));
+        let block = w.diagonal(0);
         match (law.shape(), problem.b(), block) {
             (Shape::Interval { lower, upper }, &[b], &[w]) if w > 0.0 => z.lambda[0] = (-b / w).max(lower).min(upper),
             (Shape::Cone2 { mu }, &[n, s, t], block) => {

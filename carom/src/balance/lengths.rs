@@ -7,8 +7,8 @@
 //!     L_i = |g_i| + Σ_j |C_ij| Q_j,     Q_j = max |q_j| + h |v_j|                                     (1)
 //! ```
 //!
-//! in the unit of the gap, whatever the units of the coordinates are: in other units the same tolerances come out.
-//! Other contacts have no part in it. A model that knows its length says it
+//! or up to a quarter more, in the unit of the gap, whatever the units of the coordinates are: in other units the same
+//! tolerances come out. Other contacts have no part in it. A model that knows its length says it
 //! ([`Space::length`](crate::Space::length)); the rounding of (1) counts besides.
 
 use crate::{Coupling, Space, WarningKind, Warnings};
@@ -18,6 +18,9 @@ const ACTIVATION: f64 = 1e-10;
 
 /// A gap that a scheme closes vanishes up to this part of the length.
 const GAP: f64 = 1e-12;
+
+/// Sizes are up to this factor larger than the largest ones met.
+const MARGIN: f64 = 1.25;
 
 /// Rounding of a gap, as a part of the lengths that it is computed from.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
@@ -40,23 +43,31 @@ pub(crate) struct Lengths {
     sizes: Vec<f64>,    // (n) Q
     origin: Vec<f64>,   // q that sizes are counted from, where there are more coordinates than velocities
     way: Vec<f64>,      // (n) from there
+    behind: Vec<f64>,   // (laws) the sum of (1) for rows that are constant; empty where it is to be found anew
 }
 
 impl Lengths {
     pub fn of<M: ?Sized + Space>(model: &M) -> Lengths {
         let (n, initial) = (model.dim(), model.initial());
         let (origin, way) = if initial.q.len() == n { Default::default() } else { (initial.q, vec![0.0; n]) };
-        Lengths { given: model.length(), sizes: vec![0.0; n], origin, way }
+        Lengths { given: model.length(), sizes: vec![0.0; n], origin, way, behind: Vec::new() }
     }
 
     /// Forgets what was met.
     pub fn forget(&mut self) {
         self.sizes.fill(0.0);
+        self.renumber();
+    }
+
+    /// The laws have other numbers.
+    pub fn renumber(&mut self) {
+        self.behind.clear();
     }
 
     /// Takes what another one has met.
     pub fn follow(&mut self, other: &Lengths) {
         self.sizes.clone_from(&other.sizes);
+        self.renumber();
     }
 
     /// Meets `q`, from where the motion goes on with `v` for `h`.
@@ -68,19 +79,45 @@ impl Lengths {
             model.difference(&self.origin, q, &mut self.way);
             &self.way
         };
+        let mut grew = false;
         for (size, (q, v)) in self.sizes.iter_mut().zip(q.iter().zip(v)) {
             let met = q.abs() + h * v.abs();
-            if met > *size && met < f64::INFINITY {
-                *size = met;
-            }
+            let grows = met > *size && MARGIN * met < f64::INFINITY;
+            // a little more than was met: motion that grows does so for many steps
+            *size = if grows { MARGIN * met } else { *size };
+            grew |= grows;
         }
+        if grew {
+            self.behind.clear();
+        }
+    }
+
+    /// Finds the lengths behind all gaps whose rows are constant, unless they are there: most steps meet nothing new.
+    #[inline]
+    pub fn settle(&mut self, coupling: &Coupling) {
+        if self.given.is_none() && self.behind.len() != coupling.len() {
+            self.find_behind(coupling);
+        }
+    }
+
+    fn find_behind(&mut self, coupling: &Coupling) {
+        let mut behind = std::mem::take(&mut self.behind);
+        behind.clear();
+        behind.extend((0..coupling.len()).map(|i| self.sum(coupling, i)));
+        self.behind = behind;
+    }
+
+    /// The sum of (1).
+    #[inline]
+    fn sum(&self, coupling: &Coupling, i: usize) -> f64 {
+        let row = coupling.rows.row(coupling.offset[i]);
+        row.iter().fold(0.0, |sum, &(j, c)| sum + c.abs() * self.sizes[j])
     }
 
     /// The lengths (1) behind the gap of law `i` [m].
     #[inline]
     pub fn met(&self, coupling: &Coupling, i: usize) -> f64 {
-        let row = coupling.rows.row(coupling.offset[i]);
-        row.iter().fold(coupling.pairs[i].gap.abs(), |sum, &(j, c)| sum + c.abs() * self.sizes[j])
+        coupling.pairs[i].gap.abs() + self.behind.get(i).copied().unwrap_or_else(|| self.sum(coupling, i))
     }
 
     /// Up to where the gap of law `i` is closed [m]: as an option says, or a part of the length.

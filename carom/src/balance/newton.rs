@@ -122,27 +122,28 @@ pub(crate) struct Newton {
     pub acts_in_middle: bool, // whether impulses act along rows that are taken there
     middle: State,      // where the mass is taken, if that is elsewhere
     mass_is_elsewhere: bool,
-    roots: Vec<f64>,       // (n) √M_jj at the initial state: what coordinates are worth beside each other
-    known: Vec<f64>,       // (n) h w₀ F at the start; empty where w₀ is zero
-    impulse: Vec<f64>,     // (n) h Σ w F
-    balanced: Vec<f64>,    // (n) residual without reactions
-    near: Vec<f64>,        // positions next to others
+    roots: Vec<[f64; 2]>, // (n) √M_jj at the initial state and 1/√M_jj: what coordinates are worth beside each other
+    known: Vec<f64>,      // (n) h w₀ F at the start; empty where w₀ is zero
+    impulse: Vec<f64>,    // (n) h Σ w F
+    balanced: Vec<f64>,   // (n) residual without reactions
+    near: Vec<f64>,       // positions next to others
     factored: Option<f64>, // step size of the constant factorisation
-    refactor: bool,        // whether A is to be made anew at the iterate
-    last: f64,             // residual of the iterate before
-    shift: f64,            // σ, zero unless the loop has failed
+    refactor: bool,       // whether A is to be made anew at the iterate
+    last: f64,            // residual of the iterate before
+    shift: f64,           // σ, zero unless the loop has failed
     taken: (Vec<f64>, Vec<f64>), // (n) v and residual without reactions of the last iterate that was taken, with σ
 }
 
 impl Newton {
     pub fn new(model: &mut dyn Mechanical, balance: Balance, limits: Limits) -> Newton {
         let n = model.dim();
-        let mut roots = vec![0.0; n];
+        let mut diagonal = vec![0.0; n];
         // a mass that cannot be evaluated is an error of the first step
-        let known = model.mass_diagonal(&model.initial().q, &mut roots).is_ok();
-        let least = roots.iter().filter(|m| **m > 0.0).fold(f64::INFINITY, |least, m| least.min(*m));
+        let known = model.mass_diagonal(&model.initial().q, &mut diagonal).is_ok();
+        let least = diagonal.iter().filter(|m| **m > 0.0).fold(f64::INFINITY, |least, m| least.min(*m));
         let least = if known && least.is_finite() { least } else { 1.0 };
-        roots.iter_mut().for_each(|m| *m = if known && *m > 0.0 { *m } else { least }.sqrt());
+        let root = |m: &f64| if known && *m > 0.0 { *m } else { least }.sqrt();
+        let roots = diagonal.iter().map(|m| [root(m), 1.0 / root(m)]).collect();
         Newton {
             balance,
             limits,
@@ -195,13 +196,14 @@ impl Newton {
         (from, to): (&State, &mut State),
         step: &mut Step,
     ) -> Result<(), StepError> {
-        to.v.clone_from(&from.v);
         to.t = from.t + self.h;
         let extrapolates = !self.rate.is_empty();
         if extrapolates {
-            for (v, rate) in to.v.iter_mut().zip(&self.rate) {
-                *v += self.h * rate;
+            for ((v, before), rate) in to.v.iter_mut().zip(&from.v).zip(&self.rate) {
+                *v = before + self.h * rate;
             }
+        } else {
+            to.v.copy_from_slice(&from.v);
         }
         self.place(model, (from, to));
         // the matrix first: a model may share work between tangents and forces; but a force that is no number is the
@@ -210,10 +212,12 @@ impl Newton {
         self.force(model)?;
         factored?;
         step.evaluations += 1;
-        self.v_free.copy_from_slice(&self.impulse);
         if extrapolates {
             self.inertia(model, (from, to))?;
-            self.v_free.iter_mut().zip(&self.balanced).for_each(|(p, r)| *p -= r);
+            let parts = self.impulse.iter().zip(&self.balanced);
+            self.v_free.iter_mut().zip(parts).for_each(|(free, (p, r))| *free = p - r);
+        } else {
+            self.v_free.copy_from_slice(&self.impulse);
         }
         self.last = f64::INFINITY;
         self.add_free(model, to);
@@ -278,9 +282,11 @@ impl Newton {
     /// v⁺ = v_free + A⁻¹ B P.
     #[inline(always)]
     pub fn update<L: Laws>(&self, laws: &L, to: &mut State) {
-        to.v.copy_from_slice(&self.v_free);
-        if !laws.is_empty() {
-            to.v.iter_mut().zip(laws.response()).for_each(|(v, dv)| *v += dv);
+        if laws.is_empty() {
+            to.v.copy_from_slice(&self.v_free);
+        } else {
+            let parts = self.v_free.iter().zip(laws.response());
+            to.v.iter_mut().zip(parts).for_each(|(v, (free, dv))| *v = free + dv);
         }
     }
 
@@ -304,10 +310,8 @@ impl Newton {
     #[inline]
     pub fn place(&mut self, model: &dyn Mechanical, (from, to): (&State, &State)) {
         let (force, mass) = (self.balance.force.1, self.balance.mass);
-        for ((m, a), b) in self.at.v.iter_mut().zip(&from.v).zip(&to.v) {
-            *m = force.gamma * a + force.delta * b;
-        }
-        self.at.t = self.locate(force, (from, to));
+        force.state(self.h, (&from.v, &to.v), (&mut self.at.v, &mut self.increment));
+        self.at.t = self.displace(force, from);
         model.retract(&from.q, &self.increment, &mut self.at.q);
         if self.mass_is_elsewhere && !self.is_linear {
             self.middle.t = self.locate(mass, (from, to));
@@ -326,6 +330,12 @@ impl Newton {
     #[inline]
     fn locate(&mut self, place: Place, (from, to): (&State, &State)) -> f64 {
         place.way(self.h, (&from.v, &to.v), &mut self.increment);
+        self.displace(place, from)
+    }
+
+    /// Moves a place by what a projection has added; returns its time.
+    #[inline]
+    fn displace(&mut self, place: Place, from: &State) -> f64 {
         if !self.displacement.is_empty() {
             self.increment.iter_mut().zip(&self.displacement).for_each(|(d, x)| *d += place.tau * x);
         }
@@ -350,8 +360,11 @@ impl Newton {
     #[inline]
     fn weigh(&mut self) {
         let weight = self.h * self.balance.force.0;
-        self.impulse.iter_mut().for_each(|p| *p *= weight);
-        self.impulse.iter_mut().zip(&self.known).for_each(|(p, known)| *p += known);
+        if self.known.is_empty() {
+            self.impulse.iter_mut().for_each(|p| *p *= weight);
+        } else {
+            self.impulse.iter_mut().zip(&self.known).for_each(|(p, known)| *p = weight * *p + known);
+        }
     }
 
     /// M (v⁺ − v), left in `balanced`, with v⁺ − v in `increment`.
@@ -393,9 +406,9 @@ impl Newton {
         self.inertia(model, (from, to))?;
         let jump = self.speed(&self.increment);
         let (mut scale, mut inertia) = (0.0f64, 0.0f64);
-        for ((r, p), root) in self.balanced.iter_mut().zip(&self.impulse).zip(&self.roots) {
-            inertia = inertia.max(r.abs() / root);
-            scale = scale.max(p.abs() / root);
+        for ((r, p), [_, inverse]) in self.balanced.iter_mut().zip(&self.impulse).zip(&self.roots) {
+            inertia = inertia.max(r.abs() * inverse);
+            scale = scale.max(p.abs() * inverse);
             *r = p - *r;
         }
         self.increment.copy_from_slice(&self.balanced);
@@ -448,7 +461,7 @@ impl Newton {
             model.force(self.at.t, &self.near, &self.at.v, &mut self.impulse)?;
             self.weigh();
             let differences = self.increment.iter().zip(&self.impulse).zip(&self.roots);
-            most = differences.fold(most, |m, ((a, b), root)| m.max((a - b).abs() / root));
+            most = differences.fold(most, |m, ((a, b), [_, inverse])| m.max((a - b).abs() * inverse));
             self.impulse.copy_from_slice(&self.increment);
         }
         Ok(most)
@@ -457,18 +470,18 @@ impl Newton {
     /// The largest of some impulses [√J].
     #[inline]
     fn largest(&self, p: &[f64]) -> f64 {
-        p.iter().zip(&self.roots).fold(0.0f64, |m, (p, root)| m.max(p.abs() / root))
+        p.iter().zip(&self.roots).fold(0.0f64, |m, (p, [_, inverse])| m.max(p.abs() * inverse))
     }
 
     /// The largest of some velocities [√J].
     #[inline]
     fn speed(&self, v: &[f64]) -> f64 {
-        v.iter().zip(&self.roots).fold(0.0f64, |m, (v, root)| m.max(v.abs() * root))
+        v.iter().zip(&self.roots).fold(0.0f64, |m, (v, [root, _])| m.max(v.abs() * root))
     }
 
     /// What a velocity along a row is of those that are measured in √J [kg^(-1/2)].
     pub fn size_of_row(&self, row: &[(usize, f64)]) -> f64 {
-        row.iter().fold(0.0f64, |m, &(j, c)| m.max(c.abs() / self.roots[j]))
+        row.iter().fold(0.0f64, |m, &(j, c)| m.max(c.abs() * self.roots[j][1]))
     }
 
     /// Keeps the rate at which the velocity changed, as the guess for the next step; impulses belong to it only if they

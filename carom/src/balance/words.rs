@@ -38,9 +38,23 @@ impl Place {
     #[inline]
     pub fn way(&self, h: f64, (v, after): (&[f64], &[f64]), out: &mut [f64]) {
         let (start, end) = (h * self.alpha, h * self.beta);
-        for ((d, a), b) in out.iter_mut().zip(v).zip(after) {
-            // an iterate that has no size any more does not move a place that does not follow it
-            *d = if end == 0.0 { start * a } else { start * a + end * b };
+        // an iterate that has no size any more does not move a place that does not follow it
+        if end == 0.0 {
+            out.iter_mut().zip(v).for_each(|(d, a)| *d = start * a);
+        } else {
+            out.iter_mut().zip(v).zip(after).for_each(|((d, a), b)| *d = start * a + end * b);
+        }
+    }
+
+    /// The velocity and the argument of `retract` in (2), in one pass.
+    #[inline]
+    pub fn state(&self, h: f64, (v, after): (&[f64], &[f64]), (velocity, way): (&mut [f64], &mut [f64])) {
+        let n = way.len();
+        let (v, after, velocity) = (&v[..n], &after[..n], &mut velocity[..n]);
+        let (start, end) = (h * self.alpha, h * self.beta);
+        for j in 0..n {
+            velocity[j] = self.gamma * v[j] + self.delta * after[j];
+            way[j] = if end == 0.0 { start * v[j] } else { start * v[j] + end * after[j] };
         }
     }
 

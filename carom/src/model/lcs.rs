@@ -102,9 +102,11 @@ pub struct Lcs {
     names: Vec<String>,
     initial: State,
     algebraic: Vec<bool>,
-    rows: [Rows; 3],  // C, Bᵀ, D without their zeros
-    offset: Vec<f64>, // (m) c(t)
-    at: f64,          // time of `offset`
+    rows: [Rows; 3],    // C, Bᵀ, D without their zeros
+    offset: Vec<f64>,   // (m) c(t)
+    source: Vec<f64>,   // (n) a(t)
+    switched: Vec<Law>, // laws that depend on time, at the time
+    at: [f64; 3],       // times of these three
     lu: DenseLu,
 }
 
@@ -157,7 +159,9 @@ impl Lcs {
             algebraic,
             rows,
             offset: vec![0.0; m],
-            at: f64::NAN,
+            source: vec![0.0; n],
+            switched: Vec::new(),
+            at: [f64::NAN; 3],
             lu: DenseLu::default(),
             laws,
         }
@@ -216,6 +220,7 @@ impl Lcs {
             return Err(LcsError::Row { row, rows });
         }
         self.timed.push((row, Box::new(law)));
+        self.switched.push(self.laws[row].1);
         Ok(self)
     }
 
@@ -287,27 +292,53 @@ impl Lcs {
 
     /// `offset ← c(t)`.
     fn take_offset(&mut self, t: f64) -> Result<(), ModelError> {
-        if self.output_source.is_none() || self.at == t {
+        if self.output_source.is_none() || self.at[0] == t {
             return Ok(());
         }
         let mut offset = std::mem::take(&mut self.offset);
         let result = self.output_source(t, &mut offset);
         self.offset = offset;
         result?;
-        self.at = t;
+        self.at[0] = t;
+        Ok(())
+    }
+
+    /// `source ← a(t)`.
+    fn take_source(&mut self, t: f64) -> Result<(), ModelError> {
+        if let Some(source) = &mut self.state_source
+            && self.at[1] != t
+        {
+            self.at[1] = f64::NAN;
+            self.source.fill(0.0);
+            source(t, &mut self.source)?;
+            self.at[1] = t;
+        }
+        Ok(())
+    }
+
+    /// `switched ←` the laws at `t` that depend on it.
+    fn take_switched(&mut self, t: f64) -> Result<(), ModelError> {
+        if self.timed.is_empty() || self.at[2] == t {
+            return Ok(());
+        }
+        self.at[2] = f64::NAN;
+        for ((row, law), now) in self.timed.iter_mut().zip(&mut self.switched) {
+            *now = law(t)?;
+            if now.size() != 1 || !now.is_valid() {
+                let name = &self.laws[*row].0;
+                return Err(ModelError::Callback(format!("the law of the row `{name}` is not usable at t = {t:?}")));
+            }
+        }
+        self.at[2] = t;
         Ok(())
     }
 
     /// Outputs at λ = 0 and laws at `t`.
     fn fill(&mut self, t: f64, x: &[f64], pairs: &mut [Pair]) -> Result<(), ModelError> {
         self.take_offset(t)?;
-        for (row, law) in &mut self.timed {
-            let law = law(t)?;
-            if law.size() != 1 || !law.is_valid() {
-                let name = &self.laws[*row].0;
-                return Err(ModelError::Callback(format!("the law of the row `{name}` is not usable at t = {t:?}")));
-            }
-            pairs[*row].law = law;
+        self.take_switched(t)?;
+        for ((row, _), law) in self.timed.iter().zip(&self.switched) {
+            pairs[*row].law = *law;
         }
         for ((pair, row), offset) in pairs.iter_mut().zip(self.rows[0].iter()).zip(&self.offset) {
             pair.gap = Rows::product(row, x) + offset;
@@ -386,15 +417,10 @@ impl FirstOrder for Lcs {
     }
 
     fn rate(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
-        match &mut self.state_source {
-            Some(source) => {
-                out.fill(0.0);
-                source(t, out)?;
-            }
-            None => out.fill(0.0),
-        }
-        for (o, row) in out.iter_mut().zip(self.matrices.a.chunks_exact(self.n.max(1))) {
-            *o += row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+        self.take_source(t)?;
+        let rows = self.matrices.a.chunks_exact(self.n.max(1));
+        for ((o, row), source) in out.iter_mut().zip(rows).zip(&self.source) {
+            *o = source + row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
         }
         match out.iter().position(|x| !x.is_finite()) {
             Some(i) => Err(ModelError::Rate { state: self.names[i].as_str().into(), t }),

@@ -35,9 +35,9 @@ impl Forecast {
 
     /// The forecast of a gap that opens with velocity `u`; `mean` is the velocity (1) of a step without reactions.
     #[inline(always)]
-    pub(super) fn gap(&self, gap: f64, h: f64, u: f64, mean: impl FnOnce() -> f64) -> f64 {
+    pub(super) fn gap(&self, gap: f64, h: f64, u: f64, mean: f64) -> f64 {
         match self {
-            Forecast::Free => gap + h * mean(),
+            Forecast::Free => gap + h * mean,
             Forecast::Explicit { gamma } => gap + gamma * h * u,
         }
     }

@@ -230,10 +230,9 @@ impl MoreauJean {
             let closed = !pair.law.is_contact() || {
                 let row = reactions.coupling.offset[i];
                 let u = reactions.before[row];
-                let forecast = self.forecast.gap(reactions.coupling.gap(i), newton.h, u, || {
-                    let free = reactions.coupling.rows.dot(row, &newton.v_free) + reactions.coupling.drift[row];
-                    self.theta * free + (1.0 - self.theta) * u
-                });
+                let free = reactions.coupling.rows.dot(row, &newton.v_free) + reactions.coupling.drift[row];
+                let mean = self.theta * free + (1.0 - self.theta) * u;
+                let forecast = self.forecast.gap(reactions.coupling.gap(i), newton.h, u, mean);
                 forecast <= 0.0 || {
                     let closed = forecast <= lengths.activation(self.activation, &reactions.coupling, i);
                     if closed {
@@ -267,11 +266,15 @@ impl Work {
     #[inline(always)]
     pub(super) fn measure(&mut self, model: &dyn Mechanical, from: &State) {
         self.lengths.meet(model, &from.q, &self.newton.v_free, self.newton.h);
+        if self.newton.constancy.rows {
+            self.lengths.settle(&self.reactions.coupling);
+        }
     }
 
     /// The list has changed: what was kept of the last step belongs to other numbers.
     #[cold]
     fn renumber(&mut self) {
+        self.lengths.renumber();
         // a law that is gone gets a number that no law has: what acts now is another set then
         self.had_acted.iter_mut().for_each(|j| *j = self.laws.list.after(*j).unwrap_or(usize::MAX));
         self.had_acted.sort_unstable();

@@ -130,7 +130,9 @@ impl<C: Controller> Drive<C> {
             match self.controller.judge(&self.accepted.step, h) {
                 Verdict::Accept { .. } if self.shortens && self.passes(stepper, (t, &mut h))? => {}
                 Verdict::Accept { next } => {
-                    self.statistics.worst = self.statistics.worst.worse(self.accepted.step.worst);
+                    if self.accepted.step.solves > 0 {
+                        self.statistics.worst = self.statistics.worst.worse(self.accepted.step.worst);
+                    }
                     let advanced = self.accepted.step.advanced;
                     stepper.set_time(self.time_after((t, rounding), h, advanced));
                     self.h = next;

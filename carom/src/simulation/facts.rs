@@ -110,13 +110,14 @@ pub(crate) struct Facts {
     fastest: Vec<f64>,      // (n) the largest velocities met
     events: Vec<RunEvent>,
     is_listed: bool, // whether `events` is that of this step
+    is_seen: bool,   // whether there is something to forget
 }
 
 impl Facts {
     /// Looks at a step that was accepted, and at its contacts where somebody asks for them.
     #[inline]
     pub fn record(&mut self, stepper: &mut dyn Stepper, asks: bool) -> Result<(), ModelError> {
-        self.is_listed = false;
+        (self.is_listed, self.is_seen) = (false, true);
         if asks { self.find_acting(stepper) } else { Ok(()) }
     }
 
@@ -212,7 +213,15 @@ impl Facts {
     }
 
     /// Forgets the steps so far.
+    #[inline]
     pub fn clear(&mut self) {
+        if std::mem::take(&mut self.is_seen) {
+            self.forget();
+        }
+    }
+
+    #[cold]
+    fn forget(&mut self) {
         self.acting.clear();
         self.earlier.clear();
         self.fastest.clear();
