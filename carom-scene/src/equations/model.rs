@@ -47,6 +47,7 @@ pub struct EquationPlan {
     tangents: Tape,                // force, mass, damping, stiffness
     gaps: Tape,                    // gaps, and drift where it varies
     pub(super) coupling: Tape,     // gaps, drift, rows: one tape, so that what they share is computed once
+    entries: Vec<Vec<usize>>,      // (rows) columns that are not zero everywhere
     pub(super) regions: Tape,      // values of the regions
     pub(super) within: Vec<usize>, // laws that have one
     pub(super) curvature: Tape,
@@ -70,6 +71,13 @@ impl EquationPlan {
         };
         let tape = |lists: &[&[NodeId]]| Tape::compile(graph, &lists.concat());
         let varying = if constancy.mass { &[] } else { &d.mass[..] };
+        let n = source.coordinates.len();
+        let entries = d.rows.chunks(n.max(1)).map(|row| {
+            let columns: Vec<usize> = (0..n).filter(|&j| !graph.is_zero(row[j])).collect();
+            // a gap that depends on nothing keeps its zeros
+            if columns.is_empty() { (0..n).collect() } else { columns }
+        });
+        let entries = entries.collect();
         let regions = source.laws.iter().enumerate().filter_map(|(k, law)| Some((k, law.region?)));
         let (within, regions): (Vec<usize>, Vec<NodeId>) = regions.unzip();
         let energy: Vec<NodeId> = d.energy.iter().flatten().chain(&d.applied_power).copied().collect();
@@ -82,6 +90,7 @@ impl EquationPlan {
             tangents: tape(&[&d.force, &d.mass, &d.damping, &d.stiffness]),
             gaps: tape(&[&d.gaps, if constancy.drift { &[] } else { &d.drift }]),
             coupling: tape(&[&d.gaps, &d.drift, &d.rows]),
+            entries,
             regions: tape(&[&regions]),
             within,
             curvature: tape(&[&d.curvature]),
@@ -107,6 +116,7 @@ impl EquationPlan {
             tangents: self.tangents.bind(parameters),
             gaps: self.gaps.bind(parameters),
             coupling: self.coupling.bind(parameters),
+            entries: self.entries.clone(),
             regions: self.regions.bind(parameters),
             within: self.within.clone(),
             curvature: self.curvature.bind(parameters),
@@ -138,6 +148,7 @@ impl EquationPlan {
             tangents: Evaluator::new(&self.tangents),
             gaps: Evaluator::new(&self.gaps),
             coupling: Evaluator::new(&self.coupling),
+            entries: self.entries.clone(),
             regions: Evaluator::new(&self.regions),
             within: self.within.clone(),
             curvature: Evaluator::new(&self.curvature),
@@ -169,6 +180,7 @@ pub struct Equations {
     place: Place, // where the last two were evaluated
     gaps: Evaluator,
     coupling: Evaluator,
+    entries: Vec<Vec<usize>>, // (rows) columns that are not zero everywhere
     regions: Evaluator,
     within: Vec<usize>,
     curvature: Evaluator,
@@ -288,8 +300,8 @@ impl Space for Equations {
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         let n = self.coordinates.len();
         out.clear(n);
-        let rows: usize = self.laws.iter().map(|law| law.law.size()).sum();
-        let (values, rows) = self.coupling.eval(t, q, &self.still).split_at(self.laws.len() + rows);
+        let values = self.laws.len() + self.entries.len();
+        let (values, rows) = self.coupling.eval(t, q, &self.still).split_at(values);
         if !values.iter().all(|x| x.is_finite()) {
             return Err(undefined_gap(&self.laws, values, t));
         }
@@ -298,8 +310,8 @@ impl Space for Equations {
         for (k, (law, &gap)) in self.laws.iter().zip(gaps).enumerate() {
             out.push(Pair { key: Key::from(k), law: law.law, gap, restitution: law.restitution });
         }
-        for row in rows.chunks_exact(n) {
-            out.rows.push_dense(row);
+        for (row, columns) in rows.chunks_exact(n).zip(&self.entries) {
+            out.rows.push_sparse(columns.iter().map(|&j| (j, row[j])));
         }
         if !out.rows.is_finite() {
             return Err(undefined_gradient(&self.laws, &out.rows, t));
@@ -388,8 +400,7 @@ impl Mechanical for Equations {
 
     fn bound_rates(&mut self, t: [f64; 2], q: &[[f64; 2]], v: &[[f64; 2]], out: &mut Vec<[f64; 2]>) -> bool {
         let (n, laws) = (self.coordinates.len(), self.laws.len());
-        let rows: usize = self.laws.iter().map(|law| law.law.size()).sum();
-        let (drift, rows) = self.coupling.bounds(t, q)[laws..].split_at(rows);
+        let (drift, rows) = self.coupling.bounds(t, q)[laws..].split_at(self.entries.len());
         out.clear();
         let mut row = 0;
         for law in &self.laws {

@@ -168,6 +168,11 @@ impl Graph {
         self.dependence[node.0 as usize] & !(1 << PARAMETER_BIT) == 0
     }
 
+    /// Whether a node is the number zero.
+    pub fn is_zero(&self, node: NodeId) -> bool {
+        matches!(self.node(node), Node::Constant(bits) if f64::from_bits(bits) == 0.0)
+    }
+
     fn slot_bit(&self, slot: u32) -> u64 {
         1 << if slot < self.parameters { slot.min(SHARED_BIT) } else { PARAMETER_BIT }
     }
