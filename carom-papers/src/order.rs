@@ -3,11 +3,12 @@
 use crate::trace::{Change, scene};
 use crate::{Effort, Trouble};
 use carom::Simulation;
-use carom::simulation::FixedStep;
+use carom::scheme::Estimator;
+use carom::simulation::{Adaptive, FixedStep};
 use carom_analysis::convergence::{NORMS, Plan, Reference, Study, study, study_tolerances};
 use carom_analysis::report::{Chart, Dash, Series, SeriesStyle};
 use carom_scene::Scene;
-use carom_scene::scene::Exact;
+use carom_scene::scene::{Choice, Exact};
 
 /// The two archetypes [acary2009]: example and name in figures.
 pub const ARCHETYPES: [(&str, &str); 2] =
@@ -20,7 +21,7 @@ pub fn plan(effort: Effort) -> Plan {
 }
 
 /// Errors of one scheme on an example over a plan.
-pub fn errors(example: &str, scheme: &str, plan: &Plan) -> Result<Study, Trouble> {
+pub fn errors(example: &str, scheme: &Choice, plan: &Plan) -> Result<Study, Trouble> {
     let scene = scene(example, &Change { end: Some(plan.end), ..Change::scheme(scheme) })?;
     let exact = scene.reference.as_ref().ok_or_else(|| Trouble(format!("`{example}` has no exact solution")))?;
     study(&scene.scheme.describe(), plan, &reference(&exact.solution), |h| simulation(&scene, h))
@@ -28,18 +29,20 @@ pub fn errors(example: &str, scheme: &str, plan: &Plan) -> Result<Study, Trouble
 }
 
 /// Errors of one scheme with adaptive steps, over tolerances.
-pub fn adaptive_errors(example: &str, scheme: &str, estimator: &str, tolerances: &[f64]) -> Result<Study, Trouble> {
-    // the factors of the paper, and a floor that only round-off reaches
-    let factors = "safety = 1.0, shrink = 0.5, grow = 5.0, min = 1e-13, max = 5.0";
-    let options = format!(r#"{{ tolerance = 1e-3, estimator = "{estimator}", {factors} }}"#);
-    let change = Change { adaptive: &options, step: Some(1e-2), end: Some(5.0), ..Change::scheme(scheme) };
-    let scene = scene(example, &change)?;
+pub fn adaptive_errors(
+    example: &str,
+    scheme: &Choice,
+    estimator: Estimator,
+    tolerances: &[f64],
+) -> Result<Study, Trouble> {
+    let scene = scene(example, &Change { step: Some(1e-2), end: Some(5.0), ..Change::scheme(scheme) })?;
     let exact = scene.reference.as_ref().ok_or_else(|| Trouble(format!("`{example}` has no exact solution")))?;
     study_tolerances(&scene.scheme.describe(), tolerances, &reference(&exact.solution), |tolerance| {
+        // the factors of the paper, and a floor that only round-off reaches
+        let (min, max) = (Some(1e-13), Some(5.0));
+        let factors = Adaptive { safety: 1.0, shrink: 0.5, grow: 5.0, min, max, ..Adaptive::default() };
         let mut scene = scene.clone();
-        if let Some(adaptive) = &mut scene.adaptive {
-            adaptive.tolerance = tolerance;
-        }
+        scene.adaptive = Some(Adaptive { tolerance, estimator, ..factors });
         scene.simulation()
     })
     .map_err(|e| Trouble(e.to_string()))

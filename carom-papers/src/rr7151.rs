@@ -2,8 +2,11 @@
 
 use crate::order::{ARCHETYPES, adaptive_errors, chart, errors, line, plan, slope};
 use crate::{Check, Effort, Figure, Item, Paper, Trouble};
+use carom::scheme::higher_order::RungeKutta;
+use carom::scheme::{Estimator, Forecast, HigherOrder, MoreauJean, SchatzmanPaoli};
 use carom_analysis::convergence::{Plan, Study, Work};
 use carom_analysis::report::{Chart, Series, SeriesStyle};
+use carom_scene::scene::Choice;
 
 pub const PAPER: Paper = Paper {
     key: "rr7151",
@@ -35,18 +38,18 @@ struct Slopes {
 
 /// Figure 2.
 fn moreau(effort: Effort) -> Result<Figure, Trouble> {
-    let scheme = r#"{ name = "moreau-jean", forecast = { explicit = { gamma = 0.0 } } }"#;
+    let forecast = Forecast::Explicit { gamma: 0.0 };
     let slopes = Slopes { q_l1: [1.03, 1.00], q_hausdorff: [1.01, 1.01], v_l1: [0.95, 0.99], v_l2: [0.50, 0.51] };
-    orders(effort, scheme, &slopes)
+    orders(effort, &Choice::scheme(&MoreauJean { forecast, ..MoreauJean::default() }), &slopes)
 }
 
 /// Figure 3.
 fn schatzman_paoli(effort: Effort) -> Result<Figure, Trouble> {
     let slopes = Slopes { q_l1: [0.97, 1.00], q_hausdorff: [0.99, 1.01], v_l1: [0.87, 0.98], v_l2: [0.48, 0.49] };
-    orders(effort, "schatzman-paoli", &slopes)
+    orders(effort, &Choice::scheme(&SchatzmanPaoli::default()), &slopes)
 }
 
-fn orders(effort: Effort, scheme: &str, slopes: &Slopes) -> Result<Figure, Trouble> {
+fn orders(effort: Effort, scheme: &Choice, slopes: &Slopes) -> Result<Figure, Trouble> {
     let mut figure = Figure::default();
     let plan = plan(effort);
     // fewer grids scatter more
@@ -86,25 +89,25 @@ struct Cost {
 fn adaptive(effort: Effort) -> Result<Figure, Trouble> {
     let ball = Cost { exponent: 0.16, error: 9.4e-10, solves: 2436.0 };
     let oscillator = Cost { exponent: 0.43, error: 7.7e-7, solves: 17688.0 };
-    work(effort, "position", &[ball, oscillator])
+    work(effort, Estimator::Position, &[ball, oscillator])
 }
 
 /// Figure 5: estimator (68)-(70).
 fn variable_order(effort: Effort) -> Result<Figure, Trouble> {
     let ball = Cost { exponent: 0.18, error: 8.1e-10, solves: 3612.0 };
     let oscillator = Cost { exponent: 0.30, error: 1.1e-6, solves: 9852.0 };
-    work(effort, "variable-order", &[ball, oscillator])
+    work(effort, Estimator::VariableOrder, &[ball, oscillator])
 }
 
 /// Work against error with adaptive and with constant steps; a solve is one linearised step.
-fn work(effort: Effort, estimator: &str, costs: &[Cost; 2]) -> Result<Figure, Trouble> {
-    const SCHEME: &str = r#"{ name = "moreau-jean", forecast = "free" }"#;
+fn work(effort: Effort, estimator: Estimator, costs: &[Cost; 2]) -> Result<Figure, Trouble> {
+    let scheme = Choice::scheme(&MoreauJean { forecast: Forecast::Free, ..MoreauJean::default() });
     let mut figure = Figure::default();
     let finest = if effort == Effort::Quick { 7 } else { 9 };
     let tolerances: Vec<f64> = (2..=finest).map(|k| 10f64.powi(-k)).collect();
     for ((example, name), cost) in ARCHETYPES.into_iter().zip(costs) {
-        let constant = errors(example, SCHEME, &plan(effort))?;
-        let adaptive = adaptive_errors(example, SCHEME, estimator, &tolerances)?;
+        let constant = errors(example, &scheme, &plan(effort))?;
+        let adaptive = adaptive_errors(example, &scheme, estimator, &tolerances)?;
         let curve = |label: &str, study: &Study| {
             let x = study.levels.iter().map(|level| level.q.l1).collect();
             let y = study.levels.iter().map(|level| Work::Iterations.of(level)).collect();
@@ -139,39 +142,42 @@ fn work(effort: Effort, estimator: &str, costs: &[Cost; 2]) -> Result<Figure, Tr
 
 /// Figure 6.
 fn implicit(effort: Effort) -> Result<Figure, Trouble> {
-    let methods =
-        [("radau-iia-2", 3), ("radau-iia-3", 5), ("lobatto-iiia-2", 2), ("lobatto-iiia-3", 4), ("lobatto-iiia-4", 6)];
-    higher_order(effort, &methods)
+    use RungeKutta::{LobattoIiia2, LobattoIiia3, LobattoIiia4, RadauIia2, RadauIia3};
+    let radau = [(RadauIia2, "radau-iia-2", 3), (RadauIia3, "radau-iia-3", 5)];
+    let lobatto =
+        [(LobattoIiia2, "lobatto-iiia-2", 2), (LobattoIiia3, "lobatto-iiia-3", 4), (LobattoIiia4, "lobatto-iiia-4", 6)];
+    higher_order(effort, &[&radau[..], &lobatto].concat())
 }
 
 /// Figure 7.
 fn half_explicit(effort: Effort) -> Result<Figure, Trouble> {
-    higher_order(effort, &[("herk-2", 2), ("herk-3", 3), ("herk-4", 4)])
+    use RungeKutta::{Herk2, Herk3, Herk4};
+    higher_order(effort, &[(Herk2, "herk-2", 2), (Herk3, "herk-3", 3), (Herk4, "herk-4", 4)])
 }
 
 /// Errors of positions against the step, with a line of the order of each method. The constant of the critical interval
 /// is so small that the fit shows the method and not the root finder.
-fn higher_order(effort: Effort, methods: &[(&str, u32)]) -> Result<Figure, Trouble> {
+fn higher_order(effort: Effort, methods: &[(RungeKutta, &str, u32)]) -> Result<Figure, Trouble> {
     let mut figure = Figure::default();
     let counts: &[usize] = if effort == Effort::Quick { &[13, 23, 43, 83] } else { &[13, 23, 43, 83, 163, 323] };
     let plan = Plan { start: 0.0, end: 5.0, counts: counts.to_vec(), grids: 1, skip_multiples_of: None };
     for (example, name) in ARCHETYPES {
         let mut chart = Chart::new(name, "h [s]", "l1 error of q").log_log();
-        for (k, (method, order)) in methods.iter().enumerate() {
-            let scheme = format!(r#"{{ name = "higher-order", method = "{method}", c = 1e-3 }}"#);
-            let study = errors(example, &scheme, &plan)?;
+        for (k, &(table, method, order)) in methods.iter().enumerate() {
+            let scheme = HigherOrder { method: table, c: 1e-3, ..HigherOrder::default() };
+            let study = errors(example, &Choice::scheme(&scheme), &plan)?;
             let (steps, errors): (Vec<f64>, Vec<f64>) =
                 study.levels.iter().map(|level| (level.step, level.q.l1)).filter(|(_, e)| *e > FLOOR).unzip();
             let first = errors.first().copied().unwrap_or(f64::NAN);
             let label = format!("{method}, order {order}");
             let fit = carom_analysis::error::log_log_slope(&steps, &errors).map_err(|e| Trouble(e.to_string()))?;
             chart = chart
-                .with(line(&format!("slope {order}"), &steps, first, f64::from(*order)).coloured(k))
+                .with(line(&format!("slope {order}"), &steps, first, f64::from(order)).coloured(k))
                 .with(Series::new(label, SeriesStyle::LinesAndMarkers, steps, errors).coloured(k));
             // the ball is integrated exactly: only the width of the critical interval shows, and that is of one order
             // more
             let tolerance = if effort == Effort::Full { 0.15 } else { 0.4 };
-            let expected = f64::from(*order);
+            let expected = f64::from(order);
             figure.check(if example == "linear-oscillator" {
                 Check::near(format!("{name}: order of {method}"), fit.slope, (expected, tolerance), SPEC)
             } else {

@@ -4,17 +4,15 @@ use crate::Trouble;
 use carom::scheme::Stepper;
 use carom::simulation::{Observer, RunEvent, Statistics, StepView};
 use carom::{ModelError, Simulation};
-use carom_scene::scene::{Column, Sampler};
+use carom_scene::scene::{Choice, Column, Sampler};
 use carom_scene::{Overrides, Scene, examples};
 use std::ops::ControlFlow;
 
 /// What to change of an example.
 #[derive(Clone, Debug, Default)]
 pub struct Change<'a> {
-    /// Scheme as an inline table; that of the file if empty.
-    pub scheme: &'a str,
-    /// Adaptive steps as an inline table; equal ones if empty.
-    pub adaptive: &'a str,
+    /// Scheme, where it is not that of the file.
+    pub scheme: Option<Choice>,
     /// Parameters.
     pub set: &'a [(&'a str, f64)],
     /// Step size [s].
@@ -24,8 +22,8 @@ pub struct Change<'a> {
 }
 
 impl Change<'_> {
-    pub fn scheme(scheme: &str) -> Change<'_> {
-        Change { scheme, ..Change::default() }
+    pub fn scheme(scheme: &Choice) -> Self {
+        Change { scheme: Some(scheme.clone()), ..Change::default() }
     }
 }
 
@@ -33,8 +31,7 @@ impl Change<'_> {
 pub fn scene(example: &str, change: &Change<'_>) -> Result<Scene, Trouble> {
     let overrides = Overrides {
         set: change.set.iter().map(|(name, value)| ((*name).to_owned(), format!("{value:?}"))).collect(),
-        scheme: (!change.scheme.is_empty()).then(|| change.scheme.into()),
-        adaptive: (!change.adaptive.is_empty()).then(|| change.adaptive.to_owned()),
+        scheme: change.scheme.clone().map(Into::into),
         step: change.step.map(Into::into),
         end: change.end,
         ..Overrides::default()

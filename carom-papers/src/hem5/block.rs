@@ -4,7 +4,10 @@ use super::{FLOWS, SPEC, WORK, largest, scheme};
 use crate::order::line;
 use crate::trace::{Change, Trace, trace};
 use crate::{Check, Data, Effort, Figure, Trouble};
+use carom::scheme::EventDriven;
+use carom::scheme::event_driven::Control;
 use carom_analysis::report::{Chart, Series, SeriesStyle};
+use carom_scene::scene::Choice;
 
 const COLUMNS: [&str; 8] = ["q.x", "q.y", "q.theta", "v.x", "v.y", "v.theta", "gap.A", "output.rate"];
 
@@ -39,15 +42,15 @@ impl Measured {
     }
 }
 
-fn run(flow: usize, rest: &str, step: f64) -> Result<Measured, Trouble> {
-    let scheme = scheme(FLOWS[flow].1, rest);
-    let run = trace("sliding-block", &Change { step: Some(step), ..Change::scheme(&scheme) }, &COLUMNS)?;
-    Ok(Measured::of(&run, flow))
+fn run(flow: usize, scheme: &EventDriven, step: f64) -> Result<Measured, Trouble> {
+    let change = Change { step: Some(step), ..Change::scheme(&Choice::scheme(scheme)) };
+    Ok(Measured::of(&trace("sliding-block", &change, &COLUMNS)?, flow))
 }
 
 /// With variable steps, the first of 0.05 s.
-fn with_tolerance(flow: usize, control: &str, tolerance: f64) -> Result<Measured, Trouble> {
-    run(flow, &format!(r#"control = "{control}", atol = {tolerance:e}, first-step = 0.05, h-min = 1e-9"#), 0.5)
+fn with_tolerance(flow: usize, control: Control, (atol, drift_limit): (f64, f64)) -> Result<Measured, Trouble> {
+    let (first_step, h_min) = (Some(0.05), 1e-9);
+    run(flow, &EventDriven { atol, drift_limit, first_step, h_min, ..scheme(FLOWS[flow], control) }, 0.5)
 }
 
 fn tolerances(effort: Effort, finest: i32) -> Vec<f64> {
@@ -63,11 +66,11 @@ pub fn work_precision(effort: Effort) -> Result<Figure, Trouble> {
         &[(1e-4, 234.0, 2.2e-6), (1e-6, 624.0, 1.7e-8), (1e-8, 1638.0, 1.2e-10), (1e-10, 4160.0, 9.6e-13)],
         &[(1e-6, 630.0, 1.1e-6), (1e-8, 1770.0, 1.1e-8), (1e-10, 5580.0, 1.1e-10)],
     ];
-    for (flow, control) in ["eps", "epus"].into_iter().enumerate() {
+    for (flow, control) in [Control::Eps, Control::Epus].into_iter().enumerate() {
         let name = FLOWS[flow].0;
         let mut points = Vec::new();
         for tolerance in tolerances(effort, 10) {
-            let m = with_tolerance(flow, control, tolerance)?;
+            let m = with_tolerance(flow, control, (tolerance, 0.0))?;
             let known = expected[flow].iter().find(|known| (known.0 / tolerance - 1.0).abs() < 1e-6);
             if let Some(&(_, work, error)) = known {
                 figure.check(Check::near(format!("{name}, {tolerance:.0e}: work"), m.work, (work, 0.4 * work), SPEC));
@@ -90,7 +93,7 @@ pub fn orders(_: Effort) -> Result<Figure, Trouble> {
     let mut chart = Chart::new("error against step", "h [s]", "error at 0.5 s").log_log();
     for (flow, (order, slack, at)) in [(4.95, 0.1, 2.4e-9), (3.9, 0.15, 1.2e-7)].into_iter().enumerate() {
         let name = FLOWS[flow].0;
-        let errors = steps.iter().map(|h| Ok(run(flow, r#"control = "fixed""#, *h)?.error));
+        let errors = steps.iter().map(|h| Ok(run(flow, &scheme(FLOWS[flow], Control::Fixed), *h)?.error));
         let errors = errors.collect::<Result<Vec<f64>, Trouble>>()?;
         let slope = (errors[1] / errors[3]).log2() / 2.0;
         figure.check(Check::near(format!("{name}: order"), slope, (order, slack), SPEC));
@@ -119,7 +122,7 @@ pub fn half_explicit(effort: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure { trend: Some(INCONSISTENT), ..Figure::default() };
     let mut rows = Vec::new();
     for tolerance in tolerances(effort, 11) {
-        let m = with_tolerance(0, "eps", tolerance)?;
+        let m = with_tolerance(0, Control::Eps, (tolerance, 0.0))?;
         figure.check(Check::below(format!("{tolerance:.0e}: drift of dg/dt [m/s]"), m.rate, 1e-14, SPEC));
         figure.check(Check::below(format!("{tolerance:.0e}: error over tolerance"), m.error / tolerance, 0.1, SPEC));
         rows.push((tolerance, m));
@@ -155,12 +158,7 @@ pub fn fehlberg(effort: Effort) -> Result<Figure, Trouble> {
     };
     let mut rows = Vec::new();
     for tolerance in tolerances(effort, 11) {
-        let scheme = format!(
-            r#"{{ name = "event-driven", {}, control = "eps", control-impulses = false, rtol = 0.0, atol = {tolerance:e}, drift-limit = {tolerance:e}, first-step = 0.05, h-min = 1e-9 }}"#,
-            FLOWS[1].1
-        );
-        let run = trace("sliding-block", &Change { step: Some(0.5), ..Change::scheme(&scheme) }, &COLUMNS)?;
-        let m = Measured::of(&run, 1);
+        let m = with_tolerance(1, Control::Eps, (tolerance, tolerance))?;
         let source = "the drift limit";
         figure.check(Check::below(
             format!("{tolerance:.0e}: drift of g over the limit"),

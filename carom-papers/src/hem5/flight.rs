@@ -3,19 +3,22 @@
 
 use crate::trace::{Change, trace};
 use crate::{Check, Data, Effort, Figure, Trouble};
+use carom::scheme::EventDriven;
+use carom::scheme::event_driven::Flow;
 use carom_analysis::report::{Chart, Series, SeriesStyle};
+use carom_scene::scene::Choice;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 const CLOSED: &str = "closed form: impacts at π/4 s and every π/2 s after it";
 
 /// The flows by name; Fehlberg's pair with its better result.
-const FLOWS: [(&str, &str); 3] = [("HEM5", "hem5"), ("RKF45, y5", "rkf45"), ("DOP853", "dop853")];
+const FLOWS: [(&str, Flow); 3] = [("HEM5", Flow::Hem5), ("RKF45, y5", Flow::Rkf45), ("DOP853", Flow::Dop853)];
 
 const END: f64 = 20.0;
 
 /// Evaluations of forces, and the largest error of an impact time.
-fn run(flow: &str, tolerance: f64) -> Result<[f64; 2], Trouble> {
-    let scheme = format!(r#"{{ name = "event-driven", flow = "{flow}", atol = {tolerance:e}, rtol = {tolerance:e} }}"#);
+fn run(flow: Flow, tolerance: f64) -> Result<[f64; 2], Trouble> {
+    let scheme = Choice::scheme(&EventDriven { flow, atol: tolerance, rtol: tolerance, ..EventDriven::default() });
     let set = [("damping", 0.0), ("restitution", 1.0)];
     let change = Change { set: &set, step: Some(END), end: Some(END), ..Change::scheme(&scheme) };
     let run = trace("linear-oscillator", &change, &["q.q"])?;
@@ -37,7 +40,7 @@ pub fn work_precision(effort: Effort) -> Result<Figure, Trouble> {
     for (k, (name, flow)) in FLOWS.into_iter().enumerate() {
         let runs = tolerances.iter().map(|&tolerance| run(flow, tolerance)).collect::<Result<Vec<_>, _>>()?;
         for (tolerance, [work, error]) in tolerances.iter().zip(&runs) {
-            if flow == "dop853" && *tolerance < 2e-4 {
+            if flow == Flow::Dop853 && *tolerance < 2e-4 {
                 figure.check(Check::below(
                     format!("{name}, {tolerance:.0e}: error over tolerance"),
                     error / tolerance,

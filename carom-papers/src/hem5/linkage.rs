@@ -3,7 +3,10 @@
 use super::{FLOWS, SPEC, largest, scheme};
 use crate::trace::{Change, Trace, trace};
 use crate::{Check, Effort, Figure, Trouble};
+use carom::scheme::EventDriven;
+use carom::scheme::event_driven::Control;
 use carom_analysis::report::{Chart, Series};
+use carom_scene::scene::Choice;
 
 const COLUMNS: [&str; 5] = ["gap.g1", "gap.g2", "output.rate1", "output.rate2", "output.invariant"];
 
@@ -11,12 +14,13 @@ const UNSTATED: &str = "the paper does not state the lengths of the bars (a fami
      steps whose drift is beyond a limit, which drives them to the smallest step because drift accumulates";
 
 /// Both flows, with error per step.
-fn runs(control: &str) -> Result<[Trace; 2], Trouble> {
-    let run = |flow: &str| {
-        let scheme = scheme(flow, &format!(r#"control = "{control}", atol = 1e-10, h-min = 1e-6, h-max = 1e-2"#));
-        trace("four-bar", &Change { end: Some(5.0), step: Some(1e-2), ..Change::scheme(&scheme) }, &COLUMNS)
+fn runs(control: Control) -> Result<[Trace; 2], Trouble> {
+    let run = |flow| {
+        let scheme = EventDriven { atol: 1e-10, h_min: 1e-6, h_max: Some(1e-2), ..scheme(flow, control) };
+        let change = Change { end: Some(5.0), step: Some(1e-2), ..Change::scheme(&Choice::scheme(&scheme)) };
+        trace("four-bar", &change, &COLUMNS)
     };
-    Ok([run(FLOWS[0].1)?, run(FLOWS[1].1)?])
+    Ok([run(FLOWS[0])?, run(FLOWS[1])?])
 }
 
 fn drift(figure: &mut Figure, runs: &[Trace; 2], (first, label): (usize, &str)) {
@@ -37,7 +41,7 @@ fn worst(run: &Trace, first: usize) -> f64 {
 /// Figure 2.
 pub fn positions(_: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure { trend: Some(UNSTATED), ..Figure::default() };
-    let runs = runs("eps")?;
+    let runs = runs(Control::Eps)?;
     drift(&mut figure, &runs, (0, "g [m]"));
     let [half_explicit, fehlberg] = [worst(&runs[0], 0), worst(&runs[1], 0)];
     figure.check(Check::below("HEM5: largest drift [m]", half_explicit, 1e-11, SPEC));
@@ -49,7 +53,7 @@ pub fn positions(_: Effort) -> Result<Figure, Trouble> {
 /// Figure 3.
 pub fn velocities(_: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure { trend: Some(UNSTATED), ..Figure::default() };
-    let runs = runs("eps")?;
+    let runs = runs(Control::Eps)?;
     drift(&mut figure, &runs, (2, "dg/dt [m/s]"));
     figure.check(Check::below("HEM5: largest drift [m/s]", worst(&runs[0], 2), 1e-13, SPEC));
     figure.check(Check::between("RKF45: largest drift [m/s]", worst(&runs[1], 2), (1.7e-8 / 5.0, 1.7e-8 * 5.0), SPEC));
@@ -71,14 +75,14 @@ pub fn steps(effort: Effort) -> Result<Figure, Trouble> {
         ..Figure::default()
     };
     let mut rows = Vec::new();
-    let controls: &[(&str, [f64; 2])] = match effort {
-        Effort::Quick => &[("eps", [2791.0, 926.0])],
-        Effort::Full => &[("eps", [2791.0, 926.0]), ("epus", [15375.0, 3242.0])],
+    let controls: &[(Control, &str, [f64; 2])] = match effort {
+        Effort::Quick => &[(Control::Eps, "eps", [2791.0, 926.0])],
+        Effort::Full => &[(Control::Eps, "eps", [2791.0, 926.0]), (Control::Epus, "epus", [15375.0, 3242.0])],
     };
-    for (control, expected) in controls {
+    for (rule, control, expected) in controls {
         let mut chart = Chart::over_time(format!("step sizes, control {control}"), "h [s]");
         chart.log_y = true;
-        for (((name, _), run), expected) in FLOWS.iter().zip(&runs(control)?).zip(expected) {
+        for (((name, _), run), expected) in FLOWS.iter().zip(&runs(*rule)?).zip(expected) {
             let sizes: Vec<f64> = run.t.windows(2).map(|pair| pair[1] - pair[0]).collect();
             chart = chart.with(Series::steps(*name, run.t[..sizes.len()].to_vec(), sizes.clone()));
             let count = sizes.len() as f64;
@@ -86,7 +90,7 @@ pub fn steps(effort: Effort) -> Result<Figure, Trouble> {
             rows.push((format!("{name}, {control}"), vec![count, least, 5.0 / count, largest(&sizes)]));
             let what = format!("{name}, {control}: number of steps");
             figure.check(Check::near(what, count, (*expected, 0.25 * expected), SPEC));
-            if *control == "eps" {
+            if *rule == Control::Eps {
                 let what = format!("{name}, {control}: smallest step over the smallest allowed");
                 // the last step is what is left of the span
                 let least = sizes.iter().rev().skip(1).copied().fold(f64::INFINITY, f64::min);

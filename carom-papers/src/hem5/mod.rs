@@ -6,6 +6,8 @@ mod flight;
 mod linkage;
 
 use crate::{Item, Paper};
+use carom::scheme::EventDriven;
+use carom::scheme::event_driven::{Control, Flow, Propagate};
 
 pub const PAPER: Paper = Paper {
     key: "hem5",
@@ -30,12 +32,14 @@ const SPEC: &str = "independent implementation";
 /// Work units of a step as the paper counts them: evaluations of forces and Jacobians, and linear systems.
 const WORK: [f64; 2] = [26.0, 30.0];
 
-/// The two flows by name, as the paper has them: Fehlberg's pair goes on with its result of order 4.
-const FLOWS: [(&str, &str); 2] = [("HEM5", r#"flow = "hem5""#), ("RKF45", r#"flow = "rkf45", propagate = "y4""#)];
+/// The two flows by name.
+const FLOWS: [(&str, Flow); 2] = [("HEM5", Flow::Hem5), ("RKF45", Flow::Rkf45)];
 
-/// The event-driven scheme with unscaled errors and without a rule for the drift.
-fn scheme(flow: &str, rest: &str) -> String {
-    format!(r#"{{ name = "event-driven", {flow}, rtol = 0.0, control-impulses = false, drift-limit = 0.0, {rest} }}"#)
+/// The event-driven scheme as the paper has it: unscaled errors, no rule for the drift, and Fehlberg's pair goes on with
+/// its result of order 4.
+fn scheme((_, flow): (&str, Flow), control: Control) -> EventDriven {
+    let (propagate, control_impulses) = (Propagate::Y4, false);
+    EventDriven { flow, propagate, control, control_impulses, rtol: 0.0, drift_limit: 0.0, ..EventDriven::default() }
 }
 
 /// The largest absolute value.

@@ -3,9 +3,10 @@
 use super::SPEC;
 use crate::trace::{Change, Trace, trace};
 use crate::{Check, Effort, Figure, Trouble};
+use carom::scheme::{Forecast, MoreauJean};
 use carom_analysis::report::{Chart, Series};
+use carom_scene::scene::Choice;
 
-const SCHEME: &str = r#"{ name = "moreau-jean", theta = 0.5, forecast = { explicit = { gamma = 0.0 } } }"#;
 const STEP: f64 = 5e-3;
 /// Weight and restitution; the height is not stated in the paper, 1 m fits the figure.
 const PARAMETERS: [(&str, f64); 3] = [("f", 10.0), ("e", 0.8), ("height", 1.0)];
@@ -13,7 +14,9 @@ const PARAMETERS: [(&str, f64); 3] = [("f", 10.0), ("e", 0.8), ("height", 1.0)];
 /// Four panels: position, velocity, impulse, energies.
 pub(super) fn motion(_: Effort) -> Result<Figure, Trouble> {
     let columns = ["q.y", "v.y", "impulse.floor", "energy.total", "energy.kinetic", "energy.potential"];
-    let change = Change { scheme: SCHEME, set: &PARAMETERS, step: Some(STEP), end: Some(6.0), ..Change::default() };
+    let scheme = MoreauJean { theta: 0.5, forecast: Forecast::Explicit { gamma: 0.0 }, ..MoreauJean::default() };
+    let scheme = Some(Choice::scheme(&scheme));
+    let change = Change { scheme, set: &PARAMETERS, step: Some(STEP), end: Some(6.0) };
     let run = trace("bouncing-ball", &change, &columns)?;
     let mut figure = Figure::default();
     let series = |k: usize, name: &str| Series::lines(name, run.t.clone(), run.column(k).to_vec());

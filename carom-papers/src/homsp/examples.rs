@@ -1,7 +1,7 @@
 //! Examples 1 and 2: a chain of integrators that starts outside its constraint. Backward Euler leaves it with a
 //! velocity of 1/h, the higher-order sweeping process stays at rest.
 
-use super::System;
+use super::{System, backward_euler, sweeping};
 use crate::{Check, Data, Effort, Figure, Trouble};
 
 const STEPS: [f64; 3] = [0.1, 0.01, 0.001];
@@ -77,16 +77,17 @@ fn tables(b: &[f64; 3], cases: &[Case]) -> Result<Figure, Trouble> {
         let start = format!("x0 = {:?}", case.initial);
         let (mut rows, mut data) = (Vec::new(), Vec::new());
         for h in STEPS {
-            for scheme in ["euler-moreau", "homsp"] {
+            for (is_sweeping, scheme, method) in
+                [(false, backward_euler(), "backward Euler"), (true, sweeping(), "HOMSP")]
+            {
                 let run = system.run(scheme, h, 3)?;
                 for k in 1..=3 {
                     let multiplier = run.multipliers[k - 1].iter().sum::<f64>();
                     let numbers = [&run.x[k][..], &[multiplier]].concat();
-                    let method = if scheme == "homsp" { "HOMSP" } else { "backward Euler" };
                     rows.push((format!("{method}, h = {h}, k = {k}"), numbers.clone()));
-                    data.push([&[h, f64::from(u8::from(scheme == "homsp")), k as f64], &numbers[..]].concat());
+                    data.push([&[h, f64::from(u8::from(is_sweeping)), k as f64], &numbers[..]].concat());
                 }
-                if scheme == "homsp" {
+                if is_sweeping {
                     homsp(case, &run, (&start, h), &mut figure)
                 } else {
                     euler(case, &run, (&start, h), &mut figure)

@@ -6,9 +6,10 @@ mod system;
 
 use crate::{Item, Paper, Trouble};
 use carom::ModelError;
-use carom::scheme::Stepper;
+use carom::scheme::{EulerMoreau, Homsp, Stepper};
 use carom::simulation::{Observer, StepView};
 use carom_scene::Overrides;
+use carom_scene::scene::Choice;
 use std::ops::ControlFlow;
 
 pub const PAPER: Paper = Paper {
@@ -36,6 +37,16 @@ struct System {
     b: Vec<f64>,
     c: Vec<f64>,
     initial: Vec<f64>,
+}
+
+/// Backward Euler also where it is inconsistent: that is what the tables show.
+fn backward_euler() -> Choice {
+    Choice::scheme(&EulerMoreau { theta: Some(1.0), any_degree: true, ..EulerMoreau::default() })
+}
+
+/// The higher-order sweeping process.
+fn sweeping() -> Choice {
+    Choice::scheme(&Homsp::default())
 }
 
 /// States and multipliers of a run.
@@ -87,18 +98,13 @@ impl Observer for Run {
 
 impl System {
     /// The system as a model file.
-    fn text(&self, scheme: &str, h: f64, steps: usize) -> String {
+    fn text(&self, h: f64, steps: usize) -> String {
         let n = self.initial.len();
         let rows: Vec<String> = self.a.chunks(n.max(1)).map(|row| format!("{row:?}")).collect();
         let column: Vec<String> = self.b.iter().map(|b| format!("[{b:?}]")).collect();
-        // backward Euler runs where it is inconsistent: that is what the tables show
-        let scheme = match scheme {
-            "euler-moreau" => "{ name = \"euler-moreau\", theta = 1, any-degree = true }".to_owned(),
-            name => format!("{name:?}"),
-        };
         let initial: Vec<String> = self.initial.iter().enumerate().map(|(i, x)| format!("x{i} = {x:?}")).collect();
         format!(
-            "version = 1\nname = \"system\"\ninitial = {{ {} }}\nsimulation = {{ end = {:?}, step = {h:?}, scheme = {scheme} }}\n\
+            "version = 1\nname = \"system\"\ninitial = {{ {} }}\nsimulation = {{ end = {:?}, step = {h:?} }}\n\
              [model]\nkind = \"lcs\"\nA = [{}]\nB = [{}]\nC = [{:?}]\n",
             initial.join(", "),
             h * steps as f64,
@@ -108,10 +114,12 @@ impl System {
         )
     }
 
-    /// Runs a scheme of the registry over `steps` steps of size `h`.
-    fn run(&self, scheme: &str, h: f64, steps: usize) -> Result<Run, Trouble> {
-        let trouble = |e: &dyn std::fmt::Display| Trouble(format!("{scheme}, h = {h}: {e}"));
-        let scene = carom_scene::from_str("system.toml", &self.text(scheme, h, steps), &Overrides::default());
+    /// Runs a scheme over `steps` steps of size `h`.
+    fn run(&self, scheme: Choice, h: f64, steps: usize) -> Result<Run, Trouble> {
+        let name = scheme.name.clone();
+        let trouble = |e: &dyn std::fmt::Display| Trouble(format!("{name}, h = {h}: {e}"));
+        let overrides = Overrides { scheme: Some(scheme.into()), ..Overrides::default() };
+        let scene = carom_scene::from_str("system.toml", &self.text(h, steps), &overrides);
         let scene = scene.map_err(|all| Trouble(all.iter().map(ToString::to_string).collect()))?;
         let mut run = Run::default();
         let mut simulation = scene.simulation().map_err(|e| trouble(&e))?;

@@ -1,6 +1,6 @@
 //! System (65): relative degree 3, five states. The sign of ξ₂ is not clear from the text: both readings are computed.
 
-use super::{Run, SPEC, System};
+use super::{Run, SPEC, System, sweeping};
 use crate::order::line;
 use crate::{Check, Data, Effort, Figure, Trouble};
 use carom::testbed::{ExactState, Sign, ThirdDegree};
@@ -13,7 +13,7 @@ const END: f64 = 10.0;
 fn run(exact: &ThirdDegree, steps: usize) -> Result<Run, Trouble> {
     let matrices = exact.matrices();
     let initial = vec![1.0, 0.0, 0.0, 0.0, 0.0];
-    System { a: matrices.a, b: matrices.b, c: matrices.c, initial }.run("homsp", END / steps as f64, steps)
+    System { a: matrices.a, b: matrices.b, c: matrices.c, initial }.run(sweeping(), END / steps as f64, steps)
 }
 
 /// Figure 2: h = 0.1.

@@ -1,12 +1,16 @@
 //! The table of the paper on documented sets of parameters, and why the initial scheme fails.
 
+use super::{INITIAL, schemes};
 use crate::trace::{Change, scene};
 use crate::{Check, Effort, Figure, Trouble};
+use carom::scheme::EventDriven;
+use carom::scheme::event_driven::Flow;
 use carom::testbed::ImpactOscillator;
 use carom_analysis::report::{Block, Chart, Series, SeriesStyle};
 use carom_analysis::study::StudyError;
 use carom_analysis::study::lyapunov::{Options, perturbation};
 use carom_analysis::study::saltation::saltation;
+use carom_scene::scene::Choice;
 
 const UNKNOWN: &str =
     "the paper does not state α, a, ω, u_min and e of its table: the methods are compared on documented sets instead";
@@ -22,22 +26,14 @@ const SET_E: ImpactOscillator =
 /// Steps per period, as in the paper.
 const STEPS: f64 = 2513.0;
 
-const PRINTED: &str = r#"{ name = "corrected-paoli", variant = "printed" }"#;
-
-const EVENTS: &str = r#"{ name = "event-driven", flow = "rkf45", atol = 1e-8, rtol = 1e-8 }"#;
-
-/// The schemes of the table besides exact events.
-const SCHEMES: [(&str, &str); 3] =
-    [(PRINTED, "corrected, printed"), ("corrected-paoli", "corrected, consistent"), ("schatzman-paoli", "initial")];
-
 /// Both exponents per unit time.
-fn by_scheme(p: &ImpactOscillator, scheme: &str, epsilon: f64, intervals: usize) -> Result<(f64, f64), Trouble> {
+fn by_scheme(p: &ImpactOscillator, scheme: &Choice, epsilon: f64, intervals: usize) -> Result<(f64, f64), Trouble> {
     let step = p.period() / STEPS;
     let set = [("al", p.damping), ("om", p.frequency), ("um", p.wall), ("e", p.restitution), ("u0", p.q0)];
     let scene = scene("chaotic-oscillator", &Change { set: &set, step: Some(step), ..Change::scheme(scheme) })?;
     let make = || scene.stepper().map_err(|e| StudyError::Build(e.to_string()));
     let options = Options { epsilon, interval: p.period(), transient: 300, intervals, batches: 10, step, count: None };
-    let spectrum = perturbation(&make, &options, &|| false).map_err(|e| Trouble(format!("{scheme}: {e}")))?;
+    let spectrum = perturbation(&make, &options, &|| false).map_err(|e| Trouble(format!("{}: {e}", scheme.name)))?;
     Ok((spectrum.exponents[0].value, spectrum.exponents[1].value))
 }
 
@@ -45,7 +41,9 @@ fn by_scheme(p: &ImpactOscillator, scheme: &str, epsilon: f64, intervals: usize)
 /// identity.
 fn by_saltation(p: &ImpactOscillator, intervals: usize) -> Result<(f64, f64, f64), Trouble> {
     let set = [("al", p.damping), ("om", p.frequency), ("um", p.wall), ("e", p.restitution), ("u0", p.q0)];
-    let scene = scene("chaotic-oscillator", &Change { set: &set, ..Change::scheme(EVENTS) })?;
+    let events = EventDriven { flow: Flow::Rkf45, atol: 1e-8, rtol: 1e-8, ..EventDriven::default() };
+    let change = Change { set: &set, ..Change::scheme(&Choice::scheme(&events)) };
+    let scene = scene("chaotic-oscillator", &change)?;
     let mut motion = scene.sensitivity(&[]).map_err(|e| Trouble(e.to_string()))?;
     let interval = p.period();
     let options =
@@ -102,13 +100,13 @@ pub fn table(effort: Effort) -> Result<Figure, Trouble> {
             figure.check(Check::near("set A, exact events: λ1", exact.0, (0.1648, band), source));
             figure.check(Check::near("set A, exact events: sum", exact.0 + exact.1, (-0.4179, 0.01), "trace identity"));
         }
-        for (scheme, label) in SCHEMES {
+        for (scheme, label) in &schemes() {
             let (first, second) = by_scheme(&SET_A, scheme, epsilon, intervals)?;
             rows.push((format!("{label}, {name}"), vec![first, second, first + second]));
             if epsilon >= h {
                 continue;
             }
-            if scheme == "schatzman-paoli" {
+            if *label == INITIAL {
                 let what = "set A, initial scheme: λ1, declared stable";
                 figure.check(Check::between(what, first, (-0.214, -0.189), "tangent −e I of its impacts, check O20"));
             } else {
@@ -152,9 +150,9 @@ fn set_e(figure: &mut Figure) -> Result<(), Trouble> {
         ("exact events".to_owned(), vec![period * exact.0, period * exact.1]),
     ];
     figure.check(Check::near("set E, saltation: sum against the trace identity", miss, (0.0, 1e-10), "trace identity"));
-    for (scheme, label) in SCHEMES {
+    for (scheme, label) in &schemes() {
         let (first, second) = by_scheme(&SET_E, scheme, 1e-7, 400)?;
-        rows.push((label.to_owned(), vec![period * first, period * second]));
+        rows.push(((*label).to_owned(), vec![period * first, period * second]));
     }
     let source = "exact events with saltation, 3000 periods";
     figure.check(Check::near("set E, saltation: λ1 per period", period * first, (2.772, 0.15), source));
@@ -175,15 +173,14 @@ pub fn failure(effort: Effort) -> Result<Figure, Trouble> {
         if effort == Effort::Quick { &[1e-3, 0.3] } else { &[1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0] };
     let mut chart = Chart::new("Exponents over the perturbation, set A", "ε/h", "exponent per unit time [1/s]");
     chart.log_x = true;
-    for (k, (scheme, label)) in
-        [("schatzman-paoli", "initial"), ("corrected-paoli", "corrected")].into_iter().enumerate()
-    {
+    let [_, (corrected, _), (initial, name)] = schemes();
+    for (k, (scheme, label)) in [(initial, name), (corrected, "corrected")].into_iter().enumerate() {
         let mut curves = (Vec::new(), Vec::new());
         for ratio in ratios {
-            let (first, second) = by_scheme(&SET_A, scheme, ratio * h, intervals)?;
+            let (first, second) = by_scheme(&SET_A, &scheme, ratio * h, intervals)?;
             curves.0.push(first);
             curves.1.push(second);
-            if *ratio == 1e-3 && scheme == "schatzman-paoli" {
+            if *ratio == 1e-3 && label == INITIAL {
                 let source = "−α + ln(e) per period, check O20; deviations are upward";
                 figure.check(Check::between("λ1 of the initial scheme, ε = 1e-3 h", first, (-0.214, -0.189), source));
             }

@@ -8,6 +8,21 @@ mod orders;
 mod reversal;
 
 use crate::{Item, Paper};
+use carom::scheme::{CorrectedPaoli, ImpactTime, SchatzmanPaoli};
+use carom_scene::scene::Choice;
+
+/// The corrected scheme in both forms and the initial one, by the names of the paper.
+fn schemes() -> [(Choice, &'static str); 3] {
+    let corrected = |variant| Choice::scheme(&CorrectedPaoli { variant, ..CorrectedPaoli::default() });
+    [
+        (corrected(ImpactTime::Printed), "corrected, printed"),
+        (corrected(ImpactTime::Consistent), "corrected, consistent"),
+        (Choice::scheme(&SchatzmanPaoli::default()), INITIAL),
+    ]
+}
+
+/// Name of the initial scheme.
+const INITIAL: &str = "initial";
 
 pub const PAPER: Paper = Paper {
     key: "nqi",

@@ -1,21 +1,24 @@
 //! The bouncing ball: orders, multipliers, chattering and energy of direct projection.
 
-use super::{MOREAU_JEAN, SPEC, direct, direct_free};
+use super::{SPEC, direct, direct_explicit, moreau_jean};
 use crate::order::{ARCHETYPES, errors, line, plan, slope};
 use crate::trace::{Change, Trace, trace};
 use crate::{Check, Effort, Figure, Trouble};
+use carom::scheme::ReactionDirection::End;
+use carom::scheme::{Forecast, SchatzmanPaoli};
 use carom_analysis::error::{geometric_mean, log_log_slope};
 use carom_analysis::report::{Chart, Series, SeriesStyle};
+use carom_scene::scene::Choice;
 
 /// Columns of a run of the ball.
 const COLUMNS: [&str; 5] = ["q.y", "v.y", "energy.kinetic", "energy.potential", "energy.total"];
 
 /// A run over the largest number of equal steps that fits before `end`.
-fn ball(scheme: &str, step: f64, end: f64, e: f64) -> Result<Trace, Trouble> {
+fn ball(scheme: Choice, step: f64, end: f64, e: f64) -> Result<Trace, Trouble> {
     let end = step * (end / step + 1e-9).floor();
     trace(
         "bouncing-ball",
-        &Change { scheme, set: &[("e", e)], step: Some(step), end: Some(end), ..Change::default() },
+        &Change { scheme: Some(scheme), set: &[("e", e)], step: Some(step), end: Some(end) },
         &COLUMNS,
     )
 }
@@ -30,9 +33,11 @@ pub fn orders(effort: Effort) -> Result<Figure, Trouble> {
     let plan = plan(effort);
     // fewer grids scatter more
     let (near_one, near_half) = if effort == Effort::Full { (0.15, 0.1) } else { (0.3, 0.2) };
-    let direct = direct(0.0);
-    let schemes =
-        [("schatzman-paoli", "schatzman-paoli"), ("moreau-jean", MOREAU_JEAN), ("direct projection", &direct)];
+    let schemes = [
+        ("schatzman-paoli", Choice::scheme(&SchatzmanPaoli::default())),
+        ("moreau-jean", moreau_jean(End)),
+        ("direct projection", direct_explicit(0.0)),
+    ];
     // slopes of l1(q) and l2(v), ball and oscillator
     let expected = [[(0.97, 0.48), (1.00, 0.49)], [(1.03, 0.50), (1.00, 0.51)], [(0.96, 0.48), (1.01, 0.50)]];
     for (system, (example, name)) in ARCHETYPES.into_iter().enumerate() {
@@ -79,7 +84,7 @@ pub fn multiplier(effort: Effort) -> Result<Figure, Trouble> {
         for &count in &plan.counts {
             let grids = plan.grids_of(count);
             let taus = grids.iter().map(|&n| {
-                let run = ball(&direct(gamma), plan.end / n as f64, plan.end, 0.5)?;
+                let run = ball(direct_explicit(gamma), plan.end / n as f64, plan.end, 0.5)?;
                 Ok(largest(run.projection.iter().copied()))
             });
             // neighbouring grids differ by orders of magnitude, down to none at all where an impact falls on a grid
@@ -121,9 +126,9 @@ pub fn chattering(_: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure::default();
     let h = 0.05;
     for (gamma, amplitude) in [(0.0, 4.0 / 3.0), (1.0, 2.0 / 3.0), (2.0, 2.0 / 3.0)] {
-        let run = ball(&direct(gamma), h, 5.0, 0.5)?;
+        let run = ball(direct_explicit(gamma), h, 5.0, 0.5)?;
         histories(&mut figure, &format!("γ = {gamma}"), &run);
-        let tail = largest(ball(&direct(gamma), h, 12.0, 0.5)?.window(1, 11.0, 12.0));
+        let tail = largest(ball(direct_explicit(gamma), h, 12.0, 0.5)?.window(1, 11.0, 12.0));
         figure.check(Check::near(
             format!("γ = {gamma}: largest |v| on [11, 12]"),
             tail,
@@ -144,14 +149,14 @@ pub fn chattering_free(_: Effort) -> Result<Figure, Trouble> {
         ..Figure::default()
     };
     for theta in [0.5, 1.0] {
-        let run = ball(&direct_free(theta), 0.05, 5.0, 0.5)?;
+        let run = ball(direct(theta, Forecast::Free), 0.05, 5.0, 0.5)?;
         histories(&mut figure, &format!("θ = {theta}"), &run);
     }
     // h = 0.05 makes the first impact fall on a grid point: numbers are taken beside it
-    let run = ball(&direct_free(1.0), 0.047, 5.0, 0.5)?;
+    let run = ball(direct(1.0, Forecast::Free), 0.047, 5.0, 0.5)?;
     figure.check(Check::below("θ = 1, h = 0.047: largest |v| on [4, 5]", largest(run.window(1, 4.0, 5.0)), 1e-4, SPEC));
     figure.check(Check::below("θ = 1, h = 0.047: largest |τ|", largest(run.projection.iter().copied()), 0.0, SPEC));
-    let run = ball(&direct_free(0.5), 0.047, 12.0, 0.5)?;
+    let run = ball(direct(0.5, Forecast::Free), 0.047, 12.0, 0.5)?;
     let height = run.column(0).last().copied().unwrap_or(f64::NAN);
     figure.check(Check::near("θ = 1/2, h = 0.047: height of rest [m]", height, (9.66e-4, 0.02e-4), SPEC));
     Ok(figure)
@@ -174,7 +179,7 @@ fn rise(run: &Trace) -> f64 {
 pub fn energy(_: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure::default();
     for gamma in [0.0, 1.0] {
-        let run = ball(&direct(gamma), 0.05, 5.0, 0.5)?;
+        let run = ball(direct_explicit(gamma), 0.05, 5.0, 0.5)?;
         figure.chart(energies(format!("θ = 1/2, γ = {gamma}"), &run));
         // each projection lifts the ball by τ against the force f = 2 while velocities stay
         let lifted: f64 = run.projection.iter().sum::<f64>() * 2.0;
@@ -185,9 +190,9 @@ pub fn energy(_: Effort) -> Result<Figure, Trouble> {
             "the ball is lifted by τ against the force",
         ));
     }
-    let run = ball(&direct_free(0.5), 0.05, 5.0, 0.5)?;
+    let run = ball(direct(0.5, Forecast::Free), 0.05, 5.0, 0.5)?;
     figure.chart(energies("θ = 1/2, free forecast".into(), &run));
-    let plain = ball(MOREAU_JEAN, 0.05, 5.0, 0.5)?;
+    let plain = ball(moreau_jean(End), 0.05, 5.0, 0.5)?;
     figure.check(Check::below(
         "Moreau-Jean: largest rise in a step [J]",
         rise(&plain),
@@ -207,15 +212,15 @@ pub fn elastic_energy(_: Effort) -> Result<Figure, Trouble> {
         ..Figure::default()
     };
     for h in [0.05, 0.047] {
-        let run = ball(&direct(0.0), h, 10.0, 1.0)?;
+        let run = ball(direct_explicit(0.0), h, 10.0, 1.0)?;
         figure.chart(energies(format!("direct projection, γ = 0, h = {h}"), &run));
     }
     for end in [10.0, 20.0, 100.0] {
-        let run = ball(&direct(0.0), 0.047, end, 1.0)?;
+        let run = ball(direct_explicit(0.0), 0.047, end, 1.0)?;
         let energy = run.column(4).last().copied().unwrap_or(f64::NAN);
         figure.check(Check::near(format!("direct projection, h = 0.047: E({end})"), energy, (2.138312, 1e-6), SPEC));
     }
-    let run = ball(MOREAU_JEAN, 0.047, 10.0, 1.0)?;
+    let run = ball(moreau_jean(End), 0.047, 10.0, 1.0)?;
     let energy = run.column(4).last().copied().unwrap_or(f64::NAN);
     figure.check(Check::near("Moreau-Jean: E(10)", energy, (2.0, 1e-9), "conserved"));
     Ok(figure)

@@ -1,9 +1,11 @@
 //! The impacting elastic bar.
 
-use super::{COMBINED, MOREAU_JEAN, SPEC};
+use super::{SPEC, combined as projected, moreau_jean as as_published};
 use crate::trace::{Change, trace};
 use crate::{Check, Effort, Figure, Trouble};
+use carom::scheme::{PositionLevel, ReactionDirection};
 use carom_analysis::report::{Chart, Series};
+use carom_scene::scene::Choice;
 
 /// Contact force of the continuous bar, E S v0/c0 [N], and the time of contact 2 L/c0 [s].
 const FORCE: f64 = 1271.4721;
@@ -11,8 +13,8 @@ const CONTACT: f64 = 3.854496e-4;
 const SPEED: f64 = 0.1;
 
 /// A run of the bar.
-struct Bar<'a> {
-    scheme: &'a str,
+struct Bar {
+    scheme: Choice,
     elements: usize,
     h: f64,
     e: f64,
@@ -20,9 +22,9 @@ struct Bar<'a> {
     distance: f64,
 }
 
-impl Default for Bar<'_> {
+impl Default for Bar {
     fn default() -> Self {
-        Bar { scheme: MOREAU_JEAN, elements: 1000, h: 2e-6, e: 0.0, distance: 4.9265e-5 }
+        Bar { scheme: as_published(ReactionDirection::End), elements: 1000, h: 2e-6, e: 0.0, distance: 4.9265e-5 }
     }
 }
 
@@ -45,10 +47,10 @@ struct Tip {
     first: f64,
 }
 
-impl Bar<'_> {
+impl Bar {
     fn run(&self) -> Result<Tip, Trouble> {
         let set = [("elements", self.elements as f64), ("h", self.h), ("e", self.e), ("distance", self.distance)];
-        let change = Change { set: &set, ..Change::scheme(self.scheme) };
+        let change = Change { set: &set, ..Change::scheme(&self.scheme) };
         let run = trace("impacting-bar", &change, &["q.q0", "v.q0", "impulse.wall", "energy.total"])?;
         let r: Vec<f64> = run.column(2).iter().map(|p| p / self.h).collect();
         let on = r.iter().position(|r| *r > 0.0).ok_or_else(|| Trouble("the bar never touches the wall".into()))?;
@@ -107,7 +109,8 @@ pub fn position_level(effort: Effort) -> Result<Figure, Trouble> {
         ..Figure::default()
     };
     let elements = if effort == Effort::Quick { 100 } else { 1000 };
-    let bar = Bar { scheme: r#"{ name = "position-level", theta = 0.5 }"#, elements, ..Bar::default() };
+    let scheme = Choice::scheme(&PositionLevel { theta: 0.5, ..PositionLevel::default() });
+    let bar = Bar { scheme, elements, ..Bar::default() };
     let tip = bar.run()?;
     tip.charts(&mut figure, "gap 4.9265e-5 m");
     let sigma = (bar.distance / SPEED / bar.h).fract();
@@ -213,7 +216,7 @@ pub fn restitution(_: Effort) -> Result<Figure, Trouble> {
 /// Figure 16.
 pub fn combined(_: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure::default();
-    let tip = Bar { scheme: COMBINED, ..Bar::default() }.run()?;
+    let tip = Bar { scheme: projected(0.5), ..Bar::default() }.run()?;
     tip.charts(&mut figure, "combined projection");
     tip.check(&mut figure, 2e-6, (3.900e-4, 1.027, 4.64e-3));
     figure.check(Check::below("violation [m]", tip.violation, 1e-14, SPEC));
@@ -228,7 +231,7 @@ fn fine(effort: Effort) -> (usize, f64) {
 pub fn combined_fine(effort: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure::default();
     let (elements, h) = fine(effort);
-    let tip = Bar { scheme: COMBINED, elements, h, ..Bar::default() }.run()?;
+    let tip = Bar { scheme: projected(0.5), elements, h, ..Bar::default() }.run()?;
     tip.charts(&mut figure, "combined projection");
     figure.check(Check::below("violation [m]", tip.violation, 1e-14, SPEC));
     figure.check(Check::near("duration of contact over 2 L/c0", tip.duration / CONTACT, (1.0, 0.02), "closed form"));
@@ -240,8 +243,7 @@ pub fn combined_fine(effort: Effort) -> Result<Figure, Trouble> {
 pub fn combined_damped(effort: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure::default();
     let (elements, h) = fine(effort);
-    let scheme = r#"{ name = "combined-projection", theta = 1.0, reaction = "end", metric = "identity" }"#;
-    let tip = Bar { scheme, elements, h, ..Bar::default() }.run()?;
+    let tip = Bar { scheme: projected(1.0), elements, h, ..Bar::default() }.run()?;
     tip.charts(&mut figure, "combined projection, θ = 1");
     figure.check(Check::below("violation [m]", tip.violation, 1e-14, SPEC));
     figure.check(Check::below("deviation of the force in contact", tip.deviation, 1e-3, "no oscillation"));

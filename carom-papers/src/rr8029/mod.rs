@@ -7,6 +7,8 @@ mod crank;
 mod ring;
 
 use crate::{Item, Paper};
+use carom::scheme::{CombinedProjection, DirectProjection, Forecast, Metric, MoreauJean, ReactionDirection};
+use carom_scene::scene::Choice;
 
 pub const PAPER: Paper = Paper {
     key: "rr8029",
@@ -44,21 +46,23 @@ pub const PAPER: Paper = Paper {
 const SPEC: &str = "independent implementation";
 
 /// Moreau-Jean as published: the gap at the start decides, reactions act along the gradient at the end.
-const MOREAU_JEAN: &str = r#"{ name = "moreau-jean", forecast = { explicit = { gamma = 0.0 } }, reaction = "end" }"#;
-
-/// Algorithm 2.
-const COMBINED: &str = r#"{ name = "combined-projection", reaction = "end", metric = "identity" }"#;
-
-/// Algorithm 1 with the explicit forecast `g + γ h U`.
-fn direct(gamma: f64) -> String {
-    format!(
-        r#"{{ name = "direct-projection", forecast = {{ explicit = {{ gamma = {gamma:?} }} }}, reaction = "end", metric = "identity" }}"#
-    )
+fn moreau_jean(reaction: ReactionDirection) -> Choice {
+    Choice::scheme(&MoreauJean { forecast: Forecast::Explicit { gamma: 0.0 }, reaction, ..MoreauJean::default() })
 }
 
-/// Algorithm 1 with the free forecast.
-fn direct_free(theta: f64) -> String {
-    format!(
-        r#"{{ name = "direct-projection", forecast = "free", theta = {theta:?}, reaction = "end", metric = "identity" }}"#
-    )
+/// Algorithm 2.
+fn combined(theta: f64) -> Choice {
+    let (reaction, metric) = (ReactionDirection::End, Metric::Identity);
+    Choice::scheme(&CombinedProjection { theta, reaction, metric, ..CombinedProjection::default() })
+}
+
+/// Algorithm 1.
+fn direct(theta: f64, forecast: Forecast) -> Choice {
+    let (reaction, metric) = (ReactionDirection::End, Metric::Identity);
+    Choice::scheme(&DirectProjection { theta, forecast, reaction, metric, ..DirectProjection::default() })
+}
+
+/// Algorithm 1 with the explicit forecast `g + γ h U`.
+fn direct_explicit(gamma: f64) -> Choice {
+    direct(0.5, Forecast::Explicit { gamma })
 }

@@ -1,11 +1,10 @@
 //! The pendulum in a ring.
 
-use super::{COMBINED, MOREAU_JEAN, SPEC};
+use super::{SPEC, combined, moreau_jean};
 use crate::trace::{Change, trace};
 use crate::{Check, Effort, Figure, Trouble};
+use carom::scheme::ReactionDirection;
 use carom_analysis::report::{Chart, Series};
-
-const SOURCE: &str = r#"{ name = "moreau-jean", forecast = { explicit = { gamma = 0.0 } }, reaction = "start" }"#;
 
 /// Figure 20: the gap under three ways to keep it.
 pub fn gap(effort: Effort) -> Result<Figure, Trouble> {
@@ -20,11 +19,11 @@ pub fn gap(effort: Effort) -> Result<Figure, Trouble> {
     let mut chart = Chart::over_time("gap of the hook", "g [m]");
     let mut runs = Vec::new();
     for (name, scheme) in [
-        ("Moreau-Jean, gradient at the start", SOURCE),
-        ("Moreau-Jean, gradient at the end", MOREAU_JEAN),
-        ("combined projection", COMBINED),
+        ("Moreau-Jean, gradient at the start", moreau_jean(ReactionDirection::Start)),
+        ("Moreau-Jean, gradient at the end", moreau_jean(ReactionDirection::End)),
+        ("combined projection", combined(0.5)),
     ] {
-        let run = trace("pendulum-ring", &Change { end: Some(end), ..Change::scheme(scheme) }, &["gap.hook"])?;
+        let run = trace("pendulum-ring", &Change { end: Some(end), ..Change::scheme(&scheme) }, &["gap.hook"])?;
         chart = chart.with(Series::lines(name, run.t.clone(), run.column(0).to_vec()));
         runs.push(run);
     }
