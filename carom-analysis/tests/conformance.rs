@@ -1,13 +1,16 @@
 //! The conformance suite: every row of the scheme registry, with its default options, does what it claims.
 
+mod claims;
+
 use carom::model::{Contact, Lagrangian};
-use carom::scheme::{AnyModel, BindError, Claim, Family, Order, SCHEMES, SchemeError, SchemeRow};
+use carom::scheme::{AnyModel, BindError, Claim, Family, SCHEMES, SchemeError, SchemeRow};
 use carom::simulation::{FixedStep, GapMonitor, LedgerObserver};
 use carom::testbed::{BouncingBall, ExactSolution, LinearOscillator, PreloadedOscillator, Takeoff};
 use carom::{Mechanical, Simulation, Solution};
 use carom_analysis::convergence::{Plan, Reference, Study, study};
 use carom_analysis::error::log_log_slope;
 use carom_solve::{SOLVERS, page};
+use claims::{Claimed, claimed};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -40,37 +43,11 @@ fn oscillator_study(row: &SchemeRow, options: &Value, plan: &Plan) -> Study {
     study(row.info.name, plan, &Reference::Exact(&oscillator), make).unwrap()
 }
 
-/// A claim of the registry: a scheme, options in JSON, and the orders that it has with them.
-struct Claimed {
-    row: &'static SchemeRow,
-    options: Value,
-    order: Order,
-}
-
-impl Claimed {
-    fn name(&self) -> String {
-        format!("{} {}", self.row.info.name, self.options)
-    }
-}
-
-/// All rows of mechanical schemes with the options that their orders are stated for, and all variants. Those of
-/// first-order systems have a suite of their own.
-fn claimed() -> Vec<Claimed> {
-    let mut all = Vec::new();
-    for row in SCHEMES.iter().filter(|row| row.family == Family::Mechanical) {
-        all.push(Claimed { row, options: serde_json::from_str(row.measured).unwrap(), order: row.info.order });
-        for variant in row.variants {
-            let options = serde_json::from_str(variant.options).unwrap();
-            all.push(Claimed { row, options, order: variant.order });
-        }
-    }
-    all
-}
-
 /// Claimed orders of first-order schemes through impacts (check O8 for Moreau-Jean with the free forecast).
 #[test]
 fn orders_through_impacts() {
-    for Claimed { row, options, order } in claimed().iter().filter(|claim| claim.order.position < 1.5) {
+    for Claimed { row, options, order } in claimed(Family::Mechanical).iter().filter(|claim| claim.order.position < 1.5)
+    {
         for (problem, study) in
             [("ball", ball_study(row, options, &plan())), ("oscillator", oscillator_study(row, options, &plan()))]
         {
@@ -168,7 +145,7 @@ fn high_orders_through_impacts() {
         (&preloaded, &|| preloaded.model(), 5.0),
         (&takeoff, &|| takeoff.model(), 2.9),
     ];
-    for claim in claimed().iter().filter(|claim| claim.order.position > 1.5) {
+    for claim in claimed(Family::Mechanical).iter().filter(|claim| claim.order.position > 1.5) {
         for (k, (exact, model, end)) in problems.iter().enumerate() {
             let errors = l1_errors(claim, *exact, *model, &grids(claim.order.position, *end));
             let (q, v) = (order_above_rounding(&errors, 0), order_above_rounding(&errors, 1));
@@ -213,7 +190,7 @@ fn velocities_do_not_converge_uniformly() {
 /// Claimed order in smooth motion: the oscillator before its first impact.
 #[test]
 fn orders_in_smooth_motion() {
-    for claim in claimed() {
+    for claim in claimed(Family::Mechanical) {
         let oscillator = LinearOscillator { restitution: restitution(claim.row), ..LinearOscillator::default() };
         // not so fine that high orders end in rounding
         let counts = match claim.order.smooth {

@@ -1,40 +1,21 @@
 //! The conformance suite of first-order schemes: every row of the registry, with its variants, has the orders that it
 //! claims.
 
-use carom::scheme::{AnyModel, Family, Order, SCHEMES, SchemeRow};
+mod claims;
+
+use carom::scheme::{AnyModel, Family};
 use carom::simulation::FixedStep;
 use carom::testbed::{Corner, DiodeBridge, Disc, ExactState, Play, Rectifier, Sign, SlidingMode, ThirdDegree};
 use carom::{Simulation, Solution};
 use carom_analysis::error::{Graph, HausdorffOptions, hausdorff, log_log_slope};
+use claims::{Claimed, claimed};
 use serde_json::{Value, json};
 
-/// A scheme of the registry with options and the order that it claims with them.
-struct Claimed {
-    row: &'static SchemeRow,
-    options: Value,
-    order: Order,
-}
-
-impl Claimed {
-    fn name(&self) -> String {
-        format!("{} {}", self.row.info.name, self.options)
-    }
-}
-
-fn claimed() -> Vec<Claimed> {
-    let mut all = Vec::new();
-    for row in SCHEMES.iter().filter(|row| row.family == Family::FirstOrder) {
-        all.push(Claimed { row, options: json!({}), order: row.info.order });
-        for variant in row.variants {
-            let options = serde_json::from_str(variant.options).unwrap();
-            all.push(Claimed { row, options, order: variant.order });
-        }
-    }
-    all
-}
-
 fn find(name: &str, options: Value) -> Claimed {
-    claimed().into_iter().find(|claim| claim.row.info.name == name && claim.options == options).unwrap()
+    claimed(Family::FirstOrder)
+        .into_iter()
+        .find(|claim| claim.row.info.name == name && claim.options == options)
+        .unwrap()
 }
 
 /// A run over equal steps; nothing where the scheme does not take the model.
@@ -73,7 +54,7 @@ fn order(claim: &Claimed, exact: &dyn ExactState, counts: &[usize]) -> Option<f6
 /// bridge whose outputs see the multipliers directly, an impact of relative degree 3.
 #[test]
 fn claimed_orders() {
-    for claim in claimed() {
+    for claim in claimed(Family::FirstOrder) {
         let measured = match claim.row.info.name {
             "catching-up" => order(&claim, &Disc::default(), &[200, 400, 800]),
             "euler-moreau" => order(&claim, &DiodeBridge::default(), &[2500, 5000, 10000, 20000]),
@@ -145,7 +126,7 @@ fn theta_schemes_on_the_rectifier() {
 /// before the current ends.
 #[test]
 fn smooth_orders() {
-    for claim in claimed().iter().filter(|claim| claim.row.info.name == "euler-moreau") {
+    for claim in claimed(Family::FirstOrder).iter().filter(|claim| claim.row.info.name == "euler-moreau") {
         let rectifier = Smooth(Rectifier::default());
         let measured = order(claim, &rectifier, &[100, 200, 400]).unwrap();
         println!("{}: {measured:.3}", claim.name());
@@ -182,7 +163,7 @@ impl ExactState for Smooth {
 fn every_scheme_on_every_problem() {
     let problems: [&dyn ExactState; 4] =
         [&Disc::default(), &DiodeBridge::default(), &Rectifier::default(), &SlidingMode::default()];
-    for claim in claimed() {
+    for claim in claimed(Family::FirstOrder) {
         for exact in problems {
             let counts: &[usize] =
                 if exact.name() == "diode-bridge" { &[5000, 10000, 20000] } else { &[500, 1000, 2000] };
@@ -206,7 +187,7 @@ fn bits_repeat() {
         let runs = problems.into_iter().filter_map(|exact| run(claim, exact, 300));
         runs.flat_map(|solution| solution.positions().iter().map(|x| x.to_bits()).collect::<Vec<_>>()).collect()
     }
-    for claim in claimed() {
+    for claim in claimed(Family::FirstOrder) {
         let first = bits(&claim);
         assert!(!first.is_empty(), "{}", claim.name());
         std::thread::scope(|scope| {

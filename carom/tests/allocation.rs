@@ -1,8 +1,8 @@
 //! No scheme allocates in a step: each model is run once to warm the buffers up, then once more from the start under a
 //! counting allocator, through free flight, impacts and closed contact.
 
-// a global allocator cannot be written without it
-#![allow(unsafe_code)]
+#[path = "../../carom-solve/tests/counting/mod.rs"]
+mod counting;
 
 use carom::model::{
     AffineRow, Contact, DualLagrangian, FirstOrderSystem, Functions, Lagrangian, Linear, LinearContact, NamedLaw,
@@ -15,54 +15,9 @@ use carom::simulation::{FixedStep, GapMonitor, LedgerObserver, Observer, StepVie
 use carom::testbed::{Corner, DiodeBridge, Disc, ExactState, Play, Rectifier, SlidingMode, ThirdDegree};
 use carom::{EventKind, FirstOrder, Mechanical, ModelError, Simulation, State};
 use carom_solve::{Law, SOLVERS, SolverRow};
+use counting::allocations;
 use serde_json::{Value, json};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::ops::ControlFlow;
-
-/// Counts the allocations of each thread: tests run in parallel.
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    // a thread that is being torn down has no counter any more
-    let _ = COUNT.try_with(|count| count.set(count.get() + 1));
-}
-
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
-        unsafe { System.alloc_zeroed(layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations() -> u64 {
-    COUNT.with(Cell::get)
-}
-
-#[test]
-fn the_counter_counts() {
-    let before = allocations();
-    let boxed = std::hint::black_box(Box::new(1.0));
-    assert_eq!(allocations() - before, 1, "{boxed}");
-}
 
 /// A model with the step and the number of steps that take it through its phases.
 struct Case {
