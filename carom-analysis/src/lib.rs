@@ -5,6 +5,7 @@
 pub mod convergence;
 pub mod error;
 pub mod files;
+mod metric;
 pub mod report;
 pub mod results;
 pub mod study;

@@ -371,6 +371,50 @@ fn impacts_have_names_and_null_where_there_is_no_tangent() {
     assert!(csv.contains(",\"wall, smooth\",") && csv.lines().nth(1).unwrap().ends_with(",,,"));
 }
 
+/// A wheel in the plane with rolling friction: its moment has columns of its own, and there is no second tangent.
+#[test]
+fn impacts_have_moments_where_a_law_has_them() {
+    let text = r#"version = 1
+name = "wheel"
+[model]
+kind = "lagrangian"
+coordinates = ["x", "y", "phi"]
+kinetic = "(x'^2 + y'^2)/2 + phi'^2/4"
+potential = "10*y"
+[[contact]]
+name = "floor"
+gap = "y"
+slip = "x + phi"
+friction = 0.3
+rolling = 0.1
+turning = "phi"
+restitution = 0.5
+[initial]
+y = 0.05
+"x'" = 1.0
+"phi'" = 4.0
+[simulation]
+end = 0.3
+step = 0.01
+"#;
+    let path = directory("moments");
+    let scene = carom_scene::from_str("wheel.toml", text, &Default::default()).unwrap();
+    let (mut simulation, mut lists) = (scene.simulation().unwrap(), Lists::new(usize::MAX));
+    let mut recorder = RunRecorder::create(&path, simulation.stepper(), RecordOptions::default(), None).unwrap();
+    let outcome = simulation.run(&mut [&mut recorder, &mut lists]);
+    assert!(recorder.finish(inputs(), &outcome, &simulation).error.is_none());
+    let (table, impacts) = (read(&path.join("impacts.parquet")), lists.impacts);
+    assert!(!impacts.is_empty() && !table.names.iter().any(|name| name.contains("rolling2") || name.contains("spin")));
+    let all = |get: fn(&Impact) -> f64| impacts.iter().map(|impact| Some(get(impact))).collect::<Vec<_>>();
+    assert_eq!(table.optional("tangent1.impulse"), all(|impact| impact.impulse[1]));
+    assert_eq!(table.optional("rolling1.impulse"), all(|impact| impact.impulse[2]));
+    assert_eq!(table.optional("rolling1.after"), all(|impact| impact.after[2]));
+    assert!(table.optional("tangent2.impulse").iter().all(Option::is_none));
+    // on the edge of its disc: |moment| is 0.1 m times the normal impulse of an impact that turns on
+    let first = &impacts[0].impulse;
+    assert!((first[2].abs() - 0.1 * first[0]).abs() < 1e-9, "{first:?}");
+}
+
 #[test]
 fn a_number_that_is_not_finite_ends_the_run_and_is_not_written() {
     let path = directory("not-finite");

@@ -262,6 +262,15 @@ fn shards_give_the_same_as_one_run() {
     }
 }
 
+/// Shards that are none are refused.
+#[test]
+fn shards_count_from_one() {
+    for shard in [(0, 0), (0, 3), (4, 3)] {
+        let refused = run_study(&Fall::default(), ball(), &Run { shard: Some(shard), ..Run::default() }).err();
+        assert!(refused.is_some_and(|error| error.is_usage()), "{shard:?}");
+    }
+}
+
 /// Failures of a sweep keep their kind over an interruption.
 #[test]
 fn failed_parts_are_kept() {

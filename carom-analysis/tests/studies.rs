@@ -7,7 +7,7 @@ use carom::{Mechanical, State, Stepper};
 use carom_analysis::study::basin::{self, Fate};
 use carom_analysis::study::bifurcation::{self, Case, Direction, Section};
 use carom_analysis::study::lyapunov::{self, perturbation, trace};
-use carom_analysis::study::{Cyclic, March, StudyError};
+use carom_analysis::study::{Cyclic, Motion, StudyError};
 
 const SET_A: ImpactOscillator =
     ImpactOscillator { damping: 0.05, amplitude: 1.0, frequency: 2.8, wall: 0.0, restitution: 0.7, q0: 0.5, v0: 0.0 };
@@ -278,10 +278,10 @@ fn counts_of_a_march() {
         stepper(p.model(), SchatzmanPaoli::default()),
     ];
     for stepper in schemes {
-        let mut march = March::new(stepper.unwrap(), 1e-3).unwrap();
-        march.to(100.0).unwrap();
-        assert_eq!(march.state().t, 100.0);
-        assert!(march.impacts.abs_diff(exact.0) <= 1, "{} {exact:?}", march.impacts);
+        let mut motion = Motion::new(stepper.unwrap(), 1e-3).unwrap();
+        motion.to(100.0).unwrap();
+        assert_eq!(motion.state().t, 100.0);
+        assert!(motion.impacts.abs_diff(exact.0) <= 1, "{} {exact:?}", motion.impacts);
     }
 }
 
@@ -289,10 +289,10 @@ fn counts_of_a_march() {
 /// throw a scheme that takes velocities from positions. The oscillator moves with |v| < 10 whatever happens.
 #[test]
 fn late_intervals_end_without_a_tiny_step() {
-    let mut march = March::new(stepper(SET_A.model(), SchatzmanPaoli::default()).unwrap(), 1e-3).unwrap();
+    let mut motion = Motion::new(stepper(SET_A.model(), SchatzmanPaoli::default()).unwrap(), 1e-3).unwrap();
     for k in 1..=15_000 {
-        march.to(0.1 * f64::from(k)).unwrap();
-        assert!(march.state().v[0].abs() < 10.0, "{:?}", march.state());
+        motion.to(0.1 * f64::from(k)).unwrap();
+        assert!(motion.state().v[0].abs() < 10.0, "{:?}", motion.state());
     }
 }
 
@@ -301,9 +301,9 @@ fn late_intervals_end_without_a_tiny_step() {
 #[test]
 fn located_impacts_of_both_schemes_agree() {
     let strikes = |stepper: Result<Box<dyn Stepper>, StudyError>, h: f64| {
-        let (mut march, mut all) = (March::new(stepper.unwrap(), h).unwrap(), Vec::new());
-        march.watched(8.5, &|| false, &mut |strike| all.push(*strike)).unwrap();
-        assert_eq!(march.impacts as usize, all.len());
+        let (mut motion, mut all) = (Motion::new(stepper.unwrap(), h).unwrap(), Vec::new());
+        motion.watched(8.5, &|| false, &mut |strike| all.push(*strike)).unwrap();
+        assert_eq!(motion.impacts as usize, all.len());
         all
     };
     let p1 = ImpactOscillator::default();

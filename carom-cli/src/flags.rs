@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 /// What a flag takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FlagValue {
     Switch,
     Whole,
     Number,
@@ -24,7 +24,7 @@ enum Kind {
 }
 
 /// The options of a schema, in its order, with what they take.
-fn options(schema: &Value) -> impl Iterator<Item = (&String, &Value, Kind)> {
+fn options(schema: &Value) -> impl Iterator<Item = (&String, &Value, FlagValue)> {
     let properties = schema.get("properties").and_then(Value::as_object);
     properties.into_iter().flatten().map(|(name, property)| (name, property, kind(property)))
 }
@@ -36,19 +36,19 @@ fn has_type(property: &Value, wanted: &str) -> bool {
     }
 }
 
-fn kind(property: &Value) -> Kind {
+fn kind(property: &Value) -> FlagValue {
     if !words(property).is_empty() {
-        return Kind::Word;
+        return FlagValue::Word;
     }
     if has_type(property, "array") {
-        return if has_type(&property["items"], "number") { Kind::Numbers } else { Kind::Texts };
+        return if has_type(&property["items"], "number") { FlagValue::Numbers } else { FlagValue::Texts };
     }
     match () {
-        () if property["anyOf"].is_array() => Kind::NumberOrNothing,
-        () if has_type(property, "boolean") => Kind::Switch,
-        () if has_type(property, "integer") => Kind::Whole,
-        () if has_type(property, "number") => Kind::Number,
-        () => Kind::Text,
+        () if property["anyOf"].is_array() => FlagValue::NumberOrNothing,
+        () if has_type(property, "boolean") => FlagValue::Switch,
+        () if has_type(property, "integer") => FlagValue::Whole,
+        () if has_type(property, "number") => FlagValue::Number,
+        () => FlagValue::Text,
     }
 }
 
@@ -81,7 +81,7 @@ pub fn arguments(schema: &Value) -> Vec<Arg> {
     options(schema).map(|(name, property, kind)| argument(name, property, kind)).collect()
 }
 
-fn argument(name: &str, property: &Value, kind: Kind) -> Arg {
+fn argument(name: &str, property: &Value, kind: FlagValue) -> Arg {
     let help = property["description"].as_str().unwrap_or_default().replace('\n', " ");
     let name = forever(name);
     let mut arg = Arg::new(name).long(name).help(help);
@@ -97,25 +97,25 @@ fn argument(name: &str, property: &Value, kind: Kind) -> Arg {
         arg = arg.default_value(forever(shown));
     }
     arg = match kind {
-        Kind::Switch => arg.action(ArgAction::SetTrue),
-        Kind::Whole => {
+        FlagValue::Switch => arg.action(ArgAction::SetTrue),
+        FlagValue::Whole => {
             let least = property["minimum"].as_f64().map_or(0, |x| x as u64);
             let most = property["maximum"].as_f64().map_or(u64::MAX, |x| x as u64);
             arg.value_parser(value_parser!(u64).range(least..=most))
         }
-        Kind::Number => arg.value_parser(number).allow_negative_numbers(true),
-        Kind::NumberOrNothing => arg.allow_negative_numbers(true).value_parser(number_or_true),
-        Kind::Word => {
+        FlagValue::Number => arg.value_parser(number).allow_negative_numbers(true),
+        FlagValue::NumberOrNothing => arg.allow_negative_numbers(true).value_parser(number_or_true),
+        FlagValue::Word => {
             let values = words(property).into_iter().map(|(word, help)| {
                 let value = PossibleValue::new(forever(word));
                 if help.is_empty() { value } else { value.help(forever(help.replace('\n', " "))) }
             });
             arg.value_parser(values.collect::<Vec<_>>())
         }
-        Kind::Text => arg,
-        Kind::Texts if property["x-commas"] == true => arg.action(ArgAction::Append).value_delimiter(','),
-        Kind::Texts => arg.action(ArgAction::Append),
-        Kind::Numbers => arg.action(ArgAction::Append).value_delimiter(',').value_parser(number),
+        FlagValue::Text => arg,
+        FlagValue::Texts if property["x-commas"] == true => arg.action(ArgAction::Append).value_delimiter(','),
+        FlagValue::Texts => arg.action(ArgAction::Append),
+        FlagValue::Numbers => arg.action(ArgAction::Append).value_delimiter(',').value_parser(number),
     };
     match &property["x-missing"] {
         Value::Null => {}
@@ -141,13 +141,13 @@ pub fn table(schema: &Value, matches: &ArgMatches) -> Value {
             continue;
         }
         let value = match kind {
-            Kind::Switch => Some(json!(matches.get_flag(name))),
-            Kind::Whole => matches.get_one::<u64>(name).map(|x| json!(x)),
-            Kind::Number => matches.get_one::<f64>(name).map(|x| json!(x)),
-            Kind::NumberOrNothing => matches.get_one::<Value>(name).cloned(),
-            Kind::Text | Kind::Word => matches.get_one::<String>(name).map(|x| json!(x)),
-            Kind::Texts => matches.get_many::<String>(name).map(|all| all.map(|x| json!(x)).collect()),
-            Kind::Numbers => matches.get_many::<f64>(name).map(|all| all.map(|x| json!(x)).collect()),
+            FlagValue::Switch => Some(json!(matches.get_flag(name))),
+            FlagValue::Whole => matches.get_one::<u64>(name).map(|x| json!(x)),
+            FlagValue::Number => matches.get_one::<f64>(name).map(|x| json!(x)),
+            FlagValue::NumberOrNothing => matches.get_one::<Value>(name).cloned(),
+            FlagValue::Text | FlagValue::Word => matches.get_one::<String>(name).map(|x| json!(x)),
+            FlagValue::Texts => matches.get_many::<String>(name).map(|all| all.map(|x| json!(x)).collect()),
+            FlagValue::Numbers => matches.get_many::<f64>(name).map(|all| all.map(|x| json!(x)).collect()),
         };
         table.extend(value.map(|value| (name.clone(), value)));
     }

@@ -3,7 +3,7 @@
 use crate::console::print_line;
 use crate::failure::Failure;
 use carom_analysis::study;
-use carom_scene::nearest::nearest;
+use carom_scene::suggest;
 use carom_solve::{OptionDoc, page};
 
 pub fn show(name: &str) -> Result<(), Failure> {
@@ -41,10 +41,7 @@ pub fn show(name: &str) -> Result<(), Failure> {
         let schemes = || carom::SCHEMES.iter().map(|row| row.info.name);
         let solvers = || carom_solve::SOLVERS.iter().map(|row| row.info.name);
         let names = || schemes().chain(solvers()).chain(study::STUDIES.iter().map(|row| row.info.name));
-        let hint = match nearest(name, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
-        };
+        let hint = suggest(name, names(), false, || format!("there are {}", names().collect::<Vec<_>>().join(", ")));
         return Err(Failure::usage(format!("no scheme, solver or study is named `{name}`"), hint));
     }
     Ok(())

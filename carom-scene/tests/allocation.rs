@@ -85,7 +85,7 @@ fn derivatives_of_steps_do_not_allocate() {
         for _ in 0..2 {
             s.restart(&scene.initial);
             s.frame.reset();
-            s.passage.clear();
+            s.counts.clear();
             let before = COUNT.with(Cell::get);
             for _ in 0..500 {
                 s.step(0.01).unwrap();

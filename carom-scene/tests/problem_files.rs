@@ -1,6 +1,6 @@
 //! Stored problems: all public files where the data folder is present, malformed variants, and round trips.
 
-use carom_scene::problem_file::{Kind, Position, Reason, encode_fclib, parse, read};
+use carom_scene::problem_file::{FileFormat, Position, Reason, encode_fclib, parse, read};
 use carom_solve::{GlobalParts, Law, ProblemWork, Reaction, Rows, StoredProblem, solver};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -27,7 +27,7 @@ fn complementarity_files_have_their_sizes() {
     for path in files("lcp") {
         let name = file_name(&path);
         let file = read(&path, None).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(file.kind, Kind::Lcp, "{name}");
+        assert_eq!(file.kind, FileFormat::Lcp, "{name}");
         let expected = match name.as_str() {
             "lcp_mmc.dat" => 26..=26,
             "lcp_tobenna.dat" => 40..=40,
@@ -38,7 +38,7 @@ fn complementarity_files_have_their_sizes() {
         // the kind can be told by the content alone, unless numbers follow
         let bytes = std::fs::read(&path).unwrap();
         if file.trailing.is_empty() {
-            assert_eq!(parse("unknown.txt", &bytes, None).unwrap().kind, Kind::Lcp, "{name}");
+            assert_eq!(parse("unknown.txt", &bytes, None).unwrap().kind, FileFormat::Lcp, "{name}");
         }
     }
     for (name, n, m) in
@@ -55,15 +55,15 @@ fn complementarity_files_have_their_sizes() {
     for path in files("mlcp") {
         let bytes = std::fs::read(&path).unwrap();
         let file = parse("unknown.txt", &bytes, None).unwrap_or_else(|error| panic!("{}: {error}", file_name(&path)));
-        assert_eq!(file.kind, Kind::Mlcp);
+        assert_eq!(file.kind, FileFormat::Mlcp);
     }
     for path in files("relay") {
         let name = file_name(&path);
         let file = read(&path, None).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(file.kind, Kind::Relay, "{name}");
+        assert_eq!(file.kind, FileFormat::Relay, "{name}");
         assert!((1..=15).contains(&file.problem.size()), "{name}");
         let bytes = std::fs::read(&path).unwrap();
-        assert_eq!(parse("unknown.txt", &bytes, None).unwrap().kind, Kind::Relay, "{name}");
+        assert_eq!(parse("unknown.txt", &bytes, None).unwrap().kind, FileFormat::Relay, "{name}");
     }
 }
 
@@ -141,7 +141,7 @@ fn friction_files_have_their_sizes() {
             || name.starts_with("spheres");
         assert_eq!(file.problem.dofs().is_some(), global, "{name}");
         if name.ends_with(".dat") {
-            assert_eq!(file.kind, if global { Kind::GlobalFriction } else { Kind::Friction }, "{name}");
+            assert_eq!(file.kind, if global { FileFormat::GlobalFriction } else { FileFormat::Friction }, "{name}");
             let bytes = std::fs::read(&path).unwrap();
             assert_eq!(parse("unknown", &bytes, None).unwrap().kind, file.kind, "{name}");
         }
@@ -233,7 +233,7 @@ fn fclib_files_come_back_as_they_were() {
     for problem in all {
         let bytes = encode_fclib(&problem).unwrap_or_else(|error| panic!("{error}"));
         let back = parse(problem.name(), &bytes, None).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(back.kind, Kind::Fclib);
+        assert_eq!(back.kind, FileFormat::Fclib);
         let back = back.problem;
         assert_eq!((problem.name(), problem.laws(), problem.b()), (back.name(), back.laws(), back.b()));
         assert_eq!(problem.given_w(), back.given_w(), "{}", problem.name());
@@ -262,14 +262,14 @@ fn every_storage_gives_the_same_matrix() {
     };
     for text in [dense, blocks, columns, triplets] {
         let file = parse("some", text.as_bytes(), None).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        assert_eq!((file.kind, file.problem.given_w().unwrap()), (Kind::Lcp, &expected));
+        assert_eq!((file.kind, file.problem.given_w().unwrap()), (FileFormat::Lcp, &expected));
         assert_eq!(file.problem.b(), [-1.0, -2.0, -3.0, -4.0]);
     }
 }
 
 #[test]
 fn mistakes_are_told_with_their_place() {
-    let fails = |text: &str, kind: Option<Kind>| parse("file.dat", text.as_bytes(), kind).unwrap_err();
+    let fails = |text: &str, kind: Option<FileFormat>| parse("file.dat", text.as_bytes(), kind).unwrap_err();
     let place = |line, token| Some(Position::Token { line, token });
     let error = fails("2\n0\n2 2\n2 2\n1 0 0", None);
     assert_eq!(
@@ -283,19 +283,19 @@ fn mistakes_are_told_with_their_place() {
     let error = fails("2\n0\n2 2\n2 2\n1 0 zero 1\n1 1", None);
     assert_eq!(error.to_string(), "file.dat: line 5, token 9: `zero` stands where an entry of the matrix should");
     // a size that would take a petabyte
-    let error = fails("100000000 0 100000000 100000000 100000000 100000000 1 2 3", Some(Kind::Lcp));
+    let error = fails("100000000 0 100000000 100000000 100000000 100000000 1 2 3", Some(FileFormat::Lcp));
     assert!(matches!(error.reason, Reason::TooLarge { found: 100_000_000, .. }), "{error}");
-    let error = fails("3 18446744073709551615 0 1 1", Some(Kind::Friction));
+    let error = fails("3 18446744073709551615 0 1 1", Some(FileFormat::Friction));
     assert!(matches!(error.reason, Reason::TooLarge { .. }), "{error}");
     assert!(matches!(fails("5 1 0 5 5", None).reason, Reason::Rolling { dimension: 5 }));
     assert!(matches!(fails("", None).reason, Reason::End { .. }));
     assert!(matches!(fails("hello world", None).reason, Reason::Unknown { .. }));
     assert!(matches!(parse("b", &[0, 159, 146, 150], None).unwrap_err().reason, Reason::NotText { .. }));
-    assert!(matches!(parse("b", b"1 0 1 1 1 1 2 -1", Some(Kind::Fclib)).unwrap_err().reason, Reason::NotHdf5));
+    assert!(matches!(parse("b", b"1 0 1 1 1 1 2 -1", Some(FileFormat::Fclib)).unwrap_err().reason, Reason::NotHdf5));
     assert!(matches!(read("no/such/file", None).unwrap_err().reason, Reason::Io(_)));
     let negative = "2 1 0 2 2 2 2 1 0 0 1 -1 0 -0.5";
     assert!(matches!(fails(negative, None).reason, Reason::Problem(_)));
-    assert!(matches!(fails("1 1 0 1 1 1 0 0 1 -1 0 1", Some(Kind::Relay)).reason, Reason::Mismatch { .. }));
+    assert!(matches!(fails("1 1 0 1 1 1 0 0 1 -1 0 1", Some(FileFormat::Relay)).reason, Reason::Mismatch { .. }));
 }
 
 /// All files up to a size, with names that give nothing away.
@@ -320,7 +320,7 @@ fn truncated_files_never_panic() {
     for (name, bytes) in samples(5_000_000) {
         for tenth in 0..10 {
             let cut = bytes.len() * tenth / 10;
-            for kind in [None, Some(Kind::Friction), Some(Kind::Mlcp)] {
+            for kind in [None, Some(FileFormat::Friction), Some(FileFormat::Mlcp)] {
                 let _ = parse(&name, &bytes[..cut], kind);
             }
             if tenth <= 3 && bytes.len() > 1000 {

@@ -60,16 +60,16 @@ fn load_with(text: &str, flow: &str) -> Scene {
 /// may do so twice.
 fn rough_flow(s: &mut Sensitivity, from: &State, end: f64) -> (Vec<f64>, u64) {
     let (x, _) = flow(s, from, end);
-    (x, s.passage.rests + 100 * s.passage.sticks)
+    (x, s.counts.rests + 100 * s.counts.sticks)
 }
 
 /// The state after the time T, and how many impacts there were.
 fn flow(s: &mut Sensitivity, from: &State, end: f64) -> (Vec<f64>, u64) {
     s.set_columns(0);
-    s.passage.clear();
+    s.counts.clear();
     s.restart(from);
     s.advance(end).unwrap();
-    (s.state().q.iter().chain(&s.state().v).copied().collect(), s.passage.impacts)
+    (s.state().q.iter().chain(&s.state().v).copied().collect(), s.counts.impacts)
 }
 
 fn moved(from: &State, k: usize, by: f64) -> State {
@@ -132,18 +132,18 @@ fn ten_random_segments(with: &str) {
             (0..4).map(|k| difference(|by| flow(&mut s, &moved(&from, k, by), end), 1e-4)).collect();
         let Some(exact) = exact else { continue };
         s.reset();
-        s.passage.clear();
+        s.counts.clear();
         s.restart(&from);
         s.advance(end).unwrap();
         // differences tell nothing next to a grazing impact
-        if s.passage.impacts < 2 || s.passage.slowest < 0.1 {
+        if s.counts.impacts < 2 || s.counts.slowest < 0.1 {
             continue;
         }
         let found: Vec<Vec<f64>> = s.columns().map(<[f64]>::to_vec).collect();
         let miss = relative(&found, &exact);
         worst = worst.max(miss);
-        impacts += s.passage.impacts;
-        both += u64::from(s.passage.by_contact.len() == 2);
+        impacts += s.counts.impacts;
+        both += u64::from(s.counts.by_contact.len() == 2);
         done += 1;
     }
     assert!(worst < 1e-6, "{worst:e}");
@@ -163,7 +163,7 @@ fn parameters(with: &str) {
     let mut s = scene.sensitivity(&names).unwrap();
     s.restart(&from);
     s.advance(end).unwrap();
-    assert!(s.passage.by_contact.len() == 2 && s.passage.slowest > 0.1, "{:?}", s.passage);
+    assert!(s.counts.by_contact.len() == 2 && s.counts.slowest > 0.1, "{:?}", s.counts);
     let found: Vec<Vec<f64>> = s.columns().skip(4).map(|c| c[..4].to_vec()).collect();
     let exact: Vec<Vec<f64>> = names
         .iter()
@@ -204,14 +204,14 @@ fn oscillator(with: &str) {
     let saltation = [[-e, 0.0], [(1.0 + e) * ((om * t).cos() - um) / v, -e]];
     let exact = product(phi(3.0 - t), product(saltation, phi(t)));
     s.advance(3.0).unwrap();
-    assert_eq!(s.passage.impacts, 1);
-    assert!((s.passage.slowest + v).abs() < 1e-10);
+    assert_eq!(s.counts.impacts, 1);
+    assert!((s.counts.slowest + v).abs() < 1e-10);
     for (j, column) in s.columns().enumerate() {
         for i in 0..2 {
             assert!((column[i] - exact[i][j]).abs() < 1e-10, "{i} {j} {column:?} {exact:?}");
         }
     }
-    assert!((s.passage.divergence + 2.0 * al * 3.0).abs() < 1e-13);
+    assert!((s.counts.divergence + 2.0 * al * 3.0).abs() < 1e-13);
 }
 
 /// Rests: with e = 1/2 and a force that presses, the mass comes to rest and forgets where it came from.
@@ -220,7 +220,7 @@ fn rest_collapses_the_tangent() {
     let text = OSCILLATOR.replace("a*cos(om*t)", "a*cos(om*t) - 3");
     let mut s = load(&text).sensitivity(&[]).unwrap();
     s.advance(12.0).unwrap();
-    assert!(s.passage.rests == 1 && s.passage.rested.len() == 1 && s.passage.impacts > 20);
+    assert!(s.counts.rests == 1 && s.counts.rested.len() == 1 && s.counts.impacts > 20);
     assert!(s.columns().flatten().all(|x| x.abs() < 1e-7), "{:?}", s.columns().collect::<Vec<_>>());
 }
 
@@ -266,10 +266,10 @@ fn friction_with_a_closed_contact() {
     for end in [0.5, 1.4, 3.0] {
         let from = start(0.0, 1.5);
         s.reset();
-        s.passage.clear();
+        s.counts.clear();
         s.restart(&from);
         s.advance(end).unwrap();
-        changes += s.passage.sticks + s.passage.rests + s.passage.impacts;
+        changes += s.counts.sticks + s.counts.rests + s.counts.impacts;
         // along the constraint: dy = 0.2 x dx, dy' = 0.2 v dx + 0.2 x dv
         let all: Vec<Vec<f64>> = s.columns().map(<[f64]>::to_vec).collect();
         let along = |d: [f64; 4]| (0..4).map(|i| (0..4).map(|j| all[j][i] * d[j]).sum()).collect::<Vec<f64>>();
@@ -330,7 +330,7 @@ fn spatial_friction(with: &str) {
         let mut s = scene.sensitivity(&["mu"]).unwrap();
         s.restart(&from);
         s.advance(end).unwrap();
-        assert!(s.passage.rests == rests && s.passage.impacts >= 1 && s.passage.sticks == 0, "{:?}", s.passage);
+        assert!(s.counts.rests == rests && s.counts.impacts >= 1 && s.counts.sticks == 0, "{:?}", s.counts);
         let found: Vec<Vec<f64>> = s.columns().map(|c| c[..6].to_vec()).collect();
         let mut exact: Vec<Vec<f64>> =
             (0..6).map(|k| difference(|by| rough_flow(&mut s, &moved(&from, k, by), end), 1e-4).unwrap()).collect();
@@ -386,8 +386,8 @@ fn sliding_over_the_edge_of_a_region() {
         let from = start(0.1, 3.0);
         s.restart(&from);
         s.advance(end).unwrap();
-        let (fell, hits) = (s.state().q[0] > 1.0, s.passage.impacts);
-        assert!(end < 0.5 || fell && (end < 1.0 || hits > 0), "{end}: {:?} {:?}", s.state(), s.passage);
+        let (fell, hits) = (s.state().q[0] > 1.0, s.counts.impacts);
+        assert!(end < 0.5 || fell && (end < 1.0 || hits > 0), "{end}: {:?} {:?}", s.state(), s.counts);
         let all: Vec<Vec<f64>> = s.columns().map(<[f64]>::to_vec).collect();
         // along the table: dy = 0.2 x dx, dy' = 0.2 v dx + 0.2 x dv
         let along = |d: [f64; 4]| (0..4).map(|i| (0..4).map(|j| all[j][i] * d[j]).sum()).collect::<Vec<f64>>();
@@ -445,7 +445,7 @@ fn from_one_surface_to_another() {
     for end in [0.3, 0.6, 0.9] {
         let from = start(-1.0, 3.0);
         s.reset();
-        s.passage.clear();
+        s.counts.clear();
         s.restart(&from);
         s.advance(end).unwrap();
         assert_eq!(s.state().q[0] > 0.0, end > 0.5, "{:?}", s.state());

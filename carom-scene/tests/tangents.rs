@@ -200,17 +200,17 @@ fn motions_have_the_same_derivatives() {
     let from = loop {
         let (q, v) = (draw.pair(), draw.pair());
         let from = State::new(0.1, &[0.2 * q[0], 0.4 * q[1]], &[3.0 * v[0], 4.0 * v[1]]);
-        search.passage.clear();
+        search.counts.clear();
         search.restart(&from);
         search.advance(2.0).unwrap();
-        if search.passage.by_contact.len() == 2 && search.passage.slowest > 0.2 {
+        if search.counts.by_contact.len() == 2 && search.counts.slowest > 0.2 {
             break from;
         }
     };
     let run = |mut motion: Sensitivity| {
         motion.restart(&from);
         motion.advance(2.0).unwrap();
-        assert!(motion.passage.impacts == search.passage.impacts, "{:?}", motion.passage.strikes);
+        assert!(motion.counts.impacts == search.counts.impacts, "{:?}", motion.counts.listed);
         motion.columns().flat_map(|column| column[..4].to_vec()).collect::<Vec<f64>>()
     };
     let wanted = run(scene.sensitivity(&["om", "e", "mu"]).unwrap());

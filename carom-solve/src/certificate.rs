@@ -7,7 +7,10 @@
 //!     residual = ‖ F'(λ', u') ‖₂ / max(‖b'‖₂, ‖λ'‖₂, ‖u'‖₂)                               (1)
 //! ```
 //!
-//! which is zero exactly at solutions; it is the relative error of [acary2018] made independent of units. That error
+//! Where a law has moments beside forces (rolling friction), `w` is the mean over the rows of each disc, so that each row
+//! is measured in √J.
+//!
+//! (1) is zero exactly at solutions; it is the relative error of [acary2018] made independent of units. That error
 //! itself, [`OneStepProblem::full_error`], is
 //!
 //! ```text
@@ -91,24 +94,47 @@ impl Tally {
         tally
     }
 
-    /// Of laws of different sizes.
+    /// Of laws of different sizes, or with moments.
     fn of_mixture(p: &OneStepProblem<'_>, w: &Delassus, z: &Reaction) -> Tally {
         let mut tally = Tally::default();
         for (i, (law, scale)) in p.laws().iter().zip(w.scales()).enumerate() {
             match law.size() {
                 1 => tally.add::<1>(i, p, scale, z),
+                _ if law.has_moments() => tally.add_wide(i, p, w.diagonal(i), z),
                 2 => tally.add::<2>(i, p, scale, z),
-                3 => tally.add::<3>(i, p, scale, z),
-                size => tally.add_wide(size, i, p, scale, z),
+                _ => tally.add::<3>(i, p, scale, z),
             }
         }
         tally
     }
 
-    /// Adds a law of any number of rows, out of line.
+    /// Adds a law with several discs, each in its own scale; out of line.
     #[inline(never)]
-    fn add_wide(&mut self, size: usize, i: usize, p: &OneStepProblem<'_>, scale: f64, z: &Reaction) {
-        by_rows!(size, N => self.add::<N>(i, p, scale, z));
+    fn add_wide(&mut self, i: usize, p: &OneStepProblem<'_>, block: &[f64], z: &Reaction) {
+        const MOST: usize = Law::MOST_ROWS;
+        let (law, first) = (&p.laws()[i], p.offsets()[i]);
+        let (unit, rows) = (law.units(block), law.size());
+        let scaled = law.scaled(|row| unit[row]);
+        let (mut lambda, mut u, mut b, mut f) = ([0.0; MOST], [0.0; MOST], [0.0; MOST], [0.0; MOST]);
+        for k in 0..rows {
+            lambda[k] = unit[k] * z.lambda[first + k];
+            (u[k], b[k]) = (z.u[first + k] / unit[k], p.b()[first + k] / unit[k]);
+        }
+        let (lambda, u) = (&lambda[..rows], &u[..rows]);
+        scaled.natural_map(lambda, u, 1.0, &mut f[..rows]);
+        let missed = norm2(&f);
+        self.missed += missed;
+        let c = &mut self.certificate;
+        if missed > self.worst {
+            self.worst = missed;
+            c.law = i;
+        }
+        self.b += norm2(&b);
+        self.lambda += norm2(lambda);
+        self.u += norm2(u);
+        raise(&mut c.cone, scaled.cone_violation(lambda) / unit[0]);
+        raise(&mut c.velocity, scaled.velocity_violation(u) * unit[0]);
+        raise(&mut c.complementarity, scaled.complementarity(lambda, u));
     }
 }
 
@@ -117,6 +143,7 @@ impl Certificate {
     pub(crate) fn of(p: &OneStepProblem<'_>, w: &Delassus, z: &Reaction) -> Certificate {
         let tally = match w.rows_of_each_law() {
             1 => Tally::of::<1>(p, w, z),
+            _ if p.laws().iter().any(Law::has_moments) => Tally::of_mixture(p, w, z),
             2 => Tally::of::<2>(p, w, z),
             3 => Tally::of::<3>(p, w, z),
             _ => Tally::of_mixture(p, w, z),
@@ -205,6 +232,34 @@ mod tests {
         // velocities in mm/s and impulses in g m/s: W scales by 1, b by 1e3, λ by 1e3; or mass alone by 1e6
         assert!((residual(2.0, -4e3, 1e3) - 0.5).abs() < 1e-15);
         assert!((residual(2e-6, -4.0, 1e6) - 0.5).abs() < 1e-12);
+    }
+
+    /// Rolling friction with lengths in other units: moments are `unit` times as large, rates of turning as much smaller
+    /// than they would have to be for the same energy.
+    fn rolling(unit: f64) -> f64 {
+        let roll = |x: f64| x / (unit * unit);
+        let diagonal = [2.0, 2.0, 2.0, roll(30.0), roll(30.0), roll(20.0)];
+        let rows: Vec<f64> = (0..36).map(|k| if k % 7 == 0 { diagonal[k / 7] } else { 0.0 }).collect();
+        let b = [-4.0, 1.0, 0.5, 3.0 / unit, -2.0 / unit, 1.0 / unit];
+        let parts = Parts {
+            lhs: &Identity(6),
+            output: &Rows::dense(6, &rows),
+            input: &Rows::dense(6, &(0..36).map(|k| f64::from(u8::from(k % 7 == 0))).collect::<Vec<_>>()),
+            feedthrough: None,
+            b: &b,
+            laws: &[Law::rolling(0.3, 0.02 * unit, 0.01 * unit)],
+        };
+        let lambda = vec![1.5, -0.3, 0.2, -0.01 * unit, 0.03 * unit, -0.02 * unit];
+        let mut z = Reaction { lambda, ..Reaction::default() };
+        OneStepProblem::new(parts, &mut ProblemWork::default()).certify(&mut z).residual
+    }
+
+    #[test]
+    fn forces_and_moments_have_their_own_scales() {
+        let metres = rolling(1.0);
+        for unit in [1e-3, 1e3, 1e6] {
+            assert!((rolling(unit) / metres - 1.0).abs() < 1e-12, "{unit}: {} {metres}", rolling(unit));
+        }
     }
 
     #[test]

@@ -151,6 +151,11 @@ impl dyn Subject + '_ {
         self.parameters().iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 
+    /// A hint at the known name that a wrong one may stand for, or something else.
+    pub fn hint(&self, wrong: &str, known: &[&str], otherwise: impl FnOnce() -> String) -> String {
+        self.suggest(wrong, known).map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
+    }
+
     /// The restitution of a contact; not a number where it is unknown.
     pub fn restitution(&self, key: Key) -> f64 {
         self.laws().iter().find(|law| law.key == key).map_or(f64::NAN, |law| law.restitution)

@@ -306,7 +306,7 @@ fn measure_with(
     let (mut errors_q, mut errors_v, mut difference) = (Vec::new(), Vec::new(), vec![0.0; size]);
     let (mut exact, mut found) = (stepper.from().clone(), stepper.from().clone());
     for (k, &t) in solution.t.iter().enumerate() {
-        reference.at(t, &mut exact.q, &mut exact.v);
+        reference.at(t, stepper, &mut exact);
         found.q.copy_from_slice(solution.q(k));
         found.v.copy_from_slice(solution.v(k));
         stepper.difference(&exact, &found, &mut difference);

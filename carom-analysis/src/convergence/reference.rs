@@ -1,8 +1,8 @@
 //! What a run is compared with: a closed form, or a run with a much smaller step.
 
 use crate::error::{Graph, MeasureError};
-use carom::Solution;
 use carom::testbed::{ExactSolution, ExactState};
+use carom::{Solution, State, Stepper};
 use std::borrow::Cow;
 
 /// A trajectory taken as true.
@@ -32,28 +32,35 @@ impl Computed {
         Ok(Computed { solution, q, v })
     }
 
-    fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
+    /// Between two samples positions go straight on as the model understands it: part of its difference, retracted.
+    fn at(&self, t: f64, stepper: &dyn Stepper, out: &mut State) {
         let times = &self.solution.t;
         // the last sample at or before t, with a hair of tolerance for grids whose times differ by rounding
         let slack = 1e-9 * (t.abs() + times.get(1).map_or(0.0, |a| a - times[0]));
         let k = times.partition_point(|s| *s <= t + slack).saturating_sub(1);
-        v.copy_from_slice(self.solution.v(k));
-        let (a, b) = (self.solution.q(k), self.solution.q((k + 1).min(times.len() - 1)));
+        let sample = |k: usize| State::new(t, self.solution.q(k), self.solution.v(k));
+        let from = sample(k);
         let width = times.get(k + 1).map_or(0.0, |next| next - times[k]);
         let s = if width > 0.0 { ((t - times[k]) / width).clamp(0.0, 1.0) } else { 0.0 };
-        for ((q, a), b) in q.iter_mut().zip(a).zip(b) {
-            *q = a + s * (b - a);
+        if s == 0.0 {
+            return out.copy_from(&from);
         }
+        let mut way = vec![0.0; stepper.dimension()];
+        stepper.difference(&from, &sample(k + 1), &mut way);
+        let directions = way.len() - from.v.len();
+        way[..directions].iter_mut().for_each(|d| *d *= s);
+        way[directions..].fill(0.0);
+        stepper.retract(&from, &way, out);
     }
 }
 
 impl Reference<'_> {
-    /// Positions and right-continuous velocities at `t`.
-    pub fn at(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
+    /// Positions and right-continuous velocities at `t`; the model of `stepper` tells what is between two samples.
+    pub fn at(&self, t: f64, stepper: &dyn Stepper, out: &mut State) {
         match self {
-            Reference::Exact(exact) => exact.at(t, q, v),
-            Reference::State(exact) => exact.at(t, q),
-            Reference::Computed(computed) => computed.at(t, q, v),
+            Reference::Exact(exact) => exact.at(t, &mut out.q, &mut out.v),
+            Reference::State(exact) => exact.at(t, &mut out.q),
+            Reference::Computed(computed) => computed.at(t, stepper, out),
         }
     }
 

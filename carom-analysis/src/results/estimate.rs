@@ -9,9 +9,11 @@
 //! assumption. Where a motion is chaotic the differences do not fall, and the order says so. Differences that are no
 //! more than the rounding of the sizes met, step by step, have no order.
 
+use crate::metric::Metric;
+use crate::study::Cyclic;
 use carom::scheme::Stepper;
 use carom::simulation::{Observer, StepView};
-use carom::{Key, ModelError};
+use carom::{Key, ModelError, State};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -25,9 +27,9 @@ const IMPACTS: usize = 10_000;
 /// What is remembered of a run, to compare it with others.
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
-    every: Option<u64>, // steps per sample; none where times of two runs do not meet
-    positions: Vec<Vec<f64>>,
-    last: (Vec<f64>, Vec<f64>),
+    every: Option<u64>,    // steps per sample; none where times of two runs do not meet
+    states: Vec<Vec<f64>>, // positions, then velocities
+    last: Vec<f64>,
     sizes: (f64, f64, f64), // the largest position, velocity and time
     steps: u64,
     impacts: BTreeMap<Key, Vec<f64>>,
@@ -47,23 +49,27 @@ impl Probe {
     }
 }
 
+fn list(state: &State) -> Vec<f64> {
+    state.q.iter().chain(&state.v).copied().collect()
+}
+
 impl Observer for Probe {
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
-        self.last = (stepper.from().q.clone(), stepper.from().v.clone());
+        self.last = list(stepper.from());
         Ok(())
     }
 
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
         let to = view.to();
-        self.last.0.clone_from(&to.q);
-        self.last.1.clone_from(&to.v);
+        self.last.clear();
+        self.last.extend(to.q.iter().chain(&to.v));
         let most = |most: f64, x: &f64| most.max(x.abs());
         self.sizes.0 = to.q.iter().fold(self.sizes.0, most);
         self.sizes.1 = to.v.iter().fold(self.sizes.1, most);
         self.sizes.2 = self.sizes.2.max(to.t.abs());
         self.steps += 1;
         if self.every.is_some_and(|every| view.index.is_multiple_of(every)) {
-            self.positions.push(to.q.clone());
+            self.states.push(self.last.clone());
         }
         for acting in view.impacts() {
             let times = self.impacts.entry(acting.key).or_default();
@@ -99,8 +105,9 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Compares a run with two finer ones. `halved` tells whether steps were halved: then there is an order.
-    pub fn of(refined: &str, runs: [&Probe; 3], halved: bool) -> Estimate {
+    /// Compares a run with two finer ones, by distances as the model of `stepper` has them. `halved` tells whether
+    /// steps were halved: then there is an order.
+    pub fn of(refined: &str, runs: [&Probe; 3], halved: bool, stepper: &dyn Stepper) -> Estimate {
         let pairs = [(runs[0], runs[1]), (runs[1], runs[2])];
         let mut differences = Vec::new();
         // a sum has the rounding of its terms
@@ -114,12 +121,18 @@ impl Estimate {
             let order = both.map(|(a, b)| (a / b).log2());
             differences.push(Difference { what: what.into(), difference, finer, order });
         };
-        add("positions", sizes.0, pairs.map(|(a, b)| largest(&a.last.0, &b.last.0)));
-        if !runs[0].last.1.is_empty() {
-            add("velocities", sizes.1, pairs.map(|(a, b)| largest(&a.last.1, &b.last.1)));
+        let mut metric = Metric::new(stepper);
+        let ends = pairs.map(|(a, b)| apart(&mut metric, &a.last, &b.last));
+        add("positions", sizes.0, ends.map(|end| end[0]));
+        if metric.positions() < stepper.dimension() {
+            add("velocities", sizes.1, ends.map(|end| end[1]));
         }
         if runs[0].every.is_some() {
-            add("positions on the way", sizes.0, pairs.map(|(a, b)| on_the_way(&a.positions, &b.positions)));
+            let mut farthest = |(a, b): (&Probe, &Probe)| {
+                let mut all = a.states.iter().zip(&b.states).map(|(a, b)| apart(&mut metric, a, b)[0]);
+                all.try_fold(0.0f64, |most, d| Some(most.max(d?)))
+            };
+            add("positions on the way", sizes.0, [farthest(pairs[0]), farthest(pairs[1])]);
         }
         if runs.iter().any(|run| !run.impacts.is_empty()) {
             add("impact times", sizes.2, pairs.map(|(a, b)| impact_times(a, b)));
@@ -144,8 +157,13 @@ fn largest(a: &[f64], b: &[f64]) -> Option<f64> {
     (a.len() == b.len() && difference.is_finite()).then_some(difference)
 }
 
-fn on_the_way(a: &[Vec<f64>], b: &[Vec<f64>]) -> Option<f64> {
-    a.iter().zip(b).map(|(a, b)| largest(a, b)).try_fold(0.0f64, |most, d| Some(most.max(d?)))
+/// The largest differences of positions and of velocities of two states, likewise.
+fn apart(metric: &mut Metric<'_>, a: &[f64], b: &[f64]) -> [Option<f64>; 2] {
+    let positions = metric.positions();
+    let difference = metric.difference(a, b, &Cyclic::default());
+    let most =
+        |part: &[f64]| part.iter().all(|d| d.is_finite()).then(|| part.iter().fold(0.0, |m: f64, d| m.max(d.abs())));
+    [most(&difference[..positions]), most(&difference[positions..])]
 }
 
 /// The largest difference of impact times, contact by contact; nothing where the runs differ in their impacts. What
@@ -160,19 +178,27 @@ fn impact_times(a: &Probe, b: &Probe) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use carom::model::Lagrangian;
+    use carom::scheme::{Bound, MoreauJean};
 
     /// A run that ends at `q` with impacts at these times.
     fn run(q: f64, times: &[f64]) -> Probe {
         let impacts = BTreeMap::from([(Key(0), times.to_vec())]);
-        Probe { last: (vec![q], vec![]), impacts, ..Probe::default() }
+        Probe { last: vec![q, 0.0], impacts, ..Probe::default() }
+    }
+
+    fn estimate(runs: [&Probe; 3]) -> Estimate {
+        let (model, solver) = (Lagrangian::new(1).initial(&[0.0], &[0.0]), carom_solve::solver::default());
+        let stepper = Bound::new(MoreauJean::default(), Box::new(model), solver).unwrap();
+        Estimate::of("step", runs, true, &stepper)
     }
 
     #[test]
     fn orders_follow_from_three_runs() {
         // an error of 3 h²
         let runs = [0.4f64, 0.2, 0.1].map(|h| run(1.0 + 3.0 * h * h, &[h]));
-        let estimate = Estimate::of("step", [&runs[0], &runs[1], &runs[2]], true);
-        let [positions, impacts] = &estimate.differences[..] else { panic!("{estimate:?}") };
+        let estimate = estimate([&runs[0], &runs[1], &runs[2]]);
+        let [positions, _, impacts] = &estimate.differences[..] else { panic!("{estimate:?}") };
         assert!((positions.difference.unwrap() - 0.36).abs() < 1e-15 && (positions.order.unwrap() - 2.0).abs() < 1e-12);
         assert!((impacts.difference.unwrap() - 0.2).abs() < 1e-15 && (impacts.order.unwrap() - 1.0).abs() < 1e-12);
     }
@@ -181,7 +207,7 @@ mod tests {
     fn rounding_has_no_order() {
         let energies = |e: f64| Probe { figures: vec![("final energy.total".into(), e)], steps: 1000, ..run(1.0, &[]) };
         // last digits, and a difference of second order beside them
-        let of = |runs: [Probe; 3]| Estimate::of("step", [&runs[0], &runs[1], &runs[2]], true);
+        let of = |runs: [Probe; 3]| estimate([&runs[0], &runs[1], &runs[2]]);
         let order = |estimate: &Estimate| estimate.differences.iter().find(|row| row.what.starts_with("final"))?.order;
         assert_eq!(order(&of([2.0 + 9e-15, 2.0 + 4e-15, 2.0 - 7e-15].map(energies))), None);
         let order = order(&of([2.0 + 1.6e-9, 2.0 + 4e-10, 2.0 + 1e-10].map(energies)));
@@ -191,7 +217,7 @@ mod tests {
     #[test]
     fn runs_with_other_impacts_are_not_compared() {
         let (a, b) = (run(1.0, &[1.0, 2.0]), run(1.0, &[1.0]));
-        let estimate = Estimate::of("step", [&a, &b, &b], true);
+        let estimate = estimate([&a, &b, &b]);
         assert_eq!((estimate.difference("impact times"), estimate.difference("positions")), (None, Some(0.0)));
         assert_eq!(estimate.differences.iter().filter_map(|row| row.order).count(), 0);
     }

@@ -2,7 +2,7 @@
 //! first event.
 
 use super::column::Candidate;
-use super::table::{Cell, Column, Kind, Table, remove_earlier};
+use super::table::{Cell, CellType, Column, Table, remove_earlier};
 use super::{RecordOptions, ResultError, Written};
 use carom::simulation::{Accumulations, Column as Quantity, RunEvent, StepView};
 use std::collections::BTreeMap;
@@ -71,10 +71,10 @@ impl Events {
     /// `t, name, kind, contact`, then `before.q.NAME`, `before.v.NAME`, `after.q.NAME`, `after.v.NAME`.
     fn columns(&self) -> Vec<Column> {
         let column = |name: String, kind| Column { name, kind };
-        let mut columns = vec![column("t".into(), Kind::Real)];
-        columns.extend(["name", "kind", "contact"].map(|name| column(name.into(), Kind::Text)));
+        let mut columns = vec![column("t".into(), CellType::Real)];
+        columns.extend(["name", "kind", "contact"].map(|name| column(name.into(), CellType::Text)));
         for side in ["before", "after"] {
-            columns.extend(self.states.iter().map(|(name, _)| column(format!("{side}.{name}"), Kind::Real)));
+            columns.extend(self.states.iter().map(|(name, _)| column(format!("{side}.{name}"), CellType::Real)));
         }
         columns
     }

@@ -1,39 +1,54 @@
 //! The impact table: one row each time a contact closes.
 
-use super::table::{Cell, Column, Kind, Table};
+use super::table::{Cell, CellType, Column, Table};
 use super::{RecordOptions, ResultError, Written};
-use carom::ModelError;
 use carom::simulation::{Impact, Observer, StepView};
+use carom::{Labels, Law, ModelError};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Columns after `t` and `contact`: velocities in m/s, impulses in N s; the tangents are null where the law has none.
-const COLUMNS: [(&str, Kind); 9] = [
-    ("normal.before", Kind::Real),
-    ("normal.after", Kind::Real),
-    ("normal.impulse", Kind::Real),
-    ("tangent1.before", Kind::Optional),
-    ("tangent1.after", Kind::Optional),
-    ("tangent1.impulse", Kind::Optional),
-    ("tangent2.before", Kind::Optional),
-    ("tangent2.after", Kind::Optional),
-    ("tangent2.impulse", Kind::Optional),
+/// Columns after `t` and `contact`, by what rows of laws are called: velocities in m/s or rad/s, impulses in N s or N m s.
+/// Null where the law has no such row; moments have columns where a contact of the run has them.
+const ROWS: [(&str, &str); 6] = [
+    ("normal", "normal"),
+    ("t1", "tangent1"),
+    ("t2", "tangent2"),
+    ("r1", "rolling1"),
+    ("r2", "rolling2"),
+    ("spin", "spin"),
 ];
+
+/// Rows that every table has.
+const ALWAYS: usize = 3;
+
+/// What is told of a row.
+const QUANTITIES: [&str; 3] = ["before", "after", "impulse"];
 
 /// Writes `impacts.parquet` and `impacts.csv`. Breaks the run when it cannot go on; [`Impacts::finish`] tells why.
 pub struct Impacts {
     table: Table,
+    roles: Vec<&'static str>, // of the rows that have columns
     count: u64,
     error: Option<ResultError>,
 }
 
 impl Impacts {
     /// Opens the files in `directory`, which is made where needed; those of an earlier run are removed.
-    pub fn create(directory: impl AsRef<Path>, options: &RecordOptions) -> Result<Impacts, ResultError> {
-        let first = [("t", Kind::Real), ("contact", Kind::Text)];
-        let columns = first.iter().chain(&COLUMNS).map(|(name, kind)| Column { name: (*name).into(), kind: *kind });
-        let table = Table::create(directory.as_ref(), "impacts", columns.collect(), options)?;
-        Ok(Impacts { table, count: 0, error: None })
+    pub fn create(
+        directory: impl AsRef<Path>,
+        labels: &Labels,
+        options: &RecordOptions,
+    ) -> Result<Impacts, ResultError> {
+        let has = |role: &str| labels.contacts.iter().any(|(_, law)| (0..law.size()).any(|row| law.role(row) == role));
+        let rows = ROWS.iter().enumerate().filter(|(k, (role, _))| *k < ALWAYS || has(role)).map(|(_, row)| row);
+        let column = |name: String, kind| Column { name, kind };
+        let mut columns = vec![column("t".into(), CellType::Real), column("contact".into(), CellType::Text)];
+        for (role, name) in rows.clone() {
+            let kind = if *role == ROWS[0].0 { CellType::Real } else { CellType::Optional };
+            columns.extend(QUANTITIES.map(|quantity| column(format!("{name}.{quantity}"), kind)));
+        }
+        let table = Table::create(directory.as_ref(), "impacts", columns, options)?;
+        Ok(Impacts { table, roles: rows.map(|(role, _)| *role).collect(), count: 0, error: None })
     }
 
     /// Impacts so far.
@@ -46,21 +61,24 @@ impl Impacts {
         let before = self.count;
         for acting in view.impacts() {
             self.count += 1;
-            self.push(&view.impact(acting))?;
+            self.push(&view.impact(acting), &view.reactions().coupling.pairs[acting.law].law)?;
         }
         Ok(self.count > before)
     }
 
-    fn push(&mut self, impact: &Impact) -> Result<(), ResultError> {
-        let mut cells = [Cell::Missing; 2 + COLUMNS.len()];
+    fn push(&mut self, impact: &Impact, law: &Law) -> Result<(), ResultError> {
+        let mut cells = [Cell::Missing; 2 + ROWS.len() * QUANTITIES.len()];
+        let cells = &mut cells[..2 + self.roles.len() * QUANTITIES.len()];
         cells[0] = Cell::Real(impact.t);
         cells[1] = Cell::Text(&impact.contact);
         for (quantity, values) in [&impact.before, &impact.after, &impact.impulse].into_iter().enumerate() {
-            for (row, value) in values.iter().take(3).enumerate() {
-                cells[2 + 3 * row + quantity] = Cell::Real(*value);
+            for (row, value) in values.iter().enumerate() {
+                if let Some(place) = self.roles.iter().position(|role| *role == law.role(row)) {
+                    cells[2 + QUANTITIES.len() * place + quantity] = Cell::Real(*value);
+                }
             }
         }
-        self.table.push(&cells)
+        self.table.push(cells)
     }
 
     /// Brings all rows to the disk.

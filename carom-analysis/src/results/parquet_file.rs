@@ -1,7 +1,7 @@
 //! Parquet files of one row group each, and their merger into one file by copying the encoded columns.
 
 use super::ResultError;
-use super::table::{Buffer, Column, Kind};
+use super::table::{Buffer, CellType, Column};
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{ByteArrayType, DoubleType};
@@ -31,7 +31,7 @@ impl Layout {
             .set_dictionary_enabled(false)
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_offset_index_disabled(true);
-        for column in columns.iter().filter(|column| column.kind == Kind::Text) {
+        for column in columns.iter().filter(|column| column.kind == CellType::Text) {
             properties = properties.set_column_dictionary_enabled(ColumnPath::from(column.name.as_str()), true);
         }
         Ok(Layout { schema, properties: Arc::new(properties.build()) })
@@ -116,9 +116,9 @@ fn temporary(path: &Path) -> PathBuf {
 
 fn field(column: &Column) -> ParquetResult<TypePtr> {
     let (physical, repetition, converted) = match column.kind {
-        Kind::Real => (Physical::DOUBLE, Repetition::REQUIRED, ConvertedType::NONE),
-        Kind::Optional => (Physical::DOUBLE, Repetition::OPTIONAL, ConvertedType::NONE),
-        Kind::Text => (Physical::BYTE_ARRAY, Repetition::REQUIRED, ConvertedType::UTF8),
+        CellType::Real => (Physical::DOUBLE, Repetition::REQUIRED, ConvertedType::NONE),
+        CellType::Optional => (Physical::DOUBLE, Repetition::OPTIONAL, ConvertedType::NONE),
+        CellType::Text => (Physical::BYTE_ARRAY, Repetition::REQUIRED, ConvertedType::UTF8),
     };
     let builder = Type::primitive_type_builder(&column.name, physical);
     Ok(Arc::new(builder.with_repetition(repetition).with_converted_type(converted).build()?))

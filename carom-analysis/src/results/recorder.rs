@@ -63,7 +63,7 @@ impl RunRecorder {
         let names = outputs.as_ref().map_or(&[][..], |outputs| &outputs.names);
         let columns = select(catalogue(stepper, names), &options.columns)?;
         let trajectory = Trajectory::create(&directory, stepper, &options, outputs)?;
-        let impacts = Impacts::create(&directory, &options)?;
+        let impacts = Impacts::create(&directory, stepper.labels(), &options)?;
         let events = Events::create(&directory, &columns, &options)?;
         remove(&directory.join("summary.json"))?;
         let contacts = stepper.labels().contacts.iter().map(|(name, law)| (name.clone(), law.is_contact())).collect();

@@ -21,7 +21,7 @@ const ROWS_PER_GROUP: (usize, usize) = (1024, 1 << 16);
 const SAVING_SHARE: u32 = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CellType {
     Real,
     /// A real number or null.
     Optional,
@@ -31,7 +31,7 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub name: String,
-    pub kind: Kind,
+    pub kind: CellType,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,8 +122,8 @@ impl Table {
     pub fn check(&self, cells: &[Cell<'_>]) -> Result<(), ResultError> {
         for (column, cell) in self.columns.iter().zip(cells) {
             let value = match (column.kind, cell) {
-                (Kind::Real | Kind::Optional, Cell::Real(x)) if x.is_finite() => continue,
-                (Kind::Optional, Cell::Missing) | (Kind::Text, Cell::Text(_)) => continue,
+                (CellType::Real | CellType::Optional, Cell::Real(x)) if x.is_finite() => continue,
+                (CellType::Optional, Cell::Missing) | (CellType::Text, Cell::Text(_)) => continue,
                 (_, Cell::Real(x)) => *x,
                 _ => f64::NAN,
             };
@@ -257,11 +257,11 @@ impl Groups {
 }
 
 impl Buffer {
-    fn new(kind: Kind) -> Buffer {
+    fn new(kind: CellType) -> Buffer {
         match kind {
-            Kind::Real => Buffer::Real(Vec::new()),
-            Kind::Optional => Buffer::Optional { values: Vec::new(), levels: Vec::new() },
-            Kind::Text => Buffer::Text(Vec::new()),
+            CellType::Real => Buffer::Real(Vec::new()),
+            CellType::Optional => Buffer::Optional { values: Vec::new(), levels: Vec::new() },
+            CellType::Text => Buffer::Text(Vec::new()),
         }
     }
 

@@ -7,7 +7,7 @@
 
 use super::column::{Outputs, catalogue, impulse_rows, is_first_order, select};
 use super::curve::{Curve, Curves};
-use super::table::{Cell, Column, Kind, Table};
+use super::table::{Cell, CellType, Column, Table};
 use super::{Columns, RecordOptions, ResultError, Written};
 use carom::model::Energy;
 use carom::scheme::{Reactions, Stepper};
@@ -99,8 +99,8 @@ impl Trajectory {
         let columns = list.iter().map(|candidate| Column {
             name: candidate.name.clone(),
             kind: match candidate.column {
-                Quantity::Gap(_) | Quantity::Force { .. } => Kind::Optional,
-                _ => Kind::Real,
+                Quantity::Gap(_) | Quantity::Force { .. } => CellType::Optional,
+                _ => CellType::Real,
             },
         });
         let table = Table::create(directory.as_ref(), "trajectory", columns.collect(), options)?;

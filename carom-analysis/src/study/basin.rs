@@ -4,7 +4,8 @@
 //! they repeat after p periods (an attractor of period p), or not (aperiodic). Cells are sorted by attractor in their
 //! order, so that numbers do not depend on threads.
 
-use super::{Cyclic, Make, March, Stop, StudyError, exact, parallel};
+use super::{Cyclic, Make, Motion, Stop, StudyError, exact, parallel};
+use crate::metric::Metric;
 use carom::State;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,7 @@ pub struct Options {
     pub transient: usize,
     /// Longest period that is recognised.
     pub longest: usize,
-    /// States closer than this are the same, coordinate by coordinate.
+    /// States closer than this are the same, in each direction in which they can differ.
     pub tolerance: f64,
     /// Runs that leave this distance from the origin have escaped.
     pub escape: f64,
@@ -112,7 +113,7 @@ pub fn basins(
     if stop() {
         return Err(StudyError::Interrupted);
     }
-    Ok(Basins::of(runs, options))
+    Basins::of(runs, make, options)
 }
 
 /// The runs of some cells with one stepper.
@@ -124,28 +125,28 @@ pub fn row(
     (stop, tick): (&Stop<'_>, &(dyn Fn() + Sync)),
 ) -> Result<Vec<Rest>, StudyError> {
     let steps = (options.period / options.step - 1e-9).ceil().max(1.0);
-    let mut march = March::new(make()?, options.period / steps)?;
+    let mut motion = Motion::new(make()?, options.period / steps)?;
     let mut run = |cell: usize| {
         if stop() {
             return Err(StudyError::Interrupted);
         }
-        let rest = follow(&mut march, &initial(cell), options);
+        let rest = follow(&mut motion, &initial(cell), options);
         tick();
         Ok(rest.unwrap_or_else(|error| Rest::Fate(Fate::Failed(error.to_string()))))
     };
     cells.map(&mut run).collect()
 }
 
-fn follow(march: &mut March, initial: &State, options: &Options) -> Result<Rest, StudyError> {
-    march.restart(initial);
-    let coupling = march.coupling()?;
+fn follow(motion: &mut Motion, initial: &State, options: &Options) -> Result<Rest, StudyError> {
+    motion.restart(initial);
+    let coupling = motion.coupling()?;
     if coupling.pairs.iter().any(|pair| pair.law.is_contact() && pair.gap < 0.0) {
         return Ok(Rest::Fate(Fate::Outside));
     }
     let mut points = Vec::with_capacity(2 * options.longest);
     for k in 0..options.transient + 2 * options.longest {
-        march.to(initial.t + (k + 1) as f64 * options.period)?;
-        let state = march.state();
+        motion.to(initial.t + (k + 1) as f64 * options.period)?;
+        let state = motion.state();
         let mut point: Vec<f64> = state.q.iter().chain(&state.v).copied().collect();
         options.cyclic.reduce(&mut point);
         if point.iter().any(|x| x.abs() > options.escape) {
@@ -158,39 +159,55 @@ fn follow(march: &mut March, initial: &State, options: &Options) -> Result<Rest,
     Ok(Rest::Points(points))
 }
 
-fn close(a: &[f64], b: &[f64], tolerance: f64, cyclic: &Cyclic) -> bool {
-    a.iter().zip(b).enumerate().all(|(i, (a, b))| cyclic.rest(i, a - b).abs() <= tolerance)
+/// Whether states are the same within some tolerances, as the model measures distances.
+struct Same<'a> {
+    metric: Metric<'a>,
+    options: &'a Options,
 }
 
-/// Whether all states of a run are states of a periodic attractor, as far as the run has settled.
-fn same_orbit(attractor: &Attractor, points: &[Vec<f64>], options: &Options) -> bool {
-    let near = |a: &[f64], b: &[f64]| close(a, b, SETTLED * options.tolerance, &options.cyclic);
-    let on_it = |x: &Vec<f64>| attractor.points.iter().any(|point| near(point, x));
-    attractor.points.len() <= options.longest && points.iter().all(on_it)
+impl Same<'_> {
+    fn same(&mut self, a: &[f64], b: &[f64], tolerances: f64) -> bool {
+        let most = tolerances * self.options.tolerance;
+        self.metric.difference(a, b, &self.options.cyclic).iter().all(|d| d.abs() <= most)
+    }
+
+    /// Number of different states of a run.
+    fn period(&mut self, points: &[Vec<f64>]) -> Option<usize> {
+        let longest = self.options.longest.min(points.len() / 2);
+        (1..=longest).find(|&p| points.iter().zip(&points[p..]).all(|(a, b)| self.same(a, b, 1.0)))
+    }
+
+    /// Whether all states of a run are states of a periodic attractor, as far as the run has settled.
+    fn is_orbit(&mut self, attractor: &Attractor, points: &[Vec<f64>]) -> bool {
+        attractor.points.len() <= self.options.longest
+            && points.iter().all(|x| attractor.points.iter().any(|point| self.same(point, x, SETTLED)))
+    }
 }
 
 impl Basins {
-    /// Sorts all cells by attractor, in their order.
-    pub fn of(runs: Vec<Rest>, options: &Options) -> Basins {
+    /// Sorts all cells by attractor, in their order. Where there is something to compare, the model of a new stepper
+    /// measures distances.
+    pub fn of(runs: Vec<Rest>, make: &Make<'_>, options: &Options) -> Result<Basins, StudyError> {
         let mut basins = Basins { fates: Vec::new(), attractors: Vec::new() };
+        let stepper = runs.iter().any(|rest| matches!(rest, Rest::Points(_))).then(make).transpose()?;
+        let mut same = stepper.as_deref().map(|stepper| Same { metric: Metric::new(stepper), options });
         for rest in runs {
-            let fate = match rest {
-                Rest::Fate(fate) => fate,
-                Rest::Points(points) => Fate::Attractor(basins.sort(points, options)),
+            let fate = match (rest, &mut same) {
+                (Rest::Fate(fate), _) => fate,
+                (Rest::Points(points), Some(same)) => Fate::Attractor(basins.sort(points, same)),
+                (Rest::Points(_), None) => continue,
             };
             basins.fates.push(fate);
         }
-        basins
+        Ok(basins)
     }
 
     /// The number of the attractor with these points; a new one where it is not known.
-    fn sort(&mut self, mut points: Vec<Vec<f64>>, options: &Options) -> usize {
-        let same = |a: &[f64], b: &[f64]| close(a, b, options.tolerance, &options.cyclic);
-        let repeats = |p: usize| points.iter().zip(&points[p..]).all(|(a, b)| same(a, b));
-        let period = (1..=options.longest).find(|&p| points.len() >= 2 * p && repeats(p));
+    fn sort(&mut self, mut points: Vec<Vec<f64>>, same: &mut Same<'_>) -> usize {
+        let period = same.period(&points);
         let known = self.attractors.iter().position(|attractor| match (attractor.period, period) {
             (None, None) => true,
-            _ => same_orbit(attractor, &points, options),
+            _ => same.is_orbit(attractor, &points),
         });
         points.truncate(period.unwrap_or(points.len()));
         let number = known.unwrap_or_else(|| {

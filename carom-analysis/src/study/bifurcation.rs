@@ -8,7 +8,7 @@
 use super::lyapunov::{Frame, shift};
 use super::orbit_points::period;
 use super::saltation::largest;
-use super::{March, Stop, Strike, StudyError, exact, parallel};
+use super::{Impact, Motion, Stop, StudyError, exact, parallel};
 use carom::sensitivity::Sensitivity;
 use carom::{State, Stepper};
 use serde::{Deserialize, Serialize};
@@ -238,7 +238,7 @@ fn fill(
     options: &Options,
     (state, stop): (Option<State>, &Stop<'_>),
 ) -> Result<State, StudyError> {
-    let Case { stepper, period: length, step, mut observe, turn, motion } = case?;
+    let Case { stepper, period: length, step, mut observe, turn, motion: derivative } = case?;
     if !(length > 0.0 && length.is_finite()) {
         return Err(StudyError::option("the period", length, "it must be positive and finite"));
     }
@@ -247,31 +247,31 @@ fn fill(
     }
     let start = stepper.from().t;
     let steps = (length / step - 1e-9).ceil().max(1.0);
-    let mut march = March::new(stepper, length / steps)?;
+    let mut motion = Motion::new(stepper, length / steps)?;
     let transient = if state.is_some() { options.transient } else { FIRST * options.transient };
     if let Some(mut state) = state {
         // the phase is that of the start
         state.t = start;
-        march.restart(&state);
+        motion.restart(&state);
     }
     for k in 0..transient {
-        march.watched(start + (k + 1) as f64 * length, stop, &mut |_| {})?;
+        motion.watched(start + (k + 1) as f64 * length, stop, &mut |_| {})?;
     }
-    march.forget_counts();
-    let mut exponent = options.epsilon.map(|epsilon| Growth::new(&mut march, epsilon));
-    let mut strikes = Vec::new();
-    let mut before = observe(march.state());
+    motion.forget_counts();
+    let mut exponent = options.epsilon.map(|epsilon| Growth::new(&mut motion, epsilon));
+    let mut impacts = Vec::new();
+    let mut before = observe(motion.state());
     for k in 0..options.recorded {
         let end = start + (transient + k + 1) as f64 * length;
-        let from = exponent.as_ref().map(|_| march.state().clone());
+        let from = exponent.as_ref().map(|_| motion.state().clone());
         if let Some(from) = &from {
             // trajectories that are compared start alike
-            march.restart(from);
+            motion.restart(from);
         }
-        let mut note = |strike: &Strike| strikes.push(strike.before);
-        march.watched(end, stop, &mut note)?;
+        let mut note = |impact: &Impact| impacts.push(impact.before);
+        motion.watched(end, stop, &mut note)?;
         if options.section == Section::Stroboscopic {
-            let now = observe(march.state());
+            let now = observe(motion.state());
             let point = match turn {
                 Some(0.0) => now - before,
                 Some(turn) => now - turn * (now / turn).round(),
@@ -284,30 +284,30 @@ fn fill(
             row.points.push(point);
         }
         if let (Some(growth), Some(from)) = (&mut exponent, &from) {
-            growth.advance(&mut march, from, end, stop)?;
+            growth.advance(&mut motion, from, end, stop)?;
         }
     }
     let recorded = options.recorded as f64;
     if options.section == Section::Impact {
-        row.points = strikes;
+        row.points = impacts;
     } else {
         let turn = turn.filter(|turn| *turn > 0.0);
         let apart = |a: f64, b: f64| turn.map_or(a - b, |turn| (a - b) - turn * ((a - b) / turn).round());
         row.period = period(&row.points, options.recorded / 4, |a, b| apart(a, b).abs() <= options.tolerance);
     }
-    row.impacts_per_period = march.impacts as f64 / recorded;
-    row.sticks = march.sticks;
+    row.impacts_per_period = motion.impacts as f64 / recorded;
+    row.sticks = motion.sticks;
     // a contact at rest forgets its past: with one degree of freedom no perturbation is left
-    let collapsed = march.sticks > 0 && march.state().q.len() == 1;
+    let collapsed = motion.sticks > 0 && motion.state().q.len() == 1;
     row.exponent = exponent.map(|growth| if collapsed { f64::NEG_INFINITY } else { growth.sum / (recorded * length) });
-    if let Some(mut motion) = motion {
-        motion.restart(march.state());
-        row.exponent = Some(largest(&mut motion, length, options.recorded, stop)?);
+    if let Some(mut derivative) = derivative {
+        derivative.restart(motion.state());
+        row.exponent = Some(largest(&mut derivative, length, options.recorded, stop)?);
     }
     if let Some(value) = row.exponent.filter(|x| x.is_nan() || *x == f64::INFINITY) {
-        return Err(StudyError::NotFinite { what: "the exponent", value, t: march.state().t });
+        return Err(StudyError::NotFinite { what: "the exponent", value, t: motion.state().t });
     }
-    Ok(march.state().clone())
+    Ok(motion.state().clone())
 }
 
 /// The growth of one perturbation.
@@ -319,21 +319,21 @@ struct Growth {
 }
 
 impl Growth {
-    fn new(march: &mut March, epsilon: f64) -> Growth {
-        let dimension = march.stepper().dimension();
-        Growth { frame: Frame::new(dimension, 1), epsilon, neighbour: march.state().clone(), sum: 0.0 }
+    fn new(motion: &mut Motion, epsilon: f64) -> Growth {
+        let dimension = motion.stepper().dimension();
+        Growth { frame: Frame::new(dimension, 1), epsilon, neighbour: motion.state().clone(), sum: 0.0 }
     }
 
-    /// Runs the neighbour over an interval that the march has just done; leaves the march where it was.
-    fn advance(&mut self, march: &mut March, from: &State, end: f64, stop: &Stop<'_>) -> Result<(), StudyError> {
-        let (reference, counts) = (march.state().clone(), (march.impacts, march.sticks, march.slowest));
-        shift(march, from, &self.frame.columns[0], self.epsilon, &mut self.neighbour);
-        march.restart(&self.neighbour);
-        march.watched(end, stop, &mut |_| {})?;
-        self.frame.set(0, march, &reference, self.epsilon);
+    /// Runs the neighbour over an interval that the motion has just done; leaves it where it was.
+    fn advance(&mut self, motion: &mut Motion, from: &State, end: f64, stop: &Stop<'_>) -> Result<(), StudyError> {
+        let (reference, counts) = (motion.state().clone(), (motion.impacts, motion.sticks, motion.slowest));
+        shift(motion, from, &self.frame.columns[0], self.epsilon, &mut self.neighbour);
+        motion.restart(&self.neighbour);
+        motion.watched(end, stop, &mut |_| {})?;
+        self.frame.set(0, motion, &reference, self.epsilon);
         self.sum += self.frame.orthonormalise()[0];
-        march.restart(&reference);
-        (march.impacts, march.sticks, march.slowest) = counts;
+        motion.restart(&reference);
+        (motion.impacts, motion.sticks, motion.slowest) = counts;
         Ok(())
     }
 }

@@ -17,8 +17,8 @@
 
 use super::error_bar::standard_error;
 use super::range::Random;
-use super::{Make, March, Stop, StudyError, exact};
-use carom::sensitivity::Passage;
+use super::{Make, Motion, Stop, StudyError, exact};
+use carom::sensitivity::ContactCounts;
 use carom::{Key, State, Stepper};
 use serde::{Deserialize, Serialize};
 
@@ -121,14 +121,14 @@ pub fn perturbation(make: &Make<'_>, options: &Options, stop: &Stop<'_>) -> Resu
     let mut reference = stepper.from().clone();
     let dimension = stepper.dimension();
     let steps = (options.interval / options.step - 1e-9).ceil().max(1.0);
-    let mut march = March::new(stepper, options.interval / steps)?;
+    let mut motion = Motion::new(stepper, options.interval / steps)?;
     let start = reference.t;
     for k in 0..options.transient {
-        march.restart(&reference);
-        march.watched(start + (k + 1) as f64 * options.interval, stop, &mut |_| {})?;
-        reference.copy_from(march.state());
+        motion.restart(&reference);
+        motion.watched(start + (k + 1) as f64 * options.interval, stop, &mut |_| {})?;
+        reference.copy_from(motion.state());
     }
-    march.forget_counts();
+    motion.forget_counts();
     let size = options.count.unwrap_or(dimension).min(dimension);
     let mut frame = Frame::new(dimension, size);
     let mut sums = Sums::new(size, options);
@@ -137,18 +137,18 @@ pub fn perturbation(make: &Make<'_>, options: &Options, stop: &Stop<'_>) -> Resu
     for k in 0..options.intervals {
         let end = start + (options.transient + k + 1) as f64 * options.interval;
         let from = reference.clone();
-        march.restart(&from);
-        march.watched(end, stop, &mut |_| {})?;
-        reference.copy_from(march.state());
-        counter.add(&mut march);
-        let collapsed = 2 * march.stuck.len();
+        motion.restart(&from);
+        motion.watched(end, stop, &mut |_| {})?;
+        reference.copy_from(motion.state());
+        counter.add(&mut motion);
+        let collapsed = 2 * motion.stuck.len();
         for i in 0..size {
-            let epsilon = place(&mut march, &from, &frame.columns[i], options.epsilon, &mut neighbour)?;
-            march.restart(&neighbour);
-            march.watched(end, stop, &mut |_| {})?;
-            frame.set(i, &mut march, &reference, epsilon);
+            let epsilon = place(&mut motion, &from, &frame.columns[i], options.epsilon, &mut neighbour)?;
+            motion.restart(&neighbour);
+            motion.watched(end, stop, &mut |_| {})?;
+            frame.set(i, &mut motion, &reference, epsilon);
         }
-        march.forget_counts();
+        motion.forget_counts();
         frame.orthonormalise();
         frame.collapse(collapsed);
         sums.add(&frame.logs, k);
@@ -181,11 +181,11 @@ impl Default for Counter {
 }
 
 impl Counter {
-    fn add(&mut self, march: &mut March) {
-        self.impacts += march.impacts;
-        self.sticks += march.sticks;
-        self.slowest = self.slowest.min(march.slowest);
-        for (key, count) in &march.by_contact {
+    fn add(&mut self, motion: &mut Motion) {
+        self.impacts += motion.impacts;
+        self.sticks += motion.sticks;
+        self.slowest = self.slowest.min(motion.slowest);
+        for (key, count) in &motion.by_contact {
             match self.by_contact.iter_mut().find(|(known, _)| known == key) {
                 Some((_, sum)) => *sum += count,
                 None => self.by_contact.push((*key, *count)),
@@ -195,28 +195,34 @@ impl Counter {
 }
 
 /// Puts a neighbour at ε along a direction, or at −ε if it would be behind a wall. Returns the signed ε.
-fn place(march: &mut March, from: &State, direction: &[f64], epsilon: f64, out: &mut State) -> Result<f64, StudyError> {
-    let behind = |march: &mut March, state: &State| -> Result<f64, StudyError> {
-        march.restart(state);
-        let coupling = march.coupling()?;
+fn place(
+    motion: &mut Motion,
+    from: &State,
+    direction: &[f64],
+    epsilon: f64,
+    out: &mut State,
+) -> Result<f64, StudyError> {
+    let behind = |motion: &mut Motion, state: &State| -> Result<f64, StudyError> {
+        motion.restart(state);
+        let coupling = motion.coupling()?;
         let contacts = coupling.pairs.iter().filter(|pair| pair.law.is_contact());
         Ok(contacts.fold(0.0, |depth: f64, pair| depth.max(-pair.gap)))
     };
-    let depth = behind(march, from)?;
+    let depth = behind(motion, from)?;
     for sign in [1.0, -1.0] {
-        shift(march, from, direction, sign * epsilon, out);
-        if behind(march, out)? <= depth {
+        shift(motion, from, direction, sign * epsilon, out);
+        if behind(motion, out)? <= depth {
             return Ok(sign * epsilon);
         }
     }
-    shift(march, from, direction, epsilon, out);
+    shift(motion, from, direction, epsilon, out);
     Ok(epsilon)
 }
 
 /// `out = x ⊕ a d`.
-pub(super) fn shift(march: &mut March, x: &State, d: &[f64], a: f64, out: &mut State) {
+pub(super) fn shift(motion: &mut Motion, x: &State, d: &[f64], a: f64, out: &mut State) {
     let step: Vec<f64> = d.iter().map(|d| a * d).collect();
-    march.stepper().retract(x, &step, out);
+    motion.stepper().retract(x, &step, out);
 }
 
 /// Directions, and what became of them.
@@ -240,7 +246,7 @@ impl Frame {
     }
 
     /// Column `i` becomes the difference of the present state of a neighbour from the reference, over `epsilon`.
-    pub(super) fn set(&mut self, i: usize, neighbour: &mut March, reference: &State, epsilon: f64) {
+    pub(super) fn set(&mut self, i: usize, neighbour: &mut Motion, reference: &State, epsilon: f64) {
         let column = &mut self.columns[i];
         let stepper: &dyn Stepper = neighbour.stepper();
         stepper.difference(reference, stepper.from(), column);
@@ -388,15 +394,15 @@ impl Sums {
     }
 
     /// The spectrum of a motion with tangents.
-    pub(super) fn spectrum(self, options: &Options, passage: &Passage, trace: Option<f64>) -> Spectrum {
+    pub(super) fn spectrum(self, options: &Options, counts: &ContactCounts, trace: Option<f64>) -> Spectrum {
         Spectrum {
             exponents: self.exponents(options),
             time: options.intervals as f64 * options.interval,
-            impacts: passage.impacts,
-            sticks: passage.rests,
+            impacts: counts.impacts,
+            sticks: counts.rests,
             collapsed: self.collapsed,
-            slowest: passage.slowest,
-            by_contact: passage.by_contact.clone(),
+            slowest: counts.slowest,
+            by_contact: counts.by_contact.clone(),
             curve: self.curve,
             trace,
         }

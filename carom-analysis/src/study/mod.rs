@@ -16,7 +16,7 @@ pub mod document;
 pub mod error_bar;
 pub mod exact;
 pub mod lyapunov;
-mod march;
+mod motion;
 pub mod orbit;
 pub mod orbit_points;
 pub mod parallel;
@@ -27,9 +27,11 @@ pub mod tangent;
 
 pub use catalogue::{STUDIES, find};
 pub use cyclic::Cyclic;
-pub use march::{March, Strike};
+pub use motion::{Impact, Motion};
 
+use carom::simulation::{Observer, StepView};
 use carom::{ModelError, StepError, SubjectError};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Why a study could not be done.
@@ -207,3 +209,16 @@ pub type Make<'a> = dyn Fn() -> Result<Box<dyn carom::Stepper>, StudyError> + Sy
 
 /// Whether the user wants to stop.
 pub type Stop<'a> = dyn Fn() -> bool + Sync + 'a;
+
+/// Ends a run when the user asks to stop.
+pub struct StopOnRequest<'a>(pub &'a Stop<'a>);
+
+impl Observer for StopOnRequest<'_> {
+    fn asks_for_contacts(&self) -> bool {
+        false
+    }
+
+    fn observe(&mut self, _view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        Ok(if (self.0)() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+}

@@ -296,6 +296,9 @@ fn read_and_run<S: Study>(table: &Value, subject: Arc<dyn Subject>, run: &Run<'_
 /// Fails for options that make no sense, for a folder that holds another study or cannot be written, and where nothing
 /// was found.
 pub fn run_study<S: Study>(study: &S, subject: Arc<dyn Subject>, run: &Run<'_>) -> Result<Ran, StudyError> {
+    if let Some((k, n)) = run.shard.filter(|(k, n)| !(1..=*n).contains(k)) {
+        return Err(StudyError::usage(format!("there is no shard {k} of {n}"), "shards count from 1, as in 2 of 5"));
+    }
     let plan = study.plan(subject.clone())?;
     let units = plan.units();
     let mut parts: Parts<S> = (0..units).map(|_| None).collect();

@@ -41,7 +41,7 @@ pub fn saltation(
         motion.advance(start + (k + 1) as f64 * options.interval)?;
         interrupted(k, stop)?;
     }
-    motion.passage.clear();
+    motion.counts.clear();
     let dimension = 2 * motion.dimensions().0;
     let size = options.count.unwrap_or(dimension).min(dimension);
     motion.set_columns(size);
@@ -60,18 +60,18 @@ pub fn saltation(
         store(motion, &mut frame, dimension);
         logs.copy_from_slice(frame.orthonormalise());
         let lost =
-            (2 * (motion.passage.rests - known.0).min(dimension as u64) + motion.passage.sticks - known.1) as usize;
+            (2 * (motion.counts.rests - known.0).min(dimension as u64) + motion.counts.sticks - known.1) as usize;
         let first = dimension.saturating_sub(lost).min(size);
         logs[first..].fill(f64::NEG_INFINITY);
-        known = (motion.passage.rests, motion.passage.sticks);
+        known = (motion.counts.rests, motion.counts.sticks);
         sums.add(&logs, k);
         interrupted(k, stop)?;
     }
     let time = options.intervals as f64 * options.interval;
-    let passage = &motion.passage;
-    let loss: f64 = passage.by_contact.iter().map(|(key, count)| 2.0 * restitution(*key).ln() * *count as f64).sum();
-    let plain = size == dimension && passage.is_plain;
-    Ok(sums.spectrum(options, passage, plain.then_some((passage.divergence + loss) / time)))
+    let counts = &motion.counts;
+    let loss: f64 = counts.by_contact.iter().map(|(key, count)| 2.0 * restitution(*key).ln() * *count as f64).sum();
+    let plain = size == dimension && counts.is_plain;
+    Ok(sums.spectrum(options, counts, plain.then_some((counts.divergence + loss) / time)))
 }
 
 /// The directions become the perturbations of the motion.
@@ -115,7 +115,7 @@ pub fn largest(motion: &mut Sensitivity, interval: f64, intervals: usize, stop: 
         if let Some(column) = motion.columns().next() {
             frame.columns[0].copy_from_slice(&column[..dimension]);
         }
-        let rested = motion.passage.rests > 0 && dimension == 2;
+        let rested = motion.counts.rests > 0 && dimension == 2;
         sum += if rested { f64::NEG_INFINITY } else { frame.orthonormalise()[0] };
         if sum == f64::NEG_INFINITY {
             return Ok(sum);

@@ -26,7 +26,7 @@ pub fn tangent(run: &mut StepSensitivity, options: &Options, stop: &Stop<'_>) ->
         run.advance(start + (k + 1) as f64 * options.interval, h)?;
         interrupted(k, stop)?;
     }
-    run.passage.clear();
+    run.counts.clear();
     let dimension = 2 * run.dimensions().0;
     let size = options.count.unwrap_or(dimension).min(dimension);
     run.frame.set_columns(size);
@@ -44,5 +44,5 @@ pub fn tangent(run: &mut StepSensitivity, options: &Options, stop: &Stop<'_>) ->
         sums.add(frame.orthonormalise(), k);
         interrupted(k, stop)?;
     }
-    Ok(sums.spectrum(options, &run.passage, None))
+    Ok(sums.spectrum(options, &run.counts, None))
 }

@@ -2,7 +2,7 @@
 
 use super::model::{load, orbit, oscillator, over, strobe, with};
 use carom::{Key, State};
-use carom_analysis::study::orbit::{Case, Follow, Kind, Options, Orbit, Period, Section, Stability, find};
+use carom_analysis::study::orbit::{Case, Follow, Options, Orbit, Period, Section, SpecialKind, Stability, find};
 use carom_analysis::study::{Cyclic, StudyError};
 use carom_scene::Scene;
 use std::f64::consts::{PI, TAU};
@@ -204,10 +204,10 @@ fn impacts_as_section_of_a_forced_motion() {
     let guess = make(2.6).unwrap().approach(100, 100.0, &mut options, &|| false).unwrap();
     let follow = Follow { make: &make, options, start: 0.0, range: (2.6, 2.76, 10) };
     let single = follow.run(&guess, &|| false, &|| {}).unwrap();
-    let doubling = single.specials.iter().find(|s| s.kind == Kind::PeriodDoubling).unwrap();
+    let doubling = single.specials.iter().find(|s| s.kind == SpecialKind::PeriodDoubling).unwrap();
     assert!((doubling.orbit.parameter - 2.663189976).abs() < 2e-9, "{:.12}", doubling.orbit.parameter);
     let (double, _) = follow.switch(doubling, &|| false, &|| {}).unwrap();
-    let second = double.specials.iter().find(|s| s.kind == Kind::PeriodDoubling).unwrap();
+    let second = double.specials.iter().find(|s| s.kind == SpecialKind::PeriodDoubling).unwrap();
     assert!((second.orbit.parameter - 2.741251628).abs() < 2e-9, "{:.12}", second.orbit.parameter);
 }
 

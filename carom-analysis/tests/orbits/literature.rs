@@ -2,7 +2,7 @@
 
 use super::model::{orbit, oscillator, over, settled, strobe, with};
 use carom_analysis::study::StudyError;
-use carom_analysis::study::orbit::{Branch, Follow, Kind, Options, Stability, find};
+use carom_analysis::study::orbit::{Branch, Follow, Options, SpecialKind, Stability, find};
 
 /// The table of one-impact orbits of the specification: n, al, om, e, phase, v⁻, multipliers.
 #[test]
@@ -61,7 +61,7 @@ fn follow(multiple: usize, range: (f64, f64, usize)) -> Branch {
 #[test]
 fn doublings_of_the_literature() {
     let branch = follow(1, (2.5, 2.8, 12));
-    let doubling = branch.specials.iter().find(|s| s.kind == Kind::PeriodDoubling).unwrap();
+    let doubling = branch.specials.iter().find(|s| s.kind == SpecialKind::PeriodDoubling).unwrap();
     assert!((doubling.orbit.parameter - 2.663189976).abs() < 2e-9, "{:.12}", doubling.orbit.parameter);
     assert_eq!(branch.specials.len(), 1);
     let last = branch.orbits.last().unwrap();
@@ -70,7 +70,7 @@ fn doublings_of_the_literature() {
     assert!((at.impacts[0].2 + 0.351814056).abs() < 1e-8, "{at:?}");
     assert!((at.multipliers[0].0 + 2.376523).abs() < 1e-6 && (at.multipliers[1].0 + 0.16474).abs() < 1e-5, "{at:?}");
     let branch = follow(2, (2.70, 2.75, 5));
-    let doubling = branch.specials.iter().find(|s| s.kind == Kind::PeriodDoubling).unwrap();
+    let doubling = branch.specials.iter().find(|s| s.kind == SpecialKind::PeriodDoubling).unwrap();
     assert!((doubling.orbit.parameter - 2.741251628).abs() < 2e-9, "{:.12}", doubling.orbit.parameter);
 }
 

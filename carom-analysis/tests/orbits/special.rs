@@ -3,7 +3,7 @@
 
 use super::model::{load, oscillator, over, settled, strobe, with};
 use carom::State;
-use carom_analysis::study::orbit::{Follow, Kind, Options, Orbit, Stability, find};
+use carom_analysis::study::orbit::{Follow, Options, Orbit, SpecialKind, Stability, find};
 use carom_scene::Scene;
 use nalgebra::DMatrix;
 use std::f64::consts::TAU;
@@ -78,7 +78,7 @@ fn a_fold_with_both_branches_and_grazing_at_the_end() {
     let make = over(&base, "um", |scene| strobe(scene, &["um"]));
     let follow = Follow { make: &make, options: Options::new(1), start: 0.0, range: (-0.6, -3.0, 24) };
     let branch = follow.run(&exact.at_phase_zero(-0.6, -1.0), &|| false, &|| {}).unwrap();
-    let folds: Vec<&Orbit> = branch.specials.iter().filter(|s| s.kind == Kind::Fold).map(|s| &s.orbit).collect();
+    let folds: Vec<&Orbit> = branch.specials.iter().filter(|s| s.kind == SpecialKind::Fold).map(|s| &s.orbit).collect();
     assert_eq!(folds.len(), 1, "{:?}", branch.ended);
     assert!((folds[0].parameter - exact.fold()).abs() < 1e-9, "{} {}", folds[0].parameter, exact.fold());
     assert!(folds[0].multipliers.iter().any(|z| (z.0 - 1.0).abs() < 1e-5 && z.1 == 0.0), "{:?}", folds[0].multipliers);
@@ -96,7 +96,7 @@ fn a_fold_with_both_branches_and_grazing_at_the_end() {
     assert!(seen[0] > 15 && seen[1] > 15, "{seen:?}");
     assert_eq!(branch.orbits[turn - 1].stability, Stability::Stable);
     assert_eq!(branch.orbits[turn + 1].stability, Stability::Fold);
-    let grazing = branch.specials.iter().find(|s| s.kind == Kind::Grazing).unwrap();
+    let grazing = branch.specials.iter().find(|s| s.kind == SpecialKind::Grazing).unwrap();
     let missed = grazing.orbit.parameter + exact.response();
     assert!(missed.abs() < 1e-8, "{missed:e}");
 }
@@ -116,7 +116,7 @@ fn grazing_of_the_free_response() {
     assert!((first.multipliers[0].0.hypot(first.multipliers[0].1) - multiplier).abs() < 1e-10);
     let follow = Follow { make: &make, options: Options::new(1), start: 0.0, range: (-0.25, -0.1, 10) };
     let branch = follow.run(&guess, &|| false, &|| {}).unwrap();
-    let grazing = branch.specials.iter().find(|s| s.kind == Kind::Grazing).unwrap();
+    let grazing = branch.specials.iter().find(|s| s.kind == SpecialKind::Grazing).unwrap();
     assert!((grazing.orbit.parameter + amplitude).abs() < 1e-6, "{} {amplitude}", grazing.orbit.parameter);
 }
 
@@ -127,14 +127,14 @@ fn doubled_orbits_are_followed_from_the_doubling() {
     let make = over(&base, "om", |scene| strobe(scene, &["om"]));
     let follow = Follow { make: &make, options: Options::new(1), start: 0.0, range: (2.64, 2.76, 12) };
     let single = follow.run(&settled(&oscillator(&[("om", 2.64)]), 200.0), &|| false, &|| {}).unwrap();
-    let doubling = single.specials.iter().find(|s| s.kind == Kind::PeriodDoubling).unwrap();
+    let doubling = single.specials.iter().find(|s| s.kind == SpecialKind::PeriodDoubling).unwrap();
     assert!((doubling.orbit.parameter - 2.663189976).abs() < 2e-9);
     let (double, options) = follow.switch(doubling, &|| false, &|| {}).unwrap();
     assert_eq!(options.multiple, 2);
     let first = &double.orbits[0];
     assert!(first.parameter > 2.663189976 && first.parameter < 2.6635 && first.impacts.len() == 2, "{first:?}");
     assert!(double.orbits.iter().all(|o| (o.period - 2.0 * TAU / o.parameter).abs() < 1e-9));
-    let second = double.specials.iter().find(|s| s.kind == Kind::PeriodDoubling).unwrap();
+    let second = double.specials.iter().find(|s| s.kind == SpecialKind::PeriodDoubling).unwrap();
     assert!((second.orbit.parameter - 2.741251628).abs() < 2e-9, "{:.12}", second.orbit.parameter);
     let stable = |o: &&Orbit| o.stability == Stability::Stable;
     assert!(double.orbits.iter().filter(stable).all(|o| o.parameter < 2.741251629));
@@ -205,7 +205,7 @@ fn a_neimark_sacker_point_of_two_masses() {
     let follow = Follow { make: &make, options: Options::new(1), start: 0.0, range: (2.4, 2.7, 10) };
     let branch = follow.run(&guess, &|| false, &|| {}).unwrap();
     let points: Vec<&Orbit> =
-        branch.specials.iter().filter(|s| s.kind == Kind::NeimarkSacker).map(|s| &s.orbit).collect();
+        branch.specials.iter().filter(|s| s.kind == SpecialKind::NeimarkSacker).map(|s| &s.orbit).collect();
     let [point] = points[..] else { panic!("{:?} {:?}", branch.specials, branch.ended) };
     let (re, im) = point.multipliers[0];
     assert!((re.hypot(im) - 1.0).abs() < 1e-10 && im > 0.5, "{:?}", point.multipliers);

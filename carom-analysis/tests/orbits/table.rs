@@ -3,7 +3,7 @@
 use super::model::{load, over, strobe, with};
 use carom::State;
 use carom_analysis::study::StudyError;
-use carom_analysis::study::orbit::{Branch, Follow, Kind, Options, find};
+use carom_analysis::study::orbit::{Branch, Follow, Options, SpecialKind, find};
 use carom_scene::{Overrides, Scene, from_str};
 use std::f64::consts::{PI, TAU};
 
@@ -58,7 +58,7 @@ fn the_phase_moves_when_an_impact_comes_to_it() {
         let scene = with(&load(TABLE), &[("e", e), ("a", first)]);
         let branch = follow(&scene, &single(first, e), (first, last, 40), 1);
         let folds: Vec<f64> =
-            branch.specials.iter().filter(|s| s.kind == Kind::Fold).map(|s| s.orbit.parameter).collect();
+            branch.specials.iter().filter(|s| s.kind == SpecialKind::Fold).map(|s| s.orbit.parameter).collect();
         assert!(folds.len() == 1 && (folds[0] - fold(e)).abs() < 1e-8, "{e}: {folds:?}, {:?}", branch.ended);
         assert!(branch.orbits.iter().any(|orbit| orbit.start != 0.0), "the phase has not moved");
         for orbit in &branch.orbits {
@@ -105,7 +105,7 @@ fn doublings(levels: usize, values: usize) {
     let mut follow = Follow { make: &make, options: Options::new(1), start: guess.t, range: (1.2, 1.9, values) };
     let mut branch = follow.run(&guess, &|| false, &|| {}).unwrap();
     for (level, expected) in DOUBLINGS.iter().enumerate().take(levels + 1) {
-        let found: Vec<_> = branch.specials.iter().filter(|s| s.kind == Kind::PeriodDoubling).collect();
+        let found: Vec<_> = branch.specials.iter().filter(|s| s.kind == SpecialKind::PeriodDoubling).collect();
         let first = found.first().unwrap_or_else(|| panic!("{} rounds: {:?}", 1 << level, branch.ended));
         assert!((first.orbit.parameter - expected).abs() < 2e-9, "{} rounds: {}", 1 << level, first.orbit.parameter);
         if level < levels {

@@ -5,7 +5,7 @@ use crate::clock::best;
 use crate::peer::Peer;
 use crate::peer_file::{lines, temporary, write_friction};
 use crate::table::{Claim, Table, duration};
-use carom_scene::problem_file::{self, Kind, ProblemFile};
+use carom_scene::problem_file::{self, FileFormat, ProblemFile};
 use carom_solve::solver::Configured;
 use carom_solve::solver::auto::{Auto, AutoOptions};
 use carom_solve::{GlobalParts, Law, ProblemWork, Reaction, Solver, StoredProblem};
@@ -155,7 +155,7 @@ fn is_sparse(path: &Path) -> bool {
 
 fn rival(peer: &Peer, path: &Path, file: &ProblemFile, dimension: usize) -> Option<Rival> {
     let (planar, global) = (dimension == 2, file.problem.global_parts().is_some());
-    let rewritten = file.kind == Kind::Fclib || (planar && (global || is_sparse(path)));
+    let rewritten = file.kind == FileFormat::Fclib || (planar && (global || is_sparse(path)));
     let source = if rewritten { temporary("friction.dat") } else { path.to_owned() };
     if rewritten && write_friction(&file.problem.condensed(), dimension, &source).is_err() {
         return None;

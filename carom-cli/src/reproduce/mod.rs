@@ -9,7 +9,7 @@ use crate::list::plain_table;
 use crate::progress::{interrupted, watch_for_interrupts};
 use carom_analysis::study::parallel;
 use carom_papers::{Effort, Item, Outcome, PAPERS, Paper, Verdict, reproduce};
-use carom_scene::nearest::nearest;
+use carom_scene::suggest;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -68,10 +68,8 @@ fn select(names: &[String]) -> Result<Vec<Wanted>, Failure> {
                 .map(|paper| paper.key.to_owned())
                 .chain(all().map(|w| format!("{}/{}", w.paper.key, w.item.key)))
                 .collect();
-            let hint = match nearest(name, known.iter().map(String::as_str)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "`carom reproduce --list` names all".into(),
-            };
+            let all = || "`carom reproduce --list` names all".into();
+            let hint = suggest(name, known.iter().map(String::as_str), false, all);
             return Err(Failure::usage(format!("there is no paper or item `{name}`"), hint));
         }
     }

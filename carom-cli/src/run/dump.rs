@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use carom::simulation::{Observer, StepView};
 use carom::{ModelError, Stepper};
 use carom_analysis::results::Warning;
-use carom_scene::problem_file::{Kind, capture, encode};
+use carom_scene::problem_file::{FileFormat, capture, encode};
 use carom_solve::solver::Path as SolverPath;
 use carom_solve::{Certificate, Law, OneStepProblem, Reaction, SolveError, Solver, SolverInfo, Unsupported};
 use std::fs;
@@ -195,7 +195,7 @@ impl Dumped {
 /// Whether a name is one of those that are given here.
 fn is_dumped(name: &Path) -> bool {
     let text = name.to_string_lossy();
-    Kind::ALL.iter().any(|kind| {
+    FileFormat::ALL.iter().any(|kind| {
         let rest = text.strip_prefix(kind.name()).and_then(|rest| rest.strip_prefix('-'));
         rest.is_some_and(|rest| rest.len() > 8 && rest.bytes().take(8).all(|byte| byte.is_ascii_digit()))
     })

@@ -3,8 +3,8 @@
 use crate::progress::interrupted;
 use carom::simulation::Observer;
 use carom_analysis::results::{Estimate, Probe};
+use carom_analysis::study::StopOnRequest;
 use carom_scene::Scene;
-use std::ops::ControlFlow;
 
 /// What is made finer in a scene, and by how much.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,13 +72,13 @@ pub fn probe(scene: &Scene, level: u32) -> Probe {
 /// Runs again, twice, and compares. An error is that of a finer run.
 pub fn estimate(scene: &Scene, first: Probe) -> Result<Option<Estimate>, String> {
     let refinement = Refinement::of(scene);
-    let mut runs = vec![first];
+    let (mut runs, mut last) = (vec![first], None);
     for level in 1..=2 {
         let finer = refinement.refine(scene, level);
         let mut simulation = finer.simulation().map_err(|error| error.to_string())?;
         let (mut probe, mut watch) = (probe(scene, level as u32), finer.watch());
-        let mut patience = Patience;
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut probe, &mut patience];
+        let mut stop = StopOnRequest(&interrupted);
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut probe, &mut stop];
         if !scene.expectations.is_empty() {
             observers.push(&mut watch);
         }
@@ -89,25 +89,13 @@ pub fn estimate(scene: &Scene, first: Probe) -> Result<Option<Estimate>, String>
         }
         probe.figures = figures(&watch);
         runs.push(probe);
+        last = Some(simulation);
     }
-    let [a, b, c] = &runs[..] else { return Ok(None) };
-    Ok(Some(Estimate::of(refinement.words(), [a, b, c], refinement == Refinement::Step)))
+    let ([a, b, c], Some(last)) = (&runs[..], &mut last) else { return Ok(None) };
+    Ok(Some(Estimate::of(refinement.words(), [a, b, c], refinement == Refinement::Step, last.stepper())))
 }
 
 /// The measured values of the expected numbers.
 pub fn figures(watch: &carom_scene::scene::Watch) -> Vec<(String, f64)> {
     watch.outcomes().into_iter().map(|outcome| (outcome.expectation.text, outcome.actual)).collect()
-}
-
-/// Ends a run where the user has interrupted.
-struct Patience;
-
-impl Observer for Patience {
-    fn asks_for_contacts(&self) -> bool {
-        false
-    }
-
-    fn observe(&mut self, _: &mut carom::simulation::StepView<'_>) -> Result<ControlFlow<()>, carom::ModelError> {
-        Ok(if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    }
 }

@@ -17,9 +17,8 @@ use carom::simulation::{Lists, Observer};
 use carom_analysis::results::{
     Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Status, Warning, fingerprint,
 };
-use carom_scene::nearest::nearest;
 use carom_scene::scene::Outcome;
-use carom_scene::{Diagnostic, Overrides, Scene};
+use carom_scene::{Diagnostic, Overrides, Scene, suggest};
 use dump::{Dump, Dumped, Dumping};
 use folder::Claim;
 use frames::Frames;
@@ -177,10 +176,8 @@ fn recording(error: ResultError, folder: &Path) -> Failure {
             Failure::Computation(format!("{error}; results so far are in `{}`", folder.display()))
         }
         ResultError::UnknownColumn { name, known } => {
-            let hint = match nearest(&name, known.iter().map(String::as_str)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}", known.join(", ")),
-            };
+            let all = || format!("there are {}", known.join(", "));
+            let hint = suggest(&name, known.iter().map(String::as_str), false, all);
             Failure::usage(format!("--columns: there is no column `{name}`"), hint)
         }
         _ => Failure::Environment(error.to_string()),

@@ -1,7 +1,7 @@
 //! One solver on one problem: certified, timed.
 
 use crate::failure::Failure;
-use carom_scene::nearest::nearest;
+use carom_scene::suggest;
 use carom_solve::{ProblemWork, Reaction, SOLVERS, SolverRow, StoredProblem};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -19,11 +19,8 @@ impl Method {
         let name = name.as_str();
         let names = || SOLVERS.iter().map(|row| row.info.name);
         let row = carom_solve::solver::find(name).ok_or_else(|| {
-            let hint = match nearest(name, names()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
-            };
-            Failure::usage(format!("no solver is named `{name}`"), hint)
+            let all = || format!("there are {}", names().collect::<Vec<_>>().join(", "));
+            Failure::usage(format!("no solver is named `{name}`"), suggest(name, names(), false, all))
         })?;
         if let Some(tolerance) = tolerance {
             options["tolerance"] = json!(tolerance);
@@ -69,8 +66,9 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    pub fn run(method: &Method, problem: &StoredProblem) -> Attempt {
-        let mut attempt = Attempt {
+    /// One that has not been made.
+    pub fn new(method: &Method, problem: &StoredProblem) -> Attempt {
+        Attempt {
             name: problem.name().into(),
             kind: problem.kind(),
             laws: problem.laws().len(),
@@ -83,7 +81,11 @@ impl Attempt {
             failure: None,
             z: Reaction::default(),
             velocity: None,
-        };
+        }
+    }
+
+    pub fn run(method: &Method, problem: &StoredProblem) -> Attempt {
+        let mut attempt = Attempt::new(method, problem);
         let mut solver = match (method.row.build)(&method.options) {
             Ok(solver) => solver,
             Err(error) => {

@@ -13,7 +13,7 @@ use attempt::{Attempt, Method};
 use carom_analysis::files::write_whole;
 use carom_analysis::report::Cell;
 use carom_analysis::study::document::{Column, Format, Table};
-use carom_scene::problem_file::{self, Kind, ProblemFile};
+use carom_scene::problem_file::{self, FileFormat, ProblemFile};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -51,10 +51,10 @@ pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
     if failed.is_empty() { Ok(()) } else { Err(Failure::Computation(format!("not solved: {}", failed.join(", ")))) }
 }
 
-fn kind(name: Option<&str>) -> Result<Option<Kind>, Failure> {
+fn kind(name: Option<&str>) -> Result<Option<FileFormat>, Failure> {
     let Some(name) = name else { return Ok(None) };
-    let names = Kind::ALL.map(Kind::name).join(", ");
-    Kind::find(name)
+    let names = FileFormat::ALL.map(FileFormat::name).join(", ");
+    FileFormat::find(name)
         .map(Some)
         .ok_or_else(|| Failure::usage(format!("no kind of problem is named `{name}`"), format!("there are {names}")))
 }

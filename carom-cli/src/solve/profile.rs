@@ -42,7 +42,11 @@ pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
                     file.problem.size() <= arguments.most_rows || m.row.info.name == "auto" || m.row.info.name == "nsgs"
                 };
                 let row = methods.iter().map(|m| {
-                    if admitted(&m) { Attempt::run(m, &file.problem) } else { Attempt::skipped(m, &file.problem) }
+                    let skipped = "skipped: too many rows for a dense method (--most-rows)";
+                    match admitted(&m) {
+                        true => Attempt::run(m, &file.problem),
+                        false => Attempt { failure: Some(skipped.into()), ..Attempt::new(m, &file.problem) },
+                    }
                 });
                 profile.rows.push(row.collect());
             }
@@ -81,25 +85,6 @@ fn files(folder: &PathBuf) -> Result<Vec<PathBuf>, Failure> {
         ));
     }
     Ok(files)
-}
-
-impl Attempt {
-    fn skipped(method: &Method, problem: &carom_solve::StoredProblem) -> Attempt {
-        Attempt {
-            name: problem.name().into(),
-            kind: problem.kind(),
-            laws: problem.laws().len(),
-            rows: problem.size(),
-            solver: method.row.info.name,
-            log: String::new(),
-            residual: f64::INFINITY,
-            full_error: f64::INFINITY,
-            seconds: 0.0,
-            failure: Some("skipped: too many rows for a dense method (--most-rows)".into()),
-            z: carom_solve::Reaction::default(),
-            velocity: None,
-        }
-    }
 }
 
 impl Profile {

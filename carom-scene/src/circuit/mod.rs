@@ -27,7 +27,7 @@ pub const LIMIT: usize = 400;
 /// What a branch is. Currents flow from the first node through the branch to the second one; the voltage is that of the
 /// first against the second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum ElementKind {
     /// [Ω]
     Resistor(f64),
     /// [F]
@@ -44,16 +44,16 @@ pub enum Kind {
     Switch,
 }
 
-impl Kind {
+impl ElementKind {
     /// The order in which branches are taken into the tree.
     fn rank(&self) -> u8 {
         match self {
-            Kind::Voltage(_) => 0,
-            Kind::Capacitor(_) => 1,
-            Kind::Diode | Kind::Switch => 2,
-            Kind::Resistor(_) => 3,
-            Kind::Inductor(_) => 4,
-            Kind::Current(_) => 5,
+            ElementKind::Voltage(_) => 0,
+            ElementKind::Capacitor(_) => 1,
+            ElementKind::Diode | ElementKind::Switch => 2,
+            ElementKind::Resistor(_) => 3,
+            ElementKind::Inductor(_) => 4,
+            ElementKind::Current(_) => 5,
         }
     }
 }
@@ -64,7 +64,7 @@ pub struct Branch {
     /// Name of the element, for messages.
     pub name: String,
     /// What it is, with its value.
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// Numbers of the two nodes.
     pub nodes: [usize; 2],
 }
@@ -121,7 +121,7 @@ impl Netlist {
         }
         for branch in &self.branches {
             let source = match branch.kind {
-                Kind::Voltage(source) | Kind::Current(source) => source < self.sources,
+                ElementKind::Voltage(source) | ElementKind::Current(source) => source < self.sources,
                 _ => true,
             };
             if !source || self.ground >= self.nodes || branch.nodes.iter().any(|node| *node >= self.nodes) {

@@ -18,7 +18,7 @@
 //! where the second terms belong to capacitors and inductors that are no states.
 
 use super::tree::Tree;
-use super::{CircuitError, Kind, Netlist, Short};
+use super::{CircuitError, ElementKind, Netlist, Short};
 use carom_solve::{DenseLu, LinearSolve};
 
 /// A quantity over the columns `[x | λ | σ]`, where σ are the sources and then their derivatives.
@@ -70,11 +70,13 @@ pub(super) fn reduce(netlist: &Netlist, tree: &Tree) -> Result<Reduced, CircuitE
     let in_tree = |branch: usize| tree.tree.contains(&branch);
     let pick = |wanted: &dyn Fn(usize) -> bool| (0..netlist.branches.len()).filter(|&b| wanted(b)).collect::<Vec<_>>();
     let kind = |branch: usize| netlist.branches[branch].kind;
-    let capacitors = pick(&|b| matches!(kind(b), Kind::Capacitor(_)) && in_tree(b));
-    let inductors = pick(&|b| matches!(kind(b), Kind::Inductor(_)) && !in_tree(b));
+    let capacitors = pick(&|b| matches!(kind(b), ElementKind::Capacitor(_)) && in_tree(b));
+    let inductors = pick(&|b| matches!(kind(b), ElementKind::Inductor(_)) && !in_tree(b));
     let states = [capacitors, inductors].concat();
-    let pairs: Vec<(usize, bool)> =
-        pick(&|b| matches!(kind(b), Kind::Diode | Kind::Switch)).into_iter().map(|b| (b, in_tree(b))).collect();
+    let pairs: Vec<(usize, bool)> = pick(&|b| matches!(kind(b), ElementKind::Diode | ElementKind::Switch))
+        .into_iter()
+        .map(|b| (b, in_tree(b)))
+        .collect();
     let columns = states.len() + pairs.len() + 2 * netlist.sources;
     let mut work = Work {
         netlist,
@@ -91,7 +93,7 @@ pub(super) fn reduce(netlist: &Netlist, tree: &Tree) -> Result<Reduced, CircuitE
     let outputs = pairs
         .iter()
         .map(|&(branch, in_tree)| {
-            let sign = if !in_tree && kind(branch) == Kind::Diode { -1.0 } else { 1.0 };
+            let sign = if !in_tree && kind(branch) == ElementKind::Diode { -1.0 } else { 1.0 };
             let row = if in_tree { &currents[branch] } else { &voltages[branch] };
             row.iter().map(|x| sign * x).collect()
         })
@@ -111,7 +113,7 @@ fn add(to: &mut [f64], factor: f64, row: &[f64]) {
 }
 
 impl Work<'_> {
-    fn kind(&self, branch: usize) -> Kind {
+    fn kind(&self, branch: usize) -> ElementKind {
         self.netlist.branches[branch].kind
     }
 
@@ -128,22 +130,24 @@ impl Work<'_> {
     }
 
     /// Places in the tree, or among the links, of branches of a kind.
-    fn places(&self, of: &[usize], wanted: fn(Kind) -> bool) -> Vec<usize> {
+    fn places(&self, of: &[usize], wanted: fn(ElementKind) -> bool) -> Vec<usize> {
         (0..of.len()).filter(|&place| wanted(self.kind(of[place]))).collect()
     }
 
     /// States, multipliers and sources are columns of their own.
     fn start(&mut self, states: &[usize], pairs: &[(usize, bool)]) {
         let (n, m) = (states.len(), pairs.len());
-        let column = |branch: usize, kind: Kind| match kind {
-            Kind::Voltage(source) | Kind::Current(source) => Some((n + m + source, 1.0)),
+        let column = |branch: usize, kind: ElementKind| match kind {
+            ElementKind::Voltage(source) | ElementKind::Current(source) => Some((n + m + source, 1.0)),
             // in the tree λ = −v of a diode
-            Kind::Diode | Kind::Switch => pairs
+            ElementKind::Diode | ElementKind::Switch => pairs
                 .iter()
                 .position(|pair| pair.0 == branch)
-                .map(|k| (n + k, if pairs[k].1 && kind == Kind::Diode { -1.0 } else { 1.0 })),
-            Kind::Capacitor(_) | Kind::Inductor(_) => states.iter().position(|s| *s == branch).map(|k| (k, 1.0)),
-            Kind::Resistor(_) => None,
+                .map(|k| (n + k, if pairs[k].1 && kind == ElementKind::Diode { -1.0 } else { 1.0 })),
+            ElementKind::Capacitor(_) | ElementKind::Inductor(_) => {
+                states.iter().position(|s| *s == branch).map(|k| (k, 1.0))
+            }
+            ElementKind::Resistor(_) => None,
         };
         for (rows, branches) in [(&mut self.voltage, &self.tree.tree), (&mut self.current, &self.tree.links)] {
             for (row, &branch) in rows.iter_mut().zip(branches) {
@@ -156,13 +160,13 @@ impl Work<'_> {
 
     /// Equation (3).
     fn resistors(&mut self) -> Result<(), CircuitError> {
-        let resistor = |kind| matches!(kind, Kind::Resistor(_));
+        let resistor = |kind| matches!(kind, ElementKind::Resistor(_));
         let (links, tree) = (self.places(&self.tree.links, resistor), self.places(&self.tree.tree, resistor));
         let (p, size) = (links.len(), links.len() + tree.len());
         if size == 0 {
             return Ok(());
         }
-        let resistance = |branch: usize| if let Kind::Resistor(r) = self.kind(branch) { r } else { 1.0 };
+        let resistance = |branch: usize| if let ElementKind::Resistor(r) = self.kind(branch) { r } else { 1.0 };
         // unknowns are i √R and v / √R
         let scale: Vec<f64> = links
             .iter()
@@ -227,33 +231,33 @@ impl Work<'_> {
         let mut right = Vec::with_capacity(n);
         let place_of = |branches: &[usize], branch: usize| branches.iter().position(|b| *b == branch).unwrap_or(0);
         for (i, &branch) in states.iter().enumerate() {
-            if let Kind::Capacitor(own) = self.kind(branch) {
+            if let ElementKind::Capacitor(own) = self.kind(branch) {
                 let place = place_of(&self.tree.tree, branch);
                 let mut row = self.cut(place);
                 matrix[i * n + i] += own;
                 for (link, path) in self.tree.loops.iter().enumerate() {
-                    let Kind::Capacitor(c) = self.kind(self.tree.links[link]) else { continue };
+                    let ElementKind::Capacitor(c) = self.kind(self.tree.links[link]) else { continue };
                     let sign = self.entry(link, place);
                     for &(other, factor) in path.iter().filter(|_| sign != 0.0) {
                         let other = self.tree.tree[other];
                         match self.kind(other) {
-                            Kind::Voltage(source) => row[self.derivative(source)] -= sign * c * factor,
+                            ElementKind::Voltage(source) => row[self.derivative(source)] -= sign * c * factor,
                             _ => matrix[i * n + place_of(states, other)] += sign * c * factor,
                         }
                     }
                 }
                 right.push(row);
-            } else if let Kind::Inductor(own) = self.kind(branch) {
+            } else if let ElementKind::Inductor(own) = self.kind(branch) {
                 let link = place_of(&self.tree.links, branch);
                 let mut row = self.sum(&self.tree.loops[link]);
                 matrix[i * n + i] += own;
                 for &(place, sign) in &self.tree.loops[link] {
-                    let Kind::Inductor(l) = self.kind(self.tree.tree[place]) else { continue };
+                    let ElementKind::Inductor(l) = self.kind(self.tree.tree[place]) else { continue };
                     for (other, &other_branch) in self.tree.links.iter().enumerate() {
                         let factor = sign * l * self.entry(other, place);
                         match self.kind(other_branch) {
-                            Kind::Current(source) => row[self.derivative(source)] -= factor,
-                            Kind::Inductor(_) => matrix[i * n + place_of(states, other_branch)] += factor,
+                            ElementKind::Current(source) => row[self.derivative(source)] -= factor,
+                            ElementKind::Inductor(_) => matrix[i * n + place_of(states, other_branch)] += factor,
                             _ => {}
                         }
                     }
@@ -282,12 +286,12 @@ impl Work<'_> {
         let rate = |branch: usize| states.iter().position(|s| *s == branch).map(|k| &rates[k]);
         for link in 0..self.tree.links.len() {
             let branch = self.tree.links[link];
-            let Kind::Capacitor(c) = self.kind(branch) else { continue };
+            let ElementKind::Capacitor(c) = self.kind(branch) else { continue };
             let mut row = vec![0.0; self.columns];
             for &(place, sign) in &self.tree.loops[link] {
                 let other = self.tree.tree[place];
                 match self.kind(other) {
-                    Kind::Voltage(source) => row[self.derivative(source)] += sign * c,
+                    ElementKind::Voltage(source) => row[self.derivative(source)] += sign * c,
                     _ => add(&mut row, sign * c, rate(other).map_or(&[], |row| row)),
                 }
             }
@@ -296,7 +300,7 @@ impl Work<'_> {
         }
         for place in 0..self.tree.tree.len() {
             let branch = self.tree.tree[place];
-            let Kind::Inductor(l) = self.kind(branch) else { continue };
+            let ElementKind::Inductor(l) = self.kind(branch) else { continue };
             let (mut row, mut fixing) = (vec![0.0; self.columns], Vec::new());
             for link in 0..self.tree.links.len() {
                 let (other, factor) = (self.tree.links[link], -l * self.entry(link, place));
@@ -305,7 +309,7 @@ impl Work<'_> {
                 }
                 fixing.push(other);
                 match self.kind(other) {
-                    Kind::Current(source) => row[self.derivative(source)] += factor,
+                    ElementKind::Current(source) => row[self.derivative(source)] += factor,
                     _ => add(&mut row, factor, rate(other).map_or(&[], |row| row)),
                 }
             }

@@ -1,6 +1,6 @@
 use super::*;
 
-fn branch(name: &str, kind: Kind, nodes: [usize; 2]) -> Branch {
+fn branch(name: &str, kind: ElementKind, nodes: [usize; 2]) -> Branch {
     Branch { name: name.into(), kind, nodes }
 }
 
@@ -38,11 +38,13 @@ fn check(netlist: &Netlist, reduced: &Reduced) {
             assert!((v(b) - difference).abs() <= 1e-13 * v(b).abs().max(1.0), "{}: {} {difference}", branch.name, v(b));
             let rate = reduced.states.iter().position(|s| *s == b).map(|k| reduced.rates[k][j]);
             match (branch.kind, rate) {
-                (Kind::Resistor(r), _) => assert!((v(b) - r * i(b)).abs() <= 1e-12 * v(b).abs().max(r * i(b).abs())),
-                (Kind::Capacitor(c), Some(rate)) => assert!((c * rate - i(b)).abs() <= 1e-12 * i(b).abs()),
-                (Kind::Inductor(l), Some(rate)) => assert!((l * rate - v(b)).abs() <= 1e-12 * v(b).abs()),
-                (Kind::Voltage(s), _) => assert_eq!(v(b), f64::from(j == n + m + s)),
-                (Kind::Current(s), _) => assert_eq!(i(b), f64::from(j == n + m + s)),
+                (ElementKind::Resistor(r), _) => {
+                    assert!((v(b) - r * i(b)).abs() <= 1e-12 * v(b).abs().max(r * i(b).abs()))
+                }
+                (ElementKind::Capacitor(c), Some(rate)) => assert!((c * rate - i(b)).abs() <= 1e-12 * i(b).abs()),
+                (ElementKind::Inductor(l), Some(rate)) => assert!((l * rate - v(b)).abs() <= 1e-12 * v(b).abs()),
+                (ElementKind::Voltage(s), _) => assert_eq!(v(b), f64::from(j == n + m + s)),
+                (ElementKind::Current(s), _) => assert_eq!(i(b), f64::from(j == n + m + s)),
                 _ => {}
             }
         }
@@ -56,10 +58,10 @@ fn rectifier() {
         4,
         1,
         vec![
-            branch("V", Kind::Voltage(0), [1, 0]),
-            branch("D", Kind::Diode, [1, 2]),
-            branch("R", Kind::Resistor(100.0), [2, 3]),
-            branch("L", Kind::Inductor(0.1), [3, 0]),
+            branch("V", ElementKind::Voltage(0), [1, 0]),
+            branch("D", ElementKind::Diode, [1, 2]),
+            branch("R", ElementKind::Resistor(100.0), [2, 3]),
+            branch("L", ElementKind::Inductor(0.1), [3, 0]),
         ],
     );
     let r = n.reduce().unwrap();
@@ -77,13 +79,13 @@ fn bridge() {
         4,
         0,
         vec![
-            branch("L", Kind::Inductor(1e-2), [0, 1]),
-            branch("C", Kind::Capacitor(1e-6), [0, 1]),
-            branch("R", Kind::Resistor(1e3), [2, 3]),
-            branch("D1", Kind::Diode, [0, 2]),
-            branch("D2", Kind::Diode, [1, 2]),
-            branch("D3", Kind::Diode, [3, 0]),
-            branch("D4", Kind::Diode, [3, 1]),
+            branch("L", ElementKind::Inductor(1e-2), [0, 1]),
+            branch("C", ElementKind::Capacitor(1e-6), [0, 1]),
+            branch("R", ElementKind::Resistor(1e3), [2, 3]),
+            branch("D1", ElementKind::Diode, [0, 2]),
+            branch("D2", ElementKind::Diode, [1, 2]),
+            branch("D3", ElementKind::Diode, [3, 0]),
+            branch("D4", ElementKind::Diode, [3, 1]),
         ],
     );
     let r = n.reduce().unwrap();
@@ -109,13 +111,13 @@ fn dependent_states() {
         4,
         2,
         vec![
-            branch("V", Kind::Voltage(0), [1, 0]),
-            branch("C1", Kind::Capacitor(2e-6), [1, 2]),
-            branch("C2", Kind::Capacitor(3e-6), [2, 0]),
-            branch("R", Kind::Resistor(50.0), [2, 0]),
-            branch("L1", Kind::Inductor(1e-3), [1, 3]),
-            branch("L2", Kind::Inductor(2e-3), [2, 3]),
-            branch("J", Kind::Current(1), [3, 0]),
+            branch("V", ElementKind::Voltage(0), [1, 0]),
+            branch("C1", ElementKind::Capacitor(2e-6), [1, 2]),
+            branch("C2", ElementKind::Capacitor(3e-6), [2, 0]),
+            branch("R", ElementKind::Resistor(50.0), [2, 0]),
+            branch("L1", ElementKind::Inductor(1e-3), [1, 3]),
+            branch("L2", ElementKind::Inductor(2e-3), [2, 3]),
+            branch("J", ElementKind::Current(1), [3, 0]),
         ],
     );
     let r = n.reduce().unwrap();
@@ -125,7 +127,7 @@ fn dependent_states() {
     assert_eq!(dependent.len(), 2, "{dependent:?}");
     check(&n, &r);
     // the divider: C1 + C2 share the source's charge, v_C2' = (C1 s' − i_R − ...)/(C1 + C2)
-    let c = r.states.iter().position(|s| matches!(n.branches[*s].kind, Kind::Capacitor(_))).unwrap();
+    let c = r.states.iter().position(|s| matches!(n.branches[*s].kind, ElementKind::Capacitor(_))).unwrap();
     let sign = if n.branches[r.states[c]].name == "C2" { 1.0 } else { -1.0 };
     let share = if sign > 0.0 { 2.0 / 5.0 } else { -3.0 / 5.0 };
     assert!((r.rates[c][2 + 2] - sign * share).abs() < 1e-15, "{:?}", r.rates[c]);
@@ -138,14 +140,14 @@ fn badly_scaled() {
         5,
         1,
         vec![
-            branch("V", Kind::Voltage(0), [1, 0]),
-            branch("R1", Kind::Resistor(1e-9), [1, 2]),
-            branch("D1", Kind::Diode, [2, 3]),
-            branch("C", Kind::Capacitor(1e-9), [3, 0]),
-            branch("R2", Kind::Resistor(1e9), [3, 0]),
-            branch("L", Kind::Inductor(1e-9), [3, 4]),
-            branch("R3", Kind::Resistor(1e6), [4, 0]),
-            branch("D2", Kind::Diode, [0, 4]),
+            branch("V", ElementKind::Voltage(0), [1, 0]),
+            branch("R1", ElementKind::Resistor(1e-9), [1, 2]),
+            branch("D1", ElementKind::Diode, [2, 3]),
+            branch("C", ElementKind::Capacitor(1e-9), [3, 0]),
+            branch("R2", ElementKind::Resistor(1e9), [3, 0]),
+            branch("L", ElementKind::Inductor(1e-9), [3, 4]),
+            branch("R3", ElementKind::Resistor(1e6), [4, 0]),
+            branch("D2", ElementKind::Diode, [0, 4]),
         ],
     );
     let r = n.reduce().unwrap();
@@ -154,19 +156,23 @@ fn badly_scaled() {
 
 #[test]
 fn contradicting_sources_are_named() {
-    let parallel = netlist(2, 2, vec![branch("V1", Kind::Voltage(0), [1, 0]), branch("V2", Kind::Voltage(1), [1, 0])]);
+    let parallel = netlist(
+        2,
+        2,
+        vec![branch("V1", ElementKind::Voltage(0), [1, 0]), branch("V2", ElementKind::Voltage(1), [1, 0])],
+    );
     assert!(matches!(parallel.reduce(), Err(CircuitError::VoltageLoop(names)) if names == ["V2", "V1"]));
     let series = netlist(
         3,
         2,
         vec![
-            branch("J1", Kind::Current(0), [1, 0]),
-            branch("J2", Kind::Current(1), [2, 1]),
-            branch("R", Kind::Resistor(1.0), [2, 0]),
+            branch("J1", ElementKind::Current(0), [1, 0]),
+            branch("J2", ElementKind::Current(1), [2, 1]),
+            branch("R", ElementKind::Resistor(1.0), [2, 0]),
         ],
     );
     let error = series.reduce().unwrap_err();
     assert!(error.to_string().contains("`J1`") && error.to_string().contains("`J2`"), "{error}");
-    let wrong = netlist(2, 0, vec![branch("R", Kind::Resistor(1.0), [0, 7])]);
+    let wrong = netlist(2, 0, vec![branch("R", ElementKind::Resistor(1.0), [0, 7])]);
     assert_eq!(wrong.reduce(), Err(CircuitError::Reference("R".into())));
 }

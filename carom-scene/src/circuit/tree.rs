@@ -4,7 +4,7 @@
 //!     v_link = F v_tree,   i_tree = −Fᵀ i_link,   entries of F are 0, 1 and −1                             (1)
 //! ```
 
-use super::{CircuitError, Kind, Netlist};
+use super::{CircuitError, ElementKind, Netlist};
 
 /// A spanning forest with the matrix F of (1).
 pub(super) struct Tree {
@@ -40,13 +40,13 @@ impl Tree {
     /// Sources that contradict each other.
     fn check(&self, netlist: &Netlist) -> Result<(), CircuitError> {
         for (&link, path) in self.links.iter().zip(&self.loops) {
-            if matches!(netlist.branches[link].kind, Kind::Voltage(_)) {
+            if matches!(netlist.branches[link].kind, ElementKind::Voltage(_)) {
                 let others = path.iter().map(|(place, _)| netlist.name(self.tree[*place]));
                 return Err(CircuitError::VoltageLoop(std::iter::once(netlist.name(link)).chain(others).collect()));
             }
         }
         for (place, &branch) in self.tree.iter().enumerate() {
-            if matches!(netlist.branches[branch].kind, Kind::Current(_)) {
+            if matches!(netlist.branches[branch].kind, ElementKind::Current(_)) {
                 let crosses = |path: &&Vec<(usize, f64)>| path.iter().any(|(other, _)| *other == place);
                 let links = self.links.iter().zip(&self.loops).filter(|(_, path)| crosses(path));
                 let others = links.map(|(link, _)| netlist.name(*link));
@@ -62,9 +62,9 @@ impl Tree {
 fn grow(netlist: &Netlist) -> (Vec<usize>, Vec<usize>) {
     let mut order: Vec<usize> = (0..netlist.branches.len()).collect();
     let size = |branch: usize| match netlist.branches[branch].kind {
-        Kind::Resistor(r) => r,
-        Kind::Capacitor(_) => -f64::from(u8::from(netlist.set.contains(&branch))),
-        Kind::Inductor(_) => f64::from(u8::from(netlist.set.contains(&branch))),
+        ElementKind::Resistor(r) => r,
+        ElementKind::Capacitor(_) => -f64::from(u8::from(netlist.set.contains(&branch))),
+        ElementKind::Inductor(_) => f64::from(u8::from(netlist.set.contains(&branch))),
         _ => 0.0,
     };
     let rank = |branch: usize| netlist.branches[branch].kind.rank();

@@ -2,7 +2,7 @@
 //! shorted.
 
 use super::tree::Tree;
-use super::{Kind, Netlist};
+use super::{ElementKind, Netlist};
 
 /// A loop of voltage sources, diodes and switches alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,20 +28,20 @@ impl Short {
         let kind = |branch: usize| netlist.branches[branch].kind;
         // the voltage of a diode is never positive, that of a closed switch is zero
         let drives = match kind(link) {
-            Kind::Diode => [true, false],
-            Kind::Switch => [true, true],
+            ElementKind::Diode => [true, false],
+            ElementKind::Switch => [true, true],
             _ => return None,
         };
         let mut short = Short { sources: Vec::new(), voltages: Vec::new(), path: vec![link], drives };
         for &(place, sign) in path {
             let branch = tree.tree[place];
             match kind(branch) {
-                Kind::Voltage(source) => {
+                ElementKind::Voltage(source) => {
                     short.sources.push((source, sign));
                     short.voltages.push(branch);
                 }
-                Kind::Switch => short.path.push(branch),
-                Kind::Diode => {
+                ElementKind::Switch => short.path.push(branch),
+                ElementKind::Diode => {
                     // it takes a voltage of one sign upon itself
                     short.drives[usize::from(sign < 0.0)] = false;
                     short.path.push(branch);

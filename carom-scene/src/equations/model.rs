@@ -7,17 +7,17 @@ use carom::{Coupling, Key, Mechanical, ModelError, Pair, Space, State};
 use carom_solve::{Law, LinearSolve, Rows};
 
 /// Where force and mass were last evaluated, and the force there.
-struct Place {
+struct LastPoint {
     t: f64,
     q: Vec<f64>,
     v: Vec<f64>,
     force: Vec<f64>,
 }
 
-impl Place {
+impl LastPoint {
     /// Nowhere: no state is equal to it.
-    fn new(n: usize) -> Place {
-        Place { t: f64::NAN, q: vec![f64::NAN; n], v: vec![f64::NAN; n], force: vec![f64::NAN; n] }
+    fn new(n: usize) -> LastPoint {
+        LastPoint { t: f64::NAN, q: vec![f64::NAN; n], v: vec![f64::NAN; n], force: vec![f64::NAN; n] }
     }
 
     #[inline]
@@ -153,7 +153,7 @@ impl EquationPlan {
             within: self.within.clone(),
             curvature: Evaluator::new(&self.curvature),
             energy: Evaluator::new(&self.energy),
-            place: Place::new(n),
+            place: LastPoint::new(n),
             still: vec![0.0; n],
             coordinates: self.coordinates.clone(),
             laws: self.laws.clone(),
@@ -177,7 +177,7 @@ pub struct Equations {
     mass: Evaluator,
     balance: Evaluator,
     tangents: Evaluator,
-    place: Place, // where the last two were evaluated
+    place: LastPoint, // where the last two were evaluated
     gaps: Evaluator,
     coupling: Evaluator,
     entries: Vec<Vec<usize>>, // (rows) columns that are not zero everywhere

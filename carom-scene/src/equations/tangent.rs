@@ -14,8 +14,10 @@ pub struct Live {
     pub name: String,
     /// Derivatives of all parameters by it: of its own 1, of those that follow from it what their definitions say.
     pub direction: Vec<f64>,
-    /// (laws) derivatives of restitution and friction.
-    pub coefficients: Vec<[f64; 2]>,
+    /// (laws) derivatives of restitution.
+    pub restitution: Vec<f64>,
+    /// (rows) derivatives of friction: each row has that of its disc.
+    pub friction: Vec<f64>,
 }
 
 /// The tangent of an equation model.
@@ -104,12 +106,14 @@ impl Tangent for EquationTangent {
         copy(&mut out.gap, gap);
         copy(&mut out.drift, drift);
         copy(&mut out.rows, rows);
-        for (which, to) in [&mut out.restitution, &mut out.friction].into_iter().enumerate() {
-            let slope = |law: usize| -> f64 {
-                self.live.iter().zip(along.p).map(|(live, by)| by * live.coefficients[law][which]).sum()
-            };
-            to.clear();
-            to.extend((0..self.laws).map(slope));
+        out.restitution.clear();
+        out.restitution.resize(self.laws, 0.0);
+        out.friction.clear();
+        out.friction.resize(out.drift.len(), 0.0);
+        for (live, by) in self.live.iter().zip(along.p) {
+            let coefficients = live.restitution.iter().chain(&live.friction);
+            let all = out.restitution.iter_mut().chain(&mut out.friction);
+            all.zip(coefficients).for_each(|(to, slope)| *to += by * slope);
         }
         out.region.clear();
         out.region.resize(self.laws, 0.0);

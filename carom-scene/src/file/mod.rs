@@ -13,8 +13,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use method::{Method, Settings};
-pub(crate) use reader::{Item, Read, Reader, ordered, table};
+pub(crate) use reader::{Item, Read, Reader, table};
 pub use schema::schema;
+pub(crate) use value::entries;
 pub use value::{Content, Entries, Formula, Integer, Matrix, OneOrMore, Point, Text};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};

@@ -175,24 +175,34 @@ impl Read for Formula {
 
 impl Read for Entries {
     fn read(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Self> {
-        let table = reader.table(item)?;
-        let mut items = Some(Vec::with_capacity(table.len()));
-        for (key, item) in ordered(table) {
-            if reader.out.is_full() {
-                return None;
-            }
-            let name = key.get_ref().to_string();
-            let entry = reader.inside(&name, |reader| {
-                let formula = Formula::read(item, reader)?;
-                Some((Text { value: name.clone(), place: reader.place(key.span()) }, formula))
-            });
-            match (&mut items, entry) {
-                (Some(items), Some(entry)) => items.push(entry),
-                _ => items = None,
-            }
-        }
-        Some(Entries { items: items?, place: reader.place(item.span()) })
+        let items = entries(item, reader, |name, item, reader| Some((name, Formula::read(item, reader)?)))?;
+        Some(Entries { items, place: reader.place(item.span()) })
     }
+}
+
+/// Reads all entries of a table in their order, so that each mistake is told.
+pub(crate) fn entries<T>(
+    item: &Item<'_>,
+    reader: &mut Reader<'_>,
+    mut read: impl FnMut(Text, &Item<'_>, &mut Reader<'_>) -> Option<T>,
+) -> Option<Vec<T>> {
+    let table = reader.table(item)?;
+    let mut items = Some(Vec::with_capacity(table.len()));
+    for (key, item) in ordered(table) {
+        if reader.out.is_full() {
+            return None;
+        }
+        let value = key.get_ref().to_string();
+        let entry = reader.inside(&value.clone(), |reader| {
+            let place = reader.place(key.span());
+            read(Text { value, place }, item, reader)
+        });
+        match (&mut items, entry) {
+            (Some(items), Some(entry)) => items.push(entry),
+            _ => items = None,
+        }
+    }
+    items
 }
 
 /// Reads the items of a list without extending the path.

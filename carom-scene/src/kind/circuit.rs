@@ -9,7 +9,7 @@ use carom_solve::Law;
 use super::element::{Element, Elements};
 use super::lcs::{Gate, LcsModel, ShortLoop, Shorts};
 use super::{Bound, Compile, Kind, KindRow, Plan, Words, declare_states, refuse_mechanical, row};
-use crate::circuit::{Branch, CircuitError, Kind as Part, Netlist, Quantity, Reduced, Row};
+use crate::circuit::{Branch, CircuitError, ElementKind, Netlist, Quantity, Reduced, Row};
 use crate::diagnostic::Place;
 use crate::expression::{NodeId, Tape};
 use crate::file::{Formula, ModelFile, Text, table};
@@ -259,17 +259,17 @@ impl Reader {
         };
         let place = &element.place;
         let parts = match kind {
-            "resistor" => vec![(self.push(&name, Part::Resistor(size), nodes, place), 1.0)],
-            "capacitor" => vec![(self.push(&name, Part::Capacitor(size), nodes, place), 1.0)],
-            "inductor" => vec![(self.push(&name, Part::Inductor(size), nodes, place), 1.0)],
+            "resistor" => vec![(self.push(&name, ElementKind::Resistor(size), nodes, place), 1.0)],
+            "capacitor" => vec![(self.push(&name, ElementKind::Capacitor(size), nodes, place), 1.0)],
+            "inductor" => vec![(self.push(&name, ElementKind::Inductor(size), nodes, place), 1.0)],
             "voltage" | "current" => {
                 self.sources.push(value?.clone());
                 let source = self.sources.len() - 1;
-                let kind = if kind == "voltage" { Part::Voltage(source) } else { Part::Current(source) };
+                let kind = if kind == "voltage" { ElementKind::Voltage(source) } else { ElementKind::Current(source) };
                 vec![(self.push(&name, kind, nodes, place), 1.0)]
             }
             "switch" => {
-                let branch = self.push(&name, Part::Switch, nodes, place);
+                let branch = self.push(&name, ElementKind::Switch, nodes, place);
                 self.gates.insert(branch, value?.clone());
                 vec![(branch, 1.0)]
             }
@@ -277,20 +277,20 @@ impl Reader {
                 // forward a diode, backward another one against a source of the breakdown voltage
                 self.nodes.push(None);
                 let inner = self.nodes.len() - 1;
-                let forward = self.push(&format!("{name}-forward"), Part::Diode, nodes, place);
-                let reverse = self.push(&format!("{name}-reverse"), Part::Diode, [nodes[1], inner], place);
+                let forward = self.push(&format!("{name}-forward"), ElementKind::Diode, nodes, place);
+                let reverse = self.push(&format!("{name}-reverse"), ElementKind::Diode, [nodes[1], inner], place);
                 self.sources.push(value?.clone());
-                let source = Part::Voltage(self.sources.len() - 1);
+                let source = ElementKind::Voltage(self.sources.len() - 1);
                 self.push(&format!("{name}-source"), source, [inner, nodes[0]], place);
                 vec![(forward, 1.0), (reverse, -1.0)]
             }
-            _ => vec![(self.push(&name, Part::Diode, nodes, place), 1.0)],
+            _ => vec![(self.push(&name, ElementKind::Diode, nodes, place), 1.0)],
         };
         self.elements.push((name, parts));
         Some(())
     }
 
-    fn push(&mut self, name: &str, kind: Part, nodes: [usize; 2], place: &Place) -> usize {
+    fn push(&mut self, name: &str, kind: ElementKind, nodes: [usize; 2], place: &Place) -> usize {
         self.branches.push(Branch { name: name.into(), kind, nodes });
         self.places.push(place.clone());
         self.branches.len() - 1
@@ -346,7 +346,8 @@ impl Draft {
     fn fixed(&self) -> Vec<(String, String)> {
         let name = |branch: &usize| format!("`{}`", self.netlist.branches[*branch].name);
         let reason = |(branch, others): &(usize, Vec<usize>)| {
-            let what = if let Part::Capacitor(_) = self.netlist.branches[*branch].kind { "voltage" } else { "current" };
+            let what =
+                if let ElementKind::Capacitor(_) = self.netlist.branches[*branch].kind { "voltage" } else { "current" };
             let others: Vec<String> = others.iter().map(name).collect();
             let text = format!("its {what} follows from {}, whose initial values are given or 0", others.join(", "));
             (self.netlist.branches[*branch].name.clone(), text)
@@ -375,7 +376,7 @@ impl Draft {
         let rows = self.reduced.pairs.iter().map(|&(branch, _)| {
             let branch = &self.netlist.branches[branch];
             // the law of a switch comes from its gate
-            (branch.name.clone(), if branch.kind == Part::Switch { Law::EQUALITY } else { Law::UNILATERAL })
+            (branch.name.clone(), if branch.kind == ElementKind::Switch { Law::EQUALITY } else { Law::UNILATERAL })
         });
         rows.collect()
     }

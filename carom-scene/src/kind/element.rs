@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use toml::de::DeValue;
 
 use crate::diagnostic::Place;
-use crate::file::{Formula, Item, Read, Reader, Text, ordered};
+use crate::file::{Formula, Item, Read, Reader, Text, entries};
 
 /// Elements of one kind in the order of the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,22 +61,7 @@ fn element(name: Text, item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Eleme
 
 impl Read for Elements {
     fn read(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Self> {
-        let table = reader.table(item)?;
-        let mut items = Some(Vec::with_capacity(table.len()));
-        for (key, item) in ordered(table) {
-            if reader.out.is_full() {
-                return None;
-            }
-            let value = key.get_ref().to_string();
-            let read = reader.inside(&value.clone(), |reader| {
-                element(Text { value, place: reader.place(key.span()) }, item, reader)
-            });
-            match (&mut items, read) {
-                (Some(items), Some(read)) => items.push(read),
-                _ => items = None,
-            }
-        }
-        Some(Elements { items: items? })
+        Some(Elements { items: entries(item, reader, element)? })
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use carom_solve::Law;
 
-use crate::diagnostic::suggest;
 use crate::file::{Entries, Formula, ModelFile, Text, table};
+use crate::law;
 use crate::scene::context::{Context, label};
 
 table! {
@@ -28,8 +28,6 @@ table! {
         pub feedthrough: Option<Entries>,
     }
 }
-
-const LAWS: [&str; 3] = ["complementarity", "relay", "equality"];
 
 /// No rows may be given.
 pub(super) fn none(file: &ModelFile, reason: &str, context: &mut Context) {
@@ -55,40 +53,6 @@ pub(super) fn names(file: &ModelFile, context: &mut Context) -> Option<Vec<Strin
 
 /// The laws of all rows; `None` if one of them has a mistake.
 pub(super) fn laws(file: &ModelFile, context: &mut Context) -> Option<Vec<Law>> {
-    let all: Vec<Option<Law>> = file.row.iter().flatten().map(|table| law(table, context)).collect();
+    let all: Vec<Option<Law>> = file.row.iter().flatten().map(|table| law::of_row(table, context)).collect();
     all.into_iter().collect()
-}
-
-fn law(table: &RowTable, context: &mut Context) -> Option<Law> {
-    let name = table.law.as_ref().map_or(LAWS[0], |law| law.value.as_str());
-    if name != "relay"
-        && let Some(bound) = table.lower.as_ref().or(table.upper.as_ref())
-    {
-        context.out.error(&bound.place, "only a relay has bounds").hint("law = \"relay\"");
-        return None;
-    }
-    match (name, &table.law) {
-        ("complementarity", _) => Some(Law::UNILATERAL),
-        ("equality", _) => Some(Law::EQUALITY),
-        ("relay", _) => {
-            let mut bound = |formula: &Option<_>, default| match formula {
-                Some(formula) => context.number(formula),
-                None => Some(default),
-            };
-            let (lower, upper) = (bound(&table.lower, -1.0), bound(&table.upper, 1.0));
-            let (lower, upper) = (lower?, upper?);
-            if lower > upper {
-                let message = format!("the lower bound {lower} is above the upper bound {upper}");
-                context.out.error(&table.place, message);
-                return None;
-            }
-            Some(Law::interval(lower, upper))
-        }
-        (unknown, text) => {
-            let hint = suggest(unknown, LAWS, true, || format!("laws: {}", LAWS.join(", ")));
-            let place = text.as_ref().map_or(&table.place, |text| &text.place);
-            context.out.error(place, format!("unknown law {unknown:?}")).hint(hint);
-            None
-        }
-    }
 }

@@ -1,19 +1,17 @@
 //! Coulomb friction: `friction`, with `slip` or `sliding` for its tangents.
 
-use carom_solve::Law;
-
-use super::{LawRow, Rows, coefficient, slips};
-use crate::file::ContactTable;
+use super::{DiscKeys, LawRow, slips};
+use crate::file::{ContactTable, Formula};
 use crate::scene::context::Context;
 
-pub(super) const ROW: LawRow = LawRow { asked, rows, law };
+pub(super) const ROW: LawRow = LawRow { asked, rows, discs: |table| vec![disc(table)] };
 
 fn asked(table: &ContactTable) -> bool {
     table.friction.is_some() || slips(table).is_some()
 }
 
 /// The tangents, one in the plane or two in space.
-pub(super) fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option<Rows<'a>> {
+pub(super) fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option<Vec<&'a Formula>> {
     match (&table.friction, slips(table)) {
         (None, None) => None,
         (Some(friction), None) => {
@@ -30,7 +28,7 @@ pub(super) fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option
             None
         }
         (Some(_), Some(slip)) => match slip.items.len() {
-            count @ 1..=2 => Some((Law::coulomb(0.0, count), slip.items.iter().collect())),
+            1..=2 => Some(slip.items.iter().collect()),
             count => {
                 let message = format!("a slip has one (planar) or two (spatial) components, found {count}");
                 context.out.error(&slip.place, message);
@@ -40,12 +38,8 @@ pub(super) fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option
     }
 }
 
-fn law(table: &ContactTable, context: &mut Context) -> Option<Law> {
-    let mu = friction(table, context)?;
-    Some(Law::coulomb(mu, slips(table)?.items.len().clamp(1, 2)))
-}
-
-/// The coefficient of sliding friction.
-pub(super) fn friction(table: &ContactTable, context: &mut Context) -> Option<f64> {
-    coefficient(table.friction.as_ref()?, "the coefficient of friction", f64::INFINITY, context)
+/// The tangents with the coefficient of sliding friction.
+pub(super) fn disc(table: &ContactTable) -> DiscKeys<'_> {
+    let rows = slips(table).map_or(0, |slip| slip.items.len().min(2));
+    DiscKeys { rows, coefficient: table.friction.as_ref(), what: "the coefficient of friction" }
 }

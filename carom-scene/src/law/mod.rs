@@ -1,36 +1,75 @@
-//! Laws of contacts by the keys of model files. A law is one file that reads its keys, and one row of [`LAWS`].
+//! Laws by the words of model files: of contacts by their keys, a file that reads them and a row of [`LAWS`]; of rows of
+//! first-order models by name, a row of `ROW_LAWS`.
 
 mod coulomb;
 mod rolling;
+mod row;
 
-use carom_solve::Law;
+pub(crate) use row::of_row;
+
+use carom_solve::{Disc, Law};
 
 use crate::file::{ContactTable, Formula, OneOrMore};
 use crate::scene::context::Context;
 
 /// The laws of contacts, the most special ones first: a contact has the first one that it asks for.
-pub(crate) const LAWS: &[LawRow] = &[rolling::ROW, coulomb::ROW, SIGNORINI];
-
-/// The form of a law, and the expression of each of its rows behind the gap.
-type Rows<'a> = (Law, Vec<&'a Formula>);
+const LAWS: &[LawRow] = &[rolling::ROW, coulomb::ROW, SIGNORINI];
 
 /// A row of [`LAWS`].
-pub(crate) struct LawRow {
+struct LawRow {
     /// Whether a contact has keys of this law.
-    pub asked: fn(&ContactTable) -> bool,
-    /// The form of the law (its numbers do not matter), and the expression of each row behind the gap.
-    pub rows: for<'a> fn(&'a ContactTable, &mut Context) -> Option<Rows<'a>>,
-    /// The law with its numbers; keys that are missing have been told by `rows`.
-    pub law: fn(&ContactTable, &mut Context) -> Option<Law>,
+    asked: fn(&ContactTable) -> bool,
+    /// The expression of each row behind the gap; tells what is missing.
+    rows: for<'a> fn(&'a ContactTable, &mut Context) -> Option<Vec<&'a Formula>>,
+    /// What these rows are: one disc behind the other.
+    discs: for<'a> fn(&'a ContactTable) -> Vec<DiscKeys<'a>>,
+}
+
+/// A disc of a law by its keys.
+pub(crate) struct DiscKeys<'a> {
+    /// Number of rows.
+    pub rows: usize,
+    /// μ; zero where it is not given.
+    pub coefficient: Option<&'a Formula>,
+    /// What it is called.
+    pub what: &'static str,
 }
 
 /// A gap that opens and closes, and nothing else.
-const SIGNORINI: LawRow =
-    LawRow { asked: |_| true, rows: |_, _| Some((Law::UNILATERAL, Vec::new())), law: |_, _| Some(Law::UNILATERAL) };
+const SIGNORINI: LawRow = LawRow { asked: |_| true, rows: |_, _| Some(Vec::new()), discs: |_| Vec::new() };
 
 /// The law that a contact asks for.
-pub(crate) fn of(table: &ContactTable) -> &'static LawRow {
+fn of(table: &ContactTable) -> &'static LawRow {
     LAWS.iter().find(|row| (row.asked)(table)).unwrap_or(&SIGNORINI)
+}
+
+/// The form of the law of a contact (its numbers do not matter), and the expression of each row behind the gap.
+pub(crate) fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option<(Law, Vec<&'a Formula>)> {
+    let formulas = (of(table).rows)(table, context)?;
+    Some((behind_a_gap(&discs(table), |_| Some(0.0))?, formulas))
+}
+
+/// The discs of the law of a contact.
+pub(crate) fn discs(table: &ContactTable) -> Vec<DiscKeys<'_>> {
+    (of(table).discs)(table)
+}
+
+/// The law of a contact with its numbers; keys that are missing have been told by [`rows`].
+pub(crate) fn numbers(table: &ContactTable, context: &mut Context) -> Option<Law> {
+    behind_a_gap(&discs(table), |disc| match disc.coefficient {
+        Some(formula) => coefficient(formula, disc.what, f64::INFINITY, context),
+        None => Some(0.0),
+    })
+}
+
+/// All coefficients are read, so that each mistake is told.
+fn behind_a_gap(discs: &[DiscKeys<'_>], mut mu: impl FnMut(&DiscKeys<'_>) -> Option<f64>) -> Option<Law> {
+    let mut all = [Some(Disc::default()); 3];
+    for (out, disc) in all.iter_mut().zip(discs) {
+        *out = mu(disc).map(|mu| Disc::cone(disc.rows as u8, mu));
+    }
+    let [sliding, rolling, spinning] = all;
+    Some(Law::new(0.0, f64::INFINITY, [sliding?, rolling?, spinning?]))
 }
 
 /// The tangents of a contact: displacements, or velocities.

@@ -2,19 +2,17 @@
 //! force, and `turning` lists the angles about the tangents and then the normal (their rates, where the contact has
 //! `sliding`).
 
-use carom_solve::{Disc, Law};
-
-use super::{LawRow, Rows, coefficient, coulomb, slips};
+use super::{DiscKeys, LawRow, coulomb, slips};
 use crate::file::{ContactTable, Formula};
 use crate::scene::context::Context;
 
-pub(super) const ROW: LawRow = LawRow { asked, rows, law };
+pub(super) const ROW: LawRow = LawRow { asked, rows, discs };
 
 fn asked(table: &ContactTable) -> bool {
     table.rolling.is_some() || table.spinning.is_some() || table.turning.is_some()
 }
 
-fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option<Rows<'a>> {
+fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option<Vec<&'a Formula>> {
     let place = table.rolling.as_ref().or(table.spinning.as_ref()).map_or(&table.place, |formula| &formula.place);
     let Some(turning) = &table.turning else {
         let message = "rolling friction needs `turning`, the angles about the tangents (and the normal) of the contact";
@@ -31,7 +29,7 @@ fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option<Rows<'a>> 
         context.out.error(place, message);
         return None;
     }
-    let (_, mut formulas) = coulomb::rows(table, context)?;
+    let mut formulas = coulomb::rows(table, context)?;
     let expected = formulas.len() + usize::from(table.spinning.is_some());
     if turning.items.len() != expected {
         let spin = if table.spinning.is_some() { " and one about the normal" } else { "" };
@@ -42,28 +40,18 @@ fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option<Rows<'a>> 
         return None;
     }
     formulas.extend(&turning.items);
-    Some((form(table, [0.0; 3])?, formulas))
+    Some(formulas)
 }
 
 fn coulomb_is_asked(table: &ContactTable) -> bool {
     table.friction.is_some() && slips(table).is_some()
 }
 
-fn law(table: &ContactTable, context: &mut Context) -> Option<Law> {
-    let mu = coulomb::friction(table, context)?;
-    let mut length = |formula: &Option<Formula>, what| match formula {
-        Some(formula) => coefficient(formula, what, f64::INFINITY, context),
-        None => Some(0.0),
-    };
-    let rolling = length(&table.rolling, "the coefficient of rolling friction");
-    let spinning = length(&table.spinning, "the coefficient of spinning friction");
-    form(table, [mu, rolling?, spinning?])
-}
-
-/// The law with these coefficients of sliding, rolling and spinning friction.
-fn form(table: &ContactTable, [mu, rolling, spinning]: [f64; 3]) -> Option<Law> {
-    let tangents = slips(table)?.items.len().clamp(1, 2) as u8;
-    let spin = u8::from(table.spinning.is_some());
-    let discs = [Disc::cone(tangents, mu), Disc::cone(tangents, rolling), Disc::cone(spin, spinning)];
-    Some(Law::new(0.0, f64::INFINITY, discs))
+fn discs(table: &ContactTable) -> Vec<DiscKeys<'_>> {
+    let sliding = coulomb::disc(table);
+    let (coefficient, what) = (table.rolling.as_ref(), "the coefficient of rolling friction");
+    let rolling = DiscKeys { rows: sliding.rows, coefficient, what };
+    let (coefficient, what) = (table.spinning.as_ref(), "the coefficient of spinning friction");
+    let spinning = DiscKeys { rows: usize::from(coefficient.is_some()), coefficient, what };
+    vec![sliding, rolling, spinning]
 }

@@ -10,7 +10,7 @@
 
 use super::hierarchical::{self, Data, Group, Hdf5, Tree};
 use super::matrix::Entries;
-use super::{FileError, Kind, Position, ProblemFile, Reason, stem};
+use super::{FileError, FileFormat, Position, ProblemFile, Reason, stem};
 use carom_solve::{GlobalParts, Law, Rows, StoredProblem};
 
 pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<ProblemFile, FileError> {
@@ -27,7 +27,7 @@ pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<ProblemFile, FileError> 
     };
     let trailing =
         if tree.has_dataset("solution/r") { tree.numbers("solution/r").unwrap_or_default() } else { Vec::new() };
-    Ok(ProblemFile { problem, kind: Kind::Fclib, trailing, notes: Vec::new() })
+    Ok(ProblemFile { problem, kind: FileFormat::Fclib, trailing, notes: Vec::new() })
 }
 
 struct Reader<'a> {

@@ -29,7 +29,7 @@ pub use write::{Encoded, capture, encode};
 
 /// The kind of a problem file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileFormat {
     /// Linear complementarity problem.
     Lcp,
     /// Mixed linear complementarity problem.
@@ -44,25 +44,32 @@ pub enum Kind {
     Fclib,
 }
 
-impl Kind {
+impl FileFormat {
     /// Every kind, in the order of the table of this module.
-    pub const ALL: [Kind; 6] = [Kind::Lcp, Kind::Mlcp, Kind::Relay, Kind::Friction, Kind::GlobalFriction, Kind::Fclib];
+    pub const ALL: [FileFormat; 6] = [
+        FileFormat::Lcp,
+        FileFormat::Mlcp,
+        FileFormat::Relay,
+        FileFormat::Friction,
+        FileFormat::GlobalFriction,
+        FileFormat::Fclib,
+    ];
 
     /// The word for the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Lcp => "lcp",
-            Kind::Mlcp => "mlcp",
-            Kind::Relay => "relay",
-            Kind::Friction => "friction",
-            Kind::GlobalFriction => "global-friction",
-            Kind::Fclib => "fclib",
+            FileFormat::Lcp => "lcp",
+            FileFormat::Mlcp => "mlcp",
+            FileFormat::Relay => "relay",
+            FileFormat::Friction => "friction",
+            FileFormat::GlobalFriction => "global-friction",
+            FileFormat::Fclib => "fclib",
         }
     }
 
     /// The kind with this [`name`](Self::name).
-    pub fn find(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    pub fn find(name: &str) -> Option<FileFormat> {
+        FileFormat::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
@@ -71,8 +78,8 @@ impl Kind {
 pub struct ProblemFile {
     /// The problem itself, as solvers take it.
     pub problem: StoredProblem,
-    /// Format in which it was found.
-    pub kind: Kind,
+    /// FileFormat in which it was found.
+    pub kind: FileFormat,
     /// Numbers that follow the problem; some files keep (a part of) a solution there. Not part of the problem.
     pub trailing: Vec<f64>,
     /// What a reader should know: inconsistencies that were resolved.
@@ -80,7 +87,7 @@ pub struct ProblemFile {
 }
 
 /// Reads a file. Without a kind, the kind is found by content and name.
-pub fn read(path: impl AsRef<Path>, kind: Option<Kind>) -> Result<ProblemFile, FileError> {
+pub fn read(path: impl AsRef<Path>, kind: Option<FileFormat>) -> Result<ProblemFile, FileError> {
     let path = path.as_ref();
     let name = path.to_string_lossy();
     let bytes = std::fs::read(path).map_err(|error| FileError::new(&name, Reason::Io(error.to_string())))?;
@@ -88,10 +95,10 @@ pub fn read(path: impl AsRef<Path>, kind: Option<Kind>) -> Result<ProblemFile, F
 }
 
 /// Reads the bytes of a file. The name stands in errors, gives the problem its name, and is a hint to the kind.
-pub fn parse(name: &str, bytes: &[u8], kind: Option<Kind>) -> Result<ProblemFile, FileError> {
+pub fn parse(name: &str, bytes: &[u8], kind: Option<FileFormat>) -> Result<ProblemFile, FileError> {
     match (kind, hierarchical::is_hdf5(bytes)) {
-        (None | Some(Kind::Fclib), true) => fclib::parse(name, bytes),
-        (Some(Kind::Fclib), false) => {
+        (None | Some(FileFormat::Fclib), true) => fclib::parse(name, bytes),
+        (Some(FileFormat::Fclib), false) => {
             let error = FileError::new(name, Reason::NotHdf5);
             Err(error.hint("FCLIB files are HDF5; a text file has another kind"))
         }

@@ -2,7 +2,7 @@
 
 use super::matrix::{self, Entries};
 use super::token::Tokens;
-use super::{FileError, Kind, ProblemFile, Reason, stem};
+use super::{FileError, FileFormat, ProblemFile, Reason, stem};
 use carom_solve::{GlobalParts, Law, Rows, StoredError, StoredProblem};
 
 /// What a reader returns, before the text that follows is looked at.
@@ -12,17 +12,18 @@ struct Found {
 }
 
 /// Reads a text of a given kind, or of the kind that fits.
-pub(super) fn parse(name: &str, bytes: &[u8], kind: Option<Kind>) -> Result<ProblemFile, FileError> {
+pub(super) fn parse(name: &str, bytes: &[u8], kind: Option<FileFormat>) -> Result<ProblemFile, FileError> {
     let tokens = Tokens::new(name, bytes)?;
     if let Some(kind) = kind {
         return read(name, tokens, kind, true);
     }
     let hint = hint(stem(name));
     let mut furthest: Option<FileError> = None;
-    let order = [Kind::Mlcp, Kind::GlobalFriction, Kind::Friction, Kind::Relay, Kind::Lcp];
+    let order =
+        [FileFormat::Mlcp, FileFormat::GlobalFriction, FileFormat::Friction, FileFormat::Relay, FileFormat::Lcp];
     for kind in hint.into_iter().chain(order.into_iter().filter(|kind| Some(*kind) != hint)) {
         // a relay that lost its bounds is not a complementarity problem
-        if hint == Some(Kind::Relay) && kind == Kind::Lcp {
+        if hint == Some(FileFormat::Relay) && kind == FileFormat::Lcp {
             continue;
         }
         match read(name, tokens.clone(), kind, hint == Some(kind)) {
@@ -43,37 +44,37 @@ pub(super) fn parse(name: &str, bytes: &[u8], kind: Option<Kind>) -> Result<Prob
 }
 
 /// The kind that a name suggests.
-fn hint(stem: &str) -> Option<Kind> {
+fn hint(stem: &str) -> Option<FileFormat> {
     let stem = stem.to_ascii_lowercase();
     let has = |word: &str| stem.contains(word);
     if has("mlcp") {
-        Some(Kind::Mlcp)
+        Some(FileFormat::Mlcp)
     } else if has("lcp") {
-        Some(Kind::Lcp)
+        Some(FileFormat::Lcp)
     } else if stem.starts_with("relay") || stem.starts_with("step_") {
-        Some(Kind::Relay)
+        Some(FileFormat::Relay)
     } else if stem.starts_with("gfc") || has("global") {
-        Some(Kind::GlobalFriction)
+        Some(FileFormat::GlobalFriction)
     } else if stem.starts_with("fc2d") || stem.starts_with("fc3d") || has("friction") {
-        Some(Kind::Friction)
+        Some(FileFormat::Friction)
     } else {
         None
     }
 }
 
 /// Reads one kind. A `sure` kind may be followed by anything, a guessed one must leave little unexplained.
-fn read(name: &str, mut tokens: Tokens<'_>, kind: Kind, sure: bool) -> Result<ProblemFile, FileError> {
+fn read(name: &str, mut tokens: Tokens<'_>, kind: FileFormat, sure: bool) -> Result<ProblemFile, FileError> {
     let found = match kind {
-        Kind::Lcp => lcp(name, &mut tokens)?,
-        Kind::Mlcp => mlcp(name, &mut tokens)?,
-        Kind::Relay => relay(name, &mut tokens)?,
-        Kind::Friction => friction(name, &mut tokens)?,
-        Kind::GlobalFriction => global_friction(name, &mut tokens)?,
-        Kind::Fclib => return Err(FileError::new(name, Reason::NotHdf5)),
+        FileFormat::Lcp => lcp(name, &mut tokens)?,
+        FileFormat::Mlcp => mlcp(name, &mut tokens)?,
+        FileFormat::Relay => relay(name, &mut tokens)?,
+        FileFormat::Friction => friction(name, &mut tokens)?,
+        FileFormat::GlobalFriction => global_friction(name, &mut tokens)?,
+        FileFormat::Fclib => return Err(FileError::new(name, Reason::NotHdf5)),
     };
     let trailing = tokens.clone().trailing();
     let limit = match kind {
-        Kind::Mlcp => usize::MAX,
+        FileFormat::Mlcp => usize::MAX,
         // friction files may end with one flag
         _ => 1,
     };

@@ -12,7 +12,7 @@
 //! row is coupled with nothing, its offset is zero and so is its reaction: the other rows keep their solutions. Numbers
 //! are written with all their digits.
 
-use super::{FileError, Kind, Reason, fclib};
+use super::{FileError, FileFormat, Reason, fclib};
 use carom_solve::{Law, OneStepProblem, Rows, StoredError, StoredProblem};
 use std::fmt::Write;
 
@@ -22,8 +22,8 @@ const DENSE: usize = 200;
 /// A problem as the bytes of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoded {
-    /// Format of the bytes.
-    pub kind: Kind,
+    /// FileFormat of the bytes.
+    pub kind: FileFormat,
     /// Content of the file.
     pub bytes: Vec<u8>,
 }
@@ -31,7 +31,7 @@ pub struct Encoded {
 impl Encoded {
     /// What the name of the file should end with.
     pub fn extension(&self) -> &'static str {
-        if self.kind == Kind::Fclib { "hdf5" } else { "dat" }
+        if self.kind == FileFormat::Fclib { "hdf5" } else { "dat" }
     }
 }
 
@@ -67,7 +67,7 @@ pub fn encode(problem: &StoredProblem) -> Result<Encoded, FileError> {
             }
             other => other?,
         };
-        return Ok(Encoded { kind: Kind::Fclib, bytes });
+        return Ok(Encoded { kind: FileFormat::Fclib, bytes });
     }
     let reduced = problem.condensed();
     let none = Rows::default();
@@ -77,13 +77,13 @@ pub fn encode(problem: &StoredProblem) -> Result<Encoded, FileError> {
         _ = writeln!(text, "{}", laws.len());
         push_matrix(&mut text, w);
         push_numbers(&mut text, problem.b().iter().copied());
-        Kind::Lcp
+        FileFormat::Lcp
     } else if unilateral > 0 && unilateral + equalities == laws.len() {
         _ = writeln!(text, "1 0\n{equalities}\n{unilateral}");
         push_types(&mut text, laws);
         push_matrix(&mut text, w);
         push_numbers(&mut text, problem.b().iter().copied());
-        Kind::Mlcp
+        FileFormat::Mlcp
     } else {
         _ = writeln!(text, "{}", laws.len());
         push_matrix(&mut text, w);
@@ -91,7 +91,7 @@ pub fn encode(problem: &StoredProblem) -> Result<Encoded, FileError> {
         let bounds = laws.iter().map(Law::bounds);
         push_numbers(&mut text, bounds.clone().map(|bound| bound.0));
         push_numbers(&mut text, bounds.map(|bound| bound.1));
-        Kind::Relay
+        FileFormat::Relay
     };
     Ok(Encoded { kind, bytes: text.into_bytes() })
 }
@@ -201,7 +201,7 @@ mod tests {
     use carom_solve::{ProblemWork, Reaction, family, solver};
 
     /// Writes and reads again.
-    fn again(problem: &StoredProblem) -> (Kind, StoredProblem) {
+    fn again(problem: &StoredProblem) -> (FileFormat, StoredProblem) {
         let file = encode(problem).unwrap();
         let read = parse(&format!("{}-1.{}", file.kind.name(), file.extension()), &file.bytes, None).unwrap();
         assert_eq!(read.kind, file.kind);
@@ -222,13 +222,13 @@ mod tests {
     fn problems_without_friction_keep_every_bit() {
         let boxed = Law::interval(-0.1, f64::INFINITY);
         for (n, pattern, kind) in [
-            (5, [Law::UNILATERAL, Law::UNILATERAL], Kind::Lcp),
-            (300, [Law::UNILATERAL, Law::UNILATERAL], Kind::Lcp),
-            (5, [Law::UNILATERAL, Law::EQUALITY], Kind::Mlcp),
-            (301, [Law::EQUALITY, Law::UNILATERAL], Kind::Mlcp),
-            (6, [boxed, Law::EQUALITY], Kind::Relay),
-            (6, [boxed, Law::UNILATERAL], Kind::Relay),
-            (4, [Law::EQUALITY, Law::EQUALITY], Kind::Relay),
+            (5, [Law::UNILATERAL, Law::UNILATERAL], FileFormat::Lcp),
+            (300, [Law::UNILATERAL, Law::UNILATERAL], FileFormat::Lcp),
+            (5, [Law::UNILATERAL, Law::EQUALITY], FileFormat::Mlcp),
+            (301, [Law::EQUALITY, Law::UNILATERAL], FileFormat::Mlcp),
+            (6, [boxed, Law::EQUALITY], FileFormat::Relay),
+            (6, [boxed, Law::UNILATERAL], FileFormat::Relay),
+            (4, [Law::EQUALITY, Law::EQUALITY], FileFormat::Relay),
         ] {
             let laws: Vec<Law> = (0..n).map(|i| pattern[i % 2]).collect();
             let b: Vec<f64> = (0..n).map(|i| (i as f64).sin() / 3.0).collect();
@@ -250,7 +250,7 @@ mod tests {
         let problem = StoredProblem::reduced("mixture", Rows::dense(n, &full), b, laws).unwrap();
         let (kind, read) = again(&problem);
         // three contacts of three rows, one equality
-        assert_eq!((kind, read.size(), read.laws().len()), (Kind::Fclib, 10, 4));
+        assert_eq!((kind, read.size(), read.laws().len()), (FileFormat::Fclib, 10, 4));
         let mut z = Reaction::default();
         read.solve(&mut *solver::default(), &mut z).unwrap();
         // back in the old order: equality last, dummy rows out
@@ -267,7 +267,7 @@ mod tests {
         let captured = problem.with(&mut ProblemWork::default(), |p| capture("b", p)).unwrap();
         assert!(captured.given_w() == problem.condensed().given_w() && captured.b() == problem.b());
         let (kind, read) = again(&captured);
-        assert_eq!((kind, read.laws()), (Kind::Fclib, captured.laws()));
+        assert_eq!((kind, read.laws()), (FileFormat::Fclib, captured.laws()));
         // zeros are no entries in files
         let entries = |problem: &StoredProblem| -> Vec<(usize, usize, f64)> {
             let rows = problem.given_w().unwrap().iter().enumerate();

@@ -87,7 +87,7 @@ pub(crate) fn numbers(file: &ModelFile, context: &mut Context) -> Option<Vec<Law
             Some(formula) => law::coefficient(formula, "the coefficient of restitution", 1.0, context),
             None => Some(0.0),
         };
-        let law = (law::of(table).law)(table, context);
+        let law = law::numbers(table, context);
         let name = table.name.value.clone();
         laws.extend(law.zip(restitution).map(|(law, restitution)| LawInfo { name, law, restitution }));
     }
@@ -111,7 +111,7 @@ fn contact(table: &ContactTable, context: &mut Context) -> Option<LawNodes> {
         (None, Some(_)) => Slip::Velocity,
         _ => Slip::Displacement,
     };
-    let (law, formulas) = (law::of(table).rows)(table, context)?;
+    let (law, formulas) = law::rows(table, context)?;
     let slips = formulas.into_iter().map(|formula| {
         let node = match kind {
             Slip::Displacement => context.node_of_positions(formula, "the slip"),

@@ -12,6 +12,7 @@ use crate::diagnostic::Diagnostics;
 use crate::equations::{EquationTangent, Live};
 use crate::expression::{Graph, NodeId, Scope, parse};
 use crate::file::{Content, Formula};
+use crate::law;
 
 impl Scene {
     /// Exact derivatives of the model, by the state and by the parameters named.
@@ -167,15 +168,18 @@ impl Relations {
             direction.push(self.slope(node, k)?);
         }
         let contacts = scene.file().contact.as_deref().unwrap_or_default();
-        let mut coefficients = vec![[0.0; 2]; scene.laws.len()];
-        for (out, table) in coefficients.iter_mut().zip(contacts) {
-            *out = [self.coefficient(table.restitution.as_ref(), k)?, self.coefficient(table.friction.as_ref(), k)?];
-            for other in [&table.rolling, &table.spinning] {
-                // tangents know the coefficients of restitution and of sliding friction
-                (self.coefficient(other.as_ref(), k)? == 0.0).then_some(())?;
+        let (mut restitution, mut friction) = (vec![0.0; scene.laws.len()], Vec::new());
+        for (out, table) in restitution.iter_mut().zip(contacts) {
+            *out = self.coefficient(table.restitution.as_ref(), k)?;
+            friction.push(0.0);
+            for disc in law::discs(table) {
+                let slope = self.coefficient(disc.coefficient, k)?;
+                friction.extend((0..disc.rows).map(|_| slope));
             }
         }
-        Some(Live { name: self.names[k].clone(), direction, coefficients })
+        // constraints have none
+        friction.resize(scene.laws.iter().map(|law| law.law.size()).sum(), 0.0);
+        Some(Live { name: self.names[k].clone(), direction, restitution, friction })
     }
 
     fn coefficient(&mut self, formula: Option<&Formula>, k: usize) -> Option<f64> {

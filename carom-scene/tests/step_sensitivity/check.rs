@@ -18,8 +18,8 @@ impl Draw {
     }
 }
 
-/// How the laws acted, step by step: pushes, slips, cuts the step short.
-type Branches = Vec<(Vec<(bool, bool)>, bool)>;
+/// How the laws acted, step by step: pushes, which of its discs slip, cuts the step short.
+type Branches = Vec<(Vec<(bool, [bool; 3])>, bool)>;
 
 /// The state after so many steps, with time at the end, and the branches on the way.
 pub fn run(s: &mut StepSensitivity, from: &State, (h, steps): (f64, usize)) -> (Vec<f64>, Branches) {
@@ -30,9 +30,12 @@ pub fn run(s: &mut StepSensitivity, from: &State, (h, steps): (f64, usize)) -> (
         let reactions = s.stepper().reactions();
         let law = |i: usize| {
             let rows = reactions.range(i);
-            let slips = rows.clone().skip(1).any(|row| reactions.after[row].abs() > 1e-7);
             let pushes = reactions.impulse[rows.start].abs() > 1e-12;
-            (pushes, pushes && slips)
+            let mut slips = [false; 3];
+            for (slips, (disc, _)) in slips.iter_mut().zip(reactions.coupling.pairs[i].law.discs()) {
+                *slips = pushes && reactions.after[rows.clone()][disc].iter().any(|u| u.abs() > 1e-7);
+            }
+            (pushes, slips)
         };
         all.push(((0..reactions.len()).map(law).collect(), step.advanced < h));
     }
@@ -72,6 +75,7 @@ pub struct Met {
     pub worst: f64,
     pub pushes: usize,
     pub slips: usize,
+    pub rolls: usize,
     pub sticks: usize,
     pub cut: usize,
     pub runs: usize,
@@ -131,8 +135,9 @@ impl Check<'_> {
         met.cut += branches.iter().filter(|b| b.1).count();
         for (pushes, slips) in branches.iter().flat_map(|b| &b.0) {
             met.pushes += usize::from(*pushes);
-            met.slips += usize::from(*slips);
-            met.sticks += usize::from(*pushes && !slips);
+            met.slips += usize::from(slips[0]);
+            met.rolls += usize::from(!slips[0] && slips[1]);
+            met.sticks += usize::from(*pushes && *slips == [false; 3]);
         }
     }
 

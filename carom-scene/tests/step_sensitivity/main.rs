@@ -71,6 +71,35 @@ fn moreau_jean_with_friction_in_space() {
     assert!(met.worst < 1e-8 && met.slips >= 100, "{met:?}");
 }
 
+/// Each disc of a law has its own branch: a sphere that slides, rolls and spins, and one that comes to rest.
+#[test]
+fn rolling_friction() {
+    let overrides = Overrides {
+        scheme: Some(MOREAU_JEAN.into()),
+        solver: Some(r#"{ name = "auto", tolerance = 1e-14 }"#.into()),
+        ..Overrides::default()
+    };
+    let scene = from_str("test.toml", SPHERE, &overrides).unwrap_or_else(|all| panic!("{}", all[0]));
+    let parameters = &["mu", "roll", "spin", "e", "k", "r"];
+    let check = Check { scene: &scene, parameters, h: 0.01, steps: 50, reach: 1e-5 };
+    let mut draw = Draw(17);
+    let met = check.runs(10, || {
+        let q = [0.3 * draw.next(), 0.3 * draw.next(), 0.01 * (1.0 + draw.next()), 0.0, 0.0, 0.0];
+        let [x, y, slip] = [draw.next(), draw.next(), 20.0 * draw.next()];
+        State::new(0.0, &q, &[x, y, 0.0, -y / 0.3 + slip, x / 0.3, 5.0 * draw.next()])
+    });
+    println!("sphere: {met:?}");
+    assert!(met.worst < 1e-8 && met.slips >= 50 && met.rolls >= 50, "{met:?}");
+    // near the middle of the well rolling friction holds it
+    let met = check.runs(10, || {
+        let q = [0.05 * draw.next(), 0.05 * draw.next(), 0.0, 0.0, 0.0, 0.0];
+        let [x, y] = [0.1 * draw.next(), 0.1 * draw.next()];
+        State::new(0.0, &q, &[x, y, 0.0, -y / 0.3, x / 0.3, draw.next()])
+    });
+    println!("sphere to rest: {met:?}");
+    assert!(met.worst < 1e-8 && met.rolls >= 50 && met.sticks >= 100, "{met:?}");
+}
+
 /// Slip that comes to an end, stick, and slip in another direction, on a floor that is pulled about, with a second
 /// contact that says the same.
 #[test]

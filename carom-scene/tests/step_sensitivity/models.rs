@@ -150,6 +150,38 @@ end = 1
 step = 0.1
 "#;
 
+/// A sphere with rolling and spinning friction on a floor, in a well that bends its way.
+pub const SPHERE: &str = r#"
+version = 1
+name = "sphere"
+[parameters]
+r = 0.3
+mu = 0.2
+roll = 0.03
+spin = 0.02
+e = 0.4
+k = 2.0
+[model]
+kind = "lagrangian"
+coordinates = ["x", "y", "z", "a", "b", "c"]
+kinetic = "(x'^2 + y'^2 + z'^2)/2 + r^2/5*(a'^2 + b'^2 + c'^2)"
+potential = "10*z + k*x^2/2 + k*y^2"
+[[contact]]
+name = "floor"
+gap = "z"
+friction = "mu"
+slip = ["x - r*b", "y + r*a"]
+rolling = "roll"
+spinning = "spin"
+turning = ["a", "b", "c"]
+restitution = "e"
+[initial]
+z = 0.1
+[simulation]
+end = 1
+step = 0.1
+"#;
+
 /// Step of differences for the cart, whose drag has a kink in its slope at rest.
 pub const REACH: f64 = 3e-6;
 

@@ -15,12 +15,12 @@ fn discrete_maps_and_the_motion() {
         .sensitivity(&["om", "e"])
         .unwrap();
     motion.advance(end).unwrap();
-    assert!(motion.passage.impacts == 2, "{:?}", motion.passage);
+    assert!(motion.counts.impacts == 2, "{:?}", motion.counts);
     let exact: Vec<[f64; 2]> = motion.columns().map(|c| [c[0], c[1]]).collect();
     let error = |scheme: &str, h: f64| {
         let mut s = load(OSCILLATOR, scheme).step_sensitivity(&["om", "e"]).unwrap();
         s.advance(end, h).unwrap();
-        assert_eq!((s.passage.impacts, s.state().t), (2, end), "{scheme} {h}");
+        assert_eq!((s.counts.impacts, s.state().t), (2, end), "{scheme} {h}");
         assert!(s.frame.states().all(|c| c[c.len() - 1].abs() < 1e-13), "{scheme}");
         let found = columns(&s);
         let miss = |(a, b): (&[f64; 2], &[f64; 2])| (a[0] - b[0]).abs().max((a[1] - b[1]).abs());

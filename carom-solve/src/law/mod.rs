@@ -316,6 +316,23 @@ impl Law {
         law
     }
 
+    /// Whether there are discs of rolling or spinning, whose reactions are moments.
+    #[inline]
+    pub(crate) fn has_moments(&self) -> bool {
+        self.rows[1] | self.rows[2] != 0
+    }
+
+    /// √ of the mean diagonal of `block`, the law's own block of W, over the rows of each disc: in the variables `unit λ`
+    /// and `u / unit` forces and moments are comparable.
+    pub(crate) fn units(&self, block: &[f64]) -> [f64; Law::MOST_ROWS] {
+        let (rows, mut unit) = (self.size(), [1.0; Law::MOST_ROWS]);
+        for disc in std::iter::once(0..1).chain(self.discs().map(|(disc, _)| disc)) {
+            let mean = disc.clone().map(|k| block[k * rows + k]).sum::<f64>() / disc.len() as f64;
+            unit[disc].fill(if mean > 0.0 && mean.is_finite() { mean.sqrt() } else { 1.0 });
+        }
+        unit
+    }
+
     /// Sum of the squares of the finite bounds and radii: what the law itself brings into a problem.
     #[inline]
     pub(crate) fn driving(&self) -> f64 {

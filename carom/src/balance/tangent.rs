@@ -123,7 +123,7 @@ pub(crate) struct BalanceTangent {
     dafter: Vec<f64>,
     r: Vec<f64>,
     s: Vec<f64>,
-    friction: Vec<f64>, // (lines) dμ
+    friction: Vec<f64>, // (lines) dμ of their discs
     x: Vec<f64>,
     place: (Vec<f64>, Vec<f64>, Vec<f64>), // q, dq and dv at a place
     vector: Vec<f64>,
@@ -429,7 +429,7 @@ impl BalanceTangent {
     fn row_along(&self, line: &RowState) -> (f64, f64) {
         let acting = &self.acting[line.acting];
         let RowsAt { coupling, tangent, place, .. } = &self.sites[self.at[line.acting][1]];
-        let (row, change, normal) = (line.row, tangent.friction[line.law], line.component == 0);
+        let (row, change, normal) = (line.row, tangent.friction[line.row], line.component == 0);
         if normal && acting.level == Level::Gap {
             return (tangent.gap[line.law] / (self.h * place.beta), change);
         }
@@ -468,13 +468,11 @@ impl BalanceTangent {
             self.x.push(match line.kind {
                 Kind::Idle => 0.0,
                 Kind::Zero => -self.s[k],
-                Kind::Slip { normal, first, size, bound, speed, .. } => {
+                Kind::Slip { first, size, bound, speed, .. } => {
                     let (turn, share) = slip(line.w, bound, speed);
                     let along: f64 = (0..size).map(|b| line.d[b] * self.s[first + b]).sum();
                     let d = line.d[k - first];
-                    // the coefficient that has a derivative is that of sliding, the first disc
-                    let dmu = if first == normal + 1 { self.friction[k] } else { 0.0 };
-                    let change = dmu * self.acting[line.acting].impulse[0] * d;
+                    let change = self.friction[k] * self.acting[line.acting].impulse[0] * d;
                     -share * (line.w * change + turn * (self.s[k] - d * along))
                 }
             });

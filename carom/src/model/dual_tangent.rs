@@ -110,7 +110,7 @@ impl<F: Functions> Tangent for DualTangent<F> {
         }
         // coefficients are numbers
         out.restitution.resize(laws, 0.0);
-        out.friction.resize(laws, 0.0);
+        out.friction.resize(rows, 0.0);
         out.rows.resize(rows * n, 0.0);
         for (x, (q, dq)) in self.seeded.0.iter_mut().zip(at.1.iter().zip(along.q)) {
             *x = HyperDual::new(*q, 0.0, *dq, 0.0);

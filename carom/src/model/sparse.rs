@@ -120,7 +120,7 @@ impl SparseMatrix {
     }
 }
 
-enum Kind {
+enum Factorisation {
     Tridiagonal(Tridiagonal),
     Cholesky { symbolic: Box<SymbolicCholesky<usize>>, values: Vec<f64> },
     Lu { symbolic: Box<SymbolicLu<usize>>, numeric: Box<NumericLu<usize, f64>> },
@@ -173,7 +173,7 @@ impl Tridiagonal {
 /// positive definite, LU otherwise. Sequential, so that the bits do not depend on the number of threads.
 #[derive(Default)]
 pub(crate) struct SparseFactor {
-    kind: Option<Kind>,
+    kind: Option<Factorisation>,
     scratch: RefCell<Option<MemBuffer>>,
 }
 
@@ -183,7 +183,7 @@ impl SparseFactor {
         if !a.is_finite() {
             return None;
         }
-        let lu = matches!(self.kind, Some(Kind::Lu { .. }));
+        let lu = matches!(self.kind, Some(Factorisation::Lu { .. }));
         let definite =
             symmetric && !lu && if a.bandwidth() <= 1 { self.tridiagonal(a) } else { self.cholesky(a) }.is_some();
         if definite { Some(()) } else { self.lu(a) }
@@ -191,29 +191,29 @@ impl SparseFactor {
 
     /// Whether the last factorisation was one of a positive definite matrix.
     pub(crate) fn is_definite(&self) -> bool {
-        matches!(self.kind, Some(Kind::Tridiagonal(_) | Kind::Cholesky { .. }))
+        matches!(self.kind, Some(Factorisation::Tridiagonal(_) | Factorisation::Cholesky { .. }))
     }
 
     fn tridiagonal(&mut self, a: &SparseMatrix) -> Option<()> {
         let mut factor = match self.kind.take() {
-            Some(Kind::Tridiagonal(factor)) => factor,
+            Some(Factorisation::Tridiagonal(factor)) => factor,
             _ => Tridiagonal::default(),
         };
         factor.factor(a)?;
-        self.kind = Some(Kind::Tridiagonal(factor));
+        self.kind = Some(Factorisation::Tridiagonal(factor));
         Some(())
     }
 
     fn cholesky(&mut self, a: &SparseMatrix) -> Option<()> {
-        if !matches!(self.kind, Some(Kind::Cholesky { .. })) {
+        if !matches!(self.kind, Some(Factorisation::Cholesky { .. })) {
             let parameters = CholeskySymbolicParams::default();
             let symbolic =
                 factorize_symbolic_cholesky(a.pattern(), Side::Lower, SymmetricOrdering::Amd, parameters).ok()?;
             let symbolic = Box::new(symbolic);
             let values = vec![0.0; symbolic.len_val()];
-            self.kind = Some(Kind::Cholesky { symbolic, values });
+            self.kind = Some(Factorisation::Cholesky { symbolic, values });
         }
-        let Some(Kind::Cholesky { symbolic, values }) = &mut self.kind else { return None };
+        let Some(Factorisation::Cholesky { symbolic, values }) = &mut self.kind else { return None };
         let request = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Spec::default());
         let mut buffer = MemBuffer::new(request);
         let matrix = SparseColMatRef::new(a.pattern(), &a.value);
@@ -233,11 +233,11 @@ impl SparseFactor {
     }
 
     fn lu(&mut self, a: &SparseMatrix) -> Option<()> {
-        if !matches!(self.kind, Some(Kind::Lu { .. })) {
+        if !matches!(self.kind, Some(Factorisation::Lu { .. })) {
             let symbolic = Box::new(factorize_symbolic_lu(a.pattern(), LuSymbolicParams::default()).ok()?);
-            self.kind = Some(Kind::Lu { symbolic, numeric: Box::new(NumericLu::new()) });
+            self.kind = Some(Factorisation::Lu { symbolic, numeric: Box::new(NumericLu::new()) });
         }
-        let Some(Kind::Lu { symbolic, numeric }) = &mut self.kind else { return None };
+        let Some(Factorisation::Lu { symbolic, numeric }) = &mut self.kind else { return None };
         let mut buffer = MemBuffer::new(symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Spec::default()));
         let matrix = SparseColMatRef::new(a.pattern(), &a.value);
         symbolic.factorize_numeric_lu(numeric, matrix, Par::Seq, MemStack::new(&mut buffer), Spec::default()).ok()?;
@@ -249,7 +249,7 @@ impl SparseFactor {
     }
 
     pub(crate) fn solve(&self, rhs: &mut [f64]) {
-        if let Some(Kind::Tridiagonal(factor)) = &self.kind {
+        if let Some(Factorisation::Tridiagonal(factor)) = &self.kind {
             return factor.solve(rhs);
         }
         let n = rhs.len();
@@ -257,16 +257,12 @@ impl SparseFactor {
         let (Some(kind), Some(scratch)) = (&self.kind, scratch.as_mut()) else { return };
         let rhs = MatMut::from_column_major_slice_mut(rhs, n, 1);
         match kind {
-            Kind::Tridiagonal(_) => {}
-            Kind::Cholesky { symbolic, values } => {
+            Factorisation::Tridiagonal(_) => {}
+            Factorisation::Cholesky { symbolic, values } => {
                 LltRef::new(symbolic, values).solve_in_place_with_conj(Conj::No, rhs, Par::Seq, MemStack::new(scratch))
             }
-            Kind::Lu { symbolic, numeric } => LuRef::new_unchecked(symbolic, numeric).solve_in_place_with_conj(
-                Conj::No,
-                rhs,
-                Par::Seq,
-                MemStack::new(scratch),
-            ),
+            Factorisation::Lu { symbolic, numeric } => LuRef::new_unchecked(symbolic, numeric)
+                .solve_in_place_with_conj(Conj::No, rhs, Par::Seq, MemStack::new(scratch)),
         }
     }
 }

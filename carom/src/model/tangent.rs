@@ -37,7 +37,7 @@ pub struct CouplingTangent {
     pub region: Vec<f64>,
     /// (laws) of coefficients of restitution.
     pub restitution: Vec<f64>,
-    /// (laws) of coefficients of friction.
+    /// (rows) of the coefficients of friction: each row has that of the disc it lies in, normal rows have zero.
     pub friction: Vec<f64>,
     /// (rows) of the explicit time derivatives of outputs.
     pub drift: Vec<f64>,
@@ -142,7 +142,7 @@ impl Tangent for LinearTangent {
         };
         zeros(&mut out.region, laws);
         zeros(&mut out.restitution, laws);
-        zeros(&mut out.friction, laws);
+        zeros(&mut out.friction, self.rows);
         zeros(&mut out.drift, self.rows);
         zeros(&mut out.rows, self.rows * at.1.len());
         out.gap.clear();

@@ -163,7 +163,10 @@ fn add(
             // a contact without region counts everywhere
             coupling.region.iter().for_each(|x| push(if x.is_finite() { *x } else { 0.0 }));
             coupling.pairs.iter().for_each(|pair| push(pair.restitution));
-            coupling.pairs.iter().for_each(|pair| push(pair.law.mu()));
+            for pair in &coupling.pairs {
+                push(0.0);
+                pair.law.discs().for_each(|(rows, disc)| rows.for_each(|_| push(disc.mu)));
+            }
             coupling.drift.iter().for_each(|x| push(*x));
             for row in 0..coupling.rows.len() {
                 part.clear();
@@ -229,8 +232,9 @@ impl Tangent for DifferenceTangent {
         self.along(Of::Coupling, at, along)?;
         let (laws, rows) = (self.coupling.len(), self.coupling.drift.len());
         let mut rest = &self.sum[..];
-        let parts = [&mut out.gap, &mut out.region, &mut out.restitution, &mut out.friction];
-        for (part, count) in parts.into_iter().map(|part| (part, laws)).chain([(&mut out.drift, rows)]) {
+        let of_laws = [&mut out.gap, &mut out.region, &mut out.restitution].map(|part| (part, laws));
+        let of_rows = [&mut out.friction, &mut out.drift].map(|part| (part, rows));
+        for (part, count) in of_laws.into_iter().chain(of_rows) {
             let (first, more) = rest.split_at(count);
             part.clear();
             part.extend_from_slice(first);

@@ -167,7 +167,7 @@ impl Field {
             for (k, row) in range.skip(1).enumerate().take(2) {
                 let spatial = coupling.range(i).len() == 3 && speed > 0.0;
                 let turned = if spatial { (du[k] - d[k] * along) / speed } else { 0.0 };
-                let change = -(self.coupling.friction[i] * d[k] + pair.law.mu() * turned) * normal;
+                let change = -(self.coupling.friction[row] * d[k] + pair.law.mu() * turned) * normal;
                 coupling.rows.add_row(row, change, &mut self.rate);
             }
         }

@@ -20,7 +20,7 @@ const ZERO: f64 = 1e-9;
 
 /// What an unknown belongs to.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum Unknown {
     /// Normal impulse with this restitution, and the direction of slip.
     Normal { law: usize, e: f64, slip: Option<[f64; 2]> },
     /// A velocity held at zero.
@@ -32,7 +32,7 @@ enum Kind {
 /// One row of (4) and its column of B.
 #[derive(Clone, Debug)]
 struct Line {
-    kind: Kind,
+    kind: Unknown,
     row: usize,         // row of the coupling; the first tangent of a turning slip
     c: Vec<f64>,        // (n)
     response: Vec<f64>, // (n) M⁻¹B
@@ -70,7 +70,7 @@ impl Jump {
             let range = coupling.range(i);
             let u = |row: usize, v: &[f64]| coupling.rows.dot(row, v) + coupling.drift[row];
             if pair.law.is_equality() {
-                self.push(field, coupling, Kind::Zero, range.start);
+                self.push(field, coupling, Unknown::Zero, range.start);
             }
             if pair.law.is_equality() || !struck[i] {
                 continue;
@@ -86,9 +86,9 @@ impl Jump {
             let slides = range.len() > 1 && speed > ZERO * scale;
             let mut d = [0.0; 2];
             d.iter_mut().zip(&slip).for_each(|(d, x)| *d = if slides { x / speed } else { 0.0 });
-            self.push(field, coupling, Kind::Normal { law: i, e, slip: slides.then_some(d) }, range.start);
+            self.push(field, coupling, Unknown::Normal { law: i, e, slip: slides.then_some(d) }, range.start);
             if range.len() > 1 && !slides {
-                range.skip(1).for_each(|row| self.push(field, coupling, Kind::Zero, row));
+                range.skip(1).for_each(|row| self.push(field, coupling, Unknown::Zero, row));
             }
         }
         self.factor();
@@ -116,7 +116,7 @@ impl Jump {
                 Mode::Held | Mode::Slip(_) => 1,
                 Mode::Stick => pair.law.size(),
             };
-            coupling.range(i).take(rows).for_each(|row| self.push(field, coupling, Kind::Zero, row));
+            coupling.range(i).take(rows).for_each(|row| self.push(field, coupling, Unknown::Zero, row));
         }
         self.factor();
         Ok(())
@@ -138,11 +138,11 @@ impl Jump {
         Ok(())
     }
 
-    fn push(&mut self, field: &Field, coupling: &Coupling, kind: Kind, row: usize) {
+    fn push(&mut self, field: &Field, coupling: &Coupling, kind: Unknown, row: usize) {
         let (mut c, mut response) = (vec![0.0; field.n], vec![0.0; field.n]);
         coupling.rows.add_row(row, 1.0, &mut c);
         coupling.rows.add_row(row, 1.0, &mut response);
-        if let Kind::Normal { law, slip: Some(d), .. } = kind {
+        if let Unknown::Normal { law, slip: Some(d), .. } = kind {
             let mu = coupling.pairs[law].law.mu();
             for (tangent, d) in coupling.range(law).skip(1).zip(d) {
                 coupling.rows.add_row(tangent, -mu * d, &mut response);
@@ -155,7 +155,7 @@ impl Jump {
     /// One unknown for each spatial slip.
     fn add_turning(&mut self, field: &Field, coupling: &Coupling, after: &[f64], n: usize) {
         for k in 0..self.lines.len() {
-            let Kind::Normal { law, slip: Some(d), .. } = self.lines[k].kind else { continue };
+            let Unknown::Normal { law, slip: Some(d), .. } = self.lines[k].kind else { continue };
             let range = coupling.range(law);
             let strength = coupling.pairs[law].law.mu() * self.lines[k].impulse;
             if range.len() < 3 || strength <= 0.0 {
@@ -169,7 +169,7 @@ impl Jump {
             }
             let mut response = c.clone();
             field.model.solve(&mut response);
-            let kind = Kind::Turn { across, weight: speed / strength };
+            let kind = Unknown::Turn { across, weight: speed / strength };
             self.lines.push(Line { kind, row: range.start + 1, c, response, impulse: 0.0 });
         }
     }
@@ -181,7 +181,7 @@ impl Jump {
             for (l, other) in self.lines.iter().enumerate() {
                 w[k * m + l] = dot(&line.c, &other.response);
             }
-            if let Kind::Turn { weight, .. } = line.kind {
+            if let Unknown::Turn { weight, .. } = line.kind {
                 w[k * m + k] += weight;
             }
         }
@@ -204,11 +204,11 @@ impl Jump {
         self.r.iter_mut().zip(&self.part).for_each(|(r, x)| *r = -x);
         for line in self.lines.iter().filter(|line| line.impulse != 0.0) {
             self.coupling.add_row(line.row, line.impulse, &mut self.r);
-            let Kind::Normal { law, slip: Some(d), .. } = line.kind else { continue };
-            let (mu, change) = (coupling.pairs[law].law.mu(), self.coupling.friction[law]);
+            let Unknown::Normal { law, slip: Some(d), .. } = line.kind else { continue };
+            let mu = coupling.pairs[law].law.mu();
             for (tangent, d) in coupling.range(law).skip(1).zip(d) {
                 self.coupling.add_row(tangent, -mu * d * line.impulse, &mut self.r);
-                coupling.rows.add_row(tangent, -change * d * line.impulse, &mut self.r);
+                coupling.rows.add_row(tangent, -self.coupling.friction[tangent] * d * line.impulse, &mut self.r);
             }
         }
         field.model.solve(&mut self.r);
@@ -218,15 +218,15 @@ impl Jump {
             let own = |row: usize, v: &[f64]| self.coupling.row_dot(row, v) + self.coupling.drift[row];
             let there = dot(&line.c, dv) + dot(&line.c, &self.r);
             self.x.push(match line.kind {
-                Kind::Normal { law, e, .. } => {
+                Unknown::Normal { law, e, .. } => {
                     let approach = coupling.rows.dot(line.row, &self.before) + coupling.drift[line.row];
                     let change = if e > 0.0 { self.coupling.restitution[law] * approach } else { 0.0 };
                     -(there + own(line.row, &self.after))
                         - e * (dot(&line.c, dv) + own(line.row, &self.before))
                         - change
                 }
-                Kind::Zero => -(there + own(line.row, &self.after)),
-                Kind::Turn { across, .. } => {
+                Unknown::Zero => -(there + own(line.row, &self.after)),
+                Unknown::Turn { across, .. } => {
                     -(there + across[0] * own(line.row, &self.after) + across[1] * own(line.row + 1, &self.after))
                 }
             });

@@ -86,14 +86,6 @@ pub enum SensitivityError {
         /// Names of those that have one, with commas between.
         known: String,
     },
-    /// The law of a contact has no derivative.
-    #[error("the law of `{contact}`, {law}, has no derivative yet; intervals and Coulomb friction have one")]
-    Law {
-        /// Name of the contact.
-        contact: String,
-        /// Name of its law.
-        law: &'static str,
-    },
     /// Scheme, model and solver cannot be bound together.
     #[error(transparent)]
     Bind(#[from] BindError),
@@ -127,7 +119,7 @@ impl From<crate::balance::TangentError> for SensitivityError {
 
 /// An impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Strike {
+pub struct Impact {
     /// Time [s].
     pub t: f64,
     /// The contact that was struck.
@@ -141,13 +133,13 @@ const LISTED: usize = 1000;
 
 /// What happened on the way.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Passage {
+pub struct ContactCounts {
     /// Number of impacts, of all contacts.
     pub impacts: u64,
     /// Impacts of each contact.
     pub by_contact: Vec<(Key, u64)>,
     /// The first 1000 impacts.
-    pub strikes: Vec<Strike>,
+    pub listed: Vec<Impact>,
     /// Slowest approach of all impacts [m/s]; infinite without one.
     pub slowest: f64,
     /// Impacts below [`GRAZING`]: derivatives are infinite at zero.
@@ -166,12 +158,12 @@ pub struct Passage {
     pub is_plain: bool,
 }
 
-impl Default for Passage {
+impl Default for ContactCounts {
     fn default() -> Self {
-        Passage {
+        ContactCounts {
             impacts: 0,
             by_contact: Vec::new(),
-            strikes: Vec::new(),
+            listed: Vec::new(),
             slowest: f64::INFINITY,
             grazing: 0,
             rests: 0,
@@ -184,11 +176,11 @@ impl Default for Passage {
     }
 }
 
-impl Passage {
-    fn impact(&mut self, strike: Strike, plain: bool) {
-        let (key, speed) = (strike.contact, strike.before.abs());
-        if self.strikes.len() < LISTED {
-            self.strikes.push(strike);
+impl ContactCounts {
+    fn impact(&mut self, impact: Impact, plain: bool) {
+        let (key, speed) = (impact.contact, impact.before.abs());
+        if self.listed.len() < LISTED {
+            self.listed.push(impact);
         }
         self.impacts += 1;
         self.is_plain &= plain;
@@ -212,9 +204,10 @@ impl Passage {
     pub fn clear(&mut self) {
         self.by_contact.clear();
         self.rested.clear();
-        self.strikes.clear();
+        self.listed.clear();
         let (by_contact, rested) = (std::mem::take(&mut self.by_contact), std::mem::take(&mut self.rested));
-        *self = Passage { by_contact, rested, strikes: std::mem::take(&mut self.strikes), ..Passage::default() };
+        *self =
+            ContactCounts { by_contact, rested, listed: std::mem::take(&mut self.listed), ..ContactCounts::default() };
     }
 }
 
@@ -236,8 +229,8 @@ pub struct Sensitivity {
     field: Field,
     magnus: Magnus,
     saltation: Saltation,
-    /// What happened since the last [`Passage::clear`].
-    pub passage: Passage,
+    /// What happened since the last [`ContactCounts::clear`].
+    pub counts: ContactCounts,
     columns: Vec<f64>, // each of `size` entries
     next: Vec<f64>,    // (size)
     matrix: Vec<f64>,  // (size × size) A
@@ -271,7 +264,7 @@ impl Sensitivity {
             field,
             magnus: Magnus::new(size),
             saltation: Saltation::default(),
-            passage: Passage::default(),
+            counts: ContactCounts::default(),
             columns: Vec::new(),
             next: vec![0.0; size],
             matrix: vec![0.0; size * size],
@@ -421,7 +414,7 @@ impl Sensitivity {
     pub fn advance_while(
         &mut self,
         until: f64,
-        go_on: &mut dyn FnMut(&State, &Passage) -> bool,
+        go_on: &mut dyn FnMut(&State, &ContactCounts) -> bool,
     ) -> Result<bool, SensitivityError> {
         self.drive.set_goal(self.stepper.from().t, until);
         loop {
@@ -436,7 +429,7 @@ impl Sensitivity {
             self.steps += 1;
             self.advance_columns(t, self.drive.accepted.step.advanced)?;
             self.stepper.accept();
-            if !go_on(self.stepper.from(), &self.passage) {
+            if !go_on(self.stepper.from(), &self.counts) {
                 self.flush();
                 return Ok(false);
             }
@@ -468,7 +461,7 @@ impl Sensitivity {
                 field.matrix(begun, (sample.t, &sample.q, &sample.v), out)
             };
             let (columns, next) = (&mut self.columns, &mut self.next);
-            self.passage.divergence += self.magnus.step(h, &mut at, &mut |flow| multiply(flow, columns, next))?;
+            self.counts.divergence += self.magnus.step(h, &mut at, &mut |flow| multiply(flow, columns, next))?;
         }
         let count = self.stepper.events().len();
         if count > early {
@@ -483,14 +476,14 @@ impl Sensitivity {
         let Some(last) = events.last() else { return Ok(()) };
         let (begun, ended) = self.stepper.work().phases();
         let (phases, to) = if before { ((begun, begun), &last.after) } else { ((begun, ended), self.stepper.to()) };
-        self.passage.is_plain &= events.iter().all(|e| e.kind == crate::EventKind::Impact);
-        self.saltation.pass(&mut self.field, phases, (events, to), &mut self.columns, &mut self.passage)
+        self.counts.is_plain &= events.iter().all(|e| e.kind == crate::EventKind::Impact);
+        self.saltation.pass(&mut self.field, phases, (events, to), &mut self.columns, &mut self.counts)
     }
 
     /// The flow of a constant A over the time that is pending: steps of free flight are taken together.
     fn flush(&mut self) {
         if self.pending > 0.0 {
-            self.passage.divergence += self.magnus.constant(&self.matrix, self.pending);
+            self.counts.divergence += self.magnus.constant(&self.matrix, self.pending);
             multiply(&self.magnus.flow, &mut self.columns, &mut self.next);
             self.pending = 0.0;
         }

@@ -17,7 +17,7 @@
 
 use super::field::Field;
 use super::jump::Jump;
-use super::{Passage, SensitivityError, Strike};
+use super::{ContactCounts, Impact, SensitivityError};
 use crate::coupling::Matching;
 use crate::model::{Along, CouplingTangent};
 use crate::phase::{Mode, Phase, slip_direction};
@@ -62,7 +62,7 @@ impl Saltation {
         (begun, ended): (&Phase, &Phase),
         (events, to): (&[Event], &State),
         columns: &mut [f64],
-        passage: &mut Passage,
+        counts: &mut ContactCounts,
     ) -> Result<(), SensitivityError> {
         let Some(first) = events.first() else { return Ok(()) };
         if let Some(lost) = events.iter().find(|e| matches!(e.kind, EventKind::HandOver | EventKind::Inconsistency)) {
@@ -79,7 +79,7 @@ impl Saltation {
         let law = |event: &Event| self.matching.find(event.contact?, begun.keys());
         self.laws.clear();
         self.laws.extend(events.iter().map(law));
-        let guard = self.guard(begun, ended, events, passage);
+        let guard = self.guard(begun, ended, events, counts);
         let rate = self.guard_rate(field, guard, start)?;
         self.delays.clear();
         for column in columns.chunks_exact_mut(size) {
@@ -88,7 +88,7 @@ impl Saltation {
             shift(column, (&start.v, &self.before), delay);
         }
         self.impacts(field, events, columns, size)?;
-        self.settle(field, (begun, ended), (guard, to), columns, passage)?;
+        self.settle(field, (begun, ended), (guard, to), columns, counts)?;
         for (column, delay) in columns.chunks_exact_mut(size).zip(&self.delays) {
             shift(column, (&to.v, &self.after), -delay);
         }
@@ -127,18 +127,18 @@ impl Saltation {
         (begun, ended): (&Phase, &Phase),
         (guard, to): (Guard, &State),
         columns: &mut [f64],
-        passage: &mut Passage,
+        counts: &mut ContactCounts,
     ) -> Result<(), ModelError> {
         let (mut closes, mut sticks) = (false, false);
         for (i, pair) in self.coupling.pairs.iter().enumerate() {
             match (begun.mode(i), ended.mode(i)) {
                 (Mode::Open, now) if now.is_closed() => {
                     closes = true;
-                    passage.rest(pair.key);
+                    counts.rest(pair.key);
                 }
                 (Mode::Slip(_), Mode::Stick) => {
                     sticks = true;
-                    passage.sticks += 1;
+                    counts.sticks += 1;
                 }
                 _ => {}
             }
@@ -178,7 +178,7 @@ impl Saltation {
     }
 
     /// The function that decides when the event happens.
-    fn guard(&mut self, begun: &Phase, ended: &Phase, events: &[Event], passage: &mut Passage) -> Guard {
+    fn guard(&mut self, begun: &Phase, ended: &Phase, events: &[Event], counts: &mut ContactCounts) -> Guard {
         let coupling = &self.coupling;
         let with_laws = || events.iter().zip(&self.laws).filter_map(|(event, law)| Some((event, (*law)?)));
         let mut guard = (Guard::None, 0.0);
@@ -187,8 +187,8 @@ impl Saltation {
             let row = coupling.offset[i];
             let u = coupling.rows.dot(row, &event.before.v) + coupling.drift[row];
             let plain = events.iter().filter(|e| e.kind == EventKind::Impact).count() == 1;
-            passage.impact(
-                Strike { t: event.t, contact: coupling.pairs[i].key, before: u },
+            counts.impact(
+                Impact { t: event.t, contact: coupling.pairs[i].key, before: u },
                 plain && begun.is_free() && coupling.pairs[i].law.is_unilateral(),
             );
             if begun.mode(i) == Mode::Open && event.before == events[0].before && u < 0.0 {
@@ -198,7 +198,7 @@ impl Saltation {
                 }
             }
         }
-        passage.simultaneous += u64::from(approaching > 1);
+        counts.simultaneous += u64::from(approaching > 1);
         if guard.0 != Guard::None || events.iter().any(|e| e.kind == EventKind::Impact) {
             return guard.0;
         }

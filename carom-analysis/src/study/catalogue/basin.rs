@@ -193,7 +193,7 @@ impl Plan for BasinPlan {
                 }
             }
         }
-        let found = Basins::of(runs, &self.cells);
+        let found = Basins::of(runs, &|| Ok(self.subject.stepper()?), &self.cells)?;
         let (name, cells) = (self.subject.name(), found.fates.len());
         let mut document = document("Basins of attraction", &*self.subject);
         document.headline = format!("{name}: {cells} cells, {} attractors", found.attractors.len());

@@ -74,11 +74,10 @@ fn varied_parameter(subject: &dyn Subject, option: &str, text: &str) -> Result<V
     let varied = varied(option, text)?;
     if subject.parameter(&varied.name).is_none() {
         let known: Vec<&str> = subject.parameters().iter().map(|(name, _)| name.as_str()).collect();
-        let hint = match subject.suggest(&varied.name, &known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if known.is_empty() => "the file has no parameters".into(),
-            None => format!("parameters of the file: {}", known.join(", ")),
-        };
+        let hint = subject.hint(&varied.name, &known, || match known.is_empty() {
+            true => "the file has no parameters".into(),
+            false => format!("parameters of the file: {}", known.join(", ")),
+        });
         return Err(StudyError::usage(format!("{option}: unknown parameter `{}`", varied.name), hint));
     }
     Ok(varied)

@@ -7,7 +7,7 @@ use super::orbit_section::Rounds;
 use super::{document, varied_parameter};
 use crate::report::{Cell, Chart, Dash, Series};
 use crate::study::document::{Column, Document, Format, Printed, Section, Table};
-use crate::study::orbit::{Branch, Follow, Kind, Options as Search, Orbit, Special, Stability, find};
+use crate::study::orbit::{Branch, Follow, Options as Search, Orbit, Special, SpecialKind, Stability, find};
 use crate::study::range::Values;
 use crate::study::runner::{Outcome, Plan, Study, StudyInfo, Watch, only};
 use crate::study::{StudyError, exact};
@@ -238,7 +238,7 @@ fn doubled(follow: &Follow<'_>, branch: Branch, levels: u64, watch: &Watch<'_>) 
     let mut first = 0;
     for _ in 0..levels {
         let last = all.len();
-        let doublings = |k: usize| all[k].branch.specials.iter().filter(|s| s.kind == Kind::PeriodDoubling);
+        let doublings = |k: usize| all[k].branch.specials.iter().filter(|s| s.kind == SpecialKind::PeriodDoubling);
         let points: Vec<(usize, Special)> =
             (first..last).flat_map(|k| doublings(k).map(move |s| (k, s.clone()))).collect();
         for (k, point) in points {

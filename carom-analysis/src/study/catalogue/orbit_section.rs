@@ -12,7 +12,7 @@ const FREE: &str = "free";
 
 /// The section by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum SectionName {
     Strobe,
     Impact(Key),
     Position(usize),
@@ -23,7 +23,7 @@ enum Place {
 /// What rounds of a model are.
 #[derive(Clone, Debug)]
 pub struct Rounds {
-    place: Place,
+    place: SectionName,
     /// The period of the forcing as an expression, and its value [s]; nothing without forcing.
     period: Option<(String, f64)>,
     /// A guess of the period where it is free [s].
@@ -37,7 +37,7 @@ impl Rounds {
     pub fn read(subject: &dyn Subject, options: &Orbits) -> Result<Rounds, StudyError> {
         let (place, words) = match options.section.as_deref() {
             Some(text) => place(subject, text)?,
-            None => (Place::Strobe, "once per period".to_owned()),
+            None => (SectionName::Strobe, "once per period".to_owned()),
         };
         let period = match options.period.as_deref() {
             Some(FREE) => None,
@@ -47,7 +47,7 @@ impl Rounds {
             }
             None => None,
         };
-        if period.is_none() && place == Place::Strobe {
+        if period.is_none() && place == SectionName::Strobe {
             return Err(StudyError::usage(
                 "the period is not known",
                 "with a forcing give it, for example --period '2*pi/om', or give the model a parameter `period`; without one \
@@ -80,14 +80,14 @@ impl Rounds {
 
     fn section(&self, subject: &dyn Subject) -> Result<Section, StudyError> {
         Ok(match self.place {
-            Place::Strobe => Section::Strobe,
-            Place::Impact(contact) => Section::Impact(contact),
-            Place::Position(i) if Cyclic::of(subject).length(i).is_some_and(|length| length > 0.0) => {
+            SectionName::Strobe => Section::Strobe,
+            SectionName::Impact(contact) => Section::Impact(contact),
+            SectionName::Position(i) if Cyclic::of(subject).length(i).is_some_and(|length| length > 0.0) => {
                 Section::Turn(i, Cyclic::of(subject).length(i).unwrap_or(1.0))
             }
-            Place::Position(i) => Section::Zero(Box::new(move |_, q, _| q.get(i).copied().unwrap_or(f64::NAN))),
-            Place::Velocity(i) => Section::Zero(Box::new(move |_, _, v| v.get(i).copied().unwrap_or(f64::NAN))),
-            Place::Event(k) => {
+            SectionName::Position(i) => Section::Zero(Box::new(move |_, q, _| q.get(i).copied().unwrap_or(f64::NAN))),
+            SectionName::Velocity(i) => Section::Zero(Box::new(move |_, _, v| v.get(i).copied().unwrap_or(f64::NAN))),
+            SectionName::Event(k) => {
                 let function = subject.event(k);
                 Section::Zero(function.ok_or_else(|| StudyError::Build(format!("there is no event {k}")))?)
             }
@@ -130,14 +130,14 @@ impl Rounds {
 }
 
 /// A section by its name, and in words.
-fn place(subject: &dyn Subject, text: &str) -> Result<(Place, String), StudyError> {
+fn place(subject: &dyn Subject, text: &str) -> Result<(SectionName, String), StudyError> {
     let laws = subject.laws();
     let contacts: Vec<(Key, &str)> =
         laws.iter().filter(|law| !law.law.is_equality()).map(|law| (law.key, law.name)).collect();
     let names = || contacts.iter().map(|c| c.1).collect::<Vec<_>>().join(", ");
-    let impact = |(key, name): (Key, &str)| (Place::Impact(key), format!("just after an impact at {name}"));
+    let impact = |(key, name): (Key, &str)| (SectionName::Impact(key), format!("just after an impact at {name}"));
     match (text, &contacts[..]) {
-        ("strobe", _) => return Ok((Place::Strobe, "once per period".into())),
+        ("strobe", _) => return Ok((SectionName::Strobe, "once per period".into())),
         ("impact", [only]) => return Ok(impact(*only)),
         ("impact", []) => {
             return Err(StudyError::usage("--section impact: the model has no contact", "take a velocity or an event"));
@@ -150,28 +150,26 @@ fn place(subject: &dyn Subject, text: &str) -> Result<(Place, String), StudyErro
     }
     if let Some(name) = text.strip_prefix("impact:") {
         let known: Vec<&str> = contacts.iter().map(|c| c.1).collect();
-        let hint = subject.suggest(name, &known);
-        let hint = hint.map_or_else(|| format!("contacts: {}", names()), |near| format!("did you mean `{near}`?"));
+        let hint = subject.hint(name, &known, || format!("contacts: {}", names()));
         let found = contacts.iter().find(|c| c.1 == name).map(|c| impact(*c));
         return found.ok_or_else(|| StudyError::usage(format!("--section: there is no contact `{name}`"), hint));
     }
     let coordinate = |name: &str| subject.coordinates().iter().position(|known| known == name);
-    let event = || subject.events().iter().position(|name| *name == text).map(Place::Event);
+    let event = || subject.events().iter().position(|name| *name == text).map(SectionName::Event);
     let found = match text.strip_suffix('\'') {
-        Some(name) => coordinate(name).map(Place::Velocity),
-        None => coordinate(text).map(Place::Position).or_else(event),
+        Some(name) => coordinate(name).map(SectionName::Velocity),
+        None => coordinate(text).map(SectionName::Position).or_else(event),
     };
     match found {
-        Some(Place::Event(k)) => Ok((Place::Event(k), format!("event {text}"))),
+        Some(SectionName::Event(k)) => Ok((SectionName::Event(k), format!("event {text}"))),
         Some(place) => Ok((place, format!("{text} = 0, rising"))),
         None => {
             let mut known = vec!["strobe", "impact"];
             known.extend(subject.coordinates().iter().map(String::as_str));
             known.extend(subject.events());
-            let hint = match subject.suggest(text, &known) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "strobe, impact, impact:CONTACT, a coordinate x, a velocity x', or an event of the file".into(),
-            };
+            let hint = subject.hint(text, &known, || {
+                "strobe, impact, impact:CONTACT, a coordinate x, a velocity x', or an event of the file".into()
+            });
             Err(StudyError::usage(format!("--section: unknown section `{text}`"), hint))
         }
     }

@@ -9,15 +9,13 @@ use crate::report::{Cell, Chart, Series, SeriesStyle};
 use crate::study::document::{Column, Document, Format, Printed, Section, Table};
 use crate::study::range::Grid;
 use crate::study::runner::{How, Outcome, Plan, Study, StudyInfo, Watch};
-use crate::study::{Stop, StudyError, exact};
-use carom::simulation::{Observer, StepView};
-use carom::{ModelError, Subject};
+use crate::study::{StopOnRequest, StudyError, exact};
+use carom::Subject;
 use carom_solve::Options;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Rows that are printed.
@@ -136,7 +134,7 @@ impl Plan for SweepPlan {
         let subject = self.subject.with(&pairs).map_err(|e| StudyError::Refused(e.message))?;
         let mut meter = subject.meter(&self.measures)?;
         let mut simulation = subject.simulation(None)?;
-        let finished = simulation.run(&mut [&mut *meter, &mut Patience(watch.stop)]);
+        let finished = simulation.run(&mut [&mut *meter, &mut StopOnRequest(watch.stop)]);
         match finished.map_err(|e| StudyError::Computation(e.to_string()))? {
             false if (watch.stop)() => Err(StudyError::Interrupted),
             _ => Ok(Measured(meter.values())),
@@ -243,14 +241,5 @@ impl SweepPlan {
             chart = chart.with(Series::new(label, SeriesStyle::LinesAndMarkers, x, y));
         }
         chart
-    }
-}
-
-/// Ends a run when the user asks to stop.
-struct Patience<'a>(&'a Stop<'a>);
-
-impl Observer for Patience<'_> {
-    fn observe(&mut self, _view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
-        Ok(if (self.0)() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Special {
     /// What changes.
-    pub kind: Kind,
+    pub kind: SpecialKind,
     /// The orbit there; for grazing the last one of the branch, with an extrapolated parameter.
     pub orbit: Orbit,
 }
@@ -30,7 +30,7 @@ pub struct Special {
 /// What changes at a point of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum SpecialKind {
     /// A multiplier passes −1: orbits of twice the period branch off.
     PeriodDoubling,
     /// A multiplier passes 1, and the branch turns back in the parameter.
@@ -43,14 +43,14 @@ pub enum Kind {
     Grazing,
 }
 
-impl Kind {
+impl SpecialKind {
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Kind::PeriodDoubling => "period doubling",
-            Kind::Fold => "fold",
-            Kind::BranchPoint => "branch point",
-            Kind::NeimarkSacker => "Neimark-Sacker",
-            Kind::Grazing => "grazing",
+            SpecialKind::PeriodDoubling => "period doubling",
+            SpecialKind::Fold => "fold",
+            SpecialKind::BranchPoint => "branch point",
+            SpecialKind::NeimarkSacker => "Neimark-Sacker",
+            SpecialKind::Grazing => "grazing",
         }
     }
 }
@@ -81,7 +81,7 @@ const NEAR: f64 = 0.1;
 const SLOW: f64 = 0.2;
 
 /// A point of a branch with its direction.
-pub(super) struct Place {
+pub(super) struct BranchPlace {
     pub z: DVector<f64>,
     pub orbit: Orbit,
     pub tangent: DVector<f64>,
@@ -131,7 +131,7 @@ impl Follow<'_> {
     }
 
     /// Follows a branch from a place on it, along its direction, until the parameter leaves the range.
-    pub(super) fn walk(&self, mut place: Place, stop: &Stop<'_>, tick: &dyn Fn()) -> Result<Branch, StudyError> {
+    pub(super) fn walk(&self, mut place: BranchPlace, stop: &Stop<'_>, tick: &dyn Fn()) -> Result<Branch, StudyError> {
         let (first, last, steps) = self.range;
         // the section may move on the way
         let (mut here, mut moves) = (Follow { ..*self }, 0);
@@ -187,7 +187,7 @@ impl Follow<'_> {
 
     /// The same orbit from a phase far from impacts, where one of them has come to the phase of the section: states
     /// jump there.
-    fn move_section(&self, place: &Place) -> Option<(f64, Place)> {
+    fn move_section(&self, place: &BranchPlace) -> Option<(f64, BranchPlace)> {
         let mut case = (self.make)(place.orbit.parameter).ok()?;
         let (orbit, n) = (&place.orbit, case.motion.dimensions().0);
         let mut times: Vec<f64> = orbit.impacts.iter().map(|impact| impact.0.rem_euclid(orbit.period)).collect();
@@ -209,17 +209,17 @@ impl Follow<'_> {
         let z = moved.place(&case, &orbit);
         let direction = along_parameter(z.len()) * place.tangent[z.len() - 1].signum();
         let tangent = moved.tangent(&z, &direction).ok()?;
-        Some((start, Place { z, orbit, tangent }))
+        Some((start, BranchPlace { z, orbit, tangent }))
     }
 
     /// The orbit at the first value, and the direction towards the last.
-    fn first(&self, guess: &State) -> Result<Place, StudyError> {
+    fn first(&self, guess: &State) -> Result<BranchPlace, StudyError> {
         let (first, last, _) = self.range;
         let mut case = (self.make)(first)?;
         let orbit = find(&mut case, first, guess, &self.options)?;
         let z = self.place(&case, &orbit);
         let tangent = self.tangent(&z, &(along_parameter(z.len()) * (last - first).signum()))?;
-        Ok(Place { z, orbit, tangent })
+        Ok(BranchPlace { z, orbit, tangent })
     }
 
     /// z of an orbit.
@@ -234,13 +234,13 @@ impl Follow<'_> {
     }
 
     /// The point at the last value instead of one beyond it.
-    fn at_end(&self, from: &Place, beyond: Place) -> Place {
+    fn at_end(&self, from: &BranchPlace, beyond: BranchPlace) -> BranchPlace {
         let size = from.z.len();
         let part = (self.range.1 - from.z[size - 1]) / (beyond.z[size - 1] - from.z[size - 1]);
         let mut guess = &from.z + part * (&beyond.z - &from.z);
         guess[size - 1] = self.range.1;
         match self.correct(&guess, &along_parameter(size)) {
-            Ok((z, orbit)) => Place { z, orbit, tangent: beyond.tangent },
+            Ok((z, orbit)) => BranchPlace { z, orbit, tangent: beyond.tangent },
             Err(_) => beyond,
         }
     }
@@ -314,22 +314,24 @@ impl Follow<'_> {
     }
 
     /// The next point of the branch.
-    fn step(&self, from: &Place, length: f64) -> Result<Place, StudyError> {
+    fn step(&self, from: &BranchPlace, length: f64) -> Result<BranchPlace, StudyError> {
         let guess = &from.z + length * &from.tangent;
         let (z, orbit) = self.correct(&guess, &from.tangent)?;
         let tangent = self.tangent(&z, &from.tangent)?;
-        Ok(Place { z, orbit, tangent })
+        Ok(BranchPlace { z, orbit, tangent })
     }
 
     /// Whether two points are neighbours: the same impacts in the same order, and no leap.
-    fn is_near(&self, a: &Place, b: &Place) -> bool {
+    fn is_near(&self, a: &BranchPlace, b: &BranchPlace) -> bool {
         let contacts = |o: &Orbit| o.impacts.iter().map(|i| i.1).collect::<Vec<_>>();
         contacts(&a.orbit) == contacts(&b.orbit) && a.tangent.dot(&b.tangent) > 0.9
     }
 
     /// Special points between two neighbours.
-    fn find_specials(&self, a: &Place, b: &Place, specials: &mut Vec<Special>) {
-        for (k, kind) in [Kind::PeriodDoubling, Kind::Fold, Kind::NeimarkSacker].into_iter().enumerate() {
+    fn find_specials(&self, a: &BranchPlace, b: &BranchPlace, specials: &mut Vec<Special>) {
+        for (k, kind) in
+            [SpecialKind::PeriodDoubling, SpecialKind::Fold, SpecialKind::NeimarkSacker].into_iter().enumerate()
+        {
             let (fa, fb) = (a.orbit.tests[k], b.orbit.tests[k]);
             if fa * fb >= 0.0 {
                 continue;
@@ -337,16 +339,16 @@ impl Follow<'_> {
             let Some(orbit) = self.locate(a, b, |orbit| orbit.tests[k]) else { continue };
             let last = a.z.len() - 1;
             let turns = a.tangent[last] * b.tangent[last] < 0.0;
-            let kind = if kind == Kind::Fold && !turns { Kind::BranchPoint } else { kind };
+            let kind = if kind == SpecialKind::Fold && !turns { SpecialKind::BranchPoint } else { kind };
             // two real multipliers with the product 1 change nothing
-            if kind != Kind::NeimarkSacker || is_on_circle(&orbit) {
+            if kind != SpecialKind::NeimarkSacker || is_on_circle(&orbit) {
                 specials.push(Special { kind, orbit });
             }
         }
     }
 
     /// The zero of a function of orbits between two points.
-    fn locate(&self, a: &Place, b: &Place, test: impl Fn(&Orbit) -> f64) -> Option<Orbit> {
+    fn locate(&self, a: &BranchPlace, b: &BranchPlace, test: impl Fn(&Orbit) -> f64) -> Option<Orbit> {
         let chord = &b.z - &a.z;
         let direction = &chord / chord.norm();
         let (mut low, mut high) = ((0.0, test(&a.orbit)), (1.0, test(&b.orbit)));
@@ -380,7 +382,7 @@ impl Follow<'_> {
     }
 
     /// Why the branch cannot go on; a grazing point is noted.
-    fn end_of(&self, branch: &mut Branch, last: &Place) -> String {
+    fn end_of(&self, branch: &mut Branch, last: &BranchPlace) -> String {
         let fastest = branch.orbits.iter().flat_map(|o| &o.impacts).fold(0.0f64, |m, impact| m.max(impact.2.abs()));
         let size = last.orbit.clearance.min(last.orbit.slowest);
         let by_speed = last.orbit.slowest <= SLOW * fastest;
@@ -388,7 +390,9 @@ impl Follow<'_> {
         let place = vanishing(&branch.orbits, |o| o.slowest).filter(|_| by_speed);
         let place = place.or_else(|| vanishing(&branch.orbits, |o| o.clearance));
         if let Some(parameter) = place {
-            branch.specials.push(Special { kind: Kind::Grazing, orbit: Orbit { parameter, ..last.orbit.clone() } });
+            branch
+                .specials
+                .push(Special { kind: SpecialKind::Grazing, orbit: Orbit { parameter, ..last.orbit.clone() } });
             return format!("the branch ends in grazing at about {parameter}");
         }
         format!("no orbit was found beyond {}, the nearest impact or gap is {size:.3e} away", last.orbit.parameter)

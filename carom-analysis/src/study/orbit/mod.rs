@@ -14,11 +14,11 @@ mod image;
 mod section;
 mod switch;
 
-pub use branch::{Branch, Follow, Kind, Special};
+pub use branch::{Branch, Follow, Special, SpecialKind};
 pub use section::{Case, Period, Section, ZeroFunction};
 
 use super::{Cyclic, StudyError, exact};
-use carom::sensitivity::Strike;
+use carom::sensitivity::Impact;
 use carom::{Key, State};
 use image::Image;
 use nalgebra::{DMatrix, DVector};
@@ -208,8 +208,8 @@ fn finish(case: &mut Case, parameter: f64, mut at: Image, options: &Options) -> 
     let mut multipliers: Vec<(f64, f64)> = returns.complex_eigenvalues().iter().map(|z| (z.re, z.im)).collect();
     multipliers.sort_by(|a, b| b.0.hypot(b.1).total_cmp(&a.0.hypot(a.1)).then(b.1.total_cmp(&a.1)));
     let tests = [(&returns + &one).determinant(), (&returns - &one).determinant(), neutral(&multipliers)];
-    let passage = case.motion.passage.clone();
-    let impacts = passage.strikes.iter().map(|s: &Strike| (s.t - at.start, s.contact, s.before)).collect();
+    let counts = case.motion.counts.clone();
+    let impacts = counts.listed.iter().map(|s: &Impact| (s.t - at.start, s.contact, s.before)).collect();
     let state = State::new(at.start, &at.from.as_slice()[..n], &at.from.as_slice()[n..]);
     let Survey { clearance, least } = survey(case, &state, (at.length, rounds), residual)?;
     if least < rounds {
@@ -224,10 +224,10 @@ fn finish(case: &mut Case, parameter: f64, mut at: Image, options: &Options) -> 
         stability: Stability::of(&multipliers),
         multipliers,
         impacts,
-        slowest: passage.slowest,
+        slowest: counts.slowest,
         clearance,
         advance: case.cyclic.coordinates().map(|i| (i, at.to[i] - at.from[i])).collect(),
-        rests: passage.rests,
+        rests: counts.rests,
         tests,
     })
 }
@@ -263,15 +263,15 @@ fn survey(case: &mut Case, state: &State, (length, rounds): (f64, usize), residu
     let mut clearance = f64::INFINITY;
     let mut last: Vec<(Key, f64, f64)> = Vec::new();
     let mut states: Vec<Vec<f64>> = Vec::new();
-    let mut struck = case.motion.passage.impacts;
+    let mut struck = case.motion.counts.impacts;
     for k in 0..=each * rounds {
         if k > 0 {
             case.motion.advance(state.t + k as f64 * h)?;
         }
         case.is_outside(length)?;
         let now = case.motion.gaps()?;
-        let smooth = case.motion.passage.impacts == struck;
-        struck = case.motion.passage.impacts;
+        let smooth = case.motion.counts.impacts == struck;
+        struck = case.motion.counts.impacts;
         for (key, gap, rate) in &now {
             let before = last.iter().find(|(known, ..)| known == key).filter(|_| smooth);
             let Some((_, g0, u0)) = before else { continue };

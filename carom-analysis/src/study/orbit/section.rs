@@ -21,7 +21,7 @@
 use super::super::{Cyclic, Stop, StudyError};
 use super::Options;
 use super::image::{Guard, Image};
-use carom::sensitivity::{Passage, Sensitivity};
+use carom::sensitivity::{ContactCounts, Sensitivity};
 use carom::{Key, State};
 use nalgebra::{DMatrix, DVector};
 
@@ -181,7 +181,7 @@ impl Case {
         self.motion.restart(&at);
         self.is_outside(length)?;
         self.motion.reset();
-        self.motion.passage.clear();
+        self.motion.counts.clear();
         let end = start + length;
         match self.section {
             Section::Impact(contact) => self.reach_impact(contact, options.returns, start + LOST * length)?,
@@ -236,12 +236,13 @@ impl Case {
 
     /// Goes on until the contact has been struck so many times.
     fn reach_impact(&mut self, contact: Key, times: usize, limit: f64) -> Result<(), StudyError> {
-        let struck = |passage: &Passage| passage.by_contact.iter().find(|(key, _)| *key == contact).map_or(0, |c| c.1);
-        let reached = self.motion.advance_while(limit, &mut |_, passage| struck(passage) < times as u64)?;
+        let struck =
+            |counts: &ContactCounts| counts.by_contact.iter().find(|(key, _)| *key == contact).map_or(0, |c| c.1);
+        let reached = self.motion.advance_while(limit, &mut |_, counts| struck(counts) < times as u64)?;
         if reached {
             return Err(StudyError::Build(format!(
                 "the motion does not come back to the section: the contact is struck {} times up to t = {limit}, not {times} times",
-                struck(&self.motion.passage)
+                struck(&self.motion.counts)
             )));
         }
         Ok(())
@@ -342,9 +343,9 @@ impl Case {
     /// Number of impacts of the section's contact in a round that starts with one at `t`.
     fn count(&mut self, t: f64, round: f64) -> Result<usize, StudyError> {
         let Section::Impact(contact) = self.section else { return Ok(1) };
-        self.motion.passage.clear();
+        self.motion.counts.clear();
         self.motion.advance(t + 1.5 * round)?;
-        let strikes = self.motion.passage.strikes.iter().filter(|s| s.contact == contact);
+        let strikes = self.motion.counts.listed.iter().filter(|s| s.contact == contact);
         let nearest =
             strikes.enumerate().min_by(|a, b| (a.1.t - t - round).abs().total_cmp(&(b.1.t - t - round).abs()));
         Ok(nearest.map_or(1, |(k, _)| k + 1))
@@ -353,13 +354,13 @@ impl Case {
     /// The next meeting with the section.
     fn meet(&mut self, limit: f64) -> Result<State, StudyError> {
         let end = self.motion.state().t + limit;
-        self.motion.passage.clear();
+        self.motion.counts.clear();
         let mut found = self.motion.state().clone();
         let reached = match &mut self.section {
             Section::Strobe => true,
             Section::Impact(contact) => {
-                let struck = |passage: &Passage| passage.by_contact.iter().any(|(key, _)| key == contact);
-                let reached = self.motion.advance_while(end, &mut |_, passage| !struck(passage))?;
+                let struck = |counts: &ContactCounts| counts.by_contact.iter().any(|(key, _)| key == contact);
+                let reached = self.motion.advance_while(end, &mut |_, counts| !struck(counts))?;
                 found.copy_from(self.motion.state());
                 reached
             }
@@ -381,14 +382,14 @@ impl Case {
             Section::Zero(function) => {
                 let mut last = found.clone();
                 let (mut value, mut impacts) = (function(last.t, &last.q, &last.v), 0);
-                self.motion.advance_while(end, &mut |now, passage| {
+                self.motion.advance_while(end, &mut |now, counts| {
                     let next = function(now.t, &now.q, &now.v);
-                    let crossed = value < 0.0 && next >= 0.0 && passage.impacts == impacts;
+                    let crossed = value < 0.0 && next >= 0.0 && counts.impacts == impacts;
                     if crossed {
                         between(&last, now, -value / (next - value), &mut found);
                     }
                     last.copy_from(now);
-                    (value, impacts) = (next, passage.impacts);
+                    (value, impacts) = (next, counts.impacts);
                     !crossed
                 })?
             }

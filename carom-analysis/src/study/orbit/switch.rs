@@ -9,8 +9,8 @@
 //! is no guess.
 
 use super::super::{Stop, StudyError};
-use super::branch::Place;
-use super::{Branch, Follow, Kind, Options, Special};
+use super::branch::BranchPlace;
+use super::{Branch, Follow, Options, Special, SpecialKind};
 use nalgebra::DVector;
 
 /// ε as parts of the size of the state, tried one after the other.
@@ -20,7 +20,7 @@ impl Follow<'_> {
     /// The branch of orbits of twice the period that begins at a period doubling of this branch, until the parameter
     /// leaves the range. The orbits have twice the `multiple`.
     pub fn switch(&self, at: &Special, stop: &Stop<'_>, tick: &dyn Fn()) -> Result<(Branch, Options), StudyError> {
-        if at.kind != Kind::PeriodDoubling {
+        if at.kind != SpecialKind::PeriodDoubling {
             return Err(StudyError::option(
                 "the special point",
                 at.kind.name(),
@@ -37,7 +37,7 @@ impl Follow<'_> {
     }
 
     /// A first orbit of the doubled branch, with its direction away from the doubling.
-    fn leave(&self, single: &Follow<'_>, at: &Special) -> Result<Place, StudyError> {
+    fn leave(&self, single: &Follow<'_>, at: &Special) -> Result<BranchPlace, StudyError> {
         let mut case = (self.make)(at.orbit.parameter)?;
         let mut z = single.place(&case, &at.orbit);
         let size = z.len();
@@ -60,7 +60,7 @@ impl Follow<'_> {
                         continue;
                     }
                     let tangent = self.tangent(&there, &(&away / away.norm()))?;
-                    return Ok(Place { z: there, orbit, tangent });
+                    return Ok(BranchPlace { z: there, orbit, tangent });
                 }
                 Err(error) => last = error,
             }

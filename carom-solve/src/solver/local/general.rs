@@ -74,12 +74,7 @@ impl Point {
 impl General {
     /// `block` is row-major.
     pub(in crate::solver) fn new(law: &Law, block: &[f64]) -> General {
-        let rows = law.size();
-        let mut unit = [1.0; N];
-        for disc in std::iter::once(0..1).chain(law.discs().map(|(disc, _)| disc)) {
-            let mean = disc.clone().map(|k| block[k * rows + k]).sum::<f64>() / disc.len() as f64;
-            unit[disc].fill(if mean > 0.0 && mean.is_finite() { mean.sqrt() } else { 1.0 });
-        }
+        let (rows, unit) = (law.size(), law.units(block));
         let mut a = [0.0; N * N];
         for k in 0..N {
             a[k * N + k] = 1.0;

@@ -29,7 +29,7 @@
 //! | `P` (m) impulse [N s] | `tau` (laws) multiplier of the projection [m, or kg m with N = M⁻¹] | `U` (m) relative velocity [m/s] |
 
 use super::{BELOW, Metric, Projector, Rule, Splitting, projected};
-use crate::scheme::{Claim, MoreauJean, Order, ReactionDirection, Registered, Scheme, SchemeInfo};
+use crate::scheme::{DirectProjection, MoreauJean, ReactionDirection, Registered, Scheme, SchemeInfo};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,12 +106,8 @@ impl Scheme for CombinedProjection {
     const INFO: SchemeInfo = SchemeInfo {
         name: "combined-projection",
         title: "Moreau-Jean with combined activation and projection",
-        order: Order { position: 1.0, velocity: 1.0, smooth: 2.0 },
-        level: "velocity and position",
-        projects: true,
-        claims: &[Claim::NoPenetration, Claim::Friction, Claim::Bilateral],
-        citations: &["acary2012"],
         source: include_str!("combined.rs"),
+        ..DirectProjection::INFO
     };
 
     projected!();

@@ -16,7 +16,7 @@
 
 pub use crate::balance::Frame;
 
-use super::{Passage, STEPS, SensitivityError, Strike};
+use super::{ContactCounts, Impact, STEPS, SensitivityError};
 use crate::balance::BalanceTangent;
 use crate::model::Tangent;
 use crate::scheme::{
@@ -85,8 +85,8 @@ pub struct StepSensitivity {
     tangent: BalanceTangent,
     /// The perturbations.
     pub frame: Frame,
-    /// What happened since the last [`Passage::clear`]; `divergence`, `sticks` and `is_plain` are not told.
-    pub passage: Passage,
+    /// What happened since the last [`ContactCounts::clear`]; `divergence`, `sticks` and `is_plain` are not told.
+    pub counts: ContactCounts,
     /// Steps so far.
     pub steps: u64,
     drive: Drive<FixedStep>,
@@ -111,16 +111,12 @@ impl StepSensitivity {
             return Err(SensitivityError::Unequal { positions: initial.q.len(), velocities: initial.v.len() });
         }
         let carrier = bind(options, model, solver)?;
-        let mut contacts = carrier.stepper().labels().contacts.iter();
-        if let Some((contact, law)) = contacts.find(|(_, law)| law.shape() == carom_solve::Shape::General) {
-            return Err(SensitivityError::Law { contact: contact.clone(), law: law.name() });
-        }
         let tangent = BalanceTangent::new(other, tangent);
         let frame = Frame::new(tangent.n, tangent.parameters);
         // steps have the length of each call
         let mut drive = Drive::new(FixedStep { h: f64::INFINITY }, initial.t);
         drive.limit(STEPS);
-        Ok(StepSensitivity { carrier, tangent, frame, passage: Passage::default(), steps: 0, drive })
+        Ok(StepSensitivity { carrier, tangent, frame, counts: ContactCounts::default(), steps: 0, drive })
     }
 
     /// Degrees of freedom, and number of parameters.
@@ -184,10 +180,10 @@ impl StepSensitivity {
         let t = self.carrier.stepper().to().t;
         for acting in self.drive.facts.acting() {
             if acting.comes_to_rest() {
-                self.passage.rest(acting.key);
+                self.counts.rest(acting.key);
             }
             if !acting.rests() && (acting.is_new || (is_short && acting.before < 0.0)) {
-                self.passage.impact(Strike { t, contact: acting.key, before: acting.before }, true);
+                self.counts.impact(Impact { t, contact: acting.key, before: acting.before }, true);
             }
         }
     }

@@ -10,7 +10,7 @@ const EXCESS: f64 = 1000.0;
 
 /// An impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Strike {
+pub struct Impact {
     /// Time, located where the scheme does that [s].
     pub t: f64,
     /// The contact.
@@ -24,7 +24,7 @@ pub struct Strike {
 /// A run that goes to given times, which it meets exactly, and counts impacts and rests on the way.
 ///
 /// A contact that acts without relative velocity before and after rests; that is no impact.
-pub struct March {
+pub struct Motion {
     run: Simulation,
     h: f64,
     /// Impacts so far.
@@ -50,11 +50,11 @@ impl From<SimulationError> for StudyError {
     }
 }
 
-impl March {
+impl Motion {
     /// Steps of at most `h`.
-    pub fn new(stepper: Box<dyn Stepper>, h: f64) -> Result<March, StudyError> {
+    pub fn new(stepper: Box<dyn Stepper>, h: f64) -> Result<Motion, StudyError> {
         let t = stepper.from().t;
-        Ok(March {
+        Ok(Motion {
             run: Simulation::new(stepper, Box::new(FixedStep { h }), t)?,
             h,
             impacts: 0,
@@ -98,10 +98,10 @@ impl March {
     }
 
     /// Goes to the time `end` and shows each impact.
-    pub fn watched(&mut self, end: f64, stop: &Stop<'_>, impact: &mut dyn FnMut(&Strike)) -> Result<(), StudyError> {
+    pub fn watched(&mut self, end: f64, stop: &Stop<'_>, impact: &mut dyn FnMut(&Impact)) -> Result<(), StudyError> {
         let length = end - self.state().t;
         self.run.limit_steps((EXCESS * (length / self.h + 10.0)) as u64);
-        let March { run, impacts, sticks, stuck, by_contact, slowest, .. } = self;
+        let Motion { run, impacts, sticks, stuck, by_contact, slowest, .. } = self;
         let mut count = |acting: &Acting, view: &StepView<'_>| {
             if acting.comes_to_rest() {
                 *sticks += 1;
@@ -119,7 +119,7 @@ impl March {
                 Some((_, count)) => *count += 1,
                 None => by_contact.push((contact, 1)),
             }
-            impact(&Strike { t: acting.located.unwrap_or(view.to().t), contact, before, after });
+            impact(&Impact { t: acting.located.unwrap_or(view.to().t), contact, before, after });
         };
         let came = run.advance_to(end, &mut |view| {
             view.acting().iter().for_each(|acting| count(acting, view));
