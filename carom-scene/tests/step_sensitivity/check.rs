@@ -152,3 +152,9 @@ impl Check<'_> {
         met
     }
 }
+
+/// The pendulum somewhere on its circle.
+pub fn hanging(draw: &mut Draw) -> State {
+    let (angle, speed) = (0.5 * draw.next(), 3.0 * draw.next());
+    State::new(0.0, &[angle.sin(), -angle.cos()], &[speed * angle.cos(), speed * angle.sin()])
+}

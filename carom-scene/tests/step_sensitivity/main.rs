@@ -7,7 +7,7 @@ mod motion;
 
 use carom::State;
 use carom_scene::{Overrides, from_str};
-use check::{Check, Draw, load};
+use check::{Check, Draw, hanging, load};
 use models::*;
 
 #[test]

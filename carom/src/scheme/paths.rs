@@ -38,7 +38,7 @@ impl Counted {
     #[inline]
     fn count(&mut self, path: Path, result: &Result<Certificate, SolveError>) {
         if self.paths.get(self.last).is_none_or(|known| !known.path.is_same_way(&path)) {
-            self.turn(path);
+            self.switch_to(path);
         }
         let known = &mut self.paths[self.last];
         known.problems += 1;
@@ -51,7 +51,7 @@ impl Counted {
 
     /// Another path than the last one.
     #[cold]
-    fn turn(&mut self, path: Path) {
+    fn switch_to(&mut self, path: Path) {
         let known = self.paths.iter().position(|known| known.path.is_same_way(&path));
         self.last = known.unwrap_or_else(|| {
             self.paths.push(SolverPath { path, problems: 0, failed: 0, worst_residual: 0.0 });

@@ -136,7 +136,7 @@ impl Field {
         for (row, lambda) in self.acceleration.lambda.iter().enumerate() {
             self.coupling.add_row(row, *lambda, &mut self.rate);
         }
-        self.turn(phase, at.2);
+        self.add_friction_changes(phase, at.2);
         self.model.solve(&mut self.rate);
         self.x.clear();
         for held in &self.held.rows {
@@ -149,7 +149,7 @@ impl Field {
     }
 
     /// The change of friction with μ and with the direction of slip.
-    fn turn(&mut self, phase: &Phase, v: &[f64]) {
+    fn add_friction_changes(&mut self, phase: &Phase, v: &[f64]) {
         let coupling = &self.acceleration.coupling;
         let dv = &self.unit[self.n..2 * self.n];
         for (i, pair) in coupling.pairs.iter().enumerate() {

@@ -445,7 +445,7 @@ impl Sensitivity {
         if early > 0 || !constant {
             self.flush();
         }
-        self.pass(0..early, true)?;
+        self.cross_events(0..early, true)?;
         if h > 0.0 && constant {
             if self.pending == 0.0 {
                 let (begun, _) = self.stepper.work().phases();
@@ -467,17 +467,17 @@ impl Sensitivity {
         if count > early {
             self.flush();
         }
-        self.pass(early..count, false)
+        self.cross_events(early..count, false)
     }
 
     /// The events of this range of the list, before the smooth part or after it.
-    fn pass(&mut self, range: std::ops::Range<usize>, before: bool) -> Result<(), SensitivityError> {
+    fn cross_events(&mut self, range: std::ops::Range<usize>, before: bool) -> Result<(), SensitivityError> {
         let events = &self.stepper.events().as_slice()[range];
         let Some(last) = events.last() else { return Ok(()) };
         let (begun, ended) = self.stepper.work().phases();
         let (phases, to) = if before { ((begun, begun), &last.after) } else { ((begun, ended), self.stepper.to()) };
         self.counts.is_plain &= events.iter().all(|e| e.kind == crate::EventKind::Impact);
-        self.saltation.pass(&mut self.field, phases, (events, to), &mut self.columns, &mut self.counts)
+        self.saltation.apply_events(&mut self.field, phases, (events, to), &mut self.columns, &mut self.counts)
     }
 
     /// The flow of a constant A over the time that is pending: steps of free flight are taken together.

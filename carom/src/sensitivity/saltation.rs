@@ -56,7 +56,7 @@ pub(super) struct Saltation {
 impl Saltation {
     /// Takes the columns (each of `size` entries) through the events of one instant, which lead from one phase to
     /// another and end at `to`.
-    pub fn pass(
+    pub fn apply_events(
         &mut self,
         field: &mut Field,
         (begun, ended): (&Phase, &Phase),

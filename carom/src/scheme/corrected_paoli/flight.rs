@@ -72,7 +72,7 @@ impl CorrectedPaoli {
             w.guess();
             w.newton.solve(&mut w.laws, system, (&w.state, &mut w.ahead), step)?;
             w.laws.couple_end(&w.newton, system.model, (&w.state, &w.ahead))?;
-            if !self.hold(w, h) {
+            if !self.hold_resting(w, h) {
                 return Ok(());
             }
             w.newton.restart(system.model, (&w.state, &mut w.ahead), step)?;
@@ -80,7 +80,7 @@ impl CorrectedPaoli {
     }
 
     /// Looks where the flight leads the contacts; holds those that rest. Returns whether there are new ones.
-    fn hold(&self, w: &mut Work, h: f64) -> bool {
+    fn hold_resting(&self, w: &mut Work, h: f64) -> bool {
         let mut more = false;
         for (i, path) in w.paths.iter_mut().enumerate() {
             path.ahead = w.laws.end.pairs[i].gap;
