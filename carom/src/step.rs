@@ -90,6 +90,16 @@ pub enum StepError {
     /// The step ended in infinity or NaN.
     #[error("the new state is not finite; the step may be too large for the forces")]
     NotFinite,
+    /// An explicit method is not stable with steps of this length.
+    #[error(
+        "the explicit method is unstable: its step reaches {reach:.3} time constants of the fastest motion, at most {limit} are stable; take a smaller step, or an implicit method (`radau-iia-3`)"
+    )]
+    Unstable {
+        /// How many time constants the step reaches [-].
+        reach: f64,
+        /// How many are stable [-].
+        limit: f64,
+    },
     /// The error of a scheme that controls it by itself is too large with its smallest step.
     #[error(
         "the smallest step {h:.3e} has an error of {error:.3e} times the tolerance; allow smaller steps (`h-min`), or a larger tolerance"
@@ -144,6 +154,7 @@ impl StepError {
             | StepError::Contradiction { .. }
             | StepError::Newton { .. }
             | StepError::NotFinite
+            | StepError::Unstable { .. }
             | StepError::TooSmall { .. } => None,
         }
     }

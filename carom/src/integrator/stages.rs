@@ -13,15 +13,27 @@
 //! ```
 //!
 //! with derivatives by differences of v̇ at the start of a step; they are kept as long as the iterations converge fast,
-//! and for ever within a phase of a linear model, where one iteration is the solution.
+//! and for ever within a phase of a linear model, where one iteration is the solution. Where they fail, because a stiff
+//! spring turns within the step, Newton's iterations proper are tried: derivatives at each stage, and damping by the
+//! natural monotonicity test, ‖Δ̄A‖ < ‖ΔA‖ for the next change with the same matrix [deuflhard2004].
 
 use super::tableau::Tableau;
 use super::{IndexOne, scale};
+use crate::model::differences::{ROUNDING, SMALL, STEERS, disagreement, settle};
 use crate::{State, StepError};
 use carom_solve::{DenseLu, LinearSolve};
 
 /// Iterations after which the derivatives count as stale.
 const FAST: u32 = 5;
+
+/// Rounds in which the fastest motion is found: an even number, for displacements become velocities in each of them.
+const ROUNDS: u32 = 6;
+
+/// Iterations whose changes grow by this factor diverge.
+const DIVERGES: f64 = 2.0;
+
+/// Least part of a change that damped iterations take.
+const LEAST_PART: f64 = 1e-3;
 
 /// Newton's loop of the implicit stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,10 +51,15 @@ pub(crate) struct Stages {
     pub iterations: u32,
     a: Vec<f64>,                  // (s × n) accelerations of the stages
     v: Vec<f64>,                  // (s × n) velocities of the stages
+    is_lost: bool,                // whether the last iterations failed, so that the accelerations are no guess
     point: State,                 // one stage
+    near: State,                  // next to it
     rate: Vec<f64>,               // (n) v̇ there
+    base: Vec<f64>,               // (n) v̇ where derivatives are taken
+    far: Vec<f64>,                // (n) a column of derivatives
     increment: Vec<f64>,          // (n)
     residual: Vec<f64>,           // (s × n)
+    change: Vec<f64>,             // (s × n) of a damped iteration
     derivative: [Vec<f64>; 2],    // (n × n) ∂v̇/∂q, ∂v̇/∂v
     differs: Option<u64>,         // version of v̇ to which they belong
     system: DenseLu,              // (3)
@@ -60,10 +77,15 @@ impl Stages {
             iterations: 0,
             a: vec![0.0; s * n],
             v: vec![0.0; s * n],
+            is_lost: false,
+            near: point.clone(),
             point,
             rate: vec![0.0; n],
+            base: vec![0.0; n],
+            far: vec![0.0; n],
             increment: vec![0.0; n],
             residual: vec![0.0; s * n],
+            change: vec![0.0; s * n],
             derivative,
             differs: None,
             system: DenseLu::default(),
@@ -118,51 +140,141 @@ impl Stages {
 
     /// (3) until the velocities of the stages stand still.
     fn solve(&mut self, motion: &mut impl IndexOne, from: &State, h: f64) -> Result<(), StepError> {
+        let solved = match self.simplified(motion, from, h) {
+            // beyond where the model is defined iterations have diverged as well
+            Err(error @ (StepError::Newton { .. } | StepError::NotFinite | StepError::Model(_)))
+                if !motion.is_affine() =>
+            {
+                // the first failure tells more
+                self.damped(motion, from, h).map_err(|_| error)
+            }
+            solved => solved,
+        };
+        self.is_lost = solved.is_err();
+        solved
+    }
+
+    /// (3) with one matrix.
+    fn simplified(&mut self, motion: &mut impl IndexOne, from: &State, h: f64) -> Result<(), StepError> {
         let mut fresh = self.differs != Some(motion.version());
         if fresh {
             self.differentiate(motion, from)?;
         }
-        self.guess();
+        if self.is_lost {
+            self.guess_from(motion, from)?;
+        } else {
+            self.guess();
+        }
         let once = motion.is_affine() && motion.is_free();
         let (mut iterations, mut before) = (0, f64::INFINITY);
         loop {
             self.factor(h)?;
-            let (change, size) = self.iterate(motion, from, h)?;
+            self.miss(motion, from, h)?;
+            self.system.solve(&mut self.residual);
+            let (change, size) = self.take_change(from, h)?;
             iterations += 1;
-            let tolerance = (self.newton.tolerance + motion.inexactness()) * size + h * motion.rounding();
+            self.iterations += 1;
+            let tolerance = self.tolerance(motion, size, h);
             if change <= tolerance || once {
                 break;
             }
-            if iterations >= self.newton.iterations {
+            let slow = change > 0.3 * before;
+            if slow && change <= self.resolved(from, h) {
+                break;
+            }
+            let diverges = fresh && change > DIVERGES * before;
+            if diverges || iterations >= self.newton.iterations {
                 return Err(StepError::Newton { residual: change, tolerance, iterations });
             }
-            let slow = change > 0.3 * before;
             if slow && !fresh {
                 self.differentiate(motion, from)?;
                 fresh = true;
             }
             before = change;
         }
-        self.iterations += iterations;
         if iterations > FAST {
             self.differs = None;
         }
         Ok(())
     }
 
-    /// One iteration of (3); returns the largest change of a velocity and the largest velocity.
-    fn iterate(&mut self, motion: &mut impl IndexOne, from: &State, h: f64) -> Result<(f64, f64), StepError> {
-        let n = self.increment.len();
-        motion.start();
-        for i in 0..self.tableau.stages() {
-            self.evaluate(motion, (from, h), i)?;
-            let stage = i * n..(i + 1) * n;
-            let known = self.rate.iter().zip(&self.a[stage.clone()]);
-            for (r, (value, a)) in self.residual[stage].iter_mut().zip(known) {
-                *r = value - a;
+    /// (3) with derivatives at the stages, from v̇ at the start.
+    #[cold]
+    fn damped(&mut self, motion: &mut impl IndexOne, from: &State, h: f64) -> Result<(), StepError> {
+        self.guess_from(motion, from)?;
+        self.forget();
+        for iterations in 1..=self.newton.iterations {
+            self.factor_at_stages(motion, from, h)?;
+            self.system.solve(&mut self.residual);
+            self.change.copy_from_slice(&self.residual);
+            let (change, size) = self.take_change(from, h)?;
+            self.iterations += 1;
+            let tolerance = self.tolerance(motion, size, h);
+            // the reactions of the stages belong to the accelerations that were found
+            if change <= tolerance {
+                return self.miss(motion, from, h);
+            }
+            let mut part = 1.0;
+            while !self.falls(motion, from, h)? {
+                if change <= self.resolved(from, h) {
+                    return Ok(());
+                }
+                part *= 0.5;
+                if part < LEAST_PART {
+                    return Err(StepError::Newton { residual: change, tolerance, iterations });
+                }
+                self.a.iter_mut().zip(&self.change).for_each(|(a, da)| *a -= part * da);
             }
         }
+        Err(StepError::Newton { residual: f64::INFINITY, tolerance: 0.0, iterations: self.newton.iterations })
+    }
+
+    /// Whether the next change with the same matrix is smaller than the last one.
+    fn falls(&mut self, motion: &mut impl IndexOne, from: &State, h: f64) -> Result<bool, StepError> {
+        match self.miss(motion, from, h) {
+            Ok(()) => {}
+            // beyond where the model is defined
+            Err(StepError::Model(_) | StepError::NotFinite) => return Ok(false),
+            Err(error) => return Err(error),
+        }
         self.system.solve(&mut self.residual);
+        let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let sum: f64 = self.residual.iter().sum();
+        Ok(sum.is_finite() && largest(&self.residual) < largest(&self.change))
+    }
+
+    /// What a velocity may change in the last iteration.
+    fn tolerance(&self, motion: &impl IndexOne, size: f64, h: f64) -> f64 {
+        (self.newton.tolerance + motion.inexactness()) * size + h * motion.rounding()
+    }
+
+    /// Where iterations with a stiff matrix stand still: velocities are not told apart better than positions, per step.
+    #[cold]
+    fn resolved(&self, from: &State, h: f64) -> f64 {
+        let largest = from.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
+        64.0 * f64::EPSILON * largest / h.abs()
+    }
+
+    /// The right-hand side of (3) at all stages.
+    fn miss(&mut self, motion: &mut impl IndexOne, from: &State, h: f64) -> Result<(), StepError> {
+        motion.start();
+        (0..self.tableau.stages()).try_for_each(|i| self.miss_at(motion, (from, h), i))
+    }
+
+    /// The right-hand side of (3) at stage `i`, which is left in `point`.
+    fn miss_at(&mut self, motion: &mut impl IndexOne, (from, h): (&State, f64), i: usize) -> Result<(), StepError> {
+        self.evaluate(motion, (from, h), i)?;
+        let n = self.increment.len();
+        let stage = i * n..(i + 1) * n;
+        let known = self.rate.iter().zip(&self.a[stage.clone()]);
+        for (r, (value, a)) in self.residual[stage].iter_mut().zip(known) {
+            *r = value - a;
+        }
+        Ok(())
+    }
+
+    /// Takes the change in `residual`; returns the largest change of a velocity and the largest velocity.
+    fn take_change(&mut self, from: &State, h: f64) -> Result<(f64, f64), StepError> {
         let (mut change, mut size) = (0.0f64, 0.0f64);
         for (a, da) in self.a.iter_mut().zip(&self.residual) {
             *a += da;
@@ -185,34 +297,108 @@ impl Stages {
         }
     }
 
-    /// ∂v̇/∂q and ∂v̇/∂v at the start, column by column. A unit step is exact where v̇ is affine, and safe from
-    /// rounding.
+    /// All stages start from v̇ at the start.
+    #[cold]
+    fn guess_from(&mut self, motion: &mut impl IndexOne, from: &State) -> Result<(), StepError> {
+        motion.rate(from, &mut self.rate)?;
+        for stage in self.a.chunks_exact_mut(self.rate.len().max(1)) {
+            stage.copy_from_slice(&self.rate);
+        }
+        Ok(())
+    }
+
+    /// ∂v̇/∂q and ∂v̇/∂v at the start.
     fn differentiate(&mut self, motion: &mut impl IndexOne, from: &State) -> Result<(), StepError> {
+        self.point.copy_from(from);
+        self.differentiate_here(motion)?;
+        self.differs = Some(motion.version());
+        Ok(())
+    }
+
+    /// ∂v̇/∂q and ∂v̇/∂v at `point`, column by column. A unit step is exact where v̇ is affine, and safe from rounding.
+    fn differentiate_here(&mut self, motion: &mut impl IndexOne) -> Result<(), StepError> {
         let n = self.increment.len();
         let unit = if motion.is_affine() { 1.0 } else { f64::EPSILON.sqrt() };
-        self.point.copy_from(from);
-        motion.rate(from, &mut self.residual[..n])?;
+        motion.rate(&self.point, &mut self.base)?;
+        self.near.copy_from(&self.point);
         for velocities in [false, true] {
             for j in 0..n {
-                let d =
-                    unit * if velocities { from.v[j] } else { from.q.get(j).copied().unwrap_or(0.0) }.abs().max(1.0);
-                self.increment.fill(0.0);
-                self.increment[j] = d;
-                if velocities {
-                    self.point.v[j] = from.v[j] + d;
+                let State { q, v, .. } = &self.point;
+                let x = if velocities { v[j] } else { q.get(j).copied().unwrap_or(0.0) }.abs();
+                let d = unit * x.max(1.0);
+                if x >= SMALL || motion.is_affine() {
+                    self.column(motion, (velocities, j), d)?;
                 } else {
-                    motion.retract(&from.q, &self.increment, &mut self.point.q);
-                }
-                motion.rate(&self.point, &mut self.rate)?;
-                self.point.copy_from(from);
-                for (i, value) in self.rate.iter().enumerate() {
-                    self.derivative[usize::from(velocities)][i * n + j] = (value - self.residual[i]) / d;
+                    settle(d, STEERS, |d| {
+                        self.column(motion, (velocities, j), 2.0 * d)?;
+                        self.column(motion, (velocities, j), d)
+                    })?;
                 }
             }
         }
-        self.differs = Some(motion.version());
         self.count += 1;
         Ok(())
+    }
+
+    /// A column of the derivatives with the step d; by how much it disagrees with the column before.
+    fn column(&mut self, motion: &mut impl IndexOne, (velocities, j): (bool, usize), d: f64) -> Result<f64, StepError> {
+        let n = self.increment.len();
+        self.increment.fill(0.0);
+        self.increment[j] = d;
+        if velocities {
+            self.near.v[j] = self.point.v[j] + d;
+        } else {
+            motion.retract(&self.point.q, &self.increment, &mut self.near.q);
+        }
+        let found = motion.rate(&self.near, &mut self.rate);
+        self.near.copy_from(&self.point);
+        found?;
+        for (value, base) in self.rate.iter_mut().zip(&self.base) {
+            *value = (*value - base) / d;
+        }
+        let rounding = self.base.iter().fold(0.0f64, |m, a| m.max(ROUNDING * a.abs())) / d;
+        let missed = disagreement(self.rate.iter().copied().zip(self.far.iter().copied()), rounding);
+        self.far.copy_from_slice(&self.rate);
+        let columns = self.derivative[usize::from(velocities)].iter_mut().skip(j).step_by(n);
+        columns.zip(&self.rate).for_each(|(out, value)| *out = *value);
+        Ok(missed)
+    }
+
+    /// How far an explicit step reaches, in time constants of the fastest motion, where its stages look as if it reached
+    /// beyond the limit: h v̇ differs by more than that between them, beside v. Zero elsewhere. The largest rate of the linearised motion of (q, h v) is found by iterating on it.
+    pub fn reach(&mut self, motion: &mut impl IndexOne, from: &State, h: f64, limit: f64) -> Result<f64, StepError> {
+        let (n, s) = (self.increment.len(), self.tableau.stages());
+        let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let apart = |x: &[f64], i: usize| (0..n).fold(0.0f64, |m, k| m.max((x[i * n + k] - x[(i - 1) * n + k]).abs()));
+        if !(1..s).any(|i| h * apart(&self.a, i) > limit * apart(&self.v, i)) {
+            return Ok(0.0);
+        }
+        motion.rate(from, &mut self.base)?;
+        // (dq, h dv) in `increment` and `far`
+        let last = (s - 1) * n;
+        (0..n).for_each(|k| self.increment[k] = h * h * (self.a[last + k] - self.a[k]));
+        self.far.fill(0.0);
+        let small = f64::EPSILON.sqrt() * largest(&from.q).max(h * largest(&from.v)).max(h * h * largest(&self.base));
+        let mut growth = 1.0f64;
+        for _ in 0..ROUNDS {
+            let size = largest(&self.increment).max(largest(&self.far));
+            if !(size > 0.0 && small > 0.0) {
+                return Ok(0.0);
+            }
+            let unit = small / size;
+            self.increment.iter_mut().chain(&mut self.far).for_each(|x| *x *= unit);
+            motion.retract(&from.q, &self.increment, &mut self.near.q);
+            self.near.t = from.t;
+            let velocities = self.near.v.iter_mut().zip(from.v.iter().zip(&self.far));
+            velocities.for_each(|(out, (v, w))| *out = v + w / h);
+            motion.rate(&self.near, &mut self.rate)?;
+            for k in 0..n {
+                self.increment[k] = self.far[k];
+                self.far[k] = h * h * (self.rate[k] - self.base[k]);
+            }
+            growth *= largest(&self.increment).max(largest(&self.far)) / small;
+        }
+        Ok(growth.powf(1.0 / f64::from(ROUNDS)))
     }
 
     /// Factors the matrix of (3), unless it is still there.
@@ -221,28 +407,51 @@ impl Stages {
         if self.factored == key {
             return Ok(());
         }
+        let s = self.tableau.stages();
+        self.system.matrix_mut(s * self.increment.len());
+        (0..s).for_each(|i| self.lay_out(i, h));
+        self.invert()?;
+        self.factored = key;
+        Ok(())
+    }
+
+    /// Factors the matrix of (3) with the derivatives at each stage, and takes the right-hand side on the way.
+    fn factor_at_stages(&mut self, motion: &mut impl IndexOne, from: &State, h: f64) -> Result<(), StepError> {
+        let s = self.tableau.stages();
+        self.system.matrix_mut(s * self.increment.len());
+        motion.start();
+        for i in 0..s {
+            self.miss_at(motion, (from, h), i)?;
+            self.differentiate_here(motion)?;
+            self.lay_out(i, h);
+        }
+        self.invert()
+    }
+
+    /// The rows of stage `i` of the matrix of (3).
+    fn lay_out(&mut self, i: usize, h: f64) {
         let (n, s) = (self.increment.len(), self.tableau.stages());
         let size = n * s;
-        let matrix = self.system.matrix_mut(size);
         let [by_q, by_v] = &self.derivative;
-        for (row, values) in matrix.chunks_exact_mut(size.max(1)).enumerate() {
-            let (i, k) = (row / n, row % n);
+        let rows = self.system.matrix_mut(size)[i * n * size..(i + 1) * n * size].chunks_exact_mut(size.max(1));
+        for (k, values) in rows.enumerate() {
             for (column, value) in values.iter_mut().enumerate() {
                 let (j, l) = (column / n, column % n);
                 let (a, square) = (self.tableau.a[i * s + j], self.tableau.square[i * s + j]);
-                let unit = if row == column { 1.0 } else { 0.0 };
+                let unit = if i * n + k == column { 1.0 } else { 0.0 };
                 *value = unit - h * a * by_v[k * n + l] - h * h * square * by_q[k * n + l];
             }
         }
+    }
+
+    /// Factors what was laid out; a singular matrix of (3) says that the step is too large for this model.
+    fn invert(&mut self) -> Result<(), StepError> {
         self.factored = None;
-        // a singular matrix of (3) says that the step is too large for this model
         self.system.factor().map_err(|_| StepError::Newton {
             residual: f64::INFINITY,
             tolerance: self.newton.tolerance,
             iterations: 0,
-        })?;
-        self.factored = key;
-        Ok(())
+        })
     }
 
     /// Difference from the embedded method: RMS norm of components divided by `atol + rtol max(|y|, |y⁺|)`.

@@ -8,6 +8,7 @@
 //! ([`Answer`]).
 
 use super::check::{check_law, distinct, require};
+use super::differences::{ROUNDING, SMALL, STEERS, disagreement, settle};
 use super::lagrangian::{Row as Vector, Scalar, gradient_by_differences, row, scalar};
 use super::{Answer, Constancy, FirstOrder, Labels, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
@@ -51,6 +52,7 @@ pub struct FirstOrderSystem {
     initial: State,
     point: Vec<f64>,
     buffer: [Vec<f64>; 2],
+    far: Vec<f64>,
     matrix: Vec<f64>,
     lu: DenseLu,
 }
@@ -68,6 +70,7 @@ impl FirstOrderSystem {
             initial: State::new(0.0, initial, &[]),
             point: vec![0.0; n],
             buffer: [vec![0.0; n], vec![0.0; n]],
+            far: vec![0.0; n],
             matrix: vec![0.0; n * n],
             lu: DenseLu::default(),
         }
@@ -100,17 +103,28 @@ impl FirstOrderSystem {
     fn differentiate(&mut self, at: &State) -> Result<(), ModelError> {
         let n = self.n;
         self.point.copy_from_slice(&at.q);
+        let FirstOrderSystem { point, buffer: [plus, minus], far, rate, matrix, .. } = self;
         for j in 0..n {
             let x = at.q[j];
+            let mut quotient = |d: f64| -> Result<f64, ModelError> {
+                point[j] = x + d;
+                let above = rate(at.t, point, plus);
+                point[j] = x - d;
+                let below = rate(at.t, point, minus);
+                point[j] = x;
+                above.and(below)?;
+                (0..n).for_each(|i| matrix[i * n + j] = (plus[i] - minus[i]) / (2.0 * d));
+                let largest = plus.iter().chain(minus.iter()).fold(0.0f64, |m, f| m.max(f.abs()));
+                // what the quotient of the double step misses of this one
+                let missed = disagreement((0..n).map(|i| (matrix[i * n + j], far[i])), ROUNDING * largest / d);
+                (0..n).for_each(|i| far[i] = matrix[i * n + j]);
+                Ok(missed)
+            };
             let d = f64::EPSILON.cbrt() * x.abs().max(1.0);
-            let [plus, minus] = &mut self.buffer;
-            for (sign, out) in [(1.0, &mut *plus), (-1.0, &mut *minus)] {
-                self.point[j] = x + sign * d;
-                (self.rate)(at.t, &self.point, out)?;
-            }
-            self.point[j] = x;
-            for i in 0..n {
-                self.matrix[i * n + j] = (plus[i] - minus[i]) / (2.0 * d);
+            if x.abs() >= SMALL {
+                quotient(d)?;
+            } else {
+                settle(d, STEERS, |d| quotient(2.0 * d).and_then(|_| quotient(d)))?;
             }
         }
         Ok(())

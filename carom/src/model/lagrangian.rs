@@ -1,11 +1,11 @@
 //! A mechanical model written in Rust closures: `M(q) v̇ = F(t, q, v) + Hᵀλ`.
 //!
 //! Tangents and gradients that are not given are taken by central finite differences: they only steer Newton's loop
-//! (tangents) or cost two or three digits (gradients). Their steps are parts of max(|x|, 1): give them where
-//! coordinates are far smaller than 1 in their units. Closures may return what they compute, or a `Result`
-//! ([`Answer`]).
+//! (tangents) or cost two or three digits (gradients). They find their own steps, whatever the units of the coordinates
+//! are. Closures may return what they compute, or a `Result` ([`Answer`]).
 
 use super::check::{check_law, distinct, require};
+use super::differences::{AGREE, ROUNDING, SMALL, STEERS, disagreement, settle};
 use super::{Answer, Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
 use carom_solve::{Law, LinearSolve, Singular};
@@ -228,26 +228,49 @@ impl Lagrangian {
         self
     }
 
-    /// Column j of −∂F/∂x by central differences, for positions or velocities.
+    /// −∂F/∂x by central differences, for positions or velocities.
     fn differences(&mut self, velocities: bool) -> Result<(), ModelError> {
-        let n = self.n;
-        for j in 0..n {
+        for j in 0..self.n {
             let x = if velocities { self.point.v[j] } else { self.point.q[j] };
             let d = f64::EPSILON.cbrt() * x.abs().max(1.0);
-            let [plus, minus, _] = &mut self.buffer;
-            for (sign, out) in [(1.0, plus), (-1.0, minus)] {
-                let moved = if velocities { &mut self.point.v } else { &mut self.point.q };
-                moved[j] = x + sign * d;
-                (self.force)(self.point.t, &self.point.q, &self.point.v, out)?;
-            }
-            let moved = if velocities { &mut self.point.v } else { &mut self.point.q };
-            moved[j] = x;
-            let target = if velocities { &mut self.operator.damping } else { &mut self.operator.stiffness };
-            for i in 0..n {
-                target[i * n + j] = (self.buffer[1][i] - self.buffer[0][i]) / (2.0 * d);
+            if x.abs() >= SMALL {
+                self.column((velocities, j), d, false)?;
+            } else {
+                settle(d, STEERS, |d| self.column((velocities, j), d, true))?;
             }
         }
         Ok(())
+    }
+
+    /// Column j of −∂F/∂x with the step d; by how much that with 2d disagrees, where that is asked for.
+    fn column(&mut self, (velocities, j): (bool, usize), d: f64, checks: bool) -> Result<f64, ModelError> {
+        let n = self.n;
+        let mut missed = 0.0;
+        for (double, d) in [(true, 2.0 * d), (false, d)].into_iter().skip(usize::from(!checks)) {
+            let x = if velocities { self.point.v[j] } else { self.point.q[j] };
+            let [plus, minus, far] = &mut self.buffer;
+            let mut result = Ok(());
+            for (sign, out) in [(1.0, &mut *plus), (-1.0, &mut *minus)] {
+                let moved = if velocities { &mut self.point.v } else { &mut self.point.q };
+                moved[j] = x + sign * d;
+                result = result.and((self.force)(self.point.t, &self.point.q, &self.point.v, out));
+            }
+            let moved = if velocities { &mut self.point.v } else { &mut self.point.q };
+            moved[j] = x;
+            result?;
+            let quotients = plus.iter().zip(minus.iter()).map(|(plus, minus)| (minus - plus) / (2.0 * d));
+            if double {
+                far.iter_mut().zip(quotients).for_each(|(far, quotient)| *far = quotient);
+                continue;
+            }
+            if checks {
+                let largest = plus.iter().chain(minus.iter()).fold(0.0f64, |m, f| m.max(f.abs()));
+                missed = disagreement(quotients.clone().zip(far.iter().copied()), ROUNDING * largest / d);
+            }
+            let target = if velocities { &mut self.operator.damping } else { &mut self.operator.stiffness };
+            quotients.enumerate().for_each(|(i, quotient)| target[i * n + j] = quotient);
+        }
+        Ok(missed)
     }
 
     fn evaluate_mass(&mut self, q: &[f64]) -> Result<(), ModelError> {
@@ -323,8 +346,7 @@ impl Space for Lagrangian {
                     return Err(ModelError::Gradient { contact: contact.name.as_str().into(), t });
                 }
                 out.rows.push_dense(row);
-                let d = f64::EPSILON.cbrt() * t.abs().max(1.0);
-                out.drift.push((output(t + d, q)? - output(t - d, q)?) / (2.0 * d));
+                out.drift.push(rate(output, t, q)?);
             }
         }
         Ok(())
@@ -344,6 +366,25 @@ impl Space for Lagrangian {
     }
 }
 
+/// ∂/∂t of `output` by central differences.
+fn rate(output: &Scalar, t: f64, q: &[f64]) -> Result<f64, ModelError> {
+    let d = f64::EPSILON.cbrt() * t.abs().max(1.0);
+    let (above, below) = (output(t + d, q)?, output(t - d, q)?);
+    // most obstacles do not move
+    if above == below && above == output(t, q)? {
+        return Ok(0.0);
+    }
+    let mut found = 0.0;
+    settle(d, AGREE, |d| {
+        let quotient = |d: f64| -> Checked<f64> { Ok((output(t + d, q)? - output(t - d, q)?) / (2.0 * d)) };
+        let (near, far) = (quotient(d)?, quotient(2.0 * d)?);
+        found = (4.0 * near - far) / 3.0;
+        let value = output(t, q)?.abs();
+        Ok::<f64, ModelError>(disagreement([(near, far)].into_iter(), ROUNDING * value / d))
+    })?;
+    Ok(found)
+}
+
 /// Central differences of `output` at `q`, which is left as it was where they are defined.
 pub(super) fn gradient_by_differences(
     output: &Scalar,
@@ -351,25 +392,45 @@ pub(super) fn gradient_by_differences(
     q: &mut [f64],
     row: &mut [f64],
 ) -> Result<(), ModelError> {
+    // the lengths behind the value, and what quotients have missed of it
+    let (mut terms, mut missed) = (output(t, q)?.abs(), 0.0f64);
     for j in 0..q.len() {
-        let (x, size) = (q[j], q[j].abs().max(1.0));
-        let mut difference = |d: f64| -> Checked<f64> {
-            let (plus, minus) = (x + d, x - d);
-            q[j] = plus;
-            let above = output(t, q)?;
-            q[j] = minus;
-            // the step that was taken, not the one that was wanted
-            Ok((above - output(t, q)?) / (plus - minus))
-        };
-        // of order four; next to where the function ends the shorter ones of order two
-        let d = f64::EPSILON.powf(0.2) * size;
-        row[j] = match (difference(d), difference(2.0 * d)) {
-            (Ok(near), Ok(far)) if (near + far).is_finite() => (4.0 * near - far) / 3.0,
-            _ => difference(f64::EPSILON.cbrt() * size)?,
-        };
-        q[j] = x;
+        let d = f64::EPSILON.powf(0.2) * q[j].abs().max(1.0);
+        match (quotient(output, t, q, (j, d)), quotient(output, t, q, (j, 2.0 * d))) {
+            (Ok(near), Ok(far)) => {
+                row[j] = (4.0 * near - far) / 3.0;
+                terms += (row[j] * q[j]).abs();
+                if disagreement([(near, far)].into_iter(), 0.0) > AGREE {
+                    missed = missed.max((near - far).abs() * d);
+                }
+            }
+            // next to where the function ends
+            _ => missed = f64::INFINITY,
+        }
+    }
+    if missed > ROUNDING * terms || !missed.is_finite() || !terms.is_finite() {
+        for j in 0..q.len() {
+            settle(f64::EPSILON.powf(0.2) * q[j].abs().max(1.0), AGREE, |d| {
+                let (near, far) = (quotient(output, t, q, (j, d))?, quotient(output, t, q, (j, 2.0 * d))?);
+                row[j] = (4.0 * near - far) / 3.0;
+                Ok::<f64, ModelError>(disagreement([(near, far)].into_iter(), ROUNDING * terms / d))
+            })?;
+        }
     }
     Ok(())
+}
+
+/// Central difference of `output` along coordinate `j` of `q`, which is left as it was.
+fn quotient(output: &Scalar, t: f64, q: &mut [f64], (j, d): (usize, f64)) -> Checked<f64> {
+    let x = q[j];
+    let (plus, minus) = (x + d, x - d);
+    q[j] = plus;
+    let above = output(t, q);
+    q[j] = minus;
+    let below = output(t, q);
+    q[j] = x;
+    // the step that was taken, not the one that was wanted
+    Ok((above? - below?) / (plus - minus))
 }
 
 impl Mechanical for Lagrangian {

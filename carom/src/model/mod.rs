@@ -6,6 +6,7 @@ use carom_solve::{Law, LinearSolve, Singular};
 mod answer;
 mod check;
 mod dense;
+pub(crate) mod differences;
 pub mod dual;
 mod dual_tangent;
 pub mod first_order;

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Errors: about 1e-12 of the size of the function where the model's functions are exact (h⁴ against rounding/h, h =
-//! 1e-3 of the size of the point); about 1e-8 where they are differences themselves, as the gradients of closures
+//! 1e-3 of the size of the point, or less where the differences over h and 2h disagree); about 1e-8 where they are differences themselves, as the gradients of closures
 //! without one, and 1e-5 for γ, which then is a difference of differences. Functions must be smooth over 2h on both
 //! sides of a point. Where that is not good enough, write the model over dual numbers
 //! ([`DualLagrangian`](crate::model::DualLagrangian)) or as a file: their tangents are exact.
@@ -13,6 +13,7 @@
 //! Parameters are those for which [`with_parameter`](DifferenceTangent::with_parameter) can make the model with another
 //! value.
 
+use crate::model::differences::{AGREE, STEERS, disagreement, settle};
 use crate::model::tangent::At;
 use crate::model::{Along, CouplingTangent, Tangent};
 use crate::phase::Curvature;
@@ -45,6 +46,7 @@ pub struct DifferenceTangent {
     v: Vec<f64>,
     part: Vec<f64>,
     sum: Vec<f64>, // one function at a time, all entries in a row
+    far: Vec<f64>, // what its longer steps add
 }
 
 /// What is differentiated.
@@ -71,6 +73,7 @@ impl DifferenceTangent {
             v: vec![0.0; n],
             part: vec![0.0; n],
             sum: Vec::new(),
+            far: Vec::new(),
         }
     }
 
@@ -93,18 +96,29 @@ impl DifferenceTangent {
         self.sum.clear();
         let size = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let direction = size(along.q).max(size(along.v)).max(along.t.abs());
-        let DifferenceTangent { model, varied, list, coupling, curvature, q: moved, v: pushed, part, sum, .. } = self;
+        let DifferenceTangent { model, varied, list, coupling, curvature, q: moved, v: pushed, part, sum, far, .. } =
+            self;
         if direction > 0.0 {
             let rough = matches!(of, Of::Curvature) && model.acceleration_level().is_none();
             let part_of = if rough { LONG_STEP } else { STEP };
-            let step = part_of * size(q).max(size(v)).max(1.0) / direction;
-            for (offset, weight) in STENCIL {
-                let h = offset * step;
-                moved.iter_mut().zip(q.iter().zip(along.q)).for_each(|(o, (x, d))| *o = x + h * d);
-                pushed.iter_mut().zip(v.iter().zip(along.v)).for_each(|(o, (x, d))| *o = x + h * d);
-                let at = (t + h * along.t, &moved[..], &pushed[..]);
-                add(of, (&mut **model, list), at, weight / step, (coupling, curvature, part, sum))?;
-            }
+            let agree = if rough { STEERS } else { AGREE };
+            settle(part_of * size(q).max(size(v)).max(1.0) / direction, agree, |step| {
+                sum.clear();
+                far.clear();
+                for (offset, weight) in STENCIL {
+                    let h = offset * step;
+                    moved.iter_mut().zip(q.iter().zip(along.q)).for_each(|(o, (x, d))| *o = x + h * d);
+                    pushed.iter_mut().zip(v.iter().zip(along.v)).for_each(|(o, (x, d))| *o = x + h * d);
+                    let at = (t + h * along.t, &moved[..], &pushed[..]);
+                    let out = if offset.abs() > 1.0 { &mut *far } else { &mut *sum };
+                    add(of, (&mut **model, list), at, weight / step, (coupling, curvature, part, out))?;
+                }
+                // near: 2/3 (f₊ − f₋)/h, far: −1/12 (f₊₊ − f₋₋)/h
+                let quotients = sum.iter().zip(far.iter()).map(|(near, far)| (0.75 * near, -3.0 * far));
+                let missed = disagreement(quotients, 0.0);
+                sum.iter_mut().zip(far.iter()).for_each(|(sum, far)| *sum += far);
+                Ok::<f64, ModelError>(missed)
+            })?;
         }
         for (varied, p) in varied.iter_mut().zip(along.p).filter(|(_, p)| **p != 0.0) {
             for (model, (_, weight)) in varied.models.iter_mut().zip(STENCIL) {

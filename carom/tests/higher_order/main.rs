@@ -3,6 +3,7 @@
 mod friction;
 mod mechanics;
 mod orders;
+mod stiff;
 mod work;
 
 use carom::scheme::higher_order::RungeKutta;

@@ -76,6 +76,9 @@ impl Work {
         length: f64,
     ) -> Result<PhaseEnd, StepError> {
         self.probe(system, length)?;
+        if let Some(limit) = self.reach {
+            self.check_reach(system, length, limit)?;
+        }
         std::mem::swap(&mut self.right, &mut self.trial);
         if self.transition.account.reactions.is_empty() {
             return Ok(PhaseEnd::Smooth);
@@ -127,6 +130,19 @@ impl Work {
         }
         gaps(&self.transition, &self.trial.state, &mut self.trial.gaps);
         Ok(())
+    }
+
+    /// Refuses an explicit step that is not stable.
+    fn check_reach(
+        &mut self,
+        system: &mut System<'_, dyn Mechanical>,
+        length: f64,
+        limit: f64,
+    ) -> Result<(), StepError> {
+        let free = FreeMotion { model: &mut *system.model, acceleration: &mut self.transition.acceleration };
+        let mut motion = StagedMotion { free, phase: &self.transition.phase, log: &mut self.log };
+        let reach = self.stages.reach(&mut motion, &self.state, length, limit)?;
+        if reach > limit { Err(StepError::Unstable { reach, limit }) } else { Ok(()) }
     }
 
     /// Gaps at the start of the phase, into `left`.

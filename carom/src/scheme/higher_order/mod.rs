@@ -15,6 +15,10 @@
 //! them. Where the contact problem has no solution the rest of a step is left to the Moreau-Jean scheme; more than
 //! `max-events` events in a step are an error.
 //!
+//! Where the stages of an implicit method do not converge, or an explicit method is not stable because the step reaches
+//! more than 1.7 time constants of the fastest motion, the phase is followed in shorter parts. `herk-2` fails there: it
+//! is not stable with shorter ones either.
+//!
 //! The direction of a spatial slip turns ever faster as its speed vanishes: such a stop is approached by parts that
 //! halve the speed, down to δ. It costs order where the slip turns until the end.
 //!
@@ -33,7 +37,7 @@ use super::{
 };
 use crate::integrator::{Newton, Stages};
 use crate::phase::{ModeChange, Resolution, StageLog, Transition};
-use crate::{Mechanical, Pair, State};
+use crate::{Mechanical, ModelError, Pair, State};
 use carom_solve::options::{at_least, at_least_one, fraction, positive};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
@@ -46,8 +50,17 @@ mod locate;
 pub use crate::integrator::RungeKutta;
 use locate::{PhaseEnd, Probe};
 
-/// How often a part of a phase is halved where its stages do not converge.
-const HALVINGS: u32 = 12;
+/// The shortest part of a step to which a phase is cut where its stages do not converge or are not stable.
+const SHORTEST: f64 = 1e-6;
+
+/// By how much the next part may be longer than the last one that was short because stages did not converge.
+const LONGER: f64 = 1.25;
+
+/// Time constants of the fastest motion that an explicit method may reach.
+const REACH: f64 = 1.7;
+
+/// Beyond this Heun's method fails: it is never stable without damping, vibrations grow by y⁴/8 in a step that reaches y.
+const REACH_OF_HEUN: f64 = 1.0;
 
 /// Most unknowns of the implicit stages.
 const UNKNOWNS: usize = 2000;
@@ -145,6 +158,9 @@ pub struct Work {
     is_known: bool,         // whether the phase goes on from it
     watches: bool,          // whether a contact is closed, so that multipliers are watched
     delta: f64,
+    part: f64,          // longest part of a phase whose stages converge, where that was met
+    shortest: f64,      // part of a phase
+    reach: Option<f64>, // of an explicit method
     takeoff: Takeoff,
     rest: Box<moreau_jean::Work>, // for the rest of a step whose contact problem has no solution
 }
@@ -187,6 +203,8 @@ impl Scheme for HigherOrder {
             let reason = "solves implicit stages by dense matrices, too large for this model; take a `herk` method";
             return refuse(reason, None);
         }
+        let heun = self.method == RungeKutta::Herk2;
+        let reach = tableau.explicit.then_some(if heun { REACH_OF_HEUN } else { REACH });
         let newton = Newton { tolerance: self.newton_tolerance, iterations: self.newton_iterations };
         let probe = Probe::new(&initial, coupling);
         Ok(Work {
@@ -202,6 +220,9 @@ impl Scheme for HigherOrder {
             is_known: false,
             watches: false,
             delta: 0.0,
+            part: f64::INFINITY,
+            shortest: 0.0,
+            reach,
             takeoff: self.takeoff,
             rest: Box::new(MoreauJean::default().workspace(model)?),
         })
@@ -254,6 +275,7 @@ impl Scheme for HigherOrder {
 
     fn clear_guess(&self, w: &mut Work) {
         w.is_known = false;
+        w.part = f64::INFINITY;
         w.stages.forget();
     }
 
@@ -289,10 +311,21 @@ impl HigherOrder {
     ) -> Result<(), StepError> {
         w.transition.start(system.model, false, from)?;
         w.state.copy_from(from);
+        w.shortest = SHORTEST * h;
         w.delta = (self.c * h.powi(self.method.order() as i32 + 1)).min(0.25 * h).max(self.floor);
         w.transition.resolution = Resolution { flight: self.closing * w.delta, speed: 0.0, gap: 0.0, rise: 4.0 };
         (w.transition.acceleration.evaluations, w.stages.iterations) = (0, 0);
         Ok(())
+    }
+}
+
+/// Whether a shorter part may do what this one did not: iterates and stages may have gone where the model is not defined.
+fn asks_for_less(error: &StepError) -> bool {
+    match error {
+        StepError::Newton { .. } | StepError::NotFinite => true,
+        StepError::Unstable { limit, .. } => *limit == REACH,
+        StepError::Model(error) => !matches!(**error, ModelError::Callback(_)),
+        _ => false,
     }
 }
 
@@ -305,14 +338,16 @@ impl Work {
         let Some(mut length) = self.transition.reach(system, &self.state, *left)? else {
             return self.transition.stop(system, &mut self.state);
         };
+        length = length.min(self.part);
         let mut outcome = self.follow(system, length);
-        // stages that do not converge ask for a shorter part of the phase
-        for _ in 0..HALVINGS {
-            if !matches!(outcome, Err(StepError::Newton { .. } | StepError::NotFinite)) {
-                break;
-            }
+        // stages that do not converge, or are not stable, ask for a shorter part of the phase
+        while outcome.as_ref().is_err_and(asks_for_less) && 0.5 * length >= self.shortest {
             length *= 0.5;
+            self.part = length;
             outcome = self.follow(system, length);
+        }
+        if length == self.part {
+            self.part *= LONGER;
         }
         match outcome? {
             PhaseEnd::Smooth => {
