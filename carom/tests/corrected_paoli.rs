@@ -324,3 +324,46 @@ fn impacts_of_one_instant_are_one_event_each() {
     assert!((s - 1.0).abs() < 1e-9 && s == t && (*a, *b) == (0, 1), "{found:?}");
     assert!((before[0] + 1.0).abs() < 1e-12 && (after[0] - 0.5).abs() < 1e-9 && (after[1] - 1.0).abs() < 1e-9);
 }
+
+/// A gap that is a steep function of the height, e^(20 y) − 1: a Newton step on it takes no more than 1/20 m off. The
+/// impact is at y = 0 all the same.
+#[test]
+fn a_steep_gap_is_met_where_it_closes() {
+    let ball = || {
+        Lagrangian::new(1)
+            .force(|_, _, _, f| f[0] = -9.81)
+            .contact(
+                Contact::new("floor", |_, q| (20.0 * q[0]).exp() - 1.0)
+                    .gradient(|_, q, row| row[0] = 20.0 * (20.0 * q[0]).exp())
+                    .restitution(0.5),
+            )
+            .initial(&[0.9], &[-10.0])
+    };
+    // the speed at y = 0, from the energy
+    let speed = f64::sqrt(100.0 + 2.0 * 9.81 * 0.9);
+    let scheme = CorrectedPaoli { activation: Some(1e-8), ..CorrectedPaoli::default() };
+    let mut stepper = stepper(ball(), scheme);
+    let step = stepper.attempt(0.12).unwrap();
+    let events = stepper.events().as_slice();
+    assert!(events.len() == 1 && events[0].kind == EventKind::Impact, "{events:?}");
+    assert!(events[0].before.q[0].abs() < 1e-9, "{:?}", events[0].before);
+    near(-events[0].before.v[0], speed, 1e-12);
+    near(step.advanced, (speed - 10.0) / 9.81, 1e-9);
+    near(stepper.to().v[0], 0.5 * speed, 1e-12);
+}
+
+/// Steps that pass an obstacle are shortened where it is asked for: 0.37 m per step, obstacle of 0.02 m.
+#[test]
+fn shortened_steps_meet_an_obstacle() {
+    let ball = Lagrangian::new(1)
+        .contact(
+            Contact::new("wall", |_, q| q[0].abs() - 0.01)
+                .gradient(|_, q, row| row[0] = q[0].signum())
+                .restitution(0.5),
+        )
+        .initial(&[-1.0], &[100.0]);
+    let mut run = simulation(ball, CorrectedPaoli::default(), 0.1, 0.0037).shortening().unwrap();
+    while run.advance().unwrap().is_some() {}
+    assert_eq!(run.state().v[0], -50.0);
+    near(-run.state().q[0], 0.01 + 50.0 * (0.1 - 0.0099), 1e-9);
+}

@@ -111,6 +111,11 @@ pub trait Scheme: Sized + Send {
         None
     }
 
+    /// Why full and half steps cannot be compared, so that there is no step doubling.
+    fn cannot_be_doubled(&self) -> Option<&'static str> {
+        self.needs_equal_steps()
+    }
+
     /// The scheme with its own control of the error set to this accuracy; `None` for schemes that need step doubling
     /// for it.
     fn controlled(&self, _accuracy: &Accuracy) -> Option<Self> {
@@ -225,13 +230,18 @@ pub enum SchemeError {
         /// Why the scheme may overlook a contact.
         reason: &'static str,
     },
-    /// Adaptive or shortened steps were asked of a scheme whose steps must be of one size.
-    #[error("scheme `{scheme}` cannot have adaptive steps, nor shortened ones: {reason}")]
+    /// Adaptive or shortened steps were asked of a scheme that cannot have them.
+    #[error(
+        "scheme `{scheme}` cannot have adaptive steps{}: {reason}",
+        if *shortens { "" } else { ", nor shortened ones" }
+    )]
     EqualSteps {
         /// Name of the scheme.
         scheme: &'static str,
-        /// Why they must.
+        /// Why it cannot.
         reason: &'static str,
+        /// Whether it may have shortened steps (`shorten = true`) all the same.
+        shortens: bool,
     },
     /// The scheme is not consistent where multipliers act through two or more integrations.
     #[error(

@@ -161,8 +161,10 @@ impl<C: Controller> Drive<C> {
     /// small part of the usual one: an obstacle may be thinner than what times resolve.
     #[cold]
     fn passes(&mut self, stepper: &mut dyn Stepper, (t, h): (f64, &mut f64)) -> Result<bool, SimulationError> {
-        let Some(part) = passed_at(stepper, *h)? else { return Ok(false) };
-        let with = part * *h;
+        // a step may have ended at an impact
+        let advanced = self.accepted.step.advanced;
+        let Some(part) = passed_at(stepper, advanced)? else { return Ok(false) };
+        let with = part * advanced;
         if !(with < *h && with > LEAST_PART * self.h && t + with > t) {
             return Ok(false);
         }

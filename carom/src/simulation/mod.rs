@@ -155,7 +155,7 @@ impl Simulation {
     pub fn shortening(mut self) -> Result<Self, SimulationError> {
         if let Some(reason) = self.stepper.needs_equal_steps() {
             let scheme = self.stepper.info().name;
-            return Err(SchemeError::EqualSteps { scheme, reason }.into());
+            return Err(SchemeError::EqualSteps { scheme, reason, shortens: false }.into());
         }
         self.drive.shortens = true;
         Ok(self)

@@ -1,40 +1,88 @@
 //! Impacts of the corrected Paoli-Schatzman scheme, equations (5) and (6) there.
 
 use super::{CorrectedPaoli, ImpactTime, Work};
-use crate::Mechanical;
 use crate::balance::VelocityLaws;
 use crate::model::Combination;
 use crate::scheme::{EventKind, Step, StepError, System};
+use crate::{Mechanical, WarningKind};
 
-/// Newton steps on the gap along the path (5), where rows are not constant.
-const POLISH: u32 = 4;
+/// Most evaluations of the gap along the path (5), where rows are not constant: bisections to rounding, at worst.
+const POLISH: u32 = 100;
+
+/// An impact where no gap is closed.
+pub const OPEN: WarningKind = WarningKind {
+    name: "open-impact",
+    message: "an impact was taken at an open gap: along the path of the printed variant it does not close",
+    unit: "of the lengths behind the gap",
+    hint: "take a smaller step, or `variant = \"consistent\"`",
+};
 
 impl CorrectedPaoli {
     /// Moves the state along (5) to the impact at `s`, which is polished on the true gap. Returns the time of the
-    /// impact.
+    /// impact; none where no gap closes along (5) and none is negative at the end of the flight.
     pub(super) fn move_to_impact(
         &self,
         w: &mut Work,
         model: &mut dyn Mechanical,
         s: f64,
         h: f64,
-    ) -> Result<f64, StepError> {
+    ) -> Result<Option<f64>, StepError> {
         let mut s = s;
         // (5) with the coupling there
         self.place(w, model, s, h)?;
         if !w.newton.constancy.rows && s > 0.0 {
-            for _ in 0..POLISH {
-                let Some((gap, velocity, activation)) = Self::deepest(w) else { break };
-                if gap.abs() <= 0.1 * activation || velocity >= 0.0 {
-                    break;
-                }
-                s = (s - gap / velocity).clamp(0.0, h);
-                self.place(w, model, s, h)?;
+            let closes = self.polish(w, model, &mut s, h)?;
+            let is_open = !w.paths.iter().any(|path| path.is_free() && path.ahead < 0.0);
+            if !closes && is_open {
+                return Ok(None);
+            }
+            if !closes && let Some((i, gap, _)) = Self::nearest(w) {
+                let part = gap / w.lengths.met(&w.touch, i);
+                w.warnings.raise(&OPEN, w.touching.t, Some(w.touch.pairs[i].key), part);
             }
         }
         w.book_flight(s / h);
         std::mem::swap(&mut w.state, &mut w.touching);
-        Ok(s)
+        Ok(Some(s))
+    }
+
+    /// Newton's steps on the gap along (5) from `s`, between a time at which no gap is closed and one at which one is.
+    /// Returns whether a gap vanishes at the `s` that is left.
+    fn polish(&self, w: &mut Work, model: &mut dyn Mechanical, s: &mut f64, h: f64) -> Result<bool, StepError> {
+        let (mut open, mut closed) = (0.0, None);
+        for _ in 0..POLISH {
+            let nearest = Self::nearest(w);
+            match (Self::is_beyond(w), nearest) {
+                (false, Some((i, gap, _))) if gap <= 0.1 * w.paths[i].activation => return Ok(true),
+                (true, _) => closed = Some(*s),
+                (false, _) => open = *s,
+            }
+            let last = closed.unwrap_or(h);
+            if last - open <= 4.0 * f64::EPSILON * h {
+                break;
+            }
+            let newton = nearest.map_or(f64::NAN, |(_, gap, velocity)| *s - gap / velocity);
+            *s = if newton > open && newton < last {
+                newton
+            } else if closed.is_none() && open < h {
+                // the end has not been looked at
+                h
+            } else {
+                0.5 * (open + last)
+            };
+            self.place(w, model, *s, h)?;
+        }
+        // between two neighbours the gap changes its sign
+        Ok(closed.is_some())
+    }
+
+    /// Whether a contact that was open, or approaches, has passed its obstacle.
+    fn is_beyond(w: &Work) -> bool {
+        w.paths.iter().enumerate().any(|(i, path)| {
+            let counts = path.is_free() && w.touch.is_present(i);
+            let comes = path.gap > path.activation || w.before[w.touch.offset[i]] < 0.0;
+            counts && comes && w.touch.pairs[i].gap < -0.1 * path.activation
+        })
     }
 
     /// (5) at `s`, left in `touching`, with its coupling in `touch` and velocities in `before`.
@@ -58,14 +106,14 @@ impl CorrectedPaoli {
         Ok(())
     }
 
-    /// Gap, velocity and tolerance of the approaching contact that is nearest to closing, or deepest.
-    fn deepest(w: &Work) -> Option<(f64, f64, f64)> {
+    /// The approaching contact that is nearest to closing, or deepest: its place, gap and velocity.
+    fn nearest(w: &Work) -> Option<(usize, f64, f64)> {
         let approaching = w.touch.pairs.iter().enumerate().filter_map(|(i, pair)| {
             let velocity = w.before[w.touch.offset[i]];
             let counts = pair.law.is_contact() && w.touch.is_present(i) && !w.paths[i].held;
-            (counts && velocity < 0.0).then_some((pair.gap, velocity, w.paths[i].activation))
+            (counts && velocity < 0.0).then_some((i, pair.gap, velocity))
         });
-        approaching.min_by(|a, b| (a.0 / -a.1).total_cmp(&(b.0 / -b.1)))
+        approaching.min_by(|a, b| (a.1 / -a.2).total_cmp(&(b.1 / -b.2)))
     }
 
     /// (6) for all that touch at the state, which is where `touch` was filled; `h` is the length of the flight that led

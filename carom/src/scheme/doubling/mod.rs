@@ -60,8 +60,9 @@ impl<S: Scheme> Scheme for Doubled<S> {
     }
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Self::Work, SchemeError> {
-        if let Some(reason) = self.base.needs_equal_steps() {
-            return Err(SchemeError::EqualSteps { scheme: Self::INFO.name, reason });
+        if let Some(reason) = self.base.cannot_be_doubled() {
+            let shortens = self.base.needs_equal_steps().is_none();
+            return Err(SchemeError::EqualSteps { scheme: Self::INFO.name, reason, shortens });
         }
         if !self.accuracy.estimator.looks_at_gaps()
             && let Some(reason) = self.base.may_miss_contact()
