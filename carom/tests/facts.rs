@@ -228,3 +228,26 @@ fn warnings_of_model_solver_and_observers_come_together() {
     let high = found(&HIGH);
     assert!(high.count == 1 && (high.t - 0.07).abs() < 1e-12 && high.worst == 9.0, "{high:?}");
 }
+
+/// A box that lies on its two corners from the start has no impact; one that falls on them has.
+#[test]
+fn a_box_at_rest_has_no_impacts() {
+    let corner = |name: &'static str, side: f64| {
+        let gap = move |_t: f64, q: &[f64]| q[0] - 0.5 * q[1].cos() + 0.5 * side * q[1].sin();
+        Contact::new(name, gap).restitution(0.3)
+    };
+    let impacts = |height: f64| {
+        let model = Lagrangian::new(2)
+            .constant_mass(&[1.0, 0.0, 0.0, 1.0 / 6.0])
+            .force(|_, _, _, f| f.copy_from_slice(&[-9.81, 0.0]))
+            .contact(corner("A", 1.0))
+            .contact(corner("B", -1.0))
+            .initial(&[height, 0.0], &[0.0, 0.0]);
+        let mut lists = Lists::new(100);
+        let mut simulation = simulation(Box::new(model), carom_solve::solver::default());
+        simulation.run(&mut [&mut lists]).unwrap();
+        lists.impacts
+    };
+    assert_eq!(impacts(0.5), []);
+    assert!(impacts(0.6).len() >= 4);
+}

@@ -35,10 +35,10 @@ pub struct Acting {
 }
 
 impl Acting {
-    /// Whether the contact closed in this step: it acts after a step in which it did not, or has an impact that the
-    /// scheme has located.
+    /// Whether the contact closed in this step: it acts after a step in which it did not and has a relative velocity,
+    /// or has an impact that the scheme has located. A body that lies there from the start has no impact.
     pub fn is_impact(&self) -> bool {
-        self.is_new || self.located.is_some()
+        self.is_new && !self.rests() || self.located.is_some()
     }
 
     /// Whether it acts without relative velocity.
