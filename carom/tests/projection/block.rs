@@ -145,3 +145,27 @@ fn rounds_of_activation() {
     near(mean, 1.73, 0.02);
     assert_eq!(rounds.iter().max(), Some(&3));
 }
+
+/// Why the combined scheme is slow on columns: no contact acts at first, and a round finds the one above those that it
+/// has found. A loose column of n masses that lands takes n + 1 rounds, one at rest two.
+#[test]
+fn a_column_takes_a_round_for_each_mass() {
+    for n in [1, 4, 12] {
+        let mut model = carom::model::Lagrangian::new(n).force(|_, _, _, f| f.fill(-9.81));
+        for k in 0..n {
+            let gap = move |_: f64, q: &[f64]| if k == 0 { q[0] - 0.5 } else { q[k] - q[k - 1] - 1.0 };
+            model = model.contact(carom::model::Contact::new(&format!("c{k}"), gap).gradient(move |_, _, row| {
+                row.fill(0.0);
+                row[k] = 1.0;
+                if k > 0 {
+                    row[k - 1] = -1.0;
+                }
+            }));
+        }
+        let heights: Vec<f64> = (0..n).map(|k| 0.5001 + 1.0001 * k as f64).collect();
+        let model = model.initial(&heights, &vec![-1.0; n]).linear();
+        let mut rounds = Vec::new();
+        watch(&combined(), model, 1e-2, 5, |work, _| rounds.push(work.passes())).unwrap();
+        assert_eq!((rounds[0], rounds[4]), (n as u32 + 1, 2), "{rounds:?}");
+    }
+}
