@@ -126,3 +126,79 @@ fn a_cycle_without_forcing() {
     session.write("rest.toml", rest);
     fails(&session, &["orbit", "rest.toml", "--section", "impact"], 3, &["does not come to the section"]);
 }
+
+/// The woodpecker toy [glocker2005]: it descends by the same length in each period, so that y is cyclic. The period of
+/// the literature is 0.146 s; impacts of the beak in a run of the Moreau-Jean scheme are as far apart.
+#[test]
+fn the_woodpecker_descends_periodically() {
+    let session = Session::new();
+    session.write("woodpecker.toml", WOODPECKER);
+    let found: Vec<Value> = ["impact:beak", "pS'"]
+        .map(|section| {
+            let arguments = ["orbit", "woodpecker.toml", "--section", section, "--transient", "20", "--json"];
+            read(&session.succeed(arguments))
+        })
+        .to_vec();
+    let period_of = |found: &Value| found["orbits"][0]["period"].as_f64().unwrap_or_else(|| panic!("{found}"));
+    let period = period_of(&found[0]);
+    assert!((period - 0.146).abs() < 5e-4 && (period_of(&found[1]) - period).abs() < 1e-9, "{period} {}", found[1]);
+    session.succeed(["run", "woodpecker.toml", "--scheme", "moreau-jean", "--step", "1e-5", "--csv"]);
+    let rows = lines(&session, "out/woodpecker/impacts.csv");
+    let mut beak: Vec<f64> = rows.iter().filter(|row| row[1] == "beak").map(|row| row[0].parse().unwrap()).collect();
+    // the beak strikes once in a period
+    beak.dedup_by(|b, a| *b - *a < 0.05);
+    let last = beak.len() - 1;
+    let mean = (beak[last] - beak[last - 6]) / 6.0;
+    assert!((mean - period).abs() < 1e-4, "{mean} {period}");
+}
+
+const WOODPECKER: &str = r#"
+version = 1
+name = "woodpecker"
+[parameters]
+mM = 0.0003
+JM = 5e-9
+mS = 0.0045
+JS = 7e-7
+c = 0.0056
+lM = 0.010
+lG = 0.015
+lS = 0.0201
+hM = 0.0058
+r0 = 0.0025
+rM = 0.0031
+hS = 0.02
+g = 9.81
+[model]
+kind = "lagrangian"
+coordinates = ["y", "pM", "pS"]
+kinetic = "mM/2*y'^2 + JM/2*pM'^2 + JS/2*pS'^2 + mS/2*(y' + lM*pM' + lG*pS')^2"
+potential = "mM*g*y + mS*g*(y + lM*pM + lG*pS) + c/2*(pM - pS)^2"
+[[contact]]
+name = "beak"
+gap = "lM + lG - lS - r0 - hS*pS"
+slip = "y + lM*pM + (lG - lS)*pS"
+restitution = 0.5
+friction = 0.3
+[[contact]]
+name = "low"
+gap = "rM - r0 + hM*pM"
+slip = "y + rM*pM"
+friction = 0.3
+[[contact]]
+name = "high"
+gap = "rM - r0 - hM*pM"
+slip = "y + rM*pM"
+friction = 0.3
+[initial]
+pM = "-(rM - r0)/hM"
+pS = -0.2788
+"y'" = -0.3411
+"pS'" = -7.4583
+[cyclic]
+y = 0
+[simulation]
+end = 2.0
+step = 1e-3
+scheme = "event-driven"
+"#;
