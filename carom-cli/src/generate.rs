@@ -24,9 +24,8 @@ pub fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
         mu: arguments.mu,
         kick: arguments.kick.or(family.bodies.then_some(0.0)),
     };
-    let problem = family.generate(&recipe).map_err(|error| {
-        Failure::usage(error.to_string(), "see `carom generate --help`")
-    })?;
+    let problem =
+        family.generate(&recipe).map_err(|error| Failure::usage(error.to_string(), "see `carom generate --help`"))?;
     let file = problem_file::encode(&problem).map_err(|error| Failure::Environment(error.to_string()))?;
     let path = &arguments.output;
     write_whole(path, |out| out.write_all(&file.bytes))

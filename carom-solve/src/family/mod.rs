@@ -97,8 +97,7 @@ impl Family {
             }
         }
         let option = |name: &str, value: Option<f64>| value.map_or(String::new(), |x| format!("-{name}{x}"));
-        let name =
-            format!("{family}-{size}-{}{}{}", recipe.seed, option("mu", recipe.mu), option("kick", recipe.kick));
+        let name = format!("{family}-{size}-{}{}{}", recipe.seed, option("mu", recipe.mu), option("kick", recipe.kick));
         match (self.make)(&Recipe { size: size.max(1), ..*recipe }) {
             Ok(problem) => Ok(problem.named(name)),
             Err(error) => Err(FamilyError::Problem { family, error }),

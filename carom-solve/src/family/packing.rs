@@ -47,9 +47,8 @@ impl Packing {
     fn pairs(&self, gap: f64) -> Vec<(usize, usize)> {
         let largest = self.radius.iter().copied().fold(0.0, f64::max);
         let mut pairs = grid::pairs(&self.centre, 2.0 * largest + gap);
-        pairs.retain(|&(i, j)| {
-            norm(difference(self.centre[j], self.centre[i])) < self.radius[i] + self.radius[j] + gap
-        });
+        pairs
+            .retain(|&(i, j)| norm(difference(self.centre[j], self.centre[i])) < self.radius[i] + self.radius[j] + gap);
         pairs
     }
 
@@ -161,17 +160,17 @@ pub(super) fn rcp(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
 
 /// Discs with radii of 1 ± 20 %, which do not order, settled in a box.
 pub(super) fn rcp_planar(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
-    random(recipe, true, 2.1, true)
+    random(recipe, true, 2.25, true)
 }
 
 /// A cone of slope 0.8 cut out of a random packing of spheres, on a floor without walls.
 pub(super) fn heap(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
-    random(recipe, false, 0.5, false)
+    random(recipe, false, 0.48, false)
 }
 
 /// A triangle of slope 0.8 cut out of a random packing of discs, on a floor without walls.
 pub(super) fn heap_planar(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
-    random(recipe, true, 0.5, false)
+    random(recipe, true, 0.68, false)
 }
 
 /// A random packing with about as many contacts as asked for, given about how many there are per body.

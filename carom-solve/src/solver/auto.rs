@@ -13,6 +13,7 @@
 //! | planar friction, larger | Gauss-Seidel while it pays, interior point, Lemke up to 400 rows, Gauss-Seidel |
 //! | spatial friction, up to 16 laws | three sweeps, Newton on the statuses, then as below |
 //! | spatial friction | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
+//! | friction, 200 laws or more | Gauss-Seidel while it pays, a course of sweeps where that is cheaper than the path, a few Newton steps, interior-point path, a course of sweeps from its point, Newton steps, the path followed closely with its proximal finish, a course of sweeps |
 //! | other laws with discs (rolling friction, adhesion, ..) | Gauss-Seidel |
 //!
 //! Small planar problems go on to Lemke's method [lemke1965, cottle1992] where two sweeps do not solve them: a few
@@ -31,12 +32,20 @@
 //! Work is limited: interior point and the last Gauss-Seidel may each take `budget · max(laws, 1000)` nanoseconds as
 //! the weights of (1) estimate them, so that the same problem always ends at the same place, on any machine.
 //!
-//! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate.
+//! Large problems with friction are decided by the non-associated term `μ‖u_T‖`, not by linear algebra: the path folds
+//! where bodies move, and thousands of over-relaxed sweeps at some 50 ns per contact get further. A course of sweeps
+//! chooses its relaxation by measured rates (see `nsgs/course.rs`) and is left on evidence only: after as many sweeps as
+//! five factorisations cost, where those left to 1e-10 cost more than 25 of them or where the residual no longer falls.
+//! The path is then a start for another course, whatever its residual: its points are central. Above 20 000 laws nothing
+//! is factored.
+//!
+//! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate. The
+//! sequence is the same whatever the tolerance, which only decides where it stops: a loose one never takes longer.
 //! Without friction a ray of Lemke's method outweighs it: for positive semidefinite `W` it proves that there is no
 //! solution.
 //!
-//! A point whose residual is small only because its reactions are large is no solution: `‖F'‖ ≤ 10⁻³ (‖b'‖ +
-//! ‖bounds'‖)` in the scaled variables of the certificate is asked for besides, the bounds being those of boxes.
+//! A point whose residual falls only because its reactions grow is no solution, however small the residual: see
+//! `growth.rs` for this trend.
 
 use super::active_set::ActiveSet;
 use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
@@ -44,6 +53,7 @@ use super::interior_point::{InteriorPoint, InteriorPointOptions};
 use super::lemke::{Lemke, LemkeOptions};
 use super::local::{Contact3, General, Local};
 use super::newton_min::{NewtonMin, NewtonMinOptions};
+use super::nsgs::course::{self, Course, Plan};
 use super::nsgs::{Nsgs, NsgsOptions};
 use super::proximal::{Proximal, ProximalOptions};
 use super::status_newton::StatusNewton;
@@ -56,9 +66,11 @@ use std::ops::Bound;
 
 mod cost;
 mod record;
+mod rung;
 
 pub use record::Rungs;
 use record::{End, Entry};
+use rung::{LARGE, Rung, ladder};
 
 /// Largest number of combinations that are enumerated.
 const COMBINATIONS: usize = 4096;
@@ -71,6 +83,13 @@ const EXACT: f64 = 1e-14;
 
 /// Sweeps before Newton's method on the statuses of few spatial contacts.
 const FIRST: usize = 3;
+
+/// Sweeps before the last course may be left for wandering.
+const PATIENT: usize = 10_000;
+
+/// Residual from which on Newton's method is tried after sweeps that have become slow, and its steps.
+const NEAR: f64 = 1e-5;
+const FEW_STEPS: usize = 20;
 
 /// How often a rung is repeated with a smaller tolerance because the full error asks for it.
 const REPEATED: usize = 4;
@@ -95,13 +114,14 @@ pub struct AutoOptions {
 
 impl Default for AutoOptions {
     fn default() -> Self {
-        AutoOptions { tolerance: 1e-10, max_sweeps: 10_000, budget: 1.5e6, full_error: None }
+        AutoOptions { tolerance: 1e-10, max_sweeps: 200_000, budget: 1.5e6, full_error: None }
     }
 }
 
 impl AutoOptions {
     fn sweeps(&self) -> NsgsOptions {
-        NsgsOptions { tolerance: self.tolerance, max_sweeps: self.max_sweeps, ..NsgsOptions::default() }
+        let usual = NsgsOptions::default();
+        NsgsOptions { tolerance: self.tolerance, max_sweeps: self.max_sweeps.min(usual.max_sweeps), ..usual }
     }
 }
 
@@ -114,56 +134,6 @@ impl Options for AutoOptions {
     }
 }
 
-/// One method of the ladder.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Rung {
-    #[default]
-    AtRest,
-    ActiveSet,
-    ClosedForm,
-    Lemke,
-    NewtonMin,
-    /// Gauss-Seidel as long as it costs next to nothing.
-    FewSweeps,
-    /// Gauss-Seidel until the statuses of contacts are likely to be right, then Newton's method on these.
-    Statuses,
-    /// Gauss-Seidel while it pays.
-    Sweeps,
-    InteriorPoint,
-    /// Gauss-Seidel to the end.
-    AllSweeps,
-    Enumeration,
-}
-
-/// The rungs for a problem.
-fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
-    use Rung::*;
-    let (mut general, mut spatial, mut planar) = (false, false, false);
-    for law in laws {
-        match law.shape() {
-            Shape::Interval { .. } => {}
-            Shape::Cone1 { .. } => planar = true,
-            Shape::Cone2 { .. } => spatial = true,
-            Shape::General => general = true,
-        }
-    }
-    match (laws.len(), spatial, planar, rows) {
-        (1, ..) if general => &[ClosedForm, AllSweeps],
-        _ if general => &[AllSweeps],
-        (1, true, ..) => &[ClosedForm, Sweeps, InteriorPoint],
-        (1, ..) => &[ClosedForm, Lemke, Enumeration],
-        (..=16, true, ..) => &[Statuses, Sweeps, InteriorPoint, AllSweeps],
-        (_, true, ..) => &[Sweeps, InteriorPoint, AllSweeps],
-        (_, _, false, ..=400) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
-        (_, _, false, ..=1000) => &[NewtonMin, Lemke, Sweeps, InteriorPoint],
-        (_, _, false, _) => &[Sweeps, InteriorPoint, AllSweeps],
-        (..=2, _, true, _) => &[Lemke, Sweeps, InteriorPoint, Enumeration],
-        (_, _, true, ..=24) => &[FewSweeps, Lemke, Sweeps, InteriorPoint, Enumeration],
-        (_, _, true, ..=400) => &[Sweeps, InteriorPoint, Lemke, AllSweeps],
-        (_, _, true, _) => &[Sweeps, InteriorPoint, AllSweeps],
-    }
-}
-
 /// The default solver and the workspaces of its methods.
 pub struct Auto {
     options: AutoOptions,
@@ -172,6 +142,7 @@ pub struct Auto {
     newton_min: NewtonMin,
     status_newton: StatusNewton,
     nsgs: Nsgs,
+    course: Course,
     interior: InteriorPoint,
     proximal: Proximal,
     enumerative: Enumerative,
@@ -200,6 +171,7 @@ impl Configured for Auto {
             newton_min: NewtonMin::configure(NewtonMinOptions { tolerance, ..NewtonMinOptions::default() }),
             status_newton: StatusNewton::default(),
             nsgs: Nsgs::configure(options.sweeps()),
+            course: Course::default(),
             interior: InteriorPoint::configure(InteriorPointOptions { tolerance, ..InteriorPointOptions::default() }),
             proximal: Proximal::configure(ProximalOptions { tolerance, ..ProximalOptions::default() }),
             enumerative: Enumerative::configure(EnumerativeOptions { tolerance, ..EnumerativeOptions::default() }),
@@ -269,6 +241,8 @@ impl Solver for Auto {
             let Some(certificate) = error.certificate() else {
                 continue;
             };
+            // a start for what follows, however far off
+            let is_start = rung == Rung::Path;
             // a point that was refused in spite of its residual is not the best one
             let refused = certificate.residual <= self.options.tolerance;
             let residual = if refused { f64::INFINITY } else { certificate.residual };
@@ -277,7 +251,7 @@ impl Solver for Auto {
                 self.best.extend_from_slice(&z.lambda);
                 least = residual;
                 failed = true;
-            } else {
+            } else if !is_start {
                 z.lambda.copy_from_slice(&self.best);
             }
         }
@@ -306,10 +280,18 @@ impl Auto {
             (self.swept, self.end) = (false, End::Own);
             let result = self.attempt(rung, tolerance, problem, z);
             let took = if self.swept { Rung::FewSweeps } else { rung };
+            if self.end == End::Skipped {
+                return result;
+            }
             self.record.push(Entry { effort: self.effort(rung), end: self.end, ..Entry::of(took, &result) });
+            if let Err(SolveError::NotConverged { certificate, .. }) = result
+                && certificate.residual <= tolerance
+            {
+                self.record.refuse(End::Growing);
+            }
             let certificate = result?;
             let error = SolveError::NotConverged { certificate, tolerance, iterations: self.nsgs.sweeps() };
-            if growth::is_growing(problem, z, certificate) {
+            if !rung.is_iterative() && growth::is_growing(problem, certificate) {
                 self.record.refuse(End::Growing);
                 return Err(error);
             }
@@ -322,7 +304,7 @@ impl Auto {
             }
             self.record.refuse(End::FullError);
             let next = certificate.residual.min(tolerance) * (0.3 * limit / full).min(0.5);
-            if next < 1e-15 || !matches!(rung, Rung::Statuses | Rung::Sweeps | Rung::AllSweeps | Rung::InteriorPoint) {
+            if next < 1e-15 || !rung.is_iterative() {
                 return Err(error);
             }
             tolerance = next;
@@ -356,9 +338,13 @@ impl Auto {
                 let interior = &mut self.interior;
                 let mut budget: Option<f64> = None;
                 let mut pays = true;
+                let large = problem.laws().len() >= LARGE;
                 let result = self.nsgs.sweep_while(tolerance, problem, z, &mut |_, left| {
-                    pays = left <= cost::LEAST
-                        || left <= *budget.get_or_insert_with(|| cost::in_sweeps(interior, problem));
+                    pays = left <= cost::LEAST || {
+                        let budget = *budget.get_or_insert_with(|| cost::in_sweeps(interior, problem));
+                        // what would be a long course is one from the beginning
+                        left <= budget && !(large && budget > cost::CHEAP)
+                    };
                     pays
                 });
                 self.end = self.end_of_sweeps(pays, End::Slow);
@@ -394,6 +380,41 @@ impl Auto {
                 }
                 result
             }
+            Rung::EarlyCourse => {
+                let instead = cost::in_sweeps(&mut self.interior, problem);
+                if instead <= cost::CHEAP {
+                    self.end = End::Skipped;
+                    return Err(SolveError::TooLarge { what: "sweeps", size: 0, limit: 0 });
+                }
+                let patient = (0.2 * instead).max(1000.0) as usize;
+                self.sweep_long(tolerance, problem, z, patient, instead)
+            }
+            Rung::Finish => {
+                let near = problem.certify(z).residual <= NEAR && z.lambda.len() == problem.size();
+                if !near || !cost::is_affordable(self.options.budget, &mut self.interior, problem) {
+                    self.end = End::Skipped;
+                    return Err(SolveError::TooLarge { what: "laws to be factored", size: 0, limit: 0 });
+                }
+                self.proximal.limit(tolerance, FEW_STEPS);
+                self.proximal.solve(problem, z)
+            }
+            Rung::Course => self.sweep_long(tolerance, problem, z, PATIENT, f64::INFINITY),
+            Rung::Path | Rung::Persistence => {
+                if !cost::is_affordable(self.options.budget, &mut self.interior, problem) {
+                    self.end = End::Unaffordable;
+                    let (size, limit) = (problem.laws().len(), cost::LARGEST);
+                    return Err(SolveError::TooLarge { what: "laws to be factored", size, limit });
+                }
+                let most = cost::iterations(self.options.budget, &mut self.interior, problem);
+                let result = match rung {
+                    Rung::Path => self.interior.start(tolerance, most, problem, z),
+                    _ => self.interior.persist(tolerance, most, problem, z),
+                };
+                if matches!(result, Err(SolveError::NotConverged { iterations, .. }) if iterations >= most) {
+                    self.end = End::Budget;
+                }
+                result
+            }
             Rung::Enumeration => {
                 let size = combinations(problem.laws());
                 if size > COMBINATIONS {
@@ -403,6 +424,28 @@ impl Auto {
                 self.enumerative.solve(problem, z)
             }
         }
+    }
+
+    /// A long course of sweeps, which may be left after `patient` ones where those left are more than `worth`.
+    fn sweep_long(
+        &mut self,
+        tolerance: f64,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+        patient: usize,
+        worth: f64,
+    ) -> Result<Certificate, SolveError> {
+        let budget = cost::allowed(self.options.budget, problem) / cost::long_sweep(problem);
+        let most = budget.max(cost::LEAST).min(self.options.max_sweeps as f64) as usize;
+        let finish = self.course.run(problem, Plan { tolerance, most, patient, worth }, z);
+        self.end = match finish {
+            course::Finish::Solved(certificate) => return Ok(certificate),
+            course::Finish::Slow => End::Slow,
+            course::Finish::Wandering => End::Wandering,
+            course::Finish::Limit if most >= self.options.max_sweeps => End::Sweeps,
+            course::Finish::Limit => End::Budget,
+        };
+        problem.conclude(z, 0.0, self.course.sweeps())
     }
 
     /// Why sweeps ended: they were told to, or by their own limit.
@@ -419,7 +462,9 @@ impl Auto {
         let few = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
         match rung {
             Rung::FewSweeps | Rung::Statuses | Rung::Sweeps | Rung::AllSweeps => [few(self.nsgs.sweeps()), 0, 0],
-            Rung::InteriorPoint if self.end != End::Unaffordable => {
+            Rung::Finish => [0, few(self.proximal.effort().proximal), few(self.proximal.effort().newton)],
+            Rung::EarlyCourse | Rung::Course => [few(self.course.sweeps()), 0, 0],
+            Rung::InteriorPoint | Rung::Path | Rung::Persistence if self.end != End::Unaffordable => {
                 let (steps, effort) = self.interior.effort();
                 [few(steps), few(effort.proximal), few(effort.newton)]
             }

@@ -9,6 +9,9 @@ pub(super) const LEAST: f64 = 100.0;
 /// Laws beyond which no factorisation is tried.
 pub(super) const LARGEST: usize = 20_000;
 
+/// The factorisations of a path are cheap where they cost fewer sweeps than this.
+pub(super) const CHEAP: f64 = 1000.0;
+
 /// Factorisations that the methods after Gauss-Seidel need.
 const FACTORISATIONS: f64 = 25.0;
 
@@ -37,6 +40,12 @@ pub(super) fn sweep(problem: &OneStepProblem<'_>) -> f64 {
     0.45 * entries as f64 + 40.0 * w.laws() as f64
 }
 
+/// One sweep of a long course.
+pub(super) fn long_sweep(problem: &OneStepProblem<'_>) -> f64 {
+    let per_law = if problem.parts().lhs.dim() > 0 { 50.0 } else { f64::INFINITY };
+    sweep(problem).min(per_law * problem.laws().len() as f64)
+}
+
 /// One factorisation.
 fn factorisation(interior: &mut InteriorPoint, problem: &OneStepProblem<'_>) -> f64 {
     let laws = problem.laws().len() as f64;
@@ -48,7 +57,7 @@ pub(super) fn in_sweeps(interior: &mut InteriorPoint, problem: &OneStepProblem<'
     if problem.laws().len() > LARGEST {
         return f64::INFINITY;
     }
-    (FACTORISATIONS * factorisation(interior, problem) / sweep(problem)).max(LEAST)
+    (FACTORISATIONS * factorisation(interior, problem) / long_sweep(problem)).max(LEAST)
 }
 
 /// Steps of the interior-point method that the budget grants.

@@ -1,7 +1,7 @@
 //! What the ladder did, kept without allocation and put into words on request.
 
 use super::super::{Method, Path};
-use super::Rung;
+use super::rung::Rung;
 use crate::{Certificate, SolveError};
 use std::fmt;
 
@@ -23,6 +23,10 @@ pub(super) enum End {
     Growing,
     /// The option `full-error`.
     FullError,
+    /// Its residual has not fallen for thousands of sweeps.
+    Wandering,
+    /// Not begun: another one costs less.
+    Skipped,
 }
 
 /// One rung that was tried.
@@ -51,9 +55,9 @@ impl Entry {
 }
 
 /// Number of rungs whose figures are kept.
-const KEPT: usize = 6;
+const KEPT: usize = 8;
 
-/// The rungs that a solve has tried, in order, with what they took and reached; more than six are counted, not kept.
+/// The rungs that a solve has tried, in order, with what they took and reached; more than eight are counted, not kept.
 /// Its `Display` is that of [`Solver::log`](crate::Solver::log); the alternate form `{:#}` says besides why each rung
 /// was left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -91,12 +95,13 @@ impl Rungs {
                 Rung::ClosedForm => Method::ClosedForm,
                 Rung::Lemke => Method::Lemke,
                 Rung::NewtonMin => Method::NewtonMin,
-                Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps => Method::Nsgs,
+                Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps | Rung::EarlyCourse | Rung::Course => Method::Nsgs,
                 Rung::Statuses => Method::StatusNewton,
-                Rung::InteriorPoint => Method::InteriorPoint,
+                Rung::InteriorPoint | Rung::Path | Rung::Persistence => Method::InteriorPoint,
+                Rung::Finish => Method::Proximal,
                 Rung::Enumeration => Method::Enumeration,
             });
-            if entry.rung == Rung::InteriorPoint && entry.effort[2] > 0 {
+            if matches!(entry.rung, Rung::InteriorPoint | Rung::Path | Rung::Persistence) && entry.effort[2] > 0 {
                 path.push(Method::Proximal);
             }
         }
@@ -126,10 +131,15 @@ impl fmt::Display for Entry {
             Rung::ClosedForm => write!(f, "closed form")?,
             Rung::Lemke => write!(f, "lemke")?,
             Rung::NewtonMin => write!(f, "newton-min")?,
-            Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps => write!(f, "nsgs {steps}")?,
+            Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps | Rung::EarlyCourse | Rung::Course => {
+                write!(f, "nsgs {steps}")?
+            }
             Rung::Statuses => write!(f, "nsgs {steps} and newton on statuses")?,
-            Rung::InteriorPoint if newton > 0 => write!(f, "interior-point {steps}, proximal {proximal}/{newton}")?,
-            Rung::InteriorPoint => write!(f, "interior-point {steps}")?,
+            Rung::InteriorPoint | Rung::Path | Rung::Persistence if newton > 0 => {
+                write!(f, "interior-point {steps}, proximal {proximal}/{newton}")?
+            }
+            Rung::InteriorPoint | Rung::Path | Rung::Persistence => write!(f, "interior-point {steps}")?,
+            Rung::Finish => write!(f, "proximal {proximal}/{newton}")?,
             Rung::Enumeration => write!(f, "enumeration")?,
         }
         if !f.alternate() {
@@ -148,6 +158,8 @@ impl fmt::Display for Entry {
             End::Unaffordable => ", too large for `budget`)",
             End::Growing => ", refused: its reactions grow without bound)",
             End::FullError => ", refused: `full-error` is missed)",
+            End::Wandering => ", wandering)",
+            End::Skipped => ", skipped)",
         })
     }
 }
