@@ -48,26 +48,30 @@
 //! `growth.rs` for this trend.
 
 use super::active_set::ActiveSet;
+use super::deadline::Deadline;
 use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
 use super::interior_point::{InteriorPoint, InteriorPointOptions};
 use super::lemke::{Lemke, LemkeOptions};
 use super::local::{Contact3, General, Local};
 use super::newton_min::{NewtonMin, NewtonMinOptions};
-use super::nsgs::course::{self, Course, Plan};
+use super::nsgs::course::Course;
 use super::nsgs::{Nsgs, NsgsOptions};
 use super::proximal::{Proximal, ProximalOptions};
 use super::status_newton::StatusNewton;
-use super::{Configured, Path, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
+use super::{Configured, Path, SolveError, Solver, SolverInfo, SolverWarning, Unsupported, admission, growth};
 use crate::options::{positive, within};
-use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction, Shape};
+use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction, Shape, WarningKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 
 mod cost;
+mod islands;
+mod large;
 mod record;
 mod rung;
 
+use islands::Islands;
 pub use record::Rungs;
 use record::{End, Entry};
 use rung::{LARGE, Rung, ladder};
@@ -83,13 +87,6 @@ const EXACT: f64 = 1e-14;
 
 /// Sweeps before Newton's method on the statuses of few spatial contacts.
 const FIRST: usize = 3;
-
-/// Sweeps before the last course may be left for wandering.
-const PATIENT: usize = 10_000;
-
-/// Residual from which on Newton's method is tried after sweeps that have become slow, and its steps.
-const NEAR: f64 = 1e-5;
-const FEW_STEPS: usize = 20;
 
 /// How often a rung is repeated with a smaller tolerance because the full error asks for it.
 const REPEATED: usize = 4;
@@ -110,11 +107,35 @@ pub struct AutoOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub full_error: Option<f64>,
+    /// Largest residual that is taken with a warning where the tolerance is not met; none if it is an error [-].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub accept: Option<f64>,
+    /// Time after which a solve is given up, which is always an error; none if only work is counted. Unlike `budget` it
+    /// makes results depend on the machine [s].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub seconds: Option<f64>,
 }
+
+/// A problem was not solved to the tolerance, and its best point was taken all the same.
+pub const LOOSE: WarningKind = WarningKind {
+    name: "loose-solution",
+    message: "a contact problem was not solved to its tolerance, and the best point was taken (option `accept`)",
+    unit: "1",
+    hint: "a larger `budget` lets the solver go on; a smaller `accept` makes it an error",
+};
 
 impl Default for AutoOptions {
     fn default() -> Self {
-        AutoOptions { tolerance: 1e-10, max_sweeps: 200_000, budget: 1.5e6, full_error: None }
+        AutoOptions {
+            tolerance: 1e-10,
+            max_sweeps: 200_000,
+            budget: 1.5e6,
+            full_error: None,
+            accept: None,
+            seconds: None,
+        }
     }
 }
 
@@ -128,6 +149,8 @@ impl AutoOptions {
 impl Options for AutoOptions {
     fn validate(&self) -> Result<(), OptionError> {
         positive("full-error", self.full_error.unwrap_or(1.0))?;
+        positive("accept", self.accept.unwrap_or(1.0))?;
+        positive("seconds", self.seconds.unwrap_or(1.0))?;
         // an infinite budget is none
         within("budget", self.budget, (Bound::Excluded(0.0), Bound::Unbounded))?;
         self.sweeps().validate()
@@ -143,13 +166,17 @@ pub struct Auto {
     status_newton: StatusNewton,
     nsgs: Nsgs,
     course: Course,
+    islands: Islands,
     interior: InteriorPoint,
     proximal: Proximal,
     enumerative: Enumerative,
     record: Rungs,
-    swept: bool,    // whether the sweeps before a Newton method were enough
-    end: End,       // why the last rung was left
-    best: Vec<f64>, // (m) reactions of the best certificate so far
+    swept: bool,                // whether the sweeps before a Newton method were enough
+    end: End,                   // why the last rung was left
+    best: Vec<f64>,             // (m) reactions of the best certificate so far
+    factorisation: Option<f64>, // what one costs, where it is known
+    deadline: Deadline,
+    warning: Option<SolverWarning>,
 }
 
 impl Configured for Auto {
@@ -172,6 +199,7 @@ impl Configured for Auto {
             status_newton: StatusNewton::default(),
             nsgs: Nsgs::configure(options.sweeps()),
             course: Course::default(),
+            islands: Islands::default(),
             interior: InteriorPoint::configure(InteriorPointOptions { tolerance, ..InteriorPointOptions::default() }),
             proximal: Proximal::configure(ProximalOptions { tolerance, ..ProximalOptions::default() }),
             enumerative: Enumerative::configure(EnumerativeOptions { tolerance, ..EnumerativeOptions::default() }),
@@ -179,6 +207,9 @@ impl Configured for Auto {
             swept: false,
             end: End::Own,
             best: Vec::new(),
+            factorisation: None,
+            deadline: Deadline::default(),
+            warning: None,
             options,
         }
     }
@@ -201,8 +232,13 @@ impl Solver for Auto {
         self.record.to_string()
     }
 
+    fn warning(&self) -> Option<SolverWarning> {
+        self.warning
+    }
+
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         self.record.clear();
+        self.warning = None;
         // one law is what most steps have: nothing but the closed form, and no detour
         if problem.laws().len() == 1
             && let Ok(certificate) = self.one_law(problem, z)
@@ -225,6 +261,13 @@ impl Solver for Auto {
             self.record.push(Entry::new(Rung::ActiveSet, certificate.residual));
             return Ok(certificate);
         }
+        if problem.laws().len() >= LARGE {
+            self.choose_start(problem, z);
+        }
+        self.factorisation = None;
+        self.deadline = Deadline::after(self.options.seconds);
+        self.interior.until(self.deadline);
+        self.proximal.until(self.deadline);
         let mut failed = false;
         let mut ray: Option<SolveError> = None;
         let mut least = f64::INFINITY;
@@ -241,6 +284,7 @@ impl Solver for Auto {
             let Some(certificate) = error.certificate() else {
                 continue;
             };
+            let late = self.deadline.is_over();
             // a start for what follows, however far off
             let is_start = rung == Rung::Path;
             // a point that was refused in spite of its residual is not the best one
@@ -251,8 +295,12 @@ impl Solver for Auto {
                 self.best.extend_from_slice(&z.lambda);
                 least = residual;
                 failed = true;
-            } else if !is_start {
+            } else if !is_start || late {
                 z.lambda.copy_from_slice(&self.best);
+            }
+            if late {
+                self.record.refuse(End::Late);
+                break;
             }
         }
         if let Some(error) = ray {
@@ -263,6 +311,11 @@ impl Solver for Auto {
         }
         z.lambda.resize(problem.size(), 0.0);
         let certificate = problem.certify(z);
+        let late = self.record.is_late();
+        if self.options.accept.is_some_and(|accept| certificate.residual <= accept) && least.is_finite() && !late {
+            self.warning = Some(SolverWarning { kind: &LOOSE, value: certificate.residual });
+            return Ok(certificate);
+        }
         Err(SolveError::Exhausted { certificate, tolerance: self.options.tolerance, rungs: self.record })
     }
 }
@@ -335,38 +388,33 @@ impl Auto {
                 }
             }
             Rung::Sweeps => {
-                let interior = &mut self.interior;
-                let mut budget: Option<f64> = None;
-                let mut pays = true;
+                let (interior, known) = (&mut self.interior, &mut self.factorisation);
+                let (mut pays, deadline) = (true, self.deadline);
                 let large = problem.laws().len() >= LARGE;
                 let result = self.nsgs.sweep_while(tolerance, problem, z, &mut |_, left| {
                     pays = left <= cost::LEAST || {
-                        let budget = *budget.get_or_insert_with(|| cost::in_sweeps(interior, problem));
-                        // what would be a long course is one from the beginning
-                        left <= budget && !(large && budget > cost::CHEAP)
+                        let one = *known.get_or_insert_with(|| cost::factorisation(interior, problem));
+                        let instead = cost::in_sweeps(one, problem);
+                        // sweeps of a long course cost less
+                        left <= if large { instead.min(cost::CHEAP) } else { instead }
                     };
-                    pays
+                    pays && !deadline.is_over()
                 });
                 self.end = self.end_of_sweeps(pays, End::Slow);
                 result
             }
             Rung::AllSweeps => {
                 let most = cost::allowed(self.options.budget, problem) / cost::sweep(problem);
-                let mut allowed = true;
+                let (mut allowed, deadline) = (true, self.deadline);
                 let result = self.nsgs.sweep_while(tolerance, problem, z, &mut |done, _| {
                     allowed = done as f64 <= most.max(cost::LEAST);
-                    allowed
+                    allowed && !deadline.is_over()
                 });
                 self.end = self.end_of_sweeps(allowed, End::Budget);
                 result
             }
             Rung::InteriorPoint => {
-                if !cost::is_affordable(self.options.budget, &mut self.interior, problem) {
-                    self.end = End::Unaffordable;
-                    let (size, limit) = (problem.laws().len(), cost::LARGEST);
-                    return Err(SolveError::TooLarge { what: "laws to be factored", size, limit });
-                }
-                let most = cost::iterations(self.options.budget, &mut self.interior, problem);
+                let most = self.affordable_steps(problem)?;
                 let result = if tolerance == self.options.tolerance {
                     self.interior.limit(most);
                     self.interior.solve(problem, z)
@@ -380,41 +428,11 @@ impl Auto {
                 }
                 result
             }
-            Rung::EarlyCourse => {
-                let instead = cost::in_sweeps(&mut self.interior, problem);
-                if instead <= cost::CHEAP {
-                    self.end = End::Skipped;
-                    return Err(SolveError::TooLarge { what: "sweeps", size: 0, limit: 0 });
-                }
-                let patient = (0.2 * instead).max(1000.0) as usize;
-                self.sweep_long(tolerance, problem, z, patient, instead)
-            }
-            Rung::Finish => {
-                let near = problem.certify(z).residual <= NEAR && z.lambda.len() == problem.size();
-                if !near || !cost::is_affordable(self.options.budget, &mut self.interior, problem) {
-                    self.end = End::Skipped;
-                    return Err(SolveError::TooLarge { what: "laws to be factored", size: 0, limit: 0 });
-                }
-                self.proximal.limit(tolerance, FEW_STEPS);
-                self.proximal.solve(problem, z)
-            }
-            Rung::Course => self.sweep_long(tolerance, problem, z, PATIENT, f64::INFINITY),
-            Rung::Path | Rung::Persistence => {
-                if !cost::is_affordable(self.options.budget, &mut self.interior, problem) {
-                    self.end = End::Unaffordable;
-                    let (size, limit) = (problem.laws().len(), cost::LARGEST);
-                    return Err(SolveError::TooLarge { what: "laws to be factored", size, limit });
-                }
-                let most = cost::iterations(self.options.budget, &mut self.interior, problem);
-                let result = match rung {
-                    Rung::Path => self.interior.start(tolerance, most, problem, z),
-                    _ => self.interior.persist(tolerance, most, problem, z),
-                };
-                if matches!(result, Err(SolveError::NotConverged { iterations, .. }) if iterations >= most) {
-                    self.end = End::Budget;
-                }
-                result
-            }
+            Rung::Islands => self.solve_islands(tolerance, problem, z),
+            Rung::EarlyCourse => self.early_course(tolerance, problem, z),
+            Rung::Course => self.last_course(tolerance, problem, z),
+            Rung::Finish => self.newton_steps(tolerance, problem, z),
+            Rung::Path | Rung::Persistence => self.follow_path(rung, tolerance, problem, z),
             Rung::Enumeration => {
                 let size = combinations(problem.laws());
                 if size > COMBINATIONS {
@@ -426,26 +444,21 @@ impl Auto {
         }
     }
 
-    /// A long course of sweeps, which may be left after `patient` ones where those left are more than `worth`.
-    fn sweep_long(
-        &mut self,
-        tolerance: f64,
-        problem: &OneStepProblem<'_>,
-        z: &mut Reaction,
-        patient: usize,
-        worth: f64,
-    ) -> Result<Certificate, SolveError> {
-        let budget = cost::allowed(self.options.budget, problem) / cost::long_sweep(problem);
-        let most = budget.max(cost::LEAST).min(self.options.max_sweeps as f64) as usize;
-        let finish = self.course.run(problem, Plan { tolerance, most, patient, worth }, z);
-        self.end = match finish {
-            course::Finish::Solved(certificate) => return Ok(certificate),
-            course::Finish::Slow => End::Slow,
-            course::Finish::Wandering => End::Wandering,
-            course::Finish::Limit if most >= self.options.max_sweeps => End::Sweeps,
-            course::Finish::Limit => End::Budget,
-        };
-        problem.conclude(z, 0.0, self.course.sweeps())
+    /// What a factorisation of this problem costs.
+    fn factorisation(&mut self, problem: &OneStepProblem<'_>) -> f64 {
+        let interior = &mut self.interior;
+        *self.factorisation.get_or_insert_with(|| cost::factorisation(interior, problem))
+    }
+
+    /// Factorisations that the budget allows, where it does.
+    fn affordable_steps(&mut self, problem: &OneStepProblem<'_>) -> Result<usize, SolveError> {
+        let (budget, one) = (self.options.budget, self.factorisation(problem));
+        if !cost::is_affordable(budget, one, problem) {
+            self.end = End::Unaffordable;
+            let (size, limit) = (problem.laws().len(), cost::LARGEST);
+            return Err(SolveError::TooLarge { what: "laws to be factored", size, limit });
+        }
+        Ok(cost::iterations(budget, one, problem))
     }
 
     /// Why sweeps ended: they were told to, or by their own limit.
@@ -463,6 +476,7 @@ impl Auto {
         match rung {
             Rung::FewSweeps | Rung::Statuses | Rung::Sweeps | Rung::AllSweeps => [few(self.nsgs.sweeps()), 0, 0],
             Rung::Finish => [0, few(self.proximal.effort().proximal), few(self.proximal.effort().newton)],
+            Rung::Islands => [few(self.islands.number()), 0, 0],
             Rung::EarlyCourse | Rung::Course => [few(self.course.sweeps()), 0, 0],
             Rung::InteriorPoint | Rung::Path | Rung::Persistence if self.end != End::Unaffordable => {
                 let (steps, effort) = self.interior.effort();

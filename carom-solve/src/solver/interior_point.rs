@@ -31,6 +31,7 @@
 //! 1e-6, or where the path ends, proximal Newton steps take over (see `proximal`), which need a few more
 //! factorisations. The option `finish = "path"` does without them.
 
+use super::deadline::Deadline;
 use super::growth::{self, Trend};
 use super::linear_system::LinearSystem;
 use super::proximal::{CAREFUL, Effort, Limits, Rounds};
@@ -222,7 +223,8 @@ impl InteriorPoint {
         z: &mut Reaction,
     ) -> Result<Certificate, SolveError> {
         self.begin(problem)?;
-        let limits = Limits { tolerance: tolerance.max(HANDOVER), max_iterations: steps.min(LONGEST) };
+        // as long as the error falls it goes on
+        let limits = Limits { tolerance: tolerance.max(HANDOVER), max_iterations: steps.min(3 * LONGEST) };
         self.steps = self.path.follow(&self.scaled, self.rounds.system(), limits, FAST);
         let near = self.path.error <= limits.tolerance;
         self.finish(problem, z, tolerance, near.then_some((Some(WEIGHT), steps.max(NEAR))))
@@ -247,6 +249,11 @@ impl InteriorPoint {
     /// What the last solve took: steps on the path, and the proximal ones.
     pub fn effort(&self) -> (usize, Effort) {
         (self.steps, self.rounds.effort)
+    }
+
+    /// Ends the next solves by the clock.
+    pub(super) fn until(&mut self, deadline: Deadline) {
+        (self.path.deadline, self.rounds.deadline) = (deadline, deadline);
     }
 
     /// Limits the Newton steps of the next solves.
@@ -275,6 +282,7 @@ pub(super) struct Path {
     pub best: Vec<f64>,    // reactions of the smallest error
     pub error: f64,        // that error
     trend: Trend,
+    deadline: Deadline,
     diverging: bool, // whether the last error is small only because the reactions are large
 }
 
@@ -330,6 +338,7 @@ impl Path {
                 || last < SHORTEST
                 || iteration - halved.1 > PATIENCE
                 || !error.is_finite()
+                || self.deadline.is_over()
             {
                 return iteration;
             }

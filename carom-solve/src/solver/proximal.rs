@@ -18,6 +18,7 @@
 //! = 0.01`, and so on, each with more patience. The best point is kept throughout.
 
 use super::alart_curnier::{AlartCurnier, Target};
+use super::deadline::Deadline;
 use super::growth::{self, CERTAIN, Trend};
 use super::linear_system::LinearSystem;
 use super::scaled::Scaled;
@@ -122,6 +123,11 @@ impl Solver for Proximal {
 }
 
 impl Proximal {
+    /// Ends the next solves by the clock.
+    pub(super) fn until(&mut self, deadline: Deadline) {
+        self.rounds.deadline = deadline;
+    }
+
     /// Sets tolerance and most Newton steps of the next solves.
     pub(super) fn limit(&mut self, tolerance: f64, max_iterations: usize) {
         self.options = ProximalOptions { tolerance, max_iterations: max_iterations.max(1) };
@@ -151,6 +157,7 @@ pub(super) struct Rounds {
     error: f64,           // that error
     pub effort: Effort,
     trend: Trend,
+    pub deadline: Deadline,
     pub diverging: bool, // whether the last error is small only because the reactions are large
 }
 
@@ -190,7 +197,10 @@ impl Rounds {
         let error = self.judge(scaled).0;
         let (mut weight, mut patience) = (weight.unwrap_or(error.clamp(1e-6, 0.1)), PATIENCE);
         let mut from_zero = true;
-        while !self.round(scaled, (weight, patience), limits) && self.effort.newton < limits.max_iterations {
+        while !self.round(scaled, (weight, patience), limits)
+            && self.effort.newton < limits.max_iterations
+            && !self.deadline.is_over()
+        {
             if from_zero {
                 self.centre.fill(0.0);
                 weight = 0.1;
@@ -211,7 +221,7 @@ impl Rounds {
         let (mut mark, mut since) = (error.0, 0);
         while !self.is_met(error, limits) {
             let left = limits.max_iterations.saturating_sub(self.effort.newton);
-            if left == 0 || since > patience {
+            if left == 0 || since > patience || self.deadline.is_over() {
                 return false;
             }
             // no need to solve a step far beyond what the tolerance asks for

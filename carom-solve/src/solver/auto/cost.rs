@@ -7,7 +7,7 @@ use crate::OneStepProblem;
 pub(super) const LEAST: f64 = 100.0;
 
 /// Laws beyond which no factorisation is tried.
-pub(super) const LARGEST: usize = 20_000;
+pub(super) const LARGEST: usize = 200_000;
 
 /// The factorisations of a path are cheap where they cost fewer sweeps than this.
 pub(super) const CHEAP: f64 = 1000.0;
@@ -46,26 +46,27 @@ pub(super) fn long_sweep(problem: &OneStepProblem<'_>) -> f64 {
     sweep(problem).min(per_law * problem.laws().len() as f64)
 }
 
-/// One factorisation.
-fn factorisation(interior: &mut InteriorPoint, problem: &OneStepProblem<'_>) -> f64 {
-    let laws = problem.laws().len() as f64;
-    interior.multiplications(problem).map_or(f64::INFINITY, |x| 0.25 * x + 400.0 * laws)
+/// One factorisation; infinite where there is none.
+pub(super) fn factorisation(interior: &mut InteriorPoint, problem: &OneStepProblem<'_>) -> f64 {
+    let laws = problem.laws().len();
+    if laws > LARGEST {
+        return f64::INFINITY;
+    }
+    interior.multiplications(problem).map_or(f64::INFINITY, |x| 0.25 * x + 400.0 * laws as f64)
 }
 
 /// The sweeps that cost as much as the factorisations that would replace them.
-pub(super) fn in_sweeps(interior: &mut InteriorPoint, problem: &OneStepProblem<'_>) -> f64 {
-    if problem.laws().len() > LARGEST {
-        return f64::INFINITY;
-    }
-    (FACTORISATIONS * factorisation(interior, problem) / long_sweep(problem)).max(LEAST)
+pub(super) fn in_sweeps(factorisation: f64, problem: &OneStepProblem<'_>) -> f64 {
+    let one = if problem.laws().len() < super::LARGE { sweep(problem) } else { long_sweep(problem) };
+    (FACTORISATIONS * factorisation / one).max(LEAST)
 }
 
 /// Steps of the interior-point method that the budget grants.
-pub(super) fn iterations(budget: f64, interior: &mut InteriorPoint, problem: &OneStepProblem<'_>) -> usize {
-    let most = allowed(budget, problem) / factorisation(interior, problem);
+pub(super) fn iterations(budget: f64, factorisation: f64, problem: &OneStepProblem<'_>) -> usize {
+    let most = allowed(budget, problem) / factorisation;
     most.clamp(STEPS, MOST) as usize
 }
 
-pub(super) fn is_affordable(budget: f64, interior: &mut InteriorPoint, problem: &OneStepProblem<'_>) -> bool {
-    problem.laws().len() <= LARGEST && STEPS * factorisation(interior, problem) <= GENEROUS * allowed(budget, problem)
+pub(super) fn is_affordable(budget: f64, factorisation: f64, problem: &OneStepProblem<'_>) -> bool {
+    STEPS * factorisation <= GENEROUS * allowed(budget, problem)
 }

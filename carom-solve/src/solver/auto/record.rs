@@ -25,6 +25,8 @@ pub(super) enum End {
     FullError,
     /// Its residual has not fallen for thousands of sweeps.
     Wandering,
+    /// The option `seconds`.
+    Late,
     /// Not begun: another one costs less.
     Skipped,
 }
@@ -55,9 +57,9 @@ impl Entry {
 }
 
 /// Number of rungs whose figures are kept.
-const KEPT: usize = 8;
+const KEPT: usize = 9;
 
-/// The rungs that a solve has tried, in order, with what they took and reached; more than eight are counted, not kept.
+/// The rungs that a solve has tried, in order, with what they took and reached; more than nine are counted, not kept.
 /// Its `Display` is that of [`Solver::log`](crate::Solver::log); the alternate form `{:#}` says besides why each rung
 /// was left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -99,6 +101,7 @@ impl Rungs {
                 Rung::Statuses => Method::StatusNewton,
                 Rung::InteriorPoint | Rung::Path | Rung::Persistence => Method::InteriorPoint,
                 Rung::Finish => Method::Proximal,
+                Rung::Islands => Method::Islands,
                 Rung::Enumeration => Method::Enumeration,
             });
             if matches!(entry.rung, Rung::InteriorPoint | Rung::Path | Rung::Persistence) && entry.effort[2] > 0 {
@@ -112,11 +115,17 @@ impl Rungs {
         &self.entry[..KEPT.min(self.tried as usize)]
     }
 
+    /// Whether the clock has ended the last one.
+    pub(super) fn is_late(&self) -> bool {
+        self.kept().last().is_some_and(|entry| entry.end == End::Late)
+    }
+
     /// The option that would let a rung go on.
     pub fn stopped_by(&self) -> Option<&'static str> {
         self.kept().iter().find_map(|entry| match entry.end {
             End::Budget | End::Unaffordable => Some("budget"),
             End::Sweeps => Some("max-sweeps"),
+            End::Late => Some("seconds"),
             _ => None,
         })
     }
@@ -139,6 +148,7 @@ impl fmt::Display for Entry {
                 write!(f, "interior-point {steps}, proximal {proximal}/{newton}")?
             }
             Rung::InteriorPoint | Rung::Path | Rung::Persistence => write!(f, "interior-point {steps}")?,
+            Rung::Islands => write!(f, "islands {steps}")?,
             Rung::Finish => write!(f, "proximal {proximal}/{newton}")?,
             Rung::Enumeration => write!(f, "enumeration")?,
         }
@@ -159,6 +169,7 @@ impl fmt::Display for Entry {
             End::Growing => ", refused: its reactions grow without bound)",
             End::FullError => ", refused: `full-error` is missed)",
             End::Wandering => ", wandering)",
+            End::Late => ", stopped by `seconds`)",
             End::Skipped => ", skipped)",
         })
     }

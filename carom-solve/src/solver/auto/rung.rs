@@ -24,6 +24,8 @@ pub(super) enum Rung {
     /// Gauss-Seidel to the end.
     AllSweeps,
     Enumeration,
+    /// Groups of laws that do not see each other, each one by a ladder of its own.
+    Islands,
     /// A course of sweeps where it costs less than the path that follows.
     EarlyCourse,
     /// A few proximal Newton steps from a point that is near already.
@@ -65,14 +67,14 @@ pub(super) fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
         (1, true, ..) => &[ClosedForm, Sweeps, InteriorPoint],
         (1, ..) => &[ClosedForm, Lemke, Enumeration],
         (..=16, true, ..) => &[Statuses, Sweeps, InteriorPoint, AllSweeps],
-        (LARGE.., true, ..) => &[Sweeps, EarlyCourse, Finish, Path, Course, Finish, Persistence, Course],
+        (LARGE.., true, ..) => &[Islands, Sweeps, EarlyCourse, Finish, Path, Course, Finish, Persistence, Course],
         (_, true, ..) => &[Sweeps, InteriorPoint, AllSweeps],
         (_, _, false, ..=400) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
         (_, _, false, ..=1000) => &[NewtonMin, Lemke, Sweeps, InteriorPoint],
         (_, _, false, _) => &[Sweeps, InteriorPoint, AllSweeps],
         (..=2, _, true, _) => &[Lemke, Sweeps, InteriorPoint, Enumeration],
         (_, _, true, ..=24) => &[FewSweeps, Lemke, Sweeps, InteriorPoint, Enumeration],
-        (LARGE.., _, true, _) => &[Sweeps, EarlyCourse, Finish, Path, Course, Finish, Persistence, Course],
+        (LARGE.., _, true, _) => &[Islands, Sweeps, EarlyCourse, Finish, Path, Course, Finish, Persistence, Course],
         (_, _, true, ..=400) => &[Sweeps, InteriorPoint, Lemke, AllSweeps],
         (_, _, true, _) => &[Sweeps, InteriorPoint, AllSweeps],
     }

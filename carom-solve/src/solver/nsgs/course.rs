@@ -9,6 +9,7 @@
 //!
 //! Nothing of this depends on the tolerance, which is looked at after each block.
 
+use super::super::deadline::Deadline;
 use super::super::growth::{self, Trend};
 use super::AIM;
 use super::anderson::Anderson;
@@ -97,6 +98,8 @@ pub(in crate::solver) enum Finish {
     Wandering,
     /// After as many sweeps as were allowed.
     Limit,
+    /// By the clock.
+    Late,
 }
 
 /// When a course ends.
@@ -109,6 +112,7 @@ pub(in crate::solver) struct Plan {
     pub patient: usize,
     /// Sweeps left to 1e-10 beyond which it is slow.
     pub worth: f64,
+    pub deadline: Deadline,
 }
 
 /// Long courses and their workspace.
@@ -205,7 +209,12 @@ impl Course {
     ) -> Option<Finish> {
         // over-relaxation leaves short waves behind, which hide how far it came
         let smooth = if way.relaxation > 1.0 { SMOOTH.min(sweeps / 4) } else { 0 };
-        self.sweep(problem, w, way, sweeps - smooth);
+        for first in (0..sweeps - smooth).step_by(BLOCK) {
+            self.sweep(problem, w, way, BLOCK.min(sweeps - smooth - first));
+            if plan.deadline.is_over() {
+                return Some(Finish::Late);
+            }
+        }
         self.sweep(problem, w, Way { relaxation: 1.0, accelerated: false }, smooth);
         let (residual, size) = self.judge(problem, z);
         let diverging = state.trend.note(residual, size);
