@@ -144,6 +144,62 @@ fn effort(log: &str) -> f64 {
     work
 }
 
+/// Towers that do not touch are solved one by one, and the whole is certified.
+#[test]
+fn islands_are_solved_apart() {
+    let problem = generate("box-stack", 2000, 0.7, 1.0);
+    let mut solver = (solver::find("auto").unwrap().build)(&json!({"tolerance": 1e-9})).unwrap();
+    let mut z = Reaction::default();
+    problem.solve(&mut *solver, &mut z).unwrap();
+    assert!(solver.log().starts_with("islands 50 ("), "{}", solver.log());
+    assert!(errors(&problem.global_parts().unwrap(), problem.laws(), &z.lambda).0 <= 1.001e-9);
+}
+
+/// Between `tolerance` and `accept` the best point is taken with a warning, beyond it is an error; an end by the clock
+/// is an error in any case.
+#[test]
+fn what_is_not_solved_is_accepted_only_where_asked_for() {
+    let problem = generate("rcp", 300, 0.3, 1.0);
+    let solve = |options: Value| {
+        let mut solver = (solver::find("auto").unwrap().build)(&options).unwrap();
+        let mut z = Reaction::default();
+        let result = problem.solve(&mut *solver, &mut z);
+        (result, solver.warning(), errors(&problem.global_parts().unwrap(), problem.laws(), &z.lambda).0)
+    };
+    let work = json!({"tolerance": 1e-18, "budget": 1e4, "max-sweeps": 300});
+    let with = |name: &str, value: f64| {
+        let mut options = work.clone();
+        options[name] = json!(value);
+        options
+    };
+    let (result, warning, residual) = solve(work.clone());
+    assert!(result.is_err() && warning.is_none() && residual < 1e-2, "{residual:e}");
+    let (result, warning, taken) = solve(with("accept", 1e-2));
+    let (certificate, warning) = (result.unwrap(), warning.unwrap());
+    assert_eq!((warning.kind.name, warning.value), ("loose-solution", certificate.residual));
+    assert!((taken / residual - 1.0).abs() < 1e-6 && taken > 1e-18, "{taken:e} {residual:e}");
+    assert!(solve(with("accept", 1e-17)).0.is_err());
+    let (result, warning, _) = solve(json!({"tolerance": 1e-18, "accept": 1.0, "seconds": 1e-9}));
+    let error = result.unwrap_err();
+    assert!(warning.is_none() && error.to_string().contains("stopped by `seconds`"), "{error}");
+}
+
+/// A guess is taken where it is better than nothing, and only there.
+#[test]
+fn bad_guesses_are_no_worse_than_none() {
+    let problem = generate("fcc", 500, 0.3, 1.0);
+    let work = |guess: Vec<f64>| {
+        let mut solver = (solver::find("auto").unwrap().build)(&json!({"tolerance": 1e-8})).unwrap();
+        let mut z = Reaction { lambda: guess, ..Reaction::default() };
+        problem.solve(&mut *solver, &mut z).unwrap();
+        (effort(&solver.log()), z.lambda)
+    };
+    let (cold, solution) = work(Vec::new());
+    let far: Vec<f64> = solution.iter().enumerate().map(|(i, x)| 1e3 * x + ((i % 3) as f64 - 1.0)).collect();
+    assert_eq!(work(far).0, cold);
+    assert!(work(solution).0 <= 4.0);
+}
+
 #[test]
 #[ignore = "long: problems of 1e4 contacts"]
 fn built_families_of_1e4_contacts_are_solved() {

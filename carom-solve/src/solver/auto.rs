@@ -174,6 +174,7 @@ pub struct Auto {
     swept: bool,                // whether the sweeps before a Newton method were enough
     end: End,                   // why the last rung was left
     best: Vec<f64>,             // (m) reactions of the best certificate so far
+    coursed: u32,               // courses of sweeps in this solve
     factorisation: Option<f64>, // what one costs, where it is known
     deadline: Deadline,
     warning: Option<SolverWarning>,
@@ -207,6 +208,7 @@ impl Configured for Auto {
             swept: false,
             end: End::Own,
             best: Vec::new(),
+            coursed: 0,
             factorisation: None,
             deadline: Deadline::default(),
             warning: None,
@@ -264,7 +266,7 @@ impl Solver for Auto {
         if problem.laws().len() >= LARGE {
             self.choose_start(problem, z);
         }
-        self.factorisation = None;
+        (self.coursed, self.factorisation) = (0, None);
         self.deadline = Deadline::after(self.options.seconds);
         self.interior.until(self.deadline);
         self.proximal.until(self.deadline);

@@ -29,11 +29,13 @@ impl Auto {
         if z.lambda.len() != problem.size() || z.lambda.iter().all(|x| *x == 0.0) {
             return;
         }
-        let warm = problem.certify(z).residual;
+        // not relative to the reactions: large ones would excuse themselves
+        let missed = |c: Certificate| c.residual * c.size;
+        let warm = missed(problem.certify(z));
         self.best.clear();
         self.best.extend_from_slice(&z.lambda);
         z.reset(problem.size());
-        if warm <= problem.certify(z).residual {
+        if warm <= missed(problem.certify(z)) {
             z.lambda.copy_from_slice(&self.best);
         }
     }
@@ -50,6 +52,7 @@ impl Auto {
         let budget = cost::allowed(self.options.budget, problem) / cost::long_sweep(problem);
         let most = budget.max(cost::LEAST).min(self.options.max_sweeps as f64) as usize;
         let deadline = self.deadline;
+        self.coursed += 1;
         let finish = self.course.run(problem, Plan { tolerance, most, patient, worth, deadline }, z);
         self.end = match finish {
             Finish::Solved(certificate) => return Ok(certificate),
@@ -101,7 +104,11 @@ impl Auto {
     ) -> Result<Certificate, SolveError> {
         z.lambda.resize(problem.size(), 0.0);
         let one = self.factorisation(problem);
-        if problem.certify(z).residual > NEAR || !cost::is_affordable(self.options.budget, one, problem) {
+        // without a course before it the path is what follows
+        if self.coursed == 0
+            || problem.certify(z).residual > NEAR
+            || !cost::is_affordable(self.options.budget, one, problem)
+        {
             return self.skip();
         }
         self.proximal.limit(tolerance, FEW_STEPS);
