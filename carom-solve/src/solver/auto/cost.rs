@@ -6,6 +6,12 @@ use crate::OneStepProblem;
 /// Sweeps that are always worth doing.
 pub(super) const LEAST: f64 = 100.0;
 
+/// Laws beyond which a factorisation is looked at only where bodies have few neighbours.
+const MANY: usize = 20_000;
+
+/// Pairs of bodies per body up to which a factorisation has little fill: lines, walls, most of what lies in a plane.
+const THIN: f64 = 2.5;
+
 /// Laws beyond which no factorisation is tried.
 pub(super) const LARGEST: usize = 200_000;
 
@@ -49,10 +55,26 @@ pub(super) fn long_sweep(problem: &OneStepProblem<'_>) -> f64 {
 /// One factorisation; infinite where there is none.
 pub(super) fn factorisation(interior: &mut InteriorPoint, problem: &OneStepProblem<'_>) -> f64 {
     let laws = problem.laws().len();
-    if laws > LARGEST {
+    if laws > LARGEST || (laws > MANY && !is_thin(problem)) {
         return f64::INFINITY;
     }
     interior.multiplications(problem).map_or(f64::INFINITY, |x| 0.25 * x + 400.0 * laws as f64)
+}
+
+/// Whether bodies have few neighbours, as told by the degrees of freedom of laws that follow each other: even the
+/// analysis of a packing in space takes more memory than everything else.
+fn is_thin(problem: &OneStepProblem<'_>) -> bool {
+    let rows = problem.parts().output;
+    let size = if problem.laws().iter().any(|law| law.size() > 2) { 6 } else { 3 };
+    let (mut pairs, mut last) = (0, None);
+    for &first in &problem.offsets()[..problem.laws().len()] {
+        let row = rows.row(first);
+        let ends = row.first().zip(row.last()).map(|(a, b)| (a.0 / size, b.0 / size));
+        if ends != last {
+            (pairs, last) = (pairs + 1, ends);
+        }
+    }
+    pairs as f64 * size as f64 <= THIN * problem.parts().lhs.dim() as f64
 }
 
 /// The sweeps that cost as much as the factorisations that would replace them.
