@@ -61,18 +61,18 @@ pub(super) fn is_growing(problem: &OneStepProblem<'_>, certificate: Certificate)
             law.natural_map(&zero[..law.size()], &problem.b()[rows], 1.0 / scale, &mut f[..law.size()]);
             missed += scale * square(&f);
         }
-        certificate.residual * certificate.size > CLEARLY * missed.sqrt()
+        certificate.residual * certificate.size() > CLEARLY * missed.sqrt()
     }
 }
 
 /// Whether a certified point misses (1).
 fn is_doubtful(problem: &OneStepProblem<'_>, certificate: Certificate) -> bool {
-    certificate.residual * certificate.size > CERTAIN * driving(problem)
+    certificate.residual * certificate.size() > CERTAIN * driving(problem)
 }
 
 /// Whether the size of a point alone tells that it diverges.
 fn is_huge(problem: &OneStepProblem<'_>, certificate: Certificate) -> bool {
-    certificate.size > HUGE * driving(problem)
+    certificate.size() > HUGE * driving(problem)
 }
 
 /// ‖b'‖ + ‖bounds'‖.

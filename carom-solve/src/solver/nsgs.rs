@@ -253,7 +253,7 @@ impl Nsgs {
             if residual < watch.best {
                 self.best.copy_from_slice(&z.lambda);
             }
-            diverging = trend.note(residual, certificate.size);
+            diverging = trend.note(residual, certificate.size());
             if growth::accepts(problem, certificate, tolerance, diverging) {
                 return Ok(certificate);
             }

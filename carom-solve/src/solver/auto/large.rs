@@ -30,7 +30,7 @@ impl Auto {
             return;
         }
         // not relative to the reactions: large ones would excuse themselves
-        let missed = |c: Certificate| c.residual * c.size;
+        let missed = |c: Certificate| c.residual * c.size();
         let warm = missed(problem.certify(z));
         self.best.clear();
         self.best.extend_from_slice(&z.lambda);

@@ -362,7 +362,7 @@ impl Course {
             Kernel::Any => {
                 z.lambda.copy_from_slice(&self.lambda);
                 let certificate = problem.certify(z);
-                (certificate.residual, certificate.size)
+                (certificate.residual, certificate.size())
             }
         }
     }
