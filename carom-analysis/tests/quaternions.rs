@@ -132,8 +132,8 @@ fn sections_of_a_diagram() {
 }
 
 /// A ball that lies on the floor and turns once per period comes back to −q, its old attitude: that is period 1, and
-/// both signs are the same attractor. With three half turns it has period 2. One that drifts along a coordinate of which
-/// nothing depends repeats as well.
+/// both signs are the same attractor. With three half turns it has period 2. One that drifts along a coordinate of
+/// which nothing depends repeats as well.
 #[test]
 fn basins_compare_attitudes() {
     let spin = [0.0, 0.0, 2.0 * PI];
@@ -204,8 +204,8 @@ fn references_turn_between_samples() {
     }
 }
 
-/// A top in flight under Moreau-Jean has order 2, against the closed form, and in positions against a fine run of another
-/// grid as well: between samples of it velocities are steps.
+/// A top in flight under Moreau-Jean has order 2, against the closed form, and in positions against a fine run of
+/// another grid as well: between samples of it velocities are steps.
 #[test]
 fn studies_of_convergence_have_the_order() {
     let ball = SpinningBall { height: 1e3, ..SpinningBall::default() };

@@ -192,8 +192,8 @@ fn rest_collapses_the_tangent() {
     assert!(s.columns().flatten().all(|x| x.abs() < 1e-7), "{:?}", s.columns().collect::<Vec<_>>());
 }
 
-/// The block without rebounds from its floor: it slides, sticks, slips again and hits a wall, with friction, take-off and
-/// impacts with closed contacts.
+/// The block without rebounds from its floor: it slides, sticks, slips again and hits a wall, with friction, take-off
+/// and impacts with closed contacts.
 fn block() -> String {
     BLOCK.replace("restitution = \"e/2\"\n", "")
 }

@@ -7,8 +7,8 @@
 //!     residual = ‖ F'(λ', u') ‖₂ / max(‖b'‖₂, ‖λ'‖₂, ‖u'‖₂)                               (1)
 //! ```
 //!
-//! Where a law has moments beside forces (rolling friction), `w` is the mean over the rows of each disc, so that each row
-//! is measured in √J.
+//! Where a law has moments beside forces (rolling friction), `w` is the mean over the rows of each disc, so that each
+//! row is measured in √J.
 //!
 //! (1) is zero exactly at solutions; it is the relative error of [acary2018] made independent of units. That error
 //! itself, [`OneStepProblem::full_error`], is
@@ -243,8 +243,8 @@ mod tests {
         assert!((residual(2e-6, -4.0, 1e6) - 0.5).abs() < 1e-12);
     }
 
-    /// Rolling friction with lengths in other units: moments are `unit` times as large, rates of turning as much smaller
-    /// than they would have to be for the same energy.
+    /// Rolling friction with lengths in other units: moments are `unit` times as large, rates of turning as much
+    /// smaller than they would have to be for the same energy.
     fn rolling(unit: f64) -> f64 {
         let roll = |x: f64| x / (unit * unit);
         let diagonal = [2.0, 2.0, 2.0, roll(30.0), roll(30.0), roll(20.0)];

@@ -75,9 +75,9 @@ fn seconds(blocks: usize) -> [f64; 2] {
     })
 }
 
-/// The audit looks at the coupling at the end of a step, which a run without observers never asks the model for: that is
-/// a second look at every contact. Limits are those of a busy machine; a search through the list for each contact would
-/// take a hundred times as long.
+/// The audit looks at the coupling at the end of a step, which a run without observers never asks the model for: that
+/// is a second look at every contact. Limits are those of a busy machine; a search through the list for each contact
+/// would take a hundred times as long.
 #[test]
 fn the_audit_is_linear_in_the_contacts() {
     let (few, many) = (seconds(100), seconds(1000));

@@ -7,8 +7,8 @@ use carom::{Labels, Law, ModelError};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Columns after `t` and `contact`, by what rows of laws are called: velocities in m/s or rad/s, impulses in N s or N m s.
-/// Null where the law has no such row; moments have columns where a contact of the run has them.
+/// Columns after `t` and `contact`, by what rows of laws are called: velocities in m/s or rad/s, impulses in N s or N m
+/// s. Null where the law has no such row; moments have columns where a contact of the run has them.
 const ROWS: [(&str, &str); 6] = [
     ("normal", "normal"),
     ("t1", "tangent1"),

@@ -355,7 +355,18 @@ fn forces_and_gaps_that_are_no_numbers_end_the_run() {
         (BALL.replace("gap = \"y\"", "gap = \"sqrt(y - 0.64)\""), 0.6, "gap of contact `floor`", "floor".into()),
     ] {
         for row in mechanical() {
-            let (failure, table) = ended(&session, &run(&session, &model, row, &[]), row);
+            let outcome = run(&session, &model, row, &[]);
+            // parts that end before the gap has no value any more find the floor at y = 0.64, where the ball rests
+            if name(row) == "higher-order" && contact == "floor" && outcome.code == Some(0) {
+                let y = session.table("out/trajectory.parquet").last("q.y");
+                assert!(
+                    (y - 0.64).abs() < 1e-9 && outcome.out.contains("impacts                  1 "),
+                    "{}",
+                    outcome.out
+                );
+                continue;
+            }
+            let (failure, table) = ended(&session, &outcome, row);
             let at = failure["time"].as_f64().unwrap();
             assert!((at - time).abs() <= 0.0201, "{}: {failure}", name(row));
             let message = failure["message"].as_str().unwrap();
@@ -391,7 +402,17 @@ fn a_step_that_is_too_large_for_newton_says_so() {
         .replace("step = 0.01", "step = 0.1");
     // the event-driven scheme is explicit: it takes the small steps that it needs, and has no such loop
     for row in mechanical().filter(|row| name(row) != "event-driven") {
-        let (failure, table) = ended(&session, &run(&session, &model, row, &[]), row);
+        let outcome = run(&session, &model, row, &[]);
+        // damped iterations may solve the stages of a step that is too large for the motion: then that is told
+        if name(row) == "higher-order" && outcome.code == Some(0) {
+            assert!(
+                outcome.err.contains("has added energy") && outcome.err.contains("smaller step"),
+                "{}",
+                outcome.err
+            );
+            continue;
+        }
+        let (failure, table) = ended(&session, &outcome, row);
         assert!(failure["message"].as_str().unwrap().contains("smaller step"), "{}: {failure}", name(row));
         assert!(failure["residual"].as_f64().unwrap() > 0.0, "{}: {failure}", name(row));
         // free flight until 0.5 s, exact but for the first order of the smooth motion

@@ -35,8 +35,8 @@ const WORK: [f64; 2] = [26.0, 30.0];
 /// The two flows by name.
 const FLOWS: [(&str, Flow); 2] = [("HEM5", Flow::Hem5), ("RKF45", Flow::Rkf45)];
 
-/// The event-driven scheme as the paper has it: unscaled errors, no rule for the drift, and Fehlberg's pair goes on with
-/// its result of order 4.
+/// The event-driven scheme as the paper has it: unscaled errors, no rule for the drift, and Fehlberg's pair goes on
+/// with its result of order 4.
 fn scheme((_, flow): (&str, Flow), control: Control) -> EventDriven {
     let (propagate, control_impulses) = (Propagate::Y4, false);
     EventDriven { flow, propagate, control, control_impulses, rtol: 0.0, drift_limit: 0.0, ..EventDriven::default() }

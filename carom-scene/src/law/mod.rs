@@ -1,5 +1,5 @@
-//! Laws by the words of model files: of contacts by their keys, a file that reads them and a row of [`LAWS`]; of rows of
-//! first-order models by name, a row of `ROW_LAWS`.
+//! Laws by the words of model files: of contacts by their keys, a file that reads them and a row of [`LAWS`]; of rows
+//! of first-order models by name, a row of `ROW_LAWS`.
 
 mod coulomb;
 mod rolling;

@@ -23,8 +23,9 @@
 //!
 //! Mechanical families are in global form, `M v = q + H λ`, one time step of 10 ms under gravity from rest;
 //! [`StoredProblem::condensed`] multiplies `W` out. `size` is about the number of contacts, or that of rows. A small
-//! random velocity is added, or a kick: normally distributed numbers times `kick` times the velocity gained in a step of
-//! free fall, on all components of all bodies. Without a kick nearly all of them are at rest; what is hard is motion.
+//! random velocity is added, or a kick: normally distributed numbers times `kick` times the velocity gained in a step
+//! of free fall, on all components of all bodies. Without a kick nearly all of them are at rest; what is hard is
+//! motion.
 
 mod complementarity;
 mod grid;

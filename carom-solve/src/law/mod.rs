@@ -322,8 +322,8 @@ impl Law {
         self.rows[1] | self.rows[2] != 0
     }
 
-    /// √ of the mean diagonal of `block`, the law's own block of W, over the rows of each disc: in the variables `unit λ`
-    /// and `u / unit` forces and moments are comparable.
+    /// √ of the mean diagonal of `block`, the law's own block of W, over the rows of each disc: in the variables `unit
+    /// λ` and `u / unit` forces and moments are comparable.
     pub(crate) fn units(&self, block: &[f64]) -> [f64; Law::MOST_ROWS] {
         let (rows, mut unit) = (self.size(), [1.0; Law::MOST_ROWS]);
         for disc in std::iter::once(0..1).chain(self.discs().map(|(disc, _)| disc)) {

@@ -152,7 +152,8 @@ impl Admm {
         self.scaled.velocity(&self.z, &mut self.u);
     }
 
-    /// (1)-(3) until the error is small enough or the iterations are used up; `best` holds the best point. Whether they diverge.
+    /// (1)-(3) until the error is small enough or the iterations are used up; `best` holds the best point. Whether they
+    /// diverge.
     fn alternate(&mut self) -> bool {
         let mut penalty = self.options.penalty;
         let (mut least, mut mark) = (f64::INFINITY, (f64::INFINITY, 0));

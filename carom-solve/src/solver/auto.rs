@@ -34,9 +34,9 @@
 //!
 //! Large problems with friction are decided by the non-associated term `μ‖u_T‖`, not by linear algebra: the path folds
 //! where bodies move, and thousands of over-relaxed sweeps at some 50 ns per contact get further. A course of sweeps
-//! chooses its relaxation by measured rates (see `nsgs/course.rs`) and is left on evidence only: after as many sweeps as
-//! five factorisations cost, where those left to 1e-10 cost more than 25 of them or where the residual no longer falls.
-//! The path is then a start for another course, whatever its residual: its points are central. Above 20 000 laws
+//! chooses its relaxation by measured rates (see `nsgs/course.rs`) and is left on evidence only: after as many sweeps
+//! as five factorisations cost, where those left to 1e-10 cost more than 25 of them or where the residual no longer
+//! falls. The path is then a start for another course, whatever its residual: its points are central. Above 20 000 laws
 //! nothing is factored unless bodies have few neighbours, as in walls and towers.
 //!
 //! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate. The

@@ -3,14 +3,15 @@
 //! The residual of the certificate is relative to the reactions: where these diverge it becomes as small as one likes.
 //! So a point is refused, however small its residual, where the residual has fallen only because the reactions have
 //! grown: where, since it was last twice as large, the size that it is relative to has grown by half and `‖F'‖` has not
-//! fallen to a half. Divergence is a trend, not a level: large reactions alone refuse nothing, and a point that is taken
-//! at some tolerance is taken at every larger one. Beyond doubt are points with
+//! fallen to a half. Divergence is a trend, not a level: large reactions alone refuse nothing, and a point that is
+//! taken at some tolerance is taken at every larger one. Beyond doubt are points with
 //!
 //! ```text
 //!     ‖F'‖ ≤ 10⁻³ (‖b'‖ + ‖bounds'‖)                                                       (1)
 //! ```
 //!
-//! in the scaled variables of the certificate; a size of 10⁶ (‖b'‖ + ‖bounds'‖) besides is one beyond doubt as well. Methods that see one point only compare it with no reaction at all.
+//! in the scaled variables of the certificate; a size of 10⁶ (‖b'‖ + ‖bounds'‖) besides is one beyond doubt as well.
+//! Methods that see one point only compare it with no reaction at all.
 
 use crate::{Certificate, Law, OneStepProblem, Reaction, SolveError};
 

@@ -364,8 +364,9 @@ impl Stages {
         Ok(missed)
     }
 
-    /// How far an explicit step reaches, in time constants of the fastest motion, where its stages look as if it reached
-    /// beyond the limit: h v̇ differs by more than that between them, beside v. Zero elsewhere. The largest rate of the linearised motion of (q, h v) is found by iterating on it.
+    /// How far an explicit step reaches, in time constants of the fastest motion, where its stages look as if it
+    /// reached beyond the limit: h v̇ differs by more than that between them, beside v. Zero elsewhere. The largest
+    /// rate of the linearised motion of (q, h v) is found by iterating on it.
     pub fn reach(&mut self, motion: &mut impl IndexOne, from: &State, h: f64, limit: f64) -> Result<f64, StepError> {
         let (n, s) = (self.increment.len(), self.tableau.stages());
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));

@@ -20,9 +20,9 @@ const TIMES: u32 = 14;
 /// A coordinate below this size is small beside the first step, which has to be checked.
 pub(crate) const SMALL: f64 = 1e-2;
 
-/// Takes quotients with steps from `first` down until they agree to the part `agree`. `quotient` takes them with a step and returns their
-/// disagreement. The last step that it is asked for is the one to go by: that of the best agreement, or the first one
-/// where none agrees, for then they are rounding.
+/// Takes quotients with steps from `first` down until they agree to the part `agree`. `quotient` takes them with a step
+/// and returns their disagreement. The last step that it is asked for is the one to go by: that of the best agreement,
+/// or the first one where none agrees, for then they are rounding.
 pub(crate) fn settle<E>(first: f64, agree: f64, mut quotient: impl FnMut(f64) -> Result<f64, E>) -> Result<(), E> {
     let mut step = first;
     let mut best = (f64::INFINITY, first);

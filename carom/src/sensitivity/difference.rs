@@ -5,10 +5,10 @@
 //! ```
 //!
 //! Errors: about 1e-12 of the size of the function where the model's functions are exact (h⁴ against rounding/h, h =
-//! 1e-3 of the size of the point, or less where the differences over h and 2h disagree); about 1e-8 where they are differences themselves, as the gradients of closures
-//! without one, and 1e-5 for γ, which then is a difference of differences. Functions must be smooth over 2h on both
-//! sides of a point. Where that is not good enough, write the model over dual numbers
-//! ([`DualLagrangian`](crate::model::DualLagrangian)) or as a file: their tangents are exact.
+//! 1e-3 of the size of the point, or less where the differences over h and 2h disagree); about 1e-8 where they are
+//! differences themselves, as the gradients of closures without one, and 1e-5 for γ, which then is a difference of
+//! differences. Functions must be smooth over 2h on both sides of a point. Where that is not good enough, write the
+//! model over dual numbers ([`DualLagrangian`](crate::model::DualLagrangian)) or as a file: their tangents are exact.
 //!
 //! Parameters are those for which [`with_parameter`](DifferenceTangent::with_parameter) can make the model with another
 //! value.

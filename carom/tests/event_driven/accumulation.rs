@@ -246,8 +246,8 @@ fn over(walls: &[(&str, [f64; 2])], e: f64, (q, v): ([f64; 2], [f64; 2]), pull: 
     model.initial(&q, &v).linear()
 }
 
-/// Two masses on one another that bounce on the floor: the lower one comes to rest, then the upper one on it. References:
-/// from event to event in 60 digits.
+/// Two masses on one another that bounce on the floor: the lower one comes to rest, then the upper one on it.
+/// References: from event to event in 60 digits.
 #[test]
 fn two_stacked_balls_rest_in_turn() {
     for (e, lower, upper) in [(0.9, STACK[0][0], STACK[0][1]), (0.99, STACK[1][0], STACK[1][1])] {
@@ -260,9 +260,9 @@ fn two_stacked_balls_rest_in_turn() {
     }
 }
 
-/// A mass in a corner of two walls. At a right angle both accumulate on their own. Where the angle is acute, an impact on
-/// a wall presses the mass to the other one. Where it is obtuse, each impact on a wall throws it off the other one, on
-/// which it comes to rest again: accumulations accumulate. References: from event to event in 60 digits.
+/// A mass in a corner of two walls. At a right angle both accumulate on their own. Where the angle is acute, an impact
+/// on a wall presses the mass to the other one. Where it is obtuse, each impact on a wall throws it off the other one,
+/// on which it comes to rest again: accumulations accumulate. References: from event to event in 60 digits.
 ///
 /// With more restitution the last two are no test: a change of the start by 1e-16 changes the time of rest by 1.6e-4 of
 /// it (acute, e = 0.9), and by 0.6 % and more (obtuse, e = 0.9; both, e = 0.99).

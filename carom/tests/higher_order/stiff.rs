@@ -32,8 +32,8 @@ fn resolved(k: f64, speed: f64, end: f64) -> State {
     simulation.state().clone()
 }
 
-/// What a method may miss of the slow motion. Stiffness costs order: two are left, three of `radau-iia-3`. A spring that
-/// vibrates is stretched by (g + v²)/k, which a long step does not resolve.
+/// What a method may miss of the slow motion. Stiffness costs order: two are left, three of `radau-iia-3`. A spring
+/// that vibrates is stretched by (g + v²)/k, which a long step does not resolve.
 fn allowed(method: RungeKutta, h: f64, (k, speed): (f64, f64)) -> f64 {
     let order = if method == RungeKutta::RadauIia3 { 3 } else { 2 };
     20.0 * h.powi(order) + 2.0 * (G + speed * speed) / k

@@ -1,8 +1,8 @@
 //! Laws that do not see each other, neither directly nor through others: each such group is a problem of its own.
 //!
-//! Groups are solved side by side, each one to a third of the tolerance: the residual of all of them together is relative
-//! to norms over all, which are at least the root of a third of the sums over the groups. The result does not depend on
-//! the number of threads.
+//! Groups are solved side by side, each one to a third of the tolerance: the residual of all of them together is
+//! relative to norms over all, which are at least the root of a third of the sums over the groups. The result does not
+//! depend on the number of threads.
 
 use super::super::Configured;
 use super::{Auto, AutoOptions};

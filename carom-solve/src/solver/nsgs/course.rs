@@ -1,11 +1,12 @@
 //! A long course of sweeps: thousands of them where problems are large, with the relaxation that pays best.
 //!
 //! Sweeps are done in blocks of 200. A round tries each way of sweeping for one block: with the relaxations 1.8, 1.6,
-//! 1.4 and 1, and with Anderson acceleration, whose sweeps count more because they cost more; then the one with the best
-//! rate goes on while it keeps half of it, for up to eight blocks. A block with over-relaxation ends with ten plain
-//! sweeps: it leaves short waves behind, which hide how far it came. A block that ends at three times the best residual
-//! is taken back. A round that does not halve the residual makes the blocks twice as long, up to 3200 sweeps: small
-//! rates take long to tell apart. Without a gain for 3000 sweeps, and for a third of all, the sweeps are said to wander.
+//! 1.4 and 1, and with Anderson acceleration, whose sweeps count more because they cost more; then the one with the
+//! best rate goes on while it keeps half of it, for up to eight blocks. A block with over-relaxation ends with ten
+//! plain sweeps: it leaves short waves behind, which hide how far it came. A block that ends at three times the best
+//! residual is taken back. A round that does not halve the residual makes the blocks twice as long, up to 3200 sweeps:
+//! small rates take long to tell apart. Without a gain for 3000 sweeps, and for a third of all, the sweeps are said to
+//! wander.
 //!
 //! Nothing of this depends on the tolerance, which is looked at after each block.
 

@@ -4,9 +4,9 @@
 //!     A⁻¹ = S Sᵀ,   G = C S,   y = Gᵀ λ:      u = b + G y,   W = G Gᵀ                        (1)
 //! ```
 //!
-//! With `S` block by block the rows of a contact are those of its two bodies, once for both products: a visit reads half
-//! of what [velocities](super::velocity) need. All that a contact needs is in one place, in the order of the sweep. Where
-//! its own block of `W` is diagonal (spheres and discs) the relaxed step has a closed form,
+//! With `S` block by block the rows of a contact are those of its two bodies, once for both products: a visit reads
+//! half of what [velocities](super::velocity) need. All that a contact needs is in one place, in the order of the
+//! sweep. Where its own block of `W` is diagonal (spheres and discs) the relaxed step has a closed form,
 //!
 //! ```text
 //!     λ_N ← max(0, λ_N − ω u_N/w_N),   x = λ_T − ω u_T/w_T,   λ_T ← x min(1, μ λ_N/‖x‖)      (2)

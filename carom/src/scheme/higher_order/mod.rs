@@ -59,7 +59,8 @@ const LONGER: f64 = 1.25;
 /// Time constants of the fastest motion that an explicit method may reach.
 const REACH: f64 = 1.7;
 
-/// Beyond this Heun's method fails: it is never stable without damping, vibrations grow by y⁴/8 in a step that reaches y.
+/// Beyond this Heun's method fails: it is never stable without damping, vibrations grow by y⁴/8 in a step that reaches
+/// y.
 const REACH_OF_HEUN: f64 = 1.0;
 
 /// Most unknowns of the implicit stages.
@@ -319,7 +320,8 @@ impl HigherOrder {
     }
 }
 
-/// Whether a shorter part may do what this one did not: iterates and stages may have gone where the model is not defined.
+/// Whether a shorter part may do what this one did not: iterates and stages may have gone where the model is not
+/// defined.
 fn asks_for_less(error: &StepError) -> bool {
     match error {
         StepError::Newton { .. } | StepError::NotFinite => true,

@@ -15,8 +15,9 @@
 //! Then every other contact with g(q⁺) ≤ `activation` acts too and the step starts again, until there is none: at most
 //! one round more than there are contacts. A round finds the contacts next to those of the round before: a loose column
 //! of n masses that lands takes n + 1 rounds, each with a velocity and a position problem. 50 masses that collapse take
-//! 17 solves per step on the average, where `moreau-jean` takes one. No forecast is needed. Bilateral constraints always act, with U⁺ = 0 and
-//! g(q⁺) = 0; so do boxes, without (4). Friction stands in the velocity law, the projection is normal.
+//! 17 solves per step on the average, where `moreau-jean` takes one. No forecast is needed. Bilateral constraints
+//! always act, with U⁺ = 0 and g(q⁺) = 0; so do boxes, without (4). Friction stands in the velocity law, the projection
+//! is normal.
 //!
 //! τ may be negative: in the step of an impact the position is pulled onto the wall.
 //!
