@@ -183,7 +183,7 @@ impl Simulation {
             observer.start(&mut *self.stepper)?;
         }
         let asks = observers.iter().any(|observer| observer.asks_for_contacts());
-        self.go(asks, &mut |view| {
+        self.go(asks, |view| {
             let mut flow = ControlFlow::Continue(());
             for observer in observers.iter_mut() {
                 if observer.observe(view)?.is_break() {
@@ -205,7 +205,7 @@ impl Simulation {
             return Err(SimulationError::Span(format!("the end {until} must be finite")));
         }
         self.drive.set_goal(self.stepper.from().t, until);
-        self.go(true, &mut |view| Ok(see(view)))
+        self.go(true, |view| Ok(see(view)))
     }
 
     /// Starts again from a state, with nothing remembered but the counts.
@@ -219,7 +219,7 @@ impl Simulation {
     fn go(
         &mut self,
         asks: bool,
-        see: &mut dyn FnMut(&mut StepView<'_>) -> Result<ControlFlow<()>, ModelError>,
+        mut see: impl FnMut(&mut StepView<'_>) -> Result<ControlFlow<()>, ModelError>,
     ) -> Result<bool, SimulationError> {
         let mut rejected = self.drive.statistics.rejected;
         while self.attempt()? {
