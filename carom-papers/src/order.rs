@@ -38,7 +38,7 @@ pub fn adaptive_errors(example: &str, scheme: &str, estimator: &str, tolerances:
     study_tolerances(&scene.scheme.describe(), tolerances, &reference(&exact.solution), |tolerance| {
         let mut scene = scene.clone();
         if let Some(adaptive) = &mut scene.adaptive {
-            adaptive.tolerance = tolerance;
+            adaptive.tolerance = Some(tolerance);
         }
         scene.simulation()
     })
