@@ -7,8 +7,8 @@
 //!     L_i = |g_i| + Σ_j |C_ij| Q_j,     Q_j = max |q_j| + h |v_j|                                     (1)
 //! ```
 //!
-//! or up to a quarter more, in the unit of the gap, whatever the units of the coordinates are: in other units the same
-//! tolerances come out. Other contacts have no part in it. A model that knows its length says it
+//! in the unit of the gap, whatever the units of the coordinates are: in other units the same tolerances come out.
+//! Other contacts have no part in it. A model that knows its length says it
 //! ([`Space::length`](crate::Space::length)); the rounding of (1) counts besides.
 
 use crate::{Coupling, Space, WarningKind, Warnings};
@@ -18,9 +18,6 @@ const ACTIVATION: f64 = 1e-10;
 
 /// A gap that a scheme closes vanishes up to this part of the length.
 const GAP: f64 = 1e-12;
-
-/// Sizes are up to this factor larger than the largest ones met.
-const MARGIN: f64 = 1.25;
 
 /// Rounding of a gap, as a part of the lengths that it is computed from.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
@@ -82,9 +79,8 @@ impl Lengths {
         let mut grew = false;
         for (size, (q, v)) in self.sizes.iter_mut().zip(q.iter().zip(v)) {
             let met = q.abs() + h * v.abs();
-            let grows = met > *size && MARGIN * met < f64::INFINITY;
-            // a little more than was met: motion that grows does so for many steps
-            *size = if grows { MARGIN * met } else { *size };
+            let grows = met > *size && met < f64::INFINITY;
+            *size = if grows { met } else { *size };
             grew |= grows;
         }
         if grew {
