@@ -16,12 +16,15 @@
 //! and for ever within a phase of a linear model, where one iteration is the solution.
 
 use super::tableau::Tableau;
-use super::{IndexOne, scale};
+use super::{IndexOne, Tolerances};
 use crate::{State, StepError};
 use carom_solve::{DenseLu, LinearSolve};
 
 /// Iterations after which the derivatives count as stale.
 const FAST: u32 = 5;
+
+/// Size of differences of affine functions, beside what is met.
+const FAR: f64 = 1048576.0;
 
 /// Newton's loop of the implicit stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +47,7 @@ pub(crate) struct Stages {
     increment: Vec<f64>,          // (n)
     residual: Vec<f64>,           // (s × n)
     derivative: [Vec<f64>; 2],    // (n × n) ∂v̇/∂q, ∂v̇/∂v
+    units: Vec<f64>,              // (n) powers of two near what units of velocities are worth beside each other
     differs: Option<u64>,         // version of v̇ to which they belong
     system: DenseLu,              // (3)
     factored: Option<(u64, u64)>, // bits of h, and count of derivatives, to which it belongs
@@ -65,6 +69,7 @@ impl Stages {
             increment: vec![0.0; n],
             residual: vec![0.0; s * n],
             derivative,
+            units: vec![1.0; n],
             differs: None,
             system: DenseLu::default(),
             factored: None,
@@ -150,7 +155,7 @@ impl Stages {
         Ok(())
     }
 
-    /// One iteration of (3); returns the largest change of a velocity and the largest velocity.
+    /// One iteration of (3); returns the largest change of a velocity and the largest velocity, beside each other.
     fn iterate(&mut self, motion: &mut impl IndexOne, from: &State, h: f64) -> Result<(f64, f64), StepError> {
         let n = self.increment.len();
         motion.start();
@@ -162,14 +167,16 @@ impl Stages {
                 *r = value - a;
             }
         }
+        let units = || self.units.iter().cycle();
+        self.residual.iter_mut().zip(units()).for_each(|(r, unit)| *r /= unit);
         self.system.solve(&mut self.residual);
         let (mut change, mut size) = (0.0f64, 0.0f64);
-        for (a, da) in self.a.iter_mut().zip(&self.residual) {
-            *a += da;
+        for ((a, da), unit) in self.a.iter_mut().zip(&self.residual).zip(units()) {
+            *a += da * unit;
             change = change.max((h * da).abs());
-            size = size.max((h * *a).abs());
+            size = size.max((h * *a / unit).abs());
         }
-        size = self.v.iter().chain(&from.v).fold(size, |m, v| m.max(v.abs()));
+        size = self.v.iter().chain(&from.v).zip(units()).fold(size, |m, (v, unit)| m.max((v / unit).abs()));
         // the largest of NaN and a number is the number: ask the sum
         let sum: f64 = self.residual.iter().sum();
         if sum.is_finite() { Ok((change, size)) } else { Err(StepError::NotFinite) }
@@ -185,17 +192,23 @@ impl Stages {
         }
     }
 
-    /// ∂v̇/∂q and ∂v̇/∂v at the start, column by column. A unit step is exact where v̇ is affine, and safe from
-    /// rounding.
+    /// ∂v̇/∂q and ∂v̇/∂v at the start, column by column. A step as large as what is met is exact where v̇ is affine; a
+    /// far larger one is safe from rounding as well.
     fn differentiate(&mut self, motion: &mut impl IndexOne, from: &State) -> Result<(), StepError> {
         let n = self.increment.len();
-        let unit = if motion.is_affine() { 1.0 } else { f64::EPSILON.sqrt() };
+        let unit = match (motion.is_affine(), motion.is_free()) {
+            (true, true) => FAR,
+            (true, false) => 1.0,
+            (false, _) => f64::EPSILON.sqrt(),
+        };
+        for (j, unit) in self.units.iter_mut().enumerate() {
+            *unit = motion.unit(j);
+        }
         self.point.copy_from(from);
         motion.rate(from, &mut self.residual[..n])?;
         for velocities in [false, true] {
             for j in 0..n {
-                let d =
-                    unit * if velocities { from.v[j] } else { from.q.get(j).copied().unwrap_or(0.0) }.abs().max(1.0);
+                let d = unit * motion.size(velocities, j);
                 self.increment.fill(0.0);
                 self.increment[j] = d;
                 if velocities {
@@ -231,7 +244,8 @@ impl Stages {
                 let (j, l) = (column / n, column % n);
                 let (a, square) = (self.tableau.a[i * s + j], self.tableau.square[i * s + j]);
                 let unit = if row == column { 1.0 } else { 0.0 };
-                *value = unit - h * a * by_v[k * n + l] - h * h * square * by_q[k * n + l];
+                let change = h * a * by_v[k * n + l] + h * h * square * by_q[k * n + l];
+                *value = unit - change * self.units[l] / self.units[k];
             }
         }
         self.factored = None;
@@ -246,14 +260,15 @@ impl Stages {
     }
 
     /// Difference from the embedded method: RMS norm of components divided by `atol + rtol max(|y|, |y⁺|)`.
-    pub fn error(&self, (from, to): (&State, &State), h: f64, tolerances: (f64, f64)) -> f64 {
+    pub fn error(&self, (from, to): (&State, &State), h: f64, tolerances: Tolerances<'_>) -> f64 {
         let n = self.increment.len();
         let mut sum = 0.0;
-        for (stages, ends) in [(&self.v, (&from.q[..], &to.q[..])), (&self.a, (&from.v[..], &to.v[..]))] {
+        let positions = (false, &self.v, (&from.q[..], &to.q[..]));
+        for (is_velocity, stages, ends) in [positions, (true, &self.a, (&from.v[..], &to.v[..]))] {
             for k in 0..n {
                 let weights = self.tableau.b.iter().zip(&self.tableau.embedded).enumerate();
                 let error: f64 = weights.map(|(j, (b, other))| h * (b - other) * stages[j * n + k]).sum();
-                sum += (error / scale(k, n, ends, tolerances)).powi(2);
+                sum += (error / tolerances.scale(is_velocity, (k, n), ends)).powi(2);
             }
         }
         (sum / (2 * n).max(1) as f64).sqrt()

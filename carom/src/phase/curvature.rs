@@ -4,6 +4,7 @@
 //! motion with v kept, by central differences of fourth order: nothing for fixed obstacles with constant rows, about
 //! 1e-12 of |C||v| where the rows are exact, 1e-8 where they are differences themselves.
 
+use super::magnitudes::Magnitudes;
 use crate::model::{Constancy, ModelError};
 use crate::{Coupling, Key, Mechanical};
 
@@ -27,7 +28,7 @@ impl Curvature {
     pub fn evaluate(
         &mut self,
         model: &mut dyn Mechanical,
-        constancy: Constancy,
+        (constancy, sizes): (Constancy, &Magnitudes),
         at: (f64, &[f64], &[f64]),
         (list, rows): (&[Key], usize),
     ) -> Result<(), ModelError> {
@@ -42,8 +43,7 @@ impl Curvature {
         if constancy.rows && constancy.drift {
             return Ok(());
         }
-        let speed = v.iter().fold(1.0f64, |m, v| m.max(v.abs()));
-        let unit = f64::EPSILON.powf(0.2) / speed;
+        let unit = f64::EPSILON.powf(0.2) * sizes.pace(q, v);
         self.moved.clear();
         self.moved.extend_from_slice(q);
         for (offset, weight) in STENCIL {
