@@ -23,6 +23,8 @@ pub enum Command {
     Check(CheckArguments),
     /// Solve stored problems: Siconos .dat files (LCP, MLCP, relay, friction) and FCLIB HDF5 files.
     Solve(SolveArguments),
+    /// Write a problem of a generated family (walls, towers, arches, packings, heaps, ...) to a file for `carom solve`.
+    Generate(GenerateArguments),
     /// Run all solvers on all problem files of a folder and draw a performance profile.
     Profile(ProfileArguments),
     /// Compute figures and tables of papers anew, draw them and judge them against verified numbers.
@@ -196,6 +198,29 @@ pub struct SolveArguments {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct GenerateArguments {
+    /// Family: box-stack, tower, tower-2d, towers, chain, wall, wall-2d, sphere-heap, fcc, fcc-2d, rcp, rcp-2d, heap,
+    /// heap-2d, slab, bridge, arch, cards; without friction pd, aat, pns, degenerate, redundant, obstacle.
+    pub family: String,
+    /// About the number of contacts, or of rows where there is no friction.
+    #[arg(long, value_name = "N")]
+    pub contacts: usize,
+    /// Coefficient of friction of all contacts, instead of the family's own [-].
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    pub mu: Option<f64>,
+    /// Seed of all random numbers.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Random velocities on all components of all bodies, with this standard deviation, in velocities that a body
+    /// gains in the step (0.0981) [default: 0].
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub kick: Option<f64>,
+    /// The file: FCLIB (HDF5) with friction, a text file of the Siconos kind without.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
 }
 
 #[derive(Args, Debug)]

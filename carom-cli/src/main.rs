@@ -6,6 +6,7 @@ mod console;
 mod examples;
 mod failure;
 mod flags;
+mod generate;
 mod list;
 mod new;
 mod print;
@@ -39,6 +40,7 @@ fn run_command(command: Command) -> Result<(), Failure> {
         Command::Run(run) => run::run(&run),
         Command::Check(check) => check::check(&check),
         Command::Solve(solve) => solve::solve(&solve),
+        Command::Generate(arguments) => generate::generate(&arguments),
         Command::Profile(profile) => solve::profile(&profile),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::List { what } => list::list(what),

@@ -36,6 +36,8 @@ pub struct Certificate {
     pub complementarity: f64,
     /// The law with the largest scaled residual.
     pub law: usize,
+    /// Square of what the residual is relative to [J], see [`size`](Self::size).
+    pub square: f64,
 }
 
 /// Sums over the laws, in scaled variables.
@@ -150,12 +152,18 @@ impl Certificate {
         };
         let mut c = tally.certificate;
         let size = f64::max(tally.b, tally.lambda).max(tally.u);
+        c.square = size;
         c.residual = if size > 0.0 { tally.missed / size } else { tally.missed }.sqrt();
         // a sum that is not finite means a λ or u that is not
         if !(c.residual.is_finite() && (tally.b + tally.lambda + tally.u).is_finite()) {
             c.residual = f64::INFINITY;
         }
         c
+    }
+
+    /// What the residual is relative to: the largest of `‖b'‖`, `‖λ'‖` and `‖u'‖` [√J].
+    pub fn size(&self) -> f64 {
+        self.square.sqrt()
     }
 
     /// The worse of two certificates, entry by entry.
@@ -166,6 +174,7 @@ impl Certificate {
             velocity: self.velocity.max(other.velocity),
             complementarity: self.complementarity.max(other.complementarity),
             law: if other.residual > self.residual { other.law } else { self.law },
+            square: self.square.max(other.square),
         }
     }
 }

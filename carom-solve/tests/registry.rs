@@ -22,7 +22,8 @@ fn defaults_are_valid_and_described() {
     for row in SOLVERS {
         let mut table = serde_json::Map::new();
         for option in (row.options)() {
-            assert!(option.meaning.ends_with("[-]."), "{}: {}", option.name, option.meaning);
+            let unit = if option.name == "seconds" { "[s]." } else { "[-]." };
+            assert!(option.meaning.ends_with(unit), "{}: {}", option.name, option.meaning);
             table.insert(option.name, serde_json::from_str(&option.default).unwrap());
         }
         assert!(table.contains_key("tolerance"));

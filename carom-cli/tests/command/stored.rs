@@ -109,3 +109,32 @@ fn a_profile_compares_all_solvers() {
     assert!(session.read("p/profile.html").contains("Performance profile"));
     assert_eq!(session.carom(["profile", "nowhere"]).code, Some(2));
 }
+
+/// Generated problems are files like any other, the same ones for the same seed.
+#[test]
+fn families_are_generated_and_solved() {
+    let session = Session::new();
+    for (family, options) in [("rcp", ["--mu", "0.3", "--kick", "1"]), ("cards", ["--mu", "0.4", "--seed", "3"])] {
+        let file = format!("{family}.hdf5");
+        let command = ["generate", family, "--contacts", "60"].into_iter().chain(options);
+        let said = session.succeed(command.clone().chain(["-o", &file]));
+        assert!(said.contains(family) && said.contains("contacts"), "{said}");
+        session.succeed(command.chain(["-o", "again.hdf5"]));
+        let [first, second] = [&file, "again.hdf5"].map(|name: &str| std::fs::read(session.path(name)).unwrap());
+        assert!(first == second, "{family}");
+        let rows = session.succeed(["solve", &file, "--tolerance", "1e-8", "--json"]);
+        let rows: Value = serde_json::from_str(&rows).unwrap();
+        assert!(rows[0]["solved"] == true && rows[0]["residual"].as_f64().unwrap() <= 1e-8, "{rows}");
+    }
+    session.succeed(["generate", "pd", "--contacts", "5", "--output", "a_lcp.dat"]);
+    assert!(session.succeed(["solve", "a_lcp.dat"]).contains("solved"));
+    for (arguments, reason) in [
+        (["heaps", "--contacts", "9", "--seed", "1"], "did you mean `heap`"),
+        (["pd", "--contacts", "9", "--mu", "0.1"], "no friction"),
+        (["wall", "--contacts", "9", "--mu", "-0.1"], "negative"),
+        (["pd", "--contacts", "90000000", "--seed", "1"], "up to size"),
+    ] {
+        let outcome = session.carom(["generate"].into_iter().chain(arguments).chain(["-o", "x.hdf5"]));
+        assert!(outcome.code == Some(2) && outcome.err.contains(reason), "{outcome:?}");
+    }
+}

@@ -7,6 +7,7 @@
 //!     pd   M = A Aᵀ/n + I        aat   M = A Aᵀ/n        pns   M = A Aᵀ/n + I/10 + (B − Bᵀ)/√n
 //! ```
 
+use super::Recipe;
 use crate::{Law, Rows, StoredError, StoredProblem};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -58,7 +59,8 @@ fn problem(m: &[f64], q: Vec<f64>) -> Result<StoredProblem, StoredError> {
     StoredProblem::reduced("", Rows::dense(n, m), q, vec![Law::UNILATERAL; n])
 }
 
-pub(super) fn pd(n: usize, seed: u64) -> Result<StoredProblem, StoredError> {
+pub(super) fn pd(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    let (n, seed) = (recipe.size, recipe.seed);
     let mut numbers = SplitMix(seed);
     let mut m = gram(&numbers.list(n * n), n);
     for i in 0..n {
@@ -67,13 +69,15 @@ pub(super) fn pd(n: usize, seed: u64) -> Result<StoredProblem, StoredError> {
     problem(&m, numbers.list(n))
 }
 
-pub(super) fn aat(n: usize, seed: u64) -> Result<StoredProblem, StoredError> {
+pub(super) fn aat(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    let (n, seed) = (recipe.size, recipe.seed);
     let mut numbers = SplitMix(seed);
     let m = gram(&numbers.list(n * n), n);
     problem(&m, numbers.list(n))
 }
 
-pub(super) fn pns(n: usize, seed: u64) -> Result<StoredProblem, StoredError> {
+pub(super) fn pns(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    let (n, seed) = (recipe.size, recipe.seed);
     let mut numbers = SplitMix(seed);
     let mut m = gram(&numbers.list(n * n), n);
     let b = numbers.list(n * n);
@@ -108,7 +112,8 @@ fn with_solution(m: &[f64], rng: &mut Pcg64, n: usize, same: usize) -> Result<St
     problem(m, q)
 }
 
-pub(super) fn degenerate(n: usize, seed: u64) -> Result<StoredProblem, StoredError> {
+pub(super) fn degenerate(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    let (n, seed) = (recipe.size, recipe.seed);
     let mut rng = Pcg64::seed_from_u64(seed);
     let a: Vec<f64> = (0..n * n).map(|_| rng.random_range(-1.0..1.0)).collect();
     let mut m = gram(&a, n);
@@ -118,7 +123,8 @@ pub(super) fn degenerate(n: usize, seed: u64) -> Result<StoredProblem, StoredErr
     with_solution(&m, &mut rng, n, n)
 }
 
-pub(super) fn redundant(n: usize, seed: u64) -> Result<StoredProblem, StoredError> {
+pub(super) fn redundant(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    let (n, seed) = (recipe.size, recipe.seed);
     let mut rng = Pcg64::seed_from_u64(seed);
     let half = n.div_ceil(2);
     let mut a: Vec<f64> = (0..half * half).map(|_| rng.random_range(-1.0..1.0)).collect();
@@ -129,7 +135,8 @@ pub(super) fn redundant(n: usize, seed: u64) -> Result<StoredProblem, StoredErro
 }
 
 /// A membrane on the unit square under a downward load, above an obstacle with random bumps: z is the distance to it.
-pub(super) fn obstacle(size: usize, seed: u64) -> Result<StoredProblem, StoredError> {
+pub(super) fn obstacle(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    let (size, seed) = (recipe.size, recipe.seed);
     let side = (size as f64).sqrt().ceil() as usize;
     let h = 1.0 / (side + 1) as f64;
     let mut rng = Pcg64::seed_from_u64(seed);

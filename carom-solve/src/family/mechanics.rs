@@ -4,6 +4,7 @@
 //! velocities `v + ω × (p − c)` of two bodies, or of one body and the ground. In the plane the angular velocity has one
 //! component.
 
+use super::Recipe;
 use crate::{GlobalParts, Law, Rows, StoredError, StoredProblem};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -29,6 +30,8 @@ pub(super) struct Meeting {
 pub(super) struct Bodies {
     planar: bool,
     rng: Pcg64,
+    mu: Option<f64>,   // in place of that of each contact
+    kick: Option<f64>, // in place of the disturbance
     centre: Vec<Vector>,
     mass: Rows,
     q: Vec<f64>,
@@ -37,10 +40,12 @@ pub(super) struct Bodies {
 }
 
 impl Bodies {
-    pub(super) fn new(planar: bool, seed: u64) -> Bodies {
+    pub(super) fn new(planar: bool, recipe: &Recipe) -> Bodies {
         Bodies {
             planar,
-            rng: Pcg64::seed_from_u64(seed),
+            rng: Pcg64::seed_from_u64(recipe.seed),
+            mu: recipe.mu,
+            kick: recipe.kick,
             centre: Vec::new(),
             mass: Rows::default(),
             q: Vec::new(),
@@ -49,7 +54,7 @@ impl Bodies {
         }
     }
 
-    /// A body that falls for one step, with a small random velocity besides; `inertia` about its centre [kg m²].
+    /// A body that falls for one step, with a random velocity besides; `inertia` about its centre [kg m²].
     pub(super) fn body(&mut self, centre: Vector, mass: f64, inertia: Vector) -> usize {
         let masses = if self.planar {
             vec![mass, mass, inertia[2]]
@@ -59,7 +64,12 @@ impl Bodies {
         let upwards = if self.planar { 1 } else { 2 };
         for (k, &mass) in masses.iter().enumerate() {
             let fall = if k == upwards { -FALL } else { 0.0 };
-            let velocity = fall + DISTURBANCE * self.rng.random_range(-1.0..1.0);
+            let velocity = fall
+                + match self.kick {
+                    None => DISTURBANCE * self.rng.random_range(-1.0..1.0),
+                    Some(0.0) => 0.0,
+                    Some(kick) => kick * FALL * normal(&mut self.rng),
+                };
             self.mass.push_sparse([(self.q.len(), mass)]);
             self.q.push(mass * velocity);
         }
@@ -69,7 +79,7 @@ impl Bodies {
 
     /// A contact with friction; the unit `normal` points to the body above.
     pub(super) fn contact(&mut self, normal: Vector, meeting: Meeting, mu: f64) {
-        self.contact.push((normal, meeting, mu));
+        self.contact.push((normal, meeting, self.mu.unwrap_or(mu)));
     }
 
     /// A spherical joint: three equalities.
@@ -120,6 +130,17 @@ impl Bodies {
         let b = vec![0.0; jacobian.len()];
         let q = std::mem::take(&mut self.q);
         StoredProblem::global("", GlobalParts { mass, jacobian, q, b }, laws)
+    }
+}
+
+/// A number of the standard normal distribution, by Marsaglia's polar method.
+fn normal(rng: &mut Pcg64) -> f64 {
+    loop {
+        let (x, y): (f64, f64) = (rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0));
+        let square = x * x + y * y;
+        if square > 0.0 && square < 1.0 {
+            return x * (-2.0 * square.ln() / square).sqrt();
+        }
     }
 }
 

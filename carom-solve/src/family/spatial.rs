@@ -1,5 +1,6 @@
 //! Spatial contact families: stacks, chains, walls, heaps, plates.
 
+use super::Recipe;
 use super::mechanics::{Bodies, Meeting, difference, unit};
 use crate::{StoredError, StoredProblem};
 
@@ -21,13 +22,28 @@ fn corners(bodies: &mut Bodies, x: [f64; 2], y: [f64; 2], meeting: Meeting, mu: 
     }
 }
 
+/// One tower of unit cubes.
+pub(super) fn tower(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    stacked(recipe, recipe.size.div_ceil(4))
+}
+
+/// Towers of unit cubes, as many as each of them has floors.
+pub(super) fn towers(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    stacked(recipe, (recipe.size as f64 / 4.0).sqrt().ceil() as usize)
+}
+
 /// Towers of ten unit cubes.
-pub(super) fn box_stack(size: usize, seed: u64) -> Result<StoredProblem, StoredError> {
-    let mut bodies = Bodies::new(false, seed);
-    for cube in 0..size.div_ceil(4) {
-        let (tower, floor) = ((cube / 10) as f64 * 3.0, (cube % 10) as f64);
+pub(super) fn box_stack(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    stacked(recipe, 10)
+}
+
+/// Towers of unit cubes with so many floors.
+fn stacked(recipe: &Recipe, floors: usize) -> Result<StoredProblem, StoredError> {
+    let mut bodies = Bodies::new(false, recipe);
+    for cube in 0..recipe.size.div_ceil(4) {
+        let (tower, floor) = ((cube / floors) as f64 * 3.0, (cube % floors) as f64);
         let above = add_box(&mut bodies, [tower, 0.0, floor + 0.5], [1.0; 3]);
-        let below = (cube % 10 > 0).then(|| above - 1);
+        let below = (cube % floors > 0).then(|| above - 1);
         let meeting = Meeting { point: [0.0, 0.0, floor], below, above };
         corners(&mut bodies, [tower - 0.5, tower + 0.5], [-0.5, 0.5], meeting, 0.5);
     }
@@ -35,8 +51,9 @@ pub(super) fn box_stack(size: usize, seed: u64) -> Result<StoredProblem, StoredE
 }
 
 /// A line of slender links on the ground.
-pub(super) fn chain(size: usize, seed: u64) -> Result<StoredProblem, StoredError> {
-    let mut bodies = Bodies::new(false, seed);
+pub(super) fn chain(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    let size = recipe.size;
+    let mut bodies = Bodies::new(false, recipe);
     for link in 0..size {
         let x = link as f64;
         let above = add_box(&mut bodies, [x, 0.0, 0.1], [1.0, 0.2, 0.2]);
@@ -49,8 +66,9 @@ pub(super) fn chain(size: usize, seed: u64) -> Result<StoredProblem, StoredError
 }
 
 /// Bricks of 2 × 1 × 1 in running bond, twice as many in a course as there are courses.
-pub(super) fn wall(size: usize, seed: u64) -> Result<StoredProblem, StoredError> {
-    let mut bodies = Bodies::new(false, seed);
+pub(super) fn wall(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    let size = recipe.size;
+    let mut bodies = Bodies::new(false, recipe);
     let bricks = size.div_ceil(8).max(2);
     let length = ((2 * bricks) as f64).sqrt().ceil().max(2.0) as usize;
     for brick in 0..bricks {
@@ -75,13 +93,14 @@ pub(super) fn wall(size: usize, seed: u64) -> Result<StoredProblem, StoredError>
 }
 
 /// Layers of n², (n − 1)², … unit spheres, each one on four of the layer below.
-pub(super) fn sphere_heap(size: usize, seed: u64) -> Result<StoredProblem, StoredError> {
+pub(super) fn sphere_heap(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    let size = recipe.size;
     // a pyramid of n layers has about 2 n³ contacts
     let mut layers = 1;
     while contacts_of_heap(layers) < size {
         layers += 1;
     }
-    let mut bodies = Bodies::new(false, seed);
+    let mut bodies = Bodies::new(false, recipe);
     let (mut centre, mut previous) = (Vec::new(), 0);
     for layer in 0..layers {
         let (side, first) = (layers - layer, centre.len());
@@ -128,8 +147,9 @@ fn contacts_of_heap(layers: usize) -> usize {
 }
 
 /// Plates on a grid of ten by ten contacts, or of the rest for the last one.
-pub(super) fn slab(size: usize, seed: u64) -> Result<StoredProblem, StoredError> {
-    let mut bodies = Bodies::new(false, seed);
+pub(super) fn slab(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
+    let size = recipe.size;
+    let mut bodies = Bodies::new(false, recipe);
     for first in (0..size).step_by(100) {
         let x = first as f64 * 0.02;
         let above = add_box(&mut bodies, [x, 0.0, 0.05], [1.0, 1.0, 0.1]);

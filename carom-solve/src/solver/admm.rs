@@ -18,10 +18,11 @@
 //! not at all (stalls between 1e-8 and 1e-6 are usual), and then the error carries the best point. `W` may be
 //! asymmetric: (1) is then a fixed point of the same equations, without the theory.
 
+use super::growth::{self, CERTAIN, Trend};
 use super::linear_system::LinearSystem;
-use super::proximal::{CAREFUL, GROWING};
+use super::proximal::CAREFUL;
 use super::scaled::Scaled;
-use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
+use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission};
 use crate::options::{at_least_one, positive, within};
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
@@ -126,9 +127,9 @@ impl Solver for Admm {
         self.scaled.load(problem, &w);
         self.system.analyse(problem, &self.scaled)?;
         self.start(problem, z);
-        self.alternate();
+        let diverging = self.alternate();
         self.scaled.export(problem, &self.best, &mut z.lambda);
-        growth::conclude(problem, z, self.options.tolerance, self.iterations)
+        growth::conclude(problem, z, self.options.tolerance, self.iterations, diverging)
     }
 
     fn log(&self) -> String {
@@ -151,8 +152,8 @@ impl Admm {
         self.scaled.velocity(&self.z, &mut self.u);
     }
 
-    /// (1)-(3) until the error is small enough or the iterations are used up; `best` holds the best point.
-    fn alternate(&mut self) {
+    /// (1)-(3) until the error is small enough or the iterations are used up; `best` holds the best point. Whether they diverge.
+    fn alternate(&mut self) -> bool {
         let mut penalty = self.options.penalty;
         let (mut least, mut mark) = (f64::INFINITY, (f64::INFINITY, 0));
         // y that would leave z where it is
@@ -160,9 +161,9 @@ impl Admm {
             self.y[k] = -(self.u[k] + self.shift(k)) / penalty;
         }
         if !self.factor(penalty) {
-            return;
+            return false;
         }
-        let mut test = 10;
+        let (mut test, mut trend) = (10, Trend::default());
         loop {
             let (error, grown) = self.scaled.error(&self.z, &self.u);
             if error < least {
@@ -174,16 +175,16 @@ impl Admm {
             }
             let stalled = self.iterations - mark.1 > PATIENCE;
             let used_up = self.iterations == self.options.max_iterations;
-            let solved = error <= CAREFUL * self.options.tolerance && grown <= GROWING;
-            if solved || used_up || stalled {
-                return;
+            let diverging = trend.note(error, grown / error) && grown > CERTAIN;
+            if (error <= CAREFUL * self.options.tolerance && !diverging) || used_up || stalled {
+                return diverging;
             }
             self.iterations += 1;
             for k in 0..self.right.len() {
                 self.right[k] = penalty * (self.z[k] - self.y[k]) - self.scaled.q[k] - self.shift(k);
             }
             if !self.system.solve(&self.scaled, &self.right, &mut self.r) {
-                return;
+                return diverging;
             }
             let (primal, dual) = self.iterate(penalty);
             if self.iterations == test {
@@ -199,7 +200,7 @@ impl Admm {
                 penalty *= factor;
                 self.y.iter_mut().for_each(|y| *y /= factor);
                 if !self.factor(penalty) {
-                    return;
+                    return diverging;
                 }
             }
         }

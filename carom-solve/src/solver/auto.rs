@@ -13,6 +13,7 @@
 //! | planar friction, larger | Gauss-Seidel while it pays, interior point, Lemke up to 400 rows, Gauss-Seidel |
 //! | spatial friction, up to 16 laws | three sweeps, Newton on the statuses, then as below |
 //! | spatial friction | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
+//! | friction, 200 laws or more | Gauss-Seidel while it pays, a course of sweeps where that is cheaper than the path, a few Newton steps, interior-point path, a course of sweeps from its point, Newton steps, the path followed closely with its proximal finish, a course of sweeps |
 //! | other laws with discs (rolling friction, adhesion, ..) | Gauss-Seidel |
 //!
 //! Small planar problems go on to Lemke's method [lemke1965, cottle1992] where two sweeps do not solve them: a few
@@ -31,34 +32,49 @@
 //! Work is limited: interior point and the last Gauss-Seidel may each take `budget · max(laws, 1000)` nanoseconds as
 //! the weights of (1) estimate them, so that the same problem always ends at the same place, on any machine.
 //!
-//! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate.
+//! Large problems with friction are decided by the non-associated term `μ‖u_T‖`, not by linear algebra: the path folds
+//! where bodies move, and thousands of over-relaxed sweeps at some 50 ns per contact get further. A course of sweeps
+//! chooses its relaxation by measured rates (see `nsgs/course.rs`) and is left on evidence only: after as many sweeps as
+//! five factorisations cost, where those left to 1e-10 cost more than 25 of them or where the residual no longer falls.
+//! The path is then a start for another course, whatever its residual: its points are central. Above 20 000 laws
+//! nothing is factored unless bodies have few neighbours, as in walls and towers.
+//!
+//! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate. The
+//! sequence is the same whatever the tolerance, which only decides where it stops: a loose one never takes longer.
 //! Without friction a ray of Lemke's method outweighs it: for positive semidefinite `W` it proves that there is no
 //! solution.
 //!
-//! A point whose residual is small only because its reactions are large is no solution: `‖F'‖ ≤ 10⁻³ (‖b'‖ +
-//! ‖bounds'‖)` in the scaled variables of the certificate is asked for besides, the bounds being those of boxes.
+//! A point whose residual falls only because its reactions grow is no solution, however small the residual: see
+//! `growth.rs` for this trend.
 
 use super::active_set::ActiveSet;
+use super::deadline::Deadline;
 use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
 use super::interior_point::{InteriorPoint, InteriorPointOptions};
 use super::lemke::{Lemke, LemkeOptions};
 use super::local::{Contact3, General, Local};
 use super::newton_min::{NewtonMin, NewtonMinOptions};
+use super::nsgs::course::Course;
 use super::nsgs::{Nsgs, NsgsOptions};
 use super::proximal::{Proximal, ProximalOptions};
 use super::status_newton::StatusNewton;
-use super::{Configured, Path, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
+use super::{Configured, Path, SolveError, Solver, SolverInfo, SolverWarning, Unsupported, admission, growth};
 use crate::options::{positive, within};
-use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction, Shape};
+use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction, Shape, WarningKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 
 mod cost;
+mod islands;
+mod large;
 mod record;
+mod rung;
 
+use islands::Islands;
 pub use record::Rungs;
 use record::{End, Entry};
+use rung::{LARGE, Rung, ladder};
 
 /// Largest number of combinations that are enumerated.
 const COMBINATIONS: usize = 4096;
@@ -91,76 +107,53 @@ pub struct AutoOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub full_error: Option<f64>,
+    /// Largest residual that is taken with a warning where the tolerance is not met; none if it is an error [-].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub accept: Option<f64>,
+    /// Time after which a solve is given up, which is always an error; none if only work is counted. Unlike `budget` it
+    /// makes results depend on the machine [s].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub seconds: Option<f64>,
 }
+
+/// A problem was not solved to the tolerance, and its best point was taken all the same.
+pub const LOOSE: WarningKind = WarningKind {
+    name: "loose-solution",
+    message: "a contact problem was not solved to its tolerance, and the best point was taken (option `accept`)",
+    unit: "1",
+    hint: "a larger `budget` lets the solver go on; a smaller `accept` makes it an error",
+};
 
 impl Default for AutoOptions {
     fn default() -> Self {
-        AutoOptions { tolerance: 1e-10, max_sweeps: 10_000, budget: 1.5e6, full_error: None }
+        AutoOptions {
+            tolerance: 1e-10,
+            max_sweeps: 200_000,
+            budget: 1.5e6,
+            full_error: None,
+            accept: None,
+            seconds: None,
+        }
     }
 }
 
 impl AutoOptions {
     fn sweeps(&self) -> NsgsOptions {
-        NsgsOptions { tolerance: self.tolerance, max_sweeps: self.max_sweeps, ..NsgsOptions::default() }
+        let usual = NsgsOptions::default();
+        NsgsOptions { tolerance: self.tolerance, max_sweeps: self.max_sweeps.min(usual.max_sweeps), ..usual }
     }
 }
 
 impl Options for AutoOptions {
     fn validate(&self) -> Result<(), OptionError> {
         positive("full-error", self.full_error.unwrap_or(1.0))?;
+        positive("accept", self.accept.unwrap_or(1.0))?;
+        positive("seconds", self.seconds.unwrap_or(1.0))?;
         // an infinite budget is none
         within("budget", self.budget, (Bound::Excluded(0.0), Bound::Unbounded))?;
         self.sweeps().validate()
-    }
-}
-
-/// One method of the ladder.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Rung {
-    #[default]
-    AtRest,
-    ActiveSet,
-    ClosedForm,
-    Lemke,
-    NewtonMin,
-    /// Gauss-Seidel as long as it costs next to nothing.
-    FewSweeps,
-    /// Gauss-Seidel until the statuses of contacts are likely to be right, then Newton's method on these.
-    Statuses,
-    /// Gauss-Seidel while it pays.
-    Sweeps,
-    InteriorPoint,
-    /// Gauss-Seidel to the end.
-    AllSweeps,
-    Enumeration,
-}
-
-/// The rungs for a problem.
-fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
-    use Rung::*;
-    let (mut general, mut spatial, mut planar) = (false, false, false);
-    for law in laws {
-        match law.shape() {
-            Shape::Interval { .. } => {}
-            Shape::Cone1 { .. } => planar = true,
-            Shape::Cone2 { .. } => spatial = true,
-            Shape::General => general = true,
-        }
-    }
-    match (laws.len(), spatial, planar, rows) {
-        (1, ..) if general => &[ClosedForm, AllSweeps],
-        _ if general => &[AllSweeps],
-        (1, true, ..) => &[ClosedForm, Sweeps, InteriorPoint],
-        (1, ..) => &[ClosedForm, Lemke, Enumeration],
-        (..=16, true, ..) => &[Statuses, Sweeps, InteriorPoint, AllSweeps],
-        (_, true, ..) => &[Sweeps, InteriorPoint, AllSweeps],
-        (_, _, false, ..=400) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
-        (_, _, false, ..=1000) => &[NewtonMin, Lemke, Sweeps, InteriorPoint],
-        (_, _, false, _) => &[Sweeps, InteriorPoint, AllSweeps],
-        (..=2, _, true, _) => &[Lemke, Sweeps, InteriorPoint, Enumeration],
-        (_, _, true, ..=24) => &[FewSweeps, Lemke, Sweeps, InteriorPoint, Enumeration],
-        (_, _, true, ..=400) => &[Sweeps, InteriorPoint, Lemke, AllSweeps],
-        (_, _, true, _) => &[Sweeps, InteriorPoint, AllSweeps],
     }
 }
 
@@ -172,13 +165,19 @@ pub struct Auto {
     newton_min: NewtonMin,
     status_newton: StatusNewton,
     nsgs: Nsgs,
+    course: Course,
+    islands: Islands,
     interior: InteriorPoint,
     proximal: Proximal,
     enumerative: Enumerative,
     record: Rungs,
-    swept: bool,    // whether the sweeps before a Newton method were enough
-    end: End,       // why the last rung was left
-    best: Vec<f64>, // (m) reactions of the best certificate so far
+    swept: bool,                // whether the sweeps before a Newton method were enough
+    end: End,                   // why the last rung was left
+    best: Vec<f64>,             // (m) reactions of the best certificate so far
+    coursed: u32,               // courses of sweeps in this solve
+    factorisation: Option<f64>, // what one costs, where it is known
+    deadline: Deadline,
+    warning: Option<SolverWarning>,
 }
 
 impl Configured for Auto {
@@ -200,6 +199,8 @@ impl Configured for Auto {
             newton_min: NewtonMin::configure(NewtonMinOptions { tolerance, ..NewtonMinOptions::default() }),
             status_newton: StatusNewton::default(),
             nsgs: Nsgs::configure(options.sweeps()),
+            course: Course::default(),
+            islands: Islands::default(),
             interior: InteriorPoint::configure(InteriorPointOptions { tolerance, ..InteriorPointOptions::default() }),
             proximal: Proximal::configure(ProximalOptions { tolerance, ..ProximalOptions::default() }),
             enumerative: Enumerative::configure(EnumerativeOptions { tolerance, ..EnumerativeOptions::default() }),
@@ -207,6 +208,10 @@ impl Configured for Auto {
             swept: false,
             end: End::Own,
             best: Vec::new(),
+            coursed: 0,
+            factorisation: None,
+            deadline: Deadline::default(),
+            warning: None,
             options,
         }
     }
@@ -229,8 +234,13 @@ impl Solver for Auto {
         self.record.to_string()
     }
 
+    fn warning(&self) -> Option<SolverWarning> {
+        self.warning
+    }
+
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         self.record.clear();
+        self.warning = None;
         // one law is what most steps have: nothing but the closed form, and no detour
         if problem.laws().len() == 1
             && let Ok(certificate) = self.one_law(problem, z)
@@ -253,6 +263,13 @@ impl Solver for Auto {
             self.record.push(Entry::new(Rung::ActiveSet, certificate.residual));
             return Ok(certificate);
         }
+        if problem.laws().len() >= LARGE {
+            self.choose_start(problem, z);
+        }
+        (self.coursed, self.factorisation) = (0, None);
+        self.deadline = Deadline::after(self.options.seconds);
+        self.interior.until(self.deadline);
+        self.proximal.until(self.deadline);
         let mut failed = false;
         let mut ray: Option<SolveError> = None;
         let mut least = f64::INFINITY;
@@ -269,6 +286,9 @@ impl Solver for Auto {
             let Some(certificate) = error.certificate() else {
                 continue;
             };
+            let late = self.deadline.is_over();
+            // a start for what follows, however far off
+            let is_start = rung == Rung::Path;
             // a point that was refused in spite of its residual is not the best one
             let refused = certificate.residual <= self.options.tolerance;
             let residual = if refused { f64::INFINITY } else { certificate.residual };
@@ -277,8 +297,12 @@ impl Solver for Auto {
                 self.best.extend_from_slice(&z.lambda);
                 least = residual;
                 failed = true;
-            } else {
+            } else if !is_start || late {
                 z.lambda.copy_from_slice(&self.best);
+            }
+            if late {
+                self.record.refuse(End::Late);
+                break;
             }
         }
         if let Some(error) = ray {
@@ -289,6 +313,11 @@ impl Solver for Auto {
         }
         z.lambda.resize(problem.size(), 0.0);
         let certificate = problem.certify(z);
+        let late = self.record.is_late();
+        if self.options.accept.is_some_and(|accept| certificate.residual <= accept) && least.is_finite() && !late {
+            self.warning = Some(SolverWarning { kind: &LOOSE, value: certificate.residual });
+            return Ok(certificate);
+        }
         Err(SolveError::Exhausted { certificate, tolerance: self.options.tolerance, rungs: self.record })
     }
 }
@@ -306,10 +335,18 @@ impl Auto {
             (self.swept, self.end) = (false, End::Own);
             let result = self.attempt(rung, tolerance, problem, z);
             let took = if self.swept { Rung::FewSweeps } else { rung };
+            if self.end == End::Skipped {
+                return result;
+            }
             self.record.push(Entry { effort: self.effort(rung), end: self.end, ..Entry::of(took, &result) });
+            if let Err(SolveError::NotConverged { certificate, .. }) = result
+                && certificate.residual <= tolerance
+            {
+                self.record.refuse(End::Growing);
+            }
             let certificate = result?;
             let error = SolveError::NotConverged { certificate, tolerance, iterations: self.nsgs.sweeps() };
-            if growth::is_growing(problem, z, certificate) {
+            if !rung.is_iterative() && growth::is_growing(problem, certificate) {
                 self.record.refuse(End::Growing);
                 return Err(error);
             }
@@ -322,7 +359,7 @@ impl Auto {
             }
             self.record.refuse(End::FullError);
             let next = certificate.residual.min(tolerance) * (0.3 * limit / full).min(0.5);
-            if next < 1e-15 || !matches!(rung, Rung::Statuses | Rung::Sweeps | Rung::AllSweeps | Rung::InteriorPoint) {
+            if next < 1e-15 || !rung.is_iterative() {
                 return Err(error);
             }
             tolerance = next;
@@ -353,34 +390,33 @@ impl Auto {
                 }
             }
             Rung::Sweeps => {
-                let interior = &mut self.interior;
-                let mut budget: Option<f64> = None;
-                let mut pays = true;
+                let (interior, known) = (&mut self.interior, &mut self.factorisation);
+                let (mut pays, deadline) = (true, self.deadline);
+                let large = problem.laws().len() >= LARGE;
                 let result = self.nsgs.sweep_while(tolerance, problem, z, &mut |_, left| {
-                    pays = left <= cost::LEAST
-                        || left <= *budget.get_or_insert_with(|| cost::in_sweeps(interior, problem));
-                    pays
+                    pays = left <= cost::LEAST || {
+                        let one = *known.get_or_insert_with(|| cost::factorisation(interior, problem));
+                        let instead = cost::in_sweeps(one, problem);
+                        // sweeps of a long course cost less
+                        left <= if large { instead.min(cost::CHEAP) } else { instead }
+                    };
+                    pays && !deadline.is_over()
                 });
                 self.end = self.end_of_sweeps(pays, End::Slow);
                 result
             }
             Rung::AllSweeps => {
                 let most = cost::allowed(self.options.budget, problem) / cost::sweep(problem);
-                let mut allowed = true;
+                let (mut allowed, deadline) = (true, self.deadline);
                 let result = self.nsgs.sweep_while(tolerance, problem, z, &mut |done, _| {
                     allowed = done as f64 <= most.max(cost::LEAST);
-                    allowed
+                    allowed && !deadline.is_over()
                 });
                 self.end = self.end_of_sweeps(allowed, End::Budget);
                 result
             }
             Rung::InteriorPoint => {
-                if !cost::is_affordable(self.options.budget, &mut self.interior, problem) {
-                    self.end = End::Unaffordable;
-                    let (size, limit) = (problem.laws().len(), cost::LARGEST);
-                    return Err(SolveError::TooLarge { what: "laws to be factored", size, limit });
-                }
-                let most = cost::iterations(self.options.budget, &mut self.interior, problem);
+                let most = self.affordable_steps(problem)?;
                 let result = if tolerance == self.options.tolerance {
                     self.interior.limit(most);
                     self.interior.solve(problem, z)
@@ -394,6 +430,11 @@ impl Auto {
                 }
                 result
             }
+            Rung::Islands => self.solve_islands(tolerance, problem, z),
+            Rung::EarlyCourse => self.early_course(tolerance, problem, z),
+            Rung::Course => self.last_course(tolerance, problem, z),
+            Rung::Finish => self.newton_steps(tolerance, problem, z),
+            Rung::Path | Rung::Persistence => self.follow_path(rung, tolerance, problem, z),
             Rung::Enumeration => {
                 let size = combinations(problem.laws());
                 if size > COMBINATIONS {
@@ -403,6 +444,23 @@ impl Auto {
                 self.enumerative.solve(problem, z)
             }
         }
+    }
+
+    /// What a factorisation of this problem costs.
+    fn factorisation(&mut self, problem: &OneStepProblem<'_>) -> f64 {
+        let interior = &mut self.interior;
+        *self.factorisation.get_or_insert_with(|| cost::factorisation(interior, problem))
+    }
+
+    /// Factorisations that the budget allows, where it does.
+    fn affordable_steps(&mut self, problem: &OneStepProblem<'_>) -> Result<usize, SolveError> {
+        let (budget, one) = (self.options.budget, self.factorisation(problem));
+        if !cost::is_affordable(budget, one, problem) {
+            self.end = End::Unaffordable;
+            let (size, limit) = (problem.laws().len(), cost::LARGEST);
+            return Err(SolveError::TooLarge { what: "laws to be factored", size, limit });
+        }
+        Ok(cost::iterations(budget, one, problem))
     }
 
     /// Why sweeps ended: they were told to, or by their own limit.
@@ -419,7 +477,10 @@ impl Auto {
         let few = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
         match rung {
             Rung::FewSweeps | Rung::Statuses | Rung::Sweeps | Rung::AllSweeps => [few(self.nsgs.sweeps()), 0, 0],
-            Rung::InteriorPoint if self.end != End::Unaffordable => {
+            Rung::Finish => [0, few(self.proximal.effort().proximal), few(self.proximal.effort().newton)],
+            Rung::Islands => [few(self.islands.number()), 0, 0],
+            Rung::EarlyCourse | Rung::Course => [few(self.course.sweeps()), 0, 0],
+            Rung::InteriorPoint | Rung::Path | Rung::Persistence if self.end != End::Unaffordable => {
                 let (steps, effort) = self.interior.effort();
                 [few(steps), few(effort.proximal), few(effort.newton)]
             }

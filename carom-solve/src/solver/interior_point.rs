@@ -31,10 +31,12 @@
 //! 1e-6, or where the path ends, proximal Newton steps take over (see `proximal`), which need a few more
 //! factorisations. The option `finish = "path"` does without them.
 
+use super::deadline::Deadline;
+use super::growth::{self, Trend};
 use super::linear_system::LinearSystem;
 use super::proximal::{CAREFUL, Effort, Limits, Rounds};
 use super::scaled::Scaled;
-use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
+use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission};
 use crate::options::{at_least_one, positive};
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction, Shape};
 use schemars::JsonSchema;
@@ -61,6 +63,9 @@ const LONGEST: usize = 120;
 
 /// Error at which the proximal Newton steps take over.
 const HANDOVER: f64 = 1e-6;
+
+/// Newton steps that are granted to them in any case.
+const NEAR: usize = 60;
 
 /// Proximal weight of their first step.
 const WEIGHT: f64 = 1e-6;
@@ -155,9 +160,7 @@ impl Solver for InteriorPoint {
         if let Some(certificate) = admission::begin(problem, &w, z)? {
             return Ok(certificate);
         }
-        self.scaled.load(problem, &w);
-        self.path.prepare(&self.scaled);
-        self.rounds.prepare(problem, &self.scaled)?;
+        self.begin(problem)?;
         let InteriorPointOptions { tolerance, max_iterations, finish } = self.options;
         let handover = if finish == Finish::Path { tolerance } else { tolerance.max(HANDOVER) };
         let path = Limits { tolerance: handover, max_iterations: max_iterations.min(LONGEST) };
@@ -167,17 +170,10 @@ impl Solver for InteriorPoint {
             let path = Limits { max_iterations: left.min(LONGEST), ..path };
             iterations += self.path.follow(&self.scaled, self.rounds.system(), path, CLOSE);
         }
-        let mut best = &self.path.best;
-        if self.path.error > CAREFUL * tolerance && finish == Finish::Proximal {
-            self.rounds.centre.copy_from_slice(&self.path.best);
-            let left = max_iterations.saturating_sub(iterations);
-            self.rounds.run(&self.scaled, Some(WEIGHT), Limits { tolerance, max_iterations: left });
-            iterations += self.rounds.effort.newton;
-            best = &self.rounds.best;
-        }
-        self.scaled.export(problem, best, &mut z.lambda);
-        self.steps = iterations - self.rounds.effort.newton;
-        growth::conclude(problem, z, tolerance, iterations)
+        self.steps = iterations;
+        let left = max_iterations.saturating_sub(iterations);
+        let finish = (finish == Finish::Proximal).then_some((Some(WEIGHT), left));
+        self.finish(problem, z, tolerance, finish)
     }
 
     fn log(&self) -> String {
@@ -190,9 +186,74 @@ impl Solver for InteriorPoint {
 }
 
 impl InteriorPoint {
+    /// From the best point of the path to the end: proximal steps where some are granted, with the first weight.
+    fn finish(
+        &mut self,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+        tolerance: f64,
+        proximal: Option<(Option<f64>, usize)>,
+    ) -> Result<Certificate, SolveError> {
+        let (mut best, mut diverging) = (&self.path.best, self.path.diverging);
+        if let Some((weight, max_iterations)) = proximal.filter(|_| self.path.error > CAREFUL * tolerance) {
+            self.rounds.centre.copy_from_slice(&self.path.best);
+            self.rounds.run(&self.scaled, weight, Limits { tolerance, max_iterations });
+            (best, diverging) = (&self.rounds.best, self.rounds.diverging);
+        }
+        self.scaled.export(problem, best, &mut z.lambda);
+        growth::conclude(problem, z, tolerance, self.steps + self.rounds.effort.newton, diverging)
+    }
+
+    /// Prepares a problem that needs reactions.
+    fn begin(&mut self, problem: &OneStepProblem<'_>) -> Result<(), SolveError> {
+        self.admits(problem.laws())?;
+        self.scaled.load(problem, &problem.delassus());
+        self.path.prepare(&self.scaled);
+        self.steps = 0;
+        self.rounds.prepare(problem, &self.scaled)
+    }
+
+    /// The path with long steps alone, and proximal steps only where it leads near a solution: `z` gets its point, also
+    /// where that is no solution.
+    pub(super) fn start(
+        &mut self,
+        tolerance: f64,
+        steps: usize,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+    ) -> Result<Certificate, SolveError> {
+        self.begin(problem)?;
+        // as long as the error falls it goes on
+        let limits = Limits { tolerance: tolerance.max(HANDOVER), max_iterations: steps.min(3 * LONGEST) };
+        self.steps = self.path.follow(&self.scaled, self.rounds.system(), limits, FAST);
+        let near = self.path.error <= limits.tolerance;
+        self.finish(problem, z, tolerance, near.then_some((Some(WEIGHT), steps.max(NEAR))))
+    }
+
+    /// The path followed closely, then proximal steps from the better one of its point and the guess.
+    pub(super) fn persist(
+        &mut self,
+        tolerance: f64,
+        steps: usize,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+    ) -> Result<Certificate, SolveError> {
+        self.begin(problem)?;
+        let limits = Limits { tolerance: tolerance.max(HANDOVER), max_iterations: steps.min(LONGEST) };
+        self.steps = self.path.follow(&self.scaled, self.rounds.system(), limits, CLOSE);
+        let better = self.path.offer(&self.scaled, problem, &z.lambda);
+        let weight = if better { None } else { Some(WEIGHT) };
+        self.finish(problem, z, tolerance, Some((weight, steps.saturating_sub(self.steps))))
+    }
+
     /// What the last solve took: steps on the path, and the proximal ones.
     pub fn effort(&self) -> (usize, Effort) {
         (self.steps, self.rounds.effort)
+    }
+
+    /// Ends the next solves by the clock.
+    pub(super) fn until(&mut self, deadline: Deadline) {
+        (self.path.deadline, self.rounds.deadline) = (deadline, deadline);
     }
 
     /// Limits the Newton steps of the next solves.
@@ -220,9 +281,25 @@ pub(super) struct Path {
     response: Vec<f64>,    // W Δr
     pub best: Vec<f64>,    // reactions of the smallest error
     pub error: f64,        // that error
+    trend: Trend,
+    deadline: Deadline,
+    diverging: bool, // whether the last error is small only because the reactions are large
 }
 
 impl Path {
+    /// Takes over other reactions where their error is smaller.
+    fn offer(&mut self, scaled: &Scaled, problem: &OneStepProblem<'_>, lambda: &[f64]) -> bool {
+        scaled.import(problem, lambda, &mut self.r);
+        scaled.velocity(&self.r, &mut self.u);
+        let error = scaled.error(&self.r, &self.u).0;
+        let better = error < self.error;
+        if better {
+            self.best.copy_from_slice(&self.r);
+            (self.error, self.diverging) = (error, false);
+        }
+        better
+    }
+
     /// Sizes the buffers.
     pub fn prepare(&mut self, scaled: &Scaled) {
         let n = scaled.len();
@@ -231,6 +308,7 @@ impl Path {
             buffer.resize(n, 0.0);
         }
         self.error = f64::INFINITY;
+        (self.trend, self.diverging) = (Trend::default(), false);
     }
 
     /// Follows the path until the error is below the tolerance, or no further. The number of steps.
@@ -246,7 +324,8 @@ impl Path {
                 barrier.reaction(r);
             }
             scaled.velocity(&self.r, &mut self.u);
-            let error = scaled.error(&self.r, &self.u).0;
+            let (error, grown) = scaled.error(&self.r, &self.u);
+            self.diverging = self.trend.note(error, grown / error);
             if error < self.error {
                 self.error = error;
                 self.best.copy_from_slice(&self.r);
@@ -259,6 +338,7 @@ impl Path {
                 || last < SHORTEST
                 || iteration - halved.1 > PATIENCE
                 || !error.is_finite()
+                || self.deadline.is_over()
             {
                 return iteration;
             }

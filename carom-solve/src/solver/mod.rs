@@ -8,6 +8,7 @@ mod admission;
 pub mod admm;
 mod alart_curnier;
 pub mod auto;
+mod deadline;
 pub mod enumerative;
 mod growth;
 pub mod interior_point;

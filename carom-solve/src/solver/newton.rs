@@ -101,7 +101,7 @@ impl Solver for Newton {
         self.scaled.import(problem, &z.lambda, &mut self.rounds.centre);
         self.run();
         self.scaled.export(problem, &self.rounds.best, &mut z.lambda);
-        growth::conclude(problem, z, self.options.tolerance, self.rounds.effort.newton)
+        growth::conclude(problem, z, self.options.tolerance, self.rounds.effort.newton, self.rounds.diverging)
     }
 
     fn log(&self) -> String {

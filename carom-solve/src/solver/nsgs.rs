@@ -25,11 +25,15 @@ mod alone;
 mod anderson;
 mod blocks;
 mod colour;
+pub(super) mod course;
+mod pairs;
+mod root;
 mod shared;
 mod sweep;
 mod velocity;
 
-use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
+use super::growth::{self, Trend};
+use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission};
 use crate::options::{at_least_one, positive, within};
 use crate::{Certificate, Delassus, Law, OneStepProblem, OptionError, Options, Reaction};
 use anderson::Anderson;
@@ -49,6 +53,9 @@ const PLAIN: usize = 20;
 
 /// Sweeps after which the rate of convergence is known well enough to predict the rest.
 const JUDGED: usize = 28;
+
+/// The residual that predictions aim at.
+pub(super) const AIM: f64 = 1e-10;
 
 /// Largest number of threads that may be asked for.
 const MOST_THREADS: usize = 256;
@@ -199,7 +206,7 @@ impl Nsgs {
             // one sweep may be enough
             if sweep == 1 || change <= tolerance {
                 let certificate = problem.certify(z);
-                if certificate.residual <= tolerance && !growth::is_growing(problem, z, certificate) {
+                if certificate.residual <= tolerance && !growth::is_growing(problem, certificate) {
                     return Some(certificate);
                 }
             }
@@ -226,6 +233,7 @@ impl Nsgs {
         }
         self.prepare(problem, &w, z);
         let mut watch = Watch::new(tolerance);
+        let (mut trend, mut diverging) = (Trend::default(), false);
         while self.sweeps < self.options.max_sweeps {
             self.sweeps += 1;
             let accelerated = self.sweeps > PLAIN && self.options.memory > 0;
@@ -233,7 +241,8 @@ impl Nsgs {
                 self.accelerate_from(problem, &w, &z.lambda);
             }
             let change = self.sweeper.sweep(problem, &w, self.relaxation, &mut z.lambda);
-            if !watch.wants_certificate(self.sweeps, change) {
+            let due = watch.is_due(self.sweeps);
+            if !watch.is_hopeful(change) && !due {
                 if accelerated {
                     self.anderson.after(&mut z.lambda, self.sweeper.companion());
                 }
@@ -244,13 +253,16 @@ impl Nsgs {
             if residual < watch.best {
                 self.best.copy_from_slice(&z.lambda);
             }
-            if residual <= tolerance && !growth::is_growing(problem, z, certificate) {
+            diverging = trend.note(residual, certificate.size());
+            if growth::accepts(problem, certificate, tolerance, diverging) {
                 return Ok(certificate);
             }
             if change == 0.0 {
                 break;
             }
-            if watch.sees_cycle(self.sweeps, residual) {
+            watch.best = watch.best.min(residual);
+            // what is decided does not depend on the tolerance
+            if due && watch.sees_cycle(self.sweeps, residual) {
                 if self.relaxation <= self.options.relaxation * 0.5f64.powi(HALVINGS) {
                     break;
                 }
@@ -260,7 +272,7 @@ impl Nsgs {
             if accelerated {
                 self.anderson.after(&mut z.lambda, self.sweeper.companion());
             }
-            if self.sweeps >= JUDGED && !worth(self.sweeps, watch.remaining()) {
+            if due && self.sweeps >= JUDGED && !worth(self.sweeps, watch.remaining()) {
                 break;
             }
         }
@@ -268,7 +280,7 @@ impl Nsgs {
         if problem.certify(z).residual > watch.best {
             z.lambda.copy_from_slice(&self.best);
         }
-        growth::conclude(problem, z, tolerance, self.sweeps)
+        growth::conclude(problem, z, tolerance, self.sweeps, diverging)
     }
 
     /// Notes the point before a sweep; the first time it makes room for the differences.
@@ -321,24 +333,30 @@ impl Watch {
         }
     }
 
+    /// Whether so small a change tells that the tolerance may be met.
     #[inline]
-    fn wants_certificate(&mut self, sweeps: usize, change: f64) -> bool {
-        if change <= self.threshold {
-            // it was not good enough: the next try at half of it
+    fn is_hopeful(&mut self, change: f64) -> bool {
+        let hopeful = change <= self.threshold;
+        if hopeful {
+            // where it is not good enough: the next try at half of it
             self.threshold = 0.5 * change.min(self.tolerance);
-            return true;
         }
-        if sweeps >= self.next {
+        hopeful
+    }
+
+    /// Whether the certificate is taken after this sweep in any case.
+    #[inline]
+    fn is_due(&mut self, sweeps: usize) -> bool {
+        let due = sweeps >= self.next;
+        if due {
             // one sweep may be enough; after that a solution shows in the change of the sweep that follows
             self.next = if sweeps < 4 { 4 } else { sweeps + (sweeps / 4).max(4) };
-            return true;
         }
-        false
+        due
     }
 
     /// Notes a residual; tells whether the sweeps have stopped to help, and begins to count again if so.
     fn sees_cycle(&mut self, sweeps: usize, residual: f64) -> bool {
-        self.best = self.best.min(residual);
         self.history.rotate_left(1);
         self.history[2] = (sweeps, residual);
         if residual < 0.9 * self.progress {
@@ -351,11 +369,11 @@ impl Watch {
         cycle
     }
 
-    /// Sweeps that the rate between the last certificates leaves to the tolerance.
+    /// Sweeps that the rate between the last certificates leaves to 1e-10, whatever the tolerance.
     fn remaining(&self) -> f64 {
         let [(first, before), _, (last, now)] = self.history;
         let rate = (before / now).ln() / (last - first) as f64;
-        if rate > 0.0 { (now / self.tolerance).ln() / rate } else { f64::INFINITY }
+        if rate > 0.0 { (now / AIM).ln() / rate } else { f64::INFINITY }
     }
 }
 

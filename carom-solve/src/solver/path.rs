@@ -17,10 +17,12 @@ pub enum Method {
     InteriorPoint,
     Proximal,
     Enumeration,
+    /// Groups of laws that do not see each other, each one by methods of its own.
+    Islands,
 }
 
 impl Method {
-    const ALL: [Method; 10] = [
+    const ALL: [Method; 11] = [
         Method::AtRest,
         Method::ActiveSet,
         Method::ClosedForm,
@@ -31,6 +33,7 @@ impl Method {
         Method::InteriorPoint,
         Method::Proximal,
         Method::Enumeration,
+        Method::Islands,
     ];
 
     /// The name for people.
@@ -46,6 +49,7 @@ impl Method {
             Method::InteriorPoint => "interior-point",
             Method::Proximal => "proximal",
             Method::Enumeration => "enumeration",
+            Method::Islands => "islands",
         }
     }
 }
@@ -111,9 +115,9 @@ mod tests {
         for (k, method) in Method::ALL.into_iter().enumerate() {
             assert_eq!(method as usize, k);
             let mut path = Path::of("auto");
-            path.push(Method::ALL[(k + 1) % 10]);
+            path.push(Method::ALL[(k + 1) % Method::ALL.len()]);
             path.push(method);
-            assert!(path.methods().eq([Method::ALL[(k + 1) % 10], method]));
+            assert!(path.methods().eq([Method::ALL[(k + 1) % Method::ALL.len()], method]));
         }
     }
 

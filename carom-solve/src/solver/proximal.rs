@@ -18,16 +18,15 @@
 //! = 0.01`, and so on, each with more patience. The best point is kept throughout.
 
 use super::alart_curnier::{AlartCurnier, Target};
+use super::deadline::Deadline;
+use super::growth::{self, CERTAIN, Trend};
 use super::linear_system::LinearSystem;
 use super::scaled::Scaled;
-use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission, growth};
+use super::{Configured, SolveError, Solver, SolverInfo, Unsupported, admission};
 use crate::options::{at_least_one, positive};
 use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Largest ‖F'‖ of a solution relative to what drives the problem, the bound of `growth`.
-pub(super) const GROWING: f64 = 1e-3;
 
 /// Newton steps within one proximal step.
 const NEWTON: usize = 25;
@@ -115,7 +114,7 @@ impl Solver for Proximal {
         self.scaled.import(problem, &z.lambda, &mut self.rounds.centre);
         self.rounds.run(&self.scaled, None, Limits { tolerance, max_iterations });
         self.scaled.export(problem, &self.rounds.best, &mut z.lambda);
-        growth::conclude(problem, z, tolerance, self.rounds.effort.newton)
+        growth::conclude(problem, z, tolerance, self.rounds.effort.newton, self.rounds.diverging)
     }
 
     fn log(&self) -> String {
@@ -124,6 +123,11 @@ impl Solver for Proximal {
 }
 
 impl Proximal {
+    /// Ends the next solves by the clock.
+    pub(super) fn until(&mut self, deadline: Deadline) {
+        self.rounds.deadline = deadline;
+    }
+
     /// Sets tolerance and most Newton steps of the next solves.
     pub(super) fn limit(&mut self, tolerance: f64, max_iterations: usize) {
         self.options = ProximalOptions { tolerance, max_iterations: max_iterations.max(1) };
@@ -152,6 +156,9 @@ pub(super) struct Rounds {
     pub best: Vec<f64>,   // point of the smallest error
     error: f64,           // that error
     pub effort: Effort,
+    trend: Trend,
+    pub deadline: Deadline,
+    pub diverging: bool, // whether the last error is small only because the reactions are large
 }
 
 impl Rounds {
@@ -163,6 +170,7 @@ impl Rounds {
             buffer.resize(scaled.len(), 0.0);
         }
         self.error = f64::INFINITY;
+        (self.trend, self.diverging) = (Trend::default(), false);
         self.effort = Effort::default();
         Ok(())
     }
@@ -179,7 +187,7 @@ impl Rounds {
         let target = Target { weight: 0.0, centre: &[], tolerance, max_iterations: limits.max_iterations };
         self.effort.newton += self.newton.solve(scaled, target, &mut self.r).0;
         let error = self.judge(scaled);
-        error.0 <= CAREFUL * limits.tolerance && error.1 <= GROWING
+        self.is_met(error, limits)
     }
 
     /// Rounds from `centre` until the tolerance is met or the iterations are used up. The first `a` is the error, if
@@ -189,7 +197,10 @@ impl Rounds {
         let error = self.judge(scaled).0;
         let (mut weight, mut patience) = (weight.unwrap_or(error.clamp(1e-6, 0.1)), PATIENCE);
         let mut from_zero = true;
-        while !self.round(scaled, (weight, patience), limits) && self.effort.newton < limits.max_iterations {
+        while !self.round(scaled, (weight, patience), limits)
+            && self.effort.newton < limits.max_iterations
+            && !self.deadline.is_over()
+        {
             if from_zero {
                 self.centre.fill(0.0);
                 weight = 0.1;
@@ -208,9 +219,9 @@ impl Rounds {
         self.r.copy_from_slice(&self.centre);
         let mut error = self.judge(scaled);
         let (mut mark, mut since) = (error.0, 0);
-        while error.0 > CAREFUL * limits.tolerance || error.1 > GROWING {
+        while !self.is_met(error, limits) {
             let left = limits.max_iterations.saturating_sub(self.effort.newton);
-            if left == 0 || since > patience {
+            if left == 0 || since > patience || self.deadline.is_over() {
                 return false;
             }
             // no need to solve a step far beyond what the tolerance asks for
@@ -221,7 +232,7 @@ impl Rounds {
             self.effort.newton += iterations.max(1);
             since += 1;
             let now = self.judge(scaled);
-            if now.0 <= CAREFUL * limits.tolerance && now.1 <= GROWING {
+            if self.is_met(now, limits) {
                 return true;
             }
             if solved {
@@ -251,10 +262,16 @@ impl Rounds {
         true
     }
 
+    /// Whether an error is below the tolerance, and not by divergence.
+    fn is_met(&self, error: (f64, f64), limits: Limits) -> bool {
+        error.0 <= CAREFUL * limits.tolerance && !(self.diverging && error.1 > CERTAIN)
+    }
+
     /// The error of `r`, relative and absolute; keeps the best point.
     fn judge(&mut self, scaled: &Scaled) -> (f64, f64) {
         scaled.velocity(&self.r, &mut self.u);
         let error = scaled.error(&self.r, &self.u);
+        self.diverging = self.trend.note(error.0, error.1 / error.0);
         if error.0 < self.error {
             self.error = error.0;
             self.best.copy_from_slice(&self.r);

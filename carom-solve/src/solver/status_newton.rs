@@ -130,7 +130,7 @@ impl StatusNewton {
                 continue;
             }
             let certificate = problem.certify(z);
-            if certificate.residual <= tolerance && !growth::is_growing(problem, z, certificate) {
+            if certificate.residual <= tolerance && !growth::is_growing(problem, certificate) {
                 return Some(certificate);
             }
             if self.revise(problem, z) {

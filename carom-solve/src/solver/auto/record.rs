@@ -1,7 +1,7 @@
 //! What the ladder did, kept without allocation and put into words on request.
 
 use super::super::{Method, Path};
-use super::Rung;
+use super::rung::Rung;
 use crate::{Certificate, SolveError};
 use std::fmt;
 
@@ -23,6 +23,12 @@ pub(super) enum End {
     Growing,
     /// The option `full-error`.
     FullError,
+    /// Its residual has not fallen for thousands of sweeps.
+    Wandering,
+    /// The option `seconds`.
+    Late,
+    /// Not begun: another one costs less.
+    Skipped,
 }
 
 /// One rung that was tried.
@@ -51,9 +57,9 @@ impl Entry {
 }
 
 /// Number of rungs whose figures are kept.
-const KEPT: usize = 6;
+const KEPT: usize = 9;
 
-/// The rungs that a solve has tried, in order, with what they took and reached; more than six are counted, not kept.
+/// The rungs that a solve has tried, in order, with what they took and reached; more than nine are counted, not kept.
 /// Its `Display` is that of [`Solver::log`](crate::Solver::log); the alternate form `{:#}` says besides why each rung
 /// was left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -91,12 +97,14 @@ impl Rungs {
                 Rung::ClosedForm => Method::ClosedForm,
                 Rung::Lemke => Method::Lemke,
                 Rung::NewtonMin => Method::NewtonMin,
-                Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps => Method::Nsgs,
+                Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps | Rung::EarlyCourse | Rung::Course => Method::Nsgs,
                 Rung::Statuses => Method::StatusNewton,
-                Rung::InteriorPoint => Method::InteriorPoint,
+                Rung::InteriorPoint | Rung::Path | Rung::Persistence => Method::InteriorPoint,
+                Rung::Finish => Method::Proximal,
+                Rung::Islands => Method::Islands,
                 Rung::Enumeration => Method::Enumeration,
             });
-            if entry.rung == Rung::InteriorPoint && entry.effort[2] > 0 {
+            if matches!(entry.rung, Rung::InteriorPoint | Rung::Path | Rung::Persistence) && entry.effort[2] > 0 {
                 path.push(Method::Proximal);
             }
         }
@@ -107,11 +115,17 @@ impl Rungs {
         &self.entry[..KEPT.min(self.tried as usize)]
     }
 
+    /// Whether the clock has ended the last one.
+    pub(super) fn is_late(&self) -> bool {
+        self.kept().last().is_some_and(|entry| entry.end == End::Late)
+    }
+
     /// The option that would let a rung go on.
     pub fn stopped_by(&self) -> Option<&'static str> {
         self.kept().iter().find_map(|entry| match entry.end {
             End::Budget | End::Unaffordable => Some("budget"),
             End::Sweeps => Some("max-sweeps"),
+            End::Late => Some("seconds"),
             _ => None,
         })
     }
@@ -126,10 +140,16 @@ impl fmt::Display for Entry {
             Rung::ClosedForm => write!(f, "closed form")?,
             Rung::Lemke => write!(f, "lemke")?,
             Rung::NewtonMin => write!(f, "newton-min")?,
-            Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps => write!(f, "nsgs {steps}")?,
+            Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps | Rung::EarlyCourse | Rung::Course => {
+                write!(f, "nsgs {steps}")?
+            }
             Rung::Statuses => write!(f, "nsgs {steps} and newton on statuses")?,
-            Rung::InteriorPoint if newton > 0 => write!(f, "interior-point {steps}, proximal {proximal}/{newton}")?,
-            Rung::InteriorPoint => write!(f, "interior-point {steps}")?,
+            Rung::InteriorPoint | Rung::Path | Rung::Persistence if newton > 0 => {
+                write!(f, "interior-point {steps}, proximal {proximal}/{newton}")?
+            }
+            Rung::InteriorPoint | Rung::Path | Rung::Persistence => write!(f, "interior-point {steps}")?,
+            Rung::Islands => write!(f, "islands {steps}")?,
+            Rung::Finish => write!(f, "proximal {proximal}/{newton}")?,
             Rung::Enumeration => write!(f, "enumeration")?,
         }
         if !f.alternate() {
@@ -148,6 +168,9 @@ impl fmt::Display for Entry {
             End::Unaffordable => ", too large for `budget`)",
             End::Growing => ", refused: its reactions grow without bound)",
             End::FullError => ", refused: `full-error` is missed)",
+            End::Wandering => ", wandering)",
+            End::Late => ", stopped by `seconds`)",
+            End::Skipped => ", skipped)",
         })
     }
 }

@@ -111,6 +111,11 @@ impl Sweeper {
         }
     }
 
+    /// The reactions are not those of the last sweep.
+    pub(super) fn forget(&mut self) {
+        self.velocity.forget();
+    }
+
     /// Goes on through velocities, if that pays.
     pub(super) fn enter_velocity(&mut self, problem: &OneStepProblem<'_>, w: &Delassus) {
         self.through_velocity = self.velocity.find_runs(problem, w);

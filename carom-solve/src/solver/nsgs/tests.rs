@@ -1,6 +1,7 @@
 //! Ways of sweeping: through blocks and velocities, in order and by colours, with any number of threads.
 
-use super::colour::Schedule;
+use super::colour::{Schedule, Threads};
+use super::pairs::{Plane, Space};
 use super::sweep::Sweeper;
 use super::velocity::Velocity;
 use super::{Nsgs, NsgsOptions, Order};
@@ -75,6 +76,75 @@ fn both_ways_make_the_same_sweeps() {
             let largest = first.iter().fold(0.0f64, |a, x| a.max(x.abs()));
             for (x, y) in first.iter().zip(second) {
                 assert!((x - y).abs() <= 1e-10 * largest, "{name}: {x} {y}");
+            }
+        });
+    }
+}
+
+/// Pairs of bodies: blocks that are diagonal and such that are not, in space and in the plane.
+#[test]
+fn pairs_make_the_same_sweeps() {
+    for (name, size) in [("wall", 800), ("rcp", 800), ("sphere-heap", 800), ("bridge", 600), ("rcp-2d", 600)] {
+        let problem = problem(name, size);
+        problem.with(&mut ProblemWork::default(), |p| {
+            let w = p.delassus();
+            for relaxation in [1.0, 1.6] {
+                let mut sweeper = Sweeper::new(None);
+                sweeper.prepare(p, &w);
+                let mut expected = vec![0.0; p.size()];
+                let mut lambda = expected.clone();
+                (0..2).for_each(|_| _ = sweeper.sweep(p, &w, relaxation, &mut expected));
+                let (mut space, mut plane) = (Space::default(), Plane::default());
+                let one = Threads::new(1);
+                let residual = if space.load(p, &w) {
+                    space.set(&lambda);
+                    space.sweep(2, p.laws(), relaxation, &one);
+                    space.get(&mut lambda);
+                    space.residual(p.laws()).0
+                } else {
+                    assert!(plane.load(p, &w), "{name}");
+                    plane.set(&lambda);
+                    plane.sweep(2, p.laws(), relaxation, &one);
+                    plane.get(&mut lambda);
+                    plane.residual(p.laws()).0
+                };
+                let certified = p.certify(&mut Reaction { lambda: lambda.clone(), ..Reaction::default() }).residual;
+                assert!((residual / certified - 1.0).abs() < 1e-9, "{name}: {residual:e} {certified:e}");
+                // the closed form relaxes before it projects: the same where nothing is relaxed
+                let largest = expected.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+                let same = relaxation == 1.0 || name == "wall";
+                for (x, y) in expected.iter().zip(&lambda).filter(|_| same) {
+                    assert!((x - y).abs() <= 1e-10 * largest, "{name} {relaxation}: {x} {y}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit_of_long_courses() {
+    for name in ["fcc", "wall", "fcc-2d"] {
+        let problem = problem(name, 5000);
+        problem.with(&mut ProblemWork::default(), |p| {
+            let w = p.delassus();
+            let run = |threads: usize| {
+                let (mut space, mut plane) = (Space::default(), Plane::default());
+                let (mut lambda, threads) = (reactions(p.size()), Threads::new(threads));
+                if space.load(p, &w) {
+                    space.set(&lambda);
+                    space.sweep(5, p.laws(), 1.6, &threads);
+                    space.get(&mut lambda);
+                } else {
+                    assert!(plane.load(p, &w), "{name}");
+                    plane.set(&lambda);
+                    plane.sweep(5, p.laws(), 1.6, &threads);
+                    plane.get(&mut lambda);
+                }
+                lambda.iter().map(|x| x.to_bits()).collect::<Vec<u64>>()
+            };
+            let one = run(1);
+            for threads in [2, 3, 0] {
+                assert!(one == run(threads), "{name} with {threads} threads");
             }
         });
     }

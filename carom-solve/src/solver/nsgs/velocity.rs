@@ -139,6 +139,11 @@ impl Velocity {
         (self.at[law], 0)
     }
 
+    /// The reactions are others: v is old.
+    pub(super) fn forget(&mut self) {
+        self.age = REFRESHED;
+    }
+
     /// Before a sweep: computes v anew where it is old.
     pub(super) fn refresh(&mut self, problem: &OneStepProblem<'_>, lambda: &[f64]) {
         self.age += 1;

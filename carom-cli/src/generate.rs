@@ -1,0 +1,41 @@
+//! `carom generate`: problems of the generated families as files.
+
+use crate::arguments::GenerateArguments;
+use crate::console::print_line;
+use crate::failure::Failure;
+use carom_analysis::files::write_whole;
+use carom_scene::nearest::nearest;
+use carom_scene::problem_file;
+use carom_solve::family::{self, FAMILIES, Recipe};
+
+pub fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
+    let name = arguments.family.as_str();
+    let family = family::find(name).ok_or_else(|| {
+        let names = || FAMILIES.iter().map(|family| family.name);
+        let hint = match nearest(name, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        Failure::usage(format!("no family is named `{name}`"), hint)
+    })?;
+    let recipe = Recipe {
+        size: arguments.contacts,
+        seed: arguments.seed,
+        mu: arguments.mu,
+        kick: arguments.kick.or(family.bodies.then_some(0.0)),
+    };
+    let problem =
+        family.generate(&recipe).map_err(|error| Failure::usage(error.to_string(), "see `carom generate --help`"))?;
+    let file = problem_file::encode(&problem).map_err(|error| Failure::Environment(error.to_string()))?;
+    let path = &arguments.output;
+    write_whole(path, |out| out.write_all(&file.bytes))
+        .map_err(|error| Failure::Environment(format!("cannot write `{}`: {error}", path.display())))?;
+    let bodies = problem.dofs().map_or(String::new(), |(dofs, _)| format!(", {dofs} degrees of freedom"));
+    print_line(format_args!(
+        "wrote {}: {} ({}), {} contacts{bodies}",
+        path.display(),
+        problem.name(),
+        file.kind.name(),
+        problem.contacts()
+    ))
+}

@@ -1,0 +1,146 @@
+//! Laws that do not see each other, neither directly nor through others: each such group is a problem of its own.
+//!
+//! Groups are solved side by side, each one to a third of the tolerance: the residual of all of them together is relative
+//! to norms over all, which are at least the root of a third of the sums over the groups. The result does not depend on
+//! the number of threads.
+
+use super::super::Configured;
+use super::{Auto, AutoOptions};
+use crate::{Delassus, OneStepProblem, Reaction, Rows, StoredProblem};
+use rayon::prelude::*;
+
+/// Laws of the largest group at most: larger ones are better solved through their bodies.
+const LARGEST: usize = 2000;
+
+/// The groups of a problem.
+#[derive(Default)]
+pub(super) struct Islands {
+    group: Vec<u32>,        // (laws)
+    members: Vec<Vec<u32>>, // laws of each group
+}
+
+impl Islands {
+    /// Number of groups.
+    pub(super) fn number(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Finds the groups; false where there is one only, or a large one.
+    pub(super) fn find(&mut self, w: &Delassus) -> bool {
+        // the least number of each group, by union and halving
+        self.group.clear();
+        self.group.extend(0..w.laws() as u32);
+        for i in 0..w.laws() {
+            for (j, block) in w.row(i) {
+                if block.iter().any(|x| *x != 0.0) {
+                    let (a, b) = (self.root(i), self.root(j));
+                    self.group[a.max(b)] = a.min(b) as u32;
+                }
+            }
+        }
+        self.members.clear();
+        let mut place = vec![u32::MAX; w.laws()];
+        for i in 0..w.laws() {
+            let root = self.root(i);
+            if place[root] == u32::MAX {
+                place[root] = self.members.len() as u32;
+                self.members.push(Vec::new());
+            }
+            self.group[i] = root as u32;
+            self.members[place[root] as usize].push(i as u32);
+        }
+        self.members.len() > 1 && self.members.iter().all(|members| members.len() <= LARGEST)
+    }
+
+    fn root(&mut self, mut i: usize) -> usize {
+        while self.group[i] as usize != i {
+            self.group[i] = self.group[self.group[i] as usize];
+            i = self.group[i] as usize;
+        }
+        i
+    }
+
+    /// Solves each group from its part of the guess; those that fail leave their best points.
+    pub(super) fn solve(
+        &self,
+        options: &AutoOptions,
+        tolerance: f64,
+        problem: &OneStepProblem<'_>,
+        lambda: &mut [f64],
+    ) {
+        let options = AutoOptions { tolerance: tolerance / 3.0, accept: None, full_error: None, ..options.clone() };
+        let w = problem.delassus();
+        let parts: Vec<(&[u32], Option<StoredProblem>, Reaction)> = self
+            .members
+            .iter()
+            .map(|members| {
+                let guess = members.iter().flat_map(|&i| &lambda[problem.rows(i as usize)]).copied().collect();
+                (&members[..], part(problem, &w, members), Reaction { lambda: guess, ..Reaction::default() })
+            })
+            .collect();
+        let solve = |solver: &mut Auto, (members, part, mut z): (&[u32], Option<StoredProblem>, Reaction)| {
+            // what is left unsolved is seen by the certificate of the whole
+            if let Some(part) = part {
+                let _ = part.solve(solver, &mut z);
+            }
+            (members.to_vec(), z.lambda)
+        };
+        let solved: Vec<(Vec<u32>, Vec<f64>)> =
+            parts.into_par_iter().map_init(|| Auto::configure(options.clone()), solve).collect();
+        for (members, own) in solved {
+            let mut own = own.into_iter();
+            for row in members.iter().flat_map(|&i| problem.rows(i as usize)) {
+                lambda[row] = own.next().unwrap_or(0.0);
+            }
+        }
+    }
+}
+
+/// The problem of some laws, in reduced form.
+fn part(problem: &OneStepProblem<'_>, w: &Delassus, members: &[u32]) -> Option<StoredProblem> {
+    let mut first = Vec::with_capacity(members.len());
+    let mut size = 0;
+    for &i in members {
+        first.push(size);
+        size += problem.rows(i as usize).len();
+    }
+    let mut rows = Rows::new(size);
+    for &i in members {
+        for k in 0..problem.rows(i as usize).len() {
+            rows.push_sparse(w.row(i as usize).flat_map(|(j, block)| {
+                {
+                    // a block of zeros may lead out of the group
+                    let place = members.binary_search(&(j as u32)).ok();
+                    let width = w.rows(j).len();
+                    place.into_iter().flat_map(move |place| (0..width).map(move |c| (place, c, block[k * width + c])))
+                }
+                .map(|(place, c, value)| (first[place] + c, value))
+            }));
+        }
+    }
+    let b = members.iter().flat_map(|&i| &problem.b()[problem.rows(i as usize)]).copied().collect();
+    let laws = members.iter().map(|&i| problem.laws()[i as usize]).collect();
+    StoredProblem::reduced("", rows, b, laws).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Islands;
+    use crate::{ProblemWork, family};
+
+    #[test]
+    fn towers_are_islands_and_walls_are_not() {
+        // ten cubes of four contacts each; one wall; arches of 52 contacts
+        for (name, size, number, laws) in [("box-stack", 400, 10, 40), ("bridge", 520, 10, 52), ("wall", 400, 1, 400)] {
+            let problem = family::find(name).unwrap().build(size, 1).unwrap();
+            problem.with(&mut ProblemWork::default(), |p| {
+                let mut islands = Islands::default();
+                assert_eq!(islands.find(&p.delassus()), number > 1, "{name}");
+                assert_eq!(islands.number(), number, "{name}");
+                if number > 1 {
+                    assert!(islands.members.iter().all(|members| members.len() == laws), "{name}");
+                }
+            });
+        }
+    }
+}

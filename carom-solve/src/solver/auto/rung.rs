@@ -1,0 +1,81 @@
+//! The methods of the ladder, and which of them a problem gets.
+
+use crate::{Law, Shape};
+
+/// Laws from which on problems with friction are large.
+pub(super) const LARGE: usize = 200;
+
+/// One method of the ladder.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Rung {
+    #[default]
+    AtRest,
+    ActiveSet,
+    ClosedForm,
+    Lemke,
+    NewtonMin,
+    /// Gauss-Seidel as long as it costs next to nothing.
+    FewSweeps,
+    /// Gauss-Seidel until the statuses of contacts are likely to be right, then Newton's method on these.
+    Statuses,
+    /// Gauss-Seidel while it pays.
+    Sweeps,
+    InteriorPoint,
+    /// Gauss-Seidel to the end.
+    AllSweeps,
+    Enumeration,
+    /// Groups of laws that do not see each other, each one by a ladder of its own.
+    Islands,
+    /// A course of sweeps where it costs less than the path that follows.
+    EarlyCourse,
+    /// A few proximal Newton steps from a point that is near already.
+    Finish,
+    /// The interior-point path, as a start for what follows where it does not lead to a solution.
+    Path,
+    /// A course of sweeps to the end.
+    Course,
+    /// The path followed closely, and proximal Newton steps.
+    Persistence,
+}
+
+impl Rung {
+    /// Whether a smaller tolerance makes it go on.
+    pub(super) fn is_iterative(self) -> bool {
+        use Rung::*;
+        matches!(
+            self,
+            Statuses | Sweeps | AllSweeps | InteriorPoint | EarlyCourse | Finish | Path | Course | Persistence
+        )
+    }
+}
+
+/// The rungs for a problem.
+pub(super) fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
+    use Rung::*;
+    let (mut general, mut spatial, mut planar) = (false, false, false);
+    for law in laws {
+        match law.shape() {
+            Shape::Interval { .. } => {}
+            Shape::Cone1 { .. } => planar = true,
+            Shape::Cone2 { .. } => spatial = true,
+            Shape::General => general = true,
+        }
+    }
+    match (laws.len(), spatial, planar, rows) {
+        (1, ..) if general => &[ClosedForm, AllSweeps],
+        _ if general => &[AllSweeps],
+        (1, true, ..) => &[ClosedForm, Sweeps, InteriorPoint],
+        (1, ..) => &[ClosedForm, Lemke, Enumeration],
+        (..=16, true, ..) => &[Statuses, Sweeps, InteriorPoint, AllSweeps],
+        (LARGE.., true, ..) => &[Islands, Sweeps, EarlyCourse, Finish, Path, Course, Finish, Persistence, Course],
+        (_, true, ..) => &[Sweeps, InteriorPoint, AllSweeps],
+        (_, _, false, ..=400) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
+        (_, _, false, ..=1000) => &[NewtonMin, Lemke, Sweeps, InteriorPoint],
+        (_, _, false, _) => &[Sweeps, InteriorPoint, AllSweeps],
+        (..=2, _, true, _) => &[Lemke, Sweeps, InteriorPoint, Enumeration],
+        (_, _, true, ..=24) => &[FewSweeps, Lemke, Sweeps, InteriorPoint, Enumeration],
+        (LARGE.., _, true, _) => &[Islands, Sweeps, EarlyCourse, Finish, Path, Course, Finish, Persistence, Course],
+        (_, _, true, ..=400) => &[Sweeps, InteriorPoint, Lemke, AllSweeps],
+        (_, _, true, _) => &[Sweeps, InteriorPoint, AllSweeps],
+    }
+}

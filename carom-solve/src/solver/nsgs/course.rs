@@ -1,0 +1,369 @@
+//! A long course of sweeps: thousands of them where problems are large, with the relaxation that pays best.
+//!
+//! Sweeps are done in blocks of 200. A round tries each way of sweeping for one block: with the relaxations 1.8, 1.6,
+//! 1.4 and 1, and with Anderson acceleration, whose sweeps count more because they cost more; then the one with the best
+//! rate goes on while it keeps half of it, for up to eight blocks. A block with over-relaxation ends with ten plain
+//! sweeps: it leaves short waves behind, which hide how far it came. A block that ends at three times the best residual
+//! is taken back. A round that does not halve the residual makes the blocks twice as long, up to 3200 sweeps: small
+//! rates take long to tell apart. Without a gain for 3000 sweeps, and for a third of all, the sweeps are said to wander.
+//!
+//! Nothing of this depends on the tolerance, which is looked at after each block.
+
+use super::super::deadline::Deadline;
+use super::super::growth::{self, Trend};
+use super::AIM;
+use super::anderson::Anderson;
+use super::colour::Threads;
+use super::pairs::{Plane, Space};
+use super::sweep::Sweeper;
+use crate::{Certificate, Delassus, OneStepProblem, Reaction};
+
+/// Sweeps of a block at first, and at most.
+const BLOCK: usize = 200;
+const LONGEST: usize = 3200;
+
+/// Plain sweeps at the end of a block with over-relaxation.
+const SMOOTH: usize = 10;
+
+/// Blocks of the best way of a round at most.
+const REPEATED: usize = 8;
+
+/// A round that leaves more than this part of the residual needs longer blocks.
+const SLOW: f64 = 0.5;
+
+/// Sweeps without a gain that count as wandering, at least; and a third of all.
+const PATIENCE: usize = 3000;
+
+/// Part of the best residual that counts as a gain.
+const GAIN: f64 = 0.97;
+
+/// A block that ends above this many times the best residual is taken back.
+const WORSE: f64 = 3.0;
+
+/// Differences of the acceleration, and what a sweep with it costs.
+const MEMORY: usize = 8;
+const ACCELERATED: f64 = 2.5;
+
+/// Sweeps over which the rate is taken.
+const MARKED: usize = 1000;
+
+/// One way to sweep.
+#[derive(Clone, Copy)]
+struct Way {
+    relaxation: f64,
+    accelerated: bool,
+}
+
+/// All of them.
+const WAYS: [Way; 5] = [
+    Way { relaxation: 1.8, accelerated: false },
+    Way { relaxation: 1.6, accelerated: false },
+    Way { relaxation: 1.4, accelerated: false },
+    Way { relaxation: 1.0, accelerated: false },
+    Way { relaxation: 1.0, accelerated: true },
+];
+
+/// Where a course is.
+struct State {
+    residual: f64, // of the present point
+    trend: Trend,
+    gained: usize,      // sweeps at the last gain
+    mark: (usize, f64), // sweeps and best residual when the rate was taken last
+    left: f64,          // sweeps that it leaves
+}
+
+impl State {
+    fn new(residual: f64) -> State {
+        State { residual, trend: Trend::default(), gained: 0, mark: (0, residual), left: 0.0 }
+    }
+}
+
+/// How a problem is swept.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Kernel {
+    Space,
+    Plane,
+    #[default]
+    Any,
+}
+
+/// Why a course ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::solver) enum Finish {
+    /// At the tolerance.
+    Solved(Certificate),
+    /// What is left would take longer than what the caller would do instead.
+    Slow,
+    /// The residual has not fallen for thousands of sweeps.
+    Wandering,
+    /// After as many sweeps as were allowed.
+    Limit,
+    /// By the clock.
+    Late,
+}
+
+/// When a course ends.
+#[derive(Clone, Copy)]
+pub(in crate::solver) struct Plan {
+    pub tolerance: f64,
+    /// Sweeps at most.
+    pub most: usize,
+    /// Sweeps before it may be left for being slow or for wandering.
+    pub patient: usize,
+    /// Sweeps left to 1e-10 beyond which it is slow.
+    pub worth: f64,
+    pub deadline: Deadline,
+}
+
+/// Long courses and their workspace.
+#[derive(Default)]
+pub(in crate::solver) struct Course {
+    kernel: Kernel,
+    space: Space,
+    plane: Plane,
+    sweeper: Sweeper,
+    threads: Threads,
+    anderson: Anderson,
+    lambda: Vec<f64>, // (m) where the sweeper works
+    best: Vec<f64>,   // (m) the best reactions so far
+    least: f64,       // their residual
+    sweeps: usize,
+}
+
+impl Course {
+    /// Sweeps of the last course.
+    pub(in crate::solver) fn sweeps(&self) -> usize {
+        self.sweeps
+    }
+
+    /// Sweeps from the guess in `z`, and leaves the best point there.
+    pub(in crate::solver) fn run(&mut self, problem: &OneStepProblem<'_>, plan: Plan, z: &mut Reaction) -> Finish {
+        let w = problem.delassus();
+        z.lambda.resize(problem.size(), 0.0);
+        self.load(problem, &w, &z.lambda);
+        self.best.clear();
+        self.best.extend_from_slice(&z.lambda);
+        self.least = f64::INFINITY;
+        let finish = self.blocks(problem, &w, plan, z);
+        if !matches!(finish, Finish::Solved(_)) {
+            z.lambda.copy_from_slice(&self.best);
+        }
+        finish
+    }
+
+    /// Rounds of blocks: each way once, then the best one as long as it pays.
+    fn blocks(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, plan: Plan, z: &mut Reaction) -> Finish {
+        let mut state = State::new(self.judge(problem, z).0);
+        self.least = state.residual;
+        // what is quick is found out quickly
+        let quick = Way { relaxation: 1.4, accelerated: false };
+        for sweeps in [10, 10, 20, 60] {
+            if let Some(finish) = self.block(problem, w, plan, quick, sweeps, (&mut state, z)) {
+                return finish;
+            }
+        }
+        let mut length = BLOCK;
+        loop {
+            let begin = self.least;
+            let mut best = (f64::NEG_INFINITY, WAYS[0]);
+            for way in WAYS {
+                let before = state.residual;
+                if let Some(finish) = self.block(problem, w, plan, way, length, (&mut state, z)) {
+                    return finish;
+                }
+                let cost = if way.accelerated { ACCELERATED } else { 1.0 };
+                let rate = (before / state.residual).ln() / cost;
+                if rate > best.0 {
+                    best = (rate, way);
+                }
+                self.take_back(&mut state);
+            }
+            for _ in 0..REPEATED {
+                let before = state.residual;
+                if let Some(finish) = self.block(problem, w, plan, best.1, length, (&mut state, z)) {
+                    return finish;
+                }
+                let cost = if best.1.accelerated { ACCELERATED } else { 1.0 };
+                let slower = (before / state.residual).ln() / cost < 0.5 * best.0;
+                self.take_back(&mut state);
+                if slower {
+                    break;
+                }
+            }
+            // rates that are too small to be told apart need longer blocks
+            if self.least > SLOW * begin {
+                length = (2 * length).min(LONGEST);
+            }
+        }
+    }
+
+    /// One block; why the course ends with it, if it does.
+    fn block(
+        &mut self,
+        problem: &OneStepProblem<'_>,
+        w: &Delassus,
+        plan: Plan,
+        way: Way,
+        sweeps: usize,
+        (state, z): (&mut State, &mut Reaction),
+    ) -> Option<Finish> {
+        // over-relaxation leaves short waves behind, which hide how far it came
+        let smooth = if way.relaxation > 1.0 { SMOOTH.min(sweeps / 4) } else { 0 };
+        for first in (0..sweeps - smooth).step_by(BLOCK) {
+            self.sweep(problem, w, way, BLOCK.min(sweeps - smooth - first));
+            if plan.deadline.is_over() {
+                return Some(Finish::Late);
+            }
+        }
+        self.sweep(problem, w, Way { relaxation: 1.0, accelerated: false }, smooth);
+        let (residual, size) = self.judge(problem, z);
+        let diverging = state.trend.note(residual, size);
+        state.residual = residual;
+        if residual < GAIN * self.least {
+            state.gained = self.sweeps;
+        }
+        if residual < self.least {
+            self.least = residual;
+            let mut best = std::mem::take(&mut self.best);
+            self.export(&mut best);
+            self.best = best;
+        }
+        if residual <= plan.tolerance {
+            self.export(&mut z.lambda);
+            let certificate = problem.certify(z);
+            if growth::accepts(problem, certificate, plan.tolerance, diverging) {
+                return Some(Finish::Solved(certificate));
+            }
+        }
+        if self.sweeps >= state.mark.0 + MARKED {
+            let rate = (state.mark.1 / self.least).ln() / (self.sweeps - state.mark.0) as f64;
+            state.left = if rate > 0.0 { (self.least / AIM).ln() / rate } else { f64::INFINITY };
+            state.mark = (self.sweeps, self.least);
+        }
+        if self.sweeps >= plan.most {
+            return Some(Finish::Limit);
+        }
+        if self.sweeps >= plan.patient {
+            if self.sweeps - state.gained > PATIENCE.max(self.sweeps / 3) {
+                return Some(Finish::Wandering);
+            }
+            if state.left > plan.worth {
+                return Some(Finish::Slow);
+            }
+        }
+        None
+    }
+
+    /// Goes back to the best point where the last block has led far from it.
+    fn take_back(&mut self, state: &mut State) {
+        if state.residual > WORSE * self.least {
+            let best = std::mem::take(&mut self.best);
+            self.import(&best);
+            self.best = best;
+            state.residual = self.least;
+        }
+    }
+
+    fn load(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, lambda: &[f64]) {
+        self.sweeps = 0;
+        self.kernel = if self.space.load(problem, w) {
+            Kernel::Space
+        } else if self.plane.load(problem, w) {
+            Kernel::Plane
+        } else {
+            self.sweeper.prepare(problem, w);
+            Kernel::Any
+        };
+        self.import(lambda);
+    }
+
+    fn import(&mut self, lambda: &[f64]) {
+        match self.kernel {
+            Kernel::Space => self.space.set(lambda),
+            Kernel::Plane => self.plane.set(lambda),
+            Kernel::Any => {
+                self.lambda.clear();
+                self.lambda.extend_from_slice(lambda);
+                self.sweeper.forget();
+            }
+        }
+    }
+
+    fn export(&self, lambda: &mut [f64]) {
+        match self.kernel {
+            Kernel::Space => self.space.get(lambda),
+            Kernel::Plane => self.plane.get(lambda),
+            Kernel::Any => lambda.copy_from_slice(&self.lambda),
+        }
+    }
+
+    fn sweep(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, way: Way, sweeps: usize) {
+        self.sweeps += sweeps;
+        if way.accelerated {
+            return self.accelerated(problem, w, sweeps);
+        }
+        self.plain(problem, w, way.relaxation, sweeps);
+    }
+
+    fn plain(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, relaxation: f64, sweeps: usize) {
+        let laws = problem.laws();
+        match self.kernel {
+            Kernel::Space => self.space.sweep(sweeps, laws, relaxation, &self.threads),
+            Kernel::Plane => self.plane.sweep(sweeps, laws, relaxation, &self.threads),
+            Kernel::Any => {
+                for _ in 0..sweeps {
+                    self.sweeper.sweep(problem, w, relaxation, &mut self.lambda);
+                }
+            }
+        }
+    }
+
+    fn accelerated(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, sweeps: usize) {
+        let dofs = problem.parts().lhs.dim();
+        match self.kernel {
+            Kernel::Space => self.anderson.prepare(MEMORY, self.space.roots(), dofs),
+            Kernel::Plane => self.anderson.prepare(MEMORY, self.plane.roots(), dofs),
+            Kernel::Any => {
+                let roots = problem.laws().iter().zip(w.scales());
+                let roots = roots.flat_map(|(law, scale)| std::iter::repeat_n(scale.sqrt(), law.size()));
+                self.anderson.prepare(MEMORY, roots, self.sweeper.companion().len());
+            }
+        }
+        for sweep in 1..=sweeps {
+            match self.kernel {
+                Kernel::Space => self.anderson.before(self.space.state().0),
+                Kernel::Plane => self.anderson.before(self.plane.state().0),
+                Kernel::Any => self.anderson.before(&self.lambda),
+            }
+            self.plain(problem, w, 1.0, 1);
+            // the last point is one of a sweep
+            if sweep < sweeps {
+                let (anderson, (lambda, companion)) = match self.kernel {
+                    Kernel::Space => (&mut self.anderson, self.space.state()),
+                    Kernel::Plane => (&mut self.anderson, self.plane.state()),
+                    Kernel::Any => (&mut self.anderson, (&mut self.lambda[..], self.sweeper.companion())),
+                };
+                anderson.after(lambda, companion);
+            }
+        }
+    }
+
+    /// Residual and size of the present point.
+    fn judge(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> (f64, f64) {
+        match self.kernel {
+            Kernel::Space => {
+                self.space.refresh();
+                self.space.residual(problem.laws())
+            }
+            Kernel::Plane => {
+                self.plane.refresh();
+                self.plane.residual(problem.laws())
+            }
+            Kernel::Any => {
+                z.lambda.copy_from_slice(&self.lambda);
+                let certificate = problem.certify(z);
+                (certificate.residual, certificate.size())
+            }
+        }
+    }
+}

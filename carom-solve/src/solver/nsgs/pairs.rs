@@ -1,0 +1,437 @@
+//! Sweeps over contacts between pairs of bodies, for as many of them as it takes.
+//!
+//! ```text
+//!     A⁻¹ = S Sᵀ,   G = C S,   y = Gᵀ λ:      u = b + G y,   W = G Gᵀ                        (1)
+//! ```
+//!
+//! With `S` block by block the rows of a contact are those of its two bodies, once for both products: a visit reads half
+//! of what [velocities](super::velocity) need. All that a contact needs is in one place, in the order of the sweep. Where
+//! its own block of `W` is diagonal (spheres and discs) the relaxed step has a closed form,
+//!
+//! ```text
+//!     λ_N ← max(0, λ_N − ω u_N/w_N),   x = λ_T − ω u_T/w_T,   λ_T ← x min(1, μ λ_N/‖x‖)      (2)
+//! ```
+//!
+//! which is exact for ω = 1; other blocks go to the local solvers. Nothing is written where nothing changes.
+
+use super::super::local::{Contact2, Contact3};
+use super::alone::{Alone, relax};
+use super::colour::{Schedule, Threads};
+use super::root::Root;
+use super::shared::{self, Shared};
+use crate::{Delassus, Law, OneStepProblem, Rows, Shape};
+use std::sync::atomic::AtomicU64;
+
+/// Off-diagonal entries of a block, relative to its diagonal, that are rounding.
+const ROUNDING: f64 = 1e-13;
+
+/// Contacts from which on a sweep goes by colours, whatever the number of threads.
+const MANY: usize = 4000;
+
+/// Contacts that a thread takes at a time.
+const PORTION: usize = 128;
+
+/// One contact: everything that a visit reads.
+#[derive(Clone, Copy)]
+struct Place<const N: usize, const K: usize> {
+    law: u32,
+    alone: u32, // its local solver; none where the block is diagonal
+    at: [u32; 2],
+    bodies: u32,
+    mu: f64,
+    pull: [f64; 2], // 1/w_N, 1/w_T
+    b: [f64; N],
+    row: [[[f64; K]; N]; 2],
+}
+
+const DIAGONAL: u32 = u32::MAX;
+
+/// Contacts of N rows between bodies of up to K degrees of freedom.
+pub(super) struct Pairs<const N: usize, const K: usize, A> {
+    place: Vec<Place<N, K>>,
+    alone: Vec<A>,
+    scale: Vec<f64>,        // (laws) in the order of the sweep
+    lambda: Vec<[f64; N]>,  // (laws) in the order of the sweep
+    y: Vec<f64>,            // (n)
+    portion: Vec<usize>,    // first place of what a thread takes at a time, and the end of the last
+    colour: Vec<usize>,     // first portion of each colour, and the end; empty where the sweep is not coloured
+    shared: Vec<AtomicU64>, // y of a parallel sweep
+}
+
+impl<const N: usize, const K: usize, A> Default for Pairs<N, K, A> {
+    fn default() -> Self {
+        Pairs {
+            place: Vec::new(),
+            alone: Vec::new(),
+            scale: Vec::new(),
+            lambda: Vec::new(),
+            y: Vec::new(),
+            portion: Vec::new(),
+            colour: Vec::new(),
+            shared: Vec::new(),
+        }
+    }
+}
+
+pub(super) type Space = Pairs<3, 6, Contact3>;
+pub(super) type Plane = Pairs<2, 3, Contact2>;
+
+/// A local solver for the coupled blocks.
+pub(super) trait Coupled<const N: usize>: Alone<N> + Sync {
+    fn of(law: &Law, block: &[f64]) -> Option<Self>
+    where
+        Self: Sized;
+}
+
+impl Coupled<3> for Contact3 {
+    fn of(law: &Law, block: &[f64]) -> Option<Contact3> {
+        match law.shape() {
+            Shape::Cone2 { mu } => Some(Contact3::new(mu, block)),
+            _ => None,
+        }
+    }
+}
+
+impl Coupled<2> for Contact2 {
+    fn of(law: &Law, block: &[f64]) -> Option<Contact2> {
+        match law.shape() {
+            Shape::Cone1 { mu } => Some(Contact2::new(mu, block)),
+            _ => None,
+        }
+    }
+}
+
+impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
+    /// Takes over a problem; false where it is not of this kind.
+    pub(super) fn load(&mut self, problem: &OneStepProblem<'_>, w: &Delassus) -> bool {
+        self.place.clear();
+        let (parts, laws) = (problem.parts(), problem.laws());
+        let n = parts.lhs.dim();
+        let square = |law: &Law| law.size() == N && matches!(law.shape(), Shape::Cone1 { .. } | Shape::Cone2 { .. });
+        let symmetric = std::ptr::eq(parts.output, parts.input) || parts.output == parts.input;
+        let feeds = |d: &Rows| d.iter().flatten().any(|entry| entry.1 != 0.0);
+        if n < K || !symmetric || !laws.iter().all(square) || parts.feedthrough.is_some_and(feeds) {
+            return false;
+        }
+        let Some(root) = Root::of(problem) else { return false };
+        self.alone.clear();
+        self.scale.clear();
+        for i in 0..laws.len() {
+            let Some(place) = self.place_of(problem, w, &root, i) else {
+                self.place.clear();
+                return false;
+            };
+            self.place.push(place);
+        }
+        self.arrange(n, w);
+        self.y.clear();
+        self.y.resize(n, 0.0);
+        self.lambda.clear();
+        self.lambda.resize(laws.len(), [0.0; N]);
+        true
+    }
+
+    /// Rows of (1) for a law with at most two groups of K degrees of freedom.
+    fn place_of(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, root: &Root, i: usize) -> Option<Place<N, K>> {
+        let (law, block) = (&problem.laws()[i], w.diagonal(i));
+        let first = problem.offsets()[i];
+        let mut place = Place {
+            law: i as u32,
+            alone: DIAGONAL,
+            at: [0; 2],
+            bodies: 0,
+            mu: law.mu(),
+            pull: [0.0; 2],
+            b: std::array::from_fn(|k| problem.b()[first + k]),
+            row: [[[0.0; K]; N]; 2],
+        };
+        let entries = || (0..N).flat_map(|k| problem.parts().output.row(first + k).iter().map(move |entry| (k, entry)));
+        let touched = entries().flat_map(|(_, &(dof, _))| root.row(dof)).filter(|entry| entry.1 != 0.0);
+        (place.at, place.bodies) = bodies::<K>(touched.map(|entry| entry.0), problem.parts().lhs.dim())?;
+        for (k, &(dof, value)) in entries() {
+            for (column, s) in root.row(dof).filter(|entry| entry.1 != 0.0) {
+                let first = place.at.map(|at| at as usize);
+                let side = usize::from(!(first[0]..first[0] + K).contains(&column));
+                place.row[side][k][column - first[side]] += value * s;
+            }
+        }
+        let mean = w.scale(i);
+        let off = (0..N * N).filter(|k| k % (N + 1) != 0).fold(0.0f64, |m, k| m.max(block[k].abs()));
+        let equal = N == 2 || (block[4] - block[8]).abs() <= ROUNDING * mean;
+        if off <= ROUNDING * mean && equal && block[0] > 0.0 && block[N + 1] > 0.0 {
+            place.pull = [1.0 / block[0], 1.0 / block[N + 1]];
+        } else {
+            place.alone = self.alone.len() as u32;
+            self.alone.push(A::of(law, block)?);
+        }
+        Some(place)
+    }
+
+    /// Sorts contacts by colour where they are many, so that those of one colour share no body.
+    fn arrange(&mut self, n: usize, w: &Delassus) {
+        self.colour.clear();
+        if self.place.len() >= MANY {
+            let mut schedule = Schedule::default();
+            let runs = |i: usize| {
+                let place = &self.place[i];
+                place.at.into_iter().take(place.bodies as usize).map(|at| at as usize..at as usize + K)
+            };
+            schedule.colour_ranges(runs, self.place.len(), n);
+            schedule.portions(PORTION, &mut self.portion, &mut self.colour);
+            self.place = schedule.order().map(|i| self.place[i]).collect();
+        }
+        self.scale.extend(self.place.iter().map(|place| w.scale(place.law as usize)));
+    }
+
+    /// Starts from given reactions.
+    pub(super) fn set(&mut self, lambda: &[f64]) {
+        let (given, _) = lambda.as_chunks::<N>();
+        for (place, own) in self.place.iter().zip(&mut self.lambda) {
+            *own = given[place.law as usize];
+        }
+        self.refresh();
+    }
+
+    /// The reactions in the order of the laws.
+    pub(super) fn get(&self, lambda: &mut [f64]) {
+        let (given, _) = lambda.as_chunks_mut::<N>();
+        for (place, own) in self.place.iter().zip(&self.lambda) {
+            given[place.law as usize] = *own;
+        }
+    }
+
+    /// y anew, without the rounding of many updates.
+    pub(super) fn refresh(&mut self) {
+        self.y.fill(0.0);
+        let y = shared::cells(&mut self.y);
+        for (place, lambda) in self.place.iter().zip(&self.lambda) {
+            place.push(*lambda, y);
+        }
+    }
+
+    /// The numbers that Anderson's acceleration extrapolates: reactions and y.
+    pub(super) fn state(&mut self) -> (&mut [f64], &mut [f64]) {
+        (self.lambda.as_flattened_mut(), &mut self.y)
+    }
+
+    /// Roots of the scales of all rows.
+    pub(super) fn roots(&self) -> impl Iterator<Item = f64> + '_ {
+        self.scale.iter().flat_map(|scale| std::iter::repeat_n(scale.sqrt(), N))
+    }
+
+    /// Passes over all contacts.
+    pub(super) fn sweep(&mut self, sweeps: usize, laws: &[Law], relaxation: f64, threads: &Threads) {
+        let pass = Pass { alone: &self.alone, laws, relaxation };
+        if self.colour.is_empty() || matches!(threads, Threads::One) {
+            let y = shared::cells(&mut self.y);
+            for _ in 0..sweeps {
+                pass.visit(&self.place, &mut self.lambda, y);
+            }
+            return;
+        }
+        shared::share(&self.y, &mut self.shared);
+        let (y, place, end, colour) = (&self.shared[..], &self.place[..], &self.portion[..], &self.colour[..]);
+        let lambda = &mut self.lambda[..];
+        threads.run(move || {
+            for _ in 0..sweeps {
+                let mut rest = (place, &mut lambda[..], 0);
+                for portions in colour.windows(2) {
+                    let end = &end[portions[0] + 1..=portions[1]];
+                    let length = end.last().map_or(0, |end| end - rest.2);
+                    let (place, place_rest) = rest.0.split_at(length);
+                    let (lambda, lambda_rest) = rest.1.split_at_mut(length);
+                    pass.side_by_side(place, lambda, rest.2, end, y);
+                    rest = (place_rest, lambda_rest, rest.2 + length);
+                }
+                // those without a colour
+                pass.visit(rest.0, rest.1, y);
+            }
+        });
+        shared::collect(&mut self.shared, &mut self.y);
+    }
+
+    /// The residual of the certificate as this form has it, and the size that it is relative to.
+    pub(super) fn residual(&mut self, laws: &[Law]) -> (f64, f64) {
+        let y = shared::cells(&mut self.y);
+        let (mut missed, mut b, mut l, mut v) = (0.0, 0.0, 0.0, 0.0);
+        for ((place, lambda), scale) in self.place.iter().zip(&self.lambda).zip(&self.scale) {
+            let u = place.pull(y);
+            let mut f = [0.0; N];
+            laws[place.law as usize].natural_map(lambda, &u, 1.0 / scale, &mut f);
+            missed += scale * square(&f);
+            b += square(&place.b) / scale;
+            l += square(lambda) * scale;
+            v += square(&u) / scale;
+        }
+        let size = f64::max(b, l).max(v).sqrt();
+        let residual = if size > 0.0 { missed.sqrt() / size } else { missed.sqrt() };
+        if residual.is_finite() && size.is_finite() { (residual, size) } else { (f64::INFINITY, f64::INFINITY) }
+    }
+}
+
+/// What a pass reads besides the contacts.
+struct Pass<'a, A> {
+    alone: &'a [A],
+    laws: &'a [Law],
+    relaxation: f64,
+}
+
+impl<A> Pass<'_, A> {
+    fn visit<const N: usize, const K: usize, S: Shared + ?Sized>(
+        &self,
+        place: &[Place<N, K>],
+        lambda: &mut [[f64; N]],
+        y: &S,
+    ) where
+        A: Alone<N>,
+    {
+        for (place, lambda) in place.iter().zip(lambda) {
+            place.visit(self.alone, self.laws, self.relaxation, lambda, y);
+        }
+    }
+
+    /// Contacts of one colour from place `first` on; portions end at `end`.
+    fn side_by_side<const N: usize, const K: usize>(
+        &self,
+        place: &[Place<N, K>],
+        lambda: &mut [[f64; N]],
+        first: usize,
+        end: &[usize],
+        y: &[AtomicU64],
+    ) where
+        A: Alone<N> + Sync,
+    {
+        if end.len() < 2 {
+            return self.visit(place, lambda, y);
+        }
+        let (left, right) = end.split_at(end.len() / 2);
+        let middle = left.last().map_or(first, |end| *end);
+        let (place, place_rest) = place.split_at(middle - first);
+        let (lambda, lambda_rest) = lambda.split_at_mut(middle - first);
+        rayon::join(
+            || self.side_by_side(place, lambda, first, left, y),
+            || self.side_by_side(place_rest, lambda_rest, middle, right, y),
+        );
+    }
+}
+
+impl<const N: usize, const K: usize> Place<N, K> {
+    /// b + G y.
+    #[inline(always)]
+    fn pull<S: Shared + ?Sized>(&self, y: &S) -> [f64; N] {
+        let mut sum = [[0.0; 2]; N];
+        for side in 0..2 {
+            if side == 1 && self.bodies < 2 {
+                break;
+            }
+            let x: [f64; K] = y.read(self.at[side] as usize);
+            for (row, sum) in self.row[side].iter().zip(&mut sum) {
+                for d in 0..K {
+                    sum[d % 2] += row[d] * x[d];
+                }
+            }
+        }
+        std::array::from_fn(|k| self.b[k] + (sum[k][0] + sum[k][1]))
+    }
+
+    /// y ← y + Gᵀ Δλ.
+    #[inline(always)]
+    fn push<S: Shared + ?Sized>(&self, change: [f64; N], y: &S) {
+        for side in 0..2 {
+            if side == 1 && self.bodies < 2 {
+                break;
+            }
+            let first = self.at[side] as usize;
+            let mut x: [f64; K] = y.read(first);
+            for (row, change) in self.row[side].iter().zip(change) {
+                for d in 0..K {
+                    x[d] += row[d] * change;
+                }
+            }
+            y.write(first, x);
+        }
+    }
+
+    #[inline(always)]
+    fn visit<A: Alone<N>, S: Shared + ?Sized>(
+        &self,
+        alone: &[A],
+        laws: &[Law],
+        relaxation: f64,
+        lambda: &mut [f64; N],
+        y: &S,
+    ) {
+        let (old, u) = (*lambda, self.pull(y));
+        let next = if self.alone == DIAGONAL {
+            self.step(old, u, relaxation)
+        } else {
+            self.solve(&alone[self.alone as usize], &laws[self.law as usize], old, u, relaxation)
+        };
+        if next == old {
+            return;
+        }
+        *lambda = next;
+        self.push(std::array::from_fn(|k| next[k] - old[k]), y);
+    }
+
+    /// The closed form (2).
+    #[inline(always)]
+    fn step(&self, old: [f64; N], u: [f64; N], relaxation: f64) -> [f64; N] {
+        let normal = (old[0] - relaxation * self.pull[0] * u[0]).max(0.0);
+        let mut next = old;
+        next[0] = normal;
+        let mut square = 0.0;
+        for k in 1..N {
+            next[k] = old[k] - relaxation * self.pull[1] * u[k];
+            square += next[k] * next[k];
+        }
+        let limit = self.mu * normal;
+        if square > limit * limit {
+            let shorter = limit / square.sqrt();
+            next[1..].iter_mut().for_each(|x| *x *= shorter);
+        }
+        next
+    }
+
+    #[inline]
+    fn solve<A: Alone<N>>(&self, alone: &A, law: &Law, old: [f64; N], u: [f64; N], relaxation: f64) -> [f64; N] {
+        let own = alone.own(old);
+        let mut next = alone.solve(std::array::from_fn(|k| u[k] - own[k]), old);
+        relax(relaxation, law, &old, &mut next);
+        next
+    }
+}
+
+/// One or two groups of K degrees of freedom that hold those given, as first numbers and their count: bodies, where the
+/// numbers are those of bodies of K.
+fn bodies<const K: usize>(touched: impl Iterator<Item = usize>, n: usize) -> Option<([u32; 2], u32)> {
+    let (mut low, mut high) = (usize::MAX, 0);
+    let mut list = [0; 256];
+    let mut count = 0;
+    for dof in touched {
+        (low, high) = (low.min(dof), high.max(dof));
+        *list.get_mut(count)? = dof;
+        count += 1;
+    }
+    if count == 0 {
+        return None;
+    }
+    let within =
+        |first: [usize; 2]| list[..count].iter().all(|dof| first.iter().any(|&first| (first..first + K).contains(dof)));
+    let aligned = [low / K * K, high / K * K];
+    let loose = [low.min(n - K), (high + 1).saturating_sub(K)];
+    for first in [aligned, loose] {
+        if first[1] + K <= n && within(first) {
+            match first[1].abs_diff(first[0]) {
+                0 => return Some(([first[0] as u32; 2], 1)),
+                apart if apart >= K => return Some((first.map(|x| x as u32), 2)),
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+fn square(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum()
+}
