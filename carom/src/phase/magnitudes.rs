@@ -6,7 +6,7 @@
 //!     behind the gap g_i:   |g_i| + Σ_j |C_ij| max(Q_j, κ T V_j),    behind its rate:   Σ_j |C_ij| V_j                     (3)
 //! ```
 //!
-//! in the units of the coordinates, whatever they are. (2) is for those that are at rest, whose velocities are the
+//! in the units of the coordinates, whatever they are, with the time τ of a step, asked for or proposed. (2) is for those that are at rest, whose velocities are the
 //! rounding of other motion, of forces that cancel and of positions. Magnitudes only grow, and a step that is done again
 //! finds them as they were.
 
@@ -74,8 +74,8 @@ impl Magnitudes {
         self.time = other.time;
     }
 
-    /// Meets the start of a step that is to be `h` long, with the acceleration `a` where it is known.
-    pub fn meet(&mut self, model: &dyn Mechanical, at: &State, a: &[f64], h: f64) {
+    /// Meets the start of a step that is to be `h` long, with the acceleration `a` over a time where it is known.
+    pub fn meet(&mut self, model: &dyn Mechanical, at: &State, (a, time): (&[f64], f64), h: f64) {
         let q = if self.origin.is_empty() {
             &at.q
         } else {
@@ -96,7 +96,7 @@ impl Magnitudes {
         for ((size, met), (j, (q, v))) in self.q.iter_mut().zip(&mut self.met).zip(now) {
             larger(size, q.abs());
             larger(&mut met[0], v.abs());
-            larger(&mut met[1], h * a.get(j).map_or(0.0, |a| a.abs()));
+            larger(&mut met[1], time * a.get(j).map_or(0.0, |a| a.abs()));
         }
         if grows {
             self.share();

@@ -433,11 +433,14 @@ impl Work {
         self.transition.acceleration.sizes.time
     }
 
-    /// Meets the start of a step; forces that reactions cancel count where it was evaluated just now.
+    /// Meets the start of a step; forces that reactions cancel count where it was evaluated just now. Others count over
+    /// the step that is proposed: those that grow without bound do not loosen the tolerance by which it shrinks.
     fn meet(&mut self, model: &dyn Mechanical, is_evaluated: bool) {
+        let next = self.memory.sizes.next(self.method() == Flow::Dop853);
         let Acceleration { sizes, free, .. } = &mut self.transition.acceleration;
-        let start = &self.trial.start;
-        sizes.meet(model, &start.state, if is_evaluated { free } else { &start.a }, self.trial.span);
+        let (start, span) = (&self.trial.start, self.trial.span);
+        let forces = if is_evaluated { (&free[..], span) } else { (&start.a[..], next.map_or(span, |h| h.min(span))) };
+        sizes.meet(model, &start.state, forces, span);
         self.smooth.follow(sizes);
     }
 

@@ -360,10 +360,10 @@ impl Work {
         if acceleration.sizes.time == 0.0 {
             acceleration.free_motion(model, (self.state.t, &self.state.q, &self.state.v))?;
             let Acceleration { sizes, free, .. } = acceleration;
-            sizes.meet(model, &self.state, free, h);
+            sizes.meet(model, &self.state, (free, h), h);
             self.natural = sizes.natural_time(&self.state.v, free);
         } else {
-            acceleration.sizes.meet(model, &self.state, &[], h);
+            acceleration.sizes.meet(model, &self.state, (&[], h), h);
         }
         Ok(())
     }
