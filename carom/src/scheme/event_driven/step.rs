@@ -21,6 +21,9 @@ const LOBATTO: [(f64, &[(f64, f64)]); 2] = [
 /// A slip that stops within this part of the longest step that the driver has asked for has stopped.
 const STOP: f64 = 1e-12;
 
+/// The least part of a hand-over that is tried where its balance is not met.
+const SHORTENED: f64 = 1.0 / 16.0;
+
 /// A step that was done.
 pub(super) struct Done {
     /// Time advanced [s].
@@ -342,13 +345,20 @@ impl EventDriven {
             _ => {}
         }
         let scheme = MoreauJean::default();
-        let length = h.min(self.hand_over_part(&w.transition.acceleration.sizes));
-        scheme.drop_factors(&mut w.rest);
+        let mut length = h.min(self.hand_over_part(&w.transition.acceleration.sizes));
+        let least = SHORTENED * length;
         w.invalidate();
         w.transition.events.clear();
         w.transition.account.start(system.model, false, from)?;
-        let again = System { model: &mut *system.model, solver: &mut *system.solver };
-        let part = scheme.step(&mut w.rest, again, from, length, &mut w.state)?;
+        let part = loop {
+            scheme.drop_factors(&mut w.rest);
+            let again = System { model: &mut *system.model, solver: &mut *system.solver };
+            match scheme.step(&mut w.rest, again, from, length, &mut w.state) {
+                // rows that vanish with their gap are known the better the shorter the way is
+                Err(StepError::Newton { .. }) if length > least => length *= 0.25,
+                part => break part?,
+            }
+        };
         w.invalidate();
         (step.worst, step.solves, step.evaluations) = (part.worst, part.solves, part.evaluations);
         w.transition.account.part(scheme.reactions(&w.rest), from.t)?;
