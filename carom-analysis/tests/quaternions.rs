@@ -20,7 +20,7 @@ use std::path::Path;
 
 /// Event-driven, to rounding.
 fn tight() -> EventDriven {
-    EventDriven { atol: 1e-12, rtol: 1e-12, ..EventDriven::default() }
+    EventDriven { atol: Some(1e-12), rtol: 1e-12, ..EventDriven::default() }
 }
 
 fn stepper<S: Scheme<Model = dyn Mechanical> + 'static>(

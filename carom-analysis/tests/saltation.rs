@@ -51,7 +51,8 @@ fn options(interval: f64, intervals: usize) -> Options {
 /// Check O19: 20000 periods of set A, and the trace identity to 1e-10.
 #[test]
 fn exponents_of_set_a() {
-    let mut motion = SET_A.motion(EventDriven { flow: Flow::Rkf45, atol: 1e-8, rtol: 1e-8, ..EventDriven::default() });
+    let mut motion =
+        SET_A.motion(EventDriven { flow: Flow::Rkf45, atol: Some(1e-8), rtol: 1e-8, ..EventDriven::default() });
     let spectrum = saltation(&mut motion, &options(SET_A.period(), 20_000), |_| 0.7, &|| false).unwrap();
     let [first, second] = [0, 1].map(|i| spectrum.exponents[i]);
     assert!((first.value - 0.1648).abs() < 0.005 && (second.value + 0.5827).abs() < 0.005, "{spectrum:?}");
@@ -157,7 +158,8 @@ step = 0.1
 #[test]
 fn exponents_at_a_low_frequency() {
     let set = Oscillator { damping: 0.01, frequency: 0.25, restitution: 0.95, wall: 0.5 };
-    let mut motion = set.motion(EventDriven { flow: Flow::Rkf45, atol: 1e-7, rtol: 1e-7, ..EventDriven::default() });
+    let mut motion =
+        set.motion(EventDriven { flow: Flow::Rkf45, atol: Some(1e-7), rtol: 1e-7, ..EventDriven::default() });
     motion.restart(&State::new(0.0, &[0.9], &[0.0]));
     let spectrum = saltation(&mut motion, &options(set.period(), 1000), |_| 0.95, &|| false).unwrap();
     for (exponent, exact) in spectrum.exponents.iter().zip([2.783, -6.013]) {

@@ -307,7 +307,7 @@ fn located_impacts_of_both_schemes_agree() {
         all
     };
     let p1 = ImpactOscillator::default();
-    let tight = EventDriven { atol: 1e-12, rtol: 1e-12, ..EventDriven::default() };
+    let tight = EventDriven { atol: Some(1e-12), rtol: 1e-12, ..EventDriven::default() };
     let exact = strikes(stepper(p1.model(), tight), 0.1);
     assert!(exact.len() == 3 && (exact[1].t - 4.967283364699).abs() < 1e-9, "{exact:?}");
     let miss = |n: f64| {

@@ -29,7 +29,10 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     print_line(format_args!("  model        {}, {}", scene.name, size(&scene)))?;
     let span = &scene.span;
     let steps = match &scene.adaptive {
-        Some(adaptive) => format!("adaptive steps, tolerance {:e}, first {} s", adaptive.tolerance, span.step),
+        Some(adaptive) => {
+            let tolerance = adaptive.tolerance.map_or_else(|| adaptive.words(), |tolerance| format!("{tolerance:e}"));
+            format!("adaptive steps, tolerance {tolerance}, first {} s", span.step)
+        }
         None => format!("step {} s, {} steps", span.step, span.steps()),
     };
     print_line(format_args!("  span         {} s to {} s, {steps}", span.start, span.end))?;

@@ -42,7 +42,7 @@ pub fn adaptive_errors(
         let (min, max) = (Some(1e-13), Some(5.0));
         let factors = Adaptive { safety: 1.0, shrink: 0.5, grow: 5.0, min, max, ..Adaptive::default() };
         let mut scene = scene.clone();
-        scene.adaptive = Some(Adaptive { tolerance, estimator, ..factors });
+        scene.adaptive = Some(Adaptive { tolerance: Some(tolerance), estimator, ..factors });
         scene.simulation()
     })
     .map_err(|e| Trouble(e.to_string()))

@@ -164,7 +164,7 @@ fn higher_order(effort: Effort, methods: &[(RungeKutta, &str, u32)]) -> Result<F
     for (example, name) in ARCHETYPES {
         let mut chart = Chart::new(name, "h [s]", "l1 error of q").log_log();
         for (k, &(table, method, order)) in methods.iter().enumerate() {
-            let scheme = HigherOrder { method: table, c: 1e-3, ..HigherOrder::default() };
+            let scheme = HigherOrder { method: table, c: Some(1e-3), ..HigherOrder::default() };
             let study = errors(example, &Choice::scheme(&scheme), &plan)?;
             let (steps, errors): (Vec<f64>, Vec<f64>) =
                 study.levels.iter().map(|level| (level.step, level.q.l1)).filter(|(_, e)| *e > FLOOR).unzip();

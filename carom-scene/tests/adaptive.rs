@@ -32,7 +32,7 @@ fn files_and_library_take_the_same_steps() {
     let table = "step = 1e-2\nadaptive = { tolerance = 1e-5, estimator = \"variable-order\", max = 0.25, safety = 1 }";
     let scene = build(table, &Overrides::default());
     let estimator = Estimator::VariableOrder;
-    let adaptive = Adaptive { tolerance: 1e-5, estimator, max: Some(0.25), safety: 1.0, ..Adaptive::default() };
+    let adaptive = Adaptive { tolerance: Some(1e-5), estimator, max: Some(0.25), safety: 1.0, ..Adaptive::default() };
     assert_eq!(scene.adaptive, Some(adaptive));
     let file = scene.simulation().unwrap().record().unwrap();
     let library = simulate_adaptive(
@@ -53,18 +53,18 @@ fn files_and_library_take_the_same_steps() {
 #[test]
 fn a_number_is_the_tolerance_and_needs_no_step() {
     let scene = build("adaptive = 1e-4", &Overrides::default());
-    assert_eq!(scene.adaptive, Some(Adaptive { tolerance: 1e-4, ..Adaptive::default() }));
+    assert_eq!(scene.adaptive, Some(Adaptive { tolerance: Some(1e-4), ..Adaptive::default() }));
     assert_eq!(scene.span.step, 5e-3);
     // an integer as well, and the step of the file is the first one
     let scene = build("steps = 100\nadaptive = 1", &Overrides::default());
-    assert_eq!((scene.span.step, scene.adaptive.unwrap().tolerance), (0.05, 1.0));
+    assert_eq!((scene.span.step, scene.adaptive.unwrap().tolerance), (0.05, Some(1.0)));
 }
 
 #[test]
 fn the_command_line_turns_it_on_and_off() {
     let with = |text: &str| Overrides { adaptive: Some(text.into()), step: Some(0.01.into()), ..Overrides::default() };
     let scene = build("steps = 100", &with("{ tolerance = 1e-3, estimator = \"position\" }"));
-    assert_eq!(scene.adaptive.map(|a| (a.tolerance, a.estimator)), Some((1e-3, Estimator::Position)));
+    assert_eq!(scene.adaptive.map(|a| (a.tolerance, a.estimator)), Some((Some(1e-3), Estimator::Position)));
     assert_eq!(scene.span.step, 0.01);
     let scene = build("adaptive = 1e-3", &with("off"));
     assert_eq!((scene.adaptive, scene.simulation().unwrap().record().unwrap().len()), (None, 501));

@@ -192,7 +192,7 @@ fn differences_are_as_good_as_they_say() {
 /// The derivative of a motion with impacts at both walls, from each form of the model.
 #[test]
 fn motions_have_the_same_derivatives() {
-    let scheme = || EventDriven { flow: Flow::Rkf45, atol: 1e-12, rtol: 1e-12, ..EventDriven::default() };
+    let scheme = || EventDriven { flow: Flow::Rkf45, atol: Some(1e-12), rtol: 1e-12, ..EventDriven::default() };
     let solver = || carom_solve::solver::default();
     let scene = from_str("test.toml", FILE, &Overrides::default()).unwrap_or_else(|all| panic!("{}", all[0]));
     // the first random start that strikes both walls, none of them slowly

@@ -13,7 +13,16 @@ use serde_json::json;
 /// The parameters of the published experiments.
 fn published(tolerance: f64, estimator: Estimator) -> Adaptive {
     let (safety, shrink, grow) = (1.0, 0.5, 5.0);
-    Adaptive { tolerance, estimator, safety, shrink, grow, min: Some(1e-13), max: Some(5.0), ..Adaptive::default() }
+    Adaptive {
+        tolerance: Some(tolerance),
+        estimator,
+        safety,
+        shrink,
+        grow,
+        min: Some(1e-13),
+        max: Some(5.0),
+        ..Adaptive::default()
+    }
 }
 
 /// Moreau-Jean with the activation at zero, as in the reference runs.
@@ -134,7 +143,7 @@ fn impacts_are_controlled_whatever_the_forecast() {
     for gamma in [None, Some(0.0), Some(0.5), Some(1.0), Some(2.0)] {
         let forecast = gamma.map_or(Forecast::Free, |gamma| Forecast::Explicit { gamma });
         for tolerance in [1e-4, 1e-6, 1e-8] {
-            let adaptive = Adaptive { tolerance, ..Adaptive::default() };
+            let adaptive = Adaptive { tolerance: Some(tolerance), ..Adaptive::default() };
             let s = simulate_adaptive(b.model(), scheme(forecast), &adaptive, Span { end: 5.0, step: 1e-2 }).unwrap();
             let lowest = s.coordinate(0).into_iter().fold(f64::INFINITY, f64::min);
             // every bounce adds an error of the tolerance to the following ones
@@ -142,7 +151,7 @@ fn impacts_are_controlled_whatever_the_forecast() {
             assert!(lowest > -10.0 * tolerance, "{forecast:?} {tolerance:e}: {lowest:e}");
         }
     }
-    let adaptive = Adaptive { tolerance: 4e-10, ..Adaptive::default() };
+    let adaptive = Adaptive { tolerance: Some(4e-10), ..Adaptive::default() };
     let s = simulate_adaptive(o.model(), scheme(Forecast::Free), &adaptive, Span { end: 5.0, step: 1e-2 }).unwrap();
     assert!(l1(&s, &o) < 1.1e-6 && s.statistics.iterations < 9852, "{:e} {:?}", l1(&s, &o), s.statistics);
 }
@@ -183,7 +192,7 @@ fn an_impact_inside_a_half_step_is_seen() {
             .initial(&[y0], &[v0])
     };
     let run = |estimator| {
-        let adaptive = Adaptive { tolerance: 1e-7, estimator, max: Some(0.4), ..Adaptive::default() };
+        let adaptive = Adaptive { tolerance: Some(1e-7), estimator, max: Some(0.4), ..Adaptive::default() };
         simulate_adaptive(model(), MoreauJean::default(), &adaptive, Span { end: 0.4, step: 0.4 }).unwrap()
     };
     for blind in [Estimator::Position, Estimator::VariableOrder] {
@@ -222,7 +231,7 @@ fn the_smallest_step_is_respected() {
 #[test]
 fn the_end_is_met_exactly_and_steps_have_their_limits() {
     let o = LinearOscillator::default();
-    let adaptive = Adaptive { tolerance: 1e-3, max: Some(0.03), ..Adaptive::default() };
+    let adaptive = Adaptive { tolerance: Some(1e-3), max: Some(0.03), ..Adaptive::default() };
     let s = simulate_adaptive(o.model(), MoreauJean::default(), &adaptive, Span { end: 4.7, step: 1e-2 }).unwrap();
     assert_eq!(s.t.last(), Some(&4.7));
     let largest = s.t.windows(2).map(|t| t[1] - t[0]).fold(0.0, f64::max);
@@ -234,7 +243,7 @@ fn the_end_is_met_exactly_and_steps_have_their_limits() {
 #[test]
 fn runs_are_the_same_every_time() {
     let run = || {
-        let adaptive = Adaptive { tolerance: 1e-7, relative: 1e-7, ..Adaptive::default() };
+        let adaptive = Adaptive { tolerance: Some(1e-7), relative: 1e-7, ..Adaptive::default() };
         simulate_adaptive(
             LinearOscillator::default().model(),
             MoreauJean::default(),
@@ -277,7 +286,7 @@ fn a_step_that_fails_is_tried_again_with_a_smaller_one() {
     let scheme = || MoreauJean { newton_iterations: 3, ..MoreauJean::default() };
     let error = simulate(pendulum(), scheme(), Span { end: 1.0, step: 0.5 }).unwrap_err();
     assert!(matches!(error, SimulationError::Step { source: StepError::Newton { .. }, .. }), "{error}");
-    let adaptive = Adaptive { tolerance: 1e-8, max: Some(0.5), ..Adaptive::default() };
+    let adaptive = Adaptive { tolerance: Some(1e-8), max: Some(0.5), ..Adaptive::default() };
     let s = simulate_adaptive(pendulum(), scheme(), &adaptive, Span { end: 1.0, step: 0.5 }).unwrap();
     let fine = simulate(pendulum(), MoreauJean::default(), Span { end: 1.0, step: 1e-5 }).unwrap();
     let (end, reference) = (s.q(s.len() - 1)[0], fine.q(fine.len() - 1)[0]);
@@ -294,7 +303,7 @@ fn friction_is_controlled_as_well() {
         .force(move |_, _, _, f| f.copy_from_slice(&[0.0, -2.0 * g]))
         .contact(contact.friction(mu, |_, q| q[0]))
         .initial(&[0.0, 0.0], &[v0, 0.0]);
-    let adaptive = Adaptive { tolerance: 1e-8, ..Adaptive::default() };
+    let adaptive = Adaptive { tolerance: Some(1e-8), ..Adaptive::default() };
     let s = simulate_adaptive(model, MoreauJean::default(), &adaptive, Span { end: 1.0, step: 1e-2 }).unwrap();
     let last = s.len() - 1;
     assert!((s.q(last)[0] - v0 * v0 / (2.0 * mu * g)).abs() < 1e-6, "{:?}", s.q(last));
@@ -307,7 +316,7 @@ fn every_scheme_is_adaptive() {
     for row in SCHEMES.iter().filter(|row| row.family == Family::Mechanical) {
         let name = row.info.name;
         for tolerance in [1e-4, 1e-6] {
-            let adaptive = Adaptive { tolerance, ..Adaptive::default() };
+            let adaptive = Adaptive { tolerance: Some(tolerance), ..Adaptive::default() };
             let bind = |ball: &BouncingBall| {
                 let model = AnyModel::Mechanical(Box::new(ball.model()));
                 (row.bind_adaptive)(&json!({}), adaptive.accuracy(), model, carom_solve::solver::default())

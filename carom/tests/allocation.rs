@@ -257,7 +257,8 @@ fn no_first_order_step_allocates() {
                 let ran = check_first_order(&names, bind);
                 assert!(ran.len() >= 3, "{names}: {ran:?}");
             }
-            let accuracy = Accuracy { tolerance: 1e-6, relative: 0.0, estimator: Estimator::Impact, smallest: None };
+            let accuracy =
+                Accuracy { tolerance: Some(1e-6), relative: 0.0, estimator: Estimator::Impact, smallest: None };
             let bind = |model| (row.bind_adaptive)(options, accuracy, model, carom_solve::solver::default());
             assert!(check_first_order(&format!("{} {options} doubled", row.info.name), bind).len() >= 3);
         }
@@ -268,7 +269,7 @@ fn no_first_order_step_allocates() {
 fn no_doubled_step_allocates() {
     for row in rows(Family::Mechanical) {
         for estimator in [Estimator::Position, Estimator::VariableOrder, Estimator::Impact] {
-            let accuracy = Accuracy { tolerance: 1e-6, relative: 0.0, estimator, smallest: None };
+            let accuracy = Accuracy { tolerance: Some(1e-6), relative: 0.0, estimator, smallest: None };
             let solver = carom_solve::solver::default;
             let bind = |model| (row.bind_adaptive)(&json!({}), accuracy, model, solver());
             check_bound(&format!("{} doubled, {estimator:?}", row.info.name), bind);

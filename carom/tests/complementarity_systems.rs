@@ -288,7 +288,7 @@ fn nonlinear_systems_by_newton() {
 fn steps_adapt() {
     let bridge = DiodeBridge::default();
     let row = carom::scheme::find("euler-moreau").unwrap();
-    let adaptive = Adaptive { tolerance: 1e-4, ..Adaptive::default() };
+    let adaptive = Adaptive { tolerance: Some(1e-4), ..Adaptive::default() };
     let options = serde_json::json!({ "collocation": "midpoint" });
     let model = carom::scheme::AnyModel::FirstOrder(bridge.system());
     let stepper = (row.bind_adaptive)(&options, adaptive.accuracy(), model, carom_solve::solver::default()).unwrap();

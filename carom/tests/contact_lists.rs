@@ -89,7 +89,7 @@ impl Case {
 
     fn start(&self, model: impl Mechanical + 'static, end: f64) -> Result<Simulation, BindError> {
         let (model, solver) = (AnyModel::Mechanical(Box::new(model)), carom_solve::solver::default());
-        let adaptive = Adaptive { tolerance: 1e-4, ..Adaptive::default() };
+        let adaptive = Adaptive { tolerance: Some(1e-4), ..Adaptive::default() };
         let (stepper, control): (_, Box<dyn carom::simulation::Controller>) = match self.steps {
             Steps::Fixed(h) => ((self.row.bind)(&json!({}), model, solver)?, Box::new(FixedStep { h })),
             Steps::Adaptive => {

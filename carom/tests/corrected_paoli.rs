@@ -288,7 +288,7 @@ where
 #[test]
 fn located_impacts_are_events() {
     let p1 = ImpactOscillator::default();
-    let tight = EventDriven { flow: Flow::Rkf45, atol: 1e-12, rtol: 1e-12, ..EventDriven::default() };
+    let tight = EventDriven { flow: Flow::Rkf45, atol: Some(1e-12), rtol: 1e-12, ..EventDriven::default() };
     let exact = events(p1.model(), tight, (8.5, 0.1));
     // the specification has the same three
     for (found, (t, v)) in exact.iter().zip([(1.799909078097, -1.078796454786), (4.967283364699, -1.093839597857)]) {

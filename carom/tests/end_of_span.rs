@@ -62,7 +62,7 @@ fn equal_steps_end_at_the_end() {
 fn adaptive_steps_end_at_the_end() {
     for row in SCHEMES {
         for (tolerance, span) in [(1e-3, 1.3), (1e-4, 4.0), (1e-5, 1.0 / 3.0)] {
-            let adaptive = Adaptive { tolerance, ..Adaptive::default() };
+            let adaptive = Adaptive { tolerance: Some(tolerance), ..Adaptive::default() };
             for model in models(row.family) {
                 let span = if row.family == Family::FirstOrder { 1e-3 * span } else { span };
                 let bound = (row.bind_adaptive)(&json!({}), adaptive.accuracy(), model, carom_solve::solver::default());
@@ -93,7 +93,7 @@ fn the_smallest_step_reaches_schemes_with_their_own_control() {
     };
     let row = carom::scheme::find("event-driven").unwrap();
     let attempt = |min: Option<f64>| {
-        let adaptive = Adaptive { tolerance: 1e-9, min, ..Adaptive::default() };
+        let adaptive = Adaptive { tolerance: Some(1e-9), min, ..Adaptive::default() };
         let solver = carom_solve::solver::default();
         let stepper = (row.bind_adaptive)(&json!({}), adaptive.accuracy(), model(), solver).unwrap();
         let control = adaptive.control(0.1, (0.0, 1.0));

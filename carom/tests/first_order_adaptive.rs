@@ -169,7 +169,7 @@ fn sensitivity(system: &System, exact: &[f64], end: f64) -> f64 {
 
 fn adaptive(model: Box<dyn FirstOrder>, tolerance: f64, end: f64) -> (State, u64) {
     let row = carom::scheme::find("euler-moreau").unwrap();
-    let adaptive = Adaptive { tolerance, ..Adaptive::default() };
+    let adaptive = Adaptive { tolerance: Some(tolerance), ..Adaptive::default() };
     let options = serde_json::json!({});
     let model = AnyModel::FirstOrder(model);
     let stepper = (row.bind_adaptive)(&options, adaptive.accuracy(), model, carom_solve::solver::default()).unwrap();

@@ -89,7 +89,7 @@ fn impacts_are_right() {
 fn adaptive_steps_keep_their_tolerance() {
     for row in mechanical() {
         for ball in balls(row) {
-            let adaptive = Adaptive { tolerance: 1e-5, ..Adaptive::default() };
+            let adaptive = Adaptive { tolerance: Some(1e-5), ..Adaptive::default() };
             let model = AnyModel::Mechanical(Box::new(ball.model()));
             let solver = carom_solve::solver::default();
             let table = serde_json::json!({});

@@ -194,7 +194,7 @@ fn values_that_are_none_are_an_error_by_name() {
 
 #[test]
 fn adaptive_steps_have_events() {
-    let adaptive = carom::simulation::Adaptive { tolerance: 1e-5, ..Default::default() };
+    let adaptive = carom::simulation::Adaptive { tolerance: Some(1e-5), ..Default::default() };
     let scheme = carom::scheme::Doubled { base: MoreauJean::default(), accuracy: adaptive.accuracy() };
     let model: Box<dyn Mechanical> = Box::new(thrown());
     let stepper = carom::scheme::Bound::new(scheme, model, carom_solve::solver::default()).unwrap();

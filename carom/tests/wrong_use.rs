@@ -338,7 +338,7 @@ fn options_of_schemes_are_checked_where_they_are_bound() {
         field(CombinedProjection { gap_tolerance: Some(0.0), ..CombinedProjection::default() }),
         "gap-tolerance"
     );
-    assert_eq!(field(HigherOrder { c: f64::NAN, ..HigherOrder::default() }), "c");
+    assert_eq!(field(HigherOrder { c: Some(f64::NAN), ..HigherOrder::default() }), "c");
     assert_eq!(field(SchatzmanPaoli { newton_iterations: 0, ..SchatzmanPaoli::default() }), "newton-iterations");
     assert_eq!(field(CorrectedPaoli { stick: 2.0, ..CorrectedPaoli::default() }), "stick");
     assert_eq!(field(PositionLevel { theta: 0.0, ..PositionLevel::default() }), "theta");
@@ -351,7 +351,7 @@ fn options_of_schemes_are_checked_where_they_are_bound() {
     );
     assert!(matches!(error, Err(SimulationError::Scheme(SchemeError::Option { .. }))), "{error:?}");
     // accuracies of adaptive steps, with and without step doubling
-    let adaptive = Adaptive { tolerance: -1.0, ..Adaptive::default() };
+    let adaptive = Adaptive { tolerance: Some(-1.0), ..Adaptive::default() };
     let doubled = simulate_adaptive(point(floor()), MoreauJean::default(), &adaptive, Span { end: 1.0, step: 0.1 });
     assert!(matches!(doubled, Err(SimulationError::Scheme(SchemeError::Option { .. }))), "{doubled:?}");
     let doubled = Doubled { base: MoreauJean::default(), accuracy: adaptive.accuracy() };

@@ -40,7 +40,7 @@ impl Refinement {
         let tenth = 0.1f64.powi(level);
         match self {
             Refinement::Step => finer.span.step *= 0.5f64.powi(level),
-            Refinement::Tolerance => finer.adaptive.iter_mut().for_each(|adaptive| adaptive.tolerance *= tenth),
+            Refinement::Tolerance => finer.adaptive.iter_mut().for_each(|adaptive| *adaptive = adaptive.refined(tenth)),
             Refinement::SchemeTolerance => {
                 for (name, value) in tolerances(scene) {
                     finer.scheme.options[name] = (value * tenth).into();

@@ -198,7 +198,7 @@ fn steps(run: &Run, sizes: &StepSizes, section: &mut Section) {
     let largest = sizes.sizes.iter().map(|(_, h)| *h).reduce(f64::max);
     let size = |h: Option<f64>| h.map_or("none".into(), |h| format!("{h:.3e} s"));
     section.facts([
-        ("tolerance", format!("{:.1e} absolute, {:.1e} relative", adaptive.tolerance, adaptive.relative)),
+        ("tolerance", adaptive.words()),
         ("estimator", adaptive.estimator.name().into()),
         ("accepted steps", totals.steps.to_string()),
         ("rejected tries", totals.rejected.to_string()),

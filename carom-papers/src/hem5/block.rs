@@ -50,7 +50,17 @@ fn run(flow: usize, scheme: &EventDriven, step: f64) -> Result<Measured, Trouble
 /// With variable steps, the first of 0.05 s.
 fn with_tolerance(flow: usize, control: Control, (atol, drift_limit): (f64, f64)) -> Result<Measured, Trouble> {
     let (first_step, h_min) = (Some(0.05), 1e-9);
-    run(flow, &EventDriven { atol, drift_limit, first_step, h_min, ..scheme(FLOWS[flow], control) }, 0.5)
+    run(
+        flow,
+        &EventDriven {
+            atol: Some(atol),
+            drift_limit: Some(drift_limit),
+            first_step,
+            h_min: Some(h_min),
+            ..scheme(FLOWS[flow], control)
+        },
+        0.5,
+    )
 }
 
 fn tolerances(effort: Effort, finest: i32) -> Vec<f64> {

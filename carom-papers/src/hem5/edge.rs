@@ -15,7 +15,7 @@ const METHODS: [(EdgeMethod, &str); 3] =
 const CLOSED: &str = "closed form";
 
 fn scheme(edge: EdgeMethod) -> Choice {
-    Choice::scheme(&EventDriven { flow: Flow::Hem5, atol: 1e-12, rtol: 0.0, edge, ..EventDriven::default() })
+    Choice::scheme(&EventDriven { flow: Flow::Hem5, atol: Some(1e-12), rtol: 0.0, edge, ..EventDriven::default() })
 }
 
 /// Figure 7a: flat floor and parabola. Position and velocity are continuous, the acceleration jumps from 0 to 8 m/s².

@@ -18,7 +18,8 @@ const END: f64 = 20.0;
 
 /// Evaluations of forces, and the largest error of an impact time.
 fn run(flow: Flow, tolerance: f64) -> Result<[f64; 2], Trouble> {
-    let scheme = Choice::scheme(&EventDriven { flow, atol: tolerance, rtol: tolerance, ..EventDriven::default() });
+    let scheme =
+        Choice::scheme(&EventDriven { flow, atol: Some(tolerance), rtol: tolerance, ..EventDriven::default() });
     let set = [("damping", 0.0), ("restitution", 1.0)];
     let change = Change { set: &set, step: Some(END), end: Some(END), ..Change::scheme(&scheme) };
     let run = trace("linear-oscillator", &change, &["q.q"])?;

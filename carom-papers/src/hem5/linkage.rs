@@ -16,7 +16,7 @@ const UNSTATED: &str = "the paper does not state the lengths of the bars (a fami
 /// Both flows, with error per step.
 fn runs(control: Control) -> Result<[Trace; 2], Trouble> {
     let run = |flow| {
-        let scheme = EventDriven { atol: 1e-10, h_min: 1e-6, h_max: Some(1e-2), ..scheme(flow, control) };
+        let scheme = EventDriven { atol: Some(1e-10), h_min: Some(1e-6), h_max: Some(1e-2), ..scheme(flow, control) };
         let change = Change { end: Some(5.0), step: Some(1e-2), ..Change::scheme(&Choice::scheme(&scheme)) };
         trace("four-bar", &change, &COLUMNS)
     };

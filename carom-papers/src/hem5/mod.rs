@@ -39,7 +39,15 @@ const FLOWS: [(&str, Flow); 2] = [("HEM5", Flow::Hem5), ("RKF45", Flow::Rkf45)];
 /// with its result of order 4.
 fn scheme((_, flow): (&str, Flow), control: Control) -> EventDriven {
     let (propagate, control_impulses) = (Propagate::Y4, false);
-    EventDriven { flow, propagate, control, control_impulses, rtol: 0.0, drift_limit: 0.0, ..EventDriven::default() }
+    EventDriven {
+        flow,
+        propagate,
+        control,
+        control_impulses,
+        rtol: 0.0,
+        drift_limit: Some(0.0),
+        ..EventDriven::default()
+    }
 }
 
 /// The largest absolute value.

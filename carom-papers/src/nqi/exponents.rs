@@ -41,7 +41,7 @@ fn by_scheme(p: &ImpactOscillator, scheme: &Choice, epsilon: f64, intervals: usi
 /// identity.
 fn by_saltation(p: &ImpactOscillator, intervals: usize) -> Result<(f64, f64, f64), Trouble> {
     let set = [("al", p.damping), ("om", p.frequency), ("um", p.wall), ("e", p.restitution), ("u0", p.q0)];
-    let events = EventDriven { flow: Flow::Rkf45, atol: 1e-8, rtol: 1e-8, ..EventDriven::default() };
+    let events = EventDriven { flow: Flow::Rkf45, atol: Some(1e-8), rtol: 1e-8, ..EventDriven::default() };
     let change = Change { set: &set, ..Change::scheme(&Choice::scheme(&events)) };
     let scene = scene("chaotic-oscillator", &change)?;
     let mut motion = scene.sensitivity(&[]).map_err(|e| Trouble(e.to_string()))?;

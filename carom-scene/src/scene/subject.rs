@@ -156,7 +156,8 @@ impl Subject for Scene {
             ));
         }
         // the flow that is quickest between impacts
-        let scheme = EventDriven { flow: Flow::Rkf45, atol: tolerance, rtol: tolerance, ..EventDriven::default() };
+        let scheme =
+            EventDriven { flow: Flow::Rkf45, atol: Some(tolerance), rtol: tolerance, ..EventDriven::default() };
         let adaptive = self.adaptive.is_some();
         self.changed(&Overrides {
             scheme: Some(Choice::scheme(&scheme).into()),
@@ -179,7 +180,7 @@ impl Subject for Scene {
         let Some(size) = size else { return Ok(Scene::simulation(self)?) };
         let mut scene = self.clone();
         match &mut scene.adaptive {
-            Some(adaptive) => adaptive.tolerance = size,
+            Some(adaptive) => adaptive.tolerance = Some(size),
             None => scene.span.step = size,
         }
         Ok(Scene::simulation(&scene)?)

@@ -46,7 +46,7 @@ impl Scene {
     pub fn sensitivity(&self, parameters: &[&str]) -> Result<Sensitivity, BuildError> {
         let scheme = match self.scheme.name == EventDriven::INFO.name {
             true => EventDriven::read(&self.scheme.options)?,
-            false => EventDriven { flow: Flow::Rkf45, atol: 1e-8, rtol: 1e-8, ..EventDriven::default() },
+            false => EventDriven { flow: Flow::Rkf45, atol: Some(1e-8), rtol: 1e-8, ..EventDriven::default() },
         };
         let scheme = match &self.adaptive {
             Some(adaptive) => scheme.controlled(&adaptive.accuracy()).unwrap_or(scheme),

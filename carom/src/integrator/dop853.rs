@@ -14,7 +14,7 @@
 mod dense;
 mod table;
 
-use super::{Motion, scale};
+use super::{Motion, Tolerances};
 use crate::{State, StepError};
 use table::{A, C, EXTENDED, FIFTH, STAGES, THIRD};
 
@@ -111,12 +111,13 @@ impl Dop853 {
     }
 
     /// (3) with the RMS norm of components divided by `atol + rtol max(|y|, |y⁺|)`.
-    pub fn error(&self, (from, to): (&State, &State), tolerances: (f64, f64)) -> f64 {
+    pub fn error(&self, (from, to): (&State, &State), tolerances: Tolerances<'_>) -> f64 {
         let n = self.increment.len();
         let (mut fifth, mut third) = (0.0, 0.0);
-        for (stages, ends) in [(&self.v, (&from.q[..], &to.q[..])), (&self.a, (&from.v[..], &to.v[..]))] {
+        let positions = (false, &self.v, (&from.q[..], &to.q[..]));
+        for (is_velocity, stages, ends) in [positions, (true, &self.a, (&from.v[..], &to.v[..]))] {
             for k in 0..n {
-                let scale = scale(k, n, ends, tolerances);
+                let scale = tolerances.scale(is_velocity, (k, n), ends);
                 let first = stages[k];
                 let other: f64 = THIRD.iter().map(|(j, w)| w * (stages[j * n + k] - first)).sum();
                 let e3 = A[STAGES - 1].weigh(self.h, stages, (k, n)) - self.h * (first + other);

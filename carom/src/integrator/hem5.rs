@@ -15,7 +15,7 @@
 //!     e₁ = y⁺ − (Q₈, V₈),   e₂ = y⁺ − y − h (5/2 (V₇, A₇) − 3/2 (V₈, A₈)),   err = |e₁|² / (|e₁| + |e₂|/100) = O(h⁵)      (4)
 //! ```
 
-use super::{HalfExplicit, scale};
+use super::{HalfExplicit, Tolerances};
 use crate::{State, StepError};
 
 /// Number of stages.
@@ -134,11 +134,12 @@ impl Hem5 {
     }
 
     /// (4) with the RMS norm of components divided by `atol + rtol max(|y|, |y⁺|)`.
-    pub fn error(&self, (from, to): (&State, &State), h: f64, tolerances: (f64, f64)) -> f64 {
+    pub fn error(&self, (from, to): (&State, &State), h: f64, tolerances: Tolerances<'_>) -> f64 {
         let n = self.increment.len();
         let (mut first, mut second) = (0.0, 0.0);
         let b = &A[STAGES - 1];
-        for (stages, ends) in [(&self.v, (&from.q[..], &to.q[..])), (&self.a, (&from.v[..], &to.v[..]))] {
+        let positions = (false, &self.v, (&from.q[..], &to.q[..]));
+        for (is_velocity, stages, ends) in [positions, (true, &self.a, (&from.v[..], &to.v[..]))] {
             for k in 0..n {
                 let at = |j: usize| stages[j * n + k];
                 let (mut e1, mut sum) = (0.0, 0.0);
@@ -147,7 +148,7 @@ impl Hem5 {
                     sum += b[j] * at(j);
                 }
                 let e2 = sum - 2.5 * at(6) + 1.5 * at(7);
-                let scale = scale(k, n, ends, tolerances);
+                let scale = tolerances.scale(is_velocity, (k, n), ends);
                 first += (h * e1 / scale).powi(2);
                 second += (h * e2 / scale).powi(2);
             }

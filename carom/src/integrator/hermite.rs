@@ -10,7 +10,7 @@
 
 use crate::{Space, State};
 
-/// An increment of less than this part of positions has lost too many digits for derivatives.
+/// An increment of less than this part of its position has lost too many digits for derivatives.
 const SHORT: f64 = 1e-9;
 
 /// Pieces in which the sign of a quintic is looked at.
@@ -184,8 +184,8 @@ pub(crate) struct Hermite {
     h: f64,
     c: Vec<Quintic>, // (n) increments from the start
     increment: Vec<f64>,
-    change: Vec<f64>, // (n) of velocities
-    is_short: bool,   // whether the increment is mostly rounding: then velocities are taken on a line
+    change: Vec<f64>,    // (n) of velocities
+    is_short: Vec<bool>, // (n) whether the increment is mostly rounding: then velocities are taken on a line
 }
 
 impl Hermite {
@@ -195,8 +195,14 @@ impl Hermite {
         self.h = h;
         self.increment.resize(start.0.v.len(), 0.0);
         model.difference(&start.0.q, &end.0.q, &mut self.increment);
-        let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        self.is_short = h * largest(&start.0.v).max(largest(&end.0.v)) <= SHORT * largest(&start.0.q);
+        let largest = start.0.q.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let is_paired = start.0.q.len() == start.0.v.len();
+        self.is_short.clear();
+        self.is_short.extend((0..start.0.v.len()).map(|k| {
+            let q = if is_paired { start.0.q[k].abs() } else { largest };
+            let (v, a) = (start.0.v[k].abs().max(end.0.v[k].abs()), start.1[k].abs().max(end.1[k].abs()));
+            h == 0.0 || h * (v + h * a) <= SHORT * q
+        }));
         self.change.clear();
         self.change.extend(start.0.v.iter().zip(&end.0.v).map(|(a, b)| b - a));
         self.c.clear();
@@ -211,20 +217,16 @@ impl Hermite {
         out.t = self.start.t + s * self.h;
         out.q.clone_from(&self.start.q);
         out.v.clear();
-        if self.is_short || self.h == 0.0 {
-            // the parabola of the velocities, turned to its end
-            let bend = 0.5 * self.h * s * (s - 1.0);
-            out.v.extend(self.increment.iter().zip(&self.change).map(|(d, change)| s * d + bend * change));
-            model.retract(&self.start.q, &out.v, &mut out.q);
-            for (v, (start, change)) in out.v.iter_mut().zip(self.start.v.iter().zip(&self.change)) {
-                *v = start + s * change;
-            }
-            return;
-        }
-        out.v.extend(self.c.iter().map(|c| c.at(s)));
+        // the parabola of the velocities, turned to its end
+        let bend = 0.5 * self.h * s * (s - 1.0);
+        out.v.extend(
+            self.c.iter().zip(&self.is_short).enumerate().map(|(k, (c, is_short))| {
+                if *is_short { s * self.increment[k] + bend * self.change[k] } else { c.at(s) }
+            }),
+        );
         model.retract(&self.start.q, &out.v, &mut out.q);
-        for (v, c) in out.v.iter_mut().zip(&self.c) {
-            *v = c.slope(s) / self.h;
+        for (k, (v, c)) in out.v.iter_mut().zip(&self.c).enumerate() {
+            *v = if self.is_short[k] { self.start.v[k] + s * self.change[k] } else { c.slope(s) / self.h };
         }
     }
 

@@ -71,34 +71,77 @@ pub(crate) trait IndexOne: Motion {
     /// Part of v̇ by which it is inexact, below which iterations stand still.
     fn inexactness(&self) -> f64;
 
-    /// What of v̇ is rounding, where large forces cancel.
+    /// The size of a coordinate or of a velocity, which is not zero.
+    fn size(&self, is_velocity: bool, j: usize) -> f64;
+
+    /// What a unit of velocity `j` is worth beside those of others, a power of two.
+    fn unit(&self, j: usize) -> f64;
+
+    /// What of v̇ is rounding, where large forces cancel, in the largest of these units.
     fn rounding(&self) -> f64 {
         0.0
     }
 }
 
-/// What an error in component `k` of the increment of `x`, of which there are n, is divided by: `atol + rtol max(|x|,
-/// |x⁺|)`. Where coordinates are not paired with increments the largest one stands for all.
-#[inline]
-fn scale(k: usize, n: usize, (from, to): (&[f64], &[f64]), (atol, rtol): (f64, f64)) -> f64 {
-    let size = |x: &[f64]| match x.get(k) {
-        Some(x_k) if x.len() == n => x_k.abs(),
-        _ => x.iter().fold(0.0f64, |m, x| m.max(x.abs())),
-    };
-    atol + rtol * size(from).max(size(to))
+/// What errors of a step are measured by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tolerances<'a> {
+    pub absolute: Absolute<'a>,
+    pub relative: f64,
+}
+
+/// The part of a tolerance that does not depend on the ends of the step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Absolute<'a> {
+    /// One number for all.
+    Given(f64),
+    /// A part of what coordinates and velocities have met so far, and of the way in the time of a step that was asked
+    /// for: what is fast is measured by its velocity.
+    Part { part: f64, q: &'a [f64], v: &'a [f64], time: f64 },
+}
+
+impl Tolerances<'_> {
+    /// What an error in component `k` of the increment of positions, or of velocities, of which there are n, is divided
+    /// by: `atol + rtol max(|x|, |x⁺|)`. Where coordinates are not paired with increments the largest one stands for
+    /// all.
+    #[inline]
+    fn scale(&self, is_velocity: bool, (k, n): (usize, usize), (from, to): (&[f64], &[f64])) -> f64 {
+        let size = |x: &[f64]| match x.get(k) {
+            Some(x_k) if x.len() == n => x_k.abs(),
+            _ => x.iter().fold(0.0f64, |m, x| m.max(x.abs())),
+        };
+        let here = size(from).max(size(to));
+        let absolute = match self.absolute {
+            Absolute::Given(absolute) => absolute,
+            Absolute::Part { part, v, .. } if is_velocity => part * here.max(v[k]),
+            Absolute::Part { part, q, v, time } => part * here.max(q[k]).max(time * v[k]),
+        };
+        // nothing moves and nothing will: there is no error either
+        (absolute + self.relative * here).max(f64::MIN_POSITIVE)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::scale;
+    use super::{Absolute, Tolerances};
 
     #[test]
     fn errors_are_measured_by_their_own_coordinate_where_there_is_one() {
+        let given = |absolute| Tolerances { absolute: Absolute::Given(absolute), relative: 0.1 };
         let (from, to) = ([1.0, -3.0], [-2.0, 1.0]);
-        assert_eq!(scale(0, 2, (&from, &to), (0.5, 0.1)), 0.5 + 0.1 * 2.0);
-        assert_eq!(scale(1, 2, (&from, &to), (0.5, 0.1)), 0.5 + 0.1 * 3.0);
+        assert_eq!(given(0.5).scale(false, (0, 2), (&from, &to)), 0.5 + 0.1 * 2.0);
+        assert_eq!(given(0.5).scale(true, (1, 2), (&from, &to)), 0.5 + 0.1 * 3.0);
         // four coordinates of three velocities
-        let (from, to) = ([1.0, 0.0, 0.0, 0.0], [0.6, 0.8, 0.0, 0.0]);
-        assert_eq!(scale(2, 3, (&from, &to), (0.0, 0.1)), 0.1);
+        let (long, end) = ([1.0, 0.0, 0.0, 0.0], [0.6, 0.8, 0.0, 0.0]);
+        assert_eq!(given(0.0).scale(false, (2, 3), (&long, &end)), 0.1);
+        // sizes met before: of the coordinate, of the way, of the velocity, or those of the step
+        let met = Tolerances {
+            absolute: Absolute::Part { part: 0.01, q: &[4.0, 0.0], v: &[2.0, 50.0], time: 0.1 },
+            relative: 0.0,
+        };
+        assert_eq!(met.scale(false, (0, 2), (&from, &to)), 0.01 * 4.0);
+        assert_eq!(met.scale(false, (1, 2), (&from, &to)), 0.01 * 5.0);
+        assert_eq!(met.scale(true, (0, 2), (&from, &to)), 0.01 * 2.0);
+        assert_eq!(met.scale(true, (1, 2), (&from, &to)), 0.01 * 50.0);
     }
 }

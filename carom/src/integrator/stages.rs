@@ -18,8 +18,7 @@
 //! natural monotonicity test, ‖Δ̄A‖ < ‖ΔA‖ for the next change with the same matrix [deuflhard2004].
 
 use super::tableau::Tableau;
-use super::{IndexOne, scale};
-use crate::model::differences::{ROUNDING, SMALL, STEERS, disagreement, settle};
+use super::{IndexOne, Tolerances};
 use crate::{State, StepError};
 use carom_solve::{DenseLu, LinearSolve};
 
@@ -34,6 +33,9 @@ const DIVERGES: f64 = 2.0;
 
 /// Least part of a change that damped iterations take.
 const LEAST_PART: f64 = 1e-3;
+
+/// Size of differences of affine functions, beside what is met.
+const FAR: f64 = 1048576.0;
 
 /// Newton's loop of the implicit stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +63,7 @@ pub(crate) struct Stages {
     residual: Vec<f64>,           // (s × n)
     change: Vec<f64>,             // (s × n) of a damped iteration
     derivative: [Vec<f64>; 2],    // (n × n) ∂v̇/∂q, ∂v̇/∂v
+    units: Vec<f64>,              // (n) powers of two near what units of velocities are worth beside each other
     differs: Option<u64>,         // version of v̇ to which they belong
     system: DenseLu,              // (3)
     factored: Option<(u64, u64)>, // bits of h, and count of derivatives, to which it belongs
@@ -87,6 +90,7 @@ impl Stages {
             residual: vec![0.0; s * n],
             change: vec![0.0; s * n],
             derivative,
+            units: vec![1.0; n],
             differs: None,
             system: DenseLu::default(),
             factored: None,
@@ -170,7 +174,7 @@ impl Stages {
         loop {
             self.factor(h)?;
             self.miss(motion, from, h)?;
-            self.system.solve(&mut self.residual);
+            self.correct();
             let (change, size) = self.take_change(from, h)?;
             iterations += 1;
             self.iterations += 1;
@@ -205,7 +209,7 @@ impl Stages {
         self.forget();
         for iterations in 1..=self.newton.iterations {
             self.factor_at_stages(motion, from, h)?;
-            self.system.solve(&mut self.residual);
+            self.correct();
             self.change.copy_from_slice(&self.residual);
             let (change, size) = self.take_change(from, h)?;
             self.iterations += 1;
@@ -223,7 +227,8 @@ impl Stages {
                 if part < LEAST_PART {
                     return Err(StepError::Newton { residual: change, tolerance, iterations });
                 }
-                self.a.iter_mut().zip(&self.change).for_each(|(a, da)| *a -= part * da);
+                let changes = self.change.iter().zip(self.units.iter().cycle());
+                self.a.iter_mut().zip(changes).for_each(|(a, (da, unit))| *a -= part * da * unit);
             }
         }
         Err(StepError::Newton { residual: f64::INFINITY, tolerance: 0.0, iterations: self.newton.iterations })
@@ -237,7 +242,7 @@ impl Stages {
             Err(StepError::Model(_) | StepError::NotFinite) => return Ok(false),
             Err(error) => return Err(error),
         }
-        self.system.solve(&mut self.residual);
+        self.correct();
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let sum: f64 = self.residual.iter().sum();
         Ok(sum.is_finite() && largest(&self.residual) < largest(&self.change))
@@ -251,8 +256,13 @@ impl Stages {
     /// Where iterations with a stiff matrix stand still: velocities are not told apart better than positions, per step.
     #[cold]
     fn resolved(&self, from: &State, h: f64) -> f64 {
-        let largest = from.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
-        64.0 * f64::EPSILON * largest / h.abs()
+        64.0 * f64::EPSILON * largest_position(&self.units, from) / h.abs()
+    }
+
+    /// The change that (3) asks for, from its right-hand side, in units of the velocities.
+    fn correct(&mut self) {
+        self.residual.iter_mut().zip(self.units.iter().cycle()).for_each(|(r, unit)| *r /= unit);
+        self.system.solve(&mut self.residual);
     }
 
     /// The right-hand side of (3) at all stages.
@@ -275,13 +285,14 @@ impl Stages {
 
     /// Takes the change in `residual`; returns the largest change of a velocity and the largest velocity.
     fn take_change(&mut self, from: &State, h: f64) -> Result<(f64, f64), StepError> {
+        let units = || self.units.iter().cycle();
         let (mut change, mut size) = (0.0f64, 0.0f64);
-        for (a, da) in self.a.iter_mut().zip(&self.residual) {
-            *a += da;
+        for ((a, da), unit) in self.a.iter_mut().zip(&self.residual).zip(units()) {
+            *a += da * unit;
             change = change.max((h * da).abs());
-            size = size.max((h * *a).abs());
+            size = size.max((h * *a / unit).abs());
         }
-        size = self.v.iter().chain(&from.v).fold(size, |m, v| m.max(v.abs()));
+        size = self.v.iter().chain(&from.v).zip(units()).fold(size, |m, (v, unit)| m.max((v / unit).abs()));
         // the largest of NaN and a number is the number: ask the sum
         let sum: f64 = self.residual.iter().sum();
         if sum.is_finite() { Ok((change, size)) } else { Err(StepError::NotFinite) }
@@ -315,33 +326,33 @@ impl Stages {
         Ok(())
     }
 
-    /// ∂v̇/∂q and ∂v̇/∂v at `point`, column by column. A unit step is exact where v̇ is affine, and safe from rounding.
+    /// ∂v̇/∂q and ∂v̇/∂v at `point`, column by column. A step as large as what is met is exact where v̇ is affine; a
+    /// far larger one is safe from rounding as well.
     fn differentiate_here(&mut self, motion: &mut impl IndexOne) -> Result<(), StepError> {
         let n = self.increment.len();
-        let unit = if motion.is_affine() { 1.0 } else { f64::EPSILON.sqrt() };
+        let unit = match (motion.is_affine(), motion.is_free()) {
+            (true, true) => FAR,
+            (true, false) => 1.0,
+            (false, _) => f64::EPSILON.sqrt(),
+        };
+        self.take_units(motion);
         motion.rate(&self.point, &mut self.base)?;
         self.near.copy_from(&self.point);
         for velocities in [false, true] {
             for j in 0..n {
-                let State { q, v, .. } = &self.point;
-                let x = if velocities { v[j] } else { q.get(j).copied().unwrap_or(0.0) }.abs();
-                let d = unit * x.max(1.0);
-                if x >= SMALL || motion.is_affine() {
-                    self.column(motion, (velocities, j), d)?;
-                } else {
-                    settle(d, STEERS, |d| {
-                        self.column(motion, (velocities, j), 2.0 * d)?;
-                        self.column(motion, (velocities, j), d)
-                    })?;
-                }
+                self.column(motion, (velocities, j), unit * motion.size(velocities, j))?;
             }
         }
         self.count += 1;
         Ok(())
     }
 
-    /// A column of the derivatives with the step d; by how much it disagrees with the column before.
-    fn column(&mut self, motion: &mut impl IndexOne, (velocities, j): (bool, usize), d: f64) -> Result<f64, StepError> {
+    fn take_units(&mut self, motion: &impl IndexOne) {
+        self.units.iter_mut().enumerate().for_each(|(j, unit)| *unit = motion.unit(j));
+    }
+
+    /// A column of the derivatives with the step d.
+    fn column(&mut self, motion: &mut impl IndexOne, (velocities, j): (bool, usize), d: f64) -> Result<(), StepError> {
         let n = self.increment.len();
         self.increment.fill(0.0);
         self.increment[j] = d;
@@ -353,24 +364,36 @@ impl Stages {
         let found = motion.rate(&self.near, &mut self.rate);
         self.near.copy_from(&self.point);
         found?;
-        for (value, base) in self.rate.iter_mut().zip(&self.base) {
-            *value = (*value - base) / d;
-        }
-        let rounding = self.base.iter().fold(0.0f64, |m, a| m.max(ROUNDING * a.abs())) / d;
-        let missed = disagreement(self.rate.iter().copied().zip(self.far.iter().copied()), rounding);
-        self.far.copy_from_slice(&self.rate);
         let columns = self.derivative[usize::from(velocities)].iter_mut().skip(j).step_by(n);
-        columns.zip(&self.rate).for_each(|(out, value)| *out = *value);
-        Ok(missed)
+        let values = self.rate.iter().zip(&self.base);
+        columns.zip(values).for_each(|(out, (value, base))| *out = (value - base) / d);
+        Ok(())
     }
 
     /// How far an explicit step reaches, in time constants of the fastest motion, where its stages look as if it
     /// reached beyond the limit: h v̇ differs by more than that between them, beside v. Zero elsewhere. The largest
     /// rate of the linearised motion of (q, h v) is found by iterating on it.
     pub fn reach(&mut self, motion: &mut impl IndexOne, from: &State, h: f64, limit: f64) -> Result<f64, StepError> {
+        self.take_units(motion);
+        let units = std::mem::take(&mut self.units);
+        let reach = self.reach_in(&units, motion, (from, h), limit);
+        self.units = units;
+        reach
+    }
+
+    fn reach_in(
+        &mut self,
+        units: &[f64],
+        motion: &mut impl IndexOne,
+        (from, h): (&State, f64),
+        limit: f64,
+    ) -> Result<f64, StepError> {
         let (n, s) = (self.increment.len(), self.tableau.stages());
-        let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let apart = |x: &[f64], i: usize| (0..n).fold(0.0f64, |m, k| m.max((x[i * n + k] - x[(i - 1) * n + k]).abs()));
+        let largest = |x: &[f64]| x.iter().zip(units).fold(0.0f64, |m, (x, unit)| m.max((x / unit).abs()));
+        let apart = |x: &[f64], i: usize| {
+            let difference = |k: usize| ((x[i * n + k] - x[(i - 1) * n + k]) / units[k]).abs();
+            (0..n).fold(0.0f64, |m, k| m.max(difference(k)))
+        };
         if !(1..s).any(|i| h * apart(&self.a, i) > limit * apart(&self.v, i)) {
             return Ok(0.0);
         }
@@ -379,7 +402,8 @@ impl Stages {
         let last = (s - 1) * n;
         (0..n).for_each(|k| self.increment[k] = h * h * (self.a[last + k] - self.a[k]));
         self.far.fill(0.0);
-        let small = f64::EPSILON.sqrt() * largest(&from.q).max(h * largest(&from.v)).max(h * h * largest(&self.base));
+        let size = largest_position(units, from).max(h * largest(&from.v)).max(h * h * largest(&self.base));
+        let small = f64::EPSILON.sqrt() * size;
         let mut growth = 1.0f64;
         for _ in 0..ROUNDS {
             let size = largest(&self.increment).max(largest(&self.far));
@@ -440,7 +464,8 @@ impl Stages {
                 let (j, l) = (column / n, column % n);
                 let (a, square) = (self.tableau.a[i * s + j], self.tableau.square[i * s + j]);
                 let unit = if i * n + k == column { 1.0 } else { 0.0 };
-                *value = unit - h * a * by_v[k * n + l] - h * h * square * by_q[k * n + l];
+                let change = h * a * by_v[k * n + l] + h * h * square * by_q[k * n + l];
+                *value = unit - change * self.units[l] / self.units[k];
             }
         }
     }
@@ -456,14 +481,15 @@ impl Stages {
     }
 
     /// Difference from the embedded method: RMS norm of components divided by `atol + rtol max(|y|, |y⁺|)`.
-    pub fn error(&self, (from, to): (&State, &State), h: f64, tolerances: (f64, f64)) -> f64 {
+    pub fn error(&self, (from, to): (&State, &State), h: f64, tolerances: Tolerances<'_>) -> f64 {
         let n = self.increment.len();
         let mut sum = 0.0;
-        for (stages, ends) in [(&self.v, (&from.q[..], &to.q[..])), (&self.a, (&from.v[..], &to.v[..]))] {
+        let positions = (false, &self.v, (&from.q[..], &to.q[..]));
+        for (is_velocity, stages, ends) in [positions, (true, &self.a, (&from.v[..], &to.v[..]))] {
             for k in 0..n {
                 let weights = self.tableau.b.iter().zip(&self.tableau.embedded).enumerate();
                 let error: f64 = weights.map(|(j, (b, other))| h * (b - other) * stages[j * n + k]).sum();
-                sum += (error / scale(k, n, ends, tolerances)).powi(2);
+                sum += (error / tolerances.scale(is_velocity, (k, n), ends)).powi(2);
             }
         }
         (sum / (2 * n).max(1) as f64).sqrt()
@@ -480,6 +506,14 @@ impl Stages {
         combine(&mut self.increment, h * h, &self.tableau.product, &self.a);
         motion.retract(&from.q, &self.increment, &mut to.q);
     }
+}
+
+/// The largest position beside velocities in their units.
+fn largest_position(units: &[f64], at: &State) -> f64 {
+    let largest = at.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
+    let is_plain = at.q.len() == units.len();
+    let size = |j: usize| if is_plain { at.q[j].abs() } else { largest };
+    units.iter().enumerate().fold(0.0f64, |m, (j, unit)| m.max(size(j) / unit))
 }
 
 /// `x ← x + h Σ wⱼ Aⱼ`.

@@ -12,6 +12,7 @@
 use super::admissible::{Admissible, Cone};
 use super::curvature::Curvature;
 use super::held::HeldRows;
+use super::magnitudes::Magnitudes;
 use super::mode::{Mode, Phase};
 use super::ranked::RankedLu;
 use crate::coupling::Matching;
@@ -88,6 +89,8 @@ pub struct Acceleration {
     pub contradiction: f64,
     /// Calls of the model's forces so far.
     pub evaluations: u32,
+    /// What tolerances are measured by.
+    pub sizes: Magnitudes,
     held: HeldRows,
     diagonal: Vec<f64>, // (held) of W
     system: RankedLu,
@@ -100,11 +103,12 @@ pub struct Acceleration {
 }
 
 impl Acceleration {
-    pub fn new(model: &dyn Mechanical) -> Acceleration {
+    pub fn new(model: &mut dyn Mechanical) -> Acceleration {
         let n = model.dim();
         Acceleration {
             constancy: model.constancy(),
             at: model.initial(),
+            sizes: Magnitudes::of(model),
             value: vec![0.0; n],
             free: vec![0.0; n],
             ..Acceleration::default()
@@ -144,7 +148,9 @@ impl Acceleration {
     ) -> Result<(), ModelError> {
         self.coupling.fill(model, (t, q), self.constancy.rows, phase.keys())?;
         match self.instant {
-            Some(instant) if (t - instant).abs() <= INSTANT * t.abs().max(1.0) => self.restore_regions(phase),
+            Some(instant) if (t - instant).abs() <= INSTANT * t.abs().max(self.sizes.time) => {
+                self.restore_regions(phase);
+            }
             _ => {}
         }
         Ok(())
@@ -221,7 +227,8 @@ impl Acceleration {
         (self.is_deficient, self.contradiction) = (false, 0.0);
         self.free_motion(model, at)?;
         self.couple(model, phase, (t, q))?;
-        self.curvature.evaluate(model, self.constancy, at, (phase.keys(), self.coupling.drift.len()))?;
+        let list = (phase.keys(), self.coupling.drift.len());
+        self.curvature.evaluate(model, (self.constancy, &self.sizes), at, list)?;
         self.factor_held(model, phase, v);
         self.x.clear();
         for held in &self.held.rows {

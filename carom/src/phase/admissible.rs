@@ -112,27 +112,31 @@ impl Admissible {
     /// is that of the phase.
     pub fn search(&mut self, version: u64, lambda: &mut [f64]) {
         let m = lambda.len();
-        let scale = lambda.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        if self.null.is_empty() || self.cones.is_empty() || scale == 0.0 {
+        let largest = lambda.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        if self.null.is_empty() || self.cones.is_empty() || largest < f64::MIN_POSITIVE || !largest.is_finite() {
             return;
         }
+        // logarithms have no units: in those of a power of two near the largest λ nothing is rounded
+        let unit = f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits());
+        let scale = largest / unit;
         let nullity = self.null.len() / m;
         self.base.clear();
-        self.base.extend_from_slice(lambda);
+        self.base.extend(lambda.iter().map(|x| x / unit));
         self.z.clear();
         self.z.resize(nullity + 1, 0.0);
         if self.last.0 == Some(version) && self.last.1.len() == m {
             for (z, row) in self.z.iter_mut().zip(self.null.chunks_exact(m)) {
-                *z = row.iter().zip(&self.last.1).zip(&self.base).map(|((n, last), x)| n * (last - x)).sum();
+                *z = row.iter().zip(&self.last.1).zip(&self.base).map(|((n, last), x)| n * (last / unit - x)).sum();
             }
         }
         move_to(&self.base, &self.null, &self.z, &mut self.x);
         if self.outside() >= 0.0 {
             self.descend(scale);
         }
-        lambda.copy_from_slice(&self.x);
+        lambda.iter_mut().zip(&self.x).for_each(|(lambda, x)| *lambda = x * unit);
         self.last.0 = Some(version);
-        self.last.1.clone_from(&self.x);
+        self.last.1.clear();
+        self.last.1.extend_from_slice(lambda);
     }
 
     /// By how much the worst contact is outside at `x`.

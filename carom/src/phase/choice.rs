@@ -10,13 +10,21 @@ use super::contact::{Candidate, NEARLY};
 use super::mode::Mode;
 use super::projection::gap_rounding_at;
 use super::transition::{ROUNDING, Transition};
-use crate::{EventKind, Mechanical, State, StepError, System};
+use crate::{EventKind, Mechanical, State, StepError, System, WarningKind};
 
 /// Reactions at less than this part of the largest from the limit of their cones are there.
 const LIMIT: f64 = 1e-6;
 
 /// Most impacts without time between them.
 const AT_ONCE: u32 = 16;
+
+/// Impacts that do not end.
+pub const AT_ONE_INSTANT: WarningKind = WarningKind {
+    name: "impacts-at-once",
+    message: "a contact still approaches after 16 impacts at one instant",
+    unit: "of the velocities behind the contact",
+    hint: "look for a contact that no impulse can stop, or for contacts that contradict each other",
+};
 
 impl Transition {
     /// Chooses the phase that starts here among the contacts that touch, after impacts where some approach. Changes of
@@ -32,7 +40,7 @@ impl Transition {
         self.last.copy_from(&self.phase);
         self.start.copy_from(state);
         // an impact that is fast enough to be one needs no accelerations
-        if self.resolution.speed > 0.0 && self.approaches(&state.v) {
+        if self.resolution.speed != Some(0.0) && self.approaches(&state.v) {
             impacts += 1;
             self.apply_impact(system, 0.0, state)?;
         }
@@ -75,11 +83,29 @@ impl Transition {
                 self.worst = self.worst.worse(certificate);
                 self.solves += 1;
             }
-            if !approaches || *impacts >= AT_ONCE {
+            if !approaches {
+                return Ok(());
+            }
+            if *impacts >= AT_ONCE {
+                self.warn_of_impacts(state);
                 return Ok(());
             }
             *impacts += 1;
             self.apply_impact(system, 0.0, state)?;
+        }
+    }
+
+    /// Tells which contacts that touch still approach.
+    #[cold]
+    fn warn_of_impacts(&mut self, state: &State) {
+        for i in 0..self.marks.len() {
+            let row = self.acceleration.coupling.offset[i];
+            let (u, rounding) = self.velocity(row, &state.v);
+            if self.marks[i].touches && !self.marks[i].is_asked && u < 0.0 {
+                let contact = self.acceleration.coupling.pairs[i].key;
+                let part = -u * ROUNDING * f64::EPSILON / rounding;
+                self.warnings.raise(&AT_ONE_INSTANT, state.t, Some(contact), part);
+            }
         }
     }
 
@@ -158,8 +184,6 @@ impl Transition {
         self.acceleration.with_monitors(system.model, &self.phase, (state.t, &state.q, &state.v))?;
         let known = self.candidates.len();
         let coupling = &self.acceleration.coupling;
-        // an impact leaves what is rounding of the velocities before it
-        let fastest = state.v.iter().chain(&self.start.v).fold(0.0f64, |m, v| m.max(v.abs()));
         for (i, pair) in coupling.pairs.iter().enumerate() {
             let (row, mark) = (coupling.offset[i], self.marks[i]);
             if mark.is_asked || pair.law.is_equality() || !mark.touches {
@@ -172,10 +196,13 @@ impl Transition {
                 || (mark.struck && self.hop.is_lost(a));
             // one that was held may approach by what the flow has left; others have an impact first
             let held = self.last.mode(i).is_closed();
-            let least = if held { -self.resolution.speed } else { 0.0 };
-            // what other constraints have left of a velocity is rounded like the fastest one
-            let noise = rounding.max(ROUNDING * f64::EPSILON * fastest * size_of_row(coupling.rows.row(row)));
-            let slow = u <= rounding.max(self.resolution.speed) && u >= least.min(-noise);
+            let limit = self.slow(i, &self.start.v);
+            let least = if held { -limit } else { 0.0 };
+            // what other constraints have left of a velocity is rounded like the fastest one, also of those before an
+            // impact
+            let fastest = self.acceleration.sizes.share_of(coupling.rows.row(row), (&state.v, &self.start.v));
+            let noise = rounding.max(ROUNDING * f64::EPSILON * fastest);
+            let slow = u <= rounding.max(limit) && u >= least.min(-noise);
             if slow || unresolved || invisible {
                 let leaving = mark.has(ModeChange::TakeOff) || mark.has(ModeChange::StickLimit);
                 self.marks[i].is_asked = true;
@@ -307,9 +334,4 @@ impl Transition {
             && !acceleration.monitors.iter().any(is_violated)
             && self.candidates.iter().all(moves))
     }
-}
-
-/// Σ |c| of a row.
-fn size_of_row(row: &[(usize, f64)]) -> f64 {
-    row.iter().map(|(_, c)| c.abs()).sum()
 }

@@ -158,7 +158,7 @@ mod tests {
             )
             .initial(&[0.0, 0.0], &[0.0, 2.0]);
         let state = State::new(0.5, &[0.0, 0.0], &[0.0, 2.0]);
-        let (mut acceleration, mut phase) = (Acceleration::new(&model), Phase::default());
+        let (mut acceleration, mut phase) = (Acceleration::new(&mut model), Phase::default());
         model.couple(state.t, &state.q, &mut acceleration.coupling).unwrap();
         phase.open(&acceleration.coupling);
         let mut solver = carom_solve::solver::default();

@@ -65,7 +65,7 @@ impl Transition {
         for (i, pair) in self.acceleration.coupling.pairs.iter().enumerate() {
             let row = self.acceleration.coupling.offset[i];
             let (u, rounding) = self.velocity(row, &state.v);
-            let stays = self.marks[i].touches && u <= rounding.max(self.resolution.speed);
+            let stays = self.marks[i].touches && u <= rounding.max(self.slow(i, &self.before.v));
             if pair.law.is_equality() || stays {
                 self.active.push(i);
             }
@@ -90,7 +90,7 @@ impl Transition {
         coupling.pairs.iter().enumerate().any(|(i, pair)| {
             !pair.law.is_equality() && self.marks[i].touches && {
                 let (u, rounding) = self.velocity(coupling.offset[i], v);
-                u < -rounding.max(self.resolution.speed)
+                u < -rounding.max(self.slow(i, v))
             }
         })
     }

@@ -15,6 +15,7 @@ mod curvature;
 mod edge;
 mod held;
 mod impact;
+mod magnitudes;
 mod mode;
 mod motion;
 mod projection;
@@ -25,6 +26,7 @@ pub(crate) use acceleration::{Acceleration, ModeChange, Monitor, slip_direction}
 pub(crate) use curvature::Curvature;
 pub(crate) use edge::Sorting;
 pub(crate) use held::HeldRows;
+pub(crate) use magnitudes::Magnitudes;
 pub(crate) use mode::{Mode, Phase};
 pub(crate) use motion::{FreeMotion, HeldMotion, StageLog, StagedMotion, VelocityConstraint};
 pub(crate) use projection::{gap_rounding, gap_rounding_at};

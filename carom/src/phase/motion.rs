@@ -232,8 +232,17 @@ impl IndexOne for StagedMotion<'_> {
         if self.phase.is_free() { 0.0 } else { self.log.inexactness }
     }
 
+    fn size(&self, is_velocity: bool, j: usize) -> f64 {
+        self.free.acceleration.sizes.step(is_velocity, j)
+    }
+
+    fn unit(&self, j: usize) -> f64 {
+        self.free.acceleration.sizes.unit(j)
+    }
+
     fn rounding(&self) -> f64 {
-        let largest = self.free.acceleration.free.iter().fold(0.0f64, |m, a| m.max(a.abs()));
-        if self.phase.is_free() { 0.0 } else { CANCELS * largest }
+        let largest = |(m, (j, a)): (f64, (usize, &f64))| m.max((a / self.unit(j)).abs());
+        let free = &self.free.acceleration.free;
+        if self.phase.is_free() { 0.0 } else { CANCELS * free.iter().enumerate().fold(0.0, |m, a| largest((m, a))) }
     }
 }

@@ -9,7 +9,7 @@ use super::edge::{Edge, Sorting};
 use super::mode::{Mode, Phase};
 use super::projection::{Projection, gap_rounding, gap_rounding_at};
 use crate::coupling::Matching;
-use crate::{Events, Key, Mechanical, ModelError, State, StepError, System};
+use crate::{Coupling, Events, Key, Mechanical, ModelError, State, StepError, System, Warnings};
 use carom_solve::Certificate;
 
 /// Gaps and velocities count as zero below this multiple of their rounding.
@@ -20,6 +20,12 @@ const BEGINS: f64 = 1e-9;
 
 /// A gap may be passed by this multiple of its rounding; beyond, an event was overlooked.
 pub(crate) const PASSED: f64 = 1e3;
+
+/// A contact with at most this part of the velocities behind its normal stays closed.
+const SLOW: f64 = 5e-10;
+
+/// A gap is closed up to this part of the positions behind it.
+const TOUCH: f64 = 16.0 * f64::EPSILON;
 
 /// What is known of a law at an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -87,10 +93,10 @@ impl Hop {
 pub struct Resolution {
     /// A flight or a slip that ends within this time is over [s].
     pub flight: f64,
-    /// A contact with at most this normal velocity stays closed [m/s].
-    pub speed: f64,
-    /// A gap up to this value touches, as one up to its rounding does [m].
-    pub gap: f64,
+    /// A contact with at most this normal velocity stays closed [m/s]; by default a part of the velocities behind it.
+    pub speed: Option<f64>,
+    /// A gap up to this value touches, as one up to its rounding does [m]; by default the rounding of positions.
+    pub gap: Option<f64>,
     /// A flight that rises by less than this part of the rounding of its gap is over [-].
     pub rise: f64,
 }
@@ -119,6 +125,7 @@ pub struct Transition {
     pub events: Events,
     pub worst: Certificate,
     pub solves: u32,
+    pub warnings: Warnings,
     /// Whether the accelerations of the phase were evaluated at the state, after all changes.
     pub is_evaluated: bool,
     /// How contacts that meet at an edge are sorted out, and over which time [s]; by accelerations alone where nothing
@@ -134,14 +141,15 @@ pub struct Transition {
     pub(super) start: State,               // before the change
     pub(super) increment: Vec<f64>,        // (n)
     pub(super) hop: Hop,
+    extent: Vec<f64>, // (n) positions with the way over a step of the driver
     matching: Matching,
 }
 
 impl Transition {
     /// Buffers for a model: all contacts open at its initial state, whose laws are in the account.
     pub fn new(model: &mut dyn Mechanical, lands: bool) -> Result<Transition, ModelError> {
-        let acceleration = Acceleration::new(model);
-        let mut new = Transition { acceleration, lands, ..Transition::default() };
+        let (acceleration, extent) = (Acceleration::new(model), vec![0.0; model.dim()]);
+        let mut new = Transition { acceleration, extent, lands, ..Transition::default() };
         let initial = model.initial();
         model.couple(initial.t, &initial.q, &mut new.account.reactions.coupling)?;
         let coupling = &new.account.reactions.coupling;
@@ -181,7 +189,7 @@ impl Transition {
         }
         self.matching.begin();
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            let rounding = (PASSED * gap_rounding_at(coupling, i, from)).max(self.resolution.gap);
+            let rounding = (PASSED * gap_rounding_at(coupling, i, from)).max(self.touch(coupling, i));
             let is_new = self.matching.find(pair.key, self.phase.keys()).is_none();
             let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
             if is_new && !pair.law.is_equality() && coupling.gap(i) < -rounding && !inherits() {
@@ -212,7 +220,25 @@ impl Transition {
     pub fn touches(&self, i: usize, q: &[f64]) -> bool {
         let coupling = &self.acceleration.coupling;
         let rounding = ROUNDING * gap_rounding(coupling, i, q);
-        !coupling.pairs[i].law.is_equality() && coupling.gap(i) <= rounding.max(self.resolution.gap)
+        !coupling.pairs[i].law.is_equality() && coupling.gap(i) <= rounding.max(self.touch(coupling, i))
+    }
+
+    /// Sets the positions by which gaps touch: those of a state, with the way in a step of length h from there.
+    pub fn extend(&mut self, at: &State, h: f64) {
+        self.acceleration.sizes.extent(at, h, &mut self.extent);
+    }
+
+    /// Up to where the gap of law `i` of a coupling touches [m].
+    pub fn touch(&self, coupling: &Coupling, i: usize) -> f64 {
+        let row = || coupling.rows.row(coupling.offset[i]);
+        self.resolution.gap.unwrap_or_else(|| TOUCH * size_of(row(), &self.extent))
+    }
+
+    /// Up to which normal velocity law `i` of the coupling stays closed [m/s], where `v` was among the velocities.
+    pub fn slow(&self, i: usize, v: &[f64]) -> f64 {
+        let coupling = &self.acceleration.coupling;
+        let row = || coupling.rows.row(coupling.offset[i]);
+        self.resolution.speed.unwrap_or_else(|| SLOW * self.acceleration.sizes.speed(row(), v))
     }
 
     /// Whether law `i` is a contact that is closed and inside its region.

@@ -16,7 +16,7 @@
 use crate::model::differences::{AGREE, STEERS, disagreement, settle};
 use crate::model::tangent::At;
 use crate::model::{Along, CouplingTangent, Tangent};
-use crate::phase::Curvature;
+use crate::phase::{Curvature, Magnitudes};
 use crate::{Coupling, Key, Mechanical, ModelError, State};
 
 /// Offsets and weights of (1).
@@ -155,7 +155,7 @@ fn add(
         Of::Curvature => {
             let list = couple(model, (t, q), list, coupling)?;
             let (constancy, rows) = (model.constancy(), coupling.drift.len());
-            curvature.evaluate(model, constancy, (t, q, v), (list, rows))?;
+            curvature.evaluate(model, (constancy, &Magnitudes::default()), (t, q, v), (list, rows))?;
         }
         Of::Coupling => {
             couple(model, (t, q), list, coupling)?;

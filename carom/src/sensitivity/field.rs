@@ -35,10 +35,10 @@ pub(super) struct Field {
 }
 
 impl Field {
-    pub fn new(model: Box<dyn Mechanical>, tangent: Box<dyn Tangent>) -> Field {
+    pub fn new(mut model: Box<dyn Mechanical>, tangent: Box<dyn Tangent>) -> Field {
         let (n, parameters) = (model.dim(), tangent.parameters().len());
         Field {
-            acceleration: Acceleration::new(&*model),
+            acceleration: Acceleration::new(&mut *model),
             model,
             tangent,
             n,

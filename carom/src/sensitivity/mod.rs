@@ -368,7 +368,7 @@ impl Sensitivity {
             let row = coupling.offset[i];
             let way = |&(j, c): &(usize, f64)| c.abs() * (q[j].abs() + span * v[j].abs());
             let size = coupling.rows.row(row).iter().map(way).sum::<f64>() + span * coupling.drift[row].abs();
-            if pair.gap < -INSIDE * (scheme.atol + scheme.rtol * size) {
+            if pair.gap < -INSIDE * (scheme.absolute(size) + scheme.rtol * size) {
                 deepest = Some((pair.key, pair.gap));
             }
         }

@@ -12,8 +12,10 @@ use std::ops::Bound;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Adaptive {
-    /// Largest local error of a step, in units of positions and gaps [m, rad].
-    pub tolerance: f64,
+    /// Largest local error of a step, one number in units of positions and gaps [m, rad]; by default the part
+    /// `relative`, or 1e-6, of the largest value that each coordinate has had so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
     /// Largest local error relative to the size of each coordinate, added to `tolerance` [-].
     pub relative: f64,
     /// How the error is estimated: "impact" (sees overlooked impacts), "position" or "variable-order" (as published).
@@ -35,7 +37,7 @@ pub struct Adaptive {
 impl Default for Adaptive {
     fn default() -> Self {
         Adaptive {
-            tolerance: 1e-6,
+            tolerance: None,
             relative: 0.0,
             estimator: Estimator::Impact,
             min: None,
@@ -67,6 +69,23 @@ impl Adaptive {
     pub fn accuracy(&self) -> Accuracy {
         let Adaptive { tolerance, relative, estimator, min, .. } = *self;
         Accuracy { tolerance, relative, estimator, smallest: min }
+    }
+
+    /// The tolerance multiplied by a factor.
+    pub fn refined(self, factor: f64) -> Adaptive {
+        match self.accuracy().tolerances() {
+            (Some(tolerance), _) => Adaptive { tolerance: Some(factor * tolerance), ..self },
+            (None, relative) => Adaptive { relative: factor * relative, ..self },
+        }
+    }
+
+    /// The tolerances in words.
+    pub fn words(&self) -> String {
+        let (absolute, relative) = self.accuracy().tolerances();
+        match absolute {
+            Some(absolute) => format!("{absolute:.1e} absolute, {relative:.1e} relative"),
+            None => format!("{relative:.1e} of the sizes met"),
+        }
     }
 
     /// The control over a span (start, end) that begins with steps of `first`.
@@ -102,7 +121,10 @@ mod tests {
         assert!(Adaptive::read(&json!({ "estimator": "guess" })).is_err());
         assert!(Adaptive::read(&json!({ "tolerence": 1e-6 })).is_err());
         let read = Adaptive::read(&json!({ "tolerance": 1e-9, "estimator": "variable-order" })).unwrap();
-        assert_eq!(read, Adaptive { tolerance: 1e-9, estimator: Estimator::VariableOrder, ..Adaptive::default() });
+        assert_eq!(
+            read,
+            Adaptive { tolerance: Some(1e-9), estimator: Estimator::VariableOrder, ..Adaptive::default() }
+        );
     }
 
     #[test]

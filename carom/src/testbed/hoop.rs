@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn the_motion_solves_the_equations() {
         let mut model = Hoop {}.model().unwrap();
-        let mut acceleration = Acceleration::new(&model);
+        let mut acceleration = Acceleration::new(&mut model);
         let (mut phase, mut coupling) = (Phase::default(), Coupling::default());
         for k in 0..20 {
             let t = 0.1 * f64::from(k);

@@ -30,7 +30,7 @@ impl Observer for Watch {
 
 fn accumulations(model: impl Mechanical + 'static, end: f64, h: f64) -> Vec<Accumulation> {
     let mut watch = Watch::default();
-    let scheme = EventDriven { atol: 1e-12, rtol: 1e-12, ..EventDriven::default() };
+    let scheme = EventDriven { atol: Some(1e-12), rtol: 1e-12, ..EventDriven::default() };
     simulation(model, scheme, end, h).run(&mut [&mut watch]).unwrap();
     assert_eq!(watch.hand_overs, 0);
     watch.found.list

@@ -25,7 +25,7 @@ fn impacts_are_located_to_rounding() {
 #[test]
 fn accumulation_ends_after_the_stated_number_of_events() {
     for (veps, count) in [(1e-6, 21), (1e-9, 31), (1e-12, 41)] {
-        let scheme = EventDriven { veps, geps: Some(1e-11), ..EventDriven::default() };
+        let scheme = EventDriven { veps: Some(veps), geps: Some(1e-11), ..EventDriven::default() };
         let log = run(BouncingBall::default().model(), scheme, 4.0, 0.5);
         assert_eq!(log.instants().len(), count, "{veps}");
         let end = log.of(EventKind::Accumulation);

@@ -48,7 +48,7 @@ const B: Option<Key> = Some(Key(1));
 /// O13: the first impacts.
 #[test]
 fn impacts_of_both_corners() {
-    let scheme = EventDriven { atol: 1e-12, rtol: 0.0, ..EventDriven::default() };
+    let scheme = EventDriven { atol: Some(1e-12), rtol: 0.0, ..EventDriven::default() };
     let log = run(dropped(0.5), scheme, 0.65, 0.1);
     let expected = [
         (0.177221937678, B, 0.2354443875, 0.2509966995, -2.0864379840),
@@ -78,7 +78,8 @@ fn nested_accumulations_come_to_rest() {
         (1e-6, 149, 0.7861595234),
         (1e-7, 222, 0.7861598974),
     ] {
-        let scheme = EventDriven { atol: 1e-12, rtol: 0.0, veps, geps: Some(1e-11), ..EventDriven::default() };
+        let scheme =
+            EventDriven { atol: Some(1e-12), rtol: 0.0, veps: Some(veps), geps: Some(1e-11), ..EventDriven::default() };
         let log = run(dropped(0.5), scheme, 2.0, 0.1);
         let instants = log.instants();
         let last = instants[instants.len() - 1];
@@ -96,7 +97,7 @@ fn nested_accumulations_come_to_rest() {
 /// O15: without restitution every rocking impact divides the opening speed by 25.
 #[test]
 fn plastic_rocking_divides_by_25() {
-    let scheme = EventDriven { atol: 1e-12, rtol: 0.0, veps: 1e-8, ..EventDriven::default() };
+    let scheme = EventDriven { atol: Some(1e-12), rtol: 0.0, veps: Some(1e-8), ..EventDriven::default() };
     let log = run(dropped(0.0), scheme, 0.5, 0.1);
     let impacts = log.of(EventKind::Impact);
     assert!((impacts[0].t - 0.177221937678).abs() < 1e-11 && impacts[0].contact == B);

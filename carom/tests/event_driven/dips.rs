@@ -103,7 +103,7 @@ fn a_short_push_is_not_overlooked() {
             let what = format!("{flow:?} {h} at {} of {}", pulse.place, pulse.width);
             for (rows, direction) in [(1, [1.0, 0.0]), (1, [-1.0, 0.0]), (2, [0.6, -0.8])] {
                 let push: Push = Box::new(move |t| [direction[0] * pulse.at(t), direction[1] * pulse.at(t), 0.0]);
-                let scheme = EventDriven { flow, atol: 1e-11, rtol: 1e-11, ..EventDriven::default() };
+                let scheme = EventDriven { flow, atol: Some(1e-11), rtol: 1e-11, ..EventDriven::default() };
                 let log = run(mass(rows, push), scheme, SPAN, h);
                 assert_eq!(kinds(&log), [EventKind::Slip, EventKind::Stick], "{what}: {:?}", log.events);
                 assert!((log.events[0].t - begins).abs() < 1e-9, "{what}: {:e}", log.events[0].t - begins);
@@ -124,7 +124,7 @@ fn a_short_lift_is_not_overlooked() {
         let (begins, ends) = (pulse.begins(G), pulse.ends(G, 1));
         for (flow, h) in FLOWS.into_iter().flat_map(|flow| [0.1, 1.0, SPAN].map(|h| (flow, h))) {
             let what = format!("{flow:?} {h} at {} of {}", pulse.place, pulse.width);
-            let scheme = EventDriven { flow, atol: 1e-11, rtol: 1e-11, ..EventDriven::default() };
+            let scheme = EventDriven { flow, atol: Some(1e-11), rtol: 1e-11, ..EventDriven::default() };
             let log = run(mass(0, Box::new(move |t| [0.0, 0.0, pulse.at(t)])), scheme, ends + 1.0, h);
             let expected = [EventKind::TakeOff, EventKind::Impact, EventKind::Closing];
             assert_eq!(kinds(&log), expected, "{what}: {:?}", log.events);
@@ -158,7 +158,7 @@ fn no_period_is_in_step_with_the_samples() {
         let rate = 2.0 * std::f64::consts::PI * periods / SPAN;
         for part in [1.0005, 0.9995] {
             let push: Push = Box::new(move |t| [part * limit * (rate * t).sin(), 0.0, 0.0]);
-            let scheme = EventDriven { flow, atol: 1e-11, rtol: 1e-11, ..EventDriven::default() };
+            let scheme = EventDriven { flow, atol: Some(1e-11), rtol: 1e-11, ..EventDriven::default() };
             let log = run(mass(1, push), scheme, SPAN, SPAN);
             if part < 1.0 {
                 assert!(log.events.is_empty(), "{flow:?} {periods}: {:?}", log.events);

@@ -60,7 +60,7 @@ impl Ground {
 fn over_the_edge_and_back() {
     for edge in [EdgeMethod::Contact, EdgeMethod::Lcp, EdgeMethod::Sort] {
         for ends in [true, false] {
-            let scheme = || EventDriven { edge, atol: 1e-12, rtol: 0.0, ..EventDriven::default() };
+            let scheme = || EventDriven { edge, atol: Some(1e-12), rtol: 0.0, ..EventDriven::default() };
             let model = || Ground { ends, ..PARABOLA }.model(-1.0, 2.0);
             let log = run(model(), scheme(), 0.7, 0.1);
             let crossing = log.of(EventKind::Edge)[0];

@@ -70,7 +70,7 @@ fn schemes() -> impl Iterator<Item = EventDriven> {
         [Flow::Hem5, Flow::Rkf45, Flow::Dop853].map(|flow| EventDriven {
             edge,
             flow,
-            atol: 1e-11,
+            atol: Some(1e-11),
             rtol: 0.0,
             ..EventDriven::default()
         })
@@ -341,7 +341,7 @@ fn redundant_contacts_by_differences_stay_together() {
             .contact(bowl("one"))
             .contact(bowl("other"))
             .initial(&[0.25, 0.5], &[0.0, 0.0]);
-        let scheme = EventDriven { atol: 1e-8, rtol: 0.0, ..scheme };
+        let scheme = EventDriven { atol: Some(1e-8), rtol: 0.0, ..scheme };
         let log = run(model, scheme.clone(), 3.0, 0.1);
         let what = format!("{:?} {:?}", scheme.edge, scheme.flow);
         assert!(log.events.is_empty(), "{what}: {:?}", log.events[0]);

@@ -4,9 +4,9 @@ use crate::{Log, run, simulation};
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
 use carom::model::{Contact, Lagrangian};
 use carom::scheme::EventDriven;
-use carom::scheme::event_driven::Flow;
+use carom::scheme::event_driven::{Control, Flow};
 use carom::testbed::BouncingBall;
-use carom::{EventKind, State};
+use carom::{EventKind, Key, State};
 use carom_solve::Law;
 
 /// Balls of 1 kg under −2 N, each over its own floor.
@@ -35,7 +35,7 @@ fn no_ball_falls_through_after_many_bounces() {
         for h in [0.013, 0.4, 7.0] {
             for veps in [1e-12, 1e-6] {
                 let ball = BouncingBall { restitution: e, force: -9.81, ..BouncingBall::default() };
-                let scheme = EventDriven { veps, ..EventDriven::default() };
+                let scheme = EventDriven { veps: Some(veps), ..EventDriven::default() };
                 let log = run(ball.model(), scheme, 100.0, h);
                 assert!(log.lowest > -1e-10, "{e} {h} {veps}: {:e}", log.lowest);
                 let (q, v) = ball.state_at(100.0);
@@ -132,7 +132,8 @@ fn hundred_events_within_a_step() {
 #[test]
 fn several_accumulations_at_once() {
     let heights = [1.0, 0.98, 1.0, 1.44];
-    let log = run(balls(0.5, &heights, &[0.0; 4]), EventDriven { veps: 1e-8, ..EventDriven::default() }, 5.0, 0.5);
+    let log =
+        run(balls(0.5, &heights, &[0.0; 4]), EventDriven { veps: Some(1e-8), ..EventDriven::default() }, 5.0, 0.5);
     let ends = log.of(EventKind::Accumulation);
     assert_eq!(ends.len(), 4, "{:?}", ends.iter().map(|e| e.t).collect::<Vec<_>>());
     for end in ends {
@@ -147,7 +148,7 @@ fn several_accumulations_at_once() {
 #[test]
 fn accumulation_without_exit_does_not_hang() {
     for h in [0.5, 4.0] {
-        let scheme = EventDriven { veps: 0.0, geps: Some(0.0), ..EventDriven::default() };
+        let scheme = EventDriven { veps: Some(0.0), geps: Some(0.0), ..EventDriven::default() };
         let mut log = Log::default();
         let mut simulation = simulation(BouncingBall::default().model(), scheme, 4.0, h);
         simulation.run(&mut [&mut log]).unwrap();
@@ -156,6 +157,53 @@ fn accumulation_without_exit_does_not_hang() {
         assert!((end.t - 4.0).abs() < 1e-8 && end.q[0].abs() < 1e-3 && end.v[0].abs() < 1e-2, "{h}: {end:?}");
         assert!(log.of(EventKind::HandOver).is_empty(), "{h}");
     }
+}
+
+/// A wall that no impulse can stop: what is left of its approach is told, with the time and the contact.
+#[test]
+fn impacts_that_do_not_end_are_told() {
+    struct Press;
+    impl Functions for Press {
+        fn kinetic<D: Scalar>(&self, _t: D, _q: &[D], v: &[D]) -> D {
+            v[0] * v[0] * 0.5
+        }
+        fn outputs<D: Scalar>(&self, t: D, q: &[D], out: &mut [D]) {
+            out[0] = (t - 0.5) * -2.0 + q[0] * 0.0;
+        }
+        fn laws(&self) -> Vec<NamedLaw> {
+            vec![NamedLaw::new("press", Law::UNILATERAL)]
+        }
+    }
+    let model = DualLagrangian::new(Press, State::new(0.0, &[0.0], &[1.0])).unwrap();
+    let mut simulation = simulation(model, EventDriven::default(), 1.0, 0.3);
+    let ended = simulation.run(&mut []);
+    let warnings = simulation.warnings().sorted();
+    let found = warnings.iter().find(|warning| warning.kind.name == "impacts-at-once");
+    let found = found.unwrap_or_else(|| panic!("{ended:?} {warnings:?}"));
+    assert!((found.t - 0.5).abs() < 1e-12 && found.contact == Some(Key(0)), "{found:?}");
+    // nothing of the velocity behind the contact, that of the press, was stopped
+    assert!((found.worst - 1.0).abs() < 1e-12, "{found:?}");
+}
+
+/// Teeth finer than a step of fixed length can be looked at: that an impact may have been passed over is told. A step
+/// that fits the teeth leaves no doubt.
+#[test]
+fn teeth_that_a_fixed_step_passes_over_are_told() {
+    // a mass slides along x over teeth of 40 μm, 10 mm above their tops
+    const WAVE: f64 = std::f64::consts::TAU / 4e-5;
+    let warnings = |end: f64| {
+        let teeth = Contact::new("teeth", |_, q| q[1] - 0.05 * (WAVE * q[0]).sin())
+            .gradient(|_, q, row| (row[0], row[1]) = (-0.05 * WAVE * (WAVE * q[0]).cos(), 1.0));
+        let model = Lagrangian::new(2).contact(teeth).initial(&[0.0, 0.06], &[1.0, 0.0]);
+        let scheme = EventDriven { control: Control::Fixed, ..EventDriven::default() };
+        let mut simulation = simulation(model, scheme, end, end);
+        simulation.run(&mut []).unwrap();
+        simulation.warnings().sorted()
+    };
+    let told = warnings(1.0);
+    let found = told.iter().find(|warning| warning.kind.name == "unclear-gap").unwrap_or_else(|| panic!("{told:?}"));
+    assert!(found.t < 1.0 && found.contact == Some(Key(0)) && found.worst <= 1.0 / 16384.0, "{found:?}");
+    assert!(warnings(1e-3).is_empty());
 }
 
 /// A ball on a table that shakes, driven at a step far longer than the period of the table.

@@ -11,7 +11,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 /// The scheme to a tolerance.
 fn to(flow: Flow, tolerance: f64) -> EventDriven {
-    EventDriven { flow, atol: tolerance, rtol: tolerance, ..EventDriven::default() }
+    EventDriven { flow, atol: Some(tolerance), rtol: tolerance, ..EventDriven::default() }
 }
 
 fn fixed() -> EventDriven {
@@ -279,7 +279,7 @@ fn a_step_that_failed_is_tried_again_from_its_state() {
         Lagrangian::new(1).force(force).initial(&[0.0], &[1.0])
     };
     for flow in [Flow::Hem5, Flow::Rkf45, Flow::Dop853] {
-        let scheme = EventDriven { h_min: 0.05, ..to(flow, 1e-9) };
+        let scheme = EventDriven { h_min: Some(0.05), ..to(flow, 1e-9) };
         let bind = || Bound::new(scheme.clone(), Box::new(model()), carom_solve::solver::default()).unwrap();
         let (mut tried, mut fresh) = (bind(), bind());
         for h in [0.1, 0.1, 0.1, 0.1, 0.08] {

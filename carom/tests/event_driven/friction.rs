@@ -144,7 +144,7 @@ impl Belt {
 fn block_on_a_belt_has_the_period_of_its_closed_form() {
     let belt = || Belt { spring: 4.0, weakening: 0.3, speed: 0.5 };
     let (slip, period) = belt().cycle();
-    let scheme = EventDriven { atol: 1e-11, rtol: 1e-11, ..EventDriven::default() };
+    let scheme = EventDriven { atol: Some(1e-11), rtol: 1e-11, ..EventDriven::default() };
     let model = DualLagrangian::new(belt(), State::new(0.0, &[0.0, 0.0], &[0.5, 0.0])).unwrap();
     let log = run(model, scheme, 30.0, 0.2);
     let (slips, sticks) = (log.of(EventKind::Slip), log.of(EventKind::Stick));

@@ -17,7 +17,7 @@ fn ledger(functions: impl Functions + 'static, scheme: EventDriven, (q, v): (f64
 
 fn schemes() -> [EventDriven; 3] {
     // a position that is projected by the drift d takes g d with it
-    let scheme = EventDriven { atol: 1e-10, rtol: 0.0, drift_limit: 1e-10, ..EventDriven::default() };
+    let scheme = EventDriven { atol: Some(1e-10), rtol: 0.0, drift_limit: Some(1e-10), ..EventDriven::default() };
     [
         EventDriven { dense: Dense::Order4, ..scheme.clone() },
         EventDriven { flow: Flow::Rkf45, ..scheme.clone() },
@@ -126,7 +126,7 @@ fn impulses_of_rest_are_inside_the_error_control() {
     for (flow, h) in flows.into_iter().flat_map(|flow| [0.05, 0.5, 2.0].map(|h| (flow, h))) {
         for (a, b) in [(2.0, 0.0), (0.0, 0.08), (1.0, 0.05)] {
             let model = DualLagrangian::new(Pressed { a, b }, State::new(0.0, &[b], &[0.0])).unwrap();
-            let scheme = EventDriven { flow, atol: 1e-10, rtol: 1e-10, ..EventDriven::default() };
+            let scheme = EventDriven { flow, atol: Some(1e-10), rtol: 1e-10, ..EventDriven::default() };
             let mut sum = Sum::default();
             simulation(model, scheme, end, h).run(&mut [&mut sum]).unwrap();
             let exact = 3.0 * end + 0.2 * a * (1.0 - (5.0 * end).cos()) - 8.0 * b * (4.0 * end).sin();

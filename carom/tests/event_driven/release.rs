@@ -32,7 +32,7 @@ impl Functions for Disc {
 fn mass_leaves_the_disc() {
     let start = State::new(0.0, &[0.1f64.sin(), 0.1f64.cos()], &[0.0, 0.0]);
     for flow in [Flow::Hem5, Flow::Rkf45] {
-        let scheme = EventDriven { flow, atol: 1e-12, rtol: 0.0, ..EventDriven::default() };
+        let scheme = EventDriven { flow, atol: Some(1e-12), rtol: 0.0, ..EventDriven::default() };
         let log = run(DualLagrangian::new(Disc, start.clone()).unwrap(), scheme, 1.2, 0.1);
         let releases = log.of(EventKind::TakeOff);
         assert_eq!((log.events.len(), releases.len()), (1, 1), "{:?}", log.events);

@@ -15,19 +15,19 @@ const HEM5: EventDriven = EventDriven {
     flow: Flow::Hem5,
     propagate: Propagate::Y5,
     control: Control::Fixed,
-    atol: 1e-10,
+    atol: Some(1e-10),
     rtol: 0.0,
     control_impulses: false,
     dense: Dense::Quintic,
-    veps: 1e-9,
+    veps: Some(1e-9),
     geps: None,
     first_step: None,
     restart_step: None,
-    h_min: 1e-13,
+    h_min: Some(1e-13),
     h_max: None,
-    drift_limit: 0.0,
+    drift_limit: Some(0.0),
     max_events: 1000,
-    hand_over_step: 1e-3,
+    hand_over_step: Some(1e-3),
     edge: EdgeMethod::Contact,
 };
 const Y4: EventDriven = EventDriven { flow: Flow::Rkf45, propagate: Propagate::Y4, ..HEM5 };
@@ -177,9 +177,9 @@ fn drift_of_the_four_bar_linkage() {
         propagate: Propagate::Y4,
         control: Control::Eps,
         h_max: Some(1e-2),
-        h_min: 1e-6,
+        h_min: Some(1e-6),
         first_step: Some(1e-3),
-        drift_limit,
+        drift_limit: Some(drift_limit),
         ..HEM5
     };
     let hem5 = ride(four_bar(), &control(Flow::Hem5, 0.0), 5.0, 1.0);
@@ -217,7 +217,8 @@ fn orders_on_the_sliding_corner() {
 /// O10: the sliding corner to a tolerance, with its work.
 #[test]
 fn sliding_corner_to_a_tolerance() {
-    let scheme = EventDriven { control: Control::Eps, atol: 1e-8, first_step: Some(0.05), h_min: 1e-6, ..HEM5 };
+    let scheme =
+        EventDriven { control: Control::Eps, atol: Some(1e-8), first_step: Some(0.05), h_min: Some(1e-6), ..HEM5 };
     let ride = ride(corner(), &scheme, 0.5, 0.5);
     let error = corner_error(&ride.end);
     assert!(error < 1e-9 && ride.rate < 1e-14, "{error:e} {:e}", ride.rate);

@@ -82,7 +82,7 @@ fn turning_slips_keep_their_tolerance() {
         assert!(turned > 0.6 * std::f64::consts::PI, "{turned}");
         for flow in [Flow::Hem5, Flow::Rkf45, Flow::Dop853] {
             for tolerance in [1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11] {
-                let scheme = EventDriven { flow, atol: tolerance, rtol: tolerance, ..EventDriven::default() };
+                let scheme = EventDriven { flow, atol: Some(tolerance), rtol: tolerance, ..EventDriven::default() };
                 let error = error(scheme, 0.1, from, exact);
                 assert!(error < 30.0 * tolerance, "{k} {flow:?} {tolerance:e}: {error:e}");
             }
@@ -96,7 +96,7 @@ fn turning_slips_keep_the_order() {
     let from = start(0.0);
     let (exact, _) = reference(from);
     for flow in [Flow::Hem5, Flow::Rkf45] {
-        let scheme = || EventDriven { flow, control: Control::Fixed, drift_limit: 0.0, ..EventDriven::default() };
+        let scheme = || EventDriven { flow, control: Control::Fixed, drift_limit: Some(0.0), ..EventDriven::default() };
         let errors = [20, 40, 80, 160].map(|n| error(scheme(), END / f64::from(n), from, exact));
         for pair in errors.windows(2) {
             let slope = (pair[0] / pair[1]).log2();

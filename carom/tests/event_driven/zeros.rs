@@ -187,8 +187,14 @@ fn watch(case: Case, (flow, propagate): (Flow, Propagate), step: f64) -> Watcher
     let model = DualLagrangian::new(case, State::new(0.0, &case.q, &case.v)).unwrap();
     // tolerances in the units of the case
     let small = 1e-9 * case.size(&State::new(0.0, &case.q, &case.v)).min(case.gravity * case.step);
-    let scheme =
-        EventDriven { flow, propagate, atol: small, drift_limit: small, veps: small, ..EventDriven::default() };
+    let scheme = EventDriven {
+        flow,
+        propagate,
+        atol: Some(small),
+        drift_limit: Some(small),
+        veps: Some(small),
+        ..EventDriven::default()
+    };
     let point = State::new(0.0, &case.q, &case.v);
     let mut watcher = Watcher { case, events: Vec::new(), lowest: (0.0, 0.0), point };
     if let Err(error) = simulation(model, scheme, case.end, step).run(&mut [&mut watcher]) {

@@ -12,7 +12,7 @@ use carom::simulation::FixedStep;
 use carom::{Mechanical, Simulation, Solution};
 
 fn scheme(method: RungeKutta, c: f64) -> HigherOrder {
-    HigherOrder { method, c, ..HigherOrder::default() }
+    HigherOrder { method, c: Some(c), ..HigherOrder::default() }
 }
 
 fn simulation(model: impl Mechanical + 'static, scheme: HigherOrder, end: f64, steps: usize) -> Simulation {

@@ -25,7 +25,7 @@ fn pendulum(k: f64, speed: f64) -> Lagrangian {
 
 /// The same motion by an adaptive method of order eight, which resolves the vibration of the spring.
 fn resolved(k: f64, speed: f64, end: f64) -> State {
-    let scheme = EventDriven { rtol: 1e-11, atol: 1e-12, ..EventDriven::default() };
+    let scheme = EventDriven { rtol: 1e-11, atol: Some(1e-12), ..EventDriven::default() };
     let stepper = Bound::new(scheme, Box::new(pendulum(k, speed)), carom_solve::solver::default()).unwrap();
     let mut simulation = Simulation::new(Box::new(stepper), Box::new(FixedStep { h: end }), end).unwrap();
     while simulation.advance().unwrap().is_some() {}

@@ -16,7 +16,7 @@ fn oscillator_to_nine_digits_is_cheap() {
     let o = LinearOscillator::default();
     for method in [RungeKutta::RadauIia3, RungeKutta::LobattoIiia3, RungeKutta::LobattoIiia4, RungeKutta::Herk4] {
         for n in [43, 83, 163, 323, 643, 1283] {
-            let mut simulation = simulation(o.model(), scheme(method, HigherOrder::default().c), 5.0, n);
+            let mut simulation = simulation(o.model(), HigherOrder { method, ..HigherOrder::default() }, 5.0, n);
             let s = simulation.record().unwrap();
             let (error, cost) = (l1(&s, &o, 5.0 / n as f64), simulation.statistics().evaluations);
             println!("{method:?} N = {n}: error {error:.1e} with {cost} evaluations");
@@ -32,9 +32,9 @@ fn oscillator_to_nine_digits_is_cheap() {
 #[test]
 fn wrong_options_are_refused_by_name() {
     let refused = |scheme: HigherOrder| scheme.validate().unwrap_err().field;
-    assert_eq!(refused(HigherOrder { c: -1.0, ..HigherOrder::default() }), Some("c"));
-    assert_eq!(refused(HigherOrder { c: f64::NAN, ..HigherOrder::default() }), Some("c"));
-    assert_eq!(refused(HigherOrder { floor: 0.0, ..HigherOrder::default() }), Some("floor"));
+    assert_eq!(refused(HigherOrder { c: Some(-1.0), ..HigherOrder::default() }), Some("c"));
+    assert_eq!(refused(HigherOrder { c: Some(f64::NAN), ..HigherOrder::default() }), Some("c"));
+    assert_eq!(refused(HigherOrder { floor: Some(0.0), ..HigherOrder::default() }), Some("floor"));
     assert_eq!(refused(HigherOrder { closing: 0.5, ..HigherOrder::default() }), Some("closing"));
     assert_eq!(refused(HigherOrder { max_events: 0, ..HigherOrder::default() }), Some("max-events"));
     assert_eq!(refused(HigherOrder { newton_tolerance: 2.0, ..HigherOrder::default() }), Some("newton-tolerance"));
@@ -114,7 +114,12 @@ fn adaptive_steps_follow_the_tolerance() {
         for method in [RungeKutta::RadauIia3, RungeKutta::LobattoIiia4, RungeKutta::Herk4] {
             let mut last = f64::INFINITY;
             for tolerance in [1e-5, 1e-7, 1e-9, 1e-11] {
-                let accuracy = Accuracy { tolerance, relative: 0.0, estimator: Estimator::Impact, smallest: None };
+                let accuracy = Accuracy {
+                    tolerance: Some(tolerance),
+                    relative: 0.0,
+                    estimator: Estimator::Impact,
+                    smallest: None,
+                };
                 let doubled = Doubled { base: scheme(method, 1e-3), accuracy };
                 let stepper = Bound::new(doubled, Box::new(model()), carom_solve::solver::default()).unwrap();
                 let control =

@@ -50,7 +50,7 @@ fn all_come_to_rest(count: usize, seed: u64) {
         let case = case(&mut random);
         let model = || case.body.model(case.q, case.v);
         let steps = moreau_jean(model(), END, STEPS.0);
-        let tight = EventDriven { atol: 1e-12, rtol: 1e-12, ..EventDriven::default() };
+        let tight = EventDriven { atol: Some(1e-12), rtol: 1e-12, ..EventDriven::default() };
         let exact = run(model(), tight, END, STEPS.1);
         let driven = run(model(), EventDriven::default(), END, STEPS.1);
         let high = run(model(), HigherOrder::default(), END, STEPS.1);

@@ -1,6 +1,7 @@
 //! Orders of a step, of its error estimate and of its dense output on motion with a closed form.
 
 use super::*;
+use crate::integrator::Absolute;
 use crate::model::Lagrangian;
 use crate::phase::{Acceleration, FreeMotion};
 
@@ -36,7 +37,7 @@ fn largest(a: &State, b: &State) -> f64 {
 /// One step from t = 0.3: errors at its end, estimated, and inside.
 fn step(h: f64) -> [f64; 3] {
     let mut model = model();
-    let mut acceleration = Acceleration::new(&model);
+    let mut acceleration = Acceleration::new(&mut model);
     let mut flow = Dop853::new(spiral(0.0).0);
     let (from, first) = spiral(0.3);
     let mut to = from.clone();
@@ -44,7 +45,7 @@ fn step(h: f64) -> [f64; 3] {
     flow.advance(&mut motion, Some(&first), (&from, h), &mut to).unwrap();
     assert_eq!(motion.acceleration.evaluations, 11);
     let error = largest(&to, &spiral(0.3 + h).0);
-    let estimate = flow.error((&from, &to), (1.0, 0.0));
+    let estimate = flow.error((&from, &to), Tolerances { absolute: Absolute::Given(1.0), relative: 0.0 });
     let mut end = vec![0.0; 2];
     motion.free(&to, &mut end).unwrap();
     flow.conclude(&end);
@@ -80,7 +81,7 @@ fn a_step_its_estimate_and_its_inside_have_their_orders() {
 fn errors_of_many_steps_fall_with_the_eighth_power() {
     let ends = [16u32, 32, 64].map(|count| {
         let mut model = model();
-        let mut acceleration = Acceleration::new(&model);
+        let mut acceleration = Acceleration::new(&mut model);
         let mut flow = Dop853::new(spiral(0.0).0);
         let h = 4.0 / f64::from(count);
         let (mut from, mut to) = (spiral(0.0).0, spiral(0.0).0);

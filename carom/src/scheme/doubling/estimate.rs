@@ -21,11 +21,15 @@
 //! In first-order systems it asks the multipliers instead (`multipliers.rs`): a relay that switches, sliding that ends.
 
 use super::super::{LocalError, Order, Reactions};
+use super::extents::Extents;
 use crate::{Coupling, State};
 use carom_solve::OptionError;
 use carom_solve::options::{at_least, positive};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Part of the sizes met that is the tolerance by default.
+const PART: f64 = 1e-6;
 
 /// Impacts below this part of the tolerance do not matter.
 const NEGLIGIBLE: f64 = 1e-2;
@@ -33,8 +37,9 @@ const NEGLIGIBLE: f64 = 1e-2;
 /// The accuracy asked of each step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Accuracy {
-    /// Absolute tolerance, in units of positions and gaps [m, rad].
-    pub tolerance: f64,
+    /// Absolute tolerance, one number in units of positions and gaps [m, rad]; by default the part `relative`, or
+    /// 1e-6, of the sizes met.
+    pub tolerance: Option<f64>,
     /// Tolerance relative to the size of each coordinate [-].
     pub relative: f64,
     /// What full and half steps are compared by.
@@ -95,9 +100,11 @@ pub(super) struct Evidence<'a> {
     pub multipliers: (&'a [f64], &'a [f64]),
     /// Orders of the scheme.
     pub order: Order,
+    /// Sizes of the coordinates, where no tolerance is given.
+    pub extents: &'a Extents,
 }
 
-/// What the contacts did in half steps.
+/// What the contacts did in half steps, in units of the tolerance (a jump per second).
 #[derive(Clone, Copy, Default)]
 struct Contacts {
     closes: bool,
@@ -108,26 +115,37 @@ struct Contacts {
 impl Accuracy {
     /// Refuses what makes no sense.
     pub fn check(&self) -> Result<(), OptionError> {
-        positive("tolerance", self.tolerance)?;
+        positive("tolerance", self.tolerance.unwrap_or(1.0))?;
         at_least("relative", self.relative, 0.0)?;
         positive("min", self.smallest.unwrap_or(1.0))
+    }
+
+    /// The absolute tolerance, and the relative one, which is positive where there is no other.
+    pub fn tolerances(&self) -> (Option<f64>, f64) {
+        let is_alone = self.tolerance.is_none() && self.relative == 0.0;
+        (self.tolerance, if is_alone { PART } else { self.relative })
+    }
+
+    /// The absolute tolerance of something of this size.
+    fn absolute(&self, size: impl FnOnce() -> f64) -> f64 {
+        self.tolerance.unwrap_or_else(|| self.tolerances().1 * size())
     }
 
     pub(super) fn estimate(&self, evidence: &Evidence<'_>) -> LocalError {
         match self.estimator {
             Estimator::Position => LocalError { value: self.positions(evidence), order: 0 },
             Estimator::VariableOrder => {
-                if evidence.contacts().closes {
+                if self.contacts(evidence).closes {
                     LocalError { value: self.positions(evidence), order: 0 }
                 } else {
                     self.smooth(evidence, 1)
                 }
             }
             Estimator::Impact => {
-                let contacts = evidence.contacts();
+                let contacts = self.contacts(evidence);
                 // half of a half step
                 let shift = if evidence.locates() { 0.0 } else { 0.25 * evidence.h * contacts.jump };
-                let impact = larger(shift, contacts.depth) / self.tolerance;
+                let impact = larger(shift, contacts.depth);
                 let impact = larger(impact, self.largest(evidence, evidence.multipliers.0));
                 // a NaN counts as an impact: it must not be accepted
                 if impact <= NEGLIGIBLE {
@@ -153,7 +171,8 @@ impl Accuracy {
         let mut value = 0.0;
         for (i, d) in differences.iter().enumerate() {
             let size = if aligned { from.q[i].abs().max(to.q[i].abs()) } else { whole };
-            value = larger(value, d.abs() / (self.tolerance + self.relative * size));
+            let tolerance = self.absolute(|| evidence.extents.size(i));
+            value = larger(value, d.abs() / (tolerance + self.relative * size));
         }
         value
     }
@@ -163,12 +182,26 @@ impl Accuracy {
         let (from, coarse, to) = evidence.states;
         let h = evidence.h;
         let mut value = self.positions(evidence);
-        for ((v, v1), v2) in from.v.iter().zip(&coarse.v).zip(&to.v) {
-            let tolerance = self.tolerance + self.relative * h * v.abs().max(v2.abs());
+        for (i, ((v, v1), v2)) in from.v.iter().zip(&coarse.v).zip(&to.v).enumerate() {
+            let absolute = self.absolute(|| evidence.extents.size(i));
+            let tolerance = absolute + self.relative * h * v.abs().max(v2.abs());
             value = larger(value, h * (v2 - v1).abs() / tolerance);
         }
         let order = order.max(1);
         LocalError { value: value / (f64::from(order.min(60)).exp2() - 1.0), order }
+    }
+
+    /// What the contacts did.
+    fn contacts(&self, evidence: &Evidence<'_>) -> Contacts {
+        let (first, second) = evidence.halves;
+        if evidence.states.0.v.is_empty() {
+            return Contacts::default();
+        }
+        let half = 0.5 * evidence.h;
+        let tolerance = |half: &Reactions, i: usize| self.absolute(|| evidence.extents.behind(&half.coupling, i));
+        let a = Contacts::of(first, (&second.coupling, &second.before), half, tolerance);
+        let b = Contacts::of(second, evidence.end, half, tolerance);
+        Contacts { closes: a.closes || b.closes, jump: a.jump + b.jump, depth: larger(a.depth, b.depth) }
     }
 }
 
@@ -186,22 +219,16 @@ impl Evidence<'_> {
     fn impact_order(&self) -> u32 {
         (self.order.position - 1.0).floor().clamp(0.0, 60.0) as u32
     }
-
-    fn contacts(&self) -> Contacts {
-        let (first, second) = self.halves;
-        if self.states.0.v.is_empty() {
-            return Contacts::default();
-        }
-        let half = 0.5 * self.h;
-        let a = Contacts::of(first, (&second.coupling, &second.before), half);
-        let b = Contacts::of(second, self.end, half);
-        Contacts { closes: a.closes || b.closes, jump: a.jump + b.jump, depth: larger(a.depth, b.depth) }
-    }
 }
 
 impl Contacts {
     /// Contacts in a half step that ends with gaps and velocities `next`; of no law where they are not needed.
-    fn of(half: &Reactions, next: (&Coupling, &[f64]), h: f64) -> Contacts {
+    fn of(
+        half: &Reactions,
+        next: (&Coupling, &[f64]),
+        h: f64,
+        tolerance: impl Fn(&Reactions, usize) -> f64,
+    ) -> Contacts {
         let mut found = Contacts::default();
         for (i, pair) in half.coupling.pairs.iter().enumerate() {
             let contact = pair.law.is_contact();
@@ -215,10 +242,11 @@ impl Contacts {
             found.closes |= g > 0.0 && after.is_some_and(|(gap, _)| gap <= 0.0);
             if half.impulse[row] > 0.0 {
                 if u < 0.0 {
-                    found.jump = larger(found.jump, half.after[row] - u);
+                    found.jump = larger(found.jump, (half.after[row] - u) / tolerance(half, i));
                 }
             } else if let Some(after) = after {
-                found.depth = larger(found.depth, g.min(0.0) - lowest((g, u), after, h));
+                let depth = g.min(0.0) - lowest((g, u), after, h);
+                found.depth = larger(found.depth, depth / tolerance(half, i));
             }
         }
         found

@@ -5,6 +5,8 @@
 //!     error = max_i |x₂ − x₁|_i / ((2^p − 1)(atol + rtol max(|x|_i, |x₂|_i))),   2^p − 1 → 1 for p = 0   (2)
 //! ```
 //!
+//! An atol that is not given is 1e-6 of the size that each coordinate has had (`extents.rs`).
+//!
 //! Velocities jump, so that |v₂ − v₁| does not fall with h in a step with an impact, and there the local error of
 //! positions falls like h only (p = 0). What is compared, and with which p, is the choice of an estimator
 //! (`estimate.rs`).
@@ -15,6 +17,7 @@
 //! | `x₁` = `coarse` | `middle` state after the first half | `reactions` of both halves together |
 
 mod estimate;
+mod extents;
 mod multipliers;
 
 pub use estimate::{Accuracy, Estimator};
@@ -23,6 +26,7 @@ use super::{Events, LocalError, Reactions, Scheme, SchemeError, SchemeInfo, Step
 use crate::{Coupling, Space, State};
 use carom_solve::{LinearSolve, OptionError};
 use estimate::Evidence;
+use extents::Extents;
 use multipliers::{Done, Multipliers};
 
 /// A scheme that estimates its local error by taking each step twice.
@@ -47,6 +51,7 @@ pub struct Work<W> {
     difference: Vec<f64>,     // (n) q₂ ⊖ q₁, phase 4
     load: Vec<f64>,           // (n) B (P − P₁ − P₂) of first-order systems, phases 2 and 4
     multipliers: Multipliers, // of first-order systems, phase 4
+    extents: Extents,         // sizes of coordinates, phase 4, where no tolerance is given
 }
 
 impl<S: Scheme> Scheme for Doubled<S> {
@@ -83,6 +88,7 @@ impl<S: Scheme> Scheme for Doubled<S> {
             events: Events::new(),
             multipliers: Multipliers::default(),
             load: vec![0.0; model.dim()],
+            extents: if self.accuracy.tolerance.is_none() { Extents::of(model) } else { Extents::default() },
         })
     }
 
@@ -142,6 +148,7 @@ impl<S: Scheme> Scheme for Doubled<S> {
         self.base.clear_guess(&mut w.full);
         self.base.clear_guess(&mut w.half);
         w.multipliers.forget();
+        w.extents.forget();
     }
 
     fn drop_factors(&self, w: &mut Self::Work) {
@@ -190,6 +197,9 @@ impl<S: Scheme> Doubled<S> {
             w.multipliers.look(&done, to.q.len());
         }
         model.difference(&w.coarse.q, &to.q, &mut w.difference);
+        if self.accuracy.tolerance.is_none() {
+            w.extents.look(model, (from, to), h);
+        }
         let evidence = Evidence {
             h,
             states: (from, &w.coarse, to),
@@ -198,6 +208,7 @@ impl<S: Scheme> Doubled<S> {
             end: (&w.end, &w.velocity),
             multipliers: (&w.multipliers.shift, &w.multipliers.difference),
             order: self.base.order(),
+            extents: &w.extents,
         };
         Ok(self.accuracy.estimate(&evidence))
     }

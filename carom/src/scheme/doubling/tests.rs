@@ -45,7 +45,7 @@ fn reactions_of_halves_keep_impulse_work_and_the_impact_law() {
 #[test]
 fn a_doubled_step_is_two_half_steps() {
     use super::super::{Bound, MoreauJean, Stepper};
-    let accuracy = Accuracy { tolerance: 1e-6, relative: 0.0, estimator: Estimator::default(), smallest: None };
+    let accuracy = Accuracy { tolerance: Some(1e-6), relative: 0.0, estimator: Estimator::default(), smallest: None };
     let solver = carom_solve::solver::default;
     let ball = || Box::new(BouncingBall::default().model());
     let mut plain = Bound::new(MoreauJean::default(), ball(), solver()).unwrap();

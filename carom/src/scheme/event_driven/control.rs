@@ -6,16 +6,18 @@
 //! ```
 //!
 //! The exponents belong to HEM5 and to Fehlberg's pair; with Dormand and Prince's pair, whose err is O(h⁸), they are
-//! 1/8 and 1/7. After a rejection the next step does not grow. With an absolute tolerance alone an error below 1e-13
-//! tells nothing: then h ← 1.2 h.
+//! 1/8 and 1/7. After a rejection the next step does not grow. With an absolute tolerance alone an error below 1e-13 of
+//! the largest coordinate or velocity tells nothing: then h ← 1.2 h. The h of (2) is in the unit of time of the model;
+//! without `atol` it is a part of the longest step that the driver has asked for.
 
 use super::options::{Control, EventDriven, Flow};
+use crate::phase::Magnitudes;
 
 /// Smallest and largest change of a step, and the factor on the one proposed.
 const LIMITS: (f64, f64) = (0.2, 5.0);
 const SAFETY: f64 = 0.9;
 
-/// Errors below this one are rounding, where the tolerance is absolute.
+/// Errors below this part of the largest size are rounding, where the tolerance is absolute.
 const ROUNDING: f64 = 1e-13;
 
 /// What becomes of a step.
@@ -83,20 +85,25 @@ impl Sizes {
 
 impl EventDriven {
     /// Judges a step of length h by `flow` whose error is `error` times the tolerance.
-    pub(super) fn judge(&self, flow: Flow, error: f64, h: f64) -> Judgement {
+    pub(super) fn judge(&self, flow: Flow, error: f64, h: f64, sizes: &Magnitudes) -> Judgement {
+        // a unit of time, where tolerances have units
+        let unit = if self.atol.is_some() { 1.0 } else { sizes.time };
         let (allowed, order) = match (self.control, flow) {
             (Control::Fixed, _) => return Judgement { accepted: true, factor: 1.0, error: 0.0 },
             (Control::Eps, Flow::Dop853) => (1.0, 8.0),
             (Control::Eps, _) => (1.0, 5.0),
-            (Control::Epus, Flow::Hem5) => (h, 5.0),
-            (Control::Epus, Flow::Rkf45) => (h, 4.0),
-            (Control::Epus, Flow::Dop853) => (h, 7.0),
+            (Control::Epus, Flow::Hem5) => (h / unit, 5.0),
+            (Control::Epus, Flow::Rkf45) => (h / unit, 4.0),
+            (Control::Epus, Flow::Dop853) => (h / unit, 7.0),
         };
         let ratio = error / allowed;
         if !ratio.is_finite() {
             return Judgement { accepted: false, factor: LIMITS.0, error: ratio };
         }
-        let blind = self.rtol == 0.0 && self.control == Control::Eps && error * self.atol < ROUNDING;
+        let blind = self.rtol == 0.0 && self.control == Control::Eps && {
+            let size = sizes.largest();
+            error * self.absolute(size) < ROUNDING * size
+        };
         let factor = if blind { 1.2 } else { (SAFETY * ratio.powf(-1.0 / order)).clamp(LIMITS.0, LIMITS.1) };
         Judgement { accepted: ratio <= 1.0, factor, error: ratio }
     }
@@ -125,19 +132,22 @@ mod tests {
 
     #[test]
     fn both_rules_have_their_exponents_and_limits() {
-        let mut scheme = EventDriven { rtol: 0.0, atol: 1e-6, ..EventDriven::default() };
-        let judged = scheme.judge(Flow::Hem5, 0.5f64.powi(5), 0.1);
+        let mut sizes = Magnitudes::default();
+        sizes.q.push(1.0);
+        let judge = |scheme: &EventDriven, flow, error: f64| scheme.judge(flow, error, 0.1, &sizes);
+        let mut scheme = EventDriven { rtol: 0.0, atol: Some(1e-6), ..EventDriven::default() };
+        let judged = judge(&scheme, Flow::Hem5, 0.5f64.powi(5));
         assert!(judged.accepted && (judged.factor - 1.8).abs() < 1e-14);
-        let judged = scheme.judge(Flow::Dop853, 0.5f64.powi(8), 0.1);
+        let judged = judge(&scheme, Flow::Dop853, 0.5f64.powi(8));
         assert!(judged.accepted && (judged.factor - 1.8).abs() < 1e-14);
-        assert!(!scheme.judge(Flow::Hem5, 1.1, 0.1).accepted);
-        assert_eq!(scheme.judge(Flow::Hem5, 1e-8, 0.1).factor, 1.2);
-        assert_eq!(scheme.judge(Flow::Hem5, 1e-6, 0.1).factor, 5.0);
-        assert!(!scheme.judge(Flow::Hem5, f64::NAN, 0.1).accepted);
+        assert!(!judge(&scheme, Flow::Hem5, 1.1).accepted);
+        assert_eq!(judge(&scheme, Flow::Hem5, 1e-8).factor, 1.2);
+        assert_eq!(judge(&scheme, Flow::Hem5, 1e-6).factor, 5.0);
+        assert!(!judge(&scheme, Flow::Hem5, f64::NAN).accepted);
         scheme.control = Control::Epus;
-        let judged = scheme.judge(Flow::Rkf45, 0.1 * 16.0, 0.1);
+        let judged = judge(&scheme, Flow::Rkf45, 0.1 * 16.0);
         assert!(!judged.accepted && (judged.factor - 0.45).abs() < 1e-14);
-        let judged = scheme.judge(Flow::Dop853, 0.1 * 128.0, 0.1);
+        let judged = judge(&scheme, Flow::Dop853, 0.1 * 128.0);
         assert!(!judged.accepted && (judged.factor - 0.45).abs() < 1e-14);
     }
 }

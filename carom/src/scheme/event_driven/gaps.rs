@@ -14,7 +14,7 @@
 use super::search::FirstEvent;
 use super::{Trial, Work};
 use crate::integrator::Quintic;
-use crate::{Mechanical, StepError, System};
+use crate::{Mechanical, StepError, System, WarningKind};
 
 /// Fewest pieces of a step.
 const PIECES: u32 = 4;
@@ -34,6 +34,14 @@ const TRUST: f64 = 1e-4;
 
 /// The place of a piece at which (1) itself is tried.
 const TRIED: f64 = 0.309_016_994_374_947_4;
+
+/// A gap that varies faster than a step of fixed length can be looked at.
+pub const UNCLEAR: WarningKind = WarningKind {
+    name: "unclear-gap",
+    message: "a gap varies within a short part of a step that is not taken again: an impact may have been passed over",
+    unit: "of the step",
+    hint: "take a smaller step, or `control = \"eps\"`",
+};
 
 /// What a piece shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,7 +87,11 @@ impl Work {
                         std::mem::swap(&mut self.trial.right, &mut self.trial.middle);
                         b = middle;
                     }
-                    FirstEvent::None | FirstEvent::Unresolved => break,
+                    FirstEvent::None => break,
+                    FirstEvent::Unresolved => {
+                        self.warn_of_gaps((a, b), h);
+                        break;
+                    }
                     found => return Ok(found),
                 }
             }
@@ -88,6 +100,18 @@ impl Work {
             a = b;
         }
         Ok(FirstEvent::None)
+    }
+
+    /// Tells which gaps stay unclear in a piece that is not halved any more, of a step that cannot be taken again.
+    #[cold]
+    fn warn_of_gaps(&mut self, (a, b): (f64, f64), h: f64) {
+        let t = self.trial.start.state.t + a * h;
+        for law in 0..self.trial.start.traces.len() {
+            if self.piece(law, (a, b), h, true) == Piece::Unclear {
+                let contact = self.transition.phase.keys()[law];
+                self.transition.warnings.raise(&UNCLEAR, t, Some(contact), b - a);
+            }
+        }
     }
 
     /// Whether (1) holds for all open gaps at one more place between `left` and `right`.

@@ -9,6 +9,7 @@
 
 use super::control::Judgement;
 use super::search::FirstEvent;
+use super::smooth::LEAST;
 use super::{EventDriven, Work};
 use crate::phase::{ModeChange, PASSED};
 use crate::{EventKind, Key, Mechanical, StepError, System};
@@ -81,7 +82,7 @@ impl EventDriven {
                 Some(closed) if met.newton > open && met.newton < closed && trial % 3 != 2 => met.newton,
                 // a zero next to the start is sought among exponents
                 Some(closed) if trial > PATIENCE && open < 0.5 * closed => {
-                    closed.sqrt() * open.max(f64::MIN_POSITIVE).sqrt()
+                    closed.sqrt() * open.max(LEAST * w.span()).sqrt()
                 }
                 Some(closed) => 0.5 * (open + closed),
                 None if u >= until => break,
@@ -205,7 +206,7 @@ impl EventDriven {
                 a = u;
             }
         }
-        let here = a <= w.width(h).max(2.0 * self.h_min);
+        let here = a <= w.width(h).max(2.0 * self.smallest(&w.transition.acceleration.sizes));
         w.trial.judged = Judgement { accepted: here, factor: if here { 1.0 } else { a / h }, error: 0.0 };
         Ok(here.then_some(FirstEvent::Parting { u: b }))
     }
@@ -240,7 +241,8 @@ impl EventDriven {
 
     /// How far the gap of law `i` may be passed: by a multiple of its rounding and of that of positions [m].
     fn allowed(w: &Work, i: usize) -> f64 {
-        PASSED * w.trial.start.traces[i].noise.max(w.trial.end.traces[i].noise).max(w.trial.touch)
+        let touch = w.transition.touch(&w.transition.acceleration.coupling, i);
+        PASSED * w.trial.start.traces[i].noise.max(w.trial.end.traces[i].noise).max(touch)
     }
 
     /// Impact or change of mode at `end`, and the phase after it.
@@ -262,13 +264,13 @@ impl EventDriven {
                 w.trial.end.traces.iter().map(|trace| trace.region),
             );
         }
-        if w.drifts(self.veps, self.drift_limit) {
+        if w.drifts(self) {
             w.transition.restore(system, &mut w.state)?;
         }
-        w.set_touch(self.geps);
+        w.resolve(self);
         w.transition.list_touching(&w.state.q);
         w.transition.is_plastic = w.memory.count.is_stalled();
-        w.transition.sorting = self.sorting(w.memory.count.is_stalled());
+        w.transition.sorting = self.sorting(w.memory.count.is_stalled(), w.span());
         let settled = w.choose_phase(system);
         w.transition.is_plastic = false;
         w.transition.is_crossing = false;
@@ -296,11 +298,19 @@ impl Work {
 
     /// Whether closed contacts have velocities above `veps` at an event that are no more than the flow may leave them,
     /// and no impact.
-    fn drifts(&self, veps: f64, limit: f64) -> bool {
-        let (transition, coupling) = (&self.transition, &self.transition.acceleration.coupling);
-        let held = (0..coupling.len()).filter(|i| transition.holds(*i));
-        let fastest = held.fold(0.0f64, |m, i| m.max(transition.velocity(coupling.offset[i], &self.state.v).0.abs()));
-        fastest > veps && fastest <= limit
+    fn drifts(&self, scheme: &EventDriven) -> bool {
+        let (transition, v) = (&self.transition, &self.state.v);
+        let (coupling, sizes) = (&transition.acceleration.coupling, &transition.acceleration.sizes);
+        let mut drifts = false;
+        for i in (0..coupling.len()).filter(|i| transition.holds(*i)) {
+            let row = coupling.offset[i];
+            let u = transition.velocity(row, v).0.abs();
+            if u > scheme.drift(sizes.speed(coupling.rows.row(row), v)) {
+                return false;
+            }
+            drifts |= u > transition.slow(i, v);
+        }
+        drifts
     }
 
     /// Whether closed contacts contradicted each other in the last step of the flow.

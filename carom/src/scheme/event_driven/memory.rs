@@ -61,11 +61,11 @@ impl Memory {
         }
     }
 
-    /// How a step from `from` begins; the last one began at `start`, after impacts there.
-    pub fn resume(&self, from: &State, start: &State) -> Resume {
+    /// How a step from `from` begins; the last one began at `start`, after impacts there. Steps are up to `span` long.
+    pub fn resume(&self, from: &State, start: &State, span: f64) -> Resume {
         match self.left {
-            Left::Both { is_continuous } if is_same(from, &self.end) => Resume::Known { is_continuous },
-            Left::Start | Left::Both { .. } if is_same(from, start) => Resume::Repeat,
+            Left::Both { is_continuous } if is_same(from, &self.end, span) => Resume::Known { is_continuous },
+            Left::Start | Left::Both { .. } if is_same(from, start, span) => Resume::Repeat,
             Left::Nothing | Left::Start | Left::Both { .. } => Resume::Fresh,
         }
     }
@@ -101,8 +101,8 @@ impl Memory {
 }
 
 /// Whether two states are the same but for the rounding of time.
-fn is_same(a: &State, b: &State) -> bool {
-    a.q == b.q && a.v == b.v && (a.t - b.t).abs() <= 64.0 * f64::EPSILON * a.t.abs().max(1.0)
+fn is_same(a: &State, b: &State, span: f64) -> bool {
+    a.q == b.q && a.v == b.v && (a.t - b.t).abs() <= 64.0 * f64::EPSILON * a.t.abs().max(span)
 }
 
 #[cfg(test)]
@@ -113,16 +113,16 @@ mod tests {
     fn a_step_goes_on_or_is_repeated_or_begins_anew() {
         let [start, end, other] = [0.0, 1.0, 2.0].map(|x| State::new(x, &[x], &[1.0]));
         let mut memory = Memory::new(&Phase::default(), start.clone());
-        assert_eq!(memory.resume(&start, &start), Resume::Fresh);
+        assert_eq!(memory.resume(&start, &start, 1.0), Resume::Fresh);
         memory.begin(&Phase::default());
-        assert_eq!(memory.resume(&start, &start), Resume::Repeat);
-        assert_eq!(memory.resume(&end, &start), Resume::Fresh);
+        assert_eq!(memory.resume(&start, &start, 1.0), Resume::Repeat);
+        assert_eq!(memory.resume(&end, &start, 1.0), Resume::Fresh);
         memory.end(&end, &Phase::default(), true);
-        assert_eq!(memory.resume(&end, &start), Resume::Known { is_continuous: true });
-        assert_eq!(memory.resume(&start, &start), Resume::Repeat);
+        assert_eq!(memory.resume(&end, &start, 1.0), Resume::Known { is_continuous: true });
+        assert_eq!(memory.resume(&start, &start, 1.0), Resume::Repeat);
         // after an impact where the step began
-        assert_eq!(memory.resume(&start, &other), Resume::Fresh);
+        assert_eq!(memory.resume(&start, &other, 1.0), Resume::Fresh);
         memory.lose(&Phase::default());
-        assert_eq!(memory.resume(&end, &start), Resume::Fresh);
+        assert_eq!(memory.resume(&end, &start, 1.0), Resume::Fresh);
     }
 }

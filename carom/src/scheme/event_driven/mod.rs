@@ -23,6 +23,11 @@
 //! of `hand-over-step`. More than `max-events` events within a step of the driver are an error. A gap that was passed
 //! unseen is an error, never a result, and so is a region that begins inside an obstacle.
 //!
+//! Tolerances that are not given have no units: they are parts of the largest coordinates and velocities that the run
+//! has met (`atol`, `veps`, `drift-limit`) and of the longest step that was asked for (`h-min`, `hand-over-step`), so
+//! that the same model in other units has the same motion. Those that are given are numbers in the units of the model.
+//! `control = "epus"` counts the error per unit of time where `atol` is given, else per step that was asked for.
+//!
 //! `flow = "dop853"` integrates free flights by Dormand and Prince's pair [hairer1993], and phases with closed contacts
 //! or bilateral constraints by HEM5; each takes up its last step again where the phase changes. Evaluations of forces
 //! per period of an oscillator in free motion, with the error after ten periods, and for 13 impacts of one that strikes
@@ -47,7 +52,7 @@ use super::{
     Step, StepError, System, Variant, moreau_jean,
 };
 use crate::phase::{Phase, Resolution, Transition};
-use crate::{Mechanical, State};
+use crate::{Mechanical, State, Warnings};
 use carom_solve::{OptionError, Options};
 
 mod control;
@@ -128,8 +133,7 @@ impl Scheme for EventDriven {
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let initial = model.initial();
-        let mut transition = Transition::new(model, false)?;
-        transition.sorting = self.sorting(false);
+        let transition = Transition::new(model, false)?;
         let coupling = &transition.account.reactions.coupling;
         if let Some(pair) =
             coupling.pairs.iter().find(|pair| pair.law.is_relay() || pair.law.shape() == carom_solve::Shape::General)
@@ -203,6 +207,7 @@ impl Scheme for EventDriven {
 
     fn clear_guess(&self, w: &mut Work) {
         w.memory.forget();
+        w.transition.acceleration.sizes.forget();
         w.trial.watched.suspect = None;
         w.transition.acceleration.release_regions();
     }
@@ -225,8 +230,13 @@ impl Scheme for EventDriven {
 
     fn controlled(&self, accuracy: &Accuracy) -> Option<Self> {
         let control = if self.control == Control::Fixed { Control::Eps } else { self.control };
-        let h_min = accuracy.smallest.unwrap_or(self.h_min).min(self.h_max.unwrap_or(f64::MAX));
-        Some(EventDriven { atol: accuracy.tolerance, rtol: accuracy.relative, control, h_min, ..self.clone() })
+        let h_min = accuracy.smallest.or(self.h_min).map(|h| h.min(self.h_max.unwrap_or(f64::MAX)));
+        let (atol, rtol) = accuracy.tolerances();
+        Some(EventDriven { atol, rtol, control, h_min, ..self.clone() })
+    }
+
+    fn warnings<'w>(&self, work: &'w Work) -> Option<&'w Warnings> {
+        Some(&work.transition.warnings)
     }
 
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {

@@ -50,8 +50,6 @@ pub struct Trial {
     pub rejected: u32,
     /// The step that the driver asks for [s].
     pub span: f64,
-    /// Gaps up to this value touch [m].
-    pub touch: f64,
 }
 
 impl Trial {
@@ -74,7 +72,6 @@ impl Trial {
             judged: Judgement { accepted: true, factor: 1.0, error: 0.0 },
             rejected: 0,
             span: 0.0,
-            touch: 0.0,
         }
     }
 }

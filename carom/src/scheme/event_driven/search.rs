@@ -131,10 +131,11 @@ impl Work {
         let start = self.trial.start.traces[i];
         // half the bound: a hop as small as the rounding of its gap allows is still one
         let noise = 0.5 * start.noise.min(self.trial.end.traces[i].noise);
-        let released = start.y[0] <= level + self.trial.touch.max(noise);
+        let touch = self.transition.touch(&self.transition.acceleration.coupling, i);
+        let released = start.y[0] <= level + touch.max(noise);
         // one that stays at its wall without being held, as redundant ones do, trembles by the rounding of positions
-        let trembles = released && start.y[1].abs() <= self.transition.resolution.speed;
-        (if trembles { noise.max(self.trial.touch) } else { noise }, released)
+        let trembles = released && start.y[1].abs() <= self.transition.slow(i, &self.trial.start.state.v);
+        (if trembles { noise.max(touch) } else { noise }, released)
     }
 
     /// What the quintics of gaps tell, if it is beyond doubt.

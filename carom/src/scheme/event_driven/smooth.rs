@@ -2,11 +2,13 @@
 
 use super::options::{Dense, EventDriven, Flow, Propagate};
 use super::point::Point;
-use crate::integrator::{Dop853, Hem5, Hermite, Newton, OrderFour, Stages, Tableau};
-use crate::phase::{Acceleration, FreeMotion, HeldMotion, Phase, StageLog, StagedMotion, VelocityConstraint};
+use crate::integrator::{Dop853, Hem5, Hermite, Newton, OrderFour, Stages, Tableau, Tolerances};
+use crate::phase::{
+    Acceleration, FreeMotion, HeldMotion, Magnitudes, Phase, StageLog, StagedMotion, VelocityConstraint,
+};
 use crate::{Mechanical, State, StepError};
 
-/// A step shorter than this is none [s].
+/// A step shorter than this part of the longest one that the driver has asked for is none.
 pub(super) const LEAST: f64 = 1e-290;
 
 /// Fehlberg's pair on accelerations of its own.
@@ -74,7 +76,7 @@ impl Smooth {
         to: &mut State,
     ) -> Result<(), StepError> {
         // an event at the start: constraints at the velocity level cannot be divided by no time
-        if h < LEAST {
+        if h < LEAST * acceleration.sizes.time {
             to.copy_from(&from.state);
             return Ok(());
         }
@@ -95,7 +97,7 @@ impl Smooth {
     }
 
     /// The error of the last step, of length h, in units of the tolerances.
-    pub fn error(&self, method: Flow, ends: (&State, &State), h: f64, tolerances: (f64, f64)) -> f64 {
+    pub fn error(&self, method: Flow, ends: (&State, &State), h: f64, tolerances: Tolerances<'_>) -> f64 {
         match (&self.fehlberg, &self.high) {
             (Some(fehlberg), _) => fehlberg.stages.error(ends, h, tolerances),
             (None, Some(high)) if method == Flow::Dop853 => high.error(ends, tolerances),
@@ -116,6 +118,13 @@ impl Smooth {
         }
         if let Some(fourth) = &mut self.fourth {
             fourth.constraint.invalidate();
+        }
+    }
+
+    /// Takes the sizes that were met.
+    pub fn follow(&mut self, sizes: &Magnitudes) {
+        if let Some(fehlberg) = &mut self.fehlberg {
+            fehlberg.acceleration.sizes.follow(sizes);
         }
     }
 

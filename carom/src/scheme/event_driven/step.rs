@@ -6,14 +6,11 @@ use super::options::{Control, EventDriven, Flow};
 use super::search::FirstEvent;
 use super::smooth::LEAST;
 use super::{MoreauJean, Resolution, Trial, Work};
-use crate::phase::Mode;
+use crate::phase::{Acceleration, Mode};
 use crate::{EventKind, Mechanical, ModelError, Scheme, State, Step, StepError, System};
 
 /// Most trials in a step.
 const TRIALS: u32 = 100;
-
-/// A gap of the size L of positions is closed up to this part of it.
-const TOUCH: f64 = 16.0 * f64::EPSILON;
 
 /// Lobatto's rules of orders 6 and 8: weight of both ends, inner points with their weights.
 const LOBATTO: [(f64, &[(f64, f64)]); 2] = [
@@ -21,8 +18,11 @@ const LOBATTO: [(f64, &[(f64, f64)]); 2] = [
     (1.0 / 20.0, &[(0.1726731646460114, 49.0 / 180.0), (0.5, 16.0 / 45.0), (0.8273268353539885, 49.0 / 180.0)]),
 ];
 
-/// A slip that stops within this time has stopped [s].
+/// A slip that stops within this part of the longest step that the driver has asked for has stopped.
 const STOP: f64 = 1e-12;
+
+/// The least part of a hand-over that is tried where its balance is not met.
+const SHORTENED: f64 = 1.0 / 16.0;
 
 /// A step that was done.
 pub(super) struct Done {
@@ -42,10 +42,15 @@ impl EventDriven {
         h: f64,
     ) -> Result<(), StepError> {
         w.trial.span = h;
+        let sizes = &mut w.transition.acceleration.sizes;
+        sizes.time = sizes.time.max(h);
+        let span = sizes.time;
         if w.memory.since.is_none_or(|since| since > from.t) {
             w.memory.since = Some(from.t);
         }
-        match w.memory.resume(from, &w.trial.start.state) {
+        let resume = w.memory.resume(from, &w.trial.start.state, span);
+        let mut is_evaluated = false;
+        match resume {
             Resume::Known { is_continuous } => {
                 w.transition.phase.copy_from(&w.memory.ended);
                 let same_contacts = w.transition.resume(from)?;
@@ -55,6 +60,7 @@ impl EventDriven {
                 } else {
                     w.trial.start.state.copy_from(from);
                     w.evaluate_start(system)?;
+                    is_evaluated = true;
                 }
             }
             Resume::Repeat => {
@@ -65,16 +71,21 @@ impl EventDriven {
             }
             Resume::Fresh => {
                 w.state.copy_from(from);
-                w.set_touch(self.geps);
-                w.transition.resolution.speed = self.veps;
+                w.resolve(self);
+                w.transition.sorting = self.sorting(w.memory.count.is_stalled(), span);
                 let entered = w.transition.enter(system, &mut w.state, false);
                 w.stop_slip_on_paradox(system, entered)?;
                 w.trial.start.state.copy_from(&w.state);
                 w.evaluate_start(system)?;
+                is_evaluated = true;
             }
         }
         w.memory.begin(&w.transition.phase);
-        w.set_touch(self.geps);
+        w.resolve(self);
+        // a step that is done again has met its start
+        if resume != Resume::Repeat {
+            w.meet(system.model, is_evaluated);
+        }
         Ok(())
     }
 
@@ -85,17 +96,17 @@ impl EventDriven {
         system: &mut System<'_, dyn Mechanical>,
         h: f64,
     ) -> Result<Done, StepError> {
-        w.transition.resolution = Resolution { flight: STOP, speed: self.veps, gap: w.trial.touch, rise: 0.25 };
         let start = &w.trial.start.state;
         let Some(reach) = w.transition.reach(system, start, h)? else {
             w.state.copy_from(start);
             let stopped = w.transition.stop(system, &mut w.state);
             w.stop_slip_on_paradox(system, stopped)?;
             w.smooth.clear_dense();
-            w.memory.count.add(w.state.t, (w.state.t + h, self.max_events));
+            w.memory.count.add(w.state.t, (w.state.t + h, self.max_events), w.span());
             return Ok(Done { advanced: 0.0, is_continuous: false });
         };
         let mut length = self.first(w, reach);
+        let smallest = self.smallest(&w.transition.acceleration.sizes);
         let mut last = StepError::NotFinite;
         for _ in 0..TRIALS {
             let moved = self.advance(w, system, length);
@@ -131,11 +142,11 @@ impl EventDriven {
             w.trial.rejected += 1;
             let controlled = self.control != Control::Fixed;
             let must_fit = controlled || is_parting || matches!(last, StepError::Tunnelled { .. });
-            if !must_fit || length <= self.h_min {
+            if !must_fit || length <= smallest {
                 return Err(last);
             }
             w.memory.sizes.reject();
-            length = (shorter * length).max(self.h_min);
+            length = (shorter * length).max(smallest);
         }
         Err(last)
     }
@@ -161,17 +172,20 @@ impl EventDriven {
         let ends = (&w.trial.start.state, &w.trial.end.state);
         let error = match self.control {
             Control::Fixed => 0.0,
-            Control::Eps | Control::Epus => w.smooth.error(method, ends, length, (self.atol, self.rtol)),
+            Control::Eps | Control::Epus => {
+                let tolerances = self.tolerances(&w.transition.acceleration.sizes);
+                w.smooth.error(method, ends, length, tolerances)
+            }
         };
-        w.trial.judged = self.judge(method, error, length);
+        w.trial.judged = self.judge(method, error, length, &w.transition.acceleration.sizes);
         if !w.trial.judged.accepted {
             return Ok(None);
         }
         w.evaluate_end(system)?;
-        let may_reject = self.control != Control::Fixed && length > self.h_min;
+        let may_reject = self.control != Control::Fixed && length > self.smallest(&w.transition.acceleration.sizes);
         let found = w.search(system, length, may_reject)?;
         if self.control_impulses && may_reject && length > SHORTEST * w.trial.span {
-            let judged = self.judge(method, w.impulse_error(length, (self.atol, self.rtol)), length);
+            let judged = self.judge(method, w.impulse_error(length, self), length, &w.transition.acceleration.sizes);
             if !judged.accepted {
                 w.trial.judged = judged;
                 return Ok(None);
@@ -203,16 +217,18 @@ impl EventDriven {
         if self.passed(w).is_some() {
             return Ok(None);
         }
-        if w.smooth.has_fourth() && advanced >= LEAST {
+        if w.smooth.has_fourth() && advanced >= LEAST * w.span() {
             // the last trial of a bracket may be another one
             self.advance(w, system, advanced)?;
             let ends = (&w.trial.start.state, &w.trial.end.state);
             w.smooth.fill_fourth(system.model, w.transition.evaluator(), ends, advanced)?;
         }
         self.book(w, system, advanced)?;
-        w.memory.sizes.propose(length, w.trial.judged.factor, self.h_min);
+        let smallest = self.smallest(&w.transition.acceleration.sizes);
+        w.memory.sizes.propose(length, w.trial.judged.factor, smallest);
         let is_continuous = if happens {
-            w.memory.count.add(w.trial.end.state.t, (w.trial.start.state.t + h, self.max_events));
+            let end = w.trial.start.state.t + h;
+            w.memory.count.add(w.trial.end.state.t, (end, self.max_events), w.span());
             let changed = self.change(w, system);
             w.stop_slip_on_paradox(system, changed)?;
             if w.transition.is_evaluated {
@@ -253,23 +269,23 @@ impl EventDriven {
 
     /// Back onto the constraints, where they have drifted; returns whether they have.
     fn correct(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>) -> Result<bool, StepError> {
-        if w.transition.phase.is_free() || self.drift_limit == 0.0 {
+        if w.transition.phase.is_free() || self.drift_limit == Some(0.0) {
             return Ok(false);
         }
-        let coupling = &w.transition.acceleration.coupling;
-        let mut drift = 0.0f64;
+        let (coupling, sizes) = (&w.transition.acceleration.coupling, &w.transition.acceleration.sizes);
+        let mut drifts = false;
         for (i, pair) in coupling.pairs.iter().enumerate() {
             let rows = match w.transition.phase.mode(i) {
                 Mode::Open => continue,
                 Mode::Held | Mode::Slip(_) => 1,
                 Mode::Stick => coupling.range(i).len(),
             };
-            drift = drift.max(pair.gap.abs());
+            drifts |= pair.gap.abs() > self.drift(sizes.length(coupling, i));
             for row in coupling.range(i).take(rows) {
-                drift = drift.max((coupling.rows.dot(row, &w.state.v) + coupling.drift[row]).abs());
+                let u = coupling.rows.dot(row, &w.state.v) + coupling.drift[row];
+                drifts |= u.abs() > self.drift(sizes.speed(coupling.rows.row(row), &w.state.v));
             }
         }
-        let drifts = drift > self.drift_limit;
         if drifts {
             w.transition.project(system, &mut w.state)?;
         }
@@ -329,13 +345,20 @@ impl EventDriven {
             _ => {}
         }
         let scheme = MoreauJean::default();
-        let length = h.min(self.hand_over_step);
-        scheme.drop_factors(&mut w.rest);
+        let mut length = h.min(self.hand_over_part(&w.transition.acceleration.sizes));
+        let least = SHORTENED * length;
         w.invalidate();
         w.transition.events.clear();
         w.transition.account.start(system.model, false, from)?;
-        let again = System { model: &mut *system.model, solver: &mut *system.solver };
-        let part = scheme.step(&mut w.rest, again, from, length, &mut w.state)?;
+        let part = loop {
+            scheme.drop_factors(&mut w.rest);
+            let again = System { model: &mut *system.model, solver: &mut *system.solver };
+            match scheme.step(&mut w.rest, again, from, length, &mut w.state) {
+                // rows that vanish with their gap are known the better the shorter the way is
+                Err(StepError::Newton { .. }) if length > least => length *= 0.25,
+                part => break part?,
+            }
+        };
         w.invalidate();
         (step.worst, step.solves, step.evaluations) = (part.worst, part.solves, part.evaluations);
         w.transition.account.part(scheme.reactions(&w.rest), from.t)?;
@@ -373,7 +396,7 @@ impl Work {
     /// The error of the impulses of a step of length h, by the velocity that they amount to, in units of the
     /// tolerances. Simpson's rule differs from that of `rule` by O(h⁵), of which the error is the power that its order
     /// tells.
-    fn impulse_error(&self, h: f64, (atol, rtol): (f64, f64)) -> f64 {
+    fn impulse_error(&self, h: f64, scheme: &EventDriven) -> f64 {
         let Trial { start, inner, end, inner_length, .. } = &self.trial;
         // multipliers of redundant contacts are not unique
         if *inner_length != Some(h) || start.monitors.iter().any(|monitor| monitor.parts[0].is_nan()) {
@@ -385,13 +408,15 @@ impl Work {
             _ => (places[0].1, 0.0, 1.5),
         };
         let mut worst = 0.0f64;
+        let (coupling, sizes) = (&self.transition.acceleration.coupling, &self.transition.acceleration.sizes);
         for (row, w) in self.transition.acceleration.held_masses() {
             let [a, b, c, d, e] = [start, &inner[0], &inner[2], &inner[1], end]
                 .map(|point| point.lambda.get(row).copied().unwrap_or(0.0));
             let size = [a, b, c, d, e].iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
             let miss = outer * (a + e) + weight * (b + d) + middle * c - (a + 4.0 * c + e) / 6.0;
             let change = w.abs() * h * size;
-            worst = worst.max(change * (miss.abs() / size).powf(power) / (atol + rtol * change));
+            let atol = scheme.absolute(sizes.speed(coupling.rows.row(row), &end.state.v).max(change));
+            worst = worst.max(change * (miss.abs() / size).powf(power) / (atol + scheme.rtol * change));
         }
         worst
     }
@@ -406,12 +431,27 @@ impl Work {
         self.smooth.fill_dense(model, &self.transition.phase, (&self.trial.start, &self.trial.end), h);
     }
 
-    /// Gaps that count as closed: the user's, or the rounding of positions over a step of the driver.
-    pub(super) fn set_touch(&mut self, geps: Option<f64>) {
-        let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        self.trial.touch =
-            geps.unwrap_or_else(|| TOUCH * (largest(&self.state.q) + self.trial.span * largest(&self.state.v)));
-        self.transition.resolution.gap = self.trial.touch;
+    /// What is too small to be followed from `state` on.
+    pub(super) fn resolve(&mut self, scheme: &EventDriven) {
+        self.transition.extend(&self.state, self.trial.span);
+        self.transition.resolution =
+            Resolution { flight: STOP * self.span(), speed: scheme.veps, gap: scheme.geps, rise: 0.25 };
+    }
+
+    /// The longest step that the driver has asked for [s].
+    pub(super) fn span(&self) -> f64 {
+        self.transition.acceleration.sizes.time
+    }
+
+    /// Meets the start of a step; forces that reactions cancel count where it was evaluated just now. Others count over
+    /// the step that is proposed: those that grow without bound do not loosen the tolerance by which it shrinks.
+    fn meet(&mut self, model: &dyn Mechanical, is_evaluated: bool) {
+        let next = self.memory.sizes.next(self.method() == Flow::Dop853);
+        let Acceleration { sizes, free, .. } = &mut self.transition.acceleration;
+        let (start, span) = (&self.trial.start, self.trial.span);
+        let forces = if is_evaluated { (&free[..], span) } else { (&start.a[..], next.map_or(span, |h| h.min(span))) };
+        sizes.meet(model, &start.state, forces, span);
+        self.smooth.follow(sizes);
     }
 
     /// Fills `start` at its state.

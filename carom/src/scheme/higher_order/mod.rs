@@ -19,6 +19,9 @@
 //! more than 1.7 time constants of the fastest motion, the phase is followed in shorter parts. `herk-2` fails there: it
 //! is not stable with shorter ones either.
 //!
+//! C is 1e-3/τ^p unless it is given, with the time τ since the motion began, or the one in which it goes as far as
+//! its start is from the origin: δ has no units then, and an event at a given time keeps the order.
+//!
 //! The direction of a spatial slip turns ever faster as its speed vanishes: such a stop is approached by parts that
 //! halve the speed, down to δ. It costs order where the slip turns until the end.
 //!
@@ -36,8 +39,8 @@ use super::{
     StepError, System, Variant, moreau_jean,
 };
 use crate::integrator::{Newton, Stages};
-use crate::phase::{ModeChange, Resolution, StageLog, Transition};
-use crate::{Mechanical, ModelError, Pair, State};
+use crate::phase::{Acceleration, ModeChange, Resolution, StageLog, Transition};
+use crate::{Mechanical, ModelError, Pair, State, Warnings};
 use carom_solve::options::{at_least, at_least_one, fraction, positive};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
@@ -66,16 +69,21 @@ const REACH_OF_HEUN: f64 = 1.0;
 /// Most unknowns of the implicit stages.
 const UNKNOWNS: usize = 2000;
 
+/// C τ^p, and the smallest δ as a part of the step.
+const WIDTH: f64 = 1e-3;
+const FLOOR: f64 = 1e-12;
+
 /// Options of the higher-order event-capturing scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HigherOrder {
     /// Runge-Kutta method of the smooth phases, by family and stages.
     pub method: RungeKutta,
-    /// C of δ = max(C h^{p+1}, floor), the width to which events are located, for h in seconds [s^-p].
-    pub c: f64,
-    /// Smallest δ [s].
-    pub floor: f64,
+    /// C of δ = max(C h^{p+1}, floor), the width to which events are located [s^-p]; by default 1e-3/τ^p, with the time
+    /// τ that has passed at the end of the step, or in which the motion goes as far as its start is from the origin.
+    pub c: Option<f64>,
+    /// Smallest δ [s]; by default 1e-12 h.
+    pub floor: Option<f64>,
     /// A flight shorter than this multiple of δ is not resolved: the contact closes [-].
     pub closing: f64,
     /// "located", or "end-of-step": contacts then open at the end of the step in which λ_N changes sign, at the cost of
@@ -104,8 +112,8 @@ impl Default for HigherOrder {
     fn default() -> Self {
         HigherOrder {
             method: RungeKutta::RadauIia3,
-            c: 1e-3,
-            floor: 1e-13,
+            c: None,
+            floor: None,
             closing: 4.0,
             takeoff: Takeoff::Located,
             newton_tolerance: 1e-13,
@@ -117,8 +125,8 @@ impl Default for HigherOrder {
 
 impl Options for HigherOrder {
     fn validate(&self) -> Result<(), OptionError> {
-        at_least("c", self.c, 0.0)?;
-        positive("floor", self.floor)?;
+        at_least("c", self.c.unwrap_or(0.0), 0.0)?;
+        positive("floor", self.floor.unwrap_or(1.0))?;
         at_least("closing", self.closing, 1.0)?;
         fraction("newton-tolerance", self.newton_tolerance)?;
         at_least_one("newton-iterations", self.newton_iterations)?;
@@ -158,6 +166,8 @@ pub struct Work {
     end: State,             // end of the last step
     is_known: bool,         // whether the phase goes on from it
     watches: bool,          // whether a contact is closed, so that multipliers are watched
+    since: Option<f64>,     // time at which the motion began
+    natural: f64,           // time in which it goes as far as its start is from the origin, or zero
     delta: f64,
     part: f64,          // longest part of a phase whose stages converge, where that was met
     shortest: f64,      // part of a phase
@@ -220,6 +230,8 @@ impl Scheme for HigherOrder {
             end: initial,
             is_known: false,
             watches: false,
+            since: None,
+            natural: 0.0,
             delta: 0.0,
             part: f64::INFINITY,
             shortest: 0.0,
@@ -275,8 +287,8 @@ impl Scheme for HigherOrder {
     }
 
     fn clear_guess(&self, w: &mut Work) {
-        w.is_known = false;
-        w.part = f64::INFINITY;
+        (w.is_known, w.since, w.part) = (false, None, f64::INFINITY);
+        w.transition.acceleration.sizes.forget();
         w.stages.forget();
     }
 
@@ -290,6 +302,10 @@ impl Scheme for HigherOrder {
 
     fn order(&self) -> Order {
         order(self.method)
+    }
+
+    fn warnings<'w>(&self, work: &'w Work) -> Option<&'w Warnings> {
+        Some(&work.transition.warnings)
     }
 
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
@@ -313,9 +329,17 @@ impl HigherOrder {
         w.transition.start(system.model, false, from)?;
         w.state.copy_from(from);
         w.shortest = SHORTEST * h;
-        w.delta = (self.c * h.powi(self.method.order() as i32 + 1)).min(0.25 * h).max(self.floor);
-        w.transition.resolution = Resolution { flight: self.closing * w.delta, speed: 0.0, gap: 0.0, rise: 4.0 };
+        if w.since.is_none_or(|since| since > from.t) {
+            w.since = Some(from.t);
+        }
         (w.transition.acceleration.evaluations, w.stages.iterations) = (0, 0);
+        w.meet(system.model, h)?;
+        let tau = w.natural.max(from.t + h - w.since.unwrap_or(from.t));
+        let p = self.method.order() as i32;
+        let width = self.c.map_or_else(|| WIDTH * h * (h / tau).powi(p), |c| c * h.powi(p + 1));
+        w.delta = width.min(0.25 * h).max(self.floor.unwrap_or(FLOOR * h));
+        let flight = self.closing * w.delta;
+        w.transition.resolution = Resolution { flight, speed: Some(0.0), gap: Some(0.0), rise: 4.0 };
         Ok(())
     }
 }
@@ -332,6 +356,20 @@ fn asks_for_less(error: &StepError) -> bool {
 }
 
 impl Work {
+    /// Meets the start of a step; that of the first one with its forces.
+    fn meet(&mut self, model: &mut dyn Mechanical, h: f64) -> Result<(), StepError> {
+        let acceleration = &mut self.transition.acceleration;
+        if acceleration.sizes.time == 0.0 {
+            acceleration.free_motion(model, (self.state.t, &self.state.q, &self.state.v))?;
+            let Acceleration { sizes, free, .. } = acceleration;
+            sizes.meet(model, &self.state, (free, h), h);
+            self.natural = sizes.natural_time(&self.state.v, free);
+        } else {
+            acceleration.sizes.meet(model, &self.state, (&[], h), h);
+        }
+        Ok(())
+    }
+
     /// One phase, or a part of it, and the change that ends it.
     fn advance(&mut self, system: &mut System<'_, dyn Mechanical>, left: &mut f64) -> Result<(), StepError> {
         let coupling = &self.transition.acceleration.coupling;

@@ -1,0 +1,97 @@
+//! How large coordinates are in a run: what errors are measured by where no tolerance is given.
+//!
+//! ```text
+//!     Q_j = max(|q_j|, |q₂_j|, H |v_j|, H |v₂_j|)   with the largest |q_j| at starts of steps so far, H the first step      (1)
+//!     Q_j ← max(Q_j, 1e-6 √(E/M_jj)),    E = max M_jj Q_j²                                                                 (2)
+//! ```
+//!
+//! in the units of the coordinates, whatever they are; the lengths behind a gap are |g_i| + Σ_j |C_ij| Q_j. (2) is for
+//! coordinates that do not move but for rounding. First-order systems have rates (x₂ − x)/h in place of velocities and
+//! no M: there (2) holds between states of one unit.
+
+use super::super::ModelOf;
+use crate::{Coupling, Space, State};
+
+/// The share of (2).
+const SHARE: f64 = 1e-6;
+
+/// Sizes of the coordinates.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Extents {
+    sizes: Vec<f64>,    // (n) Q of the step at hand
+    met: Vec<f64>,      // (n) at starts of steps
+    roots: Vec<f64>,    // (n) √M_jj
+    first: Option<f64>, // H [s]
+    origin: Vec<f64>,   // q that sizes are counted from, where there are more coordinates than velocities
+    way: Vec<f64>,      // (n) from there
+}
+
+impl Extents {
+    pub fn of<M: ?Sized + ModelOf>(model: &mut M) -> Extents {
+        let (n, mut at) = (model.dim(), model.initial());
+        let mut column = vec![0.0; n];
+        let mut mass = |j: usize| {
+            at.v.fill(0.0);
+            *at.v.get_mut(j)? = 1.0;
+            // a mass that cannot be evaluated is an error of the first step
+            let known = model.momentum(&at, &mut column).unwrap_or(false);
+            (known && column[j] > 0.0).then_some(column[j])
+        };
+        let mut roots: Vec<f64> = (0..n).map(|j| mass(j).unwrap_or(f64::INFINITY)).collect();
+        let least = roots.iter().fold(f64::INFINITY, |least, m| least.min(*m));
+        let least = if least.is_finite() { least } else { 1.0 };
+        roots.iter_mut().for_each(|m| *m = if m.is_finite() { *m } else { least }.sqrt());
+        let q = model.initial().q;
+        let origin = if q.len() == n { Vec::new() } else { q };
+        Extents { sizes: vec![0.0; n], met: vec![0.0; n], way: vec![0.0; n], roots, first: None, origin }
+    }
+
+    /// Forgets what was met.
+    pub fn forget(&mut self) {
+        self.met.fill(0.0);
+        self.first = None;
+    }
+
+    /// (1) and (2) of a step of length h that was tried.
+    pub fn look<M: ?Sized + Space>(&mut self, model: &M, (from, to): (&State, &State), h: f64) {
+        let first = *self.first.get_or_insert(h);
+        let positions = |at: &State, way: &mut Vec<f64>, origin: &[f64]| {
+            if origin.is_empty() { way.clone_from(&at.q) } else { model.difference(origin, &at.q, way) }
+        };
+        let larger = |size: &mut f64, x: f64| {
+            if x > *size && x < f64::INFINITY {
+                *size = x;
+            }
+        };
+        positions(from, &mut self.way, &self.origin);
+        for (j, (met, q)) in self.met.iter_mut().zip(&self.way).enumerate() {
+            larger(met, q.abs());
+            // the mean rate, where there are no velocities
+            let rate = from.v.get(j).map_or(0.0, |v| v.abs().max(to.v[j].abs()));
+            let rate = if from.v.is_empty() { (to.q[j] - from.q[j]).abs() / h } else { rate };
+            self.sizes[j] = *met;
+            larger(&mut self.sizes[j], first * rate);
+        }
+        positions(to, &mut self.way, &self.origin);
+        let mut largest = 0.0f64;
+        for ((size, q), root) in self.sizes.iter_mut().zip(&self.way).zip(&self.roots) {
+            larger(size, q.abs());
+            largest = largest.max(*size * root);
+        }
+        for (size, root) in self.sizes.iter_mut().zip(&self.roots) {
+            *size = size.max(SHARE * largest / root).max(f64::MIN_POSITIVE);
+        }
+    }
+
+    /// Q of coordinate `j` of the step looked at.
+    pub fn size(&self, j: usize) -> f64 {
+        self.sizes[j]
+    }
+
+    /// The lengths behind the gap of law `i` [m].
+    pub fn behind(&self, coupling: &Coupling, i: usize) -> f64 {
+        let row = coupling.rows.row(coupling.offset[i]);
+        let sum = row.iter().fold(coupling.pairs[i].gap.abs(), |sum, &(j, c)| sum + c.abs() * self.sizes[j]);
+        sum.max(f64::MIN_POSITIVE)
+    }
+}
