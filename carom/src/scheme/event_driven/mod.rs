@@ -20,8 +20,9 @@
 //! with dependent rows, `edge` chooses the problem that decides which ones carry. Where (4) has no solution while a
 //! contact slips (Painlevé), it is stopped by an impulse without a collision. Events that pile up without time between
 //! them are made plastic; where that does not help, and where phases cannot go on, the Moreau-Jean scheme does a part
-//! of `hand-over-step`. More than `max-events` events within a step of the driver are an error. A gap that was passed
-//! unseen is an error, never a result, and so is a region that begins inside an obstacle.
+//! of `hand-over-step`, or a shorter one where its Newton's loop fails. More than `max-events` events within a step of
+//! the driver are an error. A gap that was passed unseen is an error, never a result, and so is a region that begins
+//! inside an obstacle.
 //!
 //! Tolerances that are not given have no units: they are parts of the largest coordinates and velocities that the run
 //! has met (`atol`, `veps`, `drift-limit`) and of the longest step that was asked for (`h-min`, `hand-over-step`), so
