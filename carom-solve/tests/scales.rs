@@ -124,7 +124,8 @@ fn every_solver_finds_the_scaled_answer_of_the_scaled_problem() {
                         Ok(other) => {
                             let miss = |(a, b): (&f64, &f64)| (a - b / unit).abs();
                             let worst = lambda.iter().zip(&other).map(miss).fold(0.0, f64::max);
-                            if worst > 0.0 {
+                            // numbers next to the smallest ones lose digits when they are scaled
+                            if worst > 1e-300 {
                                 failed.push(format!("{place}: differs by {worst:e}"));
                             }
                         }
