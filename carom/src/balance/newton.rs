@@ -16,7 +16,7 @@
 mod shift;
 
 use super::words::{Balance, Place};
-use crate::model::Constancy;
+use crate::model::{Constancy, mass_roots};
 use crate::{Mechanical, State, Step, StepError, System};
 use carom_solve::OptionError;
 use carom_solve::options::{at_least_one, fraction};
@@ -137,13 +137,7 @@ pub(crate) struct Newton {
 impl Newton {
     pub fn new(model: &mut dyn Mechanical, balance: Balance, limits: Limits) -> Newton {
         let n = model.dim();
-        let mut diagonal = vec![0.0; n];
-        // a mass that cannot be evaluated is an error of the first step
-        let known = model.mass_diagonal(&model.initial().q, &mut diagonal).is_ok();
-        let least = diagonal.iter().filter(|m| **m > 0.0).fold(f64::INFINITY, |least, m| least.min(*m));
-        let least = if known && least.is_finite() { least } else { 1.0 };
-        let root = |m: &f64| if known && *m > 0.0 { *m } else { least }.sqrt();
-        let roots = diagonal.iter().map(|m| [root(m), 1.0 / root(m)]).collect();
+        let roots = mass_roots(model).into_iter().map(|root| [root, 1.0 / root]).collect();
         Newton {
             balance,
             limits,

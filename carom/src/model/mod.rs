@@ -150,6 +150,17 @@ pub trait Mechanical: Space {
     }
 }
 
+/// (n) √M_jj at the initial state: what the units of coordinates are worth beside each other. The least one where an
+/// entry is not positive, and 1 where the mass cannot be evaluated: that is an error of the first step.
+pub(crate) fn mass_roots(model: &mut dyn Mechanical) -> Vec<f64> {
+    let mut roots = vec![0.0; model.dim()];
+    let known = model.mass_diagonal(&model.initial().q, &mut roots).is_ok();
+    let least = roots.iter().filter(|m| **m > 0.0).fold(f64::INFINITY, |least, m| least.min(*m));
+    let least = if known && least.is_finite() { least } else { 1.0 };
+    roots.iter_mut().for_each(|m| *m = if known && *m > 0.0 { *m } else { least }.sqrt());
+    roots
+}
+
 /// `E ẋ = f(t, x) + B λ`,  `y = h(t, x) + D λ`,  `λᵢ ∈ Lawᵢ(yᵢ)`.
 ///
 /// The state is `State::q`, and `State::v` is empty. [`Space::couple`] hands over, for each law of one row, `pair.gap =

@@ -10,6 +10,7 @@
 //! those that are at rest, whose velocities are the rounding of other motion, of forces that cancel and of positions.
 //! Magnitudes only grow, and a step that is done again finds them as they were.
 
+use crate::model::mass_roots;
 use crate::{Coupling, Mechanical, State};
 
 /// κ of (2), and the share of forces in it: a step that is asked for may be many times as long as the motion's own.
@@ -38,12 +39,7 @@ pub(crate) struct Magnitudes {
 impl Magnitudes {
     pub fn of(model: &mut dyn Mechanical) -> Magnitudes {
         let (n, initial) = (model.dim(), model.initial());
-        let mut roots = vec![0.0; n];
-        // a mass that cannot be evaluated is an error of the first step
-        let known = model.mass_diagonal(&initial.q, &mut roots).is_ok();
-        let least = roots.iter().filter(|m| **m > 0.0).fold(f64::INFINITY, |least, m| least.min(*m));
-        let least = if known && least.is_finite() { least } else { 1.0 };
-        roots.iter_mut().for_each(|m| *m = if known && *m > 0.0 { *m } else { least }.sqrt());
+        let roots = mass_roots(model);
         let (origin, way) = if initial.q.len() == n { Default::default() } else { (initial.q, vec![0.0; n]) };
         let zero = || vec![0.0; n];
         Magnitudes {
