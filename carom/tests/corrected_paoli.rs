@@ -352,6 +352,42 @@ fn a_steep_gap_is_met_where_it_closes() {
     near(stepper.to().v[0], 0.5 * speed, 1e-12);
 }
 
+/// A ball that is slowed down ends its flight (1) below the floor, at 1 − 1.1 h, while the path (5) of the printed
+/// variant, 1 − 1.1 s + s²/2, stays at or above 0.4 within the step. The quadratic of the gap (1 − e^(−2 y))/2 has a root
+/// all the same: the impact at the open gap is told. The consistent variant meets the floor at 1 − 1.6 s + s²/2 = 0.
+#[test]
+fn an_impact_at_an_open_gap_is_told() {
+    let fall = |scheme| {
+        let ball = Lagrangian::new(1)
+            .force(|_, _, _, f| f[0] = 1.0)
+            .contact(
+                Contact::new("floor", |_, q| 0.5 * (1.0 - (-2.0 * q[0]).exp()))
+                    .gradient(|_, q, row| row[0] = (-2.0 * q[0]).exp())
+                    .restitution(0.5),
+            )
+            .initial(&[1.0], &[-1.6]);
+        let mut run = simulation(ball, scheme, 1.0, 1.0);
+        let advanced = run.advance().unwrap().unwrap().advanced;
+        let warnings = run.warnings().sorted();
+        let told = warnings.iter().find(|w| w.kind.name == "open-impact").map(|w| (w.t, w.worst));
+        (advanced, told)
+    };
+    let (t, told) = fall(printed());
+    let (time, part) = told.expect("a warning");
+    assert!((time, part > 0.0) == (t, true) && t <= 1.0, "{t} {told:?}");
+    // the gap of at least 0.4 m as a part of the lengths behind it: |g| + g' Q, with Q at most 1 + 1.6
+    let gap = |y: f64| 0.5 * (1.0 - f64::exp(-2.0 * y));
+    let y = 1.0 - 1.1 * t + 0.5 * t * t;
+    assert!(
+        y >= 0.4 - 1e-12 && part >= gap(y) / (gap(y) + 2.6 * (-2.0 * y).exp()) - 1e-12 && part <= 1.0,
+        "{y} {part}"
+    );
+
+    let (t, told) = fall(CorrectedPaoli::default());
+    assert_eq!(told, None);
+    near(t, 1.6 - f64::sqrt(1.6 * 1.6 - 2.0), 1e-9);
+}
+
 /// Steps that pass an obstacle are shortened where it is asked for: 0.37 m per step, obstacle of 0.02 m.
 #[test]
 fn shortened_steps_meet_an_obstacle() {
