@@ -14,7 +14,7 @@
 use crate::{Coupling, Space, WarningKind, Warnings};
 
 /// A gap at or below this part of the length is closed.
-const ACTIVATION: f64 = 1e-10;
+const ACTIVATION: f64 = 1e-11;
 
 /// A gap that a scheme closes vanishes up to this part of the length.
 const GAP: f64 = 1e-12;

@@ -81,6 +81,12 @@ impl Quintic {
         2.0 * c[2] + s * (6.0 * c[3] + s * (12.0 * c[4] + s * 20.0 * c[5]))
     }
 
+    /// The third derivative by `s`.
+    fn third(&self, s: f64) -> f64 {
+        let c = &self.c;
+        6.0 * c[3] + s * (24.0 * c[4] + s * 60.0 * c[5])
+    }
+
     /// A bottom between two places with these slopes: also one beside a top.
     fn bottom(&self, (left, right): (f64, f64), (mut slope, mut next): (f64, f64)) -> Option<f64> {
         let (mut low, mut high) = (left, right);
@@ -88,13 +94,13 @@ impl Quintic {
             // the slope itself turns, far enough to change its sign twice
             let [a, b] = [self.bend(left), self.bend(right)];
             if slope < 0.0 && a > 0.0 && b < 0.0 {
-                high = self.bisect(left, right, |p, s| p.bend(s) > 0.0);
+                high = fall(left, right, |s| (self.bend(s), self.third(s)));
             } else if slope >= 0.0 && a < 0.0 && b > 0.0 {
-                low = self.bisect(left, right, |p, s| p.bend(s) < 0.0);
+                low = fall(left, right, |s| (-self.bend(s), -self.third(s)));
             }
             (slope, next) = (self.slope(low), self.slope(high));
         }
-        (slope < 0.0 && next > 0.0).then(|| self.bisect(low, high, |p, s| p.slope(s) < 0.0))
+        (slope < 0.0 && next > 0.0).then(|| fall(low, high, |s| (-self.slope(s), -self.bend(s))))
     }
 
     /// The first place where the quintic goes below `level` by more than `noise`, coming from above. One that starts at
@@ -113,7 +119,7 @@ impl Quintic {
             if let Some(right) = below {
                 let mut start = left;
                 if k == 1 && is_released {
-                    start = if slope > 0.0 { self.bisect(0.0, right, |p, s| p.slope(s) > 0.0) } else { 0.0 };
+                    start = if slope > 0.0 { self.top(0.0, right) } else { 0.0 };
                     if self.at(start) <= level + noise {
                         return Some(Crossing { s: start, below: right, is_top: true });
                     }
@@ -140,41 +146,40 @@ impl Quintic {
         })
     }
 
-    /// The place in [low, high] where `holds` ceases to hold.
-    fn bisect(&self, mut low: f64, mut high: f64, holds: impl Fn(&Quintic, f64) -> bool) -> f64 {
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            if middle <= low || middle >= high {
-                break;
-            }
-            if holds(self, middle) { low = middle } else { high = middle }
-        }
-        high
+    /// The place in [low, high] where the quintic falls through `level`.
+    fn root(&self, low: f64, high: f64, level: f64) -> f64 {
+        fall(low, high, |s| (self.at(s) - level, self.slope(s)))
     }
 
-    /// The place in [low, high] where the quintic falls through `level`: Newton's method inside a bracket.
-    fn root(&self, mut low: f64, mut high: f64, level: f64) -> f64 {
-        let mut s = 0.5 * (low + high);
-        for _ in 0..60 {
-            let value = self.at(s) - level;
-            if value > 0.0 {
-                low = s
-            } else {
-                high = s
-            }
-            let slope = self.slope(s);
-            let newton = s - value / slope;
-            let trusted = slope < 0.0 && newton >= low && newton <= high;
-            let next = if trusted { newton } else { 0.5 * (low + high) };
-            // the error of Newton's method is about the square of its step
-            let near = if trusted { 1e-9 } else { 2.0 * f64::EPSILON };
-            if (next - s).abs() <= near * next {
-                return next;
-            }
-            s = next;
-        }
-        s
+    /// A top in [low, high]: the slope falls through zero.
+    fn top(&self, low: f64, high: f64) -> f64 {
+        fall(low, high, |s| (self.slope(s), self.bend(s)))
     }
+}
+
+/// The place in [low, high] where a function, given with its derivative, ceases to be positive: Newton's method inside
+/// a bracket.
+#[inline]
+fn fall(mut low: f64, mut high: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
+    let mut s = 0.5 * (low + high);
+    for _ in 0..60 {
+        let (value, slope) = f(s);
+        if value > 0.0 {
+            low = s
+        } else {
+            high = s
+        }
+        let newton = s - value / slope;
+        let trusted = slope < 0.0 && newton >= low && newton <= high;
+        let next = if trusted { newton } else { 0.5 * (low + high) };
+        // the error of Newton's method is about the square of its step
+        let near = if trusted { 1e-9 } else { 2.0 * f64::EPSILON };
+        if (next - s).abs() <= near * next {
+            return next;
+        }
+        s = next;
+    }
+    s
 }
 
 /// The motion of a step, on both ends and their accelerations.

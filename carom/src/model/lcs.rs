@@ -14,8 +14,8 @@ use carom_solve::{DenseLu, Law, LinearSolve, Rows};
 /// Writes a(t) or c(t).
 pub type Source = Box<dyn FnMut(f64, &mut [f64]) -> Result<(), ModelError> + Send>;
 
-/// The law of a row at a time.
-pub type TimedLaw = Box<dyn FnMut(f64) -> Result<Law, ModelError> + Send>;
+/// Puts the law of a row at a time in place of the one before; tells whether it is another one.
+type TimedLaw = Box<dyn FnMut(f64, &mut Law) -> Result<bool, ModelError> + Send>;
 
 /// Tells why the laws cannot hold at a time.
 pub type Explanation = Box<dyn FnMut(f64) -> Option<String> + Send>;
@@ -213,13 +213,21 @@ impl Lcs {
     pub fn with_timed_law(
         mut self,
         row: usize,
-        law: impl FnMut(f64) -> Result<Law, ModelError> + Send + 'static,
+        mut law: impl FnMut(f64) -> Result<Law, ModelError> + Send + 'static,
     ) -> Result<Self, LcsError> {
         let rows = self.laws.len();
         if row >= rows {
             return Err(LcsError::Row { row, rows });
         }
-        self.timed.push((row, Box::new(law)));
+        let timed = move |t, now: &mut Law| {
+            let next = law(t)?;
+            let differs = next != *now;
+            if differs {
+                *now = next;
+            }
+            Ok(differs)
+        };
+        self.timed.push((row, Box::new(timed)));
         self.switched.push(self.laws[row].1);
         Ok(self)
     }
@@ -323,8 +331,8 @@ impl Lcs {
         }
         self.at[2] = f64::NAN;
         for ((row, law), now) in self.timed.iter_mut().zip(&mut self.switched) {
-            *now = law(t)?;
-            if now.size() != 1 || !now.is_valid() {
+            if law(t, now)? && (now.size() != 1 || !now.is_valid()) {
+                *now = self.laws[*row].1;
                 let name = &self.laws[*row].0;
                 return Err(ModelError::Callback(format!("the law of the row `{name}` is not usable at t = {t:?}")));
             }
@@ -418,14 +426,19 @@ impl FirstOrder for Lcs {
 
     fn rate(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
         self.take_source(t)?;
-        let rows = self.matrices.a.chunks_exact(self.n.max(1));
-        for ((o, row), source) in out.iter_mut().zip(rows).zip(&self.source) {
+        let mut rest = &self.matrices.a[..];
+        let mut is_finite = true;
+        for (o, source) in out.iter_mut().zip(&self.source) {
+            let (row, after) = rest.split_at(self.n);
+            rest = after;
             *o = source + row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+            is_finite &= o.is_finite();
         }
-        match out.iter().position(|x| !x.is_finite()) {
-            Some(i) => Err(ModelError::Rate { state: self.names[i].as_str().into(), t }),
-            None => Ok(()),
+        if is_finite {
+            return Ok(());
         }
+        let i = out.iter().position(|x| !x.is_finite()).unwrap_or(0);
+        Err(ModelError::Rate { state: self.names[i].as_str().into(), t })
     }
 
     fn inertia_mul(&self, x: &[f64], out: &mut [f64]) {

@@ -24,7 +24,7 @@ pub use dual::{DualLagrangian, Functions, NamedLaw, Scalar};
 pub use dual_tangent::DualTangent;
 pub use first_order::{FirstOrderSystem, Output};
 pub use lagrangian::{Contact, Lagrangian};
-pub use lcs::{Lcs, LcsError, Matrices, Source, TimedLaw};
+pub use lcs::{Lcs, LcsError, Matrices, Source};
 pub use linear::{AffineRow, Linear, LinearContact};
 pub use sparse::SparseMatrix;
 pub use sweeping::{MovingSet, Piece, Pieces, Shape, Sweeping, SweepingError};

@@ -69,7 +69,7 @@ const HALVINGS: u32 = 10;
 pub struct CorrectedPaoli {
     /// The quadratic that gives the impact time: "consistent" (order 2) or "printed" (order 1, as published).
     pub variant: ImpactTime,
-    /// A gap at or below this value touches; by default 1e-10 of the length of the model [m].
+    /// A gap at or below this value touches; by default 1e-11 of the length of the model [m].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation: Option<f64>,
     /// A contact whose rebound would last less than this part of the step stays closed [-].

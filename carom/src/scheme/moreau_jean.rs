@@ -56,7 +56,7 @@ pub struct MoreauJean {
     pub theta: f64,
     /// Which gaps are treated as closed: "free" or { explicit = { gamma = ... } }.
     pub forecast: Forecast,
-    /// A gap forecast at or below this value is closed; by default 1e-10 of the length of the model [m].
+    /// A gap forecast at or below this value is closed; by default 1e-11 of the length of the model [m].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation: Option<f64>,
     /// Where the direction B of the reactions is taken: "mid" (q_θ), "end" (q⁺, as published) or "start" (q, with C

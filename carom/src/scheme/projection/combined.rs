@@ -44,7 +44,7 @@ pub struct CombinedProjection {
     /// Weight of the end of the step in forces and positions [-], in [0, 1].
     pub theta: f64,
     /// A gap at or below this value at the end of a round is closed, larger than gap-tolerance; by default 100 times
-    /// that where it is given, else 1e-10 of the length of the model [m].
+    /// that where it is given, else 1e-11 of the length of the model [m].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation: Option<f64>,
     /// Where the direction B of the reactions is taken: "mid" (q_θ) or "end" (q⁺, as published).

@@ -42,7 +42,7 @@ pub struct DirectProjection {
     /// Which gaps the velocity law treats as closed: "free" or { explicit = { gamma = ... } }.
     pub forecast: Forecast,
     /// A gap forecast at or below this value is closed, larger than gap-tolerance; by default 100 times that where it
-    /// is given, else 1e-10 of the length of the model [m].
+    /// is given, else 1e-11 of the length of the model [m].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation: Option<f64>,
     /// Where the direction B of the reactions is taken: "mid" (q_θ) or "end" (q⁺, as published).
