@@ -21,6 +21,7 @@ pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
     let method = Method::find(&arguments.solver, arguments.tolerance)?;
     let kind = kind(arguments.kind.as_deref())?;
     if let Some(folder) = &arguments.out {
+        refuse_equal_names(&arguments.files)?;
         std::fs::create_dir_all(folder)
             .map_err(|e| Failure::Environment(format!("cannot make the folder `{}`: {e}", folder.display())))?;
     }
@@ -74,10 +75,32 @@ fn print(attempts: &[Attempt]) -> Result<(), Failure> {
     print_table(&table)
 }
 
+/// The file in the folder that has the name of this one and another ending; what follows other dots belongs to the name.
+fn beside(folder: &Path, path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or("problem".as_ref()).to_owned();
+    name.push(ending);
+    folder.join(name)
+}
+
+/// An error where two files would write the same solution.
+fn refuse_equal_names(files: &[PathBuf]) -> Result<(), Failure> {
+    let mut stems: Vec<_> = files.iter().map(|path| path.file_stem()).collect();
+    stems.sort();
+    match stems.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Failure::usage(
+            format!(
+                "two files are named `{}`, and so would be their solutions",
+                Path::new(pair[0].unwrap_or_default()).display()
+            ),
+            "solve them by two commands with two folders",
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Solution as JSON, and the problem as FCLIB where asked.
 fn write(folder: &Path, path: &Path, file: &ProblemFile, attempt: &Attempt, fclib: bool) -> Result<(), Failure> {
-    let name = path.file_stem().map_or_else(|| PathBuf::from("problem"), PathBuf::from);
-    let target = folder.join(&name).with_extension("solution.json");
+    let target = beside(folder, path, ".solution.json");
     let text = serde_json::to_string_pretty(&json!({
         "problem": attempt.to_json(),
         "lambda": attempt.z.lambda,
@@ -88,7 +111,7 @@ fn write(folder: &Path, path: &Path, file: &ProblemFile, attempt: &Attempt, fcli
     let written = text.and_then(|text| write_whole(&target, |out| out.write_all((text + "\n").as_bytes())));
     written.map_err(|e| Failure::Environment(format!("cannot write `{}`: {e}", target.display())))?;
     if fclib {
-        let target = folder.join(&name).with_extension("hdf5");
+        let target = beside(folder, path, ".hdf5");
         problem_file::write_fclib(&file.problem, &target).map_err(|e| Failure::Environment(e.to_string()))?;
     }
     Ok(())

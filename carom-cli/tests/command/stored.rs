@@ -36,6 +36,19 @@ fn solutions_are_those_of_the_closed_forms() {
     }
 }
 
+/// Names with dots keep all of them; two files of one name do not overwrite each other's solution.
+#[test]
+fn solutions_have_the_names_of_their_problems() {
+    let session = Session::new();
+    for name in ["mu-0.3.dat", "mu-0.7.dat"] {
+        session.write(name, LCP);
+    }
+    session.succeed(["solve", "mu-0.3.dat", "mu-0.7.dat", "--kind", "lcp", "--out", "s"]);
+    assert_eq!(session.names("s"), ["mu-0.3.solution.json", "mu-0.7.solution.json"]);
+    let twice = session.carom(["solve", "mu-0.3.dat", "s/../mu-0.3.dat", "--kind", "lcp", "--out", "s"]);
+    assert!(twice.code == Some(2) && twice.err.contains("two files are named `mu-0.3`"), "{}", twice.err);
+}
+
 #[test]
 fn friction_files_are_written_as_fclib_and_read_again() {
     let session = Session::new();

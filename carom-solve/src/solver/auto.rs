@@ -131,7 +131,7 @@ impl Default for AutoOptions {
         AutoOptions {
             tolerance: 1e-10,
             max_sweeps: 200_000,
-            budget: 1.5e6,
+            budget: 3e6,
             full_error: None,
             accept: None,
             seconds: None,

@@ -5,8 +5,9 @@
 //! best rate goes on while it keeps half of it, for up to eight blocks. A block with over-relaxation ends with ten
 //! plain sweeps: it leaves short waves behind, which hide how far it came. A block that ends at three times the best
 //! residual is taken back. A round that does not halve the residual makes the blocks twice as long, up to 3200 sweeps:
-//! small rates take long to tell apart. Without a gain for 3000 sweeps, and for a third of all, the sweeps are said to
-//! wander.
+//! small rates take long to tell apart. What a round gained tells how many sweeps are left to 1e-10: a course is slow
+//! where these cost more than what the caller would do instead. Without a gain for 3000 sweeps, and for a third of all,
+//! the sweeps are said to wander.
 //!
 //! Nothing of this depends on the tolerance, which is looked at after each block.
 
@@ -45,9 +46,6 @@ const WORSE: f64 = 3.0;
 const MEMORY: usize = 8;
 const ACCELERATED: f64 = 2.5;
 
-/// Sweeps over which the rate is taken.
-const MARKED: usize = 1000;
-
 /// One way to sweep.
 #[derive(Clone, Copy)]
 struct Way {
@@ -68,14 +66,12 @@ const WAYS: [Way; 5] = [
 struct State {
     residual: f64, // of the present point
     trend: Trend,
-    gained: usize,      // sweeps at the last gain
-    mark: (usize, f64), // sweeps and best residual when the rate was taken last
-    left: f64,          // sweeps that it leaves
+    gained: usize, // sweeps at the last gain
 }
 
 impl State {
     fn new(residual: f64) -> State {
-        State { residual, trend: Trend::default(), gained: 0, mark: (0, residual), left: 0.0 }
+        State { residual, trend: Trend::default(), gained: 0 }
     }
 }
 
@@ -165,7 +161,7 @@ impl Course {
         }
         let mut length = BLOCK;
         loop {
-            let begin = self.least;
+            let (begin, done) = (self.least, self.sweeps);
             let mut best = (f64::NEG_INFINITY, WAYS[0]);
             for way in WAYS {
                 let before = state.residual;
@@ -190,6 +186,12 @@ impl Course {
                 if slower {
                     break;
                 }
+            }
+            // what a round gained, with all that it tried, tells how many sweeps are left
+            let rate = (begin / self.least).ln() / (self.sweeps - done) as f64;
+            let left = if rate > 0.0 { (self.least / AIM).ln() / rate } else { f64::INFINITY };
+            if self.sweeps >= plan.patient && left > plan.worth {
+                return Finish::Slow;
             }
             // rates that are too small to be told apart need longer blocks
             if self.least > SLOW * begin {
@@ -236,21 +238,11 @@ impl Course {
                 return Some(Finish::Solved(certificate));
             }
         }
-        if self.sweeps >= state.mark.0 + MARKED {
-            let rate = (state.mark.1 / self.least).ln() / (self.sweeps - state.mark.0) as f64;
-            state.left = if rate > 0.0 { (self.least / AIM).ln() / rate } else { f64::INFINITY };
-            state.mark = (self.sweeps, self.least);
-        }
         if self.sweeps >= plan.most {
             return Some(Finish::Limit);
         }
-        if self.sweeps >= plan.patient {
-            if self.sweeps - state.gained > PATIENCE.max(self.sweeps / 3) {
-                return Some(Finish::Wandering);
-            }
-            if state.left > plan.worth {
-                return Some(Finish::Slow);
-            }
+        if self.sweeps >= plan.patient && self.sweeps - state.gained > PATIENCE.max(self.sweeps / 3) {
+            return Some(Finish::Wandering);
         }
         None
     }
