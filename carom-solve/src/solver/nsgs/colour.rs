@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Most colours.
-const COLOURS: usize = 64;
+pub(super) const COLOURS: usize = 64;
 
 /// Clumps that a thread takes at a time; norms are summed over them first, whatever the number of threads.
 const PORTION: usize = 64;
@@ -104,52 +104,6 @@ impl Schedule {
             self.colour.push(colour as u8);
         }
         self.sort(laws);
-    }
-
-    /// Colours laws by ranges of degrees of freedom.
-    pub(super) fn colour_ranges<I: Iterator<Item = std::ops::Range<usize>>>(
-        &mut self,
-        ranges: impl Fn(usize) -> I,
-        laws: usize,
-        dofs: usize,
-    ) {
-        self.used.clear();
-        self.used.resize(dofs, 0);
-        self.first.clear();
-        self.colour.clear();
-        for i in 0..laws {
-            if i > 0 && ranges(i).eq(ranges(i - 1)) {
-                continue;
-            }
-            let taken = ranges(i).flatten().fold(0, |taken, dof| taken | self.used[dof]);
-            let colour = taken.trailing_ones() as usize;
-            if colour < COLOURS {
-                ranges(i).flatten().for_each(|dof| self.used[dof] |= 1 << colour);
-            }
-            self.first.push(i as u32);
-            self.colour.push(colour as u8);
-        }
-        self.sort(laws);
-    }
-
-    /// Cuts colours into portions of at least `least` laws that share nothing: the first place of each portion and the
-    /// end of the last, and the first portion of each colour with the end.
-    pub(super) fn portions(&self, least: usize, portion: &mut Vec<usize>, colour: &mut Vec<usize>) {
-        portion.clear();
-        colour.clear();
-        for class in self.class.windows(2) {
-            colour.push(portion.len());
-            let mut first = self.clump[class[0]];
-            portion.push(first);
-            for &place in &self.clump[class[0] + 1..class[1]] {
-                if place - first >= least {
-                    portion.push(place);
-                    first = place;
-                }
-            }
-        }
-        colour.push(portion.len());
-        portion.push(self.class.last().map_or(0, |&clump| self.clump[clump]));
     }
 
     /// Colours laws by the blocks of `W`; its pattern need not be symmetric.

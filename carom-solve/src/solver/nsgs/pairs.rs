@@ -16,20 +16,19 @@
 
 use super::super::local::{Contact2, Contact3};
 use super::alone::{Alone, relax};
-use super::colour::{Schedule, Threads};
+use super::clusters::Clusters;
+use super::colour::Threads;
 use super::root::Root;
 use super::shared::{self, Shared};
 use crate::{Delassus, Law, OneStepProblem, Rows, Shape};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
 /// Off-diagonal entries of a block, relative to its diagonal, that are rounding.
 const ROUNDING: f64 = 1e-13;
 
-/// Contacts from which on a sweep goes by colours, whatever the number of threads.
+/// Contacts from which on a sweep goes by clusters, whatever the number of threads.
 const MANY: usize = 4000;
-
-/// Contacts that a thread takes at a time.
-const PORTION: usize = 128;
 
 /// One contact: everything that a visit reads.
 #[derive(Clone, Copy)]
@@ -53,8 +52,7 @@ pub(super) struct Pairs<const N: usize, const K: usize, A> {
     scale: Vec<f64>,        // (laws) in the order of the sweep
     lambda: Vec<[f64; N]>,  // (laws) in the order of the sweep
     y: Vec<f64>,            // (n)
-    portion: Vec<usize>,    // first place of what a thread takes at a time, and the end of the last
-    colour: Vec<usize>,     // first portion of each colour, and the end; empty where the sweep is not coloured
+    clusters: Clusters,     // what threads share; empty where they do not
     shared: Vec<AtomicU64>, // y of a parallel sweep
 }
 
@@ -66,8 +64,7 @@ impl<const N: usize, const K: usize, A> Default for Pairs<N, K, A> {
             scale: Vec::new(),
             lambda: Vec::new(),
             y: Vec::new(),
-            portion: Vec::new(),
-            colour: Vec::new(),
+            clusters: Clusters::default(),
             shared: Vec::new(),
         }
     }
@@ -167,18 +164,16 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
         Some(place)
     }
 
-    /// Sorts contacts by colour where they are many, so that those of one colour share no body.
+    /// Sorts contacts into clusters where they are many.
     fn arrange(&mut self, n: usize, w: &Delassus) {
-        self.colour.clear();
+        self.clusters.clear();
         if self.place.len() >= MANY {
-            let mut schedule = Schedule::default();
-            let runs = |i: usize| {
+            let ranges = |i: usize| {
                 let place = &self.place[i];
                 place.at.into_iter().take(place.bodies as usize).map(|at| at as usize..at as usize + K)
             };
-            schedule.colour_ranges(runs, self.place.len(), n);
-            schedule.portions(PORTION, &mut self.portion, &mut self.colour);
-            self.place = schedule.order().map(|i| self.place[i]).collect();
+            self.clusters = Clusters::of(ranges, self.place.len(), n);
+            self.place = self.clusters.order.iter().map(|&i| self.place[i as usize]).collect();
         }
         self.scale.extend(self.place.iter().map(|place| w.scale(place.law as usize)));
     }
@@ -222,7 +217,7 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
     /// Passes over all contacts.
     pub(super) fn sweep(&mut self, sweeps: usize, laws: &[Law], relaxation: f64, threads: &Threads) {
         let pass = Pass { alone: &self.alone, laws, relaxation };
-        if self.colour.is_empty() || matches!(threads, Threads::One) {
+        if self.clusters.is_empty() || matches!(threads, Threads::One) {
             let y = shared::cells(&mut self.y);
             for _ in 0..sweeps {
                 pass.visit(&self.place, &mut self.lambda, y);
@@ -230,23 +225,17 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
             return;
         }
         shared::share(&self.y, &mut self.shared);
-        let (y, place, end, colour) = (&self.shared[..], &self.place[..], &self.portion[..], &self.colour[..]);
-        let lambda = &mut self.lambda[..];
-        threads.run(move || {
-            for _ in 0..sweeps {
-                let mut rest = (place, &mut lambda[..], 0);
-                for portions in colour.windows(2) {
-                    let end = &end[portions[0] + 1..=portions[1]];
-                    let length = end.last().map_or(0, |end| end - rest.2);
-                    let (place, place_rest) = rest.0.split_at(length);
-                    let (lambda, lambda_rest) = rest.1.split_at_mut(length);
-                    pass.side_by_side(place, lambda, rest.2, end, y);
-                    rest = (place_rest, lambda_rest, rest.2 + length);
-                }
-                // those without a colour
-                pass.visit(rest.0, rest.1, y);
+        let (y, place, first) = (&self.shared[..], &self.place[..], &self.clusters.first[..]);
+        // reactions are where the thread that takes their cluster finds them
+        let mut rest = &mut self.lambda[..];
+        let lengths = first.windows(2).map(|ends| ends[1] - ends[0]);
+        let own: Vec<_> = lengths.map(|length| Mutex::new(rest.split_off_mut(..length).unwrap_or_default())).collect();
+        self.clusters.visit(sweeps, threads, |cluster| {
+            if let Ok(mut lambda) = own[cluster].lock() {
+                pass.visit(&place[first[cluster]..first[cluster + 1]], &mut lambda, y);
             }
         });
+        drop(own);
         shared::collect(&mut self.shared, &mut self.y);
     }
 
@@ -288,30 +277,6 @@ impl<A> Pass<'_, A> {
         for (place, lambda) in place.iter().zip(lambda) {
             place.visit(self.alone, self.laws, self.relaxation, lambda, y);
         }
-    }
-
-    /// Contacts of one colour from place `first` on; portions end at `end`.
-    fn side_by_side<const N: usize, const K: usize>(
-        &self,
-        place: &[Place<N, K>],
-        lambda: &mut [[f64; N]],
-        first: usize,
-        end: &[usize],
-        y: &[AtomicU64],
-    ) where
-        A: Alone<N> + Sync,
-    {
-        if end.len() < 2 {
-            return self.visit(place, lambda, y);
-        }
-        let (left, right) = end.split_at(end.len() / 2);
-        let middle = left.last().map_or(first, |end| *end);
-        let (place, place_rest) = place.split_at(middle - first);
-        let (lambda, lambda_rest) = lambda.split_at_mut(middle - first);
-        rayon::join(
-            || self.side_by_side(place, lambda, first, left, y),
-            || self.side_by_side(place_rest, lambda_rest, middle, right, y),
-        );
     }
 }
 
