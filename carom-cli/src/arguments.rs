@@ -182,9 +182,12 @@ pub struct SolveArguments {
     /// Solver: a name (see `carom list solvers`), or '{ name = "auto", budget = 1e7 }'.
     #[arg(long, default_value = "auto")]
     pub solver: String,
-    /// Tolerance on the certificate's residual, instead of the solver's default.
+    /// Tolerance, instead of the solver's default.
     #[arg(long)]
     pub tolerance: Option<f64>,
+    /// What the tolerance means: "residual", which does not depend on units, or "full-error", that of the literature.
+    #[arg(long, value_parser = ["residual", "full-error"])]
+    pub measure: Option<String>,
     /// Kind of the files, where it cannot be told from their content: lcp, mlcp, relay, friction, global-friction,
     /// fclib.
     #[arg(long)]
@@ -230,9 +233,12 @@ pub struct ProfileArguments {
     /// Solvers by name, separated by commas [default: all].
     #[arg(long, value_delimiter = ',')]
     pub solvers: Vec<String>,
-    /// Tolerance on the certificate's residual.
+    /// Tolerance.
     #[arg(long, default_value_t = 1e-8)]
     pub tolerance: f64,
+    /// What the tolerance means: "residual", which does not depend on units, or "full-error", that of the literature.
+    #[arg(long, value_parser = ["residual", "full-error"])]
+    pub measure: Option<String>,
     /// Problems with more rows are given to `auto` and `nsgs` only.
     #[arg(long, default_value_t = 3000)]
     pub most_rows: usize,

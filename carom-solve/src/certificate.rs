@@ -17,11 +17,35 @@
 //!     e = ‖ F(λ, u) ‖₂ / max(‖b‖₂, ‖λ‖₂, ‖u‖₂),    Fᵢ = λᵢ − P_Kᵢ(λᵢ − uᵢ − sᵢ(uᵢ))          (2)
 //! ```
 //!
-//! with `ρ = 1` whatever the units: reported beside (1) to compare with published figures.
+//! with `ρ = 1` whatever the units. Without `b` in the denominator it is that of problems given in global form. Published
+//! figures are of this kind.
+//!
+//! A [`Measure`] says which of both a tolerance means. Where `wᵢ ≈ w` is not about one they differ, because (2) adds
+//! impulses to velocities: a closed contact that is missed by the velocity `u` counts as `(u/√w) / (√w λ)` in (1) and as
+//! `u/λ` in (2), which is `w` times as much.
+//!
+//! - Light bodies (`w ≫ 1`): (2) is larger, in problems of the global form, which have no `b` in the denominator. Blocks
+//!   of an arch become lighter with their number: 10⁵ contacts with the residual 3·10⁻⁹ have the full error 5·10⁻⁵.
+//! - Heavy bodies (`w ≪ 1`): (2) is smaller; it hardly sees a velocity that is wrong.
+//!
+//! So compare with the literature by (2), and ask for (1) where the answer should not depend on units.
 
 use crate::law::by_rows;
 use crate::{Delassus, Law, OneStepProblem, Reaction, Reference};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which error a tolerance means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum Measure {
+    /// The residual (1), which does not depend on units.
+    #[default]
+    Residual,
+    /// The error (2) of the literature.
+    FullError,
+}
 
 /// How well a reaction satisfies a problem. Smaller is better; zero is exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -38,6 +62,10 @@ pub struct Certificate {
     pub law: usize,
     /// Square of what the residual is relative to [J], see [`size`](Self::size).
     pub square: f64,
+    /// The error (2) of the literature [-], where it was asked for.
+    pub full_error: Option<f64>,
+    /// Which of both the tolerance means.
+    pub measure: Measure,
 }
 
 /// Sums over the laws, in scaled variables.
@@ -166,6 +194,14 @@ impl Certificate {
         self.square.sqrt()
     }
 
+    /// The error that the tolerance means [-].
+    pub fn error(&self) -> f64 {
+        match self.measure {
+            Measure::Residual => self.residual,
+            Measure::FullError => self.full_error.unwrap_or(f64::INFINITY),
+        }
+    }
+
     /// The worse of two certificates, entry by entry.
     pub fn worse(self, other: Certificate) -> Certificate {
         Certificate {
@@ -175,11 +211,25 @@ impl Certificate {
             complementarity: self.complementarity.max(other.complementarity),
             law: if other.residual > self.residual { other.law } else { self.law },
             square: self.square.max(other.square),
+            full_error: match (self.full_error, other.full_error) {
+                (Some(own), Some(other)) => Some(own.max(other)),
+                (own, other) => own.or(other),
+            },
+            measure: other.measure,
         }
     }
 }
 
 impl OneStepProblem<'_> {
+    /// [`certify`](Self::certify), with both errors where the tolerance means that of the literature.
+    pub fn certify_by(&self, measure: Measure, z: &mut Reaction) -> Certificate {
+        let certificate = self.certify(z);
+        match measure {
+            Measure::Residual => certificate,
+            Measure::FullError => Certificate { full_error: Some(self.full_error(z)), measure, ..certificate },
+        }
+    }
+
     /// The relative error (2) of the literature, for any mixture of laws; `z.u` must be that of `z.lambda`, as after
     /// [`certify`](Self::certify). A denominator of zero counts as one. Infinite where a number is not finite.
     pub fn full_error(&self, z: &Reaction) -> f64 {

@@ -41,7 +41,7 @@ pub mod solver;
 mod stored;
 mod warning;
 
-pub use certificate::Certificate;
+pub use certificate::{Certificate, Measure};
 pub use delassus::Delassus;
 pub use dense::{DenseLu, Singular};
 pub use law::{Disc, Law, Shape};

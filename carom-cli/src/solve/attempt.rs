@@ -13,8 +13,8 @@ pub struct Method {
 }
 
 impl Method {
-    /// A solver by name or as a table with its options, with a tolerance where one is given.
-    pub fn find(choice: &str, tolerance: Option<f64>) -> Result<Method, Failure> {
+    /// A solver by name or as a table with its options, with a tolerance and what it means where these are given.
+    pub fn find(choice: &str, tolerance: Option<f64>, measure: Option<&str>) -> Result<Method, Failure> {
         let (name, mut options) = read(choice)?;
         let name = name.as_str();
         let names = || SOLVERS.iter().map(|row| row.info.name);
@@ -24,6 +24,9 @@ impl Method {
         })?;
         if let Some(tolerance) = tolerance {
             options["tolerance"] = json!(tolerance);
+        }
+        if let Some(measure) = measure {
+            options["measure"] = json!(measure);
         }
         (row.build)(&options).map_err(|e| Failure::usage(e.to_string(), format!("see `carom show {name}`")))?;
         Ok(Method { row, options })

@@ -18,7 +18,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
-    let method = Method::find(&arguments.solver, arguments.tolerance)?;
+    let method = Method::find(&arguments.solver, arguments.tolerance, arguments.measure.as_deref())?;
     let kind = kind(arguments.kind.as_deref())?;
     if let Some(folder) = &arguments.out {
         std::fs::create_dir_all(folder)

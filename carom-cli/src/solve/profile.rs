@@ -27,8 +27,8 @@ pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
         [] => SOLVERS.iter().map(|row| row.info.name.to_owned()).collect(),
         some => some.to_vec(),
     };
-    let methods =
-        names.iter().map(|name| Method::find(name, Some(arguments.tolerance))).collect::<Result<Vec<_>, _>>()?;
+    let (tolerance, measure) = (Some(arguments.tolerance), arguments.measure.as_deref());
+    let methods = names.iter().map(|name| Method::find(name, tolerance, measure)).collect::<Result<Vec<_>, _>>()?;
     let files = files(&arguments.folder)?;
     watch_for_interrupts();
     let mut profile = Profile { solvers: methods.iter().map(|m| m.row.info.name).collect(), rows: Vec::new() };

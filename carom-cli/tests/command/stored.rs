@@ -95,6 +95,55 @@ fn failures_have_their_codes() {
     }
 }
 
+/// Commands of a text, from lines of code that begin with `carom`, without their comments.
+fn commands(text: &str) -> Vec<Vec<String>> {
+    let code = text.split("```").skip(1).step_by(2).flat_map(str::lines);
+    let lines = code.filter_map(|line| line.strip_prefix("carom ")).map(|line| line.split(" #").next().unwrap());
+    let words = |line: &str| -> Vec<String> {
+        // what is quoted is one word
+        let parts = line.split('\'').enumerate();
+        let words = parts.flat_map(|(k, part)| match k % 2 {
+            0 => part.split_whitespace().collect(),
+            _ => vec![part],
+        });
+        words.map(str::to_owned).collect()
+    };
+    lines.map(words).collect()
+}
+
+/// All commands of the page, one after the other.
+#[test]
+fn commands_of_the_page_run() {
+    let (session, all) = (Session::new(), commands(include_str!("../../../docs/problems.md")));
+    assert!(all.len() >= 4);
+    for command in &all {
+        let said = session.succeed(command);
+        println!("{}\n{said}", command.join(" "));
+    }
+    assert!(session.path("solved/arch.solution.json").is_file());
+}
+
+/// The tolerance means what the caller says; both figures are told in any case.
+#[test]
+fn tolerances_mean_one_of_two_errors() {
+    let session = Session::new();
+    session.succeed(["generate", "arch", "--contacts", "300", "--mu", "0.7", "-o", "arch.hdf5"]);
+    let solve = |measure: &[&str]| -> (f64, f64) {
+        let words = ["solve", "arch.hdf5", "--tolerance", "1e-6", "--json"];
+        let rows: Value = serde_json::from_str(&session.succeed(words.iter().chain(measure))).unwrap();
+        (rows[0]["residual"].as_f64().unwrap(), rows[0]["full_error"].as_f64().unwrap())
+    };
+    let (residual, full) = solve(&[]);
+    assert!(residual <= 1e-6 && full > 1e-6, "{residual:e} {full:e}");
+    assert_eq!(solve(&["--measure", "residual"]), (residual, full));
+    for solver in ["auto", "interior-point"] {
+        let (residual, full) = solve(&["--measure", "full-error", "--solver", solver]);
+        assert!(full <= 1e-6 && residual < 1e-7, "{solver}: {residual:e} {full:e}");
+    }
+    let outcome = session.carom(["solve", "arch.hdf5", "--measure", "both"]);
+    assert!(outcome.code == Some(2) && outcome.err.contains("full-error"), "{}", outcome.err);
+}
+
 #[test]
 fn a_profile_compares_all_solvers() {
     let session = Session::new();

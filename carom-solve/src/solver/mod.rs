@@ -1,6 +1,6 @@
 //! Solvers of one-step problems, and their registry.
 
-use crate::{Certificate, Law, OneStepProblem, OptionDoc, OptionError, Options, Reaction, WarningKind};
+use crate::{Certificate, Law, Measure, OneStepProblem, OptionDoc, OptionError, Options, Reaction, WarningKind};
 use serde_json::Value;
 
 mod active_set;
@@ -16,6 +16,7 @@ mod lcp_form;
 pub mod lemke;
 mod linear_system;
 mod local;
+mod measured;
 pub mod newton;
 pub mod newton_min;
 pub mod nsgs;
@@ -98,7 +99,7 @@ pub struct Unsupported {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum SolveError {
-    #[error("residual {:.3e} above the tolerance {tolerance:.1e} after {iterations} iterations (worst law: {})", certificate.residual, certificate.law)]
+    #[error("{} after {iterations} iterations (worst law: {})", missed(certificate, *tolerance), certificate.law)]
     NotConverged { certificate: Certificate, tolerance: f64, iterations: usize },
     #[error("Lemke's method ended on a ray after {pivots} pivots: the problem has no solution, or W is not copositive")]
     Ray { certificate: Certificate, pivots: usize },
@@ -129,11 +130,22 @@ impl SolveError {
 
 /// What the best point misses.
 fn outcome(certificate: &Certificate, tolerance: f64) -> String {
-    let Certificate { residual, law, .. } = certificate;
-    if *residual > tolerance {
-        format!("residual {residual:.3e} above the tolerance {tolerance:.1e} (worst law: {law})")
+    if certificate.error() > tolerance {
+        format!("{} (worst law: {})", missed(certificate, tolerance), certificate.law)
     } else {
-        format!("no point was accepted, the best one has the residual {residual:.3e}")
+        format!("no point was accepted, the best one has the residual {:.3e}", certificate.residual)
+    }
+}
+
+/// By how much, in the words of the measure.
+fn missed(certificate: &Certificate, tolerance: f64) -> String {
+    let residual = certificate.residual;
+    match certificate.measure {
+        Measure::Residual => format!("residual {residual:.3e} above the tolerance {tolerance:.1e}"),
+        Measure::FullError => {
+            let full = certificate.error();
+            format!("full error {full:.3e} (residual {residual:.3e}) above the tolerance {tolerance:.1e}")
+        }
     }
 }
 
@@ -149,6 +161,8 @@ pub trait Configured: Solver + 'static {
     type Options: Options;
     /// What the solver says of itself.
     const INFO: SolverInfo;
+    /// Whether its own options have the [`Measure`] that its tolerance means.
+    const MEASURES: bool = false;
     /// A solver with these options, if they make sense.
     fn new(options: Self::Options) -> Result<Self, OptionError>
     where
@@ -179,9 +193,9 @@ impl SolverRow {
     const fn of<S: Configured>() -> SolverRow {
         SolverRow {
             info: &S::INFO,
-            build: |table| Ok(Box::new(S::configure(S::Options::read(table)?))),
-            options: S::Options::describe,
-            schema: S::Options::schema,
+            build: measured::build::<S>,
+            options: measured::describe::<S>,
+            schema: measured::schema::<S>,
         }
     }
 }

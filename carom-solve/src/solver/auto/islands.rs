@@ -6,7 +6,7 @@
 
 use super::super::Configured;
 use super::{Auto, AutoOptions};
-use crate::{Delassus, OneStepProblem, Reaction, Rows, StoredProblem};
+use crate::{Delassus, Measure, OneStepProblem, Reaction, Rows, StoredProblem};
 use rayon::prelude::*;
 
 /// Laws of the largest group at most: larger ones are better solved through their bodies.
@@ -68,7 +68,8 @@ impl Islands {
         problem: &OneStepProblem<'_>,
         lambda: &mut [f64],
     ) {
-        let options = AutoOptions { tolerance: tolerance / 3.0, accept: None, full_error: None, ..options.clone() };
+        let residual = AutoOptions { accept: None, full_error: None, measure: Measure::Residual, ..options.clone() };
+        let options = AutoOptions { tolerance: tolerance / 3.0, ..residual };
         let w = problem.delassus();
         let parts: Vec<(&[u32], Option<StoredProblem>, Reaction)> = self
             .members
