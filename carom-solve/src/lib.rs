@@ -46,7 +46,7 @@ pub use delassus::Delassus;
 pub use dense::{DenseLu, Singular};
 pub use law::{Disc, Law, Shape};
 pub use options::{OptionDoc, OptionError, Options, page};
-pub use problem::{Identity, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Reference};
+pub use problem::{Identity, LinearSolve, Names, OneStepProblem, Parts, ProblemWork, Reaction, Reference};
 pub use rows::Rows;
 pub use solver::{SOLVERS, SolveError, Solver, SolverInfo, SolverRow, SolverWarning, Unsupported};
 pub use stored::{BlockFactor, GlobalParts, StoredError, StoredProblem};

@@ -95,7 +95,11 @@ pub struct OneStepProblem<'a> {
     work: &'a ProblemWork,
     reference: Reference,
     kept: bool,
+    names: Option<&'a Names<'a>>,
 }
+
+/// Names a law by its number in the problem.
+pub type Names<'a> = dyn Fn(usize) -> Option<u128> + 'a;
 
 /// What the error of the literature is relative to, besides reactions and velocities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -127,12 +131,23 @@ impl<'a> OneStepProblem<'a> {
         work.offset.push(m);
         debug_assert!(m == parts.b.len() && m == parts.output.len() && m == parts.input.len());
         let kept = work.assembled.get();
-        OneStepProblem { parts, work, reference: Reference::FreeVelocity, kept }
+        OneStepProblem { parts, work, reference: Reference::FreeVelocity, kept, names: None }
     }
 
     /// The same problem with another reference of [`full_error`](Self::full_error).
     pub fn relative_to(self, reference: Reference) -> Self {
         OneStepProblem { reference, ..self }
+    }
+
+    /// The same problem with names of laws, for those who tell of it.
+    #[inline]
+    pub fn named(self, names: &'a Names<'a>) -> Self {
+        OneStepProblem { names: Some(names), ..self }
+    }
+
+    /// The name of law `i`.
+    pub fn name(&self, i: usize) -> Option<u128> {
+        self.names.and_then(|names| names(i))
     }
 
     /// What the error of the literature is relative to.

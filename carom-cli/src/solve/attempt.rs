@@ -63,6 +63,8 @@ pub struct Attempt {
     pub full_error: f64,
     pub seconds: f64,
     pub failure: Option<String>,
+    /// Why it is solved with reservations.
+    pub warning: Option<String>,
     pub z: Reaction,
     /// Velocities, where the problem was given in global form.
     pub velocity: Option<Vec<f64>>,
@@ -82,6 +84,7 @@ impl Attempt {
             full_error: f64::INFINITY,
             seconds: 0.0,
             failure: None,
+            warning: None,
             z: Reaction::default(),
             velocity: None,
         }
@@ -112,6 +115,10 @@ impl Attempt {
         });
         (attempt.seconds, attempt.residual, attempt.full_error) = (seconds, residual, full_error);
         attempt.log = solver.log();
+        attempt.warning = solver.warning().map(|warning| {
+            let law = warning.law.map_or(String::new(), |law| format!(" at law {law}"));
+            format!("{}: {:.3e}{law}", warning.kind.name, warning.value)
+        });
         attempt.failure = solved.err().map(|error| error.to_string());
         attempt.velocity = problem.velocity(&attempt.z);
         attempt
@@ -122,7 +129,7 @@ impl Attempt {
         json!({
             "name": self.name, "kind": self.kind, "laws": self.laws, "rows": self.rows, "solver": self.solver, "path": self.log,
             "residual": finite(self.residual), "full_error": finite(self.full_error), "seconds": self.seconds,
-            "solved": self.failure.is_none(), "reason": self.failure,
+            "solved": self.failure.is_none(), "reason": self.failure, "warning": self.warning,
         })
     }
 }

@@ -68,7 +68,7 @@ fn print(attempts: &[Attempt]) -> Result<(), Failure> {
         cells.extend([Cell::from(a.solver), Cell::from(a.log.as_str())]);
         cells.extend([a.residual, a.full_error].map(Cell::from));
         cells.push(Cell::from(format!("{:.3} ms", 1e3 * a.seconds)));
-        cells.push(Cell::from(a.failure.as_deref().unwrap_or("solved")));
+        cells.push(Cell::from(a.failure.as_deref().or(a.warning.as_deref()).unwrap_or("solved")));
         table.row(cells);
     }
     print_table(&table)

@@ -58,9 +58,9 @@ use super::nsgs::course::Course;
 use super::nsgs::{Nsgs, NsgsOptions};
 use super::proximal::{Proximal, ProximalOptions};
 use super::status_newton::StatusNewton;
-use super::{Configured, Path, SolveError, Solver, SolverInfo, SolverWarning, Unsupported, admission, growth};
+use super::{Accept, Configured, Path, SolveError, Solver, SolverInfo, SolverWarning, Unsupported, admission, growth};
 use crate::options::{positive, within};
-use crate::{Certificate, Law, Measure, OneStepProblem, OptionError, Options, Reaction, Shape, WarningKind};
+use crate::{Certificate, Law, Measure, OneStepProblem, OptionError, Options, Reaction, Shape};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
@@ -110,7 +110,7 @@ pub struct AutoOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub full_error: Option<f64>,
-    /// Largest residual that is taken with a warning where the tolerance is not met; none if it is an error [-].
+    /// Largest error that is taken with a warning where the tolerance is not met; none if it is an error [-].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub accept: Option<f64>,
@@ -120,14 +120,6 @@ pub struct AutoOptions {
     #[schemars(with = "f64")]
     pub seconds: Option<f64>,
 }
-
-/// A problem was not solved to the tolerance, and its best point was taken all the same.
-pub const LOOSE: WarningKind = WarningKind {
-    name: "loose-solution",
-    message: "a contact problem was not solved to its tolerance, and the best point was taken (option `accept`)",
-    unit: "1",
-    hint: "a larger `budget` lets the solver go on; a smaller `accept` makes it an error",
-};
 
 impl Default for AutoOptions {
     fn default() -> Self {
@@ -204,7 +196,7 @@ impl Configured for Auto {
         source: include_str!("auto.rs"),
     };
 
-    const MEASURES: bool = true;
+    const IS_COMPLETE: bool = true;
 
     fn configure(options: AutoOptions) -> Self {
         let tolerance = options.tolerance;
@@ -252,6 +244,10 @@ impl Solver for Auto {
 
     fn warning(&self) -> Option<SolverWarning> {
         self.warning
+    }
+
+    fn accept(&self) -> Option<f64> {
+        self.options.accept
     }
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
@@ -339,12 +335,13 @@ impl Solver for Auto {
         }
         z.lambda.resize(problem.size(), 0.0);
         let certificate = problem.certify_by(self.options.measure, z);
-        let late = self.record.is_late();
-        if self.options.accept.is_some_and(|accept| certificate.error() <= accept) && least.is_finite() && !late {
-            self.warning = Some(SolverWarning { kind: &LOOSE, value: certificate.error() });
+        let error = SolveError::Exhausted { certificate, tolerance: self.options.tolerance, rungs: self.record };
+        let accept = self.options.accept.filter(|_| least.is_finite());
+        if let Some(certificate) = accept.and_then(|limit| problem.tolerate(&error, Accept::Error(limit), z)) {
+            self.warning = Some(SolverWarning::loose(&certificate));
             return Ok(certificate);
         }
-        Err(SolveError::Exhausted { certificate, tolerance: self.options.tolerance, rungs: self.record })
+        Err(error)
     }
 }
 

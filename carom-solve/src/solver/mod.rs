@@ -3,11 +3,13 @@
 use crate::{Certificate, Law, Measure, OneStepProblem, OptionDoc, OptionError, Options, Reaction, WarningKind};
 use serde_json::Value;
 
+mod accept;
 mod active_set;
 mod admission;
 pub mod admm;
 mod alart_curnier;
 pub mod auto;
+mod common;
 mod deadline;
 pub mod enumerative;
 mod growth;
@@ -16,7 +18,6 @@ mod lcp_form;
 pub mod lemke;
 mod linear_system;
 mod local;
-mod measured;
 pub mod newton;
 pub mod newton_min;
 pub mod nsgs;
@@ -27,6 +28,7 @@ mod ranked;
 mod scaled;
 mod status_newton;
 
+pub use accept::{Accept, LOOSE};
 pub use path::{Method, Path};
 
 /// Solves one-step problems. It may keep workspaces and factorisations between calls, never results.
@@ -51,6 +53,11 @@ pub trait Solver: Send {
         None
     }
 
+    /// The error up to which its options have it take a point with the warning [`LOOSE`]; none where they say nothing.
+    fn accept(&self) -> Option<f64> {
+        None
+    }
+
     /// What the last solve did, in words; empty where there is nothing to tell.
     fn log(&self) -> String {
         String::new()
@@ -64,6 +71,8 @@ pub struct SolverWarning {
     pub kind: &'static WarningKind,
     /// Its figure: the larger, the worse.
     pub value: f64,
+    /// The law that it is worst at.
+    pub law: Option<usize>,
 }
 
 /// What a solver says of itself; tests measure it.
@@ -161,8 +170,9 @@ pub trait Configured: Solver + 'static {
     type Options: Options;
     /// What the solver says of itself.
     const INFO: SolverInfo;
-    /// Whether its own options have the [`Measure`] that its tolerance means.
-    const MEASURES: bool = false;
+    /// Whether its own options have what the others get from the registry: the [`Measure`] that the tolerance means, and
+    /// `accept`.
+    const IS_COMPLETE: bool = false;
     /// A solver with these options, if they make sense.
     fn new(options: Self::Options) -> Result<Self, OptionError>
     where
@@ -193,9 +203,9 @@ impl SolverRow {
     const fn of<S: Configured>() -> SolverRow {
         SolverRow {
             info: &S::INFO,
-            build: measured::build::<S>,
-            options: measured::describe::<S>,
-            schema: measured::schema::<S>,
+            build: common::build::<S>,
+            options: common::describe::<S>,
+            schema: common::schema::<S>,
         }
     }
 }

@@ -381,11 +381,12 @@ impl Chains {
             true => OneStepProblem::again(parts, &mut self.problem),
             false => OneStepProblem::new(parts, &mut self.problem),
         };
-        let result = solver.solve(&problem, &mut self.reaction);
+        let (active, levels) = (&self.active, &self.levels);
+        let name = |law: usize| Some(Key::from(levels[*active.get(law)?].0).0);
+        let result = solver.solve(&problem.named(&name), &mut self.reaction);
         self.kept = true;
         let certificate = result.map_err(|error| {
-            let place = error.certificate().and_then(|c| self.active.get(c.law));
-            let contact = place.map(|&k| Key::from(self.levels[k].0));
+            let contact = error.certificate().and_then(|c| name(c.law)).map(Key);
             StepError::Solve { error: Box::new(error), contact }
         })?;
         self.z.iter_mut().zip(&self.reaction.response).for_each(|(z, r)| *z += r);

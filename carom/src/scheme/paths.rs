@@ -1,7 +1,7 @@
 //! The solver of a run, counted: which methods it took, how often, and how well they did.
 
-use crate::Warnings;
-use carom_solve::solver::Path;
+use crate::{Key, Warnings};
+use carom_solve::solver::{Accept, Path};
 use carom_solve::{
     Certificate, Law, OneStepProblem, Reaction, SolveError, Solver, SolverInfo, SolverWarning, Unsupported,
 };
@@ -19,9 +19,10 @@ pub struct SolverPath {
     pub worst_residual: f64,
 }
 
-/// A solver that forwards to another one and counts.
+/// A solver that forwards to another one and counts. What misses the tolerance by little is taken with a warning.
 pub(super) struct Counted {
     inner: Box<dyn Solver>,
+    accept: Option<Accept>, // none where the options of the solver say it
     pub paths: Vec<SolverPath>,
     last: usize, // the path taken last: mostly it is the next one
     /// Time at the start of the step [s].
@@ -30,8 +31,9 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    pub fn new(inner: Box<dyn Solver>) -> Counted {
-        Counted { inner, paths: Vec::new(), last: 0, t: 0.0, warnings: Warnings::default() }
+    pub fn new(inner: Box<dyn Solver>, accept: Accept) -> Counted {
+        let accept = inner.accept().is_none().then_some(accept);
+        Counted { inner, accept, paths: Vec::new(), last: 0, t: 0.0, warnings: Warnings::default() }
     }
 
     /// Memory is taken only where a path is new.
@@ -70,16 +72,28 @@ impl Solver for Counted {
     }
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
-        let result = self.inner.solve(problem, z);
+        let mut result = self.inner.solve(problem, z);
+        let mut warning = self.inner.warning();
+        if let (Err(error), Some(accept)) = (&result, self.accept)
+            && let Some(certificate) = problem.tolerate(error, accept, z)
+        {
+            warning = Some(SolverWarning::loose(&certificate));
+            result = Ok(certificate);
+        }
         self.count(self.inner.path(), &result);
-        if let Some(SolverWarning { kind, value }) = self.inner.warning() {
-            self.warnings.raise(kind, self.t, None, value);
+        if let Some(SolverWarning { kind, value, law }) = warning {
+            let contact = law.and_then(|law| problem.name(law)).map(Key);
+            self.warnings.raise_worst(kind, self.t, contact, value);
         }
         result
     }
 
     fn path(&self) -> Path {
         self.inner.path()
+    }
+
+    fn accept(&self) -> Option<f64> {
+        self.inner.accept()
     }
 
     fn log(&self) -> String {
@@ -94,7 +108,7 @@ mod tests {
 
     #[test]
     fn paths_are_counted() {
-        let mut counted = Counted::new(carom_solve::solver::default());
+        let mut counted = Counted::new(carom_solve::solver::default(), Accept::default());
         let path = |methods: &[Method]| {
             let mut path = Path::of("auto");
             methods.iter().for_each(|method| path.push(*method));

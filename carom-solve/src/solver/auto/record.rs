@@ -119,7 +119,7 @@ impl Rungs {
     }
 
     /// Whether the clock has ended the last one.
-    pub(super) fn is_late(&self) -> bool {
+    pub(in crate::solver) fn is_late(&self) -> bool {
         self.tried > 0 && self.last == End::Late
     }
 

@@ -119,7 +119,9 @@ pub(super) fn solve(
         true => OneStepProblem::again(parts, &mut w.problem),
         false => OneStepProblem::new(parts, &mut w.problem),
     };
-    let result = solver.solve(&problem, &mut w.z);
+    let pairs = &c.pairs;
+    let name = |law: usize| Some(pairs.get(law)?.key.0);
+    let result = solver.solve(&problem.named(&name), &mut w.z);
     w.kept = w.constancy.linear();
     result.map_err(|error| match model.explain(w.at.t) {
         Some(reason) => StepError::Contradiction { reason, error: Box::new(error) },

@@ -1,7 +1,11 @@
-//! Tolerances that mean the error of the literature, for solvers that know the residual alone: they are asked for a
-//! smaller residual, from the point that they have, until the error is met.
+//! Options that all solvers have: the error that the tolerance means, and up to which error a point is taken that misses
+//! it.
+//!
+//! Solvers know the residual alone. Where the error of the literature is meant they are asked for a smaller residual,
+//! from the point that they have, until that error is met.
 
-use super::{Configured, Path, SolveError, Solver, SolverInfo, SolverWarning, Unsupported};
+use super::{Accept, Configured, Path, SolveError, Solver, SolverInfo, SolverWarning, Unsupported};
+use crate::options::positive;
 use crate::{Certificate, Law, Measure, OneStepProblem, OptionDoc, OptionError, Options, Reaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,32 +17,44 @@ const SMALLER: f64 = 1.0 / 30.0;
 /// Smallest residual that is asked for.
 const SMALLEST: f64 = 1e-15;
 
-/// The option that all solvers have.
+/// The options that all solvers have.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Common {
+    /// Largest error that is taken with a warning where the tolerance is not met; none if it is an error [-].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    accept: Option<f64>,
     /// What `tolerance` means: "residual", relative and scaled, or "full-error", that of the literature in the user's
     /// units [-].
     measure: Measure,
 }
 
-impl Options for Common {}
+impl Options for Common {
+    fn validate(&self) -> Result<(), OptionError> {
+        positive("accept", self.accept.unwrap_or(1.0))
+    }
+}
 
 /// A solver from its table of options.
 pub(super) fn build<S: Configured>(table: &Value) -> Result<Box<dyn Solver>, OptionError> {
-    let mut own = table.clone();
-    let measure = own.as_object_mut().filter(|_| !S::MEASURES).and_then(|own| own.remove("measure"));
+    let (mut own, mut common) = (table.clone(), json!({}));
+    if let Some(own) = own.as_object_mut().filter(|_| !S::IS_COMPLETE) {
+        for name in ["accept", "measure"] {
+            own.remove(name).into_iter().for_each(|value| common[name] = value);
+        }
+    }
     let options = S::Options::read(&own)?;
-    match measure.map(|measure| Common::read(&json!({ "measure": measure }))).transpose()? {
-        Some(Common { measure: Measure::FullError }) => Measured::<S>::of(options).map(|it| Box::new(it) as _),
-        _ => Ok(Box::new(S::configure(options))),
+    match Common::read(&common)? {
+        Common { measure: Measure::Residual, accept: None } => Ok(Box::new(S::configure(options))),
+        common => Ok(Box::new(Judged::<S>::of(options, common)?)),
     }
 }
 
 /// Its options with defaults and meanings.
 pub(super) fn describe<S: Configured>() -> Vec<OptionDoc> {
     let mut all = S::Options::describe();
-    if !S::MEASURES {
+    if !S::IS_COMPLETE {
         all.extend(Common::describe());
     }
     all
@@ -47,29 +63,33 @@ pub(super) fn describe<S: Configured>() -> Vec<OptionDoc> {
 /// JSON Schema of its table of options.
 pub(super) fn schema<S: Configured>() -> Value {
     let mut schema = S::Options::schema();
-    if !S::MEASURES
+    if !S::IS_COMPLETE
         && let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
     {
-        properties.insert("measure".into(), Common::schema()["properties"]["measure"].clone());
+        let common = Common::schema();
+        let common = common.get("properties").and_then(Value::as_object).into_iter().flatten();
+        properties.extend(common.map(|(name, property)| (name.clone(), property.clone())));
     }
     schema
 }
 
-/// A solver for each of the residuals that are asked for; those of the second and later ones are made when they are
-/// needed.
-struct Measured<S: Configured> {
+/// A solver for each of the residuals that are asked for; the second and later ones are made when they are needed.
+struct Judged<S: Configured> {
     table: Value,
     tolerance: f64,
+    common: Common,
     solvers: Vec<S>,
     last: usize, // the one used last
+    warning: Option<SolverWarning>,
 }
 
-impl<S: Configured> Measured<S> {
-    fn of(options: S::Options) -> Result<Self, OptionError> {
+impl<S: Configured> Judged<S> {
+    fn of(options: S::Options, common: Common) -> Result<Self, OptionError> {
         let table = serde_json::to_value(&options).unwrap_or_default();
         let tolerance = table["tolerance"].as_f64();
         let tolerance = tolerance.ok_or_else(|| OptionError::new("measure", "there is no tolerance that it is of"))?;
-        Ok(Measured { table, tolerance, solvers: vec![S::configure(options)], last: 0 })
+        let solvers = vec![S::configure(options)];
+        Ok(Judged { table, tolerance, common, solvers, last: 0, warning: None })
     }
 
     /// Makes the next solver; false where no smaller residual is asked for.
@@ -86,21 +106,14 @@ impl<S: Configured> Measured<S> {
         self.last += 1;
         true
     }
-}
 
-impl<S: Configured> Solver for Measured<S> {
-    fn info(&self) -> &'static SolverInfo {
-        const { &S::INFO }
-    }
-
-    fn admits(&self, laws: &[Law]) -> Result<(), Unsupported> {
-        self.solvers[0].admits(laws)
-    }
-
-    fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
-        self.last = 0;
+    /// To the tolerance in the measure that is meant.
+    fn attempt(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         loop {
             let result = self.solvers[self.last].solve(problem, z);
+            if self.common.measure == Measure::Residual {
+                return result;
+            }
             let (goes_on, iterations) = match result {
                 Ok(_) => (true, 0),
                 // a point that was refused in spite of its residual is none
@@ -120,13 +133,40 @@ impl<S: Configured> Solver for Measured<S> {
             }
         }
     }
+}
+
+impl<S: Configured> Solver for Judged<S> {
+    fn info(&self) -> &'static SolverInfo {
+        const { &S::INFO }
+    }
+
+    fn admits(&self, laws: &[Law]) -> Result<(), Unsupported> {
+        self.solvers[0].admits(laws)
+    }
+
+    fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
+        (self.last, self.warning) = (0, None);
+        let result = self.attempt(problem, z);
+        let (Some(accept), Err(error)) = (self.common.accept, &result) else { return result };
+        match problem.tolerate(error, Accept::Error(accept), z) {
+            Some(certificate) => {
+                self.warning = Some(SolverWarning::loose(&certificate));
+                Ok(certificate)
+            }
+            None => result,
+        }
+    }
 
     fn path(&self) -> Path {
         self.solvers[self.last].path()
     }
 
     fn warning(&self) -> Option<SolverWarning> {
-        self.solvers[self.last].warning()
+        self.warning.or_else(|| self.solvers[self.last].warning())
+    }
+
+    fn accept(&self) -> Option<f64> {
+        self.common.accept
     }
 
     fn log(&self) -> String {
