@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use carom_scene::suggest;
-use carom_solve::{ProblemWork, Reaction, SOLVERS, SolverRow, StoredProblem};
+use carom_solve::{History, Point, ProblemWork, Reaction, SOLVERS, SolverRow, StoredProblem};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -68,6 +68,8 @@ pub struct Attempt {
     pub z: Reaction,
     /// Velocities, where the problem was given in global form.
     pub velocity: Option<Vec<f64>>,
+    /// How the residual fell, where it was asked for.
+    pub history: Vec<Point>,
 }
 
 impl Attempt {
@@ -87,10 +89,12 @@ impl Attempt {
             warning: None,
             z: Reaction::default(),
             velocity: None,
+            history: Vec::new(),
         }
     }
 
-    pub fn run(method: &Method, problem: &StoredProblem) -> Attempt {
+    /// Solves, and keeps the history of the residual where it is `recorded`.
+    pub fn run(method: &Method, problem: &StoredProblem, recorded: bool) -> Attempt {
         let mut attempt = Attempt::new(method, problem);
         let mut solver = match (method.row.build)(&method.options) {
             Ok(solver) => solver,
@@ -104,9 +108,13 @@ impl Attempt {
             return attempt;
         }
         let z = &mut attempt.z;
+        let history = recorded.then(|| History::new(attempt.solver));
         let (clock, mut work) = (Instant::now(), ProblemWork::default());
         let (solved, seconds, residual, full_error) = problem.with(&mut work, |p| {
-            let solved = solver.solve(p, z);
+            let solved = match &history {
+                Some(history) => solver.solve(&p.recorded(history), z),
+                None => solver.solve(p, z),
+            };
             let seconds = clock.elapsed().as_secs_f64();
             // a solver that failed early may leave no point at all
             z.lambda.resize(p.size(), 0.0);
@@ -115,6 +123,7 @@ impl Attempt {
         });
         (attempt.seconds, attempt.residual, attempt.full_error) = (seconds, residual, full_error);
         attempt.log = solver.log();
+        attempt.history = history.map_or_else(Vec::new, |history| history.points());
         attempt.warning = solver.warning().map(|warning| {
             let law = warning.law.map_or(String::new(), |law| format!(" at law {law}"));
             format!("{}: {:.3e}{law}", warning.kind.name, warning.value)

@@ -1,6 +1,7 @@
 //! `carom solve` and `carom profile`: stored problems, outside of any simulation.
 
 mod attempt;
+mod history;
 mod profile;
 
 pub use profile::profile;
@@ -28,7 +29,7 @@ pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
     for path in &arguments.files {
         match problem_file::read(path, kind) {
             Ok(file) => {
-                let attempt = Attempt::run(&method, &file.problem);
+                let attempt = Attempt::run(&method, &file.problem, arguments.history);
                 if let Some(folder) = &arguments.out {
                     write(folder, path, &file, &attempt, arguments.fclib)?;
                 }
@@ -42,6 +43,15 @@ pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
         print_line(serde_json::to_string_pretty(&rows).unwrap_or_default())?;
     } else {
         print(&attempts)?;
+    }
+    if arguments.history {
+        let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out/solve"));
+        let files = history::write(&attempts, &folder)?;
+        if !arguments.json {
+            files
+                .iter()
+                .try_for_each(|(word, name)| print_line(format_args!("{word:6} {}/{name}", folder.display())))?;
+        }
     }
     unreadable.iter().for_each(|error| print_warning(format_args!("error: {error}")));
     if !unreadable.is_empty() {

@@ -365,7 +365,11 @@ impl Auto {
         let mut tolerance = self.options.tolerance;
         for _ in 0..REPEATED {
             (self.swept, self.end) = (false, End::Own);
+            problem.climb(rung.name());
             let result = self.attempt(rung, tolerance, problem, z);
+            if let Ok(certificate) = &result {
+                problem.note_end(certificate);
+            }
             let took = if self.swept { Rung::FewSweeps } else { rung };
             if self.end == End::Skipped {
                 return result;

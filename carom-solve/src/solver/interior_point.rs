@@ -325,6 +325,7 @@ impl Path {
             }
             scaled.velocity(&self.r, &mut self.u);
             let (error, grown) = scaled.error(&self.r, &self.u);
+            scaled.note("interior-point", iteration, error);
             self.diverging = self.trend.note(error, grown / error);
             if error < self.error {
                 self.error = error;

@@ -206,6 +206,7 @@ impl Nsgs {
             // one sweep may be enough
             if sweep == 1 || change <= tolerance {
                 let certificate = problem.certify(z);
+                problem.note("nsgs", sweep, certificate.residual);
                 if certificate.residual <= tolerance && !growth::is_growing(problem, certificate) {
                     return Some(certificate);
                 }
@@ -250,6 +251,7 @@ impl Nsgs {
             }
             let certificate = problem.certify(z);
             let residual = certificate.residual;
+            problem.note("nsgs", self.sweeps, residual);
             if residual < watch.best {
                 self.best.copy_from_slice(&z.lambda);
             }
@@ -277,7 +279,9 @@ impl Nsgs {
             }
         }
         // the last point may be an extrapolated one
-        if problem.certify(z).residual > watch.best {
+        let last = problem.certify(z).residual;
+        problem.note("nsgs", self.sweeps, last);
+        if last > watch.best {
             z.lambda.copy_from_slice(&self.best);
         }
         growth::conclude(problem, z, tolerance, self.sweeps, diverging)
