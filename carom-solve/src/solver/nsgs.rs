@@ -207,7 +207,7 @@ impl Nsgs {
             if sweep == 1 || change <= tolerance {
                 let certificate = problem.certify(z);
                 problem.note("nsgs", sweep, certificate.residual);
-                if certificate.residual <= tolerance && !growth::is_growing(problem, certificate) {
+                if growth::accepts_alone(problem, certificate, tolerance) {
                     return Some(certificate);
                 }
             }
@@ -252,18 +252,22 @@ impl Nsgs {
             let certificate = problem.certify(z);
             let residual = certificate.residual;
             problem.note("nsgs", self.sweeps, residual);
-            if residual < watch.best {
-                self.best.copy_from_slice(&z.lambda);
-            }
-            diverging = trend.note(residual, certificate.size());
+            // looks that are taken because of the tolerance leave nothing behind: what is decided does not depend on it
+            let mut seen = trend;
+            diverging = seen.note(residual, certificate.size());
             if growth::accepts(problem, certificate, tolerance, diverging) {
                 return Ok(certificate);
             }
             if change == 0.0 {
                 break;
             }
-            watch.best = watch.best.min(residual);
-            // what is decided does not depend on the tolerance
+            if due {
+                trend = seen;
+                if residual < watch.best {
+                    self.best.copy_from_slice(&z.lambda);
+                    watch.best = residual;
+                }
+            }
             if due && watch.sees_cycle(self.sweeps, residual) {
                 if self.relaxation <= self.options.relaxation * 0.5f64.powi(HALVINGS) {
                     break;
