@@ -62,10 +62,8 @@ pub struct Certificate {
     pub law: usize,
     /// Square of what the residual is relative to [J], see [`size`](Self::size).
     pub square: f64,
-    /// The error (2) of the literature [-], where it was asked for.
-    pub full_error: Option<f64>,
-    /// Which of both the tolerance means.
-    pub measure: Measure,
+    /// The error (2) of the literature [-] where it was asked for, and which of both the tolerance means.
+    pub full: Option<(f64, Measure)>,
 }
 
 /// Sums over the laws, in scaled variables.
@@ -196,10 +194,20 @@ impl Certificate {
 
     /// The error that the tolerance means [-].
     pub fn error(&self) -> f64 {
-        match self.measure {
-            Measure::Residual => self.residual,
-            Measure::FullError => self.full_error.unwrap_or(f64::INFINITY),
+        match self.full {
+            Some((error, Measure::FullError)) => error,
+            _ => self.residual,
         }
+    }
+
+    /// The error (2) of the literature [-], where it was asked for.
+    pub fn full_error(&self) -> Option<f64> {
+        self.full.map(|full| full.0)
+    }
+
+    /// Which of both errors the tolerance means.
+    pub fn measure(&self) -> Measure {
+        self.full.map_or(Measure::Residual, |full| full.1)
     }
 
     /// The worse of two certificates, entry by entry.
@@ -211,11 +219,7 @@ impl Certificate {
             complementarity: self.complementarity.max(other.complementarity),
             law: if other.residual > self.residual { other.law } else { self.law },
             square: self.square.max(other.square),
-            full_error: match (self.full_error, other.full_error) {
-                (Some(own), Some(other)) => Some(own.max(other)),
-                (own, other) => own.or(other),
-            },
-            measure: other.measure,
+            full: if self.full.is_some() | other.full.is_some() { larger(self.full, other.full) } else { None },
         }
     }
 }
@@ -226,7 +230,7 @@ impl OneStepProblem<'_> {
         let certificate = self.certify(z);
         match measure {
             Measure::Residual => certificate,
-            Measure::FullError => Certificate { full_error: Some(self.full_error(z)), measure, ..certificate },
+            Measure::FullError => Certificate { full: Some((self.full_error(z), measure)), ..certificate },
         }
     }
 
@@ -258,6 +262,15 @@ fn missed_by<const N: usize>(law: &Law, first: usize, z: &Reaction) -> f64 {
     let mut f = [0.0; N];
     law.natural_map(&z.lambda[first..first + N], &z.u[first..first + N], 1.0, &mut f);
     norm2(&f)
+}
+
+/// The larger one of two full errors, where there is one.
+#[cold]
+fn larger(own: Option<(f64, Measure)>, other: Option<(f64, Measure)>) -> Option<(f64, Measure)> {
+    match (own, other) {
+        (Some(own), Some(other)) => Some((own.0.max(other.0), other.1)),
+        (own, other) => own.or(other),
+    }
 }
 
 #[inline]

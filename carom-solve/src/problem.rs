@@ -141,10 +141,10 @@ impl<'a> OneStepProblem<'a> {
         OneStepProblem { reference, ..self }
     }
 
-    /// The same problem with names of laws, for those who tell of it.
+    /// Names the laws, for those who tell of the problem.
     #[inline]
-    pub fn named(self, names: &'a Names<'a>) -> Self {
-        OneStepProblem { names: Some(names), ..self }
+    pub fn name_by(&mut self, names: &'a Names<'a>) {
+        self.names = Some(names);
     }
 
     /// The name of law `i`.

@@ -354,7 +354,7 @@ impl From<Certificate> for Residuals {
             cone: c.cone,
             velocity: c.velocity,
             complementarity: c.complementarity,
-            full_error: c.full_error.filter(|error| error.is_finite()),
+            full_error: c.full_error().filter(|error| error.is_finite()),
         }
     }
 }

@@ -52,7 +52,7 @@ impl OneStepProblem<'_> {
         if !(claimed.error() > tolerance && claimed.error() <= limit) || z.lambda.len() != self.size() {
             return None;
         }
-        let certificate = self.certify_by(claimed.measure, z);
+        let certificate = self.certify_by(claimed.measure(), z);
         (certificate.error() <= limit && !growth::is_growing(self, certificate)).then_some(certificate)
     }
 }

@@ -255,8 +255,8 @@ impl Solver for Auto {
         self.warning = None;
         // one law is what most steps have: nothing but the closed form, and no detour
         if problem.laws().len() == 1
-            && let Ok(certificate) = self.one_law(problem, z)
-            && let Ok(certificate) = self.measured(problem, certificate, z)
+            && let Ok(mut certificate) = self.one_law(problem, z)
+            && (self.full_limit.is_none() || self.measure(problem, &mut certificate, z))
         {
             self.record.push(Entry::new(Rung::ClosedForm, certificate.residual));
             return Ok(certificate);
@@ -346,12 +346,18 @@ impl Solver for Auto {
 }
 
 impl Auto {
+    /// Adds the full error to a certificate. Whether it is met.
+    #[cold]
+    fn measure(&self, problem: &OneStepProblem<'_>, certificate: &mut Certificate, z: &Reaction) -> bool {
+        self.measured(problem, *certificate, z).map(|measured| *certificate = measured).is_ok()
+    }
+
     /// The certificate with the full error where that matters; how many times its limit it is where that is missed.
     #[inline]
     fn measured(&self, problem: &OneStepProblem<'_>, known: Certificate, z: &Reaction) -> Result<Certificate, f64> {
         let Some(limit) = self.full_limit else { return Ok(known) };
         let full = problem.full_error(z);
-        let certificate = Certificate { full_error: Some(full), measure: self.options.measure, ..known };
+        let certificate = Certificate { full: Some((full, self.options.measure)), ..known };
         if full <= limit { Ok(certificate) } else { Err(full / limit) }
     }
 

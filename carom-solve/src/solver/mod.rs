@@ -149,7 +149,7 @@ fn outcome(certificate: &Certificate, tolerance: f64) -> String {
 /// By how much, in the words of the measure.
 fn missed(certificate: &Certificate, tolerance: f64) -> String {
     let residual = certificate.residual;
-    match certificate.measure {
+    match certificate.measure() {
         Measure::Residual => format!("residual {residual:.3e} above the tolerance {tolerance:.1e}"),
         Measure::FullError => {
             let full = certificate.error();

@@ -49,9 +49,10 @@ impl Problem {
         let Problem { laws, output, input, feedthrough, b, z, work } = self;
         let feedthrough = (!feedthrough.is_empty()).then_some(&*feedthrough);
         let parts = Parts { lhs, output, input, feedthrough, b, laws };
-        let problem = if again { OneStepProblem::again(parts, work) } else { OneStepProblem::new(parts, work) };
         let names = |law: usize| Some(key(law)?.0);
-        match solver.solve(&problem.named(&names), z) {
+        let mut problem = if again { OneStepProblem::again(parts, work) } else { OneStepProblem::new(parts, work) };
+        problem.name_by(&names);
+        match solver.solve(&problem, z) {
             Ok(certificate) => {
                 step.worst = step.worst.worse(certificate);
                 step.solves += 1;

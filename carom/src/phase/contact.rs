@@ -80,7 +80,8 @@ impl ContactProblem {
         };
         self.z.reset(self.b.len());
         let name = |law: usize| Some(acceleration.coupling.pairs[*self.members.get(law)?].key.0);
-        let problem = OneStepProblem::new(parts, &mut self.work).named(&name);
+        let mut problem = OneStepProblem::new(parts, &mut self.work);
+        problem.name_by(&name);
         solver.solve(&problem, &mut self.z).map_err(|error| {
             let contact = error.certificate().and_then(|c| name(c.law)).map(Key);
             let error = match self.spare.take() {

@@ -124,7 +124,8 @@ impl Edge {
         };
         self.z.reset(self.b.len());
         let name = |law: usize| Some(acceleration.coupling.pairs[*members.get(law)?].key.0);
-        let problem = OneStepProblem::new(parts, &mut self.work).named(&name);
+        let mut problem = OneStepProblem::new(parts, &mut self.work);
+        problem.name_by(&name);
         system.solver.solve(&problem, &mut self.z).map_err(|error| {
             let contact = error.certificate().and_then(|c| name(c.law)).map(Key);
             StepError::Solve { error: Box::new(error), contact }

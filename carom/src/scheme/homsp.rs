@@ -377,13 +377,14 @@ impl Chains {
             b: &self.b,
             laws: &self.active_laws,
         };
-        let problem = match same {
+        let mut problem = match same {
             true => OneStepProblem::again(parts, &mut self.problem),
             false => OneStepProblem::new(parts, &mut self.problem),
         };
         let (active, levels) = (&self.active, &self.levels);
         let name = |law: usize| Some(Key::from(levels[*active.get(law)?].0).0);
-        let result = solver.solve(&problem.named(&name), &mut self.reaction);
+        problem.name_by(&name);
+        let result = solver.solve(&problem, &mut self.reaction);
         self.kept = true;
         let certificate = result.map_err(|error| {
             let contact = error.certificate().and_then(|c| name(c.law)).map(Key);

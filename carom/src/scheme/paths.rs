@@ -36,19 +36,40 @@ impl Counted {
         Counted { inner, accept, paths: Vec::new(), last: 0, t: 0.0, warnings: Warnings::default() }
     }
 
-    /// Memory is taken only where a path is new.
+    /// Counts a problem with its residual, none where it was not solved. Memory is taken only where a path is new.
     #[inline]
-    fn count(&mut self, path: Path, result: &Result<Certificate, SolveError>) {
+    fn count(&mut self, path: Path, residual: Option<f64>) {
         if self.paths.get(self.last).is_none_or(|known| !known.path.is_same_way(&path)) {
             self.switch_to(path);
         }
         let known = &mut self.paths[self.last];
         known.problems += 1;
-        match result {
-            Ok(certificate) if certificate.residual <= known.worst_residual => {}
-            Ok(certificate) => known.worst_residual = certificate.residual,
-            Err(_) => known.failed += 1,
+        match residual {
+            Some(residual) if residual <= known.worst_residual => {}
+            Some(residual) => known.worst_residual = residual,
+            None => known.failed += 1,
         }
+    }
+
+    /// Takes what misses the tolerance by no more than is accepted, and tells of it.
+    #[cold]
+    fn tolerate(
+        &mut self,
+        problem: &OneStepProblem<'_>,
+        error: SolveError,
+        z: &mut Reaction,
+    ) -> Result<Certificate, SolveError> {
+        let accepted = self.accept.and_then(|accept| problem.tolerate(&error, accept, z));
+        self.count(self.inner.path(), accepted.map(|certificate| certificate.residual));
+        let warning = accepted.map(|certificate| SolverWarning::loose(&certificate));
+        warning.or_else(|| self.inner.warning()).into_iter().for_each(|warning| self.warn(problem, warning));
+        accepted.ok_or(error)
+    }
+
+    #[cold]
+    fn warn(&mut self, problem: &OneStepProblem<'_>, warning: SolverWarning) {
+        let contact = warning.law.and_then(|law| problem.name(law)).map(Key);
+        self.warnings.raise_worst(warning.kind, self.t, contact, warning.value);
     }
 
     /// Another path than the last one.
@@ -72,20 +93,16 @@ impl Solver for Counted {
     }
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
-        let mut result = self.inner.solve(problem, z);
-        let mut warning = self.inner.warning();
-        if let (Err(error), Some(accept)) = (&result, self.accept)
-            && let Some(certificate) = problem.tolerate(error, accept, z)
-        {
-            warning = Some(SolverWarning::loose(&certificate));
-            result = Ok(certificate);
+        match self.inner.solve(problem, z) {
+            Ok(certificate) => {
+                self.count(self.inner.path(), Some(certificate.residual));
+                if let Some(warning) = self.inner.warning() {
+                    self.warn(problem, warning);
+                }
+                Ok(certificate)
+            }
+            Err(error) => self.tolerate(problem, error, z),
         }
-        self.count(self.inner.path(), &result);
-        if let Some(SolverWarning { kind, value, law }) = warning {
-            let contact = law.and_then(|law| problem.name(law)).map(Key);
-            self.warnings.raise_worst(kind, self.t, contact, value);
-        }
-        result
     }
 
     fn path(&self) -> Path {
@@ -116,10 +133,10 @@ mod tests {
         };
         let (one, two) = (path(&[Method::ClosedForm]), path(&[Method::Nsgs, Method::InteriorPoint]));
         for residual in [1e-12, 3e-11] {
-            counted.count(one, &Ok(Certificate { residual, ..Certificate::default() }));
+            counted.count(one, Some(residual));
         }
-        counted.count(two, &Err(SolveError::NotFinite("b")));
-        counted.count(one, &Ok(Certificate { residual: 2e-13, ..Certificate::default() }));
+        counted.count(two, None);
+        counted.count(one, Some(2e-13));
         let expected = [
             SolverPath { path: one, problems: 3, failed: 0, worst_residual: 3e-11 },
             SolverPath { path: two, problems: 1, failed: 1, worst_residual: 0.0 },
