@@ -25,7 +25,7 @@ pub enum Command {
     Solve(SolveArguments),
     /// Write a problem of a generated family (walls, towers, arches, packings, heaps, ...) to a file for `carom solve`.
     Generate(GenerateArguments),
-    /// Run all solvers on all problem files of a folder and draw a performance profile.
+    /// Run all solvers on all problem files of a folder, or on generated families, and draw a performance profile.
     Profile(ProfileArguments),
     /// Compute figures and tables of papers anew, draw them and judge them against verified numbers.
     Reproduce(ReproduceArguments),
@@ -182,9 +182,12 @@ pub struct SolveArguments {
     /// Solver: a name (see `carom list solvers`), or '{ name = "auto", budget = 1e7 }'.
     #[arg(long, default_value = "auto")]
     pub solver: String,
-    /// Tolerance on the certificate's residual, instead of the solver's default.
+    /// Tolerance, instead of the solver's default.
     #[arg(long)]
     pub tolerance: Option<f64>,
+    /// What the tolerance means: "residual", which does not depend on units, or "full-error", that of the literature.
+    #[arg(long, value_parser = ["residual", "full-error"])]
+    pub measure: Option<String>,
     /// Kind of the files, where it cannot be told from their content: lcp, mlcp, relay, friction, global-friction,
     /// fclib.
     #[arg(long)]
@@ -195,6 +198,10 @@ pub struct SolveArguments {
     /// With --out: write each problem as an FCLIB file as well.
     #[arg(long, requires = "out")]
     pub fclib: bool,
+    /// Write how the residuals fell, rung by rung, over sweeps and time: history.csv and history.html in the folder of
+    /// --out, or in out/solve.
+    #[arg(long)]
+    pub history: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -223,16 +230,46 @@ pub struct GenerateArguments {
     pub output: PathBuf,
 }
 
+/// One seed, or a range with both ends.
+fn seeds(text: &str) -> Result<(u64, u64), String> {
+    let whole = |text: &str| text.trim().parse::<u64>().map_err(|_| format!("`{text}` is no whole number"));
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    match (whole(first)?, whole(last)?) {
+        (first, last) if first <= last => Ok((first, last)),
+        _ => Err("the first seed is larger than the last one".into()),
+    }
+}
+
 #[derive(Args, Debug)]
 pub struct ProfileArguments {
     /// Folder with problem files.
-    pub folder: PathBuf,
+    #[arg(required_unless_present = "family", conflicts_with = "family")]
+    pub folder: Option<PathBuf>,
+    /// Generated families instead of files, separated by commas (see `carom generate --help`): all combinations with the
+    /// values of the four options that follow.
+    #[arg(long, value_name = "FAMILY", value_delimiter = ',', requires = "contacts")]
+    pub family: Vec<String>,
+    /// With --family: about the numbers of contacts, or of rows where there is no friction.
+    #[arg(long, value_name = "N", value_delimiter = ',', requires = "family")]
+    pub contacts: Vec<usize>,
+    /// With --family: coefficients of friction, instead of the family's own [-].
+    #[arg(long, value_name = "M", value_delimiter = ',', requires = "family")]
+    pub mu: Vec<f64>,
+    /// With --family: sizes of kicks [default: 0].
+    #[arg(long, value_name = "K", value_delimiter = ',', requires = "family")]
+    pub kick: Vec<f64>,
+    /// With --family: seeds, such as 1,2,7 or 1..5 (both ends included) [default: 1].
+    #[arg(long, value_name = "S", value_delimiter = ',', value_parser = seeds, requires = "family")]
+    pub seed: Vec<(u64, u64)>,
     /// Solvers by name, separated by commas [default: all].
     #[arg(long, value_delimiter = ',')]
     pub solvers: Vec<String>,
-    /// Tolerance on the certificate's residual.
+    /// Tolerance.
     #[arg(long, default_value_t = 1e-8)]
     pub tolerance: f64,
+    /// What the tolerance means: "residual", which does not depend on units, or "full-error", that of the literature.
+    #[arg(long, value_parser = ["residual", "full-error"])]
+    pub measure: Option<String>,
     /// Problems with more rows are given to `auto` and `nsgs` only.
     #[arg(long, default_value_t = 3000)]
     pub most_rows: usize,

@@ -6,26 +6,12 @@ use crate::failure::Failure;
 use carom_analysis::files::write_whole;
 use carom_scene::nearest::nearest;
 use carom_scene::problem_file;
-use carom_solve::family::{self, FAMILIES, Recipe};
+use carom_solve::StoredProblem;
+use carom_solve::family::{self, FAMILIES, Family, Recipe};
 
 pub fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
-    let name = arguments.family.as_str();
-    let family = family::find(name).ok_or_else(|| {
-        let names = || FAMILIES.iter().map(|family| family.name);
-        let hint = match nearest(name, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
-        };
-        Failure::usage(format!("no family is named `{name}`"), hint)
-    })?;
-    let recipe = Recipe {
-        size: arguments.contacts,
-        seed: arguments.seed,
-        mu: arguments.mu,
-        kick: arguments.kick.or(family.bodies.then_some(0.0)),
-    };
-    let problem =
-        family.generate(&recipe).map_err(|error| Failure::usage(error.to_string(), "see `carom generate --help`"))?;
+    let recipe = Recipe { size: arguments.contacts, seed: arguments.seed, mu: arguments.mu, kick: arguments.kick };
+    let problem = make(find(&arguments.family)?, recipe)?;
     let file = problem_file::encode(&problem).map_err(|error| Failure::Environment(error.to_string()))?;
     let path = &arguments.output;
     write_whole(path, |out| out.write_all(&file.bytes))
@@ -38,4 +24,22 @@ pub fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
         file.kind.name(),
         problem.contacts()
     ))
+}
+
+/// A family by name.
+pub fn find(name: &str) -> Result<&'static Family, Failure> {
+    family::find(name).ok_or_else(|| {
+        let names = || FAMILIES.iter().map(|family| family.name);
+        let hint = match nearest(name, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        Failure::usage(format!("no family is named `{name}`"), hint)
+    })
+}
+
+/// A problem of a family; bodies are not kicked unless it is asked for.
+pub fn make(family: &Family, recipe: Recipe) -> Result<StoredProblem, Failure> {
+    let recipe = Recipe { kick: recipe.kick.or(family.bodies.then_some(0.0)), ..recipe };
+    family.generate(&recipe).map_err(|error| Failure::usage(error.to_string(), "see `carom generate --help`"))
 }

@@ -17,11 +17,35 @@
 //!     e = ‖ F(λ, u) ‖₂ / max(‖b‖₂, ‖λ‖₂, ‖u‖₂),    Fᵢ = λᵢ − P_Kᵢ(λᵢ − uᵢ − sᵢ(uᵢ))          (2)
 //! ```
 //!
-//! with `ρ = 1` whatever the units: reported beside (1) to compare with published figures.
+//! with `ρ = 1` whatever the units. Without `b` in the denominator it is that of problems given in global form. Published
+//! figures are of this kind.
+//!
+//! A [`Measure`] says which of both a tolerance means. Where `wᵢ ≈ w` is not about one they differ, because (2) adds
+//! impulses to velocities: a closed contact that is missed by the velocity `u` counts as `(u/√w) / (√w λ)` in (1) and as
+//! `u/λ` in (2), which is `w` times as much.
+//!
+//! - Light bodies (`w ≫ 1`): (2) is larger, in problems of the global form, which have no `b` in the denominator. Blocks
+//!   of an arch become lighter with their number: 10⁵ contacts with the residual 3·10⁻⁹ have the full error 5·10⁻⁵.
+//! - Heavy bodies (`w ≪ 1`): (2) is smaller; it hardly sees a velocity that is wrong.
+//!
+//! So compare with the literature by (2), and ask for (1) where the answer should not depend on units.
 
 use crate::law::by_rows;
 use crate::{Delassus, Law, OneStepProblem, Reaction, Reference};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which error a tolerance means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum Measure {
+    /// The residual (1), which does not depend on units.
+    #[default]
+    Residual,
+    /// The error (2) of the literature.
+    FullError,
+}
 
 /// How well a reaction satisfies a problem. Smaller is better; zero is exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -38,6 +62,8 @@ pub struct Certificate {
     pub law: usize,
     /// Square of what the residual is relative to [J], see [`size`](Self::size).
     pub square: f64,
+    /// The error (2) of the literature [-] where it was asked for, and which of both the tolerance means.
+    pub full: Option<(f64, Measure)>,
 }
 
 /// Sums over the laws, in scaled variables.
@@ -166,6 +192,24 @@ impl Certificate {
         self.square.sqrt()
     }
 
+    /// The error that the tolerance means [-].
+    pub fn error(&self) -> f64 {
+        match self.full {
+            Some((error, Measure::FullError)) => error,
+            _ => self.residual,
+        }
+    }
+
+    /// The error (2) of the literature [-], where it was asked for.
+    pub fn full_error(&self) -> Option<f64> {
+        self.full.map(|full| full.0)
+    }
+
+    /// Which of both errors the tolerance means.
+    pub fn measure(&self) -> Measure {
+        self.full.map_or(Measure::Residual, |full| full.1)
+    }
+
     /// The worse of two certificates, entry by entry.
     pub fn worse(self, other: Certificate) -> Certificate {
         Certificate {
@@ -175,11 +219,21 @@ impl Certificate {
             complementarity: self.complementarity.max(other.complementarity),
             law: if other.residual > self.residual { other.law } else { self.law },
             square: self.square.max(other.square),
+            full: if self.full.is_some() | other.full.is_some() { larger(self.full, other.full) } else { None },
         }
     }
 }
 
 impl OneStepProblem<'_> {
+    /// [`certify`](Self::certify), with both errors where the tolerance means that of the literature.
+    pub fn certify_by(&self, measure: Measure, z: &mut Reaction) -> Certificate {
+        let certificate = self.certify(z);
+        match measure {
+            Measure::Residual => certificate,
+            Measure::FullError => Certificate { full: Some((self.full_error(z), measure)), ..certificate },
+        }
+    }
+
     /// The relative error (2) of the literature, for any mixture of laws; `z.u` must be that of `z.lambda`, as after
     /// [`certify`](Self::certify). A denominator of zero counts as one. Infinite where a number is not finite.
     pub fn full_error(&self, z: &Reaction) -> f64 {
@@ -208,6 +262,15 @@ fn missed_by<const N: usize>(law: &Law, first: usize, z: &Reaction) -> f64 {
     let mut f = [0.0; N];
     law.natural_map(&z.lambda[first..first + N], &z.u[first..first + N], 1.0, &mut f);
     norm2(&f)
+}
+
+/// The larger one of two full errors, where there is one.
+#[cold]
+fn larger(own: Option<(f64, Measure)>, other: Option<(f64, Measure)>) -> Option<(f64, Measure)> {
+    match (own, other) {
+        (Some(own), Some(other)) => Some((own.0.max(other.0), other.1)),
+        (own, other) => own.or(other),
+    }
 }
 
 #[inline]

@@ -7,7 +7,7 @@
 //! A scheme lays out the ingredients; a solver may ask for `W` (assembled once, on the first request) and must end with
 //! [`OneStepProblem::conclude`], which recomputes `u` through `A`, `B`, `C`, `D` and judges the laws.
 
-use crate::{Certificate, Delassus, Law, Rows, SolveError};
+use crate::{Certificate, Delassus, History, Law, Rows, SolveError};
 use std::cell::{Cell, Ref, RefCell};
 use std::ops::Range;
 
@@ -90,12 +90,18 @@ impl Reaction {
 }
 
 /// Find `λ, u` with (1).
+#[derive(Clone, Copy)]
 pub struct OneStepProblem<'a> {
     parts: Parts<'a>,
     work: &'a ProblemWork,
     reference: Reference,
     kept: bool,
+    names: Option<&'a Names<'a>>,
+    history: Option<&'a History>,
 }
+
+/// Names a law by its number in the problem.
+pub type Names<'a> = dyn Fn(usize) -> Option<u128> + 'a;
 
 /// What the error of the literature is relative to, besides reactions and velocities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -127,12 +133,56 @@ impl<'a> OneStepProblem<'a> {
         work.offset.push(m);
         debug_assert!(m == parts.b.len() && m == parts.output.len() && m == parts.input.len());
         let kept = work.assembled.get();
-        OneStepProblem { parts, work, reference: Reference::FreeVelocity, kept }
+        OneStepProblem { parts, work, reference: Reference::FreeVelocity, kept, names: None, history: None }
     }
 
     /// The same problem with another reference of [`full_error`](Self::full_error).
     pub fn relative_to(self, reference: Reference) -> Self {
         OneStepProblem { reference, ..self }
+    }
+
+    /// Names the laws, for those who tell of the problem.
+    #[inline]
+    pub fn name_by(&mut self, names: &'a Names<'a>) {
+        self.names = Some(names);
+    }
+
+    /// The name of law `i`.
+    pub fn name(&self, i: usize) -> Option<u128> {
+        self.names.and_then(|names| names(i))
+    }
+
+    /// The same problem whose solvers tell of their way.
+    pub fn recorded(&self, history: &'a History) -> Self {
+        OneStepProblem { history: Some(history), ..*self }
+    }
+
+    /// Where solvers tell of their way, if anywhere.
+    pub(crate) fn history(&self) -> Option<&'a History> {
+        self.history
+    }
+
+    /// Notes a new rung of the ladder.
+    pub(crate) fn climb(&self, rung: &'static str) {
+        if let Some(history) = self.history {
+            history.climb(rung);
+        }
+    }
+
+    /// Notes the point that a method ends with.
+    #[inline]
+    pub(crate) fn note_end(&self, certificate: &Certificate) {
+        if let Some(history) = self.history {
+            history.end(certificate.residual);
+        }
+    }
+
+    /// Notes a residual that a method has reached.
+    #[inline]
+    pub(crate) fn note(&self, method: &'static str, iteration: usize, residual: f64) {
+        if let Some(history) = self.history {
+            history.note(method, iteration, residual);
+        }
     }
 
     /// What the error of the literature is relative to.
@@ -223,6 +273,7 @@ impl<'a> OneStepProblem<'a> {
     /// into an error.
     pub fn conclude(&self, z: &mut Reaction, tolerance: f64, iterations: usize) -> Result<Certificate, SolveError> {
         let certificate = self.certify(z);
+        self.note_end(&certificate);
         if certificate.residual <= tolerance {
             Ok(certificate)
         } else {

@@ -3,7 +3,8 @@
 mod generated;
 
 use carom_solve::family::{self, Recipe};
-use carom_solve::{GlobalParts, Law, Reaction, StoredProblem, solver};
+use carom_solve::solver::Accept;
+use carom_solve::{GlobalParts, Law, ProblemWork, Reaction, SolveError, StoredProblem, solver};
 use generated::judge::{natural_map, norm, product};
 use serde_json::{Value, json};
 
@@ -180,6 +181,19 @@ fn what_is_not_solved_is_accepted_only_where_asked_for() {
     let (result, warning, _) = solve(json!({"tolerance": 1e-18, "accept": 1.0, "seconds": 1e-9}));
     let error = result.unwrap_err();
     assert!(warning.is_none() && error.to_string().contains("stopped by `seconds`"), "{error}");
+    // those who ask afterwards get the same answers
+    let (failed, late) = (solve(work.clone()).0.unwrap_err(), error);
+    problem.with(&mut ProblemWork::default(), |p| {
+        let mut solver = (solver::find("auto").unwrap().build)(&with("accept", 1e-2)).unwrap();
+        let mut z = Reaction::default();
+        assert_eq!(solver.solve(p, &mut z).unwrap(), certificate);
+        assert_eq!(solver.warning().unwrap().law, Some(certificate.law));
+        let mut tolerate = |error: &SolveError, accept: Accept| p.tolerate(error, accept, &mut z);
+        assert_eq!(tolerate(&failed, Accept::Error(1e-2)), Some(certificate));
+        assert_eq!(tolerate(&failed, Accept::Tolerances(1e16)), Some(certificate));
+        assert_eq!(tolerate(&failed, Accept::Error(1e-17)), None);
+        assert_eq!(tolerate(&late, Accept::Error(1.0)), None);
+    });
 }
 
 /// A guess is taken where it is better than nothing, and only there.

@@ -41,6 +41,18 @@ impl Warnings {
         self.add(Warning { kind, t, contact, worst: value, count: 1 });
     }
 
+    /// Warns of something that may happen at any contact: it is counted as one, at the contact where it was worst.
+    pub fn raise_worst(&mut self, kind: &'static WarningKind, t: f64, contact: Option<Key>, value: f64) {
+        match self.list.iter_mut().find(|known| known.kind == kind) {
+            Some(known) => {
+                known.contact = if value <= known.worst { known.contact } else { contact };
+                known.worst = if value <= known.worst { known.worst } else { value };
+                known.count += 1;
+            }
+            None => self.raise(kind, t, contact, value),
+        }
+    }
+
     fn add(&mut self, new: Warning) {
         let is_equal = |known: &&mut Warning| known.kind == new.kind && known.contact == new.contact;
         if let Some(known) = self.list.iter_mut().find(is_equal) {
@@ -93,6 +105,16 @@ mod tests {
         let told: Vec<_> = all.sorted().iter().map(|w| (w.kind.name, w.t, w.contact, w.count)).collect();
         let expected = [("deep", 0.5, Some(Key(2)), 2), ("gain", 1.0, None, 1), ("deep", 2.0, Some(Key(1)), 3)];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn what_happens_anywhere_is_told_where_it_is_worst() {
+        let mut all = Warnings::default();
+        for (t, contact, value) in [(2.0, 1, 1e-3), (3.0, 2, 5e-3), (4.0, 3, 2e-3)] {
+            all.raise_worst(&DEEP, t, Some(Key(contact)), value);
+        }
+        let expected = Warning { kind: &DEEP, t: 2.0, contact: Some(Key(2)), worst: 5e-3, count: 3 };
+        assert_eq!(all.sorted(), [expected]);
     }
 
     #[test]

@@ -198,7 +198,7 @@ impl Solver for Tired {
         self.0.solve(problem, z)
     }
     fn warning(&self) -> Option<SolverWarning> {
-        Some(SolverWarning { kind: &TIRED, value: 3.0 })
+        Some(SolverWarning { kind: &TIRED, value: 3.0, law: None })
     }
 }
 

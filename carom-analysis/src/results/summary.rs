@@ -264,6 +264,9 @@ pub struct Residuals {
     /// [J]
     #[serde(with = "nullable")]
     pub complementarity: f64,
+    /// The error of the literature [-], where the solver was asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_error: Option<f64>,
 }
 
 /// The energy ledger [J].
@@ -346,7 +349,13 @@ impl From<&Statistics> for Totals {
 
 impl From<Certificate> for Residuals {
     fn from(c: Certificate) -> Residuals {
-        Residuals { residual: c.residual, cone: c.cone, velocity: c.velocity, complementarity: c.complementarity }
+        Residuals {
+            residual: c.residual,
+            cone: c.cone,
+            velocity: c.velocity,
+            complementarity: c.complementarity,
+            full_error: c.full_error().filter(|error| error.is_finite()),
+        }
     }
 }
 
@@ -402,7 +411,13 @@ mod tests {
 
     #[test]
     fn numbers_that_are_not_finite_are_null() {
-        let residuals = Residuals { residual: f64::INFINITY, cone: f64::NAN, velocity: 0.5, complementarity: 0.1 };
+        let residuals = Residuals {
+            residual: f64::INFINITY,
+            cone: f64::NAN,
+            velocity: 0.5,
+            complementarity: 0.1,
+            ..Residuals::default()
+        };
         let text = serde_json::to_string(&residuals).unwrap();
         assert_eq!(text, r#"{"residual":null,"cone":null,"velocity":0.5,"complementarity":0.1}"#);
         let back: Residuals = serde_json::from_str(&text).unwrap();

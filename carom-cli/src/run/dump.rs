@@ -122,7 +122,7 @@ impl Solver for Dumping {
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         let result = self.inner.solve(problem, z);
-        self.dump.writer().take(problem, result.is_err());
+        self.dump.writer().take(problem, result.is_err() || self.inner.warning().is_some());
         result
     }
 
@@ -132,6 +132,10 @@ impl Solver for Dumping {
 
     fn warning(&self) -> Option<carom_solve::SolverWarning> {
         self.inner.warning()
+    }
+
+    fn accept(&self) -> Option<f64> {
+        self.inner.accept()
     }
 
     fn log(&self) -> String {

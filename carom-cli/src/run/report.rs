@@ -327,6 +327,9 @@ fn certificate(run: &Run, section: &mut Section) {
     section.paragraph(
         "Every one-step problem is certified from its ingredients after it was solved. These are the worst values of the run.",
     );
+    if let Some(error) = worst.full_error {
+        section.facts([("error of the literature, relative", format!("{error:.3e}"))]);
+    }
     if !mechanical(run) {
         section.facts([
             ("residual, relative and free of units", format!("{:.3e}", worst.residual)),

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use carom_scene::suggest;
-use carom_solve::{ProblemWork, Reaction, SOLVERS, SolverRow, StoredProblem};
+use carom_solve::{History, Point, ProblemWork, Reaction, SOLVERS, SolverRow, StoredProblem};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -13,8 +13,8 @@ pub struct Method {
 }
 
 impl Method {
-    /// A solver by name or as a table with its options, with a tolerance where one is given.
-    pub fn find(choice: &str, tolerance: Option<f64>) -> Result<Method, Failure> {
+    /// A solver by name or as a table with its options, with a tolerance and what it means where these are given.
+    pub fn find(choice: &str, tolerance: Option<f64>, measure: Option<&str>) -> Result<Method, Failure> {
         let (name, mut options) = read(choice)?;
         let name = name.as_str();
         let names = || SOLVERS.iter().map(|row| row.info.name);
@@ -24,6 +24,9 @@ impl Method {
         })?;
         if let Some(tolerance) = tolerance {
             options["tolerance"] = json!(tolerance);
+        }
+        if let Some(measure) = measure {
+            options["measure"] = json!(measure);
         }
         (row.build)(&options).map_err(|e| Failure::usage(e.to_string(), format!("see `carom show {name}`")))?;
         Ok(Method { row, options })
@@ -60,9 +63,13 @@ pub struct Attempt {
     pub full_error: f64,
     pub seconds: f64,
     pub failure: Option<String>,
+    /// Why it is solved with reservations.
+    pub warning: Option<String>,
     pub z: Reaction,
     /// Velocities, where the problem was given in global form.
     pub velocity: Option<Vec<f64>>,
+    /// How the residual fell, where it was asked for.
+    pub history: Vec<Point>,
 }
 
 impl Attempt {
@@ -79,12 +86,15 @@ impl Attempt {
             full_error: f64::INFINITY,
             seconds: 0.0,
             failure: None,
+            warning: None,
             z: Reaction::default(),
             velocity: None,
+            history: Vec::new(),
         }
     }
 
-    pub fn run(method: &Method, problem: &StoredProblem) -> Attempt {
+    /// Solves, and keeps the history of the residual where it is `recorded`.
+    pub fn run(method: &Method, problem: &StoredProblem, recorded: bool) -> Attempt {
         let mut attempt = Attempt::new(method, problem);
         let mut solver = match (method.row.build)(&method.options) {
             Ok(solver) => solver,
@@ -98,9 +108,13 @@ impl Attempt {
             return attempt;
         }
         let z = &mut attempt.z;
+        let history = recorded.then(|| History::new(attempt.solver));
         let (clock, mut work) = (Instant::now(), ProblemWork::default());
         let (solved, seconds, residual, full_error) = problem.with(&mut work, |p| {
-            let solved = solver.solve(p, z);
+            let solved = match &history {
+                Some(history) => solver.solve(&p.recorded(history), z),
+                None => solver.solve(p, z),
+            };
             let seconds = clock.elapsed().as_secs_f64();
             // a solver that failed early may leave no point at all
             z.lambda.resize(p.size(), 0.0);
@@ -109,6 +123,11 @@ impl Attempt {
         });
         (attempt.seconds, attempt.residual, attempt.full_error) = (seconds, residual, full_error);
         attempt.log = solver.log();
+        attempt.history = history.map_or_else(Vec::new, |history| history.points());
+        attempt.warning = solver.warning().map(|warning| {
+            let law = warning.law.map_or(String::new(), |law| format!(" at law {law}"));
+            format!("{}: {:.3e}{law}", warning.kind.name, warning.value)
+        });
         attempt.failure = solved.err().map(|error| error.to_string());
         attempt.velocity = problem.velocity(&attempt.z);
         attempt
@@ -119,7 +138,7 @@ impl Attempt {
         json!({
             "name": self.name, "kind": self.kind, "laws": self.laws, "rows": self.rows, "solver": self.solver, "path": self.log,
             "residual": finite(self.residual), "full_error": finite(self.full_error), "seconds": self.seconds,
-            "solved": self.failure.is_none(), "reason": self.failure,
+            "solved": self.failure.is_none(), "reason": self.failure, "warning": self.warning,
         })
     }
 }

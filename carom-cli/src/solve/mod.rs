@@ -1,6 +1,7 @@
 //! `carom solve` and `carom profile`: stored problems, outside of any simulation.
 
 mod attempt;
+mod history;
 mod profile;
 
 pub use profile::profile;
@@ -18,7 +19,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
-    let method = Method::find(&arguments.solver, arguments.tolerance)?;
+    let method = Method::find(&arguments.solver, arguments.tolerance, arguments.measure.as_deref())?;
     let kind = kind(arguments.kind.as_deref())?;
     if let Some(folder) = &arguments.out {
         refuse_equal_names(&arguments.files)?;
@@ -29,7 +30,7 @@ pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
     for path in &arguments.files {
         match problem_file::read(path, kind) {
             Ok(file) => {
-                let attempt = Attempt::run(&method, &file.problem);
+                let attempt = Attempt::run(&method, &file.problem, arguments.history);
                 if let Some(folder) = &arguments.out {
                     write(folder, path, &file, &attempt, arguments.fclib)?;
                 }
@@ -43,6 +44,15 @@ pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
         print_line(serde_json::to_string_pretty(&rows).unwrap_or_default())?;
     } else {
         print(&attempts)?;
+    }
+    if arguments.history {
+        let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out/solve"));
+        let files = history::write(&attempts, &folder)?;
+        if !arguments.json {
+            files
+                .iter()
+                .try_for_each(|(word, name)| print_line(format_args!("{word:6} {}/{name}", folder.display())))?;
+        }
     }
     unreadable.iter().for_each(|error| print_warning(format_args!("error: {error}")));
     if !unreadable.is_empty() {
@@ -69,7 +79,7 @@ fn print(attempts: &[Attempt]) -> Result<(), Failure> {
         cells.extend([Cell::from(a.solver), Cell::from(a.log.as_str())]);
         cells.extend([a.residual, a.full_error].map(Cell::from));
         cells.push(Cell::from(format!("{:.3} ms", 1e3 * a.seconds)));
-        cells.push(Cell::from(a.failure.as_deref().unwrap_or("solved")));
+        cells.push(Cell::from(a.failure.as_deref().or(a.warning.as_deref()).unwrap_or("solved")));
         table.row(cells);
     }
     print_table(&table)

@@ -1,4 +1,5 @@
-//! `carom profile`: all solvers on all files of a folder, as a performance profile [dolan2002].
+//! `carom profile`: all solvers on all files of a folder or on generated families, as a performance profile
+//! [dolan2002].
 //!
 //! ```text
 //!     ratio r(p, s) = t(p, s) / min over s of t(p, s),     ρ_s(τ) = share of problems with r(p, s) ≤ τ
@@ -8,12 +9,14 @@ use super::attempt::{Attempt, Method};
 use crate::arguments::ProfileArguments;
 use crate::console::print_warning;
 use crate::failure::Failure;
+use crate::generate;
 use crate::print::print;
 use crate::progress::{interrupted, watch_for_interrupts};
 use carom_analysis::report::{Cell, Chart, Series};
 use carom_analysis::study::document::{Column, Document, Printed, Section, Table};
 use carom_scene::problem_file;
-use carom_solve::SOLVERS;
+use carom_solve::family::{Family, Recipe};
+use carom_solve::{SOLVERS, StoredProblem};
 use std::path::PathBuf;
 
 /// All attempts: one row per problem, one column per solver.
@@ -27,25 +30,28 @@ pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
         [] => SOLVERS.iter().map(|row| row.info.name.to_owned()).collect(),
         some => some.to_vec(),
     };
-    let methods =
-        names.iter().map(|name| Method::find(name, Some(arguments.tolerance))).collect::<Result<Vec<_>, _>>()?;
-    let files = files(&arguments.folder)?;
+    let (tolerance, measure) = (Some(arguments.tolerance), arguments.measure.as_deref());
+    let methods = names.iter().map(|name| Method::find(name, tolerance, measure)).collect::<Result<Vec<_>, _>>()?;
+    let sources = match &arguments.folder {
+        Some(folder) => files(folder)?.into_iter().map(Source::File).collect(),
+        None => recipes(arguments)?,
+    };
     watch_for_interrupts();
     let mut profile = Profile { solvers: methods.iter().map(|m| m.row.info.name).collect(), rows: Vec::new() };
-    for path in &files {
+    for source in &sources {
         if interrupted() {
             break;
         }
-        match problem_file::read(path, None) {
-            Ok(file) => {
+        match source.problem()? {
+            Ok(problem) => {
                 let admitted = |m: &&Method| {
-                    file.problem.size() <= arguments.most_rows || m.row.info.name == "auto" || m.row.info.name == "nsgs"
+                    problem.size() <= arguments.most_rows || m.row.info.name == "auto" || m.row.info.name == "nsgs"
                 };
                 let row = methods.iter().map(|m| {
                     let skipped = "skipped: too many rows for a dense method (--most-rows)";
                     match admitted(&m) {
-                        true => Attempt::run(m, &file.problem),
-                        false => Attempt { failure: Some(skipped.into()), ..Attempt::new(m, &file.problem) },
+                        true => Attempt::run(m, &problem, false),
+                        false => Attempt { failure: Some(skipped.into()), ..Attempt::new(m, &problem) },
                     }
                 });
                 profile.rows.push(row.collect());
@@ -62,6 +68,59 @@ pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
         print(&document, &folder)?;
     }
     if interrupted() { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+/// Where a problem comes from.
+enum Source {
+    File(PathBuf),
+    Family(&'static Family, Recipe),
+}
+
+impl Source {
+    /// The problem, or why a file is skipped.
+    fn problem(&self) -> Result<Result<StoredProblem, String>, Failure> {
+        match self {
+            Source::File(path) => {
+                Ok(problem_file::read(path, None).map(|file| file.problem).map_err(|error| error.to_string()))
+            }
+            Source::Family(family, recipe) => {
+                let mut name = format!("{} {}", family.name, recipe.size);
+                recipe.mu.iter().for_each(|mu| name += &format!(" mu {mu}"));
+                recipe.kick.iter().for_each(|kick| name += &format!(" kick {kick}"));
+                name += &format!(" seed {}", recipe.seed);
+                Ok(Ok(generate::make(family, *recipe)?.named(name)))
+            }
+        }
+    }
+}
+
+/// Problems of a profile at most.
+const MOST: usize = 100_000;
+
+/// All combinations of families, sizes, coefficients, kicks and seeds.
+fn recipes(arguments: &ProfileArguments) -> Result<Vec<Source>, Failure> {
+    let or_none = |values: &[f64]| match values {
+        [] => vec![None],
+        some => some.iter().copied().map(Some).collect::<Vec<_>>(),
+    };
+    let (mus, kicks) = (or_none(&arguments.mu), or_none(&arguments.kick));
+    let seeds = if arguments.seed.is_empty() { &[(1, 1)] } else { &arguments.seed[..] };
+    let mut all = Vec::new();
+    for name in &arguments.family {
+        let family = generate::find(name)?;
+        for (&size, &mu) in arguments.contacts.iter().flat_map(|size| mus.iter().map(move |mu| (size, mu))) {
+            for (&kick, &(first, last)) in kicks.iter().flat_map(|kick| seeds.iter().map(move |seed| (kick, seed))) {
+                for seed in first..=last {
+                    if all.len() == MOST {
+                        let hint = "fewer values, or fewer seeds";
+                        return Err(Failure::usage(format!("these are more than {MOST} problems"), hint));
+                    }
+                    all.push(Source::Family(family, Recipe { size, seed, mu, kick }));
+                }
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// Regular files of a folder, by name.

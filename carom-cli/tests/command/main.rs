@@ -8,6 +8,7 @@ mod examples;
 mod failures;
 mod first_order;
 mod forces;
+mod loose;
 mod mistakes;
 mod options;
 mod orbits;

@@ -108,6 +108,60 @@ fn failures_have_their_codes() {
     }
 }
 
+/// Commands of a text, from lines of code that begin with `carom`, without their comments.
+fn commands(text: &str) -> Vec<Vec<String>> {
+    let code = text.split("```").skip(1).step_by(2).flat_map(str::lines);
+    let lines = code.filter_map(|line| line.strip_prefix("carom ")).map(|line| line.split(" #").next().unwrap());
+    let words = |line: &str| -> Vec<String> {
+        // what is quoted is one word
+        let parts = line.split('\'').enumerate();
+        let words = parts.flat_map(|(k, part)| match k % 2 {
+            0 => part.split_whitespace().collect(),
+            _ => vec![part],
+        });
+        words.map(str::to_owned).collect()
+    };
+    lines.map(words).collect()
+}
+
+/// All commands of the page, one after the other, and those of the front page that need no files.
+#[test]
+fn commands_of_the_page_run() {
+    let (session, mut all) = (Session::new(), commands(include_str!("../../../docs/problems.md")));
+    assert!(all.len() >= 7);
+    let front = commands(include_str!("../../../README.md"));
+    let begins = |command: &[String], with: &str| command.join(" ").starts_with(with);
+    for with in ["generate rcp", "solve rcp.hdf5", "profile --family"] {
+        all.push(front.iter().find(|command| begins(command, with)).unwrap_or_else(|| panic!("{with}")).clone());
+    }
+    for command in &all {
+        let said = session.succeed(command);
+        println!("{}\n{said}", command.join(" "));
+    }
+    assert!(session.path("solved/arch.solution.json").is_file());
+}
+
+/// The tolerance means what the caller says; both figures are told in any case.
+#[test]
+fn tolerances_mean_one_of_two_errors() {
+    let session = Session::new();
+    session.succeed(["generate", "arch", "--contacts", "300", "--mu", "0.7", "-o", "arch.hdf5"]);
+    let solve = |measure: &[&str]| -> (f64, f64) {
+        let words = ["solve", "arch.hdf5", "--tolerance", "1e-6", "--json"];
+        let rows: Value = serde_json::from_str(&session.succeed(words.iter().chain(measure))).unwrap();
+        (rows[0]["residual"].as_f64().unwrap(), rows[0]["full_error"].as_f64().unwrap())
+    };
+    let (residual, full) = solve(&[]);
+    assert!(residual <= 1e-6 && full > 1e-6, "{residual:e} {full:e}");
+    assert_eq!(solve(&["--measure", "residual"]), (residual, full));
+    for solver in ["auto", "interior-point"] {
+        let (residual, full) = solve(&["--measure", "full-error", "--solver", solver]);
+        assert!(full <= 1e-6 && residual < 1e-7, "{solver}: {residual:e} {full:e}");
+    }
+    let outcome = session.carom(["solve", "arch.hdf5", "--measure", "both"]);
+    assert!(outcome.code == Some(2) && outcome.err.contains("full-error"), "{}", outcome.err);
+}
+
 #[test]
 fn a_profile_compares_all_solvers() {
     let session = Session::new();
@@ -121,6 +175,73 @@ fn a_profile_compares_all_solvers() {
     assert!(!csv.contains("NaN") && !csv.contains("inf,"));
     assert!(session.read("p/profile.html").contains("Performance profile"));
     assert_eq!(session.carom(["profile", "nowhere"]).code, Some(2));
+}
+
+/// All combinations of families, sizes, coefficients, kicks and seeds.
+#[test]
+fn a_profile_takes_generated_families() {
+    let session = Session::new();
+    let options =
+        "profile --family wall,fcc-2d --contacts 30,60 --mu 0.3,0.7 --seed 1..2,9 --solvers auto,nsgs --out p";
+    let said = session.succeed(options.split(' '));
+    assert!(said.contains("24 problems") && said.contains("24 of 24"), "{said}");
+    let csv = session.read("p/profile.csv");
+    let mut names: Vec<&str> = csv.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    assert!(names.len() == 48 && names.contains(&"fcc-2d 60 mu 0.7 seed 9"), "{names:?}");
+    names.dedup();
+    assert_eq!(names.len(), 24);
+    assert!(session.succeed("profile --family pd --contacts 8 --solvers lemke --out q".split(' ')).contains("1 of 1"));
+    for (wrong, reason) in [
+        ("profile", "<FOLDER>"),
+        ("profile . --family wall --contacts 9", "cannot be used with"),
+        ("profile --family wall", "--contacts"),
+        ("profile --family walls --contacts 9", "did you mean `wall`"),
+        ("profile --family pd --contacts 9 --mu 0.3", "no friction"),
+        ("profile --family wall --contacts 9 --seed 5..2", "larger than the last"),
+        ("profile --family wall --contacts 9 --seed 1..1000000", "more than 100000"),
+    ] {
+        let outcome = session.carom(wrong.split(' '));
+        assert!(outcome.code == Some(2) && outcome.err.contains(reason), "{wrong}: {}", outcome.err);
+    }
+}
+
+/// Histories as a table and a report; the solution is the same.
+#[test]
+fn histories_tell_how_residuals_fell() {
+    let session = Session::new();
+    session.succeed("generate rcp --contacts 300 --mu 0.3 --kick 1 -o rcp.hdf5".split(' '));
+    session.write("a_lcp.dat", LCP);
+    let solve =
+        |more: &str| session.succeed(format!("solve rcp.hdf5 a_lcp.dat --tolerance 1e-8 {more}").split_whitespace());
+    solve("--out plain");
+    assert!(!session.path("plain/history.csv").exists() && !session.path("out").exists());
+    assert!(solve("--out h --history").contains("history.html"));
+    let lambda = |folder: &str| -> Value {
+        serde_json::from_str::<Value>(&session.read(&format!("{folder}/rcp.solution.json"))).unwrap()["lambda"].take()
+    };
+    assert_eq!(lambda("plain"), lambda("h"));
+    let csv = session.read("h/history.csv");
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("problem,solver,rung,name,method,iteration,total,seconds,residual"));
+    let (mut rows, mut last) = (0, (0.0, 0.0, f64::INFINITY));
+    for cells in lines.clone().map(|line| line.split(',').collect::<Vec<_>>()).filter(|cells| cells[0].contains("rcp"))
+    {
+        let number = |k: usize| cells[k].parse::<f64>().unwrap_or_else(|_| panic!("{cells:?}"));
+        assert!(number(6) >= last.0 && number(7) >= last.1 && cells[1] == "auto", "{cells:?}");
+        last = (number(6), number(7), number(8));
+        rows += 1;
+    }
+    let solution: Value = serde_json::from_str(&session.read("h/rcp.solution.json")).unwrap();
+    assert!(rows > 5 && solution["problem"]["residual"].as_f64() == Some(last.2) && last.2 <= 1e-8, "{csv}");
+    assert!(lines.any(|line| line.starts_with("a_lcp,auto,1,lemke,lemke,0,0,")), "{csv}");
+    let page = session.read("h/history.html");
+    assert!(page.contains("Residual over sweeps and steps") && page.contains("Residual over time"));
+    // what fails has a history too, in the folder of its own
+    let solver = "{name=\"nsgs\",max-sweeps=40}";
+    let failed = session.carom(["solve", "rcp.hdf5", "--tolerance", "1e-14", "--history", "--solver", solver]);
+    assert_eq!(failed.code, Some(3), "{}", failed.err);
+    let csv = session.read("out/solve/history.csv");
+    assert!(csv.lines().last().unwrap().contains(",nsgs,0,nsgs,nsgs,") && csv.lines().count() > 4, "{csv}");
 }
 
 /// Generated problems are files like any other, the same ones for the same seed.

@@ -167,6 +167,7 @@ impl Admm {
         let (mut test, mut trend) = (10, Trend::default());
         loop {
             let (error, grown) = self.scaled.error(&self.z, &self.u);
+            self.scaled.note("admm", self.iterations, error);
             if error < least {
                 least = error;
                 self.best.copy_from_slice(&self.z);

@@ -58,9 +58,9 @@ use super::nsgs::course::Course;
 use super::nsgs::{Nsgs, NsgsOptions};
 use super::proximal::{Proximal, ProximalOptions};
 use super::status_newton::StatusNewton;
-use super::{Configured, Path, SolveError, Solver, SolverInfo, SolverWarning, Unsupported, admission, growth};
+use super::{Accept, Configured, Path, SolveError, Solver, SolverInfo, SolverWarning, Unsupported, admission, growth};
 use crate::options::{positive, within};
-use crate::{Certificate, Law, OneStepProblem, OptionError, Options, Reaction, Shape, WarningKind};
+use crate::{Certificate, Law, Measure, OneStepProblem, OptionError, Options, Reaction, Shape};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
@@ -102,12 +102,15 @@ pub struct AutoOptions {
     /// Estimated work that a costly rung may take, in nanoseconds of a usual core per law; problems count as having
     /// 1000 laws at least [-].
     pub budget: f64,
+    /// What `tolerance` and `accept` mean: "residual", relative and scaled, or "full-error", that of the literature in
+    /// the user's units [-].
+    pub measure: Measure,
     /// Largest relative error of the literature (natural map with ρ = 1, in the user's units) that is accepted besides;
     /// none if it does not matter [-].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub full_error: Option<f64>,
-    /// Largest residual that is taken with a warning where the tolerance is not met; none if it is an error [-].
+    /// Largest error that is taken with a warning where the tolerance is not met; none if it is an error [-].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub accept: Option<f64>,
@@ -118,20 +121,13 @@ pub struct AutoOptions {
     pub seconds: Option<f64>,
 }
 
-/// A problem was not solved to the tolerance, and its best point was taken all the same.
-pub const LOOSE: WarningKind = WarningKind {
-    name: "loose-solution",
-    message: "a contact problem was not solved to its tolerance, and the best point was taken (option `accept`)",
-    unit: "1",
-    hint: "a larger `budget` lets the solver go on; a smaller `accept` makes it an error",
-};
-
 impl Default for AutoOptions {
     fn default() -> Self {
         AutoOptions {
             tolerance: 1e-10,
             max_sweeps: 200_000,
             budget: 3e6,
+            measure: Measure::Residual,
             full_error: None,
             accept: None,
             seconds: None,
@@ -140,6 +136,14 @@ impl Default for AutoOptions {
 }
 
 impl AutoOptions {
+    /// The largest full error, where it matters.
+    fn full_limit(&self) -> Option<f64> {
+        match self.measure {
+            Measure::Residual => self.full_error,
+            Measure::FullError => Some(self.full_error.map_or(self.tolerance, |limit| limit.min(self.tolerance))),
+        }
+    }
+
     fn sweeps(&self) -> NsgsOptions {
         let usual = NsgsOptions::default();
         NsgsOptions { tolerance: self.tolerance, max_sweeps: self.max_sweeps.min(usual.max_sweeps), ..usual }
@@ -160,6 +164,7 @@ impl Options for AutoOptions {
 /// The default solver and the workspaces of its methods.
 pub struct Auto {
     options: AutoOptions,
+    full_limit: Option<f64>, // largest full error, where it matters
     active_set: ActiveSet,
     lemke: Lemke,
     newton_min: NewtonMin,
@@ -191,9 +196,12 @@ impl Configured for Auto {
         source: include_str!("auto.rs"),
     };
 
+    const IS_COMPLETE: bool = true;
+
     fn configure(options: AutoOptions) -> Self {
         let tolerance = options.tolerance;
         Auto {
+            full_limit: options.full_limit(),
             active_set: ActiveSet::default(),
             lemke: Lemke::configure(LemkeOptions { tolerance, ..LemkeOptions::default() }),
             newton_min: NewtonMin::configure(NewtonMinOptions { tolerance, ..NewtonMinOptions::default() }),
@@ -238,13 +246,17 @@ impl Solver for Auto {
         self.warning
     }
 
+    fn accept(&self) -> Option<f64> {
+        self.options.accept
+    }
+
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         self.record.clear();
         self.warning = None;
         // one law is what most steps have: nothing but the closed form, and no detour
         if problem.laws().len() == 1
-            && let Ok(certificate) = self.one_law(problem, z)
-            && self.options.full_error.is_none_or(|limit| problem.full_error(z) <= limit)
+            && let Ok(mut certificate) = self.one_law(problem, z)
+            && (self.full_limit.is_none() || self.measure(problem, &mut certificate, z))
         {
             self.record.push(Entry::new(Rung::ClosedForm, certificate.residual));
             return Ok(certificate);
@@ -253,11 +265,13 @@ impl Solver for Auto {
         admission::finite(problem, &problem.delassus())?;
         if admission::at_rest(problem) {
             z.reset(problem.size());
+            // all laws hold exactly
             let result = problem.conclude(z, self.options.tolerance, 0);
             self.record.push(Entry::of(Rung::AtRest, &result));
-            return result;
+            let certificate = result?;
+            return Ok(self.measured(problem, certificate, z).unwrap_or(certificate));
         }
-        if self.options.full_error.is_none()
+        if self.full_limit.is_none()
             && let Some(certificate) = self.active_set.solve(problem, z)
         {
             self.record.push(Entry::new(Rung::ActiveSet, certificate.residual));
@@ -291,11 +305,19 @@ impl Solver for Auto {
             let is_start = rung == Rung::Path;
             // a point that was refused in spite of its residual is not the best one
             let refused = certificate.residual <= self.options.tolerance;
-            let residual = if refused { f64::INFINITY } else { certificate.residual };
-            if !failed || residual < least {
+            let error = match self.options.measure {
+                Measure::Residual if refused => f64::INFINITY,
+                Measure::Residual => certificate.residual,
+                Measure::FullError if self.record.is_growing() => f64::INFINITY,
+                measure => {
+                    z.lambda.resize(problem.size(), 0.0);
+                    problem.certify_by(measure, z).error()
+                }
+            };
+            if !failed || error < least {
                 self.best.clear();
                 self.best.extend_from_slice(&z.lambda);
-                least = residual;
+                least = error;
                 failed = true;
             } else if !is_start || late {
                 z.lambda.copy_from_slice(&self.best);
@@ -312,17 +334,33 @@ impl Solver for Auto {
             return Err(error);
         }
         z.lambda.resize(problem.size(), 0.0);
-        let certificate = problem.certify(z);
-        let late = self.record.is_late();
-        if self.options.accept.is_some_and(|accept| certificate.residual <= accept) && least.is_finite() && !late {
-            self.warning = Some(SolverWarning { kind: &LOOSE, value: certificate.residual });
+        let certificate = problem.certify_by(self.options.measure, z);
+        let error = SolveError::Exhausted { certificate, tolerance: self.options.tolerance, rungs: self.record };
+        let accept = self.options.accept.filter(|_| least.is_finite());
+        if let Some(certificate) = accept.and_then(|limit| problem.tolerate(&error, Accept::Error(limit), z)) {
+            self.warning = Some(SolverWarning::loose(&certificate));
             return Ok(certificate);
         }
-        Err(SolveError::Exhausted { certificate, tolerance: self.options.tolerance, rungs: self.record })
+        Err(error)
     }
 }
 
 impl Auto {
+    /// Adds the full error to a certificate. Whether it is met.
+    #[cold]
+    fn measure(&self, problem: &OneStepProblem<'_>, certificate: &mut Certificate, z: &Reaction) -> bool {
+        self.measured(problem, *certificate, z).map(|measured| *certificate = measured).is_ok()
+    }
+
+    /// The certificate with the full error where that matters; how many times its limit it is where that is missed.
+    #[inline]
+    fn measured(&self, problem: &OneStepProblem<'_>, known: Certificate, z: &Reaction) -> Result<Certificate, f64> {
+        let Some(limit) = self.full_limit else { return Ok(known) };
+        let full = problem.full_error(z);
+        let certificate = Certificate { full: Some((full, self.options.measure)), ..known };
+        if full <= limit { Ok(certificate) } else { Err(full / limit) }
+    }
+
     /// One rung, repeated with a smaller tolerance as long as the full error alone is too large.
     fn try_rung(
         &mut self,
@@ -333,7 +371,11 @@ impl Auto {
         let mut tolerance = self.options.tolerance;
         for _ in 0..REPEATED {
             (self.swept, self.end) = (false, End::Own);
+            problem.climb(rung.name());
             let result = self.attempt(rung, tolerance, problem, z);
+            if let Ok(certificate) = &result {
+                problem.note_end(certificate);
+            }
             let took = if self.swept { Rung::FewSweeps } else { rung };
             if self.end == End::Skipped {
                 return result;
@@ -344,22 +386,28 @@ impl Auto {
             {
                 self.record.refuse(End::Growing);
             }
+            if let Err(SolveError::NotConverged { certificate, .. }) = result
+                && self.options.measure == Measure::FullError
+                && certificate.residual > tolerance
+            {
+                // the residual may be missed where it is not what is asked for
+                let certificate = problem.certify(z);
+                let certificate = self.measured(problem, certificate, z);
+                return certificate.ok().filter(|c| !growth::is_growing(problem, *c)).map_or(result, Ok);
+            }
             let certificate = result?;
             let error = SolveError::NotConverged { certificate, tolerance, iterations: self.nsgs.sweeps() };
             if !rung.is_iterative() && growth::is_growing(problem, certificate) {
                 self.record.refuse(End::Growing);
                 return Err(error);
             }
-            let Some(limit) = self.options.full_error else {
-                return Ok(certificate);
+            let times = match self.measured(problem, certificate, z) {
+                Ok(certificate) => return Ok(certificate),
+                Err(times) => times,
             };
-            let full = problem.full_error(z);
-            if full <= limit {
-                return Ok(certificate);
-            }
             self.record.refuse(End::FullError);
-            let next = certificate.residual.min(tolerance) * (0.3 * limit / full).min(0.5);
-            if next < 1e-15 || !rung.is_iterative() {
+            let next = certificate.residual.min(tolerance) * (0.3 / times).min(0.5);
+            if next < 1e-15 || !(rung.is_iterative() || rung == Rung::Islands) {
                 return Err(error);
             }
             tolerance = next;

@@ -95,6 +95,11 @@ pub(super) fn accepts(problem: &OneStepProblem<'_>, certificate: Certificate, to
         && !(is_doubtful(problem, certificate) && (diverging || is_huge(problem, certificate)))
 }
 
+/// The same of a point that is the only one that there is.
+pub(super) fn accepts_alone(problem: &OneStepProblem<'_>, certificate: Certificate, tolerance: f64) -> bool {
+    certificate.residual <= tolerance && !is_growing(problem, certificate)
+}
+
 /// [`OneStepProblem::conclude`] that refuses points which diverge.
 pub(super) fn conclude(
     problem: &OneStepProblem<'_>,

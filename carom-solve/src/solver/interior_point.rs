@@ -32,7 +32,7 @@
 //! factorisations. The option `finish = "path"` does without them.
 
 use super::deadline::Deadline;
-use super::growth::{self, Trend};
+use super::growth::{self, CERTAIN, Trend};
 use super::linear_system::LinearSystem;
 use super::proximal::{CAREFUL, Effort, Limits, Rounds};
 use super::scaled::Scaled;
@@ -325,6 +325,7 @@ impl Path {
             }
             scaled.velocity(&self.r, &mut self.u);
             let (error, grown) = scaled.error(&self.r, &self.u);
+            scaled.note("interior-point", iteration, error);
             self.diverging = self.trend.note(error, grown / error);
             if error < self.error {
                 self.error = error;
@@ -333,7 +334,8 @@ impl Path {
             if error < 0.5 * halved.0 {
                 halved = (error, iteration);
             }
-            if error <= CAREFUL * limits.tolerance
+            // where its point would be refused the path goes on: a loose tolerance does not lead elsewhere
+            if (error <= CAREFUL * limits.tolerance && !(self.diverging && grown > CERTAIN))
                 || iteration == limits.max_iterations
                 || last < SHORTEST
                 || iteration - halved.1 > PATIENCE

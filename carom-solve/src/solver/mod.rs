@@ -1,13 +1,15 @@
 //! Solvers of one-step problems, and their registry.
 
-use crate::{Certificate, Law, OneStepProblem, OptionDoc, OptionError, Options, Reaction, WarningKind};
+use crate::{Certificate, Law, Measure, OneStepProblem, OptionDoc, OptionError, Options, Reaction, WarningKind};
 use serde_json::Value;
 
+mod accept;
 mod active_set;
 mod admission;
 pub mod admm;
 mod alart_curnier;
 pub mod auto;
+mod common;
 mod deadline;
 pub mod enumerative;
 mod growth;
@@ -26,6 +28,7 @@ mod ranked;
 mod scaled;
 mod status_newton;
 
+pub use accept::{Accept, LOOSE};
 pub use path::{Method, Path};
 
 /// Solves one-step problems. It may keep workspaces and factorisations between calls, never results.
@@ -50,6 +53,11 @@ pub trait Solver: Send {
         None
     }
 
+    /// The error up to which its options have it take a point with the warning [`LOOSE`]; none where they say nothing.
+    fn accept(&self) -> Option<f64> {
+        None
+    }
+
     /// What the last solve did, in words; empty where there is nothing to tell.
     fn log(&self) -> String {
         String::new()
@@ -63,6 +71,8 @@ pub struct SolverWarning {
     pub kind: &'static WarningKind,
     /// Its figure: the larger, the worse.
     pub value: f64,
+    /// The law that it is worst at.
+    pub law: Option<usize>,
 }
 
 /// What a solver says of itself; tests measure it.
@@ -98,7 +108,7 @@ pub struct Unsupported {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum SolveError {
-    #[error("residual {:.3e} above the tolerance {tolerance:.1e} after {iterations} iterations (worst law: {})", certificate.residual, certificate.law)]
+    #[error("{} after {iterations} iterations (worst law: {})", missed(certificate, *tolerance), certificate.law)]
     NotConverged { certificate: Certificate, tolerance: f64, iterations: usize },
     #[error("Lemke's method ended on a ray after {pivots} pivots: the problem has no solution, or W is not copositive")]
     Ray { certificate: Certificate, pivots: usize },
@@ -129,11 +139,22 @@ impl SolveError {
 
 /// What the best point misses.
 fn outcome(certificate: &Certificate, tolerance: f64) -> String {
-    let Certificate { residual, law, .. } = certificate;
-    if *residual > tolerance {
-        format!("residual {residual:.3e} above the tolerance {tolerance:.1e} (worst law: {law})")
+    if certificate.error() > tolerance {
+        format!("{} (worst law: {})", missed(certificate, tolerance), certificate.law)
     } else {
-        format!("no point was accepted, the best one has the residual {residual:.3e}")
+        format!("no point was accepted, the best one has the residual {:.3e}", certificate.residual)
+    }
+}
+
+/// By how much, in the words of the measure.
+fn missed(certificate: &Certificate, tolerance: f64) -> String {
+    let residual = certificate.residual;
+    match certificate.measure() {
+        Measure::Residual => format!("residual {residual:.3e} above the tolerance {tolerance:.1e}"),
+        Measure::FullError => {
+            let full = certificate.error();
+            format!("full error {full:.3e} (residual {residual:.3e}) above the tolerance {tolerance:.1e}")
+        }
     }
 }
 
@@ -149,6 +170,9 @@ pub trait Configured: Solver + 'static {
     type Options: Options;
     /// What the solver says of itself.
     const INFO: SolverInfo;
+    /// Whether its own options have what the others get from the registry: the [`Measure`] that the tolerance means, and
+    /// `accept`.
+    const IS_COMPLETE: bool = false;
     /// A solver with these options, if they make sense.
     fn new(options: Self::Options) -> Result<Self, OptionError>
     where
@@ -179,9 +203,9 @@ impl SolverRow {
     const fn of<S: Configured>() -> SolverRow {
         SolverRow {
             info: &S::INFO,
-            build: |table| Ok(Box::new(S::configure(S::Options::read(table)?))),
-            options: S::Options::describe,
-            schema: S::Options::schema,
+            build: common::build::<S>,
+            options: common::describe::<S>,
+            schema: common::schema::<S>,
         }
     }
 }

@@ -207,7 +207,8 @@ impl Nsgs {
             // one sweep may be enough
             if sweep == 1 || change <= tolerance {
                 let certificate = problem.certify(z);
-                if certificate.residual <= tolerance && !growth::is_growing(problem, certificate) {
+                problem.note("nsgs", sweep, certificate.residual);
+                if growth::accepts_alone(problem, certificate, tolerance) {
                     return Some(certificate);
                 }
             }
@@ -251,18 +252,23 @@ impl Nsgs {
             }
             let certificate = problem.certify(z);
             let residual = certificate.residual;
-            if residual < watch.best {
-                self.best.copy_from_slice(&z.lambda);
-            }
-            diverging = trend.note(residual, certificate.size());
+            problem.note("nsgs", self.sweeps, residual);
+            // looks that are taken because of the tolerance leave nothing behind: what is decided does not depend on it
+            let mut seen = trend;
+            diverging = seen.note(residual, certificate.size());
             if growth::accepts(problem, certificate, tolerance, diverging) {
                 return Ok(certificate);
             }
             if change == 0.0 {
                 break;
             }
-            watch.best = watch.best.min(residual);
-            // what is decided does not depend on the tolerance
+            if due {
+                trend = seen;
+                if residual < watch.best {
+                    self.best.copy_from_slice(&z.lambda);
+                    watch.best = residual;
+                }
+            }
             if due && watch.sees_cycle(self.sweeps, residual) {
                 if self.relaxation <= self.options.relaxation * 0.5f64.powi(HALVINGS) {
                     break;
@@ -278,7 +284,9 @@ impl Nsgs {
             }
         }
         // the last point may be an extrapolated one
-        if problem.certify(z).residual > watch.best {
+        let last = problem.certify(z).residual;
+        problem.note("nsgs", self.sweeps, last);
+        if last > watch.best {
             z.lambda.copy_from_slice(&self.best);
         }
         growth::conclude(problem, z, tolerance, self.sweeps, diverging)

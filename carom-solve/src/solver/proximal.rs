@@ -187,6 +187,7 @@ impl Rounds {
         let target = Target { weight: 0.0, centre: &[], tolerance, max_iterations: limits.max_iterations };
         self.effort.newton += self.newton.solve(scaled, target, &mut self.r).0;
         let error = self.judge(scaled);
+        scaled.note("newton", self.effort.newton, error.0);
         self.is_met(error, limits)
     }
 
@@ -232,6 +233,7 @@ impl Rounds {
             self.effort.newton += iterations.max(1);
             since += 1;
             let now = self.judge(scaled);
+            scaled.note("proximal", self.effort.newton, now.0);
             if self.is_met(now, limits) {
                 return true;
             }

@@ -8,7 +8,7 @@
 //! of the widest law: rows that a law does not have are zero in `W'`, `q'` and `r'`. `W` is not assumed symmetric.
 
 use crate::block_lu::Pattern;
-use crate::{Delassus, Law, OneStepProblem};
+use crate::{Delassus, History, Law, OneStepProblem};
 
 /// A problem in the variables (1).
 #[derive(Debug, Default)]
@@ -21,6 +21,7 @@ pub(super) struct Scaled {
     factor: Vec<f64>,         // (laws) sᵢ
     size: f64,                // β
     driving: f64,             // ‖q'‖ + ‖bounds'‖
+    history: Option<History>,
 }
 
 impl Scaled {
@@ -49,6 +50,15 @@ impl Scaled {
             }
         }
         self.copy_blocks(w, width);
+        self.history = problem.history().cloned();
+    }
+
+    /// Notes a residual that a method has reached.
+    #[inline]
+    pub fn note(&self, method: &'static str, iteration: usize, residual: f64) {
+        if let Some(history) = &self.history {
+            history.note(method, iteration, residual);
+        }
     }
 
     fn copy_blocks(&mut self, w: &Delassus, width: usize) {

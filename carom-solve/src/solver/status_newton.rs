@@ -130,7 +130,7 @@ impl StatusNewton {
                 continue;
             }
             let certificate = problem.certify(z);
-            if certificate.residual <= tolerance && !growth::is_growing(problem, certificate) {
+            if growth::accepts_alone(problem, certificate, tolerance) {
                 return Some(certificate);
             }
             if self.revise(problem, z) {

@@ -44,12 +44,14 @@ impl Problem {
         (lhs, solver): (&dyn LinearSolve, &mut dyn Solver),
         again: bool,
         step: &mut Step,
-        key: impl FnOnce(usize) -> Option<Key>,
+        key: impl Fn(usize) -> Option<Key>,
     ) -> Result<(), StepError> {
         let Problem { laws, output, input, feedthrough, b, z, work } = self;
         let feedthrough = (!feedthrough.is_empty()).then_some(&*feedthrough);
         let parts = Parts { lhs, output, input, feedthrough, b, laws };
-        let problem = if again { OneStepProblem::again(parts, work) } else { OneStepProblem::new(parts, work) };
+        let names = |law: usize| Some(key(law)?.0);
+        let mut problem = if again { OneStepProblem::again(parts, work) } else { OneStepProblem::new(parts, work) };
+        problem.name_by(&names);
         match solver.solve(&problem, z) {
             Ok(certificate) => {
                 step.worst = step.worst.worse(certificate);

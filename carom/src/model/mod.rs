@@ -1,6 +1,7 @@
 //! Models: what a scheme may ask of a system. A model knows neither schemes nor solvers.
 
 use crate::{Coupling, State};
+use carom_solve::solver::Accept;
 use carom_solve::{Law, LinearSolve, Singular};
 
 mod answer;
@@ -93,6 +94,12 @@ pub trait Space: LinearSolve + Send {
     /// they are parts of the lengths that a run meets.
     fn length(&self) -> Option<f64> {
         None
+    }
+
+    /// Up to which error the best point of a contact problem that misses its tolerance is taken, with a warning, where
+    /// the options of the solver do not say it.
+    fn accept(&self) -> Accept {
+        Accept::default()
     }
 
     /// What the user should know of the motion so far, where the model warns.

@@ -13,7 +13,7 @@
 use super::acceleration::{Acceleration, ROUNDING, size_of};
 use super::mode::{Mode, Phase};
 use super::projection::Projection;
-use crate::{Coupling, Mechanical, State, StepError, System};
+use crate::{Coupling, Key, Mechanical, State, StepError, System};
 use carom_solve::{Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, SolveError, Solver};
 
 /// A reaction at less than this part of its limit is inside the cone.
@@ -79,10 +79,11 @@ impl ContactProblem {
             laws: &self.laws,
         };
         self.z.reset(self.b.len());
-        let problem = OneStepProblem::new(parts, &mut self.work);
+        let name = |law: usize| Some(acceleration.coupling.pairs[*self.members.get(law)?].key.0);
+        let mut problem = OneStepProblem::new(parts, &mut self.work);
+        problem.name_by(&name);
         solver.solve(&problem, &mut self.z).map_err(|error| {
-            let law = error.certificate().and_then(|c| self.members.get(c.law));
-            let contact = law.map(|&i| acceleration.coupling.pairs[i].key);
+            let contact = error.certificate().and_then(|c| name(c.law)).map(Key);
             let error = match self.spare.take() {
                 Some(mut spare) => {
                     *spare = error;
@@ -267,7 +268,8 @@ impl ContactProblem {
             phase.set(candidate.law, self.mode(acceleration, *candidate, k, size));
             k += size;
         }
-        Ok(Certificate { residual: certificate.residual, law: certificate.law, ..Certificate::default() })
+        // forces and accelerations are in other units than impulses and velocities
+        Ok(Certificate { cone: 0.0, velocity: 0.0, complementarity: 0.0, square: 0.0, ..certificate })
     }
 
     /// Adds law `i` to (2).

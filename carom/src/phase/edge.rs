@@ -15,7 +15,7 @@ use super::acceleration::Acceleration;
 use super::mode::Phase;
 use super::ranked::RankedLu;
 use crate::integrator;
-use crate::{Coupling, Mechanical, State, StepError, System};
+use crate::{Coupling, Key, Mechanical, State, StepError, System};
 use carom_solve::{Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows};
 
 /// Which of the two problems.
@@ -123,11 +123,13 @@ impl Edge {
             laws: &self.laws,
         };
         self.z.reset(self.b.len());
-        let problem = OneStepProblem::new(parts, &mut self.work);
-        system
-            .solver
-            .solve(&problem, &mut self.z)
-            .map_err(|error| StepError::Solve { error: Box::new(error), contact: None })?;
+        let name = |law: usize| Some(acceleration.coupling.pairs[*members.get(law)?].key.0);
+        let mut problem = OneStepProblem::new(parts, &mut self.work);
+        problem.name_by(&name);
+        system.solver.solve(&problem, &mut self.z).map_err(|error| {
+            let contact = error.certificate().and_then(|c| name(c.law)).map(Key);
+            StepError::Solve { error: Box::new(error), contact }
+        })?;
         Ok(&self.z.lambda)
     }
 

@@ -142,7 +142,7 @@ impl<S: Scheme> Bound<S> {
         let work = scheme.workspace(&mut *model)?;
         let (to, middle, increment) = (from.clone(), from.clone(), vec![0.0; model.dim()]);
         let known = Known { coupling: true, ..Known::FRESH };
-        let solver = Counted::new(solver);
+        let solver = Counted::new(solver, model.accept());
         let between = Coupling::default();
         Ok(Bound { scheme, work, model, solver, from, to, middle, increment, labels, coupling, between, known })
     }

@@ -212,7 +212,10 @@ fn project(w: &mut Work, solver: &mut dyn Solver, u: &mut [f64]) -> Result<(Cert
             *b += w.rows.dot(i, &w.increment);
         }
         let parts = Parts { lhs: &lhs, output: &w.rows, input: &w.rows, feedthrough: None, b: &w.b, laws: &w.laws };
-        let problem = OneStepProblem::new(parts, &mut w.problem);
+        let pairs = &w.reactions.coupling.pairs;
+        let name = |law: usize| Some(pairs.get(law)?.key.0);
+        let mut problem = OneStepProblem::new(parts, &mut w.problem);
+        problem.name_by(&name);
         let certificate =
             solver.solve(&problem, &mut w.z).map_err(|error| super::euler_moreau::unsolved(error, &w.reactions))?;
         worst = worst.worse(certificate);

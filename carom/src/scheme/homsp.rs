@@ -377,15 +377,17 @@ impl Chains {
             b: &self.b,
             laws: &self.active_laws,
         };
-        let problem = match same {
+        let mut problem = match same {
             true => OneStepProblem::again(parts, &mut self.problem),
             false => OneStepProblem::new(parts, &mut self.problem),
         };
+        let (active, levels) = (&self.active, &self.levels);
+        let name = |law: usize| Some(Key::from(levels[*active.get(law)?].0).0);
+        problem.name_by(&name);
         let result = solver.solve(&problem, &mut self.reaction);
         self.kept = true;
         let certificate = result.map_err(|error| {
-            let place = error.certificate().and_then(|c| self.active.get(c.law));
-            let contact = place.map(|&k| Key::from(self.levels[k].0));
+            let contact = error.certificate().and_then(|c| name(c.law)).map(Key);
             StepError::Solve { error: Box::new(error), contact }
         })?;
         self.z.iter_mut().zip(&self.reaction.response).for_each(|(z, r)| *z += r);

@@ -4,9 +4,9 @@
 //! relative to norms over all, which are at least the root of a third of the sums over the groups. The result does not
 //! depend on the number of threads.
 
-use super::super::Configured;
+use super::super::{Configured, Solver};
 use super::{Auto, AutoOptions};
-use crate::{Delassus, OneStepProblem, Reaction, Rows, StoredProblem};
+use crate::{Delassus, Measure, OneStepProblem, ProblemWork, Reaction, Rows, StoredProblem};
 use rayon::prelude::*;
 
 /// Laws of the largest group at most: larger ones are better solved through their bodies.
@@ -68,7 +68,8 @@ impl Islands {
         problem: &OneStepProblem<'_>,
         lambda: &mut [f64],
     ) {
-        let options = AutoOptions { tolerance: tolerance / 3.0, accept: None, full_error: None, ..options.clone() };
+        let residual = AutoOptions { accept: None, full_error: None, measure: Measure::Residual, ..options.clone() };
+        let options = AutoOptions { tolerance: tolerance / 3.0, ..residual };
         let w = problem.delassus();
         let parts: Vec<(&[u32], Option<StoredProblem>, Reaction)> = self
             .members
@@ -78,10 +79,16 @@ impl Islands {
                 (&members[..], part(problem, &w, members), Reaction { lambda: guess, ..Reaction::default() })
             })
             .collect();
+        // side by side there is no order: a history tells of the first one of the largest groups
+        let history = problem.history().cloned();
+        let largest = self.members.iter().rev().max_by_key(|members| members.len()).map_or(&[][..], |all| &all[..]);
         let solve = |solver: &mut Auto, (members, part, mut z): (&[u32], Option<StoredProblem>, Reaction)| {
             // what is left unsolved is seen by the certificate of the whole
             if let Some(part) = part {
-                let _ = part.solve(solver, &mut z);
+                let _ = part.with(&mut ProblemWork::default(), |p| match &history {
+                    Some(history) if std::ptr::eq(members, largest) => solver.solve(&p.recorded(history), &mut z),
+                    _ => solver.solve(p, &mut z),
+                });
             }
             (members.to_vec(), z.lambda)
         };

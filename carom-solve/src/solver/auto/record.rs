@@ -21,7 +21,7 @@ pub(super) enum End {
     Unaffordable,
     /// Its residual is small only because its reactions are large.
     Growing,
-    /// The option `full-error`.
+    /// The full error is above its limit.
     FullError,
     /// Its residual has not fallen for thousands of sweeps.
     Wandering,
@@ -66,6 +66,7 @@ const KEPT: usize = 9;
 pub struct Rungs {
     entry: [Entry; KEPT],
     tried: u32,
+    last: End, // of the one tried last, kept or not
 }
 
 impl Rungs {
@@ -79,12 +80,14 @@ impl Rungs {
             *place = entry;
         }
         self.tried += 1;
+        self.last = entry.end;
     }
 
     /// Changes why the last rung was left.
     pub(super) fn refuse(&mut self, end: End) {
         let last = self.tried.checked_sub(1).and_then(|k| self.entry.get_mut(k as usize));
         last.into_iter().for_each(|entry| entry.end = end);
+        self.last = end;
     }
 
     /// The methods that were tried.
@@ -116,8 +119,13 @@ impl Rungs {
     }
 
     /// Whether the clock has ended the last one.
-    pub(super) fn is_late(&self) -> bool {
-        self.kept().last().is_some_and(|entry| entry.end == End::Late)
+    pub(in crate::solver) fn is_late(&self) -> bool {
+        self.tried > 0 && self.last == End::Late
+    }
+
+    /// Whether the last one was refused for reactions that grow.
+    pub(super) fn is_growing(&self) -> bool {
+        self.tried > 0 && self.last == End::Growing
     }
 
     /// The option that would let a rung go on.
@@ -167,7 +175,7 @@ impl fmt::Display for Entry {
             End::Sweeps => ", stopped by `max-sweeps`)",
             End::Unaffordable => ", too large for `budget`)",
             End::Growing => ", refused: its reactions grow without bound)",
-            End::FullError => ", refused: `full-error` is missed)",
+            End::FullError => ", refused: the full error is missed)",
             End::Wandering => ", wandering)",
             End::Late => ", stopped by `seconds`)",
             End::Skipped => ", skipped)",

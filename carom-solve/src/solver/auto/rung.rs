@@ -39,6 +39,29 @@ pub(super) enum Rung {
 }
 
 impl Rung {
+    /// Its name in histories.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Rung::AtRest => "at rest",
+            Rung::ActiveSet => "active set",
+            Rung::ClosedForm => "closed form",
+            Rung::Lemke => "lemke",
+            Rung::NewtonMin => "newton-min",
+            Rung::FewSweeps => "few sweeps",
+            Rung::Statuses => "statuses",
+            Rung::Sweeps => "sweeps",
+            Rung::InteriorPoint => "interior point",
+            Rung::AllSweeps => "all sweeps",
+            Rung::Enumeration => "enumeration",
+            Rung::Islands => "islands",
+            Rung::EarlyCourse => "early course",
+            Rung::Finish => "finish",
+            Rung::Path => "path",
+            Rung::Course => "course",
+            Rung::Persistence => "persistence",
+        }
+    }
+
     /// Whether a smaller tolerance makes it go on.
     pub(super) fn is_iterative(self) -> bool {
         use Rung::*;

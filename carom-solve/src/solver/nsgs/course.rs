@@ -220,6 +220,7 @@ impl Course {
         }
         self.sweep(problem, w, Way { relaxation: 1.0, accelerated: false }, smooth);
         let (residual, size) = self.judge(problem, z);
+        problem.note("nsgs", self.sweeps, residual);
         let diverging = state.trend.note(residual, size);
         state.residual = residual;
         if residual < GAIN * self.least {

@@ -115,10 +115,13 @@ pub(super) fn solve(
     let c = &w.reactions.coupling;
     let feedthrough = if c.feedthrough.is_empty() { None } else { Some(&c.feedthrough) };
     let parts = Parts { lhs: &*model, output: &c.rows, input: &w.input, feedthrough, b: &w.b, laws: &w.laws };
-    let problem = match w.kept {
+    let mut problem = match w.kept {
         true => OneStepProblem::again(parts, &mut w.problem),
         false => OneStepProblem::new(parts, &mut w.problem),
     };
+    let pairs = &c.pairs;
+    let name = |law: usize| Some(pairs.get(law)?.key.0);
+    problem.name_by(&name);
     let result = solver.solve(&problem, &mut w.z);
     w.kept = w.constancy.linear();
     result.map_err(|error| match model.explain(w.at.t) {
