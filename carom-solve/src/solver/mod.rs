@@ -20,6 +20,7 @@ pub mod newton;
 pub mod newton_min;
 pub mod nsgs;
 mod path;
+mod planar_set;
 pub(crate) mod product;
 pub mod proximal;
 mod ranked;
