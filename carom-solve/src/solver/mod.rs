@@ -10,6 +10,7 @@ mod alart_curnier;
 pub mod auto;
 mod deadline;
 pub mod enumerative;
+mod groups;
 mod growth;
 pub mod interior_point;
 mod lcp_form;

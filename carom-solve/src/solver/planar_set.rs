@@ -11,24 +11,34 @@
 //! `σ u_T ≤ 0`. Else the statuses that it contradicts are changed all at once, by the signs of `λ − u/w` with the
 //! diagonal `w` of `W`: Newton's method on the function of Alart and Curnier [alart1991], which is piecewise linear
 //! here. It starts from the statuses of the guess. A few contacts need two or three such steps, which cost much less
-//! than the pivots of Lemke's method from no reaction at all. Where statuses do not settle, or where (1) is nearly
-//! singular, as for contacts that stick and are redundant, other methods follow. The certificate decides.
+//! than the pivots of Lemke's method from no reaction at all. Groups of laws that do not see each other are problems of
+//! their own. Where statuses do not settle, or where (1) is nearly singular, as for contacts that stick and are
+//! redundant, other methods follow. The certificate decides.
 
+use super::groups::Groups;
 use super::growth;
-use super::product::dot;
-use crate::{Certificate, Law, OneStepProblem, Reaction, Shape};
+use crate::{Certificate, Delassus, Law, OneStepProblem, Reaction, Shape};
 
-/// Largest problem that is tried.
+/// Largest number of laws.
+const LAWS: usize = 2000;
+
+/// Largest number of rows that see each other.
 const ROWS: usize = 64;
 
-/// Systems (1) that are solved at most.
-const STEPS: usize = 8;
+/// Laws up to which groups are not worth looking for.
+const FEW: usize = 3;
+
+/// Systems (1) that are solved at most, besides one for each law.
+const STEPS: usize = 6;
 
 /// Residual of a point that is a solution to rounding, and relative size of a sum that is nothing but rounding.
 const EXACT: f64 = 1e-13;
 
-/// Part of a diagonal entry below which elimination has left nothing of it.
+/// Part of a diagonal entry that elimination leaves at least of a row that can be told from the others.
 const DEPENDENT: f64 = 1e-8;
+
+/// Part that is nothing but rounding.
+const REDUNDANT: f64 = 1e-12;
 
 /// What a law does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,124 +51,245 @@ enum Status {
     Slip(f64),
 }
 
+/// A law of the group.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    shape: Shape,
+    status: Status,
+    row: usize, // its first one in the group
+}
+
+impl Part {
+    /// Whether this is one row with bounds.
+    #[inline]
+    fn is_row(&self) -> bool {
+        matches!(self.shape, Shape::Interval { .. })
+    }
+}
+
 /// Workspace of (1).
 #[derive(Debug, Default)]
 pub(super) struct PlanarSet {
-    status: Vec<Status>, // (laws)
-    w: Vec<f64>,         // (m × m)
-    u: Vec<f64>,         // (m)
-    size: Vec<f64>,      // (m) sums of the absolute values of the terms of u
-    guess: Vec<f64>,     // (m) for the methods that follow
-    row: Vec<usize>,     // (k) rows with u = 0, which are those of the unknowns
-    matrix: Vec<f64>,    // (k × (k + 1)) equations (1) with their right-hand side
+    groups: Groups,
+    group: Group,
+}
+
+/// One group with its laws and rows numbered from zero.
+#[derive(Debug, Default)]
+struct Group {
+    part: Vec<Part>,  // (laws)
+    first: Vec<u32>,  // (all laws) first row of each law in its group
+    w: Vec<f64>,      // (m × m)
+    b: Vec<f64>,      // (m)
+    lambda: Vec<f64>, // (m)
+    u: Vec<f64>,      // (m)
+    size: Vec<f64>,   // (m) sums of the absolute values of the terms of u
+    row: Vec<usize>,  // (k) rows with u = 0, which are those of the unknowns
+    matrix: Vec<f64>, // (k × (k + 1)) equations (1) with their right-hand side
 }
 
 impl PlanarSet {
-    /// Solves (1) until the statuses hold. `z.lambda` is as before where they do not.
+    /// Solves (1) until the statuses hold. Where they do not, groups for which they did have their reactions, and the
+    /// others those of the guess.
     pub(super) fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Option<Certificate> {
-        let m = problem.size();
-        if m > ROWS || !is_planar(problem.laws()) {
+        let laws = problem.laws();
+        if laws.len() > LAWS || !is_planar(laws) {
             return None;
         }
-        self.reserve(m);
-        z.lambda.resize(m, 0.0);
-        self.guess.clear();
-        self.guess.extend_from_slice(&z.lambda);
-        let solved = self.settle(problem, z).filter(|certificate| !growth::is_growing(problem, *certificate));
-        if solved.is_none() {
-            z.lambda.copy_from_slice(&self.guess);
+        let w = problem.delassus();
+        if laws.len() <= FEW {
+            self.groups.join(laws.len());
+        } else {
+            self.groups.find(&w);
         }
-        solved
+        let rows = |members: &[u32]| members.iter().map(|&i| laws[i as usize].size()).sum::<usize>();
+        let largest = self.groups.iter().map(rows).max().unwrap_or(0);
+        if largest > ROWS {
+            return None;
+        }
+        self.group.reserve(laws.len(), largest);
+        z.lambda.resize(problem.size(), 0.0);
+        if !z.lambda.iter().all(|x| x.is_finite()) {
+            z.lambda.fill(0.0);
+        }
+        let mut settled = true;
+        for members in self.groups.iter() {
+            settled &= self.group.solve(problem, &w, members, &mut z.lambda);
+        }
+        let certificate = if settled { problem.conclude(z, EXACT, 0).ok()? } else { return None };
+        (!growth::is_growing(problem, certificate)).then_some(certificate)
+    }
+}
+
+impl Group {
+    /// Room for so many laws in all, and for m rows whatever their statuses.
+    fn reserve(&mut self, laws: usize, m: usize) {
+        self.first.resize(laws.max(self.first.len()), 0);
+        if self.u.capacity() < m {
+            for buffer in [&mut self.b, &mut self.lambda, &mut self.u, &mut self.size] {
+                buffer.reserve(m - buffer.len());
+            }
+            self.part.reserve(m - self.part.len());
+            self.row.reserve(m - self.row.len());
+            self.w.reserve(m * m - self.w.len());
+            self.matrix.reserve(m * (m + 1) - self.matrix.len());
+        }
     }
 
-    /// Room for m rows, whatever their statuses.
-    fn reserve(&mut self, m: usize) {
-        if self.guess.capacity() < m {
-            self.status.reserve(m);
-            self.w.reserve(m * m);
-            self.u.reserve(m);
-            self.size.reserve(m);
-            self.guess.reserve(m);
-            self.row.reserve(m);
-            self.matrix.reserve(m * (m + 1));
+    /// Solves the problem of these laws; whether their statuses hold in the end.
+    fn solve(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, members: &[u32], lambda: &mut [f64]) -> bool {
+        self.load(problem, w, members, lambda);
+        if !self.settle() {
+            return false;
         }
+        for (part, &i) in self.part.iter().zip(members) {
+            let rows = problem.rows(i as usize);
+            lambda[rows.clone()].copy_from_slice(&self.lambda[part.row..part.row + rows.len()]);
+        }
+        true
     }
 
-    fn settle(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Option<Certificate> {
-        problem.delassus().to_dense(&mut self.w);
-        self.read(problem, &mut z.lambda);
-        for _ in 0..STEPS {
-            self.lay_out(problem, &mut z.lambda);
-            self.eliminate()?;
-            self.assign(problem, &mut z.lambda);
-            self.evaluate(problem, &z.lambda);
-            if !self.revise(problem, &z.lambda) {
-                return problem.conclude(z, EXACT, 0).ok();
+    fn load(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, members: &[u32], lambda: &[f64]) {
+        self.part.clear();
+        self.b.clear();
+        self.lambda.clear();
+        for &i in members {
+            let (rows, shape) = (problem.rows(i as usize), problem.laws()[i as usize].shape());
+            self.first[i as usize] = self.b.len() as u32;
+            self.part.push(Part { shape, status: Status::Free, row: self.b.len() });
+            self.b.extend_from_slice(&problem.b()[rows.clone()]);
+            self.lambda.extend_from_slice(&lambda[rows]);
+        }
+        let m = self.b.len();
+        self.w.clear();
+        self.w.resize(m * m, 0.0);
+        for (part, &i) in self.part.iter().zip(members) {
+            for (j, block) in w.row(i as usize) {
+                // a block of zeros may lead out of the group
+                if block.iter().all(|x| *x == 0.0) {
+                    continue;
+                }
+                let at = part.row * m + self.first[j] as usize;
+                match *block {
+                    [x] => self.w[at] = x,
+                    [a, b, c, d] => {
+                        self.w[at..at + 2].copy_from_slice(&[a, b]);
+                        self.w[at + m..at + m + 2].copy_from_slice(&[c, d]);
+                    }
+                    // one row, or one column
+                    [a, b] if part.is_row() => self.w[at..at + 2].copy_from_slice(&[a, b]),
+                    [a, b] => (self.w[at], self.w[at + m]) = (a, b),
+                    _ => {}
+                }
             }
         }
-        None
+    }
+
+    fn settle(&mut self) -> bool {
+        self.evaluate();
+        self.read();
+        for _ in 0..STEPS + self.part.len() {
+            self.lay_out();
+            if !self.eliminate() {
+                return false;
+            }
+            self.assign();
+            self.evaluate();
+            if !self.revise() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// `λ − u/w` of a row.
+    #[inline]
+    fn pull(&self, row: usize) -> f64 {
+        let w = self.w[row * (self.b.len() + 1)];
+        self.lambda[row] - self.u[row] / if w > 0.0 { w } else { 1.0 }
     }
 
     /// Statuses of the guess.
-    fn read(&mut self, problem: &OneStepProblem<'_>, lambda: &mut [f64]) {
-        if !lambda.iter().all(|x| x.is_finite()) {
-            lambda.fill(0.0);
-        }
-        self.evaluate(problem, lambda);
-        self.status.clear();
-        let m = problem.size();
-        for (law, &row) in problem.laws().iter().zip(problem.offsets()) {
-            let pull = |k: usize| lambda[k] - self.u[k] / diagonal(&self.w, m, k);
-            self.status.push(match law.shape() {
-                Shape::Cone1 { mu } if pull(row) > 0.0 => closed(mu, pull(row), pull(row + 1)),
-                Shape::Cone1 { .. } => Status::Fixed(0.0),
-                _ => between(law, pull(row)),
-            });
+    fn read(&mut self) {
+        for k in 0..self.part.len() {
+            let Part { shape, row, .. } = self.part[k];
+            self.part[k].status = match shape {
+                Shape::Cone1 { mu } if self.pull(row) > 0.0 => closed(mu, self.pull(row), self.pull(row + 1)),
+                Shape::Interval { lower, upper } => between(lower, upper, self.pull(row)),
+                _ => Status::Fixed(0.0),
+            };
         }
     }
 
-    /// Equations (1), with the reactions that are known in `lambda` and zeros in place of the others.
-    fn lay_out(&mut self, problem: &OneStepProblem<'_>, lambda: &mut [f64]) {
-        let m = problem.size();
+    /// Equations (1), with the reactions that are known in `lambda`.
+    fn lay_out(&mut self) {
+        let m = self.b.len();
         self.row.clear();
-        for ((status, law), &row) in self.status.iter().zip(problem.laws()).zip(problem.offsets()) {
-            lambda[row..row + law.size()].fill(0.0);
-            match status {
-                Status::Fixed(value) => lambda[row] = *value,
-                Status::Free => self.row.extend(row..row + law.size()),
-                Status::Slip(_) => self.row.push(row),
+        // whether there are bounds other than zero
+        let mut known = false;
+        for part in &self.part {
+            match part.status {
+                Status::Fixed(value) => {
+                    self.lambda[part.row] = value;
+                    known |= value != 0.0;
+                    if !part.is_row() {
+                        self.lambda[part.row + 1] = 0.0;
+                    }
+                }
+                Status::Free if part.is_row() => self.row.push(part.row),
+                Status::Free => self.row.extend([part.row, part.row + 1]),
+                Status::Slip(_) => self.row.push(part.row),
             }
         }
         self.matrix.clear();
         for &i in &self.row {
             let entries = &self.w[i * m..(i + 1) * m];
-            for ((status, law), &column) in self.status.iter().zip(problem.laws()).zip(problem.offsets()) {
-                match status {
+            for part in &self.part {
+                match part.status {
                     Status::Fixed(_) => {}
-                    Status::Free => self.matrix.extend_from_slice(&entries[column..column + law.size()]),
-                    Status::Slip(slope) => self.matrix.push(entries[column] + slope * entries[column + 1]),
+                    Status::Free if part.is_row() => self.matrix.push(entries[part.row]),
+                    Status::Free => self.matrix.extend_from_slice(&entries[part.row..part.row + 2]),
+                    Status::Slip(slope) => self.matrix.push(entries[part.row] + slope * entries[part.row + 1]),
                 }
             }
-            self.matrix.push(-problem.b()[i] - dot(entries, lambda));
+            let mut right = -self.b[i];
+            if known {
+                for part in &self.part {
+                    if let Status::Fixed(value) = part.status {
+                        right -= entries[part.row] * value;
+                    }
+                }
+            }
+            self.matrix.push(right);
         }
     }
 
-    /// Gauss' elimination with pivots on the diagonal; the unknowns are left in the last column.
-    fn eliminate(&mut self) -> Option<()> {
-        let (k, m) = (self.row.len(), self.u.len());
+    /// Gauss' elimination with pivots on the diagonal; the unknowns are left in the last column. Redundant ones are
+    /// zero. False where equations nearly depend on each other.
+    fn eliminate(&mut self) -> bool {
+        let (k, m) = (self.row.len(), self.b.len());
         let width = k + 1;
         for (p, &row) in self.row.iter().enumerate() {
             let (above, below) = self.matrix.split_at_mut((p + 1) * width);
-            let pivots = &above[p * width + p..];
+            let pivots = &mut above[p * width + p..];
+            let whole = self.w[row * (m + 1)].abs();
             // written so that a NaN is refused as well
-            if !(pivots[0].abs() > DEPENDENT * self.w[row * m + row].abs()) {
-                return None;
+            if !(pivots[0].abs() > DEPENDENT * whole) {
+                if !(pivots[0].abs() <= REDUNDANT * whole) {
+                    return false;
+                }
+                // the others do without it
+                pivots.fill(0.0);
+                pivots[0] = 1.0;
+                continue;
             }
             let inverse = 1.0 / pivots[0];
             for other in below.chunks_exact_mut(width) {
                 let factor = other[p] * inverse;
-                for (x, y) in other[p + 1..].iter_mut().zip(&pivots[1..]) {
-                    *x -= factor * y;
+                if factor != 0.0 {
+                    for (x, y) in other[p + 1..].iter_mut().zip(&pivots[1..]) {
+                        *x -= factor * y;
+                    }
                 }
             }
         }
@@ -169,29 +300,29 @@ impl PlanarSet {
                 other[k] -= other[p] * row[k];
             }
         }
-        Some(())
+        true
     }
 
     /// The unknowns into their places.
-    fn assign(&self, problem: &OneStepProblem<'_>, lambda: &mut [f64]) {
+    fn assign(&mut self) {
         let width = self.row.len() + 1;
         for (&row, unknowns) in self.row.iter().zip(self.matrix.chunks_exact(width)) {
-            lambda[row] = unknowns[width - 1];
+            self.lambda[row] = unknowns[width - 1];
         }
-        for (status, &row) in self.status.iter().zip(problem.offsets()) {
-            if let Status::Slip(slope) = status {
-                lambda[row + 1] = slope * lambda[row];
+        for part in &self.part {
+            if let Status::Slip(slope) = part.status {
+                self.lambda[part.row + 1] = slope * self.lambda[part.row];
             }
         }
     }
 
     /// `u ← W λ + b`, with the sizes of the sums.
-    fn evaluate(&mut self, problem: &OneStepProblem<'_>, lambda: &[f64]) {
+    fn evaluate(&mut self) {
         self.u.clear();
         self.size.clear();
-        for (entries, b) in self.w.chunks_exact(problem.size()).zip(problem.b()) {
+        for (entries, b) in self.w.chunks_exact(self.b.len()).zip(&self.b) {
             let (mut u, mut size) = (*b, b.abs());
-            for (w, l) in entries.iter().zip(lambda) {
+            for (w, l) in entries.iter().zip(&self.lambda) {
                 let term = w * l;
                 u += term;
                 size += term.abs();
@@ -202,45 +333,31 @@ impl PlanarSet {
     }
 
     /// Changes the statuses that the point contradicts; whether there were any.
-    fn revise(&mut self, problem: &OneStepProblem<'_>, lambda: &[f64]) -> bool {
+    fn revise(&mut self) -> bool {
         let mut revised = false;
-        let (m, w, u) = (problem.size(), &self.w, &self.u);
-        for ((status, law), &row) in self.status.iter_mut().zip(problem.laws()).zip(problem.offsets()) {
+        for k in 0..self.part.len() {
+            let Part { shape, status, row } = self.part[k];
+            let (lambda, u) = (&self.lambda, &self.u);
             let rounding = |k: usize| EXACT * self.size[k];
-            let pull = |k: usize| lambda[k] - u[k] / diagonal(w, m, k);
-            let next = match (*status, law.shape()) {
-                (Status::Fixed(_), Shape::Cone1 { mu }) => {
-                    if u[row] >= -rounding(row) {
-                        continue;
-                    }
-                    closed(mu, pull(row), pull(row + 1))
+            let next = match (status, shape) {
+                (Status::Fixed(_), Shape::Cone1 { mu }) if u[row] < -rounding(row) => {
+                    closed(mu, self.pull(row), self.pull(row + 1))
                 }
-                (Status::Free, Shape::Cone1 { mu }) if lambda[row] >= 0.0 => {
-                    if lambda[row + 1].abs() <= mu * lambda[row] {
-                        continue;
-                    }
-                    closed(mu, lambda[row], lambda[row + 1])
+                (Status::Free | Status::Slip(_), Shape::Cone1 { .. }) if lambda[row] < 0.0 => Status::Fixed(0.0),
+                (Status::Free, Shape::Cone1 { mu }) => closed(mu, lambda[row], lambda[row + 1]),
+                (Status::Slip(slope), Shape::Cone1 { mu }) if slope * u[row + 1] > slope.abs() * rounding(row + 1) => {
+                    closed(mu, lambda[row], self.pull(row + 1))
                 }
-                (Status::Slip(slope), Shape::Cone1 { mu }) if lambda[row] >= 0.0 => {
-                    if slope * u[row + 1] <= slope.abs() * rounding(row + 1) {
-                        continue;
-                    }
-                    closed(mu, lambda[row], pull(row + 1))
-                }
-                (_, Shape::Cone1 { .. }) => Status::Fixed(0.0),
-                (Status::Fixed(bound), _) => {
-                    let (lower, upper) = law.bounds();
-                    let pushed =
-                        (bound > lower && u[row] > rounding(row)) || (bound < upper && u[row] < -rounding(row));
-                    if !pushed {
-                        continue;
-                    }
+                (Status::Fixed(bound), Shape::Interval { lower, upper })
+                    if (bound > lower && u[row] > rounding(row)) || (bound < upper && u[row] < -rounding(row)) =>
+                {
                     Status::Free
                 }
-                _ => between(law, lambda[row]),
+                (Status::Free, Shape::Interval { lower, upper }) => between(lower, upper, lambda[row]),
+                _ => status,
             };
-            revised |= next != *status;
-            *status = next;
+            revised |= next != status;
+            self.part[k].status = next;
         }
         revised
     }
@@ -260,22 +377,19 @@ fn is_planar(laws: &[Law]) -> bool {
 }
 
 /// Stick or slip of a contact that is closed, by the signs of λ − u/w.
+#[inline]
 fn closed(mu: f64, normal: f64, tangent: f64) -> Status {
     if mu > 0.0 && tangent.abs() <= mu * normal { Status::Free } else { Status::Slip(mu.copysign(tangent)) }
 }
 
 /// At a bound, or between them.
-fn between(law: &Law, lambda: f64) -> Status {
-    let (lower, upper) = law.bounds();
-    if lambda > lower && lambda < upper || law.is_equality() {
-        Status::Free
+#[inline]
+fn between(lower: f64, upper: f64, lambda: f64) -> Status {
+    if lambda >= upper {
+        Status::Fixed(upper)
+    } else if lambda <= lower {
+        Status::Fixed(lower)
     } else {
-        Status::Fixed(if lambda <= lower { lower } else { upper })
+        Status::Free
     }
-}
-
-/// An entry of the diagonal that can be divided by.
-fn diagonal(w: &[f64], m: usize, k: usize) -> f64 {
-    let w = w[k * m + k];
-    if w > 0.0 { w } else { 1.0 }
 }

@@ -5,6 +5,7 @@
 //! depend on the number of threads.
 
 use super::super::Configured;
+use super::super::groups::Groups;
 use super::{Auto, AutoOptions};
 use crate::{Delassus, OneStepProblem, Reaction, Rows, StoredProblem};
 use rayon::prelude::*;
@@ -15,49 +16,19 @@ const LARGEST: usize = 2000;
 /// The groups of a problem.
 #[derive(Default)]
 pub(super) struct Islands {
-    group: Vec<u32>,        // (laws)
-    members: Vec<Vec<u32>>, // laws of each group
+    groups: Groups,
 }
 
 impl Islands {
     /// Number of groups.
     pub(super) fn number(&self) -> usize {
-        self.members.len()
+        self.groups.number()
     }
 
     /// Finds the groups; false where there is one only, or a large one.
     pub(super) fn find(&mut self, w: &Delassus) -> bool {
-        // the least number of each group, by union and halving
-        self.group.clear();
-        self.group.extend(0..w.laws() as u32);
-        for i in 0..w.laws() {
-            for (j, block) in w.row(i) {
-                if block.iter().any(|x| *x != 0.0) {
-                    let (a, b) = (self.root(i), self.root(j));
-                    self.group[a.max(b)] = a.min(b) as u32;
-                }
-            }
-        }
-        self.members.clear();
-        let mut place = vec![u32::MAX; w.laws()];
-        for i in 0..w.laws() {
-            let root = self.root(i);
-            if place[root] == u32::MAX {
-                place[root] = self.members.len() as u32;
-                self.members.push(Vec::new());
-            }
-            self.group[i] = root as u32;
-            self.members[place[root] as usize].push(i as u32);
-        }
-        self.members.len() > 1 && self.members.iter().all(|members| members.len() <= LARGEST)
-    }
-
-    fn root(&mut self, mut i: usize) -> usize {
-        while self.group[i] as usize != i {
-            self.group[i] = self.group[self.group[i] as usize];
-            i = self.group[i] as usize;
-        }
-        i
+        self.groups.find(w);
+        self.number() > 1 && self.groups.iter().all(|members| members.len() <= LARGEST)
     }
 
     /// Solves each group from its part of the guess; those that fail leave their best points.
@@ -71,11 +42,11 @@ impl Islands {
         let options = AutoOptions { tolerance: tolerance / 3.0, accept: None, full_error: None, ..options.clone() };
         let w = problem.delassus();
         let parts: Vec<(&[u32], Option<StoredProblem>, Reaction)> = self
-            .members
+            .groups
             .iter()
             .map(|members| {
                 let guess = members.iter().flat_map(|&i| &lambda[problem.rows(i as usize)]).copied().collect();
-                (&members[..], part(problem, &w, members), Reaction { lambda: guess, ..Reaction::default() })
+                (members, part(problem, &w, members), Reaction { lambda: guess, ..Reaction::default() })
             })
             .collect();
         let solve = |solver: &mut Auto, (members, part, mut z): (&[u32], Option<StoredProblem>, Reaction)| {
@@ -138,7 +109,7 @@ mod tests {
                 assert_eq!(islands.find(&p.delassus()), number > 1, "{name}");
                 assert_eq!(islands.number(), number, "{name}");
                 if number > 1 {
-                    assert!(islands.members.iter().all(|members| members.len() == laws), "{name}");
+                    assert!(islands.groups.iter().all(|members| members.len() == laws), "{name}");
                 }
             });
         }
