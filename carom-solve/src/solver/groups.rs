@@ -85,3 +85,28 @@ impl Groups {
         (0..self.number()).map(|group| self.members(group))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Groups;
+    use crate::{Law, ProblemWork, Rows, StoredProblem};
+
+    /// Laws 0, 4 and 2 in a line, 1 alone, 3 and 5 coupled in one direction only.
+    #[test]
+    fn lines_and_one_sided_couplings_are_groups() {
+        let mut w = vec![0.0; 36];
+        for (i, j) in [(0, 4), (4, 0), (4, 2), (2, 4), (5, 3)] {
+            w[i * 6 + j] = 0.1;
+        }
+        (0..6).for_each(|i| w[i * 7] = 1.0);
+        let problem = StoredProblem::reduced("", Rows::dense(6, &w), vec![0.0; 6], vec![Law::UNILATERAL; 6]).unwrap();
+        let mut groups = Groups::default();
+        // twice: nothing is left from the first time
+        for _ in 0..2 {
+            problem.with(&mut ProblemWork::default(), |p| groups.find(&p.delassus()));
+            assert_eq!(groups.iter().collect::<Vec<_>>(), [&[0, 2, 4][..], &[1], &[3, 5]]);
+        }
+        groups.join(3);
+        assert_eq!(groups.iter().collect::<Vec<_>>(), [&[0, 1, 2][..]]);
+    }
+}

@@ -272,16 +272,17 @@ impl Group {
         for (p, &row) in self.row.iter().enumerate() {
             let (above, below) = self.matrix.split_at_mut((p + 1) * width);
             let pivots = &mut above[p * width + p..];
-            let whole = self.w[row * (m + 1)].abs();
-            // written so that a NaN is refused as well
-            if !(pivots[0].abs() > DEPENDENT * whole) {
-                if !(pivots[0].abs() <= REDUNDANT * whole) {
-                    return false;
-                }
+            let (left, whole) = (pivots[0].abs(), self.w[row * (m + 1)].abs());
+            if left <= REDUNDANT * whole {
                 // the others do without it
                 pivots.fill(0.0);
                 pivots[0] = 1.0;
                 continue;
+            }
+            // a NaN is refused as well
+            let independent = left > DEPENDENT * whole;
+            if !independent {
+                return false;
             }
             let inverse = 1.0 / pivots[0];
             for other in below.chunks_exact_mut(width) {
