@@ -3,7 +3,7 @@
 //! | problem | rungs |
 //! |---|---|
 //! | empty, or nothing approaches | no reaction |
-//! | laws that do not see each other, or one alone | closed forms, then as below |
+//! | one law, laws that do not see each other, or one that acts beside others at rest | closed forms, then as below |
 //! | no friction, up to 64 rows, `W` as before | the active set of the guess, then as below |
 //! | planar friction, up to 64 rows | active sets from that of the guess on, then as below |
 //! | no friction, up to 400 rows | Lemke, Newton-min, Gauss-Seidel while it pays, interior point, enumeration |

@@ -4,7 +4,7 @@ use super::super::{SolveError, Solver, admission};
 use super::record::Entry;
 use super::rung::Rung;
 use super::{Auto, Contact3, General, Local};
-use crate::{Certificate, Law, OneStepProblem, Reaction, Shape};
+use crate::{Certificate, Delassus, Law, OneStepProblem, Reaction, Shape};
 
 impl Auto {
     /// One law alone: nothing but its closed form.
@@ -25,7 +25,8 @@ impl Auto {
     pub(super) fn try_directly(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Option<Certificate> {
         let limit = self.options.full_error;
         let meets = |z: &Reaction| limit.is_none_or(|limit| problem.full_error(z) <= limit);
-        if let Some(certificate) = self.each_law(problem, z)
+        let closed = self.each_law(problem, z).or_else(|| self.one_acting(problem, z));
+        if let Some(certificate) = closed
             && meets(z)
         {
             self.record.push(Entry::new(Rung::ClosedForm, certificate.residual));
@@ -52,6 +53,37 @@ impl Auto {
         }
         problem.conclude(z, self.options.tolerance, 0).ok()
     }
+
+    /// One law that acts, and others that need not.
+    fn one_acting(&self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Option<Certificate> {
+        let (i, lambda) = acting_alone(problem, &problem.delassus())?;
+        z.reset(problem.size());
+        let rows = problem.rows(i);
+        z.lambda[rows.clone()].copy_from_slice(&lambda[..rows.len()]);
+        problem.conclude(z, self.options.tolerance, 0).ok()
+    }
+}
+
+/// The law that acts, where all others let it: whether their velocities ask for no reaction is seen before.
+fn acting_alone(problem: &OneStepProblem<'_>, w: &Delassus) -> Option<(usize, [f64; Law::MOST_ROWS])> {
+    let (laws, b) = (problem.laws(), problem.b());
+    let mut acting = (0..laws.len()).filter(|&i| !laws[i].is_at_rest(&b[problem.rows(i)]));
+    let (i, None) = (acting.next()?, acting.next()) else { return None };
+    let mut lambda = [0.0; Law::MOST_ROWS];
+    let own = &mut lambda[..laws[i].size()];
+    solve_alone(&laws[i], w.diagonal(i), &b[problem.rows(i)], own);
+    let mut u = [0.0; Law::MOST_ROWS];
+    for j in (0..laws.len()).filter(|&j| j != i) {
+        let Some((_, block)) = w.row(j).find(|x| x.0 == i) else { continue };
+        let u = &mut u[..laws[j].size()];
+        for ((u, b), row) in u.iter_mut().zip(&b[problem.rows(j)]).zip(block.chunks_exact(own.len())) {
+            *u = b + row.iter().zip(&*own).map(|(w, l)| w * l).sum::<f64>();
+        }
+        if !laws[j].is_at_rest(u) {
+            return None;
+        }
+    }
+    Some((i, lambda))
 }
 
 /// The law with its own block of W.
