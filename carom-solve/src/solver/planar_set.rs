@@ -1,7 +1,7 @@
 //! The active set of a few planar contacts: what each one does is guessed, and changed until all of it holds.
 //!
-//! A contact is open, sticks or slips one way or the other; a bounded reaction is at a bound or between them. Where that
-//! is known, the laws are linear equations for fewer unknowns,
+//! A contact is open, sticks or slips one way or the other; a bounded reaction is at a bound or between them. Where
+//! that is known, the laws are linear equations for fewer unknowns,
 //!
 //! ```text
 //!     open   λ = 0            stick   u = 0            slip σ   u_N = 0,  λ_T = σ μ λ_N           (1)
