@@ -93,37 +93,38 @@ impl Delassus {
     /// Every pair of laws, one after the other.
     fn assemble_few(&mut self, p: &Parts<'_>, offset: &[usize]) {
         let (n, laws) = (p.lhs.dim(), p.laws.len());
-        let work = &mut self.work;
-        work.by_column.clear();
-        work.raw.clear();
-        for j in 0..laws {
-            let columns = offset[j]..offset[j + 1];
-            let width = columns.len();
-            let x = &mut work.local;
-            x.clear();
-            x.resize(n * width, 0.0);
-            for (x, c) in x.chunks_mut(n).zip(columns.clone()) {
-                p.input.add_row(c, 1.0, x);
-                p.lhs.solve(x);
-            }
-            for i in 0..laws {
-                let position = work.raw.len();
-                let mut any = i == j;
+        let m = offset[laws];
+        let response = &mut self.work.local;
+        response.clear();
+        response.resize(n * m, 0.0);
+        for (c, x) in response.chunks_exact_mut(n).enumerate() {
+            p.input.add_row(c, 1.0, x);
+            p.lhs.solve(x);
+        }
+        self.column.clear();
+        self.value.clear();
+        self.value.reserve(m * m);
+        for i in 0..laws {
+            self.law[i].block = self.column.len();
+            for j in 0..laws {
+                let at = self.value.len();
                 for r in offset[i]..offset[i + 1] {
-                    for k in 0..width {
-                        let w = entry(p, r, columns.start + k, &x[k * n..(k + 1) * n]);
-                        any |= w != 0.0;
-                        work.raw.push(w);
-                    }
+                    let columns = response[offset[j] * n..offset[j + 1] * n].chunks_exact(n);
+                    self.value.extend(columns.zip(offset[j]..).map(|(x, c)| entry(p, r, c, x)));
                 }
-                if any {
-                    work.by_column.push((i as u32, j as u32, position));
-                } else {
-                    work.raw.truncate(position);
+                if i == j {
+                    self.law[i].diagonal = self.column.len();
+                } else if self.value[at..].iter().all(|w| *w == 0.0) {
+                    self.value.truncate(at);
+                    continue;
+                }
+                self.column.push(j as u32);
+                if self.uniform == 0 {
+                    self.at.push(at);
                 }
             }
         }
-        self.sort_into_rows(offset);
+        self.law[laws].block = self.column.len();
     }
 
     /// By the blocks of `A` that laws share.

@@ -3,8 +3,9 @@
 //! | problem | rungs |
 //! |---|---|
 //! | empty, or nothing approaches | no reaction |
+//! | one law, laws that do not see each other, or one that acts beside others at rest | closed forms, then as below |
 //! | no friction, up to 64 rows, `W` as before | the active set of the guess, then as below |
-//! | one law | closed form, then as below |
+//! | planar friction, up to 64 rows | active sets from that of the guess on, then as below |
 //! | no friction, up to 400 rows | Lemke, Newton-min, Gauss-Seidel while it pays, interior point, enumeration |
 //! | no friction, up to 1000 rows | Newton-min, Lemke, Gauss-Seidel while it pays, interior point |
 //! | no friction, larger | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
@@ -56,11 +57,12 @@ use super::local::{Contact3, General, Local};
 use super::newton_min::{NewtonMin, NewtonMinOptions};
 use super::nsgs::course::Course;
 use super::nsgs::{Nsgs, NsgsOptions};
+use super::planar_set::PlanarSet;
 use super::proximal::{Proximal, ProximalOptions};
 use super::status_newton::StatusNewton;
 use super::{Accept, Configured, Path, SolveError, Solver, SolverInfo, SolverWarning, Unsupported, admission, growth};
 use crate::options::{positive, within};
-use crate::{Certificate, Law, Measure, OneStepProblem, OptionError, Options, Reaction, Shape};
+use crate::{Certificate, Law, Measure, OneStepProblem, OptionError, Options, Reaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
@@ -70,6 +72,7 @@ mod islands;
 mod large;
 mod record;
 mod rung;
+mod small;
 
 use islands::Islands;
 pub use record::Rungs;
@@ -166,6 +169,7 @@ pub struct Auto {
     options: AutoOptions,
     full_limit: Option<f64>, // largest full error, where it matters
     active_set: ActiveSet,
+    planar_set: PlanarSet,
     lemke: Lemke,
     newton_min: NewtonMin,
     status_newton: StatusNewton,
@@ -203,6 +207,7 @@ impl Configured for Auto {
         Auto {
             full_limit: options.full_limit(),
             active_set: ActiveSet::default(),
+            planar_set: PlanarSet::default(),
             lemke: Lemke::configure(LemkeOptions { tolerance, ..LemkeOptions::default() }),
             newton_min: NewtonMin::configure(NewtonMinOptions { tolerance, ..NewtonMinOptions::default() }),
             status_newton: StatusNewton::default(),
@@ -271,10 +276,7 @@ impl Solver for Auto {
             let certificate = result?;
             return Ok(self.measured(problem, certificate, z).unwrap_or(certificate));
         }
-        if self.full_limit.is_none()
-            && let Some(certificate) = self.active_set.solve(problem, z)
-        {
-            self.record.push(Entry::new(Rung::ActiveSet, certificate.residual));
+        if let Some(certificate) = self.try_directly(problem, z) {
             return Ok(certificate);
         }
         if problem.laws().len() >= LARGE {
@@ -534,32 +536,5 @@ impl Auto {
             }
             _ => [0; 3],
         }
-    }
-
-    #[inline]
-    fn one_law(&self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
-        let w = problem.delassus();
-        let law = &problem.laws()[0];
-        if !law.is_valid() {
-            self.admits(problem.laws())?;
-        }
-        admission::finite(problem, &w)?;
-        z.lambda.resize(problem.size(), 0.0);
-        let block = w.diagonal(0);
-        match (law.shape(), problem.b(), block) {
-            (Shape::Interval { lower, upper }, &[b], &[w]) if w > 0.0 => z.lambda[0] = (-b / w).max(lower).min(upper),
-            (Shape::Cone2 { mu }, &[n, s, t], block) => {
-                let lambda = &mut z.lambda[..3];
-                let guess = [lambda[0], lambda[1], lambda[2]];
-                lambda.copy_from_slice(&Contact3::new(mu, block).solve([n, s, t], guess));
-            }
-            (Shape::General, b, _) => General::new(law, block).solve(b, &mut z.lambda),
-            (_, b, _) => {
-                if let Some(local) = Local::new(law, block) {
-                    local.solve(b, &mut z.lambda);
-                }
-            }
-        }
-        problem.conclude(z, self.options.tolerance, 0)
     }
 }

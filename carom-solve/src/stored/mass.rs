@@ -62,7 +62,12 @@ impl BlockFactor {
     }
 
     /// The block of an unknown.
+    #[inline]
     fn block_of(&self, dof: usize) -> usize {
+        // all of them are single unknowns
+        if self.block.len() == self.dim() {
+            return dof;
+        }
         self.start.partition_point(|&start| start <= dof) - 1
     }
 }

@@ -4,6 +4,7 @@
 //! relative to norms over all, which are at least the root of a third of the sums over the groups. The result does not
 //! depend on the number of threads.
 
+use super::super::groups::Groups;
 use super::super::{Configured, Solver};
 use super::{Auto, AutoOptions};
 use crate::{Delassus, Measure, OneStepProblem, ProblemWork, Reaction, Rows, StoredProblem};
@@ -15,49 +16,19 @@ const LARGEST: usize = 2000;
 /// The groups of a problem.
 #[derive(Default)]
 pub(super) struct Islands {
-    group: Vec<u32>,        // (laws)
-    members: Vec<Vec<u32>>, // laws of each group
+    groups: Groups,
 }
 
 impl Islands {
     /// Number of groups.
     pub(super) fn number(&self) -> usize {
-        self.members.len()
+        self.groups.number()
     }
 
     /// Finds the groups; false where there is one only, or a large one.
     pub(super) fn find(&mut self, w: &Delassus) -> bool {
-        // the least number of each group, by union and halving
-        self.group.clear();
-        self.group.extend(0..w.laws() as u32);
-        for i in 0..w.laws() {
-            for (j, block) in w.row(i) {
-                if block.iter().any(|x| *x != 0.0) {
-                    let (a, b) = (self.root(i), self.root(j));
-                    self.group[a.max(b)] = a.min(b) as u32;
-                }
-            }
-        }
-        self.members.clear();
-        let mut place = vec![u32::MAX; w.laws()];
-        for i in 0..w.laws() {
-            let root = self.root(i);
-            if place[root] == u32::MAX {
-                place[root] = self.members.len() as u32;
-                self.members.push(Vec::new());
-            }
-            self.group[i] = root as u32;
-            self.members[place[root] as usize].push(i as u32);
-        }
-        self.members.len() > 1 && self.members.iter().all(|members| members.len() <= LARGEST)
-    }
-
-    fn root(&mut self, mut i: usize) -> usize {
-        while self.group[i] as usize != i {
-            self.group[i] = self.group[self.group[i] as usize];
-            i = self.group[i] as usize;
-        }
-        i
+        self.groups.find(w);
+        self.number() > 1 && self.groups.iter().all(|members| members.len() <= LARGEST)
     }
 
     /// Solves each group from its part of the guess; those that fail leave their best points.
@@ -72,16 +43,16 @@ impl Islands {
         let options = AutoOptions { tolerance: tolerance / 3.0, ..residual };
         let w = problem.delassus();
         let parts: Vec<(&[u32], Option<StoredProblem>, Reaction)> = self
-            .members
+            .groups
             .iter()
             .map(|members| {
                 let guess = members.iter().flat_map(|&i| &lambda[problem.rows(i as usize)]).copied().collect();
-                (&members[..], part(problem, &w, members), Reaction { lambda: guess, ..Reaction::default() })
+                (members, part(problem, &w, members), Reaction { lambda: guess, ..Reaction::default() })
             })
             .collect();
         // side by side there is no order: a history tells of the first one of the largest groups
         let history = problem.history().cloned();
-        let largest = self.members.iter().rev().max_by_key(|members| members.len()).map_or(&[][..], |all| &all[..]);
+        let largest = self.groups.iter().fold(&[][..], |most, next| if next.len() > most.len() { next } else { most });
         let solve = |solver: &mut Auto, (members, part, mut z): (&[u32], Option<StoredProblem>, Reaction)| {
             // what is left unsolved is seen by the certificate of the whole
             if let Some(part) = part {
@@ -145,7 +116,7 @@ mod tests {
                 assert_eq!(islands.find(&p.delassus()), number > 1, "{name}");
                 assert_eq!(islands.number(), number, "{name}");
                 if number > 1 {
-                    assert!(islands.members.iter().all(|members| members.len() == laws), "{name}");
+                    assert!(islands.groups.iter().all(|members| members.len() == laws), "{name}");
                 }
             });
         }
