@@ -245,8 +245,8 @@ pub struct ProfileArguments {
     /// Folder with problem files.
     #[arg(required_unless_present = "family", conflicts_with = "family")]
     pub folder: Option<PathBuf>,
-    /// Generated families instead of files, separated by commas (see `carom generate --help`): all combinations with the
-    /// values of the four options that follow.
+    /// Generated families instead of files, separated by commas (see `carom generate --help`): all combinations with
+    /// the values of the four options that follow.
     #[arg(long, value_name = "FAMILY", value_delimiter = ',', requires = "contacts")]
     pub family: Vec<String>,
     /// With --family: about the numbers of contacts, or of rows where there is no friction.

@@ -17,15 +17,16 @@
 //!     e = ‖ F(λ, u) ‖₂ / max(‖b‖₂, ‖λ‖₂, ‖u‖₂),    Fᵢ = λᵢ − P_Kᵢ(λᵢ − uᵢ − sᵢ(uᵢ))          (2)
 //! ```
 //!
-//! with `ρ = 1` whatever the units. Without `b` in the denominator it is that of problems given in global form. Published
-//! figures are of this kind.
+//! with `ρ = 1` whatever the units. Without `b` in the denominator it is that of problems given in global form.
+//! Published figures are of this kind.
 //!
 //! A [`Measure`] says which of both a tolerance means. Where `wᵢ ≈ w` is not about one they differ, because (2) adds
-//! impulses to velocities: a closed contact that is missed by the velocity `u` counts as `(u/√w) / (√w λ)` in (1) and as
-//! `u/λ` in (2), which is `w` times as much.
+//! impulses to velocities: a closed contact that is missed by the velocity `u` counts as `(u/√w) / (√w λ)` in (1) and
+//! as `u/λ` in (2), which is `w` times as much.
 //!
-//! - Light bodies (`w ≫ 1`): (2) is larger, in problems of the global form, which have no `b` in the denominator. Blocks
-//!   of an arch become lighter with their number: 10⁵ contacts with the residual 3·10⁻⁹ have the full error 5·10⁻⁵.
+//! - Light bodies (`w ≫ 1`): (2) is larger, in problems of the global form, which have no `b` in the denominator.
+//! Blocks of an arch become lighter with their number: 10⁵ contacts with the residual 3·10⁻⁹ have the full error
+//! 5·10⁻⁵.
 //! - Heavy bodies (`w ≪ 1`): (2) is smaller; it hardly sees a velocity that is wrong.
 //!
 //! So compare with the literature by (2), and ask for (1) where the answer should not depend on units.

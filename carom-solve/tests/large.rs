@@ -4,8 +4,10 @@ mod generated;
 
 use carom_solve::family::{self, Recipe};
 use carom_solve::solver::Accept;
-use carom_solve::{GlobalParts, Law, ProblemWork, Reaction, SolveError, StoredProblem, solver};
+use carom_solve::{GlobalParts, Law, ProblemWork, Reaction, SolveError, Shape, StoredProblem, solver};
 use generated::judge::{natural_map, norm, product};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 
 /// The scaled residual, and the error of the literature: `u = Hᵀ v + b`, `v = M⁻¹ (q + H r)` with the diagonal of M,
@@ -225,4 +227,38 @@ fn packings_of_1e4_contacts_are_solved() {
     assert_solved(&["fcc", "fcc-2d"], 10_000, &[0.3, 0.7], 1e-8);
     assert_solved(&["rcp"], 10_000, FRICTION, 1e-5);
     assert_solved(&["heap"], 10_000, &[0.3], 1e-4);
+}
+
+/// The problem with coefficients of friction times numbers in [0.5, 1.5], and right-hand sides times 1 + N(0, 0.1²).
+fn perturbed(problem: &StoredProblem, seed: u64) -> StoredProblem {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut parts = problem.global_parts().unwrap();
+    for q in &mut parts.q {
+        // twelve uniform numbers are normal enough
+        let normal = (0..12).map(|_| rng.random_range(-0.5..0.5)).sum::<f64>();
+        *q *= 1.0 + 0.1 * normal;
+    }
+    let laws = problem.laws().iter().map(|law| match law.shape() {
+        Shape::Cone1 { mu } | Shape::Cone2 { mu } => Law::coulomb(mu * rng.random_range(0.5..1.5), law.size() - 1),
+        _ => *law,
+    });
+    StoredProblem::global(format!("{}/{seed}", problem.name()), parts, laws.collect()).unwrap()
+}
+
+/// A hundred neighbours of each kicked family: all of them to 1e-8, but for heaps, of which some wander.
+#[test]
+#[ignore = "long: 1800 problems of 1e3 contacts"]
+fn neighbours_of_families_are_solved() {
+    let mut lost = Vec::new();
+    for row in family::FAMILIES.iter().filter(|row| row.bodies) {
+        let problem = generate(row.name, 1000, 0.3, 1.0);
+        let solved: Vec<_> =
+            (0..100).map(|seed| attempt(&perturbed(&problem, seed), json!({"tolerance": 1e-8}))).collect();
+        let failed: Vec<&String> = solved.iter().filter_map(|result| result.as_ref().err()).collect();
+        println!("{}: {} of 100", row.name, 100 - failed.len());
+        if !row.name.starts_with("heap") {
+            lost.extend(failed.into_iter().cloned());
+        }
+    }
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
 }

@@ -1,5 +1,5 @@
-//! The way of the default solver is the same whatever the tolerance, which only decides where it stops: a loose tolerance
-//! takes a part of the work of a tight one. Work is counted, so that clocks do not matter.
+//! The way of the default solver is the same whatever the tolerance, which only decides where it stops: a loose
+//! tolerance takes a part of the work of a tight one. Work is counted, so that clocks do not matter.
 
 use carom_solve::family::{self, Recipe};
 use carom_solve::{History, Point, ProblemWork, Reaction, StoredProblem, solver};

@@ -353,8 +353,9 @@ fn a_steep_gap_is_met_where_it_closes() {
 }
 
 /// A ball that is slowed down ends its flight (1) below the floor, at 1 − 1.1 h, while the path (5) of the printed
-/// variant, 1 − 1.1 s + s²/2, stays at or above 0.4 within the step. The quadratic of the gap (1 − e^(−2 y))/2 has a root
-/// all the same: the impact at the open gap is told. The consistent variant meets the floor at 1 − 1.6 s + s²/2 = 0.
+/// variant, 1 − 1.1 s + s²/2, stays at or above 0.4 within the step. The quadratic of the gap (1 − e^(−2 y))/2 has a
+/// root all the same: the impact at the open gap is told. The consistent variant meets the floor at 1 − 1.6 s + s²/2 =
+/// 0.
 #[test]
 fn an_impact_at_an_open_gap_is_told() {
     let fall = |scheme| {

@@ -85,7 +85,8 @@ fn print(attempts: &[Attempt]) -> Result<(), Failure> {
     print_table(&table)
 }
 
-/// The file in the folder that has the name of this one and another ending; what follows other dots belongs to the name.
+/// The file in the folder that has the name of this one and another ending; what follows other dots belongs to the
+/// name.
 fn beside(folder: &Path, path: &Path, ending: &str) -> PathBuf {
     let mut name = path.file_stem().unwrap_or("problem".as_ref()).to_owned();
     name.push(ending);

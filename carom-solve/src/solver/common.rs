@@ -1,5 +1,5 @@
-//! Options that all solvers have: the error that the tolerance means, and up to which error a point is taken that misses
-//! it.
+//! Options that all solvers have: the error that the tolerance means, and up to which error a point is taken that
+//! misses it.
 //!
 //! Solvers know the residual alone. Where the error of the literature is meant they are asked for a smaller residual,
 //! from the point that they have, until that error is met.

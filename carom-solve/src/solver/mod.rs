@@ -172,8 +172,8 @@ pub trait Configured: Solver + 'static {
     type Options: Options;
     /// What the solver says of itself.
     const INFO: SolverInfo;
-    /// Whether its own options have what the others get from the registry: the [`Measure`] that the tolerance means, and
-    /// `accept`.
+    /// Whether its own options have what the others get from the registry: the [`Measure`] that the tolerance means,
+    /// and `accept`.
     const IS_COMPLETE: bool = false;
     /// A solver with these options, if they make sense.
     fn new(options: Self::Options) -> Result<Self, OptionError>

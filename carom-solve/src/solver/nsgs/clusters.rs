@@ -134,8 +134,8 @@ fn grow<I: Iterator<Item = Range<usize>>>(ranges: &impl Fn(usize) -> I, contacts
 }
 
 /// Clusters that threads take, each first those of its own part of a colour. A colour begins when the one before it is
-/// done; who has taken a cluster waits for nobody, so that a thread that never comes is missed by none. Waiting is short
-/// and threads do not sleep over it: waking them would take longer than a colour.
+/// done; who has taken a cluster waits for nobody, so that a thread that never comes is missed by none. Waiting is
+/// short and threads do not sleep over it: waking them would take longer than a colour.
 struct Relay<'a> {
     rounds: usize,
     colour: &'a [usize],
