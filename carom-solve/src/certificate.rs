@@ -40,6 +40,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
+// as wide as the numbers beside it: certificates without padding are copied without stalls
+#[repr(u64)]
 pub enum Measure {
     /// The residual (1), which does not depend on units.
     #[default]
@@ -49,7 +51,7 @@ pub enum Measure {
 }
 
 /// How well a reaction satisfies a problem. Smaller is better; zero is exact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Certificate {
     /// Scaled, relative natural-map residual (1) [-]; infinite where a number was not finite.
     pub residual: f64,
@@ -63,16 +65,29 @@ pub struct Certificate {
     pub law: usize,
     /// Square of what the residual is relative to [J], see [`size`](Self::size).
     pub square: f64,
-    /// The error (2) of the literature [-] where it was asked for, and which of both the tolerance means.
-    pub full: Option<(f64, Measure)>,
+    #[serde(skip)]
+    full: f64, // the error (2) [-], negative where it was not asked for
+    #[serde(skip)]
+    measure: Measure,
+}
+
+impl Default for Certificate {
+    fn default() -> Self {
+        let [residual, cone, velocity, complementarity, square] = [0.0; 5];
+        let measure = Measure::Residual;
+        Certificate { residual, cone, velocity, complementarity, law: 0, square, full: -1.0, measure }
+    }
 }
 
 /// Sums over the laws, in scaled variables.
 #[derive(Default)]
 struct Tally {
-    certificate: Certificate,
+    cone: f64,
+    velocity: f64,
+    complementarity: f64,
+    law: usize,
     missed: f64, // ‖F'‖²
-    worst: f64,  // its largest part
+    worst: f64,  // its largest part, that of `law`
     b: f64,      // ‖b'‖²
     lambda: f64, // ‖λ'‖²
     u: f64,      // ‖u'‖²
@@ -99,22 +114,22 @@ impl Tally {
         // F' = √w F, because ρ = 1/w was used in the unscaled map
         let missed = scale * norm2(&f);
         self.missed += missed;
-        let c = &mut self.certificate;
         if missed > self.worst {
             self.worst = missed;
-            c.law = i;
+            self.law = i;
         }
         self.b += norm2(b) * inverse;
         self.lambda += norm2(lambda) * scale;
         self.u += norm2(u) * inverse;
-        raise(&mut c.cone, law.cone_violation(lambda));
-        raise(&mut c.velocity, law.velocity_violation(u));
-        raise(&mut c.complementarity, law.complementarity(lambda, u));
+        raise(&mut self.cone, law.cone_violation(lambda));
+        raise(&mut self.velocity, law.velocity_violation(u));
+        raise(&mut self.complementarity, law.complementarity(lambda, u));
     }
 }
 
 impl Tally {
     /// Of laws of N rows each: a loop of its own keeps the sums in registers.
+    #[inline(always)]
     fn of<const N: usize>(p: &OneStepProblem<'_>, w: &Delassus, z: &Reaction) -> Tally {
         let mut tally = Tally::default();
         for (i, scale) in w.scales().enumerate() {
@@ -153,17 +168,16 @@ impl Tally {
         scaled.natural_map(lambda, u, 1.0, &mut f[..rows]);
         let missed = norm2(&f);
         self.missed += missed;
-        let c = &mut self.certificate;
         if missed > self.worst {
             self.worst = missed;
-            c.law = i;
+            self.law = i;
         }
         self.b += norm2(&b);
         self.lambda += norm2(lambda);
         self.u += norm2(u);
-        raise(&mut c.cone, scaled.cone_violation(lambda) / unit[0]);
-        raise(&mut c.velocity, scaled.velocity_violation(u) * unit[0]);
-        raise(&mut c.complementarity, scaled.complementarity(lambda, u));
+        raise(&mut self.cone, scaled.cone_violation(lambda) / unit[0]);
+        raise(&mut self.velocity, scaled.velocity_violation(u) * unit[0]);
+        raise(&mut self.complementarity, scaled.complementarity(lambda, u));
     }
 }
 
@@ -177,15 +191,14 @@ impl Certificate {
             3 => Tally::of::<3>(p, w, z),
             _ => Tally::of_mixture(p, w, z),
         };
-        let mut c = tally.certificate;
-        let size = f64::max(tally.b, tally.lambda).max(tally.u);
-        c.square = size;
-        c.residual = if size > 0.0 { tally.missed / size } else { tally.missed }.sqrt();
+        let square = f64::max(tally.b, tally.lambda).max(tally.u);
+        let mut residual = if square > 0.0 { tally.missed / square } else { tally.missed }.sqrt();
         // a sum that is not finite means a λ or u that is not
-        if !(c.residual.is_finite() && (tally.b + tally.lambda + tally.u).is_finite()) {
-            c.residual = f64::INFINITY;
+        if !(residual.is_finite() && (tally.b + tally.lambda + tally.u).is_finite()) {
+            residual = f64::INFINITY;
         }
-        c
+        let Tally { cone, velocity, complementarity, law, .. } = tally;
+        Certificate { residual, cone, velocity, complementarity, law, square, ..Certificate::default() }
     }
 
     /// What the residual is relative to: the largest of `‖b'‖`, `‖λ'‖` and `‖u'‖` [√J].
@@ -195,20 +208,25 @@ impl Certificate {
 
     /// The error that the tolerance means [-].
     pub fn error(&self) -> f64 {
-        match self.full {
-            Some((error, Measure::FullError)) => error,
-            _ => self.residual,
+        match self.measure {
+            Measure::Residual => self.residual,
+            Measure::FullError => self.full,
         }
     }
 
     /// The error (2) of the literature [-], where it was asked for.
     pub fn full_error(&self) -> Option<f64> {
-        self.full.map(|full| full.0)
+        (self.full >= 0.0).then_some(self.full)
     }
 
     /// Which of both errors the tolerance means.
     pub fn measure(&self) -> Measure {
-        self.full.map_or(Measure::Residual, |full| full.1)
+        self.measure
+    }
+
+    /// The same with the error (2) of the literature, and which of both the tolerance means.
+    pub(crate) fn with_full_error(self, full: f64, measure: Measure) -> Certificate {
+        Certificate { full, measure, ..self }
     }
 
     /// The worse of two certificates, entry by entry.
@@ -220,7 +238,8 @@ impl Certificate {
             complementarity: self.complementarity.max(other.complementarity),
             law: if other.residual > self.residual { other.law } else { self.law },
             square: self.square.max(other.square),
-            full: if self.full.is_some() | other.full.is_some() { larger(self.full, other.full) } else { None },
+            full: self.full.max(other.full),
+            measure: other.measure,
         }
     }
 }
@@ -231,7 +250,7 @@ impl OneStepProblem<'_> {
         let certificate = self.certify(z);
         match measure {
             Measure::Residual => certificate,
-            Measure::FullError => Certificate { full: Some((self.full_error(z), measure)), ..certificate },
+            Measure::FullError => certificate.with_full_error(self.full_error(z), measure),
         }
     }
 
@@ -263,15 +282,6 @@ fn missed_by<const N: usize>(law: &Law, first: usize, z: &Reaction) -> f64 {
     let mut f = [0.0; N];
     law.natural_map(&z.lambda[first..first + N], &z.u[first..first + N], 1.0, &mut f);
     norm2(&f)
-}
-
-/// The larger one of two full errors, where there is one.
-#[cold]
-fn larger(own: Option<(f64, Measure)>, other: Option<(f64, Measure)>) -> Option<(f64, Measure)> {
-    match (own, other) {
-        (Some(own), Some(other)) => Some((own.0.max(other.0), other.1)),
-        (own, other) => own.or(other),
-    }
 }
 
 #[inline]

@@ -4,7 +4,7 @@ mod generated;
 
 use carom_solve::family::{self, Recipe};
 use carom_solve::solver::Accept;
-use carom_solve::{GlobalParts, Law, ProblemWork, Reaction, SolveError, Shape, StoredProblem, solver};
+use carom_solve::{GlobalParts, Law, ProblemWork, Reaction, Shape, SolveError, StoredProblem, solver};
 use generated::judge::{natural_map, norm, product};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

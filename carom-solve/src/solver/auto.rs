@@ -3,8 +3,8 @@
 //! | problem | rungs |
 //! |---|---|
 //! | empty, or nothing approaches | no reaction |
-//! | one law, laws that do not see each other, or one that acts beside others at rest | closed forms, then as below |
 //! | no friction, up to 64 rows, `W` as before | the active set of the guess, then as below |
+//! | one law, laws that do not see each other, or one that acts beside others at rest | closed forms, then as below |
 //! | planar friction, up to 64 rows | active sets from that of the guess on, then as below |
 //! | no friction, up to 400 rows | Lemke, Newton-min, Gauss-Seidel while it pays, interior point, enumeration |
 //! | no friction, up to 1000 rows | Newton-min, Lemke, Gauss-Seidel while it pays, interior point |
@@ -259,12 +259,18 @@ impl Solver for Auto {
         self.record.clear();
         self.warning = None;
         // one law is what most steps have: nothing but the closed form, and no detour
-        if problem.laws().len() == 1
-            && let Ok(mut certificate) = self.one_law(problem, z)
-            && (self.full_limit.is_none() || self.measure(problem, &mut certificate, z))
-        {
-            self.record.push(Entry::new(Rung::ClosedForm, certificate.residual));
-            return Ok(certificate);
+        if problem.laws().len() == 1 {
+            let result = self.one_law(problem, z);
+            if let Ok(certificate) = &result {
+                self.record.push(Entry::new(Rung::ClosedForm, certificate.residual));
+                if self.full_limit.is_none() {
+                    return result;
+                }
+                if let Ok(certificate) = self.measured(problem, *certificate, z) {
+                    return Ok(certificate);
+                }
+                self.record.refuse(End::FullError);
+            }
         }
         self.admits(problem.laws())?;
         admission::finite(problem, &problem.delassus())?;
@@ -348,18 +354,12 @@ impl Solver for Auto {
 }
 
 impl Auto {
-    /// Adds the full error to a certificate. Whether it is met.
-    #[cold]
-    fn measure(&self, problem: &OneStepProblem<'_>, certificate: &mut Certificate, z: &Reaction) -> bool {
-        self.measured(problem, *certificate, z).map(|measured| *certificate = measured).is_ok()
-    }
-
     /// The certificate with the full error where that matters; how many times its limit it is where that is missed.
     #[inline]
     fn measured(&self, problem: &OneStepProblem<'_>, known: Certificate, z: &Reaction) -> Result<Certificate, f64> {
         let Some(limit) = self.full_limit else { return Ok(known) };
         let full = problem.full_error(z);
-        let certificate = Certificate { full: Some((full, self.options.measure)), ..known };
+        let certificate = known.with_full_error(full, self.options.measure);
         if full <= limit { Ok(certificate) } else { Err(full / limit) }
     }
 

@@ -269,7 +269,9 @@ impl ContactProblem {
             k += size;
         }
         // forces and accelerations are in other units than impulses and velocities
-        Ok(Certificate { cone: 0.0, velocity: 0.0, complementarity: 0.0, square: 0.0, ..certificate })
+        let mut relative = certificate;
+        (relative.cone, relative.velocity, relative.complementarity, relative.square) = (0.0, 0.0, 0.0, 0.0);
+        Ok(relative)
     }
 
     /// Adds law `i` to (2).

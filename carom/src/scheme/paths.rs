@@ -93,16 +93,16 @@ impl Solver for Counted {
     }
 
     fn solve(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
-        match self.inner.solve(problem, z) {
-            Ok(certificate) => {
-                self.count(self.inner.path(), Some(certificate.residual));
-                if let Some(warning) = self.inner.warning() {
-                    self.warn(problem, warning);
-                }
-                Ok(certificate)
-            }
-            Err(error) => self.tolerate(problem, error, z),
+        let result = self.inner.solve(problem, z);
+        let residual = match result {
+            Ok(Certificate { residual, .. }) => residual,
+            Err(error) => return self.tolerate(problem, error, z),
+        };
+        self.count(self.inner.path(), Some(residual));
+        if let Some(warning) = self.inner.warning() {
+            self.warn(problem, warning);
         }
+        result
     }
 
     fn path(&self) -> Path {

@@ -23,16 +23,15 @@ impl Auto {
 
     /// Methods that end at once, or not at all; `z.lambda` is a guess where they do not.
     pub(super) fn try_directly(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Option<Certificate> {
-        let closed = self.each_law(problem, z).or_else(|| self.one_acting(problem, z));
-        if let Some(certificate) = closed
-            && let Ok(certificate) = self.measured(problem, certificate, z)
-        {
-            self.record.push(Entry::new(Rung::ClosedForm, certificate.residual));
-            return Some(certificate);
-        }
-        let solved = self.active_set.solve(problem, z).or_else(|| self.planar_set.solve(problem, z));
-        let certificate = self.measured(problem, solved?, z).ok()?;
-        self.record.push(Entry::new(Rung::ActiveSet, certificate.residual));
+        let (rung, certificate) = if let Some(certificate) = self.active_set.solve(problem, z) {
+            (Rung::ActiveSet, certificate)
+        } else if let Some(certificate) = self.each_law(problem, z).or_else(|| self.one_acting(problem, z)) {
+            (Rung::ClosedForm, certificate)
+        } else {
+            (Rung::ActiveSet, self.planar_set.solve(problem, z)?)
+        };
+        let certificate = self.measured(problem, certificate, z).ok()?;
+        self.record.push(Entry::new(rung, certificate.residual));
         Some(certificate)
     }
 
