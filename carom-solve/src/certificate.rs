@@ -25,8 +25,8 @@
 //! as `u/λ` in (2), which is `w` times as much.
 //!
 //! - Light bodies (`w ≫ 1`): (2) is larger, in problems of the global form, which have no `b` in the denominator.
-//! Blocks of an arch become lighter with their number: 10⁵ contacts with the residual 3·10⁻⁹ have the full error
-//! 5·10⁻⁵.
+//!   Blocks of an arch become lighter with their number: 10⁵ contacts with the residual 3·10⁻⁹ have the full error
+//!   5·10⁻⁵.
 //! - Heavy bodies (`w ≪ 1`): (2) is smaller; it hardly sees a velocity that is wrong.
 //!
 //! So compare with the literature by (2), and ask for (1) where the answer should not depend on units.
