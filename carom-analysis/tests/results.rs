@@ -526,7 +526,7 @@ fn the_summary_tells_the_figures() {
     assert_eq!((energy.kinetic_start, energy.potential_start), (0.5 * 2.5 * 2.5, 9.81 * 0.5));
     assert_eq!(energy.kinetic_end + energy.potential_end, total[800]);
     assert!(energy.impact_loss > 0.0 && energy.friction_loss > 0.0);
-    assert!(recorded.curves.iter().any(|curve| curve.name == "q.q1" && curve.x == table.reals("q.q1")));
+    assert_eq!(recorded.history.column("q.q1").unwrap()[..], table.reals("q.q1"));
 }
 
 /// Sees how many rows wait.
@@ -550,13 +550,16 @@ impl Observer for Watch {
 fn memory_is_bounded() {
     let path = directory("bounded");
     let mut simulation = simulation(ball(), 200.0);
-    let recorder = RunRecorder::create(&path, simulation.stepper(), RecordOptions::default(), None).unwrap();
+    let options = RecordOptions { report_values: 100_000, ..RecordOptions::default() };
+    let recorder = RunRecorder::create(&path, simulation.stepper(), options, None).unwrap();
     let mut watch = Watch { recorder, most: 0 };
     let outcome = simulation.run(&mut [&mut watch]);
     assert_eq!(watch.most, 65535);
     let recorded = watch.recorder.finish(inputs(), &outcome, &simulation);
     assert_eq!(recorded.summary.rows, 200_001);
-    assert!(recorded.curves.iter().all(|curve| curve.t.len() <= 2000 && curve.t.len() > 200));
+    let history = &recorded.history;
+    assert!((1 + history.names.len()) * history.t.len() <= 100_000 && history.t.len() > 200);
+    assert!(history.block > 1 && history.total == 200_001);
     assert_eq!(read(&path.join("trajectory.parquet")).groups, [65536, 65536, 65536, 3393]);
 }
 
@@ -590,7 +593,7 @@ fn speed() {
     simulation(bouncing(1.0), 1000.0).run(&mut []).unwrap();
     let bare = clock.elapsed();
     for (what, options) in [
-        ("parquet, no curves", RecordOptions { curve_points: 0, ..RecordOptions::default() }),
+        ("parquet, no curves", RecordOptions { report_values: 0, ..RecordOptions::default() }),
         ("parquet", RecordOptions::default()),
         ("parquet and csv", RecordOptions { csv: true, ..RecordOptions::default() }),
     ] {

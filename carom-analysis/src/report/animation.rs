@@ -1,4 +1,4 @@
-//! Animations of planar models: shapes with coordinates per frame, drawn on a canvas and interpolated linearly in time.
+//! The motion of planar models: shapes with coordinates per frame, drawn on a canvas and interpolated linearly in time.
 //!
 //! Coordinates are flat numbers: a point `x, y`; a segment `x, y, x, y`; a circle `x, y, r`; polygons and polylines `x,
 //! y, x, y, …`. A frame with a non-finite coordinate hides the shape.
@@ -6,24 +6,30 @@
 use serde::{Serialize, Serializer};
 
 use super::ReportError;
-use super::encode::{gaps, single_gaps};
+use super::store::{Store, Values};
 
 /// A planar motion.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Animation {
     /// Caption above the drawing.
-    #[serde(skip)]
     pub title: String,
     /// Times of the frames, not decreasing [s]. With a frame at each impact its position is shown exactly.
-    #[serde(serialize_with = "gaps")]
     pub times: Vec<f64>,
     /// Drawn in this order: the first is behind.
     pub shapes: Vec<Shape>,
     /// The part of the plane shown; by default all there is in any frame, with a margin.
-    #[serde(skip)]
     pub bounds: Option<Bounds>,
-    /// Contacts that light up while an impulse acts.
-    pub contacts: Vec<Contact>,
+    /// Places of contacts, for arrows and loupes.
+    pub places: Vec<Place>,
+}
+
+/// Where a contact acts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// Number of the contact among the lanes of the page.
+    pub contact: usize,
+    /// `x, y` of the contact and `x, y` of the direction in which its impulse acts on the body, frame by frame.
+    pub frames: Vec<f64>,
 }
 
 /// A rectangle of the plane [m].
@@ -36,7 +42,7 @@ pub struct Bounds {
 }
 
 /// Something to draw.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
     /// Shown in the legend unless empty.
     pub name: String,
@@ -69,13 +75,12 @@ pub enum Geometry {
 }
 
 /// Coordinates of a shape [m].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Coordinates {
     /// The same in all frames: walls, ground.
-    Fixed(#[serde(serialize_with = "single_gaps")] Vec<f64>),
+    Fixed(Vec<f64>),
     /// One frame after the other, all of the same length.
-    Moving(#[serde(serialize_with = "single_gaps")] Vec<f64>),
+    Moving(Vec<f64>),
 }
 
 /// How outlines are drawn.
@@ -102,17 +107,6 @@ pub enum Colour {
     Css(String),
 }
 
-/// A contact and when it acts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Contact {
-    /// Shown in the legend.
-    pub name: String,
-    /// Times `[from, to]` during which an impulse acts, in order, not overlapping; an impact has `from = to` [s].
-    pub intervals: Vec<[f64; 2]>,
-    /// Where the flash is drawn (`x, y`); without it the contact lights up in the legend only.
-    pub position: Option<Coordinates>,
-}
-
 impl Animation {
     /// An animation without shapes.
     pub fn new(title: impl Into<String>, times: Vec<f64>) -> Self {
@@ -136,14 +130,9 @@ impl Animation {
         for shape in &self.shapes {
             self.check_coordinates(&shape.name, shape.geometry, &shape.coordinates)?;
         }
-        for contact in &self.contacts {
-            if let Some(position) = &contact.position {
-                self.check_coordinates(&contact.name, Geometry::Point, position)?;
-            }
-            if let Some(index) = contact.first_bad_interval() {
-                let (animation, contact) = (self.title.clone(), contact.name.clone());
-                return Err(ReportError::ContactInterval { animation, contact, index });
-            }
+        for place in &self.places {
+            let frames = Coordinates::Moving(place.frames.clone());
+            self.check_coordinates("place of a contact", Geometry::Segment, &frames)?;
         }
         Ok(())
     }
@@ -203,16 +192,47 @@ impl Animation {
         bounds
     }
 
-    pub(super) fn data(&self) -> AnimationData<'_> {
-        AnimationData { motion: self, bounds: self.shown() }
+    /// What the page draws; the numbers of moving shapes go to the store.
+    pub(super) fn data<'a>(&'a self, store: &mut Store) -> AnimationData<'a> {
+        let times: Values = self.times.as_slice().into();
+        let columns = |store: &mut Store, frames: &[f64]| -> Vec<usize> {
+            let width = frames.len().checked_div(times.len()).unwrap_or(0);
+            let column = |k: usize| frames.iter().skip(k).step_by(width).copied().collect::<Vec<f64>>();
+            (0..width).map(|k| store.curve(&times, &column(k).into(), (false, false)).1).collect()
+        };
+        let mut shape = |shape: &'a Shape| {
+            let (fixed, moving) = match &shape.coordinates {
+                Coordinates::Fixed(values) => (Some(values.iter().map(|x| Some(*x).filter(|x| x.is_finite())).collect()), None),
+                Coordinates::Moving(values) => (None, Some(columns(store, values))),
+            };
+            let Shape { name, geometry, stroke, fill, trace, .. } = shape;
+            ShapeData { name, geometry: *geometry, fixed, moving, stroke, fill, trace: *trace }
+        };
+        let shapes = self.shapes.iter().map(&mut shape).collect();
+        let places = self.places.iter().map(|place| (place.contact, columns(store, &place.frames))).collect();
+        AnimationData { times: store.column(&times), bounds: self.shown(), shapes, places }
     }
 }
 
 /// The form of an animation in the page.
 #[derive(Serialize)]
 pub(super) struct AnimationData<'a> {
-    motion: &'a Animation,
+    times: usize,
     bounds: Bounds,
+    shapes: Vec<ShapeData<'a>>,
+    places: Vec<(usize, Vec<usize>)>,
+}
+
+#[derive(Serialize)]
+struct ShapeData<'a> {
+    name: &'a str,
+    geometry: Geometry,
+    fixed: Option<Vec<Option<f64>>>,
+    /// A column of the store for each coordinate.
+    moving: Option<Vec<usize>>,
+    stroke: &'a Stroke,
+    fill: &'a Option<Colour>,
+    trace: bool,
 }
 
 impl Shape {
@@ -255,31 +275,6 @@ impl Coordinates {
         match self {
             Self::Fixed(values) | Self::Moving(values) => values,
         }
-    }
-}
-
-impl Contact {
-    /// A contact that has not acted yet.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), ..Self::default() }
-    }
-
-    /// Records that an impulse acts from `from` to `to`; joins the last interval if less than `resolution` lies between
-    /// [s].
-    pub fn act(&mut self, from: f64, to: f64, resolution: f64) {
-        match self.intervals.last_mut() {
-            Some(last) if from - last[1] <= resolution => last[1] = last[1].max(to),
-            _ => self.intervals.push([from, to]),
-        }
-    }
-
-    fn first_bad_interval(&self) -> Option<usize> {
-        let mut previous = f64::NEG_INFINITY;
-        self.intervals.iter().position(|[from, to]| {
-            let good = from.is_finite() && to.is_finite() && previous <= *from && from <= to;
-            previous = *to;
-            !good
-        })
     }
 }
 
@@ -332,9 +327,6 @@ mod tests {
         let mut backwards = disc();
         backwards.times[1] = -1.0;
         assert!(matches!(backwards.check(), Err(ReportError::FrameTime { frame: 1, .. })));
-        let mut contact = disc();
-        contact.contacts.push(Contact { intervals: vec![[0.0, 0.1], [0.05, 0.2]], ..Contact::new("c") });
-        assert!(matches!(contact.check(), Err(ReportError::ContactInterval { index: 1, .. })));
         for (geometry, count) in
             [(Geometry::Point, 3), (Geometry::Segment, 2), (Geometry::Circle, 4), (Geometry::Polygon, 5)]
         {
@@ -344,23 +336,19 @@ mod tests {
     }
 
     #[test]
-    fn close_impulses_join() {
-        let mut contact = Contact::new("c");
-        for k in 0..5 {
-            contact.act(f64::from(k) * 0.01, f64::from(k) * 0.01, 0.011);
-        }
-        contact.act(1.0, 1.0, 0.011);
-        assert_eq!(contact.intervals, [[0.0, 0.04], [1.0, 1.0]]);
-    }
-
-    #[test]
-    fn the_page_gets_short_numbers_and_gaps() {
+    fn the_page_gets_columns_of_the_store_and_gaps() {
         let shape = Shape::fixed("", Geometry::Point, vec![0.1, f64::NAN]).coloured(Colour::Palette(3));
-        let json: serde_json::Value =
-            serde_json::from_str(&super::super::encode::json(&Animation::new("", vec![0.0]).with(shape).data()))
-                .unwrap();
-        let shape = &json["motion"]["shapes"][0];
-        assert_eq!(shape["coordinates"]["fixed"].to_string(), "[0.1,null]");
-        assert_eq!((&shape["geometry"], &shape["stroke"]["colour"]), (&"point".into(), &3.into()));
+        let mut animation = disc().with(shape);
+        animation.places.push(Place { contact: 0, frames: vec![0.0, 0.5, 0.0, 1.0, 2.0, 2.5, 0.0, 1.0] });
+        let json = serde_json::to_value(animation.data(&mut Store::default())).unwrap();
+        let [disc, point] = [0, 1].map(|k| &json["shapes"][k]);
+        // the times are column 0; the radius does not change, so that it is the same as no other column
+        assert_eq!((&json["times"], disc["moving"].to_string()), (&0.into(), "[1,2,3]".to_owned()));
+        assert_eq!(point["fixed"].to_string(), "[0.1,null]");
+        assert_eq!((&point["geometry"], &point["stroke"]["colour"]), (&"point".into(), &3.into()));
+        assert_eq!(json["places"][0][0], 0);
+        let mut short = animation;
+        short.places[0].frames.pop();
+        assert!(matches!(short.check(), Err(ReportError::ShapeLength { .. })));
     }
 }

@@ -1,21 +1,24 @@
-//! Charts: curves over one pair of axes, drawn and zoomed in the browser.
+//! Charts: curves over axes, drawn and zoomed in the browser.
+//!
+//! A label may end with its unit, as in `r [N]`. Curves of one unit share an axis: the first unit of a chart stands on
+//! the left, others on the right; the page chooses SI prefixes.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::ReportError;
-use super::encode::gaps;
+use super::store::{Store, Values};
 
-/// The link group of time histories: its charts also show the time cursor, and a click in them moves the animations.
+/// The link group of time histories.
 pub const TIME_GROUP: &str = "time";
 
-/// Curves over one pair of axes.
+/// Curves over one abscissa.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chart {
     /// Caption above the axes.
     pub title: String,
     /// Axis label with unit, e.g. `t [s]`.
     pub x_label: String,
-    /// Label of the vertical axis with unit.
+    /// Label of the vertical axis with the unit of curves that do not name their own.
     pub y_label: String,
     /// Whether the horizontal axis is logarithmic.
     pub log_x: bool,
@@ -23,27 +26,35 @@ pub struct Chart {
     pub log_y: bool,
     /// One unit has the same length on both axes: trajectories in the plane.
     pub equal_axes: bool,
-    /// Curves, in the order of the legend.
+    /// Curves, in the order of the legend; the first eight are drawn until the reader asks for others.
     pub series: Vec<Series>,
     /// Charts of the same group share their x range when zoomed.
     pub linked: Option<String>,
+    /// A remark below the axes; may be empty.
+    pub note: String,
+    /// Name of the file with all rows, told where the chart had to be thinned.
+    pub file: Option<String>,
 }
 
 /// One curve. Non-finite values are gaps; on logarithmic axes so are values that are not positive.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Shown in the legend, which charts with a single curve do not have.
+    /// Shown in the legend.
     pub name: String,
     /// Abscissae.
-    pub x: Vec<f64>,
+    pub x: Values,
     /// Ordinates, as many as abscissae.
-    pub y: Vec<f64>,
+    pub y: Values,
     /// Lines, markers or steps.
     pub style: SeriesStyle,
     /// Pattern of its lines.
     pub dash: Dash,
     /// Number of the palette colour; by default the position of the series in the chart.
     pub colour: Option<usize>,
+    /// Unit of its ordinates, where it is not that of the chart's label.
+    pub unit: Option<String>,
+    /// Whether two rows of the same abscissa are a jump: dotted, with an open circle before and a filled one after.
+    pub jumps: bool,
 }
 
 /// How the points of a curve are shown.
@@ -59,13 +70,17 @@ pub enum SeriesStyle {
     LinesAndMarkers,
     /// Right-continuous steps: horizontal to the next abscissa, then vertical.
     Steps,
+    /// Means over the interval before each abscissa: stairs.
+    Means,
+    /// A vertical line from the axis to each point.
+    Stems,
 }
 
 /// The dash pattern of a curve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dash {
-    /// Solid; from the ninth curve on patterns change with each round of the palette.
+    /// Solid; from the seventh curve on patterns change with each round of the palette.
     #[default]
     Solid,
     /// Short lines.
@@ -118,52 +133,43 @@ impl Chart {
         }
     }
 
-    /// What the page draws. Curves name their columns by number, equal abscissae are stored once.
-    pub(super) fn data(&self) -> ChartData<'_> {
-        let mut columns: Vec<Column<'_>> = Vec::with_capacity(2 * self.series.len());
-        let mut series = Vec::with_capacity(self.series.len());
-        for curve in &self.series {
-            let previous = series.last().map(|last: &SeriesData<'_>| last.x);
-            let x = match previous.filter(|index| same(columns[*index].0, &curve.x)) {
-                Some(index) => index,
-                None => {
-                    columns.push(Column(&curve.x));
-                    columns.len() - 1
-                }
-            };
-            columns.push(Column(&curve.y));
-            let y = columns.len() - 1;
-            series.push(SeriesData {
-                name: &curve.name,
-                x,
-                y,
-                style: curve.style,
-                dash: curve.dash,
-                colour: curve.colour,
-            });
-        }
-        ChartData { chart: self, columns, series }
+    /// What the page draws; the numbers go to the store.
+    pub(super) fn data<'a>(&'a self, store: &mut Store) -> ChartData<'a> {
+        let (x_label, x_unit) = split_unit(&self.x_label);
+        let (y_label, y_unit) = split_unit(&self.y_label);
+        let logs = (self.log_x, self.log_y);
+        let series = self.series.iter().map(|series| series.data(store, logs, y_unit)).collect();
+        let Chart { log_x, log_y, equal_axes: equal, .. } = *self;
+        let Chart { title, linked: group, note, file, .. } = self;
+        ChartData { title, x_label, x_unit, y_label, log_x, log_y, equal, group, note, file, series }
+    }
+}
+
+impl Default for Series {
+    fn default() -> Self {
+        Self::lines("", Vec::new(), Vec::new())
     }
 }
 
 impl Series {
     /// A curve of the given style.
-    pub fn new(name: impl Into<String>, style: SeriesStyle, x: Vec<f64>, y: Vec<f64>) -> Self {
-        Self { name: name.into(), x, y, style, ..Self::default() }
+    pub fn new(name: impl Into<String>, style: SeriesStyle, x: impl Into<Values>, y: impl Into<Values>) -> Self {
+        let (name, x, y) = (name.into(), x.into(), y.into());
+        Self { name, x, y, style, dash: Dash::Solid, colour: None, unit: None, jumps: false }
     }
 
     /// A curve drawn as a line.
-    pub fn lines(name: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
+    pub fn lines(name: impl Into<String>, x: impl Into<Values>, y: impl Into<Values>) -> Self {
         Self::new(name, SeriesStyle::Lines, x, y)
     }
 
     /// Points only.
-    pub fn markers(name: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
+    pub fn markers(name: impl Into<String>, x: impl Into<Values>, y: impl Into<Values>) -> Self {
         Self::new(name, SeriesStyle::Markers, x, y)
     }
 
     /// Right-continuous steps.
-    pub fn steps(name: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
+    pub fn steps(name: impl Into<String>, x: impl Into<Values>, y: impl Into<Values>) -> Self {
         Self::new(name, SeriesStyle::Steps, x, y)
     }
 
@@ -178,99 +184,92 @@ impl Series {
         self.colour = Some(colour);
         self
     }
+
+    /// Sets the unit: the curve goes to the axis of that unit. `1` is a number without unit.
+    pub fn in_unit(mut self, unit: impl Into<String>) -> Self {
+        self.unit = Some(unit.into());
+        self
+    }
+
+    /// Draws two rows of the same abscissa as a jump.
+    pub fn jumping(mut self) -> Self {
+        self.jumps = true;
+        self
+    }
+
+    pub(super) fn data<'a>(&'a self, store: &mut Store, logs: (bool, bool), unit: &'a str) -> SeriesData<'a> {
+        let (x, y) = store.curve(&self.x, &self.y, logs);
+        let Series { style, dash, colour, jumps, .. } = *self;
+        SeriesData { name: &self.name, x, y, style, dash, colour, jumps, unit: self.unit.as_deref().unwrap_or(unit) }
+    }
+}
+
+/// A label and its unit: `x [m]` is `x` and `m`.
+pub(super) fn split_unit(label: &str) -> (&str, &str) {
+    match label.trim_end().strip_suffix(']').and_then(|label| label.rsplit_once('[')) {
+        Some((name, unit)) => (name.trim_end(), if unit == "-" { "" } else { unit }),
+        None => (label, ""),
+    }
 }
 
 /// The form of a chart in the page.
+#[derive(Serialize)]
 pub(super) struct ChartData<'a> {
-    chart: &'a Chart,
-    columns: Vec<Column<'a>>,
+    title: &'a str,
+    x_label: &'a str,
+    x_unit: &'a str,
+    y_label: &'a str,
+    log_x: bool,
+    log_y: bool,
+    equal: bool,
+    group: &'a Option<String>,
+    note: &'a str,
+    file: &'a Option<String>,
     series: Vec<SeriesData<'a>>,
 }
 
+/// The form of a curve in the page.
 #[derive(Serialize)]
-struct SeriesData<'a> {
+pub(super) struct SeriesData<'a> {
     name: &'a str,
     x: usize,
     y: usize,
+    unit: &'a str,
     style: SeriesStyle,
     dash: Dash,
     colour: Option<usize>,
-}
-
-struct Column<'a>(&'a [f64]);
-
-impl Serialize for Column<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        gaps(self.0, serializer)
-    }
-}
-
-impl Serialize for ChartData<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeStruct as _;
-        let chart = self.chart;
-        let mut out = serializer.serialize_struct("Chart", 8)?;
-        out.serialize_field("xLabel", &chart.x_label)?;
-        out.serialize_field("yLabel", &chart.y_label)?;
-        out.serialize_field("logX", &chart.log_x)?;
-        out.serialize_field("logY", &chart.log_y)?;
-        out.serialize_field("equalAxes", &chart.equal_axes)?;
-        out.serialize_field("group", &chart.linked)?;
-        out.serialize_field("series", &self.series)?;
-        out.serialize_field("columns", &self.columns)?;
-        out.end()
-    }
-}
-
-/// Equality of stored values; unlike `==` it holds for NaN too.
-fn same(a: &[f64], b: &[f64]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.to_bits() == y.to_bits())
+    jumps: bool,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn value(chart: &Chart) -> serde_json::Value {
-        serde_json::from_str(&super::super::encode::json(&chart.data())).unwrap()
+    #[test]
+    fn labels_end_with_units() {
+        for (label, name, unit) in
+            [("t [s]", "t", "s"), ("x", "x", ""), ("rate [-]", "rate", ""), ("a[0] [N s]", "a[0]", "N s"), ("]", "]", "")]
+        {
+            assert_eq!(split_unit(label), (name, unit));
+        }
     }
 
     #[test]
-    fn non_finite_values_are_null() {
-        let y = vec![1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.5];
-        let chart = Chart::new("c", "x", "y").with(Series::lines("s", vec![0.0, 1.0, 2.0, 3.0, f64::NAN], y));
-        let json = value(&chart);
-        assert_eq!(json["columns"][0], serde_json::json!([0.0, 1.0, 2.0, 3.0, null]));
-        assert_eq!(json["columns"][1], serde_json::json!([1.0, null, null, null, -0.5]));
-    }
-
-    #[test]
-    fn equal_abscissae_are_stored_once() {
+    fn curves_name_their_columns_and_units() {
         let t = vec![0.0, 0.1, f64::NAN];
-        let chart = Chart::over_time("c", "y")
-            .with(Series::lines("a", t.clone(), vec![1.0, 2.0, 3.0]))
-            .with(Series::steps("b", t, vec![4.0, 5.0, 6.0]))
+        let chart = Chart::over_time("c", "force [N]")
+            .with(Series::lines("a", t.clone(), vec![1.0, 2.0, 3.0]).jumping())
+            .with(Series::steps("b", t, vec![4.0, 5.0, 6.0]).in_unit("N s"))
             .with(Series::markers("c", vec![7.0], vec![8.0]).dashed(Dash::DashDot).coloured(0));
-        let json = value(&chart);
-        assert_eq!(json["columns"].as_array().unwrap().len(), 5);
-        let x: Vec<_> = json["series"].as_array().unwrap().iter().map(|s| s["x"].as_u64().unwrap()).collect();
-        assert_eq!(x, [0, 0, 3]);
-        assert_eq!(json["group"], "time");
-        assert_eq!(json["series"][1]["style"], "steps");
-        assert_eq!(json["series"][2]["dash"], "dashdot");
-        assert_eq!(json["series"][2]["colour"], 0);
-    }
-
-    #[test]
-    fn values_keep_all_their_digits() {
-        let exact = [0.1 + 0.2, 1.0 / 3.0, 5e-324, f64::MAX];
-        let chart = Chart::new("c", "x", "y").with(Series::lines("s", exact.to_vec(), exact.to_vec()));
-        let text = super::super::encode::json(&chart.data());
-        let (_, columns) = text.split_once("\"columns\":[[").unwrap();
-        let (column, _) = columns.split_once(']').unwrap();
-        // decimal text is read with correct rounding here as in the browser
-        let stored: Vec<f64> = column.split(',').map(|number| number.parse().unwrap()).collect();
-        assert_eq!(stored, exact);
+        let json = serde_json::to_value(chart.data(&mut Store::default())).unwrap();
+        let field = |name: &str| json["series"].as_array().unwrap().iter().map(|s| s[name].clone()).collect::<Vec<_>>();
+        assert_eq!(field("x"), [0, 0, 3]);
+        assert_eq!(field("y"), [1, 2, 4]);
+        assert_eq!(field("unit"), ["N", "N s", "N"]);
+        assert_eq!(field("style"), ["lines", "steps", "markers"]);
+        assert_eq!(field("dash"), ["solid", "solid", "dashdot"]);
+        assert_eq!(field("jumps"), [true, false, false]);
+        assert_eq!((&json["group"], &json["x_unit"], &json["y_label"]), (&"time".into(), &"s".into(), &"force".into()));
     }
 
     #[test]

@@ -1,21 +1,28 @@
-//! Images: one pixel per cell, stored as PNG inside the page.
+//! Images: one pixel per cell, stored as PNG inside the page and drawn there between axes.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 
 use base64::Engine as _;
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 
-use super::encode::escape;
+use serde::Serialize;
+
+use super::chart::split_unit;
 
 /// An image of coloured cells; the first row is at the bottom.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Image {
     /// Caption above the image.
     pub title: String,
-    /// Text below the image: axes, colours.
+    /// Text below the image.
     pub note: String,
+    /// Labels of the axes with their units, e.g. `x [m]`.
+    pub labels: [String; 2],
+    /// What the left and the right edge of the image stand for, and its lower and upper edge.
+    pub ranges: [[f64; 2]; 2],
+    /// What the colours mean.
+    pub swatches: Vec<([u8; 3], String)>,
     /// Cells in a row.
     pub width: usize,
     /// Red, green and blue of each cell, row by row from the bottom; a last row that is not full is left out.
@@ -58,17 +65,37 @@ impl Image {
         file
     }
 
-    pub(super) fn render(&self, out: &mut String) {
-        let data = base64::engine::general_purpose::STANDARD.encode(self.png());
-        let _ = writeln!(
-            out,
-            "<figure class=\"image\">\n<figcaption>{title}</figcaption>\n\
-             <img alt=\"{title}\" style=\"width:100%;max-width:900px;image-rendering:pixelated\" src=\"data:image/png;base64,{data}\">\n\
-             <p class=\"note\">{note}</p>\n</figure>",
-            title = escape(&self.title),
-            note = escape(&self.note),
-        );
+    /// What the page draws.
+    pub(super) fn data(&self) -> ImageData<'_> {
+        let [(x_label, x_unit), (y_label, y_unit)] = [0, 1].map(|k| split_unit(&self.labels[k]));
+        let css = |[r, g, b]: [u8; 3]| format!("#{r:02x}{g:02x}{b:02x}");
+        let swatches = self.swatches.iter().map(|(colour, name)| (css(*colour), name.as_str())).collect();
+        let png = base64::engine::general_purpose::STANDARD.encode(self.png());
+        let cells = [self.width, self.height()];
+        let image = Picture { png, cells, ranges: self.ranges, y_unit, swatches };
+        ImageData { title: &self.title, note: &self.note, x_label, x_unit, y_label, image, series: [] }
     }
+}
+
+/// The form of an image in the page: a chart without curves.
+#[derive(Serialize)]
+pub(super) struct ImageData<'a> {
+    title: &'a str,
+    note: &'a str,
+    x_label: &'a str,
+    x_unit: &'a str,
+    y_label: &'a str,
+    image: Picture<'a>,
+    series: [(); 0],
+}
+
+#[derive(Serialize)]
+struct Picture<'a> {
+    png: String,
+    cells: [usize; 2],
+    ranges: [[f64; 2]; 2],
+    y_unit: &'a str,
+    swatches: Vec<(String, &'a str)>,
 }
 
 #[cfg(test)]
@@ -92,10 +119,16 @@ mod tests {
     }
 
     #[test]
-    fn no_cells_and_bad_names_do_not_break_the_page() {
-        let image = Image { title: "<script>".into(), ..Image::default() };
-        let mut page = String::new();
-        image.render(&mut page);
-        assert!(!page.contains("<script>") && image.height() == 0);
+    fn the_page_gets_axes_and_swatches() {
+        let image = Image {
+            labels: ["x [m]".into(), "v [m/s]".into()],
+            ranges: [[0.0, 1.0], [-2.0, 2.0]],
+            swatches: vec![([255, 0, 10], "<one>".into())],
+            ..Image::default()
+        };
+        let json = serde_json::to_value(image.data()).unwrap();
+        assert_eq!((&json["x_unit"], &json["image"]["y_unit"]), (&"m".into(), &"m/s".into()));
+        assert_eq!(json["image"]["swatches"].to_string(), "[[\"#ff000a\",\"<one>\"]]");
+        assert_eq!(image.height(), 0);
     }
 }

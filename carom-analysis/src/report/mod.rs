@@ -1,45 +1,58 @@
 //! Reports: plain data in, one self-contained HTML file out that opens offline.
 //!
-//! A [`Report`] is a list of sections, a section a list of [`Block`]s. Nothing here knows of models or schemes: runs,
-//! convergence studies, performance profiles, bifurcation diagrams and galleries all fill the same few blocks.
+//! A [`Report`] is a list of sections, a section a list of [`Block`]s; the report of a run has a [`RunPage`] besides.
+//! Nothing here knows of models or schemes: runs, convergence studies, performance profiles, bifurcation diagrams and
+//! galleries all fill the same few blocks.
 //!
 //! - All text is escaped where it enters the page (`encode.rs`): names from model files cannot become markup or script.
-//! - The page asks nothing of the network, and its content security policy forbids it to.
+//! - The page asks nothing of the network, and its content security policy forbids it to, as well as `eval`.
 //! - The same report gives the same bytes: no clock, no random identifiers, no hash order.
-//! - Long time series go through a [`Decimator`] first; the report stores what it is given, exactly.
+//! - Numbers are stored once each, packed (`store.rs` states how exactly). All rows are there; only where the file would
+//!   exceed [`Report::limit`] are rows left out (`thin.rs`), and then the charts say so.
+//! - The scripts are in `script/`, one thing per file; `script.rs` joins them.
 //!
-//! State of the page for tests, as attributes of `<html>`: `data-ready="true"` once all charts and animations are
-//! drawn, `data-errors` the number of script errors; of each `.plot` and `canvas`: `data-drawn="true"`; of each canvas
-//! `data-frames`.
+//! State of the page for tests, as attributes of `<html>`: `data-ready="true"` once everything is drawn, `data-errors`
+//! the number of script errors; of each chart and drawing `data-drawn="true"`. `window.report` moves time and zoom.
 
 mod animation;
 mod chart;
-mod decimate;
 mod encode;
 mod image;
-mod library;
 mod page;
+mod run;
+mod script;
+mod store;
 mod table;
+mod thin;
 
 use std::io;
 
 use thiserror::Error;
 
-pub use animation::{Animation, Bounds, Colour, Contact, Coordinates, Geometry, Shape, Stroke};
+pub use animation::{Animation, Bounds, Colour, Coordinates, Geometry, Place, Shape, Stroke};
 pub use chart::{Chart, Dash, Series, SeriesStyle, TIME_GROUP};
-pub use decimate::Decimator;
 pub use image::Image;
+pub use run::{Figure, Lane, Parameter, RunPage, Tab, Tone};
+pub use store::Values;
 pub use table::{Cell, Table, number};
+pub use thin::{Thinned, Thinner};
+
+/// Most bytes of a report, unless one says otherwise.
+pub const LIMIT: usize = 8_000_000;
 
 /// A report: one HTML file.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// Heading of the page, and title of its window.
     pub title: String,
     /// One line below the title; may be empty.
     pub subtitle: String,
+    /// The page of a run, above the sections.
+    pub run: Option<RunPage>,
     /// Parts of the page, from the top.
     pub sections: Vec<Section>,
+    /// Most bytes of the file: above it, rows of charts are thinned.
+    pub limit: usize,
 }
 
 /// A titled part of a report, with an entry in the table of contents.
@@ -74,9 +87,7 @@ pub enum Block {
     Table(Table),
     /// Curves that can be zoomed.
     Chart(Chart),
-    /// A planar motion that can be played.
-    Animation(Animation),
-    /// Coloured cells, one pixel each.
+    /// Coloured cells, one pixel each, between axes.
     Image(Image),
     /// Text shown as it is, e.g. the model file.
     Preformatted {
@@ -146,27 +157,12 @@ pub enum ReportError {
         /// Number of coordinates given.
         found: usize,
     },
-    /// An interval of a contact that is not finite, reversed or out of order.
-    #[error(
-        "animation `{animation}`, contact `{contact}`: interval {index} ends before it begins or before its predecessor"
-    )]
-    ContactInterval {
-        /// Title of the animation.
-        animation: String,
-        /// Name of the contact.
-        contact: String,
-        /// Number of the interval, from 0.
-        index: usize,
-    },
-    /// The page has charts, but the script that draws them is not there.
-    #[error("the script of the chart library was not found in the `plotly` crate")]
-    ChartLibrary,
 }
 
 impl Report {
     /// An empty report.
     pub fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), ..Self::default() }
+        Self { title: title.into(), subtitle: String::new(), run: None, sections: Vec::new(), limit: LIMIT }
     }
 
     /// Appends an empty section and returns it for filling.
@@ -179,26 +175,24 @@ impl Report {
     /// Checks that lengths and times of charts and animations fit together.
     pub fn check(&self) -> Result<(), ReportError> {
         for block in self.blocks() {
-            match block {
-                Block::Chart(chart) => chart.check()?,
-                Block::Animation(animation) => animation.check()?,
-                _ => {}
+            if let Block::Chart(chart) = block {
+                chart.check()?;
             }
         }
-        Ok(())
+        self.run.iter().try_for_each(RunPage::check)
     }
 
     /// Writes the HTML file. Nothing is written when the data do not fit together ([`ReportError`]).
     pub fn write(&self, mut writer: impl io::Write) -> io::Result<()> {
         let invalid = |error: ReportError| io::Error::new(io::ErrorKind::InvalidInput, error);
         self.check().map_err(invalid)?;
-        let page = page::render(self).map_err(invalid)?;
-        writer.write_all(page.as_bytes())?;
+        writer.write_all(page::render(self).as_bytes())?;
         writer.flush()
     }
 
     fn blocks(&self) -> impl Iterator<Item = &Block> {
-        self.sections.iter().flat_map(|section| &section.blocks)
+        let tabs = self.run.iter().flat_map(|run| &run.tabs).flat_map(|tab| &tab.blocks);
+        tabs.chain(self.sections.iter().flat_map(|section| &section.blocks))
     }
 }
 
@@ -251,11 +245,5 @@ impl From<Chart> for Block {
 impl From<Image> for Block {
     fn from(image: Image) -> Self {
         Self::Image(image)
-    }
-}
-
-impl From<Animation> for Block {
-    fn from(animation: Animation) -> Self {
-        Self::Animation(animation)
     }
 }

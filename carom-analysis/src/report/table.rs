@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 
+use super::chart::split_unit;
 use super::encode::escape;
 
 /// Digits of the time column: impacts near an accumulation differ late.
 const TIME_DIGITS: usize = 10;
-const DIGITS: usize = 6;
+const DIGITS: usize = 5;
+/// Rows of a table on paper.
+const PRINTED: usize = 40;
 
 /// A table with a header.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +30,7 @@ pub struct Table {
     pub time_column: Option<usize>,
 }
 
-/// A cell. Numbers sort as numbers, shown with six significant digits unless formatted by the caller.
+/// A cell. Numbers sort as numbers, shown with five significant digits unless formatted by the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// Text as it is.
@@ -72,35 +75,40 @@ impl Table {
         if !self.caption.is_empty() {
             let _ = writeln!(out, "<figcaption>{}</figcaption>", escape(&self.caption));
         }
-        out.push_str("<div class=\"box\" tabindex=\"0\"><table>\n<thead><tr>");
+        out.push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
         for (column, name) in self.header.iter().enumerate() {
-            let class = if self.is_numeric(column) { " class=\"number\"" } else { "" };
-            let _ = write!(out, "<th{class} scope=\"col\"><button type=\"button\">{}</button></th>", escape(name));
+            let class = if self.is_numeric(column) { "" } else { " class=\"l\"" };
+            let (name, unit) = split_unit(name);
+            let unit = if unit.is_empty() { String::new() } else { format!("<span class=\"u\">{}</span>", escape(unit)) };
+            let _ = write!(out, "<th{class} scope=\"col\"><button type=\"button\">{}{unit}</button></th>", escape(name));
         }
         out.push_str("</tr></thead>\n<tbody>\n");
-        for row in self.rows.iter().take(self.shown) {
-            self.render_row(out, row);
+        let numeric: Vec<bool> = (0..self.header.len()).map(|column| self.is_numeric(column)).collect();
+        for (index, row) in self.rows.iter().take(self.shown).enumerate() {
+            self.render_row(out, row, index, &numeric);
         }
         out.push_str("</tbody></table></div>\n");
         self.render_note(out);
         out.push_str("</figure>\n");
     }
 
-    fn render_row(&self, out: &mut String, row: &[Cell]) {
+    fn render_row(&self, out: &mut String, row: &[Cell], index: usize, numeric: &[bool]) {
+        out.push_str(if index < PRINTED { "<tr" } else { "<tr class=\"cut\"" });
         match self.time_column.and_then(|column| row.get(column)).and_then(Cell::value) {
             Some(time) if time.is_finite() => {
-                let _ = write!(out, "<tr data-time=\"{time}\">");
+                let _ = write!(out, " data-time=\"{time}\">");
             }
-            _ => out.push_str("<tr>"),
+            _ => out.push('>'),
         }
         for column in 0..self.header.len().max(row.len()) {
             let digits = if self.time_column == Some(column) { TIME_DIGITS } else { DIGITS };
             let cell = row.get(column).unwrap_or(&Cell::Empty);
-            let text = escape(&cell.text(digits));
-            let _ = match cell.value() {
-                Some(value) => write!(out, "<td class=\"number\" data-value=\"{value}\">{text}</td>"),
-                None => write!(out, "<td>{text}</td>"),
-            };
+            let text = cell.text(digits);
+            let class = if numeric.get(column) == Some(&true) { "" } else { " class=\"l\"" };
+            // the whole number is shown on hover, and sorts the rows
+            let full = cell.value().map(|value| value.to_string()).filter(|full| *full != text);
+            let title = full.map(|full| format!(" title=\"{full}\"")).unwrap_or_default();
+            let _ = write!(out, "<td{class}{title}>{}</td>", escape(&text));
         }
         out.push_str("</tr>\n");
     }
@@ -108,18 +116,20 @@ impl Table {
     fn render_note(&self, out: &mut String) {
         let shown = self.rows.len().min(self.shown);
         let total = self.total.unwrap_or(0).max(self.rows.len());
-        let hint = if self.time_column.is_some() { "Click on a row to go to its time." } else { "" };
         let more = if total > shown {
             let file = match &self.file {
                 Some(file) => format!("all {total} are in <code>{}</code>", escape(file)),
                 None => format!("{} more are not shown", total - shown),
             };
-            format!("The first {shown} of {total} rows are shown; {file}. ")
+            format!("The first {shown} of {total} rows are shown; {file}.")
         } else {
             String::new()
         };
-        if !(hint.is_empty() && more.is_empty()) {
-            let _ = writeln!(out, "<p class=\"note\">{more}{hint}</p>");
+        if !more.is_empty() {
+            let _ = writeln!(out, "<p class=\"note\">{more}</p>");
+        }
+        if shown > PRINTED {
+            let _ = writeln!(out, "<p class=\"note printonly\">{} more rows are not printed.</p>", total - PRINTED);
         }
     }
 
@@ -255,7 +265,7 @@ mod tests {
             html.contains("The first 5 of 1000 rows are shown; all 1000 are in <code>impacts &amp; more.csv</code>.")
         );
         assert_eq!(html.matches("<tr data-time=").count(), 5);
-        assert!(html.contains("contact &lt;A&gt;") && html.contains("<td>&lt;b&gt;</td>"));
+        assert!(html.contains("contact &lt;A&gt;") && html.contains("<td class=\"l\">&lt;b&gt;</td>"));
         assert!(!html.contains("<b>"));
     }
 
@@ -269,5 +279,17 @@ mod tests {
         assert_eq!(html.matches("<tr>").count(), 4);
         assert!(!html.contains("data-time") && html.contains("extra"));
         assert!(!html.contains("rows are shown"));
+    }
+
+    #[test]
+    fn paper_gets_the_first_rows_and_a_count() {
+        let mut table = Table::new("", ["u [m/s]"]);
+        (0..100).for_each(|k| _ = table.row([Cell::Number(f64::from(k) / 3.0)]));
+        let mut html = String::new();
+        table.render(&mut html);
+        assert_eq!(html.matches("<tr class=\"cut\">").count(), 60);
+        assert!(html.contains("60 more rows are not printed."));
+        assert!(html.contains("<td title=\"0.3333333333333333\">0.33333</td>"));
+        assert!(html.contains("u<span class=\"u\">m/s</span>"));
     }
 }

@@ -1,56 +1,49 @@
-//! Curves of the recorded columns for the report, thinned out while the run goes on.
+//! The recorded columns for the report.
 
-use crate::report::Decimator;
+use crate::report::{Thinned, Thinner, Values};
 
-/// A column over time.
+/// Columns over time: all rows that were recorded, or true rows with the extremes of blocks where there are too many.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Curve {
-    /// Name of the column.
-    pub name: String,
+pub struct History {
+    /// Names of the columns, without that of the time.
+    pub names: Vec<String>,
     /// Times [s].
-    pub t: Vec<f64>,
-    /// NaN where the model does not list the contact.
-    pub x: Vec<f64>,
+    pub t: Values,
+    /// One per name; NaN where the model does not list the contact.
+    pub columns: Vec<Values>,
+    /// Number of rows that were recorded.
+    pub total: u64,
+    /// Rows per block of which extremes are kept; 1 where all rows are.
+    pub block: u64,
 }
 
-/// Collects curves. A row waits until its successor is known, because the row before an impact is as important as the
-/// one after.
+impl History {
+    /// A column by its name.
+    pub fn column(&self, name: &str) -> Option<&Values> {
+        self.names.iter().position(|known| known == name).map(|k| &self.columns[k])
+    }
+}
+
+/// Collects the rows of a history.
 pub(super) struct Curves {
     names: Vec<String>,
-    decimator: Decimator,
-    t: f64,
-    values: Vec<f64>,
-    important: bool,
-    holds: bool,
+    thinner: Thinner,
 }
 
 impl Curves {
-    pub fn new(names: Vec<String>, points: usize) -> Curves {
-        let decimator = Decimator::new(names.len(), points);
-        let values = vec![0.0; names.len()];
-        Curves { names, decimator, t: 0.0, values, important: false, holds: false }
+    /// Keeps at most `values` numbers in memory.
+    pub fn new(names: Vec<String>, values: usize) -> Curves {
+        Curves { thinner: Thinner::new(1 + names.len(), values), names }
     }
 
-    /// Takes a row; it is `important` if a contact closed since the last one.
-    pub fn push(&mut self, t: f64, values: impl Iterator<Item = f64>, important: bool) {
-        self.release(important);
-        self.values.clear();
-        self.values.extend(values);
-        (self.t, self.important, self.holds) = (t, important, true);
+    pub fn push(&mut self, t: f64, values: impl Iterator<Item = f64>) {
+        self.thinner.push(std::iter::once(t).chain(values));
     }
 
-    fn release(&mut self, important: bool) {
-        if self.holds && (self.important || important) {
-            self.decimator.push_important(self.t, &self.values);
-        } else if self.holds {
-            self.decimator.push(self.t, &self.values);
-        }
-        self.holds = false;
-    }
-
-    pub fn finish(mut self) -> Vec<Curve> {
-        self.release(false);
-        let columns = self.decimator.finish();
-        self.names.into_iter().zip(columns).map(|(name, (t, x))| Curve { name, t, x }).collect()
+    pub fn finish(self) -> History {
+        let Thinned { columns, total, block } = self.thinner.finish();
+        let mut columns = columns.into_iter();
+        let t = columns.next().unwrap_or_default();
+        History { names: self.names, t, columns: columns.collect(), total, block }
     }
 }

@@ -35,12 +35,9 @@ impl Events {
         })
     }
 
-    /// Records the events of a step; tells whether there were any.
-    pub fn take(&mut self, view: &mut StepView<'_>) -> Result<bool, ResultError> {
-        for event in view.events() {
-            self.push(event)?;
-        }
-        Ok(!view.events().is_empty())
+    /// Records the events of a step.
+    pub fn take(&mut self, view: &mut StepView<'_>) -> Result<(), ResultError> {
+        view.events().iter().try_for_each(|event| self.push(event))
     }
 
     fn push(&mut self, event: &RunEvent) -> Result<(), ResultError> {

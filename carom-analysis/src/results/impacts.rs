@@ -56,14 +56,13 @@ impl Impacts {
         self.count
     }
 
-    /// Records the impacts of a step; tells whether there were any.
-    pub(super) fn take(&mut self, view: &StepView<'_>) -> Result<bool, ResultError> {
-        let before = self.count;
+    /// Records the impacts of a step.
+    pub(super) fn take(&mut self, view: &StepView<'_>) -> Result<(), ResultError> {
         for acting in view.impacts() {
             self.count += 1;
             self.push(&view.impact(acting), &view.reactions().coupling.pairs[acting.law].law)?;
         }
-        Ok(self.count > before)
+        Ok(())
     }
 
     fn push(&mut self, impact: &Impact, law: &Law) -> Result<(), ResultError> {

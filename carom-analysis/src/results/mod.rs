@@ -41,7 +41,7 @@ mod table;
 mod trajectory;
 
 pub use column::{Columns, Outputs};
-pub use curve::Curve;
+pub use curve::History;
 pub use estimate::{Difference, Estimate, Probe};
 pub use impacts::Impacts;
 pub use recorder::{Recorded, RunRecorder};
@@ -51,6 +51,7 @@ pub use summary::{
 };
 pub use trajectory::Trajectory;
 
+use crate::report::LIMIT;
 use carom::ModelError;
 use parquet::errors::ParquetError;
 use std::io;
@@ -68,8 +69,8 @@ pub struct RecordOptions {
     pub parquet: bool,
     /// Write `.csv` files.
     pub csv: bool,
-    /// Points per curve kept in memory for the report (at least 64); 0 keeps none.
-    pub curve_points: usize,
+    /// Numbers kept in memory for the report: beyond them rows are thinned, and extremes kept. 0 keeps none.
+    pub report_values: usize,
     /// Rows of a row group; chosen from the number of columns if `None`.
     pub rows_per_group: Option<usize>,
     /// Rows that wait in memory are saved this often; more rarely if saving takes more than a twentieth of the time.
@@ -83,11 +84,16 @@ impl Default for RecordOptions {
             columns: Columns::Auto,
             parquet: true,
             csv: false,
-            curve_points: 2000,
+            report_values: report_values(LIMIT),
             rows_per_group: None,
             save_interval: Duration::from_secs(5),
         }
     }
+}
+
+/// Numbers to keep in memory for a report of at most so many bytes: packed, two of them take about a byte.
+pub fn report_values(bytes: usize) -> usize {
+    bytes.saturating_mul(2)
 }
 
 /// What closing a result table left on the disk.

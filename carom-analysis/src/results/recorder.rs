@@ -5,7 +5,7 @@ use super::events::Events;
 use super::impacts::Impacts;
 use super::summary::{EnergySummary, Failure, Inputs, SmallestGaps, SolverPath, Status, Stop, Summary, Warning};
 use super::table::{remove, write_whole};
-use super::{Curve, Estimate, Outputs, RecordOptions, ResultError, Trajectory};
+use super::{Estimate, History, Outputs, RecordOptions, ResultError, Trajectory};
 use carom::scheme::Stepper;
 use carom::simulation::{Audit, EnergyLedger, Observer, StepView};
 use carom::{ModelError, Simulation, SimulationError};
@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Trajectory, impacts, events, energy ledger, smallest gaps, curves and audit of a run.
+/// Trajectory, impacts, events, energy ledger, smallest gaps, history and audit of a run.
 ///
 /// When something cannot be recorded it breaks the run; [`RunRecorder::finish`] then closes what is there and tells
 /// why.
@@ -44,8 +44,8 @@ pub struct RunRecorder {
 pub struct Recorded {
     /// What `summary.json` says.
     pub summary: Summary,
-    /// For the report: the recorded columns, thinned out.
-    pub curves: Vec<Curve>,
+    /// For the report: the recorded columns.
+    pub history: History,
     /// Why recording stopped, or why a file could not be completed. The summary is complete in any case.
     pub error: Option<ResultError>,
 }
@@ -130,8 +130,8 @@ impl RunRecorder {
         self.last = (view.to().t, view.index);
         _ = self.audit.observe(view)?;
         self.energies_are_finite(view.to().t)?;
-        self.trajectory.important |= self.impacts.take(view)?;
-        self.trajectory.important |= self.events.take(view)?;
+        self.impacts.take(view)?;
+        self.events.take(view)?;
         self.stopped = view.stopped.map(|event| Stop { event: event.into(), time: view.to().t });
         let energy = self.audit.ledger().map(|ledger| ledger.last);
         self.trajectory.take(view, energy)?;
@@ -158,7 +158,7 @@ impl RunRecorder {
         };
         let energy = self.audit.ledger().map(EnergySummary::from);
         let impacts = self.impacts.count();
-        let (trajectory, curves) = self.trajectory.finish();
+        let (trajectory, history) = self.trajectory.finish();
         let list = self.impacts.finish();
         let (counts, accumulations) = (self.events.counts.clone(), self.events.accumulations.list.clone());
         let events = self.events.finish();
@@ -202,7 +202,7 @@ impl RunRecorder {
         if let Err(cause) = summary.write(&self.directory.join("summary.json")) {
             error.get_or_insert(cause);
         }
-        Recorded { summary, curves, error }
+        Recorded { summary, history, error }
     }
 }
 

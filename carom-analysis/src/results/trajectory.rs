@@ -6,7 +6,7 @@
 //! that a model finds on its way are in the impact table alone.
 
 use super::column::{Outputs, catalogue, impulse_rows, is_first_order, select};
-use super::curve::{Curve, Curves};
+use super::curve::{Curves, History};
 use super::table::{Cell, CellType, Column, Table};
 use super::{Columns, RecordOptions, ResultError, Written};
 use carom::model::Energy;
@@ -48,8 +48,6 @@ pub struct Trajectory {
     curves: Option<Curves>,
     /// Columns that have a curve.
     curve_columns: Vec<usize>,
-    /// A contact closed since the row before.
-    pub(super) important: bool,
     error: Option<ResultError>,
 }
 
@@ -110,7 +108,7 @@ impl Trajectory {
         };
         let curve_columns: Vec<usize> = (0..list.len()).filter(|i| drawn(&list[*i])).collect();
         let curve_names = curve_columns.iter().map(|i| list[*i].name.clone()).collect();
-        let curves = (options.curve_points > 0).then(|| Curves::new(curve_names, options.curve_points));
+        let curves = (options.report_values > 0).then(|| Curves::new(curve_names, options.report_values));
         let labels = stepper.labels();
         let offset = impulse_rows(labels);
         let contacts = labels.contacts.len();
@@ -137,7 +135,6 @@ impl Trajectory {
             started: false,
             curves,
             curve_columns,
-            important: false,
             error: None,
         })
     }
@@ -280,14 +277,13 @@ impl Trajectory {
         self.levels.fill(0.0);
         if let (Some(curves), Some(Cell::Real(t))) = (&mut self.curves, self.row.first()) {
             let value = |i: &usize| if let Cell::Real(x) = self.row[*i] { x } else { f64::NAN };
-            curves.push(*t, self.curve_columns.iter().map(value), self.important);
+            curves.push(*t, self.curve_columns.iter().map(value));
         }
-        self.important = false;
         Ok(())
     }
 
-    /// Writes the last row, closes the files and hands out the curves. All rows before an error are kept.
-    pub fn finish(mut self) -> (Written, Vec<Curve>) {
+    /// Writes the last row, closes the files and hands out the history. All rows before an error are kept.
+    pub fn finish(mut self) -> (Written, History) {
         let last = if self.written { Ok(()) } else { self.write() };
         let mut written = self.table.finish();
         // the first error is the cause

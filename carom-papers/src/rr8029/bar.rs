@@ -175,13 +175,8 @@ pub fn steps(effort: Effort) -> Result<Figure, Trouble> {
     let mut before = 0.0;
     for h in [2e-5, 2e-6, 2e-7, 2e-8].into_iter().take(finest) {
         let tip = Bar { elements: 100, h, ..Bar::default() }.run()?;
-        let every = (tip.t.len() / 5000).max(1);
-        let thin = |x: &[f64]| x.iter().step_by(every).copied().collect::<Vec<f64>>();
-        figure.chart(Chart::over_time(format!("h = {h:e}"), "r [N]").with(Series::lines(
-            "r",
-            thin(&tip.t),
-            thin(&tip.r),
-        )));
+        let series = Series::lines("r", tip.t, tip.r);
+        figure.chart(Chart::over_time(format!("h = {h:e}"), "r [N]").with(series));
         figure.check(Check::between(
             format!("h = {h:e}: largest force, growing"),
             tip.peak,

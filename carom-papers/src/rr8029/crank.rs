@@ -17,13 +17,8 @@ fn crank(scheme: &Choice, step: f64) -> Result<Trace, Trouble> {
     trace("slider-crank", &Change { step: Some(step), ..Change::scheme(scheme) }, &COLUMNS)
 }
 
-/// At most about 4000 points of a curve.
-fn thin(x: &[f64]) -> Vec<f64> {
-    x.iter().step_by((x.len() / 4000).max(1)).copied().collect()
-}
-
 fn over_revolutions(title: String, label: &str, run: &Trace, y: &[f64]) -> Chart {
-    Chart::new(title, "crank revolutions", label).with(Series::lines(label, thin(run.column(0)), thin(y)))
+    Chart::new(title, "crank revolutions", label).with(Series::lines(label, run.column(0), y))
 }
 
 /// Figure 23: position, speed of the crank and of the slider, contact force.
@@ -39,8 +34,8 @@ pub fn motion(effort: Effort) -> Result<Figure, Trouble> {
     let revolutions = &run.column(0)[1..];
     figure.chart(Chart::new("speed of the slider", "crank revolutions", "x' [m/s]").with(Series::lines(
         "x'",
-        thin(revolutions),
-        thin(&ends),
+        revolutions,
+        ends,
     )));
     figure.chart(over_revolutions("impulse at corner 1".into(), "P [N s]", &run, run.column(8)));
     let last = |k: usize| run.column(k).last().copied().unwrap_or(f64::NAN);

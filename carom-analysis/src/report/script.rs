@@ -1,0 +1,31 @@
+//! The scripts and the style sheet of the page, one thing per file.
+
+/// Joined in this order; a file may use what those before it define.
+pub const SCRIPT: &str = concat!(
+    "'use strict';\n",
+    include_str!("script/base.js"),
+    include_str!("script/numbers.js"),
+    include_str!("script/decode.js"),
+    include_str!("script/column.js"),
+    include_str!("script/span.js"),
+    include_str!("script/axis.js"),
+    include_str!("script/curve.js"),
+    include_str!("script/legend.js"),
+    include_str!("script/chart.js"),
+    include_str!("script/pointer.js"),
+    include_str!("script/portrait.js"),
+    include_str!("script/timebar.js"),
+    include_str!("script/motion.js"),
+    include_str!("script/lists.js"),
+    include_str!("script/print.js"),
+    include_str!("script/main.js"),
+);
+
+/// Light and dark, wide screens, phones and paper.
+pub const STYLE: &str = concat!(
+    include_str!("style/colours.css"),
+    include_str!("style/page.css"),
+    include_str!("style/chart.css"),
+    include_str!("style/narrow.css"),
+    include_str!("style/paper.css"),
+);

@@ -1,0 +1,250 @@
+/* The motion: shapes at the time of the cursor, trails, impulses, loupes where contacts have a place. */
+
+/* Arrows of impulses fade over this time of watching [s]; trails show this part of the run. */
+const FADE = 0.35, TRAIL = 1 / 8, LOUPE = 20;
+
+class Motion {
+  constructor(figure, data, columns, lanes, signals) {
+    Object.assign(this, {figure, data, lanes, signals, view: null, times: columns[data.times].v});
+    this.options = {trails: true, forces: true, loupes: true};
+    for (const shape of data.shapes) {
+      if (shape.moving) shape.columns = shape.moving.map((column) => columns[column].v);
+    }
+    this.places = data.places.map(([contact, list]) => ({contact, columns: list.map((column) => columns[column].v)}));
+    this.most = Math.max(...lanes.map((lane) => lane.P.range(0, lane.P.v.length)[1]), 0);
+    this.build();
+  }
+
+  build() {
+    const caption = el('figcaption', {class: 'cap'}, el('h2', {}, 'Motion'), el('span', {class: 'sp'}));
+    const toggle = (name, title, useful) => {
+      if (!useful) return;
+      const press = () => {
+        this.options[name] = !this.options[name];
+        button.setAttribute('aria-pressed', this.options[name]);
+        need(MOTION);
+      };
+      const button = el('button', {class: 'b', type: 'button', title, 'aria-pressed': true, onclick: press}, name);
+      caption.append(button);
+    };
+    toggle('trails', 'paths of marked points', this.data.shapes.some((shape) => shape.trace && shape.columns));
+    toggle('forces', 'arrows: impulses of impacts', this.places.length > 0);
+    toggle('loupes', 'contacts enlarged, true geometry', this.places.length > 0);
+    this.plot = el('div', {class: 'plot', id: 'scene', role: 'img', tabindex: 0, 'aria-label': 'motion'});
+    this.canvas = el('canvas', {'data-frames': this.times.length});
+    this.plot.append(this.canvas);
+    this.figure.append(caption, this.plot, this.names());
+    this.listen();
+  }
+
+  /* Names of shapes, as a legend. */
+  names() {
+    const box = el('p', {class: 'pf'});
+    for (const shape of this.data.shapes.filter((shape) => shape.name)) {
+      const tile = el('i', {class: 'tile'});
+      shape.tile = tile;
+      box.append(el('span', {}, tile, shape.name));
+    }
+    return box;
+  }
+
+  /* Frame before t, and how far t is to the next. */
+  frame(t) {
+    const n = this.times.length;
+    const i = Math.max(0, Math.min(n - 1, upper(this.times, t) - 1));
+    const width = i + 1 < n ? this.times[i + 1] - this.times[i] : 0;
+    return [i, width > 0 ? Math.min(1, Math.max(0, (t - this.times[i]) / width)) : 0];
+  }
+
+  numbers(columns, [i, part]) {
+    return columns.map((column) => part > 0 ? column[i] + (column[i + 1] - column[i]) * part : column[i]);
+  }
+
+  coordinates(shape, frame) {
+    return shape.columns ? this.numbers(shape.columns, frame) : shape.fixed.map((x) => x ?? NaN);
+  }
+
+  /* Pixels per metre and the middle, so that everything fits. */
+  whole(w, h) {
+    const {x, y} = this.data.bounds;
+    return {k: Math.min(w / (x[1] - x[0]), h / (y[1] - y[0])), x: (x[0] + x[1]) / 2, y: (y[0] + y[1]) / 2};
+  }
+
+  draw() {
+    if (!this.times.length) {
+      this.figure.dataset.drawn = 'true';
+      return;
+    }
+    const [w, h] = [this.plot.clientWidth || 600, this.plot.clientHeight || 300];
+    const g = fit(this.canvas, w, h);
+    const view = this.view ?? this.whole(w, h);
+    const map = {k: view.k, X: (x) => w / 2 + (x - view.x) * view.k, Y: (y) => h / 2 - (y - view.y) * view.k};
+    const frame = this.frame(time.t);
+    if (this.options.trails) this.data.shapes.forEach((shape) => this.trail(g, shape, map, frame));
+    this.data.shapes.forEach((shape) => this.shape(g, shape, this.coordinates(shape, frame), map));
+    if (this.options.forces) this.places.forEach((place) => this.arrow(g, place, frame, map));
+    if (this.options.loupes) this.loupes(g, frame, w, h);
+    this.scaleBar(g, view.k, h);
+    this.canvas.dataset.time = String(time.t);
+    this.figure.dataset.drawn = 'true';
+  }
+
+  ink(given) {
+    if (given === 'ink') return paint.ink;
+    if (given === 'muted') return paint.wall;
+    return typeof given === 'number' ? colour(given) : given;
+  }
+
+  shape(g, shape, numbers, {k, X, Y}) {
+    if (shape.tile) shape.tile.style.background = this.ink(shape.stroke.colour);
+    if (!numbers.every(Number.isFinite)) return;
+    g.strokeStyle = this.ink(shape.stroke.colour);
+    g.lineWidth = shape.stroke.width;
+    g.setLineDash(shape.stroke.dashed ? DASHES.dash : []);
+    g.lineCap = g.lineJoin = 'round';
+    g.beginPath();
+    if (shape.geometry === 'circle') g.arc(X(numbers[0]), Y(numbers[1]), Math.max(0.5, Math.abs(numbers[2]) * k), 0, 7);
+    else if (shape.geometry === 'point') g.arc(X(numbers[0]), Y(numbers[1]), 2 * shape.stroke.width, 0, 7);
+    else for (let i = 0; i < numbers.length; i += 2) g.lineTo(X(numbers[i]), Y(numbers[i + 1]));
+    if (shape.geometry === 'polygon') g.closePath();
+    if (shape.fill !== null || shape.geometry === 'point') {
+      g.fillStyle = this.ink(shape.fill ?? shape.stroke.colour);
+      g.globalAlpha = shape.geometry === 'point' ? 1 : 0.25;
+      g.fill();
+      g.globalAlpha = 1;
+    }
+    g.stroke();
+    g.setLineDash([]);
+  }
+
+  /* The path of the first point over the last part of the run, fading. */
+  trail(g, shape, {X, Y}, [now]) {
+    if (!shape.trace || !shape.columns) return;
+    const [xs, ys] = shape.columns;
+    const length = TRAIL * (time.span.hi - time.span.lo);
+    g.strokeStyle = this.ink(shape.stroke.colour);
+    g.lineWidth = 1.3;
+    for (let i = now; i > 0 && this.times[i] > time.t - length; i--) {
+      g.globalAlpha = 0.75 * Math.max(0, 1 - (time.t - this.times[i]) / length) ** 1.5;
+      if (Number.isFinite(xs[i - 1] + ys[i - 1] + xs[i] + ys[i])) {
+        strokes(g, () => { g.moveTo(X(xs[i - 1]), Y(ys[i - 1])); g.lineTo(X(xs[i]), Y(ys[i])); });
+      }
+    }
+    g.globalAlpha = 1;
+  }
+
+  /* The latest impulse of a contact: length by its root, fading while one watches. */
+  arrow(g, place, frame, {X, Y}, scale = 1) {
+    const lane = this.lanes[place.contact];
+    const k = upper(lane.T.v, time.t + time.slack) - 1;
+    if (k < 0 || !(this.most > 0)) return;
+    const age = Math.max(0, time.t - lane.T.v[k]) / (FADE * time.speed);
+    if (age >= 1) return;
+    const [x, y, nx, ny] = this.numbers(place.columns, frame);
+    const norm = Math.hypot(nx, ny) || 1;
+    const length = scale * (8 + 46 * Math.sqrt(Math.max(0, lane.P.v[k]) / this.most));
+    g.globalAlpha = 1 - age;
+    arrowTo(g, X(x), Y(y), nx / norm * length, -ny / norm * length, colour(place.contact));
+    g.globalAlpha = 1;
+  }
+
+  /* Contacts enlarged: the shapes themselves, clipped to a circle at the right edge. */
+  loupes(g, frame, w, h) {
+    const radius = Math.min(44, h * 0.15);
+    this.places.slice(0, Math.floor(h / (2 * radius + 12))).forEach((place, i) => {
+      const [x, y] = this.numbers(place.columns, frame);
+      if (!Number.isFinite(x + y)) return;
+      const centre = [w - radius - 10, 10 + radius + i * (2 * radius + 10)];
+      const k = this.whole(w, h).k * LOUPE;
+      const map = {k, X: (u) => centre[0] + (u - x) * k, Y: (v) => centre[1] - (v - y) * k};
+      g.save();
+      g.beginPath();
+      g.arc(...centre, radius, 0, 7);
+      g.fillStyle = paint.panel;
+      g.fill();
+      g.clip();
+      this.data.shapes.forEach((shape) => this.shape(g, shape, this.coordinates(shape, frame), map));
+      if (this.options.forces) this.arrow(g, place, frame, map, 0.6);
+      g.restore();
+      g.strokeStyle = colour(place.contact);
+      g.lineWidth = 1;
+      g.beginPath();
+      g.arc(...centre, radius, 0, 7);
+      g.stroke();
+      this.loupeText(g, place, centre[0] - radius - 6, centre[1]);
+    });
+  }
+
+  loupeText(g, place, x, y) {
+    const lane = this.lanes[place.contact];
+    const gap = this.signals[lane.gap]?.at(time.t).pop();
+    g.font = plain;
+    g.textAlign = 'right';
+    g.textBaseline = 'middle';
+    g.fillStyle = paint.muted;
+    g.fillText(`${lane.name}, \u00d7${LOUPE}`, x, y - 7);
+    g.fillStyle = paint.ink;
+    if (gap !== undefined) g.fillText(`gap ${si(gap, 'm', 3).join(' ')}`, x, y + 7);
+  }
+
+  scaleBar(g, k, h) {
+    const length = nice(100 / k);
+    g.strokeStyle = g.fillStyle = paint.ink;
+    g.lineWidth = 1;
+    strokes(g, () => {
+      g.moveTo(12.5, h - 14);
+      g.lineTo(12.5, h - 10);
+      g.lineTo(12.5 + length * k, h - 10);
+      g.lineTo(12.5 + length * k, h - 14);
+    });
+    g.font = plain;
+    g.textAlign = 'left';
+    g.textBaseline = 'bottom';
+    g.fillText(si(length, 'm').join(' '), 16, h - 13);
+  }
+
+  /* Drag: pan. Wheel with Ctrl or after a click: zoom. Double-click: everything. */
+  listen() {
+    let start = null;
+    const size = () => [this.plot.clientWidth, this.plot.clientHeight];
+    this.plot.addEventListener('pointerdown', (event) => {
+      if (event.pointerType === 'touch') return;
+      start = {x: event.clientX, y: event.clientY, view: this.view ?? this.whole(...size())};
+      capture(this.plot, event);
+    });
+    this.plot.addEventListener('pointermove', (event) => {
+      if (!start) return;
+      const {k, x, y} = start.view;
+      this.view = {k, x: x - (event.clientX - start.x) / k, y: y + (event.clientY - start.y) / k};
+      need(MOTION);
+    });
+    this.plot.addEventListener('pointerup', () => { start = null; });
+    this.plot.addEventListener('dblclick', () => { this.view = null; need(MOTION); });
+    this.plot.addEventListener('wheel', (event) => {
+      if (!(event.ctrlKey || event.metaKey || document.activeElement === this.plot)) return;
+      event.preventDefault();
+      const [w, h] = size();
+      const view = this.view ?? this.whole(w, h);
+      const {left, top} = this.plot.getBoundingClientRect();
+      const factor = Math.exp(-event.deltaY * 0.0015);
+      const [x, y] = [(event.clientX - left - w / 2) / view.k + view.x, (h / 2 + top - event.clientY) / view.k + view.y];
+      this.view = {k: view.k * factor, x: x - (x - view.x) / factor, y: y - (y - view.y) / factor};
+      need(MOTION);
+    }, {passive: false});
+  }
+}
+
+function arrowTo(g, x, y, dx, dy, tint) {
+  const length = Math.hypot(dx, dy);
+  if (!(length > 1.5)) return;
+  const [ux, uy, head] = [dx / length, dy / length, Math.min(7, length * 0.6)];
+  g.strokeStyle = g.fillStyle = tint;
+  g.lineWidth = 2.2;
+  g.lineCap = 'butt';
+  strokes(g, () => { g.moveTo(x, y); g.lineTo(x + dx - ux * head, y + dy - uy * head); });
+  g.beginPath();
+  g.moveTo(x + dx, y + dy);
+  g.lineTo(x + dx - (ux + uy * 0.45) * head, y + dy - (uy - ux * 0.45) * head);
+  g.lineTo(x + dx - (ux - uy * 0.45) * head, y + dy - (uy + ux * 0.45) * head);
+  g.fill();
+}
