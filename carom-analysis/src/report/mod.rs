@@ -22,6 +22,7 @@ mod page;
 mod run;
 mod script;
 mod store;
+mod svg;
 mod table;
 mod thin;
 

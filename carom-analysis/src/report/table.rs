@@ -218,6 +218,10 @@ pub fn number(value: f64, digits: usize) -> String {
     }
 }
 
+/// Prefixes of units.
+pub(super) const PREFIXES: [(f64, &str); 8] =
+    [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p")];
+
 fn trim(decimal: &str) -> &str {
     if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal }
 }
