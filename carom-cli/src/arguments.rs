@@ -115,6 +115,9 @@ pub struct RunArguments {
     /// Do not write the report.
     #[arg(long)]
     pub no_report: bool,
+    /// Most bytes of the report: above it, charts are thinned and keep the extremes.
+    #[arg(long, value_name = "BYTES", default_value_t = carom_analysis::report::LIMIT)]
+    pub report_size: usize,
     /// Write the one-step problems into this folder, as files for `carom solve`; those that are not solved in any case.
     #[arg(long, value_name = "DIR")]
     pub dump_problems: Option<PathBuf>,

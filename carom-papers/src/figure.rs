@@ -110,7 +110,7 @@ impl Figure {
             self.data.push(Data {
                 name: format!("{} - {}", chart.title, series.name),
                 header: vec![chart.x_label.clone(), chart.y_label.clone()],
-                rows: series.x.iter().zip(&series.y).map(|(x, y)| vec![*x, *y]).collect(),
+                rows: series.x.iter().zip(series.y.iter()).map(|(x, y)| vec![*x, *y]).collect(),
             });
         }
         self.blocks.push(chart.into());

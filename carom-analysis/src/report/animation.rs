@@ -202,7 +202,9 @@ impl Animation {
         };
         let mut shape = |shape: &'a Shape| {
             let (fixed, moving) = match &shape.coordinates {
-                Coordinates::Fixed(values) => (Some(values.iter().map(|x| Some(*x).filter(|x| x.is_finite())).collect()), None),
+                Coordinates::Fixed(values) => {
+                    (Some(values.iter().map(|x| Some(*x).filter(|x| x.is_finite())).collect()), None)
+                }
                 Coordinates::Moving(values) => (None, Some(columns(store, values))),
             };
             let Shape { name, geometry, stroke, fill, trace, .. } = shape;

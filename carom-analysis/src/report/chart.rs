@@ -153,23 +153,27 @@ impl Default for Series {
 
 impl Series {
     /// A curve of the given style.
-    pub fn new(name: impl Into<String>, style: SeriesStyle, x: impl Into<Values>, y: impl Into<Values>) -> Self {
-        let (name, x, y) = (name.into(), x.into(), y.into());
-        Self { name, x, y, style, dash: Dash::Solid, colour: None, unit: None, jumps: false }
+    pub fn new(name: impl Into<String>, style: SeriesStyle, x: Vec<f64>, y: Vec<f64>) -> Self {
+        Self::shared(name, style, x.into(), y.into())
+    }
+
+    /// A curve whose numbers belong to other curves, too.
+    pub fn shared(name: impl Into<String>, style: SeriesStyle, x: Values, y: Values) -> Self {
+        Self { name: name.into(), x, y, style, dash: Dash::Solid, colour: None, unit: None, jumps: false }
     }
 
     /// A curve drawn as a line.
-    pub fn lines(name: impl Into<String>, x: impl Into<Values>, y: impl Into<Values>) -> Self {
+    pub fn lines(name: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
         Self::new(name, SeriesStyle::Lines, x, y)
     }
 
     /// Points only.
-    pub fn markers(name: impl Into<String>, x: impl Into<Values>, y: impl Into<Values>) -> Self {
+    pub fn markers(name: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
         Self::new(name, SeriesStyle::Markers, x, y)
     }
 
     /// Right-continuous steps.
-    pub fn steps(name: impl Into<String>, x: impl Into<Values>, y: impl Into<Values>) -> Self {
+    pub fn steps(name: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
         Self::new(name, SeriesStyle::Steps, x, y)
     }
 
@@ -247,9 +251,13 @@ mod tests {
 
     #[test]
     fn labels_end_with_units() {
-        for (label, name, unit) in
-            [("t [s]", "t", "s"), ("x", "x", ""), ("rate [-]", "rate", ""), ("a[0] [N s]", "a[0]", "N s"), ("]", "]", "")]
-        {
+        for (label, name, unit) in [
+            ("t [s]", "t", "s"),
+            ("x", "x", ""),
+            ("rate [-]", "rate", ""),
+            ("a[0] [N s]", "a[0]", "N s"),
+            ("]", "]", ""),
+        ] {
             assert_eq!(split_unit(label), (name, unit));
         }
     }

@@ -7,8 +7,8 @@
 //! - All text is escaped where it enters the page (`encode.rs`): names from model files cannot become markup or script.
 //! - The page asks nothing of the network, and its content security policy forbids it to, as well as `eval`.
 //! - The same report gives the same bytes: no clock, no random identifiers, no hash order.
-//! - Numbers are stored once each, packed (`store.rs` states how exactly). All rows are there; only where the file would
-//!   exceed [`Report::limit`] are rows left out (`thin.rs`), and then the charts say so.
+//! - Numbers are stored once each, packed (`store.rs` states how exactly). All rows are there; only where the file
+//!   would exceed [`Report::limit`] are rows left out (`thin.rs`), and then the charts say so.
 //! - The scripts are in `script/`, one thing per file; `script.rs` joins them.
 //!
 //! State of the page for tests, as attributes of `<html>`: `data-ready="true"` once everything is drawn, `data-errors`
@@ -35,7 +35,7 @@ pub use chart::{Chart, Dash, Series, SeriesStyle, TIME_GROUP};
 pub use image::Image;
 pub use run::{Figure, Lane, Parameter, RunPage, Tab, Tone};
 pub use store::Values;
-pub use table::{Cell, Table, number};
+pub use table::{Cell, Table, number, si};
 pub use thin::{Thinned, Thinner};
 
 /// Most bytes of a report, unless one says otherwise.

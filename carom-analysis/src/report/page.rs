@@ -97,11 +97,17 @@ fn contents(out: &mut String, report: &Report) {
 }
 
 fn footer(out: &mut String, text: &str) {
-    let _ = writeln!(out, "<footer id=\"tail\">{} Made with carom {}.</footer>", escape(text), env!("CARGO_PKG_VERSION"));
+    let _ =
+        writeln!(out, "<footer id=\"tail\">{} Made with carom {}.</footer>", escape(text), env!("CARGO_PKG_VERSION"));
 }
 
 fn run_page(out: &mut String, report: &Report, run: &RunPage, figures: &mut Figures) {
     head(out, report, run);
+    if !run.notices.is_empty() {
+        out.push_str("<div id=\"notices\">\n");
+        run.notices.iter().for_each(|(kind, text)| callout(out, *kind, text));
+        out.push_str("</div>\n");
+    }
     out.push_str("<nav id=\"bar\" aria-label=\"time\"></nav>\n<main class=\"run\">\n<div class=\"col\" id=\"left\">\n");
     if run.motion.is_some() {
         out.push_str("<figure class=\"card\" id=\"motion\"></figure>\n");
@@ -171,16 +177,25 @@ fn parameters(out: &mut String, run: &RunPage) {
     if run.parameters.is_empty() {
         return;
     }
-    out.push_str("<section class=\"card\" id=\"params\"><div class=\"cap\"><h2>Parameters</h2></div>\n<dl class=\"kv\">\n");
+    out.push_str(
+        "<section class=\"card\" id=\"params\"><div class=\"cap\"><h2>Parameters</h2></div>\n<dl class=\"kv\">\n",
+    );
     for parameter in &run.parameters {
         let (name, unit) = (escape(&parameter.name), escape(&parameter.unit));
         let (full, short) = (parameter.value, number(parameter.value, DIGITS));
-        let _ = writeln!(
-            out,
-            "<div title=\"{name} = {full} {unit}\"><dt>{name}</dt><dd>{short} <i>{unit}</i></dd></div>"
-        );
+        let _ =
+            writeln!(out, "<div title=\"{name} = {full} {unit}\"><dt>{name}</dt><dd>{short} <i>{unit}</i></dd></div>");
     }
     out.push_str("</dl></section>\n");
+}
+
+fn callout(out: &mut String, kind: Callout, text: &str) {
+    let (class, label) = match kind {
+        Callout::Info => ("ok", "Note"),
+        Callout::Warning => ("warn", "Warning"),
+        Callout::Failure => ("bad", "Failure"),
+    };
+    let _ = writeln!(out, "<p class=\"callout {class}\"><strong>{label}</strong> {}</p>", escape(text));
 }
 
 /// Numbers the charts, so that identifiers are the same each time, and collects their data.
@@ -217,14 +232,7 @@ impl Figures {
                 // the parser drops a line break right after <pre>
                 let _ = writeln!(out, "<pre tabindex=\"0\">\n{}</pre>\n</figure>", escape(text));
             }
-            Block::Callout { kind, text } => {
-                let (class, label) = match kind {
-                    Callout::Info => ("ok", "Note"),
-                    Callout::Warning => ("warn", "Warning"),
-                    Callout::Failure => ("bad", "Failure"),
-                };
-                let _ = writeln!(out, "<p class=\"callout {class}\"><strong>{label}</strong> {}</p>", escape(text));
-            }
+            Block::Callout { kind, text } => callout(out, *kind, text),
         }
     }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::animation::AnimationData;
 use super::chart::SeriesData;
 use super::store::{Store, Values};
-use super::{Animation, Block, Chart, ReportError, Series};
+use super::{Animation, Block, Callout, Chart, ReportError, Series, SeriesStyle};
 
 /// What a run is shown as. All curves are over the same times.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,6 +16,8 @@ pub struct RunPage {
     pub tone: Tone,
     /// Lines below the name: what the model is, how it was run.
     pub lines: Vec<String>,
+    /// What must not be overlooked: failures and warnings.
+    pub notices: Vec<(Callout, String)>,
     /// What matters, from the left.
     pub headline: Vec<Figure>,
     /// Every column over time; charts by choice and portraits pick from them.
@@ -118,9 +120,20 @@ pub struct Parameter {
     pub unit: String,
 }
 
+impl Parameter {
+    /// A parameter without unit.
+    pub fn new(name: impl Into<String>, value: f64) -> Self {
+        Self { name: name.into(), value, unit: String::new() }
+    }
+}
+
 impl RunPage {
     pub(super) fn check(&self) -> Result<(), ReportError> {
-        let lanes = self.lanes.iter().map(|lane| Series::lines(&lane.name, lane.times.clone(), lane.impulses.clone()));
+        let curve = |lane: &Lane| {
+            let (times, impulses) = (lane.times.clone(), lane.impulses.clone());
+            Series::shared(&lane.name, SeriesStyle::Stems, times, impulses)
+        };
+        let lanes = self.lanes.iter().map(curve);
         let all = Chart { series: self.signals.iter().cloned().chain(lanes).collect(), ..Chart::default() };
         all.check()?;
         self.charts.iter().try_for_each(Chart::check)?;

@@ -11,6 +11,7 @@ pub const SCRIPT: &str = concat!(
     include_str!("script/axis.js"),
     include_str!("script/curve.js"),
     include_str!("script/legend.js"),
+    include_str!("script/overlay.js"),
     include_str!("script/chart.js"),
     include_str!("script/pointer.js"),
     include_str!("script/portrait.js"),

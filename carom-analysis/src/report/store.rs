@@ -1,10 +1,10 @@
 //! The columns of a page in one packed block.
 //!
-//! | kind | bytes of a column | exactness |
+//! | kind | bytes of a column | error at most |
 //! |---|---|---|
-//! | `integers` | `round(v / 2^e)`, differences of order 0 to 3 (the shortest), zigzag, varint | half of 2^e: 6e-8 of the range of values, 1e-12 of the range of abscissae |
+//! | `integers` | `round(v / 2^e)`, differences of order 0 to 3, zigzag, varint | 6e-8 of the range; abscissae 1e-12 |
 //! | `single` | f32: where values span decades | 6e-8 of each value |
-//! | `double` | f64: short and constant columns, and what fits in no other kind | exact |
+//! | `double` | f64: short and constant columns, and what fits in no other kind | 0 |
 //!
 //! Gaps (values that are not finite) come back as NaN. The block is raw deflate in base64: browsers inflate it without
 //! help. Equal columns are stored once.

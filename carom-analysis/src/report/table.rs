@@ -79,8 +79,10 @@ impl Table {
         for (column, name) in self.header.iter().enumerate() {
             let class = if self.is_numeric(column) { "" } else { " class=\"l\"" };
             let (name, unit) = split_unit(name);
-            let unit = if unit.is_empty() { String::new() } else { format!("<span class=\"u\">{}</span>", escape(unit)) };
-            let _ = write!(out, "<th{class} scope=\"col\"><button type=\"button\">{}{unit}</button></th>", escape(name));
+            let unit =
+                if unit.is_empty() { String::new() } else { format!("<span class=\"u\">{}</span>", escape(unit)) };
+            let _ =
+                write!(out, "<th{class} scope=\"col\"><button type=\"button\">{}{unit}</button></th>", escape(name));
         }
         out.push_str("</tr></thead>\n<tbody>\n");
         let numeric: Vec<bool> = (0..self.header.len()).map(|column| self.is_numeric(column)).collect();
@@ -218,9 +220,17 @@ pub fn number(value: f64, digits: usize) -> String {
     }
 }
 
-/// Prefixes of units.
+/// SI prefixes; the page has the same ones.
 pub(super) const PREFIXES: [(f64, &str); 8] =
     [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p")];
+
+/// A number for people with a prefix before its unit: 0.0025 m is `2.5`, `mm`.
+pub fn si(value: f64, unit: &str, digits: usize) -> (String, String) {
+    // 0.4 m reads better than 400 mm
+    let fits = |factor: f64| value.abs() >= factor * if factor == 1.0 { 0.1 } else { 1.0 };
+    let (factor, prefix) = PREFIXES.into_iter().find(|(factor, _)| fits(*factor)).unwrap_or((1.0, ""));
+    (number(value / factor, digits), format!("{prefix}{unit}"))
+}
 
 fn trim(decimal: &str) -> &str {
     if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal }
@@ -251,6 +261,15 @@ mod tests {
         }
         assert_eq!(number(1.999_999_999, 10), "1.999999999");
         assert_eq!(number(2.0, 0), "2");
+    }
+
+    #[test]
+    fn prefixes_keep_numbers_short() {
+        for (value, text, unit) in
+            [(0.0025, "2.5", "mm"), (0.4, "0.4", "m"), (-1.5e-7, "-150", "nm"), (0.0, "0", "m"), (12e3, "12", "km")]
+        {
+            assert_eq!(si(value, "m", 3), (text.to_owned(), unit.to_owned()));
+        }
     }
 
     #[test]

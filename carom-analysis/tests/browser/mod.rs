@@ -89,18 +89,29 @@ impl Page {
             self.console
         );
         let drawn = |tag: &&&str| attribute(tag, "data-drawn") == Some("true");
-        let divisions = self.tags("div");
-        let plots: Vec<_> = divisions.iter().filter(|tag| attribute(tag, "data-payload").is_some()).collect();
-        assert_eq!(
-            (plots.len(), plots.iter().copied().filter(drawn).count()),
-            (charts, charts),
-            "charts, drawn charts"
-        );
-        let canvases = self.tags("canvas");
-        let canvases: Vec<_> = canvases.iter().filter(|tag| attribute(tag, "data-frames").is_some()).collect();
-        let count = canvases.iter().copied().filter(drawn).count();
-        assert_eq!((canvases.len(), count), (animations, animations), "animations, drawn animations");
+        let figures = self.tags("figure");
+        let plots: Vec<_> = figures.iter().filter(|tag| attribute(tag, "data-chart").is_some()).collect();
+        let count = plots.iter().copied().filter(drawn).count();
+        assert_eq!((plots.len(), count), (charts, charts), "charts, drawn charts");
+        let motions: Vec<_> = figures.iter().filter(|tag| attribute(tag, "id") == Some("motion")).collect();
+        let count = motions.iter().copied().filter(drawn).count();
+        assert_eq!((motions.len(), count), (animations, animations), "animations, drawn animations");
         self.assert_quiet();
+    }
+
+    /// What the script of [`with_script`] returned.
+    pub fn answer(&self) -> serde_json::Value {
+        let coded = self.root("data-answer").unwrap_or_else(|| panic!("no answer; console: {:#?}", self.console));
+        let mut bytes = Vec::new();
+        let mut rest = coded.as_bytes();
+        while let [first, tail @ ..] = rest {
+            let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap();
+            (rest, _) = match first {
+                b'%' => (&tail[2..], bytes.push(hex(&tail[..2]))),
+                other => (tail, bytes.push(*other)),
+            };
+        }
+        serde_json::from_slice(&bytes).unwrap()
     }
 
     /// Fails if the console has a message: the log does not tell errors from others, and a report has nothing to say
@@ -109,6 +120,20 @@ impl Page {
         let messages: Vec<_> = self.console.iter().filter(|line| !line.contains("GL Driver Message")).collect();
         assert!(messages.is_empty(), "messages on the console: {messages:#?}");
     }
+}
+
+/// Appends a script that runs when the report is drawn; what it returns becomes the JSON of [`Page::answer`].
+///
+/// Frames stand still in the virtual time of the browser, so that the script draws by `report.drawNow()`.
+pub fn with_script(html: &str, script: &str) -> String {
+    let runner = format!(
+        "<script>(async () => {{ const root = document.documentElement;
+        const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+        while (root.dataset.ready !== 'true') await pause(20);
+        const answer = await (async () => {{ {script} }})();
+        root.dataset.answer = encodeURIComponent(JSON.stringify(answer)); }})();</script></body>"
+    );
+    html.replace("</body>", &runner)
 }
 
 /// The value of an attribute of a start tag, as it is written there.

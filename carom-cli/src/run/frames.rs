@@ -1,9 +1,9 @@
 //! Frames of the animation, thinned out while the run goes on; frames at impacts stay.
 
+use carom::ModelError;
 use carom::scheme::{Family, Stepper};
 use carom::simulation::{Observer, StepView};
-use carom::{Key, ModelError};
-use carom_analysis::report::{Animation, Colour, Contact, Geometry, Shape};
+use carom_analysis::report::{Animation, Colour, Geometry, Shape};
 use carom_scene::Scene;
 use carom_scene::scene::{Drawing, Evaluator, ShapeKind, multipliers};
 use std::ops::ControlFlow;
@@ -22,8 +22,6 @@ pub struct Frames {
     /// Time, numbers of all shapes, kept for an impact.
     frames: Vec<(f64, Vec<f64>, bool)>,
     impacts: usize,
-    contacts: Vec<Contact>,
-    resolution: f64,
     /// Multipliers of a first-order model, in the place of velocities.
     rows: usize,
     lambda: Vec<f64>,
@@ -33,7 +31,6 @@ pub struct Frames {
 impl Frames {
     pub fn new(drawing: &Drawing, scene: &Scene) -> Frames {
         let numbers = drawing.shapes.iter().map(|shape| shape.numbers.len()).sum::<usize>().max(1);
-        let contacts: Vec<_> = scene.laws.iter().map(|law| Contact::new(law.name.clone())).collect();
         Frames {
             evaluator: drawing.evaluator(),
             drawing: drawing.clone(),
@@ -41,10 +38,8 @@ impl Frames {
             stride: 1,
             frames: Vec::new(),
             impacts: 0,
-            contacts,
             rows: if scene.family == Family::FirstOrder { scene.laws.len() } else { 0 },
             lambda: Vec::new(),
-            resolution: (scene.span.end - scene.span.start) / 1000.0,
             last: None,
         }
     }
@@ -70,19 +65,6 @@ impl Frames {
         }
         multipliers(stepper, self.rows, &mut self.lambda);
         self.evaluator.eval(state.t, &state.q, &self.lambda).to_vec()
-    }
-
-    /// Marks contacts that act; whether one of them just closed.
-    fn contacts(&mut self, view: &StepView<'_>) -> bool {
-        let (from, to) = (view.from().t, view.to().t);
-        for (i, contact) in self.contacts.iter_mut().enumerate() {
-            let reactions = view.reactions();
-            let acts = reactions.find(Key::from(i), i).is_some_and(|law| reactions.normal(law) > 0.0);
-            if acts {
-                contact.act(from, to, self.resolution);
-            }
-        }
-        view.acting().iter().any(|acting| acting.is_new)
     }
 
     /// The animation, ready for the report.
@@ -121,7 +103,6 @@ impl Frames {
             drawn.trace = shape.trace;
             animation = animation.with(drawn);
         }
-        animation.contacts = self.contacts.clone();
         animation
     }
 }
@@ -134,7 +115,8 @@ impl Observer for Frames {
     }
 
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
-        let impact = self.contacts(view) && self.impacts < MOST_IMPACTS;
+        let closed = view.acting().iter().any(|acting| acting.is_new);
+        let impact = closed && self.impacts < MOST_IMPACTS;
         let end = view.end - view.to().t < 0.5 * view.step.advanced;
         if impact || end || view.index.is_multiple_of(self.stride) {
             let (t, numbers) = (view.to().t, self.numbers(view.stepper));

@@ -16,6 +16,7 @@ use crate::{examples, progress};
 use carom::simulation::{Lists, Observer};
 use carom_analysis::results::{
     Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Status, Warning, fingerprint,
+    report_values,
 };
 use carom_scene::scene::Outcome;
 use carom_scene::{Diagnostic, Overrides, Scene, suggest};
@@ -28,8 +29,8 @@ use std::path::{Path, PathBuf};
 /// The kind of warnings about the model file.
 const FILE: &str = "file";
 
-/// Impacts and events that the report lists; all of them are in the result files.
-const LISTED: usize = 2000;
+/// Impacts and events that the report knows; all of them are in the result files.
+const LISTED: usize = 20_000;
 
 /// A run and what is left of it.
 struct Run {
@@ -57,7 +58,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let (run, failure) = simulate(arguments, scene, &folder)?;
     if !arguments.no_report {
         let path = folder.join("report.html");
-        report::write(&run, &path)
+        report::write(&run, &path, arguments.report_size)
             .map_err(|e| Failure::Environment(format!("cannot write `{}`: {e}", path.display())))?;
     }
     if !arguments.quiet {
@@ -194,6 +195,7 @@ fn record_options(arguments: &RunArguments, scene: &Scene) -> RecordOptions {
         every: arguments.every.unwrap_or(scene.every),
         columns,
         csv: arguments.csv,
+        report_values: if arguments.no_report { 0 } else { report_values(arguments.report_size) },
         ..RecordOptions::default()
     }
 }

@@ -18,7 +18,7 @@ fn crank(scheme: &Choice, step: f64) -> Result<Trace, Trouble> {
 }
 
 fn over_revolutions(title: String, label: &str, run: &Trace, y: &[f64]) -> Chart {
-    Chart::new(title, "crank revolutions", label).with(Series::lines(label, run.column(0), y))
+    Chart::new(title, "crank revolutions", label).with(Series::lines(label, run.column(0).to_vec(), y.to_vec()))
 }
 
 /// Figure 23: position, speed of the crank and of the slider, contact force.
@@ -34,7 +34,7 @@ pub fn motion(effort: Effort) -> Result<Figure, Trouble> {
     let revolutions = &run.column(0)[1..];
     figure.chart(Chart::new("speed of the slider", "crank revolutions", "x' [m/s]").with(Series::lines(
         "x'",
-        revolutions,
+        revolutions.to_vec(),
         ends,
     )));
     figure.chart(over_revolutions("impulse at corner 1".into(), "P [N s]", &run, run.column(8)));

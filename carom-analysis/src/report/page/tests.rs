@@ -37,6 +37,7 @@ fn nasty_run() -> Report {
     report.run = Some(RunPage {
         state: text(),
         lines: vec![text()],
+        notices: vec![(Callout::Warning, text())],
         headline: vec![figure],
         signals: vec![Series::lines(NASTY, vec![0.0], vec![1.0]).in_unit(NASTY)],
         charts: vec![Chart::over_time(NASTY, NASTY)],

@@ -3,7 +3,7 @@
 class Chart {
   /* `spec` is a chart of the page's data; `choice` marks the chart whose curves the reader picks. */
   constructor(figure, spec, curves, span, choice = false) {
-    Object.assign(this, {figure, spec, curves, span, choice, log: !!spec.log_y, box: null, pointer: null, nearest: null});
+    Object.assign(this, {figure, spec, curves, span, choice, log: !!spec.log_y, box: null, nearest: null});
     this.xAxis = new Axis(spec.x_unit, !!spec.log_x);
     this.axes = [];
     curves.forEach((curve, i) => {
@@ -21,8 +21,8 @@ class Chart {
 
   build() {
     const {spec, figure} = this;
-    const log = el('button', {class: 'b', type: 'button', title: 'logarithmic axis of values', 'aria-pressed': this.log});
-    log.textContent = 'log';
+    const title = 'logarithmic axis of values';
+    const log = el('button', {class: 'b', type: 'button', title, 'aria-pressed': this.log}, 'log');
     log.onclick = () => {
       this.log = !this.log;
       this.box = null;
@@ -234,77 +234,11 @@ class Chart {
     g.textBaseline = 'top';
     g.fillText(text, box.x1 - 6, box.y0 + 8);
   }
-
-  /* The cursor, the pointer, the box that is being drawn. */
-  over() {
-    if (!this.frame) return;
-    const {frame: box, span, xAxis} = this;
-    const g = fit(this.top, this.size.w, this.size.h);
-    const inside = (x) => x >= box.x0 - 1 && x <= box.x1 + 1;
-    if (span.isTime && inside(xAxis.at(time.t))) cursor(g, xAxis.at(time.t), box);
-    if (span.hover !== null) {
-      const x = xAxis.pixel(span.hover);
-      g.strokeStyle = paint.muted;
-      g.setLineDash([3, 3]);
-      if (inside(x)) strokes(g, () => { g.moveTo(x, box.y0); g.lineTo(x, box.y1); });
-      g.setLineDash([]);
-    }
-    this.points(g, box);
-    if (this.drag) dragged(g, this.drag, box);
-  }
-
-  /* Small circles where the read-out is taken. */
-  points(g, box) {
-    const x = this.span.reading;
-    const circle = (curve, px, py) => {
-      if (px < box.x0 - 1 || px > box.x1 + 1 || py < box.y0 || py > box.y1) return;
-      g.fillStyle = paint.panel;
-      g.strokeStyle = colour(curve.tint);
-      g.lineWidth = 1.5;
-      g.beginPath();
-      g.arc(px, py, 2.8, 0, 7);
-      g.fill();
-      g.stroke();
-    };
-    for (const axis of this.axes) {
-      for (const curve of axis.curves) {
-        if (this.nearest && this.nearest.curve === curve) {
-          const {row} = this.nearest;
-          circle(curve, this.xAxis.at(curve.X.v[row]), axis.at(curve.Y.v[row]));
-        } else if (x !== null && curve.joined && curve.sorted) {
-          const at = this.xAxis.log ? 10 ** x : x;
-          const y = curve.at(at).pop();
-          if (y !== undefined && drawable(axis, y)) circle(curve, this.xAxis.at(at), axis.at(y));
-        }
-      }
-    }
-  }
 }
 
 /* Whether names in the legend say something else than the label of the axis. */
 function curvesNamedApart(curves) {
   return curves.length !== 1 || curves[0].name !== '';
-}
-
-/* A line with a handle. */
-function cursor(g, x, box) {
-  g.strokeStyle = g.fillStyle = paint.ink;
-  g.lineWidth = 1.25;
-  strokes(g, () => { g.moveTo(x, box.y0 - 4); g.lineTo(x, box.y1); });
-  g.beginPath();
-  g.moveTo(x - 4, box.y0 - 9);
-  g.lineTo(x + 4, box.y0 - 9);
-  g.lineTo(x, box.y0 - 3);
-  g.fill();
-}
-
-function dragged(g, {x0, x1, y0, y1, flat}, box) {
-  const [top, bottom] = flat ? [box.y0, box.y1] : [Math.min(y0, y1), Math.max(y0, y1)];
-  g.fillStyle = paint.box;
-  g.strokeStyle = paint.accent;
-  g.lineWidth = 1;
-  g.fillRect(Math.min(x0, x1), top, Math.abs(x1 - x0), bottom - top);
-  g.strokeRect(Math.min(x0, x1) + 0.5, top + 0.5, Math.abs(x1 - x0), bottom - top);
 }
 
 /* All charts, those of one column with common margins so that the cursor is one straight line. */
@@ -320,6 +254,6 @@ function drawCharts(charts, bits) {
     for (const chart of charts) guarded(() => chart.draw(...columns.get(chart.figure.parentNode)));
   }
   for (const chart of charts) {
-    if (bits & (BASE | OVER)) guarded(() => { chart.over(); chart.legend.read(); });
+    if (bits & (BASE | OVER)) guarded(() => { drawOver(chart); chart.legend.read(); });
   }
 }

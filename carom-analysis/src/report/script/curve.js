@@ -15,8 +15,9 @@ function drawCurve(g, curve, x, y, box) {
   const [from, to] = curve.rows(a, b);
   strokeStyle(g, curve);
   if (curve.style === 'stems') drawStems(g, curve, x, y, box, from, to);
-  else if (curve.joined && curve.sorted && (to - from) / (box.x1 - box.x0) > DENSE) drawDense(g, curve, x, y, box, from, to);
-  else if (curve.joined) drawRows(g, curve, x, y, box, from, to);
+  else if (curve.joined && curve.sorted && to - from > DENSE * (box.x1 - box.x0)) {
+    drawDense(g, curve, x, y, box, from, to);
+  } else if (curve.joined) drawRows(g, curve, x, y, box, from, to);
   g.setLineDash([]);
   if (curve.markers) drawMarkers(g, curve, x, y, box, from, to);
 }

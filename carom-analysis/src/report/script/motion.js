@@ -227,7 +227,8 @@ class Motion {
       const view = this.view ?? this.whole(w, h);
       const {left, top} = this.plot.getBoundingClientRect();
       const factor = Math.exp(-event.deltaY * 0.0015);
-      const [x, y] = [(event.clientX - left - w / 2) / view.k + view.x, (h / 2 + top - event.clientY) / view.k + view.y];
+      const x = (event.clientX - left - w / 2) / view.k + view.x;
+      const y = (h / 2 + top - event.clientY) / view.k + view.y;
       this.view = {k: view.k * factor, x: x - (x - view.x) / factor, y: y - (y - view.y) / factor};
       need(MOTION);
     }, {passive: false});

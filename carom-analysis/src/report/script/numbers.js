@@ -18,7 +18,8 @@ const fixed = (x, decimals) => minus((Math.abs(x) < 0.5 * 10 ** -decimals ? 0 : 
 
 const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, '\u2009');
 
-const PREFIXES = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'], [1e-6, '\u00b5'], [1e-9, 'n'], [1e-12, 'p']];
+const PREFIXES = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'],
+  [1e-6, '\u00b5'], [1e-9, 'n'], [1e-12, 'p']];
 const PREFIXED = new Set(['m', 's', 'N', 'J', 'W', 'V', 'A', 'Pa', 'N s', 'm/s', 'F', 'H', 'C', 'Wb', 'Hz']);
 
 /* Factor and unit for values up to `largest`: [1e-3, 'mm']. */

@@ -114,7 +114,7 @@ function release(chart, start, x) {
     if (span.isTime) time.goto(xAxis.inverse(Math.max(box.x0, Math.min(box.x1, x))));
   } else if (drag && Math.abs(drag.x1 - drag.x0) > 6) {
     if (!drag.flat && chart.axes[0]) {
-      chart.box = [chart.axes[0].inverse(Math.max(drag.y0, drag.y1)), chart.axes[0].inverse(Math.min(drag.y0, drag.y1))];
+      chart.box = [Math.max(drag.y0, drag.y1), Math.min(drag.y0, drag.y1)].map((y) => chart.axes[0].inverse(y));
     }
     span.zoom(xAxis.inverse(Math.min(drag.x0, drag.x1)), xAxis.inverse(Math.max(drag.x0, drag.x1)));
   } else need(OVER);

@@ -5,7 +5,7 @@
 
 use super::{column, document, period, varied};
 use crate::report::{Cell, Image};
-use crate::study::basin::{Basins, Fate, Options as Cells, Rest, row};
+use crate::study::basin::{Attractor, Basins, Fate, Options as Cells, Rest, row};
 use crate::study::document::{Column, Document, Printed, Section, Table};
 use crate::study::range::Varied;
 use crate::study::runner::{Outcome, Plan, Study, StudyInfo, Watch};
@@ -16,6 +16,7 @@ use carom_solve::Options;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::mem::discriminant;
 use std::sync::Arc;
 
 /// Colours of attractors; the palette starts again after the last one.
@@ -139,6 +140,20 @@ impl Axis {
         }
     }
 
+    /// Label of the axis, and what its ends stand for: half a cell beyond the first and the last value. Values that are
+    /// not equally far from one another are numbered.
+    fn edges(&self) -> (String, [f64; 2]) {
+        let n = self.varied.len();
+        let (first, last) = (self.varied.value(0), self.varied.value(n.saturating_sub(1)));
+        let cell = (last - first) / (n.max(2) - 1) as f64;
+        let even = |k: usize| (self.varied.value(k) - first - k as f64 * cell).abs() <= 1e-9 * (last - first).abs();
+        if n > 1 && (0..n).all(even) {
+            (self.varied.name.clone(), [first - cell / 2.0, last + cell / 2.0])
+        } else {
+            (format!("number of the value of {}", self.varied.name), [0.5, n as f64 + 0.5])
+        }
+    }
+
     fn words(&self) -> String {
         let (first, last) = (self.varied.value(0), self.varied.value(self.varied.len().saturating_sub(1)));
         format!("{} from {first} to {last}", self.varied.name)
@@ -251,6 +266,12 @@ fn states(points: &[Vec<f64>]) -> String {
     shown.join(" ") + if points.len() > 4 { " ..." } else { "" }
 }
 
+/// The colour of an attractor and what it is.
+fn swatch((k, attractor): (usize, &Attractor)) -> ([u8; 3], String) {
+    let period = attractor.period.map_or("aperiodic".into(), |period| format!("period {period}"));
+    (COLOURS[k % COLOURS.len()], format!("attractor {}, {period}, {} cells", k + 1, attractor.cells))
+}
+
 impl BasinPlan {
     fn image(&self, found: &Basins) -> Image {
         let colour = |fate: &Fate| match fate {
@@ -259,13 +280,19 @@ impl BasinPlan {
             Fate::Outside => [221, 221, 221],
             Fate::Failed(_) => [0, 0, 0],
         };
+        let mut swatches: Vec<([u8; 3], String)> = found.attractors.iter().enumerate().map(swatch).collect();
+        let others = [Fate::Escaped, Fate::Outside, Fate::Failed(String::new())];
+        let present = |fate: &Fate| found.fates.iter().any(|own| discriminant(own) == discriminant(fate));
+        let names = ["escapes", "starts behind a wall", "failed"];
+        let rest = others.iter().zip(names).filter(|(fate, _)| present(fate));
+        swatches.extend(rest.map(|(fate, name)| (colour(fate), name.to_owned())));
+        let [(x, across), (y, upwards)] = [0, 1].map(|k| self.axes[k].edges());
         Image {
             title: format!("Basins of attraction: {}", self.subject.name()),
-            note: format!(
-                "Across: {}. Upwards: {}. Grey cells start behind a wall, white ones escape, black ones failed.",
-                self.axes[0].words(),
-                self.axes[1].words()
-            ),
+            note: format!("Across: {}. Upwards: {}.", self.axes[0].words(), self.axes[1].words()),
+            labels: [x, y],
+            ranges: [across, upwards],
+            swatches,
             width: self.width,
             cells: found.fates.iter().map(colour).collect(),
         }

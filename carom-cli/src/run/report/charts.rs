@@ -1,0 +1,137 @@
+//! The columns of a run as signals, and the charts that a reader wants first: one axis per unit.
+
+use super::mechanical;
+use crate::run::Run;
+use carom_analysis::report::{Chart, Lane, Series, SeriesStyle, Values};
+
+/// Prefix of columns, title of their chart, their unit, and how they are drawn.
+type Row = (&'static str, &'static str, &'static str, SeriesStyle);
+
+use SeriesStyle::{Lines, Means, Steps};
+
+const MECHANICAL: [Row; 8] = [
+    ("q.", "Positions", "m, rad", Lines),
+    ("v.", "Velocities", "m/s, rad/s", Steps),
+    ("gap.", "Gaps", "m", Lines),
+    ("force.", "Contact forces", "N", Means),
+    ("energy.", "Energies", "J", Lines),
+    ("output.", "Outputs", "", Lines),
+    ("tau.", "Multipliers of the projection", "", Means),
+    ("impulse.", "", "N s", Means),
+];
+
+const FIRST_ORDER: [Row; 7] = [
+    ("x.", "States", "", Lines),
+    ("v.", "Potentials and voltages", "V", Lines),
+    ("i.", "Currents", "A", Lines),
+    ("y.", "Outputs of the rows", "", Lines),
+    ("lambda.", "Multipliers", "", Steps),
+    ("output.", "Outputs", "", Lines),
+    ("impulse.", "", "", Means),
+];
+
+/// Every column over time, by name.
+pub struct Signals {
+    pub list: Vec<Series>,
+    rows: &'static [Row],
+}
+
+impl Signals {
+    pub fn new(run: &Run) -> Signals {
+        let rows = if mechanical(run) { &MECHANICAL[..] } else { &FIRST_ORDER[..] };
+        let history = &run.recorded.history;
+        let signal = |(name, column): (&String, &Values)| {
+            let row = rows.iter().find(|row| name.starts_with(row.0));
+            let (unit, style) = row.map_or(("", Lines), |row| (row.2, row.3));
+            Series::shared(name, style, history.t.clone(), column.clone()).in_unit(unit).jumping()
+        };
+        // there are no forces before the first step
+        let told = |(_, column): &(&String, &Values)| column.iter().any(|x| !x.is_nan());
+        let list = history.names.iter().zip(&history.columns).filter(told).map(signal).collect();
+        Signals { list, rows }
+    }
+
+    /// The number of a signal.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.list.iter().position(|signal| signal.name == name)
+    }
+
+    /// Velocities over their coordinates, or the second state over the first.
+    pub fn portraits(&self) -> Vec<(usize, usize)> {
+        let velocity = |(x, signal): (usize, &Series)| {
+            let name = signal.name.strip_prefix("q.")?;
+            Some((x, self.find(&format!("v.{name}"))?))
+        };
+        let mut pairs: Vec<(usize, usize)> = self.list.iter().enumerate().filter_map(velocity).take(2).collect();
+        let states: Vec<usize> =
+            (0..self.list.len()).filter(|i| self.list[*i].name.starts_with("x.")).take(2).collect();
+        if let [x, y] = states[..] {
+            pairs.push((x, y));
+        }
+        pairs
+    }
+
+    /// The curves whose names begin with a prefix, under the rest of their names.
+    fn curves(&self, prefix: &str) -> Vec<Series> {
+        let short = |signal: &Series| {
+            let name = signal.name.strip_prefix(prefix)?.to_owned();
+            Some(Series { name, ..signal.clone() })
+        };
+        self.list.iter().filter_map(short).collect()
+    }
+}
+
+/// Charts over time; impulses of impacts stand before the forces of contacts.
+pub fn charts(run: &Run, signals: &Signals, lanes: &[Lane]) -> Vec<Chart> {
+    let history = &run.recorded.history;
+    let note = if history.block > 1 {
+        let kept = format!("of each {} rows those with the smallest and largest values", history.block);
+        format!("Thinned, extremes kept: {kept}; all rows are in trajectory.parquet.")
+    } else {
+        String::new()
+    };
+    let mut charts = Vec::new();
+    for &(prefix, title, unit, _) in signals.rows {
+        let series = signals.curves(prefix);
+        if prefix == "force." {
+            charts.extend(impulses(run, lanes));
+        }
+        if !series.is_empty() && !title.is_empty() {
+            let label = if prefix == "force." { format!("means over steps [{unit}]") } else { format!("[{unit}]") };
+            let file = Some("trajectory.parquet".into());
+            charts.push(Chart { series, file, note: note.clone(), ..Chart::over_time(title, label) });
+        }
+    }
+    charts.extend(step_sizes(run));
+    charts
+}
+
+/// Impulses of impacts are stems: nothing is between them.
+fn impulses(run: &Run, lanes: &[Lane]) -> Option<Chart> {
+    let some = |lane: &(usize, &Lane)| !lane.1.times.is_empty();
+    let stem = |(k, lane): (usize, &Lane)| {
+        Series::shared(&lane.name, SeriesStyle::Stems, lane.times.clone(), lane.impulses.clone()).coloured(k)
+    };
+    let mut chart = Chart::over_time("Impulses of the impacts", "[N s]");
+    chart.series = lanes.iter().enumerate().filter(some).map(stem).collect();
+    chart.log_y = true;
+    let (listed, all) = (run.lists.impacts.len() as u64, run.recorded.summary.impacts);
+    if listed < all {
+        chart.note = format!("The first {listed} of {all} impacts; all are in impacts.parquet.");
+    }
+    (!chart.series.is_empty()).then_some(chart)
+}
+
+/// Sizes of adaptive steps, and the tries that were rejected.
+fn step_sizes(run: &Run) -> Option<Chart> {
+    let sizes = run.sizes.as_ref()?;
+    let mut chart = Chart::over_time("Size of steps", "[s]");
+    chart.log_y = true;
+    let (t, h): (Vec<f64>, Vec<f64>) = sizes.sizes.iter().copied().unzip();
+    chart = chart.with(Series::steps("accepted", t, h));
+    if !sizes.retried.is_empty() {
+        let (t, h): (Vec<f64>, Vec<f64>) = sizes.retried.iter().copied().unzip();
+        chart = chart.with(Series::markers("accepted after rejected tries", t, h));
+    }
+    Some(chart)
+}

@@ -1,0 +1,100 @@
+//! What matters of a run, in one line.
+
+use super::mechanical;
+use crate::run::Run;
+use carom_analysis::report::{Figure, Tone, number, si};
+
+/// What the model is, and how it was run.
+pub fn lines(run: &Run) -> Vec<String> {
+    let (scene, summary) = (&run.scene, &run.recorded.summary);
+    let inputs = &summary.inputs;
+    let (span, unit) = si(inputs.end - inputs.start, "s", 6);
+    let mut how = format!("{}; solver {}; {span} {unit} of motion", scene.scheme.describe(), scene.solver.describe());
+    if let Some(stop) = &summary.stopped {
+        how += &format!("; the event {} ended the run at t = {:?} s", stop.event, stop.time);
+    }
+    vec![scene.description.clone().unwrap_or_default(), how]
+}
+
+/// Steps, impacts, energy, gaps, certificate, expected numbers, warnings.
+pub fn figures(run: &Run) -> Vec<Figure> {
+    let summary = &run.recorded.summary;
+    let mut figures = vec![steps(run), impacts(run)];
+    if let Some(energy) = &summary.energy {
+        let start = energy.kinetic_start + energy.potential_start;
+        let note = match 100.0 * (energy.residue / start).abs() {
+            part if part.is_finite() => format!("{} % of {} J", number(part, 2), number(start, 4)),
+            _ => "not accounted for".into(),
+        };
+        figures.push(quantity("energy residue", energy.residue, "J", note));
+    }
+    if let Some(gap) = summary.smallest_gap.overall.filter(|_| mechanical(run)) {
+        let at = summary.smallest_gap.contacts.iter().find(|(_, own)| **own == Some(gap));
+        let side = if gap < 0.0 { "overlap" } else { "open" };
+        let note = at.map_or_else(|| side.into(), |(name, _)| format!("{side}, contact {name}"));
+        figures.push(quantity("smallest gap", gap, "m", note));
+    }
+    figures.push(certificate(run));
+    figures.extend(expected(run));
+    figures.push(warnings(run));
+    figures
+}
+
+fn figure(name: &str, value: impl Into<String>, note: impl Into<String>) -> Figure {
+    Figure { name: name.into(), value: value.into(), note: note.into(), ..Figure::default() }
+}
+
+fn quantity(name: &str, x: f64, unit: &str, note: String) -> Figure {
+    let (value, scaled) = si(x, unit, 3);
+    Figure { unit: scaled, full: format!("{x} {unit}"), ..figure(name, value, note) }
+}
+
+fn steps(run: &Run) -> Figure {
+    let summary = &run.recorded.summary;
+    let totals = &summary.statistics;
+    let note = if run.scene.adaptive.is_some() {
+        format!("adaptive, {} tries rejected", totals.rejected)
+    } else {
+        let (step, unit) = si(summary.inputs.step, "s", 4);
+        format!("of {step} {unit}")
+    };
+    let full = format!("{} Newton iterations, {} evaluations", totals.iterations, totals.evaluations);
+    Figure { full, ..figure("steps", totals.steps.to_string(), note) }
+}
+
+fn impacts(run: &Run) -> Figure {
+    let summary = &run.recorded.summary;
+    let name = if mechanical(run) { "impacts" } else { "activations" };
+    let events: u64 = summary.events.values().sum();
+    let note = match (events, summary.accumulations.len()) {
+        (0, _) => "no events".into(),
+        (events, 0) => format!("{events} events"),
+        (events, limits) => format!("{events} events, {limits} accumulations"),
+    };
+    figure(name, summary.impacts.to_string(), note)
+}
+
+fn certificate(run: &Run) -> Figure {
+    let summary = &run.recorded.summary;
+    let failed: u64 = summary.solver.iter().map(|path| path.failed).sum();
+    let solves = summary.statistics.solves;
+    let note = if failed > 0 { format!("{failed} of {solves} not solved") } else { format!("{solves} problems") };
+    let tone = if failed > 0 { Tone::Warning } else { Tone::Plain };
+    let residual = summary.certificate.residual;
+    let full = format!("worst relative residual of a one-step problem: {residual:e}");
+    Figure { tone, full, ..figure("worst certificate", number(residual, 2), note) }
+}
+
+fn expected(run: &Run) -> Option<Figure> {
+    let (all, met) = (run.expectations.len(), run.expectations.iter().filter(|outcome| outcome.holds).count());
+    let (tone, note) =
+        if met == all { (Tone::Good, "all met".into()) } else { (Tone::Bad, format!("{} missed", all - met)) };
+    (all > 0).then(|| Figure { tone, ..figure("expected numbers", format!("{met} of {all}"), note) })
+}
+
+fn warnings(run: &Run) -> Figure {
+    let list = &run.recorded.summary.warnings;
+    let tone = if list.is_empty() { Tone::Plain } else { Tone::Warning };
+    let note = list.first().map_or("none", |warning| warning.kind.as_str());
+    Figure { tone, ..figure("warnings", list.len().to_string(), note) }
+}

@@ -1,0 +1,103 @@
+//! The report of a run: what matters first, then motion and charts side by side, lists, parameters.
+
+mod charts;
+mod headline;
+mod tabs;
+
+use super::Run;
+use carom::scheme::Family;
+use carom_analysis::files::write_whole;
+use carom_analysis::report::{Callout, Lane, Parameter, Report, RunPage, Tone};
+use carom_analysis::results::Status;
+use charts::Signals;
+use std::io;
+use std::path::Path;
+
+/// Lanes of the time bar, and contacts with a colour of their own in the chart of impulses.
+const LANES: usize = 64;
+
+/// Writes the report, of at most `limit` bytes where thinning can do it.
+pub fn write(run: &Run, path: &Path, limit: usize) -> io::Result<()> {
+    let mut report = build(run);
+    report.limit = limit;
+    write_whole(path, |out| report.write(out))
+}
+
+fn build(run: &Run) -> Report {
+    let (scene, summary) = (&run.scene, &run.recorded.summary);
+    let signals = Signals::new(run);
+    let lanes = lanes(run, &signals);
+    let mut marks: Vec<f64> = run.lists.impacts.iter().map(|impact| impact.t).collect();
+    marks.extend(run.lists.events.iter().map(|event| event.t));
+    marks.sort_by(f64::total_cmp);
+    marks.dedup();
+    let (state, tone) = match summary.status {
+        Status::Finished => ("finished", Tone::Good),
+        Status::Failed => ("failed", Tone::Bad),
+        Status::Interrupted => ("interrupted", Tone::Warning),
+    };
+    let mut report = Report::new(scene.name.clone());
+    report.run = Some(RunPage {
+        state: state.into(),
+        tone,
+        lines: headline::lines(run),
+        notices: notices(run),
+        headline: headline::figures(run),
+        charts: charts::charts(run, &signals, &lanes),
+        portraits: signals.portraits(),
+        signals: signals.list,
+        lanes,
+        marks,
+        motion: run.frames.as_ref().map(|frames| frames.animation(&scene.name)),
+        tabs: tabs::tabs(run),
+        parameters: scene.parameters.iter().map(|(name, value)| Parameter::new(name, *value)).collect(),
+        footer: footer(run),
+    });
+    report
+}
+
+fn mechanical(run: &Run) -> bool {
+    run.scene.family == Family::Mechanical
+}
+
+/// Contacts, or rows of a first-order model, with their impacts.
+fn lanes(run: &Run, signals: &Signals) -> Vec<Lane> {
+    let laws = run.scene.laws.iter().filter(|law| !mechanical(run) || law.law.is_contact());
+    let lane = |name: &str| {
+        let own = run.lists.impacts.iter().filter(|impact| impact.contact == name);
+        let (times, impulses): (Vec<f64>, Vec<f64>) =
+            own.map(|impact| (impact.t, impact.impulse.first().copied().unwrap_or(f64::NAN))).unzip();
+        let acts = if mechanical(run) { format!("force.{name}") } else { format!("lambda.{name}") };
+        Lane {
+            name: name.into(),
+            times: times.into(),
+            impulses: impulses.into(),
+            acts: signals.find(&acts),
+            gap: signals.find(&format!("gap.{name}")),
+        }
+    };
+    laws.take(LANES).map(|law| lane(&law.name)).collect()
+}
+
+/// What must not be overlooked.
+fn notices(run: &Run) -> Vec<(Callout, String)> {
+    let summary = &run.recorded.summary;
+    let mut notices = Vec::new();
+    if let Some(failure) = &summary.failure {
+        let contact = failure.contact.as_ref().map(|c| format!(" at contact {c}")).unwrap_or_default();
+        let text = format!("The run failed at t = {} s{contact}: {}", failure.time, failure.message);
+        notices.push((Callout::Failure, text));
+    }
+    if summary.status == Status::Interrupted {
+        let text = "The run was interrupted; this is what was computed until then.";
+        notices.push((Callout::Warning, text.into()));
+    }
+    notices.extend(summary.warnings.iter().map(|warning| (Callout::Warning, warning.to_string())));
+    notices
+}
+
+fn footer(run: &Run) -> String {
+    let summary = &run.recorded.summary;
+    let fingerprint = summary.inputs.fingerprint.as_ref().map(|text| format!(" Fingerprint of the model: {text}."));
+    format!("Data: {}.{}", summary.files.join(", "), fingerprint.unwrap_or_default())
+}

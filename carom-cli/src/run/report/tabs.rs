@@ -1,0 +1,242 @@
+//! Lists and details of a run, in panes with tabs.
+
+use super::mechanical;
+use crate::run::{LISTED, Run};
+use carom::scheme::Family;
+use carom_analysis::report::{Cell, Section, Tab, Table};
+use carom_analysis::results::Estimate;
+
+/// Rows of a list in the page; all of them are in the result files.
+const SHOWN: usize = 400;
+
+/// Panes in the order of their tabs; those without content are left out.
+pub fn tabs(run: &Run) -> Vec<Tab> {
+    let summary = &run.recorded.summary;
+    let listed = |n: usize| (n > 0).then_some(n as u64);
+    let certified = if mechanical(run) { "Certificate, energy" } else { "Certificate" };
+    let model = |run: &Run, section: &mut Section| {
+        let name = run.recorded.summary.inputs.model.clone().unwrap_or_default();
+        section.preformatted(name, run.scene.text());
+    };
+    let events: u64 = summary.events.values().sum();
+    let panes: [(&str, Option<u64>, bool, &dyn Fn(&Run, &mut Section)); 8] = [
+        (if mechanical(run) { "Impacts" } else { "Activations" }, Some(summary.impacts), true, &impacts),
+        ("Events", Some(events), events > 0, &self::events),
+        ("Expected", listed(run.expectations.len()), !run.expectations.is_empty(), &expected),
+        ("How far off", None, summary.estimate.is_some(), &how_far),
+        ("Steps", None, run.sizes.is_some(), &steps),
+        (certified, None, true, &certificate),
+        ("Solver", None, true, &solver),
+        ("Model file", None, true, &model),
+    ];
+    let fill = |(title, count, _, fill): (&str, Option<u64>, bool, &dyn Fn(&Run, &mut Section))| {
+        let mut section = Section::default();
+        fill(run, &mut section);
+        Tab { title: title.into(), count, blocks: section.blocks }
+    };
+    panes.into_iter().filter(|pane| pane.2).map(fill).collect()
+}
+
+fn expected(run: &Run, section: &mut Section) {
+    let mut table = Table::new("", ["quantity", "measured", "expected", "tolerance", "verdict", "source"]);
+    for outcome in &run.expectations {
+        let e = &outcome.expectation;
+        let verdict = if outcome.holds { "met" } else { "missed" };
+        let tolerance = Cell::Formatted { value: e.tolerance, text: format!("{:.1e}", e.tolerance) };
+        let source = e.source.clone().unwrap_or_default();
+        let numbers = [Cell::from(outcome.actual), Cell::from(e.value), tolerance];
+        table.row([e.text.clone().into()].into_iter().chain(numbers).chain([verdict.into(), source.into()]));
+    }
+    section.push(table);
+}
+
+fn how_far(run: &Run, section: &mut Section) {
+    run.recorded.summary.estimate.iter().for_each(|estimate| _ = section.push(how_far_off(estimate)));
+}
+
+fn how_far_off(estimate: &Estimate) -> Table {
+    let columns = ["figure", "difference to the finer run", "of the next two", "observed order"];
+    let mut table = Table::new(format!("How far off ({})", estimate.refined), columns);
+    let number = |x: Option<f64>, text: fn(f64) -> String| {
+        x.map_or_else(|| Cell::from("-"), |value| Cell::Formatted { value, text: text(value) })
+    };
+    for row in &estimate.differences {
+        let size = |x| format!("{x:.3e}");
+        table.row([
+            Cell::from(row.what.as_str()),
+            number(row.difference, size),
+            number(row.finer, size),
+            number(row.order, |x| format!("{x:.2}")),
+        ]);
+    }
+    table
+}
+
+/// Sizes over time and the tries that were rejected.
+fn steps(run: &Run, section: &mut Section) {
+    let totals = &run.recorded.summary.statistics;
+    let (Some(adaptive), Some(sizes)) = (&run.scene.adaptive, &run.sizes) else { return };
+    section.paragraph(
+        "Steps by the local error: each step is taken as a whole and in two halves. Where the estimates differ too \
+         much the try is rejected.",
+    );
+    let smallest = sizes.sizes.iter().map(|(_, h)| *h).reduce(f64::min);
+    let largest = sizes.sizes.iter().map(|(_, h)| *h).reduce(f64::max);
+    let size = |h: Option<f64>| h.map_or("none".into(), |h| format!("{h:.3e} s"));
+    section.facts([
+        ("tolerance", adaptive.words()),
+        ("estimator", adaptive.estimator.name().into()),
+        ("accepted steps", totals.steps.to_string()),
+        ("rejected tries", totals.rejected.to_string()),
+        ("smallest step", size(smallest)),
+        ("largest step", size(largest)),
+    ]);
+}
+
+fn impacts(run: &Run, section: &mut Section) {
+    let summary = &run.recorded.summary;
+    if run.lists.impacts.is_empty() {
+        section.paragraph(if mechanical(run) { "No contact closed." } else { "No multiplier became positive." });
+        return;
+    }
+    let friction = run.lists.impacts.iter().any(|impact| impact.impulse.len() > 1);
+    let mut header = match run.scene.family {
+        Family::Mechanical => vec!["t [s]", "contact", "u_N before [m/s]", "u_N after [m/s]", "P_N [N s]"],
+        Family::FirstOrder => vec!["t [s]", "row", "y before", "y after", "integral of the multiplier"],
+    };
+    if friction {
+        header.extend(["u_T before [m/s]", "u_T after [m/s]", "P_T [N s]"]);
+    }
+    let mut table = Table::new("", header);
+    table.time_column = Some(0);
+    table.shown = SHOWN;
+    table.total = usize::try_from(summary.impacts).ok().filter(|total| *total > LISTED);
+    table.file = Some("impacts.parquet".into());
+    let tangential = |x: &[f64]| {
+        Cell::from(
+            x.get(1..).filter(|t| !t.is_empty()).map(|t| t.iter().map(|x| x * x).sum::<f64>().sqrt().copysign(t[0])),
+        )
+    };
+    for impact in &run.lists.impacts {
+        let mut cells = vec![
+            Cell::from(impact.t),
+            Cell::from(impact.contact.as_str()),
+            Cell::from(impact.before.first().copied()),
+            Cell::from(impact.after.first().copied()),
+            Cell::from(impact.impulse.first().copied()),
+        ];
+        if friction {
+            cells.extend([tangential(&impact.before), tangential(&impact.after), tangential(&impact.impulse)]);
+        }
+        table.row(cells);
+    }
+    section.push(table);
+}
+
+/// Most coordinates whose values before and after an event stand in its row.
+const SHOWN_COORDINATES: usize = 4;
+
+fn events(run: &Run, section: &mut Section) {
+    let summary = &run.recorded.summary;
+    let counts: Vec<(&str, String)> = summary.events.iter().map(|(kind, n)| (kind.as_str(), n.to_string())).collect();
+    section.facts(counts);
+    if !summary.accumulations.is_empty() {
+        let mut table = Table::new("Accumulations", ["contact", "impacts accumulate at t [s]", "closed at t [s]"]);
+        for found in summary.accumulations.iter().take(LISTED) {
+            let time = |t: f64| Cell::Formatted { value: t, text: format!("{t:.12}") };
+            table.row([Cell::from(found.contact.as_str()), time(found.limit), time(found.closed)]);
+        }
+        section.push(table);
+    }
+    let names = run.scene.coordinates.iter().take(SHOWN_COORDINATES);
+    let mut header: Vec<String> = ["t [s]", "name", "kind", "contact"].map(String::from).to_vec();
+    for name in names.clone() {
+        header.extend([name.clone(), format!("{name}' before"), format!("{name}' after")]);
+    }
+    let mut table = Table::new("Event list", header);
+    table.time_column = Some(0);
+    table.shown = SHOWN;
+    table.total = usize::try_from(summary.events.values().sum::<u64>()).ok().filter(|total| *total > LISTED);
+    table.file = Some("events.parquet".into());
+    for event in &run.lists.events {
+        let contact = event.contact.as_deref().unwrap_or_default();
+        let mut cells =
+            vec![Cell::from(event.t), Cell::from(event.name.as_str()), Cell::from(event.kind), Cell::from(contact)];
+        for i in 0..names.len() {
+            let (before, after) = (&event.before, &event.after);
+            cells.extend([after.q.get(i), before.v.get(i), after.v.get(i)].map(|x| Cell::from(x.copied())));
+        }
+        table.row(cells);
+    }
+    section.push(table);
+}
+
+fn solver(run: &Run, section: &mut Section) {
+    if run.recorded.summary.solver.is_empty() {
+        section.paragraph("No law acted: there was nothing to solve.");
+        return;
+    }
+    section.paragraph(
+        "Methods in the order in which they were tried on a problem; the next one was tried where the one before \
+         missed the tolerance.",
+    );
+    let mut table = Table::new(run.scene.solver.describe(), ["methods", "problems", "not solved", "worst residual"]);
+    for path in &run.recorded.summary.solver {
+        let residual = Cell::Formatted { value: path.worst_residual, text: format!("{:.1e}", path.worst_residual) };
+        table.row([
+            Cell::from(path.methods.as_str()),
+            Cell::from(path.problems as usize),
+            Cell::from(path.failed as usize),
+            residual,
+        ]);
+    }
+    section.push(table);
+}
+
+fn certificate(run: &Run, section: &mut Section) {
+    let summary = &run.recorded.summary;
+    let worst = &summary.certificate;
+    section.paragraph(
+        "Every one-step problem is certified from its ingredients after it was solved. These are the worst values of \
+         the run.",
+    );
+    if let Some(error) = worst.full_error {
+        section.facts([("error of the literature, relative", format!("{error:.3e}"))]);
+    }
+    if !mechanical(run) {
+        section.facts([
+            ("residual, relative and free of units", format!("{:.3e}", worst.residual)),
+            ("distance of a multiplier from its set", format!("{:.3e}", worst.cone)),
+            ("violation of an output condition", format!("{:.3e}", worst.velocity)),
+            ("complementarity", format!("{:.3e}", worst.complementarity)),
+        ]);
+        return;
+    }
+    section.facts([
+        ("residual, relative and free of units", format!("{:.3e}", worst.residual)),
+        ("distance of a reaction from its cone", format!("{:.3e} N s", worst.cone)),
+        ("violation of a velocity condition", format!("{:.3e} m/s", worst.velocity)),
+        ("complementarity", format!("{:.3e} J", worst.complementarity)),
+    ]);
+    let Some(e) = &summary.energy else {
+        section.paragraph("The model does not tell its energy.");
+        return;
+    };
+    let mut table = Table::new("Energy ledger", ["entry", "energy [J]"]);
+    for (name, value) in [
+        ("kinetic, start", e.kinetic_start),
+        ("potential, start", e.potential_start),
+        ("work of forces without potential", e.applied),
+        ("work of moving obstacles", e.obstacles),
+        ("lost at impacts (normal)", -e.impact_loss),
+        ("lost by friction (tangential)", -e.friction_loss),
+        ("work of bilateral constraints", e.bilateral),
+        ("numerical residue", e.residue),
+        ("kinetic, end", e.kinetic_end),
+        ("potential, end", e.potential_end),
+        ("largest total above the initial one", e.largest_gain),
+    ] {
+        table.row([Cell::from(name), Cell::from(value)]);
+    }
+    section.push(table);
+}
