@@ -2,7 +2,7 @@
 
 use super::mechanical;
 use crate::run::Run;
-use carom_analysis::report::{Chart, Lane, Series, SeriesStyle, Values};
+use carom_analysis::report::{Chart, Dash, Lane, Series, SeriesStyle, Values};
 
 /// Prefix of columns, title of their chart, their unit, and how they are drawn.
 type Row = (&'static str, &'static str, &'static str, SeriesStyle);
@@ -92,18 +92,42 @@ pub fn charts(run: &Run, signals: &Signals, lanes: &[Lane]) -> Vec<Chart> {
     };
     let mut charts = Vec::new();
     for &(prefix, title, unit, _) in signals.rows {
-        let series = signals.curves(prefix);
+        let mut series = signals.curves(prefix);
+        if matches!(prefix, "gap." | "force." | "lambda." | "y.") {
+            series.iter_mut().for_each(|curve| colour(curve, lanes));
+        }
         if prefix == "force." {
             charts.extend(impulses(run, lanes));
+            series.iter_mut().for_each(|curve| without_impacts(curve, run, lanes));
         }
         if !series.is_empty() && !title.is_empty() {
-            let label = if prefix == "force." { format!("means over steps [{unit}]") } else { format!("[{unit}]") };
+            let words = if prefix == "force." { "means over steps, those of impacts left out" } else { "" };
+            let label = format!("{words} [{unit}]");
             let file = Some("trajectory.parquet".into());
             charts.push(Chart { series, file, note: note.clone(), ..Chart::over_time(title, label) });
         }
     }
     charts.extend(step_sizes(run));
     charts
+}
+
+/// A contact has its colour everywhere; rows of its law along tangents are dotted.
+fn colour(curve: &mut Series, lanes: &[Lane]) {
+    let own =
+        |lane: &Lane| curve.name.strip_prefix(&*lane.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    if let Some(lane) = lanes.iter().position(own) {
+        curve.colour = Some(lane);
+        curve.dash = if curve.name == lanes[lane].name { Dash::Solid } else { Dash::Dot };
+    }
+}
+
+/// An impulse over the step of an impact is no force: schemes that step over impacts have gaps there.
+fn without_impacts(curve: &mut Series, run: &Run, lanes: &[Lane]) {
+    let located = run.recorded.summary.events.contains_key("impact");
+    let Some(lane) = curve.colour.and_then(|lane| lanes.get(lane)).filter(|_| !located) else { return };
+    let is_impact = |t: f64| lane.times.binary_search_by(|other| other.total_cmp(&t)).is_ok();
+    let force = |(t, force): (&f64, &f64)| if is_impact(*t) { f64::NAN } else { *force };
+    curve.y = curve.x.iter().zip(curve.y.iter()).map(force).collect();
 }
 
 /// Impulses of impacts are stems: nothing is between them.
