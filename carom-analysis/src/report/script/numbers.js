@@ -24,7 +24,7 @@ const PREFIXED = new Set(['m', 's', 'N', 'J', 'W', 'V', 'A', 'Pa', 'N s', 'm/s',
 
 /* Factor and unit for values up to `largest`: [1e-3, 'mm']. */
 function scaleFor(unit, largest) {
-  if (!PREFIXED.has(unit) || !(largest > 0)) return [1, unit === '1' ? '' : unit];
+  if (!PREFIXED.has(unit) || !(largest > 0)) return [1, unit];
   // 0.4 m reads better than 400 mm
   for (const [factor, prefix] of PREFIXES) {
     if (largest >= factor * (factor === 1 && unit === 'm' ? 0.1 : 1)) return [factor, prefix + unit];
