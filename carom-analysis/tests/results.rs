@@ -7,21 +7,15 @@ use carom::{ModelError, Simulation, Solution};
 use carom_analysis::results::{
     Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Status, Summary,
 };
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::{Field, Row};
-use std::fs::{self, File};
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tables::{directory, read, steps};
+
+mod tables;
 
 const STEP: f64 = 1e-3;
-
-/// An empty directory of the test's own.
-fn directory(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("results").join(name);
-    _ = fs::remove_dir_all(&path);
-    path
-}
 
 /// A ball of 1 kg under 2 N, from 1 m, restitution 1/2.
 fn ball() -> Lagrangian {
@@ -90,53 +84,6 @@ fn inputs() -> Inputs {
     }
 }
 
-/// A parquet file in memory.
-struct Read {
-    names: Vec<String>,
-    rows: Vec<Row>,
-    groups: Vec<i64>,
-}
-
-fn read(path: &Path) -> Read {
-    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
-    let schema = reader.metadata().file_metadata().schema_descr();
-    let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
-    let groups = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
-    Read { names, groups, rows: reader.get_row_iter(None).unwrap().map(Result::unwrap).collect() }
-}
-
-impl Read {
-    fn rows(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn fields(&self, name: &str) -> impl Iterator<Item = &Field> {
-        let at = self.names.iter().position(|known| known == name).unwrap_or_else(|| panic!("{name}"));
-        self.rows.iter().map(move |row| row.get_column_iter().nth(at).unwrap().1)
-    }
-
-    fn optional(&self, name: &str) -> Vec<Option<f64>> {
-        let number = |field: &Field| match field {
-            Field::Double(x) => Some(*x),
-            Field::Null => None,
-            other => panic!("{name}: {other:?}"),
-        };
-        self.fields(name).map(number).collect()
-    }
-
-    fn reals(&self, name: &str) -> Vec<f64> {
-        self.optional(name).into_iter().map(Option::unwrap).collect()
-    }
-
-    fn texts(&self, name: &str) -> Vec<String> {
-        let text = |field: &Field| match field {
-            Field::Str(text) => text.clone(),
-            other => panic!("{name}: {other:?}"),
-        };
-        self.fields(name).map(text).collect()
-    }
-}
-
 fn files(path: &Path) -> Vec<String> {
     let mut names: Vec<String> =
         fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -150,14 +97,18 @@ fn all_rows_names_and_values_come_back() {
     let options = RecordOptions { csv: true, ..RecordOptions::default() };
     let Run { recorded, solution, .. } = run(&path, ball(), 3.0, options, Some(energy_output()));
     assert!(recorded.error.is_none());
-    let table = read(&path.join("trajectory.parquet"));
+    let table = steps(&path.join("trajectory.parquet"));
     let names = [
         "t",
+        "row",
         "q.q0",
         "v.q0",
         "gap.floor",
         "impulse.floor",
         "force.floor",
+        "loss.impact",
+        "loss.friction",
+        "loss.floor",
         "energy.kinetic",
         "energy.potential",
         "energy.total",
@@ -183,11 +134,12 @@ fn all_rows_names_and_values_come_back() {
     let mut lines = text.lines();
     assert_eq!(lines.next().unwrap().split(',').collect::<Vec<_>>(), names);
     // there is no force before the first step
-    let cell = |x: &str| (!x.is_empty()).then(|| x.parse::<f64>().unwrap());
+    let cell = |x: &str| (!x.is_empty()).then(|| x.parse::<f64>().unwrap_or(f64::NAN));
     let rows: Vec<Vec<Option<f64>>> = lines.map(|line| line.split(',').map(cell).collect()).collect();
-    assert_eq!(rows.len(), 3001);
-    assert!(rows.iter().flatten().filter(|x| x.is_none()).count() == 1 && rows[0][5].is_none());
-    for (i, name) in names.iter().enumerate() {
+    let table = read(&path.join("trajectory.parquet"));
+    assert!(rows.len() == table.rows() && rows.len() > 3001);
+    assert!(rows.iter().flatten().filter(|x| x.is_none()).count() == 1 && rows[0][6].is_none());
+    for (i, name) in names.iter().enumerate().filter(|(_, name)| **name != "row") {
         let bits = |x: &Option<f64>| x.map(f64::to_bits);
         let stored: Vec<_> = table.optional(name).iter().map(bits).collect();
         assert_eq!(rows.iter().map(|row| bits(&row[i])).collect::<Vec<_>>(), stored, "{name}");
@@ -204,21 +156,28 @@ fn thinned_rows_keep_the_first_the_last_and_every_impulse() {
     _ = run(&all, thrown(), 1.003, RecordOptions::default(), None);
     let options = RecordOptions { every: 10, ..RecordOptions::default() };
     let Run { recorded, solution, .. } = run(&some, thrown(), 1.003, options, Some(energy_output()));
-    let (all, some) = (read(&all.join("trajectory.parquet")), read(&some.join("trajectory.parquet")));
-    assert_eq!((all.rows(), some.rows(), recorded.summary.rows), (1004, 102, 102));
+    let (path, all) = (some, steps(&all.join("trajectory.parquet")));
+    let (some, whole) = (steps(&path.join("trajectory.parquet")), read(&path.join("trajectory.parquet")));
+    assert_eq!((all.rows(), some.rows(), recorded.summary.rows), (1004, 102, whole.rows() as u64));
     let kept: Vec<usize> = (0..=1000).step_by(10).chain([1003]).collect();
     for name in ["t", "q.q0", "v.q1", "gap.floor", "energy.total"] {
         let values = all.reals(name);
         assert_eq!(some.reals(name), kept.iter().map(|k| values[*k]).collect::<Vec<_>>(), "{name}");
     }
     assert_eq!(some.reals("output.time"), kept.iter().map(|k| solution.t[*k]).collect::<Vec<_>>());
+    // rows of impacts take their part: the sums up to a time are those of all steps
+    let times = all.reals("t");
     for name in ["impulse.floor", "impulse.floor.t1", "impulse.wall, smooth"] {
-        let steps = all.reals(name);
-        let sums: Vec<f64> =
-            kept.windows(2).map(|pair| steps[pair[0] + 1..=pair[1]].iter().fold(0.0, |sum, x| sum + x)).collect();
-        assert!(sums.iter().any(|sum| *sum != 0.0), "{name}");
-        assert_eq!(some.reals(name)[1..], sums, "{name}");
+        let (steps, mut sum, mut exact, mut k) = (all.reals(name), 0.0, 0.0, 0);
+        for ((t, kind), x) in whole.reals("t").iter().zip(whole.texts("row")).zip(whole.reals(name)) {
+            let end = times.partition_point(|time| if kind == "before" { time < t } else { time <= t });
+            exact = steps[k..end].iter().fold(exact, |sum, x| sum + x);
+            (sum, k) = (sum + x, end);
+            assert!((sum - exact).abs() < 1e-13, "{name}, {kind} at {t}: {sum} {exact}");
+        }
+        assert!(sum != 0.0, "{name}");
     }
+    assert!(whole.texts("row").iter().any(|kind| kind == "after"));
     assert!(!some.names.contains(&"impulse.floor.t2".to_string()));
 }
 
@@ -227,8 +186,9 @@ fn parts_are_merged_without_loss() {
     let path = directory("merge");
     let options = RecordOptions { rows_per_group: Some(100), ..RecordOptions::default() };
     let Run { solution, .. } = run(&path, ball(), 1.003, options, None);
-    let table = read(&path.join("trajectory.parquet"));
-    assert_eq!(table.groups, [vec![100; 10], vec![4]].concat());
+    let table = steps(&path.join("trajectory.parquet"));
+    // one impact: the row before it
+    assert_eq!(table.groups, [vec![100; 10], vec![5]].concat());
     assert_eq!(table.reals("t"), solution.t);
     assert_eq!(table.reals("v.q0"), solution.velocity(0));
     assert_eq!(files(&path), ["impacts.parquet", "summary.json", "trajectory.parquet"]);
@@ -368,7 +328,19 @@ fn impacts_have_names_and_null_where_there_is_no_tangent() {
     }
     let csv = fs::read_to_string(path.join("impacts.csv")).unwrap();
     assert_eq!(csv.lines().count(), impacts.len() + 1);
-    assert!(csv.contains(",\"wall, smooth\",") && csv.lines().nth(1).unwrap().ends_with(",,,"));
+    assert!(csv.contains(",\"wall, smooth\",") && csv.lines().nth(1).unwrap().contains(",,,,"));
+    // a unit mass: what is lost is the change of its kinetic energy by the impulse, P (u + u⁺)/2 along each row
+    let along = |row: &str| {
+        let of = |what: &str| table.optional(&format!("{row}.{what}"));
+        let work = |((p, a), b): ((Option<f64>, Option<f64>), Option<f64>)| {
+            p.zip(a).zip(b).map_or(0.0, |((p, a), b)| p * (a + b) / 2.0)
+        };
+        of("impulse").into_iter().zip(of("before")).zip(of("after")).map(work).collect::<Vec<f64>>()
+    };
+    for ((loss, normal), tangent) in table.reals("loss").iter().zip(along("normal")).zip(along("tangent1")) {
+        assert!((loss + normal + tangent).abs() < 1e-15 && *loss > 0.0, "{loss} {normal} {tangent}");
+    }
+    assert!(table.texts("note").iter().all(String::is_empty));
 }
 
 /// A wheel in the plane with rolling friction: its moment has columns of its own, and there is no second tangent.
@@ -431,7 +403,13 @@ fn a_number_that_is_not_finite_ends_the_run_and_is_not_written() {
     assert!(failure.message.contains("output.root"), "{}", failure.message);
     let table = read(&path.join("trajectory.parquet"));
     assert_eq!(table.rows(), 251);
-    assert!(table.names.iter().all(|name| table.optional(name).into_iter().flatten().all(f64::is_finite)));
+    assert!(
+        table.names.iter().filter(|name| *name != "row").all(|name| table
+            .optional(name)
+            .into_iter()
+            .flatten()
+            .all(f64::is_finite))
+    );
 }
 
 #[test]
@@ -512,10 +490,11 @@ fn the_summary_tells_the_figures() {
     assert_eq!(text, serde_json::to_string_pretty(summary).unwrap() + "\n");
     let keys: Vec<&str> = text.lines().filter(|line| line.starts_with("  \"")).collect();
     assert!(keys[0].starts_with("  \"name\": \"ball\"") && keys[2] == "  \"status\": \"interrupted\",", "{text}");
-    assert_eq!((summary.status, summary.rows, summary.statistics.steps), (Status::Interrupted, 801, 800));
+    assert_eq!((summary.status, summary.statistics.steps), (Status::Interrupted, 800));
     assert_eq!(summary.files, ["trajectory.parquet", "impacts.parquet", "summary.json"]);
     assert_eq!(summary.inputs.scheme, inputs().scheme);
-    let table = read(&path.join("trajectory.parquet"));
+    let (table, whole) = (steps(&path.join("trajectory.parquet")), read(&path.join("trajectory.parquet")));
+    assert_eq!((table.rows(), summary.rows), (801, whole.rows() as u64));
     let smallest = |name: &str| table.reals(name).into_iter().fold(f64::INFINITY, f64::min);
     let (floor, wall) = (smallest("gap.floor"), smallest("gap.wall, smooth"));
     assert_eq!(summary.smallest_gap.contacts["floor"], Some(floor));
@@ -526,7 +505,7 @@ fn the_summary_tells_the_figures() {
     assert_eq!((energy.kinetic_start, energy.potential_start), (0.5 * 2.5 * 2.5, 9.81 * 0.5));
     assert_eq!(energy.kinetic_end + energy.potential_end, total[800]);
     assert!(energy.impact_loss > 0.0 && energy.friction_loss > 0.0);
-    assert_eq!(recorded.history.column("q.q1").unwrap()[..], table.reals("q.q1"));
+    assert_eq!(recorded.history.column("q.q1").unwrap()[..], whole.reals("q.q1"));
 }
 
 /// Sees how many rows wait.
@@ -556,11 +535,13 @@ fn memory_is_bounded() {
     let outcome = simulation.run(&mut [&mut watch]);
     assert_eq!(watch.most, 65535);
     let recorded = watch.recorder.finish(inputs(), &outcome, &simulation);
-    assert_eq!(recorded.summary.rows, 200_001);
+    // each impact has a row before it
+    let impacts = recorded.summary.impacts;
+    assert!(impacts > 5 && recorded.summary.rows == 200_001 + impacts, "{impacts}");
     let history = &recorded.history;
     assert!((1 + history.names.len()) * history.t.len() <= 100_000 && history.t.len() > 200);
-    assert!(history.block > 1 && history.total == 200_001);
-    assert_eq!(read(&path.join("trajectory.parquet")).groups, [65536, 65536, 65536, 3393]);
+    assert!(history.block > 1 && history.total == recorded.summary.rows);
+    assert_eq!(read(&path.join("trajectory.parquet")).groups, [65536, 65536, 65536, 3393 + impacts as i64]);
 }
 
 #[test]
@@ -578,7 +559,7 @@ fn large_models_are_thinned_out_unless_all_is_asked_for() {
         assert!(auto.iter().any(|kept| kept == name), "{name}");
     }
     assert_eq!(columns(Columns::All).iter().filter(|name| name.starts_with("v.")).count(), 70);
-    assert_eq!(columns(Columns::Only(vec!["q.q33".into()])), ["t", "q.q33"]);
+    assert_eq!(columns(Columns::Only(vec!["q.q33".into()])), ["t", "row", "q.q33"]);
     let options = RecordOptions { columns: Columns::Only(vec!["q.q70".into()]), ..RecordOptions::default() };
     let created = RunRecorder::create(&path, simulation(model(), 1.0).stepper(), options, None);
     assert!(matches!(created, Err(ResultError::UnknownColumn { name, .. }) if name == "q.q70"));

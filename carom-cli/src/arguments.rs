@@ -103,6 +103,9 @@ pub struct RunArguments {
     /// Folder for the results [default: out/<name of the file>].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Rows of the results at multiples of this time after the start, besides the steps [s].
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub output: Option<String>,
     /// Record every n-th step.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub every: Option<u64>,
@@ -146,6 +149,7 @@ impl RunArguments {
             step: self.step.clone().map(Into::into),
             steps: self.steps,
             adaptive: self.adaptive.clone(),
+            output: self.output.clone().map(Into::into),
             ..self.changes.overrides()
         }
     }

@@ -1,5 +1,6 @@
 //! Every item of every paper meets its checks.
 
+use carom_analysis::report::Block;
 use carom_papers::{Effort, PAPERS, Verdict, reproduce};
 use std::collections::BTreeSet;
 
@@ -29,5 +30,29 @@ fn keys_are_unique() {
     for paper in PAPERS {
         let keys: BTreeSet<&str> = paper.items.iter().map(|item| item.key).collect();
         assert_eq!(keys.len(), paper.items.len(), "{}", paper.key);
+    }
+}
+
+/// The peaks in chart and CSV are those of the run: what the checks measure is there in full.
+#[test]
+fn peaks_of_the_impacting_bar_are_in_chart_and_data() {
+    let paper = PAPERS.iter().find(|paper| paper.key == "rr8029").unwrap();
+    let item = paper.items.iter().find(|item| item.key == "figure-14").unwrap();
+    let figure = reproduce(item, Effort::Quick).figure;
+    let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::MIN, f64::max);
+    let measured: Vec<f64> =
+        figure.checks.iter().filter(|check| check.what.contains("growing")).map(|check| check.measured).collect();
+    let charts: Vec<f64> = figure
+        .blocks
+        .iter()
+        .filter_map(|block| if let Block::Chart(chart) = block { Some(chart) } else { None })
+        .map(|chart| largest(&mut chart.series[0].y.iter().copied()))
+        .collect();
+    let data: Vec<f64> = figure.data.iter().map(|data| largest(&mut data.rows.iter().map(|row| row[1]))).collect();
+    assert_eq!((charts.len(), &charts), (measured.len(), &data));
+    // the checks are in units of the force of the continuous bar: one factor for all
+    let factor = charts[0] / measured[0];
+    for (peak, measured) in charts.iter().zip(&measured) {
+        assert!((peak - factor * measured).abs() < 1e-12 * peak, "{peak} in the chart, {} measured", factor * measured);
     }
 }

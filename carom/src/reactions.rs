@@ -102,6 +102,20 @@ impl Reactions {
         self.work.get(row).copied().unwrap_or(self.impulse[row] * mean)
     }
 
+    /// Energy that law `i` took from the system in the step, along its normal and along its other rows [J]; nothing of
+    /// the normal work of bilateral laws and relays.
+    pub fn losses(&self, i: usize) -> (f64, f64) {
+        let (is_contact, mut losses) = (self.law(i).is_contact(), (0.0, 0.0));
+        for (k, row) in self.range(i).enumerate().filter(|(_, row)| self.impulse[*row] != 0.0) {
+            if k > 0 {
+                losses.1 -= self.work(row);
+            } else if is_contact {
+                losses.0 -= self.work(row);
+            }
+        }
+        losses
+    }
+
     /// Measures μ₁, ..., μᵣ of law `i` in the higher-order sweeping process; none in other schemes.
     pub fn levels(&self, i: usize) -> &[f64] {
         match (self.chains.get(i), self.chains.get(i + 1)) {

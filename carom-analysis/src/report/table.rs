@@ -227,7 +227,7 @@ pub(super) const PREFIXES: [(f64, &str); 8] =
 /// A number for people with a prefix before its unit: 0.0025 m is `2.5`, `mm`.
 pub fn si(value: f64, unit: &str, digits: usize) -> (String, String) {
     // 0.4 m reads better than 400 mm
-    let fits = |factor: f64| value.abs() >= factor * if factor == 1.0 { 0.1 } else { 1.0 };
+    let fits = |factor: f64| value.abs() >= factor * if factor == 1.0 && unit == "m" { 0.1 } else { 1.0 };
     let (factor, prefix) = PREFIXES.into_iter().find(|(factor, _)| fits(*factor)).unwrap_or((1.0, ""));
     (number(value / factor, digits), format!("{prefix}{unit}"))
 }

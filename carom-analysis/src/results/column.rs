@@ -2,8 +2,10 @@
 
 use super::ResultError;
 use carom::scheme::{Family, Stepper};
-use carom::simulation::{Catalogue, Column};
+use carom::simulation::{Catalogue, Column, ColumnKind};
 use carom::{Labels, ModelError, State};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Models with more coordinates (or contacts) than this are thinned out by [`Columns::Auto`].
 const FEW: usize = 64;
@@ -23,11 +25,24 @@ pub enum Columns {
     Only(Vec<String>),
 }
 
+/// What a column of the trajectory is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnInfo {
+    /// Its name in the file.
+    pub name: String,
+    /// Its unit; `null` where none is known.
+    pub unit: Option<String>,
+    /// How its values are read between rows.
+    pub kind: ColumnKind,
+}
+
 /// Quantities of the user, evaluated from time, positions and velocities; in first-order models from time, states and
 /// multipliers.
 pub struct Outputs {
     /// Full names of the columns.
     pub(super) names: Vec<String>,
+    /// Those that are computed from multipliers, which are not known before the first step.
+    pub(super) of_steps: Vec<bool>,
     pub(super) evaluate: Evaluate,
 }
 
@@ -40,12 +55,18 @@ impl Outputs {
         evaluate: impl FnMut(f64, &[f64], &[f64], &mut [f64]) -> Result<(), ModelError> + Send + 'static,
     ) -> Outputs {
         let names = names.into_iter().map(|name| format!("output.{name}")).collect();
-        Outputs { names, evaluate: Box::new(evaluate) }
+        Outputs { names, of_steps: Vec::new(), evaluate: Box::new(evaluate) }
     }
 
     /// Columns with these full names behind the others; the closure fills their values as well.
     pub fn with_derived(mut self, names: impl IntoIterator<Item = String>) -> Outputs {
         self.names.extend(names);
+        self
+    }
+
+    /// Tells which columns are computed from multipliers: they hold over a step, and have no value before the first.
+    pub fn with_multipliers(mut self, of_steps: Vec<bool>) -> Outputs {
+        self.of_steps = of_steps;
         self
     }
 }
@@ -55,12 +76,25 @@ impl Outputs {
 pub(super) struct Candidate {
     pub name: String,
     pub column: Column,
+    pub kind: ColumnKind,
+    pub unit: Option<String>,
     /// [`Columns::Auto`] keeps it.
     pub auto: bool,
 }
 
-/// All columns of a run, in the order of the file.
-pub(super) fn catalogue(stepper: &mut dyn Stepper, outputs: &[String]) -> Vec<Candidate> {
+impl Candidate {
+    pub fn info(&self) -> ColumnInfo {
+        ColumnInfo { name: self.name.clone(), unit: self.unit.clone(), kind: self.kind }
+    }
+}
+
+/// All columns of a run, in the order of the file. `units` by name go before those that columns have by themselves.
+pub(super) fn catalogue(
+    stepper: &mut dyn Stepper,
+    outputs: Option<&Outputs>,
+    units: &BTreeMap<String, String>,
+) -> Vec<Candidate> {
+    let names = outputs.map_or(&[][..], |outputs| &outputs.names);
     let (has_energy, projects) = (stepper.energies().is_some(), stepper.info().projects);
     let (labels, state) = (stepper.labels(), stepper.from());
     let dofs = (state.q.len(), state.v.len());
@@ -70,12 +104,29 @@ pub(super) fn catalogue(stepper: &mut dyn Stepper, outputs: &[String]) -> Vec<Ca
         Column::Position(i) => kept(i, dofs.0),
         Column::Velocity(i) => kept(i, dofs.1),
         Column::Gap(i) | Column::After(i) | Column::Multiplier(i) | Column::Projection(i) => kept(i, contacts),
+        Column::Loss(i) => kept(i, contacts),
         Column::Impulse { law, .. } | Column::Force { law, .. } | Column::Level { law, .. } => kept(law, contacts),
         Column::Time | Column::Kinetic | Column::Potential | Column::Total | Column::Output(_) => true,
+        Column::ImpactLoss | Column::FrictionLoss => true,
     };
     let levels = stepper.reactions().level_counts();
-    let all = Catalogue { family, labels, dofs, has_energy, projects, levels: &levels, outputs }.columns();
-    all.into_iter().map(|(name, column)| Candidate { name, auto: auto(&column), column }).collect()
+    let all = Catalogue { family, labels, dofs, has_energy, projects, levels: &levels, outputs: names }.columns();
+    let motion = stepper.motion();
+    let kind = |column: &Column| match *column {
+        Column::Output(i) if outputs.is_some_and(|o| o.of_steps.get(i) == Some(&true)) => ColumnKind::Held,
+        _ => column.kind(motion),
+    };
+    let candidate = |(name, column): (String, Column)| {
+        let own = || column.unit(family, labels).map(String::from);
+        Candidate {
+            unit: units.get(&name).cloned().or_else(own),
+            kind: kind(&column),
+            auto: auto(&column),
+            name,
+            column,
+        }
+    };
+    all.into_iter().map(candidate).collect()
 }
 
 /// First-order systems have no velocities.
@@ -131,12 +182,12 @@ mod tests {
     use super::*;
 
     fn candidates(names: &[&str]) -> Vec<Candidate> {
-        let mut list = vec![Candidate { name: "t".into(), column: Column::Time, auto: true }];
-        list.extend(names.iter().enumerate().map(|(i, name)| Candidate {
-            name: (*name).into(),
-            column: Column::Position(i),
-            auto: i != 1,
-        }));
+        let candidate = |name: &str, column, auto| {
+            let (kind, unit) = (ColumnKind::Line, None);
+            Candidate { name: name.into(), column, kind, unit, auto }
+        };
+        let mut list = vec![candidate("t", Column::Time, true)];
+        list.extend(names.iter().enumerate().map(|(i, name)| candidate(name, Column::Position(i), i != 1)));
         list
     }
 

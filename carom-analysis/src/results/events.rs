@@ -14,7 +14,7 @@ pub(super) struct Events {
     options: RecordOptions,
     table: Option<Table>,
     /// Positions and velocities that are kept.
-    states: Vec<(String, Quantity)>,
+    states: Vec<Candidate>,
     /// Number of events by kind.
     pub counts: BTreeMap<String, u64>,
     pub accumulations: Accumulations,
@@ -29,7 +29,7 @@ impl Events {
             directory: directory.to_path_buf(),
             options: options.clone(),
             table: None,
-            states: kept.map(|candidate| (candidate.name.clone(), candidate.column)).collect(),
+            states: kept.cloned().collect(),
             counts: BTreeMap::new(),
             accumulations: Accumulations::default(),
         })
@@ -53,8 +53,8 @@ impl Events {
         let contact = event.contact.as_deref().unwrap_or_default();
         let mut cells = vec![Cell::Real(event.t), Cell::Text(&event.name), Cell::Text(event.kind), Cell::Text(contact)];
         for state in [&event.before, &event.after] {
-            cells.extend(self.states.iter().map(|(_, quantity)| {
-                let value = match *quantity {
+            cells.extend(self.states.iter().map(|candidate| {
+                let value = match candidate.column {
                     Quantity::Position(i) => state.q.get(i),
                     Quantity::Velocity(i) => state.v.get(i),
                     _ => None,
@@ -67,11 +67,12 @@ impl Events {
 
     /// `t, name, kind, contact`, then `before.q.NAME`, `before.v.NAME`, `after.q.NAME`, `after.v.NAME`.
     fn columns(&self) -> Vec<Column> {
-        let column = |name: String, kind| Column { name, kind };
-        let mut columns = vec![column("t".into(), CellType::Real)];
-        columns.extend(["name", "kind", "contact"].map(|name| column(name.into(), CellType::Text)));
+        let mut columns = vec![Column::of_list("t", Some("s"), CellType::Real)];
+        columns.extend(["name", "kind", "contact"].map(|name| Column::of_list(name, None, CellType::Text)));
         for side in ["before", "after"] {
-            columns.extend(self.states.iter().map(|(name, _)| column(format!("{side}.{name}"), CellType::Real)));
+            columns.extend(self.states.iter().map(|candidate| {
+                Column::of_list(format!("{side}.{}", candidate.name), candidate.unit.as_deref(), CellType::Real)
+            }));
         }
         columns
     }

@@ -1,4 +1,6 @@
-//! The impact table: one row each time a contact closes.
+//! The impact table: one row each time a contact closes, with what is lost at it. A contact that opens at the start of
+//! the step and is pressed shut in it, by forces or by the impacts of others, has a note: its normal velocity is positive
+//! before and negative after.
 
 use super::table::{Cell, CellType, Column, Table};
 use super::{RecordOptions, ResultError, Written};
@@ -21,6 +23,12 @@ const ROWS: [(&str, &str); 6] = [
 /// Rows that every table has.
 const ALWAYS: usize = 3;
 
+/// Columns behind them: energy lost, and what is unusual.
+const LAST: usize = 2;
+
+/// The note at an impact of a contact that opens.
+pub const PRESSED: &str = "pressed shut while opening";
+
 /// What is told of a row.
 const QUANTITIES: [&str; 3] = ["before", "after", "impulse"];
 
@@ -41,12 +49,14 @@ impl Impacts {
     ) -> Result<Impacts, ResultError> {
         let has = |role: &str| labels.contacts.iter().any(|(_, law)| (0..law.size()).any(|row| law.role(row) == role));
         let rows = ROWS.iter().enumerate().filter(|(k, (role, _))| *k < ALWAYS || has(role)).map(|(_, row)| row);
-        let column = |name: String, kind| Column { name, kind };
-        let mut columns = vec![column("t".into(), CellType::Real), column("contact".into(), CellType::Text)];
+        let mut columns =
+            vec![Column::of_list("t", Some("s"), CellType::Real), Column::of_list("contact", None, CellType::Text)];
         for (role, name) in rows.clone() {
             let kind = if *role == ROWS[0].0 { CellType::Real } else { CellType::Optional };
-            columns.extend(QUANTITIES.map(|quantity| column(format!("{name}.{quantity}"), kind)));
+            columns.extend(QUANTITIES.map(|quantity| Column::of_list(format!("{name}.{quantity}"), None, kind)));
         }
+        columns.push(Column::of_list("loss", Some("J"), CellType::Optional));
+        columns.push(Column::of_list("note", None, CellType::Text));
         let table = Table::create(directory.as_ref(), "impacts", columns, options)?;
         Ok(Impacts { table, roles: rows.map(|(role, _)| *role).collect(), count: 0, error: None })
     }
@@ -66,8 +76,9 @@ impl Impacts {
     }
 
     fn push(&mut self, impact: &Impact, law: &Law) -> Result<(), ResultError> {
-        let mut cells = [Cell::Missing; 2 + ROWS.len() * QUANTITIES.len()];
-        let cells = &mut cells[..2 + self.roles.len() * QUANTITIES.len()];
+        let mut cells = [Cell::Missing; 2 + ROWS.len() * QUANTITIES.len() + LAST];
+        let end = 2 + self.roles.len() * QUANTITIES.len();
+        let cells = &mut cells[..end + LAST];
         cells[0] = Cell::Real(impact.t);
         cells[1] = Cell::Text(&impact.contact);
         for (quantity, values) in [&impact.before, &impact.after, &impact.impulse].into_iter().enumerate() {
@@ -77,6 +88,8 @@ impl Impacts {
                 }
             }
         }
+        cells[end] = impact.loss.map_or(Cell::Missing, Cell::Real);
+        cells[end + 1] = Cell::Text(if impact.pressed { PRESSED } else { "" });
         self.table.push(cells)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! | File | Content |
 //! |---|---|
-//! | `trajectory.parquet`, `trajectory.csv` | one row per recorded step: time, positions, velocities, gaps, impulses, energies, outputs |
+//! | `trajectory.parquet`, `trajectory.csv` | one row per recorded step, inside steps, before and after impacts: time, what the row is, positions, velocities, gaps, impulses, energies, outputs |
 //! | `impacts.parquet`, `impacts.csv` | one row each time a contact closes |
 //! | `events.parquet`, `events.csv` | one row per event, with the states before and after; no file where there is none |
 //! | `summary.json` | inputs, status, statistics, smallest gaps, certificate, energy ledger |
@@ -15,7 +15,8 @@
 //! - **The same run gives the same bytes**: row groups depend on the number of rows alone; the clock only decides when
 //!   they are saved.
 //! - **Only finite numbers are results**: a value that is not finite ends the run with [`ResultError::NotFinite`]. A
-//!   gap that the model does not list at some time is null, as are the tangents of an impact without friction.
+//!   gap that the model does not list at some time is null, as are the tangents of an impact without friction, and what
+//!   is not known in a row: multipliers before the first step, forces and works of friction inside a step.
 //!
 //! ```no_run
 //! use carom_analysis::results::{Inputs, RecordOptions, RunRecorder};
@@ -36,24 +37,28 @@ mod events;
 mod impacts;
 mod parquet_file;
 mod recorder;
+mod rows;
 mod summary;
 mod table;
 mod trajectory;
+mod values;
 
-pub use column::{Columns, Outputs};
+pub use column::{ColumnInfo, Columns, Outputs};
 pub use curve::History;
 pub use estimate::{Difference, Estimate, Probe};
-pub use impacts::Impacts;
+pub use impacts::{Impacts, PRESSED};
 pub use recorder::{Recorded, RunRecorder};
+pub use rows::Sampling;
 pub use summary::{
     EnergySummary, Failure, Inputs, Method, Residuals, SmallestGaps, SolverPath, Status, Stop, Summary, Totals,
     Warning, fingerprint,
 };
-pub use trajectory::Trajectory;
+pub use trajectory::{RowKind, Trajectory};
 
 use crate::report::LIMIT;
 use carom::ModelError;
 use parquet::errors::ParquetError;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -63,8 +68,12 @@ use std::time::Duration;
 pub struct RecordOptions {
     /// Each n-th step is a row; the first and the last state always are. 0 means 1.
     pub every: u64,
+    /// Rows inside steps.
+    pub sampling: Sampling,
     /// Columns of the trajectory.
     pub columns: Columns,
+    /// Units of columns by name, where they differ from those that columns have by themselves.
+    pub units: BTreeMap<String, String>,
     /// Write `.parquet` files.
     pub parquet: bool,
     /// Write `.csv` files.
@@ -81,7 +90,9 @@ impl Default for RecordOptions {
     fn default() -> Self {
         RecordOptions {
             every: 1,
+            sampling: Sampling::Auto,
             columns: Columns::Auto,
+            units: BTreeMap::new(),
             parquet: true,
             csv: false,
             report_values: report_values(LIMIT),

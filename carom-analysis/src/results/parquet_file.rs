@@ -6,13 +6,16 @@ use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{ByteArrayType, DoubleType};
 use parquet::errors::{ParquetError, Result as ParquetResult};
-use parquet::file::metadata::ParquetMetaDataReader;
+use parquet::file::metadata::{KeyValue, ParquetMetaDataReader};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Key of the metadata under which names, units and kinds of the columns stand as JSON.
+const COLUMNS: &str = "carom.columns";
 
 /// What all files of a table share.
 pub(super) struct Layout {
@@ -24,15 +27,18 @@ impl Layout {
     pub fn new(columns: &[Column]) -> ParquetResult<Layout> {
         let fields = columns.iter().map(field).collect::<ParquetResult<Vec<_>>>()?;
         let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
+        let infos: Vec<_> = columns.iter().map(|column| &column.info).collect();
+        let infos = serde_json::to_string(&infos).map_err(|error| ParquetError::External(Box::new(error)))?;
         // no page index, so that a column is copied as one piece with its metadata
         let mut properties = WriterProperties::builder()
             .set_created_by(format!("carom {}", env!("CARGO_PKG_VERSION")))
             .set_compression(Compression::SNAPPY)
             .set_dictionary_enabled(false)
             .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_offset_index_disabled(true);
+            .set_offset_index_disabled(true)
+            .set_key_value_metadata(Some(vec![KeyValue::new(COLUMNS.to_owned(), infos)]));
         for column in columns.iter().filter(|column| column.kind == CellType::Text) {
-            properties = properties.set_column_dictionary_enabled(ColumnPath::from(column.name.as_str()), true);
+            properties = properties.set_column_dictionary_enabled(ColumnPath::from(column.info.name.as_str()), true);
         }
         Ok(Layout { schema, properties: Arc::new(properties.build()) })
     }
@@ -50,7 +56,7 @@ impl Layout {
                     Buffer::Optional { values, levels } => {
                         column.typed::<DoubleType>().write_batch(values, Some(levels), None)?
                     }
-                    Buffer::Text(values) => column.typed::<ByteArrayType>().write_batch(values, None, None)?,
+                    Buffer::Text { values, .. } => column.typed::<ByteArrayType>().write_batch(values, None, None)?,
                 };
                 column.close()?;
             }
@@ -120,6 +126,6 @@ fn field(column: &Column) -> ParquetResult<TypePtr> {
         CellType::Optional => (Physical::DOUBLE, Repetition::OPTIONAL, ConvertedType::NONE),
         CellType::Text => (Physical::BYTE_ARRAY, Repetition::REQUIRED, ConvertedType::UTF8),
     };
-    let builder = Type::primitive_type_builder(&column.name, physical);
+    let builder = Type::primitive_type_builder(&column.info.name, physical);
     Ok(Arc::new(builder.with_repetition(repetition).with_converted_type(converted).build()?))
 }

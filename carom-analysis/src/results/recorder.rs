@@ -1,6 +1,6 @@
 //! Everything that is recorded of a run, as one observer.
 
-use super::column::{catalogue, select};
+use super::column::{ColumnInfo, catalogue, select};
 use super::events::Events;
 use super::impacts::Impacts;
 use super::summary::{EnergySummary, Failure, Inputs, SmallestGaps, SolverPath, Status, Stop, Summary, Warning};
@@ -25,6 +25,8 @@ pub struct RunRecorder {
     /// The event of the user that ended the run, and its time.
     stopped: Option<Stop>,
     audit: Audit,
+    /// Columns of the trajectory.
+    columns: Vec<ColumnInfo>,
     /// Names of the contacts; those that have a smallest gap are marked.
     contacts: Vec<(String, bool)>,
     clock: Instant,
@@ -60,8 +62,7 @@ impl RunRecorder {
     ) -> Result<RunRecorder, ResultError> {
         let clock = Instant::now();
         let directory = directory.as_ref().to_path_buf();
-        let names = outputs.as_ref().map_or(&[][..], |outputs| &outputs.names);
-        let columns = select(catalogue(stepper, names), &options.columns)?;
+        let columns = select(catalogue(stepper, outputs.as_ref(), &options.units), &options.columns)?;
         let trajectory = Trajectory::create(&directory, stepper, &options, outputs)?;
         let impacts = Impacts::create(&directory, stepper.labels(), &options)?;
         let events = Events::create(&directory, &columns, &options)?;
@@ -69,6 +70,7 @@ impl RunRecorder {
         let contacts = stepper.labels().contacts.iter().map(|(name, law)| (name.clone(), law.is_contact())).collect();
         Ok(RunRecorder {
             directory,
+            columns: trajectory.columns(),
             trajectory,
             impacts,
             events,
@@ -150,7 +152,7 @@ impl RunRecorder {
         let mut warnings = run.warnings();
         warnings.extend(&self.audit.warnings());
         self.warnings.extend(warnings.sorted().iter().map(|warning| Warning::of(warning, run.labels())));
-        let gaps = &self.trajectory.gaps;
+        let gaps = &self.trajectory.values.gaps;
         let smallest = self.contacts.into_iter().zip(&gaps.smallest).filter(|((_, unilateral), _)| *unilateral);
         let smallest_gap = SmallestGaps {
             overall: gaps.overall.filter(|gap| gap.is_finite()),
@@ -193,6 +195,7 @@ impl RunRecorder {
             certificate: statistics.worst.into(),
             energy,
             rows: trajectory.rows,
+            columns: self.columns,
             files,
             wall_seconds: self.clock.elapsed().as_secs_f64(),
             solver: SolverPath::all(run.solver_paths()),

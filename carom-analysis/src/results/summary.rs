@@ -3,7 +3,7 @@
 //! Keys keep the order of the fields. JSON has no number that is not finite: such a figure is written as `null` and
 //! read back as NaN.
 
-use super::Estimate;
+use super::{ColumnInfo, Estimate};
 use carom::scheme::StepError;
 use carom::simulation::{Accumulation, EnergyLedger, Statistics};
 use carom::{Labels, SimulationError};
@@ -47,6 +47,9 @@ pub struct Summary {
     pub energy: Option<EnergySummary>,
     /// Rows of the trajectory.
     pub rows: u64,
+    /// Its columns, with their units and how they are read.
+    #[serde(default)]
+    pub columns: Vec<ColumnInfo>,
     /// Result files in the directory of the summary.
     pub files: Vec<String>,
     /// Time of the clock [s]; the only figure that differs between two equal runs.

@@ -6,8 +6,9 @@
 
 use super::csv::CsvFile;
 use super::parquet_file::Layout;
-use super::{RecordOptions, ResultError, Written};
+use super::{ColumnInfo, RecordOptions, ResultError, Written};
 use crate::files;
+use carom::simulation::ColumnKind;
 use parquet::data_type::ByteArray;
 use std::fs;
 use std::io;
@@ -30,8 +31,21 @@ pub(super) enum CellType {
 
 #[derive(Clone, Debug)]
 pub(super) struct Column {
-    pub name: String,
     pub kind: CellType,
+    pub info: ColumnInfo,
+}
+
+impl Column {
+    /// A column of a list, whose rows are not joined by lines.
+    pub fn of_list(name: impl Into<String>, unit: Option<&str>, cell: CellType) -> Column {
+        let name = name.into();
+        let kind = match cell {
+            CellType::Text => ColumnKind::Word,
+            _ if name == "t" => ColumnKind::Time,
+            _ => ColumnKind::Held,
+        };
+        Column { kind: cell, info: ColumnInfo { name, unit: unit.map(String::from), kind } }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,8 +63,15 @@ pub(super) enum Buffer {
         values: Vec<f64>,
         levels: Vec<i16>,
     },
-    Text(Vec<ByteArray>),
+    /// Texts, and some that were met, so that they are copied without allocating.
+    Text {
+        values: Vec<ByteArray>,
+        met: Vec<ByteArray>,
+    },
 }
+
+/// Texts of a column that are remembered.
+const MET: usize = 16;
 
 /// One result table with its files.
 pub(super) struct Table {
@@ -118,6 +139,11 @@ impl Table {
         self.parquet.as_ref().map_or(0, |groups| groups.waiting)
     }
 
+    /// What the columns are.
+    pub fn infos(&self) -> Vec<ColumnInfo> {
+        self.columns.iter().map(|column| column.info.clone()).collect()
+    }
+
     /// Refuses numbers that are not finite, and missing ones where they are required.
     pub fn check(&self, cells: &[Cell<'_>]) -> Result<(), ResultError> {
         for (column, cell) in self.columns.iter().zip(cells) {
@@ -128,7 +154,7 @@ impl Table {
                 _ => f64::NAN,
             };
             let t = if let Some(Cell::Real(t)) = cells.first() { *t } else { f64::NAN };
-            return Err(ResultError::NotFinite { column: column.name.clone(), value, t });
+            return Err(ResultError::NotFinite { column: column.info.name.clone(), value, t });
         }
         Ok(())
     }
@@ -261,7 +287,7 @@ impl Buffer {
         match kind {
             CellType::Real => Buffer::Real(Vec::new()),
             CellType::Optional => Buffer::Optional { values: Vec::new(), levels: Vec::new() },
-            CellType::Text => Buffer::Text(Vec::new()),
+            CellType::Text => Buffer::Text { values: Vec::new(), met: Vec::new() },
         }
     }
 
@@ -273,9 +299,16 @@ impl Buffer {
                 levels.push(1);
             }
             (Buffer::Optional { levels, .. }, _) => levels.push(0),
-            (Buffer::Text(values), Cell::Text(text)) => values.push(text.into()),
+            (Buffer::Text { values, met }, Cell::Text(text)) => {
+                let known = met.iter().find(|known| known.data() == text.as_bytes()).cloned();
+                values.push(known.unwrap_or_else(|| {
+                    let new = ByteArray::from(text);
+                    met.extend((met.len() < MET).then(|| new.clone()));
+                    new
+                }));
+            }
             // refused by `check`
-            (Buffer::Real(_) | Buffer::Text(_), _) => {}
+            (Buffer::Real(_) | Buffer::Text { .. }, _) => {}
         }
     }
 
@@ -286,13 +319,13 @@ impl Buffer {
                 values.clear();
                 levels.clear();
             }
-            Buffer::Text(values) => values.clear(),
+            Buffer::Text { values, .. } => values.clear(),
         }
     }
 }
 
 fn names(columns: &[Column]) -> impl Iterator<Item = &str> {
-    columns.iter().map(|column| column.name.as_str())
+    columns.iter().map(|column| column.info.name.as_str())
 }
 
 fn part_name(stem: &str, number: usize) -> String {

@@ -113,8 +113,8 @@ pub struct Row {
     /// Coordinates of the points in the order of time; with impacts their normal velocities before [m/s].
     #[serde(with = "exact")]
     pub points: Vec<f64>,
-    /// Number of different points of a stroboscopic section, up to a quarter of the recorded periods; `None` where they
-    /// do not repeat.
+    /// Number of points after which they repeat, periods or impacts by the section, up to a quarter of their number;
+    /// `None` where they do not.
     pub period: Option<usize>,
     /// Mean number of impacts in a recorded period.
     #[serde(with = "exact")]
@@ -288,13 +288,12 @@ fn fill(
         }
     }
     let recorded = options.recorded as f64;
+    let mut turn = turn.filter(|turn| *turn > 0.0);
     if options.section == Section::Impact {
-        row.points = impacts;
-    } else {
-        let turn = turn.filter(|turn| *turn > 0.0);
-        let apart = |a: f64, b: f64| turn.map_or(a - b, |turn| (a - b) - turn * ((a - b) / turn).round());
-        row.period = period(&row.points, options.recorded / 4, |a, b| apart(a, b).abs() <= options.tolerance);
+        (row.points, turn) = (impacts, None);
     }
+    let apart = |a: f64, b: f64| turn.map_or(a - b, |turn| (a - b) - turn * ((a - b) / turn).round());
+    row.period = period(&row.points, row.points.len() / 4, |a, b| apart(a, b).abs() <= options.tolerance);
     row.impacts_per_period = motion.impacts as f64 / recorded;
     row.sticks = motion.sticks;
     // a contact at rest forgets its past: with one degree of freedom no perturbation is left

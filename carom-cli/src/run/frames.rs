@@ -3,9 +3,9 @@
 use carom::ModelError;
 use carom::scheme::{Family, Stepper};
 use carom::simulation::{Observer, StepView};
-use carom_analysis::report::{Animation, Colour, Geometry, Shape};
+use carom_analysis::report::{Animation, Colour, Geometry, Place, Shape};
 use carom_scene::Scene;
-use carom_scene::scene::{Drawing, Evaluator, ShapeKind, multipliers};
+use carom_scene::scene::{ContactPlace, Drawing, Evaluator, ShapeKind, multipliers};
 use std::ops::ControlFlow;
 
 /// Most regular frames, and most frames that are kept for their impacts.
@@ -103,7 +103,18 @@ impl Frames {
             drawn.trace = shape.trace;
             animation = animation.with(drawn);
         }
+        animation.places = self.drawing.places.iter().map(|place| self.place(place, &frames)).collect();
         animation
+    }
+
+    /// Where a contact acts and how it pushes; a direction of zero length where the file does not tell.
+    fn place(&self, place: &ContactPlace, frames: &[(f64, Vec<f64>, bool)]) -> Place {
+        let numbers = |frame: &(f64, Vec<f64>, bool)| {
+            let normal =
+                place.normal.clone().map_or([0.0, 0.0], |range| [frame.1[range.start], frame.1[range.start + 1]]);
+            [frame.1[place.at.start], frame.1[place.at.start + 1], normal[0], normal[1]]
+        };
+        Place { contact: place.law, frames: frames.iter().flat_map(numbers).collect() }
     }
 }
 

@@ -187,3 +187,22 @@ pub fn efficiency(effort: Effort) -> Result<Figure, Trouble> {
     );
     Ok(figure)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carom_analysis::report::Block;
+
+    /// An impulse of one step among ten thousand is in the chart and in the CSV.
+    #[test]
+    fn peaks_of_the_slider_crank_are_in_chart_and_data() {
+        let figure = motion(Effort::Quick).unwrap();
+        let run = crank(&moreau_jean(End), 1e-5).unwrap();
+        let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::MIN, f64::max);
+        let peak = largest(&mut run.column(8).iter().copied());
+        let Some(Block::Chart(chart)) = figure.blocks.last() else { panic!("the last block is a chart") };
+        assert_eq!(largest(&mut chart.series[0].y.iter().copied()), peak);
+        let data = figure.data.iter().find(|data| data.name.starts_with("impulse")).unwrap();
+        assert_eq!(largest(&mut data.rows.iter().map(|row| row[1])), peak);
+    }
+}

@@ -16,7 +16,7 @@ pub use method::{Method, Settings};
 pub(crate) use reader::{Item, Read, Reader, table};
 pub use schema::schema;
 pub(crate) use value::entries;
-pub use value::{Content, Entries, Formula, Integer, Matrix, OneOrMore, Point, Text};
+pub use value::{Content, Entries, Formula, Integer, Matrix, OneOrMore, Point, Text, Words};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use crate::kind::{KINDS, ModelTable, RowTable, SetTable};
@@ -52,6 +52,10 @@ table! {
         /// where missing. Numbers or expressions of parameters. `project = 1e-6` moves a start up to that far inside an
         /// obstacle to its surface.
         pub initial: Option<Entries>,
+        /// Units of coordinates or states by name, of columns under [output.columns] by name, and of any result column by
+        /// its full name in quotes: x = "m", phi = "rad", "y.diode" = "V". Velocities have the unit of their coordinate
+        /// per second.
+        pub units: Option<Words>,
         /// Coordinates in which the model repeats itself, with the length after which it does: phi = "2*pi" for an
         /// angle, y = 0 where nothing depends on y, which then may drift. Studies of orbits and attractors compare
         /// states so.
@@ -96,6 +100,12 @@ table! {
         /// Where the gap counts: comparisons of t and coordinates joined by `and`, as in "x < 0"; everywhere by
         /// default.
         pub region as "where": Option<Formula>,
+        /// Where it acts, for drawings: a point of the plane, of t, coordinates and velocities [m].
+        pub at: Option<Point>,
+        /// With `at`: the direction in which it pushes, of any length.
+        pub normal: Option<Point>,
+        /// Unit of the gap; "m" by default. Reactions then are energies per unit.
+        pub unit: Option<Text>,
     }
 }
 
@@ -122,6 +132,9 @@ table! {
         pub steps: Option<Formula>,
         /// Steps by the local error: its tolerance, or a table of options.
         pub adaptive: Option<Settings>,
+        /// Rows of the results at multiples of this time after the start, besides those of the steps [s]. By default
+        /// schemes that choose their steps add as many rows as it takes to draw the motion.
+        pub output: Option<Formula>,
         /// Whether a step in which a contact is passed is taken again, shorter, such that it is seen.
         pub shorten: Option<bool>,
         /// Time-stepping scheme: a name, or a table with a name and options.

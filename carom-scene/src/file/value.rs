@@ -56,6 +56,15 @@ pub struct Entries {
     pub place: Place,
 }
 
+/// Named texts in the order of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Words {
+    /// Keys with their texts.
+    pub items: Vec<(Text, Text)>,
+    /// Where the table stands.
+    pub place: Place,
+}
+
 /// One formula, or a list of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneOrMore {
@@ -180,6 +189,13 @@ impl Read for Entries {
     }
 }
 
+impl Read for Words {
+    fn read(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let items = entries(item, reader, |name, item, reader| Some((name, Text::read(item, reader)?)))?;
+        Some(Words { items, place: reader.place(item.span()) })
+    }
+}
+
 /// Reads all entries of a table in their order, so that each mistake is told.
 pub(crate) fn entries<T>(
     item: &Item<'_>,
@@ -277,6 +293,7 @@ schema! {
     Integer: { "type": "integer" },
     Formula: { "type": ["number", "string"] },
     Entries: { "type": "object", "additionalProperties": { "type": ["number", "string"] } },
+    Words: { "type": "object", "additionalProperties": { "type": "string" } },
     OneOrMore: { "type": ["number", "string", "array"], "items": { "type": ["number", "string"] } },
     Matrix: {
         "type": ["number", "string", "array"],

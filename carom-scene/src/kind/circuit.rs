@@ -63,6 +63,7 @@ impl Kind for CircuitTable {
         let rows: Vec<String> = draft.rows().into_iter().map(|(name, _)| name).collect();
         declare_states(draft.states(), &rows, self, context)?;
         context.names.fixed = draft.fixed();
+        context.names.units = draft.units();
         Some(Box::new(move |_, context| draft.compile(context)))
     }
 
@@ -340,6 +341,27 @@ impl Draft {
             return vec!["clock".into()];
         }
         self.reduced.states.iter().map(|&branch| self.netlist.branches[branch].name.clone()).collect()
+    }
+
+    /// Units of the states and rows: voltages and currents. Those of potentials, voltages and currents of elements go
+    /// with their names.
+    fn units(&self) -> Vec<(String, &'static str)> {
+        let unit = |is_voltage: bool| if is_voltage { "V" } else { "A" };
+        let mut units = vec![("x.clock".to_owned(), "s")];
+        for &branch in self.reduced.states.iter().filter(|_| !self.clock) {
+            let Branch { name, kind, .. } = &self.netlist.branches[branch];
+            units.push((format!("x.{name}"), unit(matches!(kind, ElementKind::Capacitor(_)))));
+        }
+        for &(branch, in_tree) in &self.reduced.pairs {
+            let name = &self.netlist.branches[branch].name;
+            units.push((format!("y.{name}"), unit(!in_tree)));
+            units.push((format!("lambda.{name}"), unit(in_tree)));
+            units.push((format!("impulse.{name}"), if in_tree { "V s" } else { "A s" }));
+        }
+        let nodes = self.nodes.iter().flatten();
+        units.extend(nodes.chain(self.elements.iter().map(|(name, _)| name)).map(|name| (format!("v.{name}"), "V")));
+        units.extend(self.elements.iter().map(|(name, _)| (format!("i.{name}"), "A")));
+        units
     }
 
     /// Capacitors and inductors that are no states, and why.

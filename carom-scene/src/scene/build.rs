@@ -9,8 +9,8 @@ use carom::subject::PERIOD;
 use super::compile::{Compiled, Plans};
 use super::context::{Context, Parameter};
 use super::coordinates::Initial;
-use super::{Choice, Chosen, Expectation, LawInfo, Outputs, Overrides, Scene, TimeSpan};
-use super::{check, choice, coordinates, cyclic, draw, expect, fit, output, parameters, reference, span};
+use super::{Choice, Chosen, Column, Expectation, LawInfo, Overrides, Scene, TimeSpan};
+use super::{check, choice, coordinates, cyclic, draw, expect, fit, output, parameters, reference, span, units};
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use crate::file::{Method, ModelFile, OutputTable, Settings};
 use crate::kind::Bound;
@@ -61,6 +61,7 @@ fn assemble(
     let outputs = compiled.outputs.as_ref().map(|outputs| outputs.bind(&values));
     let events = compiled.events.as_ref().map(|events| events.iter().map(|event| event.bind(&values)).collect());
     let every = every(file.output.as_ref(), context);
+    let output = span::output(&file.simulation, span.as_ref(), overrides, context);
     let drawing = file.draw.as_ref().map(|table| draw::bind(compiled.drawing.as_ref(), table, context));
     let mut reference = file.reference.as_ref().and_then(|table| reference::read(table, context));
     let cyclic = cyclic::read(file.cyclic.as_ref(), context);
@@ -78,7 +79,12 @@ fn assemble(
     let laws = bound.as_ref().map(|bound| bound.laws());
     let levels = scheme.as_ref().map_or_else(Vec::new, |scheme| levels(scheme, model));
     let projects = scheme.as_ref().is_some_and(Choice::projects);
-    let expectations = expectations(file, laws.as_deref(), (projects, &levels), outputs.as_ref(), context);
+    let columns = laws.as_ref().zip(outputs.as_ref()).map(|(laws, outputs)| {
+        let laws: Vec<_> = laws.iter().map(|law| (law.name.as_str(), law.law)).collect();
+        output::columns(context.names.family, &context.names.coordinates, &laws, (projects, &levels), outputs)
+    });
+    let expectations = expectations(file, laws.as_deref(), columns.as_deref(), context);
+    let units = columns.as_ref().and_then(|columns| units::read(file, columns, cyclic.as_deref()?, context));
     let names = &context.names;
     let scene = Scene {
         name: file.name.value.clone(),
@@ -95,6 +101,8 @@ fn assemble(
         adaptive: adaptive?,
         events: events?,
         every: every?,
+        output: output?,
+        units: units?,
         outputs: outputs?,
         drawing: drawing.unwrap_or(None),
         reference,
@@ -189,20 +197,17 @@ fn levels(scheme: &Choice, model: impl FnOnce() -> Option<AnyModel>) -> Vec<usiz
 fn expectations(
     file: &ModelFile,
     laws: Option<&[LawInfo]>,
-    of_scheme: (bool, &[usize]),
-    outputs: Option<&Outputs>,
+    columns: Option<&[(String, Column)]>,
     context: &mut Context,
 ) -> Option<Vec<Expectation>> {
     let tables = file.expect.as_deref().unwrap_or_default();
     if tables.is_empty() {
         return Some(Vec::new());
     }
-    let laws: Vec<_> = laws?.iter().map(|law| (law.name.as_str(), law.law)).collect();
-    let columns = output::columns(context.names.family, &context.names.coordinates, &laws, of_scheme, outputs?);
-    let laws: Vec<&str> = laws.iter().map(|(name, _)| *name).collect();
+    let (columns, laws): (_, Vec<&str>) = (columns?, laws?.iter().map(|law| law.name.as_str()).collect());
     let events: Vec<&str> = file.event.iter().flatten().map(|event| event.name.value.as_str()).collect();
     let (family, coordinates) = (context.names.family, context.names.coordinates.clone());
-    let names = expect::Names { family, coordinates: &coordinates, columns: &columns, events: &events, laws: &laws };
+    let names = expect::Names { family, coordinates: &coordinates, columns, events: &events, laws: &laws };
     Some(tables.iter().filter_map(|table| expect::read(table, &names, context)).collect())
 }
 

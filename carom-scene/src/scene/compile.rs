@@ -10,6 +10,7 @@ use crate::diagnostic::Place;
 use crate::expression::{NodeId, Tape};
 use crate::file::{ModelFile, OutputTable};
 use crate::kind::{Bound, Plan};
+use carom::scheme::Family;
 
 /// A file whose expressions are compiled. What has a mistake is missing.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ impl Compiled {
         let columns = model.as_ref().map_or(&[][..], |model| model.columns());
         let events = event::read(file.event.as_deref().unwrap_or_default(), context);
         let outputs = outputs(file.output.as_ref(), columns, context);
-        let drawing = file.draw.as_ref().and_then(|table| draw::build(table, context));
+        let drawing = draw::build(file, context);
         let (nodes, places): (Vec<NodeId>, Vec<Place>) = std::mem::take(&mut context.fixed).into_iter().unzip();
         Some(Compiled {
             names: context.names.clone(),
@@ -115,7 +116,12 @@ fn outputs(table: Option<&OutputTable>, columns: &[(String, NodeId)], context: &
     }
     nodes.extend(columns.iter().map(|(_, node)| *node));
     let derived = columns.iter().map(|(name, _)| name.clone()).collect();
-    (context.out.errors() == before).then(|| Outputs { names, derived, tape: Tape::compile(&context.graph, &nodes) })
+    let multipliers = 1 + context.names.coordinates.len()..;
+    let uses = |node: &NodeId| context.graph.slots(*node).iter().any(|slot| multipliers.contains(slot));
+    let is_first_order = context.names.family == Family::FirstOrder;
+    let of_steps = nodes.iter().map(|node| is_first_order && uses(node)).collect();
+    let tape = || Tape::compile(&context.graph, &nodes);
+    (context.out.errors() == before).then(|| Outputs { names, derived, of_steps, tape: tape() })
 }
 
 #[cfg(test)]

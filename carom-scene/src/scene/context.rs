@@ -21,6 +21,8 @@ pub(crate) struct Names {
     pub index: HashMap<String, usize>,
     /// Name that stands for all coordinates in tables by coordinate.
     pub base: Option<String>,
+    /// Units of columns by their full names, from the kind of model.
+    pub units: Vec<(String, &'static str)>,
     /// Names that look like states, and why they are none.
     pub fixed: Vec<(String, String)>,
 }
@@ -77,6 +79,7 @@ impl Context {
             values: Vec::new(),
             names: Names {
                 fixed: Vec::new(),
+                units: Vec::new(),
                 family: Family::Mechanical,
                 coordinates: Vec::new(),
                 multipliers: Vec::new(),

@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use super::context::Context;
 use crate::expression::{Evaluator, NodeId, Tape};
-use crate::file::{DrawTable, Formula, Point, Text};
+use crate::file::{ContactTable, DrawTable, Formula, ModelFile, Point, Text};
 
 /// A planar drawing of the model, in the order in which shapes cover each other.
 #[derive(Clone, Debug)]
 pub struct Drawing {
     /// All shapes, in the order of the file.
     pub shapes: Vec<Shape>,
+    /// Where contacts act, of those that say so.
+    pub places: Vec<ContactPlace>,
     tape: Tape,
 }
 
@@ -33,6 +35,17 @@ pub struct Shape {
     pub numbers: Range<usize>,
     /// Whether any of them changes.
     pub moves: bool,
+}
+
+/// Where a contact acts; its numbers follow those of the shapes in a frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactPlace {
+    /// Number of the contact among the laws of the scene.
+    pub law: usize,
+    /// x, y in a frame.
+    pub at: Range<usize>,
+    /// x, y of the direction in which it pushes, of any length, where it is told.
+    pub normal: Option<Range<usize>>,
 }
 
 /// What the numbers of a shape are.
@@ -77,10 +90,10 @@ fn numbers(points: &[Point]) -> Vec<&Formula> {
     points.iter().flat_map(|point| &point.coordinates).collect()
 }
 
-/// Builds the drawing; `None` if it has a mistake.
-pub(super) fn build(table: &DrawTable, context: &mut Context) -> Option<Drawing> {
+/// Builds the drawing; `None` if it has a mistake, or if the file has none.
+pub(super) fn build(file: &ModelFile, context: &mut Context) -> Option<Drawing> {
     let before = context.out.errors();
-    let drafts = drafts(table);
+    let drafts = file.draw.as_ref().map(drafts).unwrap_or_default();
     let (mut shapes, mut nodes) = (Vec::new(), Vec::new());
     for draft in drafts {
         let start = nodes.len();
@@ -99,7 +112,34 @@ pub(super) fn build(table: &DrawTable, context: &mut Context) -> Option<Drawing>
             moves,
         });
     }
-    (context.out.errors() == before).then(|| Drawing { shapes, tape: Tape::compile(&context.graph, &nodes) })
+    let places = places(file.contact.as_deref().unwrap_or_default(), &mut nodes, context);
+    file.draw.as_ref().filter(|_| context.out.errors() == before)?;
+    Some(Drawing { shapes, places, tape: Tape::compile(&context.graph, &nodes) })
+}
+
+/// Where contacts act; the expressions are added to `nodes`.
+fn places(contacts: &[ContactTable], nodes: &mut Vec<NodeId>, context: &mut Context) -> Vec<ContactPlace> {
+    let zero = context.graph.constant(0.0);
+    let mut places = Vec::new();
+    for (law, contact) in contacts.iter().enumerate() {
+        let mut add = |point: &Point| {
+            let start = nodes.len();
+            nodes.extend(point.coordinates.iter().map(|formula| context.node(formula).unwrap_or(zero)));
+            start..nodes.len()
+        };
+        let (at, normal) = (contact.at.as_ref().map(&mut add), contact.normal.as_ref().map(&mut add));
+        match (at, normal) {
+            (Some(at), normal) => places.push(ContactPlace { law, at, normal }),
+            (None, Some(_)) => {
+                let place = contact.normal.as_ref().map_or(&contact.place, |normal| &normal.coordinates[0].place);
+                let error =
+                    context.out.error(place, format!("contact `{}` has a normal but no place", contact.name.value));
+                error.hint("say where it acts, as in at = [\"x\", \"y\"]");
+            }
+            (None, None) => {}
+        }
+    }
+    places
 }
 
 /// The drawing with the values of the context; `None` if one of its numbers has a mistake.

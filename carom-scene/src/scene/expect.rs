@@ -167,7 +167,7 @@ impl Names<'_> {
                 }
                 Family::Mechanical => {
                     "columns are t, q.NAME, v.NAME, gap.CONTACT, impulse.CONTACT, force.CONTACT, \
-                     tau.CONTACT (projections), energy.total, output.NAME"
+                     tau.CONTACT (projections), energy.total, loss.impact, loss.friction, output.NAME"
                 }
             };
             let hint = suggest(name, names, false, || all.into());
@@ -275,9 +275,7 @@ impl Scene {
     fn is_of_steps(&self, column: Column) -> bool {
         match column {
             Column::Multiplier(_) | Column::After(_) | Column::Force { .. } => true,
-            Column::Output(_) => {
-                self.family == Family::FirstOrder && self.outputs.uses_multipliers(self.coordinates.len())
-            }
+            Column::Output(i) => self.outputs.of_steps.get(i) == Some(&true),
             _ => false,
         }
     }

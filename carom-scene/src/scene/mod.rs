@@ -20,7 +20,9 @@ mod span;
 mod subject;
 mod surface;
 mod tangent;
+mod units;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,7 +36,7 @@ use carom_solve::{Law, OptionError, Solver};
 pub use crate::expression::Evaluator;
 pub use carom::simulation::Column;
 pub use choice::{Choice, Chosen};
-pub use draw::{Drawing, Shape, ShapeKind};
+pub use draw::{ContactPlace, Drawing, Shape, ShapeKind};
 pub use event::EventInfo;
 pub use expect::{Expectation, Outcome, Quantity, Watch};
 pub use output::{Outputs, Sampler, multipliers};
@@ -62,6 +64,8 @@ pub struct Overrides {
     pub steps: Option<u64>,
     /// End of the time span [s].
     pub end: Option<f64>,
+    /// Time between rows of the results besides the steps [s], a number or an expression of parameters.
+    pub output: Option<Amount>,
     /// Adaptive steps: a tolerance, an inline table such as `{ tolerance = 1e-6 }`, or "off".
     pub adaptive: Option<String>,
 }
@@ -133,6 +137,10 @@ pub struct Scene {
     pub events: Vec<EventInfo>,
     /// Every n-th step is recorded.
     pub every: u64,
+    /// Time between rows that are recorded besides the steps [s], where it is given.
+    pub output: Option<f64>,
+    /// Units of result columns by their full names, where they differ from what such columns have by themselves.
+    pub units: BTreeMap<String, String>,
     /// Expressions to record besides the state.
     pub outputs: Outputs,
     /// Shapes for animations, if the file has any.

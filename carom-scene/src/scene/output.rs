@@ -15,6 +15,8 @@ pub struct Outputs {
     pub names: Vec<String>,
     /// Full names of the columns that the model itself has; their values follow those of `names`.
     pub derived: Vec<String>,
+    /// Which of all columns are computed from multipliers, so that they have no value before the first step.
+    pub of_steps: Vec<bool>,
     pub(super) tape: Tape,
 }
 
@@ -33,11 +35,6 @@ impl Outputs {
     pub(super) fn bind(&self, parameters: &[f64]) -> Outputs {
         Outputs { tape: self.tape.bind(parameters), ..self.clone() }
     }
-
-    /// Whether some expression of a model with so many states needs more than time and states.
-    pub(super) fn uses_multipliers(&self, states: usize) -> bool {
-        self.tape.inputs() > 1 + states
-    }
 }
 
 /// All columns with their names, in the order of result files.
@@ -55,8 +52,9 @@ pub(super) fn columns(
     let is_mechanical = family == Family::Mechanical;
     let dofs = (coordinates.len(), if is_mechanical { coordinates.len() } else { 0 });
     let outputs: Vec<String> = outputs.full_names().collect();
-    Catalogue { family, labels: &labels, dofs, has_energy: is_mechanical, projects, levels, outputs: &outputs }
-        .columns()
+    let all =
+        Catalogue { family, labels: &labels, dofs, has_energy: is_mechanical, projects, levels, outputs: &outputs };
+    all.columns()
 }
 
 /// Multipliers of the last step by row: λ itself, or its mean over the step where the scheme knows only the integral;
@@ -88,7 +86,9 @@ impl Scene {
     pub fn sampler(&self, columns: &[Column]) -> Sampler {
         let rows = if self.family == Family::FirstOrder { self.laws.len() } else { 0 };
         let (output, lambda) = (Vec::new(), Vec::new());
-        Sampler { columns: columns.to_vec(), outputs: self.outputs.evaluator(), output, rows, lambda }
+        let sums = columns.iter().any(|c| matches!(c, Column::ImpactLoss | Column::FrictionLoss | Column::Loss(_)));
+        let losses = if sums { vec![(0.0, 0.0); self.laws.len()] } else { Vec::new() };
+        Sampler { columns: columns.to_vec(), outputs: self.outputs.evaluator(), output, rows, lambda, losses }
     }
 }
 
@@ -101,6 +101,8 @@ pub struct Sampler {
     /// Multipliers of a first-order model.
     rows: usize,
     lambda: Vec<f64>,
+    /// (laws) lost along normals and along tangents, where a column asks for it.
+    losses: Vec<(f64, f64)>,
 }
 
 impl Sampler {
@@ -115,6 +117,7 @@ impl Sampler {
     }
 
     /// Writes one row at the state `to` of the stepper, as observers see it; before the first step impulses are zero.
+    /// Losses are sums over all calls: there is one for each step.
     /// `out` is cut or filled to the number of columns.
     pub fn sample(&mut self, stepper: &mut dyn Stepper, out: &mut Vec<f64>) -> Result<(), ModelError> {
         out.clear();
@@ -150,6 +153,12 @@ impl Sampler {
             self.output.clear();
             let third = if self.rows > 0 { &self.lambda } else { &state.v };
             self.output.extend_from_slice(self.outputs.eval(state.t, &state.q, third));
+        }
+        let reactions = stepper.reactions();
+        for (law, lost) in self.losses.iter_mut().enumerate() {
+            let at = reactions.find(Key::from(law), law).filter(|_| !reactions.impulse.is_empty());
+            let (normal, friction) = at.map_or((0.0, 0.0), |at| reactions.losses(at));
+            *lost = (lost.0 + normal, lost.1 + friction);
         }
         self.fill(stepper, out);
         Ok(())
@@ -192,6 +201,9 @@ impl Sampler {
                     let at = reactions.find(Key::from(law), law);
                     *out = at.and_then(|at| reactions.projection.get(at)).copied().unwrap_or(0.0);
                 }
+                Column::ImpactLoss => *out = self.losses.iter().map(|lost| lost.0).sum(),
+                Column::FrictionLoss => *out = self.losses.iter().map(|lost| lost.1).sum(),
+                Column::Loss(law) => *out = self.losses.get(law).map_or(0.0, |lost| lost.0 + lost.1),
                 Column::Level { law, level } => {
                     *out = reactions.levels(law).get(level).copied().unwrap_or(0.0);
                 }

@@ -90,6 +90,31 @@ pub(super) fn read(
     check_step(formula, TimeSpan { start, end, step }, context)
 }
 
+/// Most rows between the steps.
+const ROW_LIMIT: f64 = 1e9;
+
+/// The time between rows that are recorded besides the steps; `None` if it makes no sense.
+pub(super) fn output(
+    table: &SimulationTable,
+    span: Option<&TimeSpan>,
+    overrides: &Overrides,
+    context: &mut Context,
+) -> Option<Option<f64>> {
+    let given = overrides.output.as_ref().map(|output| option("--output", output));
+    let Some(formula) = given.or_else(|| table.output.clone()) else { return Some(None) };
+    let output = finite(&formula, context)?;
+    let span = span?;
+    let rows = (span.end - span.start) / output;
+    if output <= 0.0 {
+        context.out.error(&formula.place, format!("the time {output} between rows is not positive"));
+    } else if rows > ROW_LIMIT {
+        context.out.error(&formula.place, format!("{rows:.3e} rows are too many; the limit is {ROW_LIMIT:e}"));
+    } else {
+        return Some(Some(output));
+    }
+    None
+}
+
 fn finite(formula: &Formula, context: &mut Context) -> Option<f64> {
     let value = context.number(formula)?;
     if !value.is_finite() {

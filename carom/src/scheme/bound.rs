@@ -1,7 +1,7 @@
 //! Typed for authors, `dyn` for the driver: a scheme bound to its model, solver and states.
 
 use super::paths::{Counted, SolverPath};
-use super::{Events, Family, ModelOf, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
+use super::{Events, Family, ModelOf, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Energy, check_model};
 use crate::{Coupling, Key, Labels, ModelError, Space, State, Warnings};
 use carom_solve::{LinearSolve, Solver};
@@ -26,6 +26,9 @@ pub trait Stepper: Send {
 
     /// The state at the part `s` in [0, 1] of the last step tried; only between `attempt` and `accept`.
     fn interpolate(&mut self, s: f64, out: &mut State);
+
+    /// What the scheme knows of the motion between the ends of its steps.
+    fn motion(&self) -> Motion;
 
     /// Tries a step of at most `h`; `from` stays as it is.
     fn attempt(&mut self, h: f64) -> Result<Step, StepError>;
@@ -75,6 +78,12 @@ pub trait Stepper: Send {
 
     /// Laws, gaps and rows at the part `s` in [0, 1] of the last step tried; only between `attempt` and `accept`.
     fn coupling_at(&mut self, s: f64) -> Result<&Coupling, ModelError>;
+
+    /// Laws, gaps and rows at any state.
+    fn coupling_of(&mut self, state: &State) -> Result<&Coupling, ModelError>;
+
+    /// Energies at any state, where the model knows them.
+    fn energy_of(&mut self, state: &State) -> Option<Energy>;
 
     /// Gap and normal relative velocity [m/s] of a contact at `to`; `near` is where it may stand in the list.
     fn gap_and_rate(&mut self, contact: Key, near: usize) -> Result<Option<(f64, f64)>, ModelError>;
@@ -219,6 +228,10 @@ impl<S: Scheme> Stepper for Bound<S> {
         self.scheme.interpolate(&mut self.work, &mut self.model, (&self.from, &self.to), s, out);
     }
 
+    fn motion(&self) -> Motion {
+        self.scheme.motion()
+    }
+
     fn attempt(&mut self, h: f64) -> Result<Step, StepError> {
         self.known.changed();
         self.solver.t = self.from.t;
@@ -338,6 +351,15 @@ impl<S: Scheme> Stepper for Bound<S> {
         self.scheme.interpolate(&mut self.work, &mut self.model, ends, s, &mut self.middle);
         self.model.couple(self.middle.t, &self.middle.q, &mut self.between)?;
         Ok(&self.between)
+    }
+
+    fn coupling_of(&mut self, state: &State) -> Result<&Coupling, ModelError> {
+        self.model.couple(state.t, &state.q, &mut self.between)?;
+        Ok(&self.between)
+    }
+
+    fn energy_of(&mut self, state: &State) -> Option<Energy> {
+        self.model.energy(state)
     }
 
     fn gap_and_rate(&mut self, contact: Key, near: usize) -> Result<Option<(f64, f64)>, ModelError> {

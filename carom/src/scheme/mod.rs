@@ -163,10 +163,26 @@ pub trait Scheme: Sized + Send {
         interpolate(model, ends, s, smooth, out);
     }
 
+    /// What is known of the motion between the ends of steps.
+    fn motion(&self) -> Motion {
+        Motion::Steps
+    }
+
     /// Whether the last step has a dense output as accurate as its ends: then works of forces are integrated along it.
     fn is_dense(&self, _work: &Self::Work) -> bool {
         false
     }
+}
+
+/// What a scheme knows of the motion between the ends of its steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    /// Steps are as short as the user asked: their ends are the motion.
+    Steps,
+    /// Steps are as long as their accuracy allows: between their ends there is [`Scheme::interpolate`].
+    Sampled,
+    /// The same, and forces are functions of time.
+    Dense,
 }
 
 /// The default of [`Scheme::interpolate`].

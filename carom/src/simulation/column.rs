@@ -10,6 +10,8 @@
 //! | `force.CONTACT`, `.ROLE` | reaction along the same rows [N], see below |
 //! | `tau.CONTACT` | multiplier τ of the projection of positions in the step, from schemes that project |
 //! | `energy.kinetic`, `energy.potential`, `energy.total` | [J], where the model knows them |
+//! | `loss.impact`, `loss.friction` | lost along normals and along tangents since the start [J] |
+//! | `loss.CONTACT` | lost at a contact since the start, both together [J] |
 //! | `output.NAME` | column of `[output.columns]` |
 //!
 //! Forces are those at the end of the step, before the event that ends it, from schemes that know them as functions of
@@ -28,7 +30,11 @@
 //! | `v.NODE`, `v.ELEMENT`, `i.ELEMENT` | potentials, voltages and currents of a circuit |
 
 use crate::Labels;
-use crate::scheme::Family;
+use crate::scheme::{Family, Motion};
+
+/// Columns of all contacts together.
+const IMPACT_LOSS: &str = "loss.impact";
+const FRICTION_LOSS: &str = "loss.friction";
 
 /// A quantity of a run. Contacts are numbered as in [`Labels::contacts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +68,62 @@ pub enum Column {
     Potential,
     /// Their sum.
     Total,
+    /// Energy lost along normals since the start.
+    ImpactLoss,
+    /// Energy lost along tangents since the start.
+    FrictionLoss,
+    /// Energy lost at a contact since the start.
+    Loss(usize),
     /// A quantity of the user, or one that the model itself has.
     Output(usize),
+}
+
+/// How values of a column are read between its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ColumnKind {
+    /// The time itself.
+    Time,
+    /// Straight lines between rows; it jumps where two rows have the same time.
+    Line,
+    /// It has one value over each step, which stands in the row of its end and in rows inside it.
+    Held,
+    /// The same, of a mean over the step.
+    Mean,
+    /// A sum since the row before; rows inside a step have none of it.
+    Sum,
+    /// A word.
+    Word,
+}
+
+impl Column {
+    /// How it is read between rows. What the user computes from multipliers is held as well, which is not known here.
+    pub fn kind(&self, motion: Motion) -> ColumnKind {
+        match self {
+            Column::Time => ColumnKind::Time,
+            Column::Impulse { .. } | Column::Projection(_) | Column::Level { .. } => ColumnKind::Sum,
+            Column::Force { .. } if motion != Motion::Dense => ColumnKind::Mean,
+            Column::After(_) | Column::Multiplier(_) => ColumnKind::Held,
+            _ => ColumnKind::Line,
+        }
+    }
+
+    /// The unit that it has in every model with these laws, where there is one. Coordinates have none by themselves,
+    /// nor do states and rows of first-order models; gaps and reactions of contacts are lengths and forces.
+    pub fn unit(&self, family: Family, labels: &Labels) -> Option<&'static str> {
+        let law = |i: usize| labels.contacts.get(i).map(|(_, law)| law).filter(|law| law.is_contact());
+        let is_turning = |i: usize, row: usize| law(i).map(|law| matches!(law.role(row), "r1" | "r2" | "spin"));
+        match *self {
+            Column::Time => Some("s"),
+            _ if family == Family::FirstOrder => None,
+            Column::Gap(i) => law(i).map(|_| "m"),
+            Column::Impulse { law, row } => is_turning(law, row).map(|turns| if turns { "N m s" } else { "N s" }),
+            Column::Force { law, row } => is_turning(law, row).map(|turns| if turns { "N m" } else { "N" }),
+            Column::Kinetic | Column::Potential | Column::Total => Some("J"),
+            Column::ImpactLoss | Column::FrictionLoss | Column::Loss(_) => Some("J"),
+            _ => None,
+        }
+    }
 }
 
 /// What a run consists of, as far as its columns go.
@@ -123,6 +183,15 @@ impl Catalogue<'_> {
         for ((law, (name, _)), &levels) in contacts().zip(self.levels) {
             let measures = (1..levels).map(|k| (format!("mu{k}.{name}"), Column::Level { law, level: k - 1 }));
             all.extend(measures);
+        }
+        if family == Family::Mechanical && contacts().any(|(_, (_, law))| law.is_contact()) {
+            all.push((IMPACT_LOSS.into(), Column::ImpactLoss));
+            all.push((FRICTION_LOSS.into(), Column::FrictionLoss));
+            // a contact may have the name of a sum
+            let own =
+                contacts().filter(|(_, (_, law))| law.is_contact()).map(|(i, (name, _))| (i, format!("loss.{name}")));
+            let own = own.filter(|(_, name)| name != IMPACT_LOSS && name != FRICTION_LOSS);
+            all.extend(own.map(|(i, name)| (name, Column::Loss(i))));
         }
         if self.has_energy {
             all.push(("energy.kinetic".into(), Column::Kinetic));

@@ -41,6 +41,12 @@ impl Acting {
         self.is_new && !self.rests() || self.located.is_some()
     }
 
+    /// Whether it acts although it opens at the start of the step: forces, or the impacts of other contacts, press it
+    /// shut. Newton's law then lets it close with the part e of the velocity with which it opened.
+    pub fn is_pressed(&self) -> bool {
+        self.before > self.still
+    }
+
     /// Whether it acts without relative velocity.
     pub fn rests(&self) -> bool {
         self.before.abs() <= self.still && self.after.abs() <= self.still
@@ -71,6 +77,10 @@ pub struct Impact {
     pub after: Vec<f64>,
     /// Impulse (normal, tangents) of this step [N s].
     pub impulse: Vec<f64>,
+    /// Energy that the contact took from the system in this step [J]; none in first-order models.
+    pub loss: Option<f64>,
+    /// Whether it opened at the start of the step and was pressed shut ([`Acting::is_pressed`]).
+    pub pressed: bool,
 }
 
 /// The kind of events of the user in lists; the kinds of schemes are those of [`EventKind`].

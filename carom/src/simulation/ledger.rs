@@ -58,21 +58,16 @@ impl EnergyLedger {
 
     fn contact_work(&mut self, reactions: &Reactions) {
         for i in 0..reactions.len() {
-            let is_contact = reactions.law(i).is_contact();
-            for (k, row) in reactions.range(i).enumerate() {
-                let p = reactions.impulse[row];
-                if p == 0.0 {
-                    continue;
-                }
-                let work = reactions.work(row);
-                self.obstacles -= p * reactions.obstacle[row];
-                if k > 0 {
-                    self.friction_loss -= work;
-                } else if is_contact {
-                    self.impact_loss -= work;
-                } else {
-                    self.bilateral += work;
-                }
+            let (normal, rows) = (reactions.range(i).start, reactions.range(i));
+            if reactions.impulse[rows.clone()].iter().all(|p| *p == 0.0) {
+                continue;
+            }
+            rows.for_each(|row| self.obstacles -= reactions.impulse[row] * reactions.obstacle[row]);
+            let (impact, friction) = reactions.losses(i);
+            self.impact_loss += impact;
+            self.friction_loss += friction;
+            if !reactions.law(i).is_contact() && reactions.impulse[normal] != 0.0 {
+                self.bilateral += reactions.work(normal);
             }
         }
     }

@@ -58,12 +58,16 @@ impl StepView<'_> {
     /// An impact of this step with its name and figures.
     pub fn impact(&self, acting: &Acting) -> Impact {
         let (reactions, rows) = (self.reactions(), self.reactions().range(acting.law));
+        let (normal, friction) = reactions.losses(acting.law);
+        let is_mechanical = !self.from().v.is_empty();
         Impact {
             t: self.to().t,
             contact: self.stepper.labels().contact(acting.key),
             before: reactions.before[rows.clone()].to_vec(),
             after: reactions.after[rows.clone()].to_vec(),
             impulse: reactions.impulse[rows].to_vec(),
+            loss: is_mechanical.then_some(normal + friction),
+            pressed: is_mechanical && acting.is_pressed(),
         }
     }
 

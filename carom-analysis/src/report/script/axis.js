@@ -51,7 +51,7 @@ class Axis {
   /* Takes in what is drawn and leaves a margin. */
   settle(low, high, flat) {
     if (!(low <= high)) [low, high] = this.log ? [1, 10] : [0, 1];
-    [this.factor, this.shown] = this.log ? [1, this.unit === '1' ? '' : this.unit] : scaleFor(this.unit, this.largest);
+    [this.factor, this.shown] = this.log ? [1, this.unit] : scaleFor(this.unit, this.largest);
     if (this.log) {
       const [a, b] = [Math.log10(low), Math.log10(high)];
       const room = Math.max(0.1, 0.06 * (b - a));
@@ -177,7 +177,7 @@ function drawOrdinate(g, axis, box, x, {right, grid, tint}) {
   g.font = strong;
   g.textAlign = right ? 'left' : 'right';
   g.textBaseline = 'alphabetic';
-  g.fillText(axis.shown || '1', right ? x + 5 : x - 5, box.y0 + 1);
+  g.fillText(axis.shown, right ? x + 5 : x - 5, box.y0 + 1);
 }
 
 /* Room that the numbers of an ordinate need. */
@@ -185,5 +185,5 @@ function ordinateWidth(g, axis, box) {
   g.font = plain;
   const widths = axis.ticks((box.y1 - box.y0) / 26).map((tick) => g.measureText(tick.text ?? '10\u221210').width);
   g.font = strong;
-  return Math.max(22, ...widths, g.measureText(axis.shown || '1').width) + 9;
+  return Math.max(22, ...widths, g.measureText(axis.shown).width) + 9;
 }

@@ -10,7 +10,6 @@ class Chart {
       curve.tint = curve.colour ?? i;
       curve.pattern = curve.dash !== 'solid' ? curve.dash : ROUNDS[Math.floor(i / COLOURS) % ROUNDS.length];
       curve.mark = i;
-      curve.unit = curve.unit || '1';
       curve.on = choice ? i < 2 : i < SHOWN;
     });
     this.dashEqual();

@@ -36,8 +36,14 @@ function drawRows(g, curve, x, y, box, from, to) {
       continue;
     }
     const [px, py] = [x.at(xs[i]), y.at(ys[i])];
-    if (!pen) g.moveTo(px, py);
-    else if (curve.jumps && isJump(xs, i) && ys[i] !== ys[i - 1]) {
+    if (!pen) {
+      g.moveTo(px, py);
+      // a mean after a gap still covers the interval before its row
+      if (curve.style === 'means' && i > from) {
+        g.moveTo(x.at(xs[i - 1]), py);
+        g.lineTo(px, py);
+      }
+    } else if (curve.jumps && isJump(xs, i) && ys[i] !== ys[i - 1]) {
       jumps.push(i);
       g.moveTo(px, py);
     } else {

@@ -59,7 +59,7 @@ class Legend {
       const box = el('input', {type: 'checkbox', onchange: () => this.chart.show(curve, box.checked)});
       box.checked = curve.on;
       this.fold.append(el('label', {}, box, el('span', {class: 'nm'}, curve.name),
-        el('span', {class: 'm'}, curve.unit === '1' ? '' : curve.unit)));
+        el('span', {class: 'm'}, curve.unit)));
     }
     return el('button', {class: 'more', type: 'button', onclick: () => this.fold.classList.toggle('open')}, text);
   }
@@ -72,7 +72,7 @@ class Legend {
     this.heads.forEach(([unit, head], i) => {
       const axis = axes.find((axis) => axis.unit === unit);
       head.children[0].textContent = i ? '' : where;
-      head.children[1].textContent = axis ? axis.shown || (unit === '1' ? '' : unit) : unit;
+      head.children[1].textContent = axis ? axis.shown : unit;
     });
     for (const axis of axes) {
       for (const curve of axis.curves) {

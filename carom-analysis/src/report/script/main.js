@@ -33,7 +33,7 @@ function makeCharts(columns) {
 /* Everything that follows the time of a run. */
 function makeRun(columns, charts) {
   time.span.isTime = true;
-  const signals = run.signals.map((data) => new Curve({...data, unit: data.unit || '1'}, columns, meta.thinned));
+  const signals = run.signals.map((data) => new Curve(data, columns, meta.thinned));
   const lanes = run.lanes.map((lane) => ({...lane, T: columns[lane.t], P: columns[lane.p]}));
   time.marks = [...new Set(columns[run.marks].v)].sort((a, b) => a - b);
   for (const {X} of signals) time.span.include(X.v[0], X.v[X.v.length - 1]);

@@ -141,7 +141,8 @@ class Motion {
     const age = Math.max(0, time.t - lane.T.v[k]) / (FADE * time.speed);
     if (age >= 1) return;
     const [x, y, nx, ny] = this.numbers(place.columns, frame);
-    const norm = Math.hypot(nx, ny) || 1;
+    const norm = Math.hypot(nx, ny);
+    if (!(norm > 0)) return; // the file does not tell in which direction the contact pushes
     const length = scale * (8 + 46 * Math.sqrt(Math.max(0, lane.P.v[k]) / this.most));
     g.globalAlpha = 1 - age;
     arrowTo(g, X(x), Y(y), nx / norm * length, -ny / norm * length, colour(place.contact));

@@ -24,10 +24,10 @@ const PREFIXED = new Set(['m', 's', 'N', 'J', 'W', 'V', 'A', 'Pa', 'N s', 'm/s',
 
 /* Factor and unit for values up to `largest`: [1e-3, 'mm']. */
 function scaleFor(unit, largest) {
-  if (!PREFIXED.has(unit) || !(largest > 0)) return [1, unit === '1' ? '' : unit];
-  // 0.4 m and 0.2 s read better than 400 mm and 200 ms would
+  if (!PREFIXED.has(unit) || !(largest > 0)) return [1, unit];
+  // 0.4 m reads better than 400 mm
   for (const [factor, prefix] of PREFIXES) {
-    if (largest >= factor * (factor === 1 ? 0.1 : 1)) return [factor, prefix + unit];
+    if (largest >= factor * (factor === 1 && unit === 'm' ? 0.1 : 1)) return [factor, prefix + unit];
   }
   return [1, unit];
 }

@@ -2,32 +2,30 @@
 
 use super::mechanical;
 use crate::run::Run;
-use carom_analysis::report::{Chart, Lane, Series, SeriesStyle, Values};
+use carom::simulation::ColumnKind;
+use carom_analysis::report::{Chart, Dash, Lane, Series, SeriesStyle, Values};
 
-/// Prefix of columns, title of their chart, their unit, and how they are drawn.
-type Row = (&'static str, &'static str, &'static str, SeriesStyle);
-
-use SeriesStyle::{Lines, Means, Steps};
+/// Prefix of columns and title of their chart; columns without a title are there by choice alone.
+type Row = (&'static str, &'static str);
 
 const MECHANICAL: [Row; 8] = [
-    ("q.", "Positions", "m, rad", Lines),
-    ("v.", "Velocities", "m/s, rad/s", Steps),
-    ("gap.", "Gaps", "m", Lines),
-    ("force.", "Contact forces", "N", Means),
-    ("energy.", "Energies", "J", Lines),
-    ("output.", "Outputs", "", Lines),
-    ("tau.", "Multipliers of the projection", "", Means),
-    ("impulse.", "", "N s", Means),
+    ("q.", "Positions"),
+    ("v.", "Velocities"),
+    ("gap.", "Gaps"),
+    ("force.", "Contact forces"),
+    ("energy.", "Energies"),
+    ("loss.", "Energy lost since the start"),
+    ("output.", "Outputs"),
+    ("tau.", "Multipliers of the projection"),
 ];
 
-const FIRST_ORDER: [Row; 7] = [
-    ("x.", "States", "", Lines),
-    ("v.", "Potentials and voltages", "V", Lines),
-    ("i.", "Currents", "A", Lines),
-    ("y.", "Outputs of the rows", "", Lines),
-    ("lambda.", "Multipliers", "", Steps),
-    ("output.", "Outputs", "", Lines),
-    ("impulse.", "", "", Means),
+const FIRST_ORDER: [Row; 6] = [
+    ("x.", "States"),
+    ("v.", "Potentials and voltages"),
+    ("i.", "Currents"),
+    ("y.", "Outputs of the rows"),
+    ("lambda.", "Multipliers"),
+    ("output.", "Outputs"),
 ];
 
 /// Every column over time, by name.
@@ -41,8 +39,13 @@ impl Signals {
         let rows = if mechanical(run) { &MECHANICAL[..] } else { &FIRST_ORDER[..] };
         let history = &run.recorded.history;
         let signal = |(name, column): (&String, &Values)| {
-            let row = rows.iter().find(|row| name.starts_with(row.0));
-            let (unit, style) = row.map_or(("", Lines), |row| (row.2, row.3));
+            let info = run.recorded.summary.columns.iter().find(|info| info.name == *name);
+            let style = match info.map(|info| info.kind) {
+                // one value over each step, which stands in the row of its end
+                Some(ColumnKind::Held | ColumnKind::Mean | ColumnKind::Sum) => SeriesStyle::Means,
+                _ => SeriesStyle::Lines,
+            };
+            let unit = info.and_then(|info| info.unit.clone()).unwrap_or_default();
             Series::shared(name, style, history.t.clone(), column.clone()).in_unit(unit).jumping()
         };
         // there are no forces before the first step
@@ -91,19 +94,43 @@ pub fn charts(run: &Run, signals: &Signals, lanes: &[Lane]) -> Vec<Chart> {
         String::new()
     };
     let mut charts = Vec::new();
-    for &(prefix, title, unit, _) in signals.rows {
-        let series = signals.curves(prefix);
+    for &(prefix, title) in signals.rows {
+        let mut series = signals.curves(prefix);
+        if matches!(prefix, "gap." | "force." | "lambda." | "y.") {
+            series.iter_mut().for_each(|curve| colour(curve, lanes));
+        }
         if prefix == "force." {
             charts.extend(impulses(run, lanes));
+            let means = series.iter_mut().filter(|curve| curve.style == SeriesStyle::Means);
+            means.for_each(|curve| without_impacts(curve, lanes));
         }
-        if !series.is_empty() && !title.is_empty() {
-            let label = if prefix == "force." { format!("means over steps [{unit}]") } else { format!("[{unit}]") };
+        if !series.is_empty() {
+            let mean = series.iter().any(|curve| curve.style == SeriesStyle::Means);
+            let label = if prefix == "force." && mean { "means over steps, those of impacts left out" } else { "" };
             let file = Some("trajectory.parquet".into());
             charts.push(Chart { series, file, note: note.clone(), ..Chart::over_time(title, label) });
         }
     }
     charts.extend(step_sizes(run));
     charts
+}
+
+/// A contact has its colour everywhere; rows of its law along tangents are dotted.
+fn colour(curve: &mut Series, lanes: &[Lane]) {
+    let own =
+        |lane: &Lane| curve.name.strip_prefix(&*lane.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    if let Some(lane) = lanes.iter().position(own) {
+        curve.colour = Some(lane);
+        curve.dash = if curve.name == lanes[lane].name { Dash::Solid } else { Dash::Dot };
+    }
+}
+
+/// An impulse over the step of an impact is no force: schemes that step over impacts have gaps there.
+fn without_impacts(curve: &mut Series, lanes: &[Lane]) {
+    let Some(lane) = curve.colour.and_then(|lane| lanes.get(lane)) else { return };
+    let is_impact = |t: f64| lane.times.binary_search_by(|other| other.total_cmp(&t)).is_ok();
+    let force = |(t, force): (&f64, &f64)| if is_impact(*t) { f64::NAN } else { *force };
+    curve.y = curve.x.iter().zip(curve.y.iter()).map(force).collect();
 }
 
 /// Impulses of impacts are stems: nothing is between them.

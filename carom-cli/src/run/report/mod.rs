@@ -5,10 +5,12 @@ mod headline;
 mod tabs;
 
 use super::Run;
+use super::frames::Frames;
 use carom::scheme::Family;
 use carom_analysis::files::write_whole;
-use carom_analysis::report::{Callout, Lane, Parameter, Report, RunPage, Tone};
+use carom_analysis::report::{Animation, Callout, Lane, Parameter, Report, RunPage, Tone};
 use carom_analysis::results::Status;
+use carom_scene::scene::LawInfo;
 use charts::Signals;
 use std::io;
 use std::path::Path;
@@ -48,7 +50,7 @@ fn build(run: &Run) -> Report {
         signals: signals.list,
         lanes,
         marks,
-        motion: run.frames.as_ref().map(|frames| frames.animation(&scene.name)),
+        motion: run.frames.as_ref().map(|frames| motion(run, frames)),
         tabs: tabs::tabs(run),
         parameters: scene.parameters.iter().map(|(name, value)| Parameter::new(name, *value)).collect(),
         footer: footer(run),
@@ -60,9 +62,25 @@ fn mechanical(run: &Run) -> bool {
     run.scene.family == Family::Mechanical
 }
 
+/// Whether a law has a lane: contacts do, and rows of first-order models.
+fn has_lane(run: &Run, law: &LawInfo) -> bool {
+    !mechanical(run) || law.law.is_contact()
+}
+
+/// The motion; places of contacts go by the number of the lane.
+fn motion(run: &Run, frames: &Frames) -> Animation {
+    let mut animation = frames.animation(&run.scene.name);
+    animation.places.retain_mut(|place| {
+        let law = place.contact;
+        place.contact = run.scene.laws[..law].iter().filter(|law| has_lane(run, law)).count();
+        has_lane(run, &run.scene.laws[law]) && place.contact < LANES
+    });
+    animation
+}
+
 /// Contacts, or rows of a first-order model, with their impacts.
 fn lanes(run: &Run, signals: &Signals) -> Vec<Lane> {
-    let laws = run.scene.laws.iter().filter(|law| !mechanical(run) || law.law.is_contact());
+    let laws = run.scene.laws.iter().filter(|law| has_lane(run, law));
     let lane = |name: &str| {
         let own = run.lists.impacts.iter().filter(|impact| impact.contact == name);
         let (times, impulses): (Vec<f64>, Vec<f64>) =

@@ -4,7 +4,7 @@ use super::mechanical;
 use crate::run::{LISTED, Run};
 use carom::scheme::Family;
 use carom_analysis::report::{Cell, Section, Tab, Table};
-use carom_analysis::results::Estimate;
+use carom_analysis::results::{Estimate, PRESSED};
 
 /// Rows of a list in the page; all of them are in the result files.
 const SHOWN: usize = 400;
@@ -107,6 +107,10 @@ fn impacts(run: &Run, section: &mut Section) {
     if friction {
         header.extend(["u_T before [m/s]", "u_T after [m/s]", "P_T [N s]"]);
     }
+    let losses = run.lists.impacts.iter().any(|impact| impact.loss.is_some());
+    let notes = run.lists.impacts.iter().any(|impact| impact.pressed);
+    header.extend(losses.then_some("loss [J]"));
+    header.extend(notes.then_some("note"));
     let mut table = Table::new("", header);
     table.time_column = Some(0);
     table.shown = SHOWN;
@@ -128,6 +132,8 @@ fn impacts(run: &Run, section: &mut Section) {
         if friction {
             cells.extend([tangential(&impact.before), tangential(&impact.after), tangential(&impact.impulse)]);
         }
+        cells.extend(losses.then(|| Cell::from(impact.loss)));
+        cells.extend(notes.then(|| Cell::from(if impact.pressed { PRESSED } else { "" })));
         table.row(cells);
     }
     section.push(table);

@@ -22,7 +22,7 @@ mod multipliers;
 
 pub use estimate::{Accuracy, Estimator};
 
-use super::{Events, LocalError, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
+use super::{Events, LocalError, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::{Coupling, Space, State};
 use carom_solve::{LinearSolve, OptionError};
 use estimate::Evidence;
@@ -171,6 +171,10 @@ impl<S: Scheme> Scheme for Doubled<S> {
 
     fn events<'w>(&self, w: &'w Self::Work) -> &'w Events {
         &w.events
+    }
+
+    fn motion(&self) -> Motion {
+        Motion::Sampled
     }
 }
 

@@ -49,8 +49,8 @@
 //! | `start`, `end` ends of the smooth part | `phase` modes of the laws (I₂) | `smooth` methods and the motion between | `memory` of the last step |
 
 use super::{
-    Accuracy, Claim, Events, LocalError, MoreauJean, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo,
-    Step, StepError, System, Variant, moreau_jean,
+    Accuracy, Claim, Events, LocalError, MoreauJean, Motion, Order, Reactions, Registered, Scheme, SchemeError,
+    SchemeInfo, Step, StepError, System, Variant, moreau_jean,
 };
 use crate::phase::{Phase, Resolution, Transition};
 use crate::{Mechanical, State, Warnings};
@@ -246,6 +246,10 @@ impl Scheme for EventDriven {
 
     fn events<'w>(&self, work: &'w Work) -> &'w Events {
         &work.transition.events
+    }
+
+    fn motion(&self) -> Motion {
+        Motion::Dense
     }
 
     fn is_dense(&self, w: &Work) -> bool {
