@@ -26,6 +26,10 @@ pub struct Chart {
     pub log_y: bool,
     /// One unit has the same length on both axes: trajectories in the plane.
     pub equal_axes: bool,
+    /// Smallest and largest abscissa shown; all of them by default.
+    pub x_range: Option<[f64; 2]>,
+    /// Smallest and largest value shown on the first axis; all of them by default.
+    pub y_range: Option<[f64; 2]>,
     /// Curves, in the order of the legend; the first eight are drawn until the reader asks for others.
     pub series: Vec<Series>,
     /// Charts of the same group share their x range when zoomed.
@@ -139,9 +143,9 @@ impl Chart {
         let (y_label, y_unit) = split_unit(&self.y_label);
         let logs = (self.log_x, self.log_y);
         let series = self.series.iter().map(|series| series.data(store, logs, y_unit)).collect();
-        let Chart { log_x, log_y, equal_axes: equal, .. } = *self;
+        let Chart { log_x, log_y, x_range, y_range, equal_axes: equal, .. } = *self;
         let Chart { title, linked: group, note, file, .. } = self;
-        ChartData { title, x_label, x_unit, y_label, log_x, log_y, equal, group, note, file, series }
+        ChartData { title, x_label, x_unit, y_label, log_x, log_y, x_range, y_range, equal, group, note, file, series }
     }
 }
 
@@ -225,6 +229,8 @@ pub(super) struct ChartData<'a> {
     y_label: &'a str,
     log_x: bool,
     log_y: bool,
+    x_range: Option<[f64; 2]>,
+    y_range: Option<[f64; 2]>,
     equal: bool,
     group: &'a Option<String>,
     note: &'a str,

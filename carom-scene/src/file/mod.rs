@@ -66,6 +66,8 @@ table! {
         pub event: Option<Vec<EventTable>>,
         /// What is recorded.
         pub output: Option<OutputTable>,
+        /// Charts of the report, before those that every report has.
+        pub chart: Option<Vec<ChartTable>>,
         /// A planar drawing of the model.
         pub draw: Option<DrawTable>,
         /// An exact solution to compare with.
@@ -166,6 +168,25 @@ table! {
         /// Further columns: expressions of t, coordinates and velocities; in first-order models of t, states and
         /// multipliers.
         pub columns: Option<Entries>,
+    }
+}
+
+table! {
+    /// A chart of the report.
+    pub struct ChartTable {
+        /// Its title; the names of its curves by default.
+        pub title: Option<Text>,
+        /// What is drawn, one or a list: result columns by their full names, as in "gap.floor", or expressions of t,
+        /// coordinates and velocities (in first-order models of t, states and multipliers), which become columns.
+        pub curves: OneOrMore,
+        /// What they are drawn over, a column or an expression; time by default.
+        pub over: Option<Formula>,
+        /// Smallest and largest value shown; all of them by default.
+        pub range: Option<OneOrMore>,
+        /// The same for what they are drawn over.
+        pub over_range as "over-range": Option<OneOrMore>,
+        /// Whether the axis of values is logarithmic.
+        pub log: Option<bool>,
     }
 }
 

@@ -10,7 +10,7 @@ use super::compile::{Compiled, Plans};
 use super::context::{Context, Parameter};
 use super::coordinates::Initial;
 use super::{Choice, Chosen, Column, Expectation, LawInfo, Overrides, Scene, TimeSpan};
-use super::{check, choice, coordinates, cyclic, draw, expect, fit, output, parameters, reference, span, units};
+use super::{chart, check, choice, coordinates, cyclic, draw, expect, fit, output, parameters, reference, span, units};
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use crate::file::{Method, ModelFile, OutputTable, Settings};
 use crate::kind::Bound;
@@ -84,6 +84,7 @@ fn assemble(
         output::columns(context.names.family, &context.names.coordinates, &laws, (projects, &levels), outputs)
     });
     let expectations = expectations(file, laws.as_deref(), columns.as_deref(), context);
+    let charts = columns.as_ref().and_then(|columns| chart::read(file, columns, context));
     let units = columns.as_ref().and_then(|columns| units::read(file, columns, cyclic.as_deref()?, context));
     let names = &context.names;
     let scene = Scene {
@@ -103,6 +104,7 @@ fn assemble(
         every: every?,
         output: output?,
         units: units?,
+        charts: charts?,
         outputs: outputs?,
         drawing: drawing.unwrap_or(None),
         reference,

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::context::{Context, Names, Parameter, label};
-use super::{Drawing, EventInfo, Outputs, draw, event};
+use super::{Drawing, EventInfo, Outputs, chart, draw, event};
 use crate::diagnostic::Place;
 use crate::expression::{NodeId, Tape};
-use crate::file::{ModelFile, OutputTable};
+use crate::file::ModelFile;
 use crate::kind::{Bound, Plan};
 use carom::scheme::Family;
 
@@ -35,7 +35,7 @@ impl Compiled {
         let model = compile(file, context);
         let columns = model.as_ref().map_or(&[][..], |model| model.columns());
         let events = event::read(file.event.as_deref().unwrap_or_default(), context);
-        let outputs = outputs(file.output.as_ref(), columns, context);
+        let outputs = outputs(file, columns, context);
         let drawing = draw::build(file, context);
         let (nodes, places): (Vec<NodeId>, Vec<Place>) = std::mem::take(&mut context.fixed).into_iter().unzip();
         Some(Compiled {
@@ -107,13 +107,15 @@ impl Plans {
     }
 }
 
-fn outputs(table: Option<&OutputTable>, columns: &[(String, NodeId)], context: &mut Context) -> Option<Outputs> {
+fn outputs(file: &ModelFile, columns: &[(String, NodeId)], context: &mut Context) -> Option<Outputs> {
     let before = context.out.errors();
     let (mut names, mut nodes) = (Vec::new(), Vec::new());
-    for (name, formula) in table.and_then(|table| table.columns.as_ref()).iter().flat_map(|columns| &columns.items) {
+    let asked = file.output.as_ref().and_then(|table| table.columns.as_ref());
+    for (name, formula) in asked.iter().flat_map(|columns| &columns.items) {
         names.extend(label(name, &mut context.out));
         nodes.extend(context.node(formula));
     }
+    chart::outputs(file, &mut names, &mut nodes, context);
     nodes.extend(columns.iter().map(|(_, node)| *node));
     let derived = columns.iter().map(|(name, _)| name.clone()).collect();
     let multipliers = 1 + context.names.coordinates.len()..;

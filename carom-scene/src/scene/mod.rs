@@ -1,6 +1,7 @@
 //! Scenes: model files with all names resolved, all numbers evaluated and all checks passed.
 
 mod build;
+mod chart;
 pub(crate) mod check;
 mod choice;
 mod compile;
@@ -35,6 +36,7 @@ use carom_solve::{Law, OptionError, Solver};
 
 pub use crate::expression::Evaluator;
 pub use carom::simulation::Column;
+pub use chart::ChartInfo;
 pub use choice::{Choice, Chosen};
 pub use draw::{ContactPlace, Drawing, Shape, ShapeKind};
 pub use event::EventInfo;
@@ -139,6 +141,8 @@ pub struct Scene {
     pub every: u64,
     /// Time between rows that are recorded besides the steps [s], where it is given.
     pub output: Option<f64>,
+    /// Charts of the report, besides those that every report has.
+    pub charts: Vec<ChartInfo>,
     /// Units of result columns by their full names, where they differ from what such columns have by themselves.
     pub units: BTreeMap<String, String>,
     /// Expressions to record besides the state.

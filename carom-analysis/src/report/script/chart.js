@@ -61,6 +61,7 @@ class Chart {
   /* Abscissae that the window of the group must hold. */
   room() {
     const log = (x) => this.xAxis.log ? Math.log10(x) : x;
+    if (this.spec.x_range) return this.span.include(...this.spec.x_range.map(log));
     for (const {X} of this.curves) {
       const n = X.v.length;
       const [low, high] = X.range(0, n);
@@ -136,7 +137,8 @@ class Chart {
       axis.curves.push(curve);
     }
     for (const axis of axes) this.fitAxis(axis);
-    if (this.box && axes.length) axes[0].set(...this.box);
+    const range = this.box || (this.spec.y_range && this.spec.y_range.map((y) => this.log ? Math.log10(y) : y));
+    if (range && axes.length && range.every(Number.isFinite)) axes[0].set(...range);
     return axes;
   }
 

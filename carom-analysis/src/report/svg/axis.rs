@@ -64,6 +64,14 @@ impl Axis {
         (small.lo, small.hi) = (middle - half, middle + half);
     }
 
+    /// Takes a given range.
+    pub fn show(&mut self, range: Option<[f64; 2]>) {
+        let range = range.map(|range| range.map(|x| if self.log { x.log10() } else { x }));
+        if let Some([lo, hi]) = range.filter(|[lo, hi]| lo < hi && (hi - lo).is_finite()) {
+            (self.lo, self.hi) = (lo, hi);
+        }
+    }
+
     pub fn place(&mut self, from: f64, to: f64) {
         (self.from, self.to) = (from, to);
     }

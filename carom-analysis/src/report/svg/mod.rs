@@ -78,10 +78,14 @@ impl Chart {
         let shown = self.series.iter().take(SHOWN).enumerate();
         let curves: Vec<Curve<'_>> = shown.map(|(number, series)| Curve::new(self, series, number)).collect();
         let mut x = Axis::around(curves.iter().flat_map(Curve::xs), split_unit(&self.x_label).1, self.log_x, 0.0);
+        x.show(self.x_range);
         let mut axes: Vec<(Axis, Vec<&Curve<'_>>)> = by_unit(&curves)
             .into_iter()
             .map(|(unit, list)| (Axis::around(list.iter().flat_map(|c| c.ys()), unit, self.log_y, 0.06), list))
             .collect();
+        if let Some((first, _)) = axes.first_mut() {
+            first.show(self.y_range);
+        }
         let rows = legend_rows(&curves);
         let bottom = HEIGHT - 40.0;
         let mut frame = Frame { left: 0.0, right: WIDTH, top: 44.0 + 15.0 * rows.len() as f64, bottom };

@@ -3,6 +3,7 @@
 use super::mechanical;
 use crate::run::Run;
 use carom::simulation::ColumnKind;
+use carom_scene::scene::ChartInfo;
 use carom_analysis::report::{Chart, Dash, Lane, Series, SeriesStyle, Values};
 
 /// Prefix of columns and title of their chart; columns without a title are there by choice alone.
@@ -93,7 +94,7 @@ pub fn charts(run: &Run, signals: &Signals, lanes: &[Lane]) -> Vec<Chart> {
     } else {
         String::new()
     };
-    let mut charts = Vec::new();
+    let mut charts: Vec<Chart> = run.scene.charts.iter().filter_map(|chart| chosen(chart, signals, &note)).collect();
     for &(prefix, title) in signals.rows {
         let mut series = signals.curves(prefix);
         if matches!(prefix, "gap." | "force." | "lambda." | "y.") {
@@ -113,6 +114,31 @@ pub fn charts(run: &Run, signals: &Signals, lanes: &[Lane]) -> Vec<Chart> {
     }
     charts.extend(step_sizes(run));
     charts
+}
+
+/// A chart that the model file asks for; columns that are not recorded are left out.
+fn chosen(info: &ChartInfo, signals: &Signals, note: &str) -> Option<Chart> {
+    let signal = |name: &String| signals.find(name).map(|number| &signals.list[number]);
+    let short = |name: &str| name.strip_prefix("output.").unwrap_or(name).to_owned();
+    let over = match &info.over {
+        Some(name) => Some(signal(name)?),
+        None => None,
+    };
+    let series = info.curves.iter().filter_map(signal).map(|curve| match over {
+        Some(over) => Series { x: over.y.clone(), jumps: false, name: short(&curve.name), ..curve.clone() },
+        None => Series { name: short(&curve.name), ..curve.clone() },
+    });
+    let series: Vec<Series> = series.collect();
+    let unit = |over: &Series| over.unit.as_ref().map_or(String::new(), |unit| format!(" [{unit}]"));
+    let chart = match over {
+        Some(over) => Chart::new(&info.title, short(&over.name) + &unit(over), ""),
+        // a window of its own does not follow the others
+        None if info.over_range.is_some() => Chart::new(&info.title, "t [s]", ""),
+        None => Chart::over_time(&info.title, ""),
+    };
+    let (file, note) = (Some("trajectory.parquet".into()), note.to_owned());
+    let (x_range, y_range, log_y) = (info.over_range, info.range, info.log);
+    (!series.is_empty()).then(|| Chart { series, file, note, x_range, y_range, log_y, ..chart })
 }
 
 /// A contact has its colour everywhere; rows of its law along tangents are dotted.
