@@ -76,7 +76,7 @@ fn kind(name: Option<&str>) -> Result<Option<FileFormat>, Failure> {
 }
 
 fn print(attempts: &[Attempt]) -> Result<(), Failure> {
-    let names = ["problem", "kind", "rows", "solved by"].map(Column::new).into_iter();
+    let names = ["problem", "kind", "rows", "method"].map(Column::new).into_iter();
     let numbers = ["residual", "full error"].map(|name| Column::new(name).shown(Format::Scientific(1)));
     let mut table = Table::new("Problems", names.chain(numbers).chain(["time", "status"].map(Column::new)));
     for a in attempts {
