@@ -192,6 +192,6 @@ mod tests {
     #[test]
     fn times_and_rates_in_few_characters() {
         assert_eq!([0.4, 59.4, 59.6, 185.0, 7380.0].map(clock), ["0 s", "59 s", "1:00 min", "3:05 min", "2:03 h"]);
-        assert_eq!([0.25, 3.14159, 250.4, 123456.0].map(short), ["0.25", "3.1", "250", "1.23e5"]);
+        assert_eq!([0.25, 3.11, 250.4, 123456.0].map(short), ["0.25", "3.1", "250", "1.23e5"]);
     }
 }

@@ -13,8 +13,11 @@ use std::thread;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
+/// Checks the words of a command that is not run.
+type Check = fn(&[&str]);
+
 /// What a test cannot run inside itself, why, and what is checked in its place.
-const NOT_RUN: [(&str, &str, fn(&[&str])); 3] = [
+const NOT_RUN: [(&str, &str, Check); 3] = [
     ("cargo xtask", "it runs these tests: the chore is one that `cargo xtask help` names", chore_exists),
     ("cargo test", "it waits for the build that this test is part of: package and test exist", test_exists),
     ("cargo install", "it builds and installs: the package is where it says", package_exists),
