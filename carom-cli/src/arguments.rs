@@ -4,12 +4,13 @@ use carom_scene::Overrides;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-const CODES: &str = "Exit codes: 0 finished; 1 results could not be written, or another failure of the environment; 2 bad input (model file, option, command line); \
-3 the computation failed, results so far are kept; 4 an expected number was not met; 130 interrupted, results so far are kept.";
+const CODES: &str = "Exit codes: 0 finished; 1 results could not be written, or another failure of the environment; \
+    2 bad input (model file, option, command line); 3 the computation failed, results so far are kept; \
+    4 an expected number was not met; 130 interrupted, results so far are kept.";
 
 /// Nonsmooth dynamics: mechanical systems with contact, impact and friction.
 #[derive(Parser, Debug)]
-#[command(name = "carom", version, after_help = CODES, max_term_width = 110)]
+#[command(name = "carom", version, after_help = CODES)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -37,6 +38,10 @@ pub enum Command {
     New(NewArguments),
     /// Print the JSON Schema of model files.
     Schema,
+    /// Print a page of the documentation, or name them all.
+    Docs { page: Option<String> },
+    /// Print what a shell needs to complete commands and options, to be sourced where it starts.
+    Completions { shell: clap_complete::Shell },
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +130,8 @@ pub struct RunArguments {
     #[arg(long, value_name = "DIR")]
     pub dump_problems: Option<PathBuf>,
     /// With --dump-problems: those of every n-th step only.
-    #[arg(long, value_name = "N", requires = "dump_problems", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", requires = "dump_problems", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub dump_every: u64,
     /// With --dump-problems: write at most so many files.
     #[arg(long, value_name = "N", requires = "dump_problems", default_value_t = 1000)]
@@ -137,6 +143,12 @@ pub struct RunArguments {
     /// A run that warns of something ends with exit code 3; its results are written all the same.
     #[arg(long)]
     pub strict: bool,
+    /// Print the summary as JSON, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+    /// Open the report in the browser.
+    #[arg(long, conflicts_with = "no_report")]
+    pub open: bool,
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,
@@ -161,6 +173,9 @@ pub struct CheckArguments {
     pub file: PathBuf,
     #[command(flatten)]
     pub changes: Changes,
+    /// Check that another scheme fits the model: a name, or '{ name = "moreau-jean", theta = 1 }'.
+    #[arg(long)]
+    pub scheme: Option<String>,
     /// Print findings as JSON.
     #[arg(long)]
     pub json: bool,
@@ -283,6 +298,9 @@ pub struct ProfileArguments {
     /// Folder for the results [default: out/profile].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Open the report in the browser.
+    #[arg(long)]
+    pub open: bool,
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,
@@ -302,6 +320,9 @@ pub struct ReproduceArguments {
     /// Folder for the gallery and the data [default: out/reproduce].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Open the gallery in the browser.
+    #[arg(long)]
+    pub open: bool,
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,

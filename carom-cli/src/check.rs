@@ -1,15 +1,16 @@
 //! `carom check`: validate without running.
 
 use crate::arguments::CheckArguments;
-use crate::console::print_line;
+use crate::console::{print_line, print_text};
 use crate::examples;
 use crate::failure::{Failure, print};
 use carom::scheme::{AnyModel, Family};
 use carom::zero_dynamics::{self, PMatrix};
-use carom_scene::Scene;
+use carom_scene::{Overrides, Scene};
 
 pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
-    let loaded = examples::load(&arguments.file, &arguments.changes.overrides());
+    let scheme = arguments.scheme.clone().map(Into::into);
+    let loaded = examples::load(&arguments.file, &Overrides { scheme, ..arguments.changes.overrides() });
     if arguments.json {
         let findings = match &loaded {
             Ok(scene) => &scene.warnings,
@@ -25,20 +26,25 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     }
     let scene = loaded?;
     scene.warnings.iter().for_each(print);
-    print_line(format_args!("{}: good", arguments.file.display()))?;
-    print_line(format_args!("  model        {}, {}", scene.name, size(&scene)))?;
+    print_text(format_args!("{}: good", arguments.file.display()))?;
+    print_text(format_args!("  model        {}, {}", scene.name, size(&scene)))?;
     let span = &scene.span;
     let steps = match &scene.adaptive {
         Some(adaptive) => {
             let tolerance = adaptive.tolerance.map_or_else(|| adaptive.words(), |tolerance| format!("{tolerance:e}"));
-            format!("adaptive steps, tolerance {tolerance}, first {} s", span.step)
+            format!("adaptive steps, tolerance {tolerance}, first {} s", short(span.step))
         }
-        None => format!("step {} s, {} steps", span.step, span.steps()),
+        None => format!("step {} s, {} steps", short(span.step), span.steps()),
     };
-    print_line(format_args!("  span         {} s to {} s, {steps}", span.start, span.end))?;
-    print_line(format_args!("  scheme       {}", scene.scheme.describe()))?;
-    print_line(format_args!("  solver       {}", scene.solver.describe()))?;
+    print_text(format_args!("  span         {} s to {} s, {steps}", short(span.start), short(span.end)))?;
+    print_text(format_args!("  scheme       {}", scene.scheme.describe()))?;
+    print_text(format_args!("  solver       {}", scene.solver.describe()))?;
     structure(&scene)
+}
+
+/// A number with six digits, as many as people read.
+fn short(x: f64) -> String {
+    format!("{x:.5e}").parse::<f64>().unwrap_or(x).to_string()
 }
 
 fn size(scene: &Scene) -> String {
@@ -59,21 +65,21 @@ fn structure(scene: &Scene) -> Result<(), Failure> {
         Some(degree) => format!("{} {degree}", law.name),
         None => format!("{} none", law.name),
     });
-    print_line(format_args!("  relative degree  {}", degrees.collect::<Vec<_>>().join(", ")))?;
+    print_text(format_args!("  relative degree  {}", degrees.collect::<Vec<_>>().join(", ")))?;
     if let Some(judged) = &report.p_matrix {
         let direct = report.degrees.iter().all(|degree| *degree == Some(0));
         let name = if direct { "matrix D       " } else { "leading matrix " };
-        print_line(format_args!("  {name}  {}", words(judged, direct, scene)))?;
+        print_text(format_args!("  {name}  {}", words(judged, direct, scene)))?;
     }
     if report.problem.is_none() {
         let zeros: Vec<String> = report.zeros.iter().map(|&zero| complex(zero)).collect();
-        print_line(format_args!(
+        print_text(format_args!(
             "  zeros            {}",
             if zeros.is_empty() { "none".into() } else { zeros.join(", ") }
         ))?;
     }
     if let Some(problem) = &report.problem {
-        print_line(format_args!("  for homsp        {problem}"))?;
+        print_text(format_args!("  for homsp        {problem}"))?;
     }
     Ok(())
 }

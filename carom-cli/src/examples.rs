@@ -14,7 +14,8 @@ pub fn load(file: &Path, overrides: &Overrides) -> Result<Scene, Failure> {
         _ => carom_scene::load(file, overrides),
     };
     loaded.map_err(|mut diagnostics| {
-        if let (false, [only]) = (file.exists(), diagnostics.as_mut_slice()) {
+        // a file that is not there has one finding; an example is there, and its findings have hints of their own
+        if let (None, false, [only]) = (example, file.exists(), diagnostics.as_mut_slice()) {
             let near = file.to_str().and_then(|name| nearest(name, EXAMPLES.iter().map(|(known, _)| *known)));
             only.hint(match near {
                 Some(near) => format!("did you mean the example `{near}`?"),

@@ -3,6 +3,7 @@
 use crate::arguments::GenerateArguments;
 use crate::console::print_line;
 use crate::failure::Failure;
+use crate::progress::Bar;
 use carom_analysis::files::write_whole;
 use carom_scene::nearest::nearest;
 use carom_scene::problem_file;
@@ -11,7 +12,10 @@ use carom_solve::family::{self, FAMILIES, Family, Recipe};
 
 pub fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
     let recipe = Recipe { size: arguments.contacts, seed: arguments.seed, mu: arguments.mu, kick: arguments.kick };
+    let bar = Bar::new("problems", 1, false);
+    bar.note(&arguments.family);
     let problem = make(find(&arguments.family)?, recipe)?;
+    drop(bar);
     let file = problem_file::encode(&problem).map_err(|error| Failure::Environment(error.to_string()))?;
     let path = &arguments.output;
     write_whole(path, |out| out.write_all(&file.bytes))

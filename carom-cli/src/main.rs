@@ -2,13 +2,16 @@
 
 mod arguments;
 mod check;
+mod completions;
 mod console;
+mod docs;
 mod examples;
 mod failure;
 mod flags;
 mod generate;
 mod list;
 mod new;
+mod open;
 mod print;
 mod progress;
 mod reproduce;
@@ -16,19 +19,39 @@ mod run;
 mod show;
 mod solve;
 mod study;
+mod table;
 
+use crate::console::print_text;
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, FromArgMatches};
 use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let matches = Arguments::command().subcommands(study::commands()).get_matches();
+    let matches = match command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(message) if message.use_stderr() => message.exit(),
+        // what was asked for: help, or the version
+        Err(message) => {
+            let text = message.render();
+            let text = if ::console::colors_enabled() { text.ansi().to_string() } else { text.to_string() };
+            return ended(print_text(text.trim_end()));
+        }
+    };
     let study = matches.subcommand().and_then(|(name, matches)| study::study(name, matches));
     let done = study.unwrap_or_else(|| match Arguments::from_arg_matches(&matches) {
         Ok(arguments) => run_command(arguments.command),
         Err(error) => error.exit(),
     });
+    ended(done)
+}
+
+/// The command with those of all studies.
+fn command() -> clap::Command {
+    Arguments::command().subcommands(study::commands())
+}
+
+fn ended(done: Result<(), Failure>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
@@ -47,5 +70,7 @@ fn run_command(command: Command) -> Result<(), Failure> {
         Command::Show { name } => show::show(&name),
         Command::New(new) => new::new(&new),
         Command::Schema => new::schema(),
+        Command::Docs { page } => docs::docs(page.as_deref()),
+        Command::Completions { shell } => completions::completions(shell),
     }
 }

@@ -1,11 +1,17 @@
 //! Progress on a terminal, and the wish of the user to stop.
+//!
+//! Whatever takes over a second shows one line on standard error: how far it is, how long it took, how fast it goes and
+//! how long it will take. There is none where standard error is no terminal, and none with `--quiet`.
 
 use carom::ModelError;
 use carom::simulation::{Observer, StepView};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -24,46 +30,168 @@ pub fn interrupted() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
-/// A bar with rate and remaining time on a terminal, silence otherwise; breaks the run when the user asks to stop.
+/// Nothing is shown before.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What the line tells besides how far it is.
+#[derive(Clone)]
+enum Told {
+    /// What is counted, and what is being done now.
+    Counts(&'static str, Arc<Mutex<String>>),
+    /// Steps done of a run; how far it is follows from the time that it has reached.
+    Steps(Arc<AtomicU64>),
+}
+
+/// The line of one command; it goes away with its value.
+pub struct Bar {
+    bar: ProgressBar,
+    told: Told,
+}
+
+impl Bar {
+    /// A line for so many things of a kind.
+    pub fn new(counts: &'static str, total: usize, quiet: bool) -> Bar {
+        Bar::telling(Told::Counts(counts, Arc::default()), total as u64, quiet)
+    }
+
+    fn telling(told: Told, total: u64, quiet: bool) -> Bar {
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        if !quiet && std::io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            let shown = told.clone();
+            let line = move |state: &ProgressState, out: &mut dyn Write| {
+                // a terminal that is gone is none that could be told
+                let _ = write!(out, "{}", line(state, &shown));
+            };
+            if let Ok(style) = ProgressStyle::with_template("{line}") {
+                bar.set_style(style.with_key("line", line));
+            }
+            // time goes on while one thing is being done
+            bar.enable_steady_tick(PATIENCE / 5);
+        }
+        Bar { bar, told }
+    }
+
+    /// Says how many there are.
+    pub fn set_total(&self, total: usize) {
+        self.bar.set_length(total as u64);
+    }
+
+    /// Says what is being done now.
+    pub fn note(&self, what: &str) {
+        if let Told::Counts(_, note) = &self.told {
+            *note.lock().unwrap_or_else(PoisonError::into_inner) = what.to_owned();
+        }
+    }
+
+    /// Counts some that are done.
+    pub fn add(&self, done: usize) {
+        self.bar.inc(done as u64);
+    }
+
+    /// Prints something besides the line.
+    pub fn aside<R>(&self, print: impl FnOnce() -> R) -> R {
+        self.bar.suspend(print)
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The line: nothing in the first second.
+fn line(state: &ProgressState, told: &Told) -> String {
+    let (elapsed, part) = (state.elapsed(), f64::from(state.fraction()).clamp(0.0, 1.0));
+    if elapsed < PATIENCE {
+        return String::new();
+    }
+    let (seconds, done) = (elapsed.as_secs_f64(), state.pos());
+    let (count, unit, note) = match told {
+        Told::Counts(counts, note) => {
+            let note = note.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            (format!("{done} of {} {counts}", state.len().unwrap_or(done)), *counts, note)
+        }
+        Told::Steps(steps) => {
+            let steps = steps.load(Ordering::Relaxed);
+            (format!("{:.0} %, {steps} steps", (100.0 * part).floor()), "steps", String::new())
+        }
+    };
+    let rate = match told {
+        Told::Counts(..) => done as f64 / seconds,
+        Told::Steps(steps) => steps.load(Ordering::Relaxed) as f64 / seconds,
+    };
+    let filled = (24.0 * part) as usize;
+    let mut text = format!("{}{} {count}, {}", "#".repeat(filled), ".".repeat(24 - filled), clock(seconds));
+    if rate > 0.0 {
+        text += &format!(", {} {unit}/s", short(rate));
+    }
+    if part > 0.0 {
+        text += &format!(", {} left", clock(seconds * (1.0 - part) / part));
+    }
+    if !note.is_empty() {
+        text += &format!("  {note}");
+    }
+    text
+}
+
+/// Three digits.
+fn short(rate: f64) -> String {
+    match rate {
+        r if r >= 1e4 => format!("{r:.2e}"),
+        r if r >= 100.0 => format!("{r:.0}"),
+        r if r >= 1.0 => format!("{r:.1}"),
+        r => format!("{r:.2}"),
+    }
+}
+
+/// `12 s`, `3:05 min` or `2:03 h`.
+fn clock(seconds: f64) -> String {
+    let whole = seconds.round().min(1e15) as u64;
+    match whole {
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{}:{:02} min", whole / 60, whole % 60),
+        _ => format!("{}:{:02} h", whole / 3600, whole / 60 % 60),
+    }
+}
+
+/// The line of a run; it breaks the run when the user asks to stop.
 pub struct Progress {
-    bar: Option<ProgressBar>,
+    bar: Bar,
+    steps: Arc<AtomicU64>,
     start: f64,
 }
 
-/// Parts of the bar.
-const PARTS: f64 = 10_000.0;
+/// Parts of the way.
+const PARTS: f64 = 1e9;
 
 impl Progress {
     pub fn new(start: f64, quiet: bool) -> Progress {
-        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::new(PARTS as u64);
-            if let Ok(style) = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  {eta} left") {
-                bar.set_style(style);
-            }
-            bar
-        });
-        Progress { bar, start }
+        let steps = Arc::<AtomicU64>::default();
+        Progress { bar: Bar::telling(Told::Steps(steps.clone()), PARTS as u64, quiet), steps, start }
     }
 }
 
 impl Observer for Progress {
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
-        // a look at the clock every 4096 steps costs nothing
-        if view.index.is_multiple_of(4096)
-            && let Some(bar) = &self.bar
-        {
-            bar.set_position((PARTS * (view.to().t - self.start) / (view.end - self.start)) as u64);
-            let rate = view.index as f64 / bar.elapsed().as_secs_f64();
-            bar.set_message(format!("{} steps, {rate:.3e} steps/s", view.index));
+        self.steps.store(view.index, Ordering::Relaxed);
+        // a look every 64 steps costs nothing, and models with slow steps have their line as well
+        if view.index.is_multiple_of(64) {
+            let part = (view.to().t - self.start) / (view.end - self.start);
+            self.bar.bar.set_position((PARTS * part) as u64);
         }
         Ok(if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_rates_in_few_characters() {
+        assert_eq!([0.4, 59.4, 59.6, 185.0, 7380.0].map(clock), ["0 s", "59 s", "1:00 min", "3:05 min", "2:03 h"]);
+        assert_eq!([0.25, 3.11, 250.4, 123456.0].map(short), ["0.25", "3.1", "250", "1.23e5"]);
     }
 }

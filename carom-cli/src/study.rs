@@ -3,16 +3,15 @@
 use crate::arguments::Changes;
 use crate::console::print_line;
 use crate::failure::{Failure, print as print_finding};
+use crate::open::open;
 use crate::print::print;
-use crate::progress::{interrupted, watch_for_interrupts};
+use crate::progress::{Bar, interrupted, watch_for_interrupts};
 use crate::run::stem;
 use crate::{examples, flags};
 use carom_analysis::study::runner::{Progress, Run, StudyRow};
 use carom_analysis::study::{self, STUDIES, StudyError};
 use carom_scene::Overrides;
 use clap::{Args, FromArgMatches};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -35,6 +34,9 @@ pub struct StudyArguments {
     /// Forget what an earlier run in the folder has computed; without it only what is missing is.
     #[arg(long)]
     pub fresh: bool,
+    /// Open the report in the browser.
+    #[arg(long)]
+    pub open: bool,
     /// Print the results as JSON.
     #[arg(long)]
     pub json: bool,
@@ -106,23 +108,26 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
     });
     watch_for_interrupts();
     let silent = arguments.quiet || arguments.json;
-    let bar = Bar::new(row.info.counts, silent);
+    let bar = Bar::new(row.info.counts, 1, silent);
     let run = Run {
         folder: Some(&folder),
         threads: arguments.threads.map(|n| n as usize),
         shard: arguments.shard,
         fresh: arguments.fresh,
         stop: &interrupted,
-        progress: &|progress| bar.show(progress),
+        progress: &|progress| show(&bar, row.info.counts, silent, progress),
     };
     let ran = (row.run)(&flags::table(&schema, matches), Arc::new(scene), &run);
-    bar.bar.finish_and_clear();
+    drop(bar);
     let ran = ran.map_err(failed)?;
     if let Some(document) = &ran.document {
         if arguments.json {
             print_line(serde_json::to_string_pretty(&document.json()).unwrap_or_default())?;
         } else if !arguments.quiet {
             print(document, &folder)?;
+        }
+        if let (true, Some((_, name))) = (arguments.open, document.files.iter().find(|(_, n)| n.ends_with(".html"))) {
+            open(&folder.join(name))?;
         }
         if let Some(failure) = document.failure.clone().filter(|_| !ran.interrupted) {
             return Err(Failure::Computation(failure));
@@ -142,35 +147,17 @@ fn failed(error: StudyError) -> Failure {
     }
 }
 
-/// A bar with the remaining time on a terminal, silence otherwise.
-struct Bar {
-    bar: ProgressBar,
-    counts: &'static str,
-    silent: bool,
-}
-
-impl Bar {
-    fn new(counts: &'static str, silent: bool) -> Bar {
-        let visible = !silent && std::io::stderr().is_terminal();
-        let bar = if visible { ProgressBar::new(1) } else { ProgressBar::hidden() };
-        let template = format!("{{bar:32}} {{pos}} of {{len}} {counts}  {{eta}} left");
-        if let Ok(style) = ProgressStyle::with_template(&template) {
-            bar.set_style(style);
-        }
-        Bar { bar, counts, silent }
-    }
-
-    fn show(&self, progress: Progress) {
-        match progress {
-            Progress::Begin { ticks, kept, units } => {
-                if kept > 0 && !self.silent {
-                    let what = if ticks + kept == units { self.counts } else { "units" };
-                    // a closed pipe must not stop the study
-                    let _ = print_line(format_args!("{kept} of {units} {what} are there already"));
-                }
-                self.bar.set_length(ticks as u64);
+/// Shows how far a study is.
+fn show(bar: &Bar, counts: &str, silent: bool, progress: Progress) {
+    match progress {
+        Progress::Begin { ticks, kept, units } => {
+            if kept > 0 && !silent {
+                let what = if ticks + kept == units { counts } else { "units" };
+                // a closed pipe must not stop the study
+                let _ = bar.aside(|| print_line(format_args!("{kept} of {units} {what} are there already")));
             }
-            Progress::Done(ticks) => self.bar.inc(ticks as u64),
+            bar.set_total(ticks);
         }
+        Progress::Done(ticks) => bar.add(ticks),
     }
 }

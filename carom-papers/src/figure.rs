@@ -37,6 +37,8 @@ pub struct Check {
     pub measured: f64,
     /// The accepted range.
     pub range: (f64, f64),
+    /// The verified number itself, where one is known and not a range alone.
+    pub number: Option<f64>,
     /// Where the range comes from.
     pub source: &'static str,
 }
@@ -71,17 +73,18 @@ impl Check {
         (expected, tolerance): (f64, f64),
         source: &'static str,
     ) -> Check {
-        Check { what: what.into(), measured, range: (expected - tolerance, expected + tolerance), source }
+        let range = (expected - tolerance, expected + tolerance);
+        Check { what: what.into(), measured, range, number: Some(expected), source }
     }
 
     /// `measured` between two bounds.
     pub fn between(what: impl Into<String>, measured: f64, range: (f64, f64), source: &'static str) -> Check {
-        Check { what: what.into(), measured, range, source }
+        Check { what: what.into(), measured, range, number: None, source }
     }
 
     /// `measured` at most `bound`.
     pub fn below(what: impl Into<String>, measured: f64, bound: f64, source: &'static str) -> Check {
-        Check { what: what.into(), measured, range: (f64::NEG_INFINITY, bound), source }
+        Check { what: what.into(), measured, range: (f64::NEG_INFINITY, bound), number: None, source }
     }
 
     /// Whether the measured number is in the accepted range.
@@ -90,15 +93,15 @@ impl Check {
         self.measured >= self.range.0 && self.measured <= self.range.1
     }
 
-    /// The accepted range in words.
+    /// The accepted range in words: a number with its tolerance, or both ends where there is a range alone.
     pub fn expected(&self) -> String {
-        match self.range {
-            (low, high) if low == f64::NEG_INFINITY => format!("at most {}", short(high)),
-            (low, high) if high == f64::INFINITY => format!("at least {}", short(low)),
-            (low, high) => {
-                let (centre, tolerance) = (0.5 * (low + high), 0.5 * (high - low));
-                format!("{} ± {}", to_within(centre, tolerance), short(tolerance))
-            }
+        let (low, high) = self.range;
+        match self.number {
+            Some(number) => format!("{} ± {}", to_within(number, high - number), short(high - number)),
+            None if low == f64::NEG_INFINITY => format!("at most {}", short(high)),
+            None if high == f64::INFINITY => format!("at least {}", short(low)),
+            None if low == high => short(low),
+            None => format!("{} to {}", to_within(low, high - low), to_within(high, high - low)),
         }
     }
 }
@@ -224,5 +227,10 @@ mod tests {
         assert_eq!(Check::near("", 0.0, (0.0, 1e-9), "").expected(), "0 ± 1.000e-9");
         assert_eq!(Check::below("", 0.0, 1e-10, "").expected(), "at most 1.000e-10");
         assert_eq!(Check::between("", 0.0, (2.0, f64::INFINITY), "").expected(), "at least 2");
+        // a range is a range: 5.98e-8 ± 5.52e-8 would say nothing
+        assert_eq!(Check::between("", 0.0, (4.6e-9, 1.15e-7), "").expected(), "4.600e-9 to 1.150e-7");
+        assert_eq!(Check::between("", 0.0, (-0.214, -0.189), "").expected(), "-0.214 to -0.189");
+        assert_eq!(Check::between("", 0.0, (0.33333, 0.33334), "").expected(), "0.33333 to 0.33334");
+        assert_eq!(Check::between("", 0.0, (3.0, 3.0), "").expected(), "3");
     }
 }

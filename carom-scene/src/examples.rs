@@ -9,6 +9,7 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("preloaded-oscillator", include_str!("../../examples/preloaded-oscillator.toml")),
     ("impact-oscillator", include_str!("../../examples/impact-oscillator.toml")),
     ("chaotic-oscillator", include_str!("../../examples/chaotic-oscillator.toml")),
+    ("bistable-oscillator", include_str!("../../examples/bistable-oscillator.toml")),
     ("takeoff", include_str!("../../examples/takeoff.toml")),
     ("rocking-block", include_str!("../../examples/rocking-block.toml")),
     ("planar-ball", include_str!("../../examples/planar-ball.toml")),

@@ -1,5 +1,6 @@
 //! Project chores: `cargo xtask` names them.
 
+mod picture;
 mod report;
 mod targets;
 mod test;
@@ -13,6 +14,7 @@ const HELP: &str = "cargo xtask CHORE
   test --all             the long tests and `targets` as well
   targets                checks Windows, macOS, Linux on aarch64 and wasm32 (libraries); exit code 3 where a target
                          could not be installed
+  picture                docs/report.png anew: runs an example and takes a picture of its report with chromium
   bench [steps|solvers]  speed, side by side with Siconos where it is installed; more words go to the benchmark
 ";
 
@@ -28,6 +30,13 @@ fn main() -> ExitCode {
         ["test"] => test::run(false).close(0),
         ["test", "--all"] => test::run(true).close(0),
         ["targets"] => targets::run().close(INCOMPLETE),
+        ["picture"] => match picture::run() {
+            Ok(()) => 0,
+            Err(reason) => {
+                eprintln!("xtask: {reason}");
+                1
+            }
+        },
         ["bench"] => u8::from(!(bench("steps", &[]) && bench("solvers", &[]))),
         ["bench", name @ ("steps" | "solvers"), ref words @ ..] => u8::from(!bench(name, words)),
         ["help" | "--help" | "-h"] => {

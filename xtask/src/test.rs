@@ -16,8 +16,7 @@ pub fn run(all: bool) -> Report {
     });
     let browser = chromium();
     if !browser {
-        let reason = "chromium is missing; installing it needs root on Debian or Ubuntu";
-        report.step("browser tests", || Outcome::Skipped(reason.into()));
+        report.step("browser tests", || Outcome::Skipped(NO_CHROMIUM.into()));
     }
     // property tests draw the same cases every time; set the seed yourself to search further
     let mut environment = vec![];
@@ -41,8 +40,11 @@ pub fn run(all: bool) -> Report {
     report
 }
 
+/// What is said where there is no browser.
+pub const NO_CHROMIUM: &str = "chromium is missing; installing it needs root on Debian or Ubuntu";
+
 /// Whether chromium is there, after an attempt to install it as root on Debian or Ubuntu.
-fn chromium() -> bool {
+pub fn chromium() -> bool {
     let there = || has("chromium", &["--version"]);
     if there() {
         return true;
@@ -51,7 +53,7 @@ fn chromium() -> bool {
     if !root || !has("apt-get", &["--version"]) {
         return false;
     }
-    println!("xtask: installing chromium for the browser tests");
+    println!("xtask: installing chromium");
     let apt =
         |arguments: &[&str]| execute(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
     apt(&["update", "-qq"]) && apt(&["install", "-y", "-qq", "--no-install-recommends", "chromium"]) && there()

@@ -209,7 +209,7 @@ impl Table {
             }
             Printed::Spread(most) if n > most => {
                 let every = n.div_ceil(most.max(1));
-                (self.rows.iter().step_by(every).collect(), Some(format!("every {every}th value is shown")))
+                (self.rows.iter().step_by(every).collect(), Some(format!("one of {every} rows is shown")))
             }
             _ => (self.rows.iter().collect(), None),
         }

@@ -3,10 +3,11 @@
 mod gallery;
 
 use crate::arguments::ReproduceArguments;
-use crate::console::print_line;
+use crate::console::{print_line, print_text};
 use crate::failure::Failure;
-use crate::list::plain_table;
-use crate::progress::{interrupted, watch_for_interrupts};
+use crate::open::open;
+use crate::progress::{Bar, interrupted, watch_for_interrupts};
+use crate::table::Table;
 use carom_analysis::study::parallel;
 use carom_papers::{Effort, Item, Outcome, PAPERS, Paper, Verdict, reproduce};
 use carom_scene::suggest;
@@ -39,8 +40,11 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     gallery::write(&done, effort, &folder)
         .map_err(|e| Failure::Environment(format!("cannot write into `{}`: {e}", folder.display())))?;
     if !arguments.quiet {
-        print_line(verdicts(&done))?;
+        verdicts(&done).print()?;
         print_line(format_args!("report {0}/index.html\ndata   {0}/PAPER/ITEM/*.csv", folder.display()))?;
+    }
+    if arguments.open {
+        open(&folder.join("index.html"))?;
     }
     let failed = done.iter().filter(|d| matches!(d.outcome.verdict, Verdict::Failed(_))).count();
     match (interrupted(), failed) {
@@ -77,12 +81,15 @@ fn select(names: &[String]) -> Result<Vec<Wanted>, Failure> {
 }
 
 fn list(wanted: &[Wanted]) -> Result<(), Failure> {
-    let mut table = plain_table();
-    table.set_header(["item", "title"]);
-    for w in wanted {
-        table.add_row([format!("{}/{}", w.paper.key, w.item.key), w.item.title.to_owned()]);
+    for part in wanted.chunk_by(|a, b| a.paper.key == b.paper.key) {
+        let paper = part[0].paper;
+        print_text(format_args!("{}: {} [{}]", paper.key, paper.title, paper.citation))?;
+        let mut table = Table::default();
+        part.iter().for_each(|w| table.row([format!("{}/{}", paper.key, w.item.key), w.item.title.to_owned()]));
+        table.print()?;
+        print_line("")?;
     }
-    print_line(table)
+    print_line("papers by their keys: `carom docs references`")
 }
 
 /// Runs all items on the cores that there are. Each item runs alone on one of them, so that results do not depend on
@@ -95,28 +102,29 @@ fn compute(wanted: &[Wanted], effort: Effort, quiet: bool) -> Vec<Done> {
     };
     let mut all: Vec<Option<Done>> = wanted.iter().map(|_| None).collect();
     let threads = parallel::threads(None, wanted.len());
+    let bar = Bar::new("items", wanted.len(), quiet);
     parallel::each(wanted.len(), threads, &|_| !interrupted(), &task, &mut |index, done: Done| {
         if !quiet {
             let (paper, item) = (done.wanted.paper.key, done.wanted.item.key);
             let (verdict, seconds) = (done.outcome.verdict.word(), done.seconds);
             // a closed pipe must not stop the others
-            let _ = print_line(format_args!("{paper}/{item}: {verdict} ({seconds:.1} s)"));
+            let _ = bar.aside(|| print_line(format_args!("{paper}/{item}: {verdict} ({seconds:.1} s)")));
         }
+        bar.add(1);
         all[index] = Some(done);
     });
     all.into_iter().flatten().collect()
 }
 
-fn verdicts(done: &[Done]) -> comfy_table::Table {
-    let mut table = plain_table();
-    table.set_header(["item", "verdict", "checks", "time"]);
+fn verdicts(done: &[Done]) -> Table {
+    let mut table = Table::new(["item", "verdict", "checks", "time"]);
     for d in done {
         let verdict = match d.outcome.verdict.reason() {
             Some(reason) => format!("{}: {reason}", d.outcome.verdict.word()),
             None => d.outcome.verdict.word().to_owned(),
         };
         let held = d.outcome.figure.checks.iter().filter(|check| check.holds()).count();
-        table.add_row([
+        table.row([
             format!("{}/{}", d.wanted.paper.key, d.wanted.item.key),
             verdict,
             format!("{held} of {}", d.outcome.figure.checks.len()),

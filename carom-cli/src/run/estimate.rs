@@ -1,9 +1,8 @@
 //! `carom run --estimate`: the run again with finer steps, to tell how far off it is.
 
-use crate::progress::interrupted;
+use crate::progress::Progress;
 use carom::simulation::Observer;
 use carom_analysis::results::{Estimate, Probe};
-use carom_analysis::study::StopOnRequest;
 use carom_scene::Scene;
 
 /// What is made finer in a scene, and by how much.
@@ -70,15 +69,15 @@ pub fn probe(scene: &Scene, level: u32) -> Probe {
 }
 
 /// Runs again, twice, and compares. An error is that of a finer run.
-pub fn estimate(scene: &Scene, first: Probe) -> Result<Option<Estimate>, String> {
+pub fn estimate(scene: &Scene, first: Probe, quiet: bool) -> Result<Option<Estimate>, String> {
     let refinement = Refinement::of(scene);
     let (mut runs, mut last) = (vec![first], None);
     for level in 1..=2 {
         let finer = refinement.refine(scene, level);
         let mut simulation = finer.simulation().map_err(|error| error.to_string())?;
         let (mut probe, mut watch) = (probe(scene, level as u32), finer.watch());
-        let mut stop = StopOnRequest(&interrupted);
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut probe, &mut stop];
+        let mut progress = Progress::new(finer.span.start, quiet);
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut probe, &mut progress];
         if !scene.expectations.is_empty() {
             observers.push(&mut watch);
         }

@@ -9,8 +9,9 @@ mod sizes;
 mod table;
 
 use crate::arguments::RunArguments;
-use crate::console::print_warning;
+use crate::console::{print_line, print_warning};
 use crate::failure::{Failure, print};
+use crate::open::open;
 use crate::progress::{Progress, watch_for_interrupts};
 use crate::{examples, progress};
 use carom::simulation::{Lists, Observer};
@@ -66,11 +67,19 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
         let told = run.recorded.summary.warnings.iter().filter(|warning| warning.kind != FILE);
         told.for_each(|warning| print_warning(format_args!("warning: {warning}")));
     }
-    let printed = if arguments.quiet { Ok(()) } else { table::print(&run, &folder, !arguments.no_report) };
+    let printed = match (arguments.json, arguments.quiet) {
+        (true, _) => {
+            let text = serde_json::to_string_pretty(&run.recorded.summary);
+            text.map_err(|e| Failure::Environment(e.to_string())).and_then(print_line)
+        }
+        (false, true) => Ok(()),
+        (false, false) => table::print(&run, &folder, !arguments.no_report),
+    };
+    let opened = if arguments.open { open(&folder.join("report.html")) } else { Ok(()) };
     if let Some(failure) = failure {
         return Err(failure);
     }
-    printed?;
+    printed.and(opened)?;
     let missed = run.expectations.iter().filter(|outcome| !outcome.holds).count();
     match run.recorded.summary.status {
         Status::Interrupted => Err(Failure::Interrupted),
@@ -135,7 +144,7 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
     let dumped = dump.map(|dump| dump.finish());
     if let (Some(mut probe), Ok(true)) = (probe, &outcome) {
         probe.figures = estimate::figures(&watch);
-        match estimate::estimate(&scene, probe) {
+        match estimate::estimate(&scene, probe, arguments.quiet) {
             Ok(Some(estimate)) => {
                 watch.set_estimates(|what| estimate.difference(what).unwrap_or(f64::NAN));
                 recorder.set_estimate(estimate);

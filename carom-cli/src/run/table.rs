@@ -3,11 +3,10 @@
 use super::Run;
 use crate::console::print_line;
 use crate::failure::Failure;
-use crate::list::plain_table;
+use crate::table::Table;
 use carom::scheme::Family;
 use carom::simulation::Accumulation;
 use carom_analysis::results::Status;
-use comfy_table::CellAlignment;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -21,9 +20,9 @@ fn last_accumulations(all: &[Accumulation]) -> BTreeMap<&str, f64> {
 
 pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     let summary = &run.recorded.summary;
-    let mut table = plain_table();
+    let mut table = Table::default();
     let mut row = |name: &str, value: String| {
-        table.add_row([name.to_owned(), value]);
+        table.row([name.to_owned(), value]);
     };
     let status = match summary.status {
         Status::Finished => "finished",
@@ -40,6 +39,11 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     for path in &summary.solver {
         row(&format!("  by {}", path.methods), path.problems.to_string());
     }
+    // schemes that locate impacts work out those of one contact themselves, and ask no solver
+    let asked: u64 = summary.solver.iter().map(|path| path.problems).sum();
+    if let Some(own @ 1..) = summary.statistics.solves.checked_sub(asked) {
+        row("  by the scheme itself", own.to_string());
+    }
     let mechanical = run.scene.family == Family::Mechanical;
     // a row of a first-order model that begins to act
     row(if mechanical { "impacts" } else { "activations" }, summary.impacts.to_string());
@@ -50,7 +54,7 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
         row(&format!("accumulation at {contact}"), format!("t = {t:.12} s"));
     }
     if let Some(stop) = &summary.stopped {
-        row("stopped by", format!("{} at t = {:?} s", stop.event, stop.time));
+        row("stopped by", format!("{} at t = {:.9} s", stop.event, stop.time));
     }
     if let Some(gap) = summary.smallest_gap.overall.filter(|_| mechanical) {
         row("smallest gap", format!("{gap:.6e} m"));
@@ -78,10 +82,7 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
             format!("{:.9e}, expected {:.9e} ± {:.1e}: {verdict}", outcome.actual, expected.value, expected.tolerance),
         );
     }
-    if let Some(column) = table.column_mut(0) {
-        column.set_cell_alignment(CellAlignment::Left);
-    }
-    print_line(table)?;
+    table.print()?;
     print_line(format_args!("results in {}", folder.display()))?;
     if report {
         print_line(format_args!("report     {}", folder.join("report.html").display()))?;

@@ -10,6 +10,7 @@ use crate::arguments::SolveArguments;
 use crate::console::{print_line, print_warning};
 use crate::failure::Failure;
 use crate::print::print_table;
+use crate::progress::Bar;
 use attempt::{Attempt, Method};
 use carom_analysis::files::write_whole;
 use carom_analysis::report::Cell;
@@ -27,7 +28,9 @@ pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
             .map_err(|e| Failure::Environment(format!("cannot make the folder `{}`: {e}", folder.display())))?;
     }
     let (mut attempts, mut unreadable) = (Vec::new(), Vec::new());
+    let bar = Bar::new("problems", arguments.files.len(), false);
     for path in &arguments.files {
+        bar.note(&path.display().to_string());
         match problem_file::read(path, kind) {
             Ok(file) => {
                 let attempt = Attempt::run(&method, &file.problem, arguments.history);
@@ -38,11 +41,13 @@ pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
             }
             Err(error) => unreadable.push(error.to_string()),
         }
+        bar.add(1);
     }
+    drop(bar);
     if arguments.json {
         let rows: Vec<_> = attempts.iter().map(Attempt::to_json).collect();
         print_line(serde_json::to_string_pretty(&rows).unwrap_or_default())?;
-    } else {
+    } else if !attempts.is_empty() {
         print(&attempts)?;
     }
     if arguments.history {
@@ -71,12 +76,13 @@ fn kind(name: Option<&str>) -> Result<Option<FileFormat>, Failure> {
 }
 
 fn print(attempts: &[Attempt]) -> Result<(), Failure> {
-    let names = ["problem", "kind", "laws", "rows", "solver", "path"].map(Column::new).into_iter();
+    let names = ["problem", "kind", "rows", "method"].map(Column::new).into_iter();
     let numbers = ["residual", "full error"].map(|name| Column::new(name).shown(Format::Scientific(1)));
     let mut table = Table::new("Problems", names.chain(numbers).chain(["time", "status"].map(Column::new)));
     for a in attempts {
-        let mut cells = vec![Cell::from(a.name.as_str()), Cell::from(a.kind), Cell::from(a.laws), Cell::from(a.rows)];
-        cells.extend([Cell::from(a.solver), Cell::from(a.log.as_str())]);
+        let mut cells = vec![Cell::from(a.name.as_str()), Cell::from(a.kind), Cell::from(a.rows)];
+        // a ladder tells its rungs
+        cells.push(Cell::from(if a.solver == "auto" { a.log.clone() } else { format!("{} {}", a.solver, a.log) }));
         cells.extend([a.residual, a.full_error].map(Cell::from));
         cells.push(Cell::from(format!("{:.3} ms", 1e3 * a.seconds)));
         cells.push(Cell::from(a.failure.as_deref().or(a.warning.as_deref()).unwrap_or("solved")));

@@ -10,8 +10,9 @@ use crate::arguments::ProfileArguments;
 use crate::console::print_warning;
 use crate::failure::Failure;
 use crate::generate;
+use crate::open::open;
 use crate::print::print;
-use crate::progress::{interrupted, watch_for_interrupts};
+use crate::progress::{Bar, interrupted, watch_for_interrupts};
 use carom_analysis::report::{Cell, Chart, Series};
 use carom_analysis::study::document::{Column, Document, Printed, Section, Table};
 use carom_scene::problem_file;
@@ -38,6 +39,7 @@ pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
     };
     watch_for_interrupts();
     let mut profile = Profile { solvers: methods.iter().map(|m| m.row.info.name).collect(), rows: Vec::new() };
+    let bar = Bar::new("problems", sources.len(), arguments.quiet);
     for source in &sources {
         if interrupted() {
             break;
@@ -56,9 +58,11 @@ pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
                 });
                 profile.rows.push(row.collect());
             }
-            Err(error) => print_warning(format_args!("skipped: {error}")),
+            Err(error) => bar.aside(|| print_warning(format_args!("skipped: {error}"))),
         }
+        bar.add(1);
     }
+    drop(bar);
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out/profile"));
     let failed = |e: std::io::Error| Failure::Environment(format!("cannot write into `{}`: {e}", folder.display()));
     std::fs::create_dir_all(&folder).map_err(failed)?;
@@ -66,6 +70,9 @@ pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
     document.write(&folder, "profile").map_err(|(_, e)| failed(e))?;
     if !arguments.quiet {
         print(&document, &folder)?;
+    }
+    if arguments.open {
+        open(&folder.join("profile.html"))?;
     }
     if interrupted() { Err(Failure::Interrupted) } else { Ok(()) }
 }
@@ -210,7 +217,7 @@ impl Profile {
                 within(1.0),
                 within(2.0),
                 within(10.0),
-                Cell::from(format!("{:.3} s", solved.map(|a| a.seconds).sum::<f64>())),
+                Cell::from(format!("{:.3} ms", 1e3 * solved.fold(0.0, |sum, a| sum + a.seconds))),
             ]);
         }
         table

@@ -54,6 +54,7 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
         // steps end at impacts, and the last one at the end of the span
         ("impact-oscillator", 3201, 1, columns(&["u"], &[gap("wall")], &["phase"])),
         ("chaotic-oscillator", 1002, 1, columns(&["u"], &[gap("wall")], &[])),
+        ("bistable-oscillator", CHOSEN, 1, columns(&["u"], &[gap("wall")], &[])),
         ("takeoff", 290, 1, columns(&["q"], &[gap("floor")], &[])),
         ("slider-roller", 800, 1, columns(&["y", "phi"], &[gap("top"), ("slip", "top.t1")], &[])),
         ("pendulum-ring", 20000, 20, columns(&["x", "z", "theta", "phi"], &[gap("hook"), ("slip", "hook.t1")], &[])),

@@ -73,6 +73,25 @@ fn files_that_are_no_models_are_refused() {
     assert!(err.contains("did you mean the example `rocking-block`?"), "{err}");
 }
 
+/// A built-in example is there: what is wrong with an option has a hint of its own.
+#[test]
+fn options_of_built_in_examples_have_their_own_hints() {
+    let session = Session::new();
+    for (option, value, hint) in [
+        ("--set", "e=1.5", "[0, 1]"),
+        ("--set", "E=0.5", "did you mean `e`?"),
+        ("--scheme", "mj", "valid schemes: moreau-jean, "),
+        ("--scheme", "moreau-jaen", "did you mean \"moreau-jean\"?"),
+        ("--adaptive", "foo", "`foo` is no tolerance (write a tolerance such as 1e-6"),
+        ("--adaptive", "{ tolerance = }", "write a tolerance"),
+    ] {
+        let outcome = session.carom(["run", "bouncing-ball", option, value]);
+        assert_eq!(outcome.code, Some(2), "{option} {value}");
+        let err = outcome.err;
+        assert!(err.contains(hint) && !err.contains("the example") && !err.contains("boolean"), "{value}: {err}");
+    }
+}
+
 #[test]
 fn values_of_the_command_line_are_pointed_at_too() {
     let session = Session::new();

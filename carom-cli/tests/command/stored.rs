@@ -108,39 +108,6 @@ fn failures_have_their_codes() {
     }
 }
 
-/// Commands of a text, from lines of code that begin with `carom`, without their comments.
-fn commands(text: &str) -> Vec<Vec<String>> {
-    let code = text.split("```").skip(1).step_by(2).flat_map(str::lines);
-    let lines = code.filter_map(|line| line.strip_prefix("carom ")).map(|line| line.split(" #").next().unwrap());
-    let words = |line: &str| -> Vec<String> {
-        // what is quoted is one word
-        let parts = line.split('\'').enumerate();
-        let words = parts.flat_map(|(k, part)| match k % 2 {
-            0 => part.split_whitespace().collect(),
-            _ => vec![part],
-        });
-        words.map(str::to_owned).collect()
-    };
-    lines.map(words).collect()
-}
-
-/// All commands of the page, one after the other, and those of the front page that need no files.
-#[test]
-fn commands_of_the_page_run() {
-    let (session, mut all) = (Session::new(), commands(include_str!("../../../docs/problems.md")));
-    assert!(all.len() >= 7);
-    let front = commands(include_str!("../../../README.md"));
-    let begins = |command: &[String], with: &str| command.join(" ").starts_with(with);
-    for with in ["generate rcp", "solve rcp.hdf5", "profile --family"] {
-        all.push(front.iter().find(|command| begins(command, with)).unwrap_or_else(|| panic!("{with}")).clone());
-    }
-    for command in &all {
-        let said = session.succeed(command);
-        println!("{}\n{said}", command.join(" "));
-    }
-    assert!(session.path("solved/arch.solution.json").is_file());
-}
-
 /// The tolerance means what the caller says; both figures are told in any case.
 #[test]
 fn tolerances_mean_one_of_two_errors() {

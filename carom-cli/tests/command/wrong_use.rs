@@ -360,7 +360,7 @@ fn forces_and_gaps_that_are_no_numbers_end_the_run() {
             if name(row) == "higher-order" && contact == "floor" && outcome.code == Some(0) {
                 let y = session.table("out/trajectory.parquet").last("q.y");
                 assert!(
-                    (y - 0.64).abs() < 1e-9 && outcome.out.contains("impacts                  1 "),
+                    (y - 0.64).abs() < 1e-9 && outcome.out.contains("impacts                  1\n"),
                     "{}",
                     outcome.out
                 );

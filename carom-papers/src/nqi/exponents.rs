@@ -108,7 +108,7 @@ pub fn table(effort: Effort) -> Result<Figure, Trouble> {
             }
             if *label == INITIAL {
                 let what = "set A, initial scheme: λ1, declared stable";
-                figure.check(Check::between(what, first, (-0.214, -0.189), "tangent −e I of its impacts, check O20"));
+                figure.check(Check::between(what, first, (-0.214, -0.189), "tangent −e I of its impacts"));
             } else {
                 figure.check(Check::near(format!("set A, {label}: λ1"), first, (0.1648, band), source));
                 figure.check(Check::near(
@@ -181,7 +181,7 @@ pub fn failure(effort: Effort) -> Result<Figure, Trouble> {
             curves.0.push(first);
             curves.1.push(second);
             if *ratio == 1e-3 && label == INITIAL {
-                let source = "−α + ln(e) per period, check O20; deviations are upward";
+                let source = "−α + ln(e) per period; deviations are upward";
                 figure.check(Check::between("λ1 of the initial scheme, ε = 1e-3 h", first, (-0.214, -0.189), source));
             }
         }

@@ -45,7 +45,7 @@ pub fn reversal(_effort: Effort) -> Result<Figure, Trouble> {
     chart = chart.with(Series::lines("exact", vec![0.0, 1.0, end], vec![u0, 0.0, 0.8 * (end - 1.0)]));
     figure.chart(chart);
     figure.table("Delay of the rebound", &["run", "m", "error of the position", "2 e h |v₀|"], table);
-    let source = "closed form, check O16";
+    let source = "closed form";
     figure.check(Check::below("largest deviation from the closed form", deviation, 1e-10, source));
     let worst = late.iter().fold(0.0f64, |m, x| m.max((x - 1.0).abs()));
     figure.check(Check::below("error over 2 e h |v₀|, less 1", worst, 1e-9, source));

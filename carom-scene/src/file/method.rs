@@ -111,12 +111,18 @@ impl Settings {
     pub(crate) fn from_option(option: &str, text: &str, out: &mut Diagnostics) -> Option<Settings> {
         let source = SourceText::new(option, text);
         let mut reader = Reader::new(&source, option, out);
+        let (table, trimmed) = (text.trim_start().starts_with('{'), text.trim());
         match DeValue::parse(text) {
             Ok(item) => Settings::read(&item, &mut reader),
             Err(error) => {
+                // what a parser of values has to say of a single word is of no help
+                let (span, message) = match table {
+                    true => (error.span().unwrap_or(0..text.len()), error.message().to_string()),
+                    false => (0..text.len(), format!("`{trimmed}` is no tolerance")),
+                };
                 reader
-                    .error(error.span().unwrap_or(0..text.len()), error.message().to_string())
-                    .hint("write a tolerance, or a table such as { tolerance = 1e-6, max = 0.1 }");
+                    .error(span, message)
+                    .hint("write a tolerance such as 1e-6, a table such as { tolerance = 1e-6, max = 0.1 }, or off");
                 None
             }
         }

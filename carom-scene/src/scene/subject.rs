@@ -142,7 +142,7 @@ impl Subject for Scene {
     fn with_events(&self, tolerance: f64) -> Result<Arc<dyn Subject>, SubjectError> {
         if self.family != Family::Mechanical {
             let message = "the study needs a mechanical model, this one is of first order";
-            return Err(SubjectError::new(message, "see docs/studies.md"));
+            return Err(SubjectError::new(message, "see `carom docs studies`"));
         }
         let name = EventDriven::INFO.name;
         if self.scheme.name == name {

@@ -147,7 +147,7 @@ mod tests {
     use crate::Space;
     use crate::model::{Contact, Lagrangian};
 
-    /// O16: where a flat meets the parabola z = x², the stage problem and the velocity problem pick the parabola.
+    /// Where a flat meets the parabola z = x², the stage problem and the velocity problem pick the parabola.
     #[test]
     fn both_problems_pick_the_parabola() {
         let mut model = Lagrangian::new(2)

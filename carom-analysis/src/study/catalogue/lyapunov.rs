@@ -161,12 +161,12 @@ impl Plan for LyapunovPlan {
         match self.method {
             Method::Saltation => {
                 let motion = subject.sensitivity(&[]);
-                let mut motion = motion.map_err(|e| StudyError::usage(e.message, "see docs/studies.md"))?;
+                let mut motion = motion.map_err(|e| StudyError::usage(e.message, "see `carom docs studies`"))?;
                 saltation(&mut motion, options, |key| subject.restitution(key), watch.stop)
             }
             Method::Perturbation => Ok(self.with_trace(perturbation(&|| Ok(subject.stepper()?), options, watch.stop)?)),
             Method::Tangent => {
-                let hint = "take one of these with --scheme, or another --method (docs/studies.md)";
+                let hint = "take one of these with --scheme, or another --method (`carom docs studies`)";
                 let run = subject.step_sensitivity(&[]);
                 let mut run = run.map_err(|e| StudyError::usage(e.message, hint))?;
                 Ok(self.with_trace(tangent(&mut run, options, watch.stop)?))

@@ -105,7 +105,7 @@ impl Rounds {
         let initial = subject.initial();
         let (n, start) = (initial.q.len(), &orbits.start);
         // for its message
-        subject.sensitivity(&[]).map_err(|e| StudyError::usage(e.message, "see docs/studies.md"))?;
+        subject.sensitivity(&[]).map_err(|e| StudyError::usage(e.message, "see `carom docs studies`"))?;
         let mut case = self.case(subject, None)?;
         let mut transient = orbits.transient;
         if !start.is_empty() {
