@@ -20,6 +20,8 @@ pub struct Arguments {
 pub enum Command {
     /// Simulate a model file; write trajectory, impacts, summary and report.
     Run(RunArguments),
+    /// Put two results side by side: where their columns and impacts differ, and by how much.
+    Compare(CompareArguments),
     /// Validate a model file without running it.
     Check(CheckArguments),
     /// Solve stored problems: Siconos .dat files (LCP, MLCP, relay, friction) and FCLIB HDF5 files.
@@ -126,6 +128,9 @@ pub struct RunArguments {
     /// Most bytes of the report: above it, charts are thinned and keep the extremes.
     #[arg(long, value_name = "BYTES", default_value_t = carom_analysis::report::LIMIT)]
     pub report_size: usize,
+    /// Write every chart as an SVG file into this folder, for papers and slides.
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
     /// Write the one-step problems into this folder, as files for `carom solve`; those that are not solved in any case.
     #[arg(long, value_name = "DIR")]
     pub dump_problems: Option<PathBuf>,
@@ -165,6 +170,32 @@ impl RunArguments {
             ..self.changes.overrides()
         }
     }
+}
+
+#[derive(Args, Debug)]
+pub struct CompareArguments {
+    /// Folder of a result, as `carom run` has written it.
+    pub first: PathBuf,
+    /// Folder of the other result.
+    pub second: PathBuf,
+    /// End with exit code 4 where a column differs by more than this part of its range.
+    #[arg(long)]
+    pub tolerance: Option<f64>,
+    /// Folder for the comparison [default: out/<first>-and-<second>].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Write every chart as an SVG file into this folder, for papers and slides.
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
+    /// Open the report in the browser.
+    #[arg(long)]
+    pub open: bool,
+    /// Print the comparison as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 #[derive(Args, Debug)]

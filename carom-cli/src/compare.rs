@@ -3,6 +3,8 @@
 use crate::arguments::CompareArguments;
 use crate::console::print_line;
 use crate::failure::Failure;
+use crate::figures;
+use crate::open::open as show;
 use crate::print::print;
 use carom_analysis::results::{Stored, compare};
 use std::path::{Path, PathBuf};
@@ -17,10 +19,14 @@ pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let failed = |path: &Path, e| Failure::Environment(format!("cannot write `{}`: {e}", path.display()));
     std::fs::create_dir_all(&folder).map_err(|e| failed(&folder, e))?;
     document.write(&folder, "report").map_err(|(path, e)| failed(&path, e))?;
+    arguments.figures.iter().try_for_each(|folder| figures::write(&document.report(), folder))?;
     if arguments.json {
         print_line(serde_json::to_string_pretty(&document.json()).unwrap_or_default())?;
     } else if !arguments.quiet {
         print(&document, &folder)?;
+    }
+    if arguments.open {
+        show(&folder.join("report.html"))?;
     }
     let limit = arguments.tolerance.unwrap_or(f64::INFINITY);
     match compare::differences(&a, &b).iter().filter(|d| d.relative() > limit).count() {

@@ -18,6 +18,8 @@ pub enum Failure {
     Computation(String),
     /// Expected numbers were not met.
     Expectation(usize),
+    /// So many columns of two results differ by more than this part of their range.
+    Difference { over: usize, limit: f64 },
     /// Stopped by the user; results so far were kept.
     Interrupted,
 }
@@ -32,7 +34,7 @@ impl Failure {
             Failure::Environment(_) => 1,
             Failure::Model(_) | Failure::Usage { .. } => 2,
             Failure::Computation(_) => 3,
-            Failure::Expectation(_) => 4,
+            Failure::Expectation(_) | Failure::Difference { .. } => 4,
             Failure::Interrupted => 130,
         }
     }
@@ -46,6 +48,9 @@ impl Failure {
                 print_warning(format_args!("error: {message}"))
             }
             Failure::Expectation(missed) => print_warning(format_args!("error: {missed} expected number(s) not met")),
+            Failure::Difference { over, limit } => {
+                print_warning(format_args!("error: {over} column(s) differ by more than {limit:e} of their range"))
+            }
             Failure::Interrupted => print_warning("interrupted: results so far were written"),
         }
         ExitCode::from(self.code())

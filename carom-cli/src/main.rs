@@ -2,11 +2,13 @@
 
 mod arguments;
 mod check;
+mod compare;
 mod completions;
 mod console;
 mod docs;
 mod examples;
 mod failure;
+mod figures;
 mod flags;
 mod generate;
 mod list;
@@ -61,6 +63,7 @@ fn ended(done: Result<(), Failure>) -> ExitCode {
 fn run_command(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(run) => run::run(&run),
+        Command::Compare(arguments) => compare::compare(&arguments),
         Command::Check(check) => check::check(&check),
         Command::Solve(solve) => solve::solve(&solve),
         Command::Generate(arguments) => generate::generate(&arguments),

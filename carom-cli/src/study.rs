@@ -7,7 +7,7 @@ use crate::open::open;
 use crate::print::print;
 use crate::progress::{Bar, interrupted, watch_for_interrupts};
 use crate::run::stem;
-use crate::{examples, flags};
+use crate::{examples, figures, flags};
 use carom_analysis::study::runner::{Progress, Run, StudyRow};
 use carom_analysis::study::{self, STUDIES, StudyError};
 use carom_scene::Overrides;
@@ -34,6 +34,9 @@ pub struct StudyArguments {
     /// Forget what an earlier run in the folder has computed; without it only what is missing is.
     #[arg(long)]
     pub fresh: bool,
+    /// Write every chart as an SVG file into this folder, for papers and slides.
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
     /// Open the report in the browser.
     #[arg(long)]
     pub open: bool,
@@ -121,6 +124,7 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
     drop(bar);
     let ran = ran.map_err(failed)?;
     if let Some(document) = &ran.document {
+        arguments.figures.iter().try_for_each(|folder| figures::write(&document.report(), folder))?;
         if arguments.json {
             print_line(serde_json::to_string_pretty(&document.json()).unwrap_or_default())?;
         } else if !arguments.quiet {

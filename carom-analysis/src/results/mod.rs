@@ -30,6 +30,7 @@
 //! ```
 
 mod column;
+pub mod compare;
 mod csv;
 mod curve;
 mod estimate;
@@ -38,6 +39,7 @@ mod impacts;
 mod parquet_file;
 mod recorder;
 mod rows;
+mod stored;
 mod summary;
 mod table;
 mod trajectory;
@@ -49,6 +51,7 @@ pub use estimate::{Difference, Estimate, Probe};
 pub use impacts::{Impacts, PRESSED};
 pub use recorder::{Recorded, RunRecorder};
 pub use rows::Sampling;
+pub use stored::{Stored, StoredColumn, StoredImpact};
 pub use summary::{
     EnergySummary, Failure, Inputs, Method, Residuals, SmallestGaps, SolverPath, Status, Stop, Summary, Totals,
     Warning, fingerprint,

@@ -13,7 +13,7 @@ use crate::console::{print_line, print_warning};
 use crate::failure::{Failure, print};
 use crate::open::open;
 use crate::progress::{Progress, watch_for_interrupts};
-use crate::{examples, progress};
+use crate::{examples, figures, progress};
 use carom::simulation::{Lists, Observer};
 use carom_analysis::results::{
     Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Sampling, Status, Warning,
@@ -57,10 +57,13 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(stem(&arguments.file)));
     watch_for_interrupts();
     let (run, failure) = simulate(arguments, scene, &folder)?;
-    if !arguments.no_report {
-        let path = folder.join("report.html");
-        report::write(&run, &path, arguments.report_size)
-            .map_err(|e| Failure::Environment(format!("cannot write `{}`: {e}", path.display())))?;
+    if !arguments.no_report || arguments.figures.is_some() {
+        let (path, report) = (folder.join("report.html"), report::build(&run, arguments.report_size));
+        if !arguments.no_report {
+            report::write(&report, &path)
+                .map_err(|e| Failure::Environment(format!("cannot write `{}`: {e}", path.display())))?;
+        }
+        arguments.figures.iter().try_for_each(|folder| figures::write(&report, folder))?;
     }
     if !arguments.quiet {
         // those of the file were printed with their places

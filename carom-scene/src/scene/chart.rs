@@ -58,11 +58,7 @@ pub(super) fn outputs(file: &ModelFile, names: &mut Vec<String>, nodes: &mut Vec
 }
 
 /// The charts, after a look at the names of columns; `None` if one of them has a mistake.
-pub(super) fn read(
-    file: &ModelFile,
-    columns: &[(String, Column)],
-    context: &mut Context,
-) -> Option<Vec<ChartInfo>> {
+pub(super) fn read(file: &ModelFile, columns: &[(String, Column)], context: &mut Context) -> Option<Vec<ChartInfo>> {
     let before = context.out.errors();
     let charts = file.chart.iter().flatten().filter_map(|table| chart(table, columns, context)).collect();
     (context.out.errors() == before).then_some(charts)

@@ -4,8 +4,7 @@ use super::super::table::PREFIXES;
 use super::curve::Curve;
 
 /// Units that may have a prefix.
-const PREFIXED: [&str; 15] =
-    ["m", "s", "N", "J", "W", "V", "A", "Pa", "N s", "m/s", "F", "H", "C", "Wb", "Hz"];
+const PREFIXED: [&str; 15] = ["m", "s", "N", "J", "W", "V", "A", "Pa", "N s", "m/s", "F", "H", "C", "Wb", "Hz"];
 
 /// A range that pixels stand for; logarithms where the axis is logarithmic.
 #[derive(Debug, Clone)]

@@ -245,7 +245,8 @@ fn number(tick: &Tick, (x, y): (f64, f64), anchor: &str, colour: &str, out: &mut
 
 fn abscissa(axis: &Axis, name: &str, frame: Frame, out: &mut String) {
     for tick in axis.ticks((frame.right - frame.left) / 90.0) {
-        let _ = writeln!(out, "<path d=\"M{0:.1} {1:.1}V{2:.1}\" stroke=\"{GRID}\"/>", tick.at, frame.top, frame.bottom);
+        let _ =
+            writeln!(out, "<path d=\"M{0:.1} {1:.1}V{2:.1}\" stroke=\"{GRID}\"/>", tick.at, frame.top, frame.bottom);
         number(&tick, (tick.at, frame.bottom + 14.0), "middle", MUTED, out);
     }
     let title = [name.to_owned(), if axis.unit.is_empty() { String::new() } else { format!("[{}]", axis.unit) }];

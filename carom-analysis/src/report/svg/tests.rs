@@ -69,7 +69,8 @@ fn units_have_axes_and_too_many_rows_are_told() {
     let n = 100_000;
     let x: Vec<f64> = (0..n).map(f64::from).collect();
     let spike = |k: &f64| if *k == 77_777.0 { 9.0 } else { (k * 0.01).sin() };
-    let mut chart = Chart::new("a", "t [s]", "v [V]").with(Series::lines("v", x.clone(), x.iter().map(spike).collect()));
+    let mut chart =
+        Chart::new("a", "t [s]", "v [V]").with(Series::lines("v", x.clone(), x.iter().map(spike).collect()));
     chart.file = Some("trajectory.parquet".into());
     let chart = chart.with(Series::lines("i", x.clone(), x).in_unit("A"));
     let svg = chart.svg();

@@ -3,8 +3,8 @@
 use super::mechanical;
 use crate::run::Run;
 use carom::simulation::ColumnKind;
-use carom_scene::scene::ChartInfo;
 use carom_analysis::report::{Chart, Dash, Lane, Series, SeriesStyle, Values};
+use carom_scene::scene::ChartInfo;
 
 /// Prefix of columns and title of their chart; columns without a title are there by choice alone.
 type Row = (&'static str, &'static str);

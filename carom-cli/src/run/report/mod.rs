@@ -18,14 +18,13 @@ use std::path::Path;
 /// Lanes of the time bar, and contacts with a colour of their own in the chart of impulses.
 const LANES: usize = 64;
 
-/// Writes the report, of at most `limit` bytes where thinning can do it.
-pub fn write(run: &Run, path: &Path, limit: usize) -> io::Result<()> {
-    let mut report = build(run);
-    report.limit = limit;
+/// Writes the report.
+pub fn write(report: &Report, path: &Path) -> io::Result<()> {
     write_whole(path, |out| report.write(out))
 }
 
-fn build(run: &Run) -> Report {
+/// The report, of at most `limit` bytes where thinning can do it.
+pub fn build(run: &Run, limit: usize) -> Report {
     let (scene, summary) = (&run.scene, &run.recorded.summary);
     let signals = Signals::new(run);
     let lanes = lanes(run, &signals);
@@ -39,6 +38,7 @@ fn build(run: &Run) -> Report {
         Status::Interrupted => ("interrupted", Tone::Warning),
     };
     let mut report = Report::new(scene.name.clone());
+    report.limit = limit;
     report.run = Some(RunPage {
         state: state.into(),
         tone,
