@@ -85,7 +85,7 @@ fn impacts(path: &Path) -> Result<Vec<StoredImpact>, ResultError> {
         match (name.as_str(), read) {
             ("t", Read::Numbers(values)) => times = values,
             ("contact", Read::Words(words)) => contacts = words,
-            ("impulse", Read::Numbers(values)) => impulses = values,
+            ("normal.impulse", Read::Numbers(values)) => impulses = values,
             _ => {}
         }
     }

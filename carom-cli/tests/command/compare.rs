@@ -42,6 +42,23 @@ fn a_result_does_not_differ_from_itself_and_a_tolerance_judges() {
     session.succeed(["compare", "a", "b", "--tolerance", "0.2"]);
 }
 
+/// The ball meets the floor at t = 1 with the velocity 2: the impulses (1 + e) 2 differ by 2 (0.4 - 0.5).
+#[test]
+fn impacts_are_compared_one_by_one() {
+    let session = Session::new();
+    session.write("ball.toml", BALL);
+    let run = ["run", "ball.toml", "--no-report", "--out"];
+    session.succeed(run.iter().chain(&["a"]));
+    session.succeed(run.iter().chain(&["b", "--set", "e=0.4"]));
+    session.succeed(["compare", "a", "b", "--out", "both"]);
+    let text = session.read("both/compare-impacts.csv");
+    let first: Vec<&str> = text.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!((first[0], first[3].parse::<f64>().unwrap()), ("floor", 0.0));
+    // velocities are known at the ends of steps: off by at most f h
+    assert!((first[4].parse::<f64>().unwrap() + 0.2).abs() < 2.0 * 0.01, "{text}");
+    assert!(first[1].parse::<f64>().is_ok_and(|t| (t - 1.0).abs() < 0.011), "{text}");
+}
+
 #[test]
 fn folders_without_results_are_told() {
     let session = flights();
