@@ -11,6 +11,9 @@ use crate::study::document::{Column, Document, Format, Printed, Section, Table};
 use carom::simulation::ColumnKind;
 use serde_json::Value;
 
+/// Ranges below this part of the largest value are rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// Names of both runs, as charts and tables call them.
 pub type Names<'a> = [&'a str; 2];
 
@@ -82,8 +85,9 @@ fn readable(column: &StoredColumn) -> Vec<f64> {
 fn range(values: &[f64]) -> f64 {
     let finite = || values.iter().copied().filter(|x| x.is_finite());
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
-    // a constant is measured by its size
-    if high > low { high - low } else { high.abs().max(f64::MIN_POSITIVE) }
+    let size = finite().map(f64::abs).fold(f64::MIN_POSITIVE, f64::max);
+    // a constant is measured by its size, and so is one up to rounding
+    if high - low > ROUNDING * size { high - low } else { size }
 }
 
 /// A column at any time.
@@ -177,7 +181,7 @@ fn overview(a: &Stored, b: &Stored, names: Names<'_>, found: &[Difference]) -> S
         let unit = d.unit.clone().map_or(Cell::Empty, Cell::from);
         columns.row([d.name.as_str().into(), unit, d.largest.0.into(), time, last, d.relative().into()]);
     }
-    let mut facts = Table::new("Both runs", ["", names[0], names[1]].map(Column::new));
+    let mut facts = Table::new("Both runs", ["what", names[0], names[1]].map(Column::new));
     for (name, pointer) in FACTS {
         let [left, right] = [a, b].map(|stored| stored.summary.pointer(pointer).map_or(String::new(), word));
         if !(left.is_empty() && right.is_empty()) {
@@ -257,7 +261,7 @@ fn impacts(a: &Stored, b: &Stored, names: Names<'_>) -> Section {
 fn curves(a: &Stored, b: &Stored, names: Names<'_>, found: &[Difference]) -> Section {
     let mut charts = Vec::new();
     for d in found {
-        let label = d.unit.as_ref().map_or(d.name.clone(), |unit| format!("{} [{unit}]", d.name));
+        let label = d.unit.as_ref().map_or(String::new(), |unit| format!("[{unit}]"));
         let mut chart = Chart::over_time(&d.name, &label);
         for (stored, name, dash) in [(a, names[0], Dash::Solid), (b, names[1], Dash::Dash)] {
             let Some(column) = stored.columns.iter().find(|column| column.info.name == d.name) else { continue };

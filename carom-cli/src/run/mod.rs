@@ -210,7 +210,11 @@ fn record_options(arguments: &RunArguments, scene: &Scene) -> RecordOptions {
         columns,
         units: scene.units.clone(),
         csv: arguments.csv,
-        report_values: if arguments.no_report { 0 } else { report_values(arguments.report_size) },
+        report_values: if arguments.no_report && arguments.figures.is_none() {
+            0
+        } else {
+            report_values(arguments.report_size)
+        },
         ..RecordOptions::default()
     }
 }

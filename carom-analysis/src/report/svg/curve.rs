@@ -66,6 +66,11 @@ impl<'a> Curve<'a> {
         self.y.iter().copied().chain((self.style == SeriesStyle::Stems).then_some(0.0))
     }
 
+    /// Whether its points have marks.
+    pub fn is_marked(&self) -> bool {
+        matches!(self.style, SeriesStyle::Markers | SeriesStyle::LinesAndMarkers | SeriesStyle::Stems)
+    }
+
     fn joined(&self) -> bool {
         !matches!(self.style, SeriesStyle::Markers | SeriesStyle::Stems)
     }
@@ -87,7 +92,7 @@ impl<'a> Curve<'a> {
             _ if self.joined() => self.line(x, y, out),
             _ => {}
         }
-        if matches!(self.style, SeriesStyle::Markers | SeriesStyle::LinesAndMarkers | SeriesStyle::Stems) {
+        if self.is_marked() {
             self.marks(x, y, out);
         }
         out.push_str("</g>\n");

@@ -35,12 +35,16 @@ impl Report {
             let name = std::iter::once(stem.clone()).chain(numbered).find(|name| !taken(name));
             figures.push((name.unwrap_or(stem), text));
         };
-        for chart in self.run.iter().flat_map(|run| &run.charts) {
-            add(&chart.title, chart.svg());
+        let run = self.run.iter().flat_map(|run| &run.charts);
+        let blocks =
+            || self.blocks().filter_map(|block| if let Block::Chart(chart) = block { Some(chart) } else { None });
+        let linked: Vec<&Chart> = run.clone().chain(blocks()).filter(|chart| chart.linked.is_some()).collect();
+        for chart in run {
+            add(&chart.title, chart.svg_beside(&linked));
         }
         for block in self.blocks() {
             match block {
-                Block::Chart(chart) => add(&chart.title, chart.svg()),
+                Block::Chart(chart) => add(&chart.title, chart.svg_beside(&linked)),
                 Block::Image(image) => add(&image.title, image.svg()),
                 _ => {}
             }
@@ -75,9 +79,19 @@ struct Frame {
 impl Chart {
     /// The chart as the text of an SVG file.
     pub fn svg(&self) -> String {
+        self.svg_beside(&[])
+    }
+
+    /// The same, with the abscissae of all charts that it is linked with.
+    fn svg_beside(&self, others: &[&Chart]) -> String {
         let shown = self.series.iter().take(SHOWN).enumerate();
         let curves: Vec<Curve<'_>> = shown.map(|(number, series)| Curve::new(self, series, number)).collect();
-        let mut x = Axis::around(curves.iter().flat_map(Curve::xs), split_unit(&self.x_label).1, self.log_x, 0.0);
+        let group = others.iter().filter(|chart| self.linked.is_some() && chart.linked == self.linked);
+        let abscissae = group.flat_map(|chart| &chart.series).flat_map(|series| series.x.iter().copied());
+        let abscissae = abscissae.chain(curves.iter().flat_map(Curve::xs));
+        // marks at the edge would be cut
+        let margin = if self.linked.is_none() && curves.iter().any(Curve::is_marked) { 0.03 } else { 0.0 };
+        let mut x = Axis::around(abscissae, split_unit(&self.x_label).1, self.log_x, margin);
         x.show(self.x_range);
         let mut axes: Vec<(Axis, Vec<&Curve<'_>>)> = by_unit(&curves)
             .into_iter()
@@ -88,7 +102,7 @@ impl Chart {
         }
         let rows = legend_rows(&curves);
         let bottom = HEIGHT - 40.0;
-        let mut frame = Frame { left: 0.0, right: WIDTH, top: 44.0 + 15.0 * rows.len() as f64, bottom };
+        let mut frame = Frame { left: 0.0, right: WIDTH, top: 54.0 + 15.0 * rows.len() as f64, bottom };
         let widths: Vec<f64> = axes.iter_mut().map(|(axis, _)| settle(axis, frame)).collect();
         frame.left = 8.0 + widths.first().copied().unwrap_or(0.0);
         frame.right = WIDTH - 12.0 - widths.iter().skip(1).sum::<f64>();
@@ -224,7 +238,7 @@ fn legend_rows<'a, 'b>(curves: &'b [Curve<'a>]) -> Vec<Vec<(&'b Curve<'a>, f64)>
 fn legend(rows: &[Vec<(&Curve<'_>, f64)>], frame: Frame, out: &mut String) {
     out.push_str("<g stroke-width=\"1.6\">\n");
     for (number, row) in rows.iter().enumerate() {
-        let y = frame.top - 20.0 - 15.0 * (rows.len() - 1 - number) as f64;
+        let y = frame.top - 28.0 - 15.0 * (rows.len() - 1 - number) as f64;
         for (curve, start) in row {
             curve.sample(8.0 + start, y, out);
             out.push_str("<g stroke=\"none\">");
