@@ -167,7 +167,8 @@ impl Trajectory {
         }
         self.values.gaps.see(view.stepper.coupling()?);
         self.values.add(view.reactions());
-        let due = view.index.is_multiple_of(self.every);
+        let is_last = view.to().t >= view.end || view.stopped.is_some();
+        let due = view.index.is_multiple_of(self.every) || is_last;
         self.make_row(view.to(), energy, if due || !jumps { RowKind::Step } else { RowKind::After })?;
         if due || jumps { self.write() } else { Ok(()) }
     }
