@@ -132,6 +132,34 @@ fn adaptive_rows_lie_on_the_flight_and_chords_within_the_tolerance() {
     assert_eq!(kinds.iter().filter(|kind| *kind == "step").count() as u64, recorded.summary.statistics.steps);
 }
 
+/// A block that slides under friction with adaptive steps: the contact acts in all of them, and x is a parabola.
+#[test]
+fn adaptive_rows_follow_a_contact_that_stays() {
+    let text = "version = 1\nname = \"slider\"\n[model]\nkind = \"lagrangian\"\ncoordinates = [\"x\", \"y\"]\n\
+                kinetic = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n[[contact]]\nname = \"floor\"\ngap = \"y\"\n\
+                slip = \"x\"\nfriction = 0.3\n[initial]\n\"x'\" = 2\n[simulation]\nend = 0.6\nadaptive = 1e-3\n";
+    let scene = carom_scene::from_str("slider.toml", text, &Default::default()).unwrap();
+    let (recorded, table) = run("rows-slider", &scene, RecordOptions::default());
+    let (t, x, v) = (table.reals("t"), table.reals("q.x"), table.reals("v.x"));
+    let a = 0.3 * 9.81;
+    let range = (2.0 * 0.6 - a * 0.18, a * 0.6);
+    for k in 1..t.len() {
+        for part in 0..=10 {
+            let s = f64::from(part) / 10.0;
+            let time = t[k - 1] + s * (t[k] - t[k - 1]);
+            let chord = |x: &[f64]| x[k - 1] + s * (x[k] - x[k - 1]);
+            assert!((chord(&x) - (2.0 - a * time / 2.0) * time).abs() < 1e-3 * range.0 + 1e-9, "{time}");
+            assert!((chord(&v) - (2.0 - a * time)).abs() < 1e-3 * range.1 + 1e-9, "{time}");
+        }
+    }
+    assert!(recorded.summary.statistics.steps < 40, "{}", recorded.summary.statistics.steps);
+    assert!(table.texts("row").iter().any(|kind| kind == "output"));
+    // friction works inside steps: its loss is told at their ends, and is the kinetic energy that is gone
+    let lost = table.optional("loss.friction").into_iter().next_back().flatten().unwrap();
+    let end = 2.0 - a * 0.6;
+    assert!((lost - (2.0 - end * end / 2.0)).abs() < 1e-9, "{lost}");
+}
+
 /// Velocities just before and after captured impacts are those of the impact list, and there are no other rows.
 #[test]
 fn captured_impacts_have_both_sides() {

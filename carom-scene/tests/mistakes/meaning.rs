@@ -6,7 +6,14 @@ use super::{CHAIN, CONSTRAINED, LAGRANGIAN, LINEAR, check};
 fn mistakes_in_units_places_and_rows() {
     let floor = "gap = \"y\"\n";
     check(&[
-        ("unit of nothing", LAGRANGIAN, "[simulation]", "[units]\n‸\"output.tap\" = \"m\"\n[simulation]", "no column", "output.tip"),
+        (
+            "unit of nothing",
+            LAGRANGIAN,
+            "[simulation]",
+            "[units]\n‸\"output.tap\" = \"m\"\n[simulation]",
+            "no column",
+            "output.tip",
+        ),
         ("unit of a number", LAGRANGIAN, "[simulation]", "[units]\nx = ‸1\n[simulation]", "a text in quotes", ""),
         ("empty unit", LAGRANGIAN, "[simulation]", "[units]\nx = ‸\" \"\n[simulation]", "not a unit", "\"1\""),
         ("unit of a contact", LAGRANGIAN, floor, "gap = \"y\"\nunit = ‸\"\"\n", "not a unit", ""),
