@@ -207,6 +207,10 @@ fn threads_do_not_matter() {
     let options = bifurcation::Options { section: Section::Impact, ..diagram_options(vec![Direction::Independent], 2) };
     let rows = bifurcation::diagram(&[2.5], &|_| case(2.5, 800.0), &options, &|| false, &|| {}).unwrap();
     assert!(rows[0].points.len() == 64 && rows[0].points.iter().all(|v| (v + 0.661559206).abs() < 1e-4));
+    // with one impact in each period they repeat as the stroboscopic points do
+    let values = [2.5, 2.70, 2.75, 2.80];
+    let rows = bifurcation::diagram(&values, &|k| case(values[k], 800.0), &options, &|| false, &|| {}).unwrap();
+    assert_eq!(rows.iter().map(|row| row.period).collect::<Vec<_>>(), [Some(1), Some(2), Some(4), None]);
 }
 
 /// A case that cannot be built or run is a row with the reason, and the others go on.

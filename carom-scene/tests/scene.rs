@@ -272,6 +272,72 @@ trace = true
     assert_eq!(scene.outputs.evaluator().eval(7.0, &[2.0], &[-3.0]), [3.0, 9.0]);
 }
 
+/// Units of coordinates, velocities, gaps and reactions follow from `[units]`, `[cyclic]` and the contact.
+#[test]
+fn units_and_places_of_contacts() {
+    let text = r##"
+version = 1
+name = "units"
+[parameters]
+R = 0.5
+[model]
+kind = "lagrangian"
+coordinates = ["x", "phi", "s"]
+kinetic = "(x'^2 + phi'^2 + s'^2)/2"
+[[contact]]
+name = "stop"
+gap = "1 - phi"
+unit = "rad"
+[[contact]]
+name = "wall"
+gap = "x + R"
+at = ["x - R", "t + phi'"]
+normal = ["cos(phi)", 2]
+[cyclic]
+phi = "2*pi"
+[units]
+x = "mm"
+tip = "m"
+"v.s" = "furlong/s"
+[simulation]
+end = 1
+step = 0.1
+[output.columns]
+tip = "x + phi"
+[[draw.point]]
+at = ["x", 0]
+"##;
+    let scene = build(&text.replace("gap = \"1 - phi\"", "gap = \"1 - sin(phi)\""));
+    let unit = |name: &str| scene.units.get(name).map(String::as_str);
+    assert_eq!((unit("q.x"), unit("v.x")), (Some("mm"), Some("mm/s")));
+    assert_eq!((unit("q.phi"), unit("v.phi")), (Some("rad"), Some("rad/s")));
+    assert_eq!((unit("q.s"), unit("v.s"), unit("output.tip")), (None, Some("furlong/s"), Some("m")));
+    assert_eq!((unit("gap.stop"), unit("impulse.stop"), unit("force.stop")), (Some("rad"), Some("N m s"), Some("N m")));
+    // metres and newtons by themselves
+    assert_eq!((unit("gap.wall"), unit("force.wall")), (None, None));
+    let drawing = scene.drawing.as_ref().unwrap();
+    let [place] = &drawing.places[..] else { panic!("{:?}", drawing.places) };
+    let mut evaluator = drawing.evaluator();
+    let frame = evaluator.eval(7.0, &[2.0, 0.0, 0.0], &[0.0, 3.0, 0.0]);
+    assert_eq!((place.law, &frame[place.at.clone()]), (1, &[1.5, 10.0][..]));
+    assert_eq!(frame[place.normal.clone().unwrap()], [1.0, 2.0]);
+    assert_eq!(frame[drawing.shapes[0].numbers.clone()], [2.0, 0.0]);
+    let circuit = "version = 1\nname = \"bridge\"\ninitial = { C = 10 }\nsimulation = { end = 1e-3, step = 1e-6 }\n\
+                   [model]\nkind = \"circuit\"\ninductor = { L = [\"a\", \"b\", 1e-2] }\n\
+                   capacitor = { C = [\"a\", \"b\", 1e-6] }\nresistor = { R = [\"p\", \"n\", 1e3] }\n\
+                   diode = { D1 = [\"a\", \"p\"], D2 = [\"b\", \"p\"], D3 = [\"n\", \"a\"], D4 = [\"n\", \"b\"] }\n";
+    let scene = build(circuit);
+    let unit = |name: &str| scene.units.get(name).map(String::as_str);
+    assert_eq!((unit("x.C"), unit("v.p"), unit("v.R"), unit("i.R")), (Some("V"), Some("V"), Some("V"), Some("A")));
+    assert_eq!((unit("x.L"), unit("i.L"), unit("v.D4"), unit("i.D4")), (Some("A"), Some("A"), Some("V"), Some("A")));
+    // a law joins a voltage and a current
+    for diode in ["D1", "D2", "D3", "D4"] {
+        let mut pair = [unit(&format!("y.{diode}")).unwrap(), unit(&format!("lambda.{diode}")).unwrap()];
+        pair.sort_unstable();
+        assert_eq!(pair, ["A", "V"]);
+    }
+}
+
 #[test]
 fn columns_have_their_names_and_values() {
     let scene = build(&new_example("ball"));
@@ -286,6 +352,9 @@ fn columns_have_their_names_and_values() {
             "gap.floor",
             "impulse.floor",
             "force.floor",
+            "loss.impact",
+            "loss.friction",
+            "loss.floor",
             "energy.kinetic",
             "energy.potential",
             "energy.total",
@@ -299,7 +368,7 @@ fn columns_have_their_names_and_values() {
     scene.sampler(&all).sample(&mut *stepper, &mut row).unwrap();
     // there is no force before the first step
     assert!(row.remove(5).is_nan());
-    assert_eq!(row, [0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 2.0, 2.0, 0.0]);
+    assert_eq!(row, [0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 2.0, 0.0]);
     let reference = scene.reference.as_ref().unwrap();
     let (mut q, mut v) = ([0.0], [0.0]);
     reference.solution.at(1.25, &mut q, &mut v);

@@ -1,7 +1,7 @@
 //! Facts of a step are worked out once, whoever asks how often; warnings of all sides come together.
 
 use carom::model::{Combination, Contact, Lagrangian};
-use carom::scheme::{Bound, MoreauJean, Stepper};
+use carom::scheme::{Bound, Forecast, MoreauJean, Stepper};
 use carom::simulation::{Acting, FixedStep, GapMonitor, LedgerObserver, Lists, Observer, StepView};
 use carom::{
     Coupling, Key, LinearSolve, Mechanical, ModelError, Pair, Simulation, Space, State, Warning, WarningKind, Warnings,
@@ -41,6 +41,27 @@ fn ball(counts: &Counts) -> Box<dyn Mechanical> {
 fn simulation(model: Box<dyn Mechanical>, solver: Box<dyn Solver>) -> Simulation {
     let stepper = Bound::new(MoreauJean::default(), model, solver).unwrap();
     Simulation::new(Box::new(stepper), Box::new(FixedStep { h: 1e-2 }), 5.0).unwrap()
+}
+
+/// A ball that has bounced and is pressed back while it still overlaps closes with the part e of the velocity with which
+/// it opened: Newton's law is u⁺ ≥ −e u⁻ whatever the sign of u⁻. That is told.
+#[test]
+fn a_contact_that_is_pressed_shut_while_it_opens_is_told() {
+    let model = Lagrangian::new(1)
+        .constant_mass(&[1.0])
+        .force(|t, _, _, f| f[0] = if t > 0.03 { -100.0 } else { 0.0 })
+        .contact(Contact::new("floor", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0).restitution(0.5))
+        .initial(&[0.005], &[-1.0]);
+    let scheme = MoreauJean { forecast: Forecast::Explicit { gamma: 0.0 }, ..MoreauJean::default() };
+    let stepper = Bound::new(scheme, Box::new(model) as Box<dyn Mechanical>, carom_solve::solver::default()).unwrap();
+    let mut run = Simulation::new(Box::new(stepper), Box::new(FixedStep { h: 0.01 }), 0.04).unwrap();
+    let impacts = run.record().unwrap().impacts;
+    let told: Vec<_> = impacts.iter().map(|i| (i.before[0], i.after[0], i.pressed)).collect();
+    // it bounces in the second step, flies in the third, and would leave the fourth with 0.5 − 1 m/s
+    assert_eq!(told, [(-1.0, 0.5, false), (0.5, -0.25, true)]);
+    // P (u + u⁺)/2 with P = 1.5 and 0.25 N s
+    let losses: Vec<f64> = impacts.iter().map(|impact| impact.loss.unwrap()).collect();
+    assert!((losses[0] - 0.375).abs() < 1e-15 && (losses[1] + 0.03125).abs() < 1e-15, "{losses:?}");
 }
 
 /// When the ball comes to rest, in units of `unit` m.

@@ -131,7 +131,9 @@ impl Table {
             let _ = writeln!(out, "<p class=\"note\">{more}</p>");
         }
         if shown > PRINTED {
-            let _ = writeln!(out, "<p class=\"note printonly\">{} more rows are not printed.</p>", total - PRINTED);
+            let file = self.file.as_ref().map(|file| format!("; all {total} are in <code>{}</code>", escape(file)));
+            let (more, file) = (total - PRINTED, file.unwrap_or_default());
+            let _ = writeln!(out, "<p class=\"note printonly\">{more} more rows are not printed{file}.</p>");
         }
     }
 

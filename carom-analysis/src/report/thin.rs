@@ -93,6 +93,10 @@ impl Thinner {
         if self.values.len() + self.columns > self.most {
             self.halve();
         }
+        if self.values.len() + self.columns > self.values.capacity() {
+            // growth by a quarter: memory is bounded, and doubling would take twice the bound
+            self.values.reserve_exact((self.values.capacity() / 4).max(64 * self.columns));
+        }
         self.values.extend(row.chain(std::iter::repeat(f64::NAN)).take(self.columns));
         self.index.push(self.count);
         self.count += 1;

@@ -105,9 +105,9 @@ impl Default for RecordOptions {
     }
 }
 
-/// Numbers to keep in memory for a report of at most so many bytes: packed, two of them take about a byte.
+/// Numbers to keep in memory for a report of at most so many bytes: packed, one of a smooth motion takes less than one.
 pub fn report_values(bytes: usize) -> usize {
-    bytes.saturating_mul(2)
+    bytes
 }
 
 /// What closing a result table left on the disk.

@@ -14,7 +14,7 @@ use super::trajectory::{RowKind, Trajectory};
 use super::{RecordOptions, ResultError};
 use carom::State;
 use carom::scheme::{Motion, Stepper};
-use carom::simulation::{Column, ColumnKind, SWITCH, StepView};
+use carom::simulation::{Column, ColumnKind, SWITCH, StepView, USER};
 
 /// Largest distance of a chord from the motion, as a part of the range that the column has had so far.
 pub const TOLERANCE: f64 = 1e-3;
@@ -36,9 +36,9 @@ pub enum Sampling {
 }
 
 /// Finds the rows inside steps.
+#[derive(Default)]
 pub(super) struct Rows {
     sampling: Option<Sampling>,
-    motion: Motion,
     start: f64,
     /// Columns that are drawn as lines, by their places in a row, with their kind and their smallest and largest values.
     lines: Vec<Line>,
@@ -46,9 +46,17 @@ pub(super) struct Rows {
     largest: Vec<f64>,
     /// States inside the step: both ends, one for each depth, and a spare one.
     samples: Vec<Sample>,
-    /// Instants of events in the step, with the states before and after; entries beyond `marked` are buffers.
-    marks: Vec<(State, State)>,
+    /// Instants of events in the step; entries beyond `marked` are buffers.
+    marks: Vec<Mark>,
     marked: usize,
+}
+
+/// States before and after an instant, and whether they are those of the scheme itself.
+#[derive(Default)]
+struct Mark {
+    before: State,
+    after: State,
+    is_located: bool,
 }
 
 struct Line {
@@ -69,12 +77,10 @@ const SPARE: usize = 2;
 const FIRST: usize = 3;
 
 impl Rows {
-    /// `None` where there is nothing to add: first-order models have no jumps.
-    pub fn new(options: &RecordOptions, stepper: &dyn Stepper, columns: &[Candidate]) -> Option<Rows> {
-        let motion = stepper.motion();
+    pub fn new(options: &RecordOptions, stepper: &dyn Stepper, columns: &[Candidate]) -> Rows {
         let sampling = match options.sampling {
             // states of first-order models go along lines
-            Sampling::Auto => (motion != Motion::Steps && options.every <= 1 && !stepper.from().v.is_empty())
+            Sampling::Auto => (stepper.motion() != Motion::Steps && options.every <= 1 && !stepper.from().v.is_empty())
                 .then_some(Sampling::Auto),
             Sampling::Grid(step) => Some(Sampling::Grid(step)).filter(|_| step > 0.0 && step.is_finite()),
         };
@@ -91,16 +97,15 @@ impl Rows {
             (is_line && is_known).then_some(Line { place: i + 1, kind: at, range: (f64::INFINITY, f64::NEG_INFINITY) })
         };
         let lines = columns.iter().enumerate().filter_map(line).collect();
-        Some(Rows {
+        Rows {
             sampling,
-            motion,
             start: stepper.from().t,
             lines,
             largest: vec![0.0; kinds.len()],
             samples: vec![Sample::default(); FIRST + DEPTH],
             marks: Vec::new(),
             marked: 0,
-        })
+        }
     }
 
     /// Writes the rows inside a step; whether its end is just after an impact or an event.
@@ -112,11 +117,11 @@ impl Rows {
         }
         let (from, to) = (view.from().t, view.to().t);
         // a captured impact is somewhere in the step: what lies between its ends is not known
-        let captured = impact && self.motion != Motion::Dense;
+        let captured = impact && view.impacts().any(|acting| acting.located.is_none());
         let mut last = 0.0;
         let mut at_end = None;
         for k in 0..self.marked {
-            let t = self.marks[k].1.t;
+            let t = self.marks[k].after.t;
             if t >= to {
                 at_end = Some(k);
                 break;
@@ -124,11 +129,14 @@ impl Rows {
             let s = (t - from) / (to - from);
             self.sample(out, view, (last, s), captured)?;
             last = s;
-            for (kind, side) in [(RowKind::Before, 0), (RowKind::After, 1)] {
-                let (before, after) = &self.marks[k];
-                let sample = &mut self.samples[SPARE];
-                sample.state.copy_from(if side == 0 { before } else { after });
+            for kind in [RowKind::Before, RowKind::After] {
+                let (mark, sample) = (&self.marks[k], &mut self.samples[SPARE]);
+                sample.state.copy_from(if kind == RowKind::Before { &mark.before } else { &mark.after });
                 sample.state.t = t;
+                if captured && !mark.is_located {
+                    // the jump is at the end
+                    sample.state.v.copy_from_slice(&view.from().v);
+                }
                 out.inside(view.stepper, &sample.state, kind, &mut sample.cells)?;
                 out.write_inside(&sample.cells)?;
             }
@@ -136,12 +144,12 @@ impl Rows {
         if to > from {
             self.sample(out, view, (last, 1.0), captured)?;
         }
-        if at_end.is_none() && !impact {
+        if at_end.is_none() && !captured {
             return Ok(false);
         }
         let sample = &mut self.samples[SPARE];
-        match at_end.filter(|_| !captured || self.marks[self.marked - 1].0.t >= to) {
-            Some(k) => sample.state.copy_from(&self.marks[k].0),
+        match at_end.filter(|k| !captured || self.marks[*k].is_located) {
+            Some(k) => sample.state.copy_from(&self.marks[k].before),
             None => {
                 sample.state.copy_from(view.to());
                 sample.state.v.copy_from_slice(&view.from().v);
@@ -159,16 +167,24 @@ impl Rows {
         let from = view.from().t;
         // relays jump in their multipliers alone, which hold over a step
         for event in view.events().iter().filter(|event| event.kind != SWITCH && event.t >= from) {
-            let same = self.marked > 0 && self.marks[self.marked - 1].1.t >= event.t;
-            if !same {
+            let is_new = self.marked == 0 || self.marks[self.marked - 1].after.t < event.t;
+            if is_new {
                 if self.marks.len() == self.marked {
-                    self.marks.push(Default::default());
+                    self.marks.push(Mark::default());
                 }
-                self.marks[self.marked].0.copy_from(&event.before);
+                self.marks[self.marked].is_located = false;
                 self.marked += 1;
             }
-            self.marks[self.marked - 1].1.copy_from(&event.after);
-            self.marks[self.marked - 1].1.t = event.t;
+            let mark = &mut self.marks[self.marked - 1];
+            let is_located = event.kind != USER;
+            if is_new || is_located && !mark.is_located {
+                mark.before.copy_from(&event.before);
+            }
+            if is_new || is_located || !mark.is_located {
+                mark.after.copy_from(&event.after);
+                mark.after.t = event.t;
+            }
+            mark.is_located |= is_located;
         }
     }
 

@@ -74,7 +74,7 @@ pub struct Trajectory {
     next: Vec<Cell<'static>>,
     written: bool,
     started: bool,
-    rows: Option<Rows>,
+    rows: Rows,
     curves: Option<Curves>,
     /// Columns that have a curve.
     curve_columns: Vec<usize>,
@@ -156,15 +156,14 @@ impl Trajectory {
     /// Records a step: what is inside it, then its end.
     pub(super) fn take(&mut self, view: &mut StepView<'_>, energy: Option<Energy>) -> Result<(), ResultError> {
         self.values.hold(view.reactions(), view.to().t - view.from().t);
-        let mut jumps = false;
-        if let Some(mut rows) = self.rows.take() {
-            let inside = rows.inside(self, view);
-            self.rows = Some(rows);
-            jumps = inside?;
-        }
+        let mut rows = std::mem::take(&mut self.rows);
+        let inside = rows.inside(self, view);
+        self.rows = rows;
+        let jumps = inside?;
         self.values.gaps.see(view.stepper.coupling()?);
         self.values.add(view.reactions());
-        let due = view.index.is_multiple_of(self.every);
+        let is_last = view.to().t >= view.end || view.stopped.is_some();
+        let due = view.index.is_multiple_of(self.every) || is_last;
         self.make_row(view.to(), energy, if due || !jumps { RowKind::Step } else { RowKind::After })?;
         if due || jumps { self.write() } else { Ok(()) }
     }

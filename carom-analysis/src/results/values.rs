@@ -112,8 +112,8 @@ impl Values {
             for (force, row) in self.force[first..end].iter_mut().zip(reactions.range(i)) {
                 *force = reactions.force(row, h).unwrap_or(f64::NAN);
             }
-            let tangents = reactions.range(i).skip(1);
-            self.rubs |= tangents.filter_map(|row| reactions.multiplier.get(row)).any(|force| *force != 0.0);
+            let force = |row: usize| reactions.multiplier.get(row).unwrap_or(&reactions.impulse[row]);
+            self.rubs |= reactions.range(i).skip(1).any(|row| *force(row) != 0.0);
             if let (Some(after), Some(lambda)) = (self.after.get_mut(contact), self.lambda.get_mut(contact)) {
                 let row = reactions.range(i).start;
                 *after = reactions.after[row];
@@ -160,7 +160,8 @@ impl Values {
     pub fn cell(&self, source: Quantity, state: &State, energy: Option<Energy>, kind: RowKind) -> Cell<'static> {
         let real = |x: Option<f64>| x.map_or(Cell::Missing, Cell::Real);
         let known = |x: Option<&f64>| real(x.copied().filter(|x| !x.is_nan()));
-        let inside = matches!(kind, RowKind::Output | RowKind::Before);
+        // work of friction is known of whole steps; that of a captured impact is put to the end of its step
+        let rubs = self.rubs && (kind == RowKind::Output || kind == RowKind::Before && self.is_dense);
         match source {
             Quantity::Time => Cell::Real(state.t),
             Quantity::Position(i) => real(state.q.get(i).copied()),
@@ -177,8 +178,7 @@ impl Values {
             Quantity::Potential => real(energy.map(|energy| energy.potential)),
             Quantity::Total => real(energy.map(|energy| energy.total())),
             Quantity::ImpactLoss => Cell::Real(self.lost.0),
-            // work of friction is known of whole steps
-            Quantity::FrictionLoss | Quantity::Loss(_) if inside && self.rubs => Cell::Missing,
+            Quantity::FrictionLoss | Quantity::Loss(_) if rubs => Cell::Missing,
             Quantity::FrictionLoss => Cell::Real(self.lost.1),
             Quantity::Loss(i) => real(self.losses.get(i).copied()),
             // not yet evaluated

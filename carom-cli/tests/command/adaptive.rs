@@ -14,7 +14,8 @@ fn a_run_with_a_tolerance_meets_it() {
     assert_eq!(summary["inputs"]["adaptive"]["tolerance"], 1e-7);
     assert_eq!(summary["inputs"]["adaptive"]["estimator"], "impact");
     let count = |name: &str| summary["statistics"][name].as_u64().unwrap();
-    assert_eq!(count("steps") + 1, table.rows.len() as u64);
+    assert_eq!(summary["rows"], table.rows.len());
+    assert_eq!(count("steps") + 1, table.steps().rows.len() as u64);
     // three linearised steps, and as many evaluations, for every try
     assert!(count("rejected") > 0 && count("iterations") >= 3 * (count("steps") + count("rejected")));
     assert!(count("evaluations") >= count("iterations"));
@@ -32,7 +33,7 @@ fn files_may_ask_for_it() {
     let table = "adaptive = { tolerance = 1e-5, estimator = \"variable-order\", max = 0.05 }";
     session.write("ball.toml", BALL.replace("step = 0.01", table));
     session.succeed(["run", "ball.toml", "--no-report"]);
-    let times = session.table("out/ball/trajectory.parquet").column("t");
+    let times = session.table("out/ball/trajectory.parquet").steps().column("t");
     assert!(times.windows(2).all(|t| t[1] - t[0] <= 0.05 + 1e-12 && t[1] > t[0]));
     assert!(session.succeed(["check", "ball.toml"]).contains("adaptive steps, tolerance 1e-5"));
 }

@@ -30,8 +30,11 @@ fn columns_of_a_circuit() {
     let session = Session::new();
     session.succeed(["run", "diode-bridge", "--end", "2e-4", "--csv"]);
     let table = session.table("out/diode-bridge/trajectory.parquet");
-    let column = |name: &str| table.column(name);
-    // before the first step there are no multipliers
+    // before the first step there are no multipliers, nor what is computed from them
+    let first = |name: &str| table.numbers(name)[0];
+    assert_eq!((first("v.D4"), first("v.R"), first("lambda.D4"), first("output.rectified")), (None, None, None, None));
+    assert_eq!((first("x.C"), first("v.C"), first("i.L")), (Some(10.0), Some(10.0), Some(0.0)));
+    let column = |name: &str| table.numbers(name).into_iter().map(|x| x.unwrap_or(f64::NAN)).collect::<Vec<f64>>();
     let rows = 1..column("t").len();
     for k in rows {
         let [r, c] = ["v.R", "v.C"].map(|name| column(name)[k]);

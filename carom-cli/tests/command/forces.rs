@@ -62,7 +62,7 @@ fn a_rod_pulls_with_weight_and_centrifugal_force() {
     let session = Session::new();
     // exact at the end of the step; the mean is that of its middle, but for terms of second order
     for (scheme, tolerance) in [("event-driven", 1e-6), ("moreau-jean", 2e-2)] {
-        let table = run(&session, text, &["--scheme", scheme]);
+        let table = run(&session, text, &["--scheme", scheme]).steps();
         let [force, x, y, vx, vy] = ["force.rod", "q.x", "q.y", "v.x", "v.y"].map(|name| table.numbers(name));
         assert!(force[0].is_none(), "{scheme}: there is no force before the first step");
         let mut largest = 0.0_f64;

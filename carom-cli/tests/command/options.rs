@@ -60,8 +60,9 @@ fn steps_and_rows_are_chosen() {
         (&["--every", "18446744073709551615"], 200, 2, 2.0),
     ] {
         let (summary, table) = ball(&session, arguments);
-        assert_eq!((&summary["statistics"]["steps"], table.rows.len()), (&steps.into(), rows), "{arguments:?}");
+        assert_eq!(summary["rows"], table.rows.len());
         assert_eq!(table.last("t"), end, "{arguments:?}");
+        assert_eq!((&summary["statistics"]["steps"], table.steps().rows.len()), (&steps.into(), rows), "{arguments:?}");
     }
 }
 
@@ -76,16 +77,16 @@ fn rows_that_are_left_out_lose_no_impulse() {
 #[test]
 fn columns_are_chosen() {
     let session = Session::new();
-    assert_eq!(ball(&session, &["--columns", "q.*,energy.total"]).1.names, ["t", "q.y", "energy.total"]);
+    assert_eq!(ball(&session, &["--columns", "q.*,energy.total"]).1.names, ["t", "row", "q.y", "energy.total"]);
     assert_eq!(
         ball(&session, &["--columns", "energy.total", "--columns", "v.y"]).1.names,
-        ["t", "v.y", "energy.total"]
+        ["t", "row", "v.y", "energy.total"]
     );
-    assert_eq!(ball(&session, &["--columns", "t"]).1.names, ["t"]);
+    assert_eq!(ball(&session, &["--columns", "t"]).1.names, ["t", "row"]);
     let arguments = ["--columns", "all", "--set", "elements=99", "--end", "1e-5"];
     session.succeed(["run", "impacting-bar", "--no-report"].iter().chain(&arguments));
-    // time, 100 nodes twice, gap, impulse and force, three energies
-    assert_eq!(session.table("out/impacting-bar/trajectory.parquet").names.len(), 1 + 200 + 3 + 3);
+    // time, row, 100 nodes twice, gap, impulse and force, three losses, three energies
+    assert_eq!(session.table("out/impacting-bar/trajectory.parquet").names.len(), 2 + 200 + 3 + 3 + 3);
 }
 
 #[test]
@@ -126,7 +127,7 @@ fn models_without_contacts_run() {
     session.write("fall.toml", format!("{head}[initial]{tail}"));
     session.succeed(["run", "fall.toml"]);
     let table = session.table("out/fall/trajectory.parquet");
-    assert_eq!(table.names, ["t", "q.y", "v.y", "energy.kinetic", "energy.potential", "energy.total"]);
+    assert_eq!(table.names, ["t", "row", "q.y", "v.y", "energy.kinetic", "energy.potential", "energy.total"]);
     // y = 1 − t² exactly, for θ = 1/2
     assert!((table.last("q.y") + 3.0).abs() <= 1e-12);
     assert_eq!(session.table("out/fall/impacts.parquet").rows.len(), 0);
@@ -182,7 +183,9 @@ fn two_million_steps_need_little_memory() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     assert_eq!(run.wait().unwrap().code(), Some(0));
-    assert_eq!(Table::count(&session.path("out/ball/trajectory.parquet")), 2_000_001);
+    // each impact has a row before it
+    let impacts = session.summary("out/ball")["impacts"].as_i64().unwrap();
+    assert_eq!(Table::count(&session.path("out/ball/trajectory.parquet")), 2_000_001 + impacts);
     let report = fs::metadata(session.path("out/ball/report.html")).unwrap().len();
     assert!(report < 6_000_000, "the report has {report} bytes");
     match peak {

@@ -27,7 +27,8 @@ impl Table {
         let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
         let value = |field: &Field| match field {
             Field::Double(x) => Value::Number(*x),
-            Field::Str(text) => Value::Text(text.clone()),
+            Field::Str(text) if !text.is_empty() => Value::Text(text.clone()),
+            Field::Str(_) => Value::Missing,
             Field::Null => Value::Missing,
             other => panic!("unexpected type of column: {other:?}"),
         };
@@ -50,6 +51,13 @@ impl Table {
         let rows: Vec<Vec<Value>> = lines.map(|line| line.split(',').map(value).collect()).collect();
         assert!(rows.iter().all(|row| row.len() == names.len()));
         Table { names, rows }
+    }
+
+    /// The rows of a trajectory that are its start and the ends of steps.
+    pub fn steps(mut self) -> Table {
+        let Some(at) = self.names.iter().position(|name| name == "row") else { panic!("no trajectory") };
+        self.rows.retain(|row| matches!(&row[at], Value::Text(kind) if kind == "start" || kind == "step"));
+        self
     }
 
     /// Rows of a file without reading them.

@@ -18,7 +18,8 @@ fn crank(scheme: &Choice, step: f64) -> Result<Trace, Trouble> {
 }
 
 fn over_revolutions(title: String, label: &str, run: &Trace, y: &[f64]) -> Chart {
-    Chart::new(title, "crank revolutions", label).with(Series::lines(label, run.column(0).to_vec(), y.to_vec()))
+    let name = label.split(" [").next().unwrap_or(label);
+    Chart::new(title, "crank revolutions", label).with(Series::lines(name, run.column(0).to_vec(), y.to_vec()))
 }
 
 /// Figure 23: position, speed of the crank and of the slider, contact force.

@@ -3,6 +3,30 @@
 use super::{CHAIN, CONSTRAINED, LAGRANGIAN, LINEAR, check};
 
 #[test]
+fn mistakes_in_units_places_and_rows() {
+    let floor = "gap = \"y\"\n";
+    check(&[
+        (
+            "unit of nothing",
+            LAGRANGIAN,
+            "[simulation]",
+            "[units]\n‸\"output.tap\" = \"m\"\n[simulation]",
+            "no column",
+            "output.tip",
+        ),
+        ("unit of a number", LAGRANGIAN, "[simulation]", "[units]\nx = ‸1\n[simulation]", "a text in quotes", ""),
+        ("empty unit", LAGRANGIAN, "[simulation]", "[units]\nx = ‸\" \"\n[simulation]", "not a unit", "\"1\""),
+        ("unit of a contact", LAGRANGIAN, floor, "gap = \"y\"\nunit = ‸\"\"\n", "not a unit", ""),
+        ("place of one number", LAGRANGIAN, floor, "gap = \"y\"\nat = ‸[\"x\"]\n", "2 coordinates, found 1", ""),
+        ("place of nothing", LAGRANGIAN, floor, "gap = \"y\"\nat = [\"x\", \"‸z\"]\n", "`z`", ""),
+        ("normal without a place", LAGRANGIAN, floor, "gap = \"y\"\nnormal = [‸0, 1]\n", "no place", "at ="),
+        ("rows at no time", LAGRANGIAN, "end = 1.0", "end = 1.0\noutput = ‸0", "not positive", ""),
+        ("rows backwards", LAGRANGIAN, "end = 1.0", "end = 1.0\noutput = ‸\"-g\"", "not positive", ""),
+        ("too many rows", LAGRANGIAN, "end = 1.0", "end = 1.0\noutput = ‸1e-12", "too many", ""),
+    ]);
+}
+
+#[test]
 fn mistakes_in_names() {
     check(&[
         ("parameter below", LAGRANGIAN, "m = 1.0", "m = \"2*‸g\"", "`g` is defined below", "above"),

@@ -39,7 +39,10 @@ class Chart {
         el('span', {class: 'sp'}), spec.image ? null : log),
       this.plot, this.legend.box, this.legend.fold);
     for (const text of [spec.note, this.thinning()]) if (text) figure.append(el('p', {class: 'note'}, text));
-    if (spec.image) this.picture();
+    if (spec.image) {
+      figure.classList.add('picture');
+      this.picture();
+    }
     this.legend.build();
     listen(this);
   }
@@ -67,6 +70,7 @@ class Chart {
       const [low, high] = X.range(0, n);
       this.span.include(log(this.xAxis.log ? X.positive(0, n) : low), log(high));
     }
+    if (this.curves.some((curve) => curve.markers || !curve.sorted)) this.span.margin = 0.02;
     if (this.spec.image) this.span.include(...this.spec.image.ranges[0]);
   }
 

@@ -104,8 +104,8 @@ class Legend {
     }
     const [before, after] = curve.at(at);
     if (before === undefined) return '\u2013';
-    if (after === undefined || num(before, 4) === num(after, 4)) return clean(after ?? before);
     const short = (y) => num(Math.abs(y) < 1e-12 * axis.largest ? 0 : y / axis.factor, 4);
+    if (after === undefined || short(before) === short(after)) return clean(after ?? before);
     return `${short(before)} \u2192 ${short(after)}`;
   }
 }

@@ -32,7 +32,6 @@ function makeCharts(columns) {
 
 /* Everything that follows the time of a run. */
 function makeRun(columns, charts) {
-  time.span.isTime = true;
   const signals = run.signals.map((data) => new Curve(data, columns, meta.thinned));
   const lanes = run.lanes.map((lane) => ({...lane, T: columns[lane.t], P: columns[lane.p]}));
   time.marks = [...new Set(columns[run.marks].v)].sort((a, b) => a - b);
@@ -138,6 +137,7 @@ function trace(chart, number) {
 
 async function start() {
   readColours();
+  time.span.isTime = !!run;
   const columns = (await decode(meta)).map((values) => new Column(values));
   const decoded = performance.now() - started;
   const charts = makeCharts(columns);

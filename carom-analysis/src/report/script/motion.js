@@ -1,7 +1,9 @@
 /* The motion: shapes at the time of the cursor, trails, impulses, loupes where contacts have a place. */
 
 /* Arrows of impulses fade over this time of watching [s]; trails show this part of the run. */
-const FADE = 0.35, TRAIL = 1 / 8, LOUPE = 20;
+const FADE = 0.35, TRAIL = 1 / 8;
+/* Magnification and most of the loupes. */
+const LOUPE = 20, LOUPES = 6;
 
 class Motion {
   constructor(figure, data, columns, lanes, signals) {
@@ -64,10 +66,19 @@ class Motion {
     return shape.columns ? this.numbers(shape.columns, frame) : shape.fixed.map((x) => x ?? NaN);
   }
 
-  /* Pixels per metre and the middle, so that everything fits. */
+  /* Loupes stand in a column at the right edge: how many, and how large. */
+  loupeSize(h) {
+    const count = this.options.loupes ? Math.min(LOUPES, this.places.length) : 0;
+    return {count, radius: Math.min(44, (h - 10) / (2 * Math.max(3, count)) - 5)};
+  }
+
+  /* Pixels per metre and the middle, so that everything fits beside the loupes. */
   whole(w, h) {
     const {x, y} = this.data.bounds;
-    return {k: Math.min(w / (x[1] - x[0]), h / (y[1] - y[0])), x: (x[0] + x[1]) / 2, y: (y[0] + y[1]) / 2};
+    const {count, radius} = this.loupeSize(h);
+    const aside = count ? 2 * radius + (w > 560 ? 100 : 20) : 0;
+    const k = Math.min((w - aside) / (x[1] - x[0]), h / (y[1] - y[0]));
+    return {k, x: (x[0] + x[1]) / 2 + aside / 2 / k, y: (y[0] + y[1]) / 2};
   }
 
   draw() {
@@ -151,8 +162,8 @@ class Motion {
 
   /* Contacts enlarged: the shapes themselves, clipped to a circle at the right edge. */
   loupes(g, frame, w, h) {
-    const radius = Math.min(44, h * 0.15);
-    this.places.slice(0, Math.floor(h / (2 * radius + 12))).forEach((place, i) => {
+    const {count, radius} = this.loupeSize(h);
+    this.places.slice(0, count).forEach((place, i) => {
       const [x, y] = this.numbers(place.columns, frame);
       if (!Number.isFinite(x + y)) return;
       const centre = [w - radius - 10, 10 + radius + i * (2 * radius + 10)];

@@ -27,6 +27,7 @@ class Span {
     this.hover = null;
     this.charts = [];
     this.isTime = false;
+    this.margin = 0;
   }
 
   /* Makes room for abscissae of a chart. */
@@ -42,6 +43,9 @@ class Span {
       const room = Math.abs(this.lo) || 1;
       [this.lo, this.hi] = [this.lo - room / 2, this.hi + room / 2];
     }
+    // points at the ends are seen whole
+    const room = this.isTime ? 0 : this.margin * (this.hi - this.lo);
+    [this.lo, this.hi] = [this.lo - room, this.hi + room];
     [this.x0, this.x1] = [this.lo, this.hi];
   }
 

@@ -110,7 +110,7 @@ fn decades_keep_six_digits_each() {
 #[test]
 fn short_constant_and_awkward_columns_are_exact() {
     let short = [0.1 + 0.2, 1.0 / 3.0, 5e-324, f64::MAX];
-    assert_eq!(round_trip(&short, &short, false).1, short);
+    assert_eq!(round_trip(&[0.0, 1.0, 2.0, 3.0], &short, false).2, short);
     let t = grid(1000);
     for value in [0.1, 0.0, -1e300] {
         assert_eq!(round_trip(&t, &[value; 1000], false).2, [value; 1000]);
@@ -130,7 +130,7 @@ fn equal_columns_are_stored_once_and_empty_ones_are_no_harm() {
     let b = store.curve(&grid(300).into(), &with_nan.to_vec().into(), (false, false));
     let empty = store.curve(&Values::from([]), &Values::from([]), (false, false));
     assert_eq!((a, b, empty), ((0, 1), (0, 1), (2, 2)));
-    assert_eq!(decode(&store.pack(0))[2], []);
+    assert!(decode(&store.pack(0))[2].is_empty());
 }
 
 #[test]

@@ -55,8 +55,11 @@ fn steps(run: &Run) -> Figure {
     let note = if run.scene.adaptive.is_some() {
         format!("adaptive, {} tries rejected", totals.rejected)
     } else {
-        let (step, unit) = si(summary.inputs.step, "s", 4);
-        format!("of {step} {unit}")
+        let inputs = &summary.inputs;
+        let (step, unit) = si(inputs.step, "s", 4);
+        // schemes that locate events cut their steps
+        let equal = (totals.steps as f64 - 1.0) * inputs.step <= inputs.end - inputs.start;
+        if equal { format!("of {step} {unit}") } else { format!("of at most {step} {unit}") }
     };
     let full = format!("{} Newton iterations, {} evaluations", totals.iterations, totals.evaluations);
     Figure { full, ..figure("steps", totals.steps.to_string(), note) }

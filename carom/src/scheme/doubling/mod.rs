@@ -176,6 +176,35 @@ impl<S: Scheme> Scheme for Doubled<S> {
     fn motion(&self) -> Motion {
         Motion::Sampled
     }
+
+    fn interpolate(
+        &self,
+        w: &mut Self::Work,
+        model: &mut Self::Model,
+        ends: (&State, &State),
+        s: f64,
+        out: &mut State,
+    ) {
+        super::interpolate(model, ends, s, is_smooth(&w.reactions, ends), out);
+    }
+}
+
+/// A relative velocity at most this part of those that its row is made of is rest.
+const REST: f64 = 1e-6;
+
+/// Whether the velocities of a mechanical model do not jump in a step: contacts that act stay closed, and go on sliding
+/// or sticking.
+fn is_smooth(reactions: &Reactions, (from, to): (&State, &State)) -> bool {
+    let Reactions { coupling, impulse, before, after, .. } = reactions;
+    let goes_on = |row: usize, is_tangent: bool| {
+        let made_of = coupling.rows.row(row).iter().map(|&(j, c)| c.abs() * (from.v[j].abs() + to.v[j].abs()));
+        let rests = before[row].abs().max(after[row].abs()) <= REST * made_of.sum::<f64>();
+        rests || is_tangent && before[row] * after[row] > 0.0
+    };
+    !from.v.is_empty()
+        && (0..reactions.len()).map(|i| reactions.range(i)).all(|rows| {
+            impulse[rows.clone()].iter().all(|p| *p == 0.0) || rows.enumerate().all(|(k, row)| goes_on(row, k > 0))
+        })
 }
 
 impl<S: Scheme> Doubled<S> {
