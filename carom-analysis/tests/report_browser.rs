@@ -269,7 +269,12 @@ fn columns_come_through_as_exact_as_stated() {
 fn curves_are_true_at_every_zoom() {
     let windows = [(0.0, 5.0), (0.4, 1.4), (0.44, 0.46), (2.0, 2.004)];
     let script = format!(
-        "return {}.map(([a, b]) => {{ report.zoom(a, b); report.drawNow(); return [0, 1].map((k) => report.trace(k, 0)); }});",
+        "const look = ([a, b]) => {{
+            report.zoom(a, b);
+            report.drawNow();
+            return [0, 1].map((k) => report.trace(k, 0));
+         }};
+         return {}.map(look);",
         serde_json::to_string(&windows).unwrap()
     );
     let Some(found) = ask(&script) else { return };
@@ -335,7 +340,10 @@ fn zoom_time_lists_and_motion_work_together() {
         document.querySelectorAll('tr[data-time]')[3].click(); report.drawNow();
         found.seek = [report.time.t, Number(document.querySelector('#scene canvas').dataset.time)];
         found.marked = document.querySelectorAll('tr.at').length;
-        const key = (name, more) => { dispatchEvent(new KeyboardEvent('keydown', {key: name, ...more})); report.drawNow(); };
+        const key = (name, more) => {
+            dispatchEvent(new KeyboardEvent('keydown', {key: name, ...more}));
+            report.drawNow();
+        };
         key('ArrowRight'); found.next = report.time.t;
         key('Home'); found.home = report.time.t;
         key('ArrowRight', {shiftKey: true}); found.row = report.time.t;

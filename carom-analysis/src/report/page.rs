@@ -55,7 +55,8 @@ fn whole(report: &Report, body: &str, figures: &Figures, run: &Option<RunData<'_
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"generator\" content=\"carom {version}\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n\
+         <meta name=\"generator\" content=\"carom {version}\">\n<title>{}</title>\n\
+         <style>\n{}</style>\n</head>\n<body>\n\
          <div id=\"errors\" role=\"alert\" hidden></div>\n{body}\
          <noscript><p class=\"callout warn\">Charts and motion need JavaScript.</p></noscript>\n\
          <script type=\"application/json\" id=\"meta\">{meta}</script>\n\

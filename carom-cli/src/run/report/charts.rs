@@ -100,14 +100,12 @@ pub fn charts(run: &Run, signals: &Signals, lanes: &[Lane]) -> Vec<Chart> {
         if matches!(prefix, "gap." | "force." | "lambda." | "y.") {
             series.iter_mut().for_each(|curve| colour(curve, lanes));
         }
+        let mut label = "";
         if prefix == "force." {
             charts.extend(impulses(run, lanes));
-            let means = series.iter_mut().filter(|curve| curve.style == SeriesStyle::Means);
-            means.for_each(|curve| without_impacts(curve, lanes));
+            label = forces(&mut series, lanes);
         }
         if !series.is_empty() {
-            let mean = series.iter().any(|curve| curve.style == SeriesStyle::Means);
-            let label = if prefix == "force." && mean { "means over steps, those of impacts left out" } else { "" };
             let file = Some("trajectory.parquet".into());
             charts.push(Chart { series, file, note: note.clone(), ..Chart::over_time(title, label) });
         }
@@ -149,6 +147,16 @@ fn colour(curve: &mut Series, lanes: &[Lane]) {
         curve.colour = Some(lane);
         curve.dash = if curve.name == lanes[lane].name { Dash::Solid } else { Dash::Dot };
     }
+}
+
+/// Forces are stairs: they jump where contacts close and open, and no row tells the value just after. What they are.
+fn forces(series: &mut [Series], lanes: &[Lane]) -> &'static str {
+    if series.iter().any(|curve| curve.style == SeriesStyle::Means) {
+        series.iter_mut().for_each(|curve| without_impacts(curve, lanes));
+        return "means over steps, those of impacts left out";
+    }
+    series.iter_mut().for_each(|curve| curve.style = SeriesStyle::Means);
+    "at the ends of steps"
 }
 
 /// An impulse over the step of an impact is no force: schemes that step over impacts have gaps there.
