@@ -16,7 +16,7 @@
 
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
 use crate::scheme::{EventKind, Reactions, Stepper};
-use crate::{Key, Matching, ModelError, WarningKind, Warnings};
+use crate::{Coupling, Key, Matching, ModelError, State, WarningKind, Warnings};
 use std::ops::ControlFlow;
 
 /// Share of the energies met that may be gained without a reason, and of the motion that may be missed.
@@ -136,8 +136,8 @@ pub struct Audit {
     apart: Figure,                 // the gap of a contact that acts
     found: Warnings,               // of single contacts
     keys: Vec<Key>,                // contacts of the last step
-    places: Vec<Option<usize>>,    // where they are in the list at its end; empty where that is the same
     matching: Matching,
+    near: Vec<(usize, usize)>, // contacts that may have been passed: places in the list of the step and at its end
     steps: u64,
     hand_overs: (u64, Option<f64>), // and when the first one was
 }
@@ -196,87 +196,120 @@ impl Audit {
         }
         stepper.law_sizes(&mut self.speeds);
         let Reactions { coupling, impulse, .. } = stepper.reactions();
-        let load = coupling
-            .rows
-            .iter()
-            .zip(impulse)
-            .map(|(row, p)| p.abs() * row.iter().map(|&(j, c)| (c * self.speeds[j]).abs()).sum::<f64>());
+        let speed = |row: usize| coupling.rows.row(row).iter().map(|&(j, c)| (c * self.speeds[j]).abs()).sum::<f64>();
+        let acting = impulse.iter().enumerate().filter(|(_, p)| **p != 0.0);
+        let load = acting.map(|(row, p)| p.abs() * speed(row));
         self.load = self.load.max(load.sum());
         self.position = self.speeds.iter().fold(self.position, |most, speed| most.max(h * speed));
     }
 
-    /// Gaps at the end of a step, or at the start of the run. Returns what is rounding there.
-    fn measure(&mut self, stepper: &mut dyn Stepper) -> Result<f64, ModelError> {
-        let t = stepper.to().t;
-        self.position = stepper.to().q.iter().fold(self.position, |most, q| most.max(q.abs()));
-        let rounding = ROUNDING * self.position;
-        let coupling = stepper.coupling()?;
-        for (i, pair) in coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law.is_contact()) {
-            let gap = coupling.gap(i);
-            if gap < f64::INFINITY {
-                self.gap = self.gap.max(gap);
-            }
-            if gap < -rounding {
-                self.depth.see(t, -gap, Some(pair.key), SHARE * self.gap);
-            }
-        }
-        Ok(rounding)
+    /// What is rounding in the gaps at the end of a step, or at the start of the run.
+    fn rounding(&mut self, at: &State) -> f64 {
+        self.position = at.q.iter().fold(self.position, |most, q| most.max(q.abs()));
+        ROUNDING * self.position
     }
 
-    /// The list of the step, with contacts that are new in it, and where its contacts are at the end of the step.
-    fn see_list(&mut self, view: &mut StepView<'_>, rounding: f64) -> Result<(), ModelError> {
+    /// The list of the step, with contacts that are new in it.
+    fn see_list(&mut self, view: &StepView<'_>, rounding: f64) {
         let coupling = &view.reactions().coupling;
-        if !coupling.has_keys(&self.keys) {
-            self.matching.begin();
-            for (i, pair) in coupling.pairs.iter().enumerate() {
-                let is_deep = pair.law.is_contact() && coupling.gap(i) < -rounding;
-                let mut is_known = |key: Key| self.matching.find(key, &self.keys).is_some();
-                let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
-                if is_deep && !is_known(pair.key) && !inherits() {
-                    self.found.raise(&LISTED_LATE, view.from().t, Some(pair.key), -coupling.gap(i));
+        if coupling.has_keys(&self.keys) {
+            return;
+        }
+        self.matching.begin();
+        for (i, pair) in coupling.pairs.iter().enumerate() {
+            let is_deep = pair.law.is_contact() && coupling.gap(i) < -rounding;
+            let mut is_known = |key: Key| self.matching.find(key, &self.keys).is_some();
+            let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
+            if is_deep && !is_known(pair.key) && !inherits() {
+                self.found.raise(&LISTED_LATE, view.from().t, Some(pair.key), -coupling.gap(i));
+            }
+        }
+        self.keys.clear();
+        self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));
+    }
+
+    fn see_gap(&mut self, gap: f64, contact: Key, depth: &mut Most) {
+        if gap < f64::INFINITY {
+            self.gap = self.gap.max(gap);
+        }
+        depth.see(-gap, contact);
+    }
+
+    /// All contacts at the end of a step, each beside what it was at the start: one look.
+    fn see_contacts(&mut self, view: &mut StepView<'_>, rounding: f64) -> Result<(), ModelError> {
+        let h = view.step.advanced;
+        let (reactions, to, end) = view.stepper.end()?;
+        let (mut depth, mut apart) = (Most::above(rounding), Most::above(rounding));
+        self.matching.begin();
+        self.near.clear();
+        for (j, pair) in end.pairs.iter().enumerate() {
+            let place = self.matching.find(pair.key, &self.keys);
+            if !pair.law.is_contact() {
+                continue;
+            }
+            let gap = end.gap(j);
+            self.see_gap(gap, pair.key, &mut depth);
+            let Some(i) = place else { continue };
+            if reactions.normal(i) <= 0.0 {
+                if may_be_passed((reactions, i), (to, end, j), h) {
+                    self.near.push((i, j));
+                }
+            } else {
+                let gap = gap.min(reactions.coupling.gap(i));
+                // a scheme that locates impacts flies on behind them
+                let acting = || view.facts.acting().binary_search_by_key(&i, |acting| acting.law);
+                if gap > apart.value
+                    && gap < f64::INFINITY
+                    && acting().is_ok_and(|place| view.facts.acting()[place].located.is_none())
+                {
+                    apart.see(gap, pair.key);
                 }
             }
-            self.keys.clear();
-            self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));
         }
-        let end = view.stepper.coupling()?;
-        self.places.clear();
-        if !end.has_keys(&self.keys) {
-            self.matching.begin();
-            self.places.extend(self.keys.iter().map(|&key| self.matching.find(key, &end.pairs)));
-        }
+        depth.tell(to.t, SHARE * self.gap, &mut self.depth);
+        apart.tell(to.t, SHARE * self.gap, &mut self.apart);
         Ok(())
-    }
-
-    /// Where law `i` of the step is in the list at its end.
-    fn place(&self, i: usize) -> Option<usize> {
-        self.places.get(i).copied().unwrap_or(Some(i))
     }
 
     fn see_gaps(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
-        let (t, h) = (view.to().t, view.step.advanced);
+        let h = view.step.advanced;
         self.see_load(view.stepper, h);
-        let rounding = self.measure(view.stepper)?;
-        self.see_list(view, rounding)?;
-        for acting in view.facts.acting() {
-            let start = view.stepper.reactions().coupling.gap(acting.law);
-            let end = view.stepper.coupling()?;
-            let end = self.place(acting.law).map_or(0.0, |j| end.gap(j));
-            // a scheme that locates impacts flies on behind them
-            let gap = start.min(end);
-            if acting.located.is_none() && gap > rounding && gap < f64::INFINITY {
-                self.apart.see(t, gap, Some(acting.key), SHARE * self.gap);
-            }
-        }
-        for i in 0..view.reactions().len() {
-            if let Some(place) = self.place(i)
-                && let Some((depth, _)) = passed(view.stepper, (i, place), h)?
+        let rounding = self.rounding(view.to());
+        self.see_list(view, rounding);
+        self.see_contacts(view, rounding)?;
+        for &(i, place) in &self.near {
+            let key = view.reactions().key(i);
+            if let Some((depth, _)) = passed(view.stepper, (key, place))?
                 && depth > rounding
             {
-                self.found.raise(&PASSED, t, Some(view.reactions().key(i)), depth);
+                self.found.raise(&PASSED, view.to().t, Some(key), depth);
             }
         }
         Ok(())
+    }
+}
+
+/// The largest figure of a step above what is rounding, and its contact.
+struct Most {
+    value: f64,
+    contact: Option<Key>,
+}
+
+impl Most {
+    fn above(value: f64) -> Most {
+        Most { value, contact: None }
+    }
+
+    fn see(&mut self, value: f64, contact: Key) {
+        if value > self.value {
+            *self = Most { value, contact: Some(contact) };
+        }
+    }
+
+    fn tell(self, t: f64, bound: f64, figure: &mut Figure) {
+        if self.contact.is_some() {
+            figure.see(t, self.value, self.contact, bound);
+        }
     }
 }
 
@@ -287,7 +320,13 @@ pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64) -> Result<Option<f64>
     // the outputs of first-order systems are no gaps
     let laws = if stepper.to().v.is_empty() { 0 } else { stepper.reactions().len() };
     for i in 0..laws {
-        if let Some((depth, s)) = passed(stepper, (i, i), h)?
+        let (reactions, to, end) = stepper.end()?;
+        let key = reactions.key(i);
+        if reactions.law(i).is_contact()
+            && reactions.normal(i) <= 0.0
+            && let Some(place) = end.find(key, i)
+            && may_be_passed((reactions, i), (to, end, place), h)
+            && let Some((depth, s)) = passed(stepper, (key, place))?
             && depth > rounding
         {
             first = Some(first.map_or(s, |first| first.min(s)));
@@ -296,21 +335,22 @@ pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64) -> Result<Option<f64>
     Ok(first)
 }
 
-/// How deep the gap of law `i` is inside the last step, and after which part of it it has closed, where it is open at
-/// both ends and the law did not act; `near` is its place at the end. The step is looked into only where a tangent of
-/// the gap comes below zero: most contacts are out of reach.
-fn passed(stepper: &mut dyn Stepper, (i, near): (usize, usize), h: f64) -> Result<Option<(f64, f64)>, ModelError> {
-    let reactions = stepper.reactions();
-    let (key, start, row) = (reactions.key(i), reactions.coupling.gap(i), reactions.range(i).start);
+/// Whether contact `i` of a step, number `j` at its end, is open at both ends and has a tangent of its gap that comes
+/// below zero: most contacts are out of reach.
+#[inline(always)]
+fn may_be_passed((reactions, i): (&Reactions, usize), (to, end, j): (&State, &Coupling, usize), h: f64) -> bool {
     let is_open = |gap: f64| gap > 0.0 && gap < f64::INFINITY;
-    if !reactions.law(i).is_contact() || reactions.impulse[row] > 0.0 || !is_open(start) {
-        return Ok(None);
+    let (start, gap) = (reactions.coupling.gap(i), end.gap(j));
+    if !is_open(start) || !is_open(gap) {
+        return false;
     }
-    let falls = start + reactions.before[row] * h < 0.0;
-    match stepper.gap_and_rate(key, near)? {
-        Some((end, rate)) if is_open(end) && (falls || end - rate * h < 0.0) => {}
-        _ => return Ok(None),
-    }
+    let (first, last) = (reactions.coupling.offset[i], end.offset[j]);
+    start + reactions.before[first] * h < 0.0 || gap < (end.rows.dot(last, &to.v) + end.drift[last]) * h
+}
+
+/// How deep the gap of a contact is inside the last step, and after which part of it it has closed; `near` is its place
+/// at the end.
+fn passed(stepper: &mut dyn Stepper, (key, near): (Key, usize)) -> Result<Option<(f64, f64)>, ModelError> {
     let mut gap = |s: f64| -> Result<f64, ModelError> {
         let between = stepper.coupling_at(s)?;
         Ok(between.find(key, near).map_or(f64::INFINITY, |j| between.gap(j)))
@@ -352,9 +392,15 @@ impl Observer for Audit {
         self.ledger.start(stepper)?;
         self.see_energy(stepper.from().t);
         if !stepper.from().v.is_empty() {
-            self.measure(stepper)?;
+            let rounding = self.rounding(stepper.from());
+            let (t, coupling) = (stepper.from().t, stepper.coupling()?);
+            let mut depth = Most::above(rounding);
+            for (i, pair) in coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law.is_contact()) {
+                self.see_gap(coupling.gap(i), pair.key, &mut depth);
+            }
+            depth.tell(t, SHARE * self.gap, &mut self.depth);
             self.keys.clear();
-            self.keys.extend(stepper.coupling()?.pairs.iter().map(|pair| pair.key));
+            self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));
         }
         Ok(())
     }
