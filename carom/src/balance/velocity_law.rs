@@ -79,12 +79,7 @@ impl VelocityLaws {
 
     /// Takes care that `end` is the coupling at the end of the step, which a next one that starts there takes over.
     /// Returns whether it is: not where the model lists other laws there.
-    pub fn couple_to(
-        &mut self,
-        newton: &Newton,
-        model: &mut dyn Mechanical,
-        to: &State,
-    ) -> Result<bool, ModelError> {
+    pub fn couple_to(&mut self, newton: &Newton, model: &mut dyn Mechanical, to: &State) -> Result<bool, ModelError> {
         let point = &mut self.end_point;
         let is_there = self.end_is_kept && point.t == to.t && point.q == to.q;
         if !is_there && newton.balance.output != Place::START {

@@ -165,12 +165,7 @@ pub trait Scheme: Sized + Send {
 
     /// Finds laws, gaps and rows at the end `to` of the last step, in schemes whose next step begins with them: who
     /// looks at them then costs little. Returns whether [`Scheme::end_coupling`] has them.
-    fn couple_end(
-        &self,
-        _work: &mut Self::Work,
-        _model: &mut Self::Model,
-        _to: &State,
-    ) -> Result<bool, ModelError> {
+    fn couple_end(&self, _work: &mut Self::Work, _model: &mut Self::Model, _to: &State) -> Result<bool, ModelError> {
         Ok(false)
     }
 
