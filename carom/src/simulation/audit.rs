@@ -14,6 +14,7 @@
 //! of positions, or of what contacts do to a body at rest within a step, does not count. All shares are
 //! judged at the end of a run, when the sizes of the motion are known.
 
+use super::facts::Facts;
 use super::passed::{may_be_passed, passed};
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
 use crate::scheme::{EventKind, Reactions, Stepper};
@@ -225,47 +226,39 @@ impl Audit {
         self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));
     }
 
-    fn see_gap(&mut self, gap: f64, contact: Key, depth: &mut Most) {
-        if gap < f64::INFINITY {
-            self.gap = self.gap.max(gap);
-        }
-        depth.see(-gap, contact);
-    }
-
     /// All contacts at the end of a step, each beside what it was at the start: one look.
     fn see_contacts(&mut self, view: &mut StepView<'_>, rounding: f64) -> Result<(), ModelError> {
         let h = view.step.advanced;
         let (reactions, to, end) = view.stepper.end()?;
-        let (mut depth, mut apart) = (Most::above(rounding), Most::above(rounding));
-        self.matching.begin();
-        self.near.clear();
+        let Audit { matching, keys, near, .. } = self;
+        let mut most = Most { gap: self.gap, depth: (rounding, None), apart: (rounding, None) };
+        matching.begin();
+        near.clear();
         for (j, pair) in end.pairs.iter().enumerate() {
-            let place = self.matching.find(pair.key, &self.keys);
+            let place = matching.find(pair.key, keys);
             if !pair.law.is_contact() {
                 continue;
             }
             let gap = end.gap(j);
-            self.see_gap(gap, pair.key, &mut depth);
+            most.see(gap, pair.key);
             let Some(i) = place else { continue };
-            if reactions.normal(i) <= 0.0 {
-                if may_be_passed((reactions, i), (to, end, j), h) {
-                    self.near.push((i, j));
-                }
-            } else {
-                let gap = gap.min(reactions.coupling.gap(i));
-                // a scheme that locates impacts flies on behind them
-                let acting = || view.facts.acting().binary_search_by_key(&i, |acting| acting.law);
-                if gap > apart.value
-                    && gap < f64::INFINITY
-                    && acting().is_ok_and(|place| view.facts.acting()[place].located.is_none())
-                {
-                    apart.see(gap, pair.key);
-                }
+            if reactions.normal(i) > 0.0 {
+                most.see_acting(gap.min(reactions.coupling.gap(i)), (i, pair.key), view.facts);
+            } else if may_be_passed((reactions, i), (to, end, j), h) {
+                near.push((i, j));
             }
         }
-        depth.tell(to.t, SHARE * self.gap, &mut self.depth);
-        apart.tell(to.t, SHARE * self.gap, &mut self.apart);
+        self.take(most, to.t);
         Ok(())
+    }
+
+    fn take(&mut self, Most { gap, depth, apart }: Most, t: f64) {
+        self.gap = gap;
+        for (figure, (value, contact)) in [(&mut self.depth, depth), (&mut self.apart, apart)] {
+            if contact.is_some() {
+                figure.see(t, value, contact, SHARE * gap);
+            }
+        }
     }
 
     fn see_gaps(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
@@ -286,26 +279,33 @@ impl Audit {
     }
 }
 
-/// The largest figure of a step above what is rounding, and its contact.
+/// The largest gap met, and the largest figures of a step above what is rounding, with their contacts.
 struct Most {
-    value: f64,
-    contact: Option<Key>,
+    gap: f64,
+    depth: (f64, Option<Key>),
+    apart: (f64, Option<Key>),
 }
 
 impl Most {
-    fn above(value: f64) -> Most {
-        Most { value, contact: None }
-    }
-
-    fn see(&mut self, value: f64, contact: Key) {
-        if value > self.value {
-            *self = Most { value, contact: Some(contact) };
+    #[inline]
+    fn see(&mut self, gap: f64, contact: Key) {
+        if gap > self.gap && gap < f64::INFINITY {
+            self.gap = gap;
+        }
+        if -gap > self.depth.0 {
+            self.depth = (-gap, Some(contact));
         }
     }
 
-    fn tell(self, t: f64, bound: f64, figure: &mut Figure) {
-        if self.contact.is_some() {
-            figure.see(t, self.value, self.contact, bound);
+    /// Law `i` acts although its gap is as large as this at both ends of the step.
+    #[inline(never)]
+    fn see_acting(&mut self, gap: f64, (i, contact): (usize, Key), facts: &Facts) {
+        if gap > self.apart.0 && gap < f64::INFINITY {
+            // a scheme that locates impacts flies on behind them
+            let place = facts.acting().binary_search_by_key(&i, |acting| acting.law);
+            if place.is_ok_and(|place| facts.acting()[place].located.is_none()) {
+                self.apart = (gap, Some(contact));
+            }
         }
     }
 }
@@ -317,13 +317,13 @@ impl Observer for Audit {
         if !stepper.from().v.is_empty() {
             let rounding = self.rounding(stepper.from());
             let (t, coupling) = (stepper.from().t, stepper.coupling()?);
-            let mut depth = Most::above(rounding);
+            let mut most = Most { gap: self.gap, depth: (rounding, None), apart: (rounding, None) };
             for (i, pair) in coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law.is_contact()) {
-                self.see_gap(coupling.gap(i), pair.key, &mut depth);
+                most.see(coupling.gap(i), pair.key);
             }
-            depth.tell(t, SHARE * self.gap, &mut self.depth);
             self.keys.clear();
             self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));
+            self.take(most, t);
         }
         Ok(())
     }
