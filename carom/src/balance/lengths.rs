@@ -81,8 +81,8 @@ impl Lengths {
         let grows = |any: bool, (size, at): (&f64, _)| any | (met(at) > *size);
         if self.sizes.iter().zip(q.iter().zip(v)).fold(false, grows) {
             for (size, at) in self.sizes.iter_mut().zip(q.iter().zip(v)) {
-                let met = met(at);
-                *size = if met > *size && met < f64::INFINITY { met } else { *size };
+                let met = if met(at) < f64::INFINITY { met(at) } else { 0.0 };
+                *size = if met > *size { met } else { *size };
             }
             self.behind.clear();
         }
