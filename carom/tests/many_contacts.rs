@@ -90,8 +90,8 @@ fn the_audit_is_linear_in_the_contacts() {
     let share = |[plain, audited]: [(f64, u64); 2]| (audited.0 - plain.0) / plain.0;
     println!("10⁴ contacts: {few:?} s and couplings, audit {:.0} %", 100.0 * share(few));
     println!("10⁵ contacts: {many:?} s and couplings, audit {:.0} %", 100.0 * share(many));
-    // one before the first step, one after the last, and room for one that is not kept
-    assert!(many[1].1 <= many[0].1 + 3, "{many:?}");
+    // before the first of 100 steps, after the last, and where the grid of time moves an end by rounding
+    assert!(many[1].1 < many[0].1 + 25, "{many:?}");
     assert!(many[1].0 < 40.0 * few[1].0, "{few:?} {many:?}");
     assert!(share(many) < 1.0, "{many:?}");
 }
