@@ -242,21 +242,17 @@ fn perturbed(problem: &StoredProblem, seed: u64) -> StoredProblem {
     StoredProblem::global(format!("{}/{seed}", problem.name()), parts, laws.collect()).unwrap()
 }
 
-/// Neighbours of each kicked family: nine of ten to 1e-8, all of them to 1e-7. Pyramids of spheres wander with the
-/// larger coefficients of friction: how many are solved is told.
+/// Neighbours of each kicked family: nine of ten to 1e-8, all of them to 1e-7. Pyramids of spheres, which wander with
+/// the larger coefficients of friction, are left out.
 #[test]
-#[ignore = "long: 1800 problems of 1e3 contacts"]
+#[ignore = "long: 1700 problems of 1e3 contacts"]
 fn neighbours_of_families_are_solved() {
-    for row in family::FAMILIES.iter().filter(|row| row.bodies) {
+    for row in family::FAMILIES.iter().filter(|row| row.bodies && row.name != "sphere-heap") {
         let problem = generate(row.name, 1000, 0.3, 1.0);
         let is_missed = |seed: &u64| attempt(&perturbed(&problem, *seed), json!({"tolerance": 1e-8})).is_err();
         let missed: Vec<u64> = (0..100).into_par_iter().filter(is_missed).collect();
         println!("{}: {} of 100 missed", row.name, missed.len());
-        if row.name != "sphere-heap" {
-            assert!(missed.len() <= 10, "{}: {} of 100", row.name, missed.len());
-            missed
-                .iter()
-                .for_each(|&seed| _ = attempt(&perturbed(&problem, seed), json!({"tolerance": 1e-7})).unwrap());
-        }
+        assert!(missed.len() <= 10, "{}: {} of 100", row.name, missed.len());
+        missed.iter().for_each(|&seed| _ = attempt(&perturbed(&problem, seed), json!({"tolerance": 1e-7})).unwrap());
     }
 }
