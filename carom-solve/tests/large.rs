@@ -8,6 +8,7 @@ use carom_solve::{GlobalParts, Law, ProblemWork, Reaction, Shape, SolveError, St
 use generated::judge::{natural_map, norm, product};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 /// The scaled residual, and the error of the literature: `u = Hᵀ v + b`, `v = M⁻¹ (q + H r)` with the diagonal of M,
@@ -100,16 +101,12 @@ fn packings_of_1e3_contacts_are_solved() {
     assert_solved(&["fcc", "fcc-2d", "rcp", "rcp-2d"], 1000, FRICTION, 1e-8);
 }
 
-/// Free heaps move: with much friction the sweeps wander, which is said with the best point.
+/// Free heaps of spheres move: with much friction the sweeps wander, and no method is known to get further.
 #[test]
-fn heaps_of_1e3_contacts_are_solved_or_said_to_wander() {
-    assert_solved(&["heap", "heap-2d"], 1000, &[0.1, 0.3], 1e-8);
-    for name in ["heap", "heap-2d"] {
-        for kick in [0.0, 1.0] {
-            let problem = generate(name, 1000, 0.7, kick);
-            attempt(&problem, json!({"tolerance": 1e-3})).unwrap();
-        }
-    }
+fn heaps_of_1e3_contacts_are_solved() {
+    assert_solved(&["heap-2d"], 1000, FRICTION, 1e-8);
+    assert_solved(&["heap"], 1000, &[0.1, 0.3], 1e-8);
+    assert_solved(&["heap"], 1000, &[0.7], 1e-4);
 }
 
 /// What a tolerance decides is where the ladder stops: the sweeps to a loose one are those to a tight one, cut short.
@@ -245,19 +242,17 @@ fn perturbed(problem: &StoredProblem, seed: u64) -> StoredProblem {
     StoredProblem::global(format!("{}/{seed}", problem.name()), parts, laws.collect()).unwrap()
 }
 
-/// Neighbours of each kicked family: nine of ten to 1e-8, all of them to 1e-7. Heaps of spheres move, and wander with
-/// the larger coefficients of friction: how many are solved is told.
+/// Neighbours of each kicked family: nine of ten to 1e-8, all of them to 1e-7. Pyramids of spheres, which wander with
+/// the larger coefficients of friction, are left out.
 #[test]
-#[ignore = "long: 360 problems of 1e3 contacts"]
+#[ignore = "long: 1700 problems of 1e3 contacts"]
 fn neighbours_of_families_are_solved() {
-    for row in family::FAMILIES.iter().filter(|row| row.bodies) {
+    for row in family::FAMILIES.iter().filter(|row| row.bodies && row.name != "sphere-heap") {
         let problem = generate(row.name, 1000, 0.3, 1.0);
-        let all = (0..20).map(|seed| perturbed(&problem, seed));
-        let missed: Vec<_> = all.filter(|problem| attempt(problem, json!({"tolerance": 1e-8})).is_err()).collect();
-        println!("{}: {} of 20 missed", row.name, missed.len());
-        if row.name != "sphere-heap" {
-            assert!(missed.len() <= 2, "{}: {} of 20", row.name, missed.len());
-            missed.iter().for_each(|problem| assert!(attempt(problem, json!({"tolerance": 1e-7})).is_ok()));
-        }
+        let is_missed = |seed: &u64| attempt(&perturbed(&problem, *seed), json!({"tolerance": 1e-8})).is_err();
+        let missed: Vec<u64> = (0..100).into_par_iter().filter(is_missed).collect();
+        println!("{}: {} of 100 missed", row.name, missed.len());
+        assert!(missed.len() <= 10, "{}: {} of 100", row.name, missed.len());
+        missed.iter().for_each(|&seed| _ = attempt(&perturbed(&problem, seed), json!({"tolerance": 1e-7})).unwrap());
     }
 }

@@ -136,8 +136,9 @@ impl Coupling {
         if self.has_keys(list) { Ok(()) } else { Err(self.changed(t, list)) }
     }
 
+    /// Laws, gaps and rows at `(t, q)`, whatever they are.
     #[inline]
-    fn ask<M: ?Sized + Space>(
+    pub(crate) fn ask<M: ?Sized + Space>(
         &mut self,
         model: &mut M,
         (t, q): (f64, &[f64]),

@@ -155,7 +155,9 @@ fn the_coupling_at_the_end_is_asked_for_once() {
     let counts = Counts::default();
     ball(&counts).couple(0.0, &[1.0], &mut Coupling::default()).unwrap();
     let once = counts.gaps.load(Relaxed);
-    assert_eq!((asked(1) - asked(0), asked(3) - asked(1)), (500 * once, 0));
+    // the next step starts with it; only where the grid of time moves an end by rounding it is asked for anew
+    let (first, others) = (asked(1) - asked(0), asked(3) - asked(1));
+    assert!(first < 500 * once / 4 && others == 0, "{first} {others}, {once} at once");
 }
 
 const SOFT: WarningKind =

@@ -2,33 +2,73 @@
 //!
 //! A law sees another one only through the blocks of `A` that both touch, or through `D`. So for each law: solve within
 //! the blocks that its rows of `B` touch, then multiply by the rows of `C` of the laws known to touch the same blocks.
+//! A law is a block column of its own: where there are many, threads share them, and the numbers are the same.
 
 use super::{BlockInverse, Delassus, LawRow};
 use crate::law::by_rows;
-use crate::{Law, Parts, Rows};
+use crate::{Law, LinearSolve, Parts, Rows};
+use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Up to this many laws the plain double loop is faster than any index.
 const FEW: usize = 4;
 
+/// Laws from which on threads share the columns.
+pub(super) const MANY: usize = 4000;
+
+/// Threads at most: each of them has buffers as long as the list of laws.
+const MOST: usize = 8;
+
 /// Buffers of the assembly; they keep their capacity.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
-    by_column: Vec<(u32, u32, usize)>, // (blocks) law of rows, law of columns, position in `raw`
-    raw: Vec<f64>,                     // values in the order of assembly
-    position: Vec<usize>,              // (blocks) first value in `raw`, in the order of rows
+    local: Vec<f64>, // responses of few laws
+    pub(super) index: Index,
+    pub(super) part: Vec<Columns>,          // one, or one for each thread
+    pub(super) position: Vec<(u32, usize)>, // (blocks) part and first value in its `raw`, in the order of rows
+    pub(super) seen: Seen,
+}
+
+/// Who touches what.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    law_start: Vec<usize>,       // (blocks of A + 1) first entry in `law_in`
+    law_in: Vec<u32>,            // laws that read each block of A
+    pub(super) law_of: Vec<u32>, // (m) law of each row
+    feed_start: Vec<usize>,      // (m + 1) first entry of each column of D in `feed`
+    feed: Vec<(u32, f64)>,       // columns of D: row, value
+}
+
+/// The laws that see the present one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    pub(super) last: Vec<u32>,    // (laws) last law that saw it, plus one
+    pub(super) place: Vec<usize>, // (laws) first value of its block, if seen
+    pub(super) found: Vec<u32>,
+}
+
+/// Some columns of blocks, one law after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Columns {
+    pub(super) by_column: Vec<(u32, u32, usize)>, // (blocks) law of rows, law of columns, position in `raw`
+    pub(super) raw: Vec<f64>,                     // values in the order of assembly
     response: Vec<f64>, // (n × size of a law) A⁻¹ B of one law, the entries of a dof side by side; zero between laws
     local: Vec<f64>,    // response within one block of A
     block_seen: Vec<u32>, // (blocks of A) last law that touched it, plus one
     touched: Vec<u32>,  // blocks of A that the law touches
-    law_start: Vec<usize>, // (blocks of A + 1) first entry in `law_in`
-    law_in: Vec<u32>,   // laws that read each block of A
-    pub(super) law_of: Vec<u32>, // (m) law of each row
-    pub(super) law_seen: Vec<u32>, // (laws) last law that saw it, plus one
-    pub(super) place: Vec<usize>, // (laws) position of its block in `raw`, if seen
-    pub(super) found: Vec<u32>, // laws that see the present one
-    feed_start: Vec<usize>, // (m + 1) first entry of each column of D in `feed`
-    feed: Vec<(u32, f64)>, // columns of D: row, value
+    seen: Seen,
+}
+
+/// What all columns read.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    output: &'a Rows,
+    input: &'a Rows,
+    has_feedthrough: bool,
+    offset: &'a [usize],
+    inverse: &'a BlockInverse,
+    index: &'a Index,
 }
 
 /// Counts assemblies; an assembly is told from others by its number, which nothing is computed from.
@@ -130,58 +170,22 @@ impl Delassus {
     /// By the blocks of `A` that laws share.
     fn assemble_many(&mut self, p: &Parts<'_>, offset: &[usize]) {
         let laws = p.laws.len();
-        let work = &mut self.work;
-        work.index_laws(offset, laws);
-        work.index_blocks(p, offset, &mut self.inverse);
-        work.index_feedthrough(p.feedthrough, offset[laws]);
-        work.by_column.clear();
-        work.raw.clear();
-        work.response.clear();
-        let widest = p.laws.iter().map(Law::size).max().unwrap_or(0);
-        work.response.resize(widest * p.lhs.dim(), 0.0);
-        for j in 0..laws {
-            by_rows!(offset[j + 1] - offset[j], N => work.column_of::<N>(p, offset, j, &self.inverse));
+        let Workspace { index, part, seen, .. } = &mut self.work;
+        index.index_laws(offset, laws);
+        index.index_blocks(p, offset, &mut self.inverse, &mut seen.last);
+        index.index_feedthrough(p.feedthrough, offset[laws]);
+        let (output, input, has_feedthrough) = (p.output, p.input, p.feedthrough.is_some());
+        let given = Given { output, input, has_feedthrough, offset, inverse: &self.inverse, index };
+        if laws >= MANY && self.inverse.is_computed() {
+            part.resize_with(rayon::current_num_threads().min(MOST), Columns::default);
+            let each = laws.div_ceil(part.len());
+            let range = |k: usize| (k * each).min(laws)..((k + 1) * each).min(laws);
+            part.par_iter_mut().enumerate().for_each(|(k, part)| part.fill(given, range(k), None));
+        } else {
+            part.resize_with(1, Columns::default);
+            part[0].fill(given, 0..laws, Some(p.lhs));
         }
         self.sort_into_rows(offset);
-    }
-
-    /// From column order to row order (a stable counting sort).
-    fn sort_into_rows(&mut self, offset: &[usize]) {
-        let Workspace { by_column, raw, position, .. } = &mut self.work;
-        for &(i, ..) in by_column.iter() {
-            self.law[i as usize + 1].block += 1;
-        }
-        for i in 1..offset.len() {
-            self.law[i].block += self.law[i - 1].block;
-        }
-        let blocks = by_column.len();
-        self.column.resize(blocks, 0);
-        position.resize(blocks, 0);
-        // fill each row from its start; `diagonal` serves as the cursor until the end
-        for law in &mut self.law {
-            law.diagonal = law.block;
-        }
-        for &(i, j, from) in by_column.iter() {
-            let cursor = &mut self.law[i as usize].diagonal;
-            self.column[*cursor] = j;
-            position[*cursor] = from;
-            *cursor += 1;
-        }
-        self.value.clear();
-        for i in 0..offset.len() - 1 {
-            let height = offset[i + 1] - offset[i];
-            for k in self.law[i].block..self.law[i + 1].block {
-                let j = self.column[k] as usize;
-                if self.uniform == 0 {
-                    self.at.push(self.value.len());
-                }
-                let from = position[k];
-                self.value.extend_from_slice(&raw[from..from + height * (offset[j + 1] - offset[j])]);
-                if j == i {
-                    self.law[i].diagonal = k;
-                }
-            }
-        }
     }
 
     /// What solvers and certificates ask again and again.
@@ -194,38 +198,41 @@ impl Delassus {
     }
 }
 
-impl Workspace {
+impl Seen {
+    /// No law has seen another.
+    pub(super) fn reset(&mut self, laws: usize) {
+        self.last.clear();
+        self.last.resize(laws, 0);
+        self.place.clear();
+        self.place.resize(laws, 0);
+    }
+}
+
+impl Index {
     pub(super) fn index_laws(&mut self, offset: &[usize], laws: usize) {
         self.law_of.clear();
         for i in 0..laws {
             self.law_of.resize(offset[i + 1], i as u32);
         }
-        self.law_seen.clear();
-        self.law_seen.resize(laws, 0);
-        self.place.clear();
-        self.place.resize(laws, 0);
     }
 
-    /// The blocks of `A`, and the laws whose rows of `C` read each of them.
-    fn index_blocks(&mut self, p: &Parts<'_>, offset: &[usize], inverse: &mut BlockInverse) {
-        let laws = p.laws.len();
+    /// The blocks of `A`, and the laws whose rows of `C` read each of them; `seen` has the last law for each.
+    fn index_blocks(&mut self, p: &Parts<'_>, offset: &[usize], inverse: &mut BlockInverse, seen: &mut Vec<u32>) {
         inverse.index(p.lhs);
-        let blocks = inverse.blocks();
-        self.block_seen.clear();
-        self.block_seen.resize(blocks, 0);
         self.law_start.clear();
-        self.law_start.resize(blocks + 1, 0);
+        self.law_start.resize(inverse.blocks() + 1, 0);
         self.law_in.clear();
         // count, then fill from the back
         for filling in [false, true] {
-            self.block_seen.fill(0);
-            for i in (0..laws).rev() {
+            seen.clear();
+            seen.resize(inverse.blocks(), 0);
+            for i in (0..p.laws.len()).rev() {
                 for &(dof, _) in (offset[i]..offset[i + 1]).flat_map(|r| p.output.row(r)) {
                     let block = inverse.block_of(dof);
-                    if self.block_seen[block] == i as u32 + 1 {
+                    if seen[block] == i as u32 + 1 {
                         continue;
                     }
-                    self.block_seen[block] = i as u32 + 1;
+                    seen[block] = i as u32 + 1;
                     if filling {
                         self.law_start[block] -= 1;
                         self.law_in[self.law_start[block]] = i as u32;
@@ -243,7 +250,6 @@ impl Workspace {
                 self.law_in.resize(sum, 0);
             }
         }
-        self.block_seen.fill(0);
         inverse.invert(p.lhs, self.law_in.len());
     }
 
@@ -269,34 +275,53 @@ impl Workspace {
             }
         }
     }
+}
+
+impl Columns {
+    /// The columns of some laws; `a` is needed where its inverse is not known.
+    fn fill(&mut self, given: Given<'_>, laws: Range<usize>, a: Option<&dyn LinearSolve>) {
+        let Given { offset, inverse, .. } = given;
+        self.seen.reset(offset.len() - 1);
+        self.block_seen.clear();
+        self.block_seen.resize(inverse.blocks(), 0);
+        self.by_column.clear();
+        self.raw.clear();
+        self.response.clear();
+        let widest = laws.clone().map(|j| offset[j + 1] - offset[j]).max().unwrap_or(0);
+        self.response.resize(widest * inverse.dim(), 0.0);
+        for j in laws {
+            by_rows!(offset[j + 1] - offset[j], N => self.column_of::<N>(given, j, a));
+        }
+    }
 
     /// Blocks (i, j) of one law j of N rows.
-    fn column_of<const N: usize>(&mut self, p: &Parts<'_>, offset: &[usize], j: usize, inverse: &BlockInverse) {
+    fn column_of<const N: usize>(&mut self, given: Given<'_>, j: usize, a: Option<&dyn LinearSolve>) {
+        let Given { offset, inverse, index, .. } = given;
         let mark = j as u32 + 1;
-        self.respond::<N>(p, offset[j], mark, inverse);
-        self.found.clear();
-        self.law_seen[j] = mark;
-        self.multiply::<N>(p, offset, j);
+        self.respond::<N>(given, offset[j], mark, a);
+        self.seen.found.clear();
+        self.seen.last[j] = mark;
+        self.multiply::<N>(given, j);
         for t in 0..self.touched.len() {
             let block = self.touched[t] as usize;
-            for k in self.law_start[block]..self.law_start[block + 1] {
-                let i = self.law_in[k] as usize;
-                if self.law_seen[i] != mark {
-                    self.law_seen[i] = mark;
-                    self.multiply::<N>(p, offset, i);
+            for k in index.law_start[block]..index.law_start[block + 1] {
+                let i = index.law_in[k] as usize;
+                if self.seen.last[i] != mark {
+                    self.seen.last[i] = mark;
+                    self.multiply::<N>(given, i);
                 }
             }
         }
-        if p.feedthrough.is_some() {
-            self.add_feedthrough::<N>(offset, j);
+        if given.has_feedthrough {
+            self.add_feedthrough::<N>(given, j);
         }
         // leave the response zero for the next law
         for &block in &self.touched {
             let dofs = inverse.range(block as usize);
             self.response[dofs.start * N..dofs.end * N].fill(0.0);
         }
-        for &i in &self.found {
-            let (at, height) = (self.place[i as usize], offset[i as usize + 1] - offset[i as usize]);
+        for &i in &self.seen.found {
+            let (at, height) = (self.seen.place[i as usize], offset[i as usize + 1] - offset[i as usize]);
             if i as usize == j || self.raw[at..at + height * N].iter().any(|x| *x != 0.0) {
                 self.by_column.push((i, j as u32, at));
             }
@@ -304,10 +329,11 @@ impl Workspace {
     }
 
     /// The response to the N columns of `B` from `first`, within the blocks of `A` that they touch.
-    fn respond<const N: usize>(&mut self, p: &Parts<'_>, first: usize, mark: u32, inverse: &BlockInverse) {
+    fn respond<const N: usize>(&mut self, given: Given<'_>, first: usize, mark: u32, a: Option<&dyn LinearSolve>) {
+        let inverse = given.inverse;
         self.touched.clear();
         for k in 0..N {
-            for &(dof, value) in p.input.row(first + k) {
+            for &(dof, value) in given.input.row(first + k) {
                 let block = inverse.block_of(dof);
                 if self.block_seen[block] != mark {
                     self.block_seen[block] = mark;
@@ -323,16 +349,14 @@ impl Workspace {
                 }
             }
         }
-        if inverse.is_computed() {
-            return;
-        }
+        let Some(a) = a.filter(|_| !inverse.is_computed()) else { return };
         for &block in &self.touched {
             let dofs = inverse.range(block as usize);
             let response = &mut self.response[dofs.start * N..dofs.end * N];
             for k in 0..N {
                 self.local.clear();
                 self.local.extend(response.iter().skip(k).step_by(N));
-                p.lhs.solve_block(dofs.clone(), &mut self.local);
+                a.solve_block(dofs.clone(), &mut self.local);
                 for (x, &local) in response.iter_mut().skip(k).step_by(N).zip(&self.local) {
                     *x = local;
                 }
@@ -342,13 +366,13 @@ impl Workspace {
 
     /// The rows of `C` of law i times the response.
     #[inline]
-    fn multiply<const N: usize>(&mut self, p: &Parts<'_>, offset: &[usize], i: usize) {
-        self.place[i] = self.raw.len();
-        self.found.push(i as u32);
+    fn multiply<const N: usize>(&mut self, given: Given<'_>, i: usize) {
+        self.seen.place[i] = self.raw.len();
+        self.seen.found.push(i as u32);
         let (response, _) = self.response.as_chunks::<N>();
-        for r in offset[i]..offset[i + 1] {
+        for r in given.offset[i]..given.offset[i + 1] {
             let mut sum = [0.0; N];
-            for &(dof, a) in p.output.row(r) {
+            for &(dof, a) in given.output.row(r) {
                 for (sum, x) in sum.iter_mut().zip(&response[dof]) {
                     *sum += a * x;
                 }
@@ -357,19 +381,19 @@ impl Workspace {
         }
     }
 
-    fn add_feedthrough<const N: usize>(&mut self, offset: &[usize], j: usize) {
+    fn add_feedthrough<const N: usize>(&mut self, given: Given<'_>, j: usize) {
+        let Given { offset, index, .. } = given;
         for k in 0..N {
             let column = offset[j] + k;
-            for t in self.feed_start[column]..self.feed_start[column + 1] {
-                let (row, value) = self.feed[t];
-                let i = self.law_of[row as usize] as usize;
-                if self.law_seen[i] != j as u32 + 1 {
-                    self.law_seen[i] = j as u32 + 1;
-                    self.place[i] = self.raw.len();
-                    self.found.push(i as u32);
+            for &(row, value) in &index.feed[index.feed_start[column]..index.feed_start[column + 1]] {
+                let i = index.law_of[row as usize] as usize;
+                if self.seen.last[i] != j as u32 + 1 {
+                    self.seen.last[i] = j as u32 + 1;
+                    self.seen.place[i] = self.raw.len();
+                    self.seen.found.push(i as u32);
                     self.raw.resize(self.raw.len() + (offset[i + 1] - offset[i]) * N, 0.0);
                 }
-                self.raw[self.place[i] + (row as usize - offset[i]) * N + k] += value;
+                self.raw[self.seen.place[i] + (row as usize - offset[i]) * N + k] += value;
             }
         }
     }

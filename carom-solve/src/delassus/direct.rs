@@ -9,7 +9,8 @@ impl Delassus {
         let laws = p.laws.len();
         let none = Rows::default();
         let d = p.feedthrough.unwrap_or(&none);
-        self.work.index_laws(offset, laws);
+        self.work.index.index_laws(offset, laws);
+        self.work.seen.reset(laws);
         self.column.clear();
         self.value.clear();
         if self.uniform > 0 {
@@ -98,7 +99,7 @@ impl Delassus {
         let (mut at, mut diagonal, mut least) = (0, None, 0);
         let regular = rows.iter().all(|row| row.len() == rows[0].len());
         while regular && at < rows[0].len() {
-            let j = self.work.law_of[rows[0][at].0] as usize;
+            let j = self.work.index.law_of[rows[0][at].0] as usize;
             let (start, width) = (offset[j], offset[j + 1] - offset[j]);
             let whole = |row: &&[(usize, f64)]| {
                 row.get(at..at + width).is_some_and(|part| part.iter().enumerate().all(|(l, x)| x.0 == start + l))
@@ -136,25 +137,25 @@ impl Delassus {
     fn gather_blocks(&mut self, d: &Rows, i: usize, offset: &[usize]) {
         let rows = offset[i]..offset[i + 1];
         let height = rows.len();
-        let work = &mut self.work;
-        work.found.clear();
-        work.law_seen[i] = i as u32 + 1;
-        work.found.push(i as u32);
+        let (law_of, seen) = (&self.work.index.law_of, &mut self.work.seen);
+        seen.found.clear();
+        seen.last[i] = i as u32 + 1;
+        seen.found.push(i as u32);
         let entries = |r: usize| if r < d.len() { d.row(r) } else { &[] }.iter().filter(|x| x.1 != 0.0);
         for &(c, _) in rows.clone().flat_map(entries) {
-            let j = work.law_of[c];
-            if work.law_seen[j as usize] != i as u32 + 1 {
-                work.law_seen[j as usize] = i as u32 + 1;
-                work.found.push(j);
+            let j = law_of[c];
+            if seen.last[j as usize] != i as u32 + 1 {
+                seen.last[j as usize] = i as u32 + 1;
+                seen.found.push(j);
             }
         }
-        work.found.sort_unstable();
-        for &j in &work.found {
+        seen.found.sort_unstable();
+        for &j in &seen.found {
             if j as usize == i {
                 self.law[i].diagonal = self.column.len();
             }
             let at = self.value.len();
-            work.place[j as usize] = at;
+            seen.place[j as usize] = at;
             self.column.push(j);
             if self.uniform == 0 {
                 self.at.push(at);
@@ -163,9 +164,9 @@ impl Delassus {
         }
         for (k, r) in rows.enumerate() {
             for &(c, value) in entries(r) {
-                let j = work.law_of[c] as usize;
+                let j = law_of[c] as usize;
                 let width = offset[j + 1] - offset[j];
-                self.value[work.place[j] + k * width + c - offset[j]] += value;
+                self.value[seen.place[j] + k * width + c - offset[j]] += value;
             }
         }
     }

@@ -65,6 +65,11 @@ impl BlockInverse {
         self.start.len().saturating_sub(1)
     }
 
+    /// Degrees of freedom.
+    pub(super) fn dim(&self) -> usize {
+        self.block_of.len()
+    }
+
     /// The block of a degree of freedom.
     #[inline]
     pub(crate) fn block_of(&self, dof: usize) -> usize {

@@ -76,14 +76,14 @@ impl Lengths {
             model.difference(&self.origin, q, &mut self.way);
             &self.way
         };
-        let mut grew = false;
-        for (size, (q, v)) in self.sizes.iter_mut().zip(q.iter().zip(v)) {
-            let met = q.abs() + h * v.abs();
-            let grows = met > *size && met < f64::INFINITY;
-            *size = if grows { met } else { *size };
-            grew |= grows;
-        }
-        if grew {
+        // most steps meet nothing new
+        let met = |(q, v): (&f64, &f64)| q.abs() + h * v.abs();
+        let grows = |any: bool, (size, at): (&f64, _)| any | (met(at) > *size);
+        if self.sizes.iter().zip(q.iter().zip(v)).fold(false, grows) {
+            for (size, at) in self.sizes.iter_mut().zip(q.iter().zip(v)) {
+                let met = if met(at) < f64::INFINITY { met(at) } else { 0.0 };
+                *size = if met > *size { met } else { *size };
+            }
             self.behind.clear();
         }
     }

@@ -77,6 +77,30 @@ impl VelocityLaws {
         }
     }
 
+    /// Takes care that `end` is the coupling at the end of the step, which a next one that starts there takes over.
+    /// Returns whether it is: not where the model lists other laws there.
+    pub fn couple_to(&mut self, newton: &Newton, model: &mut dyn Mechanical, to: &State) -> Result<bool, ModelError> {
+        let point = &mut self.end_point;
+        let is_there = self.end_is_kept && point.t == to.t && point.q == to.q;
+        if !is_there && newton.balance.output != Place::START {
+            point.t = to.t;
+            point.q.clone_from(&to.q);
+            let asked = self.end.ask(model, (to.t, &to.q), newton.constancy.rows);
+            self.end_is_kept = asked.is_ok() && self.end.has_keys(&self.list);
+            if !self.end_is_kept {
+                // a problem that is kept has the rows of this coupling
+                self.kept.clear();
+            }
+            asked?;
+        }
+        Ok(self.end_is_kept)
+    }
+
+    /// The coupling at the end of the step, where it is kept.
+    pub fn kept_end(&self) -> Option<&Coupling> {
+        self.end_is_kept.then_some(&self.end)
+    }
+
     /// The coupling of the end does not count any more.
     pub fn drop_end(&mut self) {
         self.end_is_kept = false;

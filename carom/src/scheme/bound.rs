@@ -3,7 +3,7 @@
 use super::paths::{Counted, SolverPath};
 use super::{Events, Family, ModelOf, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Energy, check_model};
-use crate::{Coupling, Key, Labels, ModelError, Space, State, Warnings};
+use crate::{Coupling, Labels, ModelError, Space, State, Warnings};
 use carom_solve::{LinearSolve, Solver};
 
 /// One trajectory that can be stepped. `from` is the last accepted state, `to` the last one tried.
@@ -85,8 +85,8 @@ pub trait Stepper: Send {
     /// Energies at any state, where the model knows them.
     fn energy_of(&mut self, state: &State) -> Option<Energy>;
 
-    /// Gap and normal relative velocity [m/s] of a contact at `to`; `near` is where it may stand in the list.
-    fn gap_and_rate(&mut self, contact: Key, near: usize) -> Result<Option<(f64, f64)>, ModelError>;
+    /// What the laws did in the last step tried, the state `to` at its end, and laws, gaps and rows there.
+    fn end(&mut self) -> Result<(&Reactions, &State, &Coupling), ModelError>;
 }
 
 /// Points and weights of Gauss' rule of order 8 on [0, 1].
@@ -264,8 +264,8 @@ impl<S: Scheme> Stepper for Bound<S> {
         out.clear();
         out.resize(self.model.dim(), 0.0);
         let entering = if coupling.input.is_empty() { &coupling.rows } else { &coupling.input };
-        for (row, p) in entering.iter().zip(impulse) {
-            row.iter().for_each(|&(j, b)| out[j] += (b * p).abs());
+        for (row, p) in impulse.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+            entering.row(row).iter().for_each(|&(j, b)| out[j] += (b * p).abs());
         }
         self.model.solve(out);
         out.iter_mut().for_each(|x| *x = x.abs());
@@ -339,11 +339,7 @@ impl<S: Scheme> Stepper for Bound<S> {
     }
 
     fn coupling(&mut self) -> Result<&Coupling, ModelError> {
-        if !self.known.coupling {
-            self.model.couple(self.to.t, &self.to.q, &mut self.coupling)?;
-            self.known.coupling = true;
-        }
-        Ok(&self.coupling)
+        Ok(self.end()?.2)
     }
 
     fn coupling_at(&mut self, s: f64) -> Result<&Coupling, ModelError> {
@@ -362,13 +358,15 @@ impl<S: Scheme> Stepper for Bound<S> {
         self.model.energy(state)
     }
 
-    fn gap_and_rate(&mut self, contact: Key, near: usize) -> Result<Option<(f64, f64)>, ModelError> {
-        self.coupling()?;
-        let Bound { coupling, to, .. } = self;
-        Ok(coupling.find(contact, near).map(|i| {
-            let row = coupling.offset[i];
-            (coupling.gap(i), coupling.rows.dot(row, &to.v) + coupling.drift[row])
-        }))
+    fn end(&mut self) -> Result<(&Reactions, &State, &Coupling), ModelError> {
+        if !self.known.coupling {
+            if !self.scheme.couple_end(&mut self.work, &mut self.model, &self.to)? {
+                self.model.couple(self.to.t, &self.to.q, &mut self.coupling)?;
+            }
+            self.known.coupling = true;
+        }
+        let coupling = self.scheme.end_coupling(&self.work).unwrap_or(&self.coupling);
+        Ok((self.scheme.reactions(&self.work), &self.to, coupling))
     }
 }
 

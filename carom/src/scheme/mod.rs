@@ -5,7 +5,7 @@
 //! to another, and tells what happened.
 
 use crate::event::NONE;
-use crate::{ModelError, Space, State};
+use crate::{Coupling, ModelError, Space, State};
 use carom_solve::{OptionError, Unsupported};
 
 mod bound;
@@ -166,6 +166,17 @@ pub trait Scheme: Sized + Send {
     /// What is known of the motion between the ends of steps.
     fn motion(&self) -> Motion {
         Motion::Steps
+    }
+
+    /// Finds laws, gaps and rows at the end `to` of the last step, in schemes whose next step begins with them: who
+    /// looks at them then costs little. Returns whether [`Scheme::end_coupling`] has them.
+    fn couple_end(&self, _work: &mut Self::Work, _model: &mut Self::Model, _to: &State) -> Result<bool, ModelError> {
+        Ok(false)
+    }
+
+    /// What [`Scheme::couple_end`] has found.
+    fn end_coupling<'w>(&self, _work: &'w Self::Work) -> Option<&'w Coupling> {
+        None
     }
 
     /// Whether the last step has a dense output as accurate as its ends: then works of forces are integrated along it.

@@ -42,7 +42,7 @@ use super::{
 use crate::balance::{
     Balance, BalanceTangent, Frame, Laws, Lengths, Level, Limits, Newton, Place, TangentError, VelocityLaws,
 };
-use crate::{Mechanical, State, Warnings};
+use crate::{Coupling, Mechanical, ModelError, State, Warnings};
 use carom_solve::options::{at_least, within};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
@@ -182,6 +182,14 @@ impl Scheme for MoreauJean {
 
     fn contacts_changed(&self, w: &mut Work) {
         w.laws.drop_end();
+    }
+
+    fn couple_end(&self, w: &mut Work, model: &mut Self::Model, to: &State) -> Result<bool, ModelError> {
+        w.laws.couple_to(&w.newton, model, to)
+    }
+
+    fn end_coupling<'w>(&self, w: &'w Work) -> Option<&'w Coupling> {
+        w.laws.kept_end()
     }
 
     fn order(&self) -> Order {

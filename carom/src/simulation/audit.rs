@@ -14,9 +14,11 @@
 //! of positions, or of what contacts do to a body at rest within a step, does not count. All shares are
 //! judged at the end of a run, when the sizes of the motion are known.
 
+use super::facts::Facts;
+use super::passed::{may_be_passed, passed};
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
 use crate::scheme::{EventKind, Reactions, Stepper};
-use crate::{Key, Matching, ModelError, WarningKind, Warnings};
+use crate::{Key, Matching, ModelError, State, WarningKind, Warnings};
 use std::ops::ControlFlow;
 
 /// Share of the energies met that may be gained without a reason, and of the motion that may be missed.
@@ -26,17 +28,13 @@ const SHARE: f64 = 0.1;
 const IMPACT_SHARE: f64 = 1e-2;
 
 /// Gaps below this share of the positions are rounding, and energies below this share of what forces do in a step.
-const ROUNDING: f64 = 1e-9;
+pub(super) const ROUNDING: f64 = 1e-9;
 
 /// Steps over which a scheme may share out an impact.
 const SHARED: usize = 4;
 
 /// Hand-overs that are never a storm.
 const FEW: u64 = 10;
-
-/// Places inside a step at which a gap that may have been passed is looked at, and bisections around the least one.
-const PLACES: u32 = 16;
-const REFINED: u32 = 20;
 
 /// Energy out of nothing.
 pub const ENERGY_GAIN: WarningKind = WarningKind {
@@ -136,8 +134,8 @@ pub struct Audit {
     apart: Figure,                 // the gap of a contact that acts
     found: Warnings,               // of single contacts
     keys: Vec<Key>,                // contacts of the last step
-    places: Vec<Option<usize>>,    // where they are in the list at its end; empty where that is the same
     matching: Matching,
+    near: Vec<(usize, usize)>, // contacts that may have been passed: places in the list of the step and at its end
     steps: u64,
     hand_overs: (u64, Option<f64>), // and when the first one was
 }
@@ -196,155 +194,120 @@ impl Audit {
         }
         stepper.law_sizes(&mut self.speeds);
         let Reactions { coupling, impulse, .. } = stepper.reactions();
-        let load = coupling
-            .rows
-            .iter()
-            .zip(impulse)
-            .map(|(row, p)| p.abs() * row.iter().map(|&(j, c)| (c * self.speeds[j]).abs()).sum::<f64>());
+        let speed = |row: usize| coupling.rows.row(row).iter().map(|&(j, c)| (c * self.speeds[j]).abs()).sum::<f64>();
+        let acting = impulse.iter().enumerate().filter(|(_, p)| **p != 0.0);
+        let load = acting.map(|(row, p)| p.abs() * speed(row));
         self.load = self.load.max(load.sum());
         self.position = self.speeds.iter().fold(self.position, |most, speed| most.max(h * speed));
     }
 
-    /// Gaps at the end of a step, or at the start of the run. Returns what is rounding there.
-    fn measure(&mut self, stepper: &mut dyn Stepper) -> Result<f64, ModelError> {
-        let t = stepper.to().t;
-        self.position = stepper.to().q.iter().fold(self.position, |most, q| most.max(q.abs()));
-        let rounding = ROUNDING * self.position;
-        let coupling = stepper.coupling()?;
-        for (i, pair) in coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law.is_contact()) {
-            let gap = coupling.gap(i);
-            if gap < f64::INFINITY {
-                self.gap = self.gap.max(gap);
-            }
-            if gap < -rounding {
-                self.depth.see(t, -gap, Some(pair.key), SHARE * self.gap);
-            }
-        }
-        Ok(rounding)
+    /// What is rounding in the gaps at the end of a step, or at the start of the run.
+    fn rounding(&mut self, at: &State) -> f64 {
+        self.position = at.q.iter().fold(self.position, |most, q| most.max(q.abs()));
+        ROUNDING * self.position
     }
 
-    /// The list of the step, with contacts that are new in it, and where its contacts are at the end of the step.
-    fn see_list(&mut self, view: &mut StepView<'_>, rounding: f64) -> Result<(), ModelError> {
+    /// The list of the step, with contacts that are new in it.
+    fn see_list(&mut self, view: &StepView<'_>, rounding: f64) {
         let coupling = &view.reactions().coupling;
-        if !coupling.has_keys(&self.keys) {
-            self.matching.begin();
-            for (i, pair) in coupling.pairs.iter().enumerate() {
-                let is_deep = pair.law.is_contact() && coupling.gap(i) < -rounding;
-                let mut is_known = |key: Key| self.matching.find(key, &self.keys).is_some();
-                let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
-                if is_deep && !is_known(pair.key) && !inherits() {
-                    self.found.raise(&LISTED_LATE, view.from().t, Some(pair.key), -coupling.gap(i));
-                }
+        if coupling.has_keys(&self.keys) {
+            return;
+        }
+        self.matching.begin();
+        for (i, pair) in coupling.pairs.iter().enumerate() {
+            let is_deep = pair.law.is_contact() && coupling.gap(i) < -rounding;
+            let mut is_known = |key: Key| self.matching.find(key, &self.keys).is_some();
+            let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
+            if is_deep && !is_known(pair.key) && !inherits() {
+                self.found.raise(&LISTED_LATE, view.from().t, Some(pair.key), -coupling.gap(i));
             }
-            self.keys.clear();
-            self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));
         }
-        let end = view.stepper.coupling()?;
-        self.places.clear();
-        if !end.has_keys(&self.keys) {
-            self.matching.begin();
-            self.places.extend(self.keys.iter().map(|&key| self.matching.find(key, &end.pairs)));
+        self.keys.clear();
+        self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));
+    }
+
+    /// All contacts at the end of a step, each beside what it was at the start: one look.
+    fn see_contacts(&mut self, view: &mut StepView<'_>, rounding: f64) -> Result<(), ModelError> {
+        let h = view.step.advanced;
+        let (reactions, to, end) = view.stepper.end()?;
+        let Audit { matching, keys, near, .. } = self;
+        let mut most = Most { gap: self.gap, depth: (rounding, None), apart: (rounding, None) };
+        matching.begin();
+        near.clear();
+        for (j, pair) in end.pairs.iter().enumerate() {
+            let place = matching.find(pair.key, keys);
+            if !pair.law.is_contact() {
+                continue;
+            }
+            let gap = end.gap(j);
+            most.see(gap, pair.key);
+            let Some(i) = place else { continue };
+            if reactions.normal(i) > 0.0 {
+                most.see_acting(gap.min(reactions.coupling.gap(i)), (i, pair.key), view.facts);
+            } else if may_be_passed((reactions, i), (to, end, j), h) {
+                near.push((i, j));
+            }
         }
+        self.take(most, to.t);
         Ok(())
     }
 
-    /// Where law `i` of the step is in the list at its end.
-    fn place(&self, i: usize) -> Option<usize> {
-        self.places.get(i).copied().unwrap_or(Some(i))
+    fn take(&mut self, Most { gap, depth, apart }: Most, t: f64) {
+        self.gap = gap;
+        for (figure, (value, contact)) in [(&mut self.depth, depth), (&mut self.apart, apart)] {
+            if contact.is_some() {
+                figure.see(t, value, contact, SHARE * gap);
+            }
+        }
     }
 
     fn see_gaps(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
-        let (t, h) = (view.to().t, view.step.advanced);
+        let h = view.step.advanced;
         self.see_load(view.stepper, h);
-        let rounding = self.measure(view.stepper)?;
-        self.see_list(view, rounding)?;
-        for acting in view.facts.acting() {
-            let start = view.stepper.reactions().coupling.gap(acting.law);
-            let end = view.stepper.coupling()?;
-            let end = self.place(acting.law).map_or(0.0, |j| end.gap(j));
-            // a scheme that locates impacts flies on behind them
-            let gap = start.min(end);
-            if acting.located.is_none() && gap > rounding && gap < f64::INFINITY {
-                self.apart.see(t, gap, Some(acting.key), SHARE * self.gap);
-            }
-        }
-        for i in 0..view.reactions().len() {
-            if let Some(place) = self.place(i)
-                && let Some((depth, _)) = passed(view.stepper, (i, place), h)?
+        let rounding = self.rounding(view.to());
+        self.see_list(view, rounding);
+        self.see_contacts(view, rounding)?;
+        for &(i, place) in &self.near {
+            let key = view.reactions().key(i);
+            if let Some((depth, _)) = passed(view.stepper, (key, place))?
                 && depth > rounding
             {
-                self.found.raise(&PASSED, t, Some(view.reactions().key(i)), depth);
+                self.found.raise(&PASSED, view.to().t, Some(key), depth);
             }
         }
         Ok(())
     }
 }
 
-/// The part of the last step after which a contact that it passes has closed, for the first one that does.
-pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64) -> Result<Option<f64>, ModelError> {
-    let rounding = ROUNDING * stepper.to().q.iter().fold(0.0f64, |most, q| most.max(q.abs()));
-    let mut first: Option<f64> = None;
-    // the outputs of first-order systems are no gaps
-    let laws = if stepper.to().v.is_empty() { 0 } else { stepper.reactions().len() };
-    for i in 0..laws {
-        if let Some((depth, s)) = passed(stepper, (i, i), h)?
-            && depth > rounding
-        {
-            first = Some(first.map_or(s, |first| first.min(s)));
-        }
-    }
-    Ok(first)
+/// The largest gap met, and the largest figures of a step above what is rounding, with their contacts.
+struct Most {
+    gap: f64,
+    depth: (f64, Option<Key>),
+    apart: (f64, Option<Key>),
 }
 
-/// How deep the gap of law `i` is inside the last step, and after which part of it it has closed, where it is open at
-/// both ends and the law did not act; `near` is its place at the end. The step is looked into only where a tangent of
-/// the gap comes below zero: most contacts are out of reach.
-fn passed(stepper: &mut dyn Stepper, (i, near): (usize, usize), h: f64) -> Result<Option<(f64, f64)>, ModelError> {
-    let reactions = stepper.reactions();
-    let (key, start, row) = (reactions.key(i), reactions.coupling.gap(i), reactions.range(i).start);
-    let is_open = |gap: f64| gap > 0.0 && gap < f64::INFINITY;
-    if !reactions.law(i).is_contact() || reactions.impulse[row] > 0.0 || !is_open(start) {
-        return Ok(None);
-    }
-    let falls = start + reactions.before[row] * h < 0.0;
-    match stepper.gap_and_rate(key, near)? {
-        Some((end, rate)) if is_open(end) && (falls || end - rate * h < 0.0) => {}
-        _ => return Ok(None),
-    }
-    let mut gap = |s: f64| -> Result<f64, ModelError> {
-        let between = stepper.coupling_at(s)?;
-        Ok(between.find(key, near).map_or(f64::INFINITY, |j| between.gap(j)))
-    };
-    let (mut least, mut at) = (f64::INFINITY, 0.5);
-    for place in 1..PLACES {
-        let s = f64::from(place) / f64::from(PLACES);
-        let value = gap(s)?;
-        if value < least {
-            (least, at) = (value, s);
+impl Most {
+    #[inline]
+    fn see(&mut self, gap: f64, contact: Key) {
+        if gap > self.gap && gap < f64::INFINITY {
+            self.gap = gap;
+        }
+        if -gap > self.depth.0 {
+            self.depth = (-gap, Some(contact));
         }
     }
-    // obstacles may be thinner than the distance of two places
-    let (mut low, mut high) = (at - 1.0 / f64::from(PLACES), at + 1.0 / f64::from(PLACES));
-    for _ in 0..REFINED {
-        let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-        let (left, right) = (gap(a)?, gap(b)?);
-        for (value, s) in [(left, a), (right, b)] {
-            if value < least {
-                (least, at) = (value, s);
+
+    /// Law `i` acts although its gap is as large as this at both ends of the step.
+    #[inline(never)]
+    fn see_acting(&mut self, gap: f64, (i, contact): (usize, Key), facts: &Facts) {
+        if gap > self.apart.0 && gap < f64::INFINITY {
+            // a scheme that locates impacts flies on behind them
+            let place = facts.acting().binary_search_by_key(&i, |acting| acting.law);
+            if place.is_ok_and(|place| facts.acting()[place].located.is_none()) {
+                self.apart = (gap, Some(contact));
             }
         }
-        if left < right { high = b } else { low = a }
     }
-    if least >= 0.0 {
-        return Ok(None);
-    }
-    // where it closes, and a little deeper: behind the deepest place obstacles push to the other side
-    let (mut open, mut closed) = (0.0, at);
-    for _ in 0..REFINED {
-        let middle = 0.5 * (open + closed);
-        if gap(middle)? > 0.0 { open = middle } else { closed = middle }
-    }
-    Ok(Some((-least, closed + (at - closed) / f64::from(PLACES))))
 }
 
 impl Observer for Audit {
@@ -352,9 +315,15 @@ impl Observer for Audit {
         self.ledger.start(stepper)?;
         self.see_energy(stepper.from().t);
         if !stepper.from().v.is_empty() {
-            self.measure(stepper)?;
+            let rounding = self.rounding(stepper.from());
+            let (t, coupling) = (stepper.from().t, stepper.coupling()?);
+            let mut most = Most { gap: self.gap, depth: (rounding, None), apart: (rounding, None) };
+            for (i, pair) in coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law.is_contact()) {
+                most.see(coupling.gap(i), pair.key);
+            }
             self.keys.clear();
-            self.keys.extend(stepper.coupling()?.pairs.iter().map(|pair| pair.key));
+            self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));
+            self.take(most, t);
         }
         Ok(())
     }

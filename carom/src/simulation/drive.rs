@@ -1,7 +1,7 @@
 //! The loop under every driver: tries steps until the controller accepts one, and meets given times exactly.
 
-use super::audit::passed_at;
 use super::facts::Facts;
+use super::passed::passed_at;
 use super::{Controller, FixedStep, SimulationError, Statistics, Verdict};
 use crate::Key;
 use crate::scheme::{Step, StepError, Stepper};

@@ -9,6 +9,7 @@ mod drive;
 mod facts;
 mod ledger;
 mod observer;
+mod passed;
 mod root;
 mod solution;
 mod user_event;

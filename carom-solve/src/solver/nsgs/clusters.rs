@@ -1,13 +1,15 @@
 //! Contacts in clusters of neighbours, which threads share.
 //!
 //! A cluster is grown from body to body until it has 64 contacts. Clusters without a common degree of freedom get the
-//! same colour: within a colour their order does not matter, so that threads may share them and the result is that of
-//! one thread, to the last bit. Most contacts of a body are in one cluster: its numbers stay in the cache of one core.
-//! Colours are given greedily; what finds none of 64 free is swept at the end, in order.
+//! same colour, and the sweep goes colour by colour. Threads take the clusters in this order; one that shares a degree
+//! of freedom with clusters before it waits for these and for nothing else, so that the result is that of one thread,
+//! to the last bit. The numbers of a cluster's bodies are copied once for all of its contacts. Colours are given
+//! greedily; what finds none of 64 free is swept at the end, in order.
 
 use super::colour::{COLOURS, Threads};
+use std::cell::Cell;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Contacts of a cluster.
 const SIZE: usize = 64;
@@ -25,7 +27,15 @@ pub(super) struct Clusters {
     pub order: Vec<u32>,
     /// First place of each cluster, and the end; what has no colour is one cluster.
     pub first: Vec<usize>,
-    colour: Vec<usize>, // first cluster of each colour, and the end
+    runs: Vec<Vec<Run>>,       // (clusters) degrees of freedom that it touches, rising
+    neighbours: Vec<Vec<u32>>, // (clusters) those that touch one of them, rising
+}
+
+/// Degrees of freedom that follow each other.
+#[derive(Clone)]
+struct Run {
+    dofs: Range<usize>,
+    at: usize, // their place in the copy of a cluster
 }
 
 impl Clusters {
@@ -55,38 +65,85 @@ impl Clusters {
             }
             members[colour].push(cluster);
         }
-        let mut out = Clusters { order: Vec::with_capacity(contacts), first: vec![0], colour: vec![0] };
-        for (colour, clusters) in members.iter().enumerate().filter(|(_, clusters)| !clusters.is_empty()) {
-            for cluster in clusters {
-                out.order.extend_from_slice(cluster);
-                if colour < COLOURS {
-                    out.first.push(out.order.len());
-                }
-            }
-            if colour == COLOURS {
-                out.first.push(out.order.len());
-            }
-            out.colour.push(out.first.len() - 1);
+        let mut out = Clusters { order: Vec::with_capacity(contacts), first: vec![0], ..Clusters::default() };
+        let rest = members.pop().unwrap_or_default();
+        for cluster in members.iter().flatten() {
+            out.order.extend_from_slice(cluster);
+            out.first.push(out.order.len());
         }
+        if !rest.is_empty() {
+            out.order.extend(rest.into_iter().flatten());
+            out.first.push(out.order.len());
+        }
+        out.connect(ranges, dofs);
         out
     }
 
-    /// Visits all clusters in rounds, those of one colour side by side.
-    pub(super) fn visit(&self, rounds: usize, threads: &Threads, visit: impl Fn(usize) + Sync) {
-        let relay = Relay {
-            rounds,
-            colour: &self.colour,
-            taken: (1..self.first.len()).map(|_| AtomicUsize::new(0)).collect(),
-            done: AtomicUsize::new(0),
+    /// What each cluster touches, and which others do.
+    fn connect<I: Iterator<Item = Range<usize>>>(&mut self, ranges: impl Fn(usize) -> I, dofs: usize) {
+        let mut of = vec![Vec::new(); dofs];
+        for (cluster, places) in self.first.windows(2).enumerate() {
+            let mut all: Vec<_> = self.order[places[0]..places[1]].iter().flat_map(|&i| ranges(i as usize)).collect();
+            all.sort_unstable_by_key(|range| (range.start, range.end));
+            let mut runs: Vec<Run> = Vec::new();
+            for range in all {
+                match runs.last_mut() {
+                    Some(run) if range.start <= run.dofs.end => run.dofs.end = run.dofs.end.max(range.end),
+                    last => {
+                        let at = last.map_or(0, |run| run.at + run.dofs.len());
+                        runs.push(Run { dofs: range, at });
+                    }
+                }
+            }
+            runs.iter().flat_map(|run| run.dofs.clone()).for_each(|dof| of[dof].push(cluster as u32));
+            self.runs.push(runs);
+        }
+        for (cluster, runs) in self.runs.iter().enumerate() {
+            let mut near: Vec<u32> =
+                runs.iter().flat_map(|run| of[run.dofs.clone()].iter().flatten()).copied().collect();
+            near.sort_unstable();
+            near.dedup();
+            near.retain(|&other| other as usize != cluster);
+            self.neighbours.push(near);
+        }
+    }
+
+    /// Where a degree of freedom is in the copy of a cluster that touches it.
+    pub(super) fn copied_to(&self, cluster: usize, dof: usize) -> usize {
+        let runs = &self.runs[cluster];
+        let run = &runs[runs.partition_point(|run| run.dofs.end <= dof)];
+        run.at + dof - run.dofs.start
+    }
+
+    /// Visits all clusters in rounds with a copy of what is theirs of `shared`. Those that share nothing go side by
+    /// side.
+    pub(super) fn visit(
+        &self,
+        rounds: usize,
+        threads: &Threads,
+        shared: &[AtomicU64],
+        visit: impl Fn(usize, &[Cell<f64>]) + Sync,
+    ) {
+        let clusters = self.runs.len();
+        let done = (0..clusters).map(|_| AtomicUsize::new(0)).collect();
+        let relay = Relay { clusters: self, rounds, next: AtomicUsize::new(0), done };
+        let with_copy = |cluster: usize, copy: &mut Vec<f64>| {
+            let own = || self.runs[cluster].iter().flat_map(|run| &shared[run.dofs.clone()]);
+            copy.clear();
+            copy.extend(own().map(|x| f64::from_bits(x.load(Ordering::Relaxed))));
+            visit(cluster, Cell::from_mut(&mut copy[..]).as_slice_of_cells());
+            own().zip(copy).for_each(|(x, y)| x.store(y.to_bits(), Ordering::Relaxed));
         };
+        if matches!(threads, Threads::One) {
+            return relay.work(&with_copy);
+        }
         threads.run(|| {
             let threads = rayon::current_num_threads().min(MOST);
             rayon::scope(|scope| {
-                for me in 1..threads {
-                    let (relay, visit) = (&relay, &visit);
-                    scope.spawn(move |_| relay.work(me, threads, visit));
+                for _ in 1..threads {
+                    scope.spawn(|_| relay.work(&with_copy));
                 }
-                relay.work(0, threads, &visit);
+                relay.work(&with_copy);
             });
         });
     }
@@ -133,43 +190,47 @@ fn grow<I: Iterator<Item = Range<usize>>>(ranges: &impl Fn(usize) -> I, contacts
     out
 }
 
-/// Clusters that threads take, each first those of its own part of a colour. A colour begins when the one before it is
-/// done; who has taken a cluster waits for nobody, so that a thread that never comes is missed by none. Waiting is
-/// short and threads do not sleep over it: waking them would take longer than a colour.
+/// Clusters that threads take in their order, round after round. Who has taken one waits only for those taken before
+/// it, so that a thread that never comes is missed by none. Waiting is short and threads do not sleep over it: waking
+/// them would take longer than a cluster.
 struct Relay<'a> {
+    clusters: &'a Clusters,
     rounds: usize,
-    colour: &'a [usize],
-    taken: Vec<AtomicUsize>, // rounds in which a cluster was taken
-    done: AtomicUsize,       // clusters, over all rounds
+    next: AtomicUsize,      // the next one to be taken, over all rounds
+    done: Vec<AtomicUsize>, // (clusters) rounds
 }
 
 impl Relay<'_> {
-    fn work(&self, me: usize, threads: usize, visit: &impl Fn(usize)) {
-        for round in 0..self.rounds {
-            for colour in self.colour.windows(2) {
-                let (first, number) = (colour[0], colour[1] - colour[0]);
-                for k in 0..number {
-                    let cluster = first + (me * number / threads + k) % number;
-                    let taken = &self.taken[cluster];
-                    let is_mine = taken.load(Ordering::Relaxed) == round
-                        && taken.compare_exchange(round, round + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-                    if is_mine {
-                        // what fails here must not be waited for
-                        let _done = Done(&self.done);
-                        visit(cluster);
-                    }
-                }
-                let mut spins = 0;
-                while self.done.load(Ordering::Acquire) < round * self.taken.len() + colour[1] {
-                    spins += 1;
-                    if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
-                }
+    fn work(&self, visit: &impl Fn(usize, &mut Vec<f64>)) {
+        let number = self.done.len();
+        let mut copy = Vec::new();
+        loop {
+            let taken = self.next.fetch_add(1, Ordering::Relaxed);
+            let (round, cluster) = (taken / number, taken % number);
+            if round >= self.rounds {
+                return;
             }
+            for &other in &self.clusters.neighbours[cluster] {
+                let other = other as usize;
+                self.wait(other, round + usize::from(other < cluster));
+            }
+            // what fails here must not be waited for
+            let _done = Done(&self.done[cluster]);
+            visit(cluster, &mut copy);
+        }
+    }
+
+    /// Waits until a cluster has had so many rounds.
+    fn wait(&self, cluster: usize, rounds: usize) {
+        let mut spins = 0;
+        while self.done[cluster].load(Ordering::Acquire) < rounds {
+            spins += 1;
+            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
     }
 }
 
-/// Counts a cluster as done when it is dropped.
+/// Counts a round of a cluster as done when it is dropped.
 struct Done<'a>(&'a AtomicUsize);
 
 impl Drop for Done<'_> {

@@ -21,6 +21,7 @@ use super::colour::Threads;
 use super::root::Root;
 use super::shared::{self, Shared};
 use crate::{Delassus, Law, OneStepProblem, Rows, Shape};
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
@@ -34,8 +35,9 @@ const MANY: usize = 4000;
 #[derive(Clone, Copy)]
 struct Place<const N: usize, const K: usize> {
     law: u32,
-    alone: u32, // its local solver; none where the block is diagonal
-    at: [u32; 2],
+    alone: u32,     // its local solver; none where the block is diagonal
+    at: [u32; 2],   // first numbers of its bodies in y,
+    near: [u32; 2], // and in the copy of its cluster
     bodies: u32,
     mu: f64,
     pull: [f64; 2], // 1/w_N, 1/w_T
@@ -136,6 +138,7 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
             law: i as u32,
             alone: DIAGONAL,
             at: [0; 2],
+            near: [0; 2],
             bodies: 0,
             mu: law.mu(),
             pull: [0.0; 2],
@@ -174,6 +177,11 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
             };
             self.clusters = Clusters::of(ranges, self.place.len(), n);
             self.place = self.clusters.order.iter().map(|&i| self.place[i as usize]).collect();
+            for (cluster, places) in self.clusters.first.windows(2).enumerate() {
+                for place in &mut self.place[places[0]..places[1]] {
+                    place.near = place.at.map(|at| self.clusters.copied_to(cluster, at as usize) as u32);
+                }
+            }
         }
         self.scale.extend(self.place.iter().map(|place| w.scale(place.law as usize)));
     }
@@ -200,7 +208,7 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
         self.y.fill(0.0);
         let y = shared::cells(&mut self.y);
         for (place, lambda) in self.place.iter().zip(&self.lambda) {
-            place.push(*lambda, y);
+            place.push(*lambda, place.at, y);
         }
     }
 
@@ -217,22 +225,26 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
     /// Passes over all contacts.
     pub(super) fn sweep(&mut self, sweeps: usize, laws: &[Law], relaxation: f64, threads: &Threads) {
         let pass = Pass { alone: &self.alone, laws, relaxation };
-        if self.clusters.is_empty() || matches!(threads, Threads::One) {
+        if self.clusters.is_empty() {
             let y = shared::cells(&mut self.y);
             for _ in 0..sweeps {
-                pass.visit(&self.place, &mut self.lambda, y);
+                for (place, lambda) in self.place.iter().zip(&mut self.lambda) {
+                    pass.visit(place, place.at, lambda, y);
+                }
             }
             return;
         }
         shared::share(&self.y, &mut self.shared);
-        let (y, place, first) = (&self.shared[..], &self.place[..], &self.clusters.first[..]);
+        let (place, first) = (&self.place[..], &self.clusters.first[..]);
         // reactions are where the thread that takes their cluster finds them
         let mut rest = &mut self.lambda[..];
         let lengths = first.windows(2).map(|ends| ends[1] - ends[0]);
         let own: Vec<_> = lengths.map(|length| Mutex::new(rest.split_off_mut(..length).unwrap_or_default())).collect();
-        self.clusters.visit(sweeps, threads, |cluster| {
+        self.clusters.visit(sweeps, threads, &self.shared, |cluster, y| {
             if let Ok(mut lambda) = own[cluster].lock() {
-                pass.visit(&place[first[cluster]..first[cluster + 1]], &mut lambda, y);
+                for (place, lambda) in place[first[cluster]..first[cluster + 1]].iter().zip(lambda.iter_mut()) {
+                    pass.visit(place, place.near, lambda, y);
+                }
             }
         });
         drop(own);
@@ -244,7 +256,7 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
         let y = shared::cells(&mut self.y);
         let (mut missed, mut b, mut l, mut v) = (0.0, 0.0, 0.0, 0.0);
         for ((place, lambda), scale) in self.place.iter().zip(&self.lambda).zip(&self.scale) {
-            let u = place.pull(y);
+            let u = place.pull(place.at, y);
             let mut f = [0.0; N];
             laws[place.law as usize].natural_map(lambda, &u, 1.0 / scale, &mut f);
             missed += scale * square(&f);
@@ -266,30 +278,41 @@ struct Pass<'a, A> {
 }
 
 impl<A> Pass<'_, A> {
-    fn visit<const N: usize, const K: usize, S: Shared + ?Sized>(
+    /// Visits a contact whose bodies have these first numbers in `y`.
+    #[inline(always)]
+    fn visit<const N: usize, const K: usize>(
         &self,
-        place: &[Place<N, K>],
-        lambda: &mut [[f64; N]],
-        y: &S,
+        place: &Place<N, K>,
+        at: [u32; 2],
+        lambda: &mut [f64; N],
+        y: &[Cell<f64>],
     ) where
         A: Alone<N>,
     {
-        for (place, lambda) in place.iter().zip(lambda) {
-            place.visit(self.alone, self.laws, self.relaxation, lambda, y);
+        let (old, u) = (*lambda, place.pull(at, y));
+        let next = if place.alone == DIAGONAL {
+            place.step(old, u, self.relaxation)
+        } else {
+            place.solve(&self.alone[place.alone as usize], &self.laws[place.law as usize], old, u, self.relaxation)
+        };
+        if next == old {
+            return;
         }
+        *lambda = next;
+        place.push(std::array::from_fn(|k| next[k] - old[k]), at, y);
     }
 }
 
 impl<const N: usize, const K: usize> Place<N, K> {
     /// b + G y.
     #[inline(always)]
-    fn pull<S: Shared + ?Sized>(&self, y: &S) -> [f64; N] {
+    fn pull(&self, at: [u32; 2], y: &[Cell<f64>]) -> [f64; N] {
         let mut sum = [[0.0; 2]; N];
         for side in 0..2 {
             if side == 1 && self.bodies < 2 {
                 break;
             }
-            let x: [f64; K] = y.read(self.at[side] as usize);
+            let x: [f64; K] = y.read(at[side] as usize);
             for (row, sum) in self.row[side].iter().zip(&mut sum) {
                 for d in 0..K {
                     sum[d % 2] += row[d] * x[d];
@@ -301,12 +324,12 @@ impl<const N: usize, const K: usize> Place<N, K> {
 
     /// y ← y + Gᵀ Δλ.
     #[inline(always)]
-    fn push<S: Shared + ?Sized>(&self, change: [f64; N], y: &S) {
+    fn push(&self, change: [f64; N], at: [u32; 2], y: &[Cell<f64>]) {
         for side in 0..2 {
             if side == 1 && self.bodies < 2 {
                 break;
             }
-            let first = self.at[side] as usize;
+            let first = at[side] as usize;
             let mut x: [f64; K] = y.read(first);
             for (row, change) in self.row[side].iter().zip(change) {
                 for d in 0..K {
@@ -315,28 +338,6 @@ impl<const N: usize, const K: usize> Place<N, K> {
             }
             y.write(first, x);
         }
-    }
-
-    #[inline(always)]
-    fn visit<A: Alone<N>, S: Shared + ?Sized>(
-        &self,
-        alone: &[A],
-        laws: &[Law],
-        relaxation: f64,
-        lambda: &mut [f64; N],
-        y: &S,
-    ) {
-        let (old, u) = (*lambda, self.pull(y));
-        let next = if self.alone == DIAGONAL {
-            self.step(old, u, relaxation)
-        } else {
-            self.solve(&alone[self.alone as usize], &laws[self.law as usize], old, u, relaxation)
-        };
-        if next == old {
-            return;
-        }
-        *lambda = next;
-        self.push(std::array::from_fn(|k| next[k] - old[k]), y);
     }
 
     /// The closed form (2).

@@ -121,6 +121,12 @@ fn pairs_make_the_same_sweeps() {
     }
 }
 
+/// Numbers that are kept up to date are those of the reactions.
+fn assert_near(kept: &[f64], anew: &[f64]) {
+    let largest = anew.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+    assert!(kept.iter().zip(anew).all(|(x, y)| (x - y).abs() <= 1e-12 * largest));
+}
+
 #[test]
 fn threads_do_not_change_a_bit_of_long_courses() {
     for name in ["fcc", "wall", "fcc-2d"] {
@@ -134,11 +140,17 @@ fn threads_do_not_change_a_bit_of_long_courses() {
                     space.set(&lambda);
                     space.sweep(5, p.laws(), 1.6, &threads);
                     space.get(&mut lambda);
+                    let kept = space.state().1.to_vec();
+                    space.refresh();
+                    assert_near(&kept, space.state().1);
                 } else {
                     assert!(plane.load(p, &w), "{name}");
                     plane.set(&lambda);
                     plane.sweep(5, p.laws(), 1.6, &threads);
                     plane.get(&mut lambda);
+                    let kept = plane.state().1.to_vec();
+                    plane.refresh();
+                    assert_near(&kept, plane.state().1);
                 }
                 lambda.iter().map(|x| x.to_bits()).collect::<Vec<u64>>()
             };
