@@ -83,8 +83,9 @@ fn steps(run: &Run, section: &mut Section) {
         "Steps by the local error: each step is taken as a whole and in two halves. Where the estimates differ too \
          much the try is rejected.",
     );
-    let smallest = sizes.sizes.iter().map(|(_, h)| *h).reduce(f64::min);
-    let largest = sizes.sizes.iter().map(|(_, h)| *h).reduce(f64::max);
+    let all = sizes.all();
+    let smallest = all.columns[1].iter().copied().reduce(f64::min);
+    let largest = all.columns[1].iter().copied().reduce(f64::max);
     let size = |h: Option<f64>| h.map_or("none".into(), |h| format!("{h:.3e} s"));
     section.facts([
         ("tolerance", adaptive.words()),
