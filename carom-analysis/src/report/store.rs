@@ -78,7 +78,7 @@ struct Table {
     members: Vec<usize>,
     /// Their numbers in the page.
     numbers: Vec<usize>,
-    /// Points of a cloud are not a function of the abscissa.
+    /// Whether values of all sizes count.
     decades: Vec<bool>,
 }
 
@@ -106,7 +106,7 @@ impl Store {
         (self.member(table, x, decades.0), self.member(table, y, decades.1))
     }
 
-    /// Adds columns that stand for themselves and are never thinned.
+    /// Adds abscissae alone; they are thinned with the curves over them, where there are any.
     pub fn column(&mut self, values: &Values) -> usize {
         self.curve(values, values, (false, false)).0
     }

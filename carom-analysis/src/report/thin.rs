@@ -4,8 +4,6 @@
 //! value of some column, the first and the last row, and the first gap of each column: every extreme is there, at its
 //! time, and so is every point that is drawn.
 
-use std::mem;
-
 use super::Values;
 
 /// The largest blocks have 2^this rows.
@@ -102,27 +100,34 @@ impl Thinner {
         self.count += 1;
     }
 
-    /// Makes blocks larger until half of the memory is free.
+    /// Thins the rows that came last, and makes blocks larger until half of the memory is free.
     fn halve(&mut self) {
-        let n = self.columns;
+        self.level = self.level.max(3);
+        self.thin();
         while self.values.len() > self.most / 2 && self.level < MOST {
-            self.level = if self.level == 0 { 3 } else { self.level + 1 };
-            let (values, index) = (mem::take(&mut self.values), mem::take(&mut self.index));
-            let value = |row: usize, column: usize| values[row * n + 1 + column];
-            let kept = rows(index.len(), n.saturating_sub(1), value, |row| index[row], self.level);
-            self.values = kept.iter().flat_map(|row| &values[row * n..(row + 1) * n]).copied().collect();
-            self.index = kept.iter().map(|row| index[*row]).collect();
+            self.level += 1;
+            self.thin();
         }
+    }
+
+    fn thin(&mut self) {
+        let n = self.columns;
+        let value = |row: usize, column: usize| self.values[row * n + 1 + column];
+        let kept = rows(self.index.len(), n.saturating_sub(1), value, |row| self.index[row], self.level);
+        // rows only move towards the front
+        for (place, row) in kept.iter().enumerate() {
+            self.values.copy_within(row * n..(row + 1) * n, place * n);
+            self.index[place] = self.index[*row];
+        }
+        self.values.truncate(kept.len() * n);
+        self.index.truncate(kept.len());
     }
 
     /// What is kept, column by column.
     pub fn finish(mut self) -> Thinned {
         if self.level > 0 {
             // the last rows are in blocks of the same size as the others
-            let n = self.columns;
-            let value = |row: usize, column: usize| self.values[row * n + 1 + column];
-            let kept = rows(self.index.len(), n.saturating_sub(1), value, |row| self.index[row], self.level);
-            self.values = kept.iter().flat_map(|row| &self.values[row * n..(row + 1) * n]).copied().collect();
+            self.thin();
         }
         let rows = self.values.len() / self.columns.max(1);
         let column = |k: usize| (0..rows).map(|row| self.values[row * self.columns + k]).collect();
@@ -167,6 +172,16 @@ mod tests {
             assert_eq!(inside.map(|(_, x)| *x).fold(f64::MIN, f64::max), largest(from, to), "rows {from} to {to}");
         }
         assert_eq!((t[0], t[t.len() - 1]), (0.0, 99_999.0));
+    }
+
+    /// Blocks grow no faster than they must: a good part of the memory is always used.
+    #[test]
+    fn blocks_are_as_small_as_the_memory_allows() {
+        for count in [20_000, 50_000, 200_000, 1_000_000] {
+            let kept = thinned(count, 30_000);
+            let used: usize = kept.columns.iter().map(|c| c.len()).sum();
+            assert!((3_000..=30_000).contains(&used), "{count} rows: {used} numbers in blocks of {}", kept.block);
+        }
     }
 
     #[test]

@@ -193,10 +193,15 @@ class Motion {
     g.font = plain;
     g.textAlign = 'right';
     g.textBaseline = 'middle';
-    g.fillStyle = paint.muted;
-    g.fillText(`${lane.name}, \u00d7${LOUPE}`, x, y - 7);
-    g.fillStyle = paint.ink;
-    if (gap !== undefined) g.fillText(`gap ${si(gap, 'm', 3).join(' ')}`, x, y + 7);
+    // a halo keeps the words readable over the drawing
+    [g.strokeStyle, g.lineWidth] = [paint.panel, 4];
+    const write = (text, tint, at) => {
+      g.strokeText(text, x, at);
+      g.fillStyle = tint;
+      g.fillText(text, x, at);
+    };
+    write(`${lane.name}, \u00d7${LOUPE}`, paint.muted, y - 7);
+    if (gap !== undefined) write(`gap ${si(gap, 'm', 3).join(' ')}`, paint.ink, y + 7);
   }
 
   scaleBar(g, k, h) {

@@ -3,7 +3,7 @@
 use super::mechanical;
 use crate::run::Run;
 use carom::simulation::ColumnKind;
-use carom_analysis::report::{Chart, Dash, Lane, Series, SeriesStyle, Values};
+use carom_analysis::report::{Chart, Dash, Lane, Series, SeriesStyle, Thinned, Values};
 use carom_scene::scene::ChartInfo;
 
 /// Prefix of columns and title of their chart; columns without a title are there by choice alone.
@@ -88,12 +88,7 @@ impl Signals {
 /// Charts over time; impulses of impacts stand before the forces of contacts.
 pub fn charts(run: &Run, signals: &Signals, lanes: &[Lane]) -> Vec<Chart> {
     let history = &run.recorded.history;
-    let note = if history.block > 1 {
-        let kept = format!("of each {} rows those with the smallest and largest values", history.block);
-        format!("Thinned, extremes kept: {kept}; all rows are in trajectory.parquet.")
-    } else {
-        String::new()
-    };
+    let note = thinned(history.block) + if history.block > 1 { " All are in trajectory.parquet." } else { "" };
     let mut charts: Vec<Chart> = run.scene.charts.iter().filter_map(|chart| chosen(chart, signals, &note)).collect();
     for &(prefix, title) in signals.rows {
         let mut series = signals.curves(prefix);
@@ -137,6 +132,14 @@ fn chosen(info: &ChartInfo, signals: &Signals, note: &str) -> Option<Chart> {
     let (file, note) = (Some("trajectory.parquet".into()), note.to_owned());
     let (x_range, y_range, log_y) = (info.over_range, info.range, info.log);
     (!series.is_empty()).then(|| Chart { series, file, note, x_range, y_range, log_y, ..chart })
+}
+
+/// What a thinned chart owes to its reader; nothing where all rows are there.
+fn thinned(block: u64) -> String {
+    match block {
+        0 | 1 => String::new(),
+        _ => format!("Thinned, extremes kept: of each {block} rows those with the smallest and largest values."),
+    }
 }
 
 /// A contact has its colour everywhere; rows of its law along tangents are dotted.
@@ -188,11 +191,13 @@ fn step_sizes(run: &Run) -> Option<Chart> {
     let sizes = run.sizes.as_ref()?;
     let mut chart = Chart::over_time("Size of steps", "[s]");
     chart.log_y = true;
-    let (t, h): (Vec<f64>, Vec<f64>) = sizes.sizes.iter().copied().unzip();
-    chart = chart.with(Series::steps("accepted", t, h));
-    if !sizes.retried.is_empty() {
-        let (t, h): (Vec<f64>, Vec<f64>) = sizes.retried.iter().copied().unzip();
-        chart = chart.with(Series::markers("accepted after rejected tries", t, h));
+    let (all, retried) = (sizes.all(), sizes.retried());
+    let curve =
+        |name, style, found: &Thinned| Series::shared(name, style, found.columns[0].clone(), found.columns[1].clone());
+    chart = chart.with(curve("accepted", SeriesStyle::Steps, &all));
+    if retried.total > 0 {
+        chart = chart.with(curve("accepted after rejected tries", SeriesStyle::Markers, &retried));
     }
+    chart.note = thinned(all.block.max(retried.block));
     Some(chart)
 }

@@ -9,6 +9,9 @@ use carom_analysis::results::{Estimate, PRESSED};
 /// Rows of a list in the page; all of them are in the result files.
 const SHOWN: usize = 400;
 
+/// Title, number beside it, whether there is anything to show, and what fills it.
+type Pane<'a> = (&'a str, Option<u64>, bool, &'a dyn Fn(&Run, &mut Section));
+
 /// Panes in the order of their tabs; those without content are left out.
 pub fn tabs(run: &Run) -> Vec<Tab> {
     let summary = &run.recorded.summary;
@@ -19,7 +22,7 @@ pub fn tabs(run: &Run) -> Vec<Tab> {
         section.preformatted(name, run.scene.text());
     };
     let events: u64 = summary.events.values().sum();
-    let panes: [(&str, Option<u64>, bool, &dyn Fn(&Run, &mut Section)); 8] = [
+    let panes: [Pane<'_>; 8] = [
         (if mechanical(run) { "Impacts" } else { "Activations" }, Some(summary.impacts), true, &impacts),
         ("Events", Some(events), events > 0, &self::events),
         ("Expected", listed(run.expectations.len()), !run.expectations.is_empty(), &expected),
@@ -29,7 +32,7 @@ pub fn tabs(run: &Run) -> Vec<Tab> {
         ("Solver", None, true, &solver),
         ("Model file", None, true, &model),
     ];
-    let fill = |(title, count, _, fill): (&str, Option<u64>, bool, &dyn Fn(&Run, &mut Section))| {
+    let fill = |(title, count, _, fill): Pane<'_>| {
         let mut section = Section::default();
         fill(run, &mut section);
         Tab { title: title.into(), count, blocks: section.blocks }
@@ -80,8 +83,9 @@ fn steps(run: &Run, section: &mut Section) {
         "Steps by the local error: each step is taken as a whole and in two halves. Where the estimates differ too \
          much the try is rejected.",
     );
-    let smallest = sizes.sizes.iter().map(|(_, h)| *h).reduce(f64::min);
-    let largest = sizes.sizes.iter().map(|(_, h)| *h).reduce(f64::max);
+    let all = sizes.all();
+    let smallest = all.columns[1].iter().copied().reduce(f64::min);
+    let largest = all.columns[1].iter().copied().reduce(f64::max);
     let size = |h: Option<f64>| h.map_or("none".into(), |h| format!("{h:.3e} s"));
     section.facts([
         ("tolerance", adaptive.words()),
