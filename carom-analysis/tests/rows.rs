@@ -113,7 +113,6 @@ fn event_driven_rows_lie_on_the_flights_and_chords_within_the_tolerance() {
     assert!((v[t.len() - 1] + 2.0 * 2.9 - sum).abs() < 1e-9, "{sum}");
     let energy = recorded.summary.energy.unwrap();
     assert_eq!(table.reals("loss.impact").last(), Some(&energy.impact_loss));
-    assert_eq!(table.optional("loss.floor").last(), Some(&Some(energy.impact_loss + energy.friction_loss)));
 }
 
 /// A capturing scheme with adaptive steps: parabolas and straight velocities, no stairs.
@@ -247,8 +246,6 @@ fn columns_have_units_and_kinds_in_files_and_summary() {
         ("impulse.floor", Some("N s"), "sum"),
         ("force.floor", Some("N"), "mean"),
         ("loss.impact", Some("J"), "line"),
-        ("loss.friction", Some("J"), "line"),
-        ("loss.floor", Some("J"), "line"),
         ("energy.kinetic", Some("J"), "line"),
         ("energy.potential", Some("J"), "line"),
         ("energy.total", Some("J"), "line"),
@@ -259,5 +256,5 @@ fn columns_have_units_and_kinds_in_files_and_summary() {
         .map(|(name, unit, kind)| serde_json::json!({ "name": name, "unit": unit, "kind": kind }))
         .collect();
     assert_eq!(columns, serde_json::Value::Array(expected));
-    assert_eq!(table.names.len(), 14);
+    assert_eq!(table.names.len(), 12);
 }

@@ -2,8 +2,8 @@
 //!
 //! A chord between two rows is checked in its middle and in its quarters against the interpolant of the scheme: it is
 //! halved where a column that is drawn as a line is farther away than [`TOLERANCE`] of the range that it has had so
-//! far. A step has at most 2^[`DEPTH`] − 1 such rows. They belong to schemes that choose their steps
-//! ([`Motion::Sampled`], [`Motion::Dense`]); equal steps are as short as the user wants them.
+//! far. A step, or what lies between two events in it, has at most 2^[`DEPTH`] − 1 such rows. They belong to schemes that
+//! choose their steps ([`Motion::Sampled`], [`Motion::Dense`]); equal steps are as short as the user wants them.
 //!
 //! A capturing scheme knows the velocities at the ends of the step in which a contact closes: the row before the impact
 //! has those of its start and the positions of its end.
@@ -40,7 +40,7 @@ pub enum Sampling {
 pub(super) struct Rows {
     sampling: Option<Sampling>,
     start: f64,
-    /// Columns that are drawn as lines, by their places in a row, with their kind and their smallest and largest values.
+    /// Columns that are drawn as lines.
     lines: Vec<Line>,
     /// Largest values by kind of column.
     largest: Vec<f64>,
@@ -59,6 +59,7 @@ struct Mark {
     is_located: bool,
 }
 
+/// A column by its place in a row, with its kind and its smallest and largest values so far.
 struct Line {
     place: usize,
     kind: usize,
