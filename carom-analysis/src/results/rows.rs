@@ -109,13 +109,15 @@ impl Rows {
         }
     }
 
+    /// Whether a step has no rows inside.
+    pub fn sees_nothing(&self, view: &mut StepView<'_>) -> bool {
+        self.sampling.is_none() && view.impacts().next().is_none() && view.events().is_empty()
+    }
+
     /// Writes the rows inside a step; whether its end is just after an impact or an event.
     pub fn inside(&mut self, out: &mut Trajectory, view: &mut StepView<'_>) -> Result<bool, ResultError> {
         self.mark(view);
         let impact = !view.from().v.is_empty() && view.impacts().next().is_some();
-        if self.sampling.is_none() && self.marked == 0 && !impact {
-            return Ok(false);
-        }
         let (from, to) = (view.from().t, view.to().t);
         // a captured impact is somewhere in the step: what lies between its ends is not known
         let captured = impact && view.impacts().any(|acting| acting.located.is_none());
