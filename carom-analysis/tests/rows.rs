@@ -159,6 +159,20 @@ fn adaptive_rows_follow_a_contact_that_stays() {
     assert!((lost - (2.0 - end * end / 2.0)).abs() < 1e-9, "{lost}");
 }
 
+/// A box that slides on two corners without friction: all columns are straight lines, up to rounding of closed gaps.
+#[test]
+fn straight_lines_need_no_rows() {
+    let text = "version = 1\nname = \"box\"\n[model]\nkind = \"lagrangian\"\ncoordinates = [\"x\", \"y\", \"th\"]\n\
+                kinetic = \"(x'^2 + y'^2)/2 + 0.05*th'^2\"\npotential = \"9.81*y\"\n\
+                [[contact]]\nname = \"A\"\ngap = \"y - 0.17*cos(th) + 0.31*sin(th)\"\n\
+                [[contact]]\nname = \"B\"\ngap = \"y - 0.17*cos(th) - 0.31*sin(th)\"\n\
+                [initial]\ny = 0.17\n\"x'\" = 1.3\n[output.columns]\nheight = \"y - 0.17\"\n\
+                [simulation]\nend = 1\nstep = 0.1\nscheme = \"event-driven\"\n";
+    let scene = carom_scene::from_str("box.toml", text, &Default::default()).unwrap();
+    let (recorded, table) = run("rows-box", &scene, RecordOptions::default());
+    assert_eq!(table.rows() as u64, recorded.summary.statistics.steps + 1, "{:?}", table.texts("row"));
+}
+
 /// Velocities just before and after captured impacts are those of the impact list, and there are no other rows.
 #[test]
 fn captured_impacts_have_both_sides() {
