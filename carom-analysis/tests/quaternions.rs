@@ -293,7 +293,6 @@ fn files_have_seven_coordinates_and_six_velocities() {
         "force.floor.t2",
         "loss.impact",
         "loss.friction",
-        "loss.floor",
         "energy.kinetic",
         "energy.potential",
         "energy.total",

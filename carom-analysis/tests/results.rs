@@ -107,8 +107,6 @@ fn all_rows_names_and_values_come_back() {
         "impulse.floor",
         "force.floor",
         "loss.impact",
-        "loss.friction",
-        "loss.floor",
         "energy.kinetic",
         "energy.potential",
         "energy.total",

@@ -43,8 +43,8 @@ fn simulation(model: Box<dyn Mechanical>, solver: Box<dyn Solver>) -> Simulation
     Simulation::new(Box::new(stepper), Box::new(FixedStep { h: 1e-2 }), 5.0).unwrap()
 }
 
-/// A ball that has bounced and is pressed back while it still overlaps closes with the part e of the velocity with which
-/// it opened: Newton's law is u⁺ ≥ −e u⁻ whatever the sign of u⁻. That is told.
+/// A ball that has bounced and is pressed back while it still overlaps closes with the part e of the velocity with
+/// which it opened: Newton's law is u⁺ ≥ −e u⁻ whatever the sign of u⁻. That is told.
 #[test]
 fn a_contact_that_is_pressed_shut_while_it_opens_is_told() {
     let model = Lagrangian::new(1)

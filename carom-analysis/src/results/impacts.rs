@@ -1,6 +1,6 @@
 //! The impact table: one row each time a contact closes, with what is lost at it. A contact that opens at the start of
-//! the step and is pressed shut in it, by forces or by the impacts of others, has a note: its normal velocity is positive
-//! before and negative after.
+//! the step and is pressed shut in it, by forces or by the impacts of others, has a note: its normal velocity is
+//! positive before and negative after.
 
 use super::table::{Cell, CellType, Column, Table};
 use super::{RecordOptions, ResultError, Written};

@@ -2,7 +2,7 @@
 //!
 //! | File | Content |
 //! |---|---|
-//! | `trajectory.parquet`, `trajectory.csv` | one row per recorded step, inside steps, before and after impacts: time, what the row is, positions, velocities, gaps, impulses, energies, outputs |
+//! | `trajectory.parquet`, `trajectory.csv` | steps, and rows inside them: time, positions, velocities, gaps, impulses, ... |
 //! | `impacts.parquet`, `impacts.csv` | one row each time a contact closes |
 //! | `events.parquet`, `events.csv` | one row per event, with the states before and after; no file where there is none |
 //! | `summary.json` | inputs, status, statistics, smallest gaps, certificate, energy ledger |

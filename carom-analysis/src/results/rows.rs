@@ -2,8 +2,8 @@
 //!
 //! A chord between two rows is checked in its middle and in its quarters against the interpolant of the scheme: it is
 //! halved where a column that is drawn as a line is farther away than [`TOLERANCE`] of the range that it has had so
-//! far. A step has at most 2^[`DEPTH`] − 1 such rows. They belong to schemes that choose their steps
-//! ([`Motion::Sampled`], [`Motion::Dense`]); equal steps are as short as the user wants them.
+//! far. A step, or what lies between two events in it, has at most 2^[`DEPTH`] − 1 such rows. They belong to schemes that
+//! choose their steps ([`Motion::Sampled`], [`Motion::Dense`]); equal steps are as short as the user wants them.
 //!
 //! A capturing scheme knows the velocities at the ends of the step in which a contact closes: the row before the impact
 //! has those of its start and the positions of its end.
@@ -22,7 +22,7 @@ pub const TOLERANCE: f64 = 1e-3;
 /// How often a step is halved at most.
 pub const DEPTH: usize = 6;
 
-/// Differences below these parts of the largest value of a column, and of all columns of its kind, are rounding.
+/// Differences below these parts of the largest value of a column, and of all columns that it is made of, are rounding.
 const ROUNDING: (f64, f64) = (1e-9, 1e-12);
 
 /// Which rows there are inside steps.
@@ -40,10 +40,10 @@ pub enum Sampling {
 pub(super) struct Rows {
     sampling: Option<Sampling>,
     start: f64,
-    /// Columns that are drawn as lines, by their places in a row, with their kind and their smallest and largest values.
+    /// Columns that are drawn as lines.
     lines: Vec<Line>,
-    /// Largest values by kind of column.
-    largest: Vec<f64>,
+    /// Largest values by [`Size`].
+    largest: [f64; 4],
     /// States inside the step: both ends, one for each depth, and a spare one.
     samples: Vec<Sample>,
     /// Instants of events in the step; entries beyond `marked` are buffers.
@@ -59,10 +59,21 @@ struct Mark {
     is_located: bool,
 }
 
+/// A column by its place in a row, with what its rounding is relative to, and its smallest and largest values so far.
 struct Line {
     place: usize,
-    kind: usize,
+    size: Size,
     range: (f64, f64),
+}
+
+/// Columns of one kind of size: a gap that is closed is rounding beside positions.
+#[derive(Clone, Copy)]
+enum Size {
+    Position,
+    Velocity,
+    Energy,
+    /// Whatever the user computes from positions and velocities.
+    Output,
 }
 
 #[derive(Clone, Default)]
@@ -84,37 +95,40 @@ impl Rows {
                 .then_some(Sampling::Auto),
             Sampling::Grid(step) => Some(Sampling::Grid(step)).filter(|_| step > 0.0 && step.is_finite()),
         };
-        let mut kinds = Vec::new();
         let line = |(i, column): (usize, &Candidate)| {
-            let is_line = column.kind == ColumnKind::Line;
-            let is_known = !matches!(column.column, Column::Force { .. } | Column::FrictionLoss | Column::Loss(_));
-            let kind = std::mem::discriminant(&column.column);
-            let at = kinds.iter().position(|known| *known == kind).unwrap_or_else(|| {
-                kinds.push(kind);
-                kinds.len() - 1
-            });
+            let size = match column.column {
+                _ if column.kind != ColumnKind::Line => return None,
+                Column::Position(_) | Column::Gap(_) => Size::Position,
+                Column::Velocity(_) => Size::Velocity,
+                Column::Kinetic | Column::Potential | Column::Total => Size::Energy,
+                Column::Output(_) => Size::Output,
+                // known of whole steps
+                _ => return None,
+            };
             // behind the time stands `row`
-            (is_line && is_known).then_some(Line { place: i + 1, kind: at, range: (f64::INFINITY, f64::NEG_INFINITY) })
+            Some(Line { place: i + 1, size, range: (f64::INFINITY, f64::NEG_INFINITY) })
         };
         let lines = columns.iter().enumerate().filter_map(line).collect();
         Rows {
             sampling,
             start: stepper.from().t,
             lines,
-            largest: vec![0.0; kinds.len()],
+            largest: [0.0; 4],
             samples: vec![Sample::default(); FIRST + DEPTH],
             marks: Vec::new(),
             marked: 0,
         }
     }
 
+    /// Whether a step has no rows inside.
+    pub fn sees_nothing(&self, view: &mut StepView<'_>) -> bool {
+        self.sampling.is_none() && view.impacts().next().is_none() && view.events().is_empty()
+    }
+
     /// Writes the rows inside a step; whether its end is just after an impact or an event.
     pub fn inside(&mut self, out: &mut Trajectory, view: &mut StepView<'_>) -> Result<bool, ResultError> {
         self.mark(view);
         let impact = !view.from().v.is_empty() && view.impacts().next().is_some();
-        if self.sampling.is_none() && self.marked == 0 && !impact {
-            return Ok(false);
-        }
         let (from, to) = (view.from().t, view.to().t);
         // a captured impact is somewhere in the step: what lies between its ends is not known
         let captured = impact && view.impacts().any(|acting| acting.located.is_none());
@@ -280,7 +294,8 @@ impl Rows {
         for line in &mut self.lines {
             if let Cell::Real(x) = self.samples[at].cells[line.place] {
                 line.range = (line.range.0.min(x), line.range.1.max(x));
-                self.largest[line.kind] = self.largest[line.kind].max(x.abs());
+                let largest = &mut self.largest[line.size as usize];
+                *largest = largest.max(x.abs());
             }
         }
     }
@@ -299,7 +314,11 @@ impl Rows {
             };
             let (low, high) = line.range;
             let own = ROUNDING.0 * low.abs().max(high.abs());
-            let bound = (TOLERANCE * (high - low)).max(own).max(ROUNDING.1 * self.largest[line.kind]);
+            let largest = match line.size {
+                Size::Output => self.largest.iter().fold(0.0, |most: f64, x| most.max(*x)),
+                size => self.largest[size as usize],
+            };
+            let bound = (TOLERANCE * (high - low)).max(own).max(ROUNDING.1 * largest);
             (x - (a + part * (b - a))).abs() > bound
         })
     }

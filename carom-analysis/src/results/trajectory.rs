@@ -156,16 +156,22 @@ impl Trajectory {
     /// Records a step: what is inside it, then its end.
     pub(super) fn take(&mut self, view: &mut StepView<'_>, energy: Option<Energy>) -> Result<(), ResultError> {
         self.values.hold(view.reactions(), view.to().t - view.from().t);
-        let mut rows = std::mem::take(&mut self.rows);
-        let inside = rows.inside(self, view);
-        self.rows = rows;
-        let jumps = inside?;
+        let jumps = if self.rows.sees_nothing(view) { false } else { self.take_inside(view)? };
         self.values.gaps.see(view.stepper.coupling()?);
         self.values.add(view.reactions());
         let is_last = view.to().t >= view.end || view.stopped.is_some();
         let due = view.index.is_multiple_of(self.every) || is_last;
         self.make_row(view.to(), energy, if due || !jumps { RowKind::Step } else { RowKind::After })?;
         if due || jumps { self.write() } else { Ok(()) }
+    }
+
+    /// Records what is inside a step; whether its end is just after an impact or an event.
+    #[cold]
+    fn take_inside(&mut self, view: &mut StepView<'_>) -> Result<bool, ResultError> {
+        let mut rows = std::mem::take(&mut self.rows);
+        let jumps = rows.inside(self, view);
+        self.rows = rows;
+        jumps
     }
 
     /// Keeps an error and breaks.

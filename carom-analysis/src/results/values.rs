@@ -100,8 +100,8 @@ impl Values {
         }
     }
 
-    /// What holds over the whole step: forces, outputs and multipliers of a first-order model. Where a scheme knows only
-    /// the integral of λ, it is its mean over the step.
+    /// What holds over the whole step: forces, outputs and multipliers of a first-order model. Where a scheme knows
+    /// only the integral of λ, it is its mean over the step.
     pub fn hold(&mut self, reactions: &Reactions, h: f64) {
         // a contact that is not listed does not act
         self.force.fill(if h > 0.0 { 0.0 } else { f64::NAN });

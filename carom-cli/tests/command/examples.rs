@@ -18,8 +18,10 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
             ["q", "v"].into_iter().flat_map(|kind| coordinates.iter().map(move |name| format!("{kind}.{name}")));
         let gaps = laws.iter().filter(|(kind, _)| *kind != "slip").map(|(_, name)| format!("gap.{name}"));
         let contacts: Vec<&str> = laws.iter().filter(|(kind, _)| *kind == "gap").map(|(_, name)| *name).collect();
-        let sums = ["impact", "friction"].iter().filter(|_| !contacts.is_empty());
-        let losses = sums.chain(&contacts).map(|name| format!("loss.{name}")).collect::<Vec<_>>();
+        let rubs = laws.iter().any(|(kind, _)| *kind == "slip");
+        let mut losses: Vec<&str> = ["impact", "friction"][..if rubs { 2 } else { contacts.len().min(1) }].to_vec();
+        losses.extend(contacts.iter().filter(|_| contacts.len() > 1));
+        let losses = losses.into_iter().map(|name| format!("loss.{name}"));
         let rows = |what: &'static str| laws.iter().map(move |(_, name)| format!("{what}.{name}"));
         let (impulses, forces) = (rows("impulse"), rows("force"));
         let energies = ["kinetic", "potential", "total"].map(|name| format!("energy.{name}"));

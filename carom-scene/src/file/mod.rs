@@ -52,9 +52,9 @@ table! {
         /// where missing. Numbers or expressions of parameters. `project = 1e-6` moves a start up to that far inside an
         /// obstacle to its surface.
         pub initial: Option<Entries>,
-        /// Units of coordinates or states by name, of columns under [output.columns] by name, and of any result column by
-        /// its full name in quotes: x = "m", phi = "rad", "y.diode" = "V". Velocities have the unit of their coordinate
-        /// per second.
+        /// Units of coordinates or states by name, of columns under [output.columns] by name, and of any result column
+        /// by its full name in quotes: x = "m", phi = "rad", "y.diode" = "V". Velocities have the unit of their
+        /// coordinate per second.
         pub units: Option<Words>,
         /// Coordinates in which the model repeats itself, with the length after which it does: phi = "2*pi" for an
         /// angle, y = 0 where nothing depends on y, which then may drift. Studies of orbits and attractors compare

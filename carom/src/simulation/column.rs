@@ -10,8 +10,8 @@
 //! | `force.CONTACT`, `.ROLE` | reaction along the same rows [N], see below |
 //! | `tau.CONTACT` | multiplier τ of the projection of positions in the step, from schemes that project |
 //! | `energy.kinetic`, `energy.potential`, `energy.total` | [J], where the model knows them |
-//! | `loss.impact`, `loss.friction` | lost along normals and along tangents since the start [J] |
-//! | `loss.CONTACT` | lost at a contact since the start, both together [J] |
+//! | `loss.impact`, `loss.friction` | lost along normals and, with friction, along tangents since the start [J] |
+//! | `loss.CONTACT` | where there are several: lost at a contact since the start, both together [J] |
 //! | `output.NAME` | column of `[output.columns]` |
 //!
 //! Forces are those at the end of the step, before the event that ends it, from schemes that know them as functions of
@@ -184,14 +184,8 @@ impl Catalogue<'_> {
             let measures = (1..levels).map(|k| (format!("mu{k}.{name}"), Column::Level { law, level: k - 1 }));
             all.extend(measures);
         }
-        if family == Family::Mechanical && contacts().any(|(_, (_, law))| law.is_contact()) {
-            all.push((IMPACT_LOSS.into(), Column::ImpactLoss));
-            all.push((FRICTION_LOSS.into(), Column::FrictionLoss));
-            // a contact may have the name of a sum
-            let own =
-                contacts().filter(|(_, (_, law))| law.is_contact()).map(|(i, (name, _))| (i, format!("loss.{name}")));
-            let own = own.filter(|(_, name)| name != IMPACT_LOSS && name != FRICTION_LOSS);
-            all.extend(own.map(|(i, name)| (name, Column::Loss(i))));
+        if family == Family::Mechanical {
+            self.losses(&mut all);
         }
         if self.has_energy {
             all.push(("energy.kinetic".into(), Column::Kinetic));
@@ -200,5 +194,24 @@ impl Catalogue<'_> {
         }
         all.extend(self.outputs.iter().enumerate().map(|(i, name)| (name.clone(), Column::Output(i))));
         all
+    }
+
+    /// Losses that can differ from each other: those of tangents where there are any, those of contacts where there are
+    /// several.
+    fn losses(&self, all: &mut Vec<(String, Column)>) {
+        let contacts = self.labels.contacts.iter().enumerate().filter(|(_, (_, law))| law.is_contact());
+        let contacts: Vec<(usize, &str, usize)> =
+            contacts.map(|(i, (name, law))| (i, name.as_str(), law.size())).collect();
+        if !contacts.is_empty() {
+            all.push((IMPACT_LOSS.into(), Column::ImpactLoss));
+        }
+        if contacts.iter().any(|(_, _, rows)| *rows > 1) {
+            all.push((FRICTION_LOSS.into(), Column::FrictionLoss));
+        }
+        if contacts.len() > 1 {
+            // a contact may have the name of a sum
+            let own = contacts.iter().map(|(i, name, _)| (format!("loss.{name}"), Column::Loss(*i)));
+            all.extend(own.filter(|(name, _)| name != IMPACT_LOSS && name != FRICTION_LOSS));
+        }
     }
 }
