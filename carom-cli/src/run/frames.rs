@@ -1,8 +1,9 @@
-//! Frames of the animation, thinned out while the run goes on; frames at impacts stay.
+//! Frames of the animation, thinned out while the run goes on; frames at impacts stay. Long steps have frames inside
+//! them, where the scheme knows the motion there.
 
-use carom::ModelError;
-use carom::scheme::{Family, Stepper};
+use carom::scheme::{Family, Motion, Stepper};
 use carom::simulation::{Observer, StepView};
+use carom::{ModelError, State};
 use carom_analysis::report::{Animation, Colour, Geometry, Place, Shape};
 use carom_scene::Scene;
 use carom_scene::scene::{ContactPlace, Drawing, Evaluator, ShapeKind, multipliers};
@@ -11,6 +12,8 @@ use std::ops::ControlFlow;
 /// Most regular frames, and most frames that are kept for their impacts.
 const MOST: usize = 1200;
 const MOST_IMPACTS: usize = 400;
+/// Most frames inside a step.
+const MOST_INSIDE: f64 = 63.0;
 /// Numbers that a report may hold for its animation.
 const BUDGET: usize = 2_000_000;
 
@@ -19,6 +22,10 @@ pub struct Frames {
     evaluator: Evaluator,
     most: usize,
     stride: u64,
+    /// Length of the run [s].
+    span: f64,
+    /// A state inside a step.
+    state: State,
     /// Time, numbers of all shapes, kept for an impact.
     frames: Vec<(f64, Vec<f64>, bool)>,
     impacts: usize,
@@ -36,6 +43,8 @@ impl Frames {
             drawing: drawing.clone(),
             most: MOST.min(BUDGET / numbers).max(2),
             stride: 1,
+            span: scene.span.end - scene.span.start,
+            state: State::default(),
             frames: Vec::new(),
             impacts: 0,
             rows: if scene.family == Family::FirstOrder { scene.laws.len() } else { 0 },
@@ -54,6 +63,21 @@ impl Frames {
                 keep
             });
             self.stride *= 2;
+        }
+    }
+
+    /// Frames inside a step that is longer than the distance of frames.
+    fn inside(&mut self, view: &mut StepView<'_>) {
+        let (from, to) = (view.from().t, view.to().t);
+        let count = ((to - from) / self.span * self.most as f64 / 2.0).floor().min(MOST_INSIDE);
+        if self.rows > 0 || view.stepper.motion() == Motion::Steps {
+            return;
+        }
+        for k in 1..=count as u32 {
+            view.stepper.interpolate(f64::from(k) / (count + 1.0), &mut self.state);
+            let State { t, q, v } = &self.state;
+            let (t, numbers) = (*t, self.evaluator.eval(*t, q, v).to_vec());
+            self.push(t, numbers, false);
         }
     }
 
@@ -129,6 +153,7 @@ impl Observer for Frames {
         let closed = view.acting().iter().any(|acting| acting.is_new);
         let impact = closed && self.impacts < MOST_IMPACTS;
         let end = view.end - view.to().t < 0.5 * view.step.advanced;
+        self.inside(view);
         if impact || end || view.index.is_multiple_of(self.stride) {
             let (t, numbers) = (view.to().t, self.numbers(view.stepper));
             self.last = Some((t, numbers.clone()));
@@ -136,5 +161,33 @@ impl Observer for Frames {
             self.push(t, numbers, impact);
         }
         Ok(ControlFlow::Continue(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carom_analysis::report::Coordinates;
+    use carom_scene::Overrides;
+
+    /// Two or three steps are a flight; between frames the page draws straight lines.
+    #[test]
+    fn a_flight_in_one_step_is_drawn_as_a_parabola() {
+        let scene = carom_scene::examples::load("bouncing-ball-events", &Overrides::default()).unwrap().unwrap();
+        let mut frames = Frames::new(scene.drawing.as_ref().unwrap(), &scene);
+        scene.simulation().unwrap().run(&mut [&mut frames]).unwrap();
+        let animation = frames.animation("ball");
+        let circle = animation.shapes.iter().find(|shape| shape.geometry == Geometry::Circle).unwrap();
+        let Coordinates::Moving(numbers) = &circle.coordinates else { panic!("the ball moves") };
+        // the centre is 0.06 above y = 1 - t², before the first impact at t = 1
+        let flight: Vec<(f64, f64)> =
+            animation.times.iter().copied().zip(numbers.chunks(3).map(|c| c[1] - 0.06)).collect();
+        let first: Vec<&(f64, f64)> = flight.iter().filter(|(t, _)| *t < 0.99).collect();
+        assert!(first.len() > 50, "{} frames", first.len());
+        for pair in first.windows(2) {
+            let (a, b) = (pair[0], pair[1]);
+            let (t, chord) = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
+            assert!((chord - (1.0 - t * t)).abs() < 1e-3, "t = {t}: {chord}");
+        }
     }
 }
