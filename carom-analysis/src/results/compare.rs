@@ -2,8 +2,8 @@
 //!
 //! Rows of the one are compared with the other at the same time: straight lines between rows where a column is one,
 //! the value of the step where a column holds over it, and the sum so far of what is counted up. Where both have a jump
-//! at the same time, before is compared with before and after with after; where one jumps a little later than the other,
-//! the difference in between is the height of the jump, and is told as such.
+//! at the same time, before is compared with before and after with after; where one jumps a little later than the
+//! other, the difference in between is the height of the jump, and is told as such.
 
 use super::stored::{Stored, StoredColumn, StoredImpact};
 use crate::report::{Cell, Chart, Dash, Series, SeriesStyle, number};

@@ -2,8 +2,8 @@
 //!
 //! A chord between two rows is checked in its middle and in its quarters against the interpolant of the scheme: it is
 //! halved where a column that is drawn as a line is farther away than [`TOLERANCE`] of the range that it has had so
-//! far. A step, or what lies between two events in it, has at most 2^[`DEPTH`] − 1 such rows. They belong to schemes that
-//! choose their steps ([`Motion::Sampled`], [`Motion::Dense`]); equal steps are as short as the user wants them.
+//! far. A step, or what lies between two events in it, has at most 2^[`DEPTH`] − 1 such rows. They belong to schemes
+//! that choose their steps ([`Motion::Sampled`], [`Motion::Dense`]); equal steps are as short as the user wants them.
 //!
 //! A capturing scheme knows the velocities at the ends of the step in which a contact closes: the row before the impact
 //! has those of its start and the positions of its end.
