@@ -61,9 +61,9 @@ fn difference(a: &StoredColumn, at: &[f64], b: &StoredColumn, bt: &[f64]) -> Dif
         times.push(t);
         values.push(difference);
     }
-    let known = times.iter().copied().zip(values.iter().copied()).filter(|(_, d)| d.is_finite());
+    let mut known = times.iter().copied().zip(values.iter().copied()).filter(|(_, d)| d.is_finite());
     let largest = known.clone().map(|(t, d)| (d.abs(), t)).fold((0.0, f64::NAN), |a, b| if b.0 > a.0 { b } else { a });
-    let last = known.last().map_or(f64::NAN, |(_, d)| d);
+    let last = known.next_back().map_or(f64::NAN, |(_, d)| d);
     let range = range(&left).max(range(&right));
     let info = a.info.clone();
     Difference { name: info.name, unit: info.unit, largest, last, range, times, values }
