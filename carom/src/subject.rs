@@ -36,6 +36,10 @@ pub trait Subject: Send + Sync {
     fn cyclic(&self) -> &[(usize, f64)] {
         &[]
     }
+    /// The unit of a quantity by its name, where it is known: a result column, a coordinate `x` or a velocity `x'`.
+    fn unit(&self, _name: &str) -> Option<String> {
+        None
+    }
     /// Contacts and constraints.
     fn laws(&self) -> Vec<SubjectLaw<'_>>;
     /// Names of its events.

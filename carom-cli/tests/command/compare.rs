@@ -80,8 +80,10 @@ fn every_chart_of_a_run_and_of_a_study_is_a_file() {
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{name}");
     }
     assert!(!session.path("out/ball/report.html").exists());
-    session.succeed(["sweep", "ball.toml", "--vary", "e=0:0.5:3", "--figures", "study", "--quiet"]);
-    assert!(fs::read_dir(session.path("study")).unwrap().count() > 0);
+    session.succeed(["sweep", "bouncing-ball", "--vary", "e=0:0.5:3", "--figures", "study", "--quiet"]);
+    for (name, unit) in [("final-q-y-over-e", "m]<"), ("max-energy-total-over-e", "J]<")] {
+        assert!(session.read(&format!("study/{name}.svg")).contains(unit), "the axis of {name} has its unit");
+    }
 }
 
 #[test]

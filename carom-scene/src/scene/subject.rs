@@ -10,7 +10,7 @@ use carom::simulation::{Direction, Simulation};
 use carom::subject::{
     Exact as ExactForm, Meter, StateColumn, StateReader, Subject, SubjectError, SubjectLaw, SubjectMethod, ZeroFunction,
 };
-use carom::{Key, State};
+use carom::{Key, Labels, State};
 
 use super::expect::Names;
 use super::{BuildError, Choice, Chosen, Column, Exact, Expectation, Overrides, Quantity, Scene, Watch};
@@ -82,6 +82,19 @@ impl Subject for Scene {
 
     fn cyclic(&self) -> &[(usize, f64)] {
         &self.cyclic
+    }
+
+    fn unit(&self, name: &str) -> Option<String> {
+        let names = match name.strip_suffix('\'') {
+            Some(base) => [format!("v.{base}"), String::new()],
+            None => [format!("q.{name}"), format!("x.{name}")],
+        };
+        let named = |column: &str| column == name || names.iter().any(|other| other == column);
+        let (full, column) = self.columns().into_iter().find(|(column, _)| named(column))?;
+        let contacts = self.laws.iter().map(|law| (law.name.clone(), law.law)).collect();
+        let labels = Labels { coordinates: self.coordinates.clone(), contacts };
+        let own = || column.unit(self.family, &labels).map(String::from);
+        self.units.get(&full).cloned().or_else(own)
     }
 
     fn laws(&self) -> Vec<SubjectLaw<'_>> {

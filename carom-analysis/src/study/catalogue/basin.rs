@@ -3,8 +3,8 @@
 //! A run from each cell; after the transient states once per period are compared. Each unit is a row of cells. Cells
 //! are sorted by attractor in their order, so that numbers do not depend on threads.
 
-use super::{column, document, period, varied};
-use crate::report::{Cell, Image};
+use super::{column, document, label, period, varied};
+use crate::report::{Cell, Image, number};
 use crate::study::basin::{Attractor, Basins, Fate, Options as Cells, Rest, row};
 use crate::study::document::{Column, Document, Printed, Section, Table};
 use crate::study::range::Varied;
@@ -21,16 +21,16 @@ use std::sync::Arc;
 
 /// Colours of attractors; the palette starts again after the last one.
 const COLOURS: [[u8; 3]; 10] = [
-    [31, 119, 180],
+    [26, 104, 189],
     [255, 187, 120],
-    [44, 160, 44],
-    [214, 39, 40],
-    [148, 103, 189],
+    [10, 150, 96],
+    [240, 74, 18],
+    [123, 44, 132],
+    [148, 153, 42],
     [140, 86, 75],
     [227, 119, 194],
-    [188, 189, 34],
+    [34, 38, 44],
     [23, 190, 207],
-    [255, 127, 14],
 ];
 
 /// Most cells of an image.
@@ -226,7 +226,7 @@ impl Plan for BasinPlan {
         let counts = others.iter().filter(|(_, count)| *count > 0);
         let method = [
             ("scheme", self.subject.method().words),
-            ("period", format!("{} s", self.cells.period)),
+            ("period", format!("{} s", number(self.cells.period, 10))),
             ("transient periods", self.cells.transient.to_string()),
             ("tolerance", format!("{:e}", self.cells.tolerance)),
         ];
@@ -290,7 +290,7 @@ impl BasinPlan {
         Image {
             title: format!("Basins of attraction: {}", self.subject.name()),
             note: format!("Across: {}. Upwards: {}.", self.axes[0].words(), self.axes[1].words()),
-            labels: [x, y],
+            labels: [x, y].map(|name| label(&*self.subject, &name, &name)),
             ranges: [across, upwards],
             swatches,
             width: self.width,
@@ -299,13 +299,11 @@ impl BasinPlan {
     }
 
     fn attractors(&self, found: &Basins) -> Table {
-        let names = ["attractor", "colour", "period", "cells", "states"];
+        let names = ["attractor", "period", "cells", "states"];
         let mut table = Table::new("Attractors", names.map(Column::new));
         for (k, attractor) in found.attractors.iter().enumerate() {
-            let [r, g, b] = COLOURS[k % COLOURS.len()];
             table.row([
                 Cell::from(k + 1),
-                Cell::from(format!("#{r:02x}{g:02x}{b:02x}")),
                 attractor.period.map_or(Cell::from("aperiodic"), Cell::from),
                 Cell::from(attractor.cells),
                 Cell::from(states(&attractor.points)),

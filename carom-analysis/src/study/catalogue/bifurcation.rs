@@ -5,7 +5,7 @@
 //! starts where the value before has left it, forwards and backwards, so that attractors are followed and coexisting
 //! ones are seen. Each unit is a chain of values; `segments` cuts them for more threads.
 
-use super::{column, document, period, varied_parameter};
+use super::{column, document, label, period, varied_parameter};
 use crate::report::{Cell, Chart, Series};
 use crate::study::bifurcation::{Case, Chain, Direction, Options as Diagram, Row, Section as Points, chain, chains};
 use crate::study::document::{Column, Document, Format, Printed, Section, Table};
@@ -290,10 +290,13 @@ impl BifurcationPlan {
 
     fn charts(&self, rows: &[Row]) -> Vec<Chart> {
         let x = &self.varied.name;
-        let label = match (self.options.section, &self.options.column) {
-            (SectionKind::Impact, _) => "normal velocity before impact [m/s]",
-            (SectionKind::Strobe, Some(name)) => name,
-            (SectionKind::Strobe, None) => self.subject.coordinates().first().map_or("", String::as_str),
+        let quantity = match &self.options.column {
+            Some(name) => name,
+            None => self.subject.coordinates().first().map_or("", String::as_str),
+        };
+        let label = match self.options.section {
+            SectionKind::Impact => "normal velocity before impact [m/s]".into(),
+            SectionKind::Strobe => label(&*self.subject, quantity, quantity),
         };
         let mut points = Chart::new("Points of the section", x, label).linked("parameter");
         let mut impacts = Chart::new("Impacts per period", x, "impacts per period").linked("parameter");

@@ -83,6 +83,11 @@ fn varied_parameter(subject: &dyn Subject, option: &str, text: &str) -> Result<V
     Ok(varied)
 }
 
+/// The label of an axis: a quantity with its unit, or words about one.
+fn label(subject: &dyn Subject, words: &str, quantity: &str) -> String {
+    subject.unit(quantity).map_or_else(|| words.to_owned(), |unit| format!("{words} [{unit}]"))
+}
+
 /// A column by its name.
 fn column(subject: &dyn Subject, option: &str, name: &str) -> Result<StateColumn, StudyError> {
     subject.column(name).map_err(|error| StudyError::usage(format!("{option}: {error}"), error.hint))

@@ -4,8 +4,8 @@
 //! orbit or the whole branch, with those that leave it at period doublings, is one unit.
 
 use super::orbit_section::Rounds;
-use super::{document, varied_parameter};
-use crate::report::{Cell, Chart, Dash, Series};
+use super::{document, label, varied_parameter};
+use crate::report::{Cell, Chart, Dash, Series, number};
 use crate::study::document::{Column, Document, Format, Printed, Section, Table};
 use crate::study::orbit::{Branch, Follow, Options as Search, Orbit, Special, SpecialKind, Stability, find};
 use crate::study::range::Values;
@@ -403,7 +403,7 @@ impl OrbitPlan {
         note("section", format!("{}, at t = {}", self.rounds.words, orbit.start));
         let forced = self.rounds.is_forced();
         let rounds = if forced { "period(s) of the forcing" } else { "round(s), without forcing" };
-        note("length", format!("{} s, {multiple} {rounds}", orbit.period));
+        note("length", format!("{} s, {multiple} {rounds}", number(orbit.period, 10)));
         note("stability", orbit.stability.name().into());
         note("multipliers", multipliers(orbit, usize::MAX));
         for (t, contact, before) in &orbit.impacts {
@@ -430,7 +430,8 @@ impl OrbitPlan {
         let names = self.subject.coordinates();
         let column = |k: usize| found.drawing.iter().map(|x| x[k]).collect::<Vec<f64>>();
         let plane = |(i, name): (usize, &String)| {
-            let chart = Chart::new(format!("Phase plane of {name}"), name, format!("{name}'"));
+            let [x, y] = [name.clone(), format!("{name}'")].map(|axis| label(&*self.subject, &axis, &axis));
+            let chart = Chart::new(format!("Phase plane of {name}"), x, y);
             chart.with(Series::lines("orbit", column(i), column(names.len() + i)))
         };
         names.iter().enumerate().take(CHARTS).map(plane).collect()
@@ -439,7 +440,8 @@ impl OrbitPlan {
     /// The branch over its parameter.
     fn branch_charts(&self, parameter: &str, found: &Found) -> Vec<Chart> {
         let name = self.subject.coordinates().first().cloned().unwrap_or_default();
-        let mut chart = Chart::new("Orbits", parameter, format!("{name} at the section")).linked("parameter");
+        let at_section = label(&*self.subject, &format!("{name} at the section"), &name);
+        let mut chart = Chart::new("Orbits", parameter, at_section).linked("parameter");
         for (label, wanted) in [("stable", true), ("unstable", false)] {
             let kept = |o: &&Orbit| (o.stability == Stability::Stable) == wanted;
             let (a, b) = found.orbits().map(|o| o.1).filter(kept).map(|o| (o.parameter, o.state[0])).unzip();

@@ -4,7 +4,7 @@
 //! with these values); the rows stand in the order of the runs, whatever the threads and the interruptions. Random
 //! samples depend on seed and number of the run alone [steele2014].
 
-use super::{document, varied_parameter};
+use super::{document, label, varied_parameter};
 use crate::report::{Cell, Chart, Series, SeriesStyle};
 use crate::study::document::{Column, Document, Format, Printed, Section, Table};
 use crate::study::range::Grid;
@@ -231,7 +231,9 @@ impl SweepPlan {
             curve.0.push(row.values.get(axis).copied().unwrap_or(f64::NAN));
             curve.1.push(row.measured.get(k).copied().unwrap_or(f64::NAN));
         }
-        let mut chart = Chart::new(format!("{measure} over {name}"), name, measure);
+        let quantity = measure.split_once(' ').map_or("", |(_, quantity)| quantity);
+        let axis = label(&*self.subject, measure, quantity);
+        let mut chart = Chart::new(format!("{measure} over {name}"), name, axis);
         if self.seed.is_some() || curves.len() > CURVES {
             let (x, y) = curves.into_values().flat_map(|(x, y)| x.into_iter().zip(y)).unzip();
             return chart.with(Series::markers("runs", x, y));
