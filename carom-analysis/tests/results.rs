@@ -19,15 +19,11 @@ const STEP: f64 = 1e-3;
 
 /// A ball of 1 kg under 2 N, from 1 m, restitution 1/2.
 fn ball() -> Lagrangian {
-    bouncing(0.5)
-}
-
-fn bouncing(restitution: f64) -> Lagrangian {
     Lagrangian::new(1)
         .constant_mass(&[1.0])
         .force(|_, _, _, f| f[0] = -2.0)
         .potential(|q| 2.0 * q[0])
-        .contact(Contact::new("floor", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0).restitution(restitution))
+        .contact(Contact::new("floor", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0).restitution(0.5))
         .initial(&[1.0], &[0.0])
 }
 
@@ -561,30 +557,4 @@ fn large_models_are_thinned_out_unless_all_is_asked_for() {
     let options = RecordOptions { columns: Columns::Only(vec!["q.q70".into()]), ..RecordOptions::default() };
     let created = RunRecorder::create(&path, simulation(model(), 1.0).stepper(), options, None);
     assert!(matches!(created, Err(ResultError::UnknownColumn { name, .. }) if name == "q.q70"));
-}
-
-/// Time of the writers alone: the same run with and without them, of a ball that never rests (its numbers hardly
-/// compress). In a release build: well below a second for a million steps.
-#[test]
-#[ignore = "measures time: run alone, in a release build, with --nocapture"]
-fn speed() {
-    let clock = std::time::Instant::now();
-    simulation(bouncing(1.0), 1000.0).run(&mut []).unwrap();
-    let bare = clock.elapsed();
-    for (what, options) in [
-        ("parquet, no curves", RecordOptions { report_values: 0, ..RecordOptions::default() }),
-        ("parquet", RecordOptions::default()),
-        ("parquet and csv", RecordOptions { csv: true, ..RecordOptions::default() }),
-    ] {
-        let path = directory("speed");
-        let mut simulation = simulation(bouncing(1.0), 1000.0);
-        let clock = std::time::Instant::now();
-        let mut recorder = RunRecorder::create(&path, simulation.stepper(), options, None).unwrap();
-        let outcome = simulation.run(&mut [&mut recorder]);
-        let steps = clock.elapsed();
-        let recorded = recorder.finish(inputs(), &outcome, &simulation);
-        let size = fs::metadata(path.join("trajectory.parquet")).unwrap().len();
-        println!("{what}: run {steps:?}, end {:?}, without recorder {bare:?}, {size} bytes", clock.elapsed() - steps);
-        assert_eq!(recorded.summary.rows, 1_000_001);
-    }
 }
