@@ -242,8 +242,8 @@ fn perturbed(problem: &StoredProblem, seed: u64) -> StoredProblem {
     StoredProblem::global(format!("{}/{seed}", problem.name()), parts, laws.collect()).unwrap()
 }
 
-/// Neighbours of each kicked family: nine of ten to 1e-8, all of them to 1e-7. Pyramids of spheres, which wander with
-/// the larger coefficients of friction, are left out.
+/// Neighbours of each kicked family: nine of ten to 1e-8, all of them to 1e-7, where ten times the usual work is allowed.
+/// Pyramids of spheres, which wander with the larger coefficients of friction, are left out.
 #[test]
 #[ignore = "long: 1700 problems of 1e3 contacts"]
 fn neighbours_of_families_are_solved() {
@@ -253,6 +253,7 @@ fn neighbours_of_families_are_solved() {
         let missed: Vec<u64> = (0..100).into_par_iter().filter(is_missed).collect();
         println!("{}: {} of 100 missed", row.name, missed.len());
         assert!(missed.len() <= 10, "{}: {} of 100", row.name, missed.len());
-        missed.iter().for_each(|&seed| _ = attempt(&perturbed(&problem, seed), json!({"tolerance": 1e-7})).unwrap());
+        let patient = json!({"tolerance": 1e-7, "budget": 3e7});
+        missed.iter().for_each(|&seed| _ = attempt(&perturbed(&problem, seed), patient.clone()).unwrap());
     }
 }
