@@ -131,7 +131,7 @@ fn chosen(info: &ChartInfo, signals: &Signals, note: &str) -> Option<Chart> {
     };
     let (file, note) = (Some("trajectory.parquet".into()), note.to_owned());
     let (x_range, y_range, log_y) = (info.over_range, info.range, info.log);
-    (!series.is_empty()).then(|| Chart { series, file, note, x_range, y_range, log_y, ..chart })
+    (!series.is_empty()).then_some(Chart { series, file, note, x_range, y_range, log_y, ..chart })
 }
 
 /// What a thinned chart owes to its reader; nothing where all rows are there.
