@@ -172,6 +172,23 @@ impl RunArguments {
     }
 }
 
+/// How results are shown besides their files.
+#[derive(Args, Debug)]
+pub struct Showing {
+    /// Write every chart as an SVG file into this folder, for papers and slides.
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
+    /// Open the report in the browser.
+    #[arg(long)]
+    pub open: bool,
+    /// Print the results as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
 #[derive(Args, Debug)]
 pub struct CompareArguments {
     /// Folder of a result, as `carom run` has written it.
@@ -184,18 +201,8 @@ pub struct CompareArguments {
     /// Folder for the comparison [default: out/<first>-and-<second>].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write every chart as an SVG file into this folder, for papers and slides.
-    #[arg(long, value_name = "DIR")]
-    pub figures: Option<PathBuf>,
-    /// Open the report in the browser.
-    #[arg(long)]
-    pub open: bool,
-    /// Print the comparison as JSON.
-    #[arg(long)]
-    pub json: bool,
-    /// Print nothing but errors.
-    #[arg(long, short)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub showing: Showing,
 }
 
 #[derive(Args, Debug)]

@@ -19,13 +19,13 @@ pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let failed = |path: &Path, e| Failure::Environment(format!("cannot write `{}`: {e}", path.display()));
     std::fs::create_dir_all(&folder).map_err(|e| failed(&folder, e))?;
     document.write(&folder, "report").map_err(|(path, e)| failed(&path, e))?;
-    arguments.figures.iter().try_for_each(|folder| figures::write(&document.report(), folder))?;
-    if arguments.json {
+    arguments.showing.figures.iter().try_for_each(|folder| figures::write(&document.report(), folder))?;
+    if arguments.showing.json {
         print_line(serde_json::to_string_pretty(&document.json()).unwrap_or_default())?;
-    } else if !arguments.quiet {
+    } else if !arguments.showing.quiet {
         print(&document, &folder)?;
     }
-    if arguments.open {
+    if arguments.showing.open {
         show(&folder.join("report.html"))?;
     }
     let limit = arguments.tolerance.unwrap_or(f64::INFINITY);

@@ -1,6 +1,6 @@
 //! The commands of studies: one for each row of the registry, with flags from the description of its options.
 
-use crate::arguments::Changes;
+use crate::arguments::{Changes, Showing};
 use crate::console::print_line;
 use crate::failure::{Failure, print as print_finding};
 use crate::open::open;
@@ -34,18 +34,8 @@ pub struct StudyArguments {
     /// Forget what an earlier run in the folder has computed; without it only what is missing is.
     #[arg(long)]
     pub fresh: bool,
-    /// Write every chart as an SVG file into this folder, for papers and slides.
-    #[arg(long, value_name = "DIR")]
-    pub figures: Option<PathBuf>,
-    /// Open the report in the browser.
-    #[arg(long)]
-    pub open: bool,
-    /// Print the results as JSON.
-    #[arg(long)]
-    pub json: bool,
-    /// Print nothing but errors.
-    #[arg(long, short)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub showing: Showing,
 }
 
 /// Other methods, where a study does not choose them itself.
@@ -101,7 +91,7 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
         ..arguments.changes.overrides()
     };
     let scene = examples::load(&arguments.file, &overrides)?;
-    if !arguments.quiet {
+    if !arguments.showing.quiet {
         scene.warnings.iter().for_each(print_finding);
     }
     let folder = arguments.out.clone().unwrap_or_else(|| {
@@ -110,7 +100,7 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
         PathBuf::from("out").join(name)
     });
     watch_for_interrupts();
-    let silent = arguments.quiet || arguments.json;
+    let silent = arguments.showing.quiet || arguments.showing.json;
     let bar = Bar::new(row.info.counts, 1, silent);
     let run = Run {
         folder: Some(&folder),
@@ -124,13 +114,15 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
     drop(bar);
     let ran = ran.map_err(failed)?;
     if let Some(document) = &ran.document {
-        arguments.figures.iter().try_for_each(|folder| figures::write(&document.report(), folder))?;
-        if arguments.json {
+        arguments.showing.figures.iter().try_for_each(|folder| figures::write(&document.report(), folder))?;
+        if arguments.showing.json {
             print_line(serde_json::to_string_pretty(&document.json()).unwrap_or_default())?;
-        } else if !arguments.quiet {
+        } else if !arguments.showing.quiet {
             print(document, &folder)?;
         }
-        if let (true, Some((_, name))) = (arguments.open, document.files.iter().find(|(_, n)| n.ends_with(".html"))) {
+        if let (true, Some((_, name))) =
+            (arguments.showing.open, document.files.iter().find(|(_, n)| n.ends_with(".html")))
+        {
             open(&folder.join(name))?;
         }
         if let Some(failure) = document.failure.clone().filter(|_| !ran.interrupted) {
