@@ -243,8 +243,8 @@ fn perturbed(problem: &StoredProblem, seed: u64) -> StoredProblem {
 }
 
 /// Neighbours of each kicked family: nine of ten to 1e-8, all of them to 1e-7. Planar heaps reach coefficients of
-/// friction here (0.45) near which heaps begin to wander: one of their hundred stops at 2.5e-7, whatever work is allowed.
-/// Pyramids of spheres, which wander earlier, are left out.
+/// friction here (0.45) near which heaps begin to wander: one of their hundred stops at 2.5e-7, whatever work is
+/// allowed. Pyramids of spheres, which wander earlier, are left out.
 #[test]
 #[ignore = "long: 1700 problems of 1e3 contacts"]
 fn neighbours_of_families_are_solved() {
