@@ -26,6 +26,7 @@ mod coupling;
 mod event;
 mod integrator;
 pub mod model;
+pub mod multibody;
 mod phase;
 mod reactions;
 pub mod scheme;
