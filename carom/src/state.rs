@@ -31,3 +31,23 @@ impl State {
         self.t.is_finite() & all(&self.q) & all(&self.v)
     }
 }
+
+/// `to ← from`, of the same length. Small models have one or two numbers: a call of `memcpy` costs more than they do.
+#[inline(always)]
+pub(crate) fn copy(from: &[f64], to: &mut [f64]) {
+    match (from, &mut *to) {
+        (&[a], [x]) => *x = a,
+        (&[a, b], [x, y]) => (*x, *y) = (a, b),
+        (from, to) => to.copy_from_slice(from),
+    }
+}
+
+/// Adds `from` at the end of `to`, as [`copy`] does.
+#[inline(always)]
+pub(crate) fn append(from: &[f64], to: &mut Vec<f64>) {
+    match *from {
+        [a] => to.push(a),
+        [a, b] => to.extend([a, b]),
+        _ => to.extend_from_slice(from),
+    }
+}

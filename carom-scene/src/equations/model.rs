@@ -357,16 +357,22 @@ impl Mechanical for Equations {
     }
 
     fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
-        if self.constancy.matrix() {
-            out.copy_from_slice(self.balance.eval(t, q, v));
+        let force = if self.constancy.matrix() {
+            self.balance.eval(t, q, v)
         } else {
             self.evaluate_balance(t, q, v);
-            out.copy_from_slice(&self.place.force);
+            &self.place.force
+        };
+        let mut is_finite = true;
+        for (out, force) in out.iter_mut().zip(force) {
+            *out = *force;
+            is_finite &= force.is_finite();
         }
-        match out.iter().position(|x| !x.is_finite()) {
-            Some(i) => Err(ModelError::Force { coordinate: self.coordinates[i].as_str().into(), t }),
-            None => Ok(()),
+        if is_finite {
+            return Ok(());
         }
+        let i = out.iter().position(|x| !x.is_finite()).unwrap_or_default();
+        Err(ModelError::Force { coordinate: self.coordinates[i].as_str().into(), t })
     }
 
     fn mass_mul(&mut self, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {

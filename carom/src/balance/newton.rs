@@ -17,6 +17,7 @@ mod shift;
 
 use super::words::{Balance, Place};
 use crate::model::{Constancy, mass_roots};
+use crate::state::copy;
 use crate::{Mechanical, State, Step, StepError, System};
 use carom_solve::OptionError;
 use carom_solve::options::{at_least_one, fraction};
@@ -197,7 +198,7 @@ impl Newton {
                 *v = before + self.h * rate;
             }
         } else {
-            to.v.copy_from_slice(&from.v);
+            copy(&from.v, &mut to.v);
         }
         self.place(model, (from, to));
         // the matrix first: a model may share work between tangents and forces; but a force that is no number is the
@@ -211,7 +212,7 @@ impl Newton {
             let parts = self.impulse.iter().zip(&self.balanced);
             self.v_free.iter_mut().zip(parts).for_each(|(free, (p, r))| *free = p - r);
         } else {
-            self.v_free.copy_from_slice(&self.impulse);
+            copy(&self.impulse, &mut self.v_free);
         }
         self.last = f64::INFINITY;
         self.add_free(model, to);
@@ -277,7 +278,7 @@ impl Newton {
     #[inline(always)]
     pub fn update<L: Laws>(&self, laws: &L, to: &mut State) {
         if laws.is_empty() {
-            to.v.copy_from_slice(&self.v_free);
+            copy(&self.v_free, &mut to.v);
         } else {
             let parts = self.v_free.iter().zip(laws.response());
             to.v.iter_mut().zip(parts).for_each(|(v, (free, dv))| *v = free + dv);

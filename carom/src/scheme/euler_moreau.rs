@@ -44,6 +44,7 @@ mod weight;
 
 use super::{Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step, StepError, System, Variant, fitting};
 use crate::balance::Limits;
+use crate::state::{append, copy};
 use crate::warning::{WarningKind, Warnings};
 use crate::{FirstOrder, State};
 use carom_solve::options::within;
@@ -369,7 +370,7 @@ impl EulerMoreau {
             *g = 0.0;
         }
         w.at.t = end;
-        w.at.q.copy_from_slice(&from.q);
+        copy(&from.q, &mut w.at.q);
         couple(w, model, end, &from.q)?;
         model.rate(end, &from.q, &mut w.rate)?;
         for ((r, g), f) in w.balance.iter_mut().zip(&w.known).zip(&w.rate) {
@@ -420,7 +421,7 @@ impl EulerMoreau {
     ) -> Result<(), StepError> {
         to.t = from.t + h;
         match self.collocation {
-            Collocation::End => to.q.copy_from_slice(&w.at.q),
+            Collocation::End => copy(&w.at.q, &mut to.q),
             Collocation::Midpoint => {
                 model.difference(&from.q, &w.at.q, &mut w.balance);
                 w.balance.iter_mut().for_each(|d| *d *= 2.0);
@@ -433,14 +434,14 @@ impl EulerMoreau {
         let lambda: &[f64] = if w.laws.is_empty() { &[] } else { &w.z.lambda };
         let r = &mut w.reactions;
         r.after.clear();
-        r.after.extend_from_slice(if w.laws.is_empty() { &[] } else { &w.z.u });
+        append(if w.laws.is_empty() { &[] } else { &w.z.u }, &mut r.after);
         r.obstacle.resize(lambda.len(), 0.0);
         r.multiplier.clear();
-        r.multiplier.extend_from_slice(lambda);
+        append(lambda, &mut r.multiplier);
         r.impulse.clear();
         let gamma = if self.collocation == Collocation::Midpoint { 1.0 } else { self.gamma };
         r.impulse.extend(lambda.iter().zip(&w.old).map(|(new, old)| h * (gamma * new + (1.0 - gamma) * old)));
-        w.old.copy_from_slice(lambda);
+        copy(lambda, &mut w.old);
         Ok(())
     }
 }

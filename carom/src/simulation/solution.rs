@@ -4,6 +4,7 @@ use super::{
     Adaptive, FixedStep, Impact, Lists, Observer, RunEvent, Simulation, SimulationError, Statistics, StepView,
 };
 use crate::scheme::{AnyModel, Bound, Doubled, Registered, SchemeError, Step, Stepper};
+use crate::state::append;
 use crate::{FirstOrder, Mechanical, ModelError, State};
 use carom_solve::Options;
 use std::ops::ControlFlow;
@@ -89,8 +90,8 @@ pub struct Recorder {
 impl Recorder {
     fn push(&mut self, state: &State) {
         self.solution.t.push(state.t);
-        self.solution.q.extend_from_slice(&state.q);
-        self.solution.v.extend_from_slice(&state.v);
+        append(&state.q, &mut self.solution.q);
+        append(&state.v, &mut self.solution.v);
     }
 
     /// The samples; lists and counts are empty.
