@@ -28,6 +28,7 @@ mod integrator;
 pub mod model;
 mod phase;
 mod reactions;
+pub mod rotation;
 pub mod scheme;
 pub mod sensitivity;
 pub mod simulation;
