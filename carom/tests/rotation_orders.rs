@@ -76,7 +76,7 @@ fn order(errors: &[f64]) -> f64 {
 
 fn check_table(found: &[[f64; 2]], table: &[f64], part: f64) {
     for (found, expected) in found.iter().zip(table) {
-        assert!((found[0] / expected - 1.0).abs() < part, "{found:?} instead of {expected:e}: {found:?}");
+        assert!((found[0] / expected - 1.0).abs() < part, "{found:?} instead of {expected:e}");
     }
 }
 
@@ -140,14 +140,13 @@ fn higher_order_methods_have_the_order_of_their_tableaus() {
     for method in RungeKutta::ALL {
         let p = f64::from(method.order());
         let scheme = HigherOrder { method, ..HigherOrder::default() };
-        for (problem, h) in [(free(EXP), 0.1), (free(CAYLEY), 0.1), (heavy(EXP), 0.05), (heavy(CAYLEY), 0.05)] {
+        for (problem, h) in [(free(EXP), 0.1), (free(CAYLEY), 0.1), (heavy(EXP), 0.025), (heavy(CAYLEY), 0.025)] {
             let found = errors(problem, &scheme, &[h, h / 2.0, h / 4.0]);
-            for k in 0..2 {
-                let found: Vec<f64> = found.iter().map(|e| e[k]).collect();
-                let order = order(&found);
-                println!("{method:?}: {order:.2} {found:?}");
-                assert!(order > p - 0.3, "{method:?}: {order} {found:?}");
-            }
+            let largest: Vec<f64> = found.iter().map(|e| e[0].max(e[1])).collect();
+            let attitudes: Vec<f64> = found.iter().map(|e| e[0]).collect();
+            let orders = [order(&largest), order(&attitudes)];
+            println!("{method:?}: {orders:.2?} {found:?}");
+            assert!(orders.iter().all(|order| *order > p - 0.2), "{method:?}: {orders:?} {found:?}");
         }
     }
 }
@@ -224,7 +223,7 @@ fn dense_outputs_have_their_orders() {
 /// on the increments that are summed.
 #[test]
 fn tolerances_are_met() {
-    for (method, steps) in [(Flow::Hem5, 250), (Flow::Rkf45, 350), (Flow::Dop853, 60)] {
+    for (method, steps) in [(Flow::Hem5, 900), (Flow::Rkf45, 250), (Flow::Dop853, 50)] {
         for problem in [free(EXP), free(CAYLEY)] {
             let scheme = EventDriven { flow: method, atol: Some(1e-9), rtol: 0.0, ..EventDriven::default() };
             let (body, end, exact) = problem;
@@ -269,7 +268,7 @@ impl Observer for Invariants {
 }
 
 fn midpoint() -> MoreauJean {
-    MoreauJean { newton_tolerance: 1e-15, ..MoreauJean::default() }
+    MoreauJean { newton_tolerance: 1e-16, ..MoreauJean::default() }
 }
 
 /// The midpoint rule on a free body: second order with both maps; energy is conserved, and with Cayley's map the vector
@@ -306,15 +305,14 @@ fn moreau_jean_on_a_free_body() {
 
 /// The wobble of the momentum with the exponential map is bounded, and nothing grows with Cayley's.
 #[test]
-#[ignore = "long: 1e5 steps with each map"]
 fn long_free_flights_are_bounded() {
-    for (map, limits) in [(EXP, 3.0e-3 * 1.05), (CAYLEY, 5e-13)] {
+    for (map, limit) in [(EXP, 3.0e-3 * 1.05), (CAYLEY, 1e-13)] {
         let mut run = simulation(&RigidBody::default().with(map), midpoint(), 1e4, 0.1);
         let mut seen = Invariants::of(RigidBody::default());
         run.run(&mut [&mut seen]).unwrap();
         let [energy, momentum] = seen.changes;
         println!("{map:?}: energy {energy:e}, momentum {momentum:e}");
-        assert!(energy < 5e-13 && momentum < limits, "{map:?}: {energy:e} {momentum:e}");
+        assert!(energy < 1e-13 && momentum < limit, "{map:?}: {energy:e} {momentum:e}");
     }
 }
 

@@ -302,6 +302,38 @@ mod tests {
         }
     }
 
+    /// One step of a free body, without error at its ends: the attitude in the middle has order 6. With the plain velocity
+    /// as the slope at the end it would be 3.
+    #[test]
+    fn attitudes_are_interpolated_on_their_chart() {
+        let body = crate::testbed::RigidBody::default();
+        let mut model = body.model();
+        let rate = |v: &[f64]| [-v[1] * v[2], v[0] * v[2], -v[0] * v[1] / 3.0];
+        // short steps of order 8
+        let mut exact = |t: f64| {
+            let mut acceleration = crate::phase::Acceleration::new(&mut model);
+            let mut flow = crate::integrator::Dop853::new(model.initial());
+            let (mut from, mut to) = (model.initial(), model.initial());
+            for _ in 0..4 {
+                let mut motion = crate::phase::FreeMotion { model: &mut model, acceleration: &mut acceleration };
+                flow.advance(&mut motion, None, (&from, t / 4.0), &mut to).unwrap();
+                from.copy_from(&to);
+            }
+            from
+        };
+        let table = [(0.4, 1.14e-6), (0.2, 1.55e-8), (0.1, 2.29e-10), (0.05, 3.5e-12)];
+        let states = table.map(|(h, _)| (exact(0.5 * h), exact(h)));
+        for ((h, expected), (middle, end)) in table.into_iter().zip(states) {
+            let (mut hermite, mut found, mut far) = (Hermite::default(), end.clone(), [0.0; 3]);
+            let start = model.initial();
+            hermite.fill(&model, (&start, &rate(&start.v)), (&end, &rate(&end.v)), h);
+            hermite.at(&model, 0.5, &mut found);
+            model.difference(&middle.q, &found.q, &mut far);
+            let angle = far.iter().map(|x| x * x).sum::<f64>().sqrt();
+            assert!((angle / expected - 1.0).abs() < 0.02, "{h}: {angle:e} {expected:e}");
+        }
+    }
+
     #[test]
     fn descents_are_found_once_and_in_order() {
         // a hop from the floor: s (0.37 − s)
