@@ -1,11 +1,11 @@
 //! Attitudes as unit quaternions, and increments of them as vectors in axes of the body [iserles2000].
 //!
 //! ```text
-//!     p ⊕ θ = p ⊗ exp(θ),   exp(θ) = (cos |θ|/2, sin(|θ|/2) θ/|θ|),   or   cay(θ) = (1, θ/2)/√(1 + |θ|²/4)             (1)
-//!     ṗ = p ⊗ (0, Ω)/2,   Ω in axes of the body                                                                        (2)
-//!     exp:   θ̇ = Ω + θ × Ω/2 + c θ × (θ × Ω),      c = (1 − (a/2) cot(a/2))/a²,   a = |θ|                               (3)
-//!            Ω = θ̇ − b θ × θ̇ + d θ × (θ × θ̇),      b = (1 − cos a)/a²,   d = (a − sin a)/a³                            (4)
-//!     cay:   θ̇ = Ω + θ × Ω/2 + θ (θ·Ω)/4,          Ω = (θ̇ − θ × θ̇/2)/(1 + |θ|²/4)                                      (5)
+//!     p ⊕ θ = p ⊗ exp(θ),   exp(θ) = (cos |θ|/2, sin(|θ|/2) θ/|θ|),   or   cay(θ) = (1, θ/2)/√(1 + |θ|²/4)       (1)
+//!     ṗ = p ⊗ (0, Ω)/2,   Ω in axes of the body                                                                  (2)
+//!     exp:   θ̇ = Ω + θ × Ω/2 + c θ × (θ × Ω),      c = (1 − (a/2) cot(a/2))/a²,   a = |θ|                         (3)
+//!            Ω = θ̇ − b θ × θ̇ + d θ × (θ × θ̇),      b = (1 − cos a)/a²,   d = (a − sin a)/a³                    (4)
+//!     cay:   θ̇ = Ω + θ × Ω/2 + θ (θ·Ω)/4,          Ω = (θ̇ − θ × θ̇/2)/(1 + |θ|²/4)                              (5)
 //! ```
 //!
 //! (3) and (5) are what makes a sum over stages an increment: an increment of plain sums of Ω is of second order. All

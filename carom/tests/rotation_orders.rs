@@ -176,10 +176,7 @@ fn reference(body: &RigidBody, t: f64) -> (Quaternion, Vector) {
 }
 
 /// Errors in attitude and velocity in the middle of one step from t = 0.
-fn inside<S: Scheme<Model = dyn Mechanical>>(body: &RigidBody, scheme: S, h: f64) -> [f64; 2]
-where
-    S: 'static,
-{
+fn inside<S: Scheme<Model = dyn Mechanical> + 'static>(body: &RigidBody, scheme: S, h: f64) -> [f64; 2] {
     let mut stepper = stepper(body, scheme);
     stepper.attempt(h).unwrap();
     let mut middle = stepper.from().clone();

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! With ends of a method of order 5 the local error is O(h⁶) in q and O(h⁵) in v = q'(s)/h. Where increments have a
-//! chart (`model/chart.rs`) it is they that are interpolated: v and a are first and second derivatives of the increment.
+//! chart (`model/chart.rs`) they are interpolated: v and a are first and second derivatives of the increment.
 
 use crate::{Space, State};
 
@@ -302,8 +302,8 @@ mod tests {
         }
     }
 
-    /// One step of a free body, without error at its ends: the attitude in the middle has order 6. With the plain velocity
-    /// as the slope at the end it would be 3.
+    /// One step of a free body, without error at its ends: the attitude in the middle has order 6. With the plain
+    /// velocity as the slope at the end it would be 3.
     #[test]
     fn attitudes_are_interpolated_on_their_chart() {
         let body = crate::testbed::RigidBody::default();

@@ -21,6 +21,7 @@ pub mod tangent;
 
 pub use answer::Answer;
 pub use chart::Chart;
+pub(crate) use chart::Turning;
 pub(crate) use check::check_model;
 pub use dense::DenseOperator;
 pub use dual::{DualLagrangian, Functions, NamedLaw, Scalar};
@@ -35,8 +36,8 @@ pub use tangent::{Along, CouplingTangent, LinearTangent, Tangent};
 
 /// Where states live, what couples to them, and how to name things.
 ///
-/// Every position update goes through `retract`, which quaternions override, together with `chart`. As a [`LinearSolve`] the model applies the
-/// inverse of the matrix that it factored last.
+/// Every position update goes through `retract`, which quaternions override, together with `chart`. As a
+/// [`LinearSolve`] the model applies the inverse of the matrix that it factored last.
 pub trait Space: LinearSolve + Send {
     /// Where the motion starts.
     fn initial(&self) -> State;
@@ -82,8 +83,8 @@ pub trait Space: LinearSolve + Send {
         }
     }
 
-    /// What increments are, where `retract` is no sum: attitudes in space have a chart, and need it for more than second
-    /// order.
+    /// What increments are, where `retract` is no sum: attitudes in space have a chart, and need it for more than
+    /// second order.
     fn chart(&self) -> Option<&dyn Chart> {
         None
     }

@@ -2,8 +2,8 @@
 //! velocities [goldstein2002].
 //!
 //! ```text
-//!     J Ω̇ = −Ω × JΩ − w e₃ × Rᵀe_z,   ṗ = p ⊗ (0, Ω)/2,   J = diag(J₁, J₂, J₃),   Ω in axes of the body              (1)
-//!     w = 0: energy Ω·JΩ/2 and momentum R J Ω are constant; w = m g l: a heavy top with the energy w e_z·R e₃ besides (2)
+//!     J Ω̇ = −Ω × JΩ − w e₃ × Rᵀe_z,   ṗ = p ⊗ (0, Ω)/2,   J = diag(J₁, J₂, J₃),   Ω in axes of the body          (1)
+//!     w = 0: energy Ω·JΩ/2 and momentum R J Ω are constant; w = m g l: a heavy top with w e_z·R e₃ in its energy  (2)
 //! ```
 //!
 //! It is the problem by which orders in attitudes are measured: Ω does not keep its axis.
