@@ -12,7 +12,9 @@ use carom::scheme::{
     Accuracy, AnyModel, BindError, Claim, Estimator, Family, SCHEMES, SchemeError, SchemeRow, Stepper,
 };
 use carom::simulation::{FixedStep, GapMonitor, LedgerObserver, Observer, StepView};
-use carom::testbed::{Corner, DiodeBridge, Disc, ExactState, Play, Rectifier, SlidingMode, ThirdDegree};
+use carom::testbed::{
+    Corner, DiodeBridge, Disc, ExactState, Play, Rectifier, RigidBody, SlidingMode, SpinningBall, ThirdDegree,
+};
 use carom::{EventKind, FirstOrder, Mechanical, ModelError, Simulation, State};
 use carom_solve::{Law, SOLVERS, SolverRow};
 use counting::allocations;
@@ -133,6 +135,7 @@ impl Functions for DoublePendulum {
 
 fn cases() -> Vec<Case> {
     let dual = DualLagrangian::new(DoublePendulum, State::new(0.0, &[1.0, 1.0], &[0.0, 0.0])).unwrap();
+    let (spin, body) = (SpinningBall::default(), RigidBody::default());
     vec![
         Case { name: "ball", model: Box::new(ball()), h: 8.5e-3, steps: 600, phases: (true, true) },
         Case { name: "nonlinear ball", model: Box::new(nonlinear_ball()), h: 8.5e-3, steps: 600, phases: (true, true) },
@@ -143,6 +146,8 @@ fn cases() -> Vec<Case> {
         Case { name: "bar", model: Box::new(bar()), h: 2e-6, steps: 400, phases: (true, true) },
         Case { name: "pendulum", model: Box::new(pendulum()), h: 1e-2, steps: 200, phases: (false, true) },
         Case { name: "double pendulum", model: Box::new(dual), h: 5e-3, steps: 400, phases: (true, true) },
+        Case { name: "ball with spin", model: Box::new(spin.model()), h: 7.3e-3, steps: 300, phases: (true, true) },
+        Case { name: "free body", model: Box::new(body.model()), h: 1e-2, steps: 100, phases: (true, false) },
     ]
 }
 
