@@ -142,6 +142,20 @@ fn effort(log: &str) -> f64 {
     work
 }
 
+/// The path begins with reactions of the right size, however high a tower is: a few factorisations, not hundreds.
+#[test]
+fn high_towers_and_long_arches_take_a_short_path() {
+    for (name, mu) in [("tower", 0.3), ("tower-2d", 0.7), ("arch", 0.7), ("wall", 0.7)] {
+        let problem = generate(name, 10_000, mu, 0.0);
+        let mut solver = (solver::find("auto").unwrap().build)(&json!({"tolerance": 1e-8})).unwrap();
+        let mut z = Reaction::default();
+        problem.solve(&mut *solver, &mut z).unwrap();
+        assert!(errors(&problem.global_parts().unwrap(), problem.laws(), &z.lambda).0 <= 1.001e-8, "{name}");
+        let factorisations = effort(&solver.log()) / 1000.0;
+        assert!(factorisations <= 40.0, "{name}: {}", solver.log());
+    }
+}
+
 /// Towers that do not touch are solved one by one, and the whole is certified.
 #[test]
 fn islands_are_solved_apart() {
