@@ -436,7 +436,11 @@ impl Auto {
                 self.swept = swept.is_some();
                 match swept.or_else(|| self.status_newton.solve(problem, tolerance, z)) {
                     Some(certificate) => Ok(certificate),
-                    None => problem.conclude(z, 0.0, FIRST),
+                    None => {
+                        let certificate = problem.certify(z);
+                        problem.note("nsgs", FIRST, certificate.residual);
+                        problem.conclude(z, 0.0, FIRST)
+                    }
                 }
             }
             Rung::Sweeps => {
