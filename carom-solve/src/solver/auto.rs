@@ -437,9 +437,11 @@ impl Auto {
                 match swept.or_else(|| self.status_newton.solve(problem, tolerance, z)) {
                     Some(certificate) => Ok(certificate),
                     None => {
-                        let certificate = problem.certify(z);
-                        problem.note("nsgs", FIRST, certificate.residual);
-                        problem.conclude(z, 0.0, FIRST)
+                        let result = problem.conclude(z, 0.0, FIRST);
+                        if let Err(SolveError::NotConverged { certificate, .. }) = &result {
+                            problem.note("nsgs", FIRST, certificate.residual);
+                        }
+                        result
                     }
                 }
             }
