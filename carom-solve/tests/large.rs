@@ -73,11 +73,17 @@ fn attempt(problem: &StoredProblem, options: Value) -> Result<f64, String> {
     }
 }
 
+/// At rest and kicked.
 fn assert_solved(names: &[&str], size: usize, mus: &[f64], tolerance: f64) {
+    assert_solved_to(names, size, mus, [tolerance; 2]);
+}
+
+/// To one tolerance at rest, and to another one kicked.
+fn assert_solved_to(names: &[&str], size: usize, mus: &[f64], tolerances: [f64; 2]) {
     let mut lost = Vec::new();
     for name in names {
         for &mu in mus {
-            for kick in [0.0, 1.0] {
+            for (kick, tolerance) in [0.0, 1.0].into_iter().zip(tolerances) {
                 let problem = generate(name, size, mu, kick);
                 lost.extend(attempt(&problem, json!({"tolerance": tolerance})).err());
             }
@@ -140,6 +146,20 @@ fn effort(log: &str) -> f64 {
         }
     }
     work
+}
+
+/// The path begins with reactions of the right size, however high a tower is: a few factorisations, not hundreds.
+#[test]
+fn high_towers_and_long_arches_take_a_short_path() {
+    for (name, mu) in [("tower", 0.3), ("tower-2d", 0.7), ("arch", 0.7), ("wall", 0.7)] {
+        let problem = generate(name, 10_000, mu, 0.0);
+        let mut solver = (solver::find("auto").unwrap().build)(&json!({"tolerance": 1e-8})).unwrap();
+        let mut z = Reaction::default();
+        problem.solve(&mut *solver, &mut z).unwrap();
+        assert!(errors(&problem.global_parts().unwrap(), problem.laws(), &z.lambda).0 <= 1.001e-8, "{name}");
+        let factorisations = effort(&solver.log()) / 1000.0;
+        assert!(factorisations <= 40.0, "{name}: {}", solver.log());
+    }
 }
 
 /// Towers that do not touch are solved one by one, and the whole is certified.
@@ -211,19 +231,26 @@ fn bad_guesses_are_no_worse_than_none() {
     assert!(work(solution).0 <= 4.0);
 }
 
+/// At rest all of them are solved; of those that are kicked, walls and cards with much friction only nearly.
 #[test]
 #[ignore = "long: problems of 1e4 contacts"]
 fn built_families_of_1e4_contacts_are_solved() {
-    let names = ["slab", "bridge", "wall", "wall-2d", "box-stack", "tower", "tower-2d", "towers", "cards"];
-    assert_solved(&names, 10_000, &[0.3], 1e-8);
+    let names = ["chain", "slab", "bridge", "wall-2d", "box-stack", "tower", "tower-2d", "towers", "arch"];
+    assert_solved(&names, 10_000, FRICTION, 1e-8);
+    assert_solved_to(&["wall", "cards"], 10_000, FRICTION, [1e-8, 1e-5]);
 }
 
+/// Random packings of spheres that are kicked stop at some 1e-6. Free heaps of spheres wander from coefficients of
+/// friction of 0.3 on: see `heaps_of_1e3_contacts_are_solved`.
 #[test]
 #[ignore = "long: problems of 1e4 contacts"]
 fn packings_of_1e4_contacts_are_solved() {
-    assert_solved(&["fcc", "fcc-2d"], 10_000, FRICTION, 1e-8);
-    assert_solved(&["rcp"], 10_000, FRICTION, 1e-5);
+    assert_solved(&["fcc", "fcc-2d", "rcp-2d"], 10_000, FRICTION, 1e-8);
+    assert_solved_to(&["rcp"], 10_000, FRICTION, [1e-8, 1e-5]);
+    assert_solved(&["heap-2d"], 10_000, FRICTION, 1e-6);
+    assert_solved(&["heap"], 10_000, &[0.1], 1e-8);
     assert_solved(&["heap"], 10_000, &[0.3], 1e-4);
+    assert_solved_to(&["heap"], 10_000, &[0.7], [1e-4, 1e-3]);
 }
 
 /// The problem with coefficients of friction times numbers in [0.5, 1.5], and right-hand sides times 1 + N(0, 0.1²).

@@ -77,6 +77,11 @@ impl Bodies {
         self.centre.len() - 1
     }
 
+    /// Number of bodies.
+    pub(super) fn len(&self) -> usize {
+        self.centre.len()
+    }
+
     /// A contact with friction; the unit `normal` points to the body above.
     pub(super) fn contact(&mut self, normal: Vector, meeting: Meeting, mu: f64) {
         self.contact.push((normal, meeting, self.mu.unwrap_or(mu)));

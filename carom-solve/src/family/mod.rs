@@ -6,12 +6,12 @@
 //! | `tower`, `tower-2d` | friction | one tower of cubes or squares, however high |
 //! | `towers` | spatial friction | as many towers of cubes as each of them has floors |
 //! | `chain` | spatial friction, equality | links joined by spherical joints, each one touching the ground |
-//! | `wall` | spatial friction | bricks in running bond, eight contacts under each of them |
+//! | `wall` | spatial friction | bricks in running bond that meet at the corners of their common faces |
 //! | `sphere-heap` | spatial friction | a pyramid of spheres on a square lattice; neighbours of a layer touch without load |
 //! | `fcc`, `fcc-2d` | friction | the densest packing of spheres or discs, in a box |
 //! | `rcp`, `rcp-2d` | friction | a random close packing, settled in a box |
 //! | `heap`, `heap-2d` | friction | a cone cut out of a random close packing, on a floor |
-//! | `wall-2d` | planar friction | the wall as a drawing, four contacts under each brick |
+//! | `wall-2d` | planar friction | the wall as a drawing, two contacts per face |
 //! | `bridge` | planar friction | arches of 25 stones, two contacts per joint |
 //! | `arch` | planar friction | one arch, however many stones |
 //! | `cards` | planar friction | a house of cards |

@@ -2,6 +2,7 @@
 
 use super::Recipe;
 use super::mechanics::{Bodies, Meeting};
+use super::spatial::supports;
 use crate::{StoredError, StoredProblem};
 use std::f64::consts::PI;
 
@@ -95,25 +96,26 @@ pub(super) fn cards(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
     bodies.finish()
 }
 
-/// Bricks of 2 × 1 in running bond, twice as many in a course as there are courses.
+/// Bricks of 2 × 1 in running bond: the spatial wall as a drawing.
 pub(super) fn wall(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
-    let bricks = recipe.size.div_ceil(4).max(2);
-    let length = ((2 * bricks) as f64).sqrt().ceil().max(2.0) as usize;
     let mut bodies = Bodies::new(true, recipe);
-    for brick in 0..bricks {
-        let (course, place) = (brick / length, brick % length);
-        let shift = (course % 2) as f64;
-        let (x, y) = (2.0 * place as f64 + shift, course as f64);
-        let above = bodies.body([x, y + 0.5, 0.0], 2.0, [0.0, 0.0, 2.0 * 5.0 / 12.0]);
-        for side in [-1.0f64, 1.0] {
-            let neighbour = place as f64 + if side < 0.0 { shift - 1.0 } else { shift };
-            let exists = neighbour >= 0.0 && neighbour < length as f64;
-            if course > 0 && !exists {
-                continue;
-            }
-            let below = (course > 0).then(|| (course - 1) * length + neighbour as usize);
-            for x in [x + 0.05 * side, x + side] {
-                bodies.contact([0.0, 1.0, 0.0], Meeting { point: [x, y, 0.0], below, above }, 0.6);
+    let mut length = 2usize;
+    while 2 * length + 4 * (length - 1).pow(2) < recipe.size {
+        length += 1;
+    }
+    let mut first = [0, 0]; // first bricks of the course below and of this one
+    for course in 0..length {
+        let shift = course % 2;
+        first = [first[1], bodies.len()];
+        for place in 0..length - shift {
+            let (x, y) = ((2 * place + shift) as f64, course as f64);
+            let above = bodies.body([x, y + 0.5, 0.0], 2.0, [0.0, 0.0, 2.0 * 5.0 / 12.0]);
+            let ground = (course == 0).then_some((None, [-1.0, 1.0]));
+            let bricks = supports(course, place, length).map(|(k, left)| (Some(first[0] + k), [left, left + 1.0]));
+            for (below, ends) in ground.into_iter().chain(bricks) {
+                for end in ends {
+                    bodies.contact([0.0, 1.0, 0.0], Meeting { point: [x + end, y, 0.0], below, above }, 0.6);
+                }
             }
         }
     }

@@ -65,31 +65,41 @@ pub(super) fn chain(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
     bodies.finish()
 }
 
-/// Bricks of 2 × 1 × 1 in running bond, twice as many in a course as there are courses.
+/// Bricks of 2 × 1 × 1 in running bond, as many courses as bricks in the first one; every second course is shifted by
+/// half a brick and has one less. Bricks meet at the corners of their common faces.
 pub(super) fn wall(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
-    let size = recipe.size;
     let mut bodies = Bodies::new(false, recipe);
-    let bricks = size.div_ceil(8).max(2);
-    let length = ((2 * bricks) as f64).sqrt().ceil().max(2.0) as usize;
-    for brick in 0..bricks {
-        let (course, place) = (brick / length, brick % length);
-        let shift = (course % 2) as f64;
-        let (x, z) = (2.0 * place as f64 + shift, course as f64);
-        let above = add_box(&mut bodies, [x, 0.0, z + 0.5], [2.0, 1.0, 1.0]);
-        // a brick rests on the two halves below it; the ground is one half after the other, too
-        for side in [-1.0f64, 1.0] {
-            let neighbour = place as f64 + if side < 0.0 { shift - 1.0 } else { shift };
-            let exists = neighbour >= 0.0 && neighbour < length as f64;
-            if course > 0 && !exists {
-                continue;
+    // nearly all bricks have eight contacts below them
+    let length = ((recipe.size as f64 / 8.0).sqrt().ceil() as usize).max(2);
+    let mut first = [0, 0]; // first bricks of the course below and of this one
+    for course in 0..length {
+        let shift = course % 2;
+        first = [first[1], bodies.len()];
+        for place in 0..length - shift {
+            let (x, z) = ((2 * place + shift) as f64, course as f64);
+            let above = add_box(&mut bodies, [x, 0.0, z + 0.5], [2.0, 1.0, 1.0]);
+            if course == 0 {
+                let meeting = Meeting { point: [0.0; 3], below: None, above };
+                corners(&mut bodies, [x - 1.0, x + 1.0], [-0.5, 0.5], meeting, 0.6);
             }
-            let below = (course > 0).then(|| (course - 1) * length + neighbour as usize);
-            let meeting = Meeting { point: [0.0, 0.0, z], below, above };
-            let inner = x + 0.05 * side;
-            corners(&mut bodies, [inner.min(x + side), inner.max(x + side)], [-0.5, 0.5], meeting, 0.6);
+            // on the ends of two bricks, or of one at the sides of the wall
+            for (below, left) in supports(course, place, length) {
+                let meeting = Meeting { point: [0.0, 0.0, z], below: Some(first[0] + below), above };
+                corners(&mut bodies, [left, left + 1.0].map(|end| x + end), [-0.5, 0.5], meeting, 0.6);
+            }
         }
     }
     bodies.finish()
+}
+
+/// The bricks of the course below that a brick of a wall rests on, and where the common face begins, seen from the
+/// middle of the brick.
+pub(super) fn supports(course: usize, place: usize, length: usize) -> impl Iterator<Item = (usize, f64)> {
+    // a shifted course has a brick less and begins half a brick later
+    let (left, below) = if course % 2 == 1 { (Some(place), length) } else { (place.checked_sub(1), length - 1) };
+    let right = left.map_or(0, |left| left + 1);
+    let pairs = [left.map(|left| (left, -1.0)), Some((right, 0.0))];
+    pairs.into_iter().flatten().filter(move |pair| course > 0 && pair.0 < below)
 }
 
 /// Layers of n², (n − 1)², … unit spheres, each one on four of the layer below.

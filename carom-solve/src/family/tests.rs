@@ -136,3 +136,28 @@ fn splitmix_numbers_are_the_published_ones() {
     assert_eq!(problem.given_w().unwrap().row(0), [(0, a * a)]);
     assert_eq!(problem.b(), [q]);
 }
+
+/// A square wall of n courses, n and n − 1 bricks in turn: 4 n contacts on the ground, 8 (n − 1) between courses.
+#[test]
+fn walls_have_the_contacts_of_their_faces() {
+    for (name, size, contacts, bricks, dofs) in [
+        ("wall", 1000, 1016, 138, 6),
+        ("wall", 10_000, 9944, 1278, 6),
+        ("wall-2d", 1000, 2 * 17 + 4 * 16 * 16, 9 * 17 + 8 * 16, 3),
+    ] {
+        let problem = find(name).unwrap().build(size, 1).unwrap();
+        assert_eq!(problem.contacts(), contacts, "{name}");
+        assert_eq!(problem.global_parts().unwrap().q.len(), bricks * dofs, "{name}");
+    }
+    // the first brick of the third course stands on one end of its left neighbour only
+    let parts = find("wall").unwrap().build(1000, 1).unwrap().global_parts().unwrap();
+    let bodies = |contact: usize| {
+        let row = parts.jacobian.row(3 * contact);
+        (row[0].0 / 6, row[row.len() - 1].0 / 6)
+    };
+    let (first, third) = (12 + 11, 48 + 88);
+    assert_eq!(
+        (third..third + 5).map(bodies).collect::<Vec<_>>(),
+        [(12, first), (12, first), (12, first), (12, first), (12, first + 1)]
+    );
+}

@@ -436,7 +436,13 @@ impl Auto {
                 self.swept = swept.is_some();
                 match swept.or_else(|| self.status_newton.solve(problem, tolerance, z)) {
                     Some(certificate) => Ok(certificate),
-                    None => problem.conclude(z, 0.0, FIRST),
+                    None => {
+                        let result = problem.conclude(z, 0.0, FIRST);
+                        if let Err(SolveError::NotConverged { certificate, .. }) = &result {
+                            problem.note("nsgs", FIRST, certificate.residual);
+                        }
+                        result
+                    }
                 }
             }
             Rung::Sweeps => {

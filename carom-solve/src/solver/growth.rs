@@ -19,7 +19,7 @@ use crate::{Certificate, Law, OneStepProblem, Reaction, SolveError};
 pub(super) const CERTAIN: f64 = 1e-3;
 
 /// Size, relative to what drives the problem, that no solution has which misses (1).
-const HUGE: f64 = 1e6;
+pub(super) const HUGE: f64 = 1e6;
 
 /// Growth of the size that makes a trend.
 const GROWN: f64 = 1.5;

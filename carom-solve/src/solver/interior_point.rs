@@ -23,6 +23,11 @@
 //! 0.9. Unilateral rows are cones of one dimension, boxes have one barrier for each finite bound, equalities none, and
 //! contacts without friction are unilateral rows whose tangential reaction is zero.
 //!
+//! Large problems of the default solver begin with normal reactions of the size that contacts have which all stick, in
+//! the least-squares sense: from small ones the path of a tower takes hundreds of steps, from these ten. Where bodies
+//! are nearly at rest the path without the shift comes first, `û = P (W r + q)`: that of a convex problem, whose
+//! solution is one of the contacts if nothing slips.
+//!
 //! Where friction lets the path turn back, long steps jam: it is then followed once more, closely, with `σ ≥ 0.7` and
 //! 0.8 of the distance to the boundary, which takes more steps and gets further.
 //!
@@ -32,7 +37,7 @@
 //! factorisations. The option `finish = "path"` does without them.
 
 use super::deadline::Deadline;
-use super::growth::{self, CERTAIN, Trend};
+use super::growth::{self, CERTAIN, HUGE, Trend};
 use super::linear_system::LinearSystem;
 use super::proximal::{CAREFUL, Effort, Limits, Rounds};
 use super::scaled::Scaled;
@@ -44,7 +49,7 @@ use serde::{Deserialize, Serialize};
 
 mod barrier;
 
-use barrier::Barrier;
+use barrier::{Barrier, Bend};
 
 /// Steps shorter than this end the path.
 const SHORTEST: f64 = 1e-10;
@@ -54,9 +59,6 @@ const FREEZE: f64 = 0.03;
 
 /// and so on until a step is longer than this.
 const THAW: f64 = 0.5;
-
-/// Steps in which the error must fall to a half: where it does not, the path is jammed.
-const PATIENCE: usize = 25;
 
 /// Steps of a path at most.
 const LONGEST: usize = 120;
@@ -70,19 +72,40 @@ const NEAR: usize = 60;
 /// Proximal weight of their first step.
 const WEIGHT: f64 = 1e-6;
 
+/// Weight on the diagonal where contacts are made to stick.
+const STICKING: f64 = 1e-8;
+
+/// Velocities of slip, relative to those that drive the problem, of bodies that are nearly at rest.
+const AT_REST: f64 = 0.1;
+
+/// Factor on the tolerance where its point is refused, and the smallest one.
+const CLOSER: f64 = 1e-2;
+const LEAST: f64 = 1e-13;
+
 /// How closely the path is followed.
 #[derive(Clone, Copy)]
 struct Pace {
-    centring: f64,  // least σ
-    keep: f64,      // part of the distance to the boundary,
-    keep_last: f64, // and at small gaps
+    centring: f64,   // least σ
+    keep: f64,       // part of the distance to the boundary,
+    keep_last: f64,  // and at small gaps
+    patience: usize, // steps in which the error must fall to a half: where it does not, the path is jammed
+    bend: Bend,      // of the equations, where steps are long
+    missed: f64,     // largest ‖F‖ where others take over, relative to what drives the problem
 }
 
 /// A few long steps.
-const FAST: Pace = Pace { centring: 0.0, keep: 0.99, keep_last: 0.999 };
+const FAST: Pace =
+    Pace { centring: 0.0, keep: 0.99, keep_last: 0.999, patience: 25, bend: Bend::Full, missed: f64::INFINITY };
 
 /// Where these jam.
-const CLOSE: Pace = Pace { centring: 0.7, keep: 0.8, keep_last: 0.8 };
+const CLOSE: Pace =
+    Pace { centring: 0.7, keep: 0.8, keep_last: 0.8, patience: 25, bend: Bend::Full, missed: f64::INFINITY };
+
+/// Where reactions may be large, so that errors relative to them tell little.
+const FAR: Pace = Pace { missed: 0.01 * CERTAIN, ..FAST };
+
+/// Where bodies are at rest besides.
+const STRAIGHT: Pace = Pace { patience: 6, bend: Bend::None, ..FAR };
 
 /// How the last digits are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -164,11 +187,11 @@ impl Solver for InteriorPoint {
         let InteriorPointOptions { tolerance, max_iterations, finish } = self.options;
         let handover = if finish == Finish::Path { tolerance } else { tolerance.max(HANDOVER) };
         let path = Limits { tolerance: handover, max_iterations: max_iterations.min(LONGEST) };
-        let mut iterations = self.path.follow(&self.scaled, self.rounds.system(), path, FAST);
+        let mut iterations = self.path.follow(&self.scaled, self.rounds.system(), path, FAST, 0.0);
         if self.path.error > handover {
             let left = max_iterations.saturating_sub(iterations);
             let path = Limits { max_iterations: left.min(LONGEST), ..path };
-            iterations += self.path.follow(&self.scaled, self.rounds.system(), path, CLOSE);
+            iterations += self.path.follow(&self.scaled, self.rounds.system(), path, CLOSE, 0.0);
         }
         self.steps = iterations;
         let left = max_iterations.saturating_sub(iterations);
@@ -213,21 +236,42 @@ impl InteriorPoint {
         self.rounds.prepare(problem, &self.scaled)
     }
 
-    /// The path with long steps alone, and proximal steps only where it leads near a solution: `z` gets its point, also
-    /// where that is no solution.
+    /// The path with long steps alone, from reactions of the size that sticking contacts have, and proximal steps only
+    /// where it leads near a solution: `z` gets its point, also where that is no solution. Where `z` hardly slips, the
+    /// straight path comes first; `again` allows another one from small reactions.
     pub(super) fn start(
         &mut self,
         tolerance: f64,
-        steps: usize,
+        (steps, again): (usize, bool),
         problem: &OneStepProblem<'_>,
         z: &mut Reaction,
     ) -> Result<Certificate, SolveError> {
         self.begin(problem)?;
         // as long as the error falls it goes on
         let limits = Limits { tolerance: tolerance.max(HANDOVER), max_iterations: steps.min(3 * LONGEST) };
-        self.steps = self.path.follow(&self.scaled, self.rounds.system(), limits, FAST);
+        let size = self.path.size_of_reactions(&self.scaled, self.rounds.system());
+        let mut legs: [Option<(Pace, f64)>; 3] = [None, Some((FAR, size)), again.then_some((FAR, 0.0))];
+        if is_nearly_at_rest(problem, z) {
+            legs[0] = Some((STRAIGHT, size));
+        }
+        for (pace, size) in legs.into_iter().flatten() {
+            if self.path.error > limits.tolerance {
+                self.steps += self.path.follow(&self.scaled, self.rounds.system(), limits, pace, size);
+            }
+        }
         let near = self.path.error <= limits.tolerance;
-        self.finish(problem, z, tolerance, near.then_some((Some(WEIGHT), steps.max(NEAR))))
+        let proximal = near.then_some((Some(WEIGHT), steps.max(NEAR)));
+        let mut result = self.finish(problem, z, tolerance, proximal);
+        // where the error is small beside large reactions only, points that are closer are beyond doubt
+        let mut aim = tolerance;
+        while near
+            && aim > LEAST
+            && matches!(&result, Err(error) if error.certificate().is_some_and(|c| c.residual <= aim))
+        {
+            aim *= CLOSER;
+            result = self.finish(problem, z, aim, proximal);
+        }
+        result
     }
 
     /// The path followed closely, then proximal steps from the better one of its point and the guess.
@@ -240,7 +284,7 @@ impl InteriorPoint {
     ) -> Result<Certificate, SolveError> {
         self.begin(problem)?;
         let limits = Limits { tolerance: tolerance.max(HANDOVER), max_iterations: steps.min(LONGEST) };
-        self.steps = self.path.follow(&self.scaled, self.rounds.system(), limits, CLOSE);
+        self.steps = self.path.follow(&self.scaled, self.rounds.system(), limits, CLOSE, 0.0);
         let better = self.path.offer(&self.scaled, problem, &z.lambda);
         let weight = if better { None } else { Some(WEIGHT) };
         self.finish(problem, z, tolerance, Some((weight, steps.saturating_sub(self.steps))))
@@ -270,6 +314,24 @@ impl InteriorPoint {
     }
 }
 
+/// Whether contacts hardly slip at the reactions in `z`: ‖u_T'‖ beside ‖b'‖.
+pub(super) fn is_nearly_at_rest(problem: &OneStepProblem<'_>, z: &mut Reaction) -> bool {
+    z.lambda.resize(problem.size(), 0.0);
+    problem.certify(z);
+    let w = problem.delassus();
+    let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+    let (mut slip, mut driving) = (0.0, 0.0);
+    for (i, law) in problem.laws().iter().enumerate() {
+        let rows = problem.rows(i);
+        let scale = w.scale(i);
+        driving += square(&problem.b()[rows.clone()]) / scale;
+        if matches!(law.shape(), Shape::Cone1 { .. } | Shape::Cone2 { .. }) {
+            slip += square(&z.u[rows.start + 1..rows.end]) / scale;
+        }
+    }
+    slip <= AT_REST * AT_REST * driving
+}
+
 /// The path through the interior, in scaled variables.
 #[derive(Default)]
 pub(super) struct Path {
@@ -287,6 +349,23 @@ pub(super) struct Path {
 }
 
 impl Path {
+    /// Mean size of the reactions that would make all contacts stick, in the least-squares sense; zero where there is
+    /// none.
+    fn size_of_reactions(&mut self, scaled: &Scaled, system: &mut LinearSystem) -> f64 {
+        for block in &mut system.diagonal {
+            (block.x, block.inverse) = ([0.0; 9], [0.0; 9]);
+            for k in [0, 4, 8] {
+                (block.x[k], block.inverse[k]) = (STICKING, 1.0 / STICKING);
+            }
+        }
+        self.right.iter_mut().zip(&scaled.q).for_each(|(right, q)| *right = -q);
+        if !system.factor_shifted(scaled) || !system.solve(scaled, &self.right, &mut self.step) {
+            return 0.0;
+        }
+        let size = (self.step.iter().map(|x| x * x).sum::<f64>() / scaled.laws.len() as f64).sqrt();
+        if size.is_finite() { size } else { 0.0 }
+    }
+
     /// Takes over other reactions where their error is smaller.
     fn offer(&mut self, scaled: &Scaled, problem: &OneStepProblem<'_>, lambda: &[f64]) -> bool {
         scaled.import(problem, lambda, &mut self.r);
@@ -311,14 +390,16 @@ impl Path {
         (self.trend, self.diverging) = (Trend::default(), false);
     }
 
-    /// Follows the path until the error is below the tolerance, or no further. The number of steps.
-    fn follow(&mut self, scaled: &Scaled, system: &mut LinearSystem, limits: Limits, pace: Pace) -> usize {
+    /// Follows the path until the error is below the tolerance, or no further, from normal reactions of this size at
+    /// least. The number of steps.
+    fn follow(&mut self, scaled: &Scaled, system: &mut LinearSystem, limits: Limits, pace: Pace, size: f64) -> usize {
         let width = scaled.pattern.width;
         let start = 1.0 / (scaled.laws.len() as f64).sqrt();
         self.barrier.clear();
         self.barrier.extend(scaled.laws.iter().map(|law| Barrier::new(*law, start)));
+        self.barrier.iter_mut().for_each(|barrier| barrier.enlarge(size));
         let mut halved = (f64::INFINITY, 0); // error when it last fell to a half, and the step
-        let (mut last, mut slope, mut iteration) = (0.5, 1.0, 0);
+        let (mut last, mut bend, mut iteration) = (0.5, pace.bend, 0);
         loop {
             for (barrier, r) in self.barrier.iter().zip(self.r.chunks_mut(width)) {
                 barrier.reaction(r);
@@ -335,10 +416,12 @@ impl Path {
                 halved = (error, iteration);
             }
             // where its point would be refused the path goes on: a loose tolerance does not lead elsewhere
-            if (error <= CAREFUL * limits.tolerance && !(self.diverging && grown > CERTAIN))
+            let sure = grown <= CERTAIN || !(self.diverging || grown > HUGE * error);
+            let close = limits.tolerance > HANDOVER || grown <= pace.missed;
+            if (error <= CAREFUL * limits.tolerance && sure && close)
                 || iteration == limits.max_iterations
                 || last < SHORTEST
-                || iteration - halved.1 > PATIENCE
+                || iteration - halved.1 > pace.patience
                 || !error.is_finite()
                 || self.deadline.is_over()
             {
@@ -348,12 +431,12 @@ impl Path {
             let gap = self.gap();
             let aim = gap * centring(last).max(pace.centring);
             // a step that ends at once was led astray by the curvature of ‖û_T‖
-            if last < FREEZE {
-                slope = 0.0;
-            } else if last > THAW {
-                slope = 1.0;
+            if last > THAW {
+                bend = pace.bend;
+            } else if last < FREEZE && bend == Bend::Full {
+                bend = Bend::Frozen;
             }
-            if !self.direction(scaled, system, aim, slope) {
+            if !self.direction(scaled, system, aim, bend) {
                 return iteration;
             }
             let keep = if gap < 1e-6 { pace.keep_last } else { pace.keep };
@@ -368,11 +451,11 @@ impl Path {
     }
 
     /// Solves (3), and finds the step of the dual variables.
-    fn direction(&mut self, scaled: &Scaled, system: &mut LinearSystem, aim: f64, slope: f64) -> bool {
+    fn direction(&mut self, scaled: &Scaled, system: &mut LinearSystem, aim: f64, bend: Bend) -> bool {
         let width = scaled.pattern.width;
         for (i, barrier) in self.barrier.iter_mut().enumerate() {
             let rows = i * width..(i + 1) * width;
-            let side = barrier.eliminate(&self.u[rows.clone()], aim, slope);
+            let side = barrier.eliminate(&self.u[rows.clone()], aim, bend);
             (system.diagonal[i].x, system.diagonal[i].inverse) = (side.block, side.inverse);
             self.right[rows].copy_from_slice(&side.right[..width]);
         }
@@ -383,7 +466,7 @@ impl Path {
         scaled.pattern.add_mul(&scaled.value, &self.step, &mut self.response);
         let parts = self.step.chunks(width).zip(self.response.chunks(width));
         for (barrier, (step, response)) in self.barrier.iter_mut().zip(parts) {
-            barrier.set_step(step, response, aim, slope);
+            barrier.set_step(step, response, aim, bend);
         }
         true
     }

@@ -1,5 +1,6 @@
 //! The rungs of large problems with friction.
 
+use super::super::interior_point::is_nearly_at_rest;
 use super::super::nsgs::course::{Finish, Plan};
 use super::record::End;
 use super::rung::Rung;
@@ -18,6 +19,9 @@ const STEPS: usize = 40;
 
 /// Sweeps before the first course may be left.
 const FIRST: f64 = 3000.0;
+
+/// Paths of bodies at rest are short: their factorisations may cost so many times more sweeps.
+const AT_REST: f64 = 4.0;
 
 /// The path is followed closely where its factorisations cost no more than this many sweeps.
 const CLOSELY: f64 = 20_000.0;
@@ -73,7 +77,8 @@ impl Auto {
         z: &mut Reaction,
     ) -> Result<Certificate, SolveError> {
         let instead = cost::in_sweeps(self.factorisation(problem), problem);
-        if instead <= cost::CHEAP {
+        let few = if is_nearly_at_rest(problem, z) { AT_REST * cost::CHEAP } else { cost::CHEAP };
+        if instead <= few {
             return self.skip();
         }
         let patient = (0.2 * instead).max(FIRST) as usize;
@@ -128,9 +133,10 @@ impl Auto {
             return self.skip();
         }
         let most = self.affordable_steps(problem)?;
-        let most = if rung == Rung::Path && instead > cost::CHEAP { most.min(STEPS) } else { most };
+        let cheap = instead <= cost::CHEAP;
+        let most = if rung == Rung::Path && !cheap { most.min(STEPS) } else { most };
         let result = match rung {
-            Rung::Path => self.interior.start(tolerance, most, problem, z),
+            Rung::Path => self.interior.start(tolerance, (most, cheap), problem, z),
             _ => self.interior.persist(tolerance, most, problem, z),
         };
         if matches!(result, Err(SolveError::NotConverged { iterations, .. }) if iterations >= most) {

@@ -15,6 +15,23 @@ const FIXED: f64 = 1e20;
 /// Proximal weight of equality rows in the matrix alone: redundant equalities leave `W` singular.
 const FREE: f64 = 1e-10;
 
+/// How much of the shift `‖û_T‖` the equations have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Bend {
+    /// All of it.
+    Full,
+    /// The shift, but not its derivative.
+    Frozen,
+    /// Nothing: the equations of bodies at rest, which are those of a convex problem.
+    None,
+}
+
+impl Bend {
+    fn slope(self) -> f64 {
+        if self == Bend::Full { 1.0 } else { 0.0 }
+    }
+}
+
 /// Reaction and dual variable of one law.
 #[derive(Clone, Debug)]
 pub(super) enum Barrier {
@@ -43,6 +60,13 @@ impl Barrier {
             Shape::Cone1 { .. } | Shape::Cone2 { .. } | Shape::General => {
                 Barrier::Frictionless { r: size, dual: size, dr: 0.0, ddual: 0.0 }
             }
+        }
+    }
+
+    /// Makes the normal reaction of a contact at least so large.
+    pub fn enlarge(&mut self, size: f64) {
+        if let Barrier::Cone { mu, r, .. } = self {
+            r[0] = r[0].max(*mu * size);
         }
     }
 
@@ -104,7 +128,7 @@ impl Barrier {
     }
 
     /// Eliminates the dual variables at the velocity `u`, aiming at products of size `aim`.
-    pub fn eliminate(&mut self, u: &[f64], aim: f64, slope: f64) -> Side {
+    pub fn eliminate(&mut self, u: &[f64], aim: f64, bend: Bend) -> Side {
         // rows that the law does not have are fixed at zero by a unit block
         let unit = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
         let mut side = Side { block: unit, inverse: [0.0; 9], right: [0.0; 3] };
@@ -131,11 +155,12 @@ impl Barrier {
             }
             Barrier::Cone { mu, r, dual, missed, .. } => {
                 // F₁ = û − P u − ‖û_T‖ e
-                *missed = [dual[0] - u[0] / *mu - norm(dual[1], dual[2]), dual[1] - u[1], 0.0];
+                let shift = if bend == Bend::None { 0.0 } else { norm(dual[1], dual[2]) };
+                *missed = [dual[0] - u[0] / *mu - shift, dual[1] - u[1], 0.0];
                 if let Some(&u) = u.get(2) {
                     missed[2] = dual[2] - u;
                 }
-                side = cone((*mu, slope), *r, *dual, *missed, aim);
+                side = cone((*mu, bend.slope()), *r, *dual, *missed, aim);
                 if u.len() < 3 {
                     side.right[2] = 0.0;
                 }
@@ -150,7 +175,7 @@ impl Barrier {
 
     /// Takes the step of the reaction, and finds that of the dual variables; `response` is W times the step of all
     /// reactions.
-    pub fn set_step(&mut self, step: &[f64], response: &[f64], aim: f64, slope: f64) {
+    pub fn set_step(&mut self, step: &[f64], response: &[f64], aim: f64, bend: Bend) {
         match self {
             Barrier::Equality { dr, .. } => *dr = step[0],
             Barrier::Fixed { .. } => {}
@@ -177,7 +202,7 @@ impl Barrier {
                 for (x, f) in x.iter_mut().zip(&*missed) {
                     *x -= f;
                 }
-                let [a, b] = direction(*dual).map(|t| slope * t);
+                let [a, b] = direction(*dual).map(|t| bend.slope() * t);
                 x[0] += a * x[1] + b * x[2];
                 *ddual = x;
             }
@@ -342,7 +367,7 @@ mod tests {
         let (r, dual, u) = ([0.5, 0.1, -0.2], [0.8, 0.3, 0.2], [0.3, -0.6, 0.1]);
         let zero = [0.0; 3];
         let mut barrier = Barrier::Cone { mu, r, dual, dr: zero, ddual: zero, missed: zero };
-        let side = barrier.eliminate(&u, aim, 1.0);
+        let side = barrier.eliminate(&u, aim, Bend::Full);
         let mut lu = crate::DenseLu::default();
         let matrix = lu.matrix_mut(3);
         matrix.copy_from_slice(&side.block);
@@ -352,7 +377,7 @@ mod tests {
         lu.factor().unwrap();
         let mut step = side.right;
         crate::LinearSolve::solve(&lu, &mut step);
-        barrier.set_step(&step, &step.map(|x| w * x), aim, 1.0);
+        barrier.set_step(&step, &step.map(|x| w * x), aim, Bend::Full);
         let Barrier::Cone { dr, ddual, .. } = barrier else { panic!() };
         // r̂ ∘ û + Δr̂ ∘ û + r̂ ∘ Δû = aim e
         let arrow = |a: [f64; 3], b: [f64; 3]| [dot(a, b), a[0] * b[1] + b[0] * a[1], a[0] * b[2] + b[0] * a[2]];
