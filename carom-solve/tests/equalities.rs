@@ -3,7 +3,7 @@
 
 mod mechanism;
 
-use carom_solve::{Law, OneStepProblem, Parts, ProblemWork, Reaction, Redundancy, Rows, Solver, StoredProblem, solver};
+use carom_solve::{Law, OneStepProblem, Parts, ProblemWork, Reaction, Redundancy, Rows, StoredProblem, solver};
 use mechanism::*;
 use nalgebra::DVector;
 
@@ -41,6 +41,8 @@ fn star(n: usize) -> Mechanism {
         let arm = m.rod(d.map(|x| 0.2 * x), d.map(|x| 0.9 * x), 0.1 + 0.01 * (i % 7) as f64, 0.01);
         m.ball(Some(hub), arm, d.map(|x| 0.2 * x));
     }
+    // a star that falls as a whole would not know of its joints
+    m.velocity.iter_mut().enumerate().for_each(|(k, v)| *v += ((k * 37 % 17) as f64 - 8.0) * 0.1);
     m
 }
 
@@ -62,9 +64,12 @@ fn tree(n: usize) -> Mechanism {
 }
 
 fn four_bar() -> Mechanism {
+    four_bar_at([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [2.61506227, 2.47018682, 0.0], [3.0, 0.0, 0.0]])
+}
+
+fn four_bar_at(p: [V3; 4]) -> Mechanism {
     let mut m = Mechanism::space();
     let z = [0.0, 0.0, 1.0];
-    let p = [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [2.61506227, 2.47018682, 0.0], [3.0, 0.0, 0.0]];
     for k in 0..3 {
         let body = m.rod(p[k], p[k + 1], [1.0, 3.0, 2.5][k], 1e-3);
         m.hinge((k > 0).then(|| body - 1), body, p[k], z);
@@ -136,16 +141,23 @@ fn chains_begin_to_fall_as_they_should() {
 /// Motion and reactions against the pseudo-inverse, with B = Cᵀ and turned by 1e-3.
 fn compare(name: &str, m: &Mechanism, rank: usize) {
     for by in [0.0, 1e-3] {
-        let input = turned(m, if rank < m.laws.len() { 0.0 } else { by });
-        let dense = Dense::of(m, &input);
+        // redundant rows would not be any more
+        let by = if rank < m.laws.len() { 0.0 } else { by };
+        compare_with(&format!("{name} {by}"), m, &turned(m, by), rank);
+    }
+}
+
+fn compare_with(name: &str, m: &Mechanism, input: &Rows, rank: usize) {
+    {
+        let dense = Dense::of(m, input);
         assert_eq!(dense.rank, rank, "{name}");
-        let (z, log) = solve(m, &input);
+        let (z, log) = solve(m, input);
         let expected = dense.reactions(&m.free(), &DVector::zeros(m.output.len()));
         let response = dense.response(&expected);
         let (motion, reaction) = (off(&z.response, response.as_slice()), off(&z.lambda, expected.as_slice()));
-        println!("{name} {by}: motion {motion:.1e}, reactions {reaction:.1e}; {log}");
+        println!("{name}: motion {motion:.1e}, reactions {reaction:.1e}; {log}");
         assert!(motion < 1e-11 && reaction < 1e-9, "{name}: {motion:e} {reaction:e}");
-        let found = m.with(&m.bodies(), &input, Redundancy::of).unwrap();
+        let found = m.with(&m.bodies(), input, Redundancy::of).unwrap();
         assert_eq!((found.rows, found.rank, found.shared.len()), (m.laws.len(), rank, m.laws.len() - rank), "{name}");
     }
 }
@@ -160,6 +172,9 @@ fn motions_and_reactions_are_those_of_the_pseudo_inverse() {
     }
     compare("four-bar", &four_bar(), 17);
     compare("bricard", &bricard(), 29);
+    // reactions at mid-step: the rows of a position nearby, as redundant as those at the end
+    let nearby = four_bar_at([[0.0, 0.0, 0.0], [1e-3, 0.9999995, 0.0], [2.6155, 2.4705, 0.0], [3.0, 0.0, 0.0]]);
+    compare_with("four-bar, mid", &four_bar(), &nearby.rows(|_, x| x), 17);
 }
 
 /// Loops without the ground, rows of three bodies, a body in two bearings, a row twice, an empty row, bodies apart.
@@ -235,24 +250,44 @@ fn redundant_rows_are_named() {
     assert!(found.shared.iter().all(|laws| laws.len() > 1), "{found:?}");
 }
 
-/// Rows of a mechanism that has drifted contradict each other a little: all of them hold all the same.
+/// Redundant rows of a mechanism that has drifted contradict each other: the motion is that of the pseudo-inverse up to
+/// the drift, reactions do not explode, and a warning tells how far off the rows are.
 #[test]
-fn rows_that_have_drifted_hold() {
-    let mut m = bricard();
-    for (k, centre) in m.centre.clone().iter().enumerate() {
-        // the hinge of the next body is seen 1e-5 away from that of this one
-        let entries: Vec<usize> = (0..m.output.len()).filter(|&r| r / 5 == k).collect();
-        let _ = centre;
-        for r in entries {
-            for x in m.output[r].iter_mut().filter(|x| x.0 % 6 >= 3) {
-                x.1 += 1e-5 * ((x.0 * 31 % 13) as f64 - 6.0) / 6.0;
+fn rows_that_have_drifted_do_not_explode() {
+    for drift in [1e-9, 1e-7, 1e-6] {
+        let mut m = bricard();
+        for row in &mut m.output {
+            for x in row.iter_mut().filter(|x| x.0 % 6 >= 3) {
+                x.1 += drift * ((x.0 * 31 % 13) as f64 - 6.0) / 6.0;
             }
         }
+        m.velocity.iter_mut().enumerate().for_each(|(k, v)| *v += ((k * 37 % 17) as f64 - 8.0) * 0.1);
+        let (mut z, mut solver) = (Reaction::default(), solver::default());
+        let input = m.rows(|_, x| x);
+        let certificate = m.with(&m.bodies(), &input, |p| solver.solve(p, &mut z)).unwrap();
+        let dense = Dense::of(&m, &input);
+        assert_eq!(dense.rank, 29);
+        let expected = dense.reactions(&m.free(), &DVector::zeros(30));
+        let motion = off(&z.response, dense.response(&expected).as_slice());
+        let reaction = off(&z.lambda, expected.as_slice());
+        println!("drift {drift}: motion {motion:.1e}, reactions {reaction:.1e}, {:.1e}", certificate.residual);
+        assert!(motion < 30.0 * drift && reaction < 1e3 * drift, "{motion:e} {reaction:e}");
+        let warning = solver.warning();
+        assert!(certificate.residual <= 1e-10 || warning.unwrap().value == certificate.residual, "{warning:?}");
+        assert!(certificate.residual <= drift);
     }
-    let (z, log) = solve(&m, &m.rows(|_, x| x));
-    let largest = z.u.iter().fold(0.0f64, |most, u| most.max(u.abs()));
-    println!("drifted: u {largest:.1e}, {log}");
-    assert!(largest < 1e-10);
+    // rows that have nothing in common are no drift
+    let mut m = four_bar();
+    m.velocity[3] = 5.0;
+    let row = m.output[0].clone();
+    m.push(Law::EQUALITY, vec![row]);
+    let mut b = m.free();
+    b[20] += 1.0;
+    let (lhs, output) = (m.bodies(), m.rows(|_, x| x));
+    let parts = Parts { lhs: &lhs, output: &output, input: &output, feedthrough: None, b: &b, laws: &m.laws };
+    let mut work = ProblemWork::default();
+    let error = solver::default().solve(&OneStepProblem::new(parts, &mut work), &mut Reaction::default()).unwrap_err();
+    assert!(error.certificate().unwrap().residual > 1e-3, "{error}");
 }
 
 /// The problem of contacts alone, from the pseudo-inverse, by another solver.
@@ -349,7 +384,8 @@ fn other_forms_of_the_matrix_give_the_same() {
         m.with(&OneBlock(&bodies), &input, |p| solver::default().solve(p, &mut other)).unwrap();
         let dense = off(&other.response, &z.response);
         println!("hidden {hidden:.1e}, one block {dense:.1e}");
-        assert!(hidden < 1e-11 && dense < 1e-9, "{hidden:e} {dense:e}");
+        // solving tells A to its condition times rounding only
+        assert!(hidden < 1e-10 && dense < 1e-10, "{hidden:e} {dense:e}");
     }
 }
 

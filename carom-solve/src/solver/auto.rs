@@ -191,6 +191,7 @@ pub struct Auto {
     swept: bool,                // whether the sweeps before a Newton method were enough
     end: End,                   // why the last rung was left
     best: Vec<f64>,             // (m) reactions of the best certificate so far
+    first: Vec<f64>,            // (m) those of the first elimination
     coursed: u32,               // courses of sweeps in this solve
     factorisation: Option<f64>, // what one costs, where it is known
     deadline: Deadline,
@@ -231,6 +232,7 @@ impl Configured for Auto {
             swept: false,
             end: End::Own,
             best: Vec::new(),
+            first: Vec::new(),
             coursed: 0,
             factorisation: None,
             deadline: Deadline::default(),

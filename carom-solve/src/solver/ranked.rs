@@ -108,6 +108,11 @@ impl RankedLu {
 }
 
 impl RankedLu {
+    /// Equations beyond the rank.
+    pub(super) fn dropped(&self) -> &[usize] {
+        &self.row[self.rank..]
+    }
+
     /// The unknowns of a direction that the matrix takes to zero, one for each position beyond the rank.
     pub(super) fn null_vector(&mut self, position: usize, out: &mut [f64]) {
         let (n, rank, a) = (self.n, self.rank, &self.lu);

@@ -1,10 +1,24 @@
 //! Problems with equality rows: these are eliminated, the ladder is for what is left.
 
-use super::super::{Configured, SolveError, Solver, admission};
+use super::super::{Configured, SolveError, Solver, SolverWarning, admission};
 use super::record::{Entry, Rungs};
 use super::rung::Rung;
 use super::{Auto, AutoOptions};
-use crate::{Certificate, Measure, OneStepProblem, Reaction};
+use crate::{Certificate, Measure, OneStepProblem, Reaction, WarningKind};
+
+/// Redundant rows of a mechanism that has drifted cannot hold all at once.
+pub const CONTRADICTION: WarningKind = WarningKind {
+    name: "contradictory-joints",
+    message: "redundant equality rows contradict each other, and some of them were left out",
+    unit: "1",
+    hint: "a projection of the joints keeps their positions together; a smaller step makes them drift less",
+};
+
+/// Largest residual of redundant rows that are left out.
+const CONTRADICTED: f64 = 1e-3;
+
+/// How many times larger reactions may be that make redundant rows hold all the same.
+const GROWN: f64 = 100.0;
 
 /// Corrections of the reactions of equality rows at most.
 const REFINEMENTS: usize = 3;
@@ -34,19 +48,48 @@ impl Auto {
             self.record.push(Entry::of(Rung::AtRest, &result));
             return Some(result.map(|certificate| self.measured(problem, certificate, z).unwrap_or(certificate)));
         }
-        let mut least = self.solve_reduced(problem, z);
-        if least.is_err() && self.elimination.keep_more(problem) {
-            least = self.solve_reduced(problem, z);
-        }
-        match least {
+        let result = match self.solve_reduced(problem, z) {
+            Err(certificate) if self.elimination.has_dropped() => self.contradiction(problem, z, certificate),
+            result => result,
+        };
+        match result {
             Ok(certificate) => Some(Ok(certificate)),
             Err(_) if problem.size() <= SMALL => None,
-            Err(residual) => Some(self.exhausted(problem, z, residual)),
+            Err(certificate) => Some(self.exhausted(problem, z, certificate.residual)),
         }
     }
 
-    /// One pass: what is left, then the equality rows, corrected while it helps. The residual where it fails.
-    fn solve_reduced(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, f64> {
+    /// Rows that count as redundant do not hold. They are kept where that takes reactions of the same order; else they
+    /// contradict the others, as those of mechanisms that have drifted do, and are left out with a warning.
+    #[cold]
+    fn contradiction(
+        &mut self,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+        first: Certificate,
+    ) -> Result<Certificate, Certificate> {
+        let tolerance = self.options.tolerance;
+        let left_out = self.elimination.missed_by_dropped(problem, z);
+        let others = first.residual * first.residual * first.square - left_out;
+        let is_contradiction = first.residual <= CONTRADICTED && others <= tolerance * tolerance * first.square;
+        self.first.clone_from(&z.lambda);
+        if self.elimination.keep_more(problem)
+            && let Ok(certificate) = self.solve_reduced(problem, z)
+            && certificate.size() <= GROWN * first.size()
+        {
+            return Ok(certificate);
+        }
+        z.lambda.clone_from(&self.first);
+        let certificate = problem.certify_by(self.options.measure, z);
+        if !is_contradiction {
+            return Err(certificate);
+        }
+        self.warning = Some(SolverWarning { kind: &CONTRADICTION, value: first.residual, law: Some(first.law) });
+        Ok(certificate)
+    }
+
+    /// One pass: what is left, then the equality rows, corrected while it helps.
+    fn solve_reduced(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, Certificate> {
         let tolerance = self.options.tolerance;
         let mut rungs = Rungs::default();
         problem.climb(Rung::Equalities.name());
@@ -82,7 +125,7 @@ impl Auto {
             Ok(certificate) if best.residual <= tolerance || self.options.measure == Measure::FullError => {
                 Ok(certificate)
             }
-            _ => Err(best.residual),
+            _ => Err(best),
         }
     }
 }

@@ -207,6 +207,17 @@ impl Elimination {
         self.saddle.cut_again(problem.parts().lhs, LAST_CUT)
     }
 
+    /// Whether rows were left out as redundant.
+    pub(super) fn has_dropped(&self) -> bool {
+        self.saddle.dropped().next().is_some()
+    }
+
+    /// What these rows miss, squared and in scaled variables; `z.u` is that of the certificate.
+    pub(super) fn missed_by_dropped(&self, problem: &OneStepProblem<'_>, z: &Reaction) -> f64 {
+        let missed = |row: usize| z.u[self.row[row]].powi(2) / problem.scale(self.equal[row]);
+        self.saddle.dropped().map(missed).sum()
+    }
+
     /// Lays out (2).
     fn reduce(&mut self, problem: &OneStepProblem<'_>, z: &Reaction) {
         let p = problem.parts();

@@ -241,6 +241,15 @@ impl Saddle {
         }
     }
 
+    /// The equality rows that were left out as redundant.
+    pub(super) fn dropped(&self) -> impl Iterator<Item = usize> {
+        let pairs = self.plan.mechanisms.iter().zip(&self.border).filter(|x| !x.0.border.is_empty());
+        pairs.flat_map(move |(mechanism, border)| {
+            let first = mechanism.border.start;
+            border.lu.dropped().iter().map(move |&k| self.plan.order[first + k] as usize)
+        })
+    }
+
     /// Numbers that the factors hold.
     pub(super) fn entries(&self) -> usize {
         self.tree.entries() + self.border.iter().map(|border| border.matrix.len() + border.null.len()).sum::<usize>()
