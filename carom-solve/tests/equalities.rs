@@ -422,6 +422,21 @@ fn times() {
         ("star", star),
         ("tree", tree),
     ];
+    for n in [1, 2, 3, 5, 10] {
+        let m = chain(n, true, true, 1.0);
+        let (lhs, output, b) = (m.bodies(), m.rows(|_, x| x), m.free());
+        let parts = Parts { lhs: &lhs, output: &output, input: &output, feedthrough: None, b: &b, laws: &m.laws };
+        for name in ["auto", "lemke", "newton-min"] {
+            let mut solver = (solver::find(name).unwrap().build)(&serde_json::json!({})).unwrap();
+            let (mut work, mut z, mut best) = (ProblemWork::default(), Reaction::default(), f64::INFINITY);
+            for _ in 0..500 {
+                let start = std::time::Instant::now();
+                solver.solve(&OneStepProblem::new(parts, &mut work), &mut z).unwrap();
+                best = best.min(start.elapsed().as_secs_f64());
+            }
+            println!("{:3} rows by {name:10}: {:9.2} us; few bodies {}", b.len(), best * 1e6, solver.log());
+        }
+    }
     for (name, make) in makes {
         for n in [10, 100, 1000, 10_000] {
             let m = make(n);

@@ -174,8 +174,7 @@ impl Saddle {
     fn factor_borders(&mut self, a: &dyn LinearSolve, cut: f64) {
         for k in 0..self.plan.mechanisms.len() {
             let mechanism = self.plan.mechanisms[k].clone();
-            let (size, first) =
-                (mechanism.border.len(), mechanism.border.start - self.plan.tree.min(mechanism.border.start));
+            let (size, first) = (mechanism.border.len(), mechanism.border.start - self.plan.tree);
             self.border[k].matrix.resize(size * size, 0.0);
             for j in 0..size {
                 self.clear(&mechanism);
