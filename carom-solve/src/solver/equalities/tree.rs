@@ -225,48 +225,44 @@ impl Tree {
         }
     }
 
-    /// (1) for all nodes. With `dependent`, rows that depend on others of their joint are found, marked by place, and
-    /// left out. Whether every pivot is good.
-    pub(super) fn factor(&mut self, nodes: &[Node], mut dependent: Option<&mut [bool]>) -> bool {
-        let (mut copy, mut marked) = (Vec::new(), Vec::new());
+    /// (1) for one node, after those before it. Whether every pivot is good. With `dependent`, rows that depend on
+    /// others of their joint are found, marked by place, and left out.
+    pub(super) fn eliminate(&mut self, node: &Node, k: usize, dependent: Option<&mut [bool]>) -> bool {
+        let Place { at, swap, is_direct, .. } = self.place[k];
+        let (n, r, p) = (node.size, node.rows, node.parent_size);
+        let length = n * n + 2 * r * (n + p) + r * r;
+        let (own, later) = self.value[at..].split_at_mut(length);
+        let Parts { m, c, y, z, bp, s } = Parts::of(node, own);
+        let (swap_m, swap_s) = self.swap[swap..swap + n + r].split_at_mut(n);
         let mut is_good = true;
-        for (k, node) in nodes.iter().enumerate() {
-            let Place { at, swap, is_direct, .. } = self.place[k];
-            let (n, r, p) = (node.size, node.rows, node.parent_size);
-            let length = n * n + 2 * r * (n + p) + r * r;
-            let (own, later) = self.value[at..].split_at_mut(length);
-            let Parts { m, c, y, z, bp, s } = Parts::of(node, own);
-            let (swap_m, swap_s) = self.swap[swap..swap + n + r].split_at_mut(n);
-            if !is_direct {
-                let pivot = sized!((n, r), |n, r| {
-                    let pivot = triangulate(n, m, swap_m);
-                    substitute(n, m, swap_m, r, y);
-                    pivot
-                });
-                is_good &= pivot > 0.0;
+        if !is_direct {
+            let pivot = sized!((n, r), |n, r| {
+                let pivot = triangulate(n, m, swap_m);
+                substitute(n, m, swap_m, r, y);
+                pivot
+            });
+            is_good = pivot > 0.0;
+        }
+        s.fill(0.0);
+        sized!((n, r), |n, r| add_product(r, n, r, 1.0, c, y, s));
+        if let Some(dependent) = dependent {
+            let mut marked = Vec::new();
+            mark_dependent(r, &mut s.to_vec(), DEPENDENT, &mut marked);
+            for j in (0..r).filter(|&j| marked[j]) {
+                dependent[node.row + j] = true;
+                leave_out(j, node, (&mut *c, &mut *y, &mut *z, &mut *bp, &mut *s));
             }
-            s.fill(0.0);
-            sized!((n, r), |n, r| add_product(r, n, r, 1.0, c, y, s));
-            if let Some(dependent) = &mut dependent {
-                copy.clear();
-                copy.extend_from_slice(s);
-                mark_dependent(r, &mut copy, DEPENDENT, &mut marked);
-                for j in (0..r).filter(|&j| marked[j]) {
-                    dependent[node.row + j] = true;
-                    leave_out(j, node, (&mut *c, &mut *y, &mut *z, &mut *bp, &mut *s));
-                }
-            }
-            let largest = (0..r).map(|j| s[j * r + j]).fold(0.0, f64::max);
-            let pivot = sized!((n, r), |_n, r| triangulate(r, s, swap_s));
-            is_good &= pivot > BROKEN * largest || r == 0;
-            if p > 0 {
-                let mp = self.place[node.parent as usize].at - at - length;
-                let mp = &mut later[mp..mp + p * p];
-                sized!((p, r), |p, r| {
-                    substitute(r, s, swap_s, p, z);
-                    add_product(p, r, p, 1.0, bp, z, mp);
-                });
-            }
+        }
+        let largest = (0..r).map(|j| s[j * r + j]).fold(0.0, f64::max);
+        let pivot = sized!((n, r), |_n, r| triangulate(r, s, swap_s));
+        is_good &= pivot > BROKEN * largest || r == 0;
+        if p > 0 {
+            let mp = self.place[node.parent as usize].at - at - length;
+            let mp = &mut later[mp..mp + p * p];
+            sized!((p, r), |p, r| {
+                substitute(r, s, swap_s, p, z);
+                add_product(p, r, p, 1.0, bp, z, mp);
+            });
         }
         is_good
     }
