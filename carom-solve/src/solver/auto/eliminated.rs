@@ -1,6 +1,6 @@
 //! Problems with equality rows: these are eliminated, the ladder is for what is left.
 
-use super::super::{Configured, SolveError, Solver, SolverWarning, admission};
+use super::super::{Configured, SolveError, Solver, SolverWarning, admission, growth};
 use super::record::{Entry, Rungs};
 use super::rung::Rung;
 use super::{Auto, AutoOptions};
@@ -121,6 +121,10 @@ impl Auto {
         problem.note_end(&best);
         self.record.push(Entry::new(Rung::Equalities, best.residual));
         self.record.append(&rungs);
+        // contacts that cannot move are not held by any reaction, however large
+        if self.elimination.may_grow() && growth::is_growing(problem, best) {
+            return Err(best);
+        }
         match self.measured(problem, best, z) {
             Ok(certificate) if best.residual <= tolerance || self.options.measure == Measure::FullError => {
                 Ok(certificate)

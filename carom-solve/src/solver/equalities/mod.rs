@@ -213,6 +213,11 @@ impl Elimination {
         self.saddle.cut_again(problem.parts().lhs, LAST_CUT)
     }
 
+    /// Whether reactions may be large without an end: those of joints alone are as they must be.
+    pub(super) fn may_grow(&self) -> bool {
+        !self.rest.is_empty() || self.has_dropped()
+    }
+
     /// Whether rows were left out as redundant.
     pub(super) fn has_dropped(&self) -> bool {
         self.saddle.dropped().next().is_some()
