@@ -250,7 +250,7 @@ impl Tree {
             mark_dependent(r, &mut s.to_vec(), DEPENDENT, &mut marked);
             for j in (0..r).filter(|&j| marked[j]) {
                 dependent[node.row + j] = true;
-                leave_out(j, node, (&mut *c, &mut *y, &mut *z, &mut *bp, &mut *s));
+                leave_out(j, node, [&mut *c, &mut *y, &mut *z, &mut *bp, &mut *s]);
             }
         }
         let largest = (0..r).map(|j| s[j * r + j]).fold(0.0, f64::max);
@@ -365,8 +365,7 @@ fn invert(n: usize, a: &[f64], out: &mut [f64], swap: &mut [u32], work: &mut Vec
 }
 
 /// Decouples row j of a joint.
-fn leave_out(j: usize, node: &Node, parts: (&mut [f64], &mut [f64], &mut [f64], &mut [f64], &mut [f64])) {
-    let (c, y, z, bp, s) = parts;
+fn leave_out(j: usize, node: &Node, [c, y, z, bp, s]: [&mut [f64]; 5]) {
     let (n, r, p) = (node.size, node.rows, node.parent_size);
     c[j * n..(j + 1) * n].fill(0.0);
     z[j * p..(j + 1) * p].fill(0.0);
