@@ -1,6 +1,7 @@
 //! Typed for authors, `dyn` for the driver: a scheme bound to its model, solver and states.
 
 use super::paths::{Counted, SolverPath};
+use super::rates::RateBounds;
 use super::{Events, Family, ModelOf, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Energy, check_model};
 use crate::{Coupling, Labels, ModelError, Space, State, Warnings};
@@ -79,6 +80,13 @@ pub trait Stepper: Send {
     /// Laws, gaps and rows at the part `s` in [0, 1] of the last step tried; only between `attempt` and `accept`.
     fn coupling_at(&mut self, s: f64) -> Result<&Coupling, ModelError>;
 
+    /// (laws) Bounds of the rates of gaps over the last step tried; none where the model does not know them, where gaps
+    /// are affine and the ends of the step tell all, and from schemes that look into their steps themselves.
+    fn rate_bounds(&mut self) -> &[[f64; 2]];
+
+    /// A number that changes where the model has looked for contacts and found others.
+    fn contact_version(&self) -> u64;
+
     /// Laws, gaps and rows at any state.
     fn coupling_of(&mut self, state: &State) -> Result<&Coupling, ModelError>;
 
@@ -110,6 +118,8 @@ pub struct Bound<S: Scheme> {
     labels: Labels,
     coupling: Coupling,
     between: Coupling, // inside the step, where somebody asks
+    rates: RateBounds, // over it, likewise
+    contacts: u64,     // how often the model has found others
     known: Known,
 }
 
@@ -152,8 +162,23 @@ impl<S: Scheme> Bound<S> {
         let (to, middle, increment) = (from.clone(), from.clone(), vec![0.0; model.dim()]);
         let known = Known { coupling: true, ..Known::FRESH };
         let solver = Counted::new(solver, model.accept());
-        let between = Coupling::default();
-        Ok(Bound { scheme, work, model, solver, from, to, middle, increment, labels, coupling, between, known })
+        let (between, rates, contacts) = (Coupling::default(), RateBounds::default(), 0);
+        Ok(Bound {
+            scheme,
+            work,
+            model,
+            solver,
+            from,
+            to,
+            middle,
+            increment,
+            labels,
+            coupling,
+            between,
+            rates,
+            contacts,
+            known,
+        })
     }
 
     pub(crate) fn scheme(&self) -> &S {
@@ -240,6 +265,7 @@ impl<S: Scheme> Stepper for Bound<S> {
         }
         if self.model.detect(&self.from, h * self.scheme.reach())? {
             self.scheme.contacts_changed(&mut self.work);
+            self.contacts += 1;
         }
         let system = System { model: &mut *self.model, solver: &mut self.solver };
         self.scheme.step(&mut self.work, system, &self.from, h, &mut self.to)
@@ -347,6 +373,19 @@ impl<S: Scheme> Stepper for Bound<S> {
         self.scheme.interpolate(&mut self.work, &mut self.model, ends, s, &mut self.middle);
         self.model.couple(self.middle.t, &self.middle.q, &mut self.between)?;
         Ok(&self.between)
+    }
+
+    fn rate_bounds(&mut self) -> &[[f64; 2]] {
+        let Bound { rates, model, from, to, .. } = self;
+        rates.values.clear();
+        if self.scheme.motion() != Motion::Dense && model.gaps_bend() {
+            rates.fill([from, to, to], |t, q, v, out| model.gap_rates(t, q, v, out));
+        }
+        &rates.values
+    }
+
+    fn contact_version(&self) -> u64 {
+        self.contacts
     }
 
     fn coupling_of(&mut self, state: &State) -> Result<&Coupling, ModelError> {
