@@ -111,7 +111,13 @@ fn regions() {
     // a threshold in the way at 0.5: the step in which the point would come to be inside it is not taken
     let low = contact("low", "gap = \"y\"\nwhere = \"x < 0.5\"");
     let high = contact("high", "gap = \"y - 0.1\"\nwhere = \"x > 0.5\"");
-    fails("a threshold", &text(POINT, "9.81*y", &(low + &high), slides), 0.4, "gap is -1.000e-1 already");
+    let threshold = text(POINT, "9.81*y", &(low + &high), slides);
+    fails("a threshold", &threshold, 0.4, "gap is -1.000e-1 already");
+    // nor does the other scheme that places contacts lift it over the threshold
+    let overrides = Overrides { scheme: Some("higher-order".into()), ..Overrides::default() };
+    let scene = from_str("hostile.toml", &threshold, &overrides).unwrap_or_else(|all| panic!("{}", all[0]));
+    let error = scene.simulation().unwrap().run(&mut []).unwrap_err();
+    assert!(error.to_string().contains("gap is -1.000e-1 already"), "{error}");
 }
 
 #[test]

@@ -108,6 +108,103 @@ fn an_obstacle_that_is_passed_inside_a_step() {
     assert!(short.is_empty(), "{short:?}");
 }
 
+/// A point flies over the floor at 4 m/s and meets a bump that it passes within 5 ms. Far from it neither the gaps nor
+/// the velocities at both ends of a step know of it; bounds of the rate of the gap do.
+#[test]
+fn a_bump_that_is_narrow_beside_the_step_is_not_passed_in_silence() {
+    let text = |rest: &str| {
+        format!(
+            r#"version = 1
+name = "bump"
+[model]
+kind = "lagrangian"
+coordinates = ["x", "y"]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+[[contact]]
+name = "floor"
+gap = "y - 0.38*exp(-((x - 0.41)/0.011)^2)"
+restitution = 0.6
+[initial]
+x = -0.63
+y = 0.69
+"x'" = 4.08
+[simulation]
+end = 0.36
+{rest}
+"#
+        )
+    };
+    for (name, rest) in [
+        ("ten", "step = 0.01"),
+        ("twenty", "step = 0.02"),
+        ("thirty", "step = 0.03"),
+        ("forty", "step = 0.04"),
+        ("sixty", "step = 0.06"),
+        ("long", "step = 0.09"),
+        ("adaptive", "step = 0.001\nadaptive = {}"),
+        ("projected", "step = 0.04\nscheme = \"combined-projection\""),
+        ("higher", "step = 0.04\nscheme = \"higher-order\""),
+    ] {
+        let found = warnings(name, &text(rest));
+        let (depth, contact) = one(&found, "passed");
+        // the point is 0.36 m high there, the bump 0.38
+        assert!(depth > 1e-3 && depth < 0.05 && contact == Some("floor"), "{name}: {found:?}");
+    }
+    // asked for, the step is cut there, and the point bounces
+    let session = Session::new();
+    session.write("cut.toml", text("step = 0.01\nshorten = true"));
+    session.succeed(["run", "cut.toml", "--strict"]);
+    assert_eq!(session.summary("out/cut")["impacts"], 1);
+}
+
+/// Implicit Euler steps damp an oscillator by 1 + h²ω² each; θ = 1/2 keeps its energy.
+#[test]
+fn energy_that_is_lost() {
+    let steps = |theta: f64| format!("end = 1\nstep = 0.01\nscheme = {{ name = \"moreau-jean\", theta = {theta} }}");
+    let found = warnings("damps", &model("25*y^2/2", (1.0, 0.0), "", &steps(1.0)));
+    let left = (1.0f64 + 0.01f64.powi(2) * 25.0).powi(-100);
+    let (share, _) = one(&found, "energy-loss");
+    // of the largest kinetic energy and the span of the potential, both below that of the start
+    assert!(share > 1.0 - left - 0.01 && share < 2.0 * (1.0 - left), "{share} beside {left}");
+    assert!(warnings("keeps", &model("25*y^2/2", (1.0, 0.0), "", &steps(0.5))).is_empty());
+}
+
+/// A pendulum on a stiff spring strikes a wall at an angle: the impact leaves a vibration of 1e4 rad/s along the spring
+/// that steps of 1e-2 s cannot follow. Where it is damped the run says so; event-driven steps follow it.
+#[test]
+fn vibrations_that_an_impact_leaves() {
+    let text = |rest: &str| {
+        format!(
+            r#"version = 1
+name = "stiff pendulum"
+[model]
+kind = "lagrangian"
+coordinates = ["x", "y"]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "9.81*y + 1e8/2*(sqrt(x^2 + y^2) - 1)^2"
+[[contact]]
+name = "wall"
+gap = "x + 0.3"
+restitution = 0.5
+[initial]
+x = 1.0
+[simulation]
+end = 1
+{rest}
+"#
+        )
+    };
+    let found = warnings("coarse", &text("step = 1e-2\nscheme = \"higher-order\""));
+    let (share, _) = one(&found, "damped");
+    // v² = 2 g sqrt(1 − 0.3²) before the impact, horizontally 0.954 of it; the impulse turns it and leaves 0.3 of its
+    // jump along the spring, of which some goes on into the next impacts
+    let (height, along) = (0.91f64.sqrt(), 0.3f64);
+    let vibration = (1.5 * height * along).powi(2);
+    assert!(share > 0.05 * vibration && share < 1.2 * vibration, "{share} beside {vibration}");
+    assert!(warnings("fine", &text("step = 1e-2\nscheme = \"event-driven\"")).is_empty());
+}
+
 #[test]
 fn an_elastic_chain_under_a_scheme_that_gains() {
     let text = r#"version = 1
