@@ -35,6 +35,27 @@ fn events_of_the_kinked_table() {
     }
 }
 
+/// The edge of this example is in the origin, where all terms of the gaps vanish and a gap of 1e-31 m is rounding: the
+/// other scheme that places contacts goes over it as well, without a loss of energy.
+#[test]
+fn an_edge_in_the_origin() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/parabola-edge.toml");
+    for step in [0.02, 0.01, 0.007] {
+        let overrides =
+            Overrides { scheme: Some("higher-order".into()), step: Some(step.into()), ..Overrides::default() };
+        let scene = load(&path, &overrides).unwrap_or_else(|all| panic!("{}", all[0]));
+        let mut recorder = Recorder::default();
+        scene.simulation().unwrap().run(&mut [&mut recorder]).unwrap_or_else(|error| panic!("{step}: {error}"));
+        let solution = recorder.into_solution();
+        let last = solution.len() - 1;
+        let ([z, x], [w, u]) = ([0, 1].map(|k| solution.q(last)[k]), [0, 1].map(|k| solution.v(last)[k]));
+        assert!((z - x * x).abs() < 1e-12, "{step}: {z} {x}");
+        // 2 m/s on the flat floor; the place is that of an independent implementation
+        let energy = 0.5 * (w * w + u * u) + 9.81 * z;
+        assert!((energy - 2.0).abs() < 1e-4 && (x - 0.435243729972).abs() < 1e-4, "{step}: {energy} {x}");
+    }
+}
+
 /// A file of a point (x, y) with some contacts, and what the rest of it says.
 fn text(kinetic: &str, potential: &str, contacts: &str, rest: &str) -> String {
     format!(

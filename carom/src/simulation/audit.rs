@@ -35,6 +35,9 @@ const LOOKS: (usize, usize) = (1024, 2);
 /// Gaps below this share of the positions are rounding, and energies below this share of what forces do in a step.
 pub(super) const ROUNDING: f64 = 1e-9;
 
+/// Share of the largest gap met below which a passage inside a step is slight.
+const SLIGHT: f64 = 1e-5;
+
 /// Steps over which a scheme may share out an impact.
 const SHARED: usize = 4;
 
@@ -323,8 +326,10 @@ impl Audit {
             let most = if rate.is_some() { looks.min(MOST) } else { MOST };
             let (depth, looked) = passed(view.stepper, (key, place), gaps, (rate, h), most)?;
             looks = looks.saturating_sub(if rate.is_some() { looked } else { 0 });
+            // bodies that slide along a bent obstacle pass it by what their way is not as bent
+            let least = if rate.is_some() { rounding.max(SLIGHT * self.gap) } else { rounding };
             if let Some((depth, _)) = depth
-                && depth > rounding
+                && depth > least
             {
                 self.found.raise(&PASSED, view.to().t, Some(key), depth);
             }
