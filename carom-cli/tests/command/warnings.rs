@@ -151,11 +151,6 @@ end = 0.36
         // the point is 0.36 m high there, the bump 0.38
         assert!(depth > 1e-3 && depth < 0.05 && contact == Some("floor"), "{name}: {found:?}");
     }
-    // asked for, the step is cut there, and the point bounces
-    let session = Session::new();
-    session.write("cut.toml", text("step = 0.01\nshorten = true"));
-    session.succeed(["run", "cut.toml", "--strict"]);
-    assert_eq!(session.summary("out/cut")["impacts"], 1);
 }
 
 /// Implicit Euler steps damp an oscillator by 1 + h²ω² each; θ = 1/2 keeps its energy.
@@ -165,8 +160,9 @@ fn energy_that_is_lost() {
     let found = warnings("damps", &model("25*y^2/2", (1.0, 0.0), "", &steps(1.0)));
     let left = (1.0f64 + 0.01f64.powi(2) * 25.0).powi(-100);
     let (share, _) = one(&found, "energy-loss");
-    // of the largest kinetic energy and the span of the potential, both below that of the start
-    assert!(share > 1.0 - left - 0.01 && share < 2.0 * (1.0 - left), "{share} beside {left}");
+    // of the largest kinetic energy and the span of the potential, both between the energy left and that of the start
+    let lost = 1.0 - left;
+    assert!(share > 0.5 * lost && share < 0.5 * lost / left, "{share} beside {lost}");
     assert!(warnings("keeps", &model("25*y^2/2", (1.0, 0.0), "", &steps(0.5))).is_empty());
 }
 
@@ -190,18 +186,17 @@ restitution = 0.5
 [initial]
 x = 1.0
 [simulation]
-end = 1
+end = 0.8
 {rest}
 "#
         )
     };
     let found = warnings("coarse", &text("step = 1e-2\nscheme = \"higher-order\""));
     let (share, _) = one(&found, "damped");
-    // v² = 2 g sqrt(1 − 0.3²) before the impact, horizontally 0.954 of it; the impulse turns it and leaves 0.3 of its
-    // jump along the spring, of which some goes on into the next impacts
-    let (height, along) = (0.91f64.sqrt(), 0.3f64);
-    let vibration = (1.5 * height * along).powi(2);
-    assert!(share > 0.05 * vibration && share < 1.2 * vibration, "{share} beside {vibration}");
+    // the velocity is across the spring: cos of it is horizontal and jumps by 1 + e, sin of that is along the spring
+    let (cos, sin) = (0.91f64.sqrt(), 0.3f64);
+    let vibration = (1.5 * cos * sin).powi(2);
+    assert!(share > 0.9 * vibration && share < 1.01 * vibration, "{share} beside {vibration}");
     assert!(warnings("fine", &text("step = 1e-2\nscheme = \"event-driven\"")).is_empty());
 }
 

@@ -80,9 +80,10 @@ pub trait Stepper: Send {
     /// Laws, gaps and rows at the part `s` in [0, 1] of the last step tried; only between `attempt` and `accept`.
     fn coupling_at(&mut self, s: f64) -> Result<&Coupling, ModelError>;
 
-    /// (laws) Bounds of the rates of gaps over the last step tried; none where the model does not know them, where gaps
-    /// are affine and the ends of the step tell all, and from schemes that look into their steps themselves.
-    fn rate_bounds(&mut self) -> &[[f64; 2]];
+    /// (laws) Bounds of the rates of gaps between two parts in [0, 1] of the last step tried; none where the model does
+    /// not know them, where gaps are affine and the ends of the step tell all, and from schemes that look into their
+    /// steps themselves.
+    fn rate_bounds(&mut self, part: [f64; 2]) -> &[[f64; 2]];
 
     /// A number that changes where the model has looked for contacts and found others.
     fn contact_version(&self) -> u64;
@@ -118,7 +119,8 @@ pub struct Bound<S: Scheme> {
     labels: Labels,
     coupling: Coupling,
     between: Coupling, // inside the step, where somebody asks
-    rates: RateBounds, // over it, likewise
+    rates: RateBounds, // over a piece of it, likewise
+    piece: State,      // at the end of the piece
     contacts: u64,     // how often the model has found others
     known: Known,
 }
@@ -162,7 +164,7 @@ impl<S: Scheme> Bound<S> {
         let (to, middle, increment) = (from.clone(), from.clone(), vec![0.0; model.dim()]);
         let known = Known { coupling: true, ..Known::FRESH };
         let solver = Counted::new(solver, model.accept());
-        let (between, rates, contacts) = (Coupling::default(), RateBounds::default(), 0);
+        let (between, rates, piece, contacts) = (Coupling::default(), RateBounds::default(), from.clone(), 0);
         Ok(Bound {
             scheme,
             work,
@@ -176,6 +178,7 @@ impl<S: Scheme> Bound<S> {
             coupling,
             between,
             rates,
+            piece,
             contacts,
             known,
         })
@@ -375,12 +378,21 @@ impl<S: Scheme> Stepper for Bound<S> {
         Ok(&self.between)
     }
 
-    fn rate_bounds(&mut self) -> &[[f64; 2]] {
-        let Bound { rates, model, from, to, .. } = self;
+    fn rate_bounds(&mut self, part: [f64; 2]) -> &[[f64; 2]] {
+        let Bound { scheme, work, rates, model, from, to, middle, piece, .. } = self;
         rates.values.clear();
-        if self.scheme.motion() != Motion::Dense && model.gaps_bend() {
-            rates.fill([from, to, to], |t, q, v, out| model.gap_rates(t, q, v, out));
+        if scheme.motion() == Motion::Dense || !model.gaps_bend() {
+            return &rates.values;
         }
+        let [left, right] = match part {
+            [0.0, 1.0] => [&*from, &*to],
+            [a, b] => {
+                scheme.interpolate(work, model, (from, to), a, middle);
+                scheme.interpolate(work, model, (from, to), b, piece);
+                [&*middle, &*piece]
+            }
+        };
+        rates.fill([left, right, right], |t, q, v, out| model.gap_rates(t, q, v, out));
         &rates.values
     }
 

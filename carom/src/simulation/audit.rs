@@ -268,7 +268,7 @@ impl Audit {
     fn see_contacts(&mut self, view: &mut StepView<'_>, rounding: f64) -> Result<(), ModelError> {
         let h = view.step.advanced;
         self.rates.clear();
-        self.rates.extend_from_slice(view.stepper.rate_bounds());
+        self.rates.extend_from_slice(view.stepper.rate_bounds([0.0, 1.0]));
         let version = view.stepper.contact_version();
         let (reactions, to, end) = view.stepper.end()?;
         let Audit { matching, keys, gaps, near, rates, .. } = self;
@@ -324,7 +324,7 @@ impl Audit {
         for &Near { law, place, gaps } in &self.near {
             let (key, rate) = (view.reactions().key(law), self.rates.get(law).copied());
             let most = if rate.is_some() { looks.min(MOST) } else { MOST };
-            let (depth, looked) = passed(view.stepper, (key, place), gaps, (rate, h), most)?;
+            let (depth, looked) = passed(view.stepper, (key, law, place), gaps, (rate, h), most)?;
             looks = looks.saturating_sub(if rate.is_some() { looked } else { 0 });
             // bodies that slide along a bent obstacle pass it by what their way is not as bent
             let least = if rate.is_some() { rounding.max(SLIGHT * self.gap) } else { rounding };
