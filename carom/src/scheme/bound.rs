@@ -208,11 +208,16 @@ impl<S: Scheme> Bound<S> {
         // midpoint in time, positions and velocities: second order where the motion is smooth
         self.middle.t = 0.5 * (self.from.t + self.to.t);
         self.model.difference(&self.from.q, &self.to.q, &mut self.increment);
-        self.increment.iter_mut().for_each(|d| *d *= 0.5);
-        self.model.retract(&self.from.q, &self.increment, &mut self.middle.q);
         for (m, (a, b)) in self.middle.v.iter_mut().zip(self.from.v.iter().zip(&self.to.v)) {
             *m = 0.5 * (a + b);
         }
+        // velocities jump where an impact was located inside the step: then the way tells their mean
+        let h = self.to.t - self.from.t;
+        if h > 0.0 && !self.scheme.events(&self.work).is_empty() {
+            self.middle.v.iter_mut().zip(&self.increment).for_each(|(m, d)| *m = d / h);
+        }
+        self.increment.iter_mut().for_each(|d| *d *= 0.5);
+        self.model.retract(&self.from.q, &self.increment, &mut self.middle.q);
         self.model.applied_power(&self.middle)
     }
 
