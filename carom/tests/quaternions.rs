@@ -160,7 +160,7 @@ fn units_change_nothing() {
                     gravity: length * gravity,
                     height: length * height,
                     velocity: velocity.map(|v| length * v),
-                    ..ball.clone()
+                    ..ball
                 };
                 let mut run = simulation(row, &ball, 2.6, 0.01);
                 run.record().unwrap_or_else(|error| panic!("{} {length:e}: {error}", row.info.name));
