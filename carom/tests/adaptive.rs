@@ -343,3 +343,26 @@ fn every_scheme_is_adaptive() {
         }
     }
 }
+
+/// A mass at the origin is pressed on the floor until a force lifts it. Nothing has moved before, so what tells how
+/// large its motion will be is the way that the floor has held back: without it the tolerance is a part of nothing, and
+/// steps behind the take-off have 1e-6 s.
+#[test]
+fn what_leaves_its_rest_at_the_origin_takes_no_tiny_steps() {
+    let model = || {
+        let lifts = |t: f64, _: &[f64], _: &[f64], out: &mut [f64]| out[0] = 2.0 * t.sin() - 1.0;
+        let floor = Contact::new("floor", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0);
+        Lagrangian::new(1).force(lifts).contact(floor)
+    };
+    let span = Span { end: 2.9, step: 1e-2 };
+    let s = simulate_adaptive(model(), MoreauJean::default(), &Adaptive::default(), span).unwrap();
+    let shortest = s.t.windows(2).map(|t| t[1] - t[0]).fold(f64::INFINITY, f64::min);
+    assert!(shortest > 1e-4, "{shortest}");
+    // q̈ = 2 sin t − 1 from t₀ = π/6 on
+    let exact = |t: f64| {
+        let t0 = std::f64::consts::FRAC_PI_6;
+        -2.0 * (t.sin() - t0.sin()) + 2.0 * t0.cos() * (t - t0) - 0.5 * (t - t0).powi(2)
+    };
+    let error = (s.q(s.len() - 1)[0] - exact(2.9)).abs();
+    assert!(error < 1e-5, "{error} after {} steps", s.statistics.steps);
+}

@@ -202,3 +202,41 @@ end = 2.0
 step = 1e-3
 scheme = "event-driven"
 "#;
+
+/// The branch of eight rounds bends sharply behind its doubling: the next doubling is on it, in its first step.
+#[test]
+fn a_doubling_in_the_first_step_of_a_doubled_branch() {
+    let text = r#"version = 1
+name = "ball on table"
+[parameters]
+A = 1.2
+period = "2*pi"
+[model]
+kind = "lagrangian"
+coordinates = ["y"]
+kinetic = "y'^2/2"
+potential = "y"
+[[contact]]
+name = "table"
+gap = "y - A*sin(t)"
+restitution = 0.5
+[initial]
+y = 3.0
+[simulation]
+end = "20*period"
+step = "period/50"
+scheme = "event-driven"
+"#;
+    let session = Session::new();
+    session.write("table.toml", text);
+    let range = ["--start", "2.058,-2.631", "--parameter", "A=1.2:1.9:60", "--switch", "3", "--json"];
+    let found = read(&session.succeed(["orbit", "table.toml"].iter().chain(&range)));
+    let branches = std::iter::once(&found).chain(found["doubled"].as_array().unwrap());
+    // doublings for e = 1/2, from an independent continuation of the impact map
+    for (branch, expected) in branches.zip([1.526823701, 1.667130661, 1.696780746, 1.703180526]) {
+        let specials = branch["specials"].as_array().unwrap();
+        let doubling = specials.iter().find(|special| special["kind"] == "period-doubling");
+        let doubling = doubling.unwrap_or_else(|| panic!("none at {expected}: {specials:?}"));
+        assert!((doubling["orbit"]["parameter"].as_f64().unwrap() - expected).abs() < 2e-9, "{doubling}");
+    }
+}

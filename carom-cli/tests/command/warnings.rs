@@ -108,6 +108,98 @@ fn an_obstacle_that_is_passed_inside_a_step() {
     assert!(short.is_empty(), "{short:?}");
 }
 
+/// A point flies over the floor at 4 m/s and meets a bump that it passes within 5 ms. Far from it neither the gaps nor
+/// the velocities at both ends of a step know of it; bounds of the rate of the gap do.
+#[test]
+fn a_bump_that_is_narrow_beside_the_step_is_not_passed_in_silence() {
+    let text = |rest: &str| {
+        format!(
+            r#"version = 1
+name = "bump"
+[model]
+kind = "lagrangian"
+coordinates = ["x", "y"]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+[[contact]]
+name = "floor"
+gap = "y - 0.38*exp(-((x - 0.41)/0.011)^2)"
+restitution = 0.6
+[initial]
+x = -0.63
+y = 0.69
+"x'" = 4.08
+[simulation]
+end = 0.36
+{rest}
+"#
+        )
+    };
+    for (name, rest) in [
+        ("ten", "step = 0.01"),
+        ("twenty", "step = 0.02"),
+        ("thirty", "step = 0.03"),
+        ("forty", "step = 0.04"),
+        ("sixty", "step = 0.06"),
+        ("long", "step = 0.09"),
+        ("adaptive", "step = 0.001\nadaptive = {}"),
+        ("projected", "step = 0.04\nscheme = \"combined-projection\""),
+        ("higher", "step = 0.04\nscheme = \"higher-order\""),
+    ] {
+        let found = warnings(name, &text(rest));
+        let (depth, contact) = one(&found, "passed");
+        // the point is 0.36 m high there, the bump 0.38
+        assert!(depth > 1e-3 && depth < 0.05 && contact == Some("floor"), "{name}: {found:?}");
+    }
+}
+
+/// Implicit Euler steps damp an oscillator by 1 + h²ω² each; θ = 1/2 keeps its energy.
+#[test]
+fn energy_that_is_lost() {
+    let steps = |theta: f64| format!("end = 1\nstep = 0.01\nscheme = {{ name = \"moreau-jean\", theta = {theta} }}");
+    let found = warnings("damps", &model("25*y^2/2", (1.0, 0.0), "", &steps(1.0)));
+    let left = (1.0f64 + 0.01f64.powi(2) * 25.0).powi(-100);
+    let (share, _) = one(&found, "energy-loss");
+    // of the largest kinetic energy and the span of the potential, both between the energy left and that of the start
+    let lost = 1.0 - left;
+    assert!(share > 0.5 * lost && share < 0.5 * lost / left, "{share} beside {lost}");
+    assert!(warnings("keeps", &model("25*y^2/2", (1.0, 0.0), "", &steps(0.5))).is_empty());
+}
+
+/// A pendulum on a stiff spring strikes a wall at an angle: the impact leaves a vibration of 1e4 rad/s along the spring
+/// that steps of 1e-2 s cannot follow. Where it is damped the run says so; event-driven steps follow it.
+#[test]
+fn vibrations_that_an_impact_leaves() {
+    let text = |rest: &str| {
+        format!(
+            r#"version = 1
+name = "stiff pendulum"
+[model]
+kind = "lagrangian"
+coordinates = ["x", "y"]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "9.81*y + 1e8/2*(sqrt(x^2 + y^2) - 1)^2"
+[[contact]]
+name = "wall"
+gap = "x + 0.3"
+restitution = 0.5
+[initial]
+x = 1.0
+[simulation]
+end = 0.8
+{rest}
+"#
+        )
+    };
+    let found = warnings("coarse", &text("step = 1e-2\nscheme = \"higher-order\""));
+    let (share, _) = one(&found, "damped");
+    // the velocity is across the spring: cos of it is horizontal and jumps by 1 + e, sin of that is along the spring
+    let (cos, sin) = (0.91f64.sqrt(), 0.3f64);
+    let vibration = (1.5 * cos * sin).powi(2);
+    assert!(share > 0.9 * vibration && share < 1.01 * vibration, "{share} beside {vibration}");
+    assert!(warnings("fine", &text("step = 1e-2\nscheme = \"event-driven\"")).is_empty());
+}
+
 #[test]
 fn an_elastic_chain_under_a_scheme_that_gains() {
     let text = r#"version = 1

@@ -78,7 +78,7 @@ impl Projection {
                     self.rows.push(coupling.offset[i]);
                     self.x.push(-pair.gap);
                     if pair.gap.abs() > worst.0 {
-                        worst = (pair.gap.abs(), Some(pair.key));
+                        worst = (pair.gap.abs(), Some((i, pair.key)));
                     }
                     size = size.max(rounding / ROUNDING);
                     done &= pair.gap.abs() <= rounding;
@@ -89,11 +89,12 @@ impl Projection {
             }
             // a step that does not halve the gaps has come to rounding, or to a contradiction; so has the last one
             if worst.0 > 0.5 * before || iterations == ITERATIONS {
-                return match worst {
-                    (gap, Some(contact)) if gap > CONTRADICTION * size => {
-                        Err(StepError::Projection { gap, tolerance: CONTRADICTION * size, iterations, contact })
-                    }
-                    _ => Ok(()),
+                let (gap, Some((i, contact))) = worst else { return Ok(()) };
+                // or that the run has met: all terms may vanish where a body is in the origin
+                let tolerance = CONTRADICTION * size.max(acceleration.sizes.length(coupling, i));
+                return match gap > tolerance {
+                    true => Err(StepError::Projection { gap, tolerance, iterations, contact }),
+                    false => Ok(()),
                 };
             }
             before = worst.0;

@@ -1,6 +1,7 @@
 //! Typed for authors, `dyn` for the driver: a scheme bound to its model, solver and states.
 
 use super::paths::{Counted, SolverPath};
+use super::rates::RateBounds;
 use super::{Events, Family, ModelOf, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::{Energy, check_model};
 use crate::{Coupling, Labels, ModelError, Space, State, Warnings};
@@ -79,6 +80,14 @@ pub trait Stepper: Send {
     /// Laws, gaps and rows at the part `s` in [0, 1] of the last step tried; only between `attempt` and `accept`.
     fn coupling_at(&mut self, s: f64) -> Result<&Coupling, ModelError>;
 
+    /// (laws) Bounds of the rates of gaps between two parts in [0, 1] of the last step tried; none where the model does
+    /// not know them, where gaps are affine and the ends of the step tell all, and from schemes that look into their
+    /// steps themselves.
+    fn rate_bounds(&mut self, part: [f64; 2]) -> &[[f64; 2]];
+
+    /// A number that changes where the model has looked for contacts and found others.
+    fn contact_version(&self) -> u64;
+
     /// Laws, gaps and rows at any state.
     fn coupling_of(&mut self, state: &State) -> Result<&Coupling, ModelError>;
 
@@ -110,6 +119,9 @@ pub struct Bound<S: Scheme> {
     labels: Labels,
     coupling: Coupling,
     between: Coupling, // inside the step, where somebody asks
+    rates: RateBounds, // over a piece of it, likewise
+    piece: State,      // at the end of the piece
+    contacts: u64,     // how often the model has found others
     known: Known,
 }
 
@@ -152,8 +164,24 @@ impl<S: Scheme> Bound<S> {
         let (to, middle, increment) = (from.clone(), from.clone(), vec![0.0; model.dim()]);
         let known = Known { coupling: true, ..Known::FRESH };
         let solver = Counted::new(solver, model.accept());
-        let between = Coupling::default();
-        Ok(Bound { scheme, work, model, solver, from, to, middle, increment, labels, coupling, between, known })
+        let (between, rates, piece, contacts) = (Coupling::default(), RateBounds::default(), from.clone(), 0);
+        Ok(Bound {
+            scheme,
+            work,
+            model,
+            solver,
+            from,
+            to,
+            middle,
+            increment,
+            labels,
+            coupling,
+            between,
+            rates,
+            piece,
+            contacts,
+            known,
+        })
     }
 
     pub(crate) fn scheme(&self) -> &S {
@@ -180,11 +208,16 @@ impl<S: Scheme> Bound<S> {
         // midpoint in time, positions and velocities: second order where the motion is smooth
         self.middle.t = 0.5 * (self.from.t + self.to.t);
         self.model.difference(&self.from.q, &self.to.q, &mut self.increment);
-        self.increment.iter_mut().for_each(|d| *d *= 0.5);
-        self.model.retract(&self.from.q, &self.increment, &mut self.middle.q);
         for (m, (a, b)) in self.middle.v.iter_mut().zip(self.from.v.iter().zip(&self.to.v)) {
             *m = 0.5 * (a + b);
         }
+        // velocities jump where an impact was located inside the step: then the way tells their mean
+        let h = self.to.t - self.from.t;
+        if h > 0.0 && !self.scheme.events(&self.work).is_empty() {
+            self.middle.v.iter_mut().zip(&self.increment).for_each(|(m, d)| *m = d / h);
+        }
+        self.increment.iter_mut().for_each(|d| *d *= 0.5);
+        self.model.retract(&self.from.q, &self.increment, &mut self.middle.q);
         self.model.applied_power(&self.middle)
     }
 
@@ -240,6 +273,7 @@ impl<S: Scheme> Stepper for Bound<S> {
         }
         if self.model.detect(&self.from, h * self.scheme.reach())? {
             self.scheme.contacts_changed(&mut self.work);
+            self.contacts += 1;
         }
         let system = System { model: &mut *self.model, solver: &mut self.solver };
         self.scheme.step(&mut self.work, system, &self.from, h, &mut self.to)
@@ -347,6 +381,28 @@ impl<S: Scheme> Stepper for Bound<S> {
         self.scheme.interpolate(&mut self.work, &mut self.model, ends, s, &mut self.middle);
         self.model.couple(self.middle.t, &self.middle.q, &mut self.between)?;
         Ok(&self.between)
+    }
+
+    fn rate_bounds(&mut self, part: [f64; 2]) -> &[[f64; 2]] {
+        let Bound { scheme, work, rates, model, from, to, middle, piece, .. } = self;
+        rates.values.clear();
+        if scheme.motion() == Motion::Dense || !model.gaps_bend() {
+            return &rates.values;
+        }
+        let [left, right] = match part {
+            [0.0, 1.0] => [&*from, &*to],
+            [a, b] => {
+                scheme.interpolate(work, model, (from, to), a, middle);
+                scheme.interpolate(work, model, (from, to), b, piece);
+                [&*middle, &*piece]
+            }
+        };
+        rates.fill([left, right, right], |t, q, v, out| model.gap_rates(t, q, v, out));
+        &rates.values
+    }
+
+    fn contact_version(&self) -> u64 {
+        self.contacts
     }
 
     fn coupling_of(&mut self, state: &State) -> Result<&Coupling, ModelError> {

@@ -24,6 +24,7 @@ pub mod moreau_jean;
 mod paths;
 pub mod position_level;
 pub mod projection;
+pub(crate) mod rates;
 mod registry;
 pub mod schatzman_paoli;
 

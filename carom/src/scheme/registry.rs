@@ -56,6 +56,17 @@ pub trait ModelOf: Space {
 
     /// `out ← M v`. Returns whether there is such a thing: first-order systems have no momentum.
     fn momentum(&mut self, at: &State, out: &mut [f64]) -> Result<bool, ModelError>;
+
+    /// Whether gaps may be other than affine functions of time and positions.
+    fn gaps_bend(&self) -> bool {
+        false
+    }
+
+    /// `out ←` bounds of the rate of each gap while time, positions and velocities are within theirs. Returns whether
+    /// they are known.
+    fn gap_rates(&mut self, _t: [f64; 2], _q: &[[f64; 2]], _v: &[[f64; 2]], _out: &mut Vec<[f64; 2]>) -> bool {
+        false
+    }
 }
 
 impl ModelOf for dyn Mechanical {
@@ -67,6 +78,15 @@ impl ModelOf for dyn Mechanical {
 
     fn momentum(&mut self, at: &State, out: &mut [f64]) -> Result<bool, ModelError> {
         self.mass_mul(&at.q, &at.v, out).map(|()| true)
+    }
+
+    fn gaps_bend(&self) -> bool {
+        let constancy = self.constancy();
+        !(constancy.rows && constancy.drift)
+    }
+
+    fn gap_rates(&mut self, t: [f64; 2], q: &[[f64; 2]], v: &[[f64; 2]], out: &mut Vec<[f64; 2]>) -> bool {
+        self.bound_rates(t, q, v, out)
     }
 }
 

@@ -3,6 +3,8 @@
 //! | warning | raised where |
 //! |---|---|
 //! | `energy-gain` | the ledger leaves more than a tenth of the energies met unexplained, as a gain |
+//! | `energy-loss` | the same, as a loss |
+//! | `damped` | more than a hundredth of the largest kinetic energy is lost without a reason at once, and not evenly |
 //! | `impact-gain` | contacts add more than a hundredth of the largest kinetic energy at once, and it stays |
 //! | `penetration` | a gap is more negative than a tenth of the largest gap met |
 //! | `push-apart` | a contact acts although its gap stays open by more than a tenth of the largest gap met |
@@ -15,7 +17,7 @@
 //! judged at the end of a run, when the sizes of the motion are known.
 
 use super::facts::Facts;
-use super::passed::{may_be_passed, passed};
+use super::passed::{MOST, may_be_passed, passed};
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
 use crate::scheme::{EventKind, Reactions, Stepper};
 use crate::{Key, Matching, ModelError, State, WarningKind, Warnings};
@@ -24,11 +26,20 @@ use std::ops::ControlFlow;
 /// Share of the energies met that may be gained without a reason, and of the motion that may be missed.
 const SHARE: f64 = 0.1;
 
-/// Share of the largest kinetic energy that the contacts of one step may add.
+/// Share of the largest kinetic energy that the contacts of one step may add, or that it may lose.
 const IMPACT_SHARE: f64 = 1e-2;
+
+/// Places inside steps at which gaps may be looked at before the first step, and in each step more.
+const LOOKS: (usize, usize) = (1024, 2);
 
 /// Gaps below this share of the positions are rounding, and energies below this share of what forces do in a step.
 pub(super) const ROUNDING: f64 = 1e-9;
+
+/// Times the mean loss of as many steps from which on a loss is one at once.
+const UNEVEN: f64 = 4.0;
+
+/// Share of the largest gap met below which a passage inside a step is slight.
+const SLIGHT: f64 = 1e-5;
 
 /// Steps over which a scheme may share out an impact.
 const SHARED: usize = 4;
@@ -42,6 +53,22 @@ pub const ENERGY_GAIN: WarningKind = WarningKind {
     message: "the scheme has added energy that no force and no obstacle accounts for",
     unit: "of the energies met",
     hint: "take a smaller step, or a scheme without this gain (moreau-jean with theta = 1/2, event-driven)",
+};
+
+/// Energy that is gone.
+pub const ENERGY_LOSS: WarningKind = WarningKind {
+    name: "energy-loss",
+    message: "the scheme has lost energy that no force, no contact and no obstacle accounts for",
+    unit: "of the energies met",
+    hint: "take a smaller step, or a scheme that does not damp (moreau-jean with theta = 1/2, event-driven)",
+};
+
+/// Vibrations that die within a few steps.
+pub const DAMPED: WarningKind = WarningKind {
+    name: "damped",
+    message: "the scheme has damped motion that its steps do not resolve, as vibrations that an impact leaves",
+    unit: "of the largest kinetic energy",
+    hint: "what follows is that of a body without them: take a smaller step, or `event-driven`, to keep them",
 };
 
 /// An impact that adds energy.
@@ -128,14 +155,22 @@ pub struct Audit {
     load: f64,                     // the largest energy that contacts have held back in a step
     speeds: Vec<f64>,              // (n) that they have held back
     gained: Figure,                // energy without a reason
+    missing: Figure,               // likewise, as a loss
+    damped: Figure,                // of it at once
+    residues: [f64; 2 * SHARED],   // that the ledger had after each of the last steps
     added: Figure,                 // energy by contacts
     lost: [f64; 2 * SHARED],       // what contacts had lost after each of the last steps
     depth: Figure,                 // of a negative gap
     apart: Figure,                 // the gap of a contact that acts
     found: Warnings,               // of single contacts
     keys: Vec<Key>,                // contacts of the last step
+    gaps: Vec<f64>,                // at its end, in the same places where the list there is the same
+    version: Option<u64>,          // of the list of contacts; none where it has to be looked at
+    ended: f64,                    // when the last step did
     matching: Matching,
-    near: Vec<(usize, usize)>, // contacts that may have been passed: places in the list of the step and at its end
+    near: Vec<Near>,      // contacts that may have been passed
+    rates: Vec<[f64; 2]>, // bounds of the rates of gaps in the step
+    looks: Option<usize>, // places that may still be looked at
     steps: u64,
     hand_overs: (u64, Option<f64>), // and when the first one was
 }
@@ -151,6 +186,13 @@ impl Audit {
         let mut out = self.found.clone();
         let rounding = ROUNDING * self.load;
         self.gained.judge(&ENERGY_GAIN, self.energies_met(), SHARE, rounding, &mut out);
+        self.missing.judge(&ENERGY_LOSS, self.energies_met(), SHARE, rounding, &mut out);
+        // what a scheme of first order loses evenly is no vibration
+        let loss = self.ledger().map_or(0.0, |ledger| (-ledger.residue()).max(0.0));
+        let even = loss * (2 * SHARED) as f64 / self.steps.max(1) as f64;
+        if self.steps > 8 * SHARED as u64 {
+            self.damped.judge(&DAMPED, self.kinetic, IMPACT_SHARE, rounding.max(UNEVEN * even), &mut out);
+        }
         self.added.judge(&IMPACT_GAIN, self.kinetic, IMPACT_SHARE, rounding, &mut out);
         self.depth.judge(&PENETRATION, self.gap, SHARE, 0.0, &mut out);
         self.apart.judge(&PUSH_APART, self.gap, SHARE, 0.0, &mut out);
@@ -176,13 +218,11 @@ impl Audit {
         let (low, high) = self.potential.unwrap_or((energy.potential, energy.potential));
         self.potential = Some((low.min(energy.potential), high.max(energy.potential)));
         let met = self.energies_met();
-        self.gained.see(t, ledger.residue(), None, SHARE * met);
-        // a scheme of two steps shares out an impact: what counts is the level after it above the one before it
-        self.lost.rotate_left(1);
-        self.lost[2 * SHARED - 1] = ledger.impact_loss + ledger.friction_loss;
-        let (before, after) = self.lost.split_at(SHARED);
-        let (least, most) = (before.iter().copied().reduce(f64::min), after.iter().copied().reduce(f64::max));
-        let added = least.zip(most).map_or(0.0, |(least, most)| least - most);
+        let residue = ledger.residue();
+        self.gained.see(t, residue, None, SHARE * met);
+        self.missing.see(t, -residue, None, SHARE * met);
+        self.damped.see(t, fallen(&mut self.residues, residue), None, IMPACT_SHARE * self.kinetic);
+        let added = fallen(&mut self.lost, ledger.impact_loss + ledger.friction_loss);
         self.added.see(t, added, None, IMPACT_SHARE * self.kinetic);
     }
 
@@ -207,9 +247,15 @@ impl Audit {
         ROUNDING * self.position
     }
 
-    /// The list of the step, with contacts that are new in it.
+    /// The list of the step, with contacts that are new in it. Nothing is new where the end of the last step had the
+    /// same list and the model has not looked for others since.
     fn see_list(&mut self, view: &StepView<'_>, rounding: f64) {
+        if self.version == Some(view.stepper.contact_version()) && self.ended == view.from().t {
+            return;
+        }
         let coupling = &view.reactions().coupling;
+        self.gaps.clear();
+        self.gaps.extend((0..coupling.len()).map(|i| coupling.gap(i)));
         if coupling.has_keys(&self.keys) {
             return;
         }
@@ -229,25 +275,40 @@ impl Audit {
     /// All contacts at the end of a step, each beside what it was at the start: one look.
     fn see_contacts(&mut self, view: &mut StepView<'_>, rounding: f64) -> Result<(), ModelError> {
         let h = view.step.advanced;
+        self.rates.clear();
+        self.rates.extend_from_slice(view.stepper.rate_bounds([0.0, 1.0]));
+        let version = view.stepper.contact_version();
         let (reactions, to, end) = view.stepper.end()?;
-        let Audit { matching, keys, near, .. } = self;
+        let Audit { matching, keys, gaps, near, rates, .. } = self;
         let mut most = Most { gap: self.gap, depth: (rounding, None), apart: (rounding, None) };
         matching.begin();
         near.clear();
+        let mut is_same = end.len() == keys.len();
         for (j, pair) in end.pairs.iter().enumerate() {
             let place = matching.find(pair.key, keys);
+            let gap = end.gap(j);
+            let Some(i) = place else {
+                is_same = false;
+                if pair.law.is_contact() {
+                    most.see(gap, pair.key);
+                }
+                continue;
+            };
+            is_same &= i == j;
+            let start = std::mem::replace(&mut gaps[i], gap);
             if !pair.law.is_contact() {
                 continue;
             }
-            let gap = end.gap(j);
             most.see(gap, pair.key);
-            let Some(i) = place else { continue };
+            let rate = rates.get(i).copied();
             if reactions.normal(i) > 0.0 {
-                most.see_acting(gap.min(reactions.coupling.gap(i)), (i, pair.key), view.facts);
-            } else if may_be_passed((reactions, i), (to, end, j), h) {
-                near.push((i, j));
+                most.see_acting(gap.min(start), (i, pair.key), view.facts);
+            } else if may_be_passed((reactions, i), (to, end, j), [start, gap], (rate, h)) {
+                near.push(Near { law: i, place: j, gaps: [start, gap] });
             }
         }
+        self.version = is_same.then_some(version);
+        self.ended = to.t;
         self.take(most, to.t);
         Ok(())
     }
@@ -267,16 +328,41 @@ impl Audit {
         let rounding = self.rounding(view.to());
         self.see_list(view, rounding);
         self.see_contacts(view, rounding)?;
-        for &(i, place) in &self.near {
-            let key = view.reactions().key(i);
-            if let Some((depth, _)) = passed(view.stepper, (key, place))?
-                && depth > rounding
+        let mut looks = self.looks.unwrap_or(LOOKS.0);
+        for &Near { law, place, gaps } in &self.near {
+            let (key, rate) = (view.reactions().key(law), self.rates.get(law).copied());
+            let most = if rate.is_some() { looks.min(MOST) } else { MOST };
+            let (depth, looked) = passed(view.stepper, (key, law, place), gaps, (rate, h), most)?;
+            looks = looks.saturating_sub(if rate.is_some() { looked } else { 0 });
+            // bodies that slide along a bent obstacle pass it by what their way is not as bent
+            let least = if rate.is_some() { rounding.max(SLIGHT * self.gap) } else { rounding };
+            if let Some((depth, _)) = depth
+                && depth > least
             {
                 self.found.raise(&PASSED, view.to().t, Some(key), depth);
             }
         }
+        self.looks = Some((looks + LOOKS.1).min(LOOKS.0));
         Ok(())
     }
+}
+
+/// By how much a figure has fallen for good: the level of the last steps below that of the steps before them. A scheme
+/// of two steps shares out an impact.
+fn fallen(last: &mut [f64; 2 * SHARED], value: f64) -> f64 {
+    last.rotate_left(1);
+    last[2 * SHARED - 1] = value;
+    let (before, after) = last.split_at(SHARED);
+    let (least, most) = (before.iter().copied().reduce(f64::min), after.iter().copied().reduce(f64::max));
+    least.zip(most).map_or(0.0, |(least, most)| least - most)
+}
+
+/// A contact that may have been passed: its places in the list of the step and at the end, its gaps there.
+#[derive(Clone, Copy, Debug)]
+struct Near {
+    law: usize,
+    place: usize,
+    gaps: [f64; 2],
 }
 
 /// The largest gap met, and the largest figures of a step above what is rounding, with their contacts.

@@ -17,7 +17,9 @@ mod zero;
 
 pub use accumulation::{Accumulation, Accumulations};
 pub use adaptive::Adaptive;
-pub use audit::{Audit, ENERGY_GAIN, HAND_OVERS, IMPACT_GAIN, LISTED_LATE, PASSED, PENETRATION, PUSH_APART};
+pub use audit::{
+    Audit, DAMPED, ENERGY_GAIN, ENERGY_LOSS, HAND_OVERS, IMPACT_GAIN, LISTED_LATE, PASSED, PENETRATION, PUSH_APART,
+};
 pub use column::{Catalogue, Column, ColumnKind};
 pub use controller::{Controller, FixedStep, StandardControl, Verdict};
 pub use facts::{Acting, Impact, Lists, REST, RunEvent, SWITCH, USER};

@@ -69,6 +69,9 @@ pub struct Branch {
 /// Halvings of a step along a branch.
 const HALVINGS: i32 = 12;
 
+/// Most halves of a step of the branch in the search of a special point.
+const HALVES: u32 = 12;
+
 /// Steps in the location of a special point.
 const LOCATE: u32 = 60;
 
@@ -336,7 +339,7 @@ impl Follow<'_> {
             if fa * fb >= 0.0 {
                 continue;
             }
-            let Some(orbit) = self.locate(a, b, |orbit| orbit.tests[k]) else { continue };
+            let Some(orbit) = self.close_in(a, b, &|orbit| orbit.tests[k], HALVES) else { continue };
             let last = a.z.len() - 1;
             let turns = a.tangent[last] * b.tangent[last] < 0.0;
             let kind = if kind == SpecialKind::Fold && !turns { SpecialKind::BranchPoint } else { kind };
@@ -347,8 +350,26 @@ impl Follow<'_> {
         }
     }
 
+    /// The same where the branch bends too much for its chord, as it does behind a period doubling: points of the branch
+    /// half way between, so many times.
+    fn close_in(&self, a: &BranchPlace, b: &BranchPlace, test: &dyn Fn(&Orbit) -> f64, halves: u32) -> Option<Orbit> {
+        if let found @ Some(_) = self.locate(a, b, test) {
+            return found;
+        }
+        let half = 0.5 * (&b.z - &a.z).norm();
+        let middle = [(a, half), (b, -half)].into_iter().filter(|_| halves > 0).find_map(|(from, length)| {
+            let middle = self.step(from, length).ok()?;
+            (self.is_near(a, &middle) && self.is_near(&middle, b)).then_some(middle)
+        })?;
+        if test(&a.orbit) * test(&middle.orbit) <= 0.0 {
+            self.close_in(a, &middle, test, halves - 1)
+        } else {
+            self.close_in(&middle, b, test, halves - 1)
+        }
+    }
+
     /// The zero of a function of orbits between two points.
-    fn locate(&self, a: &BranchPlace, b: &BranchPlace, test: impl Fn(&Orbit) -> f64) -> Option<Orbit> {
+    fn locate(&self, a: &BranchPlace, b: &BranchPlace, test: &dyn Fn(&Orbit) -> f64) -> Option<Orbit> {
         let chord = &b.z - &a.z;
         let direction = &chord / chord.norm();
         let (mut low, mut high) = ((0.0, test(&a.orbit)), (1.0, test(&b.orbit)));

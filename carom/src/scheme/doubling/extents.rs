@@ -1,18 +1,20 @@
 //! How large coordinates are in a run: what errors are measured by where no tolerance is given.
 //!
 //! ```text
-//!     Q_j = max(|q_j|, |q₂_j|, H |v_j|, H |v₂_j|)   with the largest |q_j| at starts of steps so far, H the first step      (1)
-//!     Q_j ← max(Q_j, 1e-6 √(E/M_jj)),    E = max M_jj Q_j²                                                                 (2)
+//!     Q_j = max(|q_j|, |q₂_j|, H |v_j|, H |v₂_j|, R_j)   with the largest |q_j| at starts of steps so far, H the first step (1)
+//!     R_j = max H min(1, H/h) Σ |C_ij P_i| / M_jj        the way that laws have held back in the time H                    (2)
+//!     Q_j ← max(Q_j, 1e-6 √(E/M_jj)),    E = max M_jj Q_j²                                                                 (3)
 //! ```
 //!
 //! in the units of the coordinates, whatever they are; the lengths behind a gap are |g_i| + Σ_j |C_ij| Q_j. (2) is for
-//! coordinates that do not move but for rounding. First-order systems have rates (x₂ − x)/h in place of velocities and
-//! no M: there (2) holds between states of one unit.
+//! what rests at the origin and leaves it, (3) for coordinates that do not move but for rounding. First-order systems
+//! have rates (x₂ − x)/h in place of velocities, min(1, H/h) Σ |B_ji P_i| in (2) and no M: there (3) holds between
+//! states of one unit.
 
-use super::super::ModelOf;
+use super::super::{ModelOf, Reactions};
 use crate::{Coupling, Space, State};
 
-/// The share of (2).
+/// The share of (3).
 const SHARE: f64 = 1e-6;
 
 /// Sizes of the coordinates.
@@ -20,6 +22,8 @@ const SHARE: f64 = 1e-6;
 pub(super) struct Extents {
     sizes: Vec<f64>,    // (n) Q of the step at hand
     met: Vec<f64>,      // (n) at starts of steps
+    held: Vec<f64>,     // (n) R
+    load: Vec<f64>,     // (n) Σ |C_ij P_i| of the step at hand
     roots: Vec<f64>,    // (n) √M_jj
     first: Option<f64>, // H [s]
     origin: Vec<f64>,   // q that sizes are counted from, where there are more coordinates than velocities
@@ -43,16 +47,37 @@ impl Extents {
         roots.iter_mut().for_each(|m| *m = if m.is_finite() { *m } else { least }.sqrt());
         let q = model.initial().q;
         let origin = if q.len() == n { Vec::new() } else { q };
-        Extents { sizes: vec![0.0; n], met: vec![0.0; n], way: vec![0.0; n], roots, first: None, origin }
+        let zero = || vec![0.0; n];
+        Extents { sizes: zero(), met: zero(), held: zero(), load: zero(), way: zero(), roots, first: None, origin }
     }
 
     /// Forgets what was met.
     pub fn forget(&mut self) {
         self.met.fill(0.0);
+        self.held.fill(0.0);
         self.first = None;
     }
 
-    /// (1) and (2) of a step of length h that was tried.
+    /// (2) of a step of length h that was tried, from what laws did in its halves.
+    pub fn hold(&mut self, halves: [&Reactions; 2], is_mechanical: bool, h: f64) {
+        let first = *self.first.get_or_insert(h);
+        self.load.fill(0.0);
+        for Reactions { coupling, impulse, .. } in halves {
+            let columns = if coupling.input.is_empty() { &coupling.rows } else { &coupling.input };
+            for (row, p) in impulse.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+                columns.row(row).iter().for_each(|&(j, c)| self.load[j] += (c * p).abs());
+            }
+        }
+        let part = (first / h).min(1.0);
+        for ((held, load), root) in self.held.iter_mut().zip(&self.load).zip(&self.roots) {
+            let way = if is_mechanical { first * part * load / (root * root) } else { part * load };
+            if way > *held && way < f64::INFINITY {
+                *held = way;
+            }
+        }
+    }
+
+    /// (1) and (3) of a step of length h that was tried.
     pub fn look<M: ?Sized + Space>(&mut self, model: &M, (from, to): (&State, &State), h: f64) {
         let first = *self.first.get_or_insert(h);
         let positions = |at: &State, way: &mut Vec<f64>, origin: &[f64]| {
@@ -69,7 +94,7 @@ impl Extents {
             // the mean rate, where there are no velocities
             let rate = from.v.get(j).map_or(0.0, |v| v.abs().max(to.v[j].abs()));
             let rate = if from.v.is_empty() { (to.q[j] - from.q[j]).abs() / h } else { rate };
-            self.sizes[j] = *met;
+            self.sizes[j] = met.max(self.held[j]);
             larger(&mut self.sizes[j], first * rate);
         }
         positions(to, &mut self.way, &self.origin);

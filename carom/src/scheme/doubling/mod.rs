@@ -231,6 +231,7 @@ impl<S: Scheme> Doubled<S> {
         }
         model.difference(&w.coarse.q, &to.q, &mut w.difference);
         if self.accuracy.tolerance.is_none() {
+            w.extents.hold([&w.reactions, self.base.reactions(&w.half)], !to.v.is_empty(), h);
             w.extents.look(model, (from, to), h);
         }
         let evidence = Evidence {

@@ -74,7 +74,9 @@ impl Work {
                 let middle = 0.5 * (a + b);
                 self.glance(system, middle)?;
                 let Trial { left, middle: between, right, rates, .. } = &mut self.trial;
-                rates.fill(system.model, [&left.state, &between.state, &right.state]);
+                rates.fill([&left.state, &between.state, &right.state], |t, q, v, out| {
+                    system.model.bound_rates(t, q, v, out)
+                });
                 let is_narrow = b - a <= NARROWEST;
                 match self.first_in_piece((a, b), h, is_narrow) {
                     FirstEvent::Unresolved if is_narrow && may_reject => return Ok(FirstEvent::Unresolved),

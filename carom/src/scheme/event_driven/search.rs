@@ -180,7 +180,7 @@ impl Work {
             self.smooth.quintic_at(system.model, 0.5, &mut self.trial.middle.state);
         }
         let Trial { start, middle, end, rates, .. } = &mut self.trial;
-        rates.fill(system.model, [&start.state, &middle.state, &end.state]);
+        rates.fill([&start.state, &middle.state, &end.state], |t, q, v, out| system.model.bound_rates(t, q, v, out));
         start.traces.iter().zip(&end.traces).enumerate().filter(|(_, (start, _))| start.is_open).all(
             |(i, (start, end))| {
                 let least = start.y[0].min(end.y[0]) - start.y[0].min(0.0);

@@ -4,6 +4,9 @@
 use super::Work;
 use crate::{Mechanical, StepError, System};
 
+/// Ways of a gap in a bracket by which it may be closed where its region begins.
+const ENTERED: f64 = 2.0;
+
 impl Work {
     /// The phase in which a step starts: the one that the last step ended in, if this is its end, or a new one.
     pub(super) fn enter(&mut self, system: &mut System<'_, dyn Mechanical>) -> Result<(), StepError> {
@@ -22,6 +25,9 @@ impl Work {
             self.transition.flag(monitor.law, monitor.change);
         }
         let (left, right) = (self.left.u, self.right.u);
+        if let Some((law, gap)) = self.entered() {
+            return Err(StepError::Inside { gap, contact: self.transition.phase.keys()[law] });
+        }
         let impact = self.right.gaps.iter().any(|gap| gap.violated);
         if !impact {
             std::mem::swap(&mut self.left, &mut self.right);
@@ -32,6 +38,15 @@ impl Work {
             self.transition.apply_impact(system, right - left, &mut self.state)?;
         }
         self.transition.choose_phase(system, &mut self.state, true)
+    }
+
+    /// A contact whose region begins inside the bracket, and whose gap is closed there by more than it may have changed.
+    fn entered(&self) -> Option<(usize, f64)> {
+        let width = self.right.u - self.left.u;
+        self.right.gaps.iter().filter(|gap| gap.violated).find_map(|gap| {
+            let is_new = self.left.find(gap).is_none();
+            (is_new && gap.value < -ENTERED * width * gap.rate.abs()).then_some((gap.law, gap.value))
+        })
     }
 
     /// Moves to the state of `left`, on the constraints of the phase, and books what the reactions did on the way.

@@ -52,7 +52,7 @@ impl Probe {
     }
 
     /// The monitor of another probe of the phase here; a gap may be missing, where its region has ended.
-    fn find(&self, other: &Monitor) -> Option<&Monitor> {
+    pub(super) fn find(&self, other: &Monitor) -> Option<&Monitor> {
         let list = if other.change == ModeChange::Closing { &self.gaps } else { &self.monitors };
         let first = list.partition_point(|m| m.law < other.law);
         list[first..].iter().take_while(|m| m.law == other.law).find(|m| m.change == other.change)
