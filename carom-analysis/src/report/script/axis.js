@@ -177,7 +177,8 @@ function drawOrdinate(g, axis, box, x, {right, grid, tint}) {
   g.font = strong;
   g.textAlign = right ? 'left' : 'right';
   g.textBaseline = 'alphabetic';
-  g.fillText(axis.shown, right ? x + 5 : x - 5, box.y0 + 1);
+  // beside the handle of a cursor at the edge
+  g.fillText(axis.shown, right ? x + 6 : x - 7, box.y0 - 1);
 }
 
 /* Room that the numbers of an ordinate need. */

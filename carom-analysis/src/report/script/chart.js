@@ -76,17 +76,22 @@ class Chart {
 
   /* A curve that hides an earlier one is dashed over it. */
   dashEqual() {
+    const whole = (unit) => {
+      const ranges = this.curves.filter((curve) => curve.unit === unit).map(({Y}) => Y.range(0, Y.v.length));
+      return Math.max(...ranges.map(([, high]) => high)) - Math.min(...ranges.map(([low]) => low));
+    };
     this.curves.forEach((b, j) => {
       const [low, high] = b.Y.range(0, b.Y.v.length);
+      // what the eye cannot tell apart on the axis that they share
+      const near = 0.015 * whole(b.unit);
       const close = (a) => {
         if (a.unit !== b.unit || a.x !== b.x || a.pattern !== 'solid' || !a.joined) return false;
         const n = b.Y.v.length;
         const [from, to] = a.Y.range(0, n);
-        const near = 0.02 * (high - low);
         if (!(Math.abs(from - low) <= near && Math.abs(to - high) <= near)) return false;
         const stride = Math.max(1, Math.floor(n / 500));
         for (let i = 0; i < n; i += stride) if (Math.abs(a.Y.v[i] - b.Y.v[i]) > near) return false;
-        return high > low;
+        return true;
       };
       const twin = b.joined && b.pattern === 'solid' && this.curves.slice(0, Math.min(j, 16)).find(close);
       if (twin) [b.pattern, b.same] = ['dash', twin.name];

@@ -2,6 +2,8 @@
 
 /* Rows per pixel above which pixel columns are drawn; below pixels per row points get a dot. */
 const DENSE = 3, ROOMY = 7;
+/* Mean height of pixel columns, in pixels, from which a curve is a band. */
+const BAND = 12;
 
 function strokeStyle(g, curve, width = 1.4) {
   g.strokeStyle = g.fillStyle = colour(curve.tint);
@@ -88,10 +90,11 @@ function drawJumps(g, curve, x, y, box, jumps) {
   }
 }
 
-/* Pixel column by pixel column, from the pyramid. */
+/* Pixel column by pixel column, from the pyramid. A band that fills columns lets others shine through, and has no
+   dashes, which would draw patterns that are not in the data. */
 function drawDense(g, curve, x, y, box, from, to) {
   const [xs, ys] = [curve.X.v, curve.Y.v];
-  let pen = false, i = from;
+  let pen = false, i = from, filled = 0;
   g.beginPath();
   for (const [j, middle] of pixelColumns(xs, x, box, from, to)) {
     const [low, high] = curve.Y.range(i, j);
@@ -105,12 +108,18 @@ function drawDense(g, curve, x, y, box, from, to) {
         if (pen) g.lineTo(middle, y.at(value)); else g.moveTo(middle, y.at(value));
         pen = true;
       }
+      filled += Math.abs(y.at(high) - y.at(bottom));
       // a gap at the end of the column ends the line
       if (!drawable(y, last)) pen = false;
     }
     i = j;
   }
+  if (filled > BAND * (box.x1 - box.x0)) {
+    g.setLineDash([]);
+    g.globalAlpha = 0.6;
+  }
   g.stroke();
+  g.globalAlpha = 1;
 }
 
 /* The end of the rows in each pixel column that has any, and the column's middle. */

@@ -1,10 +1,7 @@
 //! Axes of a figure: ranges, ticks and what they say, as in the page (`script/axis.js`).
 
-use super::super::table::PREFIXES;
+use super::super::table::prefix;
 use super::curve::Curve;
-
-/// Units that may have a prefix.
-const PREFIXED: [&str; 15] = ["m", "s", "N", "J", "W", "V", "A", "Pa", "N s", "m/s", "F", "H", "C", "Wb", "Hz"];
 
 /// A range that pixels stand for; logarithms where the axis is logarithmic.
 #[derive(Debug, Clone)]
@@ -40,7 +37,8 @@ impl Axis {
         if low > high {
             (low, high) = if log { (1.0, 10.0) } else { (0.0, 1.0) };
         }
-        let (factor, unit) = if log { (1.0, unit.to_owned()) } else { prefix(unit, largest) };
+        let (factor, prefix) = if log { (1.0, "") } else { prefix(largest, unit) };
+        let unit = format!("{prefix}{unit}");
         if log {
             (low, high) = (low.log10(), high.log10());
         }
@@ -99,14 +97,6 @@ impl Axis {
         let unit = if self.log { 1.0 } else { self.factor };
         found.into_iter().map(|tick| Tick { at: self.pixel(tick.at * unit), ..tick }).collect()
     }
-}
-
-/// Factor and unit for values up to `largest`: 1e-3 and `mm`.
-fn prefix(unit: &str, largest: f64) -> (f64, String) {
-    // 0.4 m reads better than 400 mm
-    let fits = |factor: f64| largest >= factor * if factor == 1.0 { 0.1 } else { 1.0 };
-    let found = PREFIXES.into_iter().find(|(factor, _)| PREFIXED.contains(&unit) && fits(*factor));
-    found.map_or((1.0, unit.to_owned()), |(factor, prefix)| (factor, format!("{prefix}{unit}")))
 }
 
 /// Multiples of 1, 2 or 5 times a power of ten from `a` to `b`.
