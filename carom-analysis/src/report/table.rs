@@ -37,6 +37,8 @@ pub struct Table {
     pub beside: Option<f64>,
     /// Columns that a narrow screen leaves out.
     pub optional: Vec<usize>,
+    /// What marks in cells mean; may be empty.
+    pub note: String,
 }
 
 /// A cell. Numbers sort as numbers, shown with five significant digits unless formatted by the caller.
@@ -72,6 +74,7 @@ impl Table {
             time_column: None,
             beside: None,
             optional: Vec::new(),
+            note: String::new(),
         }
     }
 
@@ -94,7 +97,9 @@ impl Table {
                 true => String::new(),
                 false => format!("<span class=\"u\">{prefix}{}</span>", escape(unit)),
             };
-            let _ = write!(out, "<th{class} scope=\"col\"><button type=\"button\">{name}{unit}</button></th>");
+            // no button: browsers leave it out of a head that is repeated on the next sheet of paper
+            let _ =
+                write!(out, "<th{class} scope=\"col\"><span role=\"button\" tabindex=\"0\">{name}{unit}</span></th>");
         }
         out.push_str("</tr></thead>\n<tbody>\n");
         for (index, row) in self.rows.iter().take(self.shown).enumerate() {
@@ -167,6 +172,9 @@ impl Table {
         } else {
             String::new()
         };
+        if !self.note.is_empty() {
+            let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(&self.note));
+        }
         if !more.is_empty() {
             let _ = writeln!(out, "<p class=\"note\">{more}</p>");
         }
@@ -205,13 +213,16 @@ enum Digits {
 /// Decimals of a column of times: all where few are enough, else those that tell different times apart.
 fn decimals(times: &[f64]) -> usize {
     let largest = times.iter().copied().map(f64::abs).fold(0.0, f64::max);
-    let whole = |d: usize| times.iter().all(|t| (t - (t * 10f64.powi(d as i32)).round() / 10f64.powi(d as i32)).abs() <= 1e-9 * largest);
+    let whole = |d: usize| {
+        times.iter().all(|t| (t - (t * 10f64.powi(d as i32)).round() / 10f64.powi(d as i32)).abs() <= 1e-9 * largest)
+    };
     let mut sorted: Vec<f64> = times.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.dedup();
     let apart = |d: usize| sorted.windows(2).all(|pair| format!("{:.d$}", pair[0]) != format!("{:.d$}", pair[1]));
     let least = if largest > 0.0 { (TIME_DIGITS - 1 - largest.log10().floor() as i32).max(0) as usize } else { 0 };
-    (0..TIME_DECIMALS).find(|d| whole(*d) || (*d >= least && apart(*d))).unwrap_or(TIME_DECIMALS)
+    let short = (0..=(least + 2).min(TIME_DECIMALS)).find(|d| whole(*d));
+    short.or_else(|| (least..TIME_DECIMALS).find(|d| apart(*d))).unwrap_or(TIME_DECIMALS)
 }
 
 /// A true minus sign in a number.
@@ -326,7 +337,8 @@ pub(super) fn prefix(largest: f64, unit: &str) -> (f64, &'static str) {
         return (1.0, "");
     }
     // 0.4 m reads better than 400 mm, and 1 mm than 999.99 µm
-    let fits = |factor: f64| largest >= 0.9995 * factor * if factor == 1.0 && unit.starts_with('m') { 0.1 } else { 1.0 };
+    let fits =
+        |factor: f64| largest >= 0.9995 * factor * if factor == 1.0 && unit.starts_with('m') { 0.1 } else { 1.0 };
     PREFIXES.into_iter().find(|(factor, _)| fits(*factor)).unwrap_or((1.0, ""))
 }
 
@@ -369,16 +381,21 @@ mod tests {
 
     #[test]
     fn prefixes_keep_numbers_short() {
-        for (value, text, unit) in
-            [(0.0025, "2.5", "mm"), (0.4, "0.4", "m"), (-1.5e-7, "-150", "nm"), (0.0, "0", "m"), (0.000_999_99, "1", "mm")]
-        {
+        for (value, text, unit) in [
+            (0.0025, "2.5", "mm"),
+            (0.4, "0.4", "m"),
+            (-1.5e-7, "-150", "nm"),
+            (0.0, "0", "m"),
+            (0.000_999_99, "1", "mm"),
+        ] {
             assert_eq!(si(value, "m", 3), (text.to_owned(), unit.to_owned()));
         }
     }
 
     #[test]
     fn counts_have_thin_spaces() {
-        for (count, text) in [(0, "0"), (999, "999"), (13_757, "13\u{2009}757"), (1_000_000, "1\u{2009}000\u{2009}000")] {
+        for (count, text) in [(0, "0"), (999, "999"), (13_757, "13\u{2009}757"), (1_000_000, "1\u{2009}000\u{2009}000")]
+        {
             assert_eq!(grouped(count), text);
         }
     }
@@ -387,6 +404,7 @@ mod tests {
     #[test]
     fn times_have_the_decimals_that_they_need() {
         assert_eq!(decimals(&[2.71, 5.64, 25.9]), 2);
+        assert_eq!(decimals(&[0.012_75, 0.062_75, 19.962_75]), 5);
         assert_eq!(decimals(&[1.0, 2.0]), 0);
         assert_eq!(decimals(&[]), 0);
         assert_eq!(decimals(&[0.177_221_937_7, 0.320_976_527_2]), 6);

@@ -32,6 +32,8 @@ function logTicks(a, b, n) {
       }
     }
   }
+  // less than a factor of two or so
+  if (found.length < 2) return ticks(10 ** a, 10 ** b, n).map(({value, text}) => ({value: Math.log10(value), text}));
   return found;
 }
 
@@ -186,5 +188,5 @@ function ordinateWidth(g, axis, box) {
   g.font = plain;
   const widths = axis.ticks((box.y1 - box.y0) / 26).map((tick) => g.measureText(tick.text ?? '10\u221210').width);
   g.font = strong;
-  return Math.max(22, ...widths, g.measureText(axis.shown).width) + 9;
+  return Math.max(22, ...widths, g.measureText(axis.shown).width) + 11;
 }

@@ -1,5 +1,8 @@
 /* A chart: one axis per unit, curves, cursor. Two canvases: curves below, what follows the pointer on top. */
 
+/* When the first chart was there, in ms since the page was asked for. */
+let firstDrawn = null;
+
 class Chart {
   /* `spec` is a chart of the page's data; `choice` marks the chart whose curves the reader picks. */
   constructor(figure, spec, curves, span, choice = false) {
@@ -195,6 +198,7 @@ class Chart {
     g.restore();
     if (this.hidden) this.warn(g, box, 'log: values \u2264 0 are not drawn');
     this.figure.dataset.drawn = 'true';
+    firstDrawn ??= performance.now();
   }
 
   drawCurves(g) {

@@ -93,9 +93,26 @@ function drawJumps(g, curve, x, y, box, jumps) {
 /* Pixel column by pixel column, from the pyramid. A band that fills columns lets others shine through, and has no
    dashes, which would draw patterns that are not in the data. */
 function drawDense(g, curve, x, y, box, from, to) {
+  const all = curve.jumpRows();
+  const jumps = all.slice(lower(all, from + 1), lower(all, to));
+  const few = jumps.length <= (box.x1 - box.x0) / 16;
+  const cuts = few ? [from, ...jumps, to] : [from, to];
+  let filled = 0;
+  g.beginPath();
+  for (let k = 1; k < cuts.length; k++) filled += columnsOf(g, curve, x, y, box, cuts[k - 1], cuts[k]);
+  if (filled > BAND * (box.x1 - box.x0)) {
+    g.setLineDash([]);
+    g.globalAlpha = 0.6;
+  }
+  g.stroke();
+  g.globalAlpha = 1;
+  if (few) drawJumps(g, curve, x, y, box, jumps);
+}
+
+/* The columns of rows without a jump; how many pixels they fill. */
+function columnsOf(g, curve, x, y, box, from, to) {
   const [xs, ys] = [curve.X.v, curve.Y.v];
   let pen = false, i = from, filled = 0;
-  g.beginPath();
   for (const [j, middle] of pixelColumns(xs, x, box, from, to)) {
     const [low, high] = curve.Y.range(i, j);
     const [first, last] = [ys[i], ys[j - 1]];
@@ -114,12 +131,7 @@ function drawDense(g, curve, x, y, box, from, to) {
     }
     i = j;
   }
-  if (filled > BAND * (box.x1 - box.x0)) {
-    g.setLineDash([]);
-    g.globalAlpha = 0.6;
-  }
-  g.stroke();
-  g.globalAlpha = 1;
+  return filled;
 }
 
 /* The end of the rows in each pixel column that has any, and the column's middle. */

@@ -39,6 +39,7 @@ function compare(a, b) {
 function startTable(table) {
   const body = table.tBodies[0];
   Array.from(table.tHead.rows[0].cells).forEach((head, column) => {
+    head.addEventListener('keydown', (event) => { if (event.key === 'Enter') head.click(); });
     head.addEventListener('click', () => {
       const down = head.getAttribute('aria-sort') === 'ascending';
       for (const other of head.parentNode.cells) other.removeAttribute('aria-sort');

@@ -196,11 +196,13 @@ class Motion {
       g.beginPath();
       g.arc(...centre, radius, 0, 7);
       g.stroke();
-      this.loupeText(g, this.lanes[place.contact].name, gap, centre[0] - radius - 6, centre[1]);
+      this.loupeText(g, this.lanes[place.contact], gap, centre[0] - radius - 6, centre[1]);
     });
   }
 
-  loupeText(g, name, gap, x, y) {
+  loupeText(g, lane, gap, x, y) {
+    // rounding noise reads 0
+    const noise = 1e-12 * (this.signals[lane.gap]?.Y.range(0, this.signals[lane.gap].Y.v.length)[1] ?? 0);
     g.font = plain;
     g.textAlign = 'right';
     g.textBaseline = 'middle';
@@ -211,8 +213,9 @@ class Motion {
       g.fillStyle = tint;
       g.fillText(text, x, at, WORDS);
     };
-    write(`${name}, \u00d7${LOUPE}`, paint.muted, y - 7);
-    if (gap !== undefined) write(`gap ${si(gap, 'm', 3).join(' ')}`, paint.ink, y + 7);
+    write(`${lane.name}, \u00d7${LOUPE}`, paint.muted, y - 7);
+    const shown = si(Math.abs(gap) < noise ? 0 : gap, 'm', 3);
+    if (gap !== undefined) write(`gap ${shown.join(' ')}`, paint.ink, y + 7);
   }
 
   /* Below the drawing: a length, and what arrows mean. */

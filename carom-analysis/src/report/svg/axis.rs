@@ -122,7 +122,7 @@ fn round(a: f64, b: f64, count: f64) -> Vec<Tick> {
     numbers.map(tick).collect()
 }
 
-/// Powers of ten between two logarithms; where there are fewer than two also 2 and 5 times them.
+/// Powers of ten between two logarithms; where there are fewer than two also 2 and 5 times them, or round numbers.
 fn powers(a: f64, b: f64, count: f64) -> Vec<Tick> {
     let every = ((b - a) / count.max(1.0)).ceil().max(1.0) as i32;
     let (first, last) = ((a - 1e-9).ceil() as i32, (b + 1e-9).floor() as i32);
@@ -133,7 +133,13 @@ fn powers(a: f64, b: f64, count: f64) -> Vec<Tick> {
     }
     let between = (first - 1..=last).flat_map(|e| [1.0, 2.0, 5.0].map(|lead| lead * 10f64.powi(e)));
     let tick = |x: f64| Tick { at: x.log10(), text: super::super::number(x, 2), exponent: None };
-    between.map(tick).filter(|tick| (a..=b).contains(&tick.at)).collect()
+    let found: Vec<Tick> = between.map(tick).filter(|tick| (a..=b).contains(&tick.at)).collect();
+    if found.len() >= 2 {
+        return found;
+    }
+    // less than a factor of two or so
+    let numbers = round(10f64.powf(a), 10f64.powf(b), count);
+    numbers.into_iter().map(|tick| Tick { at: tick.at.log10(), ..tick }).collect()
 }
 
 /// Curves by their units, in the order in which units come: one axis each.

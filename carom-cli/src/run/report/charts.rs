@@ -69,7 +69,8 @@ impl Signals {
     pub fn portraits(&self) -> Vec<(usize, usize)> {
         let velocity = |(x, signal): (usize, &Series)| {
             let name = signal.name.strip_prefix("q.")?;
-            Some((x, self.find(&format!("v.{name}"))?))
+            let moves = signal.y.iter().any(|y| *y != signal.y[0]);
+            Some((x, self.find(&format!("v.{name}"))?)).filter(|_| moves)
         };
         let mut pairs: Vec<(usize, usize)> = self.list.iter().enumerate().filter_map(velocity).take(2).collect();
         let states: Vec<usize> =
@@ -118,7 +119,9 @@ pub fn charts(run: &Run, signals: &Signals, lanes: &[Lane]) -> Vec<Chart> {
             charts.extend(impulses(run, lanes));
             label = forces(&mut series, lanes);
         }
-        if !series.is_empty() {
+        // without a contact that lasts there are no forces
+        let silent = prefix == "force." && series.iter().all(|curve| curve.y.iter().all(|y| *y == 0.0 || y.is_nan()));
+        if !series.is_empty() && !silent {
             let file = Some("trajectory.parquet".into());
             charts.push(Chart { series, file, note: note.clone(), ..Chart::over_time(title, label) });
         }
@@ -214,7 +217,9 @@ fn impulses(run: &Run, lanes: &[Lane]) -> Option<Chart> {
     };
     let mut chart = Chart::over_time("Impulses of the impacts", "[N s]");
     chart.series = lanes.iter().enumerate().filter(some).map(stem).collect();
-    chart.log_y = true;
+    // a few decades need a logarithm
+    let sizes = || lanes.iter().flat_map(|lane| lane.impulses.iter().copied()).filter(|p| *p > 0.0);
+    chart.log_y = sizes().fold(0.0, f64::max) > 30.0 * sizes().fold(f64::INFINITY, f64::min);
     let (listed, all) = (run.lists.impacts.len() as u64, run.recorded.summary.impacts);
     if listed < all {
         chart.note = format!("The first {listed} of {all} impacts; all are in impacts.parquet.");

@@ -23,7 +23,7 @@ pub fn figures(run: &Run) -> Vec<Figure> {
     if let Some(energy) = &summary.energy {
         let start = energy.kinetic_start + energy.potential_start;
         let note = match 100.0 * (energy.residue / start).abs() {
-            part if part.is_finite() => format!("{} % of {} J", number(part, 2), number(start, 4)),
+            part if part.is_finite() => format!("{} % of {} J", number(part, 2), number(start, 4)).replace('-', "−"),
             _ => "not accounted for".into(),
         };
         figures.push(quantity("energy residue", energy.residue, "J", note));

@@ -145,13 +145,13 @@ fn impacts(run: &Run, section: &mut Section) {
         }
         table.row(cells);
     }
-    section.push(table);
     if run.lists.impacts.iter().any(|impact| impact.pressed) {
-        section.paragraph(format!(
-            "{MARK} {PRESSED}: the contact opens at the start of the step, and forces or other impacts press it shut \
-             inside the step. The velocity after it is -e times the one before.",
-        ));
+        table.note = format!(
+            "{MARK} {PRESSED}: it opens at the start of the step, and forces or other impacts press it shut inside. \
+             The law of the scheme makes its velocity −e times the one before."
+        );
     }
+    section.push(table);
 }
 
 /// Stands at the velocity of a contact that is pressed shut while it opens.
@@ -245,6 +245,11 @@ fn solver(run: &Run, section: &mut Section) {
     section.push(table);
 }
 
+/// A number for people, in a sentence.
+fn short(value: f64) -> String {
+    number(value, 4).replace('-', "−")
+}
+
 fn certificate(run: &Run, section: &mut Section) {
     let summary = &run.recorded.summary;
     let worst = &summary.certificate;
@@ -253,22 +258,22 @@ fn certificate(run: &Run, section: &mut Section) {
          the run.",
     );
     if let Some(error) = worst.full_error {
-        section.facts([("error of the literature, relative", format!("{error:.3e}"))]);
+        section.facts([("error of the literature, relative", short(error))]);
     }
     if !mechanical(run) {
         section.facts([
-            ("residual, relative and free of units", format!("{:.3e}", worst.residual)),
-            ("distance of a multiplier from its set", format!("{:.3e}", worst.cone)),
-            ("violation of an output condition", format!("{:.3e}", worst.velocity)),
-            ("complementarity", format!("{:.3e}", worst.complementarity)),
+            ("residual, relative and free of units", short(worst.residual)),
+            ("distance of a multiplier from its set", short(worst.cone)),
+            ("violation of an output condition", short(worst.velocity)),
+            ("complementarity", short(worst.complementarity)),
         ]);
         return;
     }
     section.facts([
-        ("residual, relative and free of units", format!("{:.3e}", worst.residual)),
-        ("distance of a reaction from its cone", format!("{:.3e} N s", worst.cone)),
-        ("violation of a velocity condition", format!("{:.3e} m/s", worst.velocity)),
-        ("complementarity", format!("{:.3e} J", worst.complementarity)),
+        ("residual, relative and free of units", short(worst.residual)),
+        ("distance of a reaction from its cone", short(worst.cone) + " N s"),
+        ("violation of a velocity condition", short(worst.velocity) + " m/s"),
+        ("complementarity", short(worst.complementarity) + " J"),
     ]);
     let Some(e) = &summary.energy else {
         section.paragraph("The model does not tell its energy.");
