@@ -31,7 +31,8 @@ class Motion {
       caption.append(button);
     };
     toggle('trails', 'paths of marked points', this.data.shapes.some((shape) => shape.trace && shape.columns));
-    toggle('forces', 'arrows: impulses of impacts; thin: contact forces', this.places.some((place) => this.pushes(place)));
+    this.arrowed = this.places.some((place) => this.pushes(place));
+    toggle('forces', 'arrows: impulses of impacts; thin: contact forces', this.arrowed);
     toggle('loupes', 'contacts enlarged, true geometry', this.places.length > 0);
     this.plot = el('div', {class: 'plot', id: 'scene', role: 'img', tabindex: 0, 'aria-label': 'motion'});
     this.canvas = el('canvas', {'data-frames': this.times.length});
@@ -233,7 +234,7 @@ class Motion {
     g.textAlign = 'left';
     g.textBaseline = 'bottom';
     g.fillText(si(length, 'm').join(' '), 16, h - 11);
-    if (!this.options.forces || !this.places.some((place) => this.pushes(place)) || w < 430) return;
+    if (!this.options.forces || !this.arrowed || w < 430) return;
     const x = 12.5 + length * k + 22;
     arrowTo(g, x, h - 5, 0, -17, paint.muted, 2.2);
     g.fillStyle = paint.muted;
