@@ -124,6 +124,7 @@ class Chart {
     const top = xAxis.log ? 1 : Math.max(Math.abs(span.lo), Math.abs(span.hi));
     [xAxis.factor, xAxis.shown] = xAxis.log ? [1, xAxis.unit] : scaleFor(xAxis.unit, top);
     xAxis.set(span.x0, span.x1);
+    xAxis.isTime = span.isTime;
     this.axes = this.spec.image ? [this.imageAxis()] : this.curveAxes();
     const box = {x0: 0, x1: w, y0: 12, y1: h - 20};
     for (const axis of this.axes) axis.place(box.y1, box.y0);

@@ -4,6 +4,8 @@
 const DENSE = 3, ROOMY = 7;
 /* Mean height of pixel columns, in pixels, from which a curve is a band. */
 const BAND = 12;
+/* Pixels per jump from which jumps have circles; from which those of dense curves are dotted. */
+const CIRCLES = 24, DOTTED = 4;
 
 function strokeStyle(g, curve, width = 1.4) {
   g.strokeStyle = g.fillStyle = colour(curve.tint);
@@ -76,7 +78,9 @@ function drawJumps(g, curve, x, y, box, jumps) {
     g.lineTo(x.at(xs[i]), y.at(ys[i]));
   }));
   g.setLineDash([]);
-  if (jumps.length > (box.x1 - box.x0) / 16) return;
+  // all curves of a run have circles, or none
+  const marks = x.isTime ? upper(time.marks, x.hi) - lower(time.marks, x.lo) : 0;
+  if (Math.max(jumps.length, marks) > (box.x1 - box.x0) / CIRCLES) return;
   for (const i of jumps) {
     g.fillStyle = paint.panel;
     g.beginPath();
@@ -95,7 +99,7 @@ function drawJumps(g, curve, x, y, box, jumps) {
 function drawDense(g, curve, x, y, box, from, to) {
   const all = curve.jumpRows();
   const jumps = all.slice(lower(all, from + 1), lower(all, to));
-  const few = jumps.length <= (box.x1 - box.x0) / 16;
+  const few = jumps.length <= (box.x1 - box.x0) / DOTTED;
   const cuts = few ? [from, ...jumps, to] : [from, to];
   let filled = 0;
   g.beginPath();

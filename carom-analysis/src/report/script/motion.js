@@ -71,7 +71,7 @@ class Motion {
   /* Loupes stand in a column at the right edge: how many, and how large. */
   loupeSize(h) {
     const count = this.options.loupes ? Math.min(LOUPES, this.places.length) : 0;
-    return {count, radius: Math.min(44, (h - 10) / (2 * Math.max(3, count)) - 5)};
+    return {count, radius: Math.min(44, (h - BAR - 6) / (2 * Math.max(3, count)) - 5)};
   }
 
   /* Pixels per metre and the middle, so that everything fits beside the loupes. */

@@ -83,6 +83,11 @@ impl Axis {
         self.from + (place - self.lo) / (self.hi - self.lo) * (self.to - self.from)
     }
 
+    /// Pixels from one end to the other.
+    pub fn length(&self) -> f64 {
+        (self.to - self.from).abs()
+    }
+
     /// Pixel of zero or, where that is not shown, of the end next to it.
     pub fn foot(&self) -> f64 {
         self.pixel(if self.log { self.lo } else { 0f64.clamp(self.lo, self.hi) })
