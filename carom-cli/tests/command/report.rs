@@ -91,7 +91,7 @@ fn a_switching_converter_shows_square_waves() {
     session.succeed(["run", "buck-converter", "--csv", "--quiet"]);
     let (from, to) = (1e-4, 2.5e-4);
     let script = format!(
-        "const number = report.charts.findIndex((chart) => chart.spec.title.startsWith('Potentials'));
+        "const number = report.charts.findIndex((chart) => chart.spec.title.startsWith('Voltages'));
          const curve = report.charts[number].curves.findIndex((curve) => curve.name === 'D');
          report.zoom({from}, {to}); report.drawNow();
          return report.trace(number, curve).filter(([t]) => t >= {from} && t <= {to});"
