@@ -315,6 +315,41 @@ fn jumps_are_shown_as_jumps() {
     let Some(found) = ask(script) else { return };
     // sqrt(2 g) = 4.4294, and 0.8 of it
     assert_eq!(found, "−4.429 → 3.544");
+    // with a hundred rows per pixel the lines still do not join both sides: dotted pieces do
+    let script = "const dashes = []; let dash = '';
+        const chart = report.charts[1], [curve] = chart.curves;
+        const known = {setLineDash: (list) => { dash = list.join(); }, stroke: () => dashes.push(dash)};
+        const recorder = new Proxy(known, {get: (known, name) => known[name] ?? (() => {}), set: () => true});
+        drawCurve(recorder, curve, chart.xAxis, chart.axes[0], chart.frame);
+        return [dashes.filter((list) => list === '2,2').length, curve.jumpRows().length, curve.X.v.length];";
+    let found = numbers(&ask(script).unwrap());
+    assert_eq!(found[..2], [1.0, Ball::new().impacts().count() as f64]);
+    assert!(found[2] > 50_000.0, "{found:?}");
+}
+
+/// A band of many turns per pixel has no dashes, which would be a pattern of their own, and others are seen through it.
+#[test]
+fn bands_are_solid_and_let_others_shine_through() {
+    let t: Vec<f64> = (0..100_000).map(|k| f64::from(k) * 1e-5).collect();
+    let wave = |phase: f64| t.iter().map(|t| (3e4 * t + phase).sin()).collect::<Vec<_>>();
+    let mut report = Report::new("r");
+    let chart = Chart::over_time("waves", "[V]")
+        .with(Series::lines("a", t.clone(), wave(0.0)))
+        .with(Series::lines("b", t.clone(), wave(1.0)).dashed(Dash::Dash))
+        .with(Series::lines("slow", t.clone(), t.clone()).dashed(Dash::Dash));
+    report.section("s").push(chart);
+    let script = "const chart = report.charts[0];
+        return chart.curves.map((curve) => {
+            const told = {};
+            const stroke = () => { told.drawn = {...told}; };
+            const known = {setLineDash: (list) => { told.dash = list.length; }, stroke};
+            const set = (known, name, value) => { told[name] = value; return true; };
+            drawCurve(new Proxy(known, {get: (known, name) => known[name] ?? (() => {}), set}),
+                curve, chart.xAxis, chart.axes[0], chart.frame);
+            return [told.drawn.dash, told.drawn.globalAlpha ?? 1];
+        });";
+    let Some(page) = browser::open_text(&with_script(&html("bands", &report), script)) else { return };
+    assert_eq!(page.answer(), serde_json::json!([[0, 0.6], [0, 0.6], [2, 1]]));
 }
 
 #[test]
@@ -340,6 +375,9 @@ fn zoom_time_lists_and_motion_work_together() {
         document.querySelectorAll('tr[data-time]')[3].click(); report.drawNow();
         found.seek = [report.time.t, Number(document.querySelector('#scene canvas').dataset.time)];
         found.marked = document.querySelectorAll('tr.at').length;
+        found.note = document.querySelector('#clock-note').textContent;
+        found.tile = document.querySelector('tr.at .tile').style.background;
+        report.goto(report.time.t + 1e-10); found.caught = report.time.t;
         const key = (name, more) => {
             dispatchEvent(new KeyboardEvent('keydown', {key: name, ...more}));
             report.drawNow();
@@ -367,6 +405,8 @@ fn zoom_time_lists_and_motion_work_together() {
     let seek = numbers(&found["seek"]);
     assert!(seek.iter().all(|t| (t - impact(4)).abs() < 1e-9), "{seek:?} {}", impact(4));
     assert_eq!(found["marked"], 1);
+    assert_eq!((&found["note"], &found["tile"]), (&"impact at ground".into(), &"var(--c0)".into()));
+    assert!((found["caught"].as_f64().unwrap() - impact(4)).abs() < 1e-11, "the time is that of the impact");
     assert!((found["next"].as_f64().unwrap() - impact(5)).abs() < 1e-9);
     assert_eq!(found["home"], 0.0);
     assert!((found["row"].as_f64().unwrap() - STEP).abs() < 1e-11);
@@ -389,6 +429,9 @@ fn paper_is_light_sharp_and_whole() {
             paper: getComputedStyle(document.body).backgroundColor,
             hidden: getComputedStyle(document.querySelector('#bar')).display,
             cut: getComputedStyle(document.querySelector('tr.cut')).display,
+            // a button in a head is not repeated on the next sheet
+            buttons: document.querySelectorAll('th button').length,
+            heads: document.querySelectorAll('th [role=button]').length,
             panes: Array.from(document.querySelectorAll('.pane'), (pane) => getComputedStyle(pane).display),
         };
         dispatchEvent(new Event('afterprint'));
@@ -401,6 +444,7 @@ fn paper_is_light_sharp_and_whole() {
     assert_eq!(found["paper"], "rgb(255, 255, 255)");
     assert_eq!((&found["hidden"], &found["cut"]), (&"none".into(), &"none".into()));
     assert_eq!(found["panes"], serde_json::json!(["block", "block"]));
+    assert_eq!((&found["buttons"], &found["heads"]), (&0.into(), &4.into()));
 }
 
 /// Over the limit the chart says so, and its peak is that of the data.

@@ -53,7 +53,9 @@ fn size(scene: &Scene) -> String {
         return format!("{n} states, {} rows", scene.laws.len());
     }
     let constraints = scene.laws.iter().filter(|law| law.law.is_equality()).count();
-    format!("{n} coordinates, {} contacts, {constraints} constraints", scene.laws.len() - constraints)
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let contacts = count(scene.laws.len() - constraints, "contact");
+    format!("{}, {contacts}, {}", count(n, "coordinate"), count(constraints, "constraint"))
 }
 
 /// Relative degree, zeros and the P-matrix check of linear complementarity systems.

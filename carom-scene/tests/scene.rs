@@ -297,6 +297,7 @@ normal = ["cos(phi)", 2]
 phi = "2*pi"
 [units]
 x = "mm"
+R = "dm"
 tip = "m"
 "v.s" = "furlong/s"
 [simulation]
@@ -312,6 +313,7 @@ at = ["x", 0]
     assert_eq!((unit("q.x"), unit("v.x")), (Some("mm"), Some("mm/s")));
     assert_eq!((unit("q.phi"), unit("v.phi")), (Some("rad"), Some("rad/s")));
     assert_eq!((unit("q.s"), unit("v.s"), unit("output.tip")), (None, Some("furlong/s"), Some("m")));
+    assert_eq!((unit("parameter.R"), carom::Subject::unit(&scene, "R")), (Some("dm"), Some("dm".to_owned())));
     assert_eq!((unit("gap.stop"), unit("impulse.stop"), unit("force.stop")), (Some("rad"), Some("N m s"), Some("N m")));
     // metres and newtons by themselves
     assert_eq!((unit("gap.wall"), unit("force.wall")), (None, None));

@@ -36,7 +36,8 @@ pub trait Subject: Send + Sync {
     fn cyclic(&self) -> &[(usize, f64)] {
         &[]
     }
-    /// The unit of a quantity by its name, where it is known: a result column, a coordinate `x` or a velocity `x'`.
+    /// The unit of a quantity by its name, where it is known: a result column, a coordinate `x`, a velocity `x'` or a
+    /// parameter.
     fn unit(&self, _name: &str) -> Option<String> {
         None
     }

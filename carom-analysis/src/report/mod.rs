@@ -35,7 +35,7 @@ pub use chart::{Chart, Dash, Series, SeriesStyle, TIME_GROUP};
 pub use image::Image;
 pub use run::{Figure, Lane, Parameter, RunPage, Tab, Tone};
 pub use store::Values;
-pub use table::{Cell, Table, number, si};
+pub use table::{Cell, Table, grouped, number, si};
 pub use thin::{Thinned, Thinner};
 
 /// Most bytes of a report, unless one says otherwise.

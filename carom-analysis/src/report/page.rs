@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::encode::{escape, json};
 use super::run::{Figure, RunData};
 use super::store::Store;
-use super::table::number;
+use super::table::{minus, number};
 use super::{Block, Callout, Layout, Report, RunPage, script, thin};
 
 /// Digits of parameters.
@@ -138,7 +138,8 @@ fn head(out: &mut String, report: &Report, run: &RunPage) {
     out.push_str("</div>\n<dl id=\"strip\">\n");
     for figure in &run.headline {
         let Figure { name, value, unit, note, full, tone } = figure;
-        let [name, value, unit, note, full] = [name, value, unit, note, full].map(|text| escape(text));
+        let value = if value.parse::<f64>().is_ok() { minus(value) } else { value.clone() };
+        let [name, value, unit, note, full] = [name, &value, unit, note, full].map(|text| escape(text));
         let _ = writeln!(
             out,
             "<div title=\"{full}\"><dt>{name}</dt><dd class=\"{}\">{value} <small>{unit}</small></dd>\
@@ -183,7 +184,7 @@ fn parameters(out: &mut String, run: &RunPage) {
     );
     for parameter in &run.parameters {
         let (name, unit) = (escape(&parameter.name), escape(&parameter.unit));
-        let (full, short) = (parameter.value, number(parameter.value, DIGITS));
+        let (full, short) = (parameter.value, minus(&number(parameter.value, DIGITS)));
         let _ =
             writeln!(out, "<div title=\"{name} = {full} {unit}\"><dt>{name}</dt><dd>{short} <i>{unit}</i></dd></div>");
     }

@@ -232,9 +232,9 @@ fn parameters(a: &Stored, b: &Stored) -> Vec<(String, String, String)> {
 /// The k-th impact of a contact in both runs.
 fn impacts(a: &Stored, b: &Stored, names: Names<'_>) -> Section {
     let time = |name: &str| Column::new(format!("t {name}")).titled(format!("t [s], {name}")).shown(Format::Digits(8));
-    let short = |name: &str| Column::new(name).shown(Format::Digits(4));
-    let columns = [Column::new("contact"), time(names[0]), time(names[1]), short("difference of t")];
-    let columns = columns.into_iter().chain([short("difference of impulse")]);
+    let short = |name: &str, unit: &str| Column::new(name).titled(format!("{name}{unit}")).shown(Format::Digits(4));
+    let columns = [Column::new("contact"), time(names[0]), time(names[1]), short("difference of t", " [s]")];
+    let columns = columns.into_iter().chain([short("difference of impulse", "")]);
     let mut table = Table::new("Impacts, the k-th of each contact", columns).to_file("compare-impacts.csv");
     table.printed = Printed::First(20);
     let mut contacts: Vec<&str> = a.impacts.iter().chain(&b.impacts).map(|impact| impact.contact.as_str()).collect();
@@ -257,10 +257,19 @@ fn impacts(a: &Stored, b: &Stored, names: Names<'_>) -> Section {
     Section { title: "Impacts".into(), text, tables: vec![table], ..Section::default() }
 }
 
-/// Both curves of each column in one chart, and their differences below.
+/// Both curves of each column that differs in one chart, and their differences beside.
 fn curves(a: &Stored, b: &Stored, names: Names<'_>, found: &[Difference]) -> Section {
     let mut charts = Vec::new();
-    for d in found {
+    let (differ, same): (Vec<_>, Vec<_>) = found.iter().partition(|d| d.largest.0 > 0.0);
+    let mut text = Vec::new();
+    if !same.is_empty() {
+        let names: Vec<&str> = same.iter().map(|d| d.name.as_str()).collect();
+        text.push(format!("Equal in both: {}.", names.join(", ")));
+    }
+    if differ.iter().any(|d| d.name.starts_with("force.")) {
+        text.push("Forces that a scheme knows as means over steps have the impulses of impacts in them.".into());
+    }
+    for d in differ {
         let label = d.unit.as_ref().map_or(String::new(), |unit| format!("[{unit}]"));
         let mut chart = Chart::over_time(&d.name, &label);
         for (stored, name, dash) in [(a, names[0], Dash::Solid), (b, names[1], Dash::Dash)] {
@@ -280,7 +289,7 @@ fn curves(a: &Stored, b: &Stored, names: Names<'_>, found: &[Difference]) -> Sec
         let series = Series::lines("difference", d.times.clone(), d.values.clone()).jumping();
         charts.push(Chart::over_time(title, label).with(series));
     }
-    Section { title: "Columns".into(), charts, gallery: true, ..Section::default() }
+    Section { title: "Columns".into(), text, charts, gallery: true, ..Section::default() }
 }
 
 #[cfg(test)]

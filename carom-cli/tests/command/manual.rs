@@ -156,14 +156,37 @@ fn spans(text: &str) -> Vec<String> {
     prose.split('`').skip(1).step_by(2).map(join).collect()
 }
 
+/// Commands in the comments of example files.
+fn commands_of_examples() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(Path::new(ROOT).join("examples")).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        if name.ends_with(".toml") {
+            let text = fs::read_to_string(entry.path()).unwrap();
+            let commands = text.lines().filter_map(|line| line.strip_prefix("# ").filter(|c| c.starts_with("carom ")));
+            found.extend(commands.map(|command| (name.clone(), command.to_owned())));
+        }
+    }
+    found
+}
+
 #[test]
 fn commands_in_sentences_have_words_and_flags_that_exist() {
     let session = Session::new();
     let mut seen = 0;
-    for (name, text) in pages() {
-        for span in spans(&text) {
+    let of_pages = pages().into_iter().map(|(name, text)| (name, spans(&text)));
+    let of_examples = commands_of_examples();
+    assert!(of_examples.len() >= 3, "{of_examples:?}");
+    for (name, list) in of_pages.chain(of_examples.into_iter().map(|(name, command)| (name, vec![command]))) {
+        for span in list {
             if let Some(words) = span.strip_prefix("cargo xtask ") {
                 chore_exists(&words.split_whitespace().collect::<Vec<_>>());
+            }
+            if let Some((package, example)) =
+                span.strip_prefix("cargo run -p ").and_then(|words| words.split_once(" --example "))
+            {
+                let file = Path::new(ROOT).join(package).join(format!("examples/{example}.rs"));
+                assert!(file.is_file(), "{name}: `{span}`: there is no {}", file.display());
             }
             let Some(rest) = span.strip_prefix("carom ") else { continue };
             let words: Vec<&str> = rest.split_whitespace().collect();

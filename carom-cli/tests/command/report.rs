@@ -91,7 +91,7 @@ fn a_switching_converter_shows_square_waves() {
     session.succeed(["run", "buck-converter", "--csv", "--quiet"]);
     let (from, to) = (1e-4, 2.5e-4);
     let script = format!(
-        "const number = report.charts.findIndex((chart) => chart.spec.title.startsWith('Potentials'));
+        "const number = report.charts.findIndex((chart) => chart.spec.title.startsWith('Voltages'));
          const curve = report.charts[number].curves.findIndex((curve) => curve.name === 'D');
          report.zoom({from}, {to}); report.drawNow();
          return report.trace(number, curve).filter(([t]) => t >= {from} && t <= {to});"
@@ -124,6 +124,17 @@ fn a_zoomed_chart_is_the_result_file() {
     session.succeed(["run", "slider-crank", "--csv", "--quiet"]);
     let size = fs::metadata(session.path("out/slider-crank/report.html")).unwrap().len();
     assert!(size < 500_000, "{size} bytes");
+    // short lists: times as on the charts, impacts that are pressed shut explained, parameters with units
+    let page = session.read("out/slider-crank/report.html");
+    for text in [
+        "t<span class=\"u\">ms</span>",
+        "<td title=\"0.00271 s\">2.71</td>",
+        "† 8.081e−5",
+        "pressed shut while opening",
+        "<dd>7.4e−5 <i>kg m²</i></dd>",
+    ] {
+        assert!(page.contains(text), "{text} is not on the page");
+    }
     let (from, to) = (0.0255, 0.0265);
     let script = format!("report.zoom({from}, {to}); report.drawNow(); return report.trace(1, 1);");
     let Some(drawn) = ask(&session, "out/slider-crank/report.html", &script) else { return };

@@ -143,7 +143,8 @@ pub struct Scene {
     pub output: Option<f64>,
     /// Charts of the report, besides those that every report has.
     pub charts: Vec<ChartInfo>,
-    /// Units of result columns by their full names, where they differ from what such columns have by themselves.
+    /// Units of result columns by their full names, where they differ from what such columns have by themselves, and
+    /// of parameters as `parameter.NAME`.
     pub units: BTreeMap<String, String>,
     /// Expressions to record besides the state.
     pub outputs: Outputs,

@@ -13,7 +13,7 @@ use carom::subject::{
 use carom::{Key, Labels, State};
 
 use super::expect::Names;
-use super::{BuildError, Choice, Chosen, Column, Exact, Expectation, Overrides, Quantity, Scene, Watch};
+use super::{BuildError, Choice, Chosen, Column, Exact, Expectation, Overrides, Quantity, Scene, Watch, units};
 use crate::diagnostic::{Diagnostic, Place, SourceText};
 use crate::expression::{Graph, Scope};
 use crate::nearest::nearest;
@@ -90,7 +90,9 @@ impl Subject for Scene {
             None => [format!("q.{name}"), format!("x.{name}")],
         };
         let named = |column: &str| column == name || names.iter().any(|other| other == column);
-        let (full, column) = self.columns().into_iter().find(|(column, _)| named(column))?;
+        let Some((full, column)) = self.columns().into_iter().find(|(column, _)| named(column)) else {
+            return self.units.get(&units::of_parameter(name)).cloned();
+        };
         let contacts = self.laws.iter().map(|law| (law.name.clone(), law.law)).collect();
         let labels = Labels { coordinates: self.coordinates.clone(), contacts };
         let own = || column.unit(self.family, &labels).map(String::from);

@@ -37,12 +37,17 @@ pub(super) fn read(
             coordinates.fill(Some(unit));
         } else if let Some(name) = column(&key.value, columns) {
             named.insert(name, unit);
+        } else if context.values.iter().any(|parameter| parameter.name.value == key.value) {
+            named.insert(of_parameter(&key.value), unit);
         } else {
             let known = context.names.coordinates.iter().chain(columns.iter().map(|(name, _)| name));
+            let known = known.chain(context.values.iter().map(|parameter| &parameter.name.value));
             let hint = suggest(&key.value, known.map(String::as_str), false, || {
-                "write a coordinate, a column of [output.columns], or the full name of a result column in quotes".into()
+                "write a coordinate, a parameter, a column of [output.columns], or the full name of a result column in \
+                 quotes"
+                    .into()
             });
-            context.out.error(&key.place, format!("there is no column `{}`", key.value)).hint(hint);
+            context.out.error(&key.place, format!("there is no column or parameter `{}`", key.value)).hint(hint);
         }
     }
     let contacts = file.contact.as_deref().unwrap_or_default();
@@ -63,6 +68,11 @@ pub(super) fn read(
         }
     }
     (context.out.errors() == before).then_some(named)
+}
+
+/// Where the unit of a parameter stands among those of columns.
+pub(super) fn of_parameter(name: &str) -> String {
+    format!("parameter.{name}")
 }
 
 /// The column that a key names, in full or without `output.`.

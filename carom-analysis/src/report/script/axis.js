@@ -32,6 +32,8 @@ function logTicks(a, b, n) {
       }
     }
   }
+  // less than a factor of two or so
+  if (found.length < 2) return ticks(10 ** a, 10 ** b, n).map(({value, text}) => ({value: Math.log10(value), text}));
   return found;
 }
 
@@ -177,7 +179,8 @@ function drawOrdinate(g, axis, box, x, {right, grid, tint}) {
   g.font = strong;
   g.textAlign = right ? 'left' : 'right';
   g.textBaseline = 'alphabetic';
-  g.fillText(axis.shown, right ? x + 5 : x - 5, box.y0 + 1);
+  // beside the handle of a cursor at the edge
+  g.fillText(axis.shown, right ? x + 6 : x - 7, box.y0 - 1);
 }
 
 /* Room that the numbers of an ordinate need. */
@@ -185,5 +188,5 @@ function ordinateWidth(g, axis, box) {
   g.font = plain;
   const widths = axis.ticks((box.y1 - box.y0) / 26).map((tick) => g.measureText(tick.text ?? '10\u221210').width);
   g.font = strong;
-  return Math.max(22, ...widths, g.measureText(axis.shown).width) + 9;
+  return Math.max(22, ...widths, g.measureText(axis.shown).width) + 11;
 }

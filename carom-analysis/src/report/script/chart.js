@@ -1,5 +1,8 @@
 /* A chart: one axis per unit, curves, cursor. Two canvases: curves below, what follows the pointer on top. */
 
+/* When the first chart was there, in ms since the page was asked for. */
+let firstDrawn = null;
+
 class Chart {
   /* `spec` is a chart of the page's data; `choice` marks the chart whose curves the reader picks. */
   constructor(figure, spec, curves, span, choice = false) {
@@ -76,17 +79,22 @@ class Chart {
 
   /* A curve that hides an earlier one is dashed over it. */
   dashEqual() {
+    const whole = (unit) => {
+      const ranges = this.curves.filter((curve) => curve.unit === unit).map(({Y}) => Y.range(0, Y.v.length));
+      return Math.max(...ranges.map(([, high]) => high)) - Math.min(...ranges.map(([low]) => low));
+    };
     this.curves.forEach((b, j) => {
       const [low, high] = b.Y.range(0, b.Y.v.length);
+      // what the eye cannot tell apart on the axis that they share
+      const near = 0.015 * whole(b.unit);
       const close = (a) => {
         if (a.unit !== b.unit || a.x !== b.x || a.pattern !== 'solid' || !a.joined) return false;
         const n = b.Y.v.length;
         const [from, to] = a.Y.range(0, n);
-        const near = 0.02 * (high - low);
         if (!(Math.abs(from - low) <= near && Math.abs(to - high) <= near)) return false;
         const stride = Math.max(1, Math.floor(n / 500));
         for (let i = 0; i < n; i += stride) if (Math.abs(a.Y.v[i] - b.Y.v[i]) > near) return false;
-        return high > low;
+        return true;
       };
       const twin = b.joined && b.pattern === 'solid' && this.curves.slice(0, Math.min(j, 16)).find(close);
       if (twin) [b.pattern, b.same] = ['dash', twin.name];
@@ -116,6 +124,7 @@ class Chart {
     const top = xAxis.log ? 1 : Math.max(Math.abs(span.lo), Math.abs(span.hi));
     [xAxis.factor, xAxis.shown] = xAxis.log ? [1, xAxis.unit] : scaleFor(xAxis.unit, top);
     xAxis.set(span.x0, span.x1);
+    xAxis.isTime = span.isTime;
     this.axes = this.spec.image ? [this.imageAxis()] : this.curveAxes();
     const box = {x0: 0, x1: w, y0: 12, y1: h - 20};
     for (const axis of this.axes) axis.place(box.y1, box.y0);
@@ -190,6 +199,7 @@ class Chart {
     g.restore();
     if (this.hidden) this.warn(g, box, 'log: values \u2264 0 are not drawn');
     this.figure.dataset.drawn = 'true';
+    firstDrawn ??= performance.now();
   }
 
   drawCurves(g) {

@@ -98,6 +98,16 @@ class Curve {
     return this.isSorted;
   }
 
+  /* Rows after a jump, found once. */
+  jumpRows() {
+    if (!this.jumpList) {
+      const [t, v] = [this.X.v, this.Y.v];
+      this.jumpList = [];
+      if (this.jumps) for (let i = 1; i < t.length; i++) if (isJump(t, i) && v[i] !== v[i - 1]) this.jumpList.push(i);
+    }
+    return this.jumpList;
+  }
+
   /* Rows that matter between two abscissae: one more at each side, for the lines that leave. */
   rows(a, b) {
     const n = this.X.v.length;

@@ -2,6 +2,10 @@
 
 /* Rows per pixel above which pixel columns are drawn; below pixels per row points get a dot. */
 const DENSE = 3, ROOMY = 7;
+/* Mean height of pixel columns, in pixels, from which a curve is a band. */
+const BAND = 12;
+/* Pixels per jump from which jumps have circles; from which those of dense curves are dotted. */
+const CIRCLES = 24, DOTTED = 4;
 
 function strokeStyle(g, curve, width = 1.4) {
   g.strokeStyle = g.fillStyle = colour(curve.tint);
@@ -74,7 +78,9 @@ function drawJumps(g, curve, x, y, box, jumps) {
     g.lineTo(x.at(xs[i]), y.at(ys[i]));
   }));
   g.setLineDash([]);
-  if (jumps.length > (box.x1 - box.x0) / 16) return;
+  // all curves of a run have circles, or none
+  const marks = x.isTime ? upper(time.marks, x.hi) - lower(time.marks, x.lo) : 0;
+  if (Math.max(jumps.length, marks) > (box.x1 - box.x0) / CIRCLES) return;
   for (const i of jumps) {
     g.fillStyle = paint.panel;
     g.beginPath();
@@ -88,11 +94,29 @@ function drawJumps(g, curve, x, y, box, jumps) {
   }
 }
 
-/* Pixel column by pixel column, from the pyramid. */
+/* Pixel column by pixel column, from the pyramid. A band that fills columns lets others shine through, and has no
+   dashes, which would draw patterns that are not in the data. */
 function drawDense(g, curve, x, y, box, from, to) {
-  const [xs, ys] = [curve.X.v, curve.Y.v];
-  let pen = false, i = from;
+  const all = curve.jumpRows();
+  const jumps = all.slice(lower(all, from + 1), lower(all, to));
+  const few = jumps.length <= (box.x1 - box.x0) / DOTTED;
+  const cuts = few ? [from, ...jumps, to] : [from, to];
+  let filled = 0;
   g.beginPath();
+  for (let k = 1; k < cuts.length; k++) filled += columnsOf(g, curve, x, y, box, cuts[k - 1], cuts[k]);
+  if (filled > BAND * (box.x1 - box.x0)) {
+    g.setLineDash([]);
+    g.globalAlpha = 0.6;
+  }
+  g.stroke();
+  g.globalAlpha = 1;
+  if (few) drawJumps(g, curve, x, y, box, jumps);
+}
+
+/* The columns of rows without a jump; how many pixels they fill. */
+function columnsOf(g, curve, x, y, box, from, to) {
+  const [xs, ys] = [curve.X.v, curve.Y.v];
+  let pen = false, i = from, filled = 0;
   for (const [j, middle] of pixelColumns(xs, x, box, from, to)) {
     const [low, high] = curve.Y.range(i, j);
     const [first, last] = [ys[i], ys[j - 1]];
@@ -105,12 +129,13 @@ function drawDense(g, curve, x, y, box, from, to) {
         if (pen) g.lineTo(middle, y.at(value)); else g.moveTo(middle, y.at(value));
         pen = true;
       }
+      filled += Math.abs(y.at(high) - y.at(bottom));
       // a gap at the end of the column ends the line
       if (!drawable(y, last)) pen = false;
     }
     i = j;
   }
-  g.stroke();
+  return filled;
 }
 
 /* The end of the rows in each pixel column that has any, and the column's middle. */

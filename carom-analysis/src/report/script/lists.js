@@ -22,10 +22,11 @@ function startTabs() {
   });
 }
 
-/* Numbers as numbers: the whole one is the title of the cell. */
+/* Numbers as numbers: the whole one is the title of the cell, in its own unit. */
 function sortKey(cell) {
   const text = cell ? cell.title || cell.textContent : '';
-  const number = Number(text.replace('\u221e', 'Infinity').replace('\u2212', '-'));
+  const plain = text.replace('\u221e', 'Infinity').replaceAll('\u2212', '-').replaceAll('\u2009', '');
+  const number = cell && cell.classList.contains('l') ? Number(plain) : parseFloat(plain);
   return text !== '' && !Number.isNaN(number) ? number : text;
 }
 
@@ -38,6 +39,7 @@ function compare(a, b) {
 function startTable(table) {
   const body = table.tBodies[0];
   Array.from(table.tHead.rows[0].cells).forEach((head, column) => {
+    head.addEventListener('keydown', (event) => { if (event.key === 'Enter') head.click(); });
     head.addEventListener('click', () => {
       const down = head.getAttribute('aria-sort') === 'ascending';
       for (const other of head.parentNode.cells) other.removeAttribute('aria-sort');
@@ -57,6 +59,8 @@ function followTime(table, rows) {
   const sorted = [...new Set(times)].sort((a, b) => a - b);
   table.classList.add('timed');
   rows.forEach((row, i) => row.addEventListener('click', () => time.goto(times[i], true)));
+  const column = Array.from(table.tHead.rows[0].cells, (head) => head.textContent.trim()).indexOf('contact');
+  if (column >= 0) rows.forEach((row) => paintContact(row.cells[column]));
   const scroll = table.parentNode;
   let shown = null;
   painters.push((bits) => {
@@ -73,6 +77,15 @@ function followTime(table, rows) {
     });
     if (first) bringIntoView(scroll, first, table.tHead.offsetHeight);
   });
+}
+
+/* A contact has its colour in lists, too. */
+function paintContact(cell) {
+  const lane = run.lanes.findIndex(({name}) => name === cell.textContent);
+  if (lane < 0) return;
+  const tile = el('i', {class: 'tile'});
+  tile.style.background = `var(--c${lane % COLOURS})`;
+  cell.prepend(tile);
 }
 
 function bringIntoView(scroll, row, head) {

@@ -164,7 +164,7 @@ async function start() {
     charts: plots, columns, time, drawNow, trace: (chart, curve) => trace(plots[chart], curve),
     goto: (t) => time.goto(t, true), zoom: (a, b, chart = 0) => plots[chart].span.zoom(a, b),
     hover: (x, chart = 0) => plots[chart].span.point(x), play: (on) => time.play(on), paper: (on) => paper(on, charts),
-    times: {decoded, drawn},
+    times: {decoded, drawn, first: firstDrawn},
   };
   root.dataset.ready = 'true';
 }

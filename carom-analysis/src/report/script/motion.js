@@ -2,8 +2,8 @@
 
 /* Arrows of impulses fade over this time of watching [s]; trails show this part of the run. */
 const FADE = 0.35, TRAIL = 1 / 8;
-/* Magnification and most of the loupes. */
-const LOUPE = 20, LOUPES = 6;
+/* Magnification and most of the loupes; the words beside one; the scale bar below the drawing. */
+const LOUPE = 20, LOUPES = 6, WORDS = 84, BAR = 26;
 
 class Motion {
   constructor(figure, data, columns, lanes, signals) {
@@ -14,6 +14,7 @@ class Motion {
     }
     this.places = data.places.map(([contact, list]) => ({contact, columns: list.map((column) => columns[column].v)}));
     this.most = Math.max(...lanes.map((lane) => lane.P.range(0, lane.P.v.length)[1]), 0);
+    this.strongest = Math.max(...lanes.map((lane) => strongest(lane, signals[lane.acts])), 0);
     this.build();
   }
 
@@ -30,7 +31,8 @@ class Motion {
       caption.append(button);
     };
     toggle('trails', 'paths of marked points', this.data.shapes.some((shape) => shape.trace && shape.columns));
-    toggle('forces', 'arrows: impulses of impacts', this.places.length > 0);
+    this.arrowed = this.places.some((place) => this.pushes(place));
+    toggle('forces', 'arrows: impulses of impacts; thin: contact forces', this.arrowed);
     toggle('loupes', 'contacts enlarged, true geometry', this.places.length > 0);
     this.plot = el('div', {class: 'plot', id: 'scene', role: 'img', tabindex: 0, 'aria-label': 'motion'});
     this.canvas = el('canvas', {'data-frames': this.times.length});
@@ -69,16 +71,16 @@ class Motion {
   /* Loupes stand in a column at the right edge: how many, and how large. */
   loupeSize(h) {
     const count = this.options.loupes ? Math.min(LOUPES, this.places.length) : 0;
-    return {count, radius: Math.min(44, (h - 10) / (2 * Math.max(3, count)) - 5)};
+    return {count, radius: Math.min(44, (h - BAR - 6) / (2 * Math.max(3, count)) - 5)};
   }
 
   /* Pixels per metre and the middle, so that everything fits beside the loupes. */
   whole(w, h) {
     const {x, y} = this.data.bounds;
     const {count, radius} = this.loupeSize(h);
-    const aside = count ? 2 * radius + (w > 560 ? 100 : 20) : 0;
-    const k = Math.min((w - aside) / (x[1] - x[0]), h / (y[1] - y[0]));
-    return {k, x: (x[0] + x[1]) / 2 + aside / 2 / k, y: (y[0] + y[1]) / 2};
+    const aside = count ? 2 * radius + WORDS + 10 : 0;
+    const k = Math.min((w - aside) / (x[1] - x[0]), (h - BAR) / (y[1] - y[0]));
+    return {k, x: (x[0] + x[1]) / 2 + aside / 2 / k, y: (y[0] + y[1]) / 2 - BAR / 2 / k};
   }
 
   draw() {
@@ -93,9 +95,9 @@ class Motion {
     const frame = this.frame(time.t);
     if (this.options.trails) this.data.shapes.forEach((shape) => this.trail(g, shape, map, frame));
     this.data.shapes.forEach((shape) => this.shape(g, shape, this.coordinates(shape, frame), map));
-    if (this.options.forces) this.places.forEach((place) => this.arrow(g, place, frame, map));
+    if (this.options.forces) this.places.forEach((place) => this.arrows(g, place, frame, map));
     if (this.options.loupes) this.loupes(g, frame, w, h);
-    this.scaleBar(g, view.k, h);
+    this.scaleBar(g, view.k, w, h);
     this.canvas.dataset.time = String(time.t);
     this.figure.dataset.drawn = 'true';
   }
@@ -144,30 +146,42 @@ class Motion {
     g.globalAlpha = 1;
   }
 
-  /* The latest impulse of a contact: length by its root, fading while one watches. */
-  arrow(g, place, frame, {X, Y}, scale = 1) {
+  /* Whether the file tells in which direction the contact pushes. */
+  pushes({columns: [, , nx, ny]}) {
+    return Math.hypot(nx[0], ny[0]) > 0;
+  }
+
+  /* The force of a contact, thin, and its latest impulse, fading while one watches; lengths by their roots. */
+  arrows(g, place, frame, map, scale = 1) {
     const lane = this.lanes[place.contact];
     const k = upper(lane.T.v, time.t + time.slack) - 1;
-    if (k < 0 || !(this.most > 0)) return;
-    const age = Math.max(0, time.t - lane.T.v[k]) / (FADE * time.speed);
-    if (age >= 1) return;
+    const age = k < 0 ? 1 : Math.max(0, time.t - lane.T.v[k]) / (FADE * time.speed);
+    const force = age > 0 && this.signals[lane.acts]?.at(time.t).pop();
+    if (force > 0 && force <= this.strongest) {
+      this.arrow(g, place, frame, map, scale * (8 + 40 * Math.sqrt(force / this.strongest)), 1.1);
+    }
+    if (age >= 1 || !(this.most > 0)) return;
+    g.globalAlpha = 1 - age;
+    this.arrow(g, place, frame, map, scale * (8 + 46 * Math.sqrt(Math.max(0, lane.P.v[k]) / this.most)), 2.2);
+    g.globalAlpha = 1;
+  }
+
+  arrow(g, place, frame, {X, Y}, length, width) {
     const [x, y, nx, ny] = this.numbers(place.columns, frame);
     const norm = Math.hypot(nx, ny);
-    if (!(norm > 0)) return; // the file does not tell in which direction the contact pushes
-    const length = scale * (8 + 46 * Math.sqrt(Math.max(0, lane.P.v[k]) / this.most));
-    g.globalAlpha = 1 - age;
-    arrowTo(g, X(x), Y(y), nx / norm * length, -ny / norm * length, colour(place.contact));
-    g.globalAlpha = 1;
+    if (norm > 0) arrowTo(g, X(x), Y(y), nx / norm * length, -ny / norm * length, colour(place.contact), width);
   }
 
   /* Contacts enlarged: the shapes themselves, clipped to a circle at the right edge. */
   loupes(g, frame, w, h) {
     const {count, radius} = this.loupeSize(h);
+    const k = this.whole(w, h).k * LOUPE;
     this.places.slice(0, count).forEach((place, i) => {
       const [x, y] = this.numbers(place.columns, frame);
-      if (!Number.isFinite(x + y)) return;
+      // of a gap that is wider than the loupe there is nothing to see in it
+      const gap = this.signals[this.lanes[place.contact].gap]?.at(time.t).pop();
+      if (!Number.isFinite(x + y) || Math.abs(gap) * k > radius) return;
       const centre = [w - radius - 10, 10 + radius + i * (2 * radius + 10)];
-      const k = this.whole(w, h).k * LOUPE;
       const map = {k, X: (u) => centre[0] + (u - x) * k, Y: (v) => centre[1] - (v - y) * k};
       g.save();
       g.beginPath();
@@ -176,48 +190,55 @@ class Motion {
       g.fill();
       g.clip();
       this.data.shapes.forEach((shape) => this.shape(g, shape, this.coordinates(shape, frame), map));
-      if (this.options.forces) this.arrow(g, place, frame, map, 0.6);
+      if (this.options.forces) this.arrows(g, place, frame, map, 0.6);
       g.restore();
       g.strokeStyle = colour(place.contact);
       g.lineWidth = 1;
       g.beginPath();
       g.arc(...centre, radius, 0, 7);
       g.stroke();
-      this.loupeText(g, place, centre[0] - radius - 6, centre[1]);
+      this.loupeText(g, this.lanes[place.contact], gap, centre[0] - radius - 6, centre[1]);
     });
   }
 
-  loupeText(g, place, x, y) {
-    const lane = this.lanes[place.contact];
-    const gap = this.signals[lane.gap]?.at(time.t).pop();
+  loupeText(g, lane, gap, x, y) {
+    // rounding noise reads 0
+    const noise = 1e-12 * (this.signals[lane.gap]?.Y.range(0, this.signals[lane.gap].Y.v.length)[1] ?? 0);
     g.font = plain;
     g.textAlign = 'right';
     g.textBaseline = 'middle';
     // a halo keeps the words readable over the drawing
     [g.strokeStyle, g.lineWidth] = [paint.panel, 4];
     const write = (text, tint, at) => {
-      g.strokeText(text, x, at);
+      g.strokeText(text, x, at, WORDS);
       g.fillStyle = tint;
-      g.fillText(text, x, at);
+      g.fillText(text, x, at, WORDS);
     };
     write(`${lane.name}, \u00d7${LOUPE}`, paint.muted, y - 7);
-    if (gap !== undefined) write(`gap ${si(gap, 'm', 3).join(' ')}`, paint.ink, y + 7);
+    const shown = si(Math.abs(gap) < noise ? 0 : gap, 'm', 3);
+    if (gap !== undefined) write(`gap ${shown.join(' ')}`, paint.ink, y + 7);
   }
 
-  scaleBar(g, k, h) {
+  /* Below the drawing: a length, and what arrows mean. */
+  scaleBar(g, k, w, h) {
     const length = nice(100 / k);
     g.strokeStyle = g.fillStyle = paint.ink;
     g.lineWidth = 1;
     strokes(g, () => {
-      g.moveTo(12.5, h - 14);
-      g.lineTo(12.5, h - 10);
-      g.lineTo(12.5 + length * k, h - 10);
-      g.lineTo(12.5 + length * k, h - 14);
+      g.moveTo(12.5, h - 11);
+      g.lineTo(12.5, h - 7);
+      g.lineTo(12.5 + length * k, h - 7);
+      g.lineTo(12.5 + length * k, h - 11);
     });
     g.font = plain;
     g.textAlign = 'left';
     g.textBaseline = 'bottom';
-    g.fillText(si(length, 'm').join(' '), 16, h - 13);
+    g.fillText(si(length, 'm').join(' '), 16, h - 11);
+    if (!this.options.forces || !this.arrowed || w < 430) return;
+    const x = 12.5 + length * k + 22;
+    arrowTo(g, x, h - 5, 0, -17, paint.muted, 2.2);
+    g.fillStyle = paint.muted;
+    g.fillText('impulse of an impact, length \u221d \u221ap; thin: contact force', x + 8, h - 7, w - x - 20);
   }
 
   /* Drag: pan. Wheel with Ctrl or after a click: zoom. Double-click: everything. */
@@ -252,12 +273,23 @@ class Motion {
   }
 }
 
-function arrowTo(g, x, y, dx, dy, tint) {
+/* The largest force of a contact; means over steps with an impact are none. */
+function strongest({T}, force) {
+  let most = 0;
+  if (!force) return most;
+  const [t, v] = [force.X.v, force.Y.v];
+  for (let i = 0; i < t.length; i++) {
+    if (v[i] > most && !(Math.abs(T.v[lower(T.v, t[i] - time.slack)] - t[i]) <= time.slack)) most = v[i];
+  }
+  return most;
+}
+
+function arrowTo(g, x, y, dx, dy, tint, width) {
   const length = Math.hypot(dx, dy);
   if (!(length > 1.5)) return;
   const [ux, uy, head] = [dx / length, dy / length, Math.min(7, length * 0.6)];
   g.strokeStyle = g.fillStyle = tint;
-  g.lineWidth = 2.2;
+  g.lineWidth = width;
   g.lineCap = 'butt';
   strokes(g, () => { g.moveTo(x, y); g.lineTo(x + dx - ux * head, y + dy - uy * head); });
   g.beginPath();

@@ -25,9 +25,9 @@ const PREFIXED = new Set(['m', 's', 'N', 'J', 'W', 'V', 'A', 'Pa', 'N s', 'm/s',
 /* Factor and unit for values up to `largest`: [1e-3, 'mm']. */
 function scaleFor(unit, largest) {
   if (!PREFIXED.has(unit) || !(largest > 0)) return [1, unit];
-  // 0.4 m reads better than 400 mm
+  // 0.4 m reads better than 400 mm, and 1 mm than 999.99 \u00b5m
   for (const [factor, prefix] of PREFIXES) {
-    if (largest >= factor * (factor === 1 && unit === 'm' ? 0.1 : 1)) return [factor, prefix + unit];
+    if (largest >= 0.9995 * factor * (factor === 1 && unit[0] === 'm' ? 0.1 : 1)) return [factor, prefix + unit];
   }
   return [1, unit];
 }

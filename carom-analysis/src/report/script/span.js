@@ -99,7 +99,8 @@ const time = {
   /* Moves the cursor; `show` moves the window as well. */
   goto(t, show) {
     const {span} = this;
-    this.t = Math.max(span.lo, Math.min(span.hi, t));
+    // near a mark: at it, so that all tell the same
+    this.t = this.marks[this.markAt(t)] ?? Math.max(span.lo, Math.min(span.hi, t));
     if (show && (this.t < span.x0 || this.t > span.x1)) {
       const width = span.x1 - span.x0;
       span.zoom(this.t - width / 2, this.t + width / 2);

@@ -4,7 +4,7 @@ const LANES = 6, PAD = 8, FOOT = 17;
 
 class TimeBar {
   constructor(box, lanes, signals) {
-    Object.assign(this, {lanes: lanes.slice(0, LANES), signals});
+    Object.assign(this, {all: lanes, lanes: lanes.slice(0, LANES), signals});
     const button = (text, title, action) => el('button', {class: 'b', type: 'button', title, onclick: action}, text);
     this.playButton = button('', 'play (space)', () => time.play());
     const marks = [button('|\u25c0\ufe0e', 'previous impact or event (left arrow)', () => time.stepMark(-1)),
@@ -26,10 +26,12 @@ class TimeBar {
   speeds() {
     const {span} = time;
     const wanted = (span.hi - span.lo) / 10;
-    const choices = [100, 30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01, 0.003, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6];
+    const choices = [];
+    for (let power = 100; power > 5e-7; power /= 10) choices.push(power, power / 2, power / 5);
     const distance = (speed) => Math.abs(Math.log(speed / wanted));
     time.speed = choices.reduce((best, speed) => distance(speed) < distance(best) ? speed : best, 1);
-    const name = (speed) => speed === 1 ? 'real time' : speed > 1 ? `${speed}\u00d7` : `1/${num(1 / speed, 3)}`;
+    const name = (speed) => Math.abs(speed - 1) < 1e-9 ? 'real time'
+      : speed > 1 ? `${num(speed, 3)}\u00d7` : `1/${grouped(Math.round(1 / speed))}`;
     const list = el('select', {class: 'b opt', title: 'speed of the motion', 'aria-label': 'speed'});
     for (const speed of choices) list.append(el('option', {value: speed}, name(speed)));
     list.value = String(time.speed);
@@ -125,11 +127,18 @@ class TimeBar {
     this.tell();
   }
 
+  /* What happens at the cursor: which contacts close, or an event. */
+  what() {
+    const here = (lane) => Math.abs(lane.T.v[upper(lane.T.v, time.t + time.slack) - 1] - time.t) <= time.slack;
+    const names = this.all.filter(here).map((lane) => lane.name);
+    const word = this.all.some((lane) => lane.gap !== null) ? 'impact' : 'activation';
+    return names.length ? `${word} at ${names.join(', ')}` : 'event';
+  }
+
   tell() {
     const [factor, unit] = time.scale();
-    const mark = time.markAt(time.t);
     this.clock.textContent = `${num(time.t / factor, 6)} ${unit}`;
-    this.note.textContent = mark >= 0 ? `mark ${mark + 1} of ${time.marks.length}`
+    this.note.textContent = time.markAt(time.t) >= 0 ? this.what()
       : time.span.hover !== null ? `pointer ${num(time.span.hover / factor, 6)} ${unit}`
         : `of ${num(time.span.hi / factor, 6)} ${unit}`;
     this.full.disabled = time.span.whole;

@@ -1,10 +1,7 @@
 //! Axes of a figure: ranges, ticks and what they say, as in the page (`script/axis.js`).
 
-use super::super::table::PREFIXES;
+use super::super::table::prefix;
 use super::curve::Curve;
-
-/// Units that may have a prefix.
-const PREFIXED: [&str; 15] = ["m", "s", "N", "J", "W", "V", "A", "Pa", "N s", "m/s", "F", "H", "C", "Wb", "Hz"];
 
 /// A range that pixels stand for; logarithms where the axis is logarithmic.
 #[derive(Debug, Clone)]
@@ -40,7 +37,8 @@ impl Axis {
         if low > high {
             (low, high) = if log { (1.0, 10.0) } else { (0.0, 1.0) };
         }
-        let (factor, unit) = if log { (1.0, unit.to_owned()) } else { prefix(unit, largest) };
+        let (factor, prefix) = if log { (1.0, "") } else { prefix(largest, unit) };
+        let unit = format!("{prefix}{unit}");
         if log {
             (low, high) = (low.log10(), high.log10());
         }
@@ -85,6 +83,11 @@ impl Axis {
         self.from + (place - self.lo) / (self.hi - self.lo) * (self.to - self.from)
     }
 
+    /// Pixels from one end to the other.
+    pub fn length(&self) -> f64 {
+        (self.to - self.from).abs()
+    }
+
     /// Pixel of zero or, where that is not shown, of the end next to it.
     pub fn foot(&self) -> f64 {
         self.pixel(if self.log { self.lo } else { 0f64.clamp(self.lo, self.hi) })
@@ -99,14 +102,6 @@ impl Axis {
         let unit = if self.log { 1.0 } else { self.factor };
         found.into_iter().map(|tick| Tick { at: self.pixel(tick.at * unit), ..tick }).collect()
     }
-}
-
-/// Factor and unit for values up to `largest`: 1e-3 and `mm`.
-fn prefix(unit: &str, largest: f64) -> (f64, String) {
-    // 0.4 m reads better than 400 mm
-    let fits = |factor: f64| largest >= factor * if factor == 1.0 { 0.1 } else { 1.0 };
-    let found = PREFIXES.into_iter().find(|(factor, _)| PREFIXED.contains(&unit) && fits(*factor));
-    found.map_or((1.0, unit.to_owned()), |(factor, prefix)| (factor, format!("{prefix}{unit}")))
 }
 
 /// Multiples of 1, 2 or 5 times a power of ten from `a` to `b`.
@@ -132,7 +127,7 @@ fn round(a: f64, b: f64, count: f64) -> Vec<Tick> {
     numbers.map(tick).collect()
 }
 
-/// Powers of ten between two logarithms; where there are fewer than two also 2 and 5 times them.
+/// Powers of ten between two logarithms; where there are fewer than two also 2 and 5 times them, or round numbers.
 fn powers(a: f64, b: f64, count: f64) -> Vec<Tick> {
     let every = ((b - a) / count.max(1.0)).ceil().max(1.0) as i32;
     let (first, last) = ((a - 1e-9).ceil() as i32, (b + 1e-9).floor() as i32);
@@ -143,7 +138,13 @@ fn powers(a: f64, b: f64, count: f64) -> Vec<Tick> {
     }
     let between = (first - 1..=last).flat_map(|e| [1.0, 2.0, 5.0].map(|lead| lead * 10f64.powi(e)));
     let tick = |x: f64| Tick { at: x.log10(), text: super::super::number(x, 2), exponent: None };
-    between.map(tick).filter(|tick| (a..=b).contains(&tick.at)).collect()
+    let found: Vec<Tick> = between.map(tick).filter(|tick| (a..=b).contains(&tick.at)).collect();
+    if found.len() >= 2 {
+        return found;
+    }
+    // less than a factor of two or so
+    let numbers = round(10f64.powf(a), 10f64.powf(b), count);
+    numbers.into_iter().map(|tick| Tick { at: tick.at.log10(), ..tick }).collect()
 }
 
 /// Curves by their units, in the order in which units come: one axis each.

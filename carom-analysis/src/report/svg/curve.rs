@@ -11,6 +11,28 @@ const MOST: usize = 20_000;
 /// Colours on paper, those of the page (`style/colours.css`).
 pub const COLOURS: [&str; 6] = ["#1a68bd", "#f04a12", "#0a9660", "#7b2c84", "#22262c", "#94992a"];
 
+/// Way up and down per way across from which a curve is a band.
+const BAND: f64 = 12.0;
+/// Part of the range of all curves of a unit that the eye cannot tell apart.
+const EQUAL: f64 = 0.015;
+
+/// Whether a solid line covers one of those before it, which is dashed over it then.
+fn hides_another(chart: &Chart, number: usize) -> bool {
+    let b = &chart.series[number];
+    let is_line = |s: &Series| !matches!(s.style, SeriesStyle::Markers | SeriesStyle::Stems);
+    let values = chart.series.iter().filter(|s| s.unit == b.unit).flat_map(|s| s.y.iter().copied());
+    let (low, high) =
+        values.filter(|y| y.is_finite()).fold((f64::MAX, f64::MIN), |(low, high), y| (low.min(y), high.max(y)));
+    let equal = |a: &Series| {
+        a.unit == b.unit
+            && a.dash == Dash::Solid
+            && is_line(a)
+            && a.x == b.x
+            && !a.y.iter().zip(b.y.iter()).any(|(p, q)| (p - q).abs() > EQUAL * (high - low))
+    };
+    is_line(b) && chart.series[..number].iter().any(equal)
+}
+
 /// What is drawn of a series.
 pub struct Curve<'a> {
     pub name: &'a str,
@@ -41,6 +63,7 @@ impl<'a> Curve<'a> {
         };
         let round = number / COLOURS.len();
         let dash = match series.dash {
+            Dash::Solid if hides_another(chart, number) => Dash::Dash,
             Dash::Solid => [Dash::Solid, Dash::Dash, Dash::Dot, Dash::DashDot][round % 4],
             dash => dash,
         };
@@ -104,9 +127,11 @@ impl<'a> Curve<'a> {
     }
 
     fn line(&self, x: &Axis, y: &Axis, out: &mut String) {
-        let (mut path, mut jumps, mut last) = (String::new(), Vec::new(), None);
+        let (mut path, mut jumps, mut last): (_, _, Option<(f64, f64)>) = (String::new(), Vec::new(), None);
+        let mut travel = 0.0;
         for i in 0..self.y.len() {
             let point = self.point(x, y, i);
+            travel += last.zip(point).map_or(0.0, |(a, b)| (b.1 - a.1).abs());
             match (last, point) {
                 (_, None) => {}
                 (None, Some((px, py))) => _ = write!(path, "M{px:.2} {py:.2}"),
@@ -126,7 +151,9 @@ impl<'a> Curve<'a> {
             }
             last = point;
         }
-        let _ = writeln!(out, "<path d=\"{path}\" fill=\"none\"{}/>", self.dashes());
+        // a band lets others shine through; dashes would draw a pattern of their own
+        let style = if travel > BAND * x.length() { " stroke-opacity=\".6\"" } else { self.dashes() };
+        let _ = writeln!(out, "<path d=\"{path}\" fill=\"none\"{style}/>");
         for &(px, before, after) in &jumps {
             let _ = writeln!(out, "<path d=\"M{px:.2} {before:.2}V{after:.2}\" stroke-dasharray=\"2 2\"/>");
         }

@@ -110,7 +110,8 @@ impl Chart {
         if let (true, [(y, _)]) = (self.equal_axes, &mut axes[..]) {
             Axis::equalise(&mut x, y);
         }
-        let mut out = head(&self.title, HEIGHT);
+        let remark = self.remark(&curves);
+        let mut out = head(&self.title, if remark.is_empty() { HEIGHT } else { HEIGHT + 14.0 });
         legend(&rows, frame, &mut out);
         abscissa(&x, split_unit(&self.x_label).0, frame, &mut out);
         let mut right = frame.right;
@@ -129,7 +130,9 @@ impl Chart {
         }
         out.push_str("</g>\n");
         let _ = writeln!(out, "<rect {rectangle} fill=\"none\" stroke=\"{RULE}\"/>");
-        note(&self.remark(&curves), &mut out);
+        if !remark.is_empty() {
+            text((8.0, HEIGHT + 6.0), &remark, "start", MUTED, &mut out);
+        }
         out + "</svg>\n"
     }
 
@@ -196,12 +199,6 @@ fn head(title: &str, height: f64) -> String {
 fn text((x, y): (f64, f64), words: &str, anchor: &str, colour: &str, out: &mut String) {
     let words = escape(words);
     let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{colour}\">{words}</text>");
-}
-
-fn note(words: &str, out: &mut String) {
-    if !words.is_empty() {
-        text((8.0, HEIGHT - 6.0), words, "start", MUTED, out);
-    }
 }
 
 /// Width of a text in this size, roughly: files are drawn with fonts that are not known here.

@@ -90,3 +90,18 @@ fn a_report_has_a_file_for_each_chart() {
     let names: Vec<String> = report.figures().into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["flight", "flight-2", "figure"]);
 }
+
+/// A curve that covers an earlier one is dashed over it; a band is neither dashed nor opaque.
+#[test]
+fn curves_that_cover_others_let_them_be_seen() {
+    let t: Vec<f64> = (0..1000).map(|k| f64::from(k) * 1e-3).collect();
+    let line = |name: &str, f: &dyn Fn(f64) -> f64| Series::lines(name, t.clone(), t.iter().map(|t| f(*t)).collect());
+    let curves = |name: &str, second: &dyn Fn(f64) -> f64| {
+        let chart = Chart::new("c", "t [s]", "y [m]").with(line("a", &|t| t)).with(line(name, second)).svg();
+        let (_, drawn) = chart.split_once("clip-path=\"url(#frame)\"").unwrap();
+        (drawn.matches("stroke-dasharray=\"7 5\"").count(), drawn.matches("stroke-opacity=\".6\"").count())
+    };
+    assert_eq!(curves("equal", &|t| t + 1e-3), (1, 0));
+    assert_eq!(curves("apart", &|t| 2.0 * t), (0, 0));
+    assert_eq!(curves("band", &|t| (3000.0 * t).sin()), (0, 1));
+}

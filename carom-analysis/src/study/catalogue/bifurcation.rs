@@ -289,7 +289,7 @@ impl BifurcationPlan {
     }
 
     fn charts(&self, rows: &[Row]) -> Vec<Chart> {
-        let x = &self.varied.name;
+        let x = &label(&*self.subject, &self.varied.name, &self.varied.name);
         let quantity = match &self.options.column {
             Some(name) => name,
             None => self.subject.coordinates().first().map_or("", String::as_str),

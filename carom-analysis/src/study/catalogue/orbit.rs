@@ -441,6 +441,7 @@ impl OrbitPlan {
     fn branch_charts(&self, parameter: &str, found: &Found) -> Vec<Chart> {
         let name = self.subject.coordinates().first().cloned().unwrap_or_default();
         let at_section = label(&*self.subject, &format!("{name} at the section"), &name);
+        let parameter = &label(&*self.subject, parameter, parameter);
         let mut chart = Chart::new("Orbits", parameter, at_section).linked("parameter");
         for (label, wanted) in [("stable", true), ("unstable", false)] {
             let kept = |o: &&Orbit| (o.stability == Stability::Stable) == wanted;

@@ -233,7 +233,7 @@ impl SweepPlan {
         }
         let quantity = measure.split_once(' ').map_or("", |(_, quantity)| quantity);
         let axis = label(&*self.subject, measure, quantity);
-        let mut chart = Chart::new(format!("{measure} over {name}"), name, axis);
+        let mut chart = Chart::new(format!("{measure} over {name}"), label(&*self.subject, name, name), axis);
         if self.seed.is_some() || curves.len() > CURVES {
             let (x, y) = curves.into_values().flat_map(|(x, y)| x.into_iter().zip(y)).unzip();
             return chart.with(Series::markers("runs", x, y));

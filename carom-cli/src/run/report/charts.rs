@@ -9,25 +9,26 @@ use carom_scene::scene::ChartInfo;
 /// Prefix of columns and title of their chart; columns without a title are there by choice alone.
 type Row = (&'static str, &'static str);
 
+const LOSSES: &str = "Energy lost since the start";
 const MECHANICAL: [Row; 8] = [
     ("q.", "Positions"),
     ("v.", "Velocities"),
     ("gap.", "Gaps"),
     ("force.", "Contact forces"),
     ("energy.", "Energies"),
-    ("loss.", "Energy lost since the start"),
+    ("loss.", LOSSES),
     ("output.", "Outputs"),
     ("tau.", "Multipliers of the projection"),
 ];
 
-const FIRST_ORDER: [Row; 6] = [
-    ("x.", "States"),
-    ("v.", "Potentials and voltages"),
-    ("i.", "Currents"),
-    ("y.", "Outputs of the rows"),
-    ("lambda.", "Multipliers"),
-    ("output.", "Outputs"),
-];
+const FIRST_ORDER: [Row; 4] =
+    [("x.", "States"), ("y.", "Outputs of the rows"), ("lambda.", "Multipliers"), ("output.", "Outputs")];
+
+/// Outputs and multipliers of a circuit are voltages and currents of its elements.
+const CIRCUIT: [Row; 5] =
+    [("x.", "States"), ("v.", VOLTAGES), ("v.", POTENTIALS), ("i.", "Currents"), ("output.", "Outputs")];
+const VOLTAGES: &str = "Voltages of the elements";
+const POTENTIALS: &str = "Potentials of the nodes";
 
 /// Every column over time, by name.
 pub struct Signals {
@@ -37,8 +38,12 @@ pub struct Signals {
 
 impl Signals {
     pub fn new(run: &Run) -> Signals {
-        let rows = if mechanical(run) { &MECHANICAL[..] } else { &FIRST_ORDER[..] };
         let history = &run.recorded.history;
+        let rows = match mechanical(run) {
+            true => &MECHANICAL[..],
+            false if history.names.iter().any(|name| name.starts_with("i.")) => &CIRCUIT,
+            false => &FIRST_ORDER,
+        };
         let signal = |(name, column): (&String, &Values)| {
             let info = run.recorded.summary.columns.iter().find(|info| info.name == *name);
             let style = match info.map(|info| info.kind) {
@@ -64,7 +69,8 @@ impl Signals {
     pub fn portraits(&self) -> Vec<(usize, usize)> {
         let velocity = |(x, signal): (usize, &Series)| {
             let name = signal.name.strip_prefix("q.")?;
-            Some((x, self.find(&format!("v.{name}"))?))
+            let moves = signal.y.iter().any(|y| *y != signal.y[0]);
+            Some((x, self.find(&format!("v.{name}"))?)).filter(|_| moves)
         };
         let mut pairs: Vec<(usize, usize)> = self.list.iter().enumerate().filter_map(velocity).take(2).collect();
         let states: Vec<usize> =
@@ -75,11 +81,24 @@ impl Signals {
         pairs
     }
 
-    /// The curves whose names begin with a prefix, under the rest of their names.
-    fn curves(&self, prefix: &str) -> Vec<Series> {
+    /// The curves of a chart: those whose names begin with a prefix, under the rest of their names.
+    fn curves(&self, (prefix, title): Row) -> Vec<Series> {
         let short = |signal: &Series| {
-            let name = signal.name.strip_prefix(prefix)?.to_owned();
-            Some(Series { name, ..signal.clone() })
+            let name = signal.name.strip_prefix(prefix)?;
+            // elements have a voltage and a current, nodes a potential alone
+            let wanted = match title {
+                VOLTAGES => self.find(&format!("i.{name}")).is_some(),
+                POTENTIALS => self.find(&format!("i.{name}")).is_none(),
+                _ => true,
+            };
+            let name = match (title, name) {
+                ("Velocities", name) => format!("{name}'"),
+                (LOSSES, "impact") => "at impacts".into(),
+                (LOSSES, "friction") => "by friction".into(),
+                (LOSSES, name) => format!("contact {name}"),
+                (_, name) => name.into(),
+            };
+            wanted.then(|| Series { name, ..signal.clone() })
         };
         self.list.iter().filter_map(short).collect()
     }
@@ -91,7 +110,7 @@ pub fn charts(run: &Run, signals: &Signals, lanes: &[Lane]) -> Vec<Chart> {
     let note = thinned(history.block) + if history.block > 1 { " All are in trajectory.parquet." } else { "" };
     let mut charts: Vec<Chart> = run.scene.charts.iter().filter_map(|chart| chosen(chart, signals, &note)).collect();
     for &(prefix, title) in signals.rows {
-        let mut series = signals.curves(prefix);
+        let mut series = signals.curves((prefix, title));
         if matches!(prefix, "gap." | "force." | "lambda." | "y.") {
             series.iter_mut().for_each(|curve| colour(curve, lanes));
         }
@@ -100,7 +119,9 @@ pub fn charts(run: &Run, signals: &Signals, lanes: &[Lane]) -> Vec<Chart> {
             charts.extend(impulses(run, lanes));
             label = forces(&mut series, lanes);
         }
-        if !series.is_empty() {
+        // without a contact that lasts there are no forces
+        let silent = prefix == "force." && series.iter().all(|curve| curve.y.iter().all(|y| *y == 0.0 || y.is_nan()));
+        if !series.is_empty() && !silent {
             let file = Some("trajectory.parquet".into());
             charts.push(Chart { series, file, note: note.clone(), ..Chart::over_time(title, label) });
         }
@@ -154,12 +175,30 @@ fn colour(curve: &mut Series, lanes: &[Lane]) {
 
 /// Forces are stairs: they jump where contacts close and open, and no row tells the value just after. What they are.
 fn forces(series: &mut [Series], lanes: &[Lane]) -> &'static str {
-    if series.iter().any(|curve| curve.style == SeriesStyle::Means) {
-        series.iter_mut().for_each(|curve| without_impacts(curve, lanes));
-        return "means over steps, those of impacts left out";
+    let means = series.iter().any(|curve| curve.style == SeriesStyle::Means);
+    for curve in series {
+        if means {
+            without_impacts(curve, lanes);
+        } else {
+            at_ends(curve);
+        }
+        if let Some(tangent) = curve.colour.and_then(|lane| curve.name.strip_prefix(&*lanes.get(lane)?.name)) {
+            // `floor.t1` is the friction of the contact `floor`
+            curve.name = match tangent {
+                "" => continue,
+                ".t1" => format!("friction, {}", curve.name.trim_end_matches(".t1")),
+                _ => curve.name.clone(),
+            };
+        }
     }
-    series.iter_mut().for_each(|curve| curve.style = SeriesStyle::Means);
-    "at the ends of steps"
+    if means { "means over steps, those of impacts left out" } else { "at the ends of steps" }
+}
+
+/// Rows inside steps have no forces: each step has the one at its end.
+fn at_ends(curve: &mut Series) {
+    let known = || curve.x.iter().zip(curve.y.iter()).filter(|(_, force)| !force.is_nan());
+    let (x, y) = (known().map(|(t, _)| *t).collect(), known().map(|(_, force)| *force).collect());
+    (curve.x, curve.y, curve.style) = (x, y, SeriesStyle::Means);
 }
 
 /// An impulse over the step of an impact is no force: schemes that step over impacts have gaps there.
@@ -178,7 +217,9 @@ fn impulses(run: &Run, lanes: &[Lane]) -> Option<Chart> {
     };
     let mut chart = Chart::over_time("Impulses of the impacts", "[N s]");
     chart.series = lanes.iter().enumerate().filter(some).map(stem).collect();
-    chart.log_y = true;
+    // a few decades need a logarithm
+    let sizes = || lanes.iter().flat_map(|lane| lane.impulses.iter().copied()).filter(|p| *p > 0.0);
+    chart.log_y = sizes().fold(0.0, f64::max) > 30.0 * sizes().fold(f64::INFINITY, f64::min);
     let (listed, all) = (run.lists.impacts.len() as u64, run.recorded.summary.impacts);
     if listed < all {
         chart.note = format!("The first {listed} of {all} impacts; all are in impacts.parquet.");
@@ -194,7 +235,13 @@ fn step_sizes(run: &Run) -> Option<Chart> {
     let (all, retried) = (sizes.all(), sizes.retried());
     let curve =
         |name, style, found: &Thinned| Series::shared(name, style, found.columns[0].clone(), found.columns[1].clone());
-    chart = chart.with(curve("accepted", SeriesStyle::Steps, &all));
+    let mut accepted = curve("accepted", SeriesStyle::Steps, &all);
+    if let (Some(t), Some(h)) = (accepted.x.last(), accepted.y.last()) {
+        // the last step has an end, too
+        let with = |values: &Values, last: f64| values.iter().copied().chain([last]).collect();
+        (accepted.x, accepted.y) = (with(&accepted.x, t + h), with(&accepted.y, *h));
+    }
+    chart = chart.with(accepted);
     if retried.total > 0 {
         chart = chart.with(curve("accepted after rejected tries", SeriesStyle::Markers, &retried));
     }

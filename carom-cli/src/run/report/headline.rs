@@ -2,7 +2,7 @@
 
 use super::mechanical;
 use crate::run::Run;
-use carom_analysis::report::{Figure, Tone, number, si};
+use carom_analysis::report::{Figure, Tone, grouped, number, si};
 
 /// What the model is, and how it was run.
 pub fn lines(run: &Run) -> Vec<String> {
@@ -23,7 +23,7 @@ pub fn figures(run: &Run) -> Vec<Figure> {
     if let Some(energy) = &summary.energy {
         let start = energy.kinetic_start + energy.potential_start;
         let note = match 100.0 * (energy.residue / start).abs() {
-            part if part.is_finite() => format!("{} % of {} J", number(part, 2), number(start, 4)),
+            part if part.is_finite() => format!("{} % of {} J", number(part, 2), number(start, 4)).replace('-', "−"),
             _ => "not accounted for".into(),
         };
         figures.push(quantity("energy residue", energy.residue, "J", note));
@@ -53,7 +53,7 @@ fn steps(run: &Run) -> Figure {
     let summary = &run.recorded.summary;
     let totals = &summary.statistics;
     let note = if run.scene.adaptive.is_some() {
-        format!("adaptive, {} tries rejected", totals.rejected)
+        format!("adaptive, {} tries rejected", grouped(totals.rejected))
     } else {
         let inputs = &summary.inputs;
         let (step, unit) = si(inputs.step, "s", 4);
@@ -62,7 +62,7 @@ fn steps(run: &Run) -> Figure {
         if equal { format!("of {step} {unit}") } else { format!("of at most {step} {unit}") }
     };
     let full = format!("{} Newton iterations, {} evaluations", totals.iterations, totals.evaluations);
-    Figure { full, ..figure("steps", totals.steps.to_string(), note) }
+    Figure { full, ..figure("steps", grouped(totals.steps), note) }
 }
 
 fn impacts(run: &Run) -> Figure {
@@ -71,17 +71,18 @@ fn impacts(run: &Run) -> Figure {
     let events: u64 = summary.events.values().sum();
     let note = match (events, summary.accumulations.len()) {
         (0, _) => "no events".into(),
-        (events, 0) => format!("{events} events"),
-        (events, limits) => format!("{events} events, {limits} accumulations"),
+        (events, 0) => format!("{} events", grouped(events)),
+        (events, limits) => format!("{} events, {limits} accumulations", grouped(events)),
     };
-    figure(name, summary.impacts.to_string(), note)
+    figure(name, grouped(summary.impacts), note)
 }
 
 fn certificate(run: &Run) -> Figure {
     let summary = &run.recorded.summary;
     let failed: u64 = summary.solver.iter().map(|path| path.failed).sum();
     let solves = summary.statistics.solves;
-    let note = if failed > 0 { format!("{failed} of {solves} not solved") } else { format!("{solves} problems") };
+    let problems = grouped(solves);
+    let note = if failed > 0 { format!("{failed} of {problems} not solved") } else { format!("{problems} problems") };
     let tone = if failed > 0 { Tone::Warning } else { Tone::Plain };
     let residual = summary.certificate.residual;
     let full = format!("worst relative residual of a one-step problem: {residual:e}");

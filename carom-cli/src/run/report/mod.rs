@@ -52,10 +52,15 @@ pub fn build(run: &Run, limit: usize) -> Report {
         marks,
         motion: run.frames.as_ref().map(|frames| motion(run, frames)),
         tabs: tabs::tabs(run),
-        parameters: scene.parameters.iter().map(|(name, value)| Parameter::new(name, *value)).collect(),
+        parameters: scene.parameters.iter().map(|(name, value)| parameter(run, name, *value)).collect(),
         footer: footer(run),
     });
     report
+}
+
+fn parameter(run: &Run, name: &str, value: f64) -> Parameter {
+    let unit = run.scene.units.get(&format!("parameter.{name}")).filter(|unit| *unit != "1").cloned();
+    Parameter { unit: unit.unwrap_or_default(), ..Parameter::new(name, value) }
 }
 
 fn mechanical(run: &Run) -> bool {

@@ -3,7 +3,7 @@
 use super::mechanical;
 use crate::run::{LISTED, Run};
 use carom::scheme::Family;
-use carom_analysis::report::{Cell, Section, Tab, Table};
+use carom_analysis::report::{Cell, Section, Tab, Table, number};
 use carom_analysis::results::{Estimate, PRESSED};
 
 /// Rows of a list in the page; all of them are in the result files.
@@ -104,20 +104,24 @@ fn impacts(run: &Run, section: &mut Section) {
         return;
     }
     let friction = run.lists.impacts.iter().any(|impact| impact.impulse.len() > 1);
-    let mut header = match run.scene.family {
-        Family::Mechanical => vec!["t [s]", "contact", "u_N before [m/s]", "u_N after [m/s]", "P_N [N s]"],
-        Family::FirstOrder => vec!["t [s]", "row", "y before", "y after", "integral of the multiplier"],
-    };
-    if friction {
-        header.extend(["u_T before [m/s]", "u_T after [m/s]", "P_T [N s]"]);
-    }
     let losses = run.lists.impacts.iter().any(|impact| impact.loss.is_some());
-    let notes = run.lists.impacts.iter().any(|impact| impact.pressed);
-    header.extend(losses.then_some("loss [J]"));
-    header.extend(notes.then_some("note"));
-    let mut table = Table::new("", header);
-    table.time_column = Some(0);
-    table.shown = SHOWN;
+    let with = |name: &str, unit: &Option<String>| unit.as_ref().map_or(name.into(), |unit| format!("{name} [{unit}]"));
+    let mut header = vec!["t [s]".to_owned()];
+    let impulse = common_unit(run, "impulse.");
+    if run.scene.family == Family::Mechanical {
+        let speed = common_unit(run, "gap.").map(|unit| format!("{unit}/s"));
+        header.extend(["contact".into(), with("u before", &speed), with("u after", &speed), with("impulse", &impulse)]);
+    } else {
+        let y = common_unit(run, "y.");
+        let integral = with("integral of the multiplier", &impulse);
+        header.extend(["row".into(), with("y before", &y), with("y after", &y), integral]);
+    }
+    header.extend(friction.then(|| "friction [N s]".into()));
+    header.extend(losses.then(|| "loss [J]".into()));
+    let slips = friction.then(|| ["slip before [m/s]", "slip after [m/s]"].map(String::from));
+    header.extend(slips.into_iter().flatten());
+    let mut table = list(run, "", header);
+    table.optional = if friction { (table.header.len() - 2..table.header.len()).collect() } else { Vec::new() };
     table.total = usize::try_from(summary.impacts).ok().filter(|total| *total > LISTED);
     table.file = Some("impacts.parquet".into());
     let tangential = |x: &[f64]| {
@@ -126,21 +130,61 @@ fn impacts(run: &Run, section: &mut Section) {
         )
     };
     for impact in &run.lists.impacts {
+        let before = Cell::from(impact.before.first().copied());
         let mut cells = vec![
             Cell::from(impact.t),
             Cell::from(impact.contact.as_str()),
-            Cell::from(impact.before.first().copied()),
+            if impact.pressed { marked(before) } else { before },
             Cell::from(impact.after.first().copied()),
             Cell::from(impact.impulse.first().copied()),
         ];
-        if friction {
-            cells.extend([tangential(&impact.before), tangential(&impact.after), tangential(&impact.impulse)]);
-        }
+        cells.extend(friction.then(|| tangential(&impact.impulse)));
         cells.extend(losses.then(|| Cell::from(impact.loss)));
-        cells.extend(notes.then(|| Cell::from(if impact.pressed { PRESSED } else { "" })));
+        if friction {
+            cells.extend([tangential(&impact.before), tangential(&impact.after)]);
+        }
         table.row(cells);
     }
+    if run.lists.impacts.iter().any(|impact| impact.pressed) {
+        table.note = format!(
+            "{MARK} {PRESSED}: it opens at the start of the step, and forces or other impacts press it shut inside. \
+             The law of the scheme makes its velocity −e times the one before."
+        );
+    }
     section.push(table);
+}
+
+/// Stands at the velocity of a contact that is pressed shut while it opens.
+const MARK: char = '†';
+
+fn marked(cell: Cell) -> Cell {
+    match cell {
+        Cell::Number(value) => Cell::Formatted { value, text: format!("{MARK} {}", number(value, 4)) },
+        other => other,
+    }
+}
+
+/// A list with times beside the charts.
+fn list(run: &Run, caption: &str, header: Vec<String>) -> Table {
+    let inputs = &run.recorded.summary.inputs;
+    let mut table = Table::new(caption, header);
+    (table.time_column, table.shown) = (Some(0), SHOWN);
+    table.beside = Some(inputs.end.abs().max(inputs.start.abs()));
+    table
+}
+
+/// The unit of the columns of those laws that have impacts, where it is the same for all.
+fn common_unit(run: &Run, prefix: &str) -> Option<String> {
+    let unit = |contact: &String| {
+        let name = format!("{prefix}{contact}");
+        run.recorded.summary.columns.iter().find(|info| info.name == name).and_then(|info| info.unit.clone())
+    };
+    let mut contacts: Vec<&String> = run.lists.impacts.iter().map(|impact| &impact.contact).collect();
+    contacts.sort_unstable();
+    contacts.dedup();
+    let mut units = contacts.into_iter().map(unit);
+    let first = units.next().flatten()?;
+    units.all(|unit| unit.as_ref() == Some(&first)).then_some(first)
 }
 
 /// Most coordinates whose values before and after an event stand in its row.
@@ -163,9 +207,7 @@ fn events(run: &Run, section: &mut Section) {
     for name in names.clone() {
         header.extend([name.clone(), format!("{name}' before"), format!("{name}' after")]);
     }
-    let mut table = Table::new("Event list", header);
-    table.time_column = Some(0);
-    table.shown = SHOWN;
+    let mut table = list(run, "Event list", header);
     table.total = usize::try_from(summary.events.values().sum::<u64>()).ok().filter(|total| *total > LISTED);
     table.file = Some("events.parquet".into());
     for event in &run.lists.events {
@@ -203,6 +245,11 @@ fn solver(run: &Run, section: &mut Section) {
     section.push(table);
 }
 
+/// A number for people, in a sentence.
+fn short(value: f64) -> String {
+    number(value, 4).replace('-', "−")
+}
+
 fn certificate(run: &Run, section: &mut Section) {
     let summary = &run.recorded.summary;
     let worst = &summary.certificate;
@@ -211,22 +258,22 @@ fn certificate(run: &Run, section: &mut Section) {
          the run.",
     );
     if let Some(error) = worst.full_error {
-        section.facts([("error of the literature, relative", format!("{error:.3e}"))]);
+        section.facts([("error of the literature, relative", short(error))]);
     }
     if !mechanical(run) {
         section.facts([
-            ("residual, relative and free of units", format!("{:.3e}", worst.residual)),
-            ("distance of a multiplier from its set", format!("{:.3e}", worst.cone)),
-            ("violation of an output condition", format!("{:.3e}", worst.velocity)),
-            ("complementarity", format!("{:.3e}", worst.complementarity)),
+            ("residual, relative and free of units", short(worst.residual)),
+            ("distance of a multiplier from its set", short(worst.cone)),
+            ("violation of an output condition", short(worst.velocity)),
+            ("complementarity", short(worst.complementarity)),
         ]);
         return;
     }
     section.facts([
-        ("residual, relative and free of units", format!("{:.3e}", worst.residual)),
-        ("distance of a reaction from its cone", format!("{:.3e} N s", worst.cone)),
-        ("violation of a velocity condition", format!("{:.3e} m/s", worst.velocity)),
-        ("complementarity", format!("{:.3e} J", worst.complementarity)),
+        ("residual, relative and free of units", short(worst.residual)),
+        ("distance of a reaction from its cone", short(worst.cone) + " N s"),
+        ("violation of a velocity condition", short(worst.velocity) + " m/s"),
+        ("complementarity", short(worst.complementarity) + " J"),
     ]);
     let Some(e) = &summary.energy else {
         section.paragraph("The model does not tell its energy.");
