@@ -71,7 +71,9 @@ impl Auto {
         let tolerance = self.options.tolerance;
         let left_out = self.elimination.missed_by_dropped(problem, z);
         let others = first.residual * first.residual * first.square - left_out;
-        let is_contradiction = first.residual <= CONTRADICTED && others <= tolerance * tolerance * first.square;
+        let is_contradiction = first.residual <= CONTRADICTED
+            && others <= tolerance * tolerance * first.square
+            && !growth::is_growing(problem, first);
         self.first.clone_from(&z.lambda);
         if self.elimination.keep_more(problem)
             && let Ok(certificate) = self.solve_reduced(problem, z)
