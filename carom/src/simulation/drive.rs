@@ -119,25 +119,26 @@ impl<C: Controller> Drive<C> {
             return Err(SimulationError::Stalled { t, steps: self.most });
         }
         loop {
-            let step = match stepper.attempt(h) {
-                Ok(step) => step,
+            match stepper.attempt(h) {
+                Ok(step) => self.accepted.step = step,
                 Err(source) => {
                     h = self.recover(stepper, h, source)?;
                     continue;
                 }
-            };
-            self.count(&step);
-            match self.controller.judge(&step, h) {
-                Verdict::Accept { .. } if self.shortens && self.passes(stepper, step.advanced, (t, &mut h))? => {}
+            }
+            self.count();
+            match self.controller.judge(&self.accepted.step, h) {
+                Verdict::Accept { .. } if self.shortens && self.passes(stepper, (t, &mut h))? => {}
                 Verdict::Accept { next } => {
-                    if step.solves > 0 {
-                        self.statistics.worst = self.statistics.worst.worse(step.worst);
+                    if self.accepted.step.solves > 0 {
+                        self.statistics.worst = self.statistics.worst.worse(self.accepted.step.worst);
                     }
-                    stepper.set_time(self.time_after((t, rounding), h, step.advanced));
+                    let advanced = self.accepted.step.advanced;
+                    stepper.set_time(self.time_after((t, rounding), h, advanced));
                     self.h = next;
                     self.taken += 1;
                     self.statistics.steps += 1;
-                    self.accepted = Accepted { step, h, is_last: self.goal - t <= h * (1.0 + 1e-9) };
+                    (self.accepted.h, self.accepted.is_last) = (h, self.goal - t <= h * (1.0 + 1e-9));
                     return Ok(true);
                 }
                 Verdict::Retry { with } if with > 0.0 && with < h && t + with > t => {
@@ -145,7 +146,7 @@ impl<C: Controller> Drive<C> {
                     h = with;
                 }
                 Verdict::Retry { .. } => {
-                    let error = step.error.map_or(f64::NAN, |error| error.value);
+                    let error = self.accepted.step.error.map_or(f64::NAN, |error| error.value);
                     return Err(SimulationError::StepTooSmall { t, h, error });
                 }
                 Verdict::GiveUp { error } => {
@@ -159,12 +160,9 @@ impl<C: Controller> Drive<C> {
     /// Whether the step passes a contact and may be taken again with the `h` that is left here. It is not cut below a
     /// small part of the usual one: an obstacle may be thinner than what times resolve.
     #[cold]
-    fn passes(
-        &mut self,
-        stepper: &mut dyn Stepper,
-        advanced: f64, // a step may have ended at an impact
-        (t, h): (f64, &mut f64),
-    ) -> Result<bool, SimulationError> {
+    fn passes(&mut self, stepper: &mut dyn Stepper, (t, h): (f64, &mut f64)) -> Result<bool, SimulationError> {
+        // a step may have ended at an impact
+        let advanced = self.accepted.step.advanced;
         let Some(part) = passed_at(stepper, advanced)? else { return Ok(false) };
         let with = part * advanced;
         if !(with < *h && with > LEAST_PART * self.h && t + with > t) {
@@ -217,7 +215,8 @@ impl<C: Controller> Drive<C> {
     }
 
     /// Work is work, be the step accepted or not.
-    fn count(&mut self, step: &Step) {
+    fn count(&mut self) {
+        let step = &self.accepted.step;
         self.statistics.solves += u64::from(step.solves);
         self.statistics.iterations += u64::from(step.iterations);
         self.statistics.evaluations += u64::from(step.evaluations);
