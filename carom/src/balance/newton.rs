@@ -320,7 +320,7 @@ impl Newton {
     }
 
     /// Where force and mass are taken, for the velocity in `to`.
-    #[inline]
+    #[inline(always)]
     pub fn place(&mut self, model: &dyn Mechanical, (from, to): (&State, &State)) {
         let (force, mass) = (self.balance.force.1, self.balance.mass);
         force.state(self.h, (&from.v, &to.v), (&mut self.at.v, &mut self.increment));
@@ -362,7 +362,7 @@ impl Newton {
     }
 
     /// h Σ w F.
-    #[inline]
+    #[inline(always)]
     fn force(&mut self, model: &mut dyn Mechanical) -> Result<(), StepError> {
         model.force(self.at.t, &self.at.q, &self.at.v, &mut self.impulse)?;
         self.weigh();

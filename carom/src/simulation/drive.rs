@@ -110,7 +110,7 @@ impl<C: Controller> Drive<C> {
 
     /// One accepted step, which `to` and `accepted` then hold; `false` at the goal. Whoever calls it looks at the step
     /// and accepts it.
-    #[inline]
+    #[inline(always)]
     pub fn step(&mut self, stepper: &mut dyn Stepper) -> Result<bool, SimulationError> {
         let t = stepper.from().t;
         let rounding = self.rounding(t);

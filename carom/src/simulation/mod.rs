@@ -268,7 +268,7 @@ impl Simulation {
     }
 
     /// One step, cut where an event ends the run; `to` then holds it. `false` at the end of the span.
-    #[inline]
+    #[inline(always)]
     fn attempt(&mut self) -> Result<bool, SimulationError> {
         if self.watch.stopped.is_some() || !self.drive.step(&mut *self.stepper)? {
             return Ok(false);
