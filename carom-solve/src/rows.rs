@@ -114,6 +114,13 @@ impl Rows {
         }
     }
 
+    /// `out ← 0 − (these rows) x`, what [`subtract_mul`](Self::subtract_mul) makes of zeros.
+    pub fn zero_minus_mul(&self, x: &[f64], out: &mut [f64]) {
+        for (o, row) in out.iter_mut().zip(self.iter()) {
+            *o = 0.0 - Rows::product(row, x);
+        }
+    }
+
     /// `out ← out − (these rows) x`.
     pub fn subtract_mul(&self, x: &[f64], out: &mut [f64]) {
         for (o, row) in out.iter_mut().zip(self.iter()) {

@@ -247,8 +247,12 @@ impl Mechanical for Linear {
     }
 
     fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
-        self.applied_force(t, out)?;
-        self.rows[2].subtract_mul(q, out);
+        if self.force.is_none() {
+            self.rows[2].zero_minus_mul(q, out);
+        } else {
+            self.applied_force(t, out)?;
+            self.rows[2].subtract_mul(q, out);
+        }
         if self.damped {
             self.rows[1].subtract_mul(v, out);
         }
