@@ -106,11 +106,7 @@ impl<T: Scalar> Circle<T> {
     /// The angle of the point farthest from the axis: found over numbers, then Newton's steps with derivatives, each of
     /// which doubles the number of exact ones.
     fn farthest(&self) -> T {
-        let plain = Circle {
-            centre: self.centre.values(),
-            cosine: self.cosine.values(),
-            sine: self.sine.values(),
-        };
+        let plain = Circle { centre: self.centre.values(), cosine: self.cosine.values(), sine: self.sine.values() };
         let mut angle = T::from(plain.search());
         let mut exact = 0;
         while exact < T::NDERIV {
@@ -126,29 +122,39 @@ impl<T: Scalar> Circle<T> {
 }
 
 impl Circle<f64> {
-    /// The largest of a few points, then Newton's method; a step that does not climb is halved.
+    fn square(&self, angle: f64) -> f64 {
+        self.at(angle.sin(), angle.cos()).square()
+    }
+
+    /// An ellipse has at most two points that are farther than their neighbours: the better one of those next to the
+    /// best of a few points.
     fn search(&self) -> f64 {
-        let square = |angle: f64| self.at(angle.sin(), angle.cos()).square();
         let start = |k: usize| TAU * k as f64 / 16.0;
-        let best = (1..16).fold(0, |best, k| if square(start(k)) > square(start(best)) { k } else { best });
-        let mut angle = start(best);
+        let squares: [f64; 16] = std::array::from_fn(|k| self.square(start(k)));
+        let is_top = |k: &usize| squares[*k] >= squares[(*k + 1) % 16] && squares[*k] >= squares[(*k + 15) % 16];
+        let better = |best: Option<f64>, angle: f64| match best {
+            Some(best) if self.square(best) >= self.square(angle) => Some(best),
+            _ => Some(angle),
+        };
+        (0..16).filter(is_top).map(|k| self.climb(start(k))).fold(None, better).unwrap_or(0.0)
+    }
+
+    /// Newton's method; a step that does not climb is halved.
+    fn climb(&self, mut angle: f64) -> f64 {
+        let limit = TAU / 16.0;
         for _ in 0..40 {
             let (slope, rate) = self.slope(angle);
-            let limit = TAU / 16.0;
             let mut step = if rate < 0.0 { -slope / rate } else { limit.copysign(slope) };
             step = step.clamp(-limit, limit);
-            while square(angle + step) < square(angle) && step.abs() > 1e-8 {
+            while self.square(angle + step) < self.square(angle) && step.abs() > 1e-8 {
                 step *= 0.5;
             }
-            if step.abs() <= 1e-16 {
+            angle += step;
+            if step.abs() <= 1e-8 {
                 break;
             }
-            angle += step;
-            if step.abs() <= 1e-9 {
-                let (slope, rate) = self.slope(angle);
-                return if rate < 0.0 { angle - slope / rate } else { angle };
-            }
         }
-        angle
+        let (slope, rate) = self.slope(angle);
+        if rate < 0.0 { angle - slope / rate } else { angle }
     }
 }

@@ -303,7 +303,8 @@ impl Shape {
             }
             Shape::Curve(c) => {
                 check.place("the centre", c.centre)?;
-                let [u, w] = [check.direction("the first axis", c.axes[0])?, check.direction("the second axis", c.axes[1])?];
+                let [u, w] =
+                    [check.direction("the first axis", c.axes[0])?, check.direction("the second axis", c.axes[1])?];
                 check.normal("the axes", u, w)?;
                 Shape::Curve(Curve { axes: [u, w], ..c })
             }
