@@ -27,6 +27,7 @@ pub use first_order::{FirstOrderSystem, Output};
 pub use lagrangian::{Contact, Lagrangian};
 pub use lcs::{Lcs, LcsError, Matrices, Source};
 pub use linear::{AffineRow, Linear, LinearContact};
+pub(crate) use sparse::SparseFactor;
 pub use sparse::SparseMatrix;
 pub use sweeping::{MovingSet, Piece, Pieces, Shape, Sweeping, SweepingError};
 pub use tangent::{Along, CouplingTangent, LinearTangent, Tangent};

@@ -1,10 +1,13 @@
 //! Where two shapes are closest: gap, normal and the two points, exact to rounding and written over any scalar.
 //!
-//! A pair is one file. It tells a fixed number of places, features of the two shapes that may touch; the place is the
-//! identity of a contact.
+//! A pair is one file and one row of [`AnyPair`]. It tells a fixed number of places, features of the two shapes that
+//! may touch; the place is the identity of a contact.
+
+mod sphere_plane;
 
 use super::{Frame, Line, Vector};
 use crate::model::Scalar;
+pub use sphere_plane::SpherePlane;
 
 /// One place where two bodies may touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,4 +40,40 @@ pub trait Pair: Send + Sync {
 
     /// The place with this number.
     fn touch<T: Scalar>(&self, place: usize, frames: (&Frame<T>, &Frame<T>)) -> Touch<T>;
+}
+
+/// The pairs there are: file and type of each.
+macro_rules! pairs {
+    ($($(#[$doc:meta])* $kind:ident),* $(,)?) => {
+        /// Any of the pairs.
+        #[derive(Clone, Debug)]
+        pub enum AnyPair {
+            $($(#[$doc])* $kind($kind),)*
+        }
+
+        impl Pair for AnyPair {
+            fn places(&self) -> usize {
+                match self {
+                    $(AnyPair::$kind(pair) => pair.places(),)*
+                }
+            }
+
+            fn touch<T: Scalar>(&self, place: usize, frames: (&Frame<T>, &Frame<T>)) -> Touch<T> {
+                match self {
+                    $(AnyPair::$kind(pair) => pair.touch(place, frames),)*
+                }
+            }
+        }
+
+        $(impl From<$kind> for AnyPair {
+            fn from(pair: $kind) -> AnyPair {
+                AnyPair::$kind(pair)
+            }
+        })*
+    };
+}
+
+pairs! {
+    /// A plane on a, a sphere on b; in the plane a line and a disc.
+    SpherePlane,
 }
