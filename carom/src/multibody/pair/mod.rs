@@ -1,6 +1,6 @@
 //! Where two shapes are closest: gap, normal and the two points, exact to rounding and written over any scalar.
 //!
-//! A pair is one file. It tells a fixed number of places, features of the two shapes that may touch; the place is the
+//! A pair is one file and one row of [`AnyPair`]. It tells a fixed number of places, features of the two shapes that may touch; the place is the
 //! identity of a contact. The first shape is on body a, the second one on body b.
 //!
 //! ```text
