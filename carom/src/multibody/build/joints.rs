@@ -1,6 +1,7 @@
 //! Joints and contacts of a description.
 
 use super::{Drawn, Multibody, bodies};
+use crate::multibody::joint::clearance::give_way;
 use crate::multibody::joint::{Anchor, Laid, Need, Setting, Where};
 use crate::multibody::motion::Motion;
 use crate::multibody::plan::{Aligned, Item, JointRow, PlacedContact, PlacedCoordinate, Plan};
@@ -83,6 +84,12 @@ fn lay(joint: &Joint, plan: &mut Plan, motion: &Motion<f64>, drawn: &Drawn) -> R
     let setting = setting(joint, plan.is_planar, motion.pair(found))?;
     let mut laid = Laid::default();
     (joint.kind.lay)(&setting, &mut laid);
+    if let Some(clearance) = &joint.clearance {
+        let length = plan.length.unwrap_or_else(|| extent(plan, motion));
+        give_way(joint.kind.name, clearance, &setting, length, &mut laid).map_err(|(quantity, value, range)| {
+            MultibodyError::Number { what: "joint", name: joint.name.clone(), quantity, value, range }
+        })?;
+    }
     let first = plan.coordinates.len();
     for (name, coordinate) in laid.coordinates {
         let frames = motion.pair(found);
@@ -105,6 +112,11 @@ fn lay(joint: &Joint, plan: &mut Plan, motion: &Motion<f64>, drawn: &Drawn) -> R
         place_contact(plan, format!("{}.{name}", joint.name), found, (pair, surface))?;
     }
     Ok(())
+}
+
+/// The largest distance of a mass centre from the origin [m].
+fn extent(plan: &Plan, motion: &Motion<f64>) -> f64 {
+    (1..plan.names.len()).map(|body| motion.pair([0, body]).1.centre.length()).fold(0.0, f64::max)
 }
 
 /// In the plane: the angle of b less that of a where a coordinate that has this value is zero.

@@ -1,6 +1,7 @@
 //! Joints: a kind of joint is one file and one row of [`JOINTS`]. It tells the rows that hold and the coordinates that
 //! are left, in axes (u, w, d) that are fixed in both bodies and agree where the bodies are drawn.
 
+pub(crate) mod clearance;
 mod coupler;
 mod cylindrical;
 mod distance;
@@ -16,7 +17,9 @@ mod universal;
 use super::contact::Surface;
 use super::coordinate::{Coordinate, JointCoordinate};
 use super::primitive::Primitive;
+use super::pair::Rim;
 use super::{AnyPair, Xyz};
+pub use clearance::Section;
 pub use setting::Setting;
 
 /// All kinds of joints.
@@ -147,6 +150,10 @@ pub struct Clearance {
     pub axial: f64,
     /// Coefficients of the contacts.
     pub surface: Surface,
+    /// How the rims of a pin of some length are taken.
+    pub rim: Rim,
+    /// Round or square, where a slider is meant.
+    pub section: Section,
 }
 
 /// A joint between two bodies.
