@@ -46,6 +46,7 @@ pub mod pair;
 mod plan;
 pub mod primitive;
 pub mod spring;
+pub mod tangent;
 pub mod vector;
 
 pub use body::{Body, Inertia};
@@ -62,6 +63,7 @@ pub use model::MultibodyModel;
 pub use motor::{Drive, Motor};
 pub use pair::{AnyPair, Touch};
 pub use spring::{Spring, SpringEnds};
+pub use tangent::MultibodyTangent;
 pub use vector::{Vector, Xyz};
 
 /// The body that does not move, in lists of names.

@@ -8,7 +8,7 @@ use super::force;
 use super::motion::Motion;
 use super::operator::Operator;
 use super::plan::{Item, PlacedLoad, PlacedMotor, Plan};
-use super::{Frame, Line, MultibodyError};
+use super::{Frame, Line, MultibodyError, MultibodyTangent};
 use crate::model::{Labels, ModelError};
 use crate::{State, Warnings};
 use num_dual::Dual64;
@@ -96,6 +96,11 @@ impl MultibodyModel {
     pub fn frame(&self, body: usize, q: &[f64]) -> Frame {
         let size = self.plan.sizes().0;
         super::motion::frame_of(self.plan.is_planar, &q[body * size..(body + 1) * size])
+    }
+
+    /// Exact derivatives of the model, for sensitivities.
+    pub fn tangent(&self) -> MultibodyTangent {
+        MultibodyTangent::new(&self.plan, &self.loads, &self.motors)
     }
 
     /// How many rows of joints are independent at the start; `None` where it was not found.

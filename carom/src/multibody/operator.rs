@@ -25,12 +25,20 @@ const DENSE: usize = 96;
 
 /// A factored block.
 enum Block {
-    /// One body without springs: 1/(a m), and the inverse of the block of its rotation.
-    Free(f64, [[f64; 3]; 3]),
-    /// Neighbours in the list.
-    Dense(DenseLu),
+    /// One body without springs.
+    Free(Free),
+    /// Neighbours in the list: the matrix and its factors.
+    Dense(Vec<f64>, DenseLu),
     /// A part of the sparse matrix.
     Sparse,
+}
+
+/// The block of a body without springs: that of its translation is a multiple of the unit matrix.
+#[derive(Default)]
+struct Free {
+    translation: f64,
+    rotation: [[f64; 3]; 3],
+    inverse: [[f64; 3]; 3], // of the rotation
 }
 
 /// The matrix factored last.
@@ -76,8 +84,8 @@ impl Operator {
             of_body[interval.clone()].fill(k);
             blocks.push(match () {
                 () if is_sparse => Block::Sparse,
-                () if interval.len() == 1 && !touched[interval.start] => Block::Free(1.0, [[0.0; 3]; 3]),
-                () => Block::Dense(DenseLu::default()),
+                () if interval.len() == 1 && !touched[interval.start] => Block::Free(Free::default()),
+                () => Block::Dense(vec![0.0; (interval.len() * size).pow(2)], DenseLu::default()),
             });
         }
         Operator {
@@ -106,16 +114,15 @@ impl Operator {
         }
         for (block, interval) in self.blocks.iter_mut().zip(&self.intervals) {
             match block {
-                Block::Free(translation, rotation) => {
+                Block::Free(free) => {
                     let body = &plan.bodies[interval.start];
-                    *translation = 1.0 / (c.mass * body.mass);
-                    let matrix = rotation_matrix(body, plan.is_planar, &v[interval.start * size..], c);
-                    *rotation = invert(matrix, plan.is_planar)
-                        .ok_or(ModelError::Singular { t, source: Singular { column: size * interval.start, pivot: 0.0 } })?;
+                    free.translation = c.mass * body.mass;
+                    free.rotation = rotation_matrix(body, plan.is_planar, &v[interval.start * size..], c);
+                    let source = Singular { column: size * interval.start, pivot: 0.0 };
+                    free.inverse = invert(free.rotation, plan.is_planar).ok_or(ModelError::Singular { t, source })?;
                 }
-                Block::Dense(lu) => {
+                Block::Dense(a, _) => {
                     let columns = interval.len() * size;
-                    let a = lu.matrix_mut(columns);
                     a.fill(0.0);
                     for (k, body) in interval.clone().enumerate() {
                         add_body(&plan.bodies[body], plan.is_planar, &v[body * size..], c, |i, j, x| {
@@ -131,14 +138,14 @@ impl Operator {
             let body = item.bodies.into_iter().find(|body| *body > 0).unwrap_or(1);
             let k = self.of_body[body - 1];
             let interval = self.intervals[k].clone();
-            if let Block::Dense(lu) = &mut self.blocks[k] {
+            if let Block::Dense(a, _) = &mut self.blocks[k] {
                 let (first, columns) = (interval.start * size, interval.len() * size);
-                let a = lu.matrix_mut(columns);
                 add_spring(plan, item, motion, &mut self.dual, c, |i, j, x| a[(i - first) * columns + j - first] += x);
             }
         }
         for block in &mut self.blocks {
-            if let Block::Dense(lu) = block {
+            if let Block::Dense(a, lu) = block {
+                lu.matrix_mut(a.len().isqrt()).copy_from_slice(a);
                 lu.factor().map_err(|source| ModelError::Singular { t, source })?;
             }
         }
@@ -312,17 +319,42 @@ impl LinearSolve for Operator {
 
     fn solve_block(&self, block: Range<usize>, rhs: &mut [f64]) {
         match &self.blocks[self.of_body[block.start / self.size]] {
-            Block::Free(translation, rotation) => {
+            Block::Free(free) => {
                 if self.size == 3 {
-                    (rhs[0], rhs[1], rhs[2]) = (rhs[0] * translation, rhs[1] * translation, rhs[2] * rotation[2][2]);
+                    let [x, y, turn] = [rhs[0], rhs[1], rhs[2]];
+                    rhs.copy_from_slice(&[x / free.translation, y / free.translation, turn * free.inverse[2][2]]);
                     return;
                 }
-                rhs[..3].iter_mut().for_each(|x| *x *= translation);
+                rhs[..3].iter_mut().for_each(|x| *x /= free.translation);
                 let [x, y, z] = [rhs[3], rhs[4], rhs[5]];
-                rhs[3..].iter_mut().zip(rotation).for_each(|(r, row)| *r = row[0] * x + row[1] * y + row[2] * z);
+                rhs[3..].iter_mut().zip(free.inverse).for_each(|(r, row)| *r = row[0] * x + row[1] * y + row[2] * z);
             }
-            Block::Dense(lu) => lu.solve(rhs),
+            Block::Dense(_, lu) => lu.solve(rhs),
             Block::Sparse => self.solve(rhs),
+        }
+    }
+
+    fn matrix(&self, block: Range<usize>, out: &mut [f64]) -> bool {
+        match &self.blocks[self.of_body[block.start / self.size]] {
+            Block::Free(free) => {
+                let size = self.size;
+                out.fill(0.0);
+                let turn = if size == 3 { 2 } else { 3 };
+                (0..turn).for_each(|i| out[i * size + i] = free.translation);
+                for i in turn..size {
+                    for j in turn..size {
+                        // in the plane the last entry counts
+                        let (k, l) = if size == 3 { (2, 2) } else { (i - 3, j - 3) };
+                        out[i * size + j] = free.rotation[k][l];
+                    }
+                }
+                true
+            }
+            Block::Dense(a, _) => {
+                out.copy_from_slice(a);
+                true
+            }
+            Block::Sparse => false,
         }
     }
 }

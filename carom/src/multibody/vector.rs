@@ -1,7 +1,7 @@
 //! Vectors of space over any scalar, so that formulas of geometry are differentiated as they are written.
 
 use crate::model::Scalar;
-use num_dual::Dual64;
+use num_dual::Dual;
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// Three components. In planar models the third one is zero, or is all there is of a moment.
@@ -67,9 +67,9 @@ impl<T: Scalar> Vector<T> {
     }
 }
 
-impl Vector<Dual64> {
+impl<T: Scalar> Vector<Dual<T>> {
     /// The derivatives without their values.
-    pub fn derivatives(self) -> Vector {
+    pub fn derivatives(self) -> Vector<T> {
         Vector(self.0.map(|x| x.eps))
     }
 }

@@ -46,7 +46,7 @@ fn place_spring(
     motion: &Motion<f64>,
     drawn: &Drawn,
 ) -> Result<PlacedSpring, MultibodyError> {
-    let refuse = |reason| Err(MultibodyError::Misfit { what: "spring", name: spring.name.clone(), reason });
+    let misfit = |reason| MultibodyError::Misfit { what: "spring", name: spring.name.clone(), reason };
     let numbers = [
         ("the stiffness", spring.stiffness),
         ("the damping", spring.damping),
@@ -62,7 +62,7 @@ fn place_spring(
     }
     let both = |plan: &Plan, [a, b]: &[String; 2]| {
         let found = [bodies::find(plan, a, "spring", &spring.name)?, bodies::find(plan, b, "spring", &spring.name)?];
-        if found[0] == found[1] { refuse("its two bodies are one") } else { Ok(found) }
+        if found[0] == found[1] { Err(misfit("its two bodies are one")) } else { Ok(found) }
     };
     let (found, ends, rest) = match &spring.ends {
         SpringEnds::Points { bodies: names, points } => {
@@ -71,7 +71,7 @@ fn place_spring(
             let (a, b) = motion.pair(found);
             let length = (b.point(points[1]) - a.point(points[0])).length();
             if !(length > 0.0 && length.is_finite()) {
-                return refuse("its ends are one point where the bodies are drawn");
+                return Err(misfit("its ends are one point where the bodies are drawn"));
             }
             (found, PlacedEnds::Points(points), length)
         }

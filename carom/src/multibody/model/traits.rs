@@ -1,7 +1,7 @@
 //! What schemes ask of the model.
 
 use super::*;
-use crate::model::{AccelerationLevel, Combination, Constancy, Energy, Mechanical, Space};
+use crate::model::{AccelerationLevel, Chart, Combination, Constancy, Energy, Mechanical, Space};
 use crate::multibody::couple::{Receive, columns};
 use crate::multibody::plan::Item;
 use crate::{Coupling, Key, Pair};
@@ -23,6 +23,10 @@ impl LinearSolve for MultibodyModel {
 
     fn solve_block(&self, block: Range<usize>, rhs: &mut [f64]) {
         self.operator.solve_block(block, rhs);
+    }
+
+    fn matrix(&self, block: Range<usize>, out: &mut [f64]) -> bool {
+        self.operator.matrix(block, out)
     }
 }
 
@@ -153,6 +157,10 @@ impl Space for MultibodyModel {
         }
     }
 
+    fn chart(&self) -> Option<&dyn Chart> {
+        if self.plan.is_planar { None } else { Some(self) }
+    }
+
     fn labels(&self) -> Labels {
         self.names()
     }
@@ -196,6 +204,30 @@ impl Space for MultibodyModel {
             }
         }
         power
+    }
+}
+
+/// Increments of attitudes in space.
+impl Chart for MultibodyModel {
+    fn rate(&self, dq: &[f64], v: &[f64], out: &mut [f64]) {
+        by_body(dq, v, out, |theta, omega| self.plan.retraction.rate(theta, omega));
+    }
+
+    fn velocity(&self, dq: &[f64], rate: &[f64], out: &mut [f64]) {
+        by_body(dq, rate, out, |theta, rate| self.plan.retraction.velocity(theta, rate));
+    }
+
+    fn bend(&self, dq: &[f64], v: &[f64], out: &mut [f64]) {
+        by_body(dq, v, out, |theta, omega| self.plan.retraction.bend(theta, omega));
+        out.chunks_exact_mut(6).for_each(|out| out[..3].fill(0.0));
+    }
+}
+
+/// Translations as they are, rotations by a function.
+fn by_body(dq: &[f64], v: &[f64], out: &mut [f64], turn: impl Fn([f64; 3], [f64; 3]) -> [f64; 3]) {
+    for ((out, d), v) in out.chunks_exact_mut(6).zip(dq.chunks_exact(6)).zip(v.chunks_exact(6)) {
+        out[..3].copy_from_slice(&v[..3]);
+        out[3..].copy_from_slice(&turn([d[3], d[4], d[5]], [v[3], v[4], v[5]]));
     }
 }
 
