@@ -2,7 +2,7 @@
 
 use super::{combined, distance, moreau, run};
 use carom::model::{Along, Combination, Tangent};
-use carom::multibody::pair::SpherePlane;
+use carom::multibody::pair::{Plane, Sphere, SpherePlane};
 use carom::multibody::{Body, Contact, Joint, Load, Motor, Multibody, MultibodyModel, Signal, Spring};
 use carom::scheme::ReactionDirection::Mid;
 use carom::scheme::{Bound, EventDriven, MoreauJean};
@@ -41,7 +41,9 @@ fn springy(is_planar: bool) -> MultibodyModel {
         .body(body("a", 0.2))
         .body(body("b", 1.1))
         .joint(hinge)
-        .spring(Spring::between("strut", ("a", [0.4, 0.1]), ("b", [0.9, 0.5]), 50.0).damping(0.7).preload(3.0).rest(0.4))
+        .spring(
+            Spring::between("strut", ("a", [0.4, 0.1]), ("b", [0.9, 0.5]), 50.0).damping(0.7).preload(3.0).rest(0.4),
+        )
         .spring(Spring::between("tie", ("ground", [0.0, 2.0]), ("b", [1.0, 0.4]), 20.0).damping(0.2))
         .spring(Spring::on("coil", "hinge", 4.0).damping(0.1).preload(0.5).rest(0.2))
         .spring(Spring::torsion("bush", "a", "b", axis, 3.0).damping(0.3))
@@ -239,15 +241,17 @@ fn gears_and_racks_add_inertias() {
 fn a_sphere_slips_then_rolls() {
     let model = |rolling: f64, spin: f64, speed: f64| {
         let plane = SpherePlane {
-            origin: [0.0; 3],
-            normal: [0.0, 0.0, 1.0],
-            tangent: [1.0, 0.0, 0.0],
-            centre: [0.0; 3],
-            radius: 0.1,
+            plane: Plane { point: [0.0; 3], normal: [0.0, 0.0, 1.0] },
+            sphere: Sphere { centre: [0.0; 3], radius: 0.1 },
         };
         Multibody::spatial()
             .gravity([0.0, 0.0, -9.81])
-            .body(Body::new("ball", 1.0, 0.4 * 0.01).at([0.0, 0.0, 0.1]).velocity([speed, 0.0, 0.0]).spin([0.0, spin, 0.0]))
+            .body(
+                Body::new("ball", 1.0, 0.4 * 0.01)
+                    .at([0.0, 0.0, 0.1])
+                    .velocity([speed, 0.0, 0.0])
+                    .spin([0.0, spin, 0.0]),
+            )
             .contact(Contact::new("floor", "ground", "ball", plane).friction(0.2).rolling(rolling))
             .build()
             .unwrap()

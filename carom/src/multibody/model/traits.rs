@@ -3,6 +3,7 @@
 use super::*;
 use crate::model::{AccelerationLevel, Chart, Combination, Constancy, Energy, Mechanical, Space};
 use crate::multibody::couple::{Receive, columns};
+use crate::multibody::pair::Pair as _;
 use crate::multibody::plan::Item;
 use crate::{Coupling, Key, Pair};
 use carom_solve::LinearSolve;
@@ -47,7 +48,14 @@ impl Receive<f64> for Writer<'_> {
             Item::Contact { contact, .. } => self.plan.contacts[*contact].surface.restitution,
             _ => 0.0,
         };
-        self.out.push(Pair { key: Key::from(number), law: self.plan.law(item, self.h), gap, restitution });
+        let pair = Pair { key: Key::from(number), law: self.plan.law(item, self.h), gap, restitution };
+        match item {
+            Item::Contact { contact, place } => {
+                let contact = &self.plan.contacts[*contact];
+                self.out.push_within(pair, contact.pair.region(*place, self.motion.pair(contact.bodies)));
+            }
+            _ => self.out.push(pair),
+        }
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! The slider-crank with play [acary2012]: crank, rod and a slider with play in its guide; the pin between crank and
 //! rod is ideal or has play too.
 
-use crate::multibody::pair::{Block, Bore, CornerWall, Cylinder, RimsBore, Rim};
+use crate::multibody::pair::{Block, Bore, CornerWall, Cylinder, Rim, RimsBore};
 use crate::multibody::{Body, Clearance, Contact, Joint, Multibody};
 
 /// The mechanism at its start: stretched along x, the crank turning with 150 rad/s.
