@@ -10,7 +10,7 @@ use super::*;
 use crate::model::{Combination, Mechanical, Space};
 use crate::multibody::primitive::Primitive;
 use crate::{Coupling, Key, WarningKind};
-use carom_solve::{Law, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Rows, solver};
+use carom_solve::{Law, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Rows, Solver, solver};
 use nalgebra::{DMatrix, DVector};
 
 /// A row that is open by more than this part of the length of the joints is refused.
@@ -137,6 +137,9 @@ impl MultibodyModel {
             let residual = coupling.pairs[worst].gap.abs();
             // one step more than needed: the last one costs little and leaves rounding
             if residual <= tolerance && (residual >= 0.5 * best || residual == 0.0) {
+                break;
+            }
+            if iterations >= ITERATIONS && residual <= tolerance {
                 break;
             }
             if iterations >= ITERATIONS {
