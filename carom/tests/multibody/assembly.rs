@@ -45,7 +45,9 @@ fn joints_that_cannot_be_closed_are_refused() {
 /// The rows of a hinge hold as well with its axis turned round.
 #[test]
 fn the_wrong_branch_of_a_hinge_is_refused() {
-    let hinge = Joint::revolute("hinge", "ground", "b").at_bodies([0.0; 3], [0.0; 3]).axis_bodies([0.0, 0.0, 1.0], [0.0, 0.0, -1.0]);
+    let hinge = Joint::revolute("hinge", "ground", "b")
+        .at_bodies([0.0; 3], [0.0; 3])
+        .axis_bodies([0.0, 0.0, 1.0], [0.0, 0.0, -1.0]);
     let error = Multibody::spatial().body(Body::new("b", 1.0, 1.0)).joint(hinge).build().err().unwrap();
     assert_eq!(error, MultibodyError::Branch { name: "hinge".into() });
 }

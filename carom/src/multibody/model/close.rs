@@ -10,7 +10,7 @@ use super::*;
 use crate::model::{Combination, Mechanical, Space};
 use crate::multibody::primitive::Primitive;
 use crate::{Coupling, Key, WarningKind};
-use carom_solve::{Law, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Rows, Solver, solver};
+use carom_solve::{Law, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Rows, solver};
 use nalgebra::{DMatrix, DVector};
 
 /// A row that is open by more than this part of the length of the joints is refused.
@@ -188,13 +188,7 @@ impl MultibodyModel {
     }
 
     /// `out ← −M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁺ b` for the first rows of a coupling.
-    fn correct(
-        &mut self,
-        coupling: &Coupling,
-        held: usize,
-        b: &[f64],
-        out: &mut [f64],
-    ) -> Result<(), MultibodyError> {
+    fn correct(&mut self, coupling: &Coupling, held: usize, b: &[f64], out: &mut [f64]) -> Result<(), MultibodyError> {
         let at = self.initial.clone();
         self.factor(&at, Combination::MASS)?;
         let n = self.plan.dim();
@@ -223,7 +217,11 @@ impl MultibodyModel {
         let svd = a.svd(true, true);
         let cut = CUT * svd.singular_values.max();
         let Ok(lambda) = svd.solve(&rhs, cut) else {
-            return Err(MultibodyError::Misfit { what: "system", name: "joints".into(), reason: "rows are not finite" });
+            return Err(MultibodyError::Misfit {
+                what: "system",
+                name: "joints".into(),
+                reason: "rows are not finite",
+            });
         };
         out.fill(0.0);
         for (i, column) in columns.iter().enumerate() {
