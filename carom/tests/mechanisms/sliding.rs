@@ -32,8 +32,7 @@ fn a_block_on_an_incline_slips_or_sticks() {
     near(run(0.3).last().v[0] / 0.5, expected, 1e-12);
     let stuck = run(0.4);
     let speed = stuck.states.iter().flat_map(|s| &s.v).fold(0.0f64, |m, v| m.max(v.abs()));
-    println!("stuck: {speed:e}");
-    assert!(speed < 1e-10, "{speed:e}");
+    assert!(speed < 1e-12, "{speed:e}");
 }
 
 #[test]
