@@ -135,3 +135,28 @@ fn it_holds_and_trips_with_play() {
     // Moreau-Jean penetrates by what is covered in a step; the projection does not converge where the latch lets go
     assert!(trace.least_gap() > -2e-5, "{}", trace.least_gap());
 }
+
+/// In space, with ideal joints: the planar motion, on two points of each contact.
+#[test]
+fn in_space_it_holds_and_trips_as_in_the_plane() {
+    let space = Breaker { is_planar: false, ..Breaker::default() };
+    let held = run(&scheme(), &space.describe(), STEP, 500);
+    let sum =
+        |name: &str, row: usize| (1..=2).map(|k| held.last_impulse(&format!("{name}.{k}"))[row] / STEP).sum::<f64>();
+    let (n, t) = (sum("latch", 0), sum("latch", 1));
+    println!("in space: latch {n} {}, pin {}, speed {:e}", t / n, sum("link-pin", 0), speed(&held));
+    assert!(speed(&held) < 1e-9, "{}", speed(&held));
+    assert!((18.003594..18.033411).contains(&n), "{n}");
+    assert!((0.115606..0.115622).contains(&(t / n).abs()), "{}", t / n);
+    let trace = run(&MoreauJean::default(), &Breaker { magnet: 8.0, ..space }.describe(), STEP, 1100);
+    for (name, t) in
+        [("plunger-trip", 6.01), ("finger", 6.62), ("back-stop", 8.01), ("open-stop", 9.19), ("handle-off", 9.67)]
+    {
+        let first = (1..=2).filter_map(|k| trace.first(&format!("{name}.{k}"))).fold(f64::INFINITY, f64::min);
+        println!("in space: {name} {} ms", first * 1e3);
+        near(first * 1e3, t, 0.03);
+    }
+    // behind the poses of seven bodies come the turns of their joints
+    let out = trace.states.iter().flat_map(|s| s.q[..49].chunks(7).map(|q| q[2].abs())).fold(0.0, f64::max);
+    assert!(out < 1e-9, "{out}");
+}
