@@ -123,7 +123,8 @@ fn iteration_matrices_know_springs() {
     }
 }
 
-/// What is applied and what dampers take is what the energy changes by, at second order.
+/// What is applied and what dampers take is what the energy changes by; the ledger takes powers at the ends of steps,
+/// which is of first order.
 #[test]
 fn the_energy_ledger_closes() {
     for is_planar in [true, false] {
@@ -140,7 +141,7 @@ fn the_energy_ledger_closes() {
                 ledger.residue().abs()
             })
             .collect();
-        assert!(missed[1] < 2e-3 && missed[1] < 0.6 * missed[0] + 1e-9, "{missed:?}");
+        assert!(missed[1] < 5e-3 && (missed[1] / missed[0] - 0.5).abs() < 0.05, "{missed:?}");
     }
 }
 
