@@ -41,6 +41,7 @@ fn springy(is_planar: bool) -> MultibodyModel {
         .body(body("a", 0.2))
         .body(body("b", 1.1))
         .joint(hinge)
+        .joint(Joint::revolute("elbow", "a", "b").at([0.6, 0.3]).axis(axis))
         .spring(
             Spring::between("strut", ("a", [0.4, 0.1]), ("b", [0.9, 0.5]), 50.0).damping(0.7).preload(3.0).rest(0.4),
         )
@@ -50,6 +51,7 @@ fn springy(is_planar: bool) -> MultibodyModel {
         .load(Load::new("gust", "b", inputs.clone(), load).at([0.1, -0.2]))
         .load(Load::new("jet", "a", inputs.clone(), load).at([0.3, 0.2]).in_body())
         .motor(Motor::effort("drive", "hinge", inputs, |x: &[f64], out: &mut [f64]| out[0] = x[0] * x[2]))
+        .assemble(1e-12)
         .build()
         .unwrap()
 }
