@@ -30,6 +30,7 @@ pub use first_order::{FirstOrderSystem, Output};
 pub use lagrangian::{Contact, Lagrangian};
 pub use lcs::{Lcs, LcsError, Matrices, Source};
 pub use linear::{AffineRow, Linear, LinearContact};
+pub(crate) use sparse::SparseFactor;
 pub use sparse::SparseMatrix;
 pub use sweeping::{MovingSet, Piece, Pieces, Shape, Sweeping, SweepingError};
 pub use tangent::{Along, CouplingTangent, LinearTangent, Tangent};
@@ -104,6 +105,10 @@ pub trait Space: LinearSolve + Send {
     fn length(&self) -> Option<f64> {
         None
     }
+
+    /// Sizes of the coordinates, counted by velocities, that the lengths behind gaps have from the start: the reach of a
+    /// mechanism where it is a translation, a radian where it is a rotation. Nothing by default: `out` arrives as zeros.
+    fn least_sizes(&self, _out: &mut [f64]) {}
 
     /// Up to which error the best point of a contact problem that misses its tolerance is taken, with a warning, where
     /// the options of the solver do not say it.

@@ -12,6 +12,7 @@ mod hoop;
 mod impact_oscillator;
 mod linear_flow;
 mod listing;
+pub mod multibody;
 mod one_degree;
 mod oscillator;
 mod pendulum;
