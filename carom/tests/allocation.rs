@@ -310,6 +310,7 @@ fn no_option_of_moreau_jean_allocates_in_a_step() {
 /// A chain in space with a stop, a motor, a spring and friction; a loop in the plane.
 #[test]
 fn no_step_of_bodies_allocates() {
+    use carom::Space;
     use carom::multibody::{Body, Joint, Motor, Multibody, Spring};
     let space = || {
         let name = |i: usize| if i == 0 { "ground".to_string() } else { format!("rod{i}") };
