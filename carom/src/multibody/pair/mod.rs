@@ -1,10 +1,56 @@
 //! Where two shapes are closest: gap, normal and the two points, exact to rounding and written over any scalar.
 //!
 //! A pair is one file. It tells a fixed number of places, features of the two shapes that may touch; the place is the
-//! identity of a contact.
+//! identity of a contact. The first shape is on body a, the second one on body b.
+//!
+//! ```text
+//!     normal n from a to b,    u = velocity of b's own closest point − velocity of a's,    n·u = gap'               (1)
+//! ```
+//!
+//! (1) holds because each closest point moves on its shape along the tangent plane. Derivatives of any order are those
+//! of the same formulas over dual numbers.
 
 use super::{Frame, Line, Vector};
 use crate::model::Scalar;
+
+mod any;
+mod ball_socket;
+mod block_plane;
+mod block_segment;
+mod corner_wall;
+mod curve_sphere;
+mod cylinder_plane;
+mod geometry;
+mod pin_hole;
+mod rims_bore;
+mod ring_sphere;
+pub mod shape;
+mod sphere_block;
+mod sphere_plane;
+mod sphere_segment;
+mod sphere_slot;
+mod sphere_sphere;
+mod sphere_strip;
+pub mod spline;
+
+pub use any::{AnyPair, PairError, between};
+pub use ball_socket::BallSocket;
+pub use block_plane::BlockPlane;
+pub use block_segment::BlockSegment;
+pub use corner_wall::CornerWall;
+pub use curve_sphere::CurveSphere;
+pub use cylinder_plane::CylinderPlane;
+pub use pin_hole::PinHole;
+pub use rims_bore::{Rim, RimsBore};
+pub use ring_sphere::{RingSphere, Side};
+pub use shape::{Block, Bore, Curve, Cylinder, Plane, Ring, Segment, Shape, ShapeError, Slot, Socket, Sphere, Strip};
+pub use sphere_block::SphereBlock;
+pub use sphere_plane::SpherePlane;
+pub use sphere_segment::SphereSegment;
+pub use sphere_slot::SphereSlot;
+pub use sphere_sphere::SphereSphere;
+pub use sphere_strip::SphereStrip;
+pub use spline::{Spline, SplineError};
 
 /// One place where two bodies may touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +74,11 @@ impl<T: Scalar> Touch<T> {
     pub fn lines(&self, (a, b): (&Frame<T>, &Frame<T>), d: Vector<T>) -> [Line<T>; 2] {
         [Line::through(a, self.on_a, d).reversed(), Line::through(b, self.on_b, d)]
     }
+
+    /// The same place, seen from body b.
+    pub fn exchanged(self) -> Self {
+        Touch { normal: -self.normal, on_a: self.on_b, on_b: self.on_a, ..self }
+    }
 }
 
 /// A pair of shapes, one on each body.
@@ -37,4 +88,14 @@ pub trait Pair: Send + Sync {
 
     /// The place with this number.
     fn touch<T: Scalar>(&self, place: usize, frames: (&Frame<T>, &Frame<T>)) -> Touch<T>;
+
+    /// Numbers of the features of both shapes that may touch there.
+    fn features(&self, place: usize) -> [u32; 2] {
+        [0, u32::try_from(place).unwrap_or(u32::MAX)]
+    }
+
+    /// Not negative where the place counts; where it is negative another place of the pair tells the same contact.
+    fn region(&self, _place: usize, _frames: (&Frame, &Frame)) -> f64 {
+        f64::INFINITY
+    }
 }
