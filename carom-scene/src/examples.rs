@@ -40,6 +40,23 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("sliding-mode", include_str!("../../examples/sliding-mode.toml")),
     ("twisting-controller", include_str!("../../examples/twisting-controller.toml")),
     ("higher-order-sweeping", include_str!("../../examples/higher-order-sweeping.toml")),
+    ("free-body", include_str!("../../examples/free-body.toml")),
+    ("heavy-top", include_str!("../../examples/heavy-top.toml")),
+    ("double-pendulum-3d", include_str!("../../examples/double-pendulum-3d.toml")),
+    ("four-bar-3d", include_str!("../../examples/four-bar-3d.toml")),
+    ("bricard", include_str!("../../examples/bricard.toml")),
+    ("screw-nut", include_str!("../../examples/screw-nut.toml")),
+    ("sphere-slip-to-roll", include_str!("../../examples/sphere-slip-to-roll.toml")),
+    ("sphere-in-groove", include_str!("../../examples/sphere-in-groove.toml")),
+    ("rolling-disc", include_str!("../../examples/rolling-disc.toml")),
+    ("box-stack", include_str!("../../examples/box-stack.toml")),
+    ("cam-follower", include_str!("../../examples/cam-follower.toml")),
+    ("chain-of-rods", include_str!("../../examples/chain-of-rods.toml")),
+    ("pendulum-in-a-ring-scene", include_str!("../../examples/pendulum-in-a-ring-scene.toml")),
+    ("slider-crank-play", include_str!("../../examples/slider-crank-play.toml")),
+    ("circuit-breaker", include_str!("../../examples/circuit-breaker.toml")),
+    ("slider-crank-play-3d", include_str!("../../examples/slider-crank-play-3d.toml")),
+    ("circuit-breaker-3d", include_str!("../../examples/circuit-breaker-3d.toml")),
 ];
 
 /// The text of the example of this name.

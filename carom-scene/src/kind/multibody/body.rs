@@ -44,10 +44,6 @@ pub(super) struct Mass {
 }
 
 impl BodyInfo {
-    pub fn is_ground(&self) -> bool {
-        self.name == GROUND
-    }
-
     /// Where the body is drawn.
     pub fn frame(&self, planar: bool) -> Frame {
         let axes = match planar {
@@ -102,20 +98,25 @@ pub(super) fn part_name(text: &Text, what: &str, context: &mut Context) -> Optio
     Some(name)
 }
 
-/// Reads all bodies, the ground first.
-pub(super) fn read(file: &ModelFile, measure: &Measure, context: &mut Context) -> Vec<BodyInfo> {
+/// Reads all bodies, the ground first; and whether there are some whose names could not be read.
+pub(super) fn read(file: &ModelFile, measure: &Measure, context: &mut Context) -> (Vec<BodyInfo>, bool) {
     let mut all = vec![BodyInfo::ground(file.model.table.place().clone())];
+    let before = context.out.errors();
     let copies = copies(file.body.as_ref(), |table: &BodyTable| table.repeat.as_ref(), context);
+    let mut lost = context.out.errors() > before;
     if let Some(copy) = copies.get(LIMIT) {
         context.out.error(&copy.table.name.place, format!("there are more than {LIMIT} bodies"));
-        return all;
+        return (all, true);
     }
     for Copy { table, index } in &copies {
         if context.out.is_full() {
-            return all;
+            return (all, true);
         }
         context.indexed(index, |context| {
-            let Some(name) = part_name(&table.name, "body", context) else { return };
+            let Some(name) = part_name(&table.name, "body", context) else {
+                lost = true;
+                return;
+            };
             if name == GROUND {
                 all[0].place = table.name.place.clone();
                 ground(table, measure, &mut all[0], context);
@@ -128,7 +129,7 @@ pub(super) fn read(file: &ModelFile, measure: &Measure, context: &mut Context) -
         let error = context.out.error(file.model.table.place(), "the model has no bodies");
         error.hint("add [[body]] with name, mass, inertia and position");
     }
-    all
+    (all, lost)
 }
 
 /// What the ground may have: shapes.

@@ -154,9 +154,9 @@ fn strokes(form: &Form, size: f64, planar: bool) -> Vec<Stroke> {
         Shape::Ring(r) => vec![Stroke::Loop(circle(r.centre, normals(r.axis), r.radius))],
         Shape::Slot(s) => vec![Stroke::Loop(stadium(s.ends, s.axis, s.radius))],
         Shape::Curve(c) => {
-            let count = (4 * c.spline.points().len()).clamp(ROUND, 400);
+            let count = 8 * c.spline.len();
             let corner = |k: usize| {
-                let [a, b] = c.spline.point(k as f64 / count as f64 * c.spline.period());
+                let [a, b] = c.spline.spot(k / 8, (k % 8) as f64 / 8.0).at;
                 std::array::from_fn(|i| c.centre[i] + a * c.axes[0][i] + b * c.axes[1][i])
             };
             vec![Stroke::Loop((0..count).map(corner).collect())]

@@ -14,23 +14,25 @@ use crate::file::{ModelFile, OneOrMore, Text};
 use crate::law;
 use crate::scene::context::Context;
 
-/// A joint with the place of its name and that of its play.
+/// A joint with the place of its name.
 #[derive(Clone, Debug)]
 pub(super) struct JointInfo {
     pub joint: Joint,
     pub place: Place,
-    pub play: Option<Place>,
 }
 
 /// Reads all joints into the mechanism.
 pub(super) fn read(file: &ModelFile, mechanism: &mut Mechanism, context: &mut Context) {
-    for Copy { table, index } in copies(file.joint.as_ref(), |table: &JointTable| table.repeat.as_ref(), context) {
+    let before = context.out.errors();
+    let copies = copies(file.joint.as_ref(), |table: &JointTable| table.repeat.as_ref(), context);
+    mechanism.lost_joints = context.out.errors() > before;
+    for Copy { table, index } in copies {
         if context.out.is_full() {
             return;
         }
-        context.indexed(&index, |context| {
-            let info = joint(table, mechanism, context);
-            mechanism.joints.extend(info);
+        context.indexed(&index, |context| match joint(table, mechanism, context) {
+            Some(info) => mechanism.joints.push(info),
+            None => mechanism.lost_joints = true,
         });
     }
 }
@@ -41,6 +43,9 @@ fn joint(table: &JointTable, mechanism: &Mechanism, context: &mut Context) -> Op
     let kind = kind(&table.kind, measure.planar, context)?;
     let before = context.out.errors();
     keys(table, kind, measure.planar, context);
+    if context.out.errors() > before {
+        return None;
+    }
     let mut joint = match kind.has(Need::Terms) {
         true => coupled(table, kind, mechanism, context)?,
         false => {
@@ -64,11 +69,10 @@ fn joint(table: &JointTable, mechanism: &Mechanism, context: &mut Context) -> Op
         }
     }
     coordinates(table, kind, measure, &mut joint, context);
-    let play = table.clearance.as_ref().map(|clearance| clearance.place.clone());
     if let Some(table) = &table.clearance {
         joint.clearance = clearance(table, kind, mechanism, context);
     }
-    (context.out.errors() == before).then(|| JointInfo { joint, place: table.name.place.clone(), play })
+    (context.out.errors() == before).then(|| JointInfo { joint, place: table.name.place.clone() })
 }
 
 /// The kind of a joint.
@@ -374,10 +378,13 @@ fn clearance(
 }
 
 /// The name of a joint with running names filled in, as it is known.
-pub(super) fn known(text: &Text, joints: &[JointInfo], context: &mut Context) -> Option<usize> {
-    let wanted = name(text, context)?;
+pub(super) fn known(text: &Text, mechanism: &Mechanism, context: &mut Context) -> Option<usize> {
+    let (wanted, joints) = (name(text, context)?, &mechanism.joints);
     if let Some(i) = joints.iter().position(|info| info.joint.name == wanted) {
         return Some(i);
+    }
+    if mechanism.lost_joints {
+        return None;
     }
     let names = joints.iter().map(|info| info.joint.name.as_str());
     let hint = suggest(&wanted, names.clone(), true, || {

@@ -113,6 +113,9 @@ pub(super) struct Mechanism {
     joints: Vec<JointInfo>,
     springs: Vec<SpringInfo>,
     contacts: Vec<ContactInfo>,
+    /// Whether bodies or joints have mistakes that hide their names: what refers to them is no mistake then.
+    lost_bodies: bool,
+    lost_joints: bool,
     /// Joint coordinates whose turns are counted in any case.
     turns: Vec<JointCoordinate>,
     /// Number of coordinates behind those of bodies, in which turns are counted.
@@ -144,7 +147,7 @@ impl Mechanism {
             })),
             None => None,
         };
-        let bodies = body::read(file, &measure, context);
+        let (bodies, lost_bodies) = body::read(file, &measure, context);
         let mut mechanism = Mechanism {
             measure,
             gravity: gravity.unwrap_or_default(),
@@ -156,6 +159,8 @@ impl Mechanism {
             joints: Vec::new(),
             springs: Vec::new(),
             contacts: Vec::new(),
+            lost_bodies,
+            lost_joints: false,
             turns: Vec::new(),
             counted: 0,
         };
@@ -173,6 +178,7 @@ impl Mechanism {
         for (i, body) in self.bodies.iter().enumerate() {
             if let Some(&first) = seen.get(&identifier(&body.name)) {
                 taken(&body.name, &body.place, "body", &self.bodies[first].place, context);
+                self.lost_bodies = true;
             } else {
                 seen.insert(identifier(&body.name), i);
             }
@@ -205,6 +211,9 @@ impl Mechanism {
         if let Some(&body) = self.index.get(wanted) {
             return Some(body);
         }
+        if self.lost_bodies {
+            return None;
+        }
         let names = self.bodies.iter().map(|body| body.name.as_str());
         let hint = suggest(wanted, names.clone(), true, || {
             format!("bodies: {}", names.take(12).collect::<Vec<_>>().join(", "))
@@ -218,7 +227,7 @@ impl Mechanism {
         let wanted = repeat::name(text, context)?;
         let (name, part) = wanted.split_once('.').map_or((wanted.as_str(), None), |(name, part)| (name, Some(part)));
         let named = Text { value: name.into(), place: text.place.clone() };
-        let kind = self.joints[joint::known(&named, &self.joints, context)?].joint.kind;
+        let kind = self.joints[joint::known(&named, self, context)?].joint.kind;
         let free = kind.coordinates;
         let index = match part {
             None if free.is_empty() => {

@@ -47,7 +47,7 @@ pub(super) fn names<'a>(
 
 /// The coordinates of joints, as the model has them.
 fn placed(model: &MultibodyModel) -> Vec<Placed> {
-    let all = model.placed_coordinates();
+    let all = model.joint_coordinates();
     all.map(|placed| Placed {
         of: placed.of.clone(),
         name: placed.name.to_owned(),

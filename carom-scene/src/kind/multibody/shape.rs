@@ -15,7 +15,6 @@ use crate::scene::draw::color;
 #[derive(Clone, Debug)]
 pub(super) struct ShapeInfo {
     pub name: Option<String>,
-    pub place: Place,
     pub form: Form,
     pub color: Option<String>,
     pub fill: Option<String>,
@@ -127,7 +126,6 @@ pub(super) fn shape(
     };
     Some(ShapeInfo {
         name: name.flatten(),
-        place: table.kind.place.clone(),
         form,
         color: line,
         fill,

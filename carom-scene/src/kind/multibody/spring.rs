@@ -136,10 +136,6 @@ fn between(
     let mut point = |list: &OneOrMore| measure.vector(list, measure.length, "a point", context);
     let points = match (&table.at_a, &table.at_b, table.ends.as_deref()) {
         (None, None, Some([a, b])) => Anchor::Drawn([point(a)?, point(b)?]),
-        (a, b, None) if a.is_some() || b.is_some() => {
-            let mut point = |list: &Option<OneOrMore>| list.as_ref().map_or(Some([0.0; 3]), &mut point);
-            Anchor::Bodies([point(a)?, point(b)?])
-        }
         (None, None, Some(ends)) => {
             let place = ends.first().map_or(&table.kind.place, |end| &end.place);
             context.out.error(place, format!("there are two ends, found {}", ends.len()));
@@ -154,6 +150,10 @@ fn between(
             let place = a.as_ref().or(b.as_ref()).map_or(&table.kind.place, |list| &list.place);
             context.out.error(place, "give either `ends`, or `at_a` and `at_b`");
             return None;
+        }
+        (a, b, None) => {
+            let mut point = |list: &Option<OneOrMore>| list.as_ref().map_or(Some([0.0; 3]), &mut point);
+            Anchor::Bodies([point(a)?, point(b)?])
         }
     };
     Some(SpringEnds::Points { bodies, points })
