@@ -3,7 +3,7 @@
 
 use carom::model::{Energy, Space};
 use carom::scheme::{Bound, EventDriven, MoreauJean, Scheme};
-use carom::sensitivity::{DifferenceTangent, Sensitivity, SensitivityError};
+use carom::sensitivity::{DifferenceTangent, Sensitivity};
 use carom::simulation::{FixedStep, LedgerObserver, Observer};
 use carom::testbed::{ExactSolution, SpinningBall};
 use carom::{Mechanical, Simulation, Solution, State, Stepper};
@@ -11,7 +11,7 @@ use carom_analysis::convergence::{Computed, Plan, Reference, measure, study};
 use carom_analysis::results::{Columns, Estimate, Inputs, Probe, RecordOptions, RunRecorder};
 use carom_analysis::study::basin::{self, Fate};
 use carom_analysis::study::bifurcation::{self, Case, Direction, Section};
-use carom_analysis::study::{Cyclic, StudyError, lyapunov};
+use carom_analysis::study::{Cyclic, StudyError, lyapunov, orbit, saltation};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::f64::consts::PI;
@@ -69,15 +69,31 @@ fn exponents_add_up_to_the_loss_of_impacts() {
     assert!((spectrum.sum() - expected).abs() < 1e-4, "{} {expected}", spectrum.sum());
 }
 
-/// Derivatives of the motion need minimal coordinates, and say so.
-#[test]
-fn sensitivities_refuse() {
-    let model = || -> Box<dyn Mechanical> { Box::new(SpinningBall::default().model()) };
+fn motion(ball: &SpinningBall) -> Sensitivity {
+    let model = || -> Box<dyn Mechanical> { Box::new(ball.model()) };
     let (tangent, solver) = (Box::new(DifferenceTangent::new(model())), carom_solve::solver::default());
-    let refused = Sensitivity::new(EventDriven::default(), [model(), model()], tangent, solver);
-    let Err(error) = refused else { panic!("it takes the ball") };
-    assert_eq!(error, SensitivityError::Unequal { positions: 7, velocities: 6 });
-    let error = StudyError::from(error);
+    Sensitivity::new(tight(), [model(), model()], tangent, solver).unwrap()
+}
+
+/// The same by saltation matrices, to rounding, with the trace identity.
+#[test]
+fn exponents_by_saltation_add_up_to_the_loss_of_impacts() {
+    let (interval, intervals) = (0.75, 3);
+    let options =
+        lyapunov::Options { epsilon: 1e-6, interval, transient: 0, intervals, batches: 2, step: 0.1, count: None };
+    let spectrum = saltation::saltation(&mut motion(&SpinningBall::default()), &options, |_| 0.5, &|| false).unwrap();
+    assert_eq!((spectrum.exponents.len(), spectrum.impacts), (12, 2));
+    let expected = 4.0 * 0.5f64.ln() / 2.25;
+    assert!((spectrum.sum() - expected).abs() < 1e-8, "{} {expected}", spectrum.sum());
+}
+
+/// Unknowns of periodic orbits are coordinates: there must be as many as velocities.
+#[test]
+fn orbits_refuse() {
+    let ball = SpinningBall::default();
+    let mut case = orbit::Case::strobe(motion(&ball), (1.0, 0.0));
+    let error = orbit::find(&mut case, f64::NAN, &exact(&ball, 0.0), &orbit::Options::new(1)).unwrap_err();
+    assert!(matches!(error, StudyError::Unequal { positions: 7, velocities: 6 }), "{error}");
     assert!(error.is_usage() && error.hint().contains("minimal coordinates"), "{error}");
 }
 

@@ -31,8 +31,9 @@
 //!
 //! So compare with the literature by (2), and ask for (1) where the answer should not depend on units.
 
+use crate::inertia::OwnBlocks;
 use crate::law::by_rows;
-use crate::{Delassus, Law, OneStepProblem, Reaction, Reference};
+use crate::{Law, OneStepProblem, Reaction, Reference};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -130,7 +131,7 @@ impl Tally {
 impl Tally {
     /// Of laws of N rows each: a loop of its own keeps the sums in registers.
     #[inline(always)]
-    fn of<const N: usize>(p: &OneStepProblem<'_>, w: &Delassus, z: &Reaction) -> Tally {
+    fn of<const N: usize>(p: &OneStepProblem<'_>, w: &impl OwnBlocks, z: &Reaction) -> Tally {
         let mut tally = Tally::default();
         for (i, scale) in w.scales().enumerate() {
             tally.add::<N>(i, p, scale, z);
@@ -139,7 +140,7 @@ impl Tally {
     }
 
     /// Of laws of different sizes, or with moments.
-    fn of_mixture(p: &OneStepProblem<'_>, w: &Delassus, z: &Reaction) -> Tally {
+    fn of_mixture(p: &OneStepProblem<'_>, w: &impl OwnBlocks, z: &Reaction) -> Tally {
         let mut tally = Tally::default();
         for (i, (law, scale)) in p.laws().iter().zip(w.scales()).enumerate() {
             match law.size() {
@@ -183,7 +184,7 @@ impl Tally {
 
 impl Certificate {
     #[inline]
-    pub(crate) fn of(p: &OneStepProblem<'_>, w: &Delassus, z: &Reaction) -> Certificate {
+    pub(crate) fn of(p: &OneStepProblem<'_>, w: &impl OwnBlocks, z: &Reaction) -> Certificate {
         let tally = match w.rows_of_each_law() {
             1 => Tally::of::<1>(p, w, z),
             _ if p.laws().iter().any(Law::has_moments) => Tally::of_mixture(p, w, z),

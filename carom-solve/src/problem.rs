@@ -7,6 +7,7 @@
 //! A scheme lays out the ingredients; a solver may ask for `W` (assembled once, on the first request) and must end with
 //! [`OneStepProblem::conclude`], which recomputes `u` through `A`, `B`, `C`, `D` and judges the laws.
 
+use crate::inertia::Inertia;
 use crate::{Certificate, Delassus, History, Law, Rows, SolveError};
 use std::cell::{Cell, Ref, RefCell};
 use std::ops::Range;
@@ -28,6 +29,12 @@ pub trait LinearSolve {
     /// `x ← A⁻¹ x` within one interval of [`block`](Self::block); `rhs` has its length.
     fn solve_block(&self, _block: Range<usize>, rhs: &mut [f64]) {
         self.solve(rhs);
+    }
+
+    /// The entries of `A` within one interval of [`block`](Self::block), row-major, where they are at hand; false and
+    /// nothing where they are not. Who eliminates equality rows needs them, and finds them by solving otherwise.
+    fn matrix(&self, _block: Range<usize>, _out: &mut [f64]) -> bool {
+        false
     }
 }
 
@@ -67,6 +74,8 @@ pub struct ProblemWork {
     offset: Vec<usize>,
     delassus: RefCell<Delassus>,
     assembled: Cell<bool>,
+    inertia: RefCell<Inertia>,
+    measured: Cell<bool>,
 }
 
 /// The answer of a solver, and its initial guess.
@@ -117,6 +126,7 @@ impl<'a> OneStepProblem<'a> {
     /// A new problem; what `work` held before is forgotten.
     pub fn new(parts: Parts<'a>, work: &'a mut ProblemWork) -> Self {
         work.assembled.set(false);
+        work.measured.set(false);
         OneStepProblem::again(parts, work)
     }
 
@@ -237,6 +247,36 @@ impl<'a> OneStepProblem<'a> {
         self.work.delassus.borrow()
     }
 
+    /// Lets certificates do without `W`: `fill` measures its diagonal blocks, unless they are known. Returns the number
+    /// of the measurement.
+    pub(crate) fn measure(&self, fill: impl FnOnce(&mut Inertia)) -> u64 {
+        if !self.work.measured.get() {
+            let mut inertia = self.work.inertia.borrow_mut();
+            inertia.clear();
+            fill(&mut inertia);
+            self.work.measured.set(true);
+        }
+        self.work.inertia.borrow().stamp()
+    }
+
+    /// The number of the measurement of this `W`, if there was one.
+    pub(crate) fn measurement(&self) -> Option<u64> {
+        self.work.measured.get().then(|| self.work.inertia.borrow().stamp())
+    }
+
+    /// The diagonal blocks of `W` where they were measured.
+    pub(crate) fn inertia(&self) -> Option<Ref<'_, Inertia>> {
+        self.work.measured.get().then(|| self.work.inertia.borrow())
+    }
+
+    /// Mean of the diagonal of `W` of law `i`, see [`Delassus::scale`]; `W` is not assembled where it need not be.
+    pub fn scale(&self, i: usize) -> f64 {
+        match self.inertia() {
+            Some(inertia) if !self.work.assembled.get() => inertia.scale(i),
+            _ => self.delassus().scale(i),
+        }
+    }
+
     /// `z.u ← W λ + b` and `z.response ← A⁻¹ B λ`, through the ingredients and not through an assembled `W`.
     pub fn evaluate(&self, z: &mut Reaction) {
         let p = &self.parts;
@@ -265,8 +305,10 @@ impl<'a> OneStepProblem<'a> {
     /// Judges `z.lambda`: recomputes `u`, then measures by how much each law is missed.
     pub fn certify(&self, z: &mut Reaction) -> Certificate {
         self.evaluate(z);
-        let w = self.delassus();
-        Certificate::of(self, &w, z)
+        match self.inertia() {
+            Some(inertia) if !self.work.assembled.get() => Certificate::of(self, &*inertia, z),
+            _ => Certificate::of(self, &*self.delassus(), z),
+        }
     }
 
     /// The end of every solver: certifies, and turns a residual above the tolerance (or a number that is not finite)

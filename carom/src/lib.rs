@@ -29,6 +29,7 @@ pub mod model;
 pub mod multibody;
 mod phase;
 mod reactions;
+pub mod rotation;
 pub mod scheme;
 pub mod sensitivity;
 pub mod simulation;

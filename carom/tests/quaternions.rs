@@ -42,13 +42,12 @@ fn error(run: &mut Simulation, ball: &SpinningBall) -> [f64; 2] {
     [largest(&difference[..6]), largest(&difference[6..])]
 }
 
-/// In flight: second order at least where the scheme claims it. More is not to be had, for rotations do not commute and
-/// positions move along one increment per step.
+/// In flight schemes have the order that they claim, in attitudes as well.
 #[test]
 fn free_motion_has_its_order() {
     for row in mechanical() {
         for ball in balls(row) {
-            let errors = [20, 40, 80].map(|steps| {
+            let errors = [10, 20, 40].map(|steps| {
                 let mut run = simulation(row, &ball, 0.8, 0.8 / f64::from(steps));
                 run.record().unwrap();
                 error(&mut run, &ball)
@@ -56,9 +55,9 @@ fn free_motion_has_its_order() {
             let norm = |e: &[f64; 2]| e[0].max(e[1]);
             let exact = errors.iter().all(|e| norm(e) < 1e-12);
             let order = (norm(&errors[1]) / norm(&errors[2])).log2();
-            let claimed = row.info.order.smooth.min(2.0);
+            let claimed = row.info.order.smooth;
             assert!(exact || order > claimed - 0.15, "{}: {order} {errors:?}", row.info.name);
-            assert!(norm(&errors[2]) < if claimed < 1.5 { 0.1 } else { 2e-3 }, "{}: {errors:?}", row.info.name);
+            assert!(norm(&errors[2]) < if claimed < 1.5 { 0.1 } else { 1e-4 }, "{}: {errors:?}", row.info.name);
         }
     }
 }
@@ -127,7 +126,8 @@ fn interpolants_and_ledgers_are_right() {
                 let mut difference = [0.0; 12];
                 stepper.difference(&exact, &between, &mut difference);
                 let far = difference[..6].iter().fold(0.0f64, |m, d| m.max(d.abs()));
-                assert!(far < 2e-2, "{} at {}: {far:e}", row.info.name, between.t);
+                let most = if row.info.order.smooth < 1.5 { 2e-2 } else { 2e-5 };
+                assert!(far < most, "{} at {}: {far:e}", row.info.name, between.t);
                 stepper.accept();
             }
             let mut run = simulation(row, &ball, 2.6, 2.6 / 2003.0);

@@ -70,7 +70,7 @@ pub enum StudyError {
         reason: &'static str,
     },
     /// Different numbers of coordinates and velocities: the coordinates are not minimal.
-    #[error("the model has {positions} coordinates and {velocities} velocities; perturbations need as many of both")]
+    #[error("the model has {positions} coordinates and {velocities} velocities; this study needs as many of both")]
     Unequal {
         /// Number of coordinates.
         positions: usize,

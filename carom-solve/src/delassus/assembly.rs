@@ -5,6 +5,7 @@
 //! A law is a block column of its own: where there are many, threads share them, and the numbers are the same.
 
 use super::{BlockInverse, Delassus, LawRow};
+use crate::inertia::mean_diagonal;
 use crate::law::by_rows;
 use crate::{Law, LinearSolve, Parts, Rows};
 use rayon::prelude::*;
@@ -397,16 +398,6 @@ impl Columns {
             }
         }
     }
-}
-
-/// Mean of the diagonal of a block of n rows; one where the law sees no inertia at all.
-#[inline]
-fn mean_diagonal(block: &[f64], n: usize) -> f64 {
-    let mean = match *block {
-        [w] => w,
-        _ => (0..n).map(|k| block[k * n + k]).sum::<f64>() / n as f64,
-    };
-    if mean > 0.0 && mean.is_finite() { mean } else { 1.0 }
 }
 
 /// Entry (r, c) of W, with `x` the response to a unit reaction c.

@@ -18,7 +18,7 @@ pub(crate) struct BlockInverse {
 
 impl BlockInverse {
     /// Finds the blocks of A; no inverse yet.
-    pub(super) fn index(&mut self, a: &dyn LinearSolve) {
+    pub(crate) fn index(&mut self, a: &dyn LinearSolve) {
         let n = a.dim();
         self.start.clear();
         self.block_of.clear();
@@ -61,12 +61,12 @@ impl BlockInverse {
         self.is_computed
     }
 
-    pub(super) fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         self.start.len().saturating_sub(1)
     }
 
     /// Degrees of freedom.
-    pub(super) fn dim(&self) -> usize {
+    pub(crate) fn dim(&self) -> usize {
         self.block_of.len()
     }
 

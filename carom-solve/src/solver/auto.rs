@@ -3,6 +3,7 @@
 //! | problem | rungs |
 //! |---|---|
 //! | empty, or nothing approaches | no reaction |
+//! | three equality rows or more, without feedthrough | these are eliminated, the others as below |
 //! | no friction, up to 64 rows, `W` as before | the active set of the guess, then as below |
 //! | one law, laws that do not see each other, or one that acts beside others at rest | closed forms, then as below |
 //! | planar friction, up to 64 rows | active sets from that of the guess on, then as below |
@@ -40,6 +41,9 @@
 //! falls. The path is then a start for another course, whatever its residual: its points are central. Above 20 000 laws
 //! nothing is factored unless bodies have few neighbours, as in walls and towers.
 //!
+//! Equality rows are eliminated along the tree of bodies, redundant ones included (see `equalities/mod.rs`): the cost is
+//! linear in the bodies of chains, trees and stars, and what is left has contacts only. The whole problem certifies.
+//!
 //! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate. The
 //! sequence is the same whatever the tolerance, which only decides where it stops: a loose one never takes longer.
 //! Without friction a ray of Lemke's method outweighs it: for positive semidefinite `W` it proves that there is no
@@ -51,6 +55,7 @@
 use super::active_set::ActiveSet;
 use super::deadline::Deadline;
 use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
+use super::equalities::{self, Elimination};
 use super::interior_point::{InteriorPoint, InteriorPointOptions};
 use super::lemke::{Lemke, LemkeOptions};
 use super::local::{Contact3, General, Local};
@@ -68,6 +73,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 
 mod cost;
+mod eliminated;
 mod islands;
 mod large;
 mod record;
@@ -179,10 +185,13 @@ pub struct Auto {
     interior: InteriorPoint,
     proximal: Proximal,
     enumerative: Enumerative,
+    elimination: Elimination,
+    reduced: Option<Box<Auto>>, // for what is left without equality rows
     record: Rungs,
     swept: bool,                // whether the sweeps before a Newton method were enough
     end: End,                   // why the last rung was left
     best: Vec<f64>,             // (m) reactions of the best certificate so far
+    first: Vec<f64>,            // (m) those of the first elimination
     coursed: u32,               // courses of sweeps in this solve
     factorisation: Option<f64>, // what one costs, where it is known
     deadline: Deadline,
@@ -217,10 +226,13 @@ impl Configured for Auto {
             interior: InteriorPoint::configure(InteriorPointOptions { tolerance, ..InteriorPointOptions::default() }),
             proximal: Proximal::configure(ProximalOptions { tolerance, ..ProximalOptions::default() }),
             enumerative: Enumerative::configure(EnumerativeOptions { tolerance, ..EnumerativeOptions::default() }),
+            elimination: Elimination::default(),
+            reduced: None,
             record: Rungs::default(),
             swept: false,
             end: End::Own,
             best: Vec::new(),
+            first: Vec::new(),
             coursed: 0,
             factorisation: None,
             deadline: Deadline::default(),
@@ -273,6 +285,11 @@ impl Solver for Auto {
             }
         }
         self.admits(problem.laws())?;
+        if equalities::pays(problem)
+            && let Some(result) = self.eliminate_equalities(problem, z)
+        {
+            return result;
+        }
         admission::finite(problem, &problem.delassus())?;
         if admission::at_rest(problem) {
             z.reset(problem.size());
@@ -341,6 +358,18 @@ impl Solver for Auto {
             problem.certify(z);
             return Err(error);
         }
+        self.exhausted(problem, z, least)
+    }
+}
+
+impl Auto {
+    /// The end of a ladder that has not led to a solution; `least` is the error of its best point.
+    fn exhausted(
+        &mut self,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+        least: f64,
+    ) -> Result<Certificate, SolveError> {
         z.lambda.resize(problem.size(), 0.0);
         let certificate = problem.certify_by(self.options.measure, z);
         let error = SolveError::Exhausted { certificate, tolerance: self.options.tolerance, rungs: self.record };
@@ -351,9 +380,7 @@ impl Solver for Auto {
         }
         Err(error)
     }
-}
 
-impl Auto {
     /// The certificate with the full error where that matters; how many times its limit it is where that is missed.
     #[inline]
     fn measured(&self, problem: &OneStepProblem<'_>, known: Certificate, z: &Reaction) -> Result<Certificate, f64> {
@@ -425,7 +452,7 @@ impl Auto {
         z: &mut Reaction,
     ) -> Result<Certificate, SolveError> {
         match rung {
-            Rung::AtRest | Rung::ActiveSet => problem.conclude(z, tolerance, 0),
+            Rung::AtRest | Rung::ActiveSet | Rung::Equalities => problem.conclude(z, tolerance, 0),
             Rung::ClosedForm => self.one_law(problem, z),
             Rung::Lemke => self.lemke.solve(problem, z),
             Rung::NewtonMin => self.newton_min.solve(problem, z),

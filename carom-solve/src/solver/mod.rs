@@ -12,6 +12,7 @@ pub mod auto;
 mod common;
 mod deadline;
 pub mod enumerative;
+pub(crate) mod equalities;
 mod groups;
 mod growth;
 pub mod interior_point;

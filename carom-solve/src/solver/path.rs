@@ -19,10 +19,12 @@ pub enum Method {
     Enumeration,
     /// Groups of laws that do not see each other, each one by methods of its own.
     Islands,
+    /// Equality rows eliminated along the tree of bodies.
+    Equalities,
 }
 
 impl Method {
-    const ALL: [Method; 11] = [
+    const ALL: [Method; 12] = [
         Method::AtRest,
         Method::ActiveSet,
         Method::ClosedForm,
@@ -34,6 +36,7 @@ impl Method {
         Method::Proximal,
         Method::Enumeration,
         Method::Islands,
+        Method::Equalities,
     ];
 
     /// The name for people.
@@ -50,6 +53,7 @@ impl Method {
             Method::Proximal => "proximal",
             Method::Enumeration => "enumeration",
             Method::Islands => "islands",
+            Method::Equalities => "equalities",
         }
     }
 }

@@ -27,8 +27,13 @@ impl RankedLu {
 
     /// Factors; pivots below `tolerance` times the largest entry of the matrix count as zero. Returns the rank.
     pub(super) fn factor(&mut self, tolerance: f64) -> usize {
+        let largest = self.lu.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
+        self.factor_above(tolerance * largest)
+    }
+
+    /// Factors; pivots up to `threshold` count as zero. Returns the rank.
+    pub(super) fn factor_above(&mut self, threshold: f64) -> usize {
         let n = self.n;
-        let mut threshold = 0.0;
         for k in 0..n {
             let (mut p, mut c, mut largest) = (k, k, 0.0);
             for i in k..n {
@@ -38,9 +43,6 @@ impl RankedLu {
                         (p, c, largest) = (i, j, size);
                     }
                 }
-            }
-            if k == 0 {
-                threshold = tolerance * largest;
             }
             // an entry that is not a number never becomes the largest
             if largest <= threshold {
@@ -105,6 +107,28 @@ impl RankedLu {
     }
 }
 
+impl RankedLu {
+    /// Equations beyond the rank.
+    pub(super) fn dropped(&self) -> &[usize] {
+        &self.row[self.rank..]
+    }
+
+    /// The unknowns of a direction that the matrix takes to zero, one for each position beyond the rank.
+    pub(super) fn null_vector(&mut self, position: usize, out: &mut [f64]) {
+        let (n, rank, a) = (self.n, self.rank, &self.lu);
+        let y = &mut self.moved;
+        y.fill(0.0);
+        y[position] = 1.0;
+        for i in (0..rank).rev() {
+            let dot: f64 = a[i * n + i + 1..i * n + rank].iter().zip(&y[i + 1..]).map(|(a, y)| a * y).sum();
+            y[i] = -(a[i * n + position] + dot) / a[i * n + i];
+        }
+        for (&j, &y) in self.column.iter().zip(&*y) {
+            out[j] = y;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +147,11 @@ mod tests {
         let mut x = [2.0, 4.0];
         lu.solve(&mut x);
         assert!((x[0] + x[1] - 2.0).abs() < 1e-15);
+        let mut null = [0.0; 2];
+        lu.null_vector(1, &mut null);
+        assert!((null[0] + null[1]).abs() < 1e-15 && null[0] != 0.0, "{null:?}");
+        lu.matrix_mut(2).copy_from_slice(&[1e-16, 1e-17, 0.0, 1e-17]);
+        assert_eq!(lu.factor_above(1e-10), 0);
         lu.matrix_mut(1).copy_from_slice(&[f64::NAN]);
         assert_eq!(lu.factor(1e-13), 0);
     }

@@ -248,11 +248,29 @@ impl Newton {
             laws.follow(self, system.model, (from, to), first)?;
             step.evaluations += 1;
             if self.converged(laws, system.model, (from, to), iterations)? {
+                if self.limits.tolerance < f64::EPSILON && laws.is_empty() {
+                    self.polish(laws, system.model, (from, to))?;
+                }
                 break;
             }
             self.free(system.model, to)?;
         }
         if to.is_finite() { Ok(()) } else { Err(StepError::NotFinite) }
+    }
+
+    /// Takes the correction that the last residual asks for, which is rounding beside the momenta: left out, it adds up
+    /// over many steps of a free body.
+    #[cold]
+    fn polish<L: Laws>(
+        &mut self,
+        laws: &L,
+        model: &mut dyn Mechanical,
+        (from, to): (&State, &mut State),
+    ) -> Result<(), StepError> {
+        self.free(model, to)?;
+        self.update(laws, to);
+        self.place_end(model, (from, to));
+        Ok(())
     }
 
     /// v_free = v^n + A⁻¹ (h Σ w F − M (v^n − v)), with v^n in `to`.

@@ -16,6 +16,8 @@
 //!     rows of (3): dU⁺ = 0;    rows of (4): dP_T + μ d dP_N + dμ P_N d + (μ P_N/|U_T|) (1 − d dᵀ) dU_T = 0         (6)
 //! ```
 //!
+//! Where increments have a chart, + in (2) is a retraction, and dq of a place is a perturbation on the chart there.
+//!
 //! The branch is read off the natural map of each law (P − U/w against its set): rounded zeros of a solver do not
 //! count.
 
@@ -25,7 +27,7 @@ mod probe;
 use super::frame::Parts;
 use super::words::{Acting, Balance, Level, Place};
 use crate::model::tangent::At;
-use crate::model::{Along, CouplingTangent, Tangent};
+use crate::model::{Along, CouplingTangent, Tangent, Turning};
 use crate::phase::RankedLu;
 use crate::{Coupling, Key, Mechanical, ModelError, State};
 use carom_solve::{DenseLu, LinearSolve};
@@ -126,6 +128,9 @@ pub(crate) struct BalanceTangent {
     friction: Vec<f64>, // (lines) dμ of their discs
     x: Vec<f64>,
     place: (Vec<f64>, Vec<f64>, Vec<f64>), // q, dq and dv at a place
+    way: Vec<f64>,                         // increment to the place
+    change: Vec<f64>,                      // of the increment
+    turning: Turning,
     vector: Vec<f64>,
     part: Vec<f64>,
     scratch: Scratch,
@@ -141,6 +146,7 @@ const AT_START: usize = 0;
 impl BalanceTangent {
     pub fn new(model: Box<dyn Mechanical>, tangent: Box<dyn Tangent>) -> BalanceTangent {
         let (n, parameters) = (model.dim(), tangent.parameters().len());
+        let positions = model.positions();
         let zeros = || vec![0.0; n];
         BalanceTangent {
             model,
@@ -150,7 +156,7 @@ impl BalanceTangent {
             list: Vec::new(),
             t: 0.0,
             h: 0.0,
-            q: zeros(),
+            q: vec![0.0; positions],
             v: zeros(),
             after: zeros(),
             jump: zeros(),
@@ -177,7 +183,10 @@ impl BalanceTangent {
             s: Vec::new(),
             friction: Vec::new(),
             x: Vec::new(),
-            place: (zeros(), zeros(), zeros()),
+            place: (vec![0.0; positions], zeros(), zeros()),
+            way: zeros(),
+            change: zeros(),
+            turning: Turning::default(),
             vector: zeros(),
             part: zeros(),
             scratch: Scratch::default(),
@@ -231,7 +240,7 @@ impl BalanceTangent {
             return known;
         }
         if self.used == self.sites.len() {
-            self.sites.push(RowsAt { q: vec![0.0; self.n], ..RowsAt::default() });
+            self.sites.push(RowsAt { q: vec![0.0; self.q.len()], ..RowsAt::default() });
         }
         let site = &mut self.sites[self.used];
         (site.place, site.slope) = (place, slope);
@@ -308,15 +317,27 @@ impl BalanceTangent {
     fn locate(&mut self, x: Place) -> f64 {
         let (q, _, v) = &mut self.place;
         for i in 0..self.n {
-            q[i] = self.q[i] + self.h * (x.alpha * self.v[i] + x.beta * self.after[i]);
+            self.way[i] = self.h * (x.alpha * self.v[i] + x.beta * self.after[i]);
             v[i] = x.gamma * self.v[i] + x.delta * self.after[i];
         }
+        self.model.retract(&self.q, &self.way, q);
         self.t + x.tau * self.h
     }
 
     /// The directions of positions and velocities at a place, in `place`; returns that of time.
     fn place_along(&mut self, x: Place) -> f64 {
         let (_, dq, dv) = &mut self.place;
+        if let Some(chart) = self.model.chart() {
+            for i in 0..self.n {
+                self.way[i] = self.h * (x.alpha * self.v[i] + x.beta * self.after[i]);
+                self.change[i] = self.dh * (x.alpha * self.v[i] + x.beta * self.after[i])
+                    + self.h * (x.alpha * self.dv[i] + x.beta * self.dafter[i]);
+                dv[i] = x.gamma * self.dv[i] + x.delta * self.dafter[i];
+            }
+            dq.copy_from_slice(&self.dq);
+            self.turning.carry(chart, (&self.way, &self.change), dq);
+            return self.dt + x.tau * self.dh;
+        }
         for i in 0..self.n {
             dq[i] = self.dq[i]
                 + self.dh * (x.alpha * self.v[i] + x.beta * self.after[i])
@@ -418,8 +439,13 @@ impl BalanceTangent {
                 }
                 dt += de * slope.tau * self.h;
                 for i in 0..self.n {
-                    self.place.1[i] += de * self.h * (slope.alpha * self.v[i] + slope.beta * self.after[i]);
+                    self.change[i] = de * self.h * (slope.alpha * self.v[i] + slope.beta * self.after[i]);
                 }
+                if let Some(chart) = self.model.chart() {
+                    chart.velocity(&self.way, &self.change, &mut self.vector);
+                    self.change.copy_from_slice(&self.vector);
+                }
+                self.place.1.iter_mut().zip(&self.change).for_each(|(q, x)| *q += x);
             }
         }
         Ok(())
@@ -494,11 +520,28 @@ impl BalanceTangent {
         let Place { alpha, beta, .. } = self.balance.end;
         for i in 0..q.len() {
             let along = self.h * (alpha * v[i] + beta * self.dafter[i]);
-            q[i] += dh * (alpha * self.v[i] + beta * self.after[i]) + along;
+            self.way[i] = self.h * (alpha * self.v[i] + beta * self.after[i]);
+            self.change[i] = dh * (alpha * self.v[i] + beta * self.after[i]) + along;
         }
+        self.move_along(q);
         v.copy_from_slice(&self.dafter);
         *t += dh;
         Ok(())
+    }
+
+    /// A perturbation of the position becomes that of the position an increment `way` ahead, which changes by `change`.
+    pub fn carry(&mut self, q: &mut [f64], way: impl Iterator<Item = f64>, change: impl Iterator<Item = f64>) {
+        self.way.iter_mut().zip(way).for_each(|(out, x)| *out = x);
+        self.change.iter_mut().zip(change).for_each(|(out, x)| *out = x);
+        self.move_along(q);
+    }
+
+    /// The same with `way` and `change` as they are.
+    fn move_along(&mut self, q: &mut [f64]) {
+        match self.model.chart() {
+            Some(chart) => self.turning.carry(chart, (&self.way, &self.change), q),
+            None => q.iter_mut().zip(&self.change).for_each(|(q, x)| *q += x),
+        }
     }
 }
 

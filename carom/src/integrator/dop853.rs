@@ -9,7 +9,8 @@
 //!
 //! v̇ at the end of a step is that of the start of the next one: 12 evaluations per step. Motion inside the step is
 //! that of `dense.rs`, of order 7, whose three further evaluations are made when somebody asks for it. The stages from
-//! the sixth on are accurate to O(h⁶).
+//! the sixth on are accurate to O(h⁶). Where increments have a chart (`model/chart.rs`) rates of increments take the
+//! place of Vᵢ wherever positions are summed.
 
 mod dense;
 mod table;
@@ -40,7 +41,7 @@ enum Known {
 pub(crate) struct Dop853 {
     start: State,
     h: f64,
-    v: Vec<f64>, // (16 × n) velocities of the stages
+    v: Vec<f64>, // (16 × n) velocities of the stages, or rates of increments
     a: Vec<f64>, // (16 × n) accelerations of the stages
     point: State,
     increment: Vec<f64>,             // (n)
@@ -86,7 +87,7 @@ impl Dop853 {
         self.place(motion, STAGES);
         to.t = from.t + h;
         to.q.copy_from_slice(&self.point.q);
-        to.v.copy_from_slice(&self.v[STAGES * n..(STAGES + 1) * n]);
+        to.v.copy_from_slice(&self.point.v);
         self.known = Known::Stages;
         if to.is_finite() { Ok(()) } else { Err(StepError::NotFinite) }
     }
@@ -107,7 +108,11 @@ impl Dop853 {
             self.point.v[k] = self.start.v[k] + row.weigh(self.h, &self.a, (k, n));
         }
         motion.retract(&self.start.q, &self.increment, &mut self.point.q);
-        self.v[i * n..(i + 1) * n].copy_from_slice(&self.point.v);
+        let rate = &mut self.v[i * n..(i + 1) * n];
+        match motion.chart() {
+            Some(chart) => chart.rate(&self.increment, &self.point.v, rate),
+            None => rate.copy_from_slice(&self.point.v),
+        }
     }
 
     /// (3) with the RMS norm of components divided by `atol + rtol max(|y|, |y⁺|)`.
@@ -147,7 +152,11 @@ impl Dop853 {
         }
         out.t = self.start.t + C[i] * self.h;
         motion.retract(&self.start.q, &self.increment, &mut out.q);
-        out.v.copy_from_slice(&self.v[i * n..(i + 1) * n]);
+        let rate = &self.v[i * n..(i + 1) * n];
+        match motion.chart() {
+            Some(chart) => chart.velocity(&self.increment, rate, &mut out.v),
+            None => out.v.copy_from_slice(rate),
+        }
     }
 }
 

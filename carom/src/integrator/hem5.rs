@@ -9,7 +9,8 @@
 //! for i = 1..8, with row 9 of a the weights b: q⁺ = Q₉, v⁺ = V₉. (2) in (3) is a system with W = Cᵢ₊₁ Mᵢ⁻¹Bᵢ, rows
 //! from the next stage and columns from this one. Velocities obey their constraints at every stage, to rounding;
 //! positions drift at order 5. Without constraints it is an explicit Runge-Kutta method. The Λᵢ are of low order, and
-//! no multipliers.
+//! no multipliers. Where increments have a chart (`model/chart.rs`) rates of increments take the place of Vⱼ in (1) and
+//! in the positions of (4).
 //!
 //! ```text
 //!     e₁ = y⁺ − (Q₈, V₈),   e₂ = y⁺ − y − h (5/2 (V₇, A₇) − 3/2 (V₈, A₈)),   err = |e₁|² / (|e₁| + |e₂|/100) = O(h⁵)      (4)
@@ -66,11 +67,12 @@ pub(crate) const C: [f64; STAGES + 1] = [0.0, 0.1, 0.15, 0.36147873465736247, 0.
 /// Buffers of a step.
 #[derive(Default)]
 pub(crate) struct Hem5 {
-    pub(super) v: Vec<f64>, // (9 × n) velocities of the stages and of the end
+    pub(super) v: Vec<f64>, // (9 × n) velocities of the stages and of the end, or rates of increments
     pub(super) a: Vec<f64>, // (8 × n) accelerations of the stages
     point: State,           // stage i
     ahead: Vec<f64>,        // Qᵢ₊₁
     increment: Vec<f64>,    // (n)
+    way: Vec<f64>,          // (n) increment of Qᵢ₊₁, where increments have a chart
 }
 
 impl Hem5 {
@@ -83,6 +85,7 @@ impl Hem5 {
             ahead: point.q.clone(),
             point,
             increment: vec![0.0; n],
+            way: vec![0.0; n],
         }
     }
 
@@ -95,7 +98,7 @@ impl Hem5 {
         to: &mut State,
     ) -> Result<(), StepError> {
         let n = self.increment.len();
-        let free = motion.is_free();
+        let (free, has_chart) = (motion.is_free(), motion.chart().is_some());
         self.v[..n].copy_from_slice(&from.v);
         self.point.copy_from(from);
         if !free {
@@ -105,6 +108,9 @@ impl Hem5 {
             // positions of the next stage are known before its velocities
             weigh(&A[i][..=i], h, &self.v, &mut self.increment);
             motion.retract(&from.q, &self.increment, &mut self.ahead);
+            if has_chart {
+                self.way.copy_from_slice(&self.increment);
+            }
             let t = from.t + C[i + 1] * h;
             let stage = i * n..(i + 1) * n;
             match first.filter(|_| i == 0) {
@@ -126,6 +132,9 @@ impl Hem5 {
             }
             self.point.t = t;
             self.point.v.copy_from_slice(next);
+            if let Some(chart) = motion.chart().filter(|_| has_chart) {
+                chart.rate(&self.way, &self.point.v, next);
+            }
             std::mem::swap(&mut self.point.q, &mut self.ahead);
         }
         to.copy_from(&self.point);

@@ -6,7 +6,8 @@
 //!     q(s) = q₀ + s h v₀ + (s h)² a₀/2 + s³ [(10d − 4e + f/2) + s ((−15d + 7e − f) + s (6d − 3e + f/2))]      (2)
 //! ```
 //!
-//! With ends of a method of order 5 the local error is O(h⁶) in q and O(h⁵) in v = q'(s)/h.
+//! With ends of a method of order 5 the local error is O(h⁶) in q and O(h⁵) in v = q'(s)/h. Where increments have a
+//! chart (`model/chart.rs`) they are interpolated: v and a are first and second derivatives of the increment.
 
 use crate::{Space, State};
 
@@ -189,8 +190,10 @@ pub(crate) struct Hermite {
     h: f64,
     c: Vec<Quintic>, // (n) increments from the start
     increment: Vec<f64>,
-    change: Vec<f64>,    // (n) of velocities
-    is_short: Vec<bool>, // (n) whether the increment is mostly rounding: then velocities are taken on a line
+    change: Vec<f64>,     // (n) of velocities, or rates of increments
+    is_short: Vec<bool>,  // (n) whether the increment is mostly rounding: then velocities are taken on a line
+    rates: [Vec<f64>; 2], // (n) derivatives of the increment at the end, where it has a chart
+    between: Vec<f64>,    // (n) its rate inside
 }
 
 impl Hermite {
@@ -208,17 +211,34 @@ impl Hermite {
             let (v, a) = (start.0.v[k].abs().max(end.0.v[k].abs()), start.1[k].abs().max(end.1[k].abs()));
             h == 0.0 || h * (v + h * a) <= SHORT * q
         }));
+        let has_chart = self.bend_end(model, (&end.0.v, end.1));
+        let [rate, second] = &self.rates;
+        let (v, a) = if has_chart { (&rate[..], &second[..]) } else { (&end.0.v[..], end.1) };
         self.change.clear();
-        self.change.extend(start.0.v.iter().zip(&end.0.v).map(|(a, b)| b - a));
+        self.change.extend(start.0.v.iter().zip(v).map(|(a, b)| b - a));
         self.c.clear();
         self.c.extend(
             (0..self.increment.len())
-                .map(|k| Quintic::new([0.0, start.0.v[k], start.1[k]], [self.increment[k], end.0.v[k], end.1[k]], h)),
+                .map(|k| Quintic::new([0.0, start.0.v[k], start.1[k]], [self.increment[k], v[k], a[k]], h)),
         );
     }
 
+    /// First and second derivative of the increment at the end; false where they are velocity and acceleration.
+    fn bend_end<M: ?Sized + Space>(&mut self, model: &M, (v, a): (&[f64], &[f64])) -> bool {
+        let Some(chart) = model.chart() else { return false };
+        let [rate, second] = &mut self.rates;
+        for buffer in [&mut *rate, &mut *second, &mut self.between] {
+            buffer.resize(v.len(), 0.0);
+        }
+        chart.rate(&self.increment, v, rate);
+        chart.rate(&self.increment, a, second);
+        chart.bend(&self.increment, v, &mut self.between);
+        second.iter_mut().zip(&self.between).for_each(|(x, b)| *x += b);
+        true
+    }
+
     /// The state at the part `s` of the step. Velocities serve as the buffer of the increment.
-    pub fn at<M: ?Sized + Space>(&self, model: &M, s: f64, out: &mut State) {
+    pub fn at<M: ?Sized + Space>(&mut self, model: &M, s: f64, out: &mut State) {
         out.t = self.start.t + s * self.h;
         out.q.clone_from(&self.start.q);
         out.v.clear();
@@ -230,8 +250,17 @@ impl Hermite {
             }),
         );
         model.retract(&self.start.q, &out.v, &mut out.q);
+        let chart = model.chart();
+        if chart.is_some() {
+            self.between.clone_from(&out.v);
+        }
         for (k, (v, c)) in out.v.iter_mut().zip(&self.c).enumerate() {
             *v = if self.is_short[k] { self.start.v[k] + s * self.change[k] } else { c.slope(s) / self.h };
+        }
+        if let Some(chart) = chart {
+            let [rate, _] = &mut self.rates;
+            rate.clone_from(&out.v);
+            chart.velocity(&self.between, rate, &mut out.v);
         }
     }
 
@@ -270,6 +299,38 @@ mod tests {
         let p = Quintic::quartic([1.0, -0.5, 0.5], [2.0, 2.5], 2.0);
         for s in [0.0, 0.3, 0.8, 1.0] {
             assert!((p.at(s) - (1.0 - s + s * s + s.powi(4))).abs() < 1e-14);
+        }
+    }
+
+    /// One step of a free body, without error at its ends: the attitude in the middle has order 6. With the plain
+    /// velocity as the slope at the end it would be 3.
+    #[test]
+    fn attitudes_are_interpolated_on_their_chart() {
+        let body = crate::testbed::RigidBody::default();
+        let mut model = body.model();
+        let rate = |v: &[f64]| [-v[1] * v[2], v[0] * v[2], -v[0] * v[1] / 3.0];
+        // short steps of order 8
+        let mut exact = |t: f64| {
+            let mut acceleration = crate::phase::Acceleration::new(&mut model);
+            let mut flow = crate::integrator::Dop853::new(model.initial());
+            let (mut from, mut to) = (model.initial(), model.initial());
+            for _ in 0..4 {
+                let mut motion = crate::phase::FreeMotion { model: &mut model, acceleration: &mut acceleration };
+                flow.advance(&mut motion, None, (&from, t / 4.0), &mut to).unwrap();
+                from.copy_from(&to);
+            }
+            from
+        };
+        let table = [(0.4, 1.14e-6), (0.2, 1.55e-8), (0.1, 2.29e-10), (0.05, 3.5e-12)];
+        let states = table.map(|(h, _)| (exact(0.5 * h), exact(h)));
+        for ((h, expected), (middle, end)) in table.into_iter().zip(states) {
+            let (mut hermite, mut found, mut far) = (Hermite::default(), end.clone(), [0.0; 3]);
+            let start = model.initial();
+            hermite.fill(&model, (&start, &rate(&start.v)), (&end, &rate(&end.v)), h);
+            hermite.at(&model, 0.5, &mut found);
+            model.difference(&middle.q, &found.q, &mut far);
+            let angle = far.iter().map(|x| x * x).sum::<f64>().sqrt();
+            assert!((angle / expected - 1.0).abs() < 0.02, "{h}: {angle:e} {expected:e}");
         }
     }
 

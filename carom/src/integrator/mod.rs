@@ -23,12 +23,16 @@ pub(crate) use stages::{Newton, Stages};
 pub use tableau::RungeKutta;
 pub(crate) use tableau::Tableau;
 
+use crate::model::Chart;
 use crate::{State, StepError};
 
 /// Smooth motion, as an integrator sees it.
 pub(crate) trait Motion {
     /// `out ← q ⊕ dq`.
     fn retract(&self, q: &[f64], dq: &[f64], out: &mut [f64]);
+
+    /// What increments are, where `retract` is no sum.
+    fn chart(&self) -> Option<&dyn Chart>;
 
     /// Whether there are no reactions.
     fn is_free(&self) -> bool;

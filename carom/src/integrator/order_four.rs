@@ -7,7 +7,7 @@
 //! ```
 //!
 //! One stage more than the step, at t + h/20, and a small system for each s. (3) is written for h b₁₀ A₁₀ because b₁₀
-//! vanishes inside.
+//! vanishes inside. Where increments have a chart (`model/chart.rs`) Vⱼ in the positions are rates of increments.
 
 use super::HalfExplicit;
 use super::hem5::{Hem5, weigh};
@@ -41,11 +41,12 @@ fn weights(s: f64) -> [f64; 6] {
 pub(crate) struct OrderFour {
     start: State,
     h: f64,
-    v: Vec<f64>,     // (6 × n) V₄..V₈, V₁₀
+    v: Vec<f64>,     // (6 × n) V₄..V₈, V₁₀, or rates of increments
     a: Vec<f64>,     // (5 × n) A₄..A₈
     tenth: State,    // stage 10
     force: Vec<f64>, // (n) M₁₀⁻¹F₁₀
     increment: Vec<f64>,
+    way: Vec<f64>, // (n) increment of stage 10
     is_free: bool,
 }
 
@@ -76,6 +77,7 @@ impl OrderFour {
             *d = h * (STAGE[0] * at(5) + STAGE[1] * at(6) + STAGE[2] * at(8));
         }
         motion.retract(&from.q, &self.increment, &mut self.tenth.q);
+        self.way.clone_from(&self.increment);
         // A₉ such that the velocities of the further stage obey their constraints
         motion.free(to, &mut self.force)?;
         for (k, v) in self.tenth.v.iter_mut().enumerate() {
@@ -95,6 +97,9 @@ impl OrderFour {
             motion.turn(&self.tenth);
         }
         self.v.extend_from_slice(&self.tenth.v);
+        if let Some(chart) = motion.chart() {
+            chart.rate(&self.way, &self.tenth.v, &mut self.v[5 * n..]);
+        }
         Ok(())
     }
 

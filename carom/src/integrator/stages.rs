@@ -5,6 +5,8 @@
 //!     v⁺ = v + h Σ bᵢ Aᵢ,    q⁺ = retract(q, h Σ bᵢ Vᵢ),    ∫λ dt = h Σ bᵢ Λᵢ                        (2)
 //! ```
 //!
+//! Where increments have a chart (`model/chart.rs`) positions sum rates of increments, in `stages/rates.rs`.
+//!
 //! Half-explicit methods go from stage to stage. Implicit ones solve for the accelerations of all stages by simplified
 //! Newton iterations,
 //!
@@ -17,10 +19,13 @@
 //! spring turns within the step, Newton's iterations proper are tried: derivatives at each stage, and damping by the
 //! natural monotonicity test, ‖Δ̄A‖ < ‖ΔA‖ for the next change with the same matrix [deuflhard2004].
 
+mod rates;
+
 use super::tableau::Tableau;
 use super::{IndexOne, Tolerances};
 use crate::{State, StepError};
 use carom_solve::{DenseLu, LinearSolve};
+use rates::Rates;
 
 /// Iterations after which the derivatives count as stale.
 const FAST: u32 = 5;
@@ -53,6 +58,7 @@ pub(crate) struct Stages {
     pub iterations: u32,
     a: Vec<f64>,                  // (s × n) accelerations of the stages
     v: Vec<f64>,                  // (s × n) velocities of the stages
+    rates: Option<Box<Rates>>,    // of increments, where these have a chart
     is_lost: bool,                // whether the last iterations failed, so that the accelerations are no guess
     point: State,                 // one stage
     near: State,                  // next to it
@@ -80,6 +86,7 @@ impl Stages {
             iterations: 0,
             a: vec![0.0; s * n],
             v: vec![0.0; s * n],
+            rates: None,
             is_lost: false,
             near: point.clone(),
             point,
@@ -112,6 +119,7 @@ impl Stages {
         h: f64,
         to: &mut State,
     ) -> Result<(), StepError> {
+        self.take_chart(motion);
         if self.tableau.explicit {
             motion.start();
             let n = self.increment.len();
@@ -122,7 +130,7 @@ impl Stages {
         } else {
             self.solve(motion, from, h)?;
         }
-        self.finish(motion, from, h, to);
+        self.finish(motion, from, h, to)?;
         if to.is_finite() { Ok(()) } else { Err(StepError::NotFinite) }
     }
 
@@ -133,10 +141,20 @@ impl Stages {
         self.point.t = from.t + self.tableau.c[i] * h;
         self.point.v.copy_from_slice(&from.v);
         combine(&mut self.point.v, h, &self.tableau.a[row.clone()], &self.a);
-        for (d, v) in self.increment.iter_mut().zip(&from.v) {
-            *d = h * self.tableau.c[i] * v;
+        match (&mut self.rates, motion.chart()) {
+            (Some(rates), Some(chart)) => {
+                if self.tableau.explicit {
+                    rates.stage(chart, (&self.tableau, h), (i, &self.point.v));
+                }
+                self.increment.copy_from_slice(rates.increment(i));
+            }
+            _ => {
+                for (d, v) in self.increment.iter_mut().zip(&from.v) {
+                    *d = h * self.tableau.c[i] * v;
+                }
+                combine(&mut self.increment, h * h, &self.tableau.square[row], &self.a);
+            }
         }
-        combine(&mut self.increment, h * h, &self.tableau.square[row], &self.a);
         motion.retract(&from.q, &self.increment, &mut self.point.q);
         self.v[i * n..(i + 1) * n].copy_from_slice(&self.point.v);
         motion.stage(i, h * self.tableau.b[i], &self.point, &mut self.rate)
@@ -268,6 +286,7 @@ impl Stages {
     /// The right-hand side of (3) at all stages.
     fn miss(&mut self, motion: &mut impl IndexOne, from: &State, h: f64) -> Result<(), StepError> {
         motion.start();
+        self.settle(motion, from, h)?;
         (0..self.tableau.stages()).try_for_each(|i| self.miss_at(motion, (from, h), i))
     }
 
@@ -445,6 +464,7 @@ impl Stages {
         let s = self.tableau.stages();
         self.system.matrix_mut(s * self.increment.len());
         motion.start();
+        self.settle(motion, from, h)?;
         for i in 0..s {
             self.miss_at(motion, (from, h), i)?;
             self.differentiate_here(motion)?;
@@ -484,8 +504,9 @@ impl Stages {
     pub fn error(&self, (from, to): (&State, &State), h: f64, tolerances: Tolerances<'_>) -> f64 {
         let n = self.increment.len();
         let mut sum = 0.0;
-        let positions = (false, &self.v, (&from.q[..], &to.q[..]));
-        for (is_velocity, stages, ends) in [positions, (true, &self.a, (&from.v[..], &to.v[..]))] {
+        let rates = self.rates.as_ref().map_or(&self.v[..], |rates| rates.all());
+        let positions = (false, rates, (&from.q[..], &to.q[..]));
+        for (is_velocity, stages, ends) in [positions, (true, &self.a[..], (&from.v[..], &to.v[..]))] {
             for k in 0..n {
                 let weights = self.tableau.b.iter().zip(&self.tableau.embedded).enumerate();
                 let error: f64 = weights.map(|(j, (b, other))| h * (b - other) * stages[j * n + k]).sum();
@@ -496,15 +517,27 @@ impl Stages {
     }
 
     /// (2).
-    fn finish(&mut self, motion: &impl IndexOne, from: &State, h: f64, to: &mut State) {
+    fn finish(&mut self, motion: &impl IndexOne, from: &State, h: f64, to: &mut State) -> Result<(), StepError> {
         to.t = from.t + h;
         to.v.copy_from_slice(&from.v);
         combine(&mut to.v, h, &self.tableau.b, &self.a);
-        for (d, v) in self.increment.iter_mut().zip(&from.v) {
-            *d = h * v;
+        if !self.tableau.explicit {
+            self.settle(motion, from, h)?;
         }
-        combine(&mut self.increment, h * h, &self.tableau.product, &self.a);
+        match &self.rates {
+            Some(rates) => {
+                self.increment.fill(0.0);
+                combine(&mut self.increment, h, &self.tableau.b, rates.all());
+            }
+            None => {
+                for (d, v) in self.increment.iter_mut().zip(&from.v) {
+                    *d = h * v;
+                }
+                combine(&mut self.increment, h * h, &self.tableau.product, &self.a);
+            }
+        }
         motion.retract(&from.q, &self.increment, &mut to.q);
+        Ok(())
     }
 }
 

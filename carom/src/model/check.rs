@@ -16,6 +16,9 @@ pub(crate) fn check_model<M: ?Sized + Space>(
     let (n, positions) = (model.dim(), model.positions());
     require("the initial positions", from.q.len(), positions)?;
     require("the initial velocities", from.v.len(), velocities)?;
+    if model.chart().is_some() && positions < n {
+        require("the coordinates of increments with a chart", positions, n)?;
+    }
     if !from.is_finite() {
         return Err(ModelError::NotFinite { what: "the initial state", t: from.t });
     }

@@ -5,6 +5,7 @@ use carom_solve::solver::Accept;
 use carom_solve::{Law, LinearSolve, Singular};
 
 mod answer;
+mod chart;
 mod check;
 mod dense;
 pub(crate) mod differences;
@@ -19,6 +20,8 @@ pub mod sweeping;
 pub mod tangent;
 
 pub use answer::Answer;
+pub use chart::Chart;
+pub(crate) use chart::Turning;
 pub(crate) use check::check_model;
 pub use dense::DenseOperator;
 pub use dual::{DualLagrangian, Functions, NamedLaw, Scalar};
@@ -27,14 +30,15 @@ pub use first_order::{FirstOrderSystem, Output};
 pub use lagrangian::{Contact, Lagrangian};
 pub use lcs::{Lcs, LcsError, Matrices, Source};
 pub use linear::{AffineRow, Linear, LinearContact};
+pub(crate) use sparse::SparseFactor;
 pub use sparse::SparseMatrix;
 pub use sweeping::{MovingSet, Piece, Pieces, Shape, Sweeping, SweepingError};
 pub use tangent::{Along, CouplingTangent, LinearTangent, Tangent};
 
 /// Where states live, what couples to them, and how to name things.
 ///
-/// Every position update goes through `retract`, which quaternions override. As a [`LinearSolve`] the model applies the
-/// inverse of the matrix that it factored last.
+/// Every position update goes through `retract`, which quaternions override, together with `chart`. As a
+/// [`LinearSolve`] the model applies the inverse of the matrix that it factored last.
 pub trait Space: LinearSolve + Send {
     /// Where the motion starts.
     fn initial(&self) -> State;
@@ -78,6 +82,12 @@ pub trait Space: LinearSolve + Send {
         for ((o, a), b) in out.iter_mut().zip(a).zip(b) {
             *o = b - a;
         }
+    }
+
+    /// What increments are, where `retract` is no sum: attitudes in space have a chart, and need it for more than
+    /// second order.
+    fn chart(&self) -> Option<&dyn Chart> {
+        None
     }
 
     /// The name of a contact, also of one that comes and goes.

@@ -20,7 +20,7 @@ pub type At<'a> = (f64, &'a [f64], &'a [f64]);
 pub struct Along<'a> {
     /// dt: of time [s].
     pub t: f64,
-    /// dq: of positions.
+    /// dq: of positions, as an increment of as many entries as there are velocities.
     pub q: &'a [f64],
     /// dv: of velocities.
     pub v: &'a [f64],

@@ -44,6 +44,19 @@ impl<T: Scalar> Line<T> {
         Line { force: self.force + other.force, moment: self.moment + other.moment }
     }
 
+    /// A multiple.
+    #[inline]
+    pub fn times(self, factor: f64) -> Self {
+        let times = |x: Vector<T>| Vector(x.0.map(|x| x * factor));
+        Line { force: times(self.force), moment: times(self.moment) }
+    }
+
+    /// A multiple that may change.
+    #[inline]
+    pub fn scaled(self, factor: T) -> Self {
+        Line { force: self.force * factor, moment: self.moment * factor }
+    }
+
     /// The other way.
     #[inline]
     pub fn reversed(self) -> Self {

@@ -1,11 +1,28 @@
 //! Vectors of space over any scalar, so that formulas of geometry are differentiated as they are written.
 
 use crate::model::Scalar;
+use num_dual::Dual;
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// Three components. In planar models the third one is zero, or is all there is of a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vector<T = f64>(pub [T; 3]);
+
+/// Coordinates as they are given: three of them, or two in the plane.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Xyz(pub [f64; 3]);
+
+impl From<[f64; 2]> for Xyz {
+    fn from([x, y]: [f64; 2]) -> Xyz {
+        Xyz([x, y, 0.0])
+    }
+}
+
+impl From<[f64; 3]> for Xyz {
+    fn from(x: [f64; 3]) -> Xyz {
+        Xyz(x)
+    }
+}
 
 impl<T: Scalar> Vector<T> {
     /// Without length.
@@ -47,6 +64,13 @@ impl<T: Scalar> Vector<T> {
     /// The values without their derivatives.
     pub fn values(self) -> Vector {
         Vector(self.0.map(|x| x.re()))
+    }
+}
+
+impl<T: Scalar> Vector<Dual<T>> {
+    /// The derivatives without their values.
+    pub fn derivatives(self) -> Vector<T> {
+        Vector(self.0.map(|x| x.eps))
     }
 }
 

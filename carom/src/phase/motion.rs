@@ -6,7 +6,7 @@ use super::held::{HeldRow, HeldRows};
 use super::mode::Phase;
 use super::ranked::RankedLu;
 use crate::integrator::{HalfExplicit, IndexOne, Motion};
-use crate::model::Constancy;
+use crate::model::{Chart, Constancy};
 use crate::{Coupling, Mechanical, State, StepError};
 
 /// Motion on which no law acts.
@@ -18,6 +18,10 @@ pub(crate) struct FreeMotion<'a> {
 impl Motion for FreeMotion<'_> {
     fn retract(&self, q: &[f64], dq: &[f64], out: &mut [f64]) {
         self.model.retract(q, dq, out);
+    }
+
+    fn chart(&self) -> Option<&dyn Chart> {
+        self.model.chart()
     }
 
     fn is_free(&self) -> bool {
@@ -67,6 +71,10 @@ pub(crate) struct HeldMotion<'a> {
 impl Motion for HeldMotion<'_> {
     fn retract(&self, q: &[f64], dq: &[f64], out: &mut [f64]) {
         self.free.retract(q, dq, out);
+    }
+
+    fn chart(&self) -> Option<&dyn Chart> {
+        self.free.chart()
     }
 
     fn is_free(&self) -> bool {
@@ -163,6 +171,10 @@ pub(crate) struct StagedMotion<'a> {
 impl Motion for StagedMotion<'_> {
     fn retract(&self, q: &[f64], dq: &[f64], out: &mut [f64]) {
         self.free.retract(q, dq, out);
+    }
+
+    fn chart(&self) -> Option<&dyn Chart> {
+        self.free.chart()
     }
 
     fn is_free(&self) -> bool {

@@ -213,10 +213,16 @@ fn interpolate<M: ?Sized + Space>(model: &M, (from, to): (&State, &State), s: f6
     out.v.resize(n, 0.0);
     model.difference(&from.q, &to.q, &mut out.v);
     let weight = if cubic { s * s * (3.0 - 2.0 * s) } else { s };
+    // the slope at the end is that of the increment; there are coordinates enough to hold it
+    let chart = model.chart().filter(|_| cubic);
+    if let Some(chart) = chart {
+        chart.rate(&out.v, &to.v, &mut out.q[..n]);
+    }
+    let slope = if chart.is_some() { &out.q[..n] } else { &to.v[..] };
     for (k, d) in out.v.iter_mut().enumerate() {
         *d *= weight;
         if cubic {
-            *d += h * s * (1.0 - s) * ((1.0 - s) * from.v[k] - s * to.v[k]);
+            *d += h * s * (1.0 - s) * ((1.0 - s) * from.v[k] - s * slope[k]);
         }
     }
     model.retract(&from.q, &out.v, &mut out.q);

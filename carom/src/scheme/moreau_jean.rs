@@ -62,7 +62,8 @@ pub struct MoreauJean {
     /// Where the direction B of the reactions is taken: "mid" (q_θ), "end" (q⁺, as published) or "start" (q, with C
     /// there too).
     pub reaction: ReactionDirection,
-    /// Relative tolerance of Newton's loop on the impulse balance (1) [-].
+    /// Relative tolerance of Newton's loop on the impulse balance (1) [-]. Below rounding (1e-16) free motion takes one
+    /// correction more than is needed: energy and momentum of a free body then keep all digits for long.
     pub newton_tolerance: f64,
     /// Most Newton iterations in a step.
     pub newton_iterations: u32,

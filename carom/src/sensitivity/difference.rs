@@ -43,6 +43,7 @@ pub struct DifferenceTangent {
     coupling: Coupling,
     curvature: Curvature,
     q: Vec<f64>,
+    way: Vec<f64>,
     v: Vec<f64>,
     part: Vec<f64>,
     sum: Vec<f64>, // one function at a time, all entries in a row
@@ -61,7 +62,7 @@ enum Of<'a> {
 impl DifferenceTangent {
     /// The tangent of a model, without parameters so far.
     pub fn new(model: Box<dyn Mechanical>) -> DifferenceTangent {
-        let n = model.dim();
+        let (n, positions) = (model.dim(), model.positions());
         DifferenceTangent {
             model,
             names: Vec::new(),
@@ -69,7 +70,8 @@ impl DifferenceTangent {
             list: None,
             coupling: Coupling::default(),
             curvature: Curvature::default(),
-            q: vec![0.0; n],
+            q: vec![0.0; positions],
+            way: vec![0.0; n],
             v: vec![0.0; n],
             part: vec![0.0; n],
             sum: Vec::new(),
@@ -96,8 +98,20 @@ impl DifferenceTangent {
         self.sum.clear();
         let size = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let direction = size(along.q).max(size(along.v)).max(along.t.abs());
-        let DifferenceTangent { model, varied, list, coupling, curvature, q: moved, v: pushed, part, sum, far, .. } =
-            self;
+        let DifferenceTangent {
+            model,
+            varied,
+            list,
+            coupling,
+            curvature,
+            q: moved,
+            way,
+            v: pushed,
+            part,
+            sum,
+            far,
+            ..
+        } = self;
         if direction > 0.0 {
             let rough = matches!(of, Of::Curvature) && model.acceleration_level().is_none();
             let part_of = if rough { LONG_STEP } else { STEP };
@@ -107,7 +121,8 @@ impl DifferenceTangent {
                 far.clear();
                 for (offset, weight) in STENCIL {
                     let h = offset * step;
-                    moved.iter_mut().zip(q.iter().zip(along.q)).for_each(|(o, (x, d))| *o = x + h * d);
+                    way.iter_mut().zip(along.q).for_each(|(w, d)| *w = h * d);
+                    model.retract(q, way, moved);
                     pushed.iter_mut().zip(v.iter().zip(along.v)).for_each(|(o, (x, d))| *o = x + h * d);
                     let at = (t + h * along.t, &moved[..], &pushed[..]);
                     let out = if offset.abs() > 1.0 { &mut *far } else { &mut *sum };
@@ -148,7 +163,7 @@ fn add(
     weight: f64,
     (coupling, curvature, part, sum): Buffers<'_>,
 ) -> Result<(), ModelError> {
-    let n = q.len();
+    let n = model.dim();
     match of {
         Of::Force => model.force(t, q, v, part)?,
         Of::Mass(x) => model.mass_mul(q, x, part)?,

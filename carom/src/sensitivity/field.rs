@@ -7,10 +7,11 @@
 //! ```
 //!
 //! The direction of a spatial slip turns with the velocity, which is part of dB. Perturbations that respect the
-//! linearised constraints of the phase keep doing so.
+//! linearised constraints of the phase keep doing so. Where increments have a chart the first row of A is (−[v, ·] 1 0):
+//! dq are perturbations that turn with the position (`model/chart.rs`).
 
 use crate::model::tangent::{At, is_autonomous};
-use crate::model::{Along, CouplingTangent, Tangent};
+use crate::model::{Along, CouplingTangent, Tangent, Turning};
 use crate::phase::{Acceleration, HeldRows, Mode, Phase, RankedLu, slip_direction};
 use crate::{ContactList, Coupling, Mechanical, ModelError, State};
 
@@ -31,6 +32,7 @@ pub(super) struct Field {
     rate: Vec<f64>, // (n) dv̇
     part: Vec<f64>, // (n)
     x: Vec<f64>,    // (held) dλ
+    turning: Turning,
     constant: Option<Vec<f64>>,
 }
 
@@ -52,6 +54,7 @@ impl Field {
             rate: vec![0.0; n],
             part: vec![0.0; n],
             x: Vec::new(),
+            turning: Turning::default(),
             constant: None,
         }
     }
@@ -78,7 +81,7 @@ impl Field {
 
     /// Whether A is the same all over the phase.
     pub fn is_constant(&self, phase: &Phase) -> bool {
-        self.parameters == 0 && phase.is_free() && is_autonomous(&*self.model)
+        self.parameters == 0 && phase.is_free() && self.model.chart().is_none() && is_autonomous(&*self.model)
     }
 
     /// v̇ of (1).
@@ -114,6 +117,14 @@ impl Field {
             }
         }
         (0..n).for_each(|i| out[i * m + n + i] = 1.0);
+        if let Some(chart) = self.model.chart() {
+            for j in 0..n {
+                self.unit.fill(0.0);
+                self.unit[j] = 1.0;
+                self.turning.bracket(chart, &self.unit[..n], at.2, &mut self.part);
+                (0..n).for_each(|i| out[i * m + j] = self.part[i]);
+            }
+        }
         if constant {
             self.constant = Some(out.to_vec());
         }

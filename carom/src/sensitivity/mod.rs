@@ -7,7 +7,7 @@
 //!
 //! [`Sensitivity`] carries a motion of the event-driven scheme and a frame of perturbations (δq, δv, δp) with it. The
 //! frame is any number of columns: the unit matrix gives the derivative of the flow, one column the growth of one
-//! perturbation.
+//! perturbation. Where there are more coordinates than velocities δq is an increment on the chart of the model.
 //!
 //! [`step`] is the same for steps of capturing schemes: the derivative of their discrete map.
 
@@ -70,8 +70,10 @@ pub enum SensitivityError {
         /// Number of steps that is allowed.
         steps: u64,
     },
-    /// Coordinates and velocities differ in number, as with quaternions.
-    #[error("the model has {positions} coordinates and {velocities} velocities; sensitivities need as many of both")]
+    /// Coordinates and velocities differ in number, as with quaternions, and the increments have no chart.
+    #[error(
+        "the model has {positions} coordinates and {velocities} velocities; sensitivities need as many of both, or a chart of the increments that the scheme can use"
+    )]
     Unequal {
         /// Number of coordinates.
         positions: usize,
@@ -251,7 +253,7 @@ impl Sensitivity {
     ) -> Result<Sensitivity, SensitivityError> {
         let [model, other] = models;
         let sample = model.initial();
-        if sample.q.len() != sample.v.len() {
+        if sample.q.len() != sample.v.len() && model.chart().is_none() {
             return Err(SensitivityError::Unequal { positions: sample.q.len(), velocities: sample.v.len() });
         }
         let field = Field::new(other, tangent);
@@ -360,13 +362,16 @@ impl Sensitivity {
     pub fn inside(&mut self, span: f64) -> Result<Option<(Key, f64)>, SensitivityError> {
         let (scheme, State { t, q, v }) = (self.stepper.scheme(), self.stepper.from());
         let coupling = self.field.couple(*t, q)?;
+        let largest = q.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let mut deepest: Option<(Key, f64)> = None;
         for (i, pair) in coupling.pairs.iter().enumerate() {
             if pair.law.is_equality() || !coupling.is_present(i) || pair.gap >= deepest.map_or(0.0, |d| d.1) {
                 continue;
             }
             let row = coupling.offset[i];
-            let way = |&(j, c): &(usize, f64)| c.abs() * (q[j].abs() + span * v[j].abs());
+            // where coordinates are not paired with velocities the largest one stands for all
+            let size_of = |j: usize| if q.len() == v.len() { q[j].abs() } else { largest };
+            let way = |&(j, c): &(usize, f64)| c.abs() * (size_of(j) + span * v[j].abs());
             let size = coupling.rows.row(row).iter().map(way).sum::<f64>() + span * coupling.drift[row].abs();
             if pair.gap < -INSIDE * (scheme.absolute(size) + scheme.rtol * size) {
                 deepest = Some((pair.key, pair.gap));

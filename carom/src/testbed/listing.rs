@@ -2,7 +2,7 @@
 //!
 //! What a broad phase does to a list, without its geometry. The motion must be that of the model inside.
 
-use crate::model::{Combination, Constancy, Energy, Labels};
+use crate::model::{Chart, Combination, Constancy, Energy, Labels};
 use crate::{Coupling, FirstOrder, Key, Mechanical, ModelError, Pair, Space, State};
 use carom_solve::LinearSolve;
 
@@ -177,6 +177,10 @@ impl<M: Space> Space for Listing<M> {
 
     fn difference(&self, a: &[f64], b: &[f64], out: &mut [f64]) {
         self.model.difference(a, b, out);
+    }
+
+    fn chart(&self) -> Option<&dyn Chart> {
+        self.model.chart()
     }
 
     fn length(&self) -> Option<f64> {

@@ -13,7 +13,8 @@
 //! precession of a free symmetric top; with friction ω is constant between impacts.
 
 use super::{BouncingBall, Curvature, ExactSolution};
-use crate::model::{Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
+use crate::model::{Chart, Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
+use crate::rotation::{Quaternion, Retraction, exponential, matrix, product, rotate, rotate_back};
 use crate::{Coupling, Key, Pair, State};
 use carom_solve::{Law, LinearSolve};
 
@@ -127,7 +128,7 @@ impl SpinningBall {
         let [x, y] = slip.map(|u| if speed > 0.0 { -size * u / speed } else { 0.0 });
         (state.v[0], state.v[1]) = (state.v[0] + x / mass, state.v[1] + y / mass);
         (spin[0], spin[1]) = (spin[0] + radius * y / inertia, spin[1] - radius * x / inertia);
-        state.v[3..].copy_from_slice(&rotate(conjugate(attitude), spin));
+        state.v[3..].copy_from_slice(&rotate_back(attitude, spin));
     }
 
     /// The state at t; impacts at t itself count where `after` says so.
@@ -222,8 +223,7 @@ impl Space for SpinningBallModel {
         out.push(Pair { key: Key(0), law, gap: q[2] - radius, restitution });
         out.rows.push_dense(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
         if friction != 0.0 {
-            let back = conjugate(attitude(q));
-            let (x, y) = (rotate(back, [1.0, 0.0, 0.0]), rotate(back, [0.0, 1.0, 0.0]));
+            let [x, y, _] = matrix(attitude(q));
             out.rows.push_dense(&[1.0, 0.0, 0.0, -radius * y[0], -radius * y[1], -radius * y[2]]);
             out.rows.push_dense(&[0.0, 1.0, 0.0, radius * x[0], radius * x[1], radius * x[2]]);
         }
@@ -232,19 +232,21 @@ impl Space for SpinningBallModel {
     }
 
     fn retract(&self, q: &[f64], dq: &[f64], out: &mut [f64]) {
-        let moved = product(attitude(q), exponential([dq[3], dq[4], dq[5]]));
-        let norm = moved.iter().map(|x| x * x).sum::<f64>().sqrt();
         for i in 0..3 {
             out[i] = q[i] + dq[i];
         }
-        out[3..].iter_mut().zip(moved).for_each(|(o, x)| *o = x / norm);
+        out[3..].copy_from_slice(&Retraction::Exponential.retract(attitude(q), spin(dq)));
     }
 
     fn difference(&self, a: &[f64], b: &[f64], out: &mut [f64]) {
         for i in 0..3 {
             out[i] = b[i] - a[i];
         }
-        out[3..].copy_from_slice(&logarithm(product(conjugate(attitude(a)), attitude(b))));
+        out[3..].copy_from_slice(&Retraction::Exponential.difference(attitude(a), attitude(b)));
+    }
+
+    fn chart(&self) -> Option<&dyn Chart> {
+        Some(self)
     }
 
     fn labels(&self) -> Labels {
@@ -256,6 +258,23 @@ impl Space for SpinningBallModel {
     fn energy(&mut self, at: &State) -> Option<Energy> {
         let potential = self.ball.mass * self.ball.gravity * (at.q[2] - self.ball.radius);
         Some(Energy { kinetic: self.operator.kinetic(&at.v), potential })
+    }
+}
+
+impl Chart for SpinningBallModel {
+    fn rate(&self, dq: &[f64], v: &[f64], out: &mut [f64]) {
+        out[..3].copy_from_slice(&v[..3]);
+        out[3..].copy_from_slice(&Retraction::Exponential.rate(spin(dq), spin(v)));
+    }
+
+    fn velocity(&self, dq: &[f64], rate: &[f64], out: &mut [f64]) {
+        out[..3].copy_from_slice(&rate[..3]);
+        out[3..].copy_from_slice(&Retraction::Exponential.velocity(spin(dq), spin(rate)));
+    }
+
+    fn bend(&self, dq: &[f64], v: &[f64], out: &mut [f64]) {
+        out[..3].fill(0.0);
+        out[3..].copy_from_slice(&Retraction::Exponential.bend(spin(dq), spin(v)));
     }
 }
 
@@ -289,50 +308,12 @@ impl Mechanical for SpinningBallModel {
     }
 }
 
-/// (w, x, y, z).
-type Quaternion = [f64; 4];
-
 fn attitude(q: &[f64]) -> Quaternion {
     [q[3], q[4], q[5], q[6]]
 }
 
 fn spin(v: &[f64]) -> [f64; 3] {
     [v[3], v[4], v[5]]
-}
-
-fn conjugate([w, x, y, z]: Quaternion) -> Quaternion {
-    [w, -x, -y, -z]
-}
-
-fn product([a, b, c, d]: Quaternion, [w, x, y, z]: Quaternion) -> Quaternion {
-    [
-        a * w - b * x - c * y - d * z,
-        a * x + b * w + c * z - d * y,
-        a * y - b * z + c * w + d * x,
-        a * z + b * y - c * x + d * w,
-    ]
-}
-
-/// The vector in axes of the space, from those of the body.
-fn rotate(q: Quaternion, [x, y, z]: [f64; 3]) -> [f64; 3] {
-    let [_, x, y, z] = product(product(q, [0.0, x, y, z]), conjugate(q));
-    [x, y, z]
-}
-
-/// exp(a/2).
-fn exponential(a: [f64; 3]) -> Quaternion {
-    let half = 0.5 * a.iter().map(|x| x * x).sum::<f64>().sqrt();
-    // sin(x)/x without cancellation or division by zero
-    let share = if half < 1e-4 { 0.5 * (1.0 - half * half / 6.0) } else { 0.5 * half.sin() / half };
-    [half.cos(), share * a[0], share * a[1], share * a[2]]
-}
-
-/// 2 log(q), the shorter way round.
-fn logarithm(q: Quaternion) -> [f64; 3] {
-    let [w, x, y, z] = if q[0] < 0.0 { q.map(|x| -x) } else { q };
-    let sine = (x * x + y * y + z * z).sqrt();
-    let share = if sine < 1e-8 { 2.0 / w } else { 2.0 * sine.atan2(w) / sine };
-    [share * x, share * y, share * z]
 }
 
 #[cfg(test)]

@@ -200,6 +200,20 @@ fn sphere_strip(r: &mut Random) -> Case {
     Case { pair: pair.into(), frames, gap, off_a, off_b: off_sphere(sphere) }
 }
 
+fn cylinder_strip(r: &mut Random) -> Case {
+    let (ends, sphere) = (ends(r), r.sphere());
+    let along = normal_to(r, ends);
+    let cylinder =
+        Cylinder { centre: sphere.centre, axis: r.direction(), radius: sphere.radius, half: r.number(0.1, 1.0) };
+    let frames = [r.frame(), r.frame()];
+    let off = off_segment(ends, Some(along));
+    let gap: Gap = Box::new(move |place, [a, b]| off(0, a, world(b, rim_centre(cylinder, place))) - cylinder.radius);
+    let off_b: Off =
+        Box::new(move |place, frame, p| norm(sub(p, world(frame, rim_centre(cylinder, place)))) - cylinder.radius);
+    let pair = CylinderStrip { strip: Strip { ends, along }, cylinder };
+    Case { pair: pair.into(), frames, gap, off_a: off_segment(ends, Some(along)), off_b }
+}
+
 fn sphere_block(r: &mut Random) -> Case {
     let (block, sphere) =
         (block(r), Sphere { radius: [0.0, r.number(0.1, 0.5)][r.rng.random_range(0..2)], ..r.sphere() });
@@ -562,5 +576,6 @@ pub const CASES: &[(&str, Maker, bool, bool)] = &[
     ("box and plane", block_plane, true, true),
     ("box and guide", corner_wall, true, true),
     ("cylinder and plane", cylinder_plane, false, true),
+    ("cylinder and strip", cylinder_strip, false, true),
     ("cam and roller", curve, true, true),
 ];

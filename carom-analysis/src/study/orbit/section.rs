@@ -85,8 +85,15 @@ impl Case {
         matches!(self.period, Period::Free(_))
     }
 
+    /// Refuses models with more coordinates than velocities: the unknowns are coordinates.
+    fn check_coordinates(&self) -> Result<(), StudyError> {
+        let (positions, velocities) = (self.motion.state().q.len(), self.motion.state().v.len());
+        if positions == velocities { Ok(()) } else { Err(StudyError::Unequal { positions, velocities }) }
+    }
+
     /// Refuses an orbit without forcing that has no section.
     pub(super) fn check(&self) -> Result<(), StudyError> {
+        self.check_coordinates()?;
         match (&self.period, &self.section) {
             (Period::Free(_), Section::Strobe) => Err(StudyError::option(
                 "the section",
@@ -305,6 +312,7 @@ impl Case {
         options: &mut Options,
         stop: &Stop<'_>,
     ) -> Result<State, StudyError> {
+        self.check_coordinates()?;
         let begin = self.motion.state().t;
         self.motion.set_columns(0);
         for k in 0..transient {

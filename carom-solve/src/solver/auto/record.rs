@@ -83,6 +83,11 @@ impl Rungs {
         self.last = entry.end;
     }
 
+    /// The rungs of a part of the problem.
+    pub(super) fn append(&mut self, part: &Rungs) {
+        part.kept().iter().for_each(|&entry| self.push(entry));
+    }
+
     /// Changes why the last rung was left.
     pub(super) fn refuse(&mut self, end: End) {
         let last = self.tried.checked_sub(1).and_then(|k| self.entry.get_mut(k as usize));
@@ -96,6 +101,7 @@ impl Rungs {
         for entry in self.kept() {
             path.push(match entry.rung {
                 Rung::AtRest => Method::AtRest,
+                Rung::Equalities => Method::Equalities,
                 Rung::ActiveSet => Method::ActiveSet,
                 Rung::ClosedForm => Method::ClosedForm,
                 Rung::Lemke => Method::Lemke,
@@ -144,6 +150,7 @@ impl fmt::Display for Entry {
         let [steps, proximal, newton] = self.effort;
         match self.rung {
             Rung::AtRest => write!(f, "at rest")?,
+            Rung::Equalities => write!(f, "equalities eliminated")?,
             Rung::ActiveSet => write!(f, "active set")?,
             Rung::ClosedForm => write!(f, "closed form")?,
             Rung::Lemke => write!(f, "lemke")?,

@@ -10,6 +10,8 @@ pub(super) const LARGE: usize = 200;
 pub(super) enum Rung {
     #[default]
     AtRest,
+    /// Equality rows are eliminated; what is left goes to a ladder of its own.
+    Equalities,
     ActiveSet,
     ClosedForm,
     Lemke,
@@ -43,6 +45,7 @@ impl Rung {
     pub(super) fn name(self) -> &'static str {
         match self {
             Rung::AtRest => "at rest",
+            Rung::Equalities => "equalities",
             Rung::ActiveSet => "active set",
             Rung::ClosedForm => "closed form",
             Rung::Lemke => "lemke",

@@ -2,8 +2,8 @@
 
 use super::shape::{Shape, ShapeError, Sphere};
 use super::{
-    BallSocket, BlockPlane, BlockSegment, CornerWall, CurveSphere, CylinderPlane, Pair, PinHole, Rim, RimsBore,
-    RingSphere, SphereBlock, SpherePlane, SphereSegment, SphereSlot, SphereSphere, SphereStrip, Touch,
+    BallSocket, BlockPlane, BlockSegment, CornerWall, CurveSphere, CylinderPlane, CylinderStrip, Pair, PinHole, Rim,
+    RimsBore, RingSphere, SphereBlock, SpherePlane, SphereSegment, SphereSlot, SphereSphere, SphereStrip, Touch,
 };
 use crate::model::Scalar;
 use crate::multibody::Frame;
@@ -74,6 +74,8 @@ pairs! {
     CornerWall,
     /// Rims of a cylinder on a plane.
     CylinderPlane,
+    /// Rims of a cylinder against an edge that is drawn out.
+    CylinderStrip,
 }
 
 /// Two shapes that make no pair.
@@ -146,6 +148,7 @@ fn ordered(first: &Shape, second: &Shape, frames: (&Frame, &Frame)) -> Result<Op
             BlockSegment::new(segment, block, frames).into()
         }
         (&Shape::Strip(strip), Shape::Sphere(sphere)) => SphereStrip { strip, sphere: thick(sphere)? }.into(),
+        (&Shape::Strip(strip), &Shape::Cylinder(cylinder)) => CylinderStrip { strip, cylinder }.into(),
         (&Shape::Block(block), &Shape::Sphere(sphere)) => SphereBlock { block, sphere }.into(),
         (&Shape::Sphere(one), &Shape::Sphere(other)) => {
             if one.radius + other.radius == 0.0 {

@@ -34,17 +34,10 @@ impl CylinderPlane {
         if self.cylinder.half == 0.0 { 1 } else { 2 }
     }
 
-    /// Centre of a rim in axes of the body.
-    fn rim(&self, rim: usize) -> [f64; 3] {
-        let Cylinder { centre, axis, half, .. } = self.cylinder;
-        let half = if rim == 0 { half } else { -half };
-        std::array::from_fn(|i| centre[i] + half * axis[i])
-    }
-
     /// One of the three fixed points of a rim.
     fn fixed(&self, rim: usize, point: usize) -> [f64; 3] {
         let Cylinder { axis, radius, .. } = self.cylinder;
-        let (centre, e) = (self.rim(rim), tangent_of(axis));
+        let (centre, e) = (self.cylinder.rim(rim), tangent_of(axis));
         let f = Vector::<f64>(axis).cross(Vector(e)).0;
         let root = 0.75f64.sqrt();
         let [c, s] = [[1.0, 0.0], [-0.5, root], [-0.5, -root]][point];
@@ -66,7 +59,7 @@ impl Pair for CylinderPlane {
         let (normal, axis): (Vector<T>, Vector<T>) = (a.direction(self.plane.normal), b.direction(self.cylinder.axis));
         // n − (n·d) d = (d × n) × d, without cancellation
         let (tilt, up) = polar(axis.cross(normal).cross(axis), || b.direction(tangent_of(self.cylinder.axis)));
-        let rim = self.rim(place);
+        let rim = self.cylinder.rim(place);
         let radius = T::from(self.cylinder.radius);
         let gap = normal.dot(offset(frames, self.plane.point, rim)) - radius * tilt;
         let on_b = b.point(rim) - up * radius;

@@ -1,6 +1,6 @@
 //! Where two shapes are closest: gap, normal and the two points, exact to rounding and written over any scalar.
 //!
-//! A pair is one file. It tells a fixed number of places, features of the two shapes that may touch; the place is the
+//! A pair is one file and one row of [`AnyPair`]. It tells a fixed number of places, features of the two shapes that may touch; the place is the
 //! identity of a contact. The first shape is on body a, the second one on body b.
 //!
 //! ```text
@@ -20,6 +20,7 @@ mod block_segment;
 mod corner_wall;
 mod curve_sphere;
 mod cylinder_plane;
+mod cylinder_strip;
 mod geometry;
 mod pin_hole;
 mod rims_bore;
@@ -40,6 +41,7 @@ pub use block_segment::BlockSegment;
 pub use corner_wall::CornerWall;
 pub use curve_sphere::CurveSphere;
 pub use cylinder_plane::CylinderPlane;
+pub use cylinder_strip::CylinderStrip;
 pub use pin_hole::PinHole;
 pub use rims_bore::{Rim, RimsBore};
 pub use ring_sphere::{RingSphere, Side};

@@ -37,17 +37,10 @@ pub struct RimsBore {
 }
 
 impl RimsBore {
-    /// Centre of a rim in axes of the body.
-    fn centre(&self, rim: usize) -> [f64; 3] {
-        let Cylinder { centre, axis, half, .. } = self.pin;
-        let half = if rim == 0 { half } else { -half };
-        std::array::from_fn(|i| centre[i] + half * axis[i])
-    }
-
     fn exact<T: Scalar>(&self, rim: usize, frames: (&Frame<T>, &Frame<T>)) -> Touch<T> {
         let (a, b) = frames;
         let axis: Vector<T> = a.direction(self.bore.axis);
-        let centre = self.centre(rim);
+        let centre = self.pin.rim(rim);
         let first = tangent_of(self.pin.axis);
         let second = Vector::<f64>(self.pin.axis).cross(Vector(first)).0;
         let radius = T::from(self.pin.radius);
@@ -74,7 +67,7 @@ impl Pair for RimsBore {
     fn touch<T: Scalar>(&self, place: usize, frames: (&Frame<T>, &Frame<T>)) -> Touch<T> {
         match self.rim {
             Rim::Sphere => {
-                let pin = Sphere { centre: self.centre(place), radius: self.pin.radius };
+                let pin = Sphere { centre: self.pin.rim(place), radius: self.pin.radius };
                 touch_hole(&self.bore, pin, frames)
             }
             Rim::Exact => self.exact(place, frames),

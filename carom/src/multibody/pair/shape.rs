@@ -102,6 +102,14 @@ pub struct Cylinder {
     pub half: f64,
 }
 
+impl Cylinder {
+    /// Centre of a rim: the first one is ahead along the axis.
+    pub fn rim(&self, rim: usize) -> Triple {
+        let half = if rim == 0 { self.half } else { -self.half };
+        std::array::from_fn(|i| self.centre[i] + half * self.axis[i])
+    }
+}
+
 /// A round hole without end: a bore in space, a round hole in the plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bore {

@@ -26,21 +26,25 @@ impl Pair for SphereStrip {
     }
 
     fn touch<T: Scalar>(&self, _place: usize, frames: (&Frame<T>, &Frame<T>)) -> Touch<T> {
-        let (strip, sphere) = (&self.strip, &self.sphere);
-        let (a, b) = frames;
-        let (direction, length) = span(strip.ends);
-        let (e, axis): (Vector<T>, Vector<T>) = (a.direction(direction), a.direction(strip.along));
-        let r = across(offset(frames, strip.ends[0], sphere.centre), axis);
-        let along = clamp(r.dot(e) / length) * length;
-        let c = r - e * along;
-        let (distance, normal) = polar(c, || axis.cross(e));
-        let centre = b.point(sphere.centre);
-        Touch {
-            gap: distance - sphere.radius,
-            normal,
-            on_a: centre - c,
-            on_b: centre - normal * T::from(sphere.radius),
-            tangent: normal.cross(axis),
-        }
+        touch_strip(&self.strip, self.sphere, frames)
+    }
+}
+
+/// The strip on body a and a sphere on body b.
+pub(super) fn touch_strip<T: Scalar>(strip: &Strip, sphere: Sphere, frames: (&Frame<T>, &Frame<T>)) -> Touch<T> {
+    let (a, b) = frames;
+    let (direction, length) = span(strip.ends);
+    let (e, axis): (Vector<T>, Vector<T>) = (a.direction(direction), a.direction(strip.along));
+    let r = across(offset(frames, strip.ends[0], sphere.centre), axis);
+    let along = clamp(r.dot(e) / length) * length;
+    let c = r - e * along;
+    let (distance, normal) = polar(c, || axis.cross(e));
+    let centre = b.point(sphere.centre);
+    Touch {
+        gap: distance - sphere.radius,
+        normal,
+        on_a: centre - c,
+        on_b: centre - normal * T::from(sphere.radius),
+        tangent: normal.cross(axis),
     }
 }

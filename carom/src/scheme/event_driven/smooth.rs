@@ -188,7 +188,7 @@ impl Smooth {
     }
 
     /// The quintic through both ends of the step at its part `s`.
-    pub fn quintic_at(&self, model: &dyn Mechanical, s: f64, out: &mut State) {
+    pub fn quintic_at(&mut self, model: &dyn Mechanical, s: f64, out: &mut State) {
         self.dense.at(model, s, out);
     }
 

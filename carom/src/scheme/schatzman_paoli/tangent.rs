@@ -28,14 +28,14 @@ impl Differentiable for SchatzmanPaoli {
         match self.velocity {
             Difference::Backward => {
                 velocities(w, &w.next.last, tangent, frame)?;
-                positions(&w.next.last, w.newton.h, frame);
+                positions(&w.next.last, w.newton.h, tangent, frame);
                 frame.show();
             }
             Difference::Centred => {
                 if !w.recalled {
                     velocities(w, &w.here.last, tangent, frame)?;
                 }
-                positions(&w.here.last, w.newton.h, frame);
+                positions(&w.here.last, w.newton.h, tangent, frame);
                 frame.show();
                 velocities(w, &w.next.last, tangent, frame)?;
                 // v = (w⁻ + w⁺)/2
@@ -84,15 +84,14 @@ fn each(tangent: &mut BalanceTangent, frame: &mut Frame) -> Result<(), TangentEr
     Ok(())
 }
 
-/// q_{k+1} = q_k + h w⁺.
-fn positions(last: &TwoStep, h: f64, frame: &mut Frame) {
+/// q_{k+1} = q_k ⊕ h w⁺.
+fn positions(last: &TwoStep, h: f64, tangent: &mut BalanceTangent, frame: &mut Frame) {
     for k in 0..frame.len() {
         let dt = *frame.carried(k).t;
         let dh = frame.length(dt);
         let column = frame.carried(k);
-        for ((q, dw), w) in column.q.iter_mut().zip(&*column.v).zip(&last.to.v) {
-            *q += dh * w + h * dw;
-        }
+        let change = column.v.iter().zip(&last.to.v).map(|(dw, w)| dh * w + h * dw);
+        tangent.carry(column.q, last.to.v.iter().map(|w| h * w), change);
         *column.t += dh;
     }
 }

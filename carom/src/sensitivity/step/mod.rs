@@ -66,12 +66,12 @@ fn bind<S: Differentiable>(
     Ok(Box::new(bound))
 }
 
-/// Schemes whose step has a derivative.
-const ROWS: &[(&str, Bind)] = &[
-    (MoreauJean::INFO.name, bind::<MoreauJean>),
-    (SchatzmanPaoli::INFO.name, bind::<SchatzmanPaoli>),
-    (CorrectedPaoli::INFO.name, bind::<CorrectedPaoli>),
-    (PositionLevel::INFO.name, bind::<PositionLevel>),
+/// Schemes whose step has a derivative, and whether it knows charts of increments.
+const ROWS: &[(&str, Bind, bool)] = &[
+    (MoreauJean::INFO.name, bind::<MoreauJean>, true),
+    (SchatzmanPaoli::INFO.name, bind::<SchatzmanPaoli>, true),
+    (CorrectedPaoli::INFO.name, bind::<CorrectedPaoli>, false),
+    (PositionLevel::INFO.name, bind::<PositionLevel>, true),
 ];
 
 /// Names of the schemes whose step has a derivative.
@@ -101,13 +101,13 @@ impl StepSensitivity {
         tangent: Box<dyn Tangent>,
         solver: Box<dyn Solver>,
     ) -> Result<StepSensitivity, SensitivityError> {
-        let Some((_, bind)) = ROWS.iter().find(|row| row.0 == scheme) else {
+        let Some((_, bind, charts)) = ROWS.iter().find(|row| row.0 == scheme) else {
             let known = differentiable().collect::<Vec<_>>().join(", ");
             return Err(SensitivityError::NoTangent { scheme: scheme.to_owned(), known });
         };
         let [model, other] = models;
         let initial = model.initial();
-        if initial.q.len() != initial.v.len() {
+        if initial.q.len() != initial.v.len() && !(*charts && model.chart().is_some()) {
             return Err(SensitivityError::Unequal { positions: initial.q.len(), velocities: initial.v.len() });
         }
         let carrier = bind(options, model, solver)?;

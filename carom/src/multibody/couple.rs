@@ -1,0 +1,193 @@
+//! Outputs of a model: values and lines of joints, motors, stops, friction and contacts, over any scalar.
+
+use super::pair::Pair;
+use super::plan::{Item, PlacedMotor, Plan};
+use super::primitive::Primitive;
+use super::motion::Motion;
+use super::{Frame, Line};
+use crate::ModelError;
+use crate::model::Scalar;
+
+/// What takes the outputs, in the order of the laws.
+pub(crate) trait Receive<T> {
+    /// A law begins: its number and the value of its first row.
+    fn law(&mut self, number: usize, gap: T);
+
+    /// A row of the law that has begun: lines of bodies in rising order, without the ground, and ∂y/∂t.
+    fn row(&mut self, lines: &[(usize, Line<T>)], drift: T);
+}
+
+/// What prescribed motors do at a time: s and its first three derivatives.
+pub(crate) type Drives = Vec<[f64; 4]>;
+
+/// Finds what the motors do; the last two derivatives where they are asked for.
+pub(crate) fn drive(
+    motors: &mut [PlacedMotor],
+    t: f64,
+    all: bool,
+    out: &mut Drives,
+) -> Result<(), ModelError> {
+    out.clear();
+    for motor in motors {
+        let PlacedMotor { is_rate, function, integral, start, .. } = motor;
+        let mut one = [0.0];
+        let mut first = |t: f64| -> Result<f64, ModelError> {
+            if *is_rate {
+                function.value(&[t], &mut one)?;
+            } else {
+                function.derivative(&[t], &[1.0], &mut one)?;
+            }
+            Ok(one[0])
+        };
+        let rate = first(t)?;
+        let (mut second, mut third) = (0.0, 0.0);
+        if all {
+            let d = 1e-3 * t.abs().max(1e-2);
+            let (near, far) = ([first(t + d)?, first(t - d)?], [first(t + 2.0 * d)?, first(t - 2.0 * d)?]);
+            second = (8.0 * (near[0] - near[1]) - (far[0] - far[1])) / (12.0 * d);
+            third = (16.0 * (near[0] + near[1]) - (far[0] + far[1]) - 30.0 * rate) / (12.0 * d * d);
+        }
+        let value = if *is_rate {
+            *start + integral.at(function.as_mut(), t)?
+        } else {
+            function.value(&[t], &mut one)?;
+            one[0]
+        };
+        out.push([value, rate, second, third]);
+    }
+    Ok(())
+}
+
+/// s and ṡ at a time that moves.
+fn drive_at<T: Scalar>([s, first, second, third]: [f64; 4], t: T) -> (T, T) {
+    let way = t - t.re();
+    let square = way * way * 0.5;
+    (way * first + square * second + s, way * second + square * third + first)
+}
+
+/// Tells all outputs at a time and place.
+pub(crate) fn outputs<T: Scalar>(
+    plan: &Plan,
+    (t, motion): (T, &Motion<T>),
+    drives: &Drives,
+    sum: &mut Vec<(usize, Line<T>)>,
+    out: &mut impl Receive<T>,
+) {
+    for (number, (_, item)) in plan.items.iter().enumerate() {
+        match item {
+            Item::Row(i) => row(plan, motion, (number, *i), sum, out),
+            Item::Motor(i) => {
+                let coordinate = plan.drives[*i];
+                let (s, rate) = drive_at(drives[*i], t);
+                out.law(number, motion.coordinate(plan, coordinate) - s);
+                let placed = &plan.coordinates[coordinate];
+                emit(out, placed.bodies, placed.coordinate.lines(motion.pair(placed.bodies)), -rate);
+            }
+            Item::Stop { coordinate, bound, sign, .. } => {
+                let placed = &plan.coordinates[*coordinate];
+                out.law(number, (motion.coordinate(plan, *coordinate) - *bound) * *sign);
+                let lines = placed.coordinate.lines(motion.pair(placed.bodies)).map(|line| line.times(*sign));
+                emit(out, placed.bodies, lines, T::zero());
+            }
+            Item::Friction { coordinate, .. } => {
+                let placed = &plan.coordinates[*coordinate];
+                out.law(number, T::zero());
+                emit(out, placed.bodies, placed.coordinate.lines(motion.pair(placed.bodies)), T::zero());
+            }
+            Item::Contact { contact, place } => touch(plan, motion, (number, *contact, *place), out),
+        }
+    }
+}
+
+/// A row of a joint.
+fn row<T: Scalar>(
+    plan: &Plan,
+    motion: &Motion<T>,
+    (number, i): (usize, usize),
+    sum: &mut Vec<(usize, Line<T>)>,
+    out: &mut impl Receive<T>,
+) {
+    let row = &plan.rows[i];
+    if let Some((value, lines)) = row.primitive.evaluate(motion.pair(row.bodies)) {
+        out.law(number, value);
+        emit(out, row.bodies, lines, T::zero());
+    } else if let Primitive::Relation { terms, constant } = &row.primitive {
+        let mut value = T::from(-*constant);
+        sum.clear();
+        for &(c, factor) in terms {
+            let placed = &plan.coordinates[c];
+            value += motion.coordinate(plan, c) * factor;
+            let lines = placed.coordinate.lines(motion.pair(placed.bodies));
+            for (body, line) in placed.bodies.into_iter().zip(lines) {
+                add(sum, body, line.times(factor));
+            }
+        }
+        out.law(number, value);
+        out.row(sum, T::zero());
+    }
+}
+
+/// Adds a line to those of a row, which are in rising order of bodies.
+fn add<T: Scalar>(sum: &mut Vec<(usize, Line<T>)>, body: usize, line: Line<T>) {
+    if body == 0 {
+        return;
+    }
+    match sum.binary_search_by_key(&body, |entry| entry.0) {
+        Ok(at) => sum[at].1 = sum[at].1.plus(line),
+        Err(at) => sum.insert(at, (body, line)),
+    }
+}
+
+/// A row of two bodies.
+#[inline]
+fn emit<T: Scalar>(out: &mut impl Receive<T>, bodies: [usize; 2], lines: [Line<T>; 2], drift: T) {
+    let [a, b] = [(bodies[0], lines[0]), (bodies[1], lines[1])];
+    match (a.0, b.0) {
+        (0, _) => out.row(&[b], drift),
+        (_, 0) => out.row(&[a], drift),
+        (i, j) if i < j => out.row(&[a, b], drift),
+        _ => out.row(&[b, a], drift),
+    }
+}
+
+/// The rows of a place of a contact: normal, tangents, axes of rolling, spin.
+fn touch<T: Scalar>(
+    plan: &Plan,
+    motion: &Motion<T>,
+    (number, contact, place): (usize, usize, usize),
+    out: &mut impl Receive<T>,
+) {
+    let contact = &plan.contacts[contact];
+    let frames = motion.pair(contact.bodies);
+    let touch = contact.pair.touch(place, frames);
+    out.law(number, touch.gap);
+    emit(out, contact.bodies, touch.lines(frames, touch.normal), T::zero());
+    let tangents = [touch.tangent, touch.normal.cross(touch.tangent)];
+    for (disc, (rows, _)) in contact.law.discs().enumerate() {
+        let axes = match (plan.is_planar, disc) {
+            (true, 0) => [touch.tangent; 2],
+            (true, _) => [super::Vector::constant([0.0, 0.0, 1.0]); 2],
+            (false, _) if rows.len() == 2 => tangents,
+            (false, _) => [touch.normal; 2],
+        };
+        for axis in axes.into_iter().take(rows.len()) {
+            let lines = match disc {
+                0 => touch.lines(frames, axis),
+                _ => [Line::about(-axis), Line::about(axis)],
+            };
+            emit(out, contact.bodies, lines, T::zero());
+        }
+    }
+}
+
+/// Columns of a line at a body, three of them in the plane.
+#[inline]
+pub(crate) fn columns<T: Scalar>(is_planar: bool, frame: &Frame<T>, line: &Line<T>) -> [T; 6] {
+    let [x, y, z] = line.force.0;
+    if is_planar {
+        let zero = T::zero();
+        return [x, y, line.moment.0[2], zero, zero, zero];
+    }
+    let [a, b, c] = frame.body_direction(line.moment).0;
+    [x, y, z, a, b, c]
+}

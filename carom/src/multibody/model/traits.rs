@@ -1,0 +1,315 @@
+//! What schemes ask of the model.
+
+use super::*;
+use crate::model::{AccelerationLevel, Chart, Combination, Constancy, Energy, Mechanical, Space};
+use crate::multibody::couple::{Receive, columns};
+use crate::multibody::pair::Pair as _;
+use crate::multibody::plan::Item;
+use crate::{Coupling, Key, Pair};
+use carom_solve::LinearSolve;
+use std::ops::Range;
+
+impl LinearSolve for MultibodyModel {
+    fn dim(&self) -> usize {
+        self.plan.dim()
+    }
+
+    fn solve(&self, rhs: &mut [f64]) {
+        self.operator.solve(rhs);
+    }
+
+    fn block(&self, dof: usize) -> Range<usize> {
+        self.operator.block(dof)
+    }
+
+    fn solve_block(&self, block: Range<usize>, rhs: &mut [f64]) {
+        self.operator.solve_block(block, rhs);
+    }
+
+    fn matrix(&self, block: Range<usize>, out: &mut [f64]) -> bool {
+        self.operator.matrix(block, out)
+    }
+}
+
+/// Writes a coupling.
+struct Writer<'a> {
+    plan: &'a Plan,
+    motion: &'a Motion<f64>,
+    h: f64,
+    out: &'a mut Coupling,
+}
+
+impl Receive<f64> for Writer<'_> {
+    #[inline]
+    fn law(&mut self, number: usize, gap: f64) {
+        let item = &self.plan.items[number].1;
+        let restitution = match item {
+            Item::Stop { restitution, .. } => *restitution,
+            Item::Contact { contact, .. } => self.plan.contacts[*contact].surface.restitution,
+            _ => 0.0,
+        };
+        let pair = Pair { key: Key::from(number), law: self.plan.law(item, self.h), gap, restitution };
+        match item {
+            Item::Contact { contact, place } => {
+                let contact = &self.plan.contacts[*contact];
+                self.out.push_within(pair, contact.pair.region(*place, self.motion.pair(contact.bodies)));
+            }
+            _ => self.out.push(pair),
+        }
+    }
+
+    #[inline]
+    fn row(&mut self, lines: &[(usize, Line)], drift: f64) {
+        let (is_planar, size) = (self.plan.is_planar, self.plan.sizes().1);
+        let entries = lines.iter().flat_map(|(body, line)| {
+            let columns = columns(is_planar, &self.motion.frames[*body], line);
+            let first = (body - 1) * size;
+            columns.into_iter().take(size).enumerate().map(move |(j, x)| (first + j, x))
+        });
+        self.out.rows.push_sparse(entries);
+        self.out.drift.push(drift);
+    }
+}
+
+/// Sums the derivatives of rows along the motion.
+struct Bend<'a> {
+    motion: &'a Motion<f64>,
+    out: &'a mut Vec<f64>,
+}
+
+impl Receive<Dual64> for Bend<'_> {
+    fn law(&mut self, _number: usize, _gap: Dual64) {}
+
+    fn row(&mut self, lines: &[(usize, Line<Dual64>)], drift: Dual64) {
+        let mut sum = drift.eps;
+        for (body, line) in lines {
+            let rate = Line { force: line.force.derivatives(), moment: line.moment.derivatives() };
+            sum += self.motion.rate(*body, &rate);
+        }
+        self.out.push(sum);
+    }
+}
+
+impl Space for MultibodyModel {
+    fn initial(&self) -> State {
+        self.initial.clone()
+    }
+
+    fn positions(&self) -> usize {
+        self.plan.positions()
+    }
+
+    fn detect(&mut self, _from: &State, h: f64) -> Result<bool, ModelError> {
+        self.h = h;
+        Ok(false)
+    }
+
+    fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
+        out.clear(self.plan.dim());
+        self.motion.place(&self.plan, q);
+        self.drive(t, false)?;
+        let MultibodyModel { plan, motion, drives, sum, h, .. } = self;
+        let mut writer = Writer { plan, motion, h: *h, out };
+        outputs(plan, (t, motion), drives, sum, &mut writer);
+        // a NaN would count as an open gap
+        if let Some(i) = out.pairs.iter().position(|pair| !pair.gap.is_finite()) {
+            return Err(ModelError::Gap { contact: self.plan.items[i].0.as_str().into(), t });
+        }
+        if !(out.rows.is_finite() && out.drift.iter().all(|x| x.is_finite())) {
+            let bad = |i: &usize| out.range(*i).any(|row| out.rows.row(row).iter().any(|(_, x)| !x.is_finite()));
+            let i = (0..out.len()).find(bad).unwrap_or(0);
+            return Err(ModelError::Gradient { contact: self.plan.items[i].0.as_str().into(), t });
+        }
+        Ok(())
+    }
+
+    fn retract(&self, q: &[f64], dq: &[f64], out: &mut [f64]) {
+        let plan = &self.plan;
+        let poses = plan.poses();
+        if plan.is_planar {
+            out.iter_mut().zip(q).zip(dq).for_each(|((o, q), d)| *o = q + d);
+            return;
+        }
+        for ((out, q), d) in out[..poses].chunks_exact_mut(7).zip(q.chunks_exact(7)).zip(dq.chunks_exact(6)) {
+            (0..3).for_each(|i| out[i] = q[i] + d[i]);
+            let moved = plan.retraction.retract([q[3], q[4], q[5], q[6]], [d[3], d[4], d[5]]);
+            out[3..].copy_from_slice(&moved);
+        }
+        for (place, &i) in plan.counted.iter().enumerate() {
+            let placed = &plan.coordinates[i];
+            let [a, b] = placed.bodies;
+            let frame = |q: &[f64], body: usize| match body {
+                0 => Frame::ground(),
+                _ => crate::multibody::motion::frame_of(false, &q[7 * (body - 1)..7 * body]),
+            };
+            let (before, after) = ((frame(q, a), frame(q, b)), (frame(out, a), frame(out, b)));
+            let lines = placed.coordinate.lines((&before.0, &before.1));
+            let way = |body: usize, frame: &Frame, line: &Line| match body {
+                0 => 0.0,
+                _ => columns(false, frame, line).iter().zip(&dq[6 * (body - 1)..]).map(|(c, d)| c * d).sum(),
+            };
+            let near = q[poses + place] + way(a, &before.0, &lines[0]) + way(b, &before.1, &lines[1]);
+            out[poses + place] = placed.coordinate.value_near((&after.0, &after.1), near);
+        }
+    }
+
+    fn difference(&self, a: &[f64], b: &[f64], out: &mut [f64]) {
+        if self.plan.is_planar {
+            out.iter_mut().zip(a).zip(b).for_each(|((o, a), b)| *o = b - a);
+            return;
+        }
+        for ((out, a), b) in out.chunks_exact_mut(6).zip(a.chunks_exact(7)).zip(b.chunks_exact(7)) {
+            (0..3).for_each(|i| out[i] = b[i] - a[i]);
+            let turn = self.plan.retraction.difference([a[3], a[4], a[5], a[6]], [b[3], b[4], b[5], b[6]]);
+            out[3..].copy_from_slice(&turn);
+        }
+    }
+
+    fn chart(&self) -> Option<&dyn Chart> {
+        if self.plan.is_planar { None } else { Some(self) }
+    }
+
+    fn labels(&self) -> Labels {
+        self.names()
+    }
+
+    fn length(&self) -> Option<f64> {
+        self.plan.length
+    }
+
+    fn warnings(&self) -> Option<&Warnings> {
+        Some(&self.warnings)
+    }
+
+    fn energy(&mut self, at: &State) -> Option<Energy> {
+        self.motion.place(&self.plan, &at.q);
+        let (plan, size) = (&self.plan, self.plan.sizes().1);
+        let (mut kinetic, mut potential) = (0.0, 0.0);
+        for (body, v) in plan.bodies.iter().zip(at.v.chunks_exact(size)) {
+            let mut momentum = [0.0; 6];
+            body.momentum(plan.is_planar, v, &mut momentum);
+            kinetic += 0.5 * v.iter().zip(momentum).map(|(v, p)| v * p).sum::<f64>();
+        }
+        for (body, frame) in plan.bodies.iter().zip(&self.motion.frames[1..]) {
+            let height: f64 = plan.gravity.iter().zip(frame.centre.0).map(|(g, x)| g * x).sum();
+            potential -= body.mass * height;
+        }
+        for spring in &plan.springs {
+            potential += force::spring_potential(plan, spring, &self.motion);
+        }
+        Some(Energy { kinetic, potential })
+    }
+
+    fn applied_power(&mut self, at: &State) -> f64 {
+        self.motion.set(&self.plan, &at.q, &at.v);
+        let MultibodyModel { plan, motion, loads, .. } = self;
+        let mut power: f64 = plan.springs.iter().map(|spring| force::damper_power(plan, spring, motion)).sum();
+        for load in loads {
+            let told = force::load(plan, load, (at.t, &at.q), motion, |body, line| power += motion.rate(body, &line));
+            // the same error stops the step
+            if told.is_err() {
+                return f64::NAN;
+            }
+        }
+        power
+    }
+}
+
+/// Increments of attitudes in space.
+impl Chart for MultibodyModel {
+    fn rate(&self, dq: &[f64], v: &[f64], out: &mut [f64]) {
+        by_body(dq, v, out, |theta, omega| self.plan.retraction.rate(theta, omega));
+    }
+
+    fn velocity(&self, dq: &[f64], rate: &[f64], out: &mut [f64]) {
+        by_body(dq, rate, out, |theta, rate| self.plan.retraction.velocity(theta, rate));
+    }
+
+    fn bend(&self, dq: &[f64], v: &[f64], out: &mut [f64]) {
+        by_body(dq, v, out, |theta, omega| self.plan.retraction.bend(theta, omega));
+        out.chunks_exact_mut(6).for_each(|out| out[..3].fill(0.0));
+    }
+}
+
+/// Translations as they are, rotations by a function.
+fn by_body(dq: &[f64], v: &[f64], out: &mut [f64], turn: impl Fn([f64; 3], [f64; 3]) -> [f64; 3]) {
+    for ((out, d), v) in out.chunks_exact_mut(6).zip(dq.chunks_exact(6)).zip(v.chunks_exact(6)) {
+        out[..3].copy_from_slice(&v[..3]);
+        out[3..].copy_from_slice(&turn([d[3], d[4], d[5]], [v[3], v[4], v[5]]));
+    }
+}
+
+impl Mechanical for MultibodyModel {
+    fn constancy(&self) -> Constancy {
+        let plan = &self.plan;
+        let inputs = self.loads.iter().flat_map(|load| &load.inputs);
+        let timed = inputs.clone().all(|input| matches!(input, crate::multibody::plan::PlacedSignal::Time));
+        let pushed = self.loads.iter().any(|load| !load.is_constant(plan.is_planar));
+        let gyroscopic = plan.bodies.iter().any(|body| !body.is_isotropic);
+        Constancy {
+            mass: true,
+            tangents: plan.springs.is_empty() && timed && !pushed && !gyroscopic,
+            rows: plan.items.is_empty(),
+            drift: self.motors.is_empty(),
+        }
+    }
+
+    fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        self.motion.set(&self.plan, q, v);
+        force::force(&self.plan, &mut self.loads, (t, q, v), &self.motion, out)?;
+        match out.iter().position(|f| !f.is_finite()) {
+            Some(i) => {
+                let (positions, size) = self.plan.sizes();
+                let body = &self.bodies()[i / size];
+                let part = self.names().coordinates[i / size * positions + i % size].clone();
+                let coordinate = if part.is_empty() { body.clone() } else { part };
+                Err(ModelError::Force { coordinate: coordinate.into(), t })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn mass_mul(&mut self, _q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        let size = self.plan.sizes().1;
+        for ((body, v), out) in self.plan.bodies.iter().zip(v.chunks_exact(size)).zip(out.chunks_exact_mut(size)) {
+            body.momentum(self.plan.is_planar, v, out);
+        }
+        Ok(())
+    }
+
+    fn mass_diagonal(&mut self, _q: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
+        let size = self.plan.sizes().1;
+        for (body, out) in self.plan.bodies.iter().zip(out.chunks_exact_mut(size)) {
+            out.fill(body.mass);
+            let rotation = if self.plan.is_planar { 2..3 } else { 3..6 };
+            for (k, i) in rotation.enumerate() {
+                let k = if self.plan.is_planar { 2 } else { k };
+                out[i] = body.inertia[k][k];
+            }
+        }
+        Ok(())
+    }
+
+    fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError> {
+        if !self.plan.springs.is_empty() {
+            self.motion.set(&self.plan, &at.q, &at.v);
+        }
+        self.operator.factor(&self.plan, (at.t, &at.v), &self.motion, c)
+    }
+
+    fn acceleration_level(&mut self) -> Option<&mut dyn AccelerationLevel> {
+        Some(self)
+    }
+}
+
+impl AccelerationLevel for MultibodyModel {
+    fn curvature(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut Vec<f64>) -> Result<(), ModelError> {
+        self.motion.set(&self.plan, q, v);
+        self.drive(t, true)?;
+        let MultibodyModel { plan, motion, moving, drives, moving_sum, .. } = self;
+        motion.moving(moving);
+        out.clear();
+        outputs(plan, (Dual64::new(t, 1.0), moving), drives, moving_sum, &mut Bend { motion, out });
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! Blocks on inclines and stacks: closed forms, steps of 2 ms.
+
+use super::*;
+use carom::multibody::pair::{Block, BlockPlane, Plane};
+use carom::multibody::{Body, Contact};
+
+const H: f64 = 2e-3;
+
+fn block(name: &str, mass: f64, half: [f64; 3], height: f64) -> Body {
+    let [x, y, z] = half.map(|l| 4.0 * l * l * mass / 12.0);
+    Body::new(name, mass, [y + z, z + x, x + y]).at([0.0, 0.0, height])
+}
+
+fn floor(point: [f64; 3]) -> Plane {
+    Plane { point, normal: [0.0, 0.0, 1.0] }
+}
+
+#[test]
+fn a_block_on_an_incline_slips_or_sticks() {
+    let angle = 20f64.to_radians();
+    let half = [0.2, 0.15, 0.1];
+    let run = |mu: f64| {
+        let pair = BlockPlane { plane: floor([0.0; 3]), block: Block::new(half) };
+        let system = Multibody::spatial()
+            .gravity([GRAVITY * angle.sin(), 0.0, -GRAVITY * angle.cos()])
+            .body(block("block", 1.3, half, half[2]))
+            .contact(Contact::new("floor", "ground", "block", pair).friction(mu));
+        run(&MoreauJean::default(), &system, H, 250)
+    };
+    let expected = GRAVITY * (angle.sin() - 0.3 * angle.cos());
+    near(expected, 0.589702, 1e-6);
+    near(run(0.3).last().v[0] / 0.5, expected, 1e-12);
+    let stuck = run(0.4);
+    let speed = stuck.states.iter().flat_map(|s| &s.v).fold(0.0f64, |m, v| m.max(v.abs()));
+    assert!(speed < 1e-12, "{speed:e}");
+}
+
+#[test]
+fn a_stack_of_boxes_carries_its_weight() {
+    let half = [0.2, 0.2, 0.1];
+    let mut system = Multibody::spatial().gravity([0.0, 0.0, -GRAVITY]);
+    let names = ["ground", "low", "middle", "high"];
+    for (i, mass) in [1.0, 2.0, 3.0].into_iter().enumerate() {
+        let height = half[2] * (2.0 * i as f64 + 1.0);
+        let top = if i == 0 { [0.0; 3] } else { [0.0, 0.0, half[2]] };
+        let pair = BlockPlane { plane: floor(top), block: Block::new(half) };
+        system = system
+            .body(block(names[i + 1], mass, half, height))
+            .contact(Contact::new(names[i + 1], names[i], names[i + 1], pair).friction(0.3));
+    }
+    let trace = run(&MoreauJean::default(), &system, H, 100);
+    for (name, weight) in [("low", 6.0), ("middle", 5.0), ("high", 3.0)] {
+        let sum: f64 = (1..=8).map(|k| trace.last_impulse(&format!("{name}.{k}"))[0]).sum();
+        near(sum / H, weight * GRAVITY, 1e-8);
+    }
+    let speed = trace.states.iter().flat_map(|s| &s.v).fold(0.0f64, |m, v| m.max(v.abs()));
+    assert!(speed < 1e-10, "{speed:e}");
+}

@@ -1,0 +1,91 @@
+//! Chains of hinged rods: total length and mass 1, along x from a hinge at the origin, at rest, gravity −z.
+
+use super::{combined, distance, hem5, rod, run};
+use carom::multibody::{Body, Joint, Multibody, MultibodyModel};
+use carom::scheme::ReactionDirection::Mid;
+use carom::{LinearSolve, Mechanical, Space};
+
+/// In space; the hinges are parallel, or cross in turn.
+fn spatial(n: usize, crossed: bool) -> MultibodyModel {
+    let (length, mass) = (1.0 / n as f64, 1.0 / n as f64);
+    let mut system = Multibody::spatial().gravity([0.0, 0.0, -9.81]);
+    let name = |i: usize| if i == 0 { "ground".to_string() } else { format!("rod{i}") };
+    for i in 0..n {
+        let (a, b) = (i as f64 * length, (i + 1) as f64 * length);
+        system = system.body(rod(&name(i + 1), mass, [[a, 0.0, 0.0], [b, 0.0, 0.0]]));
+        let axis = match (crossed, i % 2) {
+            (false, _) => [0.0, 1.0, 0.0],
+            (true, 0) => [0.0, 1.0, 1.0],
+            (true, _) => [0.0, 1.0, -1.0],
+        };
+        system = system.joint(Joint::revolute(&format!("hinge{i}"), &name(i), &name(i + 1)).at([a, 0.0, 0.0]).axis(axis));
+    }
+    system.build().unwrap()
+}
+
+/// In the plane (x, z) of the references, as (x, y).
+fn planar(n: usize) -> MultibodyModel {
+    let (length, mass) = (1.0 / n as f64, 1.0 / n as f64);
+    let mut system = Multibody::planar().gravity([0.0, -9.81]);
+    let name = |i: usize| if i == 0 { "ground".to_string() } else { format!("rod{i}") };
+    for i in 0..n {
+        let a = i as f64 * length;
+        system = system.body(Body::new(&name(i + 1), mass, mass * length * length / 12.0).at([a + 0.5 * length, 0.0]));
+        system = system.joint(Joint::revolute(&format!("hinge{i}"), &name(i), &name(i + 1)).at([a, 0.0]));
+    }
+    system.build().unwrap()
+}
+
+#[test]
+fn chains_of_ten_rods_with_hem5() {
+    let end = run(spatial(10, false), hem5(), 0.25, 2.5e-3);
+    let error = distance(&end.q[63..66], &[0.8274627233931, 0.0, -0.3065157395355]);
+    assert!(error < 1e-9, "{error:e}");
+    let end = run(spatial(10, true), hem5(), 0.25, 2.5e-3);
+    let error = distance(&end.q[63..66], &[0.826144446059, 0.000668184195, -0.306280625032]);
+    assert!(error < 1e-9, "{error:e}");
+    let end = run(planar(10), hem5(), 0.25, 2.5e-3);
+    let error = distance(&end.q[27..29], &[0.8274627233931, -0.3065157395355]);
+    assert!(error < 1e-9, "{error:e}");
+}
+
+/// Errors of the midpoint rule with projection at t = 0.5, as in an independent prototype.
+#[test]
+fn chains_of_ten_rods_at_second_order() {
+    let parallel = distance(&run(spatial(10, false), combined(Mid), 0.5, 1e-3).q[63..66], &[-0.2162567662124, 0.0, -0.8509543764298]);
+    assert!((parallel / 2.127e-5 - 1.0).abs() < 0.02, "{parallel:e}");
+    let crossed =
+        distance(&run(spatial(10, true), combined(Mid), 0.5, 1e-3).q[63..66], &[-0.2021499760540, 0.0859036069822, -0.8387692026432]);
+    assert!((crossed / 1.587e-5 - 1.0).abs() < 0.02, "{crossed:e}");
+    let plane = distance(&run(planar(10), combined(Mid), 0.5, 1e-3).q[27..29], &[-0.2162567662124, -0.8509543764298]);
+    assert!((plane / 2.127e-5 - 1.0).abs() < 0.1, "{plane:e}");
+}
+
+/// The first acceleration of the last centre, exactly: −(15/14) g, −(723/724) g, −(524175/524174) g.
+#[test]
+fn chains_begin_to_fall() {
+    for (n, expected) in [(2, 15.0 / 14.0), (5, 723.0 / 724.0), (10, 524175.0 / 524174.0)] {
+        for model in [spatial(n, false), planar(n)] {
+            let is_planar = model.dim() == 3 * n;
+            let h = 1e-7;
+            let end = run(model, super::moreau(Mid), h, h);
+            let size = if is_planar { 3 } else { 6 };
+            let speed = end.v[(n - 1) * size + if is_planar { 1 } else { 2 }];
+            assert!((-speed / (h * 9.81) - expected).abs() < 1e-8, "{n}: {} {expected}", -speed / (h * 9.81));
+        }
+    }
+}
+
+/// Blocks of the iteration matrix are those of single bodies.
+#[test]
+fn bodies_without_springs_have_blocks_of_their_own() {
+    let mut model = spatial(3, true);
+    let at = model.initial();
+    model.factor(&at, carom::model::Combination { mass: 1.0, damping: 0.1, stiffness: 0.01 }).unwrap();
+    assert_eq!(model.block(7), 6..12);
+    let mut x = vec![1.0; 6];
+    model.solve_block(6..12, &mut x);
+    let mut all = vec![1.0; 18];
+    model.solve(&mut all);
+    assert_eq!(&all[6..12], &x[..]);
+}

@@ -1,0 +1,115 @@
+//! Closed loops in space, with rows that are redundant.
+
+use super::{combined, distance, rod_of, run};
+use carom::multibody::{Joint, Multibody, MultibodyModel};
+use carom::scheme::ReactionDirection::Mid;
+use carom::{Coupling, Space, State};
+
+type Point = [f64; 3];
+
+fn bar(name: &str, mass: f64, ends: [Point; 2]) -> carom::multibody::Body {
+    let length2: f64 = (0..3).map(|i| (ends[1][i] - ends[0][i]).powi(2)).sum();
+    let across = mass * length2 / 12.0;
+    rod_of(name, mass, ends, [1e-3 * across, across, across])
+}
+
+/// Crank, coupler and rocker in a plane, with hinges in space.
+fn four_bar() -> MultibodyModel {
+    let (a, b, c, d) = ([0.0; 3], [0.0, 1.0, 0.0], [2.61506227, 2.47018682, 0.0], [3.0, 0.0, 0.0]);
+    let hinge = |name: &str, one: &str, two: &str, at: Point| Joint::revolute(name, one, two).at(at).axis([0.0, 0.0, 1.0]);
+    // the crank turns at 2 rad/s; velocities of the others follow from the loop
+    let mut crank = bar("crank", 1.0, [a, b]);
+    crank.velocity = [-1.0, 0.0, 0.0];
+    crank.spin = [0.0, 0.0, 2.0];
+    // coupler and rocker: v_B + ω₂ × (C − B) = ω₃ × (C − D)
+    let (r, s) = ([c[0] - b[0], c[1] - b[1]], [c[0] - d[0], c[1] - d[1]]);
+    let v = [-2.0, 0.0];
+    // −ω₂ r_y + ω₃ s_y = −v_x,   ω₂ r_x − ω₃ s_x = −v_y
+    let det = r[1] * s[0] - s[1] * r[0];
+    let w2 = (v[0] * s[0] + v[1] * s[1]) / det;
+    let w3 = (v[1] * r[1] + v[0] * r[0]) / det;
+    let mut coupler = bar("coupler", 3.0, [b, c]);
+    coupler.velocity = [v[0] - 0.5 * w2 * r[1], v[1] + 0.5 * w2 * r[0], 0.0];
+    coupler.spin = [0.0, 0.0, w2];
+    let mut rocker = bar("rocker", 2.5, [c, d]);
+    rocker.velocity = [-0.5 * w3 * s[1], 0.5 * w3 * s[0], 0.0];
+    rocker.spin = [0.0, 0.0, w3];
+    Multibody::spatial()
+        .gravity([0.0, -9.81, 0.0])
+        .body(crank)
+        .body(coupler)
+        .body(rocker)
+        .joint(hinge("A", "ground", "crank", a))
+        .joint(hinge("B", "crank", "coupler", b))
+        .joint(hinge("C", "coupler", "rocker", c))
+        .joint(hinge("D", "rocker", "ground", d))
+        .assemble(1e-12)
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn a_four_bar_has_three_rows_too_many() {
+    let mut model = four_bar();
+    let found = model.redundancy().unwrap().clone();
+    assert_eq!((found.rows, found.rank), (20, 17));
+    assert_eq!(found.joints, [["A", "B", "C", "D"]]);
+    assert!((model.energy(&model.initial()).unwrap().total() - 93.940042).abs() < 1e-5);
+    assert!((model.initial().v[5] - 2.0).abs() < 1e-6);
+}
+
+#[test]
+fn a_four_bar_moves_in_its_plane() {
+    let end = run(four_bar(), combined(Mid), 2.0, 1e-3);
+    let error = distance(&end.q[7..9], &[0.26520997, 1.13292821]);
+    assert!(error < 3e-5, "{error:e}");
+    assert!(end.q[9].abs() < 1e-12, "{:e}", end.q[9]);
+    assert!((end.v[5] - 4.774948).abs() < 1e-3, "{}", end.v[5]);
+}
+
+/// Bricard's linkage on the edges of a cube.
+fn bricard() -> MultibodyModel {
+    let p: [Point; 6] =
+        [[0.0; 3], [1.0, 0.0, 0.0], [1.0, -1.0, 0.0], [1.0, -1.0, 1.0], [0.0, -1.0, 1.0], [0.0, 0.0, 1.0]];
+    let inertia = [0.01 / 6.0, (1.0 + 0.01) / 12.0, (1.0 + 0.01) / 12.0];
+    let mut system = Multibody::spatial().gravity([0.0, -9.81, 0.0]);
+    let name = |i: usize| if i == 5 || i == usize::MAX { "ground".to_string() } else { format!("rod{i}") };
+    for i in 0..5 {
+        system = system.body(rod_of(&name(i), 1.0, [p[i], p[i + 1]], inertia));
+    }
+    for i in 0..6 {
+        // rods i − 1 and i meet at vertex i; the ground edge closes the loop
+        let before: [f64; 3] = std::array::from_fn(|k| p[i][k] - p[(i + 5) % 6][k]);
+        let after: [f64; 3] = std::array::from_fn(|k| p[(i + 1) % 6][k] - p[i][k]);
+        let axis = [
+            before[1] * after[2] - before[2] * after[1],
+            before[2] * after[0] - before[0] * after[2],
+            before[0] * after[1] - before[1] * after[0],
+        ];
+        let (a, b) = (name(if i == 0 { 5 } else { i - 1 }), name(i));
+        system = system.joint(Joint::revolute(&format!("P{i}"), &a, &b).at(p[i]).axis(axis));
+    }
+    system.build().unwrap()
+}
+
+#[test]
+fn bricard_has_one_row_too_many_and_moves() {
+    let mut model = bricard();
+    let found = model.redundancy().unwrap();
+    assert_eq!((found.rows, found.rank), (30, 29));
+    let start = model.energy(&model.initial()).unwrap().total();
+    assert!((start + 29.43).abs() < 1e-10, "{start}");
+    let end = run(bricard(), combined(Mid), 2.0, 1e-3);
+    // the far end of the third rod, which goes from vertex 2 to vertex 3
+    let tip = bricard().frame(2, &end.q).point([0.5, 0.0, 0.0]).0;
+    let error = distance(&tip, &[-0.96934035, -1.22124690, 0.75427801]);
+    assert!(error < 1e-6, "{error:e}");
+    assert!((model.energy(&end).unwrap().total() - start).abs() < 1e-7);
+    assert!(largest_gap(&mut model, &end) < 1e-12);
+}
+
+fn largest_gap(model: &mut MultibodyModel, state: &State) -> f64 {
+    let mut coupling = Coupling::default();
+    model.couple(state.t, &state.q, &mut coupling).unwrap();
+    coupling.pairs.iter().fold(0.0, |most, pair| pair.gap.abs().max(most))
+}
