@@ -85,7 +85,8 @@ rate = "hinge.angle'"
 /// The same pendulum in millimetres, grams and degrees, and in metres.
 #[test]
 fn units_of_a_file_are_converted() {
-    let metres = PENDULUM.replace("[\"l\", 0]", "[\"l\", 0]\nspin = 1.5707963267948966\nvelocity = [0, 0.7853981633974483]");
+    let metres =
+        PENDULUM.replace("[\"l\", 0]", "[\"l\", 0]\nspin = 1.5707963267948966\nvelocity = [0, 0.7853981633974483]");
     let other = metres
         .replace("l = 0.5", "l = 500")
         .replace("mass = 2.0", "mass = 2000")
@@ -101,7 +102,9 @@ fn units_of_a_file_are_converted() {
 /// Copies of a table are what the tables written out would be.
 #[test]
 fn repeated_parts_are_copies() {
-    let repeated = PENDULUM.replace("name = \"rod\"", "name = \"rod{i}\"\nfor = { i = \"1..n\" }").replace("k = 0.3", "k = 0.3\nn = 2");
+    let repeated = PENDULUM
+        .replace("name = \"rod\"", "name = \"rod{i}\"\nfor = { i = \"1..n\" }")
+        .replace("k = 0.3", "k = 0.3\nn = 2");
     let repeated = repeated
         .replace("[\"l\", 0]", "[\"i*l\", \"1 - i\"]")
         .replace("name = \"hinge\"", "name = \"hinge{i}\"\nfor = { i = \"1..n\" }")

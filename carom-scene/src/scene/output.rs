@@ -80,7 +80,13 @@ impl Scene {
     /// All columns with their names, in the order of result files.
     pub fn columns(&self) -> Vec<(String, Column)> {
         let laws: Vec<(&str, Law)> = self.laws.iter().map(|law| (law.name.as_str(), law.law)).collect();
-        columns(self.family, (&self.coordinates, &self.velocities), &laws, (self.scheme.projects(), &self.levels), &self.outputs)
+        columns(
+            self.family,
+            (&self.coordinates, &self.velocities),
+            &laws,
+            (self.scheme.projects(), &self.levels),
+            &self.outputs,
+        )
     }
 
     /// Evaluates the given columns along a run.

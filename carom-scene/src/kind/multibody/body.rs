@@ -202,7 +202,8 @@ fn unique(table: &BodyTable, shapes: &[ShapeInfo], context: &mut Context) {
         if let Some(name) = &shape.name
             && shapes[..i].iter().any(|other| other.name.as_ref() == Some(name))
         {
-            let place = table.shape.iter().flatten().filter_map(|shape| shape.name.as_ref()).rfind(|n| n.value == *name);
+            let place =
+                table.shape.iter().flatten().filter_map(|shape| shape.name.as_ref()).rfind(|n| n.value == *name);
             let place = place.map_or(&table.place, |text| &text.place);
             context.out.error(place, format!("the body has two shapes with the name {name:?}"));
         }
@@ -237,7 +238,8 @@ fn inertia(tensor: &Tensor, measure: &Measure, context: &mut Context) -> Option<
             }
         }
         (false, _, entries) => {
-            let message = format!("the inertia has 3 principal values or 3x3 entries in space, found {}", entries.len());
+            let message =
+                format!("the inertia has 3 principal values or 3x3 entries in space, found {}", entries.len());
             return wrong(message, "as in [0.1, 0.2, 0.3], or three rows of three", context);
         }
     }
@@ -276,9 +278,8 @@ fn definite(matrix: &[[f64; 3]; 3], tensor: &Tensor, planar: bool, context: &mut
     }
     // J = tr(S) I - S with the second moments S of the mass, which are not negative
     let half = (matrix[0][0] + matrix[1][1] + matrix[2][2]) / 2.0;
-    let second: Vec<f64> = (0..9)
-        .map(|k| if k / 3 == k % 3 { half * (1.0 + 1e-9) - flat[k] } else { -flat[k] })
-        .collect();
+    let second: Vec<f64> =
+        (0..9).map(|k| if k / 3 == k % 3 { half * (1.0 + 1e-9) - flat[k] } else { -flat[k] }).collect();
     if crate::scene::check::bad_pivot(3, &second).is_some() {
         let message = "no body has this inertia: one principal moment is larger than the sum of the other two";
         context.out.warning(&tensor.place, message);
@@ -348,7 +349,8 @@ fn quaternion(table: &AttitudeTable, measure: &Measure, context: &mut Context) -
             None
         }
         _ => {
-            let error = context.out.error(&table.place, "an attitude is `axis` with `angle`, or `quaternion`, or `rpy`");
+            let error =
+                context.out.error(&table.place, "an attitude is `axis` with `angle`, or `quaternion`, or `rpy`");
             error.hint("give exactly one of them");
             None
         }

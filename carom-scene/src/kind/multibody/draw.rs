@@ -13,8 +13,7 @@ use crate::scene::ShapeKind;
 use crate::scene::draw::{Sketch, SketchShape};
 
 /// Colours of bodies, one after the other.
-const COLOURS: [&str; 8] =
-    ["#3366cc", "#cc6633", "#339966", "#9955bb", "#bb8800", "#3399aa", "#cc4477", "#667788"];
+const COLOURS: [&str; 8] = ["#3366cc", "#cc6633", "#339966", "#9955bb", "#bb8800", "#3399aa", "#cc4477", "#667788"];
 
 /// What does not move.
 const GROUND_COLOUR: &str = "#888888";
@@ -270,7 +269,8 @@ impl Painter<'_> {
             let corner = [[-size, -0.8 * size], [-size, -size], [-0.8 * size, -size]];
             let numbers = corner.iter().flat_map(|[a, b]| [a + offset, *b]);
             let numbers = numbers.map(|x| self.graph.constant(x)).collect();
-            let style = Style { name: Some(name.into()), color: GROUND_COLOUR, fill: None, width: Some(1.0), trace: false };
+            let style =
+                Style { name: Some(name.into()), color: GROUND_COLOUR, fill: None, width: Some(1.0), trace: false };
             self.push(ShapeKind::Polyline, numbers, &style);
         }
     }

@@ -169,8 +169,8 @@ fn both(
 /// Points of a joint.
 fn points(table: &JointTable, kind: &JointKind, measure: &Measure, joint: &mut Joint, context: &mut Context) {
     let hint = "`at` is a place in the space, `at_a` and `at_b` are points of the bodies";
-    let point = |what: &'static str| move |list: &OneOrMore, context: &mut Context| {
-        measure.vector(list, measure.length, what, context)
+    let point = |what: &'static str| {
+        move |list: &OneOrMore, context: &mut Context| measure.vector(list, measure.length, what, context)
     };
     let body_points = [("at_a", &table.at_a), ("at_b", &table.at_b)];
     if let Some(at) = &table.at {
@@ -318,7 +318,8 @@ fn read_stops(table: &StopsTable, unit: f64, context: &mut Context) -> Option<St
     let stops = Stops { lower: lower?, upper: upper?, restitution: restitution? };
     if stops.lower >= stops.upper {
         let place = table.upper.as_ref().map_or(&table.place, |upper| &upper.place);
-        let message = format!("the upper stop {} is not above the lower one {}", stops.upper / unit, stops.lower / unit);
+        let message =
+            format!("the upper stop {} is not above the lower one {}", stops.upper / unit, stops.lower / unit);
         context.out.error(place, message);
         return None;
     }
@@ -351,10 +352,11 @@ fn clearance(
     let (radius, bearing) =
         (length(&table.radius, "the radius", context), length(&table.length, "the length", context));
     let axial = length(&table.axial, "the axial play", context);
-    let coefficient = |formula: &Option<crate::file::Formula>, what: &str, most: f64, context: &mut Context| match formula {
-        Some(formula) => law::coefficient(formula, what, most, context),
-        None => Some(0.0),
-    };
+    let coefficient =
+        |formula: &Option<crate::file::Formula>, what: &str, most: f64, context: &mut Context| match formula {
+            Some(formula) => law::coefficient(formula, what, most, context),
+            None => Some(0.0),
+        };
     let restitution = coefficient(&table.restitution, "the coefficient of restitution", 1.0, context);
     let friction = coefficient(&table.friction, "the coefficient of friction", f64::INFINITY, context);
     let (radial, radius) = (radial?, radius?);

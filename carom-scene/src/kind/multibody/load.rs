@@ -95,7 +95,9 @@ fn expressions(nodes: Vec<NodeId>, places: &[Place], signals: &Signals, context:
             if signals.of(slot).is_none() {
                 let name = context.slot_name(slot);
                 let error = context.out.error(place, format!("a load may not depend on `{name}`"));
-                error.hint("take positions and velocities of mass centres, NAME.wx, NAME.wy, NAME.wz or joint coordinates");
+                error.hint(
+                    "take positions and velocities of mass centres, NAME.wx, NAME.wy, NAME.wz or joint coordinates",
+                );
                 return None;
             }
             if !slots.contains(&slot) {
@@ -157,7 +159,10 @@ fn load(
     let (zero, mut good) = (context.graph.constant(0.0), true);
     let (mut nodes, mut places) = (vec![zero; 6], vec![table.body.place.clone(); 6]);
     let turning = if planar { 1 } else { 3 };
-    let parts = [(&table.force, 0, mechanism.measure.components(), "`force`"), (&table.torque, 6 - turning, turning, "`torque`")];
+    let parts = [
+        (&table.force, 0, mechanism.measure.components(), "`force`"),
+        (&table.torque, 6 - turning, turning, "`torque`"),
+    ];
     for (list, first, count, what) in parts {
         let Some(list) = list else { continue };
         if list.items.len() != count {
@@ -203,13 +208,17 @@ impl LoadPlan {
     pub fn bind(&self, mechanism: &Mechanism, context: &mut Context) -> Option<BoundLoad> {
         let measure = &mechanism.measure;
         let point = match &self.point {
-            Some(at) => {
-                context.indexed(&self.index, |context| measure.vector(at, measure.length, "`at`", context))?
-            }
+            Some(at) => context.indexed(&self.index, |context| measure.vector(at, measure.length, "`at`", context))?,
             None => [0.0; 3],
         };
         let (name, body) = (self.name.clone(), self.body.clone());
-        Some(BoundLoad { name, body, point, in_body: self.in_body, expressions: self.expressions.bind(&context.vector()) })
+        Some(BoundLoad {
+            name,
+            body,
+            point,
+            in_body: self.in_body,
+            expressions: self.expressions.bind(&context.vector()),
+        })
     }
 }
 

@@ -161,12 +161,7 @@ fn finite(value: f64, formula: &Formula, context: &mut Context) -> Option<f64> {
 }
 
 /// One of several words.
-pub(super) fn word<T: Copy>(
-    text: &Text,
-    what: &str,
-    known: &[(&str, T)],
-    context: &mut Context,
-) -> Option<T> {
+pub(super) fn word<T: Copy>(text: &Text, what: &str, known: &[(&str, T)], context: &mut Context) -> Option<T> {
     if let Some((_, value)) = known.iter().find(|(name, _)| *name == text.value) {
         return Some(*value);
     }

@@ -1,13 +1,13 @@
 //! From tables to models: names, expressions, and the model with its numbers.
 
 use carom::model::Mechanical;
-use carom::multibody::{Multibody, MultibodyModel};
+use carom::multibody::{Multibody, MultibodyError, MultibodyModel};
 use carom::scheme::AnyModel;
 use carom::{Coupling, Key, Space, State};
 
 use super::load::{BoundLoad, LoadPlan, MotorPlan, loads, motors};
-use super::signal::{self, Placed, Signals, nodes};
 use super::node::Frames;
+use super::signal::{self, Placed, Signals, nodes};
 use super::{Mechanism, MultibodyTable, draw};
 use crate::diagnostic::Place;
 use crate::equations::EquationPlan;
@@ -117,7 +117,7 @@ impl Plan for MultibodyPlan {
         let model = match bound.description().build() {
             Ok(model) => model,
             Err(error) => {
-                bound.mechanism.report(&error, &self.table.place, context);
+                bound.refuse(&error, &self.table, context);
                 return None;
             }
         };
@@ -158,6 +158,19 @@ impl Bodies {
         all
     }
 
+    /// Tells why there is no model.
+    fn refuse(&self, error: &MultibodyError, table: &MultibodyTable, context: &mut Context) {
+        if let MultibodyError::Open { name, residual } = error
+            && let Some((_, place)) = self.motor_places.iter().find(|(known, _)| known == name)
+        {
+            let message = format!("the joint starts {residual:.6e} beside what the motor prescribes");
+            let error = context.out.error(place, message);
+            error.hint("draw the bodies so that it fits, add [assemble], or change the expression");
+            return;
+        }
+        self.mechanism.report(error, &table.place, context);
+    }
+
     /// Laws and initial state of the first model.
     fn settle(&mut self, mut model: MultibodyModel, table: &MultibodyTable, context: &mut Context) -> Option<()> {
         let (initial, labels, mut coupling) = (model.initial(), model.labels(), Coupling::default());
@@ -187,17 +200,13 @@ impl Bodies {
         Ok(model.starting(initial.clone()))
     }
 
-    /// Contacts, stops and motors at the start.
+    /// Contacts and stops at the start.
     fn check(&self, coupling: &Coupling, table: &Place, context: &mut Context) {
         let size = self.mechanism.length.unwrap_or_else(|| self.mechanism.extent());
         for (i, pair) in coupling.pairs.iter().enumerate() {
             let Some(law) = self.laws.get(i).filter(|_| coupling.is_present(i)) else { continue };
             let place = self.place(&law.name).unwrap_or(table).clone();
-            let is_motor = self.motor_places.iter().any(|(name, _)| *name == law.name);
-            if is_motor && pair.gap.abs() > 1e-8 * size.max(1.0) {
-                let message = format!("the joint starts {:.6e} beside what the motor prescribes", pair.gap);
-                context.out.error(&place, message).hint("draw the bodies so that it fits, or change the expression");
-            } else if law.law.is_contact() && pair.gap < -PENETRATION * size {
+            if law.law.is_contact() && pair.gap < -PENETRATION * size {
                 let contact = self.mechanism.contacts.iter().find(|info| {
                     info.contact.name == law.name || law.name.starts_with(&format!("{}.", info.contact.name))
                 });
@@ -205,7 +214,8 @@ impl Bodies {
                     Some(info) => format!(" between `{}` and `{}`", info.contact.bodies[0], info.contact.bodies[1]),
                     None => String::new(),
                 };
-                let message = format!("the contact `{}`{pair_of} begins with a penetration of {:.6e} m", law.name, -pair.gap);
+                let message =
+                    format!("the contact `{}`{pair_of} begins with a penetration of {:.6e} m", law.name, -pair.gap);
                 context.out.error(&place, message).hint("draw the bodies apart, or change the shapes");
             }
         }

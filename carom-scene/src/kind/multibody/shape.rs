@@ -1,6 +1,8 @@
 //! Shapes of bodies, in axes of their body: for contacts and for drawings.
 
-use carom::multibody::pair::shape::{Block, Bore, Curve, Cylinder, Plane, Ring, Segment, Shape, Slot, Socket, Sphere, Strip};
+use carom::multibody::pair::shape::{
+    Block, Bore, Curve, Cylinder, Plane, Ring, Segment, Shape, Slot, Socket, Sphere, Strip,
+};
 use carom::multibody::{Frame, Vector};
 
 use super::body::body_direction;
@@ -124,13 +126,7 @@ pub(super) fn shape(
         },
         drawn => drawn,
     };
-    Some(ShapeInfo {
-        name: name.flatten(),
-        form,
-        color: line,
-        fill,
-        trace: table.trace.unwrap_or(false),
-    })
+    Some(ShapeInfo { name: name.flatten(), form, color: line, fill, trace: table.trace.unwrap_or(false) })
 }
 
 /// Tells missing keys and keys that do not belong to the shape.

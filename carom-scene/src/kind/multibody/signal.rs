@@ -19,7 +19,6 @@ use super::node::{Frames, angle, cross, dot, subtract};
 use crate::expression::{Graph, NodeId, Scope};
 use crate::scene::context::Context;
 
-
 /// A coordinate of a joint, as the model has it.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
@@ -118,12 +117,7 @@ impl Signals {
 
 /// Declares all names: those of the model, with `_` for each `-`. Coordinates of joints are expressions of those of
 /// bodies.
-pub(super) fn declare(
-    mechanism: &Mechanism,
-    placed: &[Placed],
-    labels: &Labels,
-    context: &mut Context,
-) -> Signals {
+pub(super) fn declare(mechanism: &Mechanism, placed: &[Placed], labels: &Labels, context: &mut Context) -> Signals {
     let planar = mechanism.measure.planar;
     let bodies = &mechanism.bodies[1..];
     let coordinates: Vec<String> = labels.coordinates.iter().map(|name| identifier(name)).collect();
@@ -133,7 +127,8 @@ pub(super) fn declare(
     let _ = context.all.declare_motion(&coordinates, &rates);
     let mut slots = body_slots(mechanism);
     let first = slots.len();
-    let joints = placed.iter().flat_map(|placed| [Signal::Coordinate(placed.of.clone()), Signal::Rate(placed.of.clone())]);
+    let joints =
+        placed.iter().flat_map(|placed| [Signal::Coordinate(placed.of.clone()), Signal::Rate(placed.of.clone())]);
     slots.extend(joints.map(Some));
     let spins = slots.len();
     if !planar {
