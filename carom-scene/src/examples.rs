@@ -55,6 +55,7 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("pendulum-in-a-ring-scene", include_str!("../../examples/pendulum-in-a-ring-scene.toml")),
     ("slider-crank-play", include_str!("../../examples/slider-crank-play.toml")),
     ("circuit-breaker", include_str!("../../examples/circuit-breaker.toml")),
+    ("four-bar-clearances", include_str!("../../examples/four-bar-clearances.toml")),
     ("slider-crank-play-3d", include_str!("../../examples/slider-crank-play-3d.toml")),
     ("circuit-breaker-3d", include_str!("../../examples/circuit-breaker-3d.toml")),
 ];

@@ -22,6 +22,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use carom::State;
+use carom::model::Tangent;
 use carom::scheme::{AnyModel, Family};
 use carom_solve::Law;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -178,6 +179,11 @@ pub(crate) trait Bound: fmt::Debug + Send + Sync {
 
     /// A new model.
     fn model(&self, initial: &State) -> Result<AnyModel, BuildError>;
+
+    /// Derivatives by the state, where the model has its own; those of equations are found by [`Plan::equations`].
+    fn tangent(&self, _initial: &State) -> Option<Result<Box<dyn Tangent>, BuildError>> {
+        None
+    }
 
     /// The model at the initial state, if it can start there.
     fn start(&self, state: &State, file: &ModelFile, context: &mut Context) -> Option<AnyModel> {

@@ -1,12 +1,13 @@
 //! Joints: what each kind needs comes from the library's list of kinds.
 
 use carom::multibody::contact::Surface;
-use carom::multibody::joint::{Anchor, JOINTS, JointKind, Need, Where};
+use carom::multibody::joint::{Anchor, JOINTS, JointKind, Need, Section, Where};
+use carom::multibody::pair::Rim;
 use carom::multibody::{Clearance, GROUND, Joint, JointCoordinate, Stops};
 
 use super::Mechanism;
 use super::body::part_name;
-use super::number::{Measure, refuse};
+use super::number::{Measure, refuse, word};
 use super::repeat::{Copy, copies, name};
 use super::tables::{ClearanceTable, JointTable, StopsTable};
 use crate::diagnostic::{Place, suggest};
@@ -371,12 +372,20 @@ fn clearance(
         context.out.error(&formula.place, message).hint("the radius of the pin is the difference");
         return None;
     }
-    if measure.planar {
+    if measure.planar && kind.name != "prismatic" {
         let hint = "a planar bearing has no length";
         refuse(table.length.as_ref().or(table.axial.as_ref()).map(|x| &x.place), "only in space", hint, context);
     }
+    let rim = match &table.rim {
+        Some(text) => word(text, "rim", &[("sphere", Rim::default()), ("exact", Rim::Exact)], context)?,
+        None => Rim::default(),
+    };
+    let section = match &table.section {
+        Some(text) => word(text, "section", &[("round", Section::Round), ("square", Section::Square)], context)?,
+        None => Section::Round,
+    };
     let surface = Surface { restitution: restitution?, friction: friction?, ..Surface::default() };
-    Some(Clearance { radial, radius, length: bearing?, axial: axial?, surface })
+    Some(Clearance { radial, radius, length: bearing?, axial: axial?, surface, rim, section })
 }
 
 /// The name of a joint with running names filled in, as it is known.

@@ -1,6 +1,6 @@
 //! From tables to models: names, expressions, and the model with its numbers.
 
-use carom::model::Mechanical;
+use carom::model::{Mechanical, Tangent};
 use carom::multibody::{Multibody, MultibodyError, MultibodyModel};
 use carom::scheme::AnyModel;
 use carom::{Coupling, Key, Space, State};
@@ -134,7 +134,7 @@ impl Plan for MultibodyPlan {
     }
 
     fn equations(&self) -> Result<&EquationPlan, BuildError> {
-        let message = "a model of bodies has no equations as expressions: derivatives by parameters are not known";
+        let message = "derivatives of a model of bodies by its parameters are not known";
         Err(BuildError::Tangent(message.into()))
     }
 }
@@ -233,6 +233,10 @@ impl Bound for Bodies {
 
     fn model(&self, initial: &State) -> Result<AnyModel, BuildError> {
         Ok(AnyModel::Mechanical(Box::new(self.build(initial)?)))
+    }
+
+    fn tangent(&self, initial: &State) -> Option<Result<Box<dyn Tangent>, BuildError>> {
+        Some(self.build(initial).map(|model| Box::new(model.tangent()) as Box<dyn Tangent>))
     }
 
     fn start(&self, state: &State, file: &ModelFile, context: &mut Context) -> Option<AnyModel> {

@@ -162,8 +162,12 @@ table! {
         pub radial: Option<Formula>,
         /// Radius of the hole, or of the socket [m].
         pub radius: Option<Formula>,
-        /// Length of the bearing in space; 0 for a hole without length [m].
+        /// Length of the bearing in space, or of the slider of a prismatic joint; 0 for a hole without length [m].
         pub length: Option<Formula>,
+        /// Of a bearing with a length: "sphere" (the default) takes the rims of the pin as spheres, "exact" as circles.
+        pub rim: Option<Text>,
+        /// Of a prismatic joint in space: "round" (the default), or "square".
+        pub section: Option<Text>,
         /// Play along the axis of a bearing with a length; 0 by default, where nothing moves along it [m].
         pub axial: Option<Formula>,
         /// Newton's coefficient of restitution, in [0, 1]; 0 by default.
