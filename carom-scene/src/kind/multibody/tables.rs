@@ -20,8 +20,8 @@ table! {
         pub gravity: Option<OneOrMore>,
         /// How attitudes in space are moved: "exponential" (the default) or "cayley".
         pub retraction: Option<Text>,
-        /// A length that is typical of the model, positive; tolerances of gaps are parts of it. By default the lengths
-        /// that a run meets [m].
+        /// A length that is typical of the model, positive; tolerances of gaps are parts of it. By default the size of
+        /// what is drawn: the largest distance of bodies and their shapes from the origin [m].
         pub length: Option<Formula>,
     }
 }
