@@ -1,6 +1,7 @@
 //! The description of a system of bodies, and how a model is made of it.
 
 mod bodies;
+mod extent;
 mod forces;
 mod joints;
 
@@ -141,6 +142,7 @@ impl Multibody {
         joints::place(self, &mut plan, &drawn)?;
         forces::place(self, &mut plan, &drawn)?;
         list(self, &mut plan)?;
+        plan.length = plan.length.or_else(|| extent::extent(&plan, &drawn));
         count_turns(self, &mut plan);
         let mut model = MultibodyModel::new(plan, drawn)?;
         model.close(self.assembly)?;

@@ -1,9 +1,9 @@
 //! Outputs of a model: values and lines of joints, motors, stops, friction and contacts, over any scalar.
 
+use super::motion::Motion;
 use super::pair::Pair;
 use super::plan::{Item, PlacedMotor, Plan};
 use super::primitive::Primitive;
-use super::motion::Motion;
 use super::{Frame, Line};
 use crate::ModelError;
 use crate::model::Scalar;
@@ -21,12 +21,7 @@ pub(crate) trait Receive<T> {
 pub(crate) type Drives = Vec<[f64; 4]>;
 
 /// Finds what the motors do; the last two derivatives where they are asked for.
-pub(crate) fn drive(
-    motors: &mut [PlacedMotor],
-    t: f64,
-    all: bool,
-    out: &mut Drives,
-) -> Result<(), ModelError> {
+pub(crate) fn drive(motors: &mut [PlacedMotor], t: f64, all: bool, out: &mut Drives) -> Result<(), ModelError> {
     out.clear();
     for motor in motors {
         let PlacedMotor { is_rate, function, integral, start, .. } = motor;

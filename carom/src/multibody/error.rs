@@ -58,7 +58,9 @@ pub enum MultibodyError {
         reason: &'static str,
     },
     /// A joint is open where the bodies are drawn.
-    #[error("the joint `{name}` is open by {residual:.3e} where the bodies are drawn; assemble the bodies, or draw them in place")]
+    #[error(
+        "the joint `{name}` is open by {residual:.3e} where the bodies are drawn; assemble the bodies, or draw them in place"
+    )]
     Open {
         /// Name of the joint.
         name: String,
@@ -76,7 +78,9 @@ pub enum MultibodyError {
         iterations: u32,
     },
     /// The rows of a joint hold, but its axes point the other way.
-    #[error("the joint `{name}` is closed with its axes turned by half a turn; draw its bodies near the attitude that is meant")]
+    #[error(
+        "the joint `{name}` is closed with its axes turned by half a turn; draw its bodies near the attitude that is meant"
+    )]
     Branch {
         /// Name of the joint.
         name: String,

@@ -96,6 +96,14 @@ fn signal<T: Scalar>(plan: &Plan, (t, q): (T, &[T]), motion: &Motion<T>, signal:
     }
 }
 
+/// Refuses a load that is no number.
+fn check<T: Scalar>(load: &PlacedLoad, out: &[T], t: T) -> Result<(), ModelError> {
+    match out.iter().find(|x| !x.re().is_finite()) {
+        Some(x) => Err(ModelError::Quantity { quantity: load.name.as_str().into(), value: x.re(), t: t.re() }),
+        None => Ok(()),
+    }
+}
+
 /// Tells what a load does: bodies and the lines of force and moment on them.
 pub(crate) fn load<T: Number>(
     plan: &Plan,
@@ -112,6 +120,7 @@ pub(crate) fn load<T: Number>(
     match load.on {
         LoadOn::Body { body, point, axes } => {
             T::call(load.function.as_mut(), inputs, &mut out)?;
+            check(load, &out, t)?;
             let frame = &motion.frames[body];
             let [force, moment] = [Vector([out[0], out[1], out[2]]), Vector([out[3], out[4], out[5]])];
             let (force, moment) = match axes {
@@ -122,6 +131,7 @@ pub(crate) fn load<T: Number>(
         }
         LoadOn::Coordinate(i) => {
             T::call(load.function.as_mut(), inputs, &mut out[..1])?;
+            check(load, &out[..1], t)?;
             let placed = &plan.coordinates[i];
             let lines = placed.coordinate.lines(motion.pair(placed.bodies));
             for (body, line) in placed.bodies.into_iter().zip(lines) {

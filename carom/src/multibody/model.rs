@@ -24,9 +24,9 @@ pub struct MultibodyModel {
     initial: State,
     operator: Operator,
     motion: Motion<f64>,
-    moving: Motion<Dual64>,            // the motion along its velocity
-    drives: Drives,                    // what motors do
-    sum: Vec<(usize, Line)>,           // lines of a relation
+    moving: Motion<Dual64>,  // the motion along its velocity
+    drives: Drives,          // what motors do
+    sum: Vec<(usize, Line)>, // lines of a relation
     moving_sum: Vec<(usize, Line<Dual64>)>,
     h: f64, // length of the coming step
     warnings: Warnings,

@@ -1,6 +1,6 @@
 //! Positions and velocities of bodies as frames, over any scalar.
 
-use super::plan::{Plan, PlacedCoordinate};
+use super::plan::{PlacedCoordinate, Plan};
 use super::{Frame, Line, Vector};
 use crate::model::Scalar;
 use crate::rotation::matrix;

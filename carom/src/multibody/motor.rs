@@ -1,8 +1,8 @@
 //! Motors: what drives a coordinate of a joint.
 
+use super::JointCoordinate;
 use super::function::Function;
 use super::load::Signal;
-use super::JointCoordinate;
 use crate::ModelError;
 
 /// What a motor prescribes.

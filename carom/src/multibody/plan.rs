@@ -4,9 +4,9 @@ use super::contact::Surface;
 use super::coordinate::Coordinate;
 use super::function::Function;
 use super::load::Axes;
+use super::motor::Integral;
 use super::pair::AnyPair;
 use super::primitive::Primitive;
-use super::motor::Integral;
 use crate::rotation::Retraction;
 use carom_solve::Law;
 use std::ops::Range;
@@ -151,10 +151,21 @@ pub(crate) enum Item {
     Row(usize),
     Motor(usize),
     /// Coordinate, bound, +1 for a lower and −1 for an upper stop, restitution.
-    Stop { coordinate: usize, bound: f64, sign: f64, restitution: f64 },
+    Stop {
+        coordinate: usize,
+        bound: f64,
+        sign: f64,
+        restitution: f64,
+    },
     /// Friction of constant size on a coordinate.
-    Friction { coordinate: usize, size: f64 },
-    Contact { contact: usize, place: usize },
+    Friction {
+        coordinate: usize,
+        size: f64,
+    },
+    Contact {
+        contact: usize,
+        place: usize,
+    },
 }
 
 /// All of it.
@@ -163,20 +174,20 @@ pub(crate) struct Plan {
     pub is_planar: bool,
     pub retraction: Retraction,
     pub gravity: [f64; 3],
-    pub names: Vec<String>,          // of bodies, the ground first
-    pub joints: Vec<String>,         // names of joints
-    pub bodies: Vec<Inertial>,       // without the ground
+    pub names: Vec<String>,    // of bodies, the ground first
+    pub joints: Vec<String>,   // names of joints
+    pub bodies: Vec<Inertial>, // without the ground
     pub rows: Vec<JointRow>,
     pub aligned: Vec<Aligned>,
     pub of_joint: Vec<Range<usize>>, // coordinates of each joint
     pub coordinates: Vec<PlacedCoordinate>,
-    pub counted: Vec<usize>,         // coordinates whose turns are counted, in the order of the last entries of q
+    pub counted: Vec<usize>, // coordinates whose turns are counted, in the order of the last entries of q
     pub springs: Vec<PlacedSpring>,
     pub loads: Vec<PlacedLoad>,
     pub motors: Vec<PlacedMotor>,
     pub contacts: Vec<PlacedContact>,
-    pub items: Vec<(String, Item)>,  // laws, with their names
-    pub drives: Vec<usize>,          // coordinates that motors prescribe
+    pub items: Vec<(String, Item)>, // laws, with their names
+    pub drives: Vec<usize>,         // coordinates that motors prescribe
     pub length: Option<f64>,
 }
 

@@ -49,11 +49,7 @@ pub enum Primitive {
 
 /// Lines of d · (b − a), where d turns with body a.
 #[inline]
-pub(super) fn along<T: Scalar>(
-    (a, b): (&Frame<T>, &Frame<T>),
-    d: Vector<T>,
-    on_b: Vector<T>,
-) -> [Line<T>; 2] {
+pub(super) fn along<T: Scalar>((a, b): (&Frame<T>, &Frame<T>), d: Vector<T>, on_b: Vector<T>) -> [Line<T>; 2] {
     // −(on_a − x_a) × d + d × (on_b − on_a) = −(on_b − x_a) × d: the line of a goes through the point of b
     [Line::through(a, on_b, d).reversed(), Line::through(b, on_b, d)]
 }

@@ -5,11 +5,11 @@
 //!     dγ                        γ is the derivative of rows along the motion, taken at such frames                    (2)
 //! ```
 
+use super::Line;
 use super::couple::{Drives, Receive, columns, drive, outputs};
 use super::force::force;
 use super::motion::Motion;
 use super::plan::{PlacedLoad, PlacedMotor, Plan};
-use super::Line;
 use crate::model::tangent::At;
 use crate::model::{Along, CouplingTangent, ModelError, Tangent};
 use crate::rotation::product;
@@ -134,7 +134,8 @@ impl Tangent for MultibodyTangent {
     fn coupling(&mut self, at: At<'_>, along: Along<'_>, out: &mut CouplingTangent) -> Result<(), ModelError> {
         self.set(at, along);
         drive(&mut self.motors, at.0, true, &mut self.drives)?;
-        for part in [&mut out.gap, &mut out.region, &mut out.restitution, &mut out.friction, &mut out.drift, &mut out.rows]
+        for part in
+            [&mut out.gap, &mut out.region, &mut out.restitution, &mut out.friction, &mut out.drift, &mut out.rows]
         {
             part.clear();
         }

@@ -26,8 +26,11 @@ fn closed_it_holds_by_friction() {
     let (n, t) = (force("latch", 0), force("latch", 1));
     println!("speed {speed:e}, latch {n} {} main {} pin {}", t / n, force("main", 0), force("link-pin", 0));
     assert!(speed < 1e-10, "{speed}");
-    near(n, 18.033, 0.005);
-    near((t / n).abs(), 0.1156, 2e-4);
+    // three tangential forces are open where nothing moves: the ranges of all equilibria, by linear programs
+    assert!((18.003594615..18.033409959).contains(&n), "{n}");
+    assert!((0.115606366..0.115621899).contains(&(t / n).abs()), "{}", t / n);
+    let main = force("main", 0);
+    assert!((3.970223324..4.030226701).contains(&main), "{main}");
     near(force("link-pin", 0), 4.332684565, 1e-6);
 }
 
@@ -41,7 +44,6 @@ fn the_latch_slips_below_the_limit_of_friction() {
 
 /// A pull of 8 N trips it: the order of events and where everything comes to rest.
 #[test]
-#[ignore = "long: 4000 steps with 12 contacts"]
 fn a_strong_pull_trips_it() {
     let trace = run(&scheme(), &Breaker { magnet: 8.0, ..Breaker::default() }.describe(), STEP, 4000);
     let milli = |name: &str| trace.first(name).unwrap() * 1e3;
@@ -86,11 +88,11 @@ fn a_strong_pull_trips_it() {
 /// The first event in closed form: the plunger swings against its spring by 1 mm.
 #[test]
 fn the_plunger_comes_to_the_trip_bar_in_time() {
-    for (magnet, s) in [(8.0, 1.0027e-3), (3.0, 2.4923e-3)] {
+    for (magnet, s) in [(8.0, 1.0028e-3), (3.0, 2.4923e-3)] {
         let (force, k) = (magnet - 2.0, 200.0f64);
         let omega = (k / 3e-3).sqrt();
         let exact = (1.0 - 1e-3 * k / force).acos() / omega;
-        near(exact, s, 5.1e-8);
+        near(exact, s, 1.1e-7);
         let steps = ((5e-3 + exact) / STEP) as usize + 20;
         let trace = run(&scheme(), &Breaker { magnet, ..Breaker::default() }.describe(), STEP, steps);
         near(trace.first("plunger-trip").unwrap(), 5e-3 + exact, 2.0 * STEP);
@@ -99,7 +101,6 @@ fn the_plunger_comes_to_the_trip_bar_in_time() {
 
 /// A weak pull does not trip it.
 #[test]
-#[ignore = "long: 3000 steps with 12 contacts"]
 fn a_weak_pull_does_not_trip_it() {
     let trace = run(&scheme(), &Breaker { magnet: 3.0, ..Breaker::default() }.describe(), STEP, 3000);
     near(trace.first("plunger-trip").unwrap(), 7.50e-3, 3e-5);
@@ -109,15 +110,53 @@ fn a_weak_pull_does_not_trip_it() {
 
 /// With play in three pivots it holds and trips as well.
 #[test]
-#[ignore = "long: 2000 steps with 15 contacts"]
 fn it_holds_and_trips_with_play() {
     let play = Some(2e-5);
     let held = run(&scheme(), &Breaker { play, ..Breaker::default() }.describe(), STEP, 2000);
     let (n, t) = (held.last_impulse("latch")[0] / STEP, held.last_impulse("latch")[1] / STEP);
     println!("with play: latch {n} {}", t / n);
-    near(n, 17.978, 0.01);
+    // forces that nothing moves are open, as without play; their ratio at the latch is not
     near((t / n).abs(), 0.1110, 5e-4);
-    let trace = run(&scheme(), &Breaker { magnet: 8.0, play, ..Breaker::default() }.describe(), STEP, 2000);
-    near(trace.first("open-stop").unwrap(), 9.10e-3, 5e-5);
-    assert!(trace.least_gap() > -1e-12);
+    assert!(n > 17.9 && n < 18.1, "{n}");
+    let trace =
+        run(&MoreauJean::default(), &Breaker { magnet: 8.0, play, ..Breaker::default() }.describe(), STEP, 2000);
+    let events = [
+        ("plunger-trip", 6.01),
+        ("finger", 6.62),
+        ("back-stop", 7.93),
+        ("open-stop", 9.09),
+        ("handle-off", 9.58),
+        ("hook-return", 15.87),
+    ];
+    for (name, t) in events {
+        println!("with play: {name} {:?}, {t} ms", trace.first(name));
+        near(trace.first(name).unwrap() * 1e3, t, 0.05);
+    }
+    // Moreau-Jean penetrates by what is covered in a step; the projection does not converge where the latch lets go
+    assert!(trace.least_gap() > -2e-5, "{}", trace.least_gap());
+}
+
+/// In space, with ideal joints: the planar motion, on two points of each contact.
+#[test]
+fn in_space_it_holds_and_trips_as_in_the_plane() {
+    let space = Breaker { is_planar: false, ..Breaker::default() };
+    let held = run(&scheme(), &space.describe(), STEP, 500);
+    let sum =
+        |name: &str, row: usize| (1..=2).map(|k| held.last_impulse(&format!("{name}.{k}"))[row] / STEP).sum::<f64>();
+    let (n, t) = (sum("latch", 0), sum("latch", 1));
+    println!("in space: latch {n} {}, pin {}, speed {:e}", t / n, sum("link-pin", 0), speed(&held));
+    assert!(speed(&held) < 1e-9, "{}", speed(&held));
+    assert!((18.003594..18.033411).contains(&n), "{n}");
+    assert!((0.115606..0.115622).contains(&(t / n).abs()), "{}", t / n);
+    let trace = run(&MoreauJean::default(), &Breaker { magnet: 8.0, ..space }.describe(), STEP, 1100);
+    for (name, t) in
+        [("plunger-trip", 6.01), ("finger", 6.62), ("back-stop", 8.01), ("open-stop", 9.19), ("handle-off", 9.67)]
+    {
+        let first = (1..=2).filter_map(|k| trace.first(&format!("{name}.{k}"))).fold(f64::INFINITY, f64::min);
+        println!("in space: {name} {} ms", first * 1e3);
+        near(first * 1e3, t, 0.03);
+    }
+    // behind the poses of seven bodies come the turns of their joints
+    let out = trace.states.iter().flat_map(|s| s.q[..49].chunks(7).map(|q| q[2].abs())).fold(0.0, f64::max);
+    assert!(out < 1e-9, "{out}");
 }

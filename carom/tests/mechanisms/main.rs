@@ -15,6 +15,8 @@ use carom::scheme::{
 };
 use carom::simulation::{FixedStep, Observer, StepView};
 use carom::{Coupling, Event, EventKind, Mechanical, ModelError, Simulation, Space, State, StepError};
+use carom_solve::solver::Configured as _;
+use carom_solve::solver::auto::{Auto, AutoOptions};
 use std::ops::ControlFlow;
 
 const GRAVITY: f64 = 9.81;
@@ -76,7 +78,7 @@ where
     let model = description.build().unwrap();
     let names: Vec<String> = model.labels().contacts.iter().map(|(name, _)| name.clone()).collect();
     let mut model: Box<dyn Mechanical> = Box::new(model);
-    let mut solver = carom_solve::solver::default();
+    let mut solver = accurate();
     let mut work = scheme.workspace(&mut *model).unwrap();
     let mut from = model.initial();
     let mut to = from.clone();
@@ -117,6 +119,12 @@ fn run<S: Scheme<Model = dyn Mechanical>>(scheme: &S, description: &Multibody, h
         goes_on
     };
     attempt(scheme, description, h, count).unwrap()
+}
+
+/// The default solver, with two more digits than by default.
+fn accurate() -> Box<dyn carom_solve::Solver> {
+    let options = AutoOptions { tolerance: 1e-12, ..AutoOptions::default() };
+    Box::new(Auto::new(options).unwrap())
 }
 
 /// Moreau-Jean with this forecast and reactions at mid-step.

@@ -96,7 +96,7 @@ fn wrong_plays_are_refused() {
     }
 }
 
-/// A pin that is free in its hole falls until it touches, and then swings in it as a pendulum of the length of the play.
+/// A pin that is free in its hole falls until it touches, and stays there without restitution.
 #[test]
 fn a_loose_pin_falls_by_its_play() {
     let play = 0.01;

@@ -44,7 +44,6 @@ fn combined() -> CombinedProjection {
 
 /// An ideal pin: the values of the Lagrangian model with minimal coordinates.
 #[test]
-#[ignore = "long: two turns at a step of 1e-5 s, with two schemes"]
 fn an_ideal_pin_agrees_with_minimal_coordinates() {
     let (trace, turns) = two_turns(&capturing(gamma(0.0)), SliderCrank::default(), 1e-5);
     near(trace.energy[0], 7.49555, 1e-5);
@@ -209,7 +208,6 @@ fn the_first_impact_of_the_pin_is_that_of_the_closed_form() {
 
 /// Capturing schemes find the same impact with an error of the order of the step.
 #[test]
-#[ignore = "long: steps of 1e-6 s"]
 fn the_first_impact_by_small_steps() {
     for play in [5e-4, 5e-3] {
         let exact = first_impact(play);
@@ -233,7 +231,6 @@ fn the_first_impact_by_small_steps() {
 
 /// Two turns with play: the pin stays pressed after its first impact.
 #[test]
-#[ignore = "long: two turns at a step of 1e-5 s"]
 fn two_turns_with_play() {
     let system = SliderCrank { play: Some(5e-4), ..SliderCrank::default() };
     let (trace, turns) = two_turns(&combined(), system, 1e-5);
@@ -249,10 +246,11 @@ fn two_turns_with_play() {
 
 /// In space, with two rims in the hole and a round slider: kicked out of its plane.
 #[test]
-#[ignore = "long: two turns at a step of 1e-5 s"]
 fn two_turns_with_play_in_space() {
     let system = SliderCrank { is_planar: false, play: Some(5e-4), kick: 1.0 };
-    let (trace, turns) = two_turns(&combined(), system, 1e-5);
+    // two rims carry one force: their impulses are found to fewer digits than those of one contact
+    let scheme = CombinedProjection { newton_tolerance: 1e-8, ..combined() };
+    let (trace, turns) = two_turns(&scheme, system, 1e-5);
     near(turns.t, 0.14127, 5e-4);
     near(turns.energy, 6.755, 0.03);
     assert!(trace.least_gap() > -1e-12);

@@ -18,7 +18,8 @@ fn spatial(n: usize, crossed: bool) -> MultibodyModel {
             (true, 0) => [0.0, 1.0, 1.0],
             (true, _) => [0.0, 1.0, -1.0],
         };
-        system = system.joint(Joint::revolute(&format!("hinge{i}"), &name(i), &name(i + 1)).at([a, 0.0, 0.0]).axis(axis));
+        system =
+            system.joint(Joint::revolute(&format!("hinge{i}"), &name(i), &name(i + 1)).at([a, 0.0, 0.0]).axis(axis));
     }
     system.build().unwrap()
 }
@@ -52,10 +53,15 @@ fn chains_of_ten_rods_with_hem5() {
 /// Errors of the midpoint rule with projection at t = 0.5, as in an independent prototype.
 #[test]
 fn chains_of_ten_rods_at_second_order() {
-    let parallel = distance(&run(spatial(10, false), combined(Mid), 0.5, 1e-3).q[63..66], &[-0.2162567662124, 0.0, -0.8509543764298]);
+    let parallel = distance(
+        &run(spatial(10, false), combined(Mid), 0.5, 1e-3).q[63..66],
+        &[-0.2162567662124, 0.0, -0.8509543764298],
+    );
     assert!((parallel / 2.127e-5 - 1.0).abs() < 0.02, "{parallel:e}");
-    let crossed =
-        distance(&run(spatial(10, true), combined(Mid), 0.5, 1e-3).q[63..66], &[-0.2021499760540, 0.0859036069822, -0.8387692026432]);
+    let crossed = distance(
+        &run(spatial(10, true), combined(Mid), 0.5, 1e-3).q[63..66],
+        &[-0.2021499760540, 0.0859036069822, -0.8387692026432],
+    );
     assert!((crossed / 1.587e-5 - 1.0).abs() < 0.02, "{crossed:e}");
     let plane = distance(&run(planar(10), combined(Mid), 0.5, 1e-3).q[27..29], &[-0.2162567662124, -0.8509543764298]);
     assert!((plane / 2.127e-5 - 1.0).abs() < 0.1, "{plane:e}");

@@ -41,7 +41,9 @@ fn springy(is_planar: bool) -> MultibodyModel {
         .body(body("a", 0.2))
         .body(body("b", 1.1))
         .joint(hinge)
-        .spring(Spring::between("strut", ("a", [0.4, 0.1]), ("b", [0.9, 0.5]), 50.0).damping(0.7).preload(3.0).rest(0.4))
+        .spring(
+            Spring::between("strut", ("a", [0.4, 0.1]), ("b", [0.9, 0.5]), 50.0).damping(0.7).preload(3.0).rest(0.4),
+        )
         .spring(Spring::between("tie", ("ground", [0.0, 2.0]), ("b", [1.0, 0.4]), 20.0).damping(0.2))
         .spring(Spring::on("coil", "hinge", 4.0).damping(0.1).preload(0.5).rest(0.2))
         .spring(Spring::torsion("bush", "a", "b", axis, 3.0).damping(0.3))
@@ -244,7 +246,12 @@ fn a_sphere_slips_then_rolls() {
         };
         Multibody::spatial()
             .gravity([0.0, 0.0, -9.81])
-            .body(Body::new("ball", 1.0, 0.4 * 0.01).at([0.0, 0.0, 0.1]).velocity([speed, 0.0, 0.0]).spin([0.0, spin, 0.0]))
+            .body(
+                Body::new("ball", 1.0, 0.4 * 0.01)
+                    .at([0.0, 0.0, 0.1])
+                    .velocity([speed, 0.0, 0.0])
+                    .spin([0.0, spin, 0.0]),
+            )
             .contact(Contact::new("floor", "ground", "ball", plane).friction(0.2).rolling(rolling))
             .build()
             .unwrap()

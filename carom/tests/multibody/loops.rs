@@ -16,7 +16,8 @@ fn bar(name: &str, mass: f64, ends: [Point; 2]) -> carom::multibody::Body {
 /// Crank, coupler and rocker in a plane, with hinges in space.
 fn four_bar() -> MultibodyModel {
     let (a, b, c, d) = ([0.0; 3], [0.0, 1.0, 0.0], [2.61506227, 2.47018682, 0.0], [3.0, 0.0, 0.0]);
-    let hinge = |name: &str, one: &str, two: &str, at: Point| Joint::revolute(name, one, two).at(at).axis([0.0, 0.0, 1.0]);
+    let hinge =
+        |name: &str, one: &str, two: &str, at: Point| Joint::revolute(name, one, two).at(at).axis([0.0, 0.0, 1.0]);
     // the crank turns at 2 rad/s; velocities of the others follow from the loop
     let mut crank = bar("crank", 1.0, [a, b]);
     crank.velocity = [-1.0, 0.0, 0.0];

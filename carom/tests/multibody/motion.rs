@@ -3,12 +3,14 @@
 use super::{combined, distance, hem5, moreau, rod, run};
 use carom::multibody::{Body, Joint, Multibody, MultibodyModel};
 use carom::rotation::{Retraction, dot, logarithm, product, rotate};
-use carom::scheme::ReactionDirection::{End, Mid};
 use carom::scheme::MoreauJean;
+use carom::scheme::ReactionDirection::{End, Mid};
 use carom::{Coupling, Space, State};
 
-const FREE: ([f64; 4], [f64; 3]) =
-    ([0.235788718796603, 0.471384960514086, 0.016645211168064, -0.849660423954512], [0.410371790471828, -1.473633262920237, -0.718425362955924]);
+const FREE: ([f64; 4], [f64; 3]) = (
+    [0.235788718796603, 0.471384960514086, 0.016645211168064, -0.849660423954512],
+    [0.410371790471828, -1.473633262920237, -0.718425362955924],
+);
 
 fn free(retraction: Retraction) -> MultibodyModel {
     let body = Body::new("body", 1.3, [1.0, 2.0, 3.0]).spin([0.3, 1.5, -0.7]).velocity([1.0, -2.0, 0.5]);
@@ -69,9 +71,14 @@ fn a_top_on_a_ball_joint_precesses() {
     let attitude = [cos, sin, 0.0, 0.0];
     let world = rotate(attitude, spin);
     let centre = axis.map(|x| arm * x);
-    let velocity = [world[1] * centre[2] - world[2] * centre[1], world[2] * centre[0] - world[0] * centre[2], world[0] * centre[1] - world[1] * centre[0]];
+    let velocity = [
+        world[1] * centre[2] - world[2] * centre[1],
+        world[2] * centre[0] - world[0] * centre[2],
+        world[0] * centre[1] - world[1] * centre[0],
+    ];
     let top = || {
-        let body = Body::new("top", mass, [across, across, 0.3]).at(centre).attitude(attitude).spin(spin).velocity(velocity);
+        let body =
+            Body::new("top", mass, [across, across, 0.3]).at(centre).attitude(attitude).spin(spin).velocity(velocity);
         let joint = Joint::spherical("tip", "ground", "top").at([0.0, 0.0, 0.0]);
         Multibody::spatial().gravity([0.0, 0.0, -gravity]).body(body).joint(joint).build().unwrap()
     };
@@ -115,8 +122,10 @@ fn energy(state: &State) -> f64 {
 
 #[test]
 fn a_double_pendulum_is_of_second_order_with_reactions_in_the_middle() {
-    let errors: Vec<f64> =
-        [2e-3, 1e-3].into_iter().map(|h| distance(&run(double_pendulum(), combined(Mid), 2.0, h).q[7..10], &SECOND)).collect();
+    let errors: Vec<f64> = [2e-3, 1e-3]
+        .into_iter()
+        .map(|h| distance(&run(double_pendulum(), combined(Mid), 2.0, h).q[7..10], &SECOND))
+        .collect();
     assert!((errors[1] / 2.371e-5 - 1.0).abs() < 0.1, "{errors:?}");
     let order = (errors[0] / errors[1]).log2();
     assert!((order - 2.0).abs() < 0.1, "{order}");
@@ -136,15 +145,18 @@ fn a_double_pendulum_loses_energy_with_reactions_at_the_end() {
 
 #[test]
 fn joints_drift_at_second_order_without_projection() {
-    let drift: Vec<f64> = [2e-3, 1e-3].into_iter().map(|h| open(&run(double_pendulum(), moreau(Mid), 2.0, h))).collect();
+    let drift: Vec<f64> =
+        [2e-3, 1e-3].into_iter().map(|h| open(&run(double_pendulum(), moreau(Mid), 2.0, h))).collect();
     assert!((drift[1] / 8.70e-6 - 1.0).abs() < 0.05, "{drift:?}");
     assert!((drift[0] / 3.45e-5 - 1.0).abs() < 0.05, "{drift:?}");
 }
 
 #[test]
 fn hem5_keeps_its_order_with_joints() {
-    let errors: Vec<f64> =
-        [0.02, 0.01, 0.005].into_iter().map(|h| distance(&run(double_pendulum(), hem5(), 2.0, h).q[7..10], &SECOND)).collect();
+    let errors: Vec<f64> = [0.02, 0.01, 0.005]
+        .into_iter()
+        .map(|h| distance(&run(double_pendulum(), hem5(), 2.0, h).q[7..10], &SECOND))
+        .collect();
     let orders = [(errors[0] / errors[1]).log2(), (errors[1] / errors[2]).log2()];
     assert!(orders.iter().all(|order| *order > 4.7), "{errors:?} {orders:?}");
     assert!(errors[2] < 1e-9, "{errors:?}");

@@ -14,7 +14,9 @@ fn body(name: &str, is_planar: bool, random: &mut Pcg64) -> Body {
     let body = Body::new(name, 1.5, [[2.0, 0.3, -0.1], [0.3, 2.5, 0.2], [-0.1, 0.2, 3.0]]);
     match is_planar {
         true => body.at([x(), x()]).angle(2.0 * x()).velocity([x(), x()]).turning(x()),
-        false => body.at([x(), x(), x()]).attitude([x(), x(), x(), x()]).velocity([x(), x(), x()]).spin([x(), x(), x()]),
+        false => {
+            body.at([x(), x(), x()]).attitude([x(), x(), x(), x()]).velocity([x(), x(), x()]).spin([x(), x(), x()])
+        }
     }
 }
 
@@ -45,14 +47,18 @@ fn model(kind: usize, is_planar: bool, retraction: Retraction, random: &mut Pcg6
         match kind.name {
             "gear" => system.joint(Joint::gear("joint", "pin", "turn", -1.7)),
             "rack" => system.joint(Joint::rack("joint", "pin", "slide", 0.6)),
-            _ => system.joint(Joint::coupler("joint", vec![("pin".into(), 1.0), ("turn".into(), 2.0), ("slide".into(), 3.0)])),
+            _ => system
+                .joint(Joint::coupler("joint", vec![("pin".into(), 1.0), ("turn".into(), 2.0), ("slide".into(), 3.0)])),
         }
     } else {
         let count = kind.coordinates.len();
-        let stops = |joint: Joint, i| joint.stops_of(i, carom::multibody::Stops { lower: -1.0, upper: 2.0, restitution: 0.5 });
+        let stops =
+            |joint: Joint, i| joint.stops_of(i, carom::multibody::Stops { lower: -1.0, upper: 2.0, restitution: 0.5 });
         let system = system.joint((0..count).fold(joint, stops));
         if count > 0 {
-            system.motor(Motor::position("drive", ("joint", count - 1), |x: &[f64], out: &mut [f64]| out[0] = (2.0 * x[0]).sin()))
+            system.motor(Motor::position("drive", ("joint", count - 1), |x: &[f64], out: &mut [f64]| {
+                out[0] = (2.0 * x[0]).sin()
+            }))
         } else {
             system
         }
@@ -149,14 +155,19 @@ fn tangents_are_derivatives_of_couplings() {
         let n = at.v.len();
         let mut tangent = model.tangent();
         let mut x = || random.random_range(-1.0..1.0);
-        let (dq, dv, dt): (Vec<f64>, Vec<f64>, f64) = ((0..n).map(|_| x()).collect(), (0..n).map(|_| x()).collect(), x());
+        let (dq, dv, dt): (Vec<f64>, Vec<f64>, f64) =
+            ((0..n).map(|_| x()).collect(), (0..n).map(|_| x()).collect(), x());
         let along = Along { t: dt, q: &dq, v: &dv, p: &[] };
         let (mut found, mut bends) = (CouplingTangent::default(), Vec::new());
         tangent.coupling((0.3, &at.q, &at.v), along, &mut found).unwrap();
         tangent.curvature((0.3, &at.q, &at.v), along, &mut bends).unwrap();
         let (mut near, mut moved, mut bend) = (Coupling::default(), at.q.clone(), Vec::new());
-        let (mut gaps, mut drifts, mut rows, mut curves) =
-            (vec![0.0; found.gap.len()], vec![0.0; found.drift.len()], vec![0.0; found.rows.len()], vec![0.0; bends.len()]);
+        let (mut gaps, mut drifts, mut rows, mut curves) = (
+            vec![0.0; found.gap.len()],
+            vec![0.0; found.drift.len()],
+            vec![0.0; found.rows.len()],
+            vec![0.0; bends.len()],
+        );
         let h = 1e-3;
         for (offset, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
             let way: Vec<f64> = dq.iter().map(|d| offset * h * d).collect();

@@ -35,13 +35,22 @@ fn mistakes_are_told_by_name() {
             "the inertia of the body `d` is not symmetric",
         ),
         (space().body(Body::new("d", 1.0, 1.0).turned([0.0; 3], 1.0)), "the attitude of the body `d`"),
-        (space().joint(Joint::revolute("j", "b", "x").at([0.0; 3]).axis([0.0, 0.0, 1.0])), "`j` refers to the body `x`"),
+        (
+            space().joint(Joint::revolute("j", "b", "x").at([0.0; 3]).axis([0.0, 0.0, 1.0])),
+            "`j` refers to the body `x`",
+        ),
         (space().joint(Joint::revolute("j", "b", "b").at([0.0; 3]).axis([0.0, 0.0, 1.0])), "its two bodies are one"),
         (space().joint(Joint::revolute("j", "b", "c").at([0.0; 3])), "its axis is not given"),
         (space().joint(Joint::revolute("j", "b", "c").axis([0.0, 0.0, 1.0])), "its point is not given"),
         (space().joint(Joint::revolute("j", "b", "c").at([0.0; 3]).axis([0.0; 3])), "its axis has no length"),
-        (space().joint(Joint::screw("j", "b", "c", 0.0).at([0.0; 3]).axis([1.0, 0.0, 0.0])), "the lead of the joint `j` is 0"),
-        (space().joint(Joint::universal("j", "b", "c").at([0.0; 3]).axis([1.0, 0.0, 0.0])), "its second axis is not given"),
+        (
+            space().joint(Joint::screw("j", "b", "c", 0.0).at([0.0; 3]).axis([1.0, 0.0, 0.0])),
+            "the lead of the joint `j` is 0",
+        ),
+        (
+            space().joint(Joint::universal("j", "b", "c").at([0.0; 3]).axis([1.0, 0.0, 0.0])),
+            "its second axis is not given",
+        ),
         (space().joint(Joint::distance("j", "b", "c").at([0.0; 3])), "the length of the joint `j` is 0"),
         (space().joint(hinge()).joint(hinge()), "two joints are called `hinge`"),
         (space().joint(hinge().stops(1.0, -1.0, 0.0)), "the lower stop of the joint `hinge` is 1"),
@@ -60,7 +69,9 @@ fn mistakes_are_told_by_name() {
         (space().contact(Contact::new("t", "b", "b", plane)), "its two bodies are one"),
         (space().contact(Contact::new("t", "b", "c", plane).friction(-1.0)), "the friction of the contact `t` is -1"),
         (
-            Multibody::planar().body(Body::new("b", 1.0, 1.0)).joint(Joint::spherical("j", "ground", "b").at([0.0, 0.0])),
+            Multibody::planar()
+                .body(Body::new("b", 1.0, 1.0))
+                .joint(Joint::spherical("j", "ground", "b").at([0.0, 0.0])),
             "there is no such joint in the plane",
         ),
         (Multibody::planar().body(Body::new("b", 1.0, 1.0).at([0.0, 0.0, 1.0])), "a planar body stays in the plane"),

@@ -270,12 +270,6 @@ impl Mechanism {
         bodies.fold(0.0, f64::max)
     }
 
-    /// The length that tolerances of gaps are parts of: what the file says, or the size of what is drawn. Rows of joints
-    /// that are cosines have no lengths of their own.
-    fn typical_length(&self) -> Option<f64> {
-        self.length.or(Some(self.extent()).filter(|extent| *extent > 0.0))
-    }
-
     /// Number of coordinates of bodies.
     fn poses(&self) -> usize {
         (self.bodies.len() - 1) * if self.measure.planar { 3 } else { 7 }
@@ -302,7 +296,7 @@ impl Mechanism {
     fn description(&self) -> Multibody {
         let mut all = if self.measure.planar { Multibody::planar() } else { Multibody::spatial() };
         all = all.gravity(self.gravity).retraction(self.retraction);
-        (all.length, all.assembly, all.counted) = (self.typical_length(), self.assembly, self.turns.clone());
+        (all.length, all.assembly, all.counted) = (self.length, self.assembly, self.turns.clone());
         for info in &self.bodies {
             let Some(mass) = info.mass else { continue };
             all.bodies.push(Body {

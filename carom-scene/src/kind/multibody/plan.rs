@@ -202,7 +202,7 @@ impl Bodies {
 
     /// Contacts and stops at the start.
     fn check(&self, coupling: &Coupling, table: &Place, context: &mut Context) {
-        let size = self.mechanism.typical_length().unwrap_or(0.0);
+        let size = self.mechanism.length.unwrap_or_else(|| self.mechanism.extent());
         for (i, pair) in coupling.pairs.iter().enumerate() {
             let Some(law) = self.laws.get(i).filter(|_| coupling.is_present(i)) else { continue };
             let place = self.place(&law.name).unwrap_or(table).clone();

@@ -115,12 +115,7 @@ fn check_motion(body: &Body, is_planar: bool) -> Result<(), MultibodyError> {
 }
 
 /// The number of a body that an item refers to.
-pub(super) fn find(
-    plan: &Plan,
-    name: &str,
-    what: &'static str,
-    by: &str,
-) -> Result<usize, MultibodyError> {
+pub(super) fn find(plan: &Plan, name: &str, what: &'static str, by: &str) -> Result<usize, MultibodyError> {
     plan.names.iter().position(|body| body == name).ok_or_else(|| MultibodyError::Unknown {
         what,
         name: by.into(),

@@ -8,7 +8,9 @@ use crate::multibody::joint::{Anchor, Joint};
 use crate::multibody::load::Signal;
 use crate::multibody::motion::Motion;
 use crate::multibody::motor::{Drive, Integral};
-use crate::multibody::plan::{LoadOn, PlacedCoordinate, PlacedEnds, PlacedLoad, PlacedMotor, PlacedSignal, PlacedSpring, Plan};
+use crate::multibody::plan::{
+    LoadOn, PlacedCoordinate, PlacedEnds, PlacedLoad, PlacedMotor, PlacedSignal, PlacedSpring, Plan,
+};
 use crate::multibody::{Load, Motor, MultibodyError, Spring, SpringEnds};
 
 /// Places springs, motors and loads.
@@ -107,8 +109,9 @@ fn place_angle(
     // as a revolute joint between the bodies would have it
     let [a, b] = found.map(|body| plan.names[body].clone());
     let joint = Joint { axis, ..Joint::revolute(&spring.name, &a, &b).at([0.0, 0.0]) };
-    let setting = super::joints::setting(&joint, plan.is_planar, motion.pair(found))
-        .map_err(|_| MultibodyError::Misfit { what: "spring", name: spring.name.clone(), reason: "its axis is none" })?;
+    let setting = super::joints::setting(&joint, plan.is_planar, motion.pair(found)).map_err(|_| {
+        MultibodyError::Misfit { what: "spring", name: spring.name.clone(), reason: "its axis is none" }
+    })?;
     let coordinate: Coordinate = setting.angle();
     let offset = super::joints::offset(plan, drawn, found, coordinate.value(motion.pair(found)));
     let name = format!("{}.angle", spring.name);

@@ -1,13 +1,13 @@
 //! Joints and contacts of a description.
 
 use super::{Drawn, Multibody, bodies};
+use crate::multibody::contact::Surface;
 use crate::multibody::joint::clearance::give_way;
 use crate::multibody::joint::{Anchor, Laid, Need, Setting, Where};
 use crate::multibody::motion::Motion;
 use crate::multibody::plan::{Aligned, Item, JointRow, PlacedContact, PlacedCoordinate, Plan};
 use crate::multibody::primitive::Primitive;
 use crate::multibody::{AnyPair, Frame, Joint, JointCoordinate, MultibodyError, Vector};
-use crate::multibody::contact::Surface;
 
 /// Places joints and contacts.
 pub(super) fn place(description: &Multibody, plan: &mut Plan, drawn: &Drawn) -> Result<(), MultibodyError> {
@@ -28,7 +28,8 @@ pub(super) fn place(description: &Multibody, plan: &mut Plan, drawn: &Drawn) -> 
     }
     for contact in &description.contacts {
         let [a, b] = &contact.bodies;
-        let found = [bodies::find(plan, a, "contact", &contact.name)?, bodies::find(plan, b, "contact", &contact.name)?];
+        let found =
+            [bodies::find(plan, a, "contact", &contact.name)?, bodies::find(plan, b, "contact", &contact.name)?];
         place_contact(plan, contact.name.clone(), found, (contact.pair.clone(), contact.surface))?;
     }
     Ok(())

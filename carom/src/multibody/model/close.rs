@@ -139,6 +139,9 @@ impl MultibodyModel {
             if residual <= tolerance && (residual >= 0.5 * best || residual == 0.0) {
                 break;
             }
+            if iterations >= ITERATIONS && residual <= tolerance {
+                break;
+            }
             if iterations >= ITERATIONS {
                 return Err(MultibodyError::Assembly { name: self.holder(worst), residual, iterations });
             }
@@ -185,13 +188,7 @@ impl MultibodyModel {
     }
 
     /// `out ← −M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁺ b` for the first rows of a coupling.
-    fn correct(
-        &mut self,
-        coupling: &Coupling,
-        held: usize,
-        b: &[f64],
-        out: &mut [f64],
-    ) -> Result<(), MultibodyError> {
+    fn correct(&mut self, coupling: &Coupling, held: usize, b: &[f64], out: &mut [f64]) -> Result<(), MultibodyError> {
         let at = self.initial.clone();
         self.factor(&at, Combination::MASS)?;
         let n = self.plan.dim();
@@ -220,7 +217,11 @@ impl MultibodyModel {
         let svd = a.svd(true, true);
         let cut = CUT * svd.singular_values.max();
         let Ok(lambda) = svd.solve(&rhs, cut) else {
-            return Err(MultibodyError::Misfit { what: "system", name: "joints".into(), reason: "rows are not finite" });
+            return Err(MultibodyError::Misfit {
+                what: "system",
+                name: "joints".into(),
+                reason: "rows are not finite",
+            });
         };
         out.fill(0.0);
         for (i, column) in columns.iter().enumerate() {

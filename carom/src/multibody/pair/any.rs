@@ -93,9 +93,7 @@ pub enum PairError {
         second: &'static str,
     },
     /// Both shapes have no inside: nothing tells a penetration.
-    #[error(
-        "a {first} and a {second} have no thickness, so that nothing tells on which side they are: give the {second} a radius"
-    )]
+    #[error("a {first} and a {second} have no thickness: nothing tells on which side they are; give one a radius")]
     Thin {
         /// The first shape.
         first: &'static str,

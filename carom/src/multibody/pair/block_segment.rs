@@ -1,7 +1,7 @@
 //! A rectangle against a straight edge in the plane: its corners against the edge, and the ends of the edge against it.
 //!
 //! ```text
-//!     corner k:  gap = n·(corner − p₀) where its foot is on the edge, else the distance from the closer end         (1)
+//!     corner k:  gap = n·(corner − p₀) where its foot is on the edge, else the distance from the closer end        (1)
 //!     end j:     signed distance of the end from the rectangle                                                    (2)
 //! ```
 //!

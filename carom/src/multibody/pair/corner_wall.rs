@@ -1,7 +1,7 @@
 //! A box in a guide: each corner against its own wall of two parallel ones.
 //!
 //! ```text
-//!     gap_k = w − s_k d·(corner_k − o),      n = −s_k d,      s_k = ±1 the side of corner k across the guide        (1)
+//!     gap_k = w − s_k d·(corner_k − o),      n = −s_k d,      s_k = ±1 the side of corner k across the guide       (1)
 //! ```
 //!
 //! The first tangent is the direction of the guide.

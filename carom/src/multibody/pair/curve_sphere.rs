@@ -1,7 +1,7 @@
 //! A cam against a roller or a point: a closed curve and a disc outside of it.
 //!
 //! ```text
-//!     gap = n(s)·(c − C(s)) − r,      s the closest point of the curve,      n(s) outward                             (1)
+//!     gap = n(s)·(c − C(s)) − r,      s the closest point of the curve,      n(s) outward                          (1)
 //! ```
 //!
 //! The curve is drawn out along the normal of its plane, so only the motion in this plane counts.

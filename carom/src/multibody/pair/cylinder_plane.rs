@@ -2,7 +2,7 @@
 //! the body, for a cylinder that stands has no lowest point.
 //!
 //! ```text
-//!     u = n − (n·d) d,      gap = n·(c_i − o) − R |u|,      point c_i − R u/|u|      with the axis d, rim centres c_i  (1)
+//!     axis d, rim centres c_i:   u = n − (n·d) d,   gap = n·(c_i − o) − R |u|,   point c_i − R u/|u|                (1)
 //!     fixed points c_i + R (cos φ e + sin φ d×e),  φ = 0, ±2π/3:   gap = n·(point − o)                             (2)
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! A cylinder across a plane strip: both rims as spheres of its radius, exact while its axis is along the strip.
 //!
 //! ```text
-//!     gap_i = |c_i − p(t)| − R      with rim centres c_i as in the pair of sphere and strip                          (1)
+//!     gap_i = |c_i − p(t)| − R      with rim centres c_i as in the pair of sphere and strip                        (1)
 //! ```
 //!
 //! Tilted by an angle it sees contact too early by at most R (1 − cos angle).

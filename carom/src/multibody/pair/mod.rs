@@ -1,10 +1,10 @@
 //! Where two shapes are closest: gap, normal and the two points, exact to rounding and written over any scalar.
 //!
-//! A pair is one file and one row of [`AnyPair`]. It tells a fixed number of places, features of the two shapes that may touch; the place is the
-//! identity of a contact. The first shape is on body a, the second one on body b.
+//! A pair is one file and one row of [`AnyPair`]. It tells a fixed number of places, features of the two shapes that
+//! may touch; the place is the identity of a contact. The first shape is on body a, the second one on body b.
 //!
 //! ```text
-//!     normal n from a to b,    u = velocity of b's own closest point − velocity of a's,    n·u = gap'               (1)
+//!     normal n from a to b,    u = velocity of b's own closest point − velocity of a's,    n·u = gap'              (1)
 //! ```
 //!
 //! (1) holds because each closest point moves on its shape along the tangent plane. Derivatives of any order are those

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!     c = offset of the pin's centre, normal to the axis of the hole
-//!     gap = R − r − |c|,      n = −c/|c|,      tangents n × axis (turning) and −axis (sliding through)               (1)
+//!     gap = R − r − |c|,      n = −c/|c|,      tangents n × axis (turning) and −axis (sliding through)             (1)
 //! ```
 //!
 //! In the middle of the hole the normal is undefined; the gap is the whole play there and any normal does.

@@ -3,7 +3,7 @@
 //! ```text
 //!     c_i = offset of rim centre i, normal to the axis of the bore
 //!     sphere:  gap_i = R − r − |c_i|: a sphere of the pin's radius at the rim centre                               (1)
-//!     exact:   gap_i = R − max_φ |c_i + r (cos φ e + sin φ f)|,  e, f the pin's cross axes, seen along the bore       (2)
+//!     exact:   gap_i = R − max_φ |c_i + r (cos φ e + sin φ f)|,  e, f the pin's cross axes, seen along the bore    (2)
 //! ```
 //!
 //! (1) is exact for parallel axes and sees contact too early by at most r (1 − cos tilt).

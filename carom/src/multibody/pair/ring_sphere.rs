@@ -2,7 +2,7 @@
 //! the start, and never from the nearest boundary, or a small penetration would become a passage.
 //!
 //! ```text
-//!     inside:   gap = R − |c| − r,  n = −c/|c|;      outside:   gap = |c| − R − r,  n = c/|c|                       (1)
+//!     inside:   gap = R − |c| − r,  n = −c/|c|;      outside:   gap = |c| − R − r,  n = c/|c|                      (1)
 //!     c = offset of the sphere's centre, normal to the axis of the ring
 //! ```
 

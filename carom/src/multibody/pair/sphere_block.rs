@@ -1,7 +1,7 @@
 //! A sphere, a disc or a point against a box.
 //!
 //! ```text
-//!     outside:  gap = |y − clamp(y)| − R;      inside:  the face of least depth, the first of equal ones             (1)
+//!     outside:  gap = |y − clamp(y)| − R;      inside:  the face of least depth, the first of equal ones           (1)
 //!     y = offset of the centre in axes of the box
 //! ```
 

@@ -2,7 +2,7 @@
 //! counts.
 //!
 //! ```text
-//!     gap = |c − p(t)| − R,      c = offset of the centre, normal to the direction,      t = clamp((c − p₀)·e)       (1)
+//!     gap = |c − p(t)| − R,      c = offset of the centre, normal to the direction,      t = clamp((c − p₀)·e)     (1)
 //!     tangents n × direction and −direction
 //! ```
 

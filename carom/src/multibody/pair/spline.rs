@@ -1,4 +1,4 @@
-//! A closed curve through points: the periodic cubic spline with two continuous derivatives, and its exact closest point.
+//! A closed curve through points: the periodic cubic spline with two continuous derivatives, and its closest point.
 //!
 //! ```text
 //!     C(s) = P_j + b_j t + M_j t²/2 + (M_{j+1} − M_j) t³/6,      t = s − j ∈ [0, 1]                                (1)

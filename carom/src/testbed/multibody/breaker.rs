@@ -1,12 +1,16 @@
 //! A circuit breaker: handle, link, lever, arm, hook, trip bar and plunger, 12 contacts. The lever is held by a hook
 //! whose friction carries it; a magnet moves the plunger, which turns the trip bar, which turns the hook.
 
-use crate::multibody::pair::{Bore, PinHole, Segment, Sphere, SphereSegment};
+use crate::multibody::pair::{
+    AnyPair, Bore, Cylinder, CylinderStrip, PinHole, Rim, RimsBore, Segment, Sphere, SphereSegment, Strip,
+};
 use crate::multibody::{Body, Clearance, Contact, Joint, Load, Multibody, Signal, Spring};
 
-/// The mechanism in the plane, closed.
+/// The mechanism, closed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Breaker {
+    /// Whether it is a planar model. In space it is 4 mm thick: discs are cylinders, edges are strips.
+    pub is_planar: bool,
     /// Force of the magnet from 5 ms to 9 ms [N].
     pub magnet: f64,
     /// Friction between hook and lever [-].
@@ -17,9 +21,14 @@ pub struct Breaker {
 
 impl Default for Breaker {
     fn default() -> Self {
-        Breaker { magnet: 0.0, latch: 0.2, play: None }
+        Breaker { is_planar: true, magnet: 0.0, latch: 0.2, play: None }
     }
 }
+
+/// The normal of the plane.
+const Z: [f64; 3] = [0.0, 0.0, 1.0];
+/// Half of the thickness in space [m].
+const HALF: f64 = 2e-3;
 
 /// Name, mass in g, length and centre in mm.
 const BODIES: [(&str, f64, f64, [f64; 2]); 7] = [
@@ -74,17 +83,19 @@ fn local(body: &str, [x, y]: [f64; 2]) -> [f64; 3] {
 impl Breaker {
     /// The description.
     pub fn describe(&self) -> Multibody {
-        let mut system = Multibody::planar().gravity([0.0, -9.81]);
+        let system = if self.is_planar { Multibody::planar() } else { Multibody::spatial() };
+        let mut system = system.gravity([0.0, -9.81]);
         for (name, grams, length, centre) in BODIES {
             let mass = grams * 1e-3;
             let inertia = mass * (length * 1e-3) * (length * 1e-3) / 12.0;
             system = system.body(Body::new(name, mass, inertia).at(metres(centre)));
         }
         for (name, [a, b], at, [torque, stiffness, damping]) in PIVOTS {
-            let mut joint = Joint::revolute(name, a, b).at(metres(at));
+            let mut joint = Joint::revolute(name, a, b).at(metres(at)).axis(Z);
             let loose = ["lever-pivot", "arm-pivot", "hook-pivot"].contains(&name);
             if let Some(play) = self.play.filter(|_| loose) {
-                joint = joint.clearance(Clearance::new(play, 1.5e-3).friction(0.15));
+                let length = if self.is_planar { 0.0 } else { 6e-3 };
+                joint = joint.clearance(Clearance::new(play, 1.5e-3).length(length).friction(0.15));
             }
             system = system.joint(joint);
             if stiffness > 0.0 {
@@ -99,18 +110,32 @@ impl Breaker {
         for stop in STOPS {
             system = system.contact(self.stop(stop));
         }
-        let hole = Bore { centre: local("lever", [-4.0, 10.0]), axis: [0.0, 0.0, 1.0], radius: 2e-3 };
-        let pin = Sphere { centre: local("link", [-3.0, 10.0]), radius: 1e-3 };
-        system.contact(Contact::new("link-pin", "lever", "link", PinHole { hole, pin }).friction(0.15))
+        system.contact(self.link_pin())
+    }
+
+    /// The pin of the link in the hole of the lever.
+    fn link_pin(&self) -> Contact {
+        let hole = Bore { centre: local("lever", [-4.0, 10.0]), axis: Z, radius: 2e-3 };
+        let (centre, radius) = (local("link", [-3.0, 10.0]), 1e-3);
+        let pair: AnyPair = if self.is_planar {
+            PinHole { hole, pin: Sphere { centre, radius } }.into()
+        } else {
+            RimsBore { bore: hole, pin: Cylinder { centre, axis: Z, radius, half: HALF }, rim: Rim::Sphere }.into()
+        };
+        Contact::new("link-pin", "lever", "link", pair).friction(0.15)
     }
 
     fn stop(&self, (name, disc, segment, friction, restitution): Stop) -> Contact {
-        let sphere = Sphere { centre: local(disc.0, disc.1), radius: disc.2 * 1e-3 };
-        let segment_on = Segment { ends: segment.1.map(|end| local(segment.0, end)) };
+        let (centre, radius) = (local(disc.0, disc.1), disc.2 * 1e-3);
+        let ends = segment.1.map(|end| local(segment.0, end));
+        let pair: AnyPair = if self.is_planar {
+            SphereSegment { segment: Segment { ends }, sphere: Sphere { centre, radius } }.into()
+        } else {
+            let cylinder = Cylinder { centre, axis: Z, radius, half: HALF };
+            CylinderStrip { strip: Strip { ends, along: Z }, cylinder }.into()
+        };
         let friction = if name == "latch" { self.latch } else { friction };
-        Contact::new(name, segment.0, disc.0, SphereSegment { segment: segment_on, sphere })
-            .friction(friction)
-            .restitution(restitution)
+        Contact::new(name, segment.0, disc.0, pair).friction(friction).restitution(restitution)
     }
 
     /// The pull of the magnet.

@@ -11,7 +11,7 @@ pub struct SliderCrank {
     pub is_planar: bool,
     /// Radial play of the pin; none where it is ideal [m].
     pub play: Option<f64>,
-    /// Angular velocity of the rod about y at the start, which leaves the plane [rad/s].
+    /// Angular velocity of the rod about y at the start, before velocities are made to fit to the joints [rad/s].
     pub kick: f64,
 }
 
@@ -55,6 +55,8 @@ impl SliderCrank {
             let length = if self.is_planar { 0.0 } else { Self::BEARING };
             pin = pin.clearance(Clearance::new(play, Self::HOLE).length(length).friction(0.01));
         }
+        // a kick does not fit to the joints: velocities are changed to do
+        let system = if self.kick == 0.0 { system } else { system.assemble(1e-12) };
         system
             .gravity([0.0, -9.81])
             .body(crank)
