@@ -9,7 +9,8 @@
 //!
 //! in the unit of the gap, whatever the units of the coordinates are: in other units the same tolerances come out.
 //! Other contacts have no part in it. A model that knows its length says it
-//! ([`Space::length`](crate::Space::length)); the rounding of (1) counts besides.
+//! ([`Space::length`](crate::Space::length)); the rounding of (1) counts besides. A model may know that coordinates are
+//! large beside what they have moved so far ([`Space::least_sizes`](crate::Space::least_sizes)): Q begins there.
 
 use crate::{Coupling, Space, WarningKind, Warnings};
 
@@ -38,6 +39,7 @@ pub const COARSE: WarningKind = WarningKind {
 pub(crate) struct Lengths {
     given: Option<f64>, // [m]
     sizes: Vec<f64>,    // (n) Q
+    least: Vec<f64>,    // (n) where it begins
     origin: Vec<f64>,   // q that sizes are counted from, where there are more coordinates than velocities
     way: Vec<f64>,      // (n) from there
     behind: Vec<f64>,   // (laws) the sum of (1) for rows that are constant; empty where it is to be found anew
@@ -47,12 +49,14 @@ impl Lengths {
     pub fn of<M: ?Sized + Space>(model: &M) -> Lengths {
         let (n, initial) = (model.dim(), model.initial());
         let (origin, way) = if initial.q.len() == n { Default::default() } else { (initial.q, vec![0.0; n]) };
-        Lengths { given: model.length(), sizes: vec![0.0; n], origin, way, behind: Vec::new() }
+        let mut least = vec![0.0; n];
+        model.least_sizes(&mut least);
+        Lengths { given: model.length(), sizes: least.clone(), least, origin, way, behind: Vec::new() }
     }
 
     /// Forgets what was met.
     pub fn forget(&mut self) {
-        self.sizes.fill(0.0);
+        self.sizes.clone_from(&self.least);
         self.renumber();
     }
 

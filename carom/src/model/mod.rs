@@ -106,6 +106,10 @@ pub trait Space: LinearSolve + Send {
         None
     }
 
+    /// Sizes of the coordinates, counted by velocities, that the lengths behind gaps have from the start: the reach of a
+    /// mechanism where it is a translation, a radian where it is a rotation. Nothing by default: `out` arrives as zeros.
+    fn least_sizes(&self, _out: &mut [f64]) {}
+
     /// Up to which error the best point of a contact problem that misses its tolerance is taken, with a warning, where
     /// the options of the solver do not say it.
     fn accept(&self) -> Accept {

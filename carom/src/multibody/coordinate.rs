@@ -1,12 +1,12 @@
 //! Coordinates of joints: what a joint leaves free.
 //!
 //! ```text
-//!     angle   A = atan2(w · m, u · m)      line d · (ω_b − ω_a), exact while m is perpendicular to d                   (1)
+//!     angle   A = atan2(w · m, u · m)      line (d − (m · d) m_⊥/|m_⊥|²) · (ω_b − ω_a),  m_⊥ = m − (m · d) d          (1)
 //!     along   d_a · r,  r = b − a          line of the row `Point`                                                     (2)
 //! ```
 //!
 //! with (u, w, d) fixed in body a and the mark m in body b; where they are in b and the mark is in a, the angle has the
-//! other sign. Turns are counted in the state, never here: an angle is the one nearest to a given number.
+//! other sign. While a joint keeps m perpendicular to d the line is d. Turns are counted in the state, never here: an angle is the one nearest to a given number.
 
 use super::primitive::along;
 use super::{Frame, Line};
@@ -91,8 +91,12 @@ impl Coordinate {
     #[inline]
     pub fn lines<T: Scalar>(&self, (a, b): (&Frame<T>, &Frame<T>)) -> [Line<T>; 2] {
         match self {
-            Coordinate::Angle { axes: [_, _, d], is_in_b, .. } => {
-                let d = if *is_in_b { b } else { a }.direction(*d);
+            Coordinate::Angle { axes: [_, _, d], mark, is_in_b } => {
+                let (frame, other) = if *is_in_b { (b, a) } else { (a, b) };
+                let (d, m) = (frame.direction(*d), other.direction(*mark));
+                let off = m.dot(d);
+                let across = m - d * off;
+                let d = d - across * (off / across.square());
                 [Line::about(-d), Line::about(d)]
             }
             Coordinate::Along { direction, b: on_b, .. } => along((a, b), a.direction(*direction), b.point(*on_b)),

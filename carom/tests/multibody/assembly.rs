@@ -19,7 +19,7 @@ fn triangle(scale: f64) -> Multibody {
 #[test]
 fn a_drawn_triangle_is_closed() {
     let error = triangle(1.0).build().err().unwrap();
-    assert!(matches!(&error, MultibodyError::Open { residual, .. } if *residual > 0.01), "{error}");
+    assert!(matches!(&error, MultibodyError::Open { residual, .. } if *residual > 1e-3), "{error}");
     let mut model = triangle(1.0).assemble(1e-12).build().unwrap();
     let at = model.initial();
     let (mut coupling, mut u) = (Coupling::default(), Vec::new());

@@ -41,6 +41,7 @@ fn springy(is_planar: bool) -> MultibodyModel {
         .body(body("a", 0.2))
         .body(body("b", 1.1))
         .joint(hinge)
+        .joint(Joint::revolute("elbow", "a", "b").at([0.6, 0.3]).axis(axis))
         .spring(
             Spring::between("strut", ("a", [0.4, 0.1]), ("b", [0.9, 0.5]), 50.0).damping(0.7).preload(3.0).rest(0.4),
         )
@@ -50,6 +51,7 @@ fn springy(is_planar: bool) -> MultibodyModel {
         .load(Load::new("gust", "b", inputs.clone(), load).at([0.1, -0.2]))
         .load(Load::new("jet", "a", inputs.clone(), load).at([0.3, 0.2]).in_body())
         .motor(Motor::effort("drive", "hinge", inputs, |x: &[f64], out: &mut [f64]| out[0] = x[0] * x[2]))
+        .assemble(1e-12)
         .build()
         .unwrap()
 }
@@ -123,7 +125,8 @@ fn iteration_matrices_know_springs() {
     }
 }
 
-/// What is applied and what dampers take is what the energy changes by, at second order.
+/// What is applied and what dampers take is what the energy changes by; the ledger takes powers at the ends of steps,
+/// which is of first order.
 #[test]
 fn the_energy_ledger_closes() {
     for is_planar in [true, false] {
@@ -140,7 +143,7 @@ fn the_energy_ledger_closes() {
                 ledger.residue().abs()
             })
             .collect();
-        assert!(missed[1] < 2e-3 && missed[1] < 0.6 * missed[0] + 1e-9, "{missed:?}");
+        assert!(missed[1] < 5e-3 && (missed[1] / missed[0] - 0.5).abs() < 0.05, "{missed:?}");
     }
 }
 

@@ -11,8 +11,9 @@ mod wrong;
 use carom::multibody::{Body, MultibodyModel};
 use carom::scheme::event_driven::{Control, Flow};
 use carom::scheme::{Bound, CombinedProjection, EventDriven, MoreauJean, ReactionDirection, Scheme};
-use carom::simulation::FixedStep;
-use carom::{Mechanical, Simulation, State};
+use carom::simulation::{FixedStep, Observer, StepView};
+use carom::{Mechanical, ModelError, Simulation, State};
+use std::ops::ControlFlow;
 
 /// Runs a model to the end, in steps of h.
 fn run<S: Scheme<Model = dyn Mechanical> + 'static>(model: MultibodyModel, scheme: S, end: f64, h: f64) -> State {
@@ -20,6 +21,32 @@ fn run<S: Scheme<Model = dyn Mechanical> + 'static>(model: MultibodyModel, schem
     let mut simulation = Simulation::new(Box::new(bound), Box::new(FixedStep { h }), end).unwrap();
     simulation.run(&mut []).unwrap_or_else(|error| panic!("{error}"));
     simulation.state().clone()
+}
+
+/// The largest of a number over all steps of a run.
+fn largest<S: Scheme<Model = dyn Mechanical> + 'static>(
+    model: MultibodyModel,
+    scheme: S,
+    (end, h): (f64, f64),
+    mut of: impl FnMut(&State) -> f64,
+) -> f64 {
+    let bound = Bound::new(scheme, Box::new(model), carom_solve::solver::default()).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = Simulation::new(Box::new(bound), Box::new(FixedStep { h }), end).unwrap();
+    let mut watch = Watch { of: &mut of, most: 0.0 };
+    simulation.run(&mut [&mut watch]).unwrap_or_else(|error| panic!("{error}"));
+    watch.most
+}
+
+struct Watch<'a> {
+    of: &'a mut dyn FnMut(&State) -> f64,
+    most: f64,
+}
+
+impl Observer for Watch<'_> {
+    fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        self.most = self.most.max((self.of)(view.to()));
+        Ok(ControlFlow::Continue(()))
+    }
 }
 
 fn moreau(reaction: ReactionDirection) -> MoreauJean {

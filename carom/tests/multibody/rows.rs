@@ -5,7 +5,7 @@ use carom::multibody::joint::{JOINTS, Joint};
 use carom::multibody::pair::{Plane, Sphere, SpherePlane};
 use carom::multibody::{Body, Contact, Motor, Multibody, MultibodyModel};
 use carom::rotation::Retraction;
-use carom::{Coupling, Mechanical, Space};
+use carom::{Coupling, Space};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

@@ -8,6 +8,7 @@
 
 use super::*;
 use crate::model::{Combination, Mechanical, Space};
+use crate::multibody::pair::Pair as _;
 use crate::multibody::primitive::Primitive;
 use crate::{Coupling, Key, WarningKind};
 use carom_solve::{Law, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Rows, solver};
@@ -60,17 +61,18 @@ impl MultibodyModel {
         let mut coupling = Coupling::default();
         let at = self.initial.clone();
         self.couple(at.t, &at.q, &mut coupling)?;
+        let length = self.plan.length.unwrap_or_else(|| self.extent());
+        self.plan.length = (length > 0.0).then_some(length);
         let held = self.plan.items.iter().take_while(|item| matches!(item.1, Item::Row(_) | Item::Motor(_))).count();
         if held == 0 {
             return Ok(());
         }
-        let length = self.extent();
         if let Some(tolerance) = assembly {
             self.assemble(&mut coupling, held, (tolerance, length))?;
         }
         for i in 0..held {
             let (gap, is_length) = (coupling.pairs[i].gap.abs(), self.is_length(i));
-            let allowed = assembly.unwrap_or(OPEN * if is_length { length } else { 1.0 });
+            let allowed = assembly.unwrap_or(if is_length { OPEN * length } else { OPEN });
             if gap > allowed {
                 return Err(MultibodyError::Open { name: self.holder(i), residual: gap });
             }
@@ -105,10 +107,11 @@ impl MultibodyModel {
         }
     }
 
-    /// A length of the mechanism: how far points of joints are from mass centres, and bodies from each other.
+    /// A length of the mechanism: how far points of joints and contacts are from mass centres, and bodies from each
+    /// other.
     fn extent(&self) -> f64 {
         let frames = &self.motion.frames[1..];
-        let first = frames[0].centre;
+        let Some(first) = frames.first().map(|frame| frame.centre) else { return 0.0 };
         let apart = frames.iter().map(|frame| (frame.centre - first).length());
         let arms = self.plan.rows.iter().map(|row| match row.primitive {
             Primitive::Point { a, b, .. } | Primitive::Length { a, b, .. } => {
@@ -117,8 +120,13 @@ impl MultibodyModel {
             }
             _ => 0.0,
         });
-        let largest = apart.chain(arms).fold(0.0, f64::max);
-        if largest > 0.0 { largest } else { 1.0 }
+        let touches = self.plan.contacts.iter().flat_map(|contact| {
+            let (a, b) = self.motion.pair(contact.bodies);
+            let touch = contact.pair.touch(0, (a, b));
+            let arm = |body: usize, frame: &Frame, point| if body == 0 { 0.0 } else { (frame.centre - point).length() };
+            [arm(contact.bodies[0], a, touch.on_a), arm(contact.bodies[1], b, touch.on_b)]
+        });
+        apart.chain(arms).chain(touches).filter(|x| x.is_finite()).fold(0.0, f64::max)
     }
 
     fn assemble(

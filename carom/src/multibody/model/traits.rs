@@ -173,8 +173,10 @@ impl Space for MultibodyModel {
         self.names()
     }
 
-    fn length(&self) -> Option<f64> {
-        self.plan.length
+    fn least_sizes(&self, out: &mut [f64]) {
+        let (size, turn) = (self.plan.sizes().1, if self.plan.is_planar { 2 } else { 3 });
+        let length = self.plan.length.unwrap_or(0.0);
+        out.iter_mut().enumerate().for_each(|(i, out)| *out = if i % size < turn { length } else { 1.0 });
     }
 
     fn warnings(&self) -> Option<&Warnings> {
