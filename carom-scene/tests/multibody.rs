@@ -131,8 +131,29 @@ fn parameters_are_swept_without_compiling() {
     let wide = scene.with(&[("play", 1e-3)]).unwrap();
     assert_eq!(carom_scene::expression::compiled(), before);
     assert_eq!(wide.parameter("play"), Some(1e-3));
+    for play in [1e-4, 1e-3, 5e-3] {
+        let mut simulation = scene.with(&[("play", play)]).unwrap().simulation().unwrap();
+        simulation.advance_to(5e-3).unwrap_or_else(|error| panic!("play {play}: {error}"));
+    }
     let longer = scene.with(&[("l1", 0.16)]).unwrap();
     assert!((longer.initial.q[0] - 0.08).abs() < 1e-15);
+}
+
+/// The latch of the breaker holds by friction from 0.1156 on, and a weak magnet does not open it (equilibrium of the
+/// hook; independent implementation).
+#[test]
+fn the_breaker_holds_and_opens_as_its_latch_says() {
+    let angle = |set: &[(&str, f64)]| {
+        let scene = load("circuit-breaker").with(set).unwrap();
+        let mut simulation = scene.simulation().unwrap();
+        simulation.advance_to(0.02).unwrap();
+        let lever = scene.coordinates.iter().position(|name| name == "lever.angle").unwrap();
+        simulation.state().q[lever]
+    };
+    assert!(angle(&[("Fm", 0.0)]).abs() < 1e-12);
+    assert!(angle(&[("Fm", 0.0), ("latch", 0.12)]).abs() < 1e-12);
+    assert!(angle(&[("Fm", 0.0), ("latch", 0.11)]) < -0.3);
+    assert!(angle(&[("Fm", 3.0)]).abs() < 1e-12);
 }
 
 /// In the plane shapes are drawn as they are, in space three times.

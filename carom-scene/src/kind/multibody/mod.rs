@@ -141,13 +141,10 @@ impl Mechanism {
             None => Some(Retraction::Exponential),
         };
         let length = length(table.length.as_ref(), context);
-        let assembly =
-            match &file.assemble {
-                Some(table) => Some(table.tolerance.as_ref().map_or(Some(ASSEMBLY), |formula| {
-                    measure.positive(formula, measure.length, "the tolerance", context)
-                })),
-                None => None,
-            };
+        let assembly = file.assemble.as_ref().map(|table| match &table.tolerance {
+            Some(formula) => measure.positive(formula, measure.length, "the tolerance", context),
+            None => Some(ASSEMBLY),
+        });
         let (bodies, lost_bodies) = body::read(file, &measure, context);
         let mut mechanism = Mechanism {
             measure,
