@@ -1,5 +1,7 @@
 //! Models of bodies from files: examples, parameters, units, repeated parts, names in expressions, drawings.
 
+use std::ops::ControlFlow;
+
 use carom_scene::examples;
 use carom_scene::{Overrides, Scene, from_str};
 
@@ -133,7 +135,9 @@ fn parameters_are_swept_without_compiling() {
     assert_eq!(wide.parameter("play"), Some(1e-3));
     for play in [1e-4, 1e-3, 5e-3] {
         let mut simulation = scene.with(&[("play", play)]).unwrap().simulation().unwrap();
-        simulation.advance_to(5e-3).unwrap_or_else(|error| panic!("play {play}: {error}"));
+        simulation
+            .advance_to(5e-3, &mut |_| ControlFlow::Continue(()))
+            .unwrap_or_else(|error| panic!("play {play}: {error}"));
     }
     let longer = scene.with(&[("l1", 0.16)]).unwrap();
     assert!((longer.initial.q[0] - 0.08).abs() < 1e-15);
@@ -146,7 +150,7 @@ fn the_breaker_holds_and_opens_as_its_latch_says() {
     let angle = |set: &[(&str, f64)]| {
         let scene = load("circuit-breaker").with(set).unwrap();
         let mut simulation = scene.simulation().unwrap();
-        simulation.advance_to(0.02).unwrap();
+        simulation.advance_to(0.02, &mut |_| ControlFlow::Continue(())).unwrap();
         let lever = scene.coordinates.iter().position(|name| name == "lever.angle").unwrap();
         simulation.state().q[lever]
     };

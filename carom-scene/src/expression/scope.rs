@@ -264,6 +264,18 @@ mod tests {
     }
 
     #[test]
+    fn positions_and_velocities_may_differ_in_number() {
+        let mut scope = Scope::new();
+        scope.declare_time().unwrap();
+        let slots = scope.declare_motion(&["a.x", "a.e0", "a.e1"], &["a.x", "a.spin"]).unwrap();
+        assert_eq!(slots, CoordinateSlots { positions: 1..4, velocities: 4..6 });
+        assert_eq!(scope.find_velocity("a.x"), Some(4));
+        assert_eq!(scope.find_velocity("a.e0"), None);
+        assert_eq!(scope.find("a.spin"), Some(Symbol::Slot(5)));
+        assert!(scope.declare_parameter("a.").is_err() && scope.declare_parameter(".x").is_err());
+    }
+
+    #[test]
     fn declared_names_hide_the_constants() {
         let mut scope = Scope::new();
         assert_eq!(scope.find("e"), Some(Symbol::Constant(std::f64::consts::E)));
