@@ -248,7 +248,7 @@ impl Piece {
             let bend: Pair = std::array::from_fn(|i| 6.0 * c3[i] * t + 2.0 * c2[i]);
             let rate = dot(slope, slope) + dot(off, bend);
             let step = dot(off, slope) / rate;
-            if !(step.abs() < 0.1) {
+            if step.is_nan() || step.abs() >= 0.1 {
                 return t;
             }
             t = (t - step).clamp(0.0, 1.0);
