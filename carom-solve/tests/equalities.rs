@@ -389,16 +389,20 @@ fn other_forms_of_the_matrix_give_the_same() {
     }
 }
 
+/// A mechanism of so many bodies.
+type Make = (&'static str, fn(usize) -> Mechanism);
+
+const MAKES: [Make; 4] = [
+    ("planar chain", |n| chain(n, true, true, 1.0)),
+    ("chain", |n| chain(n, false, false, 1e-3)),
+    ("star", star),
+    ("tree", tree),
+];
+
 /// The cost grows with the bodies and no faster: numbers that are stored.
 #[test]
 fn factors_grow_with_the_bodies() {
-    let makes: [(&str, fn(usize) -> Mechanism); 4] = [
-        ("planar chain", |n| chain(n, true, true, 1.0)),
-        ("chain", |n| chain(n, false, false, 1e-3)),
-        ("star", star),
-        ("tree", tree),
-    ];
-    for (name, make) in makes {
+    for (name, make) in MAKES {
         let entries = [100, 10_000].map(|n| {
             let m = make(n);
             let (lhs, input) = (m.bodies(), m.rows(|_, x| x));
@@ -416,13 +420,22 @@ fn factors_grow_with_the_bodies() {
 #[test]
 #[ignore = "long: measures times"]
 fn times() {
-    let makes: [(&str, fn(usize) -> Mechanism); 4] = [
-        ("planar chain", |n| chain(n, true, true, 1.0)),
-        ("chain", |n| chain(n, false, false, 1e-3)),
-        ("star", star),
-        ("tree", tree),
-    ];
-    for (name, make) in makes {
+    for n in [1, 2, 3, 5, 10] {
+        let m = chain(n, true, true, 1.0);
+        let (lhs, output, b) = (m.bodies(), m.rows(|_, x| x), m.free());
+        let parts = Parts { lhs: &lhs, output: &output, input: &output, feedthrough: None, b: &b, laws: &m.laws };
+        for name in ["auto", "lemke", "newton-min"] {
+            let mut solver = (solver::find(name).unwrap().build)(&serde_json::json!({})).unwrap();
+            let (mut work, mut z, mut best) = (ProblemWork::default(), Reaction::default(), f64::INFINITY);
+            for _ in 0..500 {
+                let start = std::time::Instant::now();
+                solver.solve(&OneStepProblem::new(parts, &mut work), &mut z).unwrap();
+                best = best.min(start.elapsed().as_secs_f64());
+            }
+            println!("{:3} rows by {name:10}: {:9.2} us; few bodies {}", b.len(), best * 1e6, solver.log());
+        }
+    }
+    for (name, make) in MAKES {
         for n in [10, 100, 1000, 10_000] {
             let m = make(n);
             let (lhs, output, b) = (m.bodies(), m.rows(|_, x| x), m.free());

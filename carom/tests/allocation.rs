@@ -307,6 +307,54 @@ fn no_option_of_moreau_jean_allocates_in_a_step() {
     check(row, &json!({ "theta": 0.6, "forecast": { "explicit": { "gamma": 1.0 } } }), &SOLVERS[0]);
 }
 
+/// A chain in space with a stop, a motor, a spring and friction; a loop in the plane.
+#[test]
+fn no_step_of_bodies_allocates() {
+    use carom::Space;
+    use carom::multibody::{Body, Joint, Motor, Multibody, Spring};
+    let space = || {
+        let name = |i: usize| if i == 0 { "ground".to_string() } else { format!("rod{i}") };
+        let mut system = Multibody::spatial().gravity([0.0, 0.0, -9.81]);
+        for i in 0..4 {
+            let (x, axis) = (i as f64, if i % 2 == 0 { [0.0, 1.0, 0.0] } else { [0.0, 1.0, 1.0] });
+            system = system.body(Body::new(&name(i + 1), 1.0, [1e-2, 0.1, 0.1]).at([x + 0.5, 0.0, 0.0]));
+            let joint = Joint::revolute(&format!("j{i}"), &name(i), &name(i + 1)).at([x, 0.0, 0.0]).axis(axis);
+            system = system.joint(if i == 2 { joint.stops(-0.1, 0.1, 0.3) } else { joint });
+        }
+        system
+            .spring(Spring::on("coil", "j1", 5.0).damping(0.1))
+            .motor(Motor::position("drive", "j0", |x: &[f64], out: &mut [f64]| out[0] = 0.3 * (1.0 - x[0].cos())))
+            .build()
+            .unwrap()
+    };
+    let plane = || {
+        let (joint, link) = (|n: &str, a: &str, b: &str| Joint::revolute(n, a, b), Body::new);
+        Multibody::planar()
+            .gravity([0.0, -9.81])
+            .body(link("crank", 1.0, 0.1).at([0.0, 0.5]))
+            .body(link("rod", 1.0, 0.1).at([0.5, 1.0]))
+            .body(link("slider", 1.0, 0.1).at([1.0, 1.0]))
+            .joint(joint("A", "ground", "crank").at([0.0, 0.0]).friction(0.2))
+            .joint(joint("B", "crank", "rod").at([0.0, 1.0]))
+            .joint(joint("C", "rod", "slider").at([1.0, 1.0]))
+            .joint(Joint::prismatic("guide", "ground", "slider").at([1.0, 1.0]).axis([1.0, 0.0]))
+            .build()
+            .unwrap()
+    };
+    for scheme in ["moreau-jean", "combined-projection"] {
+        let row = carom::scheme::find(scheme).unwrap();
+        for model in [space(), plane()] {
+            let initial = model.initial();
+            let model = AnyModel::Mechanical(Box::new(model));
+            let mut stepper = (row.bind)(&json!({}), model, carom_solve::solver::default()).unwrap();
+            run(&mut *stepper, &initial, (1e-3, 400));
+            let before = allocations();
+            run(&mut *stepper, &initial, (1e-3, 400));
+            assert_eq!(allocations() - before, 0, "{scheme}");
+        }
+    }
+}
+
 /// Rod that leans on its tip and slides: the equations of sliding have no solution, and an impulse stops the slip.
 struct PainleveRod;
 

@@ -80,6 +80,7 @@ mod record;
 mod rung;
 mod small;
 
+pub use eliminated::CONTRADICTION;
 use islands::Islands;
 pub use record::Rungs;
 use record::{End, Entry};

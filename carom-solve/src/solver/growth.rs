@@ -54,10 +54,9 @@ impl Trend {
 /// Whether a certified point, the only one that there is, seems to diverge.
 pub(super) fn is_growing(problem: &OneStepProblem<'_>, certificate: Certificate) -> bool {
     is_doubtful(problem, certificate) && {
-        let w = problem.delassus();
         let mut missed = 0.0;
         for (i, law) in problem.laws().iter().enumerate() {
-            let (rows, scale) = (problem.rows(i), w.scale(i));
+            let (rows, scale) = (problem.rows(i), problem.scale(i));
             let (zero, mut f) = ([0.0; Law::MOST_ROWS], [0.0; Law::MOST_ROWS]);
             law.natural_map(&zero[..law.size()], &problem.b()[rows], 1.0 / scale, &mut f[..law.size()]);
             missed += scale * square(&f);
@@ -78,10 +77,9 @@ fn is_huge(problem: &OneStepProblem<'_>, certificate: Certificate) -> bool {
 
 /// ‖b'‖ + ‖bounds'‖.
 fn driving(problem: &OneStepProblem<'_>) -> f64 {
-    let w = problem.delassus();
     let (mut driving, mut bounds) = (0.0, 0.0);
     for (i, law) in problem.laws().iter().enumerate() {
-        let (rows, scale) = (problem.rows(i), w.scale(i));
+        let (rows, scale) = (problem.rows(i), problem.scale(i));
         driving += square(&problem.b()[rows]) / scale;
         bounds += law.driving() * scale;
     }

@@ -35,6 +35,7 @@ pub struct Bodies {
     pub size: usize,
     pub matrix: Vec<DMatrix<f64>>,
     lu: Vec<DenseLu>,
+    entries: Vec<f64>,
     /// Whether the entries are told.
     pub tells: bool,
 }
@@ -57,10 +58,8 @@ impl LinearSolve for Bodies {
     }
     fn matrix(&self, block: Range<usize>, out: &mut [f64]) -> bool {
         if self.tells {
-            let m = &self.matrix[block.start / self.size];
-            for (k, x) in out.iter_mut().enumerate() {
-                *x = m[(k / self.size, k % self.size)];
-            }
+            let first = block.start * self.size;
+            out.copy_from_slice(&self.entries[first..first + self.size * self.size]);
         }
         self.tells
     }
@@ -212,7 +211,8 @@ impl Mechanism {
             lu.factor().unwrap();
             lu
         });
-        Bodies { size: self.size, lu: lu.collect(), matrix: self.matrix.clone(), tells: true }
+        let entries = self.matrix.iter().flat_map(|m| m.transpose().iter().copied().collect::<Vec<f64>>()).collect();
+        Bodies { size: self.size, entries, lu: lu.collect(), matrix: self.matrix.clone(), tells: true }
     }
 
     pub fn rows(&self, change: impl Fn(usize, f64) -> f64) -> Rows {

@@ -71,11 +71,10 @@ impl Problem {
         let Problem { laws, output, input, b, z, work, .. } = self;
         let parts = Parts { lhs, output, input, feedthrough: None, b, laws };
         let problem = OneStepProblem::again(parts, work);
-        let delassus = problem.delassus();
         out.clear();
         out.extend((0..laws.len()).map(|k| {
             let row = problem.rows(k).start;
-            z.lambda[row] > 0.0 && delassus.scale(k) * z.lambda[row] > z.u[row]
+            z.lambda[row] > 0.0 && problem.scale(k) * z.lambda[row] > z.u[row]
         }));
     }
 }

@@ -95,3 +95,24 @@ fn bodies_without_springs_have_blocks_of_their_own() {
     model.solve(&mut all);
     assert_eq!(&all[6..12], &x[..]);
 }
+
+/// A step costs as much per rod in a chain of 1000 as in one of 100, up to what caches do.
+#[test]
+#[ignore = "long: it measures time"]
+fn long_chains_cost_what_their_rods_cost() {
+    let cost = |n: usize| {
+        let bound =
+            carom::scheme::Bound::new(super::moreau(Mid), Box::new(spatial(n, true)), carom_solve::solver::default());
+        let mut stepper: Box<dyn carom::Stepper> = Box::new(bound.unwrap());
+        let start = std::time::Instant::now();
+        for _ in 0..20 {
+            stepper.attempt(1e-4).unwrap();
+            stepper.accept();
+        }
+        let seconds = start.elapsed().as_secs_f64() / 20.0;
+        println!("{n} rods: {:.3} ms per step", 1e3 * seconds);
+        seconds
+    };
+    let (small, large) = (cost(100), cost(1000));
+    assert!(large < 20.0 * small, "{small:e} {large:e}");
+}

@@ -88,7 +88,8 @@ fn bricard() -> MultibodyModel {
             before[2] * after[0] - before[0] * after[2],
             before[0] * after[1] - before[1] * after[0],
         ];
-        let (a, b) = (name(if i == 0 { 5 } else { i - 1 }), name(i));
+        // rows are fixed in the rod that follows: the other way the error is 8.7e-7 and the energy −1.2e-7, order 2 too
+        let (a, b) = (name(i), name(if i == 0 { 5 } else { i - 1 }));
         system = system.joint(Joint::revolute(&format!("P{i}"), &a, &b).at(p[i]).axis(axis));
     }
     system.build().unwrap()

@@ -1,6 +1,6 @@
 //! Problems with equality rows: these are eliminated, the ladder is for what is left.
 
-use super::super::{Configured, SolveError, Solver, SolverWarning, admission};
+use super::super::{Configured, SolveError, Solver, SolverWarning, admission, growth};
 use super::record::{Entry, Rungs};
 use super::rung::Rung;
 use super::{Auto, AutoOptions};
@@ -71,7 +71,9 @@ impl Auto {
         let tolerance = self.options.tolerance;
         let left_out = self.elimination.missed_by_dropped(problem, z);
         let others = first.residual * first.residual * first.square - left_out;
-        let is_contradiction = first.residual <= CONTRADICTED && others <= tolerance * tolerance * first.square;
+        let is_contradiction = first.residual <= CONTRADICTED
+            && others <= tolerance * tolerance * first.square
+            && !growth::is_growing(problem, first);
         self.first.clone_from(&z.lambda);
         if self.elimination.keep_more(problem)
             && let Ok(certificate) = self.solve_reduced(problem, z)
@@ -121,6 +123,10 @@ impl Auto {
         problem.note_end(&best);
         self.record.push(Entry::new(Rung::Equalities, best.residual));
         self.record.append(&rungs);
+        // contacts that cannot move are not held by any reaction, however large
+        if self.elimination.may_grow() && growth::is_growing(problem, best) {
+            return Err(best);
+        }
         match self.measured(problem, best, z) {
             Ok(certificate) if best.residual <= tolerance || self.options.measure == Measure::FullError => {
                 Ok(certificate)

@@ -50,7 +50,7 @@ const LAST_CUT: f64 = 1e-14;
 #[derive(Default)]
 pub(super) struct Elimination {
     saddle: Saddle,
-    equal: Vec<usize>,    // laws of E, which are rows of the problem as well once they are mapped
+    equal: Vec<usize>,    // (E) laws
     row: Vec<usize>,      // (E) their rows
     rest: Vec<Remainder>, // laws of I
     laws: Vec<Law>,
@@ -159,12 +159,18 @@ impl Elimination {
             let (row, b) = (&self.row, p.b);
             self.saddle.react(p.lhs, |k| -b[row[k]], &mut self.start, &mut self.lambda);
             self.reduce(problem, z);
-            if self.flatten(problem) {
-                self.reduce(problem, z);
-            }
+            let is_known = match self.flatten(problem) {
+                Some(true) => {
+                    self.reduce(problem, z);
+                    false
+                }
+                flat => flat.is_some(),
+            };
             let Elimination { saddle, laws, output, input, b, work, z: inner, .. } = self;
             let lhs = &Constrained { saddle: RefCell::new(saddle), a: p.lhs };
-            let reduced = OneStepProblem::new(Parts { lhs, output, input, feedthrough: None, b, laws }, work);
+            let parts = Parts { lhs, output, input, feedthrough: None, b, laws };
+            // its W has been assembled to look for flat contacts
+            let reduced = if is_known { OneStepProblem::again(parts, work) } else { OneStepProblem::new(parts, work) };
             match problem.history() {
                 Some(history) => solve(&reduced.recorded(history), inner),
                 None => solve(&reduced, inner),
@@ -207,6 +213,11 @@ impl Elimination {
         self.saddle.cut_again(problem.parts().lhs, LAST_CUT)
     }
 
+    /// Whether reactions may be large without an end: those of joints alone are as they must be.
+    pub(super) fn may_grow(&self) -> bool {
+        !self.rest.is_empty() || self.has_dropped()
+    }
+
     /// Whether rows were left out as redundant.
     pub(super) fn has_dropped(&self) -> bool {
         self.saddle.dropped().next().is_some()
@@ -238,11 +249,11 @@ impl Elimination {
         }
     }
 
-    /// Finds tangents of spatial contacts that cannot move; whether there is one.
-    fn flatten(&mut self, problem: &OneStepProblem<'_>) -> bool {
+    /// Finds tangents of spatial contacts that cannot move; whether there is one. None without such contacts.
+    fn flatten(&mut self, problem: &OneStepProblem<'_>) -> Option<bool> {
         let spatial = |rest: &Remainder| matches!(problem.laws()[rest.law].shape(), Shape::Cone2 { .. });
         if !self.rest.iter().any(spatial) {
-            return false;
+            return None;
         }
         let lhs = &Constrained { saddle: RefCell::new(&mut self.saddle), a: problem.parts().lhs };
         let Elimination { laws, output, input, b, work, .. } = self;
@@ -256,7 +267,7 @@ impl Elimination {
             rest.flat = [2, 1].into_iter().find(cannot).unwrap_or(0);
             is_flat |= rest.flat > 0;
         }
-        is_flat
+        Some(is_flat)
     }
 }
 

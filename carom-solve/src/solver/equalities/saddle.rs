@@ -62,13 +62,13 @@ impl Saddle {
     /// Factors (1) for these rows. False where the border is too wide, or a number is not finite.
     pub(super) fn factor(&mut self, given: Given<'_>, rows: &[usize], cut: f64) -> bool {
         let known = self.row == rows && self.has_blocks(given.a);
-        if known && self.load(given) && self.tree.factor(&self.plan.nodes, None) {
+        if known && self.eliminate(given, None) {
             self.factor_borders(given.a, cut);
             return true;
         }
         self.row.clear();
         self.row.extend_from_slice(rows);
-        let is_good = self.analyse(given) && self.load(given) && self.tree.factor(&self.plan.nodes, None);
+        let is_good = self.analyse(given) && self.eliminate(given, None);
         if is_good {
             self.factor_borders(given.a, cut);
         } else {
@@ -95,11 +95,8 @@ impl Saddle {
         let mut apart = vec![false; self.row.len()];
         self.lay_out(Plan::new(&self.blocks, &self.touched, &apart), given.a.dim());
         let mut dependent = vec![false; self.plan.tree];
-        if !self.load(given) {
-            return false;
-        }
         // whether its pivots are good is asked again without the rows that depend on others
-        self.tree.factor(&self.plan.nodes, Some(&mut dependent));
+        self.eliminate(given, Some(&mut dependent));
         if dependent.contains(&true) {
             for (place, _) in dependent.iter().enumerate().filter(|x| *x.1) {
                 apart[self.plan.order[place] as usize] = true;
@@ -123,10 +120,12 @@ impl Saddle {
         self.plan = plan;
     }
 
-    /// Reads the numbers. False where rows do not fit the plan.
-    fn load(&mut self, given: Given<'_>) -> bool {
+    /// Reads the numbers and eliminates along the trees, one joint after the other while it is in the cache. False
+    /// where rows do not fit the plan, or a pivot is not good.
+    fn eliminate(&mut self, given: Given<'_>, mut dependent: Option<&mut [bool]>) -> bool {
         let Given { a, output, input } = given;
         self.tree.load_blocks(&self.plan.nodes, a);
+        let mut is_good = true;
         for (k, node) in self.plan.nodes.iter().enumerate() {
             let places = node.row..node.row + node.rows;
             let rows = self.plan.order[places.clone()].iter().map(|&row| self.row[row as usize]);
@@ -134,8 +133,9 @@ impl Saddle {
             if !self.tree.load_rows((&self.plan.nodes, k), a, (output, input), rows, figures) {
                 return false;
             }
+            is_good &= self.tree.eliminate(node, k, dependent.as_deref_mut());
         }
-        self.load_borders(given)
+        self.load_borders(given) && is_good
     }
 
     /// Reads the rows of the borders.
@@ -174,8 +174,7 @@ impl Saddle {
     fn factor_borders(&mut self, a: &dyn LinearSolve, cut: f64) {
         for k in 0..self.plan.mechanisms.len() {
             let mechanism = self.plan.mechanisms[k].clone();
-            let (size, first) =
-                (mechanism.border.len(), mechanism.border.start - self.plan.tree.min(mechanism.border.start));
+            let (size, first) = (mechanism.border.len(), mechanism.border.start - self.plan.tree);
             self.border[k].matrix.resize(size * size, 0.0);
             for j in 0..size {
                 self.clear(&mechanism);

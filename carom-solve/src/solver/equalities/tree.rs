@@ -89,8 +89,7 @@ impl Tree {
         self.place.clear();
         let (mut at, mut swap) = (0, 0);
         for node in nodes {
-            let is_direct = node.is_leaf && node.size > WIDEST;
-            self.place.push(Place { at, swap, is_diagonal: false, is_direct });
+            self.place.push(Place { at, swap, ..Place::default() });
             let (s, r, p) = (node.size, node.rows, node.parent_size);
             at += s * s + 2 * r * (s + p) + r * r;
             swap += s + r;
@@ -110,43 +109,40 @@ impl Tree {
         self.value.len()
     }
 
-    /// Reads the blocks of A and scales them to a unit diagonal.
+    /// Reads the blocks of A and scales them to a unit diagonal. Leaves whose matrix is not told are solved by its
+    /// owner.
     pub(super) fn load_blocks(&mut self, nodes: &[Node], a: &dyn LinearSolve) {
         for (node, place) in nodes.iter().zip(&mut self.place) {
-            if place.is_direct {
-                continue;
-            }
             let (n, dofs) = (node.size, node.first..node.first + node.size);
             let m = &mut self.value[place.at..place.at + n * n];
+            let root = &mut self.root[dofs.clone()];
+            let is_known = !(node.is_leaf && n > WIDEST) && a.matrix(dofs.clone(), m);
+            place.is_direct = node.is_leaf && !is_known;
+            if place.is_direct {
+                root.fill(1.0);
+                continue;
+            }
             let inverse = &mut self.inverse[place.at..place.at + n * n];
             let swap = &mut self.swap[place.swap..place.swap + n];
-            let is_known = a.matrix(dofs.clone(), m);
-            if !is_known {
-                for k in 0..n {
-                    self.local.clear();
-                    self.local.extend((0..n).map(|i| f64::from(u8::from(i == k))));
-                    a.solve_block(dofs.clone(), &mut self.local);
-                    for (i, &x) in self.local.iter().enumerate() {
-                        inverse[i * n + k] = x;
-                    }
-                }
-            }
-            let root = &mut self.root[dofs];
-            let diagonal = if is_known { &*m } else { &*inverse };
-            for (k, root) in root.iter_mut().enumerate() {
-                let x = diagonal[k * n + k].abs().sqrt();
-                let x = if is_known { 1.0 / x } else { x };
-                *root = if x > 0.0 && x.is_finite() { x } else { 1.0 };
-            }
             if is_known {
-                place.is_diagonal = scale_block(n, m, root, false);
-                if !place.is_diagonal {
-                    invert(n, m, inverse, swap, &mut self.local);
-                }
-            } else {
-                place.is_diagonal = scale_block(n, inverse, root, true);
-                invert(n, inverse, m, swap, &mut self.local);
+                place.is_diagonal = sized!((n, 1), |n, _r| {
+                    let is_diagonal = scale_block(n, m, root);
+                    if !is_diagonal {
+                        invert(n, m, inverse, swap, &mut self.local);
+                    }
+                    is_diagonal
+                });
+                continue;
             }
+            for k in 0..n {
+                self.local.clear();
+                self.local.extend((0..n).map(|i| f64::from(u8::from(i == k))));
+                a.solve_block(dofs.clone(), &mut self.local);
+                self.local.iter().enumerate().for_each(|(i, &x)| inverse[i * n + k] = x);
+            }
+            place.is_diagonal = scale_block(n, inverse, root);
+            root.iter_mut().for_each(|x| *x = 1.0 / *x);
+            invert(n, inverse, m, swap, &mut self.local);
         }
     }
 
@@ -198,10 +194,11 @@ impl Tree {
                 (0..n).for_each(|i| b[i * r + j] = self.local[i]);
             }
             let known = is_diagonal || is_direct;
-            let mut w = form(n, c, |i| b[i * r + j], (!known).then(|| &inverse[at..at + n * n]));
+            let own_inverse = (!known).then(|| &inverse[at..at + n * n]);
+            let mut w = sized!((n, r), |n, r| form(n, c, |i| b[i * r + j], own_inverse));
             if let Some(parent) = of_parent {
                 let inverse = (!parent.is_diagonal).then(|| &inverse[parent.at..parent.at + p * p]);
-                w += form(p, z, |i| bp[i * r + j], inverse);
+                w += sized!((p, r), |p, r| form(p, z, |i| bp[i * r + j], inverse));
             }
             own[j] = w;
             let s = row_scale(w);
@@ -228,48 +225,44 @@ impl Tree {
         }
     }
 
-    /// (1) for all nodes. With `dependent`, rows that depend on others of their joint are found, marked by place, and
-    /// left out. Whether every pivot is good.
-    pub(super) fn factor(&mut self, nodes: &[Node], mut dependent: Option<&mut [bool]>) -> bool {
-        let (mut copy, mut marked) = (Vec::new(), Vec::new());
+    /// (1) for one node, after those before it. Whether every pivot is good. With `dependent`, rows that depend on
+    /// others of their joint are found, marked by place, and left out.
+    pub(super) fn eliminate(&mut self, node: &Node, k: usize, dependent: Option<&mut [bool]>) -> bool {
+        let Place { at, swap, is_direct, .. } = self.place[k];
+        let (n, r, p) = (node.size, node.rows, node.parent_size);
+        let length = n * n + 2 * r * (n + p) + r * r;
+        let (own, later) = self.value[at..].split_at_mut(length);
+        let Parts { m, c, y, z, bp, s } = Parts::of(node, own);
+        let (swap_m, swap_s) = self.swap[swap..swap + n + r].split_at_mut(n);
         let mut is_good = true;
-        for (k, node) in nodes.iter().enumerate() {
-            let Place { at, swap, is_direct, .. } = self.place[k];
-            let (n, r, p) = (node.size, node.rows, node.parent_size);
-            let length = n * n + 2 * r * (n + p) + r * r;
-            let (own, later) = self.value[at..].split_at_mut(length);
-            let Parts { m, c, y, z, bp, s } = Parts::of(node, own);
-            let (swap_m, swap_s) = self.swap[swap..swap + n + r].split_at_mut(n);
-            if !is_direct {
-                let pivot = sized!((n, r), |n, r| {
-                    let pivot = triangulate(n, m, swap_m);
-                    substitute(n, m, swap_m, r, y);
-                    pivot
-                });
-                is_good &= pivot > 0.0;
+        if !is_direct {
+            let pivot = sized!((n, r), |n, r| {
+                let pivot = triangulate(n, m, swap_m);
+                substitute(n, m, swap_m, r, y);
+                pivot
+            });
+            is_good = pivot > 0.0;
+        }
+        s.fill(0.0);
+        sized!((n, r), |n, r| add_product(r, n, r, 1.0, c, y, s));
+        if let Some(dependent) = dependent {
+            let mut marked = Vec::new();
+            mark_dependent(r, &mut s.to_vec(), DEPENDENT, &mut marked);
+            for j in (0..r).filter(|&j| marked[j]) {
+                dependent[node.row + j] = true;
+                leave_out(j, node, [&mut *c, &mut *y, &mut *z, &mut *bp, &mut *s]);
             }
-            s.fill(0.0);
-            sized!((n, r), |n, r| add_product(r, n, r, 1.0, c, y, s));
-            if let Some(dependent) = &mut dependent {
-                copy.clear();
-                copy.extend_from_slice(s);
-                mark_dependent(r, &mut copy, DEPENDENT, &mut marked);
-                for j in (0..r).filter(|&j| marked[j]) {
-                    dependent[node.row + j] = true;
-                    leave_out(j, node, (&mut *c, &mut *y, &mut *z, &mut *bp, &mut *s));
-                }
-            }
-            let largest = (0..r).map(|j| s[j * r + j]).fold(0.0, f64::max);
-            let pivot = sized!((n, r), |_n, r| triangulate(r, s, swap_s));
-            is_good &= pivot > BROKEN * largest || r == 0;
-            if p > 0 {
-                let mp = self.place[node.parent as usize].at - at - length;
-                let mp = &mut later[mp..mp + p * p];
-                sized!((p, r), |p, r| {
-                    substitute(r, s, swap_s, p, z);
-                    add_product(p, r, p, 1.0, bp, z, mp);
-                });
-            }
+        }
+        let largest = (0..r).map(|j| s[j * r + j]).fold(0.0, f64::max);
+        let pivot = sized!((n, r), |_n, r| triangulate(r, s, swap_s));
+        is_good &= pivot > BROKEN * largest || r == 0;
+        if p > 0 {
+            let mp = self.place[node.parent as usize].at - at - length;
+            let mp = &mut later[mp..mp + p * p];
+            sized!((p, r), |p, r| {
+                substitute(r, s, swap_s, p, z);
+                add_product(p, r, p, 1.0, bp, z, mp);
+            });
         }
         is_good
     }
@@ -328,29 +321,39 @@ pub(super) fn row_scale(w: f64) -> f64 {
 }
 
 /// `cᵀ A⁻¹ b`; without an inverse A is the unit matrix.
-#[inline]
+#[inline(always)]
 fn form(n: usize, c: &[f64], b: impl Fn(usize) -> f64, inverse: Option<&[f64]>) -> f64 {
-    match inverse {
-        None => (0..n).map(|i| c[i] * b(i)).sum(),
-        Some(inverse) => (0..n).map(|i| c[i] * (0..n).map(|j| inverse[i * n + j] * b(j)).sum::<f64>()).sum(),
+    let c = &c[..n];
+    let Some(inverse) = inverse else { return (0..n).map(|i| c[i] * b(i)).sum() };
+    let inverse = &inverse[..n * n];
+    let mut sum = 0.0;
+    for j in 0..n {
+        let along: f64 = (0..n).map(|i| c[i] * inverse[i * n + j]).sum();
+        sum += along * b(j);
     }
+    sum
 }
 
-/// Rows and columns times the roots, or divided by them; whether the matrix is diagonal.
-fn scale_block(n: usize, m: &mut [f64], root: &[f64], divided: bool) -> bool {
+/// Rows and columns times the roots that give a unit diagonal. Whether the matrix is diagonal.
+#[inline(always)]
+fn scale_block(n: usize, m: &mut [f64], root: &mut [f64]) -> bool {
+    let (m, root) = (&mut m[..n * n], &mut root[..n]);
+    for k in 0..n {
+        let x = 1.0 / m[k * n + k].abs().sqrt();
+        root[k] = if x > 0.0 && x.is_finite() { x } else { 1.0 };
+    }
     let mut is_diagonal = true;
     for i in 0..n {
         for j in 0..n {
-            let both = root[i] * root[j];
-            let x = &mut m[i * n + j];
-            *x = if divided { *x / both } else { *x * both };
-            is_diagonal &= i == j || *x == 0.0;
+            m[i * n + j] *= root[i] * root[j];
+            is_diagonal &= i == j || m[i * n + j] == 0.0;
         }
     }
     is_diagonal
 }
 
 /// `out ← A⁻¹`.
+#[inline(always)]
 fn invert(n: usize, a: &[f64], out: &mut [f64], swap: &mut [u32], work: &mut Vec<f64>) {
     work.clear();
     work.extend_from_slice(&a[..n * n]);
@@ -362,8 +365,7 @@ fn invert(n: usize, a: &[f64], out: &mut [f64], swap: &mut [u32], work: &mut Vec
 }
 
 /// Decouples row j of a joint.
-fn leave_out(j: usize, node: &Node, parts: (&mut [f64], &mut [f64], &mut [f64], &mut [f64], &mut [f64])) {
-    let (c, y, z, bp, s) = parts;
+fn leave_out(j: usize, node: &Node, [c, y, z, bp, s]: [&mut [f64]; 5]) {
     let (n, r, p) = (node.size, node.rows, node.parent_size);
     c[j * n..(j + 1) * n].fill(0.0);
     z[j * p..(j + 1) * p].fill(0.0);

@@ -315,7 +315,7 @@ pub(super) fn list_stops(joint: &Joint, plan: &Plan, items: &mut Vec<(String, It
     for (index, stops) in &joint.stops {
         let coordinate = find(*index)?;
         let (lower, upper, restitution) = (stops.lower, stops.upper, stops.restitution);
-        if !(lower <= upper) {
+        if lower > upper || lower.is_nan() || upper.is_nan() {
             return number("the lower stop", lower, "it must not be above the upper one");
         }
         if !(0.0..=1.0).contains(&restitution) {
