@@ -336,6 +336,7 @@ impl Space for Equations {
 
     fn labels(&self) -> Labels {
         Labels {
+            velocities: Vec::new(),
             coordinates: self.coordinates.clone(),
             contacts: self.laws.iter().map(|law| (law.name.clone(), law.law)).collect(),
         }

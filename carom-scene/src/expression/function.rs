@@ -119,10 +119,12 @@ pub enum Function {
     Minimum,
     /// `max(a, b, ...)` of two or more arguments.
     Maximum,
+    /// `step(x)`: 1 from x = 0 on, 0 before.
+    Step,
 }
 
 /// Every function with its name in expressions.
-pub const FUNCTIONS: [(&str, Function); 17] = [
+pub const FUNCTIONS: [(&str, Function); 18] = [
     ("sin", Function::Unary(Unary::Sin)),
     ("cos", Function::Unary(Unary::Cos)),
     ("tan", Function::Unary(Unary::Tan)),
@@ -140,6 +142,7 @@ pub const FUNCTIONS: [(&str, Function); 17] = [
     ("sign", Function::Unary(Unary::Sign)),
     ("min", Function::Minimum),
     ("max", Function::Maximum),
+    ("step", Function::Step),
 ];
 
 impl Function {
@@ -156,7 +159,7 @@ impl Function {
     /// How many arguments the function takes.
     pub fn arity(self) -> Arity {
         match self {
-            Function::Unary(_) => Arity::Exactly(1),
+            Function::Unary(_) | Function::Step => Arity::Exactly(1),
             Function::Atan2 => Arity::Exactly(2),
             Function::Minimum | Function::Maximum => Arity::AtLeast(2),
         }

@@ -237,9 +237,10 @@ impl Graph {
                     Some(Symbol::Constant(value)) => self.constant(value),
                     None => return Err(scope.unknown(name, false, node.span.clone())),
                 },
-                AstKind::Velocity(name) => match scope.find_velocity(name) {
-                    Some(slot) => self.input(slot),
-                    None => return Err(scope.unknown(name, true, node.span.clone())),
+                AstKind::Velocity(name) => match (scope.find_velocity(name), scope.find_rate(name)) {
+                    (Some(slot), _) => self.input(slot),
+                    (None, Some(id)) => id,
+                    (None, None) => return Err(scope.unknown(name, true, node.span.clone())),
                 },
                 AstKind::Negate(a) => self.negate(built[*a]),
                 AstKind::Binary(operator, a, b) => self.operator(*operator, built[*a], built[*b]),
@@ -273,6 +274,10 @@ impl Graph {
         match function {
             Function::Unary(unary) => self.unary(unary, first),
             Function::Atan2 => self.binary(Binary::Atan2, first, rest[0]),
+            Function::Step => {
+                let (reached, one) = (self.binary(Binary::LessEqual, ZERO, first), self.constant(1.0));
+                self.select(reached, one, ZERO)
+            }
             Function::Minimum => rest.iter().fold(first, |a, &b| self.binary(Binary::Minimum, a, b)),
             Function::Maximum => rest.iter().fold(first, |a, &b| self.binary(Binary::Maximum, a, b)),
         }

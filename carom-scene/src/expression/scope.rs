@@ -56,6 +56,8 @@ pub struct Scope {
     entries: HashMap<String, Entry>,
     // names in the order of declaration, so that suggestions do not depend on the hash
     names: Vec<String>,
+    // rates of defined expressions, where they have one
+    rates: HashMap<String, NodeId>,
     slots: usize,
 }
 
@@ -117,6 +119,53 @@ impl Scope {
         Ok(CoordinateSlots { positions: start..middle, velocities: middle..self.slots })
     }
 
+    /// Declares positions in contiguous slots and, after them, velocities in contiguous slots. A velocity with the name
+    /// of a position is written with a prime, any other one with its own name.
+    ///
+    /// # Errors
+    /// Fails at the first name that is taken, is a function or is not an identifier.
+    pub fn declare_motion<S: AsRef<str>>(
+        &mut self,
+        positions: &[S],
+        velocities: &[S],
+    ) -> Result<CoordinateSlots, ScopeError> {
+        let start = self.slots;
+        for name in positions {
+            self.declare(name.as_ref(), Role::Coordinate)?;
+        }
+        let middle = self.slots;
+        for name in velocities {
+            match self.entries.get_mut(name.as_ref()) {
+                Some(entry) if entry.role == Some(Role::Coordinate) && entry.velocity.is_none() => {
+                    entry.velocity = Some(self.slots);
+                    self.slots += 1;
+                }
+                _ => {
+                    self.declare(name.as_ref(), Role::State)?;
+                }
+            }
+        }
+        Ok(CoordinateSlots { positions: start..middle, velocities: middle..self.slots })
+    }
+
+    /// Gives a name that is known a rate, which is written with a prime. It takes no slot.
+    pub fn define_rate(&mut self, name: &str, rate: NodeId) {
+        self.rates.insert(name.into(), rate);
+    }
+
+    /// The rate of a defined expression.
+    pub(crate) fn find_rate(&self, name: &str) -> Option<NodeId> {
+        self.rates.get(name).copied()
+    }
+
+    /// Takes back the definition that was made last.
+    pub(crate) fn forget(&mut self, name: &str) {
+        self.entries.remove(name);
+        if self.names.last().is_some_and(|last| last == name) {
+            self.names.pop();
+        }
+    }
+
     /// Gives a name to an expression, so that later expressions may use it. It takes no slot.
     ///
     /// # Errors
@@ -140,7 +189,7 @@ impl Scope {
     }
 
     fn insert(&mut self, name: &str, entry: Entry) -> Result<(), ScopeError> {
-        if !is_identifier(name) {
+        if !name.split('.').all(is_identifier) {
             return Err(ScopeError::Invalid { name: name.into() });
         }
         if Function::find(name).is_some() {
@@ -180,8 +229,8 @@ impl Scope {
         let prime = if primed { "'" } else { "" };
         let written = format!("{name}{prime}");
         // a velocity can only be meant as another velocity
-        let meant =
-            self.names.iter().map(String::as_str).filter(|known| !primed || self.find_velocity(known).is_some());
+        let moves = |known: &str| self.find_velocity(known).is_some() || self.rates.contains_key(known);
+        let meant = self.names.iter().map(String::as_str).filter(|known| !primed || moves(known));
         let known = meant.chain((!primed).then_some("pi"));
         let nearest = nearest(name, known).map(|near| format!("{near}{prime}"));
         NameError { name: written, problem, span, nearest }
@@ -212,6 +261,18 @@ mod tests {
         assert_eq!(scope.find_velocity("theta"), Some(4));
         assert_eq!(scope.find_velocity("m"), None);
         assert_eq!(scope.role("i"), Some(Role::State));
+    }
+
+    #[test]
+    fn positions_and_velocities_may_differ_in_number() {
+        let mut scope = Scope::new();
+        scope.declare_time().unwrap();
+        let slots = scope.declare_motion(&["a.x", "a.e0", "a.e1"], &["a.x", "a.spin"]).unwrap();
+        assert_eq!(slots, CoordinateSlots { positions: 1..4, velocities: 4..6 });
+        assert_eq!(scope.find_velocity("a.x"), Some(4));
+        assert_eq!(scope.find_velocity("a.e0"), None);
+        assert_eq!(scope.find("a.spin"), Some(Symbol::Slot(5)));
+        assert!(scope.declare_parameter("a.").is_err() && scope.declare_parameter(".x").is_err());
     }
 
     #[test]

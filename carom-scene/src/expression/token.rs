@@ -1,6 +1,7 @@
 //! Text to tokens, one at a time.
 //!
-//! Numbers are `1`, `.5`, `1.`, `2.5E+3`; names are ASCII letters, digits and `_`, with at most one prime.
+//! Numbers are `1`, `.5`, `1.`, `2.5E+3`; names are ASCII letters, digits and `_`, with at most one prime. Names of
+//! parts of a body or a joint have a point inside: `crank.angle`, `rod.x'`.
 
 use std::ops::Range;
 
@@ -110,7 +111,12 @@ impl<'a> Lexer<'a> {
     }
 
     fn name(&self, start: usize) -> Result<(Token<'a>, usize), SyntaxError> {
-        let stop = self.skip(start, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+        let part = |at| self.skip(at, |byte| letter(byte) || byte.is_ascii_digit());
+        let mut stop = part(start);
+        while self.byte(stop) == Some(b'.') && self.byte(stop + 1).is_some_and(letter) {
+            stop = part(stop + 1);
+        }
         let end = self.skip(stop, |byte| byte == b'\'');
         let name = self.slice(start..stop);
         match end - stop {

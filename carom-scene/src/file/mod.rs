@@ -19,7 +19,9 @@ pub(crate) use value::entries;
 pub use value::{Content, Entries, Formula, Integer, Matrix, OneOrMore, Point, Text, Words};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
-use crate::kind::{KINDS, ModelTable, RowTable, SetTable};
+use crate::kind::{
+    AssembleTable, BodyTable, JointTable, KINDS, LoadTable, ModelTable, MotorTable, RowTable, SetTable, SpringTable,
+};
 
 /// The version of the format that this library reads.
 pub const VERSION: i64 = 1;
@@ -40,6 +42,18 @@ table! {
         pub parameters: Option<Entries>,
         /// The equations of the model.
         pub model: ModelTable,
+        /// Rigid bodies, of kind "multibody".
+        pub body: Option<Vec<BodyTable>>,
+        /// Joints between bodies.
+        pub joint: Option<Vec<JointTable>>,
+        /// Springs and dampers between bodies, or on joints.
+        pub spring: Option<Vec<SpringTable>>,
+        /// Forces and torques on bodies.
+        pub load: Option<Vec<LoadTable>>,
+        /// What drives joints.
+        pub motor: Option<Vec<MotorTable>>,
+        /// Closes the joints of a drawn mechanism before the run.
+        pub assemble: Option<AssembleTable>,
         /// Unilateral contacts, with or without friction.
         pub contact: Option<Vec<ContactTable>>,
         /// Bilateral constraints.
@@ -54,7 +68,8 @@ table! {
         pub initial: Option<Entries>,
         /// Units of coordinates or states by name, of columns under [output.columns] by name, and of any result column
         /// by its full name in quotes: x = "m", phi = "rad", "y.diode" = "V". Velocities have the unit of their
-        /// coordinate per second.
+        /// coordinate per second. In a model of bodies `length`, `mass` and `angle` are the units in which [[body]],
+        /// [[joint]] and the like are written: length = "mm", mass = "g", angle = "deg". Results are in SI.
         pub units: Option<Words>,
         /// Coordinates in which the model repeats itself, with the length after which it does: phi = "2*pi" for an
         /// angle, y = 0 where nothing depends on y, which then may drift. Studies of orbits and attractors compare
@@ -82,8 +97,14 @@ table! {
     pub struct ContactTable {
         /// Name in results.
         pub name: Text,
-        /// Gap, of coordinates and t [m].
-        pub gap: Formula,
+        /// Gap, of coordinates and t; not between bodies [m].
+        pub gap: Option<Formula>,
+        /// Between bodies: the first shape, "body/shape".
+        pub a: Option<Text>,
+        /// Between bodies: the second shape, "body/shape".
+        pub b: Option<Text>,
+        /// Between bodies: repeats the table, as in [[body]].
+        pub repeat as "for": Option<Words>,
         /// Newton's coefficient of restitution, in [0, 1]; 0 by default.
         pub restitution: Option<Formula>,
         /// Coulomb's coefficient of friction, not negative; needs `slip` or `sliding`.

@@ -11,6 +11,7 @@ mod first_order;
 mod lagrangian;
 mod lcs;
 mod linear;
+pub(crate) mod multibody;
 #[cfg(test)]
 mod probe;
 mod row;
@@ -21,6 +22,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use carom::State;
+use carom::model::Tangent;
 use carom::scheme::{AnyModel, Family};
 use carom_solve::Law;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -31,6 +33,10 @@ pub use first_order::FirstOrderTable;
 pub use lagrangian::LagrangianTable;
 pub use lcs::LcsTable;
 pub use linear::{ChainTable, LinearTable};
+pub use multibody::{
+    AssembleTable, AttitudeTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LoadTable, MotorTable,
+    MultibodyTable, SpringTable, StopsTable, Tensor,
+};
 #[cfg(test)]
 pub use probe::FallTable;
 pub use row::RowTable;
@@ -41,6 +47,7 @@ use crate::equations::EquationPlan;
 use crate::expression::NodeId;
 use crate::file::{Formula, Item, ModelFile, Read, Reader, Text};
 use crate::scene::context::Context;
+use crate::scene::draw::Sketch;
 use crate::scene::{BuildError, LawInfo, coordinates};
 
 /// The kinds of models.
@@ -51,6 +58,7 @@ pub const KINDS: &[KindRow] = &[
     lcs::ROW,
     first_order::ROW,
     circuit::ROW,
+    multibody::ROW,
     #[cfg(test)]
     probe::ROW,
 ];
@@ -148,6 +156,11 @@ pub(crate) trait Plan: fmt::Debug + Send + Sync {
         &[]
     }
 
+    /// The drawing that the model has by itself.
+    fn sketch(&self) -> Option<&Sketch> {
+        None
+    }
+
     /// The equations by which derivatives are taken.
     fn equations(&self) -> Result<&EquationPlan, BuildError> {
         Err(BuildError::Family)
@@ -159,8 +172,18 @@ pub(crate) trait Bound: fmt::Debug + Send + Sync {
     /// Contacts, then constraints, or rows.
     fn laws(&self) -> Vec<LawInfo>;
 
+    /// Positions and velocities at the start, where the model itself has them.
+    fn initial(&self) -> Option<State> {
+        None
+    }
+
     /// A new model.
     fn model(&self, initial: &State) -> Result<AnyModel, BuildError>;
+
+    /// Derivatives by the state, where the model has its own; those of equations are found by [`Plan::equations`].
+    fn tangent(&self, _initial: &State) -> Option<Result<Box<dyn Tangent>, BuildError>> {
+        None
+    }
 
     /// The model at the initial state, if it can start there.
     fn start(&self, state: &State, file: &ModelFile, context: &mut Context) -> Option<AnyModel> {
@@ -210,6 +233,7 @@ fn declare_coordinates(names: Vec<String>, file: &ModelFile, context: &mut Conte
         let hint = "a mechanical model has [[contact]]s and [[constraint]]s";
         context.out.error(place, "[[row]] and [[set]] belong to first-order models").hint(hint);
     }
+    multibody::refuse(file, context);
     coordinates::declare(names, context);
 }
 
@@ -245,6 +269,7 @@ fn refuse_mechanical(file: &ModelFile, moving: bool, context: &mut Context) {
             .error(place, "contacts and constraints belong to mechanical models")
             .hint("the laws of a first-order model are [[row]]s, those of a sweeping process [[set]]s");
     }
+    multibody::refuse(file, context);
     if !moving && let Some(set) = file.set.iter().flatten().next() {
         context.out.error(&set.place, "only a model of kind \"sweeping\" has a moving set");
     }

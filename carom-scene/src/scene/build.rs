@@ -62,7 +62,7 @@ fn assemble(
     let events = compiled.events.as_ref().map(|events| events.iter().map(|event| event.bind(&values)).collect());
     let every = every(file.output.as_ref(), context);
     let output = span::output(&file.simulation, span.as_ref(), overrides, context);
-    let drawing = file.draw.as_ref().map(|table| draw::bind(compiled.drawing.as_ref(), table, context));
+    let drawing = draw::bind(compiled.drawing.as_ref(), file.draw.as_ref(), context);
     let mut reference = file.reference.as_ref().and_then(|table| reference::read(table, context));
     let cyclic = cyclic::read(file.cyclic.as_ref(), context);
     let state = start(file, initial, span.as_ref(), bound.as_deref(), context);
@@ -81,7 +81,9 @@ fn assemble(
     let projects = scheme.as_ref().is_some_and(Choice::projects);
     let columns = laws.as_ref().zip(outputs.as_ref()).map(|(laws, outputs)| {
         let laws: Vec<_> = laws.iter().map(|law| (law.name.as_str(), law.law)).collect();
-        output::columns(context.names.family, &context.names.coordinates, &laws, (projects, &levels), outputs)
+        let names = &context.names;
+        let motion = (&names.coordinates[..], names.velocities());
+        output::columns(names.family, motion, &laws, (projects, &levels), outputs)
     });
     let expectations = expectations(file, laws.as_deref(), columns.as_deref(), context);
     let charts = columns.as_ref().and_then(|columns| chart::read(file, columns, context));
@@ -93,6 +95,7 @@ fn assemble(
         parameters: context.values.iter().map(|parameter| (parameter.name.value.clone(), parameter.value)).collect(),
         family: names.family,
         coordinates: names.coordinates.clone(),
+        velocities: names.velocities().to_vec(),
         cyclic: cyclic?,
         laws: laws?,
         initial: state?,
@@ -106,7 +109,7 @@ fn assemble(
         units: units?,
         charts: charts?,
         outputs: outputs?,
-        drawing: drawing.unwrap_or(None),
+        drawing,
         reference,
         expectations: expectations?,
         warnings: Vec::new(),
@@ -166,6 +169,11 @@ fn start(
     let Initial { q, v, project } = initial?;
     let mut state = State::new(span.map_or(0.0, |span| span.start), &q, &v);
     let bound = bound?;
+    if let Some(own) = bound.initial() {
+        (state.q, state.v) = (own.q, own.v);
+        bound.start(&state, file, context)?;
+        return Some(state);
+    }
     match bound.start(&state, file, context)? {
         AnyModel::Mechanical(mut model) => {
             check::initial(&mut *model, &mut state, (&bound.laws(), project), file, context)?;
@@ -208,8 +216,9 @@ fn expectations(
     }
     let (columns, laws): (_, Vec<&str>) = (columns?, laws?.iter().map(|law| law.name.as_str()).collect());
     let events: Vec<&str> = file.event.iter().flatten().map(|event| event.name.value.as_str()).collect();
-    let (family, coordinates) = (context.names.family, context.names.coordinates.clone());
-    let names = expect::Names { family, coordinates: &coordinates, columns, events: &events, laws: &laws };
+    let (family, own) = (context.names.family, context.names.clone());
+    let (coordinates, velocities) = (&own.coordinates[..], own.velocities());
+    let names = expect::Names { family, coordinates, velocities, columns, events: &events, laws: &laws };
     Some(tables.iter().filter_map(|table| expect::read(table, &names, context)).collect())
 }
 

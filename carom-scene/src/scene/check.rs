@@ -170,7 +170,8 @@ fn start_place(file: &ModelFile) -> &Place {
 
 /// Where gaps and constraints stand, in the order of the laws.
 fn output_places(file: &ModelFile) -> Vec<&Place> {
-    let contacts = file.contact.iter().flatten().map(|contact| &contact.gap.place);
+    let contacts =
+        file.contact.iter().flatten().map(|contact| contact.gap.as_ref().map_or(&contact.place, |gap| &gap.place));
     contacts.chain(file.constraint.iter().flatten().map(|constraint| &constraint.value.place)).collect()
 }
 

@@ -36,7 +36,8 @@ impl Compiled {
         let columns = model.as_ref().map_or(&[][..], |model| model.columns());
         let events = event::read(file.event.as_deref().unwrap_or_default(), context);
         let outputs = outputs(file, columns, context);
-        let drawing = draw::build(file, context);
+        let sketch = model.as_ref().and_then(|model| model.sketch());
+        let drawing = draw::build(file, sketch, context);
         let (nodes, places): (Vec<NodeId>, Vec<Place>) = std::mem::take(&mut context.fixed).into_iter().unzip();
         Some(Compiled {
             names: context.names.clone(),

@@ -16,6 +16,9 @@ pub(crate) struct Names {
     pub family: Family,
     /// Coordinates, or states.
     pub coordinates: Vec<String>,
+    /// Names of the velocities, where they are not those of the coordinates. One with the name of a coordinate is its
+    /// rate.
+    pub velocities: Option<Vec<String>>,
     /// Names of the multipliers in expressions; first-order models alone have them.
     pub multipliers: Vec<String>,
     pub index: HashMap<String, usize>,
@@ -25,6 +28,17 @@ pub(crate) struct Names {
     pub units: Vec<(String, &'static str)>,
     /// Names that look like states, and why they are none.
     pub fixed: Vec<(String, String)>,
+}
+
+impl Names {
+    /// The names of all velocities.
+    pub fn velocities(&self) -> &[String] {
+        match (&self.velocities, self.family) {
+            (Some(names), _) => names,
+            (None, Family::Mechanical) => &self.coordinates,
+            (None, Family::FirstOrder) => &[],
+        }
+    }
 }
 
 /// A parameter of the file with its value.
@@ -82,6 +96,7 @@ impl Context {
                 units: Vec::new(),
                 family: Family::Mechanical,
                 coordinates: Vec::new(),
+                velocities: None,
                 multipliers: Vec::new(),
                 index: HashMap::new(),
                 base: None,
@@ -170,7 +185,11 @@ impl Context {
             slot if self.names.family == Family::FirstOrder => {
                 self.names.multipliers.get(slot - 1 - n).cloned().unwrap_or_default()
             }
-            slot => self.names.coordinates.get(slot - 1 - n).map(|name| format!("{name}'")).unwrap_or_default(),
+            slot => match self.names.velocities().get(slot - 1 - n) {
+                Some(name) if self.names.index.contains_key(name) => format!("{name}'"),
+                Some(name) => name.clone(),
+                None => String::new(),
+            },
         }
     }
 
@@ -296,7 +315,7 @@ impl Context {
     /// A node that may not depend on velocities; `what` names it in the message.
     pub fn node_of_positions(&mut self, formula: &Formula, what: &str) -> Option<NodeId> {
         let node = self.node(formula)?;
-        let inner = self.velocity(0)..self.velocity(self.names.coordinates.len().max(self.names.multipliers.len()));
+        let inner = self.velocity(0)..self.velocity(self.names.velocities().len().max(self.names.multipliers.len()));
         if let Some(&slot) = self.graph.slots(node).iter().find(|slot| inner.contains(slot)) {
             let name = self.slot_name(slot);
             let (kind, hint) = match self.names.family {

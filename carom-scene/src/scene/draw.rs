@@ -48,6 +48,24 @@ pub struct ContactPlace {
     pub normal: Option<Range<usize>>,
 }
 
+/// The drawing that a model has by itself, before it is compiled.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sketch {
+    pub shapes: Vec<SketchShape>,
+}
+
+/// A shape by the expressions of its numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct SketchShape {
+    pub kind: ShapeKind,
+    pub name: Option<String>,
+    pub color: Option<String>,
+    pub fill: Option<String>,
+    pub width: Option<f64>,
+    pub trace: bool,
+    pub numbers: Vec<NodeId>,
+}
+
 /// What the numbers of a shape are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeKind {
@@ -90,11 +108,26 @@ fn numbers(points: &[Point]) -> Vec<&Formula> {
     points.iter().flat_map(|point| &point.coordinates).collect()
 }
 
-/// Builds the drawing; `None` if it has a mistake, or if the file has none.
-pub(super) fn build(file: &ModelFile, context: &mut Context) -> Option<Drawing> {
+/// Builds the drawing; `None` if it has a mistake, or if there is none. What the model draws by itself is behind what
+/// the file draws.
+pub(super) fn build(file: &ModelFile, sketch: Option<&Sketch>, context: &mut Context) -> Option<Drawing> {
     let before = context.out.errors();
     let drafts = file.draw.as_ref().map(drafts).unwrap_or_default();
     let (mut shapes, mut nodes) = (Vec::new(), Vec::new());
+    for shape in sketch.iter().flat_map(|sketch| &sketch.shapes) {
+        let start = nodes.len();
+        nodes.extend(&shape.numbers);
+        shapes.push(Shape {
+            kind: shape.kind,
+            name: shape.name.clone(),
+            color: shape.color.clone(),
+            fill: shape.fill.clone(),
+            width: shape.width,
+            trace: shape.trace,
+            numbers: start..nodes.len(),
+            moves: shape.numbers.iter().any(|&node| !context.graph.is_fixed(node)),
+        });
+    }
     for draft in drafts {
         let start = nodes.len();
         let zero = context.graph.constant(0.0);
@@ -113,7 +146,10 @@ pub(super) fn build(file: &ModelFile, context: &mut Context) -> Option<Drawing> 
         });
     }
     let places = places(file.contact.as_deref().unwrap_or_default(), &mut nodes, context);
-    file.draw.as_ref().filter(|_| context.out.errors() == before)?;
+    let is_drawn = file.draw.is_some() || sketch.is_some();
+    if !is_drawn || context.out.errors() > before {
+        return None;
+    }
     Some(Drawing { shapes, places, tape: Tape::compile(&context.graph, &nodes) })
 }
 
@@ -143,12 +179,15 @@ fn places(contacts: &[ContactTable], nodes: &mut Vec<NodeId>, context: &mut Cont
 }
 
 /// The drawing with the values of the context; `None` if one of its numbers has a mistake.
-pub(super) fn bind(drawing: Option<&Drawing>, table: &DrawTable, context: &mut Context) -> Option<Drawing> {
+pub(super) fn bind(drawing: Option<&Drawing>, table: Option<&DrawTable>, context: &mut Context) -> Option<Drawing> {
     let before = context.out.errors();
+    let drafts = table.map(drafts).unwrap_or_default();
     let widths: Vec<Option<f64>> =
-        drafts(table).iter().map(|draft| draft.style.width.and_then(|formula| positive(formula, context))).collect();
+        drafts.iter().map(|draft| draft.style.width.and_then(|formula| positive(formula, context))).collect();
     let mut drawing = drawing.filter(|_| context.out.errors() == before)?.clone();
-    drawing.shapes.iter_mut().zip(widths).for_each(|(shape, width)| shape.width = width);
+    // those of the file come last
+    let own = drawing.shapes.len().saturating_sub(widths.len());
+    drawing.shapes[own..].iter_mut().zip(widths).for_each(|(shape, width)| shape.width = width);
     drawing.tape = drawing.tape.bind(&context.vector());
     Some(drawing)
 }
@@ -196,7 +235,7 @@ fn positive(formula: &Formula, context: &mut Context) -> Option<f64> {
     Some(value)
 }
 
-fn color(text: &Text, context: &mut Context) -> Option<String> {
+pub(crate) fn color(text: &Text, context: &mut Context) -> Option<String> {
     let value = text.value.as_str();
     let good = match value.strip_prefix('#') {
         Some(digits) => matches!(digits.len(), 3 | 4 | 6 | 8) && digits.chars().all(|c| c.is_ascii_hexdigit()),

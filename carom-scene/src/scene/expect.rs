@@ -79,6 +79,7 @@ const QUANTITIES: [&str; 10] = ["final", "min", "max", "sum", "mean", "impacts",
 pub(super) struct Names<'a> {
     pub family: Family,
     pub coordinates: &'a [String],
+    pub velocities: &'a [String],
     /// All columns of the scene.
     pub columns: &'a [(String, Column)],
     pub events: &'a [&'a str],
@@ -151,10 +152,11 @@ impl Names<'_> {
     /// A column by its name, or a coordinate or velocity by its short name.
     pub fn column(&self, name: &str) -> Result<Column, SubjectError> {
         let coordinate = |name: &str| self.coordinates.iter().position(|known| known == name);
+        let velocity = |name: &str| self.velocities.iter().position(|known| known == name);
         let short = match name.strip_suffix('\'') {
             Some(_) if self.family == Family::FirstOrder => None,
-            Some(name) => coordinate(name).map(Column::Velocity),
-            None => coordinate(name).map(Column::Position),
+            Some(name) => coordinate(name).and_then(|_| velocity(name)).map(Column::Velocity),
+            None => coordinate(name).map(Column::Position).or_else(|| velocity(name).map(Column::Velocity)),
         };
         let found = short.or_else(|| self.columns.iter().find(|(known, _)| known == name).map(|(_, column)| *column));
         found.ok_or_else(|| {

@@ -98,7 +98,15 @@ pub(crate) fn numbers(file: &ModelFile, context: &mut Context) -> Option<Vec<Law
 }
 
 fn contact(table: &ContactTable, context: &mut Context) -> Option<LawNodes> {
-    let gap = context.node_of_positions(&table.gap, "the gap").map(|node| (node, table.gap.place.clone()));
+    between_bodies(table, context);
+    let gap = match &table.gap {
+        Some(gap) => context.node_of_positions(gap, "the gap").map(|node| (node, gap.place.clone())),
+        None => {
+            let place = Place { field: format!("{}.gap", table.place.field).into(), ..table.place.clone() };
+            context.out.error(&place, "the field `gap` is missing");
+            None
+        }
+    };
     let region = match &table.region {
         Some(formula) => region::read(formula, context).map(|node| Some((node, formula.place.clone()))),
         None => Some(None),
@@ -122,6 +130,15 @@ fn contact(table: &ContactTable, context: &mut Context) -> Option<LawNodes> {
     let slips = slips.collect::<Option<Vec<_>>>()?;
     let outputs = std::iter::once(gap?).chain(slips).collect();
     Some(LawNodes { name: table.name.value.clone(), law, outputs, slip: kind, region: region? })
+}
+
+/// Keys of contacts between bodies.
+fn between_bodies(table: &ContactTable, context: &mut Context) {
+    let texts = [&table.a, &table.b].into_iter().flatten().map(|text| &text.place);
+    if let Some(place) = texts.chain(table.repeat.iter().map(|words| &words.place)).next() {
+        let error = context.out.error(place, "contacts between shapes belong to kind \"multibody\"");
+        error.hint("give the `gap` as an expression of the coordinates");
+    }
 }
 
 fn constraint(table: &ConstraintTable, context: &mut Context) -> Option<LawNodes> {

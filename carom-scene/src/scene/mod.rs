@@ -8,7 +8,7 @@ mod compile;
 pub(crate) mod context;
 pub(crate) mod coordinates;
 mod cyclic;
-mod draw;
+pub(crate) mod draw;
 mod event;
 mod expect;
 mod fit;
@@ -120,6 +120,8 @@ pub struct Scene {
     pub family: Family,
     /// Coordinates, or states of a first-order model.
     pub coordinates: Vec<String>,
+    /// Names of the velocities: those of the coordinates where they are their rates, none of a first-order model.
+    pub velocities: Vec<String>,
     /// Coordinates in which the model repeats itself: number, and length after which it does; zero where nothing
     /// depends on it.
     pub cyclic: Vec<(usize, f64)>,

@@ -40,17 +40,18 @@ impl Outputs {
 /// All columns with their names, in the order of result files.
 pub(super) fn columns(
     family: Family,
-    coordinates: &[String],
+    (coordinates, velocities): (&[String], &[String]),
     laws: &[(&str, Law)],
     (projects, levels): (bool, &[usize]),
     outputs: &Outputs,
 ) -> Vec<(String, Column)> {
     let labels = Labels {
         coordinates: coordinates.to_vec(),
+        velocities: velocities.to_vec(),
         contacts: laws.iter().map(|(name, law)| ((*name).to_owned(), *law)).collect(),
     };
     let is_mechanical = family == Family::Mechanical;
-    let dofs = (coordinates.len(), if is_mechanical { coordinates.len() } else { 0 });
+    let dofs = (coordinates.len(), velocities.len());
     let outputs: Vec<String> = outputs.full_names().collect();
     let all =
         Catalogue { family, labels: &labels, dofs, has_energy: is_mechanical, projects, levels, outputs: &outputs };
@@ -79,7 +80,13 @@ impl Scene {
     /// All columns with their names, in the order of result files.
     pub fn columns(&self) -> Vec<(String, Column)> {
         let laws: Vec<(&str, Law)> = self.laws.iter().map(|law| (law.name.as_str(), law.law)).collect();
-        columns(self.family, &self.coordinates, &laws, (self.scheme.projects(), &self.levels), &self.outputs)
+        columns(
+            self.family,
+            (&self.coordinates, &self.velocities),
+            &laws,
+            (self.scheme.projects(), &self.levels),
+            &self.outputs,
+        )
     }
 
     /// Evaluates the given columns along a run.

@@ -46,8 +46,8 @@ impl Scene {
     fn with_names<T>(&self, then: impl FnOnce(&Names<'_>) -> T) -> T {
         let (columns, events) = (self.columns(), Subject::events(self));
         let laws: Vec<&str> = self.laws.iter().map(|law| law.name.as_str()).collect();
-        let (family, coordinates) = (self.family, &self.coordinates[..]);
-        then(&Names { family, coordinates, columns: &columns, events: &events, laws: &laws })
+        let (family, coordinates, velocities) = (self.family, &self.coordinates[..], &self.velocities[..]);
+        then(&Names { family, coordinates, velocities, columns: &columns, events: &events, laws: &laws })
     }
 }
 
@@ -94,7 +94,8 @@ impl Subject for Scene {
             return self.units.get(&units::of_parameter(name)).cloned();
         };
         let contacts = self.laws.iter().map(|law| (law.name.clone(), law.law)).collect();
-        let labels = Labels { coordinates: self.coordinates.clone(), contacts };
+        let (coordinates, velocities) = (self.coordinates.clone(), self.velocities.clone());
+        let labels = Labels { coordinates, velocities, contacts };
         let own = || column.unit(self.family, &labels).map(String::from);
         self.units.get(&full).cloned().or_else(own)
     }

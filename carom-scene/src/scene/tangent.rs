@@ -18,8 +18,12 @@ impl Scene {
     /// Exact derivatives of the model, by the state and by the parameters named.
     ///
     /// # Errors
-    /// Fails for first-order models, for unknown parameters, and for linear models of more than 64 coordinates.
+    /// Fails for first-order models, for unknown parameters, for linear models of more than 64 coordinates, and for
+    /// parameters of models of bodies.
     pub fn tangent(&self, parameters: &[&str]) -> Result<Box<dyn Tangent>, BuildError> {
+        if let Some(own) = self.bound.tangent(&self.initial).filter(|_| parameters.is_empty()) {
+            return own;
+        }
         let lost = || BuildError::Tangent("the equations cannot be read with parameters as inputs".into());
         let mut relations = Relations::new(self, parameters)?;
         let live: Vec<Live> =

@@ -29,7 +29,9 @@ pub(super) fn read(
     }
     let mut named: BTreeMap<String, String> =
         context.names.units.iter().map(|(name, unit)| (name.clone(), (*unit).to_owned())).collect();
-    for (key, unit) in file.units.iter().flat_map(|words| &words.items) {
+    let is_base = |key: &str| context.names.velocities.is_some() && crate::kind::multibody::is_base(key);
+    let words = file.units.iter().flat_map(|words| &words.items).filter(|(key, _)| !is_base(&key.value));
+    for (key, unit) in words.collect::<Vec<_>>() {
         let Some(unit) = checked(unit, context) else { continue };
         if let Some(&i) = context.names.index.get(&key.value) {
             coordinates[i] = Some(unit);
@@ -53,11 +55,14 @@ pub(super) fn read(
     let contacts = file.contact.as_deref().unwrap_or_default();
     let gaps: Vec<Option<String>> =
         contacts.iter().map(|contact| contact.unit.as_ref().and_then(|unit| checked(unit, context))).collect();
+    // the coordinate whose rate a velocity is
+    let velocities = context.names.velocities();
+    let rated = |i: usize| velocities.get(i).and_then(|name| context.names.index.get(name)).copied();
     for (name, column) in columns {
         let gap = |law: usize| gaps.get(law).and_then(Option::as_deref);
         let unit = match *column {
             Column::Position(i) => coordinates[i].clone(),
-            Column::Velocity(i) => coordinates.get(i).and_then(Option::as_deref).map(rate),
+            Column::Velocity(i) => rated(i).and_then(|i| coordinates[i].as_deref()).map(rate),
             Column::Gap(law) => gap(law).map(String::from),
             Column::Impulse { law, row: 0 } => gap(law).map(|unit| format!("{} s", force(unit))),
             Column::Force { law, row: 0 } => gap(law).map(force),

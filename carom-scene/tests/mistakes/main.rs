@@ -4,6 +4,7 @@ mod adaptive;
 mod event;
 mod form;
 mod meaning;
+mod multibody;
 mod outside;
 
 use carom_scene::{Diagnostic, Overrides, Severity, from_str};

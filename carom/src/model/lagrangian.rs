@@ -354,6 +354,7 @@ impl Space for Lagrangian {
 
     fn labels(&self) -> Labels {
         Labels {
+            velocities: Vec::new(),
             contacts: self.contacts.iter().map(|c| (c.name.clone(), c.law)).collect(),
             ..Labels::numbered(self.n, 0)
         }

@@ -300,6 +300,8 @@ impl Energy {
 pub struct Labels {
     /// Name of each coordinate, in order.
     pub coordinates: Vec<String>,
+    /// Name of each velocity, in order; none where they are the rates of the coordinates, or have no names.
+    pub velocities: Vec<String>,
     /// Name and law of each contact or constraint that is always there, numbered by [`Labels::position`].
     pub contacts: Vec<(String, Law)>,
 }
@@ -308,6 +310,7 @@ impl Labels {
     /// `q0, q1, ...`, and contacts `contact0, ...` of the unilateral law.
     pub fn numbered(coordinates: usize, contacts: usize) -> Labels {
         Labels {
+            velocities: Vec::new(),
             coordinates: (0..coordinates).map(|i| format!("q{i}")).collect(),
             contacts: (0..contacts).map(|i| (format!("contact{i}"), Law::UNILATERAL)).collect(),
         }

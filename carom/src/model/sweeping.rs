@@ -358,7 +358,7 @@ impl Space for Sweeping {
                 Shape::HalfSpace | Shape::Ball => contacts.push((piece.name.clone(), Law::UNILATERAL)),
             }
         }
-        Labels { coordinates: self.names.clone(), contacts }
+        Labels { velocities: Vec::new(), coordinates: self.names.clone(), contacts }
     }
 }
 

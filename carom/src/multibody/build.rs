@@ -6,7 +6,7 @@ mod forces;
 mod joints;
 
 use super::plan::{Item, Plan};
-use super::{Body, Contact, Joint, Load, Motor, MultibodyError, MultibodyModel, Spring, Xyz};
+use super::{Body, Contact, Joint, JointCoordinate, Load, Motor, MultibodyError, MultibodyModel, Spring, Xyz};
 use crate::State;
 use crate::rotation::Retraction;
 
@@ -35,6 +35,8 @@ pub struct Multibody {
     pub loads: Vec<Load>,
     /// A length that is typical of the model [m], where it is given: tolerances of gaps are parts of it.
     pub length: Option<f64>,
+    /// Coordinates of joints whose turns are counted, besides those that something acts on.
+    pub counted: Vec<JointCoordinate>,
     /// Up to which residual joints are closed at the start, where bodies are to be moved for it [m, or cosines].
     pub assembly: Option<f64>,
 }
@@ -52,6 +54,7 @@ impl Multibody {
             motors: Vec::new(),
             loads: Vec::new(),
             length: None,
+            counted: Vec::new(),
             assembly: None,
         }
     }
@@ -120,6 +123,12 @@ impl Multibody {
         self
     }
 
+    /// Turns of a coordinate of a joint are counted, so that its angle goes on beyond a turn.
+    pub fn count(mut self, coordinate: impl Into<JointCoordinate>) -> Multibody {
+        self.counted.push(coordinate.into());
+        self
+    }
+
     /// Bodies are moved from where they are drawn until the joints are closed up to `tolerance` [m, or cosines], and
     /// velocities are changed to fit: as little as possible in kinetic energy.
     pub fn assemble(mut self, tolerance: f64) -> Multibody {
@@ -134,7 +143,7 @@ impl Multibody {
         forces::place(self, &mut plan, &drawn)?;
         list(self, &mut plan)?;
         plan.length = plan.length.or_else(|| extent::extent(&plan, &drawn));
-        count_turns(&mut plan);
+        count_turns(self, &mut plan);
         let mut model = MultibodyModel::new(plan, drawn)?;
         model.close(self.assembly)?;
         Ok(model)
@@ -142,11 +151,18 @@ impl Multibody {
 }
 
 /// Gives a counter to each angle in space whose turns matter.
-fn count_turns(plan: &mut Plan) {
+fn count_turns(description: &Multibody, plan: &mut Plan) {
     if plan.is_planar {
         return;
     }
-    let used = plan.used_coordinates();
+    let mut used = plan.used_coordinates();
+    for asked in &description.counted {
+        let joint = plan.joints.iter().position(|name| *name == asked.joint);
+        let place = joint.map(|joint| plan.of_joint[joint].start + asked.index);
+        if let Some(used) = place.and_then(|place| used.get_mut(place)) {
+            *used = true;
+        }
+    }
     for (i, coordinate) in plan.coordinates.iter_mut().enumerate() {
         if used[i] && coordinate.coordinate.is_angle() {
             coordinate.counter = Some(plan.counted.len());

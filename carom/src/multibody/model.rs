@@ -1,6 +1,7 @@
 //! The model of a system of bodies.
 
 mod close;
+mod coordinates;
 mod traits;
 
 use super::couple::{Drives, drive, outputs};
@@ -144,7 +145,10 @@ impl MultibodyModel {
             if self.plan.is_planar { &["x", "y", "angle"] } else { &["x", "y", "z", "e0", "e1", "e2", "e3"] };
         let poses = self.bodies().iter().flat_map(|body| parts.iter().map(move |part| format!("{body}.{part}")));
         let counted = self.plan.counted.iter().map(|&i| self.plan.coordinates[i].name.clone());
+        let rates: &[&str] = if self.plan.is_planar { parts } else { &["x", "y", "z", "spin_x", "spin_y", "spin_z"] };
+        let velocities = self.bodies().iter().flat_map(|body| rates.iter().map(move |part| format!("{body}.{part}")));
         Labels {
+            velocities: velocities.collect(),
             coordinates: poses.chain(counted).collect(),
             contacts: self.plan.items.iter().map(|(name, item)| (name.clone(), self.plan.law(item, self.h))).collect(),
         }

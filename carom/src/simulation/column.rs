@@ -151,13 +151,16 @@ impl Catalogue<'_> {
         let Catalogue { family, labels, dofs: (positions, velocities), .. } = *self;
         let mut all = vec![("t".to_string(), Column::Time)];
         let letter = if family == Family::FirstOrder { 'x' } else { 'q' };
-        let name = |letter: char, i: usize, named: bool| match labels.coordinates.get(i).filter(|_| named) {
+        let name = |letter: char, i: usize, name: Option<&String>| match name {
             Some(name) => format!("{letter}.{name}"),
             None => format!("{letter}.{i}"),
         };
-        all.extend((0..positions).map(|i| (name(letter, i, true), Column::Position(i))));
+        let of_position = |i: usize| labels.coordinates.get(i);
+        all.extend((0..positions).map(|i| (name(letter, i, of_position(i)), Column::Position(i))));
         // velocities have the names of the coordinates only where they are their rates
-        all.extend((0..velocities).map(|i| (name('v', i, velocities == positions), Column::Velocity(i))));
+        let of_velocity =
+            |i: usize| labels.velocities.get(i).or_else(|| of_position(i).filter(|_| velocities == positions));
+        all.extend((0..velocities).map(|i| (name('v', i, of_velocity(i)), Column::Velocity(i))));
         let contacts = || labels.contacts.iter().enumerate();
         if family == Family::FirstOrder {
             all.extend(contacts().map(|(i, (name, _))| (format!("y.{name}"), Column::After(i))));

@@ -89,7 +89,13 @@ fn functions_are_the_standard_ones() {
     assert_eq!(value("min(y, x, z)"), 2.0);
     assert_eq!(value("max(y, x, z, 4)"), 5.0);
     assert_eq!(value("sign(x - 2)"), 0.0);
-    assert_eq!(one.len() + 3, FUNCTIONS.len());
+    // 1 from zero on, also where it is folded
+    for (text, expected) in
+        [("step(x - 2)", 1.0), ("step(x - 2.5)", 0.0), ("step(y)", 1.0), ("step(0) - step(-1)", 1.0)]
+    {
+        assert_eq!(value(text), expected, "{text}");
+    }
+    assert_eq!(one.len() + 4, FUNCTIONS.len());
 }
 
 /// Each text with what is wrong, where, and a word of the hint.

@@ -1,0 +1,296 @@
+//! Shapes of bodies, in axes of their body: for contacts and for drawings.
+
+use carom::multibody::pair::shape::{
+    Block, Bore, Curve, Cylinder, Plane, Ring, Segment, Shape, Slot, Socket, Sphere, Strip,
+};
+use carom::multibody::{Frame, Vector};
+
+use super::body::body_direction;
+use super::number::{Measure, word};
+use super::tables::BodyShapeTable;
+use crate::diagnostic::Place;
+use crate::file::{Formula, OneOrMore};
+use crate::scene::context::{Context, label};
+use crate::scene::draw::color;
+
+/// A shape with its name and how it is drawn.
+#[derive(Clone, Debug)]
+pub(super) struct ShapeInfo {
+    pub name: Option<String>,
+    pub form: Form,
+    pub color: Option<String>,
+    pub fill: Option<String>,
+    pub trace: bool,
+}
+
+/// What it is.
+#[derive(Clone, Debug)]
+pub(super) enum Form {
+    /// A shape that can touch others.
+    Touching(Shape),
+    /// A line with round ends, for drawings.
+    Capsule { ends: [[f64; 3]; 2], radius: f64 },
+    /// Corners in the plane or in space, for drawings.
+    Polygon(Vec<[f64; 3]>),
+}
+
+/// The word after `kind =`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    Sphere,
+    Disc,
+    Box,
+    Cylinder,
+    Capsule,
+    Plane,
+    Segment,
+    Polygon,
+    Hole,
+    Socket,
+    Slot,
+    Ring,
+    Curve,
+    Point,
+}
+
+const WORDS: &[(&str, Word)] = &[
+    ("sphere", Word::Sphere),
+    ("disc", Word::Disc),
+    ("box", Word::Box),
+    ("cylinder", Word::Cylinder),
+    ("capsule", Word::Capsule),
+    ("plane", Word::Plane),
+    ("segment", Word::Segment),
+    ("polygon", Word::Polygon),
+    ("hole", Word::Hole),
+    ("socket", Word::Socket),
+    ("slot", Word::Slot),
+    ("ring", Word::Ring),
+    ("curve", Word::Curve),
+    ("point", Word::Point),
+];
+
+/// Which keys a shape needs, and which it may have.
+fn keys(word: Word, planar: bool) -> (&'static [&'static str], &'static [&'static str]) {
+    match (word, planar) {
+        (Word::Sphere, _) | (Word::Socket, _) => (&["radius"], &["at"]),
+        (Word::Disc | Word::Hole | Word::Ring, true) => (&["radius"], &["at"]),
+        (Word::Disc | Word::Hole | Word::Ring, false) => (&["radius"], &["at", "axis"]),
+        (Word::Box, true) => (&["size"], &["at", "angle"]),
+        (Word::Box, false) => (&["size"], &["at"]),
+        (Word::Cylinder | Word::Capsule, _) => (&["ends", "radius"], &[]),
+        (Word::Slot, true) => (&["ends", "radius"], &[]),
+        (Word::Slot, false) => (&["ends", "radius"], &["axis"]),
+        (Word::Plane, _) => (&["normal"], &["at"]),
+        (Word::Segment, true) => (&["ends"], &[]),
+        (Word::Segment, false) => (&["ends"], &["axis"]),
+        (Word::Polygon | Word::Curve, _) => (&["points"], &[]),
+        (Word::Point, _) => (&[], &["at"]),
+    }
+}
+
+/// Reads a shape of a body that is drawn in `frame`.
+pub(super) fn shape(
+    table: &BodyShapeTable,
+    frame: &Frame,
+    measure: &Measure,
+    context: &mut Context,
+) -> Option<ShapeInfo> {
+    let before = context.out.errors();
+    let kind = word(&table.kind, "kind of shape", WORDS, context)?;
+    fitting(table, kind, measure.planar, context);
+    if measure.planar && matches!(kind, Word::Sphere | Word::Cylinder | Word::Socket) {
+        let message = format!("a planar body has no {}", table.kind.value);
+        let hint = if kind == Word::Socket { "write \"hole\"" } else { "write \"disc\", \"box\" or \"capsule\"" };
+        context.out.error(&table.kind.place, message).hint(hint);
+    }
+    let world = match &table.frame {
+        Some(text) => word(text, "frame", &[("body", false), ("world", true)], context).unwrap_or(false),
+        None => false,
+    };
+    let name = table.name.as_ref().map(|name| label(name, &mut context.out));
+    let color = |text: &Option<_>, context: &mut Context| text.as_ref().and_then(|text| color(text, context));
+    let (line, fill) = (color(&table.color, context), color(&table.fill, context));
+    if context.out.errors() > before {
+        return None;
+    }
+    let axes = Axes { frame, world, measure };
+    let form = form(table, kind, &axes, context)?;
+    let form = match form {
+        Form::Touching(shape) => match shape.checked() {
+            Ok(shape) => Form::Touching(shape),
+            Err(error) => {
+                context.out.error(&table.kind.place, error.to_string());
+                return None;
+            }
+        },
+        drawn => drawn,
+    };
+    Some(ShapeInfo { name: name.flatten(), form, color: line, fill, trace: table.trace.unwrap_or(false) })
+}
+
+/// Tells missing keys and keys that do not belong to the shape.
+fn fitting(table: &BodyShapeTable, kind: Word, planar: bool, context: &mut Context) {
+    let given: [(&str, Option<&Place>); 8] = [
+        ("at", table.at.as_ref().map(|x| &x.place)),
+        ("radius", table.radius.as_ref().map(|x| &x.place)),
+        ("size", table.size.as_ref().map(|x| &x.place)),
+        ("angle", table.angle.as_ref().map(|x| &x.place)),
+        ("ends", table.ends.as_ref().map(|x| x.first().map_or(&table.place, |x| &x.place))),
+        ("axis", table.axis.as_ref().map(|x| &x.place)),
+        ("normal", table.normal.as_ref().map(|x| &x.place)),
+        ("points", table.points.as_ref().map(|x| x.first().map_or(&table.place, |x| &x.place))),
+    ];
+    let (needed, allowed) = keys(kind, planar);
+    for (key, place) in given {
+        match place {
+            None if needed.contains(&key) => {
+                let message = format!("a {} needs `{key}`", table.kind.value);
+                context.out.error(&table.kind.place, message);
+            }
+            Some(place) if !needed.contains(&key) && !allowed.contains(&key) => {
+                let all: Vec<&str> = needed.iter().chain(allowed).copied().collect();
+                let error = context.out.error(place, format!("a {} has no `{key}`", table.kind.value));
+                error.hint(format!("it has {}", all.join(", ")));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Brings what is drawn to axes of the body.
+struct Axes<'a> {
+    frame: &'a Frame,
+    world: bool,
+    measure: &'a Measure,
+}
+
+impl Axes<'_> {
+    fn point(&self, list: Option<&OneOrMore>, what: &str, context: &mut Context) -> Option<[f64; 3]> {
+        let Some(list) = list else {
+            return Some(if self.world { self.frame.body_point(Vector::zero()).0 } else { [0.0; 3] });
+        };
+        let point = self.measure.vector(list, self.measure.length, what, context)?;
+        Some(if self.world { self.frame.body_point(Vector(point)).0 } else { point })
+    }
+
+    fn direction(&self, list: Option<&OneOrMore>, what: &str, context: &mut Context) -> Option<[f64; 3]> {
+        let Some(list) = list else {
+            return Some([0.0, 0.0, 1.0]);
+        };
+        let d = self.measure.direction(list, what, context)?;
+        Some(if self.world { body_direction(self.frame, d) } else { d })
+    }
+
+    fn points(&self, lists: &[OneOrMore], context: &mut Context) -> Option<Vec<[f64; 3]>> {
+        lists.iter().map(|list| self.point(Some(list), "a point", context)).collect()
+    }
+
+    fn ends(&self, table: &BodyShapeTable, context: &mut Context) -> Option<[[f64; 3]; 2]> {
+        let lists = table.ends.as_deref().unwrap_or_default();
+        let [a, b] = lists else {
+            let place = lists.first().map_or(&table.kind.place, |list| &list.place);
+            context.out.error(place, format!("there are two ends, found {}", lists.len()));
+            return None;
+        };
+        let ends = [self.point(Some(a), "an end", context), self.point(Some(b), "an end", context)];
+        let [Some(a_at), Some(b_at)] = ends else { return None };
+        if a_at == b_at {
+            context.out.error(&b.place, format!("both ends of the {} are at the same place", table.kind.value));
+            return None;
+        }
+        Some([a_at, b_at])
+    }
+
+    fn radius(&self, formula: Option<&Formula>, context: &mut Context) -> Option<f64> {
+        self.measure.size(formula?, "the radius", context)
+    }
+}
+
+fn form(table: &BodyShapeTable, kind: Word, axes: &Axes<'_>, context: &mut Context) -> Option<Form> {
+    let measure = axes.measure;
+    let centre = axes.point(table.at.as_ref(), "`at`", context);
+    let axis = axes.direction(table.axis.as_ref(), "the axis", context);
+    let radius = table.radius.as_ref().map(|formula| axes.radius(Some(formula), context));
+    let radius = || radius.flatten();
+    let shape = match kind {
+        Word::Point => Shape::Sphere(Sphere::point(centre?)),
+        Word::Sphere => Shape::Sphere(Sphere { centre: centre?, radius: radius()? }),
+        Word::Disc if measure.planar => Shape::Sphere(Sphere { centre: centre?, radius: radius()? }),
+        Word::Disc => Shape::Cylinder(Cylinder { centre: centre?, axis: axis?, radius: radius()?, half: 0.0 }),
+        Word::Socket => Shape::Socket(Socket { centre: centre?, radius: radius()? }),
+        Word::Hole => Shape::Bore(Bore { centre: centre?, axis: axis?, radius: radius()? }),
+        Word::Ring => Shape::Ring(Ring { centre: centre?, axis: axis?, radius: radius()? }),
+        Word::Plane => {
+            let normal = axes.direction(table.normal.as_ref(), "the normal", context)?;
+            Shape::Plane(Plane { point: centre?, normal })
+        }
+        Word::Box => Shape::Block(block(table, centre?, axes, context)?),
+        Word::Segment => {
+            let ends = axes.ends(table, context)?;
+            match &table.axis {
+                Some(_) => Shape::Strip(Strip { ends, along: axis? }),
+                None => Shape::Segment(Segment { ends }),
+            }
+        }
+        Word::Slot => Shape::Slot(Slot { ends: axes.ends(table, context)?, axis: axis?, radius: radius()? }),
+        Word::Cylinder => {
+            let [a, b] = axes.ends(table, context)?;
+            let d: [f64; 3] = std::array::from_fn(|i| b[i] - a[i]);
+            let half = d.iter().map(|x| x * x).sum::<f64>().sqrt() / 2.0;
+            let centre = std::array::from_fn(|i| (a[i] + b[i]) / 2.0);
+            Shape::Cylinder(Cylinder { centre, axis: d.map(|x| x / (2.0 * half)), radius: radius()?, half })
+        }
+        Word::Capsule => return Some(Form::Capsule { ends: axes.ends(table, context)?, radius: radius()? }),
+        Word::Polygon => return Some(Form::Polygon(polygon(table, axes, context)?)),
+        Word::Curve => Shape::Curve(curve(table, axes, context)?),
+    };
+    Some(Form::Touching(shape))
+}
+
+/// A box along the axes of the body, or as it is drawn.
+fn block(table: &BodyShapeTable, centre: [f64; 3], axes: &Axes<'_>, context: &mut Context) -> Option<Block> {
+    let (measure, size) = (axes.measure, table.size.as_ref()?);
+    let half = measure.vector(size, measure.length / 2.0, "`size`", context)?;
+    if let Some(i) = half.iter().take(measure.components()).position(|half| *half <= 0.0) {
+        context.out.error(&size.items[i].place, format!("the edge {} of the box is not positive", half[i] * 2.0));
+        return None;
+    }
+    let angle = match &table.angle {
+        Some(formula) => measure.geometry(formula, measure.angle, context)?,
+        None => 0.0,
+    };
+    let (s, c) = angle.sin_cos();
+    let drawn = [[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]];
+    let turned = if axes.world { drawn.map(|d| body_direction(axes.frame, d)) } else { drawn };
+    Some(Block { centre, axes: turned, half })
+}
+
+fn polygon(table: &BodyShapeTable, axes: &Axes<'_>, context: &mut Context) -> Option<Vec<[f64; 3]>> {
+    let lists = table.points.as_deref()?;
+    if lists.len() < 2 {
+        let message = format!("a polygon has two or more points, found {}", lists.len());
+        context.out.error(lists.first().map_or(&table.kind.place, |list| &list.place), message);
+        return None;
+    }
+    axes.points(lists, context)
+}
+
+/// A closed curve in the first two axes of the body.
+fn curve(table: &BodyShapeTable, axes: &Axes<'_>, context: &mut Context) -> Option<Curve> {
+    let points = axes.points(table.points.as_deref()?, context)?;
+    if let Some(i) = points.iter().position(|point| point[2] != 0.0) {
+        let place = &table.points.as_deref()?[i].place;
+        context.out.error(place, "the points of a curve have z = 0 in axes of the body");
+        return None;
+    }
+    let planar: Vec<[f64; 2]> = points.iter().map(|[x, y, _]| [*x, *y]).collect();
+    match Curve::through(&planar) {
+        Ok(curve) => Some(curve),
+        Err(error) => {
+            let place = table.points.as_deref()?.first().map_or(&table.kind.place, |list| &list.place);
+            context.out.error(place, error.to_string());
+            None
+        }
+    }
+}

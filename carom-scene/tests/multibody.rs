@@ -1,0 +1,190 @@
+//! Models of bodies from files: examples, parameters, units, repeated parts, names in expressions, drawings.
+
+use std::ops::ControlFlow;
+
+use carom_scene::examples;
+use carom_scene::{Overrides, Scene, from_str};
+
+fn load(name: &str) -> Scene {
+    let scene = examples::load(name, &Overrides::default()).unwrap_or_else(|| panic!("no example {name}"));
+    scene.unwrap_or_else(|all| panic!("{}", all.iter().map(|e| format!("{e}\n")).collect::<String>()))
+}
+
+/// Runs an example and tells what it misses.
+fn misses(name: &str) -> Vec<String> {
+    let scene = load(name);
+    let mut found: Vec<String> = scene.warnings.iter().map(ToString::to_string).collect();
+    let start = std::time::Instant::now();
+    let mut watch = scene.watch();
+    if let Err(error) = scene.simulation().unwrap().run(&mut [&mut watch]) {
+        println!("{name}: {error}");
+        found.push(format!("{name}: {error}"));
+        return found;
+    }
+    println!("{name}: {:.2} s", start.elapsed().as_secs_f64());
+    for outcome in watch.outcomes() {
+        let e = &outcome.expectation;
+        println!("{name}: {} is {:.9e}, expected {:.9e} ± {:.1e}", e.text, outcome.actual, e.value, e.tolerance);
+        if !outcome.holds {
+            found.push(format!("{name}: {} is {:e}, expected {:e}", e.text, outcome.actual, e.value));
+        }
+    }
+    found
+}
+
+#[test]
+fn examples_of_bodies_reproduce_their_numbers() {
+    let names: Vec<&str> = examples::EXAMPLES
+        .iter()
+        .filter(|(_, text)| text.contains("kind = \"multibody\""))
+        .map(|(name, _)| *name)
+        .collect();
+    assert!(names.len() >= 10, "{names:?}");
+    let found: Vec<String> = names.iter().flat_map(|name| misses(name)).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// The last state of a text.
+fn end(text: &str) -> Vec<f64> {
+    let scene = from_str("test.toml", text, &Overrides::default());
+    let scene = scene.unwrap_or_else(|all| panic!("{}", all.iter().map(|e| format!("{e}\n")).collect::<String>()));
+    let mut simulation = scene.simulation().unwrap();
+    simulation.run(&mut []).unwrap();
+    simulation.state().q.clone()
+}
+
+const PENDULUM: &str = r#"version = 1
+name = "pendulum"
+[parameters]
+l = 0.5
+k = 0.3
+[model]
+kind = "multibody"
+dimension = 2
+gravity = [0, -9.81]
+[[body]]
+name = "rod"
+mass = 2.0
+inertia = "0.04"
+position = ["l", 0]
+[[joint]]
+name = "hinge"
+kind = "revolute"
+bodies = ["ground", "rod"]
+at = [0, 0]
+[[spring]]
+kind = "torsion"
+joint = "hinge"
+stiffness = "k"
+[simulation]
+end = 0.3
+step = 1e-3
+[output.columns]
+angle = "hinge.angle"
+rate = "hinge.angle'"
+"#;
+
+/// The same pendulum in millimetres, grams and degrees, and in metres.
+#[test]
+fn units_of_a_file_are_converted() {
+    let metres =
+        PENDULUM.replace("[\"l\", 0]", "[\"l\", 0]\nspin = 1.5707963267948966\nvelocity = [0, 0.7853981633974483]");
+    let other = metres
+        .replace("l = 0.5", "l = 500")
+        .replace("mass = 2.0", "mass = 2000")
+        .replace("inertia = \"0.04\"", "inertia = \"0.04*1e9\"")
+        .replace("spin = 1.5707963267948966", "spin = 90")
+        .replace("velocity = [0, 0.7853981633974483]", "velocity = [0, 785.3981633974483]")
+        .replace("[simulation]", "[units]\nlength = \"mm\"\nmass = \"g\"\nangle = \"deg\"\n[simulation]");
+    for (a, b) in end(&metres).iter().zip(end(&other)) {
+        assert!((a - b).abs() < 1e-11, "{a} {b}");
+    }
+}
+
+/// Copies of a table are what the tables written out would be.
+#[test]
+fn repeated_parts_are_copies() {
+    let repeated = PENDULUM
+        .replace("name = \"rod\"", "name = \"rod{i}\"\nfor = { i = \"1..n\" }")
+        .replace("k = 0.3", "k = 0.3\nn = 2");
+    let repeated = repeated
+        .replace("[\"l\", 0]", "[\"i*l\", \"1 - i\"]")
+        .replace("name = \"hinge\"", "name = \"hinge{i}\"\nfor = { i = \"1..n\" }")
+        .replace("[\"ground\", \"rod\"]", "[\"ground\", \"rod{i}\"]")
+        .replace("joint = \"hinge\"", "joint = \"hinge{3 - i}\"\nfor = { i = \"1..n\" }")
+        .replace("\"k\"", "\"i*k\"")
+        .replace("\"hinge.angle\"", "\"hinge1.angle\"")
+        .replace("\"hinge.angle'\"", "\"hinge2.angle'\"");
+    let state = end(&repeated);
+    assert_eq!(state.len(), 6);
+    // each of them alone; springs are crossed: rod 1 has 2 k, rod 2 has k
+    let first = end(&PENDULUM.replace("k = 0.3", "k = 0.6"));
+    let second = end(&PENDULUM.replace("[\"l\", 0]", "[\"2*l\", -1]"));
+    for (a, b) in state.iter().zip(first.iter().chain(&second)) {
+        assert!((a - b).abs() < 1e-9, "{a} {b}");
+    }
+}
+
+/// Another play needs nothing new but numbers; another length needs new expressions. Both are what a new file would be.
+#[test]
+fn parameters_are_swept_without_compiling() {
+    let scene = load("slider-crank-play");
+    let before = carom_scene::expression::compiled();
+    let wide = scene.with(&[("play", 1e-3)]).unwrap();
+    assert_eq!(carom_scene::expression::compiled(), before);
+    assert_eq!(wide.parameter("play"), Some(1e-3));
+    for play in [1e-4, 1e-3, 5e-3] {
+        let mut simulation = scene.with(&[("play", play)]).unwrap().simulation().unwrap();
+        simulation
+            .advance_to(5e-3, &mut |_| ControlFlow::Continue(()))
+            .unwrap_or_else(|error| panic!("play {play}: {error}"));
+    }
+    let longer = scene.with(&[("l1", 0.16)]).unwrap();
+    assert!((longer.initial.q[0] - 0.08).abs() < 1e-15);
+}
+
+/// The latch of the breaker holds by friction from 0.1156 on, and a weak magnet does not open it (equilibrium of the
+/// hook; independent implementation).
+#[test]
+fn the_breaker_holds_and_opens_as_its_latch_says() {
+    let angle = |set: &[(&str, f64)]| {
+        let scene = load("circuit-breaker").with(set).unwrap();
+        let mut simulation = scene.simulation().unwrap();
+        simulation.advance_to(0.02, &mut |_| ControlFlow::Continue(())).unwrap();
+        let lever = scene.coordinates.iter().position(|name| name == "lever.angle").unwrap();
+        simulation.state().q[lever]
+    };
+    assert!(angle(&[("Fm", 0.0)]).abs() < 1e-12);
+    assert!(angle(&[("Fm", 0.0), ("latch", 0.12)]).abs() < 1e-12);
+    assert!(angle(&[("Fm", 0.0), ("latch", 0.11)]) < -0.3);
+    assert!(angle(&[("Fm", 3.0)]).abs() < 1e-12);
+}
+
+/// In the plane shapes are drawn as they are, in space three times.
+#[test]
+fn shapes_are_drawn_without_a_table() {
+    let planar = load("cam-follower");
+    let drawing = planar.drawing.as_ref().unwrap();
+    assert!(drawing.shapes.iter().any(|shape| shape.name.as_deref() == Some("cam") && shape.moves));
+    let mut evaluator = drawing.evaluator();
+    let numbers = evaluator.eval(0.0, &planar.initial.q, &planar.initial.v);
+    // the rim of the cam: centre and radius
+    assert_eq!(&numbers[..3], [0.005, 0.0, 0.02]);
+    let spatial = load("free-body");
+    let drawing = spatial.drawing.as_ref().unwrap();
+    // axes of the views, and the edges of a box in each of them
+    assert_eq!(drawing.shapes.len(), 6);
+    let numbers = drawing.evaluator().eval(0.0, &spatial.initial.q, &spatial.initial.v).to_vec();
+    let first = drawing.shapes[3].numbers.start;
+    assert_eq!(&numbers[first..first + 2], [1.0, 0.5]);
+}
+
+/// A body without shapes is a point with lines to its joints.
+#[test]
+fn bare_bodies_are_drawn_by_their_joints() {
+    let scene = from_str("test.toml", PENDULUM, &Overrides::default()).unwrap();
+    let drawing = scene.drawing.as_ref().unwrap();
+    assert_eq!(drawing.shapes.len(), 2);
+    let numbers = drawing.evaluator().eval(0.0, &scene.initial.q, &scene.initial.v).to_vec();
+    assert_eq!(numbers, [0.5, 0.0, 0.5, 0.0, 0.0, 0.0]);
+}

@@ -1,0 +1,48 @@
+//! What programs may read of a model: the coordinates of its joints, and another start.
+
+use super::*;
+use crate::multibody::JointCoordinate;
+use crate::multibody::coordinate::Coordinate;
+
+/// A coordinate of a joint in a model.
+#[derive(Clone, Debug)]
+pub struct ModelCoordinate<'a> {
+    /// Which one.
+    pub of: JointCoordinate,
+    /// Name of the joint and of the coordinate, with a point between.
+    pub name: &'a str,
+    /// The bodies a and b; the ground is 0.
+    pub bodies: [usize; 2],
+    /// What it measures.
+    pub coordinate: Coordinate,
+    /// The entry of q in which its turns are counted, where there is one.
+    pub counter: Option<usize>,
+    /// In the plane: angle of b less that of a where the coordinate is zero [rad].
+    pub offset: f64,
+}
+
+impl MultibodyModel {
+    /// The coordinates of joints; those of torsion springs between bodies are not among them.
+    pub fn joint_coordinates(&self) -> impl Iterator<Item = ModelCoordinate<'_>> {
+        let plan = &self.plan;
+        plan.of_joint.iter().enumerate().flat_map(move |(joint, range)| {
+            range.clone().enumerate().map(move |(index, i)| {
+                let placed = &plan.coordinates[i];
+                ModelCoordinate {
+                    of: JointCoordinate { joint: plan.joints[joint].clone(), index },
+                    name: &placed.name,
+                    bodies: placed.bodies,
+                    coordinate: placed.coordinate,
+                    counter: placed.counter.map(|place| plan.poses() + place),
+                    offset: placed.offset,
+                }
+            })
+        })
+    }
+
+    /// The same model with another start. Positions and velocities are as many as they were.
+    pub fn starting(mut self, initial: State) -> MultibodyModel {
+        self.initial = initial;
+        self
+    }
+}
