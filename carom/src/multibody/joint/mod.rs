@@ -16,8 +16,8 @@ mod universal;
 
 use super::contact::Surface;
 use super::coordinate::{Coordinate, JointCoordinate};
-use super::primitive::Primitive;
 use super::pair::Rim;
+use super::primitive::Primitive;
 use super::{AnyPair, Xyz};
 pub use clearance::Section;
 pub use setting::Setting;
