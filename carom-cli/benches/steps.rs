@@ -7,8 +7,12 @@
 
 mod peer;
 
-use carom::scheme::EventKind;
-use carom::simulation::{Observer, Recorder, Simulation};
+use carom::multibody::pair::{Plane, Sphere, SpherePlane};
+use carom::multibody::{Body, Contact, Joint, Multibody};
+use carom::scheme::{Bound, EventKind, MoreauJean};
+use carom::simulation::{FixedStep, Observer, Recorder, Simulation};
+use carom::testbed::multibody::SliderCrank;
+use carom::{Mechanical, solver};
 use carom_scene::{Overrides, Scene};
 use peer::Peer;
 use std::path::Path;
@@ -72,6 +76,14 @@ fn main() {
             asked: 15.0,
         },
         Case {
+            name: "slider-crank, three bodies in space, 4 corners",
+            ours: bodies,
+            peer: "slider_crank_bodies",
+            arguments: &["h=1e-5", "T=0.02", "reps=3"],
+            what: "Siconos' bodies and joints",
+            asked: 10.0,
+        },
+        Case {
             name: "diode bridge, 2 states, 4 diodes, from its netlist",
             ours: || per_step("diode-bridge", None, false),
             peer: "diode_bridge",
@@ -124,6 +136,40 @@ fn per_impact() -> f64 {
         clock.elapsed().as_secs_f64() / impacts as f64
     };
     (0..200).map(|_| time()).fold(f64::INFINITY, f64::min)
+}
+
+/// Best seconds per step of the slider-crank as three bodies in space with ideal joints.
+fn bodies() -> f64 {
+    let ([a, b], [l1, l2]) = (SliderCrank::SLIDER, [SliderCrank::CRANK, SliderCrank::ROD]);
+    let body = |name, i: usize, x: f64, speed: f64, spin: f64| {
+        let j = SliderCrank::INERTIAS[i];
+        Body::new(name, SliderCrank::MASSES[i], [1e-5, j, j]).at([x, 0.0]).velocity([0.0, speed]).turning(spin)
+    };
+    let hinge = |name, a, b, x: f64| Joint::revolute(name, a, b).at([x, 0.0]).axis([0.0, 0.0, 1.0]);
+    let mut system = Multibody::spatial()
+        .gravity([0.0, -9.81])
+        .body(body("crank", 0, 0.5 * l1, 75.0 * l1, 150.0))
+        .body(body("rod", 1, l1 + 0.5 * l2, 75.0 * l1, -75.0))
+        .body(body("slider", 2, l1 + l2, 0.0, 0.0))
+        .joint(hinge("support", "ground", "crank", 0.0))
+        .joint(hinge("pin", "crank", "rod", l1))
+        .joint(hinge("wrist", "rod", "slider", l1 + l2));
+    for (name, x, y) in [("1", -a, b), ("2", a, b), ("3", -a, -b), ("4", a, -b)] {
+        let side = y.signum();
+        let plane = Plane { point: [0.0, y + side * SliderCrank::GUIDE, 0.0], normal: [0.0, -side, 0.0] };
+        let corner = SpherePlane { plane, sphere: Sphere::point([x, y, 0.0]) };
+        system = system.contact(Contact::new(name, "ground", "slider", corner).restitution(0.4).friction(0.01));
+    }
+    let run = || {
+        let model = Box::new(system.build().expect("a mechanism that closes"));
+        let stepper = Bound::new(MoreauJean::default(), model as Box<dyn Mechanical>, solver::default());
+        let stepper = Box::new(stepper.expect("options that fit"));
+        let mut simulation = Simulation::new(stepper, Box::new(FixedStep { h: 1e-5 }), 0.02).expect("a span");
+        let clock = Instant::now();
+        simulation.run(&mut []).expect("it runs");
+        clock.elapsed().as_secs_f64() / simulation.statistics().steps as f64
+    };
+    (0..10).map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
 fn load(example: &str, overrides: &Overrides) -> Scene {

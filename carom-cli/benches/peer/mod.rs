@@ -1,5 +1,5 @@
 //! Peer programs: built on the spot where Siconos is installed (Debian: siconos, libsiconos-kernel-dev,
-//! libsiconos-numerics-dev), run as processes of their own.
+//! libsiconos-numerics-dev, libsiconos-mechanics-dev), run as processes of their own.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -23,11 +23,14 @@ impl Peer {
         let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         let mut compiler = Command::new("g++");
         compiler.args(["-O2", "-std=c++17", "-w"]);
-        for folder in ["", "/kernel", "/numerics", "/externals"] {
+        for folder in ["", "/kernel", "/numerics", "/externals", "/mechanics"] {
             compiler.arg(format!("-I{include}{folder}"));
         }
         compiler.arg(format!("-I{sparse}")).arg("-o").arg(&program).arg(source);
         compiler.args(["-lsiconos_kernel", "-lsiconos_numerics", "-lsiconos_externals"]);
+        if Path::new(&include).join("mechanics").exists() {
+            compiler.arg("-lsiconos_mechanics");
+        }
         if !compiler.status().is_ok_and(|status| status.success()) {
             println!("the peer program {name} does not build");
             return None;
