@@ -61,6 +61,9 @@ pub trait Space: LinearSolve + Send {
         Ok(false)
     }
 
+    /// A balance over the time `h` begins, be it a part of the step: bounds of impulses that come from forces follow it.
+    fn begin_step(&mut self, _h: f64) {}
+
     /// Lists the laws with gaps and rows at `(t, q)`: the same laws in the same order since the last `detect`.
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError>;
 
