@@ -1,7 +1,7 @@
 //! A plane on body a and a sphere on body b, which may be eccentric. In the plane a line and a disc.
 //!
 //! ```text
-//!     g = n · (c − o) − R,      points c − (g + R) n and c − R n                                                        (1)
+//!     g = n · (c − o) − R,      points c − (g + R) n and c − R n                                                   (1)
 //! ```
 
 use super::{Frame, Pair, Touch};
