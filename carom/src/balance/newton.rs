@@ -174,6 +174,7 @@ impl Newton {
         step: &mut Step,
     ) -> Result<(), StepError> {
         self.h = h;
+        model.begin_step(h);
         if self.balance.start != 0.0 {
             step.evaluations += 1;
             model.force(from.t, &from.q, &from.v, &mut self.known)?;

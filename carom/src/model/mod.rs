@@ -61,6 +61,9 @@ pub trait Space: LinearSolve + Send {
         Ok(false)
     }
 
+    /// A balance over the time `h` begins, be it a part of the step: bounds of impulses that come from forces follow.
+    fn begin_step(&mut self, _h: f64) {}
+
     /// Lists the laws with gaps and rows at `(t, q)`: the same laws in the same order since the last `detect`.
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError>;
 
@@ -106,8 +109,8 @@ pub trait Space: LinearSolve + Send {
         None
     }
 
-    /// Sizes of the coordinates, counted by velocities, that the lengths behind gaps have from the start: the reach of a
-    /// mechanism where it is a translation, a radian where it is a rotation. Nothing by default: `out` arrives as zeros.
+    /// Sizes of the coordinates, counted by velocities, that the lengths behind gaps have from the start: the reach of
+    /// a mechanism for translations, a radian for rotations. Nothing by default: `out` arrives as zeros.
     fn least_sizes(&self, _out: &mut [f64]) {}
 
     /// Up to which error the best point of a contact problem that misses its tolerance is taken, with a warning, where

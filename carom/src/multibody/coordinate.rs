@@ -1,12 +1,13 @@
 //! Coordinates of joints: what a joint leaves free.
 //!
 //! ```text
-//!     angle   A = atan2(w · m, u · m)      line (d − (m · d) m_⊥/|m_⊥|²) · (ω_b − ω_a),  m_⊥ = m − (m · d) d          (1)
-//!     along   d_a · r,  r = b − a          line of the row `Point`                                                     (2)
+//!     angle   A = atan2(w · m, u · m)      line (d − (m · d) m_⊥/|m_⊥|²) · (ω_b − ω_a),  m_⊥ = m − (m · d) d       (1)
+//!     along   d_a · r,  r = b − a          line of the row `Point`                                                 (2)
 //! ```
 //!
 //! with (u, w, d) fixed in body a and the mark m in body b; where they are in b and the mark is in a, the angle has the
-//! other sign. While a joint keeps m perpendicular to d the line is d. Turns are counted in the state, never here: an angle is the one nearest to a given number.
+//! other sign. While a joint keeps m perpendicular to d the line is d. Turns are counted in the state, never here: an
+//! angle is the one nearest to a given number.
 
 use super::primitive::along;
 use super::{Frame, Line};

@@ -59,7 +59,7 @@ pub enum MultibodyError {
     },
     /// A joint is open where the bodies are drawn.
     #[error(
-        "the joint `{name}` is open by {residual:.3e} where the bodies are drawn; assemble the bodies, or draw them in place"
+        "the joint `{name}` is open by {residual:.3e} where the bodies are drawn; assemble them, or draw it closed"
     )]
     Open {
         /// Name of the joint.
@@ -78,9 +78,7 @@ pub enum MultibodyError {
         iterations: u32,
     },
     /// The rows of a joint hold, but its axes point the other way.
-    #[error(
-        "the joint `{name}` is closed with its axes turned by half a turn; draw its bodies near the attitude that is meant"
-    )]
+    #[error("the joint `{name}` is closed with an axis the wrong way round; draw its bodies near the attitude meant")]
     Branch {
         /// Name of the joint.
         name: String,

@@ -1,7 +1,7 @@
 //! Forces: gravity, gyroscopic torques, springs, loads and motors.
 //!
 //! ```text
-//!     F = (m g + f,  −Ω × JΩ + Rᵀ τ)  per body                                                                        (1)
+//!     F = (m g + f,  −Ω × JΩ + Rᵀ τ)  per body                                                                     (1)
 //! ```
 //!
 //! All of it is written over numbers that may carry a derivative; functions of the user tell theirs.

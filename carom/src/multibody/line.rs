@@ -1,7 +1,7 @@
 //! Along what an output of a model moves with a body: a force and a moment.
 //!
 //! ```text
-//!     y' = f · x' + m · ω      with the velocity x' of the mass centre and ω in axes of the space                   (1)
+//!     y' = f · x' + m · ω      with the velocity x' of the mass centre and ω in axes of the space                  (1)
 //! ```
 //!
 //! By the principle of virtual power a reaction λ of the output pushes the body with λ f at its mass centre and turns

@@ -1,9 +1,9 @@
 //! Rigid bodies with joints, play and contacts, in the plane and in space.
 //!
 //! ```text
-//!     m ẍ = f,   J Ω̇ = −Ω × JΩ + Rᵀ τ,   ṗ = p ⊗ (0, Ω)/2              x and f in axes of the space, Ω of the body    (1)
-//!     q = (x, p) per body, v = (ẋ, Ω)       in the plane q = (x, y, angle), v = q̇                                      (2)
-//!     y of a joint, stop or contact: u = ẏ = Σ_bodies f · ẋ + m · ω     rows (f, Rᵀ m), or (f_x, f_y, m_z)              (3)
+//!     m ẍ = f,  J Ω̇ = −Ω × JΩ + Rᵀ τ,  ṗ = p ⊗ (0, Ω)/2              x and f in axes of the space, Ω of the body  (1)
+//!     q = (x, p) per body, v = (ẋ, Ω)       in the plane q = (x, y, angle), v = q̇                                 (2)
+//!     y of a joint, stop or contact: u = ẏ = Σ_bodies f · ẋ + m · ω     rows (f, Rᵀ m), or (f_x, f_y, m_z)         (3)
 //! ```
 //!
 //! A [`Multibody`] is a description: bodies, joints, contacts, springs, motors and loads by name.

@@ -1,8 +1,8 @@
 //! Mass, and the factored matrix A = a M + b C + c K.
 //!
 //! ```text
-//!     C = −∂F/∂v:  [Ω]× J − [JΩ]×  of the gyroscopic torque,  and that of springs and dampers                          (1)
-//!     K = −∂F/∂q:  of springs, along increments of the bodies                                                          (2)
+//!     C = −∂F/∂v:  [Ω]× J − [JΩ]×  of the gyroscopic torque,  and that of springs and dampers                      (1)
+//!     K = −∂F/∂q:  of springs, along increments of the bodies                                                      (2)
 //! ```
 //!
 //! Bodies without springs have a block of their own, inverted in closed form. Bodies that springs couple make dense

@@ -1,10 +1,10 @@
 //! Rows of joints: four primitives, over frames of any scalar.
 //!
 //! ```text
-//!     Point      φ = d_a · r,  r = b − a       d · (velocity of b − velocity of a) + ω_a · (d × r)                    (1)
-//!     Direction  φ = d_a · d_b                 (ω_a − ω_b) · (d_a × d_b)                                               (2)
-//!     Length     φ = |r| − l                   as (1) with d = r/|r|, which turns with r and not with a                (3)
-//!     Relation   φ = Σ cᵢ sᵢ − constant        of coordinates of joints                                                (4)
+//!     Point      φ = d_a · r,  r = b − a       d · (velocity of b − velocity of a) + ω_a · (d × r)                 (1)
+//!     Direction  φ = d_a · d_b                 (ω_a − ω_b) · (d_a × d_b)                                           (2)
+//!     Length     φ = |r| − l                   as (1) with d = r/|r|, which turns with r and not with a            (3)
+//!     Relation   φ = Σ cᵢ sᵢ − constant        of coordinates of joints                                            (4)
 //! ```
 
 use super::{Frame, Line, Vector};

@@ -1,8 +1,8 @@
 //! Springs with dampers, between points of two bodies or on a coordinate of a joint.
 //!
 //! ```text
-//!     between points:   tension  F = F₀ + k (l − l₀) + c l̇                  pulls the points together                  (1)
-//!     on a coordinate:  effort   T = T₀ − k (s − s₀) − c ṡ                  along the coordinate                       (2)
+//!     between points:   tension  F = F₀ + k (l − l₀) + c l̇                  pulls the points together             (1)
+//!     on a coordinate:  effort   T = T₀ − k (s − s₀) − c ṡ                  along the coordinate                   (2)
 //! ```
 
 use super::joint::Anchor;

@@ -1,8 +1,8 @@
 //! Derivatives of the model along a direction, by dual numbers over the same formulas.
 //!
 //! ```text
-//!     dF, dgap, dC, d(∂y/∂t)    at frames that move along dq:  p + ε p ⊗ (0, dΩ)/2                                   (1)
-//!     dγ                        γ is the derivative of rows along the motion, taken at such frames                    (2)
+//!     dF, dgap, dC, d(∂y/∂t)    at frames that move along dq:  p + ε p ⊗ (0, dΩ)/2                                 (1)
+//!     dγ                        γ is the derivative of rows along the motion, taken at such frames                 (2)
 //! ```
 
 use super::Line;

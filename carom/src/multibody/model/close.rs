@@ -1,7 +1,7 @@
 //! Closing the joints at the start: Gauss and Newton's iteration in the metric of the mass.
 //!
 //! ```text
-//!     δ = −M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁺ φ,   q ← q ⊕ δ   until |φ| ≤ tolerance;     v ← v − M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁺ (J v + ∂φ/∂t)       (1)
+//!     δ = −M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁺ φ,   q ← q ⊕ δ  until |φ| ≤ tolerance;     v ← v − M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁺ (J v + ∂φ/∂t)  (1)
 //! ```
 //!
 //! ⁺ is the pseudo-inverse of rows scaled to a unit diagonal: redundant rows share their load.

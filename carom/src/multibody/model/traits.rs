@@ -104,6 +104,10 @@ impl Space for MultibodyModel {
         Ok(false)
     }
 
+    fn begin_step(&mut self, h: f64) {
+        self.h = h;
+    }
+
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         out.clear(self.plan.dim());
         self.motion.place(&self.plan, q);
