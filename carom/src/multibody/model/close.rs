@@ -263,8 +263,12 @@ impl MultibodyModel {
         };
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for shared in &found.shared {
-            for &law in shared {
-                self.warnings.raise(&REDUNDANT, self.initial.t, Some(Key::from(law)), (held - found.rank) as f64);
+            // each joint is named once, by its first row
+            for (place, &law) in shared.iter().enumerate() {
+                let joint = self.holder(law);
+                if shared[..place].iter().all(|&before| self.holder(before) != joint) {
+                    self.warnings.raise(&REDUNDANT, self.initial.t, Some(Key::from(law)), (held - found.rank) as f64);
+                }
             }
             // directions with a row in common hang together
             let (mut joined, apart): (Vec<_>, Vec<_>) =
