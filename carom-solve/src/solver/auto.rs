@@ -41,8 +41,8 @@
 //! falls. The path is then a start for another course, whatever its residual: its points are central. Above 20 000 laws
 //! nothing is factored unless bodies have few neighbours, as in walls and towers.
 //!
-//! Equality rows are eliminated along the tree of bodies, redundant ones included (see `equalities/mod.rs`): the cost is
-//! linear in the bodies of chains, trees and stars, and what is left has contacts only. The whole problem certifies.
+//! Equality rows are eliminated along the tree of bodies, redundant ones included (see `equalities/mod.rs`): the cost
+//! is linear in the bodies of chains, trees and stars, and what is left has contacts only. The whole problem certifies.
 //!
 //! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate. The
 //! sequence is the same whatever the tolerance, which only decides where it stops: a loose one never takes longer.

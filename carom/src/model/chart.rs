@@ -19,7 +19,8 @@
 
 /// The increments of a model whose [`retract`](super::Space::retract) is no sum.
 ///
-/// Increments are those of a group, and −dq undoes dq. A retraction agrees with motion at constant velocity up to the third order: D(0) is the identity, and b(0, v) = 0.
+/// Increments are those of a group, and −dq undoes dq. A retraction agrees with motion at constant velocity up to the
+/// third order: D(0) is the identity, and b(0, v) = 0.
 pub trait Chart {
     /// `out ← D(dq) v`: the rate of the increment with which q ⊕ dq moves at the velocity v.
     fn rate(&self, dq: &[f64], v: &[f64], out: &mut [f64]);

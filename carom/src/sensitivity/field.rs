@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The direction of a spatial slip turns with the velocity, which is part of dB. Perturbations that respect the
-//! linearised constraints of the phase keep doing so. Where increments have a chart the first row of A is (−[v, ·] 1 0):
-//! dq are perturbations that turn with the position (`model/chart.rs`).
+//! linearised constraints of the phase keep doing so. Where increments have a chart the first row of A is (−[v, ·] 1
+//! 0): dq are perturbations that turn with the position (`model/chart.rs`).
 
 use crate::model::tangent::{At, is_autonomous};
 use crate::model::{Along, CouplingTangent, Tangent, Turning};

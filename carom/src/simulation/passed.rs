@@ -92,9 +92,9 @@ fn lowest([(a, start), (b, end)]: [(f64, f64); 2], [low, high]: [f64; 2], h: f64
     (a + x / h, (start + low * x).max(end - high * (way - x)))
 }
 
-/// How deep the gap of a contact is inside the last step, and after which part of it it has closed; `law` and `near` are
-/// its places in the list of the step and at the end. And how many places were looked at, of at most so many where rates
-/// have bounds.
+/// How deep the gap of a contact is inside the last step, and after which part of it it has closed; `law` and `near`
+/// are its places in the list of the step and at the end. And how many places were looked at, of at most so many where
+/// rates have bounds.
 pub(super) fn passed(
     stepper: &mut dyn Stepper,
     (key, law, near): (Key, usize, usize),

@@ -350,8 +350,8 @@ impl Follow<'_> {
         }
     }
 
-    /// The same where the branch bends too much for its chord, as it does behind a period doubling: points of the branch
-    /// half way between, so many times.
+    /// The same where the branch bends too much for its chord, as it does behind a period doubling: points of the
+    /// branch half way between, so many times.
     fn close_in(&self, a: &BranchPlace, b: &BranchPlace, test: &dyn Fn(&Orbit) -> f64, halves: u32) -> Option<Orbit> {
         if let found @ Some(_) = self.locate(a, b, test) {
             return found;

@@ -1,5 +1,5 @@
-//! Numbers of the tables in the units of the file: lengths, masses and angles are converted where they are read, forces,
-//! torques, stiffnesses and gravity are in SI.
+//! Numbers of the tables in the units of the file: lengths, masses and angles are converted where they are read,
+//! forces, torques, stiffnesses and gravity are in SI.
 
 use crate::diagnostic::{Place, suggest};
 use crate::file::{Formula, ModelFile, OneOrMore, Text};

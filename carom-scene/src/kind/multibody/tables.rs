@@ -94,8 +94,8 @@ table! {
         pub normal: Option<OneOrMore>,
         /// Corners of a polygon, or points of a curve [m].
         pub points: Option<Vec<OneOrMore>>,
-        /// "body" (the default), or "world": at, ends, axis, normal and points are as drawn, in axes of the space at the
-        /// initial position.
+        /// "body" (the default), or "world": at, ends, axis, normal and points are as drawn, in axes of the space at
+        /// the initial position.
         pub frame: Option<Text>,
         /// Colour of the line, as in "#334455".
         pub color: Option<Text>,

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! with kⱼ = (Vⱼ, Aⱼ), of which k₁₃ is the end of the step. Positions and velocities have an error of O(h⁸) each inside
-//! a step; with a chart Vⱼ are rates of increments. f₀ is taken from the stages, not from the difference of positions: short steps keep their digits.
+//! a step; with a chart Vⱼ are rates of increments. f₀ is taken from the stages, not from the difference of positions:
+//! short steps keep their digits.
 
 use super::table::{A, D, EXTENDED, STAGES};
 use super::{Dop853, Known};

@@ -40,7 +40,8 @@ impl Work {
         self.transition.choose_phase(system, &mut self.state, true)
     }
 
-    /// A contact whose region begins inside the bracket, and whose gap is closed there by more than it may have changed.
+    /// A contact whose region begins inside the bracket, and whose gap is closed there by more than it may have
+    /// changed.
     fn entered(&self) -> Option<(usize, f64)> {
         let width = self.right.u - self.left.u;
         self.right.gaps.iter().filter(|gap| gap.violated).find_map(|gap| {
