@@ -114,16 +114,16 @@ fn tolerances_mean_one_of_two_errors() {
     let session = Session::new();
     session.succeed(["generate", "arch", "--contacts", "300", "--mu", "0.7", "-o", "arch.hdf5"]);
     let solve = |measure: &[&str]| -> (f64, f64) {
-        let words = ["solve", "arch.hdf5", "--tolerance", "1e-8", "--json"];
+        let words = ["solve", "arch.hdf5", "--tolerance", "1e-5", "--json"];
         let rows: Value = serde_json::from_str(&session.succeed(words.iter().chain(measure))).unwrap();
         (rows[0]["residual"].as_f64().unwrap(), rows[0]["full_error"].as_f64().unwrap())
     };
     let (residual, full) = solve(&[]);
-    assert!(residual <= 1e-8 && full > 1e-8, "{residual:e} {full:e}");
+    assert!(residual <= 1e-5 && full > 1e-5, "{residual:e} {full:e}");
     assert_eq!(solve(&["--measure", "residual"]), (residual, full));
     for solver in ["auto", "interior-point"] {
         let (residual, full) = solve(&["--measure", "full-error", "--solver", solver]);
-        assert!(full <= 1e-8 && residual < 1e-9, "{solver}: {residual:e} {full:e}");
+        assert!(full <= 1e-5 && residual < 1e-6, "{solver}: {residual:e} {full:e}");
     }
     let outcome = session.carom(["solve", "arch.hdf5", "--measure", "both"]);
     assert!(outcome.code == Some(2) && outcome.err.contains("full-error"), "{}", outcome.err);
@@ -223,7 +223,7 @@ fn families_are_generated_and_solved() {
         session.succeed(command.chain(["-o", "again.hdf5"]));
         let [first, second] = [&file, "again.hdf5"].map(|name: &str| std::fs::read(session.path(name)).unwrap());
         assert!(first == second, "{family}");
-        let rows = session.succeed(["solve", &file, "--tolerance", "1e-8", "--json"]);
+        let rows = session.succeed(["solve", &file, "--tolerance", "1e-5", "--json"]);
         let rows: Value = serde_json::from_str(&rows).unwrap();
         assert!(rows[0]["solved"] == true && rows[0]["residual"].as_f64().unwrap() <= 1e-8, "{rows}");
     }

@@ -10,11 +10,15 @@ use carom_scene::scene::ChartInfo;
 type Row = (&'static str, &'static str);
 
 const LOSSES: &str = "Energy lost since the start";
-const MECHANICAL: [Row; 8] = [
+const DRIFTS: &str = "Drift of joints and constraints";
+const REACTIONS: &str = "Reactions of joints and constraints";
+const MECHANICAL: [Row; 10] = [
     ("q.", "Positions"),
     ("v.", "Velocities"),
     ("gap.", "Gaps"),
     ("force.", "Contact forces"),
+    ("force.", REACTIONS),
+    ("gap.", DRIFTS),
     ("energy.", "Energies"),
     ("loss.", LOSSES),
     ("output.", "Outputs"),
@@ -34,6 +38,7 @@ const POTENTIALS: &str = "Potentials of the nodes";
 pub struct Signals {
     pub list: Vec<Series>,
     rows: &'static [Row],
+    held: Vec<String>, // laws of joints and constraints, which are no contacts
 }
 
 impl Signals {
@@ -57,7 +62,8 @@ impl Signals {
         // there are no forces before the first step
         let told = |(_, column): &(&String, &Values)| column.iter().any(|x| !x.is_nan());
         let list = history.names.iter().zip(&history.columns).filter(told).map(signal).collect();
-        Signals { list, rows }
+        let held = run.scene.laws.iter().filter(|info| !info.law.is_contact()).map(|info| info.name.clone()).collect();
+        Signals { list, rows, held }
     }
 
     /// The number of a signal.
@@ -81,6 +87,12 @@ impl Signals {
         pairs
     }
 
+    /// Whether a column, without its prefix, belongs to a joint or a constraint.
+    fn is_held(&self, name: &str) -> bool {
+        let own = |law: &String| name.strip_prefix(&**law).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        self.held.iter().any(own)
+    }
+
     /// The curves of a chart: those whose names begin with a prefix, under the rest of their names.
     fn curves(&self, (prefix, title): Row) -> Vec<Series> {
         let short = |signal: &Series| {
@@ -89,6 +101,8 @@ impl Signals {
             let wanted = match title {
                 VOLTAGES => self.find(&format!("i.{name}")).is_some(),
                 POTENTIALS => self.find(&format!("i.{name}")).is_none(),
+                DRIFTS | REACTIONS => self.is_held(name),
+                _ if matches!(prefix, "gap." | "force.") => !self.is_held(name),
                 _ => true,
             };
             let name = match (title, name) {
@@ -116,7 +130,9 @@ pub fn charts(run: &Run, signals: &Signals, lanes: &[Lane]) -> Vec<Chart> {
         }
         let mut label = "";
         if prefix == "force." {
-            charts.extend(impulses(run, lanes));
+            if title != REACTIONS {
+                charts.extend(impulses(run, lanes));
+            }
             label = forces(&mut series, lanes);
         }
         // without a contact that lasts there are no forces
