@@ -18,7 +18,7 @@ const PLAY: f64 = 5e-4;
 const ARROW: f64 = 2.5e-4;
 
 /// Axis `i` of a body whose pose is x, y, z and a unit quaternion.
-fn axis(q: &[f64], i: usize) -> [f64; 3] {
+pub(super) fn axis(q: &[f64], i: usize) -> [f64; 3] {
     let [a, b, c, d] = [q[3], q[4], q[5], q[6]];
     match i {
         0 => [1.0 - 2.0 * (c * c + d * d), 2.0 * (b * c + a * d), 2.0 * (b * d - a * c)],
@@ -79,8 +79,9 @@ fn draw(figure: &mut Figure, film: &Film, h: f64) -> Result<(), Trouble> {
 pub fn view(effort: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure {
         trend: Some(
-            "the CAD model of the report is not given: bodies of Table 2, a pin of 20 mm length with two rims in a hole of 10 mm \
-             radius, and a round slider stand for it; the arrow is the force of the hole on the rod",
+            "the CAD model of the report is not given: bodies of Table 2, a pin of 20 mm length with two rims in \
+             a hole of 10 mm radius, and a round slider stand for it, kicked out of its plane by 1 rad/s; the \
+             arrow is the force of the hole on the rod",
         ),
         ..Figure::default()
     };
