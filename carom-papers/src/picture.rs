@@ -11,6 +11,7 @@ const ROUND: usize = 48;
 
 /// The lines of one colour: a body, or what does not move.
 struct Part {
+    /// Name of the body; none for what does not move.
     name: Option<String>,
     color: Option<String>,
     /// Lines, each from its first to its last point.
@@ -43,7 +44,9 @@ fn parts(scene: &Scene, state: &State) -> Result<Vec<Part>, Trouble> {
             parts.push(Part { name: None, color: shape.color.clone(), lines: Vec::new() });
             parts.len() - 1
         });
-        parts[at].name = parts[at].name.take().or_else(|| shape.name.clone());
+        if shape.moves {
+            parts[at].name = parts[at].name.take().or_else(|| shape.name.clone());
+        }
         parts[at].lines.push(points);
     }
     Ok(parts)
