@@ -11,10 +11,12 @@
 #![warn(missing_docs)]
 
 mod figure;
+mod film;
 mod hem5;
 mod homsp;
 mod nqi;
 mod order;
+mod picture;
 mod rr7151;
 mod rr8029;
 mod trace;
