@@ -168,6 +168,17 @@ fn iterates_that_jump_over_the_solution_converge() {
     let mut simulation = crank.simulation().unwrap();
     simulation.advance_to(2e-3, &mut |_| ControlFlow::Continue(())).unwrap();
 
+    // here the plain loop of Moreau-Jean comes no nearer than 1e-6
+    let overrides = Overrides {
+        scheme: Some("moreau-jean".to_string().into()),
+        step: Some(2e-5.into()),
+        set: vec![("play".to_string(), "1e-4".to_string())],
+        ..Overrides::default()
+    };
+    let crank = examples::load("slider-crank-play", &overrides).unwrap().unwrap();
+    let mut simulation = crank.simulation().unwrap();
+    simulation.advance_to(2e-3, &mut |_| ControlFlow::Continue(())).unwrap();
+
     let overrides = Overrides { scheme: Some("combined-projection".to_string().into()), ..Overrides::default() };
     let breaker = examples::load("circuit-breaker-3d", &overrides).unwrap().unwrap();
     let mut watch = breaker.watch();
