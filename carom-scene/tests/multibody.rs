@@ -160,6 +160,35 @@ fn the_breaker_holds_and_opens_as_its_latch_says() {
     assert!(angle(&[("Fm", 3.0)]).abs() < 1e-12);
 }
 
+/// Iterates of Newton's loop jump from one side of the solution to the other: the direction of a pin in its hole turns
+/// with them, and of two balls side by side now this one is pressed, now that one.
+#[test]
+fn iterates_that_jump_over_the_solution_converge() {
+    let crank = load("slider-crank-play").with(&[("play", 1e-3)]).unwrap();
+    let mut simulation = crank.simulation().unwrap();
+    simulation.advance_to(2e-3, &mut |_| ControlFlow::Continue(())).unwrap();
+
+    // here the plain loop of Moreau-Jean comes no nearer than 1e-6
+    let overrides = Overrides {
+        scheme: Some("moreau-jean".to_string().into()),
+        step: Some(2e-5.into()),
+        set: vec![("play".to_string(), "1e-4".to_string())],
+        ..Overrides::default()
+    };
+    let crank = examples::load("slider-crank-play", &overrides).unwrap().unwrap();
+    let mut simulation = crank.simulation().unwrap();
+    simulation.advance_to(2e-3, &mut |_| ControlFlow::Continue(())).unwrap();
+
+    let overrides = Overrides { scheme: Some("combined-projection".to_string().into()), ..Overrides::default() };
+    let breaker = examples::load("circuit-breaker-3d", &overrides).unwrap().unwrap();
+    let mut watch = breaker.watch();
+    breaker.simulation().unwrap().run(&mut [&mut watch]).unwrap();
+    for outcome in watch.outcomes() {
+        let e = &outcome.expectation;
+        assert!(outcome.holds, "{} is {:e}, expected {:e}", e.text, outcome.actual, e.value);
+    }
+}
+
 /// In the plane shapes are drawn as they are, in space three times.
 #[test]
 fn shapes_are_drawn_without_a_table() {

@@ -2,7 +2,12 @@
 //!
 //! Far from the solution A may be indefinite: a stiff spring that the first iterate compresses buckles. Where the loop
 //! fails with such an A, it is done again from v⁺ = v with A + σ M, which is positive definite for a σ that is large
-//! enough. σ grows where the residual does not fall and goes to zero with it. Fixed point and test are the same.
+//! enough. σ grows where the residual does not fall and goes to zero with it.
+//!
+//! A has no part of the change of the directions B. Where a short arm turns fast, as that of a pin in its hole, iterates
+//! jump from one side of the solution to the other: v^{n+1} − v ≈ ρ (v^n − v) with ρ near −1 or below. A loop that fails
+//! with rows that change is done again with half of each change: ρ becomes (1 + ρ)/2. Fixed points and tests are the
+//! same in all loops.
 
 use super::{Laws, Newton};
 use crate::{Mechanical, State, Step, StepError, System};
@@ -14,8 +19,8 @@ const SHIFT_FACTOR: f64 = 10.0;
 const SHIFTS: std::ops::RangeInclusive<f64> = 1e-2..=1e6;
 
 impl Newton {
-    /// Solves the balance as `solve` does, and with A + σ M where that fails with an indefinite A. Other failures are
-    /// not tried again: laws that contradict each other should stay unsolved.
+    /// Solves the balance as `solve` does, with A + σ M where that fails with an indefinite A, and with halved changes
+    /// where it does not converge otherwise.
     #[inline(always)]
     pub fn solve_or_shift<L: Laws>(
         &mut self,
@@ -35,8 +40,39 @@ impl Newton {
                 // the first failure tells more
                 if matches!(solved, Ok(true)) && to.is_finite() { Ok(()) } else { Err(error) }
             }
+            Err(error @ StepError::Newton { .. }) if !self.constancy.rows && !laws.is_empty() => {
+                self.solve_halved(laws, system, (from, to), step).map_err(|_| error)
+            }
             solved => solved,
         }
+    }
+
+    /// The loop with half of each change, from the first iterate; the test is made at the whole one.
+    #[cold]
+    fn solve_halved<L: Laws>(
+        &mut self,
+        laws: &mut L,
+        system: &mut System<'_, dyn Mechanical>,
+        (from, to): (&State, &mut State),
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        self.restart(system.model, (from, to), step)?;
+        self.place_end(system.model, (from, to));
+        laws.follow(self, system.model, (from, to), false)?;
+        for iterations in 1u32.. {
+            self.taken.0.copy_from_slice(&to.v);
+            if self.try_once(laws, system, (from, to), iterations, step)? {
+                break;
+            }
+            to.v.iter_mut().zip(&self.taken.0).for_each(|(v, before)| *v = 0.5 * (*v + before));
+            self.place_end(system.model, (from, to));
+            self.place(system.model, (from, to));
+            laws.follow(self, system.model, (from, to), false)?;
+            self.residual(laws, system.model, (from, to))?;
+            step.evaluations += 1;
+            self.free(system.model, to)?;
+        }
+        if to.is_finite() { Ok(()) } else { Err(StepError::NotFinite) }
     }
 
     /// Whether a diagonal entry of A⁻¹ is negative, which no positive definite A has; leaves `v_free` undefined.
@@ -75,7 +111,8 @@ impl Newton {
             self.balanced.copy_from_slice(&self.taken.1);
             self.last = least;
             self.refactor = true;
-            match self.try_shifted(laws, system, (from, to), iterations, step) {
+            let free = self.free(system.model, to);
+            match free.and_then(|()| self.try_once(laws, system, (from, to), iterations, step)) {
                 Ok(true) => return Ok(true),
                 Ok(false) if self.last < least => {
                     least = self.last;
@@ -95,8 +132,8 @@ impl Newton {
         Ok(false)
     }
 
-    /// An iterate with A + σ M. Returns whether it is the solution.
-    fn try_shifted<L: Laws>(
+    /// The iterate after the one whose free motion is there. Returns whether it is the solution.
+    fn try_once<L: Laws>(
         &mut self,
         laws: &mut L,
         system: &mut System<'_, dyn Mechanical>,
@@ -104,7 +141,6 @@ impl Newton {
         iterations: u32,
         step: &mut Step,
     ) -> Result<bool, StepError> {
-        self.free(system.model, to)?;
         if !laws.is_empty() {
             laws.react(self, system, (from, to), false, step)?;
         }

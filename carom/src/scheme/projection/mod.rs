@@ -18,6 +18,11 @@
 //! once: stiff systems need it, because their forces answer to a displacement of the wall's nodes within the step. The
 //! forces of (4) are those at q^n in either case, τ included, so the limit is the same.
 //!
+//! (4) takes the directions B from the last iterate and A has no part of their change. Where a short arm turns fast, as
+//! that of a pin in its hole, that change answers to the velocity: iterates jump from one side of the solution to the
+//! other and come nearer slowly, v^{n+1} − v ≈ ρ (v^n − v) with ρ → −1, or not at all. A loop that fails is therefore
+//! done again with half of each change: ρ becomes (1 + ρ)/2. Fixed point and test are the same.
+//!
 //! The loop ends when (1) and, for each contact, *both sides* of (3) hold: gaps with a multiplier are zero, the others
 //! not negative. A linearised projection overshoots to g = O(τ²) > 0, which a test for penetration alone would accept.
 
@@ -89,6 +94,7 @@ pub struct Work {
     member: Vec<bool>,         // (laws) whether the law is in the set
     has_impulse: Vec<bool>,    // (active) whether P > 0
     position: position::Stage, // the position problem, alone or with the velocity problem
+    before: [Vec<f64>; 3],     // v, displacement and τ of the iterate before, where steps are halved
 }
 
 impl Work {
@@ -193,7 +199,8 @@ impl Projector {
         let mut base = super::Scheme::workspace(&self.base, model)?;
         base.newton.displacement = vec![0.0; model.dim()];
         let (moved, position) = (vec![0.0; model.dim()], position::Stage::new(model));
-        Ok(Work { base, moved, position, ..Work::default() })
+        let before = [vec![0.0; model.dim()], vec![0.0; model.dim()], vec![]];
+        Ok(Work { base, moved, position, before, ..Work::default() })
     }
 
     pub(super) fn step(
@@ -250,6 +257,7 @@ impl Projector {
         }
         let laws = w.base.reactions.len();
         w.tau.resize(laws, 0.0);
+        w.before[2].resize(laws, 0.0);
         w.member.resize(laws, false);
         w.passes = 1;
         Ok(())
@@ -280,7 +288,8 @@ impl Projector {
         active.len() > before
     }
 
-    /// Newton's loop from the iterate in `to`, whose free motion is there: (4) and (5) until (1) and (3) hold.
+    /// Newton's loop from the iterate in `to`, whose free motion is there; once more with halved steps where it does
+    /// not converge.
     fn newton(
         &self,
         w: &mut Work,
@@ -288,10 +297,35 @@ impl Projector {
         (from, to): (&State, &mut State),
         step: &mut Step,
     ) -> Result<(), StepError> {
+        match self.iterate(w, system, (from, to), false, step) {
+            Err(error @ (StepError::Newton { .. } | StepError::Projection { .. })) if !w.base.newton.constancy.rows => {
+                self.clear(w);
+                w.base.newton.restart(system.model, (from, to), step)?;
+                // the first failure tells more
+                self.iterate(w, system, (from, to), true, step).map_err(|_| error)
+            }
+            solved => solved,
+        }
+    }
+
+    /// (4) and (5) until (1) and (3) hold. With `halves` an iteration goes half the way only.
+    fn iterate(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        (from, to): (&State, &mut State),
+        halves: bool,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
         w.base.recall();
         self.place(w, system.model, (from, to));
         for iterations in 1u32.. {
             // 4 velocity law, with the displacement as it is
+            if halves {
+                w.before[0].copy_from_slice(&to.v);
+                w.before[1].copy_from_slice(&w.base.newton.displacement);
+                w.before[2].copy_from_slice(&w.tau);
+            }
             let moreau_jean::Work { newton, laws, .. } = &mut w.base;
             laws.problem.b.clear();
             if !laws.is_empty() {
@@ -326,8 +360,34 @@ impl Projector {
             if self.converged(w, system.model, (from, to), iterations)? {
                 return Ok(());
             }
+            if halves {
+                self.halve(w, system.model, (from, to))?;
+                step.evaluations += 1;
+            }
             w.base.newton.free(system.model, to)?;
         }
+        Ok(())
+    }
+
+    /// Goes back to the middle between the new iterate and the one before, and finds its residual.
+    #[cold]
+    fn halve(
+        &self,
+        w: &mut Work,
+        model: &mut dyn Mechanical,
+        (from, to): (&State, &mut State),
+    ) -> Result<(), StepError> {
+        let [v, displacement, tau] = &w.before;
+        let pairs = [(&mut to.v, v), (&mut w.base.newton.displacement, displacement), (&mut w.tau, tau)];
+        for (new, before) in pairs {
+            new.iter_mut().zip(before).for_each(|(new, before)| *new = 0.5 * (*new + before));
+        }
+        self.place(w, model, (from, to));
+        let moreau_jean::Work { newton, laws, .. } = &mut w.base;
+        if !laws.is_empty() {
+            laws.couple(newton, model, (from, to))?;
+        }
+        newton.residual(laws, model, (from, to))?;
         Ok(())
     }
 
