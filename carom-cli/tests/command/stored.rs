@@ -223,7 +223,7 @@ fn families_are_generated_and_solved() {
         session.succeed(command.chain(["-o", "again.hdf5"]));
         let [first, second] = [&file, "again.hdf5"].map(|name: &str| std::fs::read(session.path(name)).unwrap());
         assert!(first == second, "{family}");
-        let rows = session.succeed(["solve", &file, "--tolerance", "1e-5", "--json"]);
+        let rows = session.succeed(["solve", &file, "--tolerance", "1e-8", "--json"]);
         let rows: Value = serde_json::from_str(&rows).unwrap();
         assert!(rows[0]["solved"] == true && rows[0]["residual"].as_f64().unwrap() <= 1e-8, "{rows}");
     }
