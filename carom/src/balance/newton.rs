@@ -86,6 +86,9 @@ pub(crate) trait Laws {
     /// for velocities [√J].
     fn missed(&self, newton: &Newton, v: &[f64], allowed: f64) -> f64;
 
+    /// The impulses of the last solve by the rows of all laws; nothing where A need not know them.
+    fn impulses(&self, _out: &mut Vec<f64>) {}
+
     /// What is allowed, to tell of laws that are missed.
     fn tolerance(&self, allowed: f64) -> f64;
 }
@@ -120,6 +123,7 @@ pub(crate) struct Newton {
     pub v_free: Vec<f64>, // (n) velocity without reactions
     pub increment: Vec<f64>, // (n) differences of positions and velocities
     pub factorisations: u64, // how often A has changed: W of an older one is not that of now
+    pub braced: Vec<f64>, // (rows) impulses that A may count with; empty where there are none
     pub acts_in_middle: bool, // whether impulses act along rows that are taken there
     middle: State,      // where the mass is taken, if that is elsewhere
     mass_is_elsewhere: bool,
@@ -194,6 +198,9 @@ impl Newton {
     ) -> Result<(), StepError> {
         to.t = from.t + self.h;
         let extrapolates = !self.rate.is_empty();
+        if !extrapolates {
+            self.braced.clear();
+        }
         if extrapolates {
             for ((v, before), rate) in to.v.iter_mut().zip(&from.v).zip(&self.rate) {
                 *v = before + self.h * rate;
@@ -234,6 +241,7 @@ impl Newton {
             // problem and solve: P with the laws at the latest iterate; v⁺ = v_free + A⁻¹ B P
             if !laws.is_empty() {
                 laws.react(self, system, (from, to), first, step)?;
+                laws.impulses(&mut self.braced);
             }
             self.update(laws, to);
             step.iterations += 1;
@@ -314,6 +322,11 @@ impl Newton {
         self.factorisations += 1;
         let mut matrix = self.balance.matrix(self.h);
         matrix.mass += self.shift;
+        if !self.braced.is_empty() {
+            let place = if self.acts_in_middle { self.balance.input } else { self.balance.output };
+            let at = if self.mass_is_elsewhere { &self.middle } else { &self.at };
+            model.brace(&at.q, self.h * place.beta, &self.braced);
+        }
         model.factor(&self.at, matrix)?;
         self.factored = Some(self.h);
         self.refactor = false;
