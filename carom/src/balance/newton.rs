@@ -286,7 +286,8 @@ impl Newton {
     /// v_free = v^n + A⁻¹ (h Σ w F − M (v^n − v)), with v^n in `to`.
     #[inline(always)]
     pub fn free(&mut self, model: &mut dyn Mechanical, to: &State) -> Result<(), StepError> {
-        if self.refactor {
+        // reactions have changed A, and its rows make the problem anew in any case
+        if self.refactor || !self.braced.is_empty() && !self.constancy.matrix() {
             self.factor(model)?;
         }
         self.v_free.copy_from_slice(&self.balanced);

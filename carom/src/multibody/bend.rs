@@ -33,17 +33,13 @@ pub(super) fn turning_rows(plan: &Plan, motion: &Motion<f64>, out: &mut Rows) {
             continue;
         };
         let size = plan.sizes().1;
-        let mut entries = [(0, 0.0); 12];
-        let mut count = 0;
         let pair = if a < b { [(a, on_a), (b, on_b)] } else { [(b, on_b), (a, on_a)] };
         for (body, line) in pair.into_iter().filter(|(body, _)| *body > 0) {
             let values = columns(plan.is_planar, &motion.frames[body], &line);
-            for (j, x) in values.into_iter().take(size).enumerate() {
-                entries[count] = ((body - 1) * size + j, x);
-                count += 1;
-            }
+            let entries: [(usize, f64); 6] = std::array::from_fn(|j| ((body - 1) * size + j, values[j]));
+            out.extend_row(&entries[..size]);
         }
-        out.push_sparse(entries[..count].iter().copied());
+        out.end_row();
     }
 }
 

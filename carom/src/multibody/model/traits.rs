@@ -62,12 +62,13 @@ impl Receive<f64> for Writer<'_> {
     #[inline]
     fn row(&mut self, lines: &[(usize, Line)], drift: f64) {
         let (is_planar, size) = (self.plan.is_planar, self.plan.sizes().1);
-        let entries = lines.iter().flat_map(|(body, line)| {
+        for (body, line) in lines {
             let columns = columns(is_planar, &self.motion.frames[*body], line);
             let first = (body - 1) * size;
-            columns.into_iter().take(size).enumerate().map(move |(j, x)| (first + j, x))
-        });
-        self.out.rows.push_sparse(entries);
+            let entries: [(usize, f64); 6] = std::array::from_fn(|j| (first + j, columns[j]));
+            self.out.rows.extend_row(&entries[..size]);
+        }
+        self.out.rows.end_row();
         self.out.drift.push(drift);
     }
 }
