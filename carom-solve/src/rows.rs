@@ -68,10 +68,12 @@ impl Rows {
         self.end.push(self.entry.len());
     }
 
-    /// Adds entries to the row that comes next, in rising order of columns; `end_row` appends it.
+    /// Adds the first `count` of some entries to the row that comes next, in rising order of columns; `end_row`
+    /// appends it. All of them are copied as one piece.
     #[inline]
-    pub fn extend_row(&mut self, entries: &[(usize, f64)]) {
+    pub fn extend_row<const N: usize>(&mut self, entries: &[(usize, f64); N], count: usize) {
         self.entry.extend_from_slice(entries);
+        self.entry.truncate(self.entry.len() - N + count.min(N));
     }
 
     /// Appends the row whose entries have been added.

@@ -5,13 +5,15 @@
 //! ```
 //!
 //! Rows are taken at the places that the balance says, anew at each iterate; s is what an impact law adds on normal
-//! rows, e U. The iteration is done when the rows at the new iterate leave u as it was solved.
+//! rows, e U. Rows of equalities follow the iterate where the model knows how they turn: C v⁺ + h β Ċ (v⁺ − v^n), with
+//! h β = ∂q/∂v⁺ there; long chains need that. The iteration is done when the rows at the new iterate leave u as it was
+//! solved.
 
 use super::newton::{Laws, Newton};
 use super::problem::Problem;
 use super::words::{Acting, Level, Place, impulse};
-use carom_solve::Rows;
 use crate::{ContactList, Coupling, Mechanical, ModelError, State, Step, StepError, System};
+use carom_solve::Rows;
 
 /// The laws that act, their rows and the problem they make; buffers keep their capacity.
 #[derive(Default)]

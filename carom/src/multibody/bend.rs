@@ -37,7 +37,7 @@ pub(super) fn turning_rows(plan: &Plan, motion: &Motion<f64>, out: &mut Rows) {
         for (body, line) in pair.into_iter().filter(|(body, _)| *body > 0) {
             let values = columns(plan.is_planar, &motion.frames[body], &line);
             let entries: [(usize, f64); 6] = std::array::from_fn(|j| ((body - 1) * size + j, values[j]));
-            out.extend_row(&entries[..size]);
+            out.extend_row(&entries, size);
         }
         out.end_row();
     }
@@ -85,7 +85,9 @@ pub(super) fn pins(plan: &Plan) -> Vec<Pin> {
         let Primitive::Point { a, b, .. } = &row.primitive else { continue };
         let at = [*a, *b];
         match pins.last_mut() {
-            Some(pin) if pin.first + pin.rows == first && pin.rows < rows && (pin.bodies, pin.at) == (row.bodies, at) => {
+            Some(pin)
+                if pin.first + pin.rows == first && pin.rows < rows && (pin.bodies, pin.at) == (row.bodies, at) =>
+            {
                 pin.rows += 1;
             }
             _ => pins.push(Pin { first, rows: 1, bodies: row.bodies, at }),

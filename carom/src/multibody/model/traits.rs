@@ -66,7 +66,7 @@ impl Receive<f64> for Writer<'_> {
             let columns = columns(is_planar, &self.motion.frames[*body], line);
             let first = (body - 1) * size;
             let entries: [(usize, f64); 6] = std::array::from_fn(|j| (first + j, columns[j]));
-            self.out.rows.extend_row(&entries[..size]);
+            self.out.rows.extend_row(&entries, size);
         }
         self.out.rows.end_row();
         self.out.drift.push(drift);
