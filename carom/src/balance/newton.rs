@@ -9,8 +9,8 @@
 //! laws hold at the new iterate. Impulses and velocities of coordinates in different units are compared by the roots
 //! of the diagonal of M: |p| is the largest p_j/√M_jj, |v| the largest v_j √M_jj, in √J. Round-off is that of M v
 //! and, once the residual does not fall any more, that of the forces whose sum F is: at rest in a well they cancel. A
-//! is kept while the residual falls quickly; where a model adds what reactions do to it (`brace`: tension stiffens) it is
-//! made anew at each iterate. A model whose mass, tangents and rows are constant needs one solve and
+//! is kept while the residual falls quickly; where a model adds what reactions do to it (`brace`: tension stiffens) it
+//! is made anew at each iterate. A model whose mass, tangents and rows are constant needs one solve and
 //! one factorisation per step size.
 //! `shift.rs` has what is done where it fails with an indefinite A.
 

@@ -1,7 +1,7 @@
 //! How rows and reactions of joints turn with their bodies: what Newton's loop needs besides mass and forces.
 //!
 //! ```text
-//!     ∂(C v)/∂q δq = Ċ δq,     Ċ the derivative of the lines along v, in the axes that bodies have now              (1)
+//!     ∂(C v)/∂q δq = Ċ δq,     Ċ the derivative of the lines along v, in the axes that bodies have now            (1)
 //!     ∂(r × f)/∂θ  = −(s·f) (1 − ŝ ŝᵀ),     in axes of the body; f keeps its direction in space                    (2)
 //! ```
 //!
