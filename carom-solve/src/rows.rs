@@ -68,6 +68,20 @@ impl Rows {
         self.end.push(self.entry.len());
     }
 
+    /// Adds the first `count` of some entries to the row that comes next, in rising order of columns; `end_row`
+    /// appends it. All of them are copied as one piece.
+    #[inline]
+    pub fn extend_row<const N: usize>(&mut self, entries: &[(usize, f64); N], count: usize) {
+        self.entry.extend_from_slice(entries);
+        self.entry.truncate(self.entry.len() - N + count.min(N));
+    }
+
+    /// Appends the row whose entries have been added.
+    #[inline]
+    pub fn end_row(&mut self) {
+        self.end.push(self.entry.len());
+    }
+
     /// Appends row `i` of another matrix with the same columns.
     #[inline]
     pub fn push_row_of(&mut self, other: &Rows, i: usize) {
@@ -139,7 +153,8 @@ impl Rows {
 
     /// Whether every stored value is a finite number.
     pub fn is_finite(&self) -> bool {
-        self.entry.iter().all(|x| x.1.is_finite())
+        // without an early end: most rows are finite, and this is done in one pass
+        self.entry.iter().fold(true, |finite, x| finite & x.1.is_finite())
     }
 
     /// Entries of one row times `x`.

@@ -9,7 +9,8 @@
 //! laws hold at the new iterate. Impulses and velocities of coordinates in different units are compared by the roots
 //! of the diagonal of M: |p| is the largest p_j/√M_jj, |v| the largest v_j √M_jj, in √J. Round-off is that of M v
 //! and, once the residual does not fall any more, that of the forces whose sum F is: at rest in a well they cancel. A
-//! is kept while the residual falls quickly. A model whose mass, tangents and rows are constant needs one solve and
+//! is kept while the residual falls quickly; where a model adds what reactions do to it (`brace`: tension stiffens) it
+//! is made anew at each iterate. A model whose mass, tangents and rows are constant needs one solve and
 //! one factorisation per step size.
 //! `shift.rs` has what is done where it fails with an indefinite A.
 
@@ -86,6 +87,9 @@ pub(crate) trait Laws {
     /// for velocities [√J].
     fn missed(&self, newton: &Newton, v: &[f64], allowed: f64) -> f64;
 
+    /// The impulses of the last solve by the rows of all laws; nothing where A need not know them.
+    fn impulses(&self, _out: &mut Vec<f64>) {}
+
     /// What is allowed, to tell of laws that are missed.
     fn tolerance(&self, allowed: f64) -> f64;
 }
@@ -120,6 +124,7 @@ pub(crate) struct Newton {
     pub v_free: Vec<f64>, // (n) velocity without reactions
     pub increment: Vec<f64>, // (n) differences of positions and velocities
     pub factorisations: u64, // how often A has changed: W of an older one is not that of now
+    pub braced: Vec<f64>, // (rows) impulses that A may count with; empty where there are none
     pub acts_in_middle: bool, // whether impulses act along rows that are taken there
     middle: State,      // where the mass is taken, if that is elsewhere
     mass_is_elsewhere: bool,
@@ -194,6 +199,9 @@ impl Newton {
     ) -> Result<(), StepError> {
         to.t = from.t + self.h;
         let extrapolates = !self.rate.is_empty();
+        if !extrapolates {
+            self.braced.clear();
+        }
         if extrapolates {
             for ((v, before), rate) in to.v.iter_mut().zip(&from.v).zip(&self.rate) {
                 *v = before + self.h * rate;
@@ -234,6 +242,7 @@ impl Newton {
             // problem and solve: P with the laws at the latest iterate; v⁺ = v_free + A⁻¹ B P
             if !laws.is_empty() {
                 laws.react(self, system, (from, to), first, step)?;
+                laws.impulses(&mut self.braced);
             }
             self.update(laws, to);
             step.iterations += 1;
@@ -278,7 +287,8 @@ impl Newton {
     /// v_free = v^n + A⁻¹ (h Σ w F − M (v^n − v)), with v^n in `to`.
     #[inline(always)]
     pub fn free(&mut self, model: &mut dyn Mechanical, to: &State) -> Result<(), StepError> {
-        if self.refactor {
+        // reactions have changed A, and its rows make the problem anew in any case
+        if self.refactor || !self.braced.is_empty() && !self.constancy.matrix() {
             self.factor(model)?;
         }
         self.v_free.copy_from_slice(&self.balanced);
@@ -314,6 +324,11 @@ impl Newton {
         self.factorisations += 1;
         let mut matrix = self.balance.matrix(self.h);
         matrix.mass += self.shift;
+        if !self.braced.is_empty() {
+            let place = if self.acts_in_middle { self.balance.input } else { self.balance.output };
+            let at = if self.mass_is_elsewhere { &self.middle } else { &self.at };
+            model.brace(&at.q, self.h * place.beta, &self.braced);
+        }
         model.factor(&self.at, matrix)?;
         self.factored = Some(self.h);
         self.refactor = false;

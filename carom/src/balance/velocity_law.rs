@@ -5,12 +5,15 @@
 //! ```
 //!
 //! Rows are taken at the places that the balance says, anew at each iterate; s is what an impact law adds on normal
-//! rows, e U. The iteration is done when the rows at the new iterate leave u as it was solved.
+//! rows, e U. Rows of equalities follow the iterate where the model knows how they turn: C v⁺ + h β Ċ (v⁺ − v^n), with
+//! h β = ∂q/∂v⁺ there; long chains need that. The iteration is done when the rows at the new iterate leave u as it was
+//! solved.
 
 use super::newton::{Laws, Newton};
 use super::problem::Problem;
 use super::words::{Acting, Level, Place, impulse};
 use crate::{ContactList, Coupling, Mechanical, ModelError, State, Step, StepError, System};
+use carom_solve::Rows;
 
 /// The laws that act, their rows and the problem they make; buffers keep their capacity.
 #[derive(Default)]
@@ -21,6 +24,8 @@ pub(crate) struct VelocityLaws {
     pub end: Coupling,      // where velocities are taken, q⁺ or q
     pub problem: Problem,
     middle: Coupling,     // where impulses act, if elsewhere
+    turning: Rows,        // how rows of `end` turn with the iterate; as many as are known
+    turned: Vec<f64>,     // (rows of the problem) what C̃ v is more than C v at the iterate
     end_is_current: bool, // whether they are those of the iterate
     middle_is_current: bool,
     end_point: State,   // time and q of `end` after the last step
@@ -156,14 +161,19 @@ impl VelocityLaws {
     }
 
     /// The problem (1) at the couplings that are there.
-    pub fn lay_out(&mut self, newton: &Newton, again: bool) {
+    pub fn lay_out(&mut self, newton: &Newton, v: &[f64], again: bool) {
         if !again {
             self.problem.clear(newton.v_free.len());
+            self.turned.clear();
+            let reach = newton.h * newton.balance.output.beta;
             let directions = if newton.acts_in_middle { &self.middle } else { &self.end };
             for &i in &self.active {
                 self.problem.laws.push(self.end.pairs[i].law);
+                let turns = self.end.pairs[i].law.is_equality();
                 for row in self.end.range(i) {
-                    self.problem.output.push_row_of(&self.end.rows, row);
+                    let turning = if turns && row < self.turning.len() { self.turning.row(row) } else { &[] };
+                    let more = push_turning(&mut self.problem.output, self.end.rows.row(row), (reach, turning), v);
+                    self.turned.push(more);
                     self.problem.input.push_row_of(&directions.rows, row);
                 }
             }
@@ -171,8 +181,9 @@ impl VelocityLaws {
         self.problem.b.clear();
         for &i in &self.active {
             for row in self.end.range(i) {
-                let shift = self.shift[self.problem.b.len()];
-                self.problem.b.push(self.end.rows.dot(row, &newton.v_free) + self.end.drift[row] + shift);
+                let k = self.problem.b.len();
+                let free = self.problem.output.dot(k, &newton.v_free) - self.turned[k];
+                self.problem.b.push(free + self.end.drift[row] + self.shift[k]);
             }
         }
     }
@@ -194,6 +205,22 @@ impl VelocityLaws {
             Acting { index, law, impulse, level: level(index), input, output, slope: None }
         })
     }
+}
+
+/// Appends C + reach Ċ; returns reach Ċ v. Where Ċ is known it has the columns of C.
+#[inline]
+fn push_turning(out: &mut Rows, row: &[(usize, f64)], (reach, turning): (f64, &[(usize, f64)]), v: &[f64]) -> f64 {
+    if turning.len() != row.len() {
+        out.push_sparse(row.iter().copied());
+        return 0.0;
+    }
+    let mut more = 0.0;
+    out.push_sparse(row.iter().zip(turning).map(|(&(j, c), &(_, rate))| {
+        let change = reach * rate;
+        more += change * v[j];
+        (j, c + change)
+    }));
+    more
 }
 
 impl Laws for VelocityLaws {
@@ -219,7 +246,13 @@ impl Laws for VelocityLaws {
             }
             self.couple(newton, system.model, (from, to))?;
         }
-        self.lay_out(newton, again);
+        if !again {
+            self.turning.clear(0);
+            if !newton.constancy.rows && newton.balance.output.beta != 0.0 {
+                system.model.turning_rows(to.t, &to.q, &to.v, &mut self.turning);
+            }
+        }
+        self.lay_out(newton, &to.v, again);
         self.solve(newton, system, again, step)
     }
 
@@ -255,7 +288,7 @@ impl Laws for VelocityLaws {
         let (mut most, mut k) = (0.0f64, 0);
         for &i in &self.active {
             for row in self.end.range(i) {
-                let turned = (self.end.rows.dot(row, v) - self.problem.output.dot(k, v)).abs();
+                let turned = (self.end.rows.dot(row, v) + self.turned[k] - self.problem.output.dot(k, v)).abs();
                 // where v is zero there is nothing to miss
                 if turned > 0.0 {
                     most = most.max(turned / (allowed * newton.size_of_row(self.end.rows.row(row))));
@@ -264,6 +297,15 @@ impl Laws for VelocityLaws {
             }
         }
         most
+    }
+
+    fn impulses(&self, out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.end.drift.len(), 0.0);
+        let mut impulses = self.problem.z.lambda.iter();
+        for &i in &self.active {
+            self.end.range(i).zip(&mut impulses).for_each(|(row, p)| out[row] = *p);
+        }
     }
 
     fn tolerance(&self, allowed: f64) -> f64 {

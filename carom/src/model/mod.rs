@@ -2,7 +2,7 @@
 
 use crate::{Coupling, State};
 use carom_solve::solver::Accept;
-use carom_solve::{Law, LinearSolve, Singular};
+use carom_solve::{Law, LinearSolve, Rows, Singular};
 
 mod answer;
 mod chart;
@@ -161,6 +161,16 @@ pub trait Mechanical: Space {
 
     /// Factors `A = mass·M − damping·∂F/∂v − stiffness·∂F/∂q`, kept by the model in its own format.
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError>;
+
+    /// `out ← Ċ` with ∂(C v)/∂q δq = Ċ δq for the rows of `couple` from the first one on, where the model knows them:
+    /// Newton's loop follows rows that turn. Rows that are empty or not there count as constant.
+    fn turning_rows(&mut self, _t: f64, _q: &[f64], _v: &[f64], out: &mut Rows) {
+        out.clear(0);
+    }
+
+    /// Lets the next `factor` add −`reach` ∂(B P)/∂q at `q`, or what a model knows of it and has room for in the blocks
+    /// of A; `impulse` is P by the rows of `couple`.
+    fn brace(&mut self, _q: &[f64], _reach: f64, _impulse: &[f64]) {}
 
     /// Bounds of the rate of each gap, `out[i]` for law number i of `couple`, while time, positions and velocities are
     /// within theirs. Returns whether they are known: what is narrow is not overlooked then.

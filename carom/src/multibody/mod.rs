@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bend;
 pub mod body;
 mod build;
 pub mod contact;

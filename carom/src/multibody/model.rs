@@ -4,6 +4,7 @@ mod close;
 mod coordinates;
 mod traits;
 
+use super::bend::{Pin, pins};
 use super::couple::{Drives, drive, outputs};
 use super::force;
 use super::motion::Motion;
@@ -31,6 +32,7 @@ pub struct MultibodyModel {
     h: f64, // length of the coming step
     warnings: Warnings,
     redundancy: Option<Redundancy>,
+    pins: Vec<Pin>,
 }
 
 /// How many of the rows of joints are independent at the start.
@@ -49,6 +51,7 @@ impl MultibodyModel {
         let (motors, loads) = (std::mem::take(&mut plan.motors), std::mem::take(&mut plan.loads));
         let (operator, motion, moving) = (Operator::new(&plan), Motion::new(&plan), Motion::new(&plan));
         plan.drives = motors.iter().map(|motor| motor.coordinate).collect();
+        let pins = pins(&plan);
         Ok(MultibodyModel {
             plan,
             motors,
@@ -63,6 +66,7 @@ impl MultibodyModel {
             h: 0.0,
             warnings: Warnings::default(),
             redundancy: None,
+            pins,
         })
     }
 

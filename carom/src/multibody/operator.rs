@@ -9,6 +9,7 @@
 //! blocks of neighbours in the list; where such a block would be large the whole matrix is sparse. Springs are
 //! differentiated by dual numbers; loads only steer Newton's loop and are left out.
 
+use super::bend::Brace;
 use super::couple::columns;
 use super::force::spring;
 use super::motion::Motion;
@@ -51,6 +52,7 @@ pub(crate) struct Operator {
     sparse: Option<SparseFactor>,
     entries: Vec<(usize, usize, f64)>, // of spring and body blocks, where the matrix is sparse
     dual: Motion<Dual64>,              // a spring with one coordinate moving
+    pub braces: Vec<Brace>,            // (bodies) what reactions add to rotations; empty where nothing
 }
 
 impl Operator {
@@ -97,6 +99,7 @@ impl Operator {
             sparse: is_sparse.then(SparseFactor::default),
             entries: Vec::new(),
             dual: Motion::new(plan),
+            braces: Vec::new(),
         }
     }
 
@@ -117,7 +120,12 @@ impl Operator {
                 Block::Free(free) => {
                     let body = &plan.bodies[interval.start];
                     free.translation = c.mass * body.mass;
-                    free.rotation = rotation_matrix(body, plan.is_planar, &v[interval.start * size..], c);
+                    free.rotation = rotation_matrix(
+                        (body, self.braces.get(interval.start)),
+                        plan.is_planar,
+                        &v[interval.start * size..],
+                        c,
+                    );
                     let source = Singular { column: size * interval.start, pivot: 0.0 };
                     free.inverse = invert(free.rotation, plan.is_planar).ok_or(ModelError::Singular { t, source })?;
                 }
@@ -125,7 +133,8 @@ impl Operator {
                     let columns = interval.len() * size;
                     a.fill(0.0);
                     for (k, body) in interval.clone().enumerate() {
-                        add_body(&plan.bodies[body], plan.is_planar, &v[body * size..], c, |i, j, x| {
+                        let braced = (&plan.bodies[body], self.braces.get(body));
+                        add_body(braced, plan.is_planar, &v[body * size..], c, |i, j, x| {
                             a[(k * size + i) * columns + k * size + j] += x;
                         });
                     }
@@ -163,7 +172,10 @@ impl Operator {
         let entries = &mut self.entries;
         entries.clear();
         for (k, body) in plan.bodies.iter().enumerate() {
-            add_body(body, plan.is_planar, &v[k * size..], c, |i, j, x| entries.push((k * size + i, k * size + j, x)));
+            let braced = (body, self.braces.get(k));
+            add_body(braced, plan.is_planar, &v[k * size..], c, |i, j, x| {
+                entries.push((k * size + i, k * size + j, x));
+            });
         }
         self.dual.copy(motion);
         for item in &plan.springs {
@@ -179,8 +191,16 @@ impl Operator {
 }
 
 /// The block of rotation of A; in the plane its last entry.
-fn rotation_matrix(body: &Inertial, is_planar: bool, v: &[f64], c: Combination) -> [[f64; 3]; 3] {
+fn rotation_matrix(
+    (body, brace): (&Inertial, Option<&Brace>),
+    is_planar: bool,
+    v: &[f64],
+    c: Combination,
+) -> [[f64; 3]; 3] {
     let mut a = body.inertia.map(|row| row.map(|x| c.mass * x));
+    if let Some(brace) = brace {
+        a.iter_mut().flatten().zip(brace.iter().flatten()).for_each(|(a, b)| *a += b);
+    }
     if !is_planar && !body.is_isotropic && c.damping != 0.0 {
         let spin = [v[3], v[4], v[5]];
         let j = body.inertia;
@@ -211,8 +231,14 @@ fn invert(a: [[f64; 3]; 3], is_planar: bool) -> Option<[[f64; 3]; 3]> {
 }
 
 /// Mass and gyroscopic part of a body.
-fn add_body(body: &Inertial, is_planar: bool, v: &[f64], c: Combination, mut add: impl FnMut(usize, usize, f64)) {
-    let rotation = rotation_matrix(body, is_planar, v, c);
+fn add_body(
+    (body, brace): (&Inertial, Option<&Brace>),
+    is_planar: bool,
+    v: &[f64],
+    c: Combination,
+    mut add: impl FnMut(usize, usize, f64),
+) {
+    let rotation = rotation_matrix((body, brace), is_planar, v, c);
     if is_planar {
         (0..2).for_each(|i| add(i, i, c.mass * body.mass));
         return add(2, 2, rotation[2][2]);

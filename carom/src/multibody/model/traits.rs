@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::model::{AccelerationLevel, Chart, Combination, Constancy, Energy, Mechanical, Space};
+use crate::multibody::bend::{braces, turning_rows};
 use crate::multibody::couple::{Receive, columns};
 use crate::multibody::pair::Pair as _;
 use crate::multibody::plan::Item;
 use crate::{Coupling, Key, Pair};
-use carom_solve::LinearSolve;
+use carom_solve::{LinearSolve, Rows};
 use std::ops::Range;
 
 impl LinearSolve for MultibodyModel {
@@ -61,12 +62,13 @@ impl Receive<f64> for Writer<'_> {
     #[inline]
     fn row(&mut self, lines: &[(usize, Line)], drift: f64) {
         let (is_planar, size) = (self.plan.is_planar, self.plan.sizes().1);
-        let entries = lines.iter().flat_map(|(body, line)| {
+        for (body, line) in lines {
             let columns = columns(is_planar, &self.motion.frames[*body], line);
             let first = (body - 1) * size;
-            columns.into_iter().take(size).enumerate().map(move |(j, x)| (first + j, x))
-        });
-        self.out.rows.push_sparse(entries);
+            let entries: [(usize, f64); 6] = std::array::from_fn(|j| (first + j, columns[j]));
+            self.out.rows.extend_row(&entries, size);
+        }
+        self.out.rows.end_row();
         self.out.drift.push(drift);
     }
 }
@@ -254,7 +256,7 @@ impl Mechanical for MultibodyModel {
         let gyroscopic = plan.bodies.iter().any(|body| !body.is_isotropic);
         Constancy {
             mass: true,
-            tangents: plan.springs.is_empty() && timed && !pushed && !gyroscopic,
+            tangents: plan.springs.is_empty() && timed && !pushed && !gyroscopic && self.pins.is_empty(),
             rows: plan.items.is_empty(),
             drift: self.motors.is_empty(),
         }
@@ -300,7 +302,22 @@ impl Mechanical for MultibodyModel {
         if !self.plan.springs.is_empty() {
             self.motion.set(&self.plan, &at.q, &at.v);
         }
-        self.operator.factor(&self.plan, (at.t, &at.v), &self.motion, c)
+        let factored = self.operator.factor(&self.plan, (at.t, &at.v), &self.motion, c);
+        self.operator.braces.clear();
+        factored
+    }
+
+    fn turning_rows(&mut self, _t: f64, q: &[f64], v: &[f64], out: &mut Rows) {
+        self.motion.set(&self.plan, q, v);
+        turning_rows(&self.plan, &self.motion, out);
+    }
+
+    fn brace(&mut self, q: &[f64], reach: f64, impulse: &[f64]) {
+        if !self.pins.is_empty() {
+            self.motion.place(&self.plan, q);
+            let out = &mut self.operator.braces;
+            braces(&self.plan, (&self.pins, &self.motion), (reach, impulse), out);
+        }
     }
 
     fn acceleration_level(&mut self) -> Option<&mut dyn AccelerationLevel> {
