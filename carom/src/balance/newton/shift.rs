@@ -4,10 +4,10 @@
 //! fails with such an A, it is done again from v⁺ = v with A + σ M, which is positive definite for a σ that is large
 //! enough. σ grows where the residual does not fall and goes to zero with it.
 //!
-//! A has no part of the change of the directions B. Where a short arm turns fast, as that of a pin in its hole, iterates
-//! jump from one side of the solution to the other: v^{n+1} − v ≈ ρ (v^n − v) with ρ near −1 or below. A loop that fails
-//! with rows that change is done again with half of each change: ρ becomes (1 + ρ)/2. Fixed points and tests are the
-//! same in all loops.
+//! A has no part of the change of the directions B. Where a short arm turns fast, as that of a pin in its hole,
+//! iterates jump from one side of the solution to the other: v^{n+1} − v ≈ ρ (v^n − v) with ρ near −1 or below. A loop
+//! that fails with rows that change is done again with half of each change: ρ becomes (1 + ρ)/2. Fixed points and tests
+//! are the same in all loops.
 
 use super::{Laws, Newton};
 use crate::{Mechanical, State, Step, StepError, System};
