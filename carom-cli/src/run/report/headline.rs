@@ -3,6 +3,7 @@
 use super::mechanical;
 use crate::run::Run;
 use carom_analysis::report::{Figure, Tone, grouped, number, si};
+use carom_analysis::results::EnergySummary;
 
 /// What the model is, and how it was run.
 pub fn lines(run: &Run) -> Vec<String> {
@@ -21,9 +22,9 @@ pub fn figures(run: &Run) -> Vec<Figure> {
     let summary = &run.recorded.summary;
     let mut figures = vec![steps(run), impacts(run)];
     if let Some(energy) = &summary.energy {
-        let start = energy.kinetic_start + energy.potential_start;
-        let note = match 100.0 * (energy.residue / start).abs() {
-            part if part.is_finite() => format!("{} % of {} J", number(part, 2), number(start, 4)).replace('-', "−"),
+        let moved = turnover(energy);
+        let note = match 100.0 * (energy.residue / moved).abs() {
+            part if part.is_finite() => format!("{} % of {} J moved", number(part, 2), number(moved, 4)),
             _ => "not accounted for".into(),
         };
         figures.push(quantity("energy residue", energy.residue, "J", note));
@@ -38,6 +39,20 @@ pub fn figures(run: &Run) -> Vec<Figure> {
     figures.extend(expected(run));
     figures.push(warnings(run));
     figures
+}
+
+/// The largest of the energies that went from one place to another [J]. Potential energies themselves say nothing:
+/// their zero is free.
+fn turnover(energy: &EnergySummary) -> f64 {
+    let moved = [
+        energy.kinetic_start,
+        energy.kinetic_end,
+        energy.potential_end - energy.potential_start,
+        energy.applied,
+        energy.obstacles,
+        energy.impact_loss + energy.friction_loss,
+    ];
+    moved.iter().fold(0.0, |most: f64, part| most.max(part.abs()))
 }
 
 fn figure(name: &str, value: impl Into<String>, note: impl Into<String>) -> Figure {
