@@ -8,7 +8,6 @@
 
 use super::*;
 use crate::model::{Combination, Mechanical, Space};
-use crate::multibody::pair::Pair as _;
 use crate::multibody::primitive::Primitive;
 use crate::{Coupling, Key, WarningKind};
 use carom_solve::{Law, LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Rows, solver};
@@ -61,8 +60,7 @@ impl MultibodyModel {
         let mut coupling = Coupling::default();
         let at = self.initial.clone();
         self.couple(at.t, &at.q, &mut coupling)?;
-        let length = self.plan.length.unwrap_or_else(|| self.extent());
-        self.plan.length = (length > 0.0).then_some(length);
+        let length = self.plan.length.unwrap_or(0.0);
         let held = self.plan.items.iter().take_while(|item| matches!(item.1, Item::Row(_) | Item::Motor(_))).count();
         if held == 0 {
             return Ok(());
@@ -105,28 +103,6 @@ impl MultibodyModel {
             Item::Row(i) => self.plan.joints[self.plan.rows[i].joint].clone(),
             _ => self.plan.items[item].0.clone(),
         }
-    }
-
-    /// A length of the mechanism: how far points of joints and contacts are from mass centres, and bodies from each
-    /// other.
-    fn extent(&self) -> f64 {
-        let frames = &self.motion.frames[1..];
-        let Some(first) = frames.first().map(|frame| frame.centre) else { return 0.0 };
-        let apart = frames.iter().map(|frame| (frame.centre - first).length());
-        let arms = self.plan.rows.iter().map(|row| match row.primitive {
-            Primitive::Point { a, b, .. } | Primitive::Length { a, b, .. } => {
-                let [a, b] = [a, b].map(|arm| crate::multibody::Vector(arm).length());
-                if row.bodies[0] == 0 { b } else { a.max(b) }
-            }
-            _ => 0.0,
-        });
-        let touches = self.plan.contacts.iter().flat_map(|contact| {
-            let (a, b) = self.motion.pair(contact.bodies);
-            let touch = contact.pair.touch(0, (a, b));
-            let arm = |body: usize, frame: &Frame, point| if body == 0 { 0.0 } else { (frame.centre - point).length() };
-            [arm(contact.bodies[0], a, touch.on_a), arm(contact.bodies[1], b, touch.on_b)]
-        });
-        apart.chain(arms).chain(touches).filter(|x| x.is_finite()).fold(0.0, f64::max)
     }
 
     fn assemble(
