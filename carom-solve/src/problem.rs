@@ -305,10 +305,16 @@ impl<'a> OneStepProblem<'a> {
     /// Judges `z.lambda`: recomputes `u`, then measures by how much each law is missed.
     pub fn certify(&self, z: &mut Reaction) -> Certificate {
         self.evaluate(z);
-        match self.inertia() {
-            Some(inertia) if !self.work.assembled.get() => Certificate::of(self, &*inertia, z),
-            _ => Certificate::of(self, &*self.delassus(), z),
+        if self.work.measured.get() && !self.work.assembled.get() {
+            return self.certify_without_delassus(z);
         }
+        Certificate::of(self, &*self.delassus(), z)
+    }
+
+    /// The same by diagonal blocks that were measured: mechanisms come here, and small problems need not step over it.
+    #[inline(never)]
+    fn certify_without_delassus(&self, z: &Reaction) -> Certificate {
+        Certificate::of(self, &*self.work.inertia.borrow(), z)
     }
 
     /// The end of every solver: certifies, and turns a residual above the tolerance (or a number that is not finite)

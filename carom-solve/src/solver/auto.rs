@@ -303,6 +303,14 @@ impl Solver for Auto {
         if let Some(certificate) = self.try_directly(problem, z) {
             return Ok(certificate);
         }
+        self.climb(problem, z)
+    }
+}
+
+impl Auto {
+    /// The ladder, rung by rung.
+    #[inline(never)]
+    fn climb(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Result<Certificate, SolveError> {
         if problem.laws().len() >= LARGE {
             self.choose_start(problem, z);
         }
@@ -361,9 +369,7 @@ impl Solver for Auto {
         }
         self.exhausted(problem, z, least)
     }
-}
 
-impl Auto {
     /// The end of a ladder that has not led to a solution; `least` is the error of its best point.
     fn exhausted(
         &mut self,

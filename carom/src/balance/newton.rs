@@ -169,6 +169,15 @@ impl Newton {
         self.factored = None;
     }
 
+    /// The size of the step. It is not written again where it is known: numbers beside it are read together with it, and
+    /// would wait for the new one.
+    #[inline(always)]
+    pub fn set_step(&mut self, h: f64) {
+        if self.h != h {
+            self.h = h;
+        }
+    }
+
     /// Starts a balance over `h` from a state: the force there, and the first iterate with its free motion.
     #[inline(always)]
     pub fn begin(
@@ -178,7 +187,7 @@ impl Newton {
         h: f64,
         step: &mut Step,
     ) -> Result<(), StepError> {
-        self.h = h;
+        self.set_step(h);
         model.begin_step(h);
         if self.balance.start != 0.0 {
             step.evaluations += 1;
@@ -242,7 +251,9 @@ impl Newton {
             // problem and solve: P with the laws at the latest iterate; v⁺ = v_free + A⁻¹ B P
             if !laws.is_empty() {
                 laws.react(self, system, (from, to), first, step)?;
-                laws.impulses(&mut self.braced);
+                if !self.constancy.matrix() {
+                    laws.impulses(&mut self.braced);
+                }
             }
             self.update(laws, to);
             step.iterations += 1;

@@ -261,7 +261,7 @@ impl Work {
     /// Coupling and relative velocities at the start. Returns whether the laws have the numbers of the step before.
     #[inline(always)]
     pub(super) fn start(&mut self, model: &mut dyn Mechanical, from: &State, h: f64) -> Result<bool, StepError> {
-        self.newton.h = h;
+        self.newton.set_step(h);
         std::mem::swap(&mut self.last, &mut self.reactions);
         let is_same = self.laws.start(&self.newton, model, from, &mut self.reactions.coupling)?;
         if !is_same {

@@ -120,13 +120,15 @@ impl<C: Controller> Drive<C> {
         }
         loop {
             match stepper.attempt(h) {
-                Ok(step) => self.accepted.step = step,
+                Ok(step) => {
+                    self.count(&step);
+                    self.accepted.step = step;
+                }
                 Err(source) => {
                     h = self.recover(stepper, h, source)?;
                     continue;
                 }
             }
-            self.count();
             match self.controller.judge(&self.accepted.step, h) {
                 Verdict::Accept { .. } if self.shortens && self.passes(stepper, (t, &mut h))? => {}
                 Verdict::Accept { next } => {
@@ -215,8 +217,8 @@ impl<C: Controller> Drive<C> {
     }
 
     /// Work is work, be the step accepted or not.
-    fn count(&mut self) {
-        let step = &self.accepted.step;
+    #[inline(always)]
+    fn count(&mut self, step: &Step) {
         self.statistics.solves += u64::from(step.solves);
         self.statistics.iterations += u64::from(step.iterations);
         self.statistics.evaluations += u64::from(step.evaluations);

@@ -88,6 +88,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    #[inline]
     fn push(&mut self, state: &State) {
         self.solution.t.push(state.t);
         append(&state.q, &mut self.solution.q);

@@ -31,6 +31,7 @@ const SMALL: usize = 1000;
 
 impl Auto {
     /// Solves without equality rows, then for these. None where the whole ladder is to be tried.
+    #[inline(never)]
     pub(super) fn eliminate_equalities(
         &mut self,
         problem: &OneStepProblem<'_>,
