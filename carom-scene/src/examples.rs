@@ -29,6 +29,7 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("parabola-edge", include_str!("../../examples/parabola-edge.toml")),
     ("kinked-table", include_str!("../../examples/kinked-table.toml")),
     ("belt-block", include_str!("../../examples/belt-block.toml")),
+    ("stick-slip", include_str!("../../examples/stick-slip.toml")),
     ("painleve-rod", include_str!("../../examples/painleve-rod.toml")),
     ("disc-release", include_str!("../../examples/disc-release.toml")),
     ("play-operator", include_str!("../../examples/play-operator.toml")),

@@ -108,6 +108,7 @@ fn compile(text: &Text) -> Compiled {
             restitution: 0.5,
             outputs: outputs.iter().map(|y| read(y)).collect(),
             slip: Slip::Displacement,
+            friction: None,
             region: None,
         })
         .collect();
@@ -354,6 +355,7 @@ fn slips_given_as_velocities() {
             restitution: 0.0,
             outputs,
             slip: Slip::Velocity,
+            friction: None,
             region: None,
         }];
         let initial = State::new(0.0, &[0.0; 2], &[0.0; 2]);

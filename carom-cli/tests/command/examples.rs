@@ -85,6 +85,7 @@ fn expected() -> Vec<(&'static str, u64, u64, Vec<String>)> {
         ("parabola-edge", CHOSEN, 1, columns(&["z", "x"], &[gap("flat"), gap("parabola")], &[])),
         ("kinked-table", CHOSEN, 1, columns(&["z", "x"], &[gap("flat"), gap("ramp")], &[])),
         ("belt-block", CHOSEN, 1, columns(&["x", "y"], &[gap("belt"), ("slip", "belt.t1")], &[])),
+        ("stick-slip", CHOSEN, 1, columns(&["x", "y"], &[gap("belt"), ("slip", "belt.t1")], &["spring", "sliding"])),
         ("painleve-rod", CHOSEN, 1, columns(&["x", "y", "theta"], &[gap("tip"), ("slip", "tip.t1"), gap("end")], &[])),
         ("disc-release", CHOSEN, 1, columns(&["x", "z"], &[gap("disc")], &[])),
         ("play-operator", 400, 1, first_order(&["u"], &["gap.lower", "gap.upper"], &[])),

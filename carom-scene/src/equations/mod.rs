@@ -59,6 +59,8 @@ pub struct SourceLaw {
     pub outputs: Vec<NodeId>,
     /// Whether the slips among the outputs are displacements or velocities.
     pub slip: Slip,
+    /// Coefficients of friction while sliding and at rest, of t, q and v, where they depend on the state.
+    pub friction: Option<[NodeId; 2]>,
     /// Value that is not negative where the gap counts; everywhere by default.
     pub region: Option<NodeId>,
 }

@@ -2,6 +2,7 @@
 
 use super::{Derived, EquationError, Source, SourceLaw};
 use crate::expression::{Evaluator, NodeId, Tape};
+use carom::model::tangent::At;
 use carom::model::{AccelerationLevel, Combination, Constancy, DenseOperator, Energy, Labels};
 use carom::{Coupling, Key, Mechanical, ModelError, Pair, Space, State};
 use carom_solve::{Law, LinearSolve, Rows};
@@ -50,6 +51,8 @@ pub struct EquationPlan {
     entries: Vec<Vec<usize>>,      // (rows) columns that are not zero everywhere
     pub(super) regions: Tape,      // values of the regions
     pub(super) within: Vec<usize>, // laws that have one
+    friction: Tape,                // coefficients while sliding and at rest, where they depend on the state
+    rough: Vec<usize>,             // laws that have them
     pub(super) curvature: Tape,
     energy: Tape, // kinetic, potential, applied power
 }
@@ -80,6 +83,8 @@ impl EquationPlan {
         let entries = entries.collect();
         let regions = source.laws.iter().enumerate().filter_map(|(k, law)| Some((k, law.region?)));
         let (within, regions): (Vec<usize>, Vec<NodeId>) = regions.unzip();
+        let friction = source.laws.iter().enumerate().filter_map(|(k, law)| Some((k, law.friction?)));
+        let (rough, friction): (Vec<usize>, Vec<[NodeId; 2]>) = friction.unzip();
         let energy: Vec<NodeId> = d.energy.iter().flatten().chain(&d.applied_power).copied().collect();
         Ok(EquationPlan {
             constancy,
@@ -93,6 +98,8 @@ impl EquationPlan {
             entries,
             regions: tape(&[&regions]),
             within,
+            friction: tape(&[&friction.concat()]),
+            rough,
             curvature: tape(&[&d.curvature]),
             energy: tape(&[&energy]),
             coordinates: source.coordinates.clone(),
@@ -119,6 +126,8 @@ impl EquationPlan {
             entries: self.entries.clone(),
             regions: self.regions.bind(parameters),
             within: self.within.clone(),
+            friction: self.friction.bind(parameters),
+            rough: self.rough.clone(),
             curvature: self.curvature.bind(parameters),
             energy: self.energy.bind(parameters),
         }
@@ -151,6 +160,8 @@ impl EquationPlan {
             entries: self.entries.clone(),
             regions: Evaluator::new(&self.regions),
             within: self.within.clone(),
+            friction: Evaluator::new(&self.friction),
+            rough: self.rough.clone(),
             curvature: Evaluator::new(&self.curvature),
             energy: Evaluator::new(&self.energy),
             place: LastPoint::new(n),
@@ -159,6 +170,11 @@ impl EquationPlan {
             laws: self.laws.clone(),
             initial,
         };
+        let State { t, q, v } = &model.initial;
+        let coefficients = model.friction.eval(*t, q, v).chunks_exact(2);
+        for (&law, mu) in self.rough.iter().zip(coefficients) {
+            model.laws[law].law = model.laws[law].law.with_mu(mu[1]);
+        }
         if self.constancy.mass {
             model.operator.mass.copy_from_slice(model.mass.values());
         }
@@ -183,6 +199,8 @@ pub struct Equations {
     entries: Vec<Vec<usize>>, // (rows) columns that are not zero everywhere
     regions: Evaluator,
     within: Vec<usize>,
+    friction: Evaluator,
+    rough: Vec<usize>, // laws whose friction depends on the state
     curvature: Evaluator,
     energy: Evaluator,
     still: Vec<f64>, // (n) zero velocities, where none are needed
@@ -332,6 +350,22 @@ impl Space for Equations {
             return Err(undefined_gap(&self.laws, values, t));
         }
         self.evaluate_regions(t, q, out)
+    }
+
+    fn friction_varies(&self) -> bool {
+        !self.rough.is_empty()
+    }
+
+    fn rub(&mut self, (t, q, v): At<'_>, sticks: &[bool], out: &mut Coupling) -> Result<(), ModelError> {
+        let coefficients = self.friction.eval(t, q, v).chunks_exact(2);
+        for (&law, mu) in self.rough.iter().zip(coefficients) {
+            let value = mu[usize::from(sticks[law])];
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(ModelError::Friction { contact: law_name(&self.laws, Some(law)), value, t });
+            }
+            out.pairs[law].law = out.pairs[law].law.with_mu(value);
+        }
+        Ok(())
     }
 
     fn labels(&self) -> Labels {

@@ -2,6 +2,7 @@
 //!
 //! What a value means is not decided here; see [`crate::scene`].
 
+mod friction;
 mod method;
 pub(crate) mod reader;
 mod schema;
@@ -12,6 +13,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use friction::{Friction, FrictionTable};
 pub use method::{Method, Settings};
 pub(crate) use reader::{Item, Read, Reader, table};
 pub use schema::schema;
@@ -107,8 +109,9 @@ table! {
         pub repeat as "for": Option<Words>,
         /// Newton's coefficient of restitution, in [0, 1]; 0 by default.
         pub restitution: Option<Formula>,
-        /// Coulomb's coefficient of friction, not negative; needs `slip` or `sliding`.
-        pub friction: Option<Formula>,
+        /// Coulomb's coefficient of friction, not negative; needs `slip` or `sliding`. A number, an expression of t,
+        /// coordinates, velocities and the sliding `speed` of the contact, or a table with `static` and `kinetic`.
+        pub friction: Option<Friction>,
         /// Tangential displacement (planar), or a list of two (spatial) [m].
         pub slip: Option<OneOrMore>,
         /// Instead of `slip`: the sliding velocity, linear in the velocities, where no displacement exists [m/s].

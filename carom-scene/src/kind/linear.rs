@@ -242,6 +242,13 @@ impl LinearTable {
                 .hint("use kind = \"lagrangian\" for a contact with `where`");
             return;
         }
+        if let Some((_, place)) = &law.friction {
+            context
+                .out
+                .error(&place.clone(), "a linear model has constant coefficients of friction")
+                .hint("use kind = \"lagrangian\" for friction that depends on the state");
+            return;
+        }
         for (node, place) in &law.outputs {
             let slots = context.graph.slots(*node);
             let mut nodes = context.graph.gradient(*node, slots.iter().copied());

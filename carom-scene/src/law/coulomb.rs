@@ -1,7 +1,7 @@
 //! Coulomb friction: `friction`, with `slip` or `sliding` for its tangents.
 
 use super::{DiscKeys, LawRow, slips};
-use crate::file::{ContactTable, Formula};
+use crate::file::{ContactTable, Formula, Friction};
 use crate::scene::context::Context;
 
 pub(super) const ROW: LawRow = LawRow { asked, rows, discs: |table| vec![disc(table)] };
@@ -17,7 +17,7 @@ pub(super) fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option
         (Some(friction), None) => {
             context
                 .out
-                .error(&friction.place, "friction needs `slip`, the tangential displacement of the contact")
+                .error(friction.place(), "friction needs `slip`, the tangential displacement of the contact")
                 .hint("for a wheel or a foot at x on a floor: slip = \"x\", or its velocity: sliding = \"x'\"");
             None
         }
@@ -41,5 +41,6 @@ pub(super) fn rows<'a>(table: &'a ContactTable, context: &mut Context) -> Option
 /// The tangents with the coefficient of sliding friction.
 pub(super) fn disc(table: &ContactTable) -> DiscKeys<'_> {
     let rows = slips(table).map_or(0, |slip| slip.items.len().min(2));
-    DiscKeys { rows, coefficient: table.friction.as_ref(), what: "the coefficient of friction" }
+    let coefficient = table.friction.as_ref().map(Friction::at_rest);
+    DiscKeys { rows, coefficient, what: "the coefficient of friction", varies: true }
 }

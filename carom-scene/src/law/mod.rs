@@ -4,6 +4,7 @@
 mod coulomb;
 mod rolling;
 mod row;
+pub(crate) mod varying;
 
 pub(crate) use row::of_row;
 
@@ -33,6 +34,8 @@ pub(crate) struct DiscKeys<'a> {
     pub coefficient: Option<&'a Formula>,
     /// What it is called.
     pub what: &'static str,
+    /// Whether it may depend on the state.
+    pub varies: bool,
 }
 
 /// A gap that opens and closes, and nothing else.
@@ -56,7 +59,10 @@ pub(crate) fn discs(table: &ContactTable) -> Vec<DiscKeys<'_>> {
 
 /// The law of a contact with its numbers; keys that are missing have been told by [`rows`].
 pub(crate) fn numbers(table: &ContactTable, context: &mut Context) -> Option<Law> {
+    varying::check_numbers(table, context)?;
     behind_a_gap(&discs(table), |disc| match disc.coefficient {
+        // the model knows its number
+        Some(formula) if disc.varies && varying::depends(formula, context) => Some(1.0),
         Some(formula) => coefficient(formula, disc.what, f64::INFINITY, context),
         None => Some(0.0),
     })

@@ -50,8 +50,8 @@ fn coulomb_is_asked(table: &ContactTable) -> bool {
 fn discs(table: &ContactTable) -> Vec<DiscKeys<'_>> {
     let sliding = coulomb::disc(table);
     let (coefficient, what) = (table.rolling.as_ref(), "the coefficient of rolling friction");
-    let rolling = DiscKeys { rows: sliding.rows, coefficient, what };
+    let rolling = DiscKeys { rows: sliding.rows, coefficient, what, varies: false };
     let (coefficient, what) = (table.spinning.as_ref(), "the coefficient of spinning friction");
-    let spinning = DiscKeys { rows: usize::from(coefficient.is_some()), coefficient, what };
+    let spinning = DiscKeys { rows: usize::from(coefficient.is_some()), coefficient, what, varies: false };
     vec![sliding, rolling, spinning]
 }

@@ -23,6 +23,8 @@ pub(crate) struct LawNodes {
     /// Gap or constraint value, then slips, with their places.
     pub outputs: Vec<(NodeId, Place)>,
     pub slip: Slip,
+    /// Coefficients of friction while sliding and at rest, where they depend on the state, and where they are written.
+    pub friction: Option<([NodeId; 2], Place)>,
     /// Not negative where the gap counts, and where that is written; everywhere by default.
     pub region: Option<(NodeId, Place)>,
 }
@@ -36,6 +38,7 @@ impl LawNodes {
             restitution: 0.0,
             outputs: self.outputs.iter().map(|(node, _)| *node).collect(),
             slip: self.slip,
+            friction: self.friction.as_ref().map(|(nodes, _)| *nodes),
             region: self.region.as_ref().map(|(node, _)| *node),
         }
     }
@@ -128,8 +131,11 @@ fn contact(table: &ContactTable, context: &mut Context) -> Option<LawNodes> {
         Some((node?, formula.place.clone()))
     });
     let slips = slips.collect::<Option<Vec<_>>>()?;
+    let tangents: Vec<NodeId> = slips.iter().map(|(node, _)| *node).collect();
+    let friction = law::varying::nodes(table, (&tangents, kind), context)?;
+    let friction = friction.zip(table.friction.as_ref().map(|friction| friction.place().clone()));
     let outputs = std::iter::once(gap?).chain(slips).collect();
-    Some(LawNodes { name: table.name.value.clone(), law, outputs, slip: kind, region: region? })
+    Some(LawNodes { name: table.name.value.clone(), law, outputs, slip: kind, friction, region: region? })
 }
 
 /// Keys of contacts between bodies.
@@ -145,5 +151,5 @@ fn constraint(table: &ConstraintTable, context: &mut Context) -> Option<LawNodes
     let node = context.node_of_positions(&table.value, "the constraint")?;
     let outputs = vec![(node, table.value.place.clone())];
     let name = table.name.value.clone();
-    Some(LawNodes { name, law: Law::EQUALITY, outputs, slip: Slip::Displacement, region: None })
+    Some(LawNodes { name, law: Law::EQUALITY, outputs, slip: Slip::Displacement, friction: None, region: None })
 }

@@ -24,6 +24,10 @@ impl Scene {
         if let Some(own) = self.bound.tangent(&self.initial).filter(|_| parameters.is_empty()) {
             return own;
         }
+        if self.mechanical()?.friction_varies() {
+            let reason = "friction that depends on the state has no derivatives yet; motions need none";
+            return Err(BuildError::Tangent(reason.into()));
+        }
         let lost = || BuildError::Tangent("the equations cannot be read with parameters as inputs".into());
         let mut relations = Relations::new(self, parameters)?;
         let live: Vec<Live> =

@@ -222,6 +222,14 @@ impl Law {
         self.mu[0]
     }
 
+    /// The same law with another coefficient of sliding friction.
+    #[inline]
+    #[must_use]
+    pub fn with_mu(mut self, mu: f64) -> Law {
+        self.mu[0] = mu;
+        self
+    }
+
     /// Whether this is `u = 0` with a free reaction.
     #[inline]
     pub fn is_equality(&self) -> bool {

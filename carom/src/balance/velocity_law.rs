@@ -13,7 +13,7 @@ use super::newton::{Laws, Newton};
 use super::problem::Problem;
 use super::words::{Acting, Level, Place, impulse};
 use crate::{ContactList, Coupling, Mechanical, ModelError, State, Step, StepError, System};
-use carom_solve::Rows;
+use carom_solve::{Law, Rows};
 
 /// The laws that act, their rows and the problem they make; buffers keep their capacity.
 #[derive(Default)]
@@ -23,6 +23,7 @@ pub(crate) struct VelocityLaws {
     pub shift: Vec<f64>,    // (rows of those) s
     pub end: Coupling,      // where velocities are taken, q⁺ or q
     pub problem: Problem,
+    varying: Vec<Law>,    // (laws) as they are in this step, if friction varies
     middle: Coupling,     // where impulses act, if elsewhere
     turning: Rows,        // how rows of `end` turn with the iterate; as many as are known
     turned: Vec<f64>,     // (rows of the problem) what C̃ v is more than C v at the iterate
@@ -157,7 +158,19 @@ impl VelocityLaws {
     /// Whether rows, laws and W of the last problem still hold.
     #[inline]
     pub fn is_kept(&self, newton: &Newton) -> bool {
-        self.factorisation == newton.factorisations && self.kept == self.active
+        self.factorisation == newton.factorisations && self.kept == self.active && self.varying.is_empty()
+    }
+
+    /// Sets the laws of this step, where they are not those of the couplings.
+    pub fn set_laws(&mut self, laws: impl Iterator<Item = Law>) {
+        self.varying.clear();
+        self.varying.extend(laws);
+    }
+
+    /// Law `i` of the step.
+    #[inline]
+    fn law(&self, i: usize) -> Law {
+        self.varying.get(i).copied().unwrap_or(self.end.pairs[i].law)
     }
 
     /// The problem (1) at the couplings that are there.
@@ -168,8 +181,9 @@ impl VelocityLaws {
             let reach = newton.h * newton.balance.output.beta;
             let directions = if newton.acts_in_middle { &self.middle } else { &self.end };
             for &i in &self.active {
-                self.problem.laws.push(self.end.pairs[i].law);
-                let turns = self.end.pairs[i].law.is_equality();
+                let law = self.law(i);
+                self.problem.laws.push(law);
+                let turns = law.is_equality();
                 for row in self.end.range(i) {
                     let turning = if turns && row < self.turning.len() { self.turning.row(row) } else { &[] };
                     let more = push_turning(&mut self.problem.output, self.end.rows.row(row), (reach, turning), v);
@@ -199,7 +213,7 @@ impl VelocityLaws {
         let input = if newton.acts_in_middle { newton.balance.input } else { output };
         let mut first = 0;
         self.active.iter().map(move |&index| {
-            let law = self.end.pairs[index].law;
+            let law = self.law(index);
             let impulse = impulse(&self.problem.z.lambda[first..first + law.size()]);
             first += law.size();
             Acting { index, law, impulse, level: level(index), input, output, slope: None }

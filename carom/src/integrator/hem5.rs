@@ -121,7 +121,7 @@ impl Hem5 {
                 // v + h Σ a A without the reactions of this stage
                 weigh(&A[i][..=i], h, &self.a, &mut self.increment);
                 self.increment.iter_mut().zip(&from.v).for_each(|(x, v)| *x += v);
-                motion.turn(&self.point);
+                motion.turn(&self.point)?;
                 let v = (&self.increment[..], h * A[i][i]);
                 motion.react((t, &self.ahead), v, &mut self.a[stage])?;
             }

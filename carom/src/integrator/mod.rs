@@ -48,7 +48,7 @@ pub(crate) trait HalfExplicit: Motion {
     fn start(&mut self, at: &State) -> Result<(), StepError>;
 
     /// Takes the columns at the point where `start` or the last `react` has gone to; `free` was asked there last.
-    fn turn(&mut self, at: &State);
+    fn turn(&mut self, at: &State) -> Result<(), StepError>;
 
     /// Goes to `(t, q)` and adds to `out` the reactions, per `weight`, with which the velocity `v` obeys the
     /// constraints there.

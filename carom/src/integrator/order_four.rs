@@ -86,7 +86,7 @@ impl OrderFour {
         }
         if !self.is_free {
             motion.start(to)?;
-            motion.turn(to);
+            motion.turn(to)?;
             self.increment.copy_from_slice(&self.tenth.v);
             let State { t, q, v } = &mut self.tenth;
             motion.react((*t, q), (&self.increment, 1.0), v)?;
@@ -94,7 +94,7 @@ impl OrderFour {
         // M₁₀, F₁₀, B₁₀
         motion.free(&self.tenth, &mut self.force)?;
         if !self.is_free {
-            motion.turn(&self.tenth);
+            motion.turn(&self.tenth)?;
         }
         self.v.extend_from_slice(&self.tenth.v);
         if let Some(chart) = motion.chart() {

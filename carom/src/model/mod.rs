@@ -73,6 +73,18 @@ pub trait Space: LinearSolve + Send {
         self.couple(t, q, out)
     }
 
+    /// Whether coefficients of friction depend on the state. Then [`couple`](Self::couple) lists those of the initial
+    /// state, and schemes that treat such laws ask [`rub`](Self::rub) for the present ones.
+    fn friction_varies(&self) -> bool {
+        false
+    }
+
+    /// Sets the coefficients of friction at `(t, q, v)` in a coupling that was filled before; `sticks` tells which laws
+    /// do not slide, whatever rounding is left in `v`.
+    fn rub(&mut self, _at: tangent::At<'_>, _sticks: &[bool], _out: &mut Coupling) -> Result<(), ModelError> {
+        Ok(())
+    }
+
     /// `out ← q ⊕ dq`.
     fn retract(&self, q: &[f64], dq: &[f64], out: &mut [f64]) {
         for ((o, q), dq) in out.iter_mut().zip(q).zip(dq) {
@@ -389,6 +401,18 @@ pub enum ModelError {
         /// Time [s].
         t: f64,
     },
+    /// A coefficient of friction that depends on the state has a value that makes no sense.
+    #[error(
+        "the coefficient of friction of contact `{contact}` is {value} at t = {t:?}; it must be finite and not negative wherever the motion leads"
+    )]
+    Friction {
+        /// Name of the contact.
+        contact: Box<str>,
+        /// The coefficient.
+        value: f64,
+        /// Time [s].
+        t: f64,
+    },
     /// A quantity that is measured along a run is infinite or not a number.
     #[error("`{quantity}` is {value} at t = {t:?}; only finite numbers are results")]
     Quantity {
@@ -505,6 +529,7 @@ impl ModelError {
     pub fn contact(&self) -> Option<&str> {
         match self {
             ModelError::Gap { contact, .. }
+            | ModelError::Friction { contact, .. }
             | ModelError::Gradient { contact, .. }
             | ModelError::Coefficient { contact, .. }
             | ModelError::Contact { contact, .. } => Some(contact),
@@ -520,6 +545,7 @@ impl ModelError {
             | ModelError::SparseSingular { t }
             | ModelError::Force { t, .. }
             | ModelError::Gap { t, .. }
+            | ModelError::Friction { t, .. }
             | ModelError::Gradient { t, .. }
             | ModelError::Rate { t, .. }
             | ModelError::Quantity { t, .. }

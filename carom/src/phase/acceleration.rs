@@ -15,6 +15,7 @@ use super::held::HeldRows;
 use super::magnitudes::Magnitudes;
 use super::mode::{Mode, Phase};
 use super::ranked::RankedLu;
+use super::rubbing::Rubbing;
 use crate::coupling::Matching;
 use crate::model::{Combination, Constancy};
 use crate::{Coupling, Key, Mechanical, ModelError, State};
@@ -69,6 +70,8 @@ impl Monitor {
 #[derive(Default)]
 pub struct Acceleration {
     constancy: Constancy,
+    /// Friction that depends on the state.
+    pub rubbing: Rubbing,
     at: State,
     mass_is_factored: bool,
     /// Laws and rows of the last evaluation in which a law acted.
@@ -107,6 +110,7 @@ impl Acceleration {
         let n = model.dim();
         Acceleration {
             constancy: model.constancy(),
+            rubbing: Rubbing::new(model),
             at: model.initial(),
             sizes: Magnitudes::of(model),
             value: vec![0.0; n],
@@ -139,14 +143,15 @@ impl Acceleration {
         Ok(())
     }
 
-    /// Fills the coupling at `(t, q)`: the laws are those of the phase.
+    /// Fills the coupling at `(t, q, v)`: the laws are those of the phase. Friction that varies is that of the modes.
     pub fn couple(
         &mut self,
         model: &mut dyn Mechanical,
         phase: &Phase,
-        (t, q): (f64, &[f64]),
+        (t, q, v): (f64, &[f64], &[f64]),
     ) -> Result<(), ModelError> {
         self.coupling.fill(model, (t, q), self.constancy.rows, phase.keys())?;
+        self.rubbing.in_phase(model, phase, (t, q, v), &mut self.coupling)?;
         match self.instant {
             Some(instant) if (t - instant).abs() <= INSTANT * t.abs().max(self.sizes.time) => {
                 self.restore_regions(phase);
@@ -222,11 +227,11 @@ impl Acceleration {
         phase: &Phase,
         at: (f64, &[f64], &[f64]),
     ) -> Result<(), ModelError> {
-        let (t, q, v) = at;
+        let v = at.2;
         self.monitors.clear();
         (self.is_deficient, self.contradiction) = (false, 0.0);
         self.free_motion(model, at)?;
-        self.couple(model, phase, (t, q))?;
+        self.couple(model, phase, at)?;
         let list = (phase.keys(), self.coupling.drift.len());
         self.curvature.evaluate(model, (self.constancy, &self.sizes), at, list)?;
         self.factor_held(model, phase, v);
@@ -293,8 +298,9 @@ impl Acceleration {
         self.diagonal.clear();
         self.diagonal.extend((0..m).map(|k| w[k * m + k]));
         self.is_deficient = !self.system.factor();
-        let constant = self.constancy.mass && self.constancy.rows && !self.held.is_turning && !self.is_deficient;
-        self.prepared = constant.then_some(phase.version());
+        let constant = self.constancy.mass && self.constancy.rows && !self.rubbing.varies;
+        let kept = constant && !self.held.is_turning && !self.is_deficient;
+        self.prepared = kept.then_some(phase.version());
     }
 
     /// λ row by row.

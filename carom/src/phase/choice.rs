@@ -78,6 +78,7 @@ impl Transition {
                 if self.rests(system, state)? {
                     continue;
                 }
+                self.rub_candidates(system, state)?;
                 let certificate =
                     self.contact.choose_modes(&self.acceleration, system, &self.candidates, &mut self.phase)?;
                 self.worst = self.worst.worse(certificate);
@@ -93,6 +94,14 @@ impl Transition {
             *impacts += 1;
             self.apply_impact(system, 0.0, state)?;
         }
+    }
+
+    /// The friction of candidates that do not slide is that of rest, where it varies.
+    fn rub_candidates(&mut self, system: &mut System<'_, dyn Mechanical>, state: &State) -> Result<(), StepError> {
+        let Transition { acceleration, candidates, .. } = self;
+        let rests = |i| candidates.iter().any(|c| c.law == i && c.slip.is_none());
+        let at = (state.t, &state.q[..], &state.v[..]);
+        Ok(acceleration.rubbing.rub(system.model, at, rests, &mut acceleration.coupling)?)
     }
 
     /// Tells which contacts that touch still approach.
@@ -274,7 +283,8 @@ impl Transition {
     /// Where they are at the limit of that, those slip or leave that have nothing in reserve.
     fn rests(&mut self, system: &mut System<'_, dyn Mechanical>, state: &State) -> Result<bool, StepError> {
         let coupling = &self.acceleration.coupling;
-        let sticks = |c: &Candidate| coupling.range(c.law).len() > 1 && coupling.pairs[c.law].law.mu() > 0.0;
+        let rubs = |c: &Candidate| coupling.pairs[c.law].law.mu() > 0.0 || self.acceleration.rubbing.varies;
+        let sticks = |c: &Candidate| coupling.range(c.law).len() > 1 && rubs(c);
         if self.candidates.iter().any(|c| c.slip.is_some()) || !self.candidates.iter().any(sticks) {
             return Ok(false);
         }

@@ -315,7 +315,7 @@ impl ContactProblem {
         }
         let mu = coupling.pairs[candidate.law].law.mu();
         match candidate.slip {
-            _ if range.len() == 1 || mu == 0.0 => Mode::Held,
+            _ if range.len() == 1 || (mu == 0.0 && !acceleration.rubbing.varies) => Mode::Held,
             Some(d) => Mode::Slip(d),
             None => {
                 let tangent = lambda[1..].iter().map(|x| x * x).sum::<f64>().sqrt();

@@ -20,6 +20,7 @@ mod mode;
 mod motion;
 mod projection;
 mod ranked;
+mod rubbing;
 mod transition;
 
 pub(crate) use acceleration::{Acceleration, ModeChange, Monitor, slip_direction};

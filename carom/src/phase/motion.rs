@@ -5,6 +5,7 @@ use super::acceleration::{Acceleration, ModeChange, size_of};
 use super::held::{HeldRow, HeldRows};
 use super::mode::Phase;
 use super::ranked::RankedLu;
+use super::rubbing::Rubbing;
 use crate::integrator::{HalfExplicit, IndexOne, Motion};
 use crate::model::{Chart, Constancy};
 use crate::{Coupling, Mechanical, State, StepError};
@@ -42,6 +43,7 @@ pub(crate) struct VelocityConstraint {
     here: Coupling, // where columns are taken
     next: Coupling, // where rows have to hold
     held: HeldRows,
+    rubbing: Rubbing,
     system: RankedLu,
     x: Vec<f64>,           // (held) Λ
     prepared: Option<u64>, // phase for which W holds, where it is constant
@@ -52,7 +54,8 @@ pub(crate) struct VelocityConstraint {
 
 impl VelocityConstraint {
     pub fn new(model: &dyn Mechanical) -> VelocityConstraint {
-        VelocityConstraint { constancy: model.constancy(), ..VelocityConstraint::default() }
+        let rubbing = Rubbing::new(model);
+        VelocityConstraint { constancy: model.constancy(), rubbing, ..VelocityConstraint::default() }
     }
 
     /// The model was factored by someone else.
@@ -94,23 +97,35 @@ impl HalfExplicit for HeldMotion<'_> {
         Ok(constraint.here.fill(self.free.model, (at.t, &at.q), constant, self.phase.keys())?)
     }
 
-    fn turn(&mut self, at: &State) {
-        let constraint = &mut *self.constraint;
-        if constraint.prepared != Some(self.phase.version()) {
-            constraint.prepared = None;
-            constraint.held.fill(self.free.model, &constraint.here, self.phase, &at.v);
+    fn turn(&mut self, at: &State) -> Result<(), StepError> {
+        let VelocityConstraint { here, held, rubbing, prepared, .. } = &mut *self.constraint;
+        if *prepared != Some(self.phase.version()) {
+            *prepared = None;
+            rubbing.in_phase(self.free.model, self.phase, (at.t, &at.q, &at.v), here)?;
+            held.fill(self.free.model, here, self.phase, &at.v);
         }
+        Ok(())
     }
 
     fn react(&mut self, at: (f64, &[f64]), (v, weight): (&[f64], f64), out: &mut [f64]) -> Result<(), StepError> {
-        let VelocityConstraint { constancy, here, next, held, system, x, prepared, is_deficient, contradiction } =
-            &mut *self.constraint;
+        let VelocityConstraint {
+            constancy,
+            here,
+            next,
+            held,
+            rubbing,
+            system,
+            x,
+            prepared,
+            is_deficient,
+            contradiction,
+        } = &mut *self.constraint;
         next.fill(self.free.model, at, constancy.rows, self.phase.keys())?;
         if prepared.is_none() {
             held.delassus(next, system.matrix_mut(held.rows.len()));
             let regular = system.factor();
             *is_deficient |= !regular;
-            let keeps = constancy.mass && constancy.rows && !held.is_turning && regular;
+            let keeps = constancy.mass && constancy.rows && !held.is_turning && !rubbing.varies && regular;
             *prepared = keeps.then_some(self.phase.version());
         }
         x.clear();
@@ -237,7 +252,7 @@ impl IndexOne for StagedMotion<'_> {
     }
 
     fn is_affine(&self) -> bool {
-        self.free.acceleration.constancy().linear()
+        self.free.acceleration.constancy().linear() && !self.free.acceleration.rubbing.varies
     }
 
     fn inexactness(&self) -> f64 {

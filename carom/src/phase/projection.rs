@@ -67,7 +67,7 @@ impl Projection {
         // sizes met: those of the terms themselves vanish at the origin
         let (mut before, mut size) = (f64::INFINITY, 0.0f64);
         for iterations in 0..=ITERATIONS {
-            acceleration.couple(model, phase, (state.t, &state.q))?;
+            acceleration.couple(model, phase, (state.t, &state.q, &state.v))?;
             let coupling = &acceleration.coupling;
             self.rows.clear();
             self.x.clear();

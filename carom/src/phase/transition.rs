@@ -169,7 +169,7 @@ impl Transition {
 
     /// Laws, gaps and rows at a state.
     pub fn couple(&mut self, model: &mut dyn Mechanical, at: &State) -> Result<(), ModelError> {
-        self.acceleration.couple(model, &self.phase, (at.t, &at.q))
+        self.acceleration.couple(model, &self.phase, (at.t, &at.q, &at.v))
     }
 
     /// Starts the books of a step: its contacts, and where they are at `from`.

@@ -2,7 +2,9 @@
 
 use super::paths::{Counted, SolverPath};
 use super::rates::RateBounds;
-use super::{Events, Family, ModelOf, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
+use super::{
+    Claim, Events, Family, ModelOf, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System,
+};
 use crate::model::{Energy, check_model};
 use crate::{Coupling, Labels, ModelError, Space, State, Warnings};
 use carom_solve::{LinearSolve, Solver};
@@ -160,6 +162,10 @@ impl<S: Scheme> Bound<S> {
         let labels = check_model(&mut *model, &from, velocities, &mut coupling)?;
         let laws: Vec<_> = coupling.pairs.iter().map(|pair| pair.law).collect();
         solver.admits(&laws)?;
+        if model.friction_varies() && !S::INFO.claims.contains(&Claim::VaryingFriction) {
+            let reason = "has constant coefficients of friction only";
+            return Err(SchemeError::Incapable { scheme: S::INFO.name, reason, contact: None });
+        }
         let work = scheme.workspace(&mut *model)?;
         let (to, middle, increment) = (from.clone(), from.clone(), vec![0.0; model.dim()]);
         let known = Known { coupling: true, ..Known::FRESH };

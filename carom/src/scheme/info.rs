@@ -47,6 +47,8 @@ pub enum Claim {
     Inelastic,
     /// Coulomb friction, planar and spatial.
     Friction,
+    /// Coefficients of friction that depend on the state, those that jump when a contact begins to slide among them.
+    VaryingFriction,
     /// Bilateral constraints.
     Bilateral,
 }
@@ -60,6 +62,7 @@ impl Claim {
             Claim::NoPenetration => "gaps are never violated",
             Claim::Inelastic => "impacts are inelastic: restitution is refused",
             Claim::Friction => "treats Coulomb friction, planar and spatial",
+            Claim::VaryingFriction => "treats coefficients of friction that depend on the state",
             Claim::Bilateral => "treats bilateral constraints",
         }
     }

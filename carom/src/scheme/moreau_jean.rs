@@ -30,6 +30,9 @@
 //! implementations, to show what this costs: a persistent curved contact then drifts into the wall linearly in time
 //! (ring of radius 1 m, h = 5e-4: 1.5 mm per second).
 //!
+//! Coefficients of friction that depend on the state are taken at the start of the step, (t, q, v); there a contact
+//! sticks whose sliding velocity is rounding.
+//!
 //! Order 1 in positions (every norm) and in velocities (l1, Hausdorff), 1/2 in l2, none in sup; order 2 in smooth
 //! motion with θ = 1/2. Penetration is of order h. With θ = 1/2, e = 1 and constant forces energy is conserved.
 //!
@@ -47,6 +50,9 @@ use carom_solve::options::{at_least, within};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Sliding velocities up to this part of what cancels in them are none.
+const STILL: f64 = 1e-8;
 
 /// Options of the Moreau-Jean scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -115,6 +121,8 @@ pub struct Work {
     pub(super) warnings: Warnings, // of tolerances that are too large
     pub(super) lengths: Lengths, // what gaps are judged by
     had_acted: Vec<usize>, // laws that acted in the last step
+    friction_varies: bool,
+    sticks: Vec<bool>, // (laws) where it does: whether it did not slide at the start
 }
 
 impl Scheme for MoreauJean {
@@ -127,7 +135,13 @@ impl Scheme for MoreauJean {
         order: Order { position: 1.0, velocity: 1.0, smooth: 2.0 },
         level: "velocity",
         projects: false,
-        claims: &[Claim::ConservesEnergyElastic, Claim::PenetrationFirstOrder, Claim::Friction, Claim::Bilateral],
+        claims: &[
+            Claim::ConservesEnergyElastic,
+            Claim::PenetrationFirstOrder,
+            Claim::Friction,
+            Claim::VaryingFriction,
+            Claim::Bilateral,
+        ],
         citations: &["moreau1988", "jean1999", "acary2008"],
         source: include_str!("moreau_jean.rs"),
     };
@@ -138,7 +152,7 @@ impl Scheme for MoreauJean {
 
     fn workspace(&self, model: &mut Self::Model) -> Result<Work, SchemeError> {
         let (newton, lengths) = (Newton::new(model, self.balance(), self.limits()), Lengths::of(model));
-        Ok(Work { newton, lengths, ..Work::default() })
+        Ok(Work { newton, lengths, friction_varies: model.friction_varies(), ..Work::default() })
     }
 
     fn step(
@@ -158,7 +172,7 @@ impl Scheme for MoreauJean {
         w.newton.begin(system.model, (from, to), h, &mut step)?;
 
         // 3 forecast: which gaps are closed; the last impulses as the guess
-        w.measure(system.model, from);
+        w.measure(system.model, from)?;
         self.activate(w, from.t);
         w.recall();
 
@@ -271,13 +285,34 @@ impl Work {
         Ok(is_same)
     }
 
-    /// The lengths at the start and on the way of a step without reactions.
+    /// The lengths at the start and on the way of a step without reactions, and the friction where it varies.
     #[inline(always)]
-    pub(super) fn measure(&mut self, model: &dyn Mechanical, from: &State) {
+    pub(super) fn measure(&mut self, model: &mut dyn Mechanical, from: &State) -> Result<(), ModelError> {
         self.lengths.meet(model, &from.q, &self.newton.v_free, self.newton.h);
         if self.newton.constancy.rows {
             self.lengths.settle(&self.reactions.coupling);
         }
+        if self.friction_varies { self.rub(model, from) } else { Ok(()) }
+    }
+
+    /// Coefficients of friction at the start of the step. A contact slides there if its velocity is more than what a
+    /// solver leaves of the velocities that cancel in a step that sticks.
+    fn rub(&mut self, model: &mut dyn Mechanical, from: &State) -> Result<(), ModelError> {
+        let Work { reactions, newton, laws, sticks, .. } = self;
+        let Reactions { coupling, before, .. } = &mut **reactions;
+        sticks.clear();
+        sticks.extend((0..coupling.len()).map(|i| {
+            let (mut speed, mut size) = (0.0f64, 0.0f64);
+            for row in coupling.range(i).skip(1) {
+                let cancels = |&(j, c): &(usize, f64)| (c * from.v[j]).abs() + (c * newton.v_free[j]).abs();
+                size += coupling.drift[row].abs() + coupling.rows.row(row).iter().map(cancels).sum::<f64>();
+                speed += before[row].abs();
+            }
+            speed <= STILL * size
+        }));
+        model.rub((from.t, &from.q, &from.v), sticks, coupling)?;
+        laws.set_laws(coupling.pairs.iter().map(|pair| pair.law));
+        Ok(())
     }
 
     /// The list has changed: what was kept of the last step belongs to other numbers.

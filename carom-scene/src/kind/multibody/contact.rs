@@ -8,7 +8,7 @@ use super::Mechanism;
 use super::repeat::{Copy, copies, name};
 use super::shape::{Form, ShapeInfo};
 use crate::diagnostic::{Place, suggest};
-use crate::file::{ContactTable, Formula, ModelFile, Text};
+use crate::file::{ContactTable, Formula, Friction, ModelFile, Text};
 use crate::law;
 use crate::scene::context::{Context, label};
 
@@ -53,7 +53,12 @@ fn contact(table: &ContactTable, mechanism: &Mechanism, context: &mut Context) -
     };
     let unit = mechanism.measure.length;
     let restitution = number(&table.restitution, "the coefficient of restitution", 1.0, 1.0, context);
-    let friction = number(&table.friction, "the coefficient of friction", f64::INFINITY, 1.0, context);
+    if let Some(friction @ Friction::Table(_)) = &table.friction {
+        let error = context.out.error(friction.place(), "contacts between shapes have one coefficient of friction");
+        error.hint("kind = \"lagrangian\" has friction that depends on the state");
+    }
+    let friction = table.friction.as_ref().map(|friction| friction.at_rest().clone());
+    let friction = number(&friction, "the coefficient of friction", f64::INFINITY, 1.0, context);
     let rolling = number(&table.rolling, "the coefficient of rolling friction", f64::INFINITY, unit, context);
     let spinning = number(&table.spinning, "the coefficient of spinning friction", f64::INFINITY, unit, context);
     if let Some(formula) = table.rolling.as_ref().or(table.spinning.as_ref()).filter(|_| table.friction.is_none()) {

@@ -123,7 +123,13 @@ impl Scheme for EventDriven {
         order: FIFTH,
         level: "acceleration",
         projects: false,
-        claims: &[Claim::ConservesEnergyElastic, Claim::NoPenetration, Claim::Friction, Claim::Bilateral],
+        claims: &[
+            Claim::ConservesEnergyElastic,
+            Claim::NoPenetration,
+            Claim::Friction,
+            Claim::VaryingFriction,
+            Claim::Bilateral,
+        ],
         citations: &["brasey1994", "acary2008", "hairer1993"],
         source: include_str!("mod.rs"),
     };

@@ -137,7 +137,7 @@ impl Point {
     /// Gaps and rates at the state, without accelerations.
     pub fn glance(&mut self, transition: &mut Transition, model: &mut dyn Mechanical) -> Result<(), StepError> {
         let (phase, acceleration) = transition.evaluator();
-        acceleration.couple(model, phase, (self.state.t, &self.state.q))?;
+        acceleration.couple(model, phase, (self.state.t, &self.state.q, &self.state.v))?;
         self.trace(&acceleration.coupling, phase);
         self.monitors.clear();
         Ok(())

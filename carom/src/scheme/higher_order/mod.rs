@@ -186,7 +186,7 @@ impl Scheme for HigherOrder {
         order: order(RungeKutta::RadauIia3),
         level: "acceleration",
         projects: false,
-        claims: &[Claim::PenetrationFirstOrder, Claim::Friction, Claim::Bilateral],
+        claims: &[Claim::PenetrationFirstOrder, Claim::Friction, Claim::VaryingFriction, Claim::Bilateral],
         citations: &["acary2009"],
         source: include_str!("mod.rs"),
     };

@@ -220,7 +220,7 @@ impl Projector {
         w.base.newton.begin(system.model, (from, to), h, &mut step)?;
 
         // 3 which laws act: the forecast says, or only those that always do at first
-        w.base.measure(system.model, from);
+        w.base.measure(system.model, from)?;
         match self.rule {
             Rule::Direct => self.base.activate(&mut w.base, from.t),
             Rule::Combined => {
