@@ -417,6 +417,52 @@ fn zoom_time_lists_and_motion_work_together() {
     assert_eq!(found["units"], serde_json::json!(["m", "m/s"]));
 }
 
+/// Walls and ground are hatched on the side where nothing moves: left is 1, right is -1 of their direction.
+#[test]
+fn walls_are_hatched_on_their_solid_side() {
+    let script = "
+        const line = (geometry, fixed, more) =>
+            ({geometry, fixed, fill: null, stroke: {dashed: false}, ...more});
+        const solid = (wall, ...moving) => {
+            findSolid({shapes: [wall, ...moving], bounds: {x: [-1, 1], y: [-1, 1]}});
+            return wall.solid ?? null;
+        };
+        const ball = (xs, ys, r) => ({geometry: 'circle', columns: [xs, ys, xs.map(() => r)]});
+        const [above, below] = [ball([0, 0.2], [0.5, 0.1], 0.1), ball([0, 0.2], [-0.5, -0.1], 0.1)];
+        const ground = () => line('segment', [-1, 0, 1, 0]);
+        const found = {};
+        found.ground = [solid(ground(), above), solid(line('segment', [1, 0, -1, 0]), above), solid(ground(), below)];
+        found.none = [
+            solid(ground(), above, below), solid(ground(), ball([0, 0], [0.9, 0.5], 0.1)), solid(ground()),
+            solid(ground(), ball([0, 0], [0.9, 0.05], 0.1)), solid(line('segment', [0.5, 0, 1, 0]), above),
+            solid(line('segment', [-1, 0, 1, 0], {stroke: {dashed: true}}), above),
+            solid(line('circle', [0, 0, 0.05]), ball([0, 0.5], [0, 0.5], 0.01)),
+        ];
+        // stairs: a step down to the right, walls to the right of the way
+        const stairs = line('polyline', [-1, 0.5, 0, 0.5, 0, 0, 1, 0]);
+        found.stairs = solid(stairs, ball([-0.5, -0.5, 0.5, 0.5], [0.9, 0.6, 0.6, 0.1], 0.1));
+        found.ring = solid(line('circle', [0, 0, 1]), ball([0, 0.5], [0, 0], 0.5));
+        const strokes = [];
+        const nothing = () => {};
+        const recorder = new Proxy({canvas: {width: 400, height: 400}, lineTo: (x, y) => strokes.push([x, y])}, {
+            get: (known, name) => known[name] ?? nothing,
+            set: () => true,
+        });
+        hatch(recorder, stairs, stairs.fixed, {k: 200, X: (x) => 200 + 200 * x, Y: (y) => 200 - 200 * y});
+        found.count = strokes.length;
+        found.inside = strokes.filter(([x, y]) => x < 201 ? y > 100 : y > 200).length;
+        return found;
+    ";
+    let Some(found) = ask(script) else { return };
+    assert_eq!(found["ground"], serde_json::json!([-1, 1, 1]));
+    let none = found["none"].as_array().unwrap();
+    assert!(none.iter().all(|solid| solid.as_f64().unwrap_or(0.0) == 0.0), "{none:?}");
+    assert_eq!((&found["stairs"], &found["ring"]), (&(-1).into(), &(-1).into()));
+    // 500 pixels of line with a stroke each seven
+    assert!((60..=75).contains(&found["count"].as_u64().unwrap()), "{}", found["count"]);
+    assert_eq!(found["inside"], found["count"], "all strokes are in the solid");
+}
+
 /// Before print everything is drawn light, at three pixels per point, and long tables are cut with a count.
 #[test]
 fn paper_is_light_sharp_and_whole() {

@@ -129,7 +129,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "BYTES", default_value_t = carom_analysis::report::LIMIT)]
     pub report_size: usize,
     /// Write every chart as an SVG file into this folder, for papers and slides.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = crate::figures::folder)]
     pub figures: Option<PathBuf>,
     /// Write the one-step problems into this folder, as files for `carom solve`; those that are not solved in any case.
     #[arg(long, value_name = "DIR")]
@@ -176,7 +176,7 @@ impl RunArguments {
 #[derive(Args, Debug)]
 pub struct Showing {
     /// Write every chart as an SVG file into this folder, for papers and slides.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = crate::figures::folder)]
     pub figures: Option<PathBuf>,
     /// Open the report in the browser.
     #[arg(long)]

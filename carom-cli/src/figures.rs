@@ -3,7 +3,19 @@
 use crate::failure::Failure;
 use carom_analysis::files::write_whole;
 use carom_analysis::report::Report;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The folder of `--figures`; who asks for another format is told how to get it.
+pub fn folder(text: &str) -> Result<PathBuf, String> {
+    let format = text.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    if !text.contains(['/', '\\']) && ["png", "pdf", "jpg", "eps"].contains(&format.as_str()) {
+        return Err(format!(
+            "figures are SVG files, and DIR is the folder for them; rsvg-convert, inkscape or a browser make {format} of \
+             them, as in `rsvg-convert --zoom 3 chart.svg -o chart.png` (a folder of that name: ./{text})"
+        ));
+    }
+    Ok(text.into())
+}
 
 /// Writes the charts and images of a report, named after their titles.
 pub fn write(report: &Report, folder: &Path) -> Result<(), Failure> {

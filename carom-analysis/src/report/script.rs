@@ -16,6 +16,7 @@ pub const SCRIPT: &str = concat!(
     include_str!("script/pointer.js"),
     include_str!("script/portrait.js"),
     include_str!("script/timebar.js"),
+    include_str!("script/hatch.js"),
     include_str!("script/motion.js"),
     include_str!("script/lists.js"),
     include_str!("script/print.js"),

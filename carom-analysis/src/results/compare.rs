@@ -269,6 +269,13 @@ fn curves(a: &Stored, b: &Stored, names: Names<'_>, found: &[Difference]) -> Sec
     if differ.iter().any(|d| d.name.starts_with("force.")) {
         text.push("Forces that a scheme knows as means over steps have the impulses of impacts in them.".into());
     }
+    if differ.iter().any(|d| d.times.iter().any(|t| b.times().binary_search_by(|x| x.total_cmp(t)).is_err())) {
+        text.push(format!(
+            "Rows of {} at times that {} has no row for are compared with straight lines between its rows: where these \
+             are far apart, the bend of a curve between them is part of the difference.",
+            names[0], names[1]
+        ));
+    }
     for d in differ {
         let label = d.unit.as_ref().map_or(String::new(), |unit| format!("[{unit}]"));
         let mut chart = Chart::over_time(&d.name, &label);

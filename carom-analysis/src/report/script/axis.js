@@ -147,8 +147,8 @@ function drawAbscissa(g, axis, box, name) {
   }
 }
 
-/* Numbers of an ordinate at pixel x; the first axis has the grid. */
-function drawOrdinate(g, axis, box, x, {right, grid, tint}) {
+/* Numbers of an ordinate at pixel x; the first axis has the grid. One of an image has a name. */
+function drawOrdinate(g, axis, box, x, {right, grid, tint, name}) {
   const found = axis.ticks((box.y1 - box.y0) / 26);
   if (grid) {
     g.lineWidth = 1;
@@ -179,6 +179,11 @@ function drawOrdinate(g, axis, box, x, {right, grid, tint}) {
   g.font = strong;
   g.textAlign = right ? 'left' : 'right';
   g.textBaseline = 'alphabetic';
+  if (name) {
+    g.textAlign = 'left';
+    g.fillText(axis.shown ? `${name} [${axis.shown}]` : name, 4, box.y0 - 1, box.x1);
+    return;
+  }
   // beside the handle of a cursor at the edge
   g.fillText(axis.shown, right ? x + 6 : x - 7, box.y0 - 1);
 }

@@ -36,9 +36,10 @@ class Chart {
     this.top = el('canvas');
     this.plot.append(this.base, this.top);
     this.legend = new Legend(this);
-    const label = spec.y_label && spec.y_label !== spec.title && curvesNamedApart(this.curves) ? spec.y_label : '';
+    const apart = !spec.image && spec.y_label !== spec.title && curvesNamedApart(this.curves);
+    const label = apart && spec.y_label || '';
     figure.append(
-      el('figcaption', {class: 'cap'}, el('h2', {title: spec.title}, spec.title), el('span', {class: 'm yl'}, label),
+      el('figcaption', {class: 'cap'}, el('h2', {title: spec.title}, spec.title), el('span', {class: 'm yl', title: label}, label),
         el('span', {class: 'sp'}), spec.image ? null : log),
       this.plot, this.legend.box, this.legend.fold);
     for (const text of [spec.note, this.thinning()]) if (text) figure.append(el('p', {class: 'note'}, text));
@@ -183,7 +184,7 @@ class Chart {
     this.axes.forEach((axis, i) => {
       const alone = this.axes.length > 1 && axis.curves.length === 1;
       const tint = alone ? colour(axis.curves[0].tint) : null;
-      drawOrdinate(g, axis, box, i ? x : box.x0, {right: i > 0, grid: i === 0, tint});
+      drawOrdinate(g, axis, box, i ? x : box.x0, {right: i > 0, grid: i === 0, tint, name: this.spec.image && this.spec.y_label});
       if (i) x += this.widths[i];
     });
     g.strokeStyle = paint.rule;

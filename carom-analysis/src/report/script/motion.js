@@ -15,6 +15,7 @@ class Motion {
     this.places = data.places.map(([contact, list]) => ({contact, columns: list.map((column) => columns[column].v)}));
     this.most = Math.max(...lanes.map((lane) => lane.P.range(0, lane.P.v.length)[1]), 0);
     this.strongest = Math.max(...lanes.map((lane) => strongest(lane, signals[lane.acts])), 0);
+    findSolid(data);
     this.build();
   }
 
@@ -128,6 +129,7 @@ class Motion {
     }
     g.stroke();
     g.setLineDash([]);
+    hatch(g, shape, numbers, {k, X, Y});
   }
 
   /* The path of the first point over the last part of the run, fading. */

@@ -10,6 +10,7 @@ use crate::study::document::{Column, Document, Printed, Section, Table};
 use crate::study::range::Varied;
 use crate::study::runner::{Outcome, Plan, Study, StudyInfo, Watch};
 use crate::study::{Cyclic, StudyError};
+use carom::scheme::Family;
 use carom::subject::StateColumn;
 use carom::{State, Subject};
 use carom_solve::Options;
@@ -299,7 +300,12 @@ impl BasinPlan {
     }
 
     fn attractors(&self, found: &Basins) -> Table {
-        let names = ["attractor", "period", "cells", "states"];
+        let positions = self.subject.coordinates().iter().cloned();
+        let mut names: Vec<String> = positions.clone().collect();
+        names.extend(positions.filter(|_| self.subject.family() == Family::Mechanical).map(|name| name + "'"));
+        let fit = found.attractors.iter().all(|attractor| attractor.points.iter().all(|x| x.len() == names.len()));
+        let states_of = if fit { format!("states ({})", names.join(", ")) } else { "states".into() };
+        let names = ["attractor", "period", "cells", &states_of];
         let mut table = Table::new("Attractors", names.map(Column::new));
         for (k, attractor) in found.attractors.iter().enumerate() {
             table.row([

@@ -207,7 +207,7 @@ fn forces(series: &mut [Series], lanes: &[Lane]) -> &'static str {
             };
         }
     }
-    if means { "means over steps, those of impacts left out" } else { "at the ends of steps" }
+    if means { "means over steps without impacts" } else { "at the ends of steps" }
 }
 
 /// Rows inside steps have no forces: each step has the one at its end.

@@ -12,7 +12,8 @@ pub fn lines(run: &Run) -> Vec<String> {
     let (span, unit) = si(inputs.end - inputs.start, "s", 6);
     let mut how = format!("{}; solver {}; {span} {unit} of motion", scene.scheme.describe(), scene.solver.describe());
     if let Some(stop) = &summary.stopped {
-        how += &format!("; the event {} ended the run at t = {:?} s", stop.event, stop.time);
+        let (t, unit) = si(stop.time, "s", 6);
+        how += &format!("; the event {} ended the run at t = {t} {unit}", stop.event);
     }
     vec![scene.description.clone().unwrap_or_default(), how]
 }
@@ -86,6 +87,7 @@ fn impacts(run: &Run) -> Figure {
     let events: u64 = summary.events.values().sum();
     let note = match (events, summary.accumulations.len()) {
         (0, _) => "no events".into(),
+        (1, 0) => "1 event".into(),
         (events, 0) => format!("{} events", grouped(events)),
         (events, limits) => format!("{} events, {limits} accumulations", grouped(events)),
     };

@@ -135,7 +135,7 @@ fn impacts(run: &Run, section: &mut Section) {
             Cell::from(impact.t),
             Cell::from(impact.contact.as_str()),
             if impact.pressed { marked(before) } else { before },
-            Cell::from(impact.after.first().copied()),
+            beside(impact.after.first().copied(), impact.before.first().copied()),
             Cell::from(impact.impulse.first().copied()),
         ];
         cells.extend(friction.then(|| tangential(&impact.impulse)));
@@ -163,6 +163,19 @@ fn marked(cell: Cell) -> Cell {
         other => other,
     }
 }
+
+/// A velocity after an impact, where it may be the rounding of the one before.
+fn beside(after: Option<f64>, before: Option<f64>) -> Cell {
+    match (after, before) {
+        (Some(value), Some(before)) if value != 0.0 && value.abs() < NOISE * before.abs() => {
+            Cell::Formatted { value, text: "0".into() }
+        }
+        _ => Cell::from(after),
+    }
+}
+
+/// Velocities below this part of those before are what a solver leaves of zero.
+const NOISE: f64 = 1e-9;
 
 /// A list with times beside the charts.
 fn list(run: &Run, caption: &str, header: Vec<String>) -> Table {
