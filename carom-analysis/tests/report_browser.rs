@@ -434,10 +434,11 @@ fn walls_are_hatched_on_their_solid_side() {
         found.ground = [solid(ground(), above), solid(line('segment', [1, 0, -1, 0]), above), solid(ground(), below)];
         found.none = [
             solid(ground(), above, below), solid(ground(), ball([0, 0], [0.9, 0.5], 0.1)), solid(ground()),
-            solid(ground(), ball([0, 0], [0.9, 0.05], 0.1)), solid(line('segment', [0.5, 0, 1, 0]), above),
+            solid(ground(), ball([0, 0], [0.9, -0.9], 0.1)), solid(line('segment', [0.5, 0, 1, 0]), above),
             solid(line('segment', [-1, 0, 1, 0], {stroke: {dashed: true}}), above),
             solid(line('circle', [0, 0, 0.05]), ball([0, 0.5], [0, 0.5], 0.01)),
         ];
+        found.through = solid(ground(), above, ball([0, 0], [0.9, -0.9], 0.1));
         // stairs: a step down to the right, walls to the right of the way
         const stairs = line('polyline', [-1, 0.5, 0, 0.5, 0, 0, 1, 0]);
         found.stairs = solid(stairs, ball([-0.5, -0.5, 0.5, 0.5], [0.9, 0.6, 0.6, 0.1], 0.1));
@@ -457,6 +458,7 @@ fn walls_are_hatched_on_their_solid_side() {
     assert_eq!(found["ground"], serde_json::json!([-1, 1, 1]));
     let none = found["none"].as_array().unwrap();
     assert!(none.iter().all(|solid| solid.as_f64().unwrap_or(0.0) == 0.0), "{none:?}");
+    assert_eq!(found["through"], -1, "what goes through does not count");
     assert_eq!((&found["stairs"], &found["ring"]), (&(-1).into(), &(-1).into()));
     // 500 pixels of line with a stroke each seven
     assert!((60..=75).contains(&found["count"].as_u64().unwrap()), "{}", found["count"]);

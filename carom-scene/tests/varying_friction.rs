@@ -134,6 +134,20 @@ fn stick_slip_has_its_period() {
         }
         worst(&solution, tolerance, name);
     }
+    for flow in ["rkf45", "dop853"] {
+        let scheme = format!("{{ name = \"event-driven\", flow = \"{flow}\", atol = 1e-10, rtol = 0.0 }}");
+        let solution = load(&stick_slip(1e-2), &scheme).simulation().unwrap().record().unwrap();
+        assert_eq!(solution.events.len(), 4, "{flow}");
+        worst(&solution, 1e-7, flow);
+    }
+}
+
+/// Steps by the local error: tries that were refused leave no trace in what sticks.
+#[test]
+fn stick_slip_is_captured_with_adaptive_steps() {
+    let text = stick_slip(1e-3).replace("step = 0.001", "adaptive = 1e-7");
+    let solution = load(&text, "moreau-jean").simulation().unwrap().record().unwrap();
+    worst(&solution, 2e-3, "adaptive");
 }
 
 /// The largest error of positions along the closed form.

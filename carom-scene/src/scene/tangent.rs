@@ -25,8 +25,7 @@ impl Scene {
             return own;
         }
         if self.mechanical()?.friction_varies() {
-            let reason = "friction that depends on the state has no derivatives yet; motions need none";
-            return Err(BuildError::Tangent(reason.into()));
+            return Err(BuildError::Tangent(SensitivityError::VaryingFriction.to_string()));
         }
         let lost = || BuildError::Tangent("the equations cannot be read with parameters as inputs".into());
         let mut relations = Relations::new(self, parameters)?;

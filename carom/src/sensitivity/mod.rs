@@ -70,6 +70,9 @@ pub enum SensitivityError {
         /// Number of steps that is allowed.
         steps: u64,
     },
+    /// Coefficients of friction depend on the state.
+    #[error("friction that depends on the state has no derivatives yet; motions need none")]
+    VaryingFriction,
     /// Coordinates and velocities differ in number, as with quaternions, and the increments have no chart.
     #[error(
         "the model has {positions} coordinates and {velocities} velocities; sensitivities need as many of both, or a chart of the increments that the scheme can use"
@@ -252,6 +255,9 @@ impl Sensitivity {
         solver: Box<dyn Solver>,
     ) -> Result<Sensitivity, SensitivityError> {
         let [model, other] = models;
+        if model.friction_varies() {
+            return Err(SensitivityError::VaryingFriction);
+        }
         let sample = model.initial();
         if sample.q.len() != sample.v.len() && model.chart().is_none() {
             return Err(SensitivityError::Unequal { positions: sample.q.len(), velocities: sample.v.len() });

@@ -6,7 +6,8 @@ const TOUCH = 0.012;
 const STROKE = [7, 7];
 
 /* Tells for each fixed line on which side it is solid: 1 to the left of its direction, -1 to the right, 0 where nothing
-   touches it or where things move on both sides. Of a circle left is inside. */
+   touches it or where things touch it from both sides. Of a circle left is inside. What goes through a line, as the rod
+   of a slider does in a drawing, does not count. */
 function findSolid({shapes, bounds}) {
   const size = Math.max(bounds.x[1] - bounds.x[0], bounds.y[1] - bounds.y[0]);
   const near = TOUCH * size;
@@ -20,23 +21,25 @@ function findSolid({shapes, bounds}) {
   }
 }
 
-/* The side on which all is that moves along a line and touches it; 0 where there is none. */
+/* The side of a line on which all is that touches it without going through; 0 where there is none. */
 function freeSide(line, moving, near) {
   const distance = line.geometry === 'circle' ? fromCircle(line.fixed) : fromEdges(line.fixed);
+  const sides = moving.map((shape) => sideOf(shape, distance, near)).filter((side) => side);
+  return sides.length && sides.every((side) => side === sides[0]) ? sides[0] : 0;
+}
+
+/* The side on which a shape always is, if it comes near; 0 otherwise. */
+function sideOf({geometry, columns}, distance, near) {
+  const [width, radii] = geometry === 'circle' ? [3, columns[2]] : [2, null];
   let [side, touches] = [0, false];
-  for (const shape of moving) {
-    const circle = shape.geometry === 'circle';
-    const [columns, width] = [shape.columns, circle ? 3 : 2];
-    for (let frame = 0; frame < columns[0].length; frame++) {
-      for (let k = 0; k + 1 < columns.length; k += width) {
-        const far = distance(columns[k][frame], columns[k + 1][frame]);
-        if (!Number.isFinite(far)) continue;
-        const free = Math.abs(far) - (circle ? Math.abs(columns[k + 2][frame]) : 0);
-        if (free <= near) touches = true;
-        // what goes through a line says that it is none
-        if (free < -near || (free > near && side && Math.sign(far) !== side)) return 0;
-        if (free > near) side = Math.sign(far);
-      }
+  for (let frame = 0; frame < columns[0].length; frame++) {
+    for (let k = 0; k + 1 < columns.length; k += width) {
+      const far = distance(columns[k][frame], columns[k + 1][frame]);
+      if (!Number.isFinite(far)) continue;
+      const free = Math.abs(far) - (radii ? Math.abs(radii[frame]) : 0);
+      if (free <= near) touches = true;
+      if (free < -near || (free > near && side && Math.sign(far) !== side)) return 0;
+      if (free > near) side = Math.sign(far);
     }
   }
   return touches ? side : 0;

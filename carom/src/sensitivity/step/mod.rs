@@ -106,6 +106,9 @@ impl StepSensitivity {
             return Err(SensitivityError::NoTangent { scheme: scheme.to_owned(), known });
         };
         let [model, other] = models;
+        if model.friction_varies() {
+            return Err(SensitivityError::VaryingFriction);
+        }
         let initial = model.initial();
         if initial.q.len() != initial.v.len() && !(*charts && model.chart().is_some()) {
             return Err(SensitivityError::Unequal { positions: initial.q.len(), velocities: initial.v.len() });
