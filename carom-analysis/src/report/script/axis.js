@@ -44,6 +44,14 @@ function nice(x) {
   return (lead < 2 ? 1 : lead < 5 ? 2 : 5) * power;
 }
 
+/* The largest coordinate and velocity of a run by their units: what is far below is rounding. */
+const sizes = new Map();
+
+function noteSize({unit, Y}) {
+  const [low, high] = Y.range(0, Y.v.length);
+  if (low <= high) sizes.set(unit, Math.max(sizes.get(unit) ?? 0, Math.abs(low), Math.abs(high)));
+}
+
 /* An axis in the place that the chart gives it; lo and hi are logarithms where it is logarithmic. */
 class Axis {
   constructor(unit, log) {
@@ -51,7 +59,7 @@ class Axis {
   }
 
   /* Takes in what is drawn and leaves a margin. */
-  settle(low, high, flat) {
+  settle(low, high) {
     if (!(low <= high)) [low, high] = this.log ? [1, 10] : [0, 1];
     [this.factor, this.shown] = this.log ? [1, this.unit] : scaleFor(this.unit, this.largest);
     if (this.log) {
@@ -60,7 +68,7 @@ class Axis {
       return this.set(a - room, b + room);
     }
     // rounding noise of a large constant is no motion
-    const least = Math.max(flat, this.largest * 1e-9) || 1;
+    const least = Math.max(1e-13 * (sizes.get(this.unit) ?? 0), this.largest * 1e-9) || 1;
     if (high - low < least) [low, high] = [(low + high - least) / 2, (low + high + least) / 2];
     this.set(low - 0.07 * (high - low), high + 0.09 * (high - low));
   }

@@ -169,7 +169,7 @@ class Chart {
       if (this.log && a <= 0) this.hidden = true;
       if (!this.log && curve.style === 'stems') low = Math.min(low, 0);
     }
-    axis.settle(low, high, 0);
+    axis.settle(low, high);
   }
 
   /* Second pass: draws with the margins that all charts of a column share. */

@@ -70,7 +70,7 @@ function fromCircle([cx, cy, radius]) {
 function hatch(g, shape, numbers, {k, X, Y}) {
   if (!shape.solid) return;
   g.lineWidth = 1;
-  g.globalAlpha = 0.6;
+  g.globalAlpha = 0.85;
   strokes(g, () => {
     if (shape.geometry === 'circle') {
       const [x, y, radius] = [X(numbers[0]), Y(numbers[1]), Math.abs(numbers[2]) * k];

@@ -37,6 +37,7 @@ function makeRun(columns, charts) {
   time.marks = [...new Set(columns[run.marks].v)].sort((a, b) => a - b);
   for (const {X} of signals) time.span.include(X.v[0], X.v[X.v.length - 1]);
   time.span.settle();
+  for (const signal of signals) if (/^[qv]\./.test(signal.name)) noteSize(signal);
   time.t = time.span.lo;
   const bar = new TimeBar($('#bar'), lanes, signals);
   painters.push((bits) => {

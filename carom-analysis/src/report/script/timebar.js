@@ -70,7 +70,9 @@ class TimeBar {
       const [, most] = acts.Y.range(0, acts.Y.v.length);
       for (let p = PAD; p < w - PAD; p++) {
         const from = lower(acts.X.v, this.T(p));
-        const to = Math.max(from + 1, lower(acts.X.v, this.T(p + 1)));
+        let to = Math.max(from + 1, lower(acts.X.v, this.T(p + 1)));
+        // rows inside a step have no force of their own: that of its end counts
+        while (to < acts.X.v.length && Number.isNaN(acts.Y.v[to - 1])) to++;
         if (acts.Y.range(from, Math.min(to, acts.X.v.length))[1] > 1e-9 * most) {
           g.fillRect(p, y + height * 0.35, 1, height * 0.4);
         }

@@ -41,6 +41,9 @@ pub struct Signals {
     held: Vec<String>, // laws of joints and constraints, which are no contacts
 }
 
+/// Coordinates that change by less than this part of the largest one do not move.
+const NOISE: f64 = 1e-12;
+
 impl Signals {
     pub fn new(run: &Run) -> Signals {
         let history = &run.recorded.history;
@@ -73,9 +76,11 @@ impl Signals {
 
     /// Velocities over their coordinates, or the second state over the first.
     pub fn portraits(&self) -> Vec<(usize, usize)> {
+        let coordinates = self.list.iter().filter(|signal| signal.name.starts_with("q."));
+        let largest = coordinates.flat_map(|signal| signal.y.iter()).fold(0.0f64, |most, y| most.max(y.abs()));
         let velocity = |(x, signal): (usize, &Series)| {
             let name = signal.name.strip_prefix("q.")?;
-            let moves = signal.y.iter().any(|y| *y != signal.y[0]);
+            let moves = signal.y.iter().any(|y| (*y - signal.y[0]).abs() > NOISE * largest);
             Some((x, self.find(&format!("v.{name}"))?)).filter(|_| moves)
         };
         let mut pairs: Vec<(usize, usize)> = self.list.iter().enumerate().filter_map(velocity).take(2).collect();
@@ -207,7 +212,7 @@ fn forces(series: &mut [Series], lanes: &[Lane]) -> &'static str {
             };
         }
     }
-    if means { "means over steps without impacts" } else { "at the ends of steps" }
+    if means { "step means, no impacts" } else { "at the ends of steps" }
 }
 
 /// Rows inside steps have no forces: each step has the one at its end.
