@@ -102,7 +102,8 @@ function visible(g, [x, y], [ux, uy], length) {
   const reach = width + height;
   const middle = (width / 2 - x) * ux + (height / 2 - y) * uy;
   const first = Math.max(0, middle - reach);
-  return [Math.ceil(first / STROKE[0]) * STROKE[0] + STROKE[0] / 2, Math.min(length, middle + reach)];
+  // strokes lean back by less than their distance: none leaves its corner
+  return [(Math.ceil(first / STROKE[0]) + 1) * STROKE[0], Math.min(length, middle + reach)];
 }
 
 function stroke(g, x, y, [nx, ny], [ux, uy]) {
