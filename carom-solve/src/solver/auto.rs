@@ -15,7 +15,7 @@
 //! | planar friction, larger | Gauss-Seidel while it pays, interior point, Lemke up to 400 rows, Gauss-Seidel |
 //! | spatial friction, up to 16 laws | three sweeps, Newton on the statuses, then as below |
 //! | spatial friction | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
-//! | friction, 200 laws or more | Gauss-Seidel while it pays, a course of sweeps where that is cheaper than the path, a few Newton steps, interior-point path, a course of sweeps from its point, Newton steps, the path followed closely with its proximal finish, a course of sweeps |
+//! | friction, 200 laws or more | Gauss-Seidel while it pays, a course of sweeps where that is cheaper than the path, a few Newton steps, interior-point path, a course of sweeps from its point, Newton steps, the path followed closely with its proximal finish, a course of sweeps, descent of the residual where these wander |
 //! | other laws with discs (rolling friction, adhesion, ..) | Gauss-Seidel |
 //!
 //! Small planar problems go on to Lemke's method [lemke1965, cottle1992] where two sweeps do not solve them: a few
@@ -194,6 +194,7 @@ pub struct Auto {
     best: Vec<f64>,             // (m) reactions of the best certificate so far
     first: Vec<f64>,            // (m) those of the first elimination
     coursed: u32,               // courses of sweeps in this solve
+    wandered: bool,             // whether the last course did
     factorisation: Option<f64>, // what one costs, where it is known
     deadline: Deadline,
     warning: Option<SolverWarning>,
@@ -235,6 +236,7 @@ impl Configured for Auto {
             best: Vec::new(),
             first: Vec::new(),
             coursed: 0,
+            wandered: false,
             factorisation: None,
             deadline: Deadline::default(),
             warning: None,
@@ -314,7 +316,7 @@ impl Auto {
         if problem.laws().len() >= LARGE {
             self.choose_start(problem, z);
         }
-        (self.coursed, self.factorisation) = (0, None);
+        (self.coursed, self.wandered, self.factorisation) = (0, false, None);
         self.deadline = Deadline::after(self.options.seconds);
         self.interior.until(self.deadline);
         self.proximal.until(self.deadline);
@@ -524,6 +526,7 @@ impl Auto {
             Rung::EarlyCourse => self.early_course(tolerance, problem, z),
             Rung::Course => self.last_course(tolerance, problem, z),
             Rung::Finish => self.newton_steps(tolerance, problem, z),
+            Rung::Descent => self.descend(tolerance, problem, z),
             Rung::Path | Rung::Persistence => self.follow_path(rung, tolerance, problem, z),
             Rung::Enumeration => {
                 let size = combinations(problem.laws());
@@ -570,6 +573,7 @@ impl Auto {
             Rung::Finish => [0, few(self.proximal.effort().proximal), few(self.proximal.effort().newton)],
             Rung::Islands => [few(self.islands.number()), 0, 0],
             Rung::EarlyCourse | Rung::Course => [few(self.course.sweeps()), 0, 0],
+            Rung::Descent => [few(self.course.steps()), 0, 0],
             Rung::InteriorPoint | Rung::Path | Rung::Persistence if self.end != End::Unaffordable => {
                 let (steps, effort) = self.interior.effort();
                 [few(steps), few(effort.proximal), few(effort.newton)]

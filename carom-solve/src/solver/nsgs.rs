@@ -27,6 +27,7 @@ mod blocks;
 mod clusters;
 mod colour;
 pub(super) mod course;
+mod descent;
 mod pairs;
 mod root;
 mod shared;

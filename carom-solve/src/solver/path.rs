@@ -21,10 +21,12 @@ pub enum Method {
     Islands,
     /// Equality rows eliminated along the tree of bodies.
     Equalities,
+    /// Descent of the residual itself.
+    Descent,
 }
 
 impl Method {
-    const ALL: [Method; 12] = [
+    const ALL: [Method; 13] = [
         Method::AtRest,
         Method::ActiveSet,
         Method::ClosedForm,
@@ -37,6 +39,7 @@ impl Method {
         Method::Enumeration,
         Method::Islands,
         Method::Equalities,
+        Method::Descent,
     ];
 
     /// The name for people.
@@ -54,6 +57,7 @@ impl Method {
             Method::Enumeration => "enumeration",
             Method::Islands => "islands",
             Method::Equalities => "equalities",
+            Method::Descent => "descent",
         }
     }
 }

@@ -53,11 +53,29 @@ impl Auto {
         patient: usize,
         worth: f64,
     ) -> Result<Certificate, SolveError> {
+        let plan = self.plan(tolerance, problem, patient, worth);
+        self.coursed += 1;
+        let finish = self.course.run(problem, plan, z);
+        self.wandered = finish == Finish::Wandering;
+        self.finish(finish, plan.most, self.course.sweeps(), problem, z)
+    }
+
+    /// When a course ends that may be left after `patient` sweeps where those left are more than `worth`.
+    fn plan(&self, tolerance: f64, problem: &OneStepProblem<'_>, patient: usize, worth: f64) -> Plan {
         let budget = cost::allowed(self.options.budget, problem) / cost::long_sweep(problem);
         let most = budget.max(cost::LEAST).min(self.options.max_sweeps as f64) as usize;
-        let deadline = self.deadline;
-        self.coursed += 1;
-        let finish = self.course.run(problem, Plan { tolerance, most, patient, worth, deadline }, z);
+        Plan { tolerance, most, patient, worth, deadline: self.deadline }
+    }
+
+    /// The result of a course that ended like this, within so many sweeps.
+    fn finish(
+        &mut self,
+        finish: Finish,
+        most: usize,
+        done: usize,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+    ) -> Result<Certificate, SolveError> {
         self.end = match finish {
             Finish::Solved(certificate) => return Ok(certificate),
             Finish::Slow => End::Slow,
@@ -66,7 +84,23 @@ impl Auto {
             Finish::Late => End::Late,
             Finish::Limit => End::Budget,
         };
-        problem.conclude(z, 0.0, self.course.sweeps())
+        problem.conclude(z, 0.0, done)
+    }
+
+    /// Descent of the residual itself, where the last course of sweeps wandered.
+    pub(super) fn descend(
+        &mut self,
+        tolerance: f64,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+    ) -> Result<Certificate, SolveError> {
+        z.lambda.resize(problem.size(), 0.0);
+        let plan = self.plan(tolerance, problem, 0, f64::INFINITY);
+        let finish = if self.wandered { self.course.descend(problem, plan, z) } else { None };
+        match finish {
+            Some(finish) => self.finish(finish, plan.most, self.course.steps(), problem, z),
+            None => self.skip(),
+        }
     }
 
     /// A course of sweeps where the path would cost more, left for it on evidence.

@@ -57,9 +57,9 @@ impl Entry {
 }
 
 /// Number of rungs whose figures are kept.
-const KEPT: usize = 9;
+const KEPT: usize = 10;
 
-/// The rungs that a solve has tried, in order, with what they took and reached; more than nine are counted, not kept.
+/// The rungs that a solve has tried, in order, with what they took and reached; more than ten are counted, not kept.
 /// Its `Display` is that of [`Solver::log`](crate::Solver::log); the alternate form `{:#}` says besides why each rung
 /// was left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -112,6 +112,7 @@ impl Rungs {
                 Rung::Finish => Method::Proximal,
                 Rung::Islands => Method::Islands,
                 Rung::Enumeration => Method::Enumeration,
+                Rung::Descent => Method::Descent,
             });
             if matches!(entry.rung, Rung::InteriorPoint | Rung::Path | Rung::Persistence) && entry.effort[2] > 0 {
                 path.push(Method::Proximal);
@@ -166,6 +167,7 @@ impl fmt::Display for Entry {
             Rung::Islands => write!(f, "islands {steps}")?,
             Rung::Finish => write!(f, "proximal {proximal}/{newton}")?,
             Rung::Enumeration => write!(f, "enumeration")?,
+            Rung::Descent => write!(f, "descent {steps}")?,
         }
         if !f.alternate() {
             return write!(f, " ({:.1e})", self.residual);

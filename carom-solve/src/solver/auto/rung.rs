@@ -38,6 +38,8 @@ pub(super) enum Rung {
     Course,
     /// The path followed closely, and proximal Newton steps.
     Persistence,
+    /// Descent of the residual itself where sweeps wander.
+    Descent,
 }
 
 impl Rung {
@@ -62,6 +64,7 @@ impl Rung {
             Rung::Path => "path",
             Rung::Course => "course",
             Rung::Persistence => "persistence",
+            Rung::Descent => "descent",
         }
     }
 
@@ -70,10 +73,25 @@ impl Rung {
         use Rung::*;
         matches!(
             self,
-            Statuses | Sweeps | AllSweeps | InteriorPoint | EarlyCourse | Finish | Path | Course | Persistence
+            Statuses
+                | Sweeps
+                | AllSweeps
+                | InteriorPoint
+                | EarlyCourse
+                | Finish
+                | Path
+                | Course
+                | Persistence
+                | Descent
         )
     }
 }
+
+/// The rungs of large problems with friction.
+const LARGE_RUNGS: &[Rung] = {
+    use Rung::*;
+    &[Islands, Sweeps, EarlyCourse, Finish, Path, Course, Finish, Persistence, Course, Descent]
+};
 
 /// The rungs for a problem.
 pub(super) fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
@@ -93,14 +111,14 @@ pub(super) fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
         (1, true, ..) => &[ClosedForm, Sweeps, InteriorPoint],
         (1, ..) => &[ClosedForm, Lemke, Enumeration],
         (..=16, true, ..) => &[Statuses, Sweeps, InteriorPoint, AllSweeps],
-        (LARGE.., true, ..) => &[Islands, Sweeps, EarlyCourse, Finish, Path, Course, Finish, Persistence, Course],
+        (LARGE.., true, ..) => LARGE_RUNGS,
         (_, true, ..) => &[Sweeps, InteriorPoint, AllSweeps],
         (_, _, false, ..=400) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],
         (_, _, false, ..=1000) => &[NewtonMin, Lemke, Sweeps, InteriorPoint],
         (_, _, false, _) => &[Sweeps, InteriorPoint, AllSweeps],
         (..=2, _, true, _) => &[Lemke, Sweeps, InteriorPoint, Enumeration],
         (_, _, true, ..=24) => &[FewSweeps, Lemke, Sweeps, InteriorPoint, Enumeration],
-        (LARGE.., _, true, _) => &[Islands, Sweeps, EarlyCourse, Finish, Path, Course, Finish, Persistence, Course],
+        (LARGE.., _, true, _) => LARGE_RUNGS,
         (_, _, true, ..=400) => &[Sweeps, InteriorPoint, Lemke, AllSweeps],
         (_, _, true, _) => &[Sweeps, InteriorPoint, AllSweeps],
     }

@@ -16,6 +16,7 @@ use super::super::growth::{self, Trend};
 use super::AIM;
 use super::anderson::Anderson;
 use super::colour::Threads;
+use super::descent::Descent;
 use super::pairs::{Plane, Space};
 use super::sweep::Sweeper;
 use crate::{Certificate, Delassus, OneStepProblem, Reaction};
@@ -45,6 +46,13 @@ const WORSE: f64 = 3.0;
 /// Differences of the acceleration, and what a sweep with it costs.
 const MEMORY: usize = 8;
 const ACCELERATED: f64 = 2.5;
+
+/// What a product of a descent costs in sweeps.
+const PRODUCT: f64 = 1.5;
+
+/// Sweeps from the end of a descent to the next one, and descents in a row without a gain.
+const BETWEEN: usize = 3000;
+const FRUITLESS: usize = 3;
 
 /// One way to sweep.
 #[derive(Clone, Copy)]
@@ -121,10 +129,13 @@ pub(in crate::solver) struct Course {
     sweeper: Sweeper,
     threads: Threads,
     anderson: Anderson,
+    in_space: Descent<3>,
+    in_plane: Descent<2>,
     lambda: Vec<f64>, // (m) where the sweeper works
     best: Vec<f64>,   // (m) the best reactions so far
     least: f64,       // their residual
     sweeps: usize,
+    steps: usize, // of descents
 }
 
 impl Course {
@@ -146,6 +157,96 @@ impl Course {
             z.lambda.copy_from_slice(&self.best);
         }
         finish
+    }
+
+    /// Steps of the last descents.
+    pub(in crate::solver) fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// Descents of the residual itself from the guess in `z`, with sweeps in between; leaves the best point there. None
+    /// where contacts are not those of pairs of bodies.
+    pub(in crate::solver) fn descend(
+        &mut self,
+        problem: &OneStepProblem<'_>,
+        plan: Plan,
+        z: &mut Reaction,
+    ) -> Option<Finish> {
+        let w = problem.delassus();
+        self.load(problem, &w, &z.lambda);
+        if self.kernel == Kernel::Any {
+            return None;
+        }
+        self.best.clear();
+        self.best.extend_from_slice(&z.lambda);
+        self.steps = 0;
+        let finish = self.descents(problem, &w, plan, z);
+        if !matches!(finish, Finish::Solved(_)) {
+            z.lambda.copy_from_slice(&self.best);
+        }
+        Some(finish)
+    }
+
+    fn descents(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, plan: Plan, z: &mut Reaction) -> Finish {
+        let mut state = State::new(self.judge(problem, z).0);
+        self.least = state.residual;
+        let (mut work, mut fruitless) = (0.0, 0);
+        loop {
+            let begin = self.least;
+            self.begin_descent();
+            loop {
+                let (over, products) = self.step();
+                self.steps += 1;
+                let judged = self.judge(problem, z);
+                if let Some(finish) = self.look(problem, plan, ("descent", self.steps), judged, (&mut state, z)) {
+                    return finish;
+                }
+                if work + PRODUCT * products as f64 > plan.most as f64 {
+                    return Finish::Limit;
+                }
+                if plan.deadline.is_over() {
+                    return Finish::Late;
+                }
+                if over {
+                    work += PRODUCT * products as f64 + BETWEEN as f64;
+                    break;
+                }
+            }
+            fruitless = if self.least < GAIN * begin { 0 } else { fruitless + 1 };
+            if fruitless >= FRUITLESS {
+                return Finish::Wandering;
+            }
+            for _ in (0..BETWEEN).step_by(BLOCK) {
+                self.plain(problem, w, 1.0, BLOCK);
+                if plan.deadline.is_over() {
+                    return Finish::Late;
+                }
+            }
+            self.judge(problem, z);
+        }
+    }
+
+    fn begin_descent(&mut self) {
+        match self.kernel {
+            Kernel::Space => self.space.begin_descent(&mut self.in_space),
+            Kernel::Plane => self.plane.begin_descent(&mut self.in_plane),
+            Kernel::Any => {}
+        }
+    }
+
+    /// One step of a descent; whether it is over, and its products so far.
+    fn step(&mut self) -> (bool, usize) {
+        match self.kernel {
+            Kernel::Space => {
+                self.space.descend(&mut self.in_space);
+                (self.in_space.is_over(), self.in_space.products())
+            }
+            Kernel::Plane => {
+                self.plane.descend(&mut self.in_plane);
+                (self.in_plane.is_over(), self.in_plane.products())
+            }
+            Kernel::Any => (true, 0),
+        }
     }
 
     /// Rounds of blocks: each way once, then the best one as long as it pays.
@@ -219,8 +320,29 @@ impl Course {
             }
         }
         self.sweep(problem, w, Way { relaxation: 1.0, accelerated: false }, smooth);
-        let (residual, size) = self.judge(problem, z);
-        problem.note("nsgs", self.sweeps, residual);
+        let judged = self.judge(problem, z);
+        if let Some(finish) = self.look(problem, plan, ("nsgs", self.sweeps), judged, (&mut *state, z)) {
+            return Some(finish);
+        }
+        if self.sweeps >= plan.most {
+            return Some(Finish::Limit);
+        }
+        if self.sweeps >= plan.patient && self.sweeps - state.gained > PATIENCE.max(self.sweeps / 3) {
+            return Some(Finish::Wandering);
+        }
+        None
+    }
+
+    /// Notes the present point, whose residual and size are given; the end, if it is a solution.
+    fn look(
+        &mut self,
+        problem: &OneStepProblem<'_>,
+        plan: Plan,
+        (method, iteration): (&'static str, usize),
+        (residual, size): (f64, f64),
+        (state, z): (&mut State, &mut Reaction),
+    ) -> Option<Finish> {
+        problem.note(method, iteration, residual);
         let diverging = state.trend.note(residual, size);
         state.residual = residual;
         if residual < GAIN * self.least {
@@ -238,12 +360,6 @@ impl Course {
             if growth::accepts(problem, certificate, plan.tolerance, diverging) {
                 return Some(Finish::Solved(certificate));
             }
-        }
-        if self.sweeps >= plan.most {
-            return Some(Finish::Limit);
-        }
-        if self.sweeps >= plan.patient && self.sweeps - state.gained > PATIENCE.max(self.sweeps / 3) {
-            return Some(Finish::Wandering);
         }
         None
     }

@@ -33,13 +33,13 @@ const MANY: usize = 4000;
 
 /// One contact: everything that a visit reads.
 #[derive(Clone, Copy)]
-struct Place<const N: usize, const K: usize> {
+pub(super) struct Place<const N: usize, const K: usize> {
     law: u32,
-    alone: u32,     // its local solver; none where the block is diagonal
-    at: [u32; 2],   // first numbers of its bodies in y,
-    near: [u32; 2], // and in the copy of its cluster
+    alone: u32,              // its local solver; none where the block is diagonal
+    pub(super) at: [u32; 2], // first numbers of its bodies in y,
+    near: [u32; 2],          // and in the copy of its cluster
     bodies: u32,
-    mu: f64,
+    pub(super) mu: f64,
     pull: [f64; 2], // 1/w_N, 1/w_T
     b: [f64; N],
     row: [[[f64; K]; N]; 2],
@@ -49,13 +49,13 @@ const DIAGONAL: u32 = u32::MAX;
 
 /// Contacts of N rows between bodies of up to K degrees of freedom.
 pub(super) struct Pairs<const N: usize, const K: usize, A> {
-    place: Vec<Place<N, K>>,
+    pub(super) place: Vec<Place<N, K>>,
     alone: Vec<A>,
-    scale: Vec<f64>,        // (laws) in the order of the sweep
-    lambda: Vec<[f64; N]>,  // (laws) in the order of the sweep
-    y: Vec<f64>,            // (n)
-    clusters: Clusters,     // what threads share; empty where they do not
-    shared: Vec<AtomicU64>, // y of a parallel sweep
+    pub(super) scale: Vec<f64>,       // (laws) in the order of the sweep
+    pub(super) lambda: Vec<[f64; N]>, // (laws) in the order of the sweep
+    pub(super) y: Vec<f64>,           // (n)
+    clusters: Clusters,               // what threads share; empty where they do not
+    shared: Vec<AtomicU64>,           // y of a parallel sweep
 }
 
 impl<const N: usize, const K: usize, A> Default for Pairs<N, K, A> {
@@ -306,7 +306,14 @@ impl<A> Pass<'_, A> {
 impl<const N: usize, const K: usize> Place<N, K> {
     /// b + G y.
     #[inline(always)]
-    fn pull(&self, at: [u32; 2], y: &[Cell<f64>]) -> [f64; N] {
+    pub(super) fn pull(&self, at: [u32; 2], y: &[Cell<f64>]) -> [f64; N] {
+        let product = self.times(at, y);
+        std::array::from_fn(|k| self.b[k] + product[k])
+    }
+
+    /// G y.
+    #[inline(always)]
+    pub(super) fn times(&self, at: [u32; 2], y: &[Cell<f64>]) -> [f64; N] {
         let mut sum = [[0.0; 2]; N];
         for side in 0..2 {
             if side == 1 && self.bodies < 2 {
@@ -319,12 +326,12 @@ impl<const N: usize, const K: usize> Place<N, K> {
                 }
             }
         }
-        std::array::from_fn(|k| self.b[k] + (sum[k][0] + sum[k][1]))
+        sum.map(|lanes| lanes[0] + lanes[1])
     }
 
     /// y ← y + Gᵀ Δλ.
     #[inline(always)]
-    fn push(&self, change: [f64; N], at: [u32; 2], y: &[Cell<f64>]) {
+    pub(super) fn push(&self, change: [f64; N], at: [u32; 2], y: &[Cell<f64>]) {
         for side in 0..2 {
             if side == 1 && self.bodies < 2 {
                 break;
