@@ -27,6 +27,7 @@ pub(super) struct Clusters {
     pub order: Vec<u32>,
     /// First place of each cluster, and the end; what has no colour is one cluster.
     pub first: Vec<usize>,
+    grown: Vec<u32>,           // (clusters) when it was grown: near ones follow each other
     runs: Vec<Vec<Run>>,       // (clusters) degrees of freedom that it touches, rising
     neighbours: Vec<Vec<u32>>, // (clusters) those that touch one of them, rising
 }
@@ -56,25 +57,29 @@ impl Clusters {
     ) -> Clusters {
         let grown = grow(&ranges, contacts, dofs);
         let mut used = vec![0u64; dofs];
-        let mut members: Vec<Vec<&[u32]>> = vec![Vec::new(); COLOURS + 1];
-        for cluster in &grown {
+        let mut members: Vec<Vec<(usize, &[u32])>> = vec![Vec::new(); COLOURS + 1];
+        for (k, cluster) in grown.iter().enumerate() {
             let touched = || cluster.iter().flat_map(|&i| ranges(i as usize)).flatten();
             let colour = touched().fold(0, |taken, dof| taken | used[dof]).trailing_ones() as usize;
             if colour < COLOURS {
                 touched().for_each(|dof| used[dof] |= 1 << colour);
             }
-            members[colour].push(cluster);
+            members[colour].push((k, cluster));
         }
         let mut out = Clusters { order: Vec::with_capacity(contacts), first: vec![0], ..Clusters::default() };
         let rest = members.pop().unwrap_or_default();
-        for cluster in members.iter().flatten() {
+        let mut at = Vec::new();
+        for &(k, cluster) in members.iter().flatten() {
             out.order.extend_from_slice(cluster);
             out.first.push(out.order.len());
+            at.push(k);
         }
-        if !rest.is_empty() {
-            out.order.extend(rest.into_iter().flatten());
+        if let Some(&(k, _)) = rest.first() {
+            out.order.extend(rest.into_iter().flat_map(|(_, cluster)| cluster));
             out.first.push(out.order.len());
+            at.push(k);
         }
+        out.grown = ranks(&at);
         out.connect(ranges, dofs);
         out
     }
@@ -124,9 +129,6 @@ impl Clusters {
         shared: &[AtomicU64],
         visit: impl Fn(usize, &[Cell<f64>]) + Sync,
     ) {
-        let clusters = self.runs.len();
-        let done = (0..clusters).map(|_| AtomicUsize::new(0)).collect();
-        let relay = Relay { clusters: self, rounds, next: AtomicUsize::new(0), done };
         let with_copy = |cluster: usize, copy: &mut Vec<f64>| {
             let own = || self.runs[cluster].iter().flat_map(|run| &shared[run.dofs.clone()]);
             copy.clear();
@@ -135,18 +137,29 @@ impl Clusters {
             own().zip(copy).for_each(|(x, y)| x.store(y.to_bits(), Ordering::Relaxed));
         };
         if matches!(threads, Threads::One) {
-            return relay.work(&with_copy);
+            return Relay::new(self, rounds, 1).work(0, &with_copy);
         }
         threads.run(|| {
             let threads = rayon::current_num_threads().min(MOST);
+            let relay = &Relay::new(self, rounds, threads);
+            let with_copy = &with_copy;
             rayon::scope(|scope| {
-                for _ in 1..threads {
-                    scope.spawn(|_| relay.work(&with_copy));
+                for own in 1..threads {
+                    scope.spawn(move |_| relay.work(own, with_copy));
                 }
-                relay.work(&with_copy);
+                relay.work(0, with_copy);
             });
         });
     }
+}
+
+/// The rank of each number.
+fn ranks(of: &[usize]) -> Vec<u32> {
+    let mut sorted: Vec<u32> = (0..of.len() as u32).collect();
+    sorted.sort_unstable_by_key(|&k| of[k as usize]);
+    let mut rank = vec![0; of.len()];
+    (0..).zip(sorted).for_each(|(r, k)| rank[k as usize] = r);
+    rank
 }
 
 /// Contacts cluster by cluster, in their order within each.
@@ -190,42 +203,85 @@ fn grow<I: Iterator<Item = Range<usize>>>(ranges: &impl Fn(usize) -> I, contacts
     out
 }
 
-/// Clusters that threads take in their order, round after round. Who has taken one waits only for those taken before
-/// it, so that a thread that never comes is missed by none. Waiting is short and threads do not sleep over it: waking
-/// them would take longer than a cluster.
+/// Clusters that threads take in their order, round after round. Each thread has a part of its own, so that what it
+/// works on stays in its caches; one that waits for long or has nothing left takes from the parts of others. Who has
+/// taken a cluster waits only for those before it in the order, so that a thread that never comes is missed by none.
+/// Waiting is short and threads do not sleep over it: waking them would take longer than a cluster.
 struct Relay<'a> {
     clusters: &'a Clusters,
     rounds: usize,
+    part: Vec<Part>,       // (threads)
+    home: Vec<(u32, u32)>, // (clusters) part of each, and its place there
+}
+
+/// What one thread writes, in cache lines of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Part {
+    cluster: Vec<u32>,      // rising
     next: AtomicUsize,      // the next one to be taken, over all rounds
-    done: Vec<AtomicUsize>, // (clusters) rounds
+    done: Vec<AtomicUsize>, // rounds of each
 }
 
 impl Relay<'_> {
-    fn work(&self, visit: &impl Fn(usize, &mut Vec<f64>)) {
-        let number = self.done.len();
+    fn new(clusters: &Clusters, rounds: usize, threads: usize) -> Relay<'_> {
+        let number = clusters.runs.len();
+        let mut part: Vec<Part> = (0..threads).map(|_| Part::default()).collect();
+        let mut home = Vec::with_capacity(number);
+        for (cluster, &grown) in (0..).zip(&clusters.grown) {
+            let own = grown as usize * threads / number;
+            home.push((own as u32, part[own].cluster.len() as u32));
+            part[own].cluster.push(cluster);
+            part[own].done.push(AtomicUsize::new(0));
+        }
+        Relay { clusters, rounds, part, home }
+    }
+
+    fn work(&self, own: usize, visit: &impl Fn(usize, &mut Vec<f64>)) {
         let mut copy = Vec::new();
-        loop {
-            let taken = self.next.fetch_add(1, Ordering::Relaxed);
-            let (round, cluster) = (taken / number, taken % number);
-            if round >= self.rounds {
-                return;
+        let threads = self.part.len();
+        for part in (0..threads).map(|k| &self.part[(own + k) % threads]) {
+            let most = self.rounds * part.cluster.len();
+            loop {
+                let taken = part.next.fetch_add(1, Ordering::Relaxed);
+                if taken >= most {
+                    break;
+                }
+                self.perform(part, taken, &mut copy, visit);
             }
-            for &other in &self.clusters.neighbours[cluster] {
-                let other = other as usize;
-                self.wait(other, round + usize::from(other < cluster));
-            }
-            // what fails here must not be waited for
-            let _done = Done(&self.done[cluster]);
-            visit(cluster, &mut copy);
         }
     }
 
+    /// Visits what was taken from a part, after those that it must wait for.
+    fn perform(&self, part: &Part, taken: usize, copy: &mut Vec<f64>, visit: &impl Fn(usize, &mut Vec<f64>)) {
+        let (round, place) = (taken / part.cluster.len(), taken % part.cluster.len());
+        let cluster = part.cluster[place];
+        for &other in &self.clusters.neighbours[cluster as usize] {
+            self.wait(other as usize, round + usize::from(other < cluster), copy, visit);
+        }
+        // what fails here must not be waited for
+        let _done = Done(&part.done[place]);
+        visit(cluster as usize, copy);
+    }
+
     /// Waits until a cluster has had so many rounds.
-    fn wait(&self, cluster: usize, rounds: usize) {
+    fn wait(&self, cluster: usize, rounds: usize, copy: &mut Vec<f64>, visit: &impl Fn(usize, &mut Vec<f64>)) {
+        let (part, place) = (&self.part[self.home[cluster].0 as usize], self.home[cluster].1 as usize);
         let mut spins = 0;
-        while self.done[cluster].load(Ordering::Acquire) < rounds {
+        while part.done[place].load(Ordering::Acquire) < rounds {
             spins += 1;
-            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+            if spins < SPINS {
+                std::hint::spin_loop();
+                continue;
+            }
+            // what nobody has begun is begun here, from the first one of its part on
+            let (last, next) = ((rounds - 1) * part.cluster.len() + place, part.next.load(Ordering::Relaxed));
+            let take = || part.next.compare_exchange(next, next + 1, Ordering::Relaxed, Ordering::Relaxed);
+            if next <= last && take().is_ok() {
+                self.perform(part, next, copy, visit);
+            } else {
+                std::thread::yield_now();
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ use super::shared;
 
 /// First ε, in roots of the mean square of F, and the part of it at which a descent ends.
 const ROUND: f64 = 3.0;
-const SHARP: f64 = 1e-3;
+const SHARP: f64 = 0.05;
 
 /// Products with the matrix within a step, and the part of the first gradient's square at which they end.
 const PRODUCTS: usize = 200;
