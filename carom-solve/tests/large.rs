@@ -241,7 +241,7 @@ fn built_families_of_1e4_contacts_are_solved() {
 }
 
 /// Random packings of spheres that are kicked stop at some 1e-6. Free heaps of spheres wander from coefficients of
-/// friction of 0.3 on: see `heaps_of_1e3_contacts_are_solved`.
+/// friction of 0.3 on: see `heaps_of_1e3_contacts_are_solved`; a descent of the residual ends near 1e-5.
 #[test]
 #[ignore = "long: problems of 1e4 contacts"]
 fn packings_of_1e4_contacts_are_solved() {
@@ -249,8 +249,8 @@ fn packings_of_1e4_contacts_are_solved() {
     assert_solved_to(&["rcp"], 10_000, FRICTION, [1e-8, 1e-5]);
     assert_solved(&["heap-2d"], 10_000, FRICTION, 1e-6);
     assert_solved(&["heap"], 10_000, &[0.1], 1e-8);
-    assert_solved(&["heap"], 10_000, &[0.3], 1e-5);
-    assert_solved_to(&["heap"], 10_000, &[0.7], [1e-4, 1e-3]);
+    assert_solved_to(&["heap"], 10_000, &[0.3], [1e-5, 2e-5]);
+    assert_solved_to(&["heap"], 10_000, &[0.7], [5e-5, 1e-3]);
 }
 
 /// The problem with coefficients of friction times numbers in [0.5, 1.5], and right-hand sides times 1 + N(0, 0.1²).

@@ -111,8 +111,8 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
             }
             length *= SHORTER;
         }
-        // written so that a NaN is a failure
-        if !(after < before) {
+        let is_lower = after < before;
+        if !is_lower {
             self.shift(&descent.change, -done);
             descent.damping *= 10.0;
             after = before;
