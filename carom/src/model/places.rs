@@ -39,8 +39,7 @@ impl Places {
         if self.0.is_none() {
             return (row.iter().map(|&(j, c)| (c * q[j]).abs()).sum(), Rows::product(row, q));
         }
-        row.iter().fold((0.0, 0.0), |(size, sum), &(j, c)| {
-            (size + c.abs() * self.size(q, j), sum + c * self.value(q, j))
-        })
+        row.iter()
+            .fold((0.0, 0.0), |(size, sum), &(j, c)| (size + c.abs() * self.size(q, j), sum + c * self.value(q, j)))
     }
 }

@@ -201,8 +201,7 @@ impl Transition {
             let a = coupling.rows.dot(row, &self.acceleration.value) + self.acceleration.curvature.value[row];
             let unresolved = 2.0 * u.abs() <= -a * self.resolution.flight;
             let noise = self.acceleration.sizes.gap_rounding_at(coupling, i, state);
-            let invisible = u * u <= -2.0 * a * self.resolution.rise * noise
-                || (mark.struck && self.hop.is_lost(a));
+            let invisible = u * u <= -2.0 * a * self.resolution.rise * noise || (mark.struck && self.hop.is_lost(a));
             // one that was held may approach by what the flow has left; others have an impact first
             let held = self.last.mode(i).is_closed();
             let limit = self.slow(i, &self.start.v);

@@ -189,7 +189,8 @@ impl Transition {
         }
         self.matching.begin();
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            let rounding = (PASSED * self.acceleration.sizes.gap_rounding_at(coupling, i, from)).max(self.touch(coupling, i));
+            let rounding =
+                (PASSED * self.acceleration.sizes.gap_rounding_at(coupling, i, from)).max(self.touch(coupling, i));
             let is_new = self.matching.find(pair.key, self.phase.keys()).is_none();
             let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
             if is_new && !pair.law.is_equality() && coupling.gap(i) < -rounding && !inherits() {

@@ -66,13 +66,14 @@ impl Rates {
         let n = self.n;
         self.rates.copy_from_slice(v);
         let mut before = f64::INFINITY;
-        for _ in 0..ITERATIONS {
+        for round in 0..ITERATIONS {
             let (mut change, mut size) = (0.0f64, 0.0f64);
             for i in 0..tableau.stages() {
                 let (by, most) = self.stage(chart, (tableau, h), (i, &v[i * n..(i + 1) * n]));
                 (change, size) = (change.max(by), size.max(most));
             }
-            if change <= STILL * size || change >= before && change <= ROUNDING * size {
+            // velocities have changed lengths as well in the first one
+            if round > 0 && (change <= STILL * size || change >= before && change <= ROUNDING * size) {
                 return Ok(());
             }
             before = change;

@@ -218,13 +218,7 @@ fn is_smooth(reactions: &Reactions, (from, to): (&State, &State)) -> bool {
 
 impl<S: Scheme> Doubled<S> {
     /// Another half step where a slip has ended in the last one: it may be a reversal. One that fails tells nothing.
-    fn look_beyond(
-        &self,
-        w: &mut Work<S::Work>,
-        system: System<'_, S::Model>,
-        to: &State,
-        half: f64,
-    ) -> Option<Step> {
+    fn look_beyond(&self, w: &mut Work<S::Work>, system: System<'_, S::Model>, to: &State, half: f64) -> Option<Step> {
         let looks = self.accuracy.estimator.looks_at_gaps() && !to.v.is_empty() && self.base.order().position < 2.0;
         if !looks || !slips::ends_at_rest(self.base.reactions(&w.half), &w.extents) {
             return None;
