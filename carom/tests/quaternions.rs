@@ -144,12 +144,11 @@ fn interpolants_and_ledgers_are_right() {
 }
 
 /// The same ball in other units of length and mass: the same motion, whatever the quaternion beside positions of 1e-12
-/// or 1e12 is. Schemes that locate impacts are left out: they measure the rounding of a gap by the largest coordinate
-/// where there are more of them than velocities, the quaternion among them, which is too much for small lengths.
+/// or 1e12 is.
 #[test]
 fn units_change_nothing() {
-    let captures = ["moreau-jean", "direct-projection", "combined-projection"];
-    for row in mechanical().filter(|row| captures.contains(&row.info.name)) {
+    let mut failed = Vec::new();
+    for row in mechanical() {
         for ball in balls(row) {
             let end = |length: f64, mass: f64| {
                 let SpinningBall { radius, inertia, gravity, height, velocity, .. } = ball;
@@ -173,8 +172,11 @@ fn units_change_nothing() {
             for (length, mass) in [(-40, 0), (-20, 10), (20, -10), (40, 0)] {
                 let scaled = end(2f64.powi(length), 2f64.powi(mass));
                 let apart = usual.iter().zip(&scaled).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
-                assert!(apart < 1e-12, "{} friction {} 2^{length}: {apart:.1e}", row.info.name, ball.friction);
+                if !(apart < 1e-12) {
+                    failed.push(format!("{} friction {} 2^{length}: {apart:.1e}", row.info.name, ball.friction));
+                }
             }
         }
     }
+    assert!(failed.is_empty(), "{failed:#?}");
 }

@@ -122,7 +122,7 @@ impl Dop853 {
         let positions = (false, &self.v, (&from.q[..], &to.q[..]));
         for (is_velocity, stages, ends) in [positions, (true, &self.a, (&from.v[..], &to.v[..]))] {
             for k in 0..n {
-                let scale = tolerances.scale(is_velocity, (k, n), ends);
+                let scale = tolerances.scale(is_velocity, k, ends);
                 let first = stages[k];
                 let other: f64 = THIRD.iter().map(|(j, w)| w * (stages[j * n + k] - first)).sum();
                 let e3 = A[STAGES - 1].weigh(self.h, stages, (k, n)) - self.h * (first + other);

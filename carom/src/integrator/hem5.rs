@@ -157,7 +157,7 @@ impl Hem5 {
                     sum += b[j] * at(j);
                 }
                 let e2 = sum - 2.5 * at(6) + 1.5 * at(7);
-                let scale = tolerances.scale(is_velocity, (k, n), ends);
+                let scale = tolerances.scale(is_velocity, k, ends);
                 first += (h * e1 / scale).powi(2);
                 second += (h * e2 / scale).powi(2);
             }

@@ -203,11 +203,9 @@ impl Hermite {
         self.h = h;
         self.increment.resize(start.0.v.len(), 0.0);
         model.difference(&start.0.q, &end.0.q, &mut self.increment);
-        let largest = start.0.q.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let is_paired = start.0.q.len() == start.0.v.len();
         self.is_short.clear();
         self.is_short.extend((0..start.0.v.len()).map(|k| {
-            let q = if is_paired { start.0.q[k].abs() } else { largest };
+            let q = model.moves(k).map_or(1.0, |place| start.0.q[place].abs());
             let (v, a) = (start.0.v[k].abs().max(end.0.v[k].abs()), start.1[k].abs().max(end.1[k].abs()));
             h == 0.0 || h * (v + h * a) <= SHORT * q
         }));

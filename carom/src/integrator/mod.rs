@@ -23,7 +23,7 @@ pub(crate) use stages::{Newton, Stages};
 pub use tableau::RungeKutta;
 pub(crate) use tableau::Tableau;
 
-use crate::model::Chart;
+use crate::model::{Chart, Places};
 use crate::{State, StepError};
 
 /// Smooth motion, as an integrator sees it.
@@ -78,6 +78,9 @@ pub(crate) trait IndexOne: Motion {
     /// The size of a coordinate or of a velocity, which is not zero.
     fn size(&self, is_velocity: bool, j: usize) -> f64;
 
+    /// The size of what velocity `j` moves, at `q`.
+    fn position(&self, q: &[f64], j: usize) -> f64;
+
     /// What a unit of velocity `j` is worth beside those of others, a power of two.
     fn unit(&self, j: usize) -> f64;
 
@@ -91,6 +94,7 @@ pub(crate) trait IndexOne: Motion {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tolerances<'a> {
     pub absolute: Absolute<'a>,
+    pub places: &'a Places,
     pub relative: f64,
 }
 
@@ -105,15 +109,11 @@ pub(crate) enum Absolute<'a> {
 }
 
 impl Tolerances<'_> {
-    /// What an error in component `k` of the increment of positions, or of velocities, of which there are n, is divided
-    /// by: `atol + rtol max(|x|, |x⁺|)`. Where coordinates are not paired with increments the largest one stands for
-    /// all.
+    /// What an error in component `k` of the increment of positions, or of velocities, is divided by: `atol + rtol
+    /// max(|x|, |x⁺|)`, with the coordinate that the increment belongs to, or a radian.
     #[inline]
-    fn scale(&self, is_velocity: bool, (k, n): (usize, usize), (from, to): (&[f64], &[f64])) -> f64 {
-        let size = |x: &[f64]| match x.get(k) {
-            Some(x_k) if x.len() == n => x_k.abs(),
-            _ => x.iter().fold(0.0f64, |m, x| m.max(x.abs())),
-        };
+    fn scale(&self, is_velocity: bool, k: usize, (from, to): (&[f64], &[f64])) -> f64 {
+        let size = |x: &[f64]| if is_velocity { x[k].abs() } else { self.places.size(x, k) };
         let here = size(from).max(size(to));
         let absolute = match self.absolute {
             Absolute::Given(absolute) => absolute,
@@ -127,25 +127,29 @@ impl Tolerances<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Absolute, Tolerances};
+    use super::{Absolute, Places, Tolerances};
+    use crate::testbed::SpinningBall;
 
     #[test]
     fn errors_are_measured_by_their_own_coordinate_where_there_is_one() {
-        let given = |absolute| Tolerances { absolute: Absolute::Given(absolute), relative: 0.1 };
+        let (paired, places) = (Places::default(), Places::of(&SpinningBall::default().model()));
+        let given = |absolute| Tolerances { absolute: Absolute::Given(absolute), places: &paired, relative: 0.1 };
         let (from, to) = ([1.0, -3.0], [-2.0, 1.0]);
-        assert_eq!(given(0.5).scale(false, (0, 2), (&from, &to)), 0.5 + 0.1 * 2.0);
-        assert_eq!(given(0.5).scale(true, (1, 2), (&from, &to)), 0.5 + 0.1 * 3.0);
-        // four coordinates of three velocities
-        let (long, end) = ([1.0, 0.0, 0.0, 0.0], [0.6, 0.8, 0.0, 0.0]);
-        assert_eq!(given(0.0).scale(false, (2, 3), (&long, &end)), 0.1);
+        assert_eq!(given(0.5).scale(false, 0, (&from, &to)), 0.5 + 0.1 * 2.0);
+        assert_eq!(given(0.5).scale(true, 1, (&from, &to)), 0.5 + 0.1 * 3.0);
+        // seven coordinates of six velocities: a length is measured by itself, a rotation by a radian
+        let (long, end) = ([1e-9, 0.0, 2e-9, 1.0, 0.0, 0.0, 0.0], [1e-9, 3e-9, 0.0, 0.6, 0.8, 0.0, 0.0]);
+        let space = Tolerances { places: &places, ..given(0.0) };
+        assert_eq!([1, 2, 4].map(|k| space.scale(false, k, (&long, &end))), [0.1 * 3e-9, 0.1 * 2e-9, 0.1]);
         // sizes met before: of the coordinate, of the way, of the velocity, or those of the step
         let met = Tolerances {
             absolute: Absolute::Part { part: 0.01, q: &[4.0, 0.0], v: &[2.0, 50.0], time: 0.1 },
+            places: &paired,
             relative: 0.0,
         };
-        assert_eq!(met.scale(false, (0, 2), (&from, &to)), 0.01 * 4.0);
-        assert_eq!(met.scale(false, (1, 2), (&from, &to)), 0.01 * 5.0);
-        assert_eq!(met.scale(true, (0, 2), (&from, &to)), 0.01 * 2.0);
-        assert_eq!(met.scale(true, (1, 2), (&from, &to)), 0.01 * 50.0);
+        assert_eq!(met.scale(false, 0, (&from, &to)), 0.01 * 4.0);
+        assert_eq!(met.scale(false, 1, (&from, &to)), 0.01 * 5.0);
+        assert_eq!(met.scale(true, 0, (&from, &to)), 0.01 * 2.0);
+        assert_eq!(met.scale(true, 1, (&from, &to)), 0.01 * 50.0);
     }
 }

@@ -201,7 +201,7 @@ impl Stages {
                 break;
             }
             let slow = change > 0.3 * before;
-            if slow && change <= self.resolved(from, h) {
+            if slow && change <= self.resolved(motion, from, h) {
                 break;
             }
             let diverges = fresh && change > DIVERGES * before;
@@ -238,7 +238,7 @@ impl Stages {
             }
             let mut part = 1.0;
             while !self.falls(motion, from, h)? {
-                if change <= self.resolved(from, h) {
+                if change <= self.resolved(motion, from, h) {
                     return Ok(());
                 }
                 part *= 0.5;
@@ -273,8 +273,8 @@ impl Stages {
 
     /// Where iterations with a stiff matrix stand still: velocities are not told apart better than positions, per step.
     #[cold]
-    fn resolved(&self, from: &State, h: f64) -> f64 {
-        64.0 * f64::EPSILON * largest_position(&self.units, from) / h.abs()
+    fn resolved(&self, motion: &impl IndexOne, from: &State, h: f64) -> f64 {
+        64.0 * f64::EPSILON * largest_position(motion, &self.units, from) / h.abs()
     }
 
     /// The change that (3) asks for, from its right-hand side, in units of the velocities.
@@ -421,7 +421,7 @@ impl Stages {
         let last = (s - 1) * n;
         (0..n).for_each(|k| self.increment[k] = h * h * (self.a[last + k] - self.a[k]));
         self.far.fill(0.0);
-        let size = largest_position(units, from).max(h * largest(&from.v)).max(h * h * largest(&self.base));
+        let size = largest_position(motion, units, from).max(h * largest(&from.v)).max(h * h * largest(&self.base));
         let small = f64::EPSILON.sqrt() * size;
         let mut growth = 1.0f64;
         for _ in 0..ROUNDS {
@@ -510,7 +510,7 @@ impl Stages {
             for k in 0..n {
                 let weights = self.tableau.b.iter().zip(&self.tableau.embedded).enumerate();
                 let error: f64 = weights.map(|(j, (b, other))| h * (b - other) * stages[j * n + k]).sum();
-                sum += (error / tolerances.scale(is_velocity, (k, n), ends)).powi(2);
+                sum += (error / tolerances.scale(is_velocity, k, ends)).powi(2);
             }
         }
         (sum / (2 * n).max(1) as f64).sqrt()
@@ -542,11 +542,8 @@ impl Stages {
 }
 
 /// The largest position beside velocities in their units.
-fn largest_position(units: &[f64], at: &State) -> f64 {
-    let largest = at.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
-    let is_plain = at.q.len() == units.len();
-    let size = |j: usize| if is_plain { at.q[j].abs() } else { largest };
-    units.iter().enumerate().fold(0.0f64, |m, (j, unit)| m.max(size(j) / unit))
+fn largest_position(motion: &impl IndexOne, units: &[f64], at: &State) -> f64 {
+    units.iter().enumerate().fold(0.0f64, |m, (j, unit)| m.max(motion.position(&at.q, j) / unit))
 }
 
 /// `x ← x + h Σ wⱼ Aⱼ`.

@@ -15,6 +15,7 @@ pub mod first_order;
 pub mod lagrangian;
 pub mod lcs;
 pub mod linear;
+mod places;
 mod sparse;
 pub mod sweeping;
 pub mod tangent;
@@ -30,6 +31,7 @@ pub use first_order::{FirstOrderSystem, Output};
 pub use lagrangian::{Contact, Lagrangian};
 pub use lcs::{Lcs, LcsError, Matrices, Source};
 pub use linear::{AffineRow, Linear, LinearContact};
+pub(crate) use places::Places;
 pub(crate) use sparse::SparseFactor;
 pub use sparse::SparseMatrix;
 pub use sweeping::{MovingSet, Piece, Pieces, Shape, Sweeping, SweepingError};
@@ -52,6 +54,13 @@ pub trait Space: LinearSolve + Send {
     /// Number of coordinates; it may exceed the number of velocities [`LinearSolve::dim`].
     fn positions(&self) -> usize {
         self.dim()
+    }
+
+    /// The coordinate whose rate velocity `j` is, where there is one; none for a part of a rotation, which is counted in
+    /// radians. Models with more coordinates than velocities say it for their translations: sizes and roundings of
+    /// lengths come from them.
+    fn moves(&self, j: usize) -> Option<usize> {
+        (self.positions() == self.dim()).then_some(j)
     }
 
     /// Chooses the contacts of the coming step, which begins at `from` and is at most `h` long: those that may come to

@@ -8,7 +8,6 @@
 use super::acceleration::{ModeChange, Monitor, size_of};
 use super::contact::{Candidate, NEARLY};
 use super::mode::Mode;
-use super::projection::gap_rounding_at;
 use super::transition::{ROUNDING, Transition};
 use crate::{EventKind, Mechanical, State, StepError, System, WarningKind};
 
@@ -201,8 +200,8 @@ impl Transition {
             let (u, rounding) = self.velocity(row, &state.v);
             let a = coupling.rows.dot(row, &self.acceleration.value) + self.acceleration.curvature.value[row];
             let unresolved = 2.0 * u.abs() <= -a * self.resolution.flight;
-            let invisible = u * u <= -2.0 * a * self.resolution.rise * gap_rounding_at(coupling, i, state)
-                || (mark.struck && self.hop.is_lost(a));
+            let noise = self.acceleration.sizes.gap_rounding_at(coupling, i, state);
+            let invisible = u * u <= -2.0 * a * self.resolution.rise * noise || (mark.struck && self.hop.is_lost(a));
             // one that was held may approach by what the flow has left; others have an impact first
             let held = self.last.mode(i).is_closed();
             let limit = self.slow(i, &self.start.v);

@@ -10,7 +10,7 @@
 //! those that are at rest, whose velocities are the rounding of other motion, of forces that cancel and of positions.
 //! Magnitudes only grow, and a step that is done again finds them as they were.
 
-use crate::model::mass_roots;
+use crate::model::{Places, mass_roots};
 use crate::{Coupling, Mechanical, State};
 
 /// κ of (2), and the share of forces in it: a step that is asked for may be many times as long as the motion's own.
@@ -19,6 +19,9 @@ const FORCES: f64 = 1e-2;
 
 /// Part of T within which coordinates near the origin are not resolved.
 const LEAST_PACE: f64 = 0.1;
+
+/// Part of the size of its terms by which a gap is rounded.
+pub(super) const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Magnitudes that a run has met so far.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +32,8 @@ pub(crate) struct Magnitudes {
     pub v: Vec<f64>,
     /// T [s].
     pub time: f64,
+    /// Which coordinates velocities move.
+    pub places: Places,
     met: Vec<[f64; 2]>,  // (n) V and A of (1)
     roots: Vec<f64>,     // (n) √M_jj
     length: Option<f64>, // that the model says [m]
@@ -46,6 +51,7 @@ impl Magnitudes {
             q: zero(),
             v: zero(),
             time: 0.0,
+            places: Places::of(&*model),
             met: vec![[0.0; 2]; n],
             roots,
             length: model.length(),
@@ -122,6 +128,19 @@ impl Magnitudes {
         self.length.unwrap_or_else(met)
     }
 
+    /// Rounding of the gap of law `i` at `q`: that of the terms whose difference it is [m].
+    pub fn gap_rounding(&self, coupling: &Coupling, i: usize, q: &[f64]) -> f64 {
+        let (size, sum) = self.places.terms(coupling.rows.row(coupling.offset[i]), q);
+        // at rest in the origin all terms vanish
+        (ROUNDING * (size + (coupling.pairs[i].gap - sum).abs())).max(f64::MIN_POSITIVE)
+    }
+
+    /// The same with that of the time at which an obstacle is where it is [m].
+    pub fn gap_rounding_at(&self, coupling: &Coupling, i: usize, state: &State) -> f64 {
+        let motion = coupling.drift[coupling.offset[i]] * state.t;
+        self.gap_rounding(coupling, i, &state.q) + ROUNDING * motion.abs()
+    }
+
     /// The velocity along a row that has the kinetic energy of both velocities [m/s]: what rounding may leave of it.
     pub fn share_of(&self, row: &[(usize, f64)], (v, w): (&[f64], &[f64])) -> f64 {
         let fastest = v.iter().zip(w).zip(&self.roots).fold(0.0f64, |m, ((v, w), r)| m.max(r * v.abs().max(w.abs())));
@@ -131,14 +150,10 @@ impl Magnitudes {
     /// (n) `out ←` positions at a state with the way in a step of length h from there, each as large as the largest one
     /// by the mass: what rounding of other positions leaves in it counts.
     pub fn extent(&self, at: &State, h: f64, out: &mut Vec<f64>) {
-        let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         out.clear();
-        if at.q.len() != at.v.len() {
-            return out.resize(at.v.len(), largest(&at.q) + h * largest(&at.v));
-        }
         let (mut most, mut way) = (0.0f64, 0.0f64);
-        for ((q, v), root) in at.q.iter().zip(&at.v).zip(&self.roots) {
-            (most, way) = (most.max(root * q.abs()), way.max(root * v.abs()));
+        for ((j, v), root) in at.v.iter().enumerate().zip(&self.roots) {
+            (most, way) = (most.max(root * self.places.size(&at.q, j)), way.max(root * v.abs()));
         }
         out.extend(self.roots.iter().map(|root| (most + h * way) / root));
     }
@@ -146,10 +161,7 @@ impl Magnitudes {
     /// A time in which no coordinate changes by more than its size [s]; a second where nothing was met.
     pub fn pace(&self, q: &[f64], v: &[f64]) -> f64 {
         let least = LEAST_PACE * self.time;
-        let of = |(j, v): (usize, &f64)| {
-            let here = if q.len() == self.q.len() { q[j].abs() } else { 0.0 };
-            (self.q[j].max(here) / v.abs()).max(least)
-        };
+        let of = |(j, v): (usize, &f64)| (self.q[j].max(self.places.size(q, j)) / v.abs()).max(least);
         let moving = v.iter().enumerate().take(self.q.len()).filter(|(_, v)| **v != 0.0);
         let pace = moving.map(of).fold(f64::INFINITY, f64::min);
         match (pace.is_finite(), self.time > 0.0) {

@@ -30,6 +30,5 @@ pub(crate) use held::HeldRows;
 pub(crate) use magnitudes::Magnitudes;
 pub(crate) use mode::{Mode, Phase};
 pub(crate) use motion::{FreeMotion, HeldMotion, StageLog, StagedMotion, VelocityConstraint};
-pub(crate) use projection::{gap_rounding, gap_rounding_at};
 pub(crate) use ranked::RankedLu;
 pub(crate) use transition::{PASSED, Resolution, Transition};

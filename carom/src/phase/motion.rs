@@ -263,6 +263,10 @@ impl IndexOne for StagedMotion<'_> {
         self.free.acceleration.sizes.step(is_velocity, j)
     }
 
+    fn position(&self, q: &[f64], j: usize) -> f64 {
+        self.free.acceleration.sizes.places.size(q, j)
+    }
+
     fn unit(&self, j: usize) -> f64 {
         self.free.acceleration.sizes.unit(j)
     }

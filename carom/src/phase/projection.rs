@@ -7,16 +7,14 @@
 //! Position rows are the normals of the laws held; velocity rows besides the tangents of sticking contacts. Redundant
 //! rows are harmless.
 
-use super::acceleration::{Acceleration, size_of};
+use super::acceleration::Acceleration;
+use super::magnitudes::ROUNDING;
 use super::mode::{Mode, Phase};
 use super::ranked::RankedLu;
 use crate::{Coupling, Mechanical, ModelError, State, StepError};
 
 /// Most Newton steps on the gaps.
 const ITERATIONS: u32 = 12;
-
-/// Part of the size of its terms by which a gap is rounded.
-const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Gaps that stay above this part of the size of their terms cannot all be closed.
 const CONTRADICTION: f64 = 1e-8;
@@ -31,27 +29,6 @@ pub struct Projection {
     change: Vec<f64>,    // (rows) of the velocities that the last projection has brought about
     increment: Vec<f64>, // (n)
     moved: Vec<f64>,
-}
-
-/// Rounding of a gap: that of the terms whose difference it is [m].
-pub fn gap_rounding(coupling: &Coupling, law: usize, q: &[f64]) -> f64 {
-    let row = coupling.rows.row(coupling.offset[law]);
-    let gap = coupling.pairs[law].gap;
-    // entries of a row belong to velocities: where there are more coordinates, only their size tells
-    if coupling.rows.columns() != q.len() {
-        let largest = q.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let terms: f64 = row.iter().map(|entry| entry.1.abs()).sum::<f64>() * largest;
-        return (ROUNDING * (terms + gap.abs())).max(f64::MIN_POSITIVE);
-    }
-    let product: f64 = carom_solve::Rows::product(row, q);
-    // at rest in the origin all terms vanish
-    (ROUNDING * (size_of(row, q) + (gap - product).abs())).max(f64::MIN_POSITIVE)
-}
-
-/// Rounding of a gap with that of the time at which an obstacle is where it is [m].
-pub fn gap_rounding_at(coupling: &Coupling, law: usize, state: &State) -> f64 {
-    let motion = coupling.drift[coupling.offset[law]] * state.t;
-    gap_rounding(coupling, law, &state.q) + ROUNDING * motion.abs()
 }
 
 impl Projection {
@@ -74,7 +51,7 @@ impl Projection {
             let (mut worst, mut done) = ((0.0f64, None), true);
             for (i, pair) in coupling.pairs.iter().enumerate() {
                 if phase.mode(i).is_closed() {
-                    let rounding = gap_rounding_at(coupling, i, state);
+                    let rounding = acceleration.sizes.gap_rounding_at(coupling, i, state);
                     self.rows.push(coupling.offset[i]);
                     self.x.push(-pair.gap);
                     if pair.gap.abs() > worst.0 {

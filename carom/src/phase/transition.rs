@@ -7,7 +7,7 @@ use super::account::ReactionAccount;
 use super::contact::{Candidate, ContactProblem};
 use super::edge::{Edge, Sorting};
 use super::mode::{Mode, Phase};
-use super::projection::{Projection, gap_rounding, gap_rounding_at};
+use super::projection::Projection;
 use crate::coupling::Matching;
 use crate::{Coupling, Events, Key, Mechanical, ModelError, State, StepError, System, Warnings};
 use carom_solve::Certificate;
@@ -189,7 +189,8 @@ impl Transition {
         }
         self.matching.begin();
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            let rounding = (PASSED * gap_rounding_at(coupling, i, from)).max(self.touch(coupling, i));
+            let rounding =
+                (PASSED * self.acceleration.sizes.gap_rounding_at(coupling, i, from)).max(self.touch(coupling, i));
             let is_new = self.matching.find(pair.key, self.phase.keys()).is_none();
             let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
             if is_new && !pair.law.is_equality() && coupling.gap(i) < -rounding && !inherits() {
@@ -219,7 +220,7 @@ impl Transition {
     /// Whether law `i` of the coupling touches at `q`, which the coupling belongs to.
     pub fn touches(&self, i: usize, q: &[f64]) -> bool {
         let coupling = &self.acceleration.coupling;
-        let rounding = ROUNDING * gap_rounding(coupling, i, q);
+        let rounding = ROUNDING * self.acceleration.sizes.gap_rounding(coupling, i, q);
         !coupling.pairs[i].law.is_equality() && coupling.gap(i) <= rounding.max(self.touch(coupling, i))
     }
 

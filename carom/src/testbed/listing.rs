@@ -141,6 +141,10 @@ impl<M: Space> Space for Listing<M> {
         self.model.positions()
     }
 
+    fn moves(&self, j: usize) -> Option<usize> {
+        self.model.moves(j)
+    }
+
     fn detect(&mut self, from: &State, h: f64) -> Result<bool, ModelError> {
         self.model.detect(from, h)?;
         self.model.couple(from.t, &from.q, &mut self.full)?;

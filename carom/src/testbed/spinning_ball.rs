@@ -216,6 +216,10 @@ impl Space for SpinningBallModel {
         7
     }
 
+    fn moves(&self, j: usize) -> Option<usize> {
+        (j < 3).then_some(j)
+    }
+
     fn couple(&mut self, _t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         let SpinningBall { radius, restitution, friction, .. } = self.ball;
         out.clear(6);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::integrator::Absolute;
-use crate::model::Lagrangian;
+use crate::model::{Lagrangian, Places};
 use crate::phase::{Acceleration, FreeMotion};
 
 /// A charge on a spring in a magnetic field that grows, with closed motion: x + i y = e^{iφ(t)}, φ = t + t²/4.
@@ -45,7 +45,8 @@ fn step(h: f64) -> [f64; 3] {
     flow.advance(&mut motion, Some(&first), (&from, h), &mut to).unwrap();
     assert_eq!(motion.acceleration.evaluations, 11);
     let error = largest(&to, &spiral(0.3 + h).0);
-    let estimate = flow.error((&from, &to), Tolerances { absolute: Absolute::Given(1.0), relative: 0.0 });
+    let (absolute, places) = (Absolute::Given(1.0), &Places::default());
+    let estimate = flow.error((&from, &to), Tolerances { absolute, places, relative: 0.0 });
     let mut end = vec![0.0; 2];
     motion.free(&to, &mut end).unwrap();
     flow.conclude(&end);

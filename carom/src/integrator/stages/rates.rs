@@ -44,7 +44,7 @@ impl Rates {
     }
 
     /// (1) of stage `i` with this velocity, from the rates known so far. Returns the largest change of Θᵢ and its
-    /// largest entry.
+    /// largest entry among those that change: angles do, lengths of any unit beside them are sums.
     pub fn stage(&mut self, chart: &dyn Chart, (tableau, h): (&Tableau, f64), (i, v): (usize, &[f64])) -> (f64, f64) {
         let s = tableau.stages();
         let stage = i * self.n..(i + 1) * self.n;
@@ -52,7 +52,7 @@ impl Rates {
         combine(&mut self.next, h, &tableau.a[i * s..(i + 1) * s], &self.rates);
         let old = &mut self.increments[stage.clone()];
         let (mut change, mut size) = (0.0f64, 0.0f64);
-        for (old, new) in old.iter().zip(&self.next) {
+        for (old, new) in old.iter().zip(&self.next).filter(|(old, new)| old != new) {
             change = change.max((new - old).abs());
             size = size.max(new.abs());
         }
@@ -66,13 +66,14 @@ impl Rates {
         let n = self.n;
         self.rates.copy_from_slice(v);
         let mut before = f64::INFINITY;
-        for _ in 0..ITERATIONS {
+        for round in 0..ITERATIONS {
             let (mut change, mut size) = (0.0f64, 0.0f64);
             for i in 0..tableau.stages() {
                 let (by, most) = self.stage(chart, (tableau, h), (i, &v[i * n..(i + 1) * n]));
                 (change, size) = (change.max(by), size.max(most));
             }
-            if change <= STILL * size || change >= before && change <= ROUNDING * size {
+            // velocities have changed lengths as well in the first one
+            if round > 0 && (change <= STILL * size || change >= before && change <= ROUNDING * size) {
                 return Ok(());
             }
             before = change;

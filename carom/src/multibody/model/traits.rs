@@ -101,6 +101,14 @@ impl Space for MultibodyModel {
         self.plan.positions()
     }
 
+    fn moves(&self, j: usize) -> Option<usize> {
+        if self.plan.is_planar {
+            return Some(j);
+        }
+        let (body, part) = (j / 6, j % 6);
+        (part < 3).then_some(7 * body + part)
+    }
+
     fn detect(&mut self, _from: &State, h: f64) -> Result<bool, ModelError> {
         self.h = h;
         Ok(false)

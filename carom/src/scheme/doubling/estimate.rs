@@ -18,10 +18,13 @@
 //!
 //! If one of them exceeds a hundredth of the tolerance there is an impact: the error is the largest of (1), (2) and |q₂
 //! − q₁|. Smaller ones do not matter, and the step counts as smooth. (1) is left out for schemes that locate impacts.
+//! Reversals of slip count like impacts (`slips.rs`), but for schemes that locate them.
 //! In first-order systems it asks the multipliers instead (`multipliers.rs`): a relay that switches, sliding that ends.
 
 use super::super::{LocalError, Order, Reactions};
 use super::extents::Extents;
+use super::slips::reversals;
+use crate::model::Places;
 use crate::{Coupling, State};
 use carom_solve::OptionError;
 use carom_solve::options::{at_least, positive};
@@ -93,6 +96,8 @@ pub(super) struct Evidence<'a> {
     pub difference: &'a [f64],
     /// What the laws did in each half.
     pub halves: (&'a Reactions, &'a Reactions),
+    /// What they do in another half after a slip has ended.
+    pub next: Option<&'a Reactions>,
     /// Gaps and relative velocities at x₂; of no law where the estimator does not need them.
     pub end: (&'a Coupling, &'a [f64]),
     /// Of a first-order system: states that are uncertain by changes of multipliers, and the differences that their
@@ -100,6 +105,8 @@ pub(super) struct Evidence<'a> {
     pub multipliers: (&'a [f64], &'a [f64]),
     /// Orders of the scheme.
     pub order: Order,
+    /// Which coordinates velocities move.
+    pub places: &'a Places,
     /// Sizes of the coordinates, where no tolerance is given.
     pub extents: &'a Extents,
 }
@@ -145,7 +152,7 @@ impl Accuracy {
                 let contacts = self.contacts(evidence);
                 // half of a half step
                 let shift = if evidence.locates() { 0.0 } else { 0.25 * evidence.h * contacts.jump };
-                let impact = larger(shift, contacts.depth);
+                let impact = larger(larger(shift, contacts.depth), self.reversals(evidence));
                 let impact = larger(impact, self.largest(evidence, evidence.multipliers.0));
                 // a NaN counts as an impact: it must not be accepted
                 if impact <= NEGLIGIBLE {
@@ -166,11 +173,9 @@ impl Accuracy {
     /// The largest of some differences of positions in units of the tolerance.
     fn largest(&self, evidence: &Evidence<'_>, differences: &[f64]) -> f64 {
         let (from, _, to) = evidence.states;
-        let aligned = from.q.len() == differences.len();
-        let whole = if aligned || self.relative == 0.0 { 0.0 } else { largest(&from.q).max(largest(&to.q)) };
         let mut value = 0.0;
         for (i, d) in differences.iter().enumerate() {
-            let size = if aligned { from.q[i].abs().max(to.q[i].abs()) } else { whole };
+            let size = evidence.places.size(&from.q, i).max(evidence.places.size(&to.q, i));
             let tolerance = self.absolute(|| evidence.extents.size(i));
             value = larger(value, d.abs() / (tolerance + self.relative * size));
         }
@@ -189,6 +194,16 @@ impl Accuracy {
         }
         let order = order.max(1);
         LocalError { value: value / (f64::from(order.min(60)).exp2() - 1.0), order }
+    }
+
+    /// What reversals of slip have lost.
+    fn reversals(&self, evidence: &Evidence<'_>) -> f64 {
+        if evidence.states.0.v.is_empty() || evidence.locates() {
+            return 0.0;
+        }
+        let (first, second) = evidence.halves;
+        let tolerance = |size: f64| self.absolute(|| size) + self.relative * size;
+        reversals([Some(first), Some(second), evidence.next], evidence.extents, tolerance)
     }
 
     /// What the contacts did.
@@ -267,10 +282,6 @@ fn lowest((g0, u0): (f64, f64), (g1, u1): (f64, f64), h: f64) -> f64 {
     // the root of either sign of `a` without cancellation
     let s = if a > 0.0 { -u0 / (a + root) } else { (root - a) / (3.0 * b) };
     if s > 0.0 && s < h { end.min(g0 + s * (u0 + s * (a + s * b))) } else { end }
-}
-
-fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |m, x| larger(m, x.abs()))
 }
 
 /// The larger of two, a NaN being larger than all.

@@ -4,6 +4,7 @@
 //!     Q_j = max(|q_j|, |q₂_j|, H |v_j|, H |v₂_j|, R_j)   with the largest |q_j| at starts of steps so far, H the first step (1)
 //!     R_j = max H min(1, H/h) Σ |C_ij P_i| / M_jj        the way that laws have held back in the time H                    (2)
 //!     Q_j ← max(Q_j, 1e-6 √(E/M_jj)),    E = max M_jj Q_j²                                                                 (3)
+//!     V_j = max(|v_j|, |v₂_j|, R_j/H), with the largest |v_j| at starts of steps so far, and (3) of it                    (4)
 //! ```
 //!
 //! in the units of the coordinates, whatever they are; the lengths behind a gap are |g_i| + Σ_j |C_ij| Q_j. (2) is for
@@ -13,6 +14,7 @@
 
 use super::super::{ModelOf, Reactions};
 use crate::{Coupling, Space, State};
+use std::ops::Range;
 
 /// The share of (3).
 const SHARE: f64 = 1e-6;
@@ -22,6 +24,8 @@ const SHARE: f64 = 1e-6;
 pub(super) struct Extents {
     sizes: Vec<f64>,    // (n) Q of the step at hand
     met: Vec<f64>,      // (n) at starts of steps
+    speeds: Vec<f64>,   // (n) V
+    fastest: Vec<f64>,  // (n) at starts of steps
     held: Vec<f64>,     // (n) R
     load: Vec<f64>,     // (n) Σ |C_ij P_i| of the step at hand
     roots: Vec<f64>,    // (n) √M_jj
@@ -48,12 +52,24 @@ impl Extents {
         let q = model.initial().q;
         let origin = if q.len() == n { Vec::new() } else { q };
         let zero = || vec![0.0; n];
-        Extents { sizes: zero(), met: zero(), held: zero(), load: zero(), way: zero(), roots, first: None, origin }
+        Extents {
+            sizes: zero(),
+            met: zero(),
+            speeds: zero(),
+            fastest: zero(),
+            held: zero(),
+            load: zero(),
+            way: zero(),
+            roots,
+            first: None,
+            origin,
+        }
     }
 
     /// Forgets what was met.
     pub fn forget(&mut self) {
         self.met.fill(0.0);
+        self.fastest.fill(0.0);
         self.held.fill(0.0);
         self.first = None;
     }
@@ -106,6 +122,46 @@ impl Extents {
         for (size, root) in self.sizes.iter_mut().zip(&self.roots) {
             *size = size.max(SHARE * largest / root).max(f64::MIN_POSITIVE);
         }
+        if !from.v.is_empty() {
+            self.look_at_speeds((&from.v, &to.v), first);
+        }
+    }
+
+    /// (4).
+    fn look_at_speeds(&mut self, (from, to): (&[f64], &[f64]), first: f64) {
+        let mut largest = 0.0f64;
+        for (j, (speed, root)) in self.speeds.iter_mut().zip(&self.roots).enumerate() {
+            self.fastest[j] = self.fastest[j].max(from[j].abs());
+            *speed = self.fastest[j].max(self.held[j] / first);
+            if to[j].abs() > *speed && to[j].is_finite() {
+                *speed = to[j].abs();
+            }
+            largest = largest.max(*speed * root);
+        }
+        for (speed, root) in self.speeds.iter_mut().zip(&self.roots) {
+            *speed = speed.max(SHARE * largest / root).max(f64::MIN_POSITIVE);
+        }
+    }
+
+    /// What a row makes of values of the coordinates, over the rows of a slip.
+    fn sum(half: &Reactions, rows: Range<usize>, of: impl Fn(usize, f64) -> f64) -> f64 {
+        let row = |row: usize| half.coupling.rows.row(row).iter().map(|&(j, c)| of(j, c)).sum::<f64>();
+        rows.clone().map(row).sum::<f64>() / rows.len() as f64
+    }
+
+    /// The lengths behind a slip [m].
+    pub fn length(&self, half: &Reactions, rows: Range<usize>) -> f64 {
+        Extents::sum(half, rows, |j, c| c.abs() * self.sizes[j])
+    }
+
+    /// The speeds behind a slip [m/s].
+    pub fn speed(&self, half: &Reactions, rows: Range<usize>) -> f64 {
+        Extents::sum(half, rows, |j, c| c.abs() * self.speeds[j])
+    }
+
+    /// What an impulse makes of a slip, by the diagonal of the mass [1/kg].
+    pub fn mobility(&self, half: &Reactions, rows: Range<usize>) -> f64 {
+        Extents::sum(half, rows, |j, c| (c / self.roots[j]).powi(2))
     }
 
     /// Q of coordinate `j` of the step looked at.

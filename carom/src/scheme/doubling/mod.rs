@@ -19,10 +19,12 @@
 mod estimate;
 mod extents;
 mod multipliers;
+mod slips;
 
 pub use estimate::{Accuracy, Estimator};
 
 use super::{Events, LocalError, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
+use crate::model::Places;
 use crate::{Coupling, Space, State};
 use carom_solve::{LinearSolve, OptionError};
 use estimate::Evidence;
@@ -44,6 +46,7 @@ pub struct Work<W> {
     half: W,                  // of the steps of size h/2, phases 2 and 3
     coarse: State,            // x₁, phase 1
     middle: State,            // after the first half, phase 2
+    beyond: State,            // after another half, phase 4, where a slip ends
     reactions: Reactions,     // of the first half, phase 2; of both, phase 5
     end: Coupling,            // gaps at x₂, phase 4, where the estimator looks at them
     velocity: Vec<f64>,       // (rows) relative velocities at x₂, phase 4
@@ -51,7 +54,8 @@ pub struct Work<W> {
     difference: Vec<f64>,     // (n) q₂ ⊖ q₁, phase 4
     load: Vec<f64>,           // (n) B (P − P₁ − P₂) of first-order systems, phases 2 and 4
     multipliers: Multipliers, // of first-order systems, phase 4
-    extents: Extents,         // sizes of coordinates, phase 4, where no tolerance is given
+    places: Places,           // coordinates of velocities
+    extents: Extents,         // sizes of coordinates, phase 4
 }
 
 impl<S: Scheme> Scheme for Doubled<S> {
@@ -81,14 +85,16 @@ impl<S: Scheme> Scheme for Doubled<S> {
             half: self.base.workspace(model)?,
             difference: vec![0.0; model.dim()],
             coarse: state.clone(),
-            middle: state,
+            middle: state.clone(),
+            beyond: state,
             reactions: Reactions::default(),
             end: Coupling::default(),
             velocity: Vec::new(),
             events: Events::new(),
             multipliers: Multipliers::default(),
             load: vec![0.0; model.dim()],
-            extents: if self.accuracy.tolerance.is_none() { Extents::of(model) } else { Extents::default() },
+            places: Places::of(&*model),
+            extents: Extents::of(model),
         })
     }
 
@@ -127,11 +133,15 @@ impl<S: Scheme> Scheme for Doubled<S> {
 
         // 4 estimate (2); states at different times cannot be compared
         let whole = first.advanced == half && second.advanced == half;
-        let error = if whole {
-            self.estimate(w, model, (from, to), full.advanced)?
-        } else {
-            LocalError { value: f64::INFINITY, order: 0 }
-        };
+        let mut error = LocalError { value: f64::INFINITY, order: 0 };
+        let mut both = full.and(first).and(second);
+        if whole {
+            w.extents.hold([&w.reactions, self.base.reactions(&w.half)], !to.v.is_empty(), full.advanced);
+            w.extents.look(model, (from, to), full.advanced);
+            let next = self.look_beyond(w, System { model, solver }, to, half);
+            error = self.estimate(w, model, (from, to), full.advanced, next.is_some())?;
+            both = both.and(next.unwrap_or_default());
+        }
 
         // 5 reactions of both halves
         w.reactions.append(self.base.reactions(&w.half));
@@ -140,7 +150,6 @@ impl<S: Scheme> Scheme for Doubled<S> {
             // outputs of first-order systems, whether or not a law acted
             w.reactions.after.clone_from(&self.base.reactions(&w.half).after);
         }
-        let both = full.and(first).and(second);
         Ok(Step { advanced: first.advanced + second.advanced, error: Some(error), ..both })
     }
 
@@ -208,12 +217,24 @@ fn is_smooth(reactions: &Reactions, (from, to): (&State, &State)) -> bool {
 }
 
 impl<S: Scheme> Doubled<S> {
+    /// Another half step where a slip has ended in the last one: it may be a reversal. One that fails tells nothing.
+    fn look_beyond(&self, w: &mut Work<S::Work>, system: System<'_, S::Model>, to: &State, half: f64) -> Option<Step> {
+        let looks = self.accuracy.estimator.looks_at_gaps() && !to.v.is_empty() && self.base.order().position < 2.0;
+        if !looks || !slips::ends_at_rest(self.base.reactions(&w.half), &w.extents) {
+            return None;
+        }
+        // the next full step finds other factors anyway
+        self.base.drop_factors(&mut w.full);
+        self.base.step(&mut w.full, system, to, half, &mut w.beyond).ok()
+    }
+
     fn estimate(
         &self,
         w: &mut Work<S::Work>,
         model: &mut S::Model,
         (from, to): (&State, &State),
         h: f64,
+        looked: bool,
     ) -> Result<LocalError, StepError> {
         let looks = self.accuracy.estimator.looks_at_gaps() && to.v.is_empty();
         if looks || self.accuracy.estimator.compares_gaps() && !to.v.is_empty() {
@@ -230,18 +251,16 @@ impl<S: Scheme> Doubled<S> {
             w.multipliers.look(&done, to.q.len());
         }
         model.difference(&w.coarse.q, &to.q, &mut w.difference);
-        if self.accuracy.tolerance.is_none() {
-            w.extents.hold([&w.reactions, self.base.reactions(&w.half)], !to.v.is_empty(), h);
-            w.extents.look(model, (from, to), h);
-        }
         let evidence = Evidence {
             h,
             states: (from, &w.coarse, to),
+            next: looked.then(|| self.base.reactions(&w.full)),
             difference: &w.difference,
             halves: (&w.reactions, self.base.reactions(&w.half)),
             end: (&w.end, &w.velocity),
             multipliers: (&w.multipliers.shift, &w.multipliers.difference),
             order: self.base.order(),
+            places: &w.places,
             extents: &w.extents,
         };
         Ok(self.accuracy.estimate(&evidence))

@@ -116,7 +116,7 @@ impl EventDriven {
     ) -> Result<Meeting, StepError> {
         self.advance(w, system, u)?;
         w.couple_end(system)?;
-        w.trial.end.trace(&w.transition.acceleration.coupling, &w.transition.phase);
+        w.trial.end.trace(&w.transition.acceleration, &w.transition.phase);
         let (mut met, mut back) = (Meeting { vanishes: false, passed: false, newton: f64::NAN }, f64::INFINITY);
         let sought = *target;
         for (i, trace) in w.trial.end.traces.iter().enumerate().filter(|(_, t)| t.is_open) {

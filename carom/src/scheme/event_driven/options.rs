@@ -142,7 +142,11 @@ impl EventDriven {
     /// Tolerances of a step.
     pub(super) fn tolerances<'a>(&self, sizes: &'a Magnitudes) -> Tolerances<'a> {
         let part = || Absolute::Part { part: self.relative(), q: &sizes.q, v: &sizes.v, time: sizes.time };
-        Tolerances { absolute: self.atol.map_or_else(part, Absolute::Given), relative: self.rtol }
+        Tolerances {
+            absolute: self.atol.map_or_else(part, Absolute::Given),
+            places: &sizes.places,
+            relative: self.rtol,
+        }
     }
 
     /// The absolute tolerance of something of this size.

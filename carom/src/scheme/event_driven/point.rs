@@ -3,7 +3,7 @@
 
 use super::control::Judgement;
 use super::monitors::Watched;
-use crate::phase::{Monitor, Phase, Transition, gap_rounding_at};
+use crate::phase::{Acceleration, Monitor, Phase, Transition};
 use crate::scheme::rates::RateBounds;
 use crate::{Coupling, Mechanical, State, StepError, System};
 
@@ -138,7 +138,7 @@ impl Point {
     pub fn glance(&mut self, transition: &mut Transition, model: &mut dyn Mechanical) -> Result<(), StepError> {
         let (phase, acceleration) = transition.evaluator();
         acceleration.couple(model, phase, (self.state.t, &self.state.q, &self.state.v))?;
-        self.trace(&acceleration.coupling, phase);
+        self.trace(acceleration, phase);
         self.monitors.clear();
         Ok(())
     }
@@ -157,7 +157,7 @@ impl Point {
             return;
         }
         let coupling = &acceleration.coupling;
-        self.trace(coupling, phase);
+        self.trace(acceleration, phase);
         for (i, trace) in self.traces.iter_mut().enumerate() {
             let row = coupling.offset[i];
             trace.y[2] = coupling.rows.dot(row, &self.a) + acceleration.curvature.value[row];
@@ -172,7 +172,7 @@ impl Point {
     }
 
     /// Takes gaps and rates from a coupling at the state.
-    pub fn trace(&mut self, coupling: &Coupling, phase: &Phase) {
+    pub fn trace(&mut self, Acceleration { coupling, sizes, .. }: &Acceleration, phase: &Phase) {
         self.traces.clear();
         for (i, pair) in coupling.pairs.iter().enumerate() {
             let row = coupling.offset[i];
@@ -180,7 +180,7 @@ impl Point {
             self.traces.push(Trace {
                 is_open: !pair.law.is_equality() && coupling.is_present(i) && !phase.mode(i).is_closed(),
                 y: [pair.gap, rate, 0.0],
-                noise: gap_rounding_at(coupling, i, &self.state),
+                noise: sizes.gap_rounding_at(coupling, i, &self.state),
                 region: coupling.region[i],
             });
         }

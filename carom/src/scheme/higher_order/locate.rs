@@ -7,7 +7,7 @@
 
 use super::cubic::Cubic;
 use super::{Takeoff, Work};
-use crate::phase::{FreeMotion, ModeChange, Monitor, StagedMotion, Transition, gap_rounding};
+use crate::phase::{FreeMotion, ModeChange, Monitor, StagedMotion, Transition};
 use crate::{Coupling, Mechanical, State, StepError, System};
 
 /// Equal parts into which an interval is scanned.
@@ -284,7 +284,7 @@ fn gaps(transition: &Transition, state: &State, monitors: &mut Vec<Monitor>) {
         }
         let row = coupling.offset[i];
         let rate = coupling.rows.dot(row, &state.v) + coupling.drift[row];
-        let rounding = gap_rounding(coupling, i, &state.q);
+        let rounding = transition.acceleration.sizes.gap_rounding(coupling, i, &state.q);
         monitors.push(Monitor { rate, ..Monitor::new(i, ModeChange::Closing, pair.gap, rounding) });
     }
 }
