@@ -249,7 +249,7 @@ fn packings_of_1e4_contacts_are_solved() {
     assert_solved_to(&["rcp"], 10_000, FRICTION, [1e-8, 1e-5]);
     assert_solved(&["heap-2d"], 10_000, FRICTION, 1e-6);
     assert_solved(&["heap"], 10_000, &[0.1], 1e-8);
-    assert_solved_to(&["heap"], 10_000, &[0.3], [1e-5, 2e-5]);
+    assert_solved_to(&["heap"], 10_000, &[0.3], [1e-5, 1e-5]);
     assert_solved_to(&["heap"], 10_000, &[0.7], [5e-5, 1e-3]);
 }
 
