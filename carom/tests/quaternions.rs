@@ -172,7 +172,7 @@ fn units_change_nothing() {
             for (length, mass) in [(-40, 0), (-20, 10), (20, -10), (40, 0)] {
                 let scaled = end(2f64.powi(length), 2f64.powi(mass));
                 let apart = usual.iter().zip(&scaled).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
-                if !(apart < 1e-12) {
+                if apart >= 1e-12 {
                     failed.push(format!("{} friction {} 2^{length}: {apart:.1e}", row.info.name, ball.friction));
                 }
             }
