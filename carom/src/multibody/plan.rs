@@ -3,6 +3,7 @@
 use super::contact::Surface;
 use super::coordinate::Coordinate;
 use super::function::Function;
+use super::joint::Play;
 use super::load::Axes;
 use super::motor::Integral;
 use super::pair::AnyPair;
@@ -145,6 +146,16 @@ pub(crate) struct PlacedContact {
     pub law: Law,
 }
 
+/// The play of a joint.
+#[derive(Clone, Debug)]
+pub(crate) struct PlacedPlay {
+    pub joint: usize,
+    pub bodies: [usize; 2],
+    pub play: Play,
+    /// The contacts across its axis.
+    pub contacts: Range<usize>,
+}
+
 /// What an output of the model is; the order is that of the laws.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Item {
@@ -186,6 +197,7 @@ pub(crate) struct Plan {
     pub loads: Vec<PlacedLoad>,
     pub motors: Vec<PlacedMotor>,
     pub contacts: Vec<PlacedContact>,
+    pub plays: Vec<PlacedPlay>,
     pub items: Vec<(String, Item)>, // laws, with their names
     pub drives: Vec<usize>,         // coordinates that motors prescribe
     pub length: Option<f64>,

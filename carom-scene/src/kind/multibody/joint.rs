@@ -11,6 +11,7 @@ use super::number::{Measure, refuse, word};
 use super::repeat::{Copy, copies, name};
 use super::tables::{ClearanceTable, JointTable, StopsTable};
 use crate::diagnostic::{Place, suggest};
+use crate::expression::NodeId;
 use crate::file::{ModelFile, OneOrMore, Text};
 use crate::law;
 use crate::scene::context::Context;
@@ -386,6 +387,20 @@ fn clearance(
     };
     let surface = Surface { restitution: restitution?, friction: friction?, ..Surface::default() };
     Some(Clearance { radial, radius, length: bearing?, axial: axial?, surface, rim, section })
+}
+
+/// Play and length of a joint in m, as expressions.
+pub(super) fn play_nodes(table: &JointTable, unit: f64, context: &mut Context) -> Option<[NodeId; 2]> {
+    let table = table.clearance.as_ref()?;
+    let mut node = |formula: Option<&crate::file::Formula>| {
+        let node = match formula {
+            Some(formula) => context.node(formula)?,
+            None => context.graph.constant(0.0),
+        };
+        let unit = context.graph.constant(unit);
+        Some(context.graph.multiply(unit, node))
+    };
+    Some([node(table.radial.as_ref())?, node(table.length.as_ref())?])
 }
 
 /// The name of a joint with running names filled in, as it is known.

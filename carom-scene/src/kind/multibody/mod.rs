@@ -15,6 +15,7 @@ mod load;
 mod node;
 mod number;
 mod plan;
+mod play;
 mod repeat;
 mod shape;
 mod signal;

@@ -5,7 +5,7 @@ use crate::multibody::contact::Surface;
 use crate::multibody::joint::clearance::give_way;
 use crate::multibody::joint::{Anchor, Laid, Need, Setting, Where};
 use crate::multibody::motion::Motion;
-use crate::multibody::plan::{Aligned, Item, JointRow, PlacedContact, PlacedCoordinate, Plan};
+use crate::multibody::plan::{Aligned, Item, JointRow, PlacedContact, PlacedCoordinate, PlacedPlay, Plan};
 use crate::multibody::primitive::Primitive;
 use crate::multibody::{AnyPair, Frame, Joint, JointCoordinate, MultibodyError, Vector};
 
@@ -109,8 +109,13 @@ fn lay(joint: &Joint, plan: &mut Plan, motion: &Motion<f64>, drawn: &Drawn) -> R
         plan.rows.push(JointRow { joint: number, name, bodies: found, primitive });
     }
     plan.aligned.extend(laid.aligned.into_iter().map(|(a, b)| Aligned { joint: number, bodies: found, a, b }));
+    let first = plan.contacts.len();
     for (name, pair, surface) in laid.contacts {
         place_contact(plan, format!("{}.{name}", joint.name), found, (pair, surface))?;
+    }
+    if let Some(play) = laid.play {
+        let contacts = first..first + play.contacts;
+        plan.plays.push(PlacedPlay { joint: number, bodies: found, play, contacts });
     }
     Ok(())
 }

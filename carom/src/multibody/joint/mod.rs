@@ -19,7 +19,7 @@ use super::coordinate::{Coordinate, JointCoordinate};
 use super::pair::Rim;
 use super::primitive::Primitive;
 use super::{AnyPair, Xyz};
-pub use clearance::Section;
+pub use clearance::{Play, Section};
 pub use setting::Setting;
 
 /// All kinds of joints.
@@ -110,6 +110,8 @@ pub struct Laid {
     pub coordinates: Vec<(&'static str, Coordinate)>,
     /// Contacts in place of rows, where the joint has play: shapes on a and on b.
     pub contacts: Vec<(String, AnyPair, Surface)>,
+    /// How play is measured, where the joint has it.
+    pub play: Option<Play>,
     /// Directions of a and b that point the same way, which rows alone do not tell from the opposite.
     pub aligned: Vec<([f64; 3], [f64; 3])>,
 }
