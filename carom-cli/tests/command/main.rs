@@ -16,6 +16,7 @@ mod mistakes;
 mod options;
 mod orbits;
 mod pages;
+mod play;
 mod report;
 mod session;
 mod signals;

@@ -26,7 +26,7 @@ class Portrait {
 
   axis(signal) {
     const [low, high] = signal.Y.range(0, signal.Y.v.length);
-    const axis = new Axis(signal.unit, false);
+    const axis = new Axis(signal.unit === '1' ? '' : signal.unit, false);
     axis.largest = low <= high ? Math.max(Math.abs(low), Math.abs(high)) : 0;
     axis.settle(low, high);
     return axis;
