@@ -8,6 +8,7 @@ use super::load::Axes;
 use super::motor::Integral;
 use super::pair::AnyPair;
 use super::primitive::Primitive;
+use crate::model::Bearing;
 use crate::rotation::Retraction;
 use carom_solve::Law;
 use std::ops::Range;
@@ -168,7 +169,7 @@ pub(crate) enum Item {
         sign: f64,
         restitution: f64,
     },
-    /// Friction of constant size on a coordinate.
+    /// Friction on a coordinate, and the part of it that has a constant size.
     Friction {
         coordinate: usize,
         size: f64,
@@ -199,6 +200,7 @@ pub(crate) struct Plan {
     pub contacts: Vec<PlacedContact>,
     pub plays: Vec<PlacedPlay>,
     pub items: Vec<(String, Item)>, // laws, with their names
+    pub bearings: Vec<Bearing>,     // friction that follows reactions
     pub drives: Vec<usize>,         // coordinates that motors prescribe
     pub length: Option<f64>,
 }

@@ -29,8 +29,8 @@ use carom::rotation::Retraction;
 
 pub(crate) use number::is_base;
 pub use tables::{
-    AssembleTable, AttitudeTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LoadTable, MotorTable,
-    MultibodyTable, SpringTable, StopsTable, Tensor,
+    AssembleTable, AttitudeTable, BearingTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LoadTable,
+    MotorTable, MultibodyTable, SpringTable, StopsTable, Tensor,
 };
 
 use super::{Compile, Kind, KindRow, Words, length};

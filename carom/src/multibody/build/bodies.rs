@@ -55,6 +55,7 @@ pub(super) fn place(description: &Multibody) -> Result<(Plan, Drawn), MultibodyE
         contacts: Vec::new(),
         plays: Vec::new(),
         items: Vec::new(),
+        bearings: Vec::new(),
         drives: Vec::new(),
         length: description.length,
     };
