@@ -1,6 +1,7 @@
 //! The `carom` command as a user calls it: files in, files, text and exit codes out.
 
 mod adaptive;
+mod bearing;
 mod compare;
 mod converge;
 mod dump;
