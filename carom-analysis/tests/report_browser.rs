@@ -7,8 +7,8 @@ mod browser;
 
 use browser::with_script;
 use carom_analysis::report::{
-    Animation, Bounds, Callout, Cell, Chart, Colour, Dash, Figure, Geometry, Image, Lane, Parameter, Place, Report,
-    RunPage, Series, SeriesStyle, Shape, Tab, Table, Values,
+    Animation, Bounds, Callout, Cell, Chart, Colour, Dash, Figure, Geometry, Image, Lane, Parameter, Place, Portrait,
+    Report, RunPage, Series, SeriesStyle, Shape, Tab, Table, Values,
 };
 use serde_json::Value;
 
@@ -122,7 +122,7 @@ fn run_report() -> Report {
         lanes: vec![lane],
         marks: times,
         motion: Some(animation(&ball)),
-        portraits: vec![(0, 1)],
+        portraits: vec![Portrait { x: 0, y: 1, bound: None }],
         tabs: vec![
             Tab { title: "Impacts".into(), count: Some(41), blocks: vec![impact_table(&ball).into()] },
             Tab { title: NASTY.into(), ..Tab::default() },

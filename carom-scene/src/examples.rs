@@ -59,6 +59,7 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("four-bar-clearances", include_str!("../../examples/four-bar-clearances.toml")),
     ("slider-crank-play-3d", include_str!("../../examples/slider-crank-play-3d.toml")),
     ("circuit-breaker-3d", include_str!("../../examples/circuit-breaker-3d.toml")),
+    ("circuit-breaker-play-3d", include_str!("../../examples/circuit-breaker-play-3d.toml")),
 ];
 
 /// The text of the example of this name.

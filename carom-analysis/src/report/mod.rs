@@ -33,7 +33,7 @@ use thiserror::Error;
 pub use animation::{Animation, Bounds, Colour, Coordinates, Geometry, Place, Shape, Stroke};
 pub use chart::{Chart, Dash, Series, SeriesStyle, TIME_GROUP};
 pub use image::Image;
-pub use run::{Figure, Lane, Parameter, RunPage, Tab, Tone};
+pub use run::{Figure, Lane, Outline, Parameter, Portrait, RunPage, Tab, Tone};
 pub use store::Values;
 pub use table::{Cell, Table, grouped, number, si};
 pub use thin::{Thinned, Thinner};

@@ -30,14 +30,36 @@ pub struct RunPage {
     pub marks: Vec<f64>,
     /// The motion, where the model has a drawing.
     pub motion: Option<Animation>,
-    /// Signals over one another: abscissa and ordinate of each portrait.
-    pub portraits: Vec<(usize, usize)>,
+    /// Signals over one another.
+    pub portraits: Vec<Portrait>,
     /// Lists and details.
     pub tabs: Vec<Tab>,
     /// Parameters of the model.
     pub parameters: Vec<Parameter>,
     /// A line at the end: files, fingerprint.
     pub footer: String,
+}
+
+/// A signal over another one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Portrait {
+    /// The signal of the abscissa.
+    pub x: usize,
+    /// The signal of the ordinate.
+    pub y: usize,
+    /// What binds the two, drawn where they are in parts of it; both axes have one scale then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Outline>,
+}
+
+/// What binds two signals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outline {
+    /// The circle of radius 1 about 0.
+    Circle,
+    /// The square from −1 to 1.
+    Square,
 }
 
 /// A number of the headline.
@@ -161,7 +183,7 @@ pub(super) struct RunData<'a> {
     lanes: Vec<LaneData<'a>>,
     marks: usize,
     motion: Option<AnimationData<'a>>,
-    portraits: &'a [(usize, usize)],
+    portraits: &'a [Portrait],
 }
 
 #[derive(Serialize)]

@@ -37,6 +37,7 @@ mod estimate;
 mod events;
 mod impacts;
 mod parquet_file;
+mod play;
 mod recorder;
 mod rows;
 mod stored;
@@ -49,6 +50,7 @@ pub use column::{ColumnInfo, Columns, Outputs};
 pub use curve::History;
 pub use estimate::{Difference, Estimate, Probe};
 pub use impacts::{Impacts, PRESSED};
+pub use play::{PlayOf, PlaySummary};
 pub use recorder::{Recorded, RunRecorder};
 pub use rows::Sampling;
 pub use stored::{Stored, StoredColumn, StoredImpact};
@@ -77,6 +79,8 @@ pub struct RecordOptions {
     pub columns: Columns,
     /// Units of columns by name, where they differ from those that columns have by themselves.
     pub units: BTreeMap<String, String>,
+    /// Joints with play.
+    pub plays: Vec<PlayOf>,
     /// Write `.parquet` files.
     pub parquet: bool,
     /// Write `.csv` files.
@@ -96,6 +100,7 @@ impl Default for RecordOptions {
             sampling: Sampling::Auto,
             columns: Columns::Auto,
             units: BTreeMap::new(),
+            plays: Vec::new(),
             parquet: true,
             csv: false,
             report_values: report_values(LIMIT),

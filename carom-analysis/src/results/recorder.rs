@@ -3,6 +3,7 @@
 use super::column::{ColumnInfo, catalogue, select};
 use super::events::Events;
 use super::impacts::Impacts;
+use super::play::Plays;
 use super::summary::{EnergySummary, Failure, Inputs, SmallestGaps, SolverPath, Status, Stop, Summary, Warning};
 use super::table::{remove, write_whole};
 use super::{Estimate, History, Outputs, RecordOptions, ResultError, Trajectory};
@@ -22,6 +23,7 @@ pub struct RunRecorder {
     trajectory: Trajectory,
     impacts: Impacts,
     events: Events,
+    plays: Plays,
     /// The event of the user that ended the run, and its time.
     stopped: Option<Stop>,
     audit: Audit,
@@ -74,6 +76,7 @@ impl RunRecorder {
             trajectory,
             impacts,
             events,
+            plays: Plays::new(options.plays),
             stopped: None,
             audit: Audit::default(),
             contacts,
@@ -134,6 +137,7 @@ impl RunRecorder {
         self.energies_are_finite(view.to().t)?;
         self.impacts.take(view)?;
         self.events.take(view)?;
+        self.plays.take(view);
         self.stopped = view.stopped.map(|event| Stop { event: event.into(), time: view.to().t });
         let energy = self.audit.ledger().map(|ledger| ledger.last);
         self.trajectory.take(view, energy)?;
@@ -158,6 +162,7 @@ impl RunRecorder {
             overall: gaps.overall.filter(|gap| gap.is_finite()),
             contacts: smallest.map(|((name, _), gap)| (name, gap.filter(|gap| gap.is_finite()))).collect(),
         };
+        let plays = self.plays.finish(&gaps.smallest);
         let energy = self.audit.ledger().map(EnergySummary::from);
         let impacts = self.impacts.count();
         let (trajectory, history) = self.trajectory.finish();
@@ -192,6 +197,7 @@ impl RunRecorder {
             accumulations,
             stopped: self.stopped,
             smallest_gap,
+            plays,
             certificate: statistics.worst.into(),
             energy,
             rows: trajectory.rows,

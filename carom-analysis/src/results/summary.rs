@@ -3,7 +3,7 @@
 //! Keys keep the order of the fields. JSON has no number that is not finite: such a figure is written as `null` and
 //! read back as NaN.
 
-use super::{ColumnInfo, Estimate};
+use super::{ColumnInfo, Estimate, PlaySummary};
 use carom::scheme::StepError;
 use carom::simulation::{Accumulation, EnergyLedger, Statistics};
 use carom::{Labels, SimulationError};
@@ -41,6 +41,9 @@ pub struct Summary {
     pub stopped: Option<Stop>,
     /// Smallest gaps [m]; negative where bodies overlap.
     pub smallest_gap: SmallestGaps,
+    /// What joints with play did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plays: Vec<PlaySummary>,
     /// The worst of all one-step problems.
     pub certificate: Residuals,
     /// `null` where the model does not know its energy.

@@ -16,10 +16,10 @@ use crate::progress::{Progress, watch_for_interrupts};
 use crate::{examples, figures, progress};
 use carom::simulation::{Lists, Observer};
 use carom_analysis::results::{
-    Columns, Inputs, Method, Outputs, RecordOptions, Recorded, ResultError, RunRecorder, Sampling, Status, Warning,
-    fingerprint, report_values,
+    Columns, Inputs, Method, Outputs, PlayOf, RecordOptions, Recorded, ResultError, RunRecorder, Sampling, Status,
+    Warning, fingerprint, report_values,
 };
-use carom_scene::scene::Outcome;
+use carom_scene::scene::{Outcome, PlayInfo};
 use carom_scene::{Diagnostic, Overrides, Scene, suggest};
 use dump::{Dump, Dumped, Dumping};
 use folder::Claim;
@@ -209,6 +209,7 @@ fn record_options(arguments: &RunArguments, scene: &Scene) -> RecordOptions {
         sampling: scene.output.map_or(Sampling::Auto, Sampling::Grid),
         columns,
         units: scene.units.clone(),
+        plays: scene.plays.iter().map(play_of).collect(),
         csv: arguments.csv,
         report_values: if arguments.no_report && arguments.figures.is_none() {
             0
@@ -217,6 +218,10 @@ fn record_options(arguments: &RunArguments, scene: &Scene) -> RecordOptions {
         },
         ..RecordOptions::default()
     }
+}
+
+fn play_of(info: &PlayInfo) -> PlayOf {
+    PlayOf { joint: info.joint.clone(), size: info.size, laws: info.laws.clone() }
 }
 
 fn outputs(scene: &Scene) -> Option<Outputs> {

@@ -1,6 +1,7 @@
 //! The `carom` command as a user calls it: files in, files, text and exit codes out.
 
 mod adaptive;
+mod bearing;
 mod compare;
 mod converge;
 mod dump;
@@ -16,6 +17,7 @@ mod mistakes;
 mod options;
 mod orbits;
 mod pages;
+mod play;
 mod report;
 mod session;
 mod signals;

@@ -34,8 +34,8 @@ pub use lagrangian::LagrangianTable;
 pub use lcs::LcsTable;
 pub use linear::{ChainTable, LinearTable};
 pub use multibody::{
-    AssembleTable, AttitudeTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LoadTable, MotorTable,
-    MultibodyTable, SpringTable, StopsTable, Tensor,
+    AssembleTable, AttitudeTable, BearingTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LoadTable,
+    MotorTable, MultibodyTable, SpringTable, StopsTable, Tensor,
 };
 #[cfg(test)]
 pub use probe::FallTable;
@@ -48,7 +48,7 @@ use crate::expression::NodeId;
 use crate::file::{Formula, Item, ModelFile, Read, Reader, Text};
 use crate::scene::context::Context;
 use crate::scene::draw::Sketch;
-use crate::scene::{BuildError, LawInfo, coordinates};
+use crate::scene::{BuildError, LawInfo, PlayInfo, coordinates};
 
 /// The kinds of models.
 pub const KINDS: &[KindRow] = &[
@@ -171,6 +171,11 @@ pub(crate) trait Plan: fmt::Debug + Send + Sync {
 pub(crate) trait Bound: fmt::Debug + Send + Sync {
     /// Contacts, then constraints, or rows.
     fn laws(&self) -> Vec<LawInfo>;
+
+    /// Joints with play.
+    fn plays(&self) -> Vec<PlayInfo> {
+        Vec::new()
+    }
 
     /// Positions and velocities at the start, where the model itself has them.
     fn initial(&self) -> Option<State> {

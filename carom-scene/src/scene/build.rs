@@ -98,6 +98,7 @@ fn assemble(
         velocities: names.velocities().to_vec(),
         cyclic: cyclic?,
         laws: laws?,
+        plays: bound.as_ref()?.plays(),
         initial: state?,
         span: span?,
         scheme: scheme?,

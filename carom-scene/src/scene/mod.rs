@@ -107,6 +107,21 @@ pub struct LawInfo {
     pub restitution: f64,
 }
 
+/// A joint with play: a pin in a hole, a ball in a socket or a slider in a guide.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayInfo {
+    /// Name of the joint.
+    pub joint: String,
+    /// The play [m].
+    pub size: f64,
+    /// Laws of its contacts, by their numbers.
+    pub laws: Vec<usize>,
+    /// Columns that tell the place in the hole, in parts of the play: one over the other.
+    pub orbits: Vec<(String, String)>,
+    /// Whether the columns are bound by a square; else by a circle.
+    pub is_square: bool,
+}
+
 /// A checked model file, ready to run as often as wanted.
 #[derive(Clone, Debug)]
 pub struct Scene {
@@ -127,6 +142,8 @@ pub struct Scene {
     pub cyclic: Vec<(usize, f64)>,
     /// Contacts, then constraints, or the rows of a first-order model; the position is the key of the law.
     pub laws: Vec<LawInfo>,
+    /// Joints with play.
+    pub plays: Vec<PlayInfo>,
     /// State at the start of the span, after all checks.
     pub initial: State,
     /// Start, end and step [s].

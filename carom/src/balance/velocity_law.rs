@@ -12,8 +12,15 @@
 use super::newton::{Laws, Newton};
 use super::problem::Problem;
 use super::words::{Acting, Level, Place, impulse};
+use crate::model::Bearing;
 use crate::{ContactList, Coupling, Mechanical, ModelError, State, Step, StepError, System};
 use carom_solve::{Law, Rows};
+
+/// Changes of bounds by reactions up to this part of the largest bound are none.
+const STEADY: f64 = 1e-12;
+
+/// Most times that a problem is solved for the sake of such bounds.
+const MOST_BOUNDS: u32 = 100;
 
 /// The laws that act, their rows and the problem they make; buffers keep their capacity.
 #[derive(Default)]
@@ -24,6 +31,7 @@ pub(crate) struct VelocityLaws {
     pub end: Coupling,      // where velocities are taken, q⁺ or q
     pub problem: Problem,
     varying: Vec<Law>,    // (laws) as they are in this step, if friction varies
+    first: Vec<usize>,    // (laws) first rows in the problem, where bounds follow reactions
     middle: Coupling,     // where impulses act, if elsewhere
     turning: Rows,        // how rows of `end` turn with the iterate; as many as are known
     turned: Vec<f64>,     // (rows of the problem) what C̃ v is more than C v at the iterate
@@ -344,6 +352,50 @@ impl VelocityLaws {
             self.kept.clone_from(&self.active);
             self.factorisation = newton.factorisations;
         }
-        solved
+        solved?;
+        if system.model.bearings().is_empty() { Ok(()) } else { self.bear(system, step) }
+    }
+
+    /// Bounds by reactions: the problem is solved with those of its last solution, until they stay.
+    fn bear(&mut self, system: &mut System<'_, dyn Mechanical>, step: &mut Step) -> Result<(), StepError> {
+        self.first.clear();
+        let mut row = 0;
+        for &i in &self.active {
+            self.first.resize(i, usize::MAX);
+            self.first.push(row);
+            row += self.end.range(i).len();
+        }
+        for iterations in 1.. {
+            let (change, size) = self.bound(system.model.bearings());
+            if change <= STEADY * size {
+                return Ok(());
+            }
+            if iterations > MOST_BOUNDS {
+                return Err(StepError::Newton { residual: change / size, tolerance: STEADY, iterations });
+            }
+            let VelocityLaws { problem, active, list, .. } = self;
+            let key = |law: usize| Some(list[*active.get(law)?]);
+            problem.solve((&*system.model, &mut *system.solver), true, step, key)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the bounds that follow reactions; returns their largest change and the largest of them.
+    fn bound(&mut self, bearings: &[Bearing]) -> (f64, f64) {
+        let (mut change, mut size) = (0.0f64, 0.0f64);
+        for bearing in bearings {
+            let Ok(place) = self.active.binary_search(&bearing.law) else { continue };
+            let reaction = |law: &usize| match self.first.get(*law) {
+                Some(&row) if row != usize::MAX => self.problem.z.lambda[row],
+                _ => 0.0,
+            };
+            let load = bearing.load.iter().map(reaction).fold(0.0f64, f64::hypot);
+            let (_, upper) = self.law(bearing.law).bounds();
+            let bound = upper + bearing.coefficient * load;
+            let (_, last) = self.problem.laws[place].bounds();
+            (change, size) = (change.max((bound - last).abs()), size.max(bound));
+            self.problem.laws[place] = Law::interval(-bound, bound);
+        }
+        (change, size)
     }
 }

@@ -37,6 +37,18 @@ pub use sparse::SparseMatrix;
 pub use sweeping::{MovingSet, Piece, Pieces, Shape, Sweeping, SweepingError};
 pub use tangent::{Along, CouplingTangent, LinearTangent, Tangent};
 
+/// A relay whose bounds are those that it has in the list and, besides, `coefficient` times the length of the reactions
+/// of other laws: |λ| ≤ bound + μ ‖λ_load‖.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bearing {
+    /// The relay, by its place in the list, which is the same at all times.
+    pub law: usize,
+    /// [-], or [m] where the relay has a moment and the others forces.
+    pub coefficient: f64,
+    /// Laws of one row whose reactions are the components of the load.
+    pub load: Vec<usize>,
+}
+
 /// Where states live, what couples to them, and how to name things.
 ///
 /// Every position update goes through `retract`, which quaternions override, together with `chart`. As a
@@ -92,6 +104,11 @@ pub trait Space: LinearSolve + Send {
     /// do not slide, whatever rounding is left in `v`.
     fn rub(&mut self, _at: tangent::At<'_>, _sticks: &[bool], _out: &mut Coupling) -> Result<(), ModelError> {
         Ok(())
+    }
+
+    /// Relays whose bounds follow the reactions of other laws, as friction in a bearing follows its load.
+    fn bearings(&self) -> &[Bearing] {
+        &[]
     }
 
     /// `out ← q ⊕ dq`.

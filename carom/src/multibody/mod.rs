@@ -61,6 +61,7 @@ pub use joint::{Clearance, Joint, Stops};
 pub use line::Line;
 pub use load::{Axes, Load, Signal};
 pub use model::MultibodyModel;
+pub use model::coordinates::ModelPlay;
 pub use motor::{Drive, Motor};
 pub use pair::{AnyPair, Touch};
 pub use spring::{Spring, SpringEnds};

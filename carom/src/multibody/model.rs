@@ -1,7 +1,7 @@
 //! The model of a system of bodies.
 
 mod close;
-mod coordinates;
+pub mod coordinates;
 mod traits;
 
 use super::bend::{Pin, pins};

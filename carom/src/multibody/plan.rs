@@ -3,10 +3,12 @@
 use super::contact::Surface;
 use super::coordinate::Coordinate;
 use super::function::Function;
+use super::joint::Play;
 use super::load::Axes;
 use super::motor::Integral;
 use super::pair::AnyPair;
 use super::primitive::Primitive;
+use crate::model::Bearing;
 use crate::rotation::Retraction;
 use carom_solve::Law;
 use std::ops::Range;
@@ -145,6 +147,16 @@ pub(crate) struct PlacedContact {
     pub law: Law,
 }
 
+/// The play of a joint.
+#[derive(Clone, Debug)]
+pub(crate) struct PlacedPlay {
+    pub joint: usize,
+    pub bodies: [usize; 2],
+    pub play: Play,
+    /// The contacts across its axis.
+    pub contacts: Range<usize>,
+}
+
 /// What an output of the model is; the order is that of the laws.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Item {
@@ -157,7 +169,7 @@ pub(crate) enum Item {
         sign: f64,
         restitution: f64,
     },
-    /// Friction of constant size on a coordinate.
+    /// Friction on a coordinate, and the part of it that has a constant size.
     Friction {
         coordinate: usize,
         size: f64,
@@ -186,7 +198,9 @@ pub(crate) struct Plan {
     pub loads: Vec<PlacedLoad>,
     pub motors: Vec<PlacedMotor>,
     pub contacts: Vec<PlacedContact>,
+    pub plays: Vec<PlacedPlay>,
     pub items: Vec<(String, Item)>, // laws, with their names
+    pub bearings: Vec<Bearing>,     // friction that follows reactions
     pub drives: Vec<usize>,         // coordinates that motors prescribe
     pub length: Option<f64>,
 }

@@ -166,6 +166,13 @@ impl<S: Scheme> Bound<S> {
             let reason = "has constant coefficients of friction only";
             return Err(SchemeError::Incapable { scheme: S::INFO.name, reason, contact: None });
         }
+        if let [bearing, ..] = model.bearings()
+            && !S::INFO.claims.contains(&Claim::Bearings)
+        {
+            let contact = labels.contacts.get(bearing.law).map(|(name, _)| name.clone());
+            let reason = "has no friction that follows the load of a joint";
+            return Err(SchemeError::Incapable { scheme: S::INFO.name, reason, contact });
+        }
         let work = scheme.workspace(&mut *model)?;
         let (to, middle, increment) = (from.clone(), from.clone(), vec![0.0; model.dim()]);
         let known = Known { coupling: true, ..Known::FRESH };

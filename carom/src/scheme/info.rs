@@ -49,6 +49,8 @@ pub enum Claim {
     Friction,
     /// Coefficients of friction that depend on the state, those that jump when a contact begins to slide among them.
     VaryingFriction,
+    /// Friction of joints that follows their reactions.
+    Bearings,
     /// Bilateral constraints.
     Bilateral,
 }
@@ -63,6 +65,7 @@ impl Claim {
             Claim::Inelastic => "impacts are inelastic: restitution is refused",
             Claim::Friction => "treats Coulomb friction, planar and spatial",
             Claim::VaryingFriction => "treats coefficients of friction that depend on the state",
+            Claim::Bearings => "treats friction of joints that follows their load",
             Claim::Bilateral => "treats bilateral constraints",
         }
     }

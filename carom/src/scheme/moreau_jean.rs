@@ -140,6 +140,7 @@ impl Scheme for MoreauJean {
             Claim::PenetrationFirstOrder,
             Claim::Friction,
             Claim::VaryingFriction,
+            Claim::Bearings,
             Claim::Bilateral,
         ],
         citations: &["moreau1988", "jean1999", "acary2008"],

@@ -255,7 +255,7 @@ impl Sensitivity {
         solver: Box<dyn Solver>,
     ) -> Result<Sensitivity, SensitivityError> {
         let [model, other] = models;
-        if model.friction_varies() {
+        if model.friction_varies() || !model.bearings().is_empty() {
             return Err(SensitivityError::VaryingFriction);
         }
         let sample = model.initial();

@@ -1,5 +1,6 @@
 //! Bodies with contacts and play against closed forms and the reference numbers of their specification.
 
+mod bearing;
 mod breaker;
 mod cams;
 mod impacts;

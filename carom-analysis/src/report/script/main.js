@@ -44,7 +44,7 @@ function makeRun(columns, charts) {
     if (bits & BASE) bar.draw();
     if (bits & (BASE | OVER)) bar.over();
   });
-  const portraits = run.portraits.map(([x, y]) => new Portrait($('#portraits'), signals, x, y));
+  const portraits = run.portraits.map((data) => new Portrait($('#portraits'), signals, data));
   painters.push((bits) => portraits.forEach((portrait) => {
     if (bits & BASE) portrait.draw();
     if (bits & (BASE | OVER)) portrait.over();

@@ -1,8 +1,8 @@
 /* Phase portraits: any column over any other; the time window strong, the rest pale. */
 
 class Portrait {
-  constructor(box, signals, x, y) {
-    Object.assign(this, {signals, x: signals[x], y: signals[y]});
+  constructor(box, signals, {x, y, bound}) {
+    Object.assign(this, {signals, x: signals[x], y: signals[y], bound, bounded: [signals[x], signals[y]]});
     const pick = (which) => {
       const list = el('select', {'aria-label': which === 'x' ? 'abscissa' : 'ordinate'});
       signals.forEach((signal, i) => list.append(el('option', {value: i}, signal.name)));
@@ -26,10 +26,32 @@ class Portrait {
 
   axis(signal) {
     const [low, high] = signal.Y.range(0, signal.Y.v.length);
-    const axis = new Axis(signal.unit, false);
+    const axis = new Axis(signal.unit === '1' ? '' : signal.unit, false);
     axis.largest = low <= high ? Math.max(Math.abs(low), Math.abs(high)) : 0;
     axis.settle(low, high);
     return axis;
+  }
+
+  /* Whether the signals are still those that the bound is of. */
+  isBound() {
+    return this.x === this.bounded[0] && this.y === this.bounded[1];
+  }
+
+  /* Lengths are the same along both axes, and all of the bound is seen. */
+  oneScale(box) {
+    const [w, h] = [box.x1 - box.x0, box.y1 - box.y0];
+    const reach = Math.max(1, this.X.largest, this.Y.largest) * 1.08 / Math.min(w, h);
+    this.X.set(-reach * w, reach * w);
+    this.Y.set(-reach * h, reach * h);
+  }
+
+  outline(g, bound) {
+    const [left, right, top, bottom] = [this.X.at(-1), this.X.at(1), this.Y.at(1), this.Y.at(-1)];
+    [g.strokeStyle, g.lineWidth] = [paint.ink, 1.2];
+    g.beginPath();
+    if (bound === 'square') g.rect(left, top, right - left, bottom - top);
+    else g.ellipse((left + right) / 2, (top + bottom) / 2, (right - left) / 2, (bottom - top) / 2, 0, 0, 7);
+    g.stroke();
   }
 
   draw() {
@@ -37,8 +59,11 @@ class Portrait {
     const g = fit(this.base, w, h);
     [this.X, this.Y, this.size] = [this.axis(this.x), this.axis(this.y), {w, h}];
     const box = this.frame = {x0: 0, x1: w - 12, y0: 12, y1: h - 20};
+    const bound = this.isBound() && this.bound;
+    if (bound) this.oneScale(box);
     this.Y.place(box.y1, box.y0);
     box.x0 = ordinateWidth(g, this.Y, box);
+    if (bound) this.oneScale(box);
     this.X.place(box.x0, box.x1);
     drawAbscissa(g, this.X, box, '');
     drawOrdinate(g, this.Y, box, box.x0, {right: false, grid: true});
@@ -48,6 +73,7 @@ class Portrait {
     g.beginPath();
     g.rect(box.x0, box.y0, box.x1 - box.x0, box.y1 - box.y0);
     g.clip();
+    if (bound) this.outline(g, bound);
     const n = this.x.X.v.length;
     const [from, to] = this.x.rows(time.span.x0, time.span.x1);
     if (to - from < n) this.path(g, 0, n, paint.faint, 1, 0.45);

@@ -3,8 +3,8 @@
 use super::mechanical;
 use crate::run::Run;
 use carom::simulation::ColumnKind;
-use carom_analysis::report::{Chart, Dash, Lane, Series, SeriesStyle, Thinned, Values};
-use carom_scene::scene::ChartInfo;
+use carom_analysis::report::{Chart, Dash, Lane, Outline, Portrait, Series, SeriesStyle, Thinned, Values};
+use carom_scene::scene::{ChartInfo, PlayInfo};
 
 /// Prefix of columns and title of their chart; columns without a title are there by choice alone.
 type Row = (&'static str, &'static str);
@@ -41,6 +41,9 @@ pub struct Signals {
     held: Vec<String>, // laws of joints and constraints, which are no contacts
 }
 
+/// Orbits of pins that a report draws; others may be picked.
+const MOST_ORBITS: usize = 8;
+
 /// Coordinates that change by less than this part of the largest one do not move.
 const NOISE: f64 = 1e-12;
 
@@ -74,8 +77,20 @@ impl Signals {
         self.list.iter().position(|signal| signal.name == name)
     }
 
+    /// Orbits of pins in their holes, velocities over their coordinates, or the second state over the first.
+    pub fn portraits(&self, run: &Run) -> Vec<Portrait> {
+        let orbit = |play: &PlayInfo, (x, y): &(String, String)| {
+            let bound = Some(if play.is_square { Outline::Square } else { Outline::Circle });
+            Some(Portrait { x: self.find(x)?, y: self.find(y)?, bound })
+        };
+        let orbits =
+            run.scene.plays.iter().flat_map(|play| play.orbits.iter().filter_map(move |pair| orbit(play, pair)));
+        let pairs = self.phases().into_iter().map(|(x, y)| Portrait { x, y, bound: None });
+        orbits.take(MOST_ORBITS).chain(pairs).collect()
+    }
+
     /// Velocities over their coordinates, or the second state over the first.
-    pub fn portraits(&self) -> Vec<(usize, usize)> {
+    fn phases(&self) -> Vec<(usize, usize)> {
         let coordinates = self.list.iter().filter(|signal| signal.name.starts_with("q."));
         let largest = coordinates.flat_map(|signal| signal.y.iter()).fold(0.0f64, |most, y| most.max(y.abs()));
         let velocity = |(x, signal): (usize, &Series)| {

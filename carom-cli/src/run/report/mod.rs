@@ -46,7 +46,7 @@ pub fn build(run: &Run, limit: usize) -> Report {
         notices: notices(run),
         headline: headline::figures(run),
         charts: charts::charts(run, &signals, &lanes),
-        portraits: signals.portraits(),
+        portraits: signals.portraits(run),
         signals: signals.list,
         lanes,
         marks,

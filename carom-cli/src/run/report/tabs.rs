@@ -22,9 +22,10 @@ pub fn tabs(run: &Run) -> Vec<Tab> {
         section.preformatted(name, run.scene.text());
     };
     let events: u64 = summary.events.values().sum();
-    let panes: [Pane<'_>; 8] = [
+    let panes: [Pane<'_>; 9] = [
         (if mechanical(run) { "Impacts" } else { "Activations" }, Some(summary.impacts), true, &impacts),
         ("Events", Some(events), events > 0, &self::events),
+        ("Play", listed(summary.plays.len()), !summary.plays.is_empty(), &play),
         ("Expected", listed(run.expectations.len()), !run.expectations.is_empty(), &expected),
         ("How far off", None, summary.estimate.is_some(), &how_far),
         ("Steps", None, run.sizes.is_some(), &steps),
@@ -38,6 +39,32 @@ pub fn tabs(run: &Run) -> Vec<Tab> {
         Tab { title: title.into(), count, blocks: section.blocks }
     };
     panes.into_iter().filter(|pane| pane.2).map(fill).collect()
+}
+
+/// What joints with play did.
+fn play(run: &Run, section: &mut Section) {
+    let header = ["joint", "play [m]", "share of time in contact", "largest penetration / play", "impacts"];
+    let mut table = Table::new("", header);
+    table.shown = SHOWN;
+    for play in &run.recorded.summary.plays {
+        let percent = Cell::Formatted { value: play.contact_share, text: share(play.contact_share) };
+        let penetration = Cell::Formatted { value: play.penetration, text: format!("{:.2e}", play.penetration) };
+        let counts = Cell::from(play.impacts as usize);
+        table.row([Cell::from(play.joint.as_str()), Cell::from(play.play), percent, penetration, counts]);
+    }
+    table.note = "From every step. A step in which a contact of the joint acts counts as a whole. Portraits show the \
+                  orbits in axes of the hole, in parts of the play."
+        .into();
+    section.push(table);
+}
+
+/// A part of the whole in percent; what is not all of it is not rounded to all.
+fn share(part: f64) -> String {
+    match (100.0 * part * 100.0).round() / 100.0 {
+        100.0 if part < 1.0 => "> 99.99 %".into(),
+        0.0 if part > 0.0 => "< 0.01 %".into(),
+        percent => format!("{percent} %"),
+    }
 }
 
 fn expected(run: &Run, section: &mut Section) {

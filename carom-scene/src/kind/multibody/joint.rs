@@ -9,8 +9,9 @@ use super::Mechanism;
 use super::body::part_name;
 use super::number::{Measure, refuse, word};
 use super::repeat::{Copy, copies, name};
-use super::tables::{ClearanceTable, JointTable, StopsTable};
+use super::tables::{BearingTable, ClearanceTable, JointTable, StopsTable};
 use crate::diagnostic::{Place, suggest};
+use crate::expression::NodeId;
 use crate::file::{ModelFile, OneOrMore, Text};
 use crate::law;
 use crate::scene::context::Context;
@@ -70,6 +71,9 @@ fn joint(table: &JointTable, mechanism: &Mechanism, context: &mut Context) -> Op
         }
     }
     coordinates(table, kind, measure, &mut joint, context);
+    if let Some(bearings) = &table.bearing {
+        joint.bearing = bearing(bearings, kind, table.clearance.is_some(), measure, context).filter(|size| *size > 0.0);
+    }
     if let Some(table) = &table.clearance {
         joint.clearance = clearance(table, kind, mechanism, context);
     }
@@ -301,6 +305,48 @@ fn coordinates(table: &JointTable, kind: &JointKind, measure: &Measure, joint: &
     }
 }
 
+/// Friction of a bearing or a guide, by its load: μ r or μ.
+fn bearing(
+    table: &BearingTable,
+    kind: &JointKind,
+    has_play: bool,
+    measure: &Measure,
+    context: &mut Context,
+) -> Option<f64> {
+    if !matches!(kind.name, "revolute" | "prismatic") {
+        let message = format!("a {} joint has no friction that follows its load", kind.name);
+        context
+            .out
+            .error(&table.place, message)
+            .hint("revolute and prismatic joints have; `friction` is of constant size");
+        return None;
+    }
+    if has_play {
+        let error = context.out.error(&table.place, "a joint with play has no `bearing`");
+        error.hint("its contacts have friction: give it in `clearance`");
+        return None;
+    }
+    let Some(formula) = &table.friction else {
+        context.out.error(&table.place, "the coefficient is missing: give `friction`");
+        return None;
+    };
+    let mu = law::coefficient(formula, "the coefficient of friction", f64::INFINITY, context);
+    let radius = match (&table.radius, kind.name) {
+        (Some(formula), "revolute") => measure.positive(formula, measure.length, "the radius", context),
+        (Some(formula), _) => {
+            refuse(Some(&formula.place), "a guide has no radius", "leave `radius` out", context);
+            None
+        }
+        (None, "revolute") => {
+            let error = context.out.error(&table.place, "the radius of the bearing is missing");
+            error.hint("as in bearing = { friction = 0.1, radius = 0.01 }");
+            None
+        }
+        (None, _) => Some(1.0),
+    };
+    Some(mu? * radius?)
+}
+
 fn read_stops(table: &StopsTable, unit: f64, context: &mut Context) -> Option<Stops> {
     if table.lower.is_none() && table.upper.is_none() {
         context.out.error(&table.place, "stops need `lower` or `upper`");
@@ -386,6 +432,20 @@ fn clearance(
     };
     let surface = Surface { restitution: restitution?, friction: friction?, ..Surface::default() };
     Some(Clearance { radial, radius, length: bearing?, axial: axial?, surface, rim, section })
+}
+
+/// Play and length of a joint in m, as expressions.
+pub(super) fn play_nodes(table: &JointTable, unit: f64, context: &mut Context) -> Option<[NodeId; 2]> {
+    let table = table.clearance.as_ref()?;
+    let mut node = |formula: Option<&crate::file::Formula>| {
+        let node = match formula {
+            Some(formula) => context.node(formula)?,
+            None => context.graph.constant(0.0),
+        };
+        let unit = context.graph.constant(unit);
+        Some(context.graph.multiply(unit, node))
+    };
+    Some([node(table.radial.as_ref())?, node(table.length.as_ref())?])
 }
 
 /// The name of a joint with running names filled in, as it is known.

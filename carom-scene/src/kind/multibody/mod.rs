@@ -15,6 +15,7 @@ mod load;
 mod node;
 mod number;
 mod plan;
+mod play;
 mod repeat;
 mod shape;
 mod signal;
@@ -28,8 +29,8 @@ use carom::rotation::Retraction;
 
 pub(crate) use number::is_base;
 pub use tables::{
-    AssembleTable, AttitudeTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LoadTable, MotorTable,
-    MultibodyTable, SpringTable, StopsTable, Tensor,
+    AssembleTable, AttitudeTable, BearingTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LoadTable,
+    MotorTable, MultibodyTable, SpringTable, StopsTable, Tensor,
 };
 
 use super::{Compile, Kind, KindRow, Words, length};

@@ -7,6 +7,7 @@ use carom::{Coupling, Key, Space, State};
 
 use super::load::{BoundLoad, LoadPlan, MotorPlan, loads, motors};
 use super::node::Frames;
+use super::play::{self, PlacedPlay};
 use super::signal::{self, Placed, Signals, nodes};
 use super::{Mechanism, MultibodyTable, draw};
 use crate::diagnostic::Place;
@@ -16,9 +17,9 @@ use crate::file::ModelFile;
 use crate::kind::{Bound, Compile, Plan};
 use crate::scene::context::Context;
 use crate::scene::draw::Sketch;
-use crate::scene::{BuildError, LawInfo};
+use crate::scene::{BuildError, LawInfo, PlayInfo};
 
-/// Largest number of joint coordinates that are columns of their own.
+/// Largest number of columns of joints: coordinates and places of pins in their holes.
 const MOST_COLUMNS: usize = 200;
 
 /// Penetrations up to this part of the size of the model are rounding.
@@ -39,10 +40,10 @@ pub(super) fn names<'a>(
             return None;
         }
     };
-    let placed = placed(&model);
+    let (placed, plays) = (placed(&model), play::placed(&model));
     mechanism.counted = model.positions() - mechanism.poses();
     let signals = signal::declare(&mechanism, &placed, &model.labels(), context);
-    Some(Box::new(move |file, context| compile(table, mechanism, placed, signals, file, context)))
+    Some(Box::new(move |file, context| compile(table, mechanism, (placed, plays), signals, file, context)))
 }
 
 /// The coordinates of joints, as the model has them.
@@ -62,7 +63,7 @@ fn placed(model: &MultibodyModel) -> Vec<Placed> {
 fn compile(
     table: &MultibodyTable,
     mechanism: Mechanism,
-    placed: Vec<Placed>,
+    (placed, plays): (Vec<Placed>, Vec<PlacedPlay>),
     mut signals: Signals,
     file: &ModelFile,
     context: &mut Context,
@@ -83,6 +84,8 @@ fn compile(
         context.names.units.push((name.clone(), unit));
         columns.push((name, value));
     }
+    columns.extend(play::columns(&plays, &mechanism, &mut frames, file, context));
+    columns.truncate(MOST_COLUMNS);
     let sketch = draw::sketch(&mechanism, &mut frames, &mut context.graph);
     let motor_places = motors.iter().map(|motor| (motor.name().to_owned(), motor.place.clone())).collect();
     Some(Box::new(MultibodyPlan { table: table.clone(), loads, motors, columns, sketch, motor_places }))
@@ -111,6 +114,7 @@ impl Plan for MultibodyPlan {
             loads: loads?,
             motors,
             laws: Vec::new(),
+            plays: Vec::new(),
             initial: State::default(),
             motor_places: self.motor_places.clone(),
         };
@@ -146,6 +150,7 @@ struct Bodies {
     loads: Vec<BoundLoad>,
     motors: Vec<MotorPlan>,
     laws: Vec<LawInfo>,
+    plays: Vec<PlayInfo>,
     initial: State,
     motor_places: Vec<(String, Place)>,
 }
@@ -184,6 +189,7 @@ impl Bodies {
         self.laws = laws
             .map(|(i, (name, law))| LawInfo { name: name.clone(), law: *law, restitution: restitution(i) })
             .collect();
+        self.plays = play::placed(&model).iter().filter_map(|play| play.info(&self.mechanism)).collect();
         self.initial = initial;
         Some(())
     }
@@ -225,6 +231,10 @@ impl Bodies {
 impl Bound for Bodies {
     fn laws(&self) -> Vec<LawInfo> {
         self.laws.clone()
+    }
+
+    fn plays(&self) -> Vec<PlayInfo> {
+        self.plays.clone()
     }
 
     fn initial(&self) -> Option<State> {

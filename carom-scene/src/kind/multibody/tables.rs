@@ -152,6 +152,19 @@ table! {
         pub stops: Option<StopsTable>,
         /// Largest torque or force of dry friction along the joint coordinate [N m, N].
         pub friction: Option<Formula>,
+        /// Friction that follows the load, of revolute and prismatic joints; adds to `friction`.
+        pub bearing: Option<BearingTable>,
+    }
+}
+
+table! {
+    /// Friction of a joint by its load: at most friction * radius * the force that the joint carries as a torque about
+    /// its axis, or friction * that force along a prismatic joint.
+    pub struct BearingTable {
+        /// Coulomb's coefficient of friction.
+        pub friction: Option<Formula>,
+        /// Radius at which a revolute joint rubs [m].
+        pub radius: Option<Formula>,
     }
 }
 

@@ -53,7 +53,9 @@ pub(super) fn place(description: &Multibody) -> Result<(Plan, Drawn), MultibodyE
         loads: Vec::new(),
         motors: Vec::new(),
         contacts: Vec::new(),
+        plays: Vec::new(),
         items: Vec::new(),
+        bearings: Vec::new(),
         drives: Vec::new(),
         length: description.length,
     };

@@ -1,11 +1,12 @@
 //! Joints and contacts of a description.
 
 use super::{Drawn, Multibody, bodies};
+use crate::model::Bearing;
 use crate::multibody::contact::Surface;
 use crate::multibody::joint::clearance::give_way;
 use crate::multibody::joint::{Anchor, Laid, Need, Setting, Where};
 use crate::multibody::motion::Motion;
-use crate::multibody::plan::{Aligned, Item, JointRow, PlacedContact, PlacedCoordinate, Plan};
+use crate::multibody::plan::{Aligned, Item, JointRow, PlacedContact, PlacedCoordinate, PlacedPlay, Plan};
 use crate::multibody::primitive::Primitive;
 use crate::multibody::{AnyPair, Frame, Joint, JointCoordinate, MultibodyError, Vector};
 
@@ -109,8 +110,13 @@ fn lay(joint: &Joint, plan: &mut Plan, motion: &Motion<f64>, drawn: &Drawn) -> R
         plan.rows.push(JointRow { joint: number, name, bodies: found, primitive });
     }
     plan.aligned.extend(laid.aligned.into_iter().map(|(a, b)| Aligned { joint: number, bodies: found, a, b }));
+    let first = plan.contacts.len();
     for (name, pair, surface) in laid.contacts {
         place_contact(plan, format!("{}.{name}", joint.name), found, (pair, surface))?;
+    }
+    if let Some(play) = laid.play {
+        let contacts = first..first + play.contacts;
+        plan.plays.push(PlacedPlay { joint: number, bodies: found, play, contacts });
     }
     Ok(())
 }
@@ -304,7 +310,11 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
 }
 
 /// Lists stops and friction of a joint.
-pub(super) fn list_stops(joint: &Joint, plan: &Plan, items: &mut Vec<(String, Item)>) -> Result<(), MultibodyError> {
+pub(super) fn list_stops(
+    joint: &Joint,
+    plan: &mut Plan,
+    items: &mut Vec<(String, Item)>,
+) -> Result<(), MultibodyError> {
     let number = |quantity, value, range| {
         Err(MultibodyError::Number { what: "joint", name: joint.name.clone(), quantity, value, range })
     };
@@ -336,5 +346,44 @@ pub(super) fn list_stops(joint: &Joint, plan: &Plan, items: &mut Vec<(String, It
         let name = if *index == 0 { joint.name.clone() } else { plan.coordinates[coordinate].name.clone() };
         items.push((format!("{name}.friction"), Item::Friction { coordinate, size: *size }));
     }
+    if let Some(coefficient) = joint.bearing {
+        let law = match joint.friction.iter().position(|(index, _)| *index == 0) {
+            Some(place) => items.len() - joint.friction.len() + place,
+            None => {
+                items.push((format!("{}.friction", joint.name), Item::Friction { coordinate: find(0)?, size: 0.0 }));
+                items.len() - 1
+            }
+        };
+        bear(joint, coefficient, law, plan)?;
+    }
     Ok(())
 }
+
+/// Friction that follows the load: rows of joints are the first laws, in their order.
+fn bear(joint: &Joint, coefficient: f64, law: usize, plan: &mut Plan) -> Result<(), MultibodyError> {
+    let number = plan.joints.iter().position(|name| *name == joint.name);
+    let carries = |row: &JointRow| Some(row.joint) == number && LOAD.contains(&row.name);
+    let load: Vec<usize> = plan.rows.iter().enumerate().filter(|(_, row)| carries(row)).map(|(i, _)| i).collect();
+    let refuse = |reason| Err(MultibodyError::Misfit { what: "joint", name: joint.name.clone(), reason });
+    if !matches!(joint.kind.name, "revolute" | "prismatic") {
+        return refuse("only revolute and prismatic joints have friction that follows the load");
+    }
+    if joint.clearance.is_some() {
+        return refuse("with play it is the contacts that have friction");
+    }
+    if !(coefficient >= 0.0 && coefficient.is_finite()) {
+        let (quantity, range) = ("the friction of the bearing", "it must be finite and not negative");
+        return Err(MultibodyError::Number {
+            what: "joint",
+            name: joint.name.clone(),
+            quantity,
+            value: coefficient,
+            range,
+        });
+    }
+    plan.bearings.push(Bearing { law, coefficient, load });
+    Ok(())
+}
+
+/// Rows of a joint whose reactions are forces.
+const LOAD: [&str; 3] = ["u", "w", "axial"];

@@ -30,6 +30,22 @@ pub enum Section {
     Square,
 }
 
+/// How the place of a pin, ball or slider in its hole is measured: r is the point of b less that of a, or the same of
+/// the two ends of b, at ±length/2 along its axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Play {
+    /// The point of a and that of b, in their axes.
+    pub points: [[f64; 3]; 2],
+    /// (u, w, d) of a along which r is taken, with their names.
+    pub across: Vec<(&'static str, [f64; 3])>,
+    /// The axis of b, where its two ends are measured.
+    pub ends: Option<[f64; 3]>,
+    /// Whether each component of r is bound by the play; else its length is.
+    pub is_square: bool,
+    /// Number of pairs that stand for it, before those of thrust faces.
+    pub contacts: usize,
+}
+
 /// What is wrong with a play: the quantity, its value and what is allowed.
 pub(crate) type Wrong = (&'static str, f64, &'static str);
 
@@ -126,7 +142,26 @@ pub(crate) fn give_way(
     for (name, pair) in contacts(kind, clearance, setting) {
         out.contacts.push((name.into(), pair, clearance.surface));
     }
+    out.play = Some(play(kind, clearance, setting, out));
     Ok(())
+}
+
+fn play(kind: &str, clearance: &Clearance, setting: &Setting, laid: &Laid) -> Play {
+    let slides = kind == "prismatic";
+    let directions = match kind {
+        "prismatic" if setting.is_planar => 1,
+        "spherical" if !setting.is_planar => 3,
+        _ => 2,
+    };
+    let names = ["u", "w", "d"].into_iter().zip(setting.axes[0]);
+    let has_ends = slides || kind != "spherical" && !is_short(clearance, setting);
+    Play {
+        points: setting.points,
+        across: names.take(directions).collect(),
+        ends: has_ends.then_some(setting.axes[1][2]),
+        is_square: slides && (setting.is_planar || clearance.section == Section::Square),
+        contacts: laid.contacts.iter().filter(|(name, ..)| !name.starts_with("thrust")).count(),
+    }
 }
 
 /// Whether one section of the pin stands for all of it.

@@ -19,7 +19,7 @@ use super::coordinate::{Coordinate, JointCoordinate};
 use super::pair::Rim;
 use super::primitive::Primitive;
 use super::{AnyPair, Xyz};
-pub use clearance::Section;
+pub use clearance::{Play, Section};
 pub use setting::Setting;
 
 /// All kinds of joints.
@@ -110,6 +110,8 @@ pub struct Laid {
     pub coordinates: Vec<(&'static str, Coordinate)>,
     /// Contacts in place of rows, where the joint has play: shapes on a and on b.
     pub contacts: Vec<(String, AnyPair, Surface)>,
+    /// How play is measured, where the joint has it.
+    pub play: Option<Play>,
     /// Directions of a and b that point the same way, which rows alone do not tell from the opposite.
     pub aligned: Vec<([f64; 3], [f64; 3])>,
 }
@@ -183,6 +185,8 @@ pub struct Joint {
     pub stops: Vec<(usize, Stops)>,
     /// Largest force or torque of friction, by the number of the coordinate [N or N m].
     pub friction: Vec<(usize, f64)>,
+    /// Friction of the first coordinate per load of the joint: μ r of a bearing [m], μ of a guide [-].
+    pub bearing: Option<f64>,
 }
 
 impl Joint {
@@ -201,6 +205,7 @@ impl Joint {
             clearance: None,
             stops: Vec::new(),
             friction: Vec::new(),
+            bearing: None,
         }
     }
 
@@ -343,6 +348,13 @@ impl Joint {
     /// Friction of a coordinate, of constant size [N or N m].
     pub fn friction_of(mut self, coordinate: usize, size: f64) -> Joint {
         self.friction.push((coordinate, size));
+        self
+    }
+
+    /// Friction of the first coordinate that follows the load: its force or torque is at most `coefficient` times the
+    /// force that the joint carries. The coefficient is μ r of a revolute joint [m], μ of a prismatic one [-].
+    pub fn bearing(mut self, coefficient: f64) -> Joint {
+        self.bearing = Some(coefficient);
         self
     }
 }

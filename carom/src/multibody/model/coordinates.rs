@@ -3,6 +3,8 @@
 use super::*;
 use crate::multibody::JointCoordinate;
 use crate::multibody::coordinate::Coordinate;
+use crate::multibody::joint::Play;
+use crate::multibody::plan::Item;
 
 /// A coordinate of a joint in a model.
 #[derive(Clone, Debug)]
@@ -21,7 +23,31 @@ pub struct ModelCoordinate<'a> {
     pub offset: f64,
 }
 
+/// The play of a joint in a model.
+#[derive(Clone, Debug)]
+pub struct ModelPlay<'a> {
+    /// Name of the joint.
+    pub joint: &'a str,
+    /// The bodies a and b; the ground is 0.
+    pub bodies: [usize; 2],
+    /// How the place of b in a is measured.
+    pub play: &'a Play,
+    /// Numbers of the laws of its contacts, without thrust faces.
+    pub laws: Vec<usize>,
+}
+
 impl MultibodyModel {
+    /// The joints with play.
+    pub fn plays(&self) -> impl Iterator<Item = ModelPlay<'_>> {
+        let plan = &self.plan;
+        plan.plays.iter().map(move |placed| {
+            let own = |item: &Item| matches!(item, Item::Contact { contact, .. } if placed.contacts.contains(contact));
+            let laws = plan.items.iter().enumerate().filter(|(_, (_, item))| own(item)).map(|(law, _)| law);
+            let joint = &plan.joints[placed.joint];
+            ModelPlay { joint, bodies: placed.bodies, play: &placed.play, laws: laws.collect() }
+        })
+    }
+
     /// The coordinates of joints; those of torsion springs between bodies are not among them.
     pub fn joint_coordinates(&self) -> impl Iterator<Item = ModelCoordinate<'_>> {
         let plan = &self.plan;

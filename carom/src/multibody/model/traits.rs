@@ -1,7 +1,7 @@
 //! What schemes ask of the model.
 
 use super::*;
-use crate::model::{AccelerationLevel, Chart, Combination, Constancy, Energy, Mechanical, Space};
+use crate::model::{AccelerationLevel, Bearing, Chart, Combination, Constancy, Energy, Mechanical, Space};
 use crate::multibody::bend::{braces, turning_rows};
 use crate::multibody::couple::{Receive, columns};
 use crate::multibody::pair::Pair as _;
@@ -107,6 +107,10 @@ impl Space for MultibodyModel {
         }
         let (body, part) = (j / 6, j % 6);
         (part < 3).then_some(7 * body + part)
+    }
+
+    fn bearings(&self) -> &[Bearing] {
+        &self.plan.bearings
     }
 
     fn detect(&mut self, _from: &State, h: f64) -> Result<bool, ModelError> {

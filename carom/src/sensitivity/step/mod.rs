@@ -106,7 +106,7 @@ impl StepSensitivity {
             return Err(SensitivityError::NoTangent { scheme: scheme.to_owned(), known });
         };
         let [model, other] = models;
-        if model.friction_varies() {
+        if model.friction_varies() || !model.bearings().is_empty() {
             return Err(SensitivityError::VaryingFriction);
         }
         let initial = model.initial();
