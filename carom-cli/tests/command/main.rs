@@ -4,6 +4,7 @@ mod adaptive;
 mod compare;
 mod converge;
 mod dump;
+mod equilibrium;
 mod events;
 mod everyday;
 mod examples;
