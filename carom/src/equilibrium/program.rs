@@ -17,8 +17,8 @@ const REACH: f64 = 1e6;
 /// A half-space that is missed by no more than this holds.
 const TOLERANCE: f64 = 1e-12;
 
-/// What rounding may leave of a half-space where no pivot is left to mend it.
-const LOOSE: f64 = 1e-9;
+/// What rounding may leave of a half-space where pivots do not mend it.
+const LOOSE: f64 = 1e-8;
 
 /// Pivots below this are rounding; rows have length one.
 const PIVOT: f64 = 1e-9;
@@ -33,7 +33,7 @@ const FREE: f64 = 1e-8;
 const FRESH: usize = 30;
 
 /// Most pivots, per unknown and constraint.
-const PIVOTS: usize = 60;
+const PIVOTS: usize = 20;
 
 /// Most times that half-spaces are added.
 const CUTS: usize = 3000;
@@ -47,7 +47,7 @@ pub(super) type Cuts<'a> = &'a mut dyn FnMut(&[f64]) -> Vec<HalfSpace>;
 /// What became of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Best {
-    /// The value, and where.
+    /// The value, and where; half-spaces are missed by less than 1e-8.
     At(f64, Vec<f64>),
     /// There is no largest value.
     Infinite,
@@ -142,7 +142,7 @@ impl Program {
 
     /// The half-space that is missed most; the first one that is missed where the method may go in circles.
     fn missed(&self, y: &[f64], first: bool) -> Option<usize> {
-        let (mut most, mut which) = (TOLERANCE, None);
+        let (mut most, mut which) = (if first { LOOSE } else { TOLERANCE }, None);
         for (j, space) in self.spaces.iter().enumerate() {
             let by = excess(space, y);
             if by > most && !self.basis.contains(&j) {
@@ -160,10 +160,8 @@ impl Program {
     fn leaving(&self, c: &[f64], entering: usize, first: bool) -> Option<usize> {
         let a = &self.spaces[entering].0;
         let through = |x: &[f64], r: usize| (0..self.d).map(|i| x[i] * self.inverse[(i, r)]).sum::<f64>();
-        let pairs: Vec<(usize, f64, f64)> = (0..self.d)
-            .map(|r| (r, through(a, r), through(c, r).max(0.0)))
-            .filter(|(_, w, _)| *w > PIVOT)
-            .collect();
+        let pairs: Vec<(usize, f64, f64)> =
+            (0..self.d).map(|r| (r, through(a, r), through(c, r).max(0.0))).filter(|(_, w, _)| *w > PIVOT).collect();
         let give = if first { 0.0 } else { GIVE * c.iter().fold(0.0, |m: f64, x| m.max(x.abs())) };
         let bound = pairs.iter().map(|(_, w, u)| (u + give) / w).fold(f64::INFINITY, f64::min);
         let fit = pairs.iter().filter(|(_, w, u)| u / w <= bound);

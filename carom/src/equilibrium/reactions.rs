@@ -22,10 +22,19 @@ const RANK: f64 = 1e-10;
 const OPEN: f64 = 1e-9;
 
 /// Round cones hold up to this part of the forces; programs hold their planes closer.
-const ROUND: f64 = 1e-10;
+const ROUND: f64 = 1e-9;
 
 /// Planes that a round cone has from the start.
 const PLANES: usize = 8;
+
+/// Planes of a round cone that are closer than this angle say the same [rad]: its square is below `ROUND`.
+const APART: f64 = 1e-5;
+
+/// Most planes of a round cone that are kept from program to program.
+const KEPT: usize = 40;
+
+/// Steps towards the farthest point of a round disc.
+const CLIMBS: usize = 6;
 
 /// A linear function of x: entries and a bound from above.
 type Linear = (Vec<(usize, f64)>, f64);
@@ -70,6 +79,7 @@ pub(super) struct Reactions {
     linear: Vec<Linear>,
     pub discs: Vec<ScaledDisc>,
     planes: Vec<(usize, [f64; 2])>, // of round discs: number and direction
+    cuts: Vec<(usize, [f64; 2])>,   // the same, of the program that is solved
     slack: f64,                     // by which bounds are missed
     /// By how much forces and reactions without their laws do not balance, as a part of the forces.
     pub residual: f64,
@@ -110,6 +120,7 @@ impl Reactions {
             linear: Vec::new(),
             discs: Vec::new(),
             planes: Vec::new(),
+            cuts: Vec::new(),
             slack: 0.0,
             residual,
         };
@@ -240,13 +251,35 @@ impl Reactions {
             let length = t[0].hypot(t[1]);
             let bound = share * (disc.radius * s + disc.mu * x[disc.first]) + missed;
             if length - bound > ROUND * (1.0 + length) {
-                more.push((number, [t[0] / length, t[1] / length]));
+                let direction = [t[0] / length, t[1] / length];
+                let same = |(d, [a, b]): &(usize, [f64; 2])| {
+                    *d == number && (a - direction[0]).hypot(b - direction[1]) < APART
+                };
+                if !self.planes.iter().chain(&self.cuts).any(same) {
+                    more.push((number, direction));
+                }
             }
         }
         let planes = |(disc, d): &(usize, [f64; 2])| self.half_space(form, &self.plane(&self.discs[*disc], d, share));
         let spaces = more.iter().map(planes).collect();
-        self.planes.extend(more);
+        self.cuts.extend(more);
         spaces
+    }
+
+    /// A program is over: of its planes some are kept for the next one.
+    fn keep(&mut self) {
+        for (disc, direction) in std::mem::take(&mut self.cuts) {
+            if self.planes.iter().filter(|plane| plane.0 == disc).count() < KEPT {
+                self.planes.push((disc, direction));
+            }
+        }
+    }
+
+    /// The best point of a program of this form.
+    fn solve(&mut self, form: Form, share: f64, spaces: Vec<HalfSpace>, c: &[f64]) -> Best {
+        let best = Program::new(c.len(), spaces).maximise(c, &mut |w| self.cut(form, share, w));
+        self.keep();
+        best
     }
 
     /// The least part of the forces by which all laws together must be missed, with the friction of all discs
@@ -257,7 +290,7 @@ impl Reactions {
         let mut least = vec![0.0; k + 1];
         least[k] = -1.0;
         spaces.push((least.clone(), 0.0));
-        match Program::new(k + 1, spaces).maximise(&least, &mut |w| self.cut(Form::Violation, share, w)) {
+        match self.solve(Form::Violation, share, spaces, &least) {
             Best::At(value, _) => -value,
             Best::Stalled(missed) => missed.max(1.0),
             Best::Infinite | Best::Empty => f64::INFINITY,
@@ -288,8 +321,8 @@ impl Reactions {
         }
         let k = self.open();
         let c: Vec<f64> = (0..k).map(|j| sign * self.z[(row, j)]).collect();
-        let mut program = Program::new(k, self.spaces(Form::Plain, 1.0));
-        match program.maximise(&c, &mut |w| self.cut(Form::Plain, 1.0, w)) {
+        let spaces = self.spaces(Form::Plain, 1.0);
+        match self.solve(Form::Plain, 1.0, spaces, &c) {
             Best::At(_, y) => {
                 let x = self.point(&y, 1.0);
                 Ok(Some((self.unit * x[row] / self.scale[row], x)))
@@ -321,20 +354,24 @@ impl Reactions {
         }
         let least = self.least_use(&disc)?;
         let starts = if disc.rows.len() == 1 { 2 } else { PLANES };
-        let mut most = least;
+        let (mut most, mut direction) = (least, [1.0, 0.0]);
+        let mut look = |this: &mut Reactions, towards: [f64; 2], most: &mut f64| {
+            let [x, y] = this.farthest(&disc, towards).unwrap_or_default();
+            let (length, before) = (x.hypot(y), *most);
+            if length > before {
+                (*most, direction) = (length, [x / length, y / length]);
+            }
+            (length > before * (1.0 + 1e-7)).then_some(direction)
+        };
+        let mut best = None;
         for j in 0..starts {
             let turn = std::f64::consts::TAU * j as f64 / starts as f64;
-            let mut direction = [turn.cos(), turn.sin()];
-            let mut before = 0.0;
-            // the largest distance from the middle: go on in the direction that was found
-            while let Some([x, y]) = self.farthest(&disc, direction) {
-                let length = x.hypot(y);
-                most = most.max(length);
-                if disc.rows.len() == 1 || length <= before * (1.0 + 1e-9) || length == 0.0 {
-                    break;
-                }
-                (before, direction) = (length, [x / length, y / length]);
-            }
+            best = look(self, [turn.cos(), turn.sin()], &mut most).or(best);
+        }
+        // the distance from the middle is convex: it grows in the direction that was found
+        for _ in 0..if disc.rows.len() == 1 { 0 } else { CLIMBS } {
+            let Some(towards) = best else { break };
+            best = look(self, towards, &mut most);
         }
         Some([least, most])
     }
@@ -371,19 +408,23 @@ impl Reactions {
         }
         let mut least = vec![0.0; k + 2];
         least[k + 1] = -1.0;
+        let mut tried: Vec<Vec<f64>> = Vec::new();
         let best = Program::new(k + 2, spaces).maximise(&least, &mut |w| {
             let mut more = self.cut(Form::Homogeneous, 1.0, w);
             let x = self.point(&w[..k], w[k]);
             let t = &x[disc.rows.clone()];
             let length = t.iter().map(|x| x * x).sum::<f64>().sqrt();
-            if length > w[k + 1] + ROUND * (1.0 + length) {
-                let direction: Vec<f64> = t.iter().map(|x| x / length).collect();
+            let direction: Vec<f64> = t.iter().map(|x| x / length).collect();
+            let far = |other: &Vec<f64>| other.iter().zip(&direction).any(|(a, b)| (a - b).abs() > 0.5 * APART);
+            if length > w[k + 1] + ROUND * (1.0 + length) && tried.iter().all(far) {
                 more.push(bounded(self, &direction));
+                tried.push(direction);
             }
             more
         });
+        self.keep();
         match best {
-            Best::At(value, _) => Some(-value),
+            Best::At(value, _) => Some((-value).max(0.0)),
             _ => None,
         }
     }
@@ -396,8 +437,8 @@ impl Reactions {
             (0..k).for_each(|j| c[j] += d * self.z[(i, j)]);
             c[k] += d * self.x0[i];
         }
-        let mut program = Program::new(k + 2, self.normalised(disc));
-        match program.maximise(&c, &mut |w| self.cut(Form::Homogeneous, 1.0, w)) {
+        let spaces = self.normalised(disc);
+        match self.solve(Form::Homogeneous, 1.0, spaces, &c) {
             Best::At(_, w) => {
                 let x = self.point(&w[..k], w[k]);
                 let t = &x[disc.rows.clone()];
@@ -419,7 +460,8 @@ pub(super) fn solve(a: &DMatrix<f64>, b: &DVector<f64>) -> (DVector<f64>, DMatri
         return (DVector::zeros(m), DMatrix::zeros(n, 0), DMatrix::zeros(m, 0));
     };
     let largest = svd.singular_values.max();
-    let kept: Vec<usize> = (0..svd.singular_values.len()).filter(|&i| svd.singular_values[i] > RANK * largest).collect();
+    let kept: Vec<usize> =
+        (0..svd.singular_values.len()).filter(|&i| svd.singular_values[i] > RANK * largest).collect();
     let mut x = DVector::zeros(m);
     for &i in &kept {
         let part = u.column(i).dot(b) / svd.singular_values[i];

@@ -68,6 +68,9 @@ pub(super) fn search(
     let mut h = first_step(&*model, &best);
     let (mut steps, mut last) = (0, None);
     for _ in 0..TRIALS {
+        if h < f64::MIN_POSITIVE {
+            break;
+        }
         let Some(step) = search.step(model, &best, h)? else {
             h *= 0.25;
             continue;
@@ -93,7 +96,7 @@ pub(super) fn search(
             return Ok(found);
         }
         last = Some(step);
-        if steps == STEPS || h < 1e-300 || h > 1e150 {
+        if steps == STEPS || h > 1e150 {
             break;
         }
     }
@@ -113,11 +116,11 @@ fn first_step(model: &dyn Mechanical, place: &Place) -> f64 {
 
 /// A step of (1).
 struct Step {
-    place: Place,        // where it ends
-    lambda: Vec<f64>,    // (rows of the coupling) forces
-    held: Vec<bool>,     // (rows of the coupling) which rows do not move
-    velocity: Vec<f64>,  // v
-    missed: f64,         // what the linearisation misses, as a part of the step
+    place: Place,       // where it ends
+    lambda: Vec<f64>,   // (rows of the coupling) forces
+    held: Vec<bool>,    // (rows of the coupling) which rows do not move
+    velocity: Vec<f64>, // v
+    missed: f64,        // what the linearisation misses, as a part of the step
 }
 
 struct Search {
@@ -223,9 +226,29 @@ impl Search {
         let held = held(&coupling, &impulse, &slides);
         // positions outside the domain of the model are too far
         let Ok(place) = Place::new(model, from.t, &q, &self.lengths) else { return Ok(None) };
+        if self.penetrates(&coupling, &place, &way) {
+            return Ok(None);
+        }
         let missed = self.missed(model, &place, (&v, &impulse, h))?;
         let lambda = impulse.iter().map(|p| p / h).collect();
         Ok(Some(Step { place, lambda, held, velocity: v, missed }))
+    }
+
+    /// Whether a step misses joints or goes into obstacles by more than a part of the way along their rows: normals
+    /// that turn on the way, as that of a pin in the middle of its hole.
+    fn penetrates(&self, from: &Coupling, to: &Place, way: &[f64]) -> bool {
+        let pairs = &to.coupling.pairs;
+        from.has_keys(pairs)
+            && (0..pairs.len()).any(|i| {
+                let law = pairs[i].law;
+                let depth = if law.is_equality() { pairs[i].gap.abs() } else { -to.coupling.gap(i) };
+                let along: f64 = from.rows.row(from.offset[i]).iter().map(|&(j, c)| (c * way[j]).abs()).sum();
+                // a normal that is not defined yet may be across the way
+                let far: f64 =
+                    to.coupling.rows.row(to.coupling.offset[i]).iter().map(|&(j, c)| (c * way[j]).abs()).sum();
+                let slack = 1e-12 * self.lengths.met(&to.coupling, i);
+                !law.is_relay() && depth > REACH * along.max(far) + slack
+            })
     }
 
     /// What is missing in (1) at the end of a step, as a part of M v.

@@ -117,7 +117,8 @@ fn shapes(place: &Place, free: &DMatrix<f64>, (k, d): (&DMatrix<f64>, &DMatrix<f
         let loss = (y.transpose() * d * &y)[0];
         let damping = if omega > 0.0 { loss / (2.0 * omega) } else { 0.0 };
         let mut shape = place.increment(&(free * y));
-        let largest = shape.iter().fold(0.0, |most: f64, x| if x.abs() > most.abs() * (1.0 + 1e-9) { *x } else { most });
+        let largest =
+            shape.iter().fold(0.0, |most: f64, x| if x.abs() > most.abs() * (1.0 + 1e-9) { *x } else { most });
         shape.iter_mut().for_each(|x| *x = if largest == 0.0 { 0.0 } else { *x / largest });
         // rounding of zeros
         shape.iter_mut().for_each(|x| *x = if x.abs() < 1e-12 { 0.0 } else { *x });

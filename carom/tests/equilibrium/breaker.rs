@@ -45,3 +45,20 @@ fn in_space_it_holds_as_in_the_plane() {
     }
     assert!(falls(&Breaker { is_planar: false, latch: 0.1156063, ..Breaker::default() }.describe()));
 }
+
+/// With less friction it opens, and rests where runs of an independent implementation of a scheme come to.
+#[test]
+fn open_it_rests_on_its_stops() {
+    let found = rest(&Breaker { latch: 0.11, ..Breaker::default() }.describe());
+    let angle = |body: usize| found.state.q[3 * body + 2];
+    for (body, expected) in [(2, -0.3806), (3, -0.1528), (4, 0.0470), (0, 0.4668)] {
+        near(angle(body), expected, 1e-4);
+    }
+    near(law(&found, "main").gap * 1e3, 6.759, 1e-3);
+    let forces = [("back-stop", 26.05), ("open-stop", 15.37), ("hook-return", 0.212), ("handle-off", 3.188)];
+    for (name, force) in forces {
+        // as printed there, to three or four digits
+        let [least, most] = range(&found, name, 0);
+        assert!(force > least - 5e-3 && force < most + 5e-3, "{name}: {least} {most}");
+    }
+}

@@ -28,7 +28,10 @@ fn a_pendulum_hangs() {
         let system = if is_planar { Multibody::planar() } else { Multibody::spatial() };
         let (sin, cos) = f64::sin_cos(start);
         let body = Body::new("rod", 1.0, 1.0 / 12.0).at([0.5 * sin, -0.5 * cos]);
-        let system = system.gravity([0.0, -G]).body(body).joint(Joint::revolute("hinge", "ground", "rod").at([0.0, 0.0]).axis([0.0, 0.0, 1.0]));
+        let system = system
+            .gravity([0.0, -G])
+            .body(body)
+            .joint(Joint::revolute("hinge", "ground", "rod").at([0.0, 0.0]).axis([0.0, 0.0, 1.0]));
         let found = rest(&system);
         near(found.state.q[0], 0.0, 1e-9);
         near(found.state.q[1], -0.5, 1e-12);
@@ -53,9 +56,10 @@ fn a_block_on_a_spring_stops_where_friction_holds_it() {
     let held = |x: f64| {
         let plane = Plane { point: [0.0; 3], normal: [0.0, 1.0, 0.0] };
         let feet = [-0.05, 0.05].map(|s| Sphere::point([s, -0.1, 0.0]));
-        let mut system = Multibody::planar().gravity([0.0, -G]).body(Body::new("body", m, 0.1).at([x, 0.1])).spring(
-            Spring::between("spring", ("ground", [-1.0, 0.0]), ("body", [x, 0.0]), k).rest(1.0),
-        );
+        let mut system = Multibody::planar()
+            .gravity([0.0, -G])
+            .body(Body::new("body", m, 0.1).at([x, 0.1]))
+            .spring(Spring::between("spring", ("ground", [-1.0, 0.0]), ("body", [x, 0.0]), k).rest(1.0));
         for (i, sphere) in feet.into_iter().enumerate() {
             let contact = Contact::new(&format!("foot{i}"), "ground", "body", SpherePlane { plane, sphere });
             system = system.contact(contact.friction(mu));

@@ -1,11 +1,11 @@
 //! Small vibrations with preload, in closed form.
 
 use super::*;
+use carom::State;
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
 use carom::model::{Contact as Wall, Lagrangian};
 use carom::multibody::pair::{Plane, Sphere, SpherePlane};
 use carom::multibody::{Body, Contact, Joint, Spring};
-use carom::State;
 use std::f64::consts::PI;
 
 #[track_caller]
@@ -36,8 +36,7 @@ fn a_body_in_space_on_four_springs() {
             system = system.spring(spring.rest(0.3));
         }
     }
-    let expected =
-        [5.52172717021, 5.52955891571, 10.4698031054, 22.360679775, 39.6967772726, 40.5647040577];
+    let expected = [5.52172717021, 5.52955891571, 10.4698031054, 22.360679775, 39.6967772726, 40.5647040577];
     are(&frequencies(&rest(&system)), &expected, 1e-10);
 }
 

@@ -183,7 +183,7 @@ impl Plan for EquilibriumPlan {
         };
         contacts.tables.retain(|table| !table.rows.is_empty());
         document.sections.push(contacts);
-        if let Some(vibrations) = &rest.vibrations {
+        if let Some(vibrations) = rest.vibrations.as_ref().filter(|vibrations| !vibrations.modes.is_empty()) {
             document.sections.push(vibration_section(vibrations));
         }
         let tables = vec![self.position(rest)];
@@ -224,6 +224,9 @@ fn facts(rest: &AtRest) -> Vec<(String, String)> {
     ];
     if let Some(reserve) = rest.reserve {
         facts.push(("needed part of all friction".to_owned(), number(reserve, 6)));
+    }
+    if rest.vibrations.as_ref().is_some_and(|vibrations| vibrations.modes.is_empty()) {
+        facts.push(("no small vibrations".to_owned(), "joints, contacts and friction hold everything".to_owned()));
     }
     if !rest.reason.is_empty() {
         facts.push(("no small vibrations".to_owned(), rest.reason.clone()));
