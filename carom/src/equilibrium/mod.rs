@@ -127,7 +127,7 @@ pub enum EquilibriumError {
     Model(#[from] ModelError),
     /// It moves whatever the reactions.
     #[error(
-        "no rest was found in {steps} steps: `{moves}` still moves most, and {residual:.3e} of the forces are not balanced"
+        "no rest was found in {steps} steps: `{moves}` moves most, and {residual:.3e} of the forces are not balanced"
     )]
     NotFound {
         /// Steps of the search.

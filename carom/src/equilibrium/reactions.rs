@@ -242,7 +242,7 @@ impl Reactions {
         let (s, missed) = match form {
             Form::Plain => (1.0, self.slack),
             Form::Violation => (1.0, w[k]),
-            Form::Homogeneous => (w[k], self.slack),
+            Form::Homogeneous => (w[k], self.slack * w[k]),
         };
         let x = self.point(&w[..k], s);
         let mut more = Vec::new();
@@ -373,7 +373,8 @@ impl Reactions {
             let Some(towards) = best else { break };
             best = look(self, towards, &mut most);
         }
-        Some([least, most])
+        // where the pressure vanishes, slack beside it is more than all of the disc
+        Some([least.min(1.0), most.min(1.0)])
     }
 
     /// Half-spaces of (3), for (y, s, τ): the disc is 1 wide.

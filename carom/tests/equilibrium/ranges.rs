@@ -162,7 +162,7 @@ fn a_block_on_an_incline_needs_its_slope() {
     let weight = 2.0 * G * slope.cos();
     let [x, y] = [0.6 / 0.3, 0.8 / 0.2].map(|part| 0.1 * slope.tan() * part);
     let even = |k: usize| {
-        let [a, b] = [if k % 2 == 0 { x } else { -x }, if k / 2 == 0 { y } else { -y }];
+        let [a, b] = [if k.is_multiple_of(2) { x } else { -x }, if k / 2 == 0 { y } else { -y }];
         0.25 * weight * (1.0 + a + b)
     };
     let more = |k: usize| if k == 0 || k == 3 { even(1).min(even(2)) } else { even(0).min(even(3)) };
