@@ -60,6 +60,9 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("slider-crank-play-3d", include_str!("../../examples/slider-crank-play-3d.toml")),
     ("circuit-breaker-3d", include_str!("../../examples/circuit-breaker-3d.toml")),
     ("circuit-breaker-play-3d", include_str!("../../examples/circuit-breaker-play-3d.toml")),
+    ("ladder", include_str!("../../examples/ladder.toml")),
+    ("overhanging-stack", include_str!("../../examples/overhanging-stack.toml")),
+    ("breaker-clearance", include_str!("../../examples/breaker-clearance.toml")),
 ];
 
 /// The text of the example of this name.

@@ -23,6 +23,7 @@
 
 mod balance;
 mod coupling;
+pub mod equilibrium;
 mod event;
 mod integrator;
 pub mod model;

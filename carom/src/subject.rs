@@ -3,7 +3,7 @@
 //! A scene of a model file is one; an engine of another kind can be one. Studies see models through this trait alone,
 //! so that they know no model files, and those who read model files know no studies.
 
-use crate::model::Mechanical;
+use crate::model::{Mechanical, Tangent};
 use crate::scheme::{Family, Stepper};
 use crate::sensitivity::{Sensitivity, StepSensitivity};
 use crate::simulation::{Observer, Simulation};
@@ -99,6 +99,12 @@ pub trait Subject: Send + Sync {
     /// # Errors
     /// Fails for first-order models.
     fn mechanical(&self) -> Result<Box<dyn Mechanical>, SubjectError>;
+
+    /// Derivatives of the mechanical model, by the state.
+    ///
+    /// # Errors
+    /// Fails for first-order models.
+    fn tangent(&self) -> Result<Box<dyn Tangent>, SubjectError>;
 
     /// The motion with its derivatives by the state and by these parameters.
     ///

@@ -215,7 +215,8 @@ impl Table {
         }
     }
 
-    fn json(&self) -> Value {
+    /// Its name and rows as objects.
+    pub fn json(&self) -> Value {
         let row = |row: &Vec<Cell>| -> Map<String, Value> {
             let cell = |cell: &Cell| match cell {
                 Cell::Text(text) => json!(text),

@@ -5,6 +5,7 @@ mod bearing;
 mod compare;
 mod converge;
 mod dump;
+mod equilibrium;
 mod events;
 mod everyday;
 mod examples;

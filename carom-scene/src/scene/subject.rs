@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use carom::model::Mechanical;
+use carom::model::{Mechanical, Tangent};
 use carom::scheme::event_driven::Flow;
 use carom::scheme::{EventDriven, Family, Scheme, Stepper};
-use carom::sensitivity::{Sensitivity, StepSensitivity};
+use carom::sensitivity::{DifferenceTangent, Sensitivity, StepSensitivity};
 use carom::simulation::{Direction, Simulation};
 use carom::subject::{
     Exact as ExactForm, Meter, StateColumn, StateReader, Subject, SubjectError, SubjectLaw, SubjectMethod, ZeroFunction,
@@ -204,6 +204,14 @@ impl Subject for Scene {
 
     fn mechanical(&self) -> Result<Box<dyn Mechanical>, SubjectError> {
         Ok(Scene::mechanical(self)?)
+    }
+
+    fn tangent(&self) -> Result<Box<dyn Tangent>, SubjectError> {
+        match Scene::tangent(self, &[]) {
+            Ok(tangent) => Ok(tangent),
+            // large linear models
+            Err(_) => Ok(Box::new(DifferenceTangent::new(Scene::mechanical(self)?))),
+        }
     }
 
     fn sensitivity(&self, parameters: &[&str]) -> Result<Sensitivity, SubjectError> {

@@ -4,6 +4,7 @@ mod basin;
 mod bifurcation;
 mod converge;
 mod converge_plan;
+mod equilibrium;
 mod lyapunov;
 mod orbit;
 mod orbit_section;
@@ -24,6 +25,7 @@ pub const STUDIES: &[StudyRow] = &[
     StudyRow::of::<lyapunov::Lyapunov>(),
     StudyRow::of::<orbit::Orbits>(),
     StudyRow::of::<basin::Basin>(),
+    StudyRow::of::<equilibrium::Equilibrium>(),
 ];
 
 /// The study of a name.

@@ -2,7 +2,9 @@
 //!
 //! Each unit is a run. A row is finished, failed (the computation, with the reason) or refused (the model is not good
 //! with these values); the rows stand in the order of the runs, whatever the threads and the interruptions. Random
-//! samples depend on seed and number of the run alone [steele2014].
+//! samples depend on seed and number of the run alone [steele2014]. A sample has percentiles of each quantity, by
+//! straight lines between its values in order. Margins of friction are those of rest (`carom show equilibrium`), to
+//! which the model goes before the run.
 
 use super::{document, label, varied_parameter};
 use crate::report::{Cell, Chart, Series, SeriesStyle};
@@ -11,6 +13,7 @@ use crate::study::range::Grid;
 use crate::study::runner::{How, Outcome, Plan, Study, StudyInfo, Watch};
 use crate::study::{StopOnRequest, StudyError, exact};
 use carom::Subject;
+use carom::equilibrium::{Status, Where, equilibrium};
 use carom_solve::Options;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +26,9 @@ const PRINTED: usize = 20;
 
 /// Curves of one chart.
 const CURVES: usize = 12;
+
+/// Percentiles of a sample.
+const PERCENTILES: [u32; 5] = [5, 25, 50, 75, 95];
 
 /// Options of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,8 +43,8 @@ pub struct Sweep {
     /// Seed of the random numbers.
     pub seed: u64,
     /// What to note of each run: "final NAME", "min NAME", "max NAME", "sum NAME", "mean NAME" of a column, "impacts",
-    /// "events NAME", "first NAME", "last NAME" of an event [default: final positions, impacts, and what the file
-    /// expects].
+    /// "events NAME", "first NAME", "last NAME" of an event, "margin CONTACT" to slip at rest [default: final
+    /// positions, impacts, and what the file expects].
     #[schemars(extend("x-value" = "QUANTITY"))]
     pub measure: Vec<String>,
 }
@@ -54,7 +60,7 @@ impl Options for Sweep {}
 impl Study for Sweep {
     const INFO: StudyInfo = StudyInfo {
         citations: &["steele2014"],
-        files: &["sweep.csv", "sweep.html"],
+        files: &["sweep.csv", "percentiles.csv", "sweep.html"],
         counts: "runs",
         keeps_parts: true,
         ..StudyInfo::new(
@@ -87,7 +93,17 @@ impl Study for Sweep {
         };
         let measures = if self.measure.is_empty() { subject.quantities() } else { self.measure.clone() };
         let measures: Vec<String> = measures.iter().map(|text| text.trim().to_owned()).collect();
-        subject.meter(&measures).map_err(|e| StudyError::usage(format!("--measure: {e}"), e.hint))?;
+        let (margins, metered) = split(&measures);
+        subject.meter(&metered).map_err(|e| StudyError::usage(format!("--measure: {e}"), e.hint))?;
+        for contact in margins {
+            if !subject.laws().iter().any(|law| law.name == contact && law.law.has_friction()) {
+                let message = format!("--measure: there is no contact `{contact}` with friction");
+                let laws = subject.laws();
+                let known: Vec<&str> = laws.iter().filter(|law| law.law.has_friction()).map(|law| law.name).collect();
+                let hint = subject.hint(contact, &known, || format!("contacts with friction: {}", known.join(", ")));
+                return Err(StudyError::usage(message, hint));
+            }
+        }
         Ok(SweepPlan { subject, grid, seed: self.random.map(|_| self.seed), count, measures })
     }
 }
@@ -100,6 +116,39 @@ pub struct SweepPlan {
     seed: Option<u64>,
     count: usize,
     measures: Vec<String>,
+}
+
+/// The contact of a measure "margin CONTACT".
+fn margin_of(measure: &str) -> Option<&str> {
+    let (word, contact) = measure.split_once(char::is_whitespace)?;
+    (word == "margin").then_some(contact.trim())
+}
+
+/// Contacts whose margins are measured, and the measures of the run itself.
+fn split(measures: &[String]) -> (Vec<&str>, Vec<String>) {
+    let margins = measures.iter().filter_map(|text| margin_of(text)).collect();
+    (margins, measures.iter().filter(|text| margin_of(text).is_none()).cloned().collect())
+}
+
+/// Margins of contacts at rest, where the model is drawn or where it goes to from there.
+fn margins(subject: &dyn Subject, contacts: &[&str]) -> Result<Vec<f64>, StudyError> {
+    let (mut model, mut tangent) = (subject.mechanical()?, subject.tangent()?);
+    let rest = equilibrium(&mut *model, &mut *tangent, subject.initial(), Where::FromHere)
+        .map_err(|error| StudyError::Computation(error.to_string()))?;
+    let margin = |contact: &&str| {
+        let law = rest.laws.iter().find(|law| law.name == **contact && law.status != Status::Open);
+        let used = law.and_then(|law| law.usage.first().copied().flatten()).and_then(|usage| usage.least);
+        used.map(|used| 1.0 - used).ok_or_else(|| StudyError::Computation(format!("`{contact}` is open at rest")))
+    };
+    contacts.iter().map(margin).collect()
+}
+
+/// A percentile of values in rising order.
+fn percentile(sorted: &[f64], percent: u32) -> f64 {
+    let place = f64::from(percent) / 100.0 * (sorted.len() - 1) as f64;
+    let (low, part) = (place.floor() as usize, place.fract());
+    let high = (low + 1).min(sorted.len() - 1);
+    sorted[low] + part * (sorted[high] - sorted[low])
 }
 
 /// What was measured in a run.
@@ -132,12 +181,18 @@ impl Plan for SweepPlan {
         let values = self.values(unit);
         let pairs: Vec<(&str, f64)> = self.names().zip(values.iter().copied()).collect();
         let subject = self.subject.with(&pairs).map_err(|e| StudyError::Refused(e.message))?;
-        let mut meter = subject.meter(&self.measures)?;
+        let (contacts, metered) = split(&self.measures);
+        let margins = if contacts.is_empty() { Vec::new() } else { margins(&*subject, &contacts)? };
+        let mut meter = subject.meter(&metered)?;
         let mut simulation = subject.simulation(None)?;
         let finished = simulation.run(&mut [&mut *meter, &mut StopOnRequest(watch.stop)]);
         match finished.map_err(|e| StudyError::Computation(e.to_string()))? {
             false if (watch.stop)() => Err(StudyError::Interrupted),
-            _ => Ok(Measured(meter.values())),
+            _ => {
+                let (mut run, mut rest) = (meter.values().into_iter(), margins.into_iter());
+                let next = |text: &String| if margin_of(text).is_some() { rest.next() } else { run.next() };
+                Ok(Measured(self.measures.iter().filter_map(next).collect()))
+            }
         }
     }
 
@@ -167,7 +222,11 @@ impl Plan for SweepPlan {
             .first()
             .filter(|_| finished == 0)
             .map(|row| format!("all {} runs failed, the first one: {}", rows.len(), row.reason));
-        document.data = Some(self.json(&rows));
+        let percentiles = self.percentiles(&rows);
+        document.data = Some(match self.seed {
+            Some(_) => json!({ "runs": self.json(&rows), "percentiles": percentiles.json()["rows"] }),
+            None => self.json(&rows),
+        });
         let mut quantities = Section { title: "Quantities".into(), gallery: true, ..Section::default() };
         for (k, measure) in self.measures.iter().enumerate() {
             for (axis, varied) in self.grid.0.iter().enumerate().filter(|(_, varied)| varied.len() > 1) {
@@ -175,6 +234,9 @@ impl Plan for SweepPlan {
             }
         }
         let runs = Section { title: "Runs".into(), tables: vec![self.table(&rows)], ..Section::default() };
+        if self.seed.is_some() {
+            quantities.tables.push(percentiles);
+        }
         document.sections = vec![quantities, runs];
         Ok(document)
     }
@@ -203,6 +265,27 @@ impl SweepPlan {
             cells.extend(row.values.iter().map(|x| Cell::from(*x)));
             cells.extend([Cell::from(row.status), Cell::from(row.reason)]);
             cells.extend(row.measured.iter().map(|x| Cell::from(*x)));
+            table.row(cells);
+        }
+        table
+    }
+
+    /// How each quantity is spread over the runs that have it.
+    fn percentiles(&self, rows: &[Row<'_>]) -> Table {
+        let named = PERCENTILES.map(|percent| Column::new(format!("p{percent}")).titled(format!("{percent} %")));
+        let columns = ["quantity", "runs", "mean"].map(Column::new).into_iter().chain(named);
+        let columns = columns.map(|column| column.shown(Format::Digits(8)));
+        let mut table = Table::new("Percentiles", columns).to_file("percentiles.csv");
+        for (k, measure) in self.measures.iter().enumerate() {
+            let mut values: Vec<f64> = rows.iter().filter_map(|row| row.measured.get(k).copied()).collect();
+            // the time of an event that did not happen
+            values.retain(|x| x.is_finite());
+            values.sort_by(f64::total_cmp);
+            let mut cells = vec![Cell::from(measure.as_str()), Cell::from(values.len())];
+            if !values.is_empty() {
+                cells.push(Cell::from(values.iter().sum::<f64>() / values.len() as f64));
+                cells.extend(PERCENTILES.map(|percent| Cell::from(percentile(&values, percent))));
+            }
             table.row(cells);
         }
         table
