@@ -24,7 +24,7 @@ const LOOSE: f64 = 1e-8;
 const PIVOT: f64 = 1e-9;
 
 /// Multipliers may miss zero by this part of c, for the sake of larger pivots.
-const GIVE: f64 = 1e-10;
+const GIVE: f64 = 1e-12;
 
 /// A multiplier of the box below this part of c is rounding.
 const FREE: f64 = 1e-8;
