@@ -48,6 +48,9 @@ fn a_wheel_stops_and_the_ledger_closes() {
         assert!((energy["bilateral"].as_f64().unwrap() + 0.25).abs() < 1e-12, "{scheme}: {energy}");
         assert!(energy["residue"].as_f64().unwrap().abs() < 1e-12, "{scheme}: {energy}");
     }
+    // bounds that are not constant are no part of a search for rest
+    let refused = session.carom(["equilibrium", "wheel.toml"]);
+    assert!(refused.code.is_some_and(|code| code != 0) && refused.err.contains("axle.friction"), "{}", refused.err);
     let refused = session.carom(["run", "wheel.toml", "--scheme", "event-driven"]);
     assert_eq!(refused.code, Some(2), "{}", refused.err);
     assert!(refused.err.contains("follows the load") && refused.err.contains("moreau-jean"), "{}", refused.err);

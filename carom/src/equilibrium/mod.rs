@@ -155,6 +155,14 @@ pub enum EquilibriumError {
         /// Time [s].
         t: f64,
     },
+    /// Friction whose bounds are no constants.
+    #[error(
+        "the friction `{law}` follows the load of its joint: rest is searched for with constant friction of joints"
+    )]
+    Bearing {
+        /// The friction.
+        law: String,
+    },
     /// Too many unknowns.
     #[error("the model has {velocities} velocities; rest is searched for up to {MOST}")]
     Large {
@@ -188,6 +196,10 @@ pub fn equilibrium(
 ) -> Result<Equilibrium, EquilibriumError> {
     if model.dim() > MOST {
         return Err(EquilibriumError::Large { velocities: model.dim() });
+    }
+    if let [bearing, ..] = model.bearings() {
+        let law = model.labels().contacts.get(bearing.law).map(|(name, _)| name.clone()).unwrap_or_default();
+        return Err(EquilibriumError::Bearing { law });
     }
     let found = search::search(model, tangent, from, place)?;
     describe(model, tangent, found)
