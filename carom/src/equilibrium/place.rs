@@ -39,6 +39,8 @@ impl Place {
         model.begin_step(1.0);
         let mut coupling = Coupling::default();
         model.couple(t, q, &mut coupling)?;
+        let sticks = vec![true; coupling.len()];
+        model.rub((t, q, &still.v), &sticks, &mut coupling)?;
         let mut force = vec![0.0; n];
         model.force(t, q, &still.v, &mut force)?;
         let mut mass = DMatrix::zeros(n, n);

@@ -184,6 +184,8 @@ impl Search {
         model.begin_step(h);
         let mut coupling = Coupling::default();
         model.couple(from.t, &from.q, &mut coupling)?;
+        let sticks = vec![true; coupling.len()];
+        model.rub((from.t, &from.q, &still.v), &sticks, &mut coupling)?;
         if model.factor(&still, Combination { mass: 1.0, damping: h, stiffness: h * h }).is_err() {
             return Ok(None);
         }
