@@ -280,9 +280,10 @@ impl Ranges {
             n => (0..count).map(|i| points.iter().map(|x| x[i]).sum::<f64>() / n as f64).collect(),
         };
         let discs = (0..reactions.discs.len()).map(|d| {
-            let middle = reactions.used(&reactions.discs[d], &middle)?;
+            let point = &middle;
+            let middle = reactions.used(&reactions.discs[d], point)?;
             let open = reactions.discs[d].rows.clone().chain([reactions.discs[d].first]).any(|i| reactions.is_open(i));
-            let [least, most] = if open { reactions.usage(d)? } else { [middle; 2] };
+            let [least, most] = if open { reactions.usage(d, point)? } else { [middle; 2] };
             Some(Interval { least: Some(least), middle, most: Some(most) })
         });
         let discs = discs.collect();

@@ -33,6 +33,9 @@ const APART: f64 = 1e-5;
 /// Most planes of a round cone that are kept from program to program.
 const KEPT: usize = 40;
 
+/// Discs are at most so many times as narrow as in the middle of the set where parts of them are looked for.
+const NARROW: f64 = 1e3;
+
 /// Steps towards the farthest point of a round disc.
 const CLIMBS: usize = 6;
 
@@ -345,18 +348,19 @@ impl Reactions {
         (bound > 1e-9).then(|| size / bound)
     }
 
-    /// Least and largest part of a disc that is used, over the set where the disc is there at all. The largest one of
-    /// a round disc is looked for from several directions.
-    pub fn usage(&mut self, disc: usize) -> Option<[f64; 2]> {
+    /// Least and largest part of a disc that is used, over the reactions that leave it a thousandth of its width in the
+    /// point `middle`. The largest part of a round disc is looked for from several directions.
+    pub fn usage(&mut self, disc: usize, middle: &[f64]) -> Option<[f64; 2]> {
         let disc = self.discs[disc].clone();
-        if !disc.acts() {
+        let width = disc.radius + disc.mu * middle[disc.first];
+        if !disc.acts() || width <= 0.0 {
             return None;
         }
-        let least = self.least_use(&disc)?;
+        let least = self.least_use(&disc, width)?;
         let starts = if disc.rows.len() == 1 { 2 } else { PLANES };
         let (mut most, mut direction) = (least, [1.0, 0.0]);
         let mut look = |this: &mut Reactions, towards: [f64; 2], most: &mut f64| {
-            let [x, y] = this.farthest(&disc, towards).unwrap_or_default();
+            let [x, y] = this.farthest(&disc, width, towards).unwrap_or_default();
             let (length, before) = (x.hypot(y), *most);
             if length > before {
                 (*most, direction) = (length, [x / length, y / length]);
@@ -377,23 +381,24 @@ impl Reactions {
         Some([least.min(1.0), most.min(1.0)])
     }
 
-    /// Half-spaces of (3), for (y, s, τ): the disc is 1 wide.
-    fn normalised(&self, disc: &ScaledDisc) -> Vec<HalfSpace> {
+    /// Half-spaces of (3), for (y, s, τ): the disc is as wide as in a known point, where s = 1.
+    fn normalised(&self, disc: &ScaledDisc, wide: f64) -> Vec<HalfSpace> {
         let k = self.open();
         let mut spaces = self.spaces(Form::Homogeneous, 1.0);
         let mut width: Vec<f64> = (0..k).map(|j| disc.mu * self.z[(disc.first, j)]).collect();
         width.extend([disc.radius + disc.mu * self.x0[disc.first], 0.0]);
-        spaces.push((width.iter().map(|a| -a).collect(), -1.0));
-        spaces.push((width, 1.0));
+        spaces.push((width.iter().map(|a| -a).collect(), -wide));
+        spaces.push((width, wide));
         let unit = |at: usize| (0..k + 2).map(|j| if j == at { -1.0 } else { 0.0 }).collect::<Vec<f64>>();
         spaces.push((unit(k), 0.0));
+        spaces.push((unit(k).iter().map(|a| -a).collect(), NARROW));
         spaces.push((unit(k + 1), 0.0));
         spaces
     }
 
-    fn least_use(&mut self, disc: &ScaledDisc) -> Option<f64> {
+    fn least_use(&mut self, disc: &ScaledDisc, width: f64) -> Option<f64> {
         let k = self.open();
-        let mut spaces = self.normalised(disc);
+        let mut spaces = self.normalised(disc, width);
         let bounded = |this: &Reactions, direction: &[f64]| {
             let free = ScaledDisc { mu: 0.0, radius: 0.0, ..disc.clone() };
             let mut a = this.half_space(Form::Homogeneous, &this.plane(&free, direction, 1.0)).0;
@@ -425,25 +430,25 @@ impl Reactions {
         });
         self.keep();
         match best {
-            Best::At(value, _) => Some((-value).max(0.0)),
+            Best::At(value, _) => Some((-value).max(0.0) / width),
             _ => None,
         }
     }
 
-    /// The point of a disc that is 1 wide, farthest in a direction.
-    fn farthest(&mut self, disc: &ScaledDisc, direction: [f64; 2]) -> Option<[f64; 2]> {
+    /// The point of a disc, as a part of its width, farthest in a direction.
+    fn farthest(&mut self, disc: &ScaledDisc, width: f64, direction: [f64; 2]) -> Option<[f64; 2]> {
         let k = self.open();
         let mut c: Vec<f64> = vec![0.0; k + 2];
         for (i, d) in disc.rows.clone().zip(direction) {
             (0..k).for_each(|j| c[j] += d * self.z[(i, j)]);
             c[k] += d * self.x0[i];
         }
-        let spaces = self.normalised(disc);
+        let spaces = self.normalised(disc, width);
         match self.solve(Form::Homogeneous, 1.0, spaces, &c) {
             Best::At(_, w) => {
                 let x = self.point(&w[..k], w[k]);
                 let t = &x[disc.rows.clone()];
-                Some([t[0], t.get(1).copied().unwrap_or(0.0)])
+                Some([t[0] / width, t.get(1).copied().unwrap_or(0.0) / width])
             }
             _ => None,
         }
