@@ -224,7 +224,10 @@ fn describe(
             continue;
         };
         let rows = reactions.offset[k]..reactions.offset[k + 1];
-        let reaction: Vec<Interval> = rows.map(|row| Interval { middle: lambda[row], ..ranges.rows[row] }).collect();
+        let mut reaction: Vec<Interval> =
+            rows.map(|row| Interval { middle: lambda[row], ..ranges.rows[row] }).collect();
+        // what slack has taken away from the bound itself
+        reaction[0].least = reaction[0].least.map(|least| least.max(pair.law.bounds().0));
         let size = CARRIES * reactions.size(k);
         let status = match (&reaction[0], pair.law.is_contact()) {
             (_, false) => Status::Holds,
