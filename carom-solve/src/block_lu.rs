@@ -19,6 +19,10 @@ use kernel::{Exchanges, WIDEST, back, divide, product, subtract_mul, subtract_pr
 /// Largest number of scalar rows for which the dense fallback is tried.
 const DENSE: usize = 900;
 
+/// Rows up to which a matrix counts as full: there is no order to look for, and contacts that come and go from step to
+/// step do not allocate.
+const FULL: usize = 16;
+
 /// Largest number of blocks of U: beyond it the memory of a workstation is at stake.
 const LIMIT: usize = 10_000_000;
 
@@ -44,6 +48,13 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
+    /// Copies without allocating once there is room.
+    fn copy_from(&mut self, other: &Pattern) {
+        self.width = other.width;
+        self.start.clone_from(&other.start);
+        self.column.clone_from(&other.column);
+    }
+
     pub fn rows(&self) -> usize {
         self.start.len().saturating_sub(1)
     }
@@ -126,8 +137,12 @@ impl BlockLu {
         if self.pattern == *pattern {
             return Ok(());
         }
-        self.pattern = Pattern::default();
         let n = pattern.rows();
+        if n <= FULL {
+            self.analyse_full(pattern);
+            return Ok(());
+        }
+        self.pattern = Pattern::default();
         let neighbours = symmetric(pattern);
         self.order = ordering::minimum_degree(neighbours.clone());
         let mut place = vec![0u32; n];
@@ -135,7 +150,7 @@ impl BlockLu {
             place[i as usize] = k as u32;
         }
         let upper = fill(&self.order, &place, &neighbours)?;
-        self.pattern.clone_from(pattern);
+        self.pattern.copy_from(pattern);
         self.multiplications = 0.0;
         self.lay_out(&upper);
         self.slot.clear();
@@ -149,12 +164,40 @@ impl BlockLu {
                 self.slot.push(self.start[row] + at);
             }
         }
+        self.size_buffers();
+        Ok(())
+    }
+
+    /// The factor of a small matrix: all blocks, in the order of the rows.
+    fn analyse_full(&mut self, pattern: &Pattern) {
+        let n = pattern.rows();
+        self.pattern.copy_from(pattern);
+        self.order.clear();
+        self.order.extend(0..n as u32);
+        self.start.clear();
+        self.start.extend((0..=n).map(|i| i * n));
+        self.diagonal.clear();
+        self.diagonal.extend((0..n).map(|i| i * n + i));
+        self.column.clear();
+        self.column.extend((0..n * n).map(|k| (k % n) as u32));
+        self.slot.clear();
+        for i in 0..n {
+            let columns = &pattern.column[pattern.start[i]..pattern.start[i + 1]];
+            self.slot.extend(columns.iter().map(|&j| i * n + j as usize));
+        }
+        let products = |size: f64| size * (size + 1.0) + 1.0;
+        self.multiplications = (0..n).map(|size| products(size as f64)).sum::<f64>() * (pattern.width as f64).powi(3);
+        self.value.resize(n * n * pattern.width.pow(2), 0.0);
+        self.size_buffers();
+    }
+
+    fn size_buffers(&mut self) {
+        let n = self.pattern.rows();
         self.position.resize(n, 0);
         self.pivot.resize(n, [0; WIDEST]);
-        self.permuted.resize(n * pattern.width, 0.0);
-        self.rest.resize(n * pattern.width, 0.0);
-        self.kept.resize(n * pattern.width, 0.0);
-        Ok(())
+        for buffer in [&mut self.permuted, &mut self.rest, &mut self.kept] {
+            buffer.resize(n * self.pattern.width, 0.0);
+        }
     }
 
     /// Rows of L + U from the rows of U: L has the transposed pattern.
