@@ -47,6 +47,41 @@ pub(crate) fn settle<E>(first: f64, agree: f64, mut quotient: impl FnMut(f64) ->
     quotient(if best.0 <= NEARLY { best.1 } else { defined.unwrap_or(first) }).map(|_| ())
 }
 
+/// `matrix ← ∂f/∂x`, row-major, by central differences of a function of as many values as it has arguments. `buffers`
+/// have as many entries; the point is left as it is.
+pub(crate) fn jacobian<E>(
+    point: &mut [f64],
+    [plus, minus, far]: [&mut [f64]; 3],
+    matrix: &mut [f64],
+    mut function: impl FnMut(&[f64], &mut [f64]) -> Result<(), E>,
+) -> Result<(), E> {
+    let n = point.len();
+    for j in 0..n {
+        let x = point[j];
+        let mut quotient = |d: f64| -> Result<f64, E> {
+            point[j] = x + d;
+            let above = function(point, plus);
+            point[j] = x - d;
+            let below = function(point, minus);
+            point[j] = x;
+            above.and(below)?;
+            (0..n).for_each(|i| matrix[i * n + j] = (plus[i] - minus[i]) / (2.0 * d));
+            let largest = plus.iter().chain(minus.iter()).fold(0.0f64, |m, f| m.max(f.abs()));
+            // what the quotient of the double step misses of this one
+            let missed = disagreement((0..n).map(|i| (matrix[i * n + j], far[i])), ROUNDING * largest / d);
+            (0..n).for_each(|i| far[i] = matrix[i * n + j]);
+            Ok(missed)
+        };
+        let d = f64::EPSILON.cbrt() * x.abs().max(1.0);
+        if x.abs() >= SMALL {
+            quotient(d)?;
+        } else {
+            settle(d, STEERS, |d| quotient(2.0 * d).and_then(|_| quotient(d)))?;
+        }
+    }
+    Ok(())
+}
+
 /// What a difference of values of this size may be by rounding alone.
 pub(crate) const ROUNDING: f64 = 64.0 * f64::EPSILON;
 

@@ -8,7 +8,7 @@
 //! ([`Answer`]).
 
 use super::check::{check_law, distinct, require};
-use super::differences::{ROUNDING, SMALL, STEERS, disagreement, settle};
+use super::differences::jacobian;
 use super::lagrangian::{Row as Vector, Scalar, gradient_by_differences, row, scalar};
 use super::{Answer, Constancy, FirstOrder, Labels, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
@@ -101,33 +101,9 @@ impl FirstOrderSystem {
     }
 
     fn differentiate(&mut self, at: &State) -> Result<(), ModelError> {
-        let n = self.n;
         self.point.copy_from_slice(&at.q);
         let FirstOrderSystem { point, buffer: [plus, minus], far, rate, matrix, .. } = self;
-        for j in 0..n {
-            let x = at.q[j];
-            let mut quotient = |d: f64| -> Result<f64, ModelError> {
-                point[j] = x + d;
-                let above = rate(at.t, point, plus);
-                point[j] = x - d;
-                let below = rate(at.t, point, minus);
-                point[j] = x;
-                above.and(below)?;
-                (0..n).for_each(|i| matrix[i * n + j] = (plus[i] - minus[i]) / (2.0 * d));
-                let largest = plus.iter().chain(minus.iter()).fold(0.0f64, |m, f| m.max(f.abs()));
-                // what the quotient of the double step misses of this one
-                let missed = disagreement((0..n).map(|i| (matrix[i * n + j], far[i])), ROUNDING * largest / d);
-                (0..n).for_each(|i| far[i] = matrix[i * n + j]);
-                Ok(missed)
-            };
-            let d = f64::EPSILON.cbrt() * x.abs().max(1.0);
-            if x.abs() >= SMALL {
-                quotient(d)?;
-            } else {
-                settle(d, STEERS, |d| quotient(2.0 * d).and_then(|_| quotient(d)))?;
-            }
-        }
-        Ok(())
+        jacobian(point, [plus, minus, far], matrix, |x, out| rate(at.t, x, out))
     }
 }
 

@@ -7,7 +7,7 @@
 //! For schemes that impose laws instead of projecting, each piece is a row with `0 ≤ y ⊥ λ ≥ 0` and B = Cᵀ: the slack
 //! `a·u − b` of a half-space, `R − |u − c|` of a ball, and one row for either end of an interval.
 
-use super::differences::{ROUNDING, SMALL, STEERS, disagreement, settle};
+use super::differences::jacobian;
 use super::{Constancy, FirstOrder, Labels, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
 use carom_solve::{DenseLu, Law, LinearSolve};
@@ -236,30 +236,7 @@ impl Sweeping {
         self.point.copy_from_slice(&at.q);
         let Sweeping { drift, point, plus, row, far, tangent, .. } = self;
         let Some(drift) = drift else { return Ok(()) };
-        for j in 0..n {
-            let x = at.q[j];
-            let mut quotient = |d: f64| -> Result<f64, ModelError> {
-                point[j] = x + d;
-                let above = drift(at.t, point, plus);
-                point[j] = x - d;
-                let below = drift(at.t, point, row);
-                point[j] = x;
-                above.and(below)?;
-                (0..n).for_each(|i| tangent[i * n + j] = (plus[i] - row[i]) / (2.0 * d));
-                let largest = plus.iter().chain(row.iter()).fold(0.0f64, |m, f| m.max(f.abs()));
-                // what the quotient of the double step misses of this one
-                let missed = disagreement((0..n).map(|i| (tangent[i * n + j], far[i])), ROUNDING * largest / d);
-                (0..n).for_each(|i| far[i] = tangent[i * n + j]);
-                Ok(missed)
-            };
-            let d = f64::EPSILON.cbrt() * x.abs().max(1.0);
-            if x.abs() >= SMALL {
-                quotient(d)?;
-            } else {
-                settle(d, STEERS, |d| quotient(2.0 * d).and_then(|_| quotient(d)))?;
-            }
-        }
-        Ok(())
+        jacobian(point, [plus, row, far], tangent, |x, out| drift(at.t, x, out))
     }
 }
 
