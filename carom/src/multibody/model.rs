@@ -3,6 +3,7 @@
 mod close;
 pub mod coordinates;
 mod traits;
+mod watch;
 
 use super::bend::{Pin, pins};
 use super::couple::{Drives, drive, outputs};
@@ -32,6 +33,7 @@ pub struct MultibodyModel {
     h: f64, // length of the coming step
     warnings: Warnings,
     redundancy: Option<Redundancy>,
+    watch: Option<watch::Watch>, // where joints close loops
     pins: Vec<Pin>,
 }
 
@@ -66,6 +68,7 @@ impl MultibodyModel {
             h: 0.0,
             warnings: Warnings::default(),
             redundancy: None,
+            watch: None,
             pins,
         })
     }

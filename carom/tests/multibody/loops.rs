@@ -1,10 +1,12 @@
 //! Closed loops in space, with rows that are redundant.
 
 use super::{combined, distance, rod_of, run};
-use carom::multibody::{Joint, Multibody, MultibodyModel};
+use carom::multibody::{Body, Joint, Multibody, MultibodyModel};
+use carom::scheme::Bound;
 use carom::scheme::CombinedProjection;
 use carom::scheme::ReactionDirection::Mid;
-use carom::{Coupling, Space, State};
+use carom::simulation::FixedStep;
+use carom::{Coupling, Simulation, Space, State};
 
 type Point = [f64; 3];
 
@@ -111,6 +113,60 @@ fn bricard_has_one_row_too_many_and_moves() {
     let gained = model.energy(&end).unwrap().total() - start;
     assert!(gained.abs() < 1e-7, "{gained:e}, error {error:e}");
     assert!(largest_gap(&mut model, &end) < 1e-12);
+}
+
+/// Warnings of a run of this kind: times and names of the laws.
+fn singular(model: MultibodyModel, (end, h): (f64, f64)) -> Vec<(f64, String)> {
+    let bound = Bound::new(combined(Mid), Box::new(model), carom_solve::solver::default()).unwrap();
+    let mut simulation = Simulation::new(Box::new(bound), Box::new(FixedStep { h }), end).unwrap();
+    simulation.run(&mut []).unwrap_or_else(|error| panic!("{error}"));
+    let all = simulation.warnings().sorted();
+    let labels = simulation.stepper().labels();
+    let of = all.iter().filter(|warning| warning.kind.name == "singular-position");
+    of.map(|warning| (warning.t, labels.contact(warning.contact.unwrap()))).collect()
+}
+
+/// A parallelogram of rods in the plane, without gravity: its crank turns steadily.
+fn parallelogram(angle: f64, speed: f64) -> MultibodyModel {
+    let (a, d) = ([0.0; 3], [2.0, 0.0, 0.0]);
+    let way = [angle.cos(), angle.sin(), 0.0];
+    let (b, c): (Point, Point) = (way, std::array::from_fn(|i| d[i] + way[i]));
+    let across = |part: f64| [-part * speed * way[1], part * speed * way[0], 0.0];
+    let turning = |name: &str, ends: [Point; 2], part: f64, spin: f64| {
+        let centre: Point = std::array::from_fn(|i| 0.5 * (ends[0][i] + ends[1][i]));
+        let body = Body::new(name, 1.0, 0.1).at([centre[0], centre[1]]).turning(spin);
+        body.velocity([across(part)[0], across(part)[1]])
+    };
+    Multibody::planar()
+        .body(turning("crank", [a, b], 0.5, speed))
+        .body(turning("coupler", [b, c], 1.0, 0.0))
+        .body(turning("rocker", [d, c], 0.5, speed))
+        .joint(Joint::revolute("A", "ground", "crank").at(a))
+        .joint(Joint::revolute("B", "crank", "coupler").at(b))
+        .joint(Joint::revolute("C", "coupler", "rocker").at(c))
+        .joint(Joint::revolute("D", "rocker", "ground").at(d))
+        .build()
+        .unwrap()
+}
+
+/// Flat at 180 degrees: the rods can go on as a parallelogram or as a crossed one, and all four joints share a row.
+#[test]
+fn a_parallelogram_warns_where_it_is_flat() {
+    let (start, speed) = (1.0, 2.0);
+    let flat = (std::f64::consts::PI - start) / speed;
+    assert_eq!(singular(parallelogram(start, speed), (0.99 * flat, 1e-3)), []);
+    let found = singular(parallelogram(start, speed), (1.1 * flat, 1e-3));
+    let mut joints: Vec<&str> = found.iter().map(|(_, law)| law.split('.').next().unwrap()).collect();
+    joints.sort_unstable();
+    assert_eq!(joints, ["A", "B", "C", "D"], "{found:?}");
+    assert!(found.iter().all(|(t, _)| (t - flat).abs() < 1e-3), "{found:?} {flat}");
+}
+
+/// The rank of Bricard's linkage is 29 all the way, and that of a crank and rocker in space 17.
+#[test]
+fn loops_that_keep_their_rank_do_not_warn() {
+    assert_eq!(singular(bricard(), (2.0, 1e-3)), []);
+    assert_eq!(singular(four_bar(), (2.0, 1e-3)), []);
 }
 
 fn largest_gap(model: &mut MultibodyModel, state: &State) -> f64 {

@@ -79,6 +79,7 @@ impl MultibodyModel {
         self.start_motors();
         self.fit_velocities(&coupling, held, assembly.is_some())?;
         self.find_redundancy(&coupling, held)?;
+        self.watch = watch::Watch::of(&self.plan, &coupling);
         Ok(())
     }
 
@@ -98,7 +99,7 @@ impl MultibodyModel {
     }
 
     /// The joint or motor that a row belongs to.
-    fn holder(&self, item: usize) -> String {
+    pub(super) fn holder(&self, item: usize) -> String {
         match self.plan.items[item].1 {
             Item::Row(i) => self.plan.joints[self.plan.rows[i].joint].clone(),
             _ => self.plan.items[item].0.clone(),

@@ -113,7 +113,8 @@ impl Space for MultibodyModel {
         &self.plan.bearings
     }
 
-    fn detect(&mut self, _from: &State, h: f64) -> Result<bool, ModelError> {
+    fn detect(&mut self, from: &State, h: f64) -> Result<bool, ModelError> {
+        self.watch_rank(from)?;
         self.h = h;
         Ok(false)
     }
