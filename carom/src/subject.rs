@@ -31,6 +31,10 @@ pub trait Subject: Send + Sync {
     fn parameters(&self) -> &[(String, f64)];
     /// Coordinates, or states of a first-order model.
     fn coordinates(&self) -> &[String];
+    /// Velocities of a mechanical model. One with the name of a coordinate is its rate.
+    fn velocities(&self) -> &[String] {
+        self.coordinates()
+    }
     /// Coordinates in which the model repeats itself, by number, with the length after which it does: 2π for an angle,
     /// zero where nothing depends on the coordinate.
     fn cyclic(&self) -> &[(usize, f64)] {

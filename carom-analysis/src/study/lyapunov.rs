@@ -245,6 +245,13 @@ impl Frame {
         frame
     }
 
+    /// The first directions alone.
+    pub(super) fn truncated(mut self, size: usize) -> Frame {
+        self.columns.truncate(size);
+        self.logs.truncate(size);
+        self
+    }
+
     /// Column `i` becomes the difference of the present state of a neighbour from the reference, over `epsilon`.
     pub(super) fn set(&mut self, i: usize, neighbour: &mut Motion, reference: &State, epsilon: f64) {
         let column = &mut self.columns[i];

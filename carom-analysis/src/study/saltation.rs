@@ -52,7 +52,16 @@ pub fn saltation(
     load(motion, &frame, dimension);
     motion.project_columns()?;
     store(motion, &mut frame, dimension);
-    frame.orthonormalise();
+    // nor are directions that constraints never allow, which have no exponents
+    let constraints = motion.labels().contacts.iter().filter(|(_, law)| law.is_equality()).count();
+    let lost = frame.orthonormalise().iter().filter(|log| **log == f64::NEG_INFINITY).count();
+    let free = dimension - lost.min(2 * constraints);
+    let size = size.min(free);
+    if size < frame.columns.len() {
+        (frame, sums) = (frame.truncated(size), Sums::new(size, options));
+        motion.set_columns(size);
+        logs.truncate(size);
+    }
     for k in 0..options.intervals {
         load(motion, &frame, dimension);
         motion.project_columns()?;
@@ -61,7 +70,7 @@ pub fn saltation(
         logs.copy_from_slice(frame.orthonormalise());
         let lost =
             (2 * (motion.counts.rests - known.0).min(dimension as u64) + motion.counts.sticks - known.1) as usize;
-        let first = dimension.saturating_sub(lost).min(size);
+        let first = free.saturating_sub(lost).min(size);
         logs[first..].fill(f64::NEG_INFINITY);
         known = (motion.counts.rests, motion.counts.sticks);
         sums.add(&logs, k);

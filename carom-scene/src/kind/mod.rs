@@ -190,6 +190,11 @@ pub(crate) trait Bound: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether derivatives by parameters follow from [`Plan::equations`].
+    fn has_equations(&self) -> bool {
+        true
+    }
+
     /// The model at the initial state, if it can start there.
     fn start(&self, state: &State, file: &ModelFile, context: &mut Context) -> Option<AnyModel> {
         let model = self.model(state);

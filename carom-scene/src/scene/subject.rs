@@ -80,6 +80,10 @@ impl Subject for Scene {
         &self.coordinates
     }
 
+    fn velocities(&self) -> &[String] {
+        &self.velocities
+    }
+
     fn cyclic(&self) -> &[(usize, f64)] {
         &self.cyclic
     }

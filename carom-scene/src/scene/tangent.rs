@@ -1,13 +1,13 @@
 //! The tangent of a scene: the derivatives of its tapes along the state and along named parameters.
 
-use carom::model::Tangent;
+use carom::model::{Mechanical, Tangent};
 use carom::scheme::event_driven::Flow;
-use carom::scheme::{EventDriven, Scheme};
-use carom::sensitivity::{Sensitivity, SensitivityError, StepSensitivity};
+use carom::scheme::{AnyModel, EventDriven, Scheme};
+use carom::sensitivity::{DifferenceTangent, Sensitivity, SensitivityError, StepSensitivity};
 use carom_solve::Options;
 
 use super::context::{Context, Parameter};
-use super::{BuildError, Scene};
+use super::{BuildError, LawInfo, Scene, parameters};
 use crate::diagnostic::Diagnostics;
 use crate::equations::{EquationTangent, Live};
 use crate::expression::{Graph, NodeId, Scope, parse};
@@ -15,11 +15,12 @@ use crate::file::{Content, Formula};
 use crate::law;
 
 impl Scene {
-    /// Exact derivatives of the model, by the state and by the parameters named.
+    /// Derivatives of the model, by the state and by the parameters named: exact, but for the parameters of bodies,
+    /// which are [differences](DifferenceTangent) of models that are made anew, good to about 1e-10.
     ///
     /// # Errors
     /// Fails for first-order models, for unknown parameters, for linear models of more than 64 coordinates, and for
-    /// parameters of models of bodies.
+    /// parameters that decide on the number of bodies or contacts.
     pub fn tangent(&self, parameters: &[&str]) -> Result<Box<dyn Tangent>, BuildError> {
         if let Some(own) = self.bound.tangent(&self.initial).filter(|_| parameters.is_empty()) {
             return own;
@@ -29,6 +30,9 @@ impl Scene {
         }
         let lost = || BuildError::Tangent("the equations cannot be read with parameters as inputs".into());
         let mut relations = Relations::new(self, parameters)?;
+        if !self.bound.has_equations() {
+            return self.difference_tangent(parameters);
+        }
         let live: Vec<Live> =
             (0..parameters.len()).map(|k| relations.live(self, k)).collect::<Option<_>>().ok_or_else(lost)?;
         let moves = |i: usize| live.iter().any(|live| live.direction[i] != 0.0);
@@ -43,6 +47,40 @@ impl Scene {
         let equations = compiled.model.as_ref().ok_or_else(lost)?.equations()?;
         let laws: Vec<_> = self.laws.iter().map(|law| (law.law, law.restitution)).collect();
         Ok(Box::new(EquationTangent::new(&equations.bind(&context.vector(), &laws), live)))
+    }
+
+    /// The state by the model's own tangent, parameters by differences.
+    fn difference_tangent(&self, parameters: &[&str]) -> Result<Box<dyn Tangent>, BuildError> {
+        let mut tangent = DifferenceTangent::new(self.mechanical()?);
+        if let Some(own) = self.bound.tangent(&self.initial) {
+            tangent = tangent.with_state(own?);
+        }
+        for name in parameters {
+            let value = self.parameter(name).unwrap_or(f64::NAN);
+            tangent = tangent.with_checked_parameter(name, value, &self.initial, |at| self.model_at(name, at))?;
+        }
+        Ok(Box::new(tangent))
+    }
+
+    /// The model with another value of a parameter, at the same state: it need not be a good one to start from.
+    fn model_at(&self, name: &str, value: f64) -> Result<Box<dyn Mechanical>, BuildError> {
+        let mut overrides = self.overrides().clone();
+        overrides.set.push((name.into(), format!("{value:?}")));
+        let mut context = Context::new(Diagnostics::default());
+        let bound = parameters::evaluate(self.file().parameters.as_ref(), &overrides, &mut context)
+            .and_then(|()| self.plans.find(self.file(), &mut context))
+            .and_then(|compiled| compiled.bind(self.file(), &mut context));
+        let refused = |why: &str| BuildError::Tangent(format!("no derivative by `{name}`: at {value} {why}"));
+        let Some(bound) = bound else {
+            let findings = context.out.finish(self.source());
+            return Err(refused(findings.first().map_or("there is no model", |finding| &finding.message)));
+        };
+        let laws = |laws: &[LawInfo]| laws.iter().map(|law| law.name.clone()).collect::<Vec<_>>();
+        let same = context.names.coordinates == self.coordinates && laws(&bound.laws()) == laws(&self.laws);
+        match bound.model(&self.initial)? {
+            AnyModel::Mechanical(model) if same => Ok(model),
+            _ => Err(refused("it has other bodies or contacts")),
+        }
     }
 
     /// The motion of this scene with its derivatives by the state and by the parameters named. It is event-driven, with

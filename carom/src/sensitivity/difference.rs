@@ -11,9 +11,10 @@
 //! model over dual numbers ([`DualLagrangian`](crate::model::DualLagrangian)) or as a file: their tangents are exact.
 //!
 //! Parameters are those for which [`with_parameter`](DifferenceTangent::with_parameter) can make the model with another
-//! value.
+//! value. A model that knows its derivatives by the state but not those by its parameters, as bodies from files, has
+//! them together by [`with_state`](DifferenceTangent::with_state): only parameters are then differences.
 
-use crate::model::differences::{AGREE, STEERS, disagreement, settle};
+use crate::model::differences::{AGREE, ROUNDING, STEERS, disagreement, settle};
 use crate::model::tangent::At;
 use crate::model::{Along, CouplingTangent, Tangent};
 use crate::phase::{Curvature, Magnitudes};
@@ -37,8 +38,11 @@ struct Varied {
 /// Derivatives of a model by (1).
 pub struct DifferenceTangent {
     model: Box<dyn Mechanical>,
+    state: Option<Box<dyn Tangent>>,
     names: Vec<String>,
     varied: Vec<Varied>,
+    sizes: (usize, usize), // laws and rows of the last coupling
+    exact: CouplingTangent,
     list: Option<Vec<Key>>, // the contacts, once they are known
     coupling: Coupling,
     curvature: Curvature,
@@ -65,8 +69,11 @@ impl DifferenceTangent {
         let (n, positions) = (model.dim(), model.positions());
         DifferenceTangent {
             model,
+            state: None,
             names: Vec::new(),
             varied: Vec::new(),
+            sizes: (0, 0),
+            exact: CouplingTangent::default(),
             list: None,
             coupling: Coupling::default(),
             curvature: Curvature::default(),
@@ -93,13 +100,96 @@ impl DifferenceTangent {
         self
     }
 
+    /// Derivatives by time and state from a tangent of the same model, in place of differences.
+    pub fn with_state(mut self, tangent: Box<dyn Tangent>) -> DifferenceTangent {
+        self.state = Some(tangent);
+        self
+    }
+
+    /// As [`with_parameter`](Self::with_parameter), with a step that is checked: where differences over it and over its
+    /// double disagree at a state, or a model cannot be made, it is shortened.
+    ///
+    /// # Errors
+    /// Fails where no model can be made for values next to this one.
+    pub fn with_checked_parameter<E>(
+        mut self,
+        name: &str,
+        value: f64,
+        at: &State,
+        make: impl Fn(f64) -> Result<Box<dyn Mechanical>, E>,
+    ) -> Result<DifferenceTangent, E> {
+        let first = if value == 0.0 { STEP } else { STEP * value.abs() };
+        self.names.push(name.into());
+        self.varied.push(Varied { models: Vec::new(), step: first });
+        settle(first, AGREE, |step| {
+            let models = STENCIL.iter().map(|(offset, _)| make(value + offset * step)).collect::<Result<_, E>>()?;
+            self.varied.pop();
+            self.varied.push(Varied { models, step });
+            // what cannot be evaluated does not agree
+            Ok(self.parameter_disagreement(at).unwrap_or(f64::INFINITY))
+        })?;
+        Ok(self)
+    }
+
+    /// By how much differences along the last parameter over the step and over its double disagree.
+    fn parameter_disagreement(&mut self, at: &State) -> Result<f64, ModelError> {
+        let at = (at.t, &at.q[..], &at.v[..]);
+        let mut worst = 0.0f64;
+        for of in [Of::Force, Of::Mass(at.2), Of::Coupling, Of::Curvature] {
+            let DifferenceTangent { varied, list, coupling, curvature, part, sum, far, .. } = self;
+            let Some(varied) = varied.last_mut() else { return Ok(0.0) };
+            let mut values = |model: &mut Box<dyn Mechanical>, weight: f64, out: &mut Vec<f64>| {
+                add(of, (&mut **model, list), at, weight, (coupling, curvature, part, out))
+            };
+            sum.clear();
+            values(&mut varied.models[0], 1.0, sum)?;
+            let rounding = ROUNDING * sum.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            sum.clear();
+            far.clear();
+            for (model, (offset, _)) in varied.models.iter_mut().zip(STENCIL) {
+                let (out, weight) = if offset.abs() > 1.0 { (&mut *far, 0.25) } else { (&mut *sum, 0.5) };
+                values(model, weight * offset.signum(), out)?;
+            }
+            worst = worst.max(disagreement(sum.iter().copied().zip(far.iter().copied()), rounding));
+        }
+        Ok(worst)
+    }
+
+    /// Derivatives along time and state by the tangent that knows them, into `sum`.
+    fn along_state(&mut self, of: Of<'_>, at: At<'_>, along: Along<'_>) -> Result<(), ModelError> {
+        let DifferenceTangent { state: Some(state), sum, exact, sizes, .. } = self else { return Ok(()) };
+        let along = Along { p: &[], ..along };
+        match of {
+            Of::Curvature => state.curvature(at, along, sum)?,
+            Of::Coupling => {
+                state.coupling(at, along, exact)?;
+                *sizes = (exact.gap.len(), exact.drift.len());
+                let CouplingTangent { gap, region, restitution, friction, drift, rows } = exact;
+                [gap, region, restitution, friction, drift, rows].iter().for_each(|part| sum.extend_from_slice(part));
+            }
+            Of::Force | Of::Mass(_) => {
+                sum.resize(at.2.len(), 0.0);
+                match of {
+                    Of::Mass(x) => state.mass(at, x, along, sum)?,
+                    _ => state.force(at, along, sum)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// (1) of a function into `sum`, along time and state together and along each parameter.
     fn along(&mut self, of: Of<'_>, (t, q, v): At<'_>, along: Along<'_>) -> Result<(), ModelError> {
         self.sum.clear();
         let size = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let direction = size(along.q).max(size(along.v)).max(along.t.abs());
+        if self.state.is_some() {
+            self.along_state(of, (t, q, v), along)?;
+        }
         let DifferenceTangent {
             model,
+            state,
+            sizes,
             varied,
             list,
             coupling,
@@ -112,7 +202,7 @@ impl DifferenceTangent {
             far,
             ..
         } = self;
-        if direction > 0.0 {
+        if direction > 0.0 && state.is_none() {
             let rough = matches!(of, Of::Curvature) && model.acceleration_level().is_none();
             let part_of = if rough { LONG_STEP } else { STEP };
             let agree = if rough { STEERS } else { AGREE };
@@ -141,10 +231,12 @@ impl DifferenceTangent {
                 add(of, (&mut **model, list), (t, q, v), weight, (coupling, curvature, part, sum))?;
             }
         }
-        if self.sum.is_empty() {
+        if sum.is_empty() {
             // no direction at all: zeros of the right number
-            let DifferenceTangent { model, list, coupling, curvature, part, sum, .. } = self;
             add(of, (&mut **model, list), (t, q, v), 0.0, (coupling, curvature, part, sum))?;
+        }
+        if matches!(of, Of::Coupling) && state.is_none() {
+            *sizes = (coupling.len(), coupling.drift.len());
         }
         match self.sum.iter().all(|x| x.is_finite()) {
             true => Ok(()),
@@ -238,7 +330,10 @@ impl Tangent for DifferenceTangent {
         let known = self.list.get_or_insert_default();
         known.clear();
         known.extend_from_slice(list);
-        Ok(())
+        match &mut self.state {
+            Some(state) => state.detect(from, h, list),
+            None => Ok(()),
+        }
     }
 
     fn force(&mut self, at: At<'_>, along: Along<'_>, out: &mut [f64]) -> Result<(), ModelError> {
@@ -259,7 +354,7 @@ impl Tangent for DifferenceTangent {
 
     fn coupling(&mut self, at: At<'_>, along: Along<'_>, out: &mut CouplingTangent) -> Result<(), ModelError> {
         self.along(Of::Coupling, at, along)?;
-        let (laws, rows) = (self.coupling.len(), self.coupling.drift.len());
+        let (laws, rows) = self.sizes;
         let mut rest = &self.sum[..];
         let of_laws = [&mut out.gap, &mut out.region, &mut out.restitution].map(|part| (part, laws));
         let of_rows = [&mut out.friction, &mut out.drift].map(|part| (part, rows));

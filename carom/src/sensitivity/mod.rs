@@ -300,6 +300,11 @@ impl Sensitivity {
         self.stepper.from()
     }
 
+    /// Increments of states and differences between them, of size 2n: attitudes are no vectors.
+    pub fn space(&self) -> &dyn Stepper {
+        &self.stepper
+    }
+
     /// Names and laws of the contacts.
     pub fn labels(&self) -> &crate::Labels {
         self.stepper.labels()

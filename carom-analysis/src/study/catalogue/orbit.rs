@@ -107,9 +107,9 @@ impl Study for Orbits {
         if let Some((name, (first, ..))) = &varied {
             subject = subject.with(&[(name, *first)]).map_err(|e| StudyError::usage(e.message, e.hint))?;
         }
-        let (n, given) = (subject.initial().q.len(), self.start.len());
-        if given > 0 && (given != 2 * n || self.start.iter().any(|x| !x.is_finite())) {
-            let message = format!("--start has {given} numbers, the model has {n} positions and {n} velocities");
+        let (n, m, given) = (subject.initial().q.len(), subject.initial().v.len(), self.start.len());
+        if given > 0 && (given != n + m || self.start.iter().any(|x| !x.is_finite())) {
+            let message = format!("--start has {given} numbers, the model has {n} positions and {m} velocities");
             return Err(StudyError::usage(message, "positions first, then velocities, separated by commas"));
         }
         let rounds = Rounds::read(&*subject, self)?;
@@ -312,8 +312,8 @@ impl Found {
 impl OrbitPlan {
     /// Names of the entries of a state.
     fn names(&self) -> impl Iterator<Item = String> + '_ {
-        let names = self.subject.coordinates();
-        names.iter().cloned().chain(names.iter().map(|name| format!("{name}'")))
+        let (positions, velocities) = (self.subject.coordinates(), self.subject.velocities());
+        positions.iter().cloned().chain(velocities.iter().map(|name| format!("{name}'")))
     }
 
     /// All orbits.
@@ -406,6 +406,9 @@ impl OrbitPlan {
         note("length", format!("{} s, {multiple} {rounds}", number(orbit.period, 10)));
         note("stability", orbit.stability.name().into());
         note("multipliers", multipliers(orbit, usize::MAX));
+        if orbit.neutral > 0 {
+            note("neutral multipliers", format!("{}: the orbit is one of a family", orbit.neutral));
+        }
         for (t, contact, before) in &orbit.impacts {
             let laws = self.subject.laws();
             let name = laws.iter().find(|law| law.key == *contact).map_or("?", |law| law.name);
@@ -429,12 +432,14 @@ impl OrbitPlan {
     fn phase_planes(&self, found: &Found) -> Vec<Chart> {
         let names = self.subject.coordinates();
         let column = |k: usize| found.drawing.iter().map(|x| x[k]).collect::<Vec<f64>>();
+        let rate = |name: &String| self.subject.velocities().iter().position(|known| known == name);
         let plane = |(i, name): (usize, &String)| {
+            let rate = names.len() + rate(name)?;
             let [x, y] = [name.clone(), format!("{name}'")].map(|axis| label(&*self.subject, &axis, &axis));
             let chart = Chart::new(format!("Phase plane of {name}"), x, y);
-            chart.with(Series::lines("orbit", column(i), column(names.len() + i)))
+            Some(chart.with(Series::lines("orbit", column(i), column(rate))))
         };
-        names.iter().enumerate().take(CHARTS).map(plane).collect()
+        names.iter().enumerate().filter_map(plane).take(CHARTS).collect()
     }
 
     /// The branch over its parameter.

@@ -103,13 +103,14 @@ impl Rounds {
         stop: &Stop<'_>,
     ) -> Result<State, StudyError> {
         let initial = subject.initial();
-        let (n, start) = (initial.q.len(), &orbits.start);
+        let start = &orbits.start;
         // for its message
         subject.sensitivity(&[]).map_err(|e| StudyError::usage(e.message, "see `carom docs studies`"))?;
         let mut case = self.case(subject, None)?;
         let mut transient = orbits.transient;
         if !start.is_empty() {
-            case.motion.restart(&State::new(initial.t, &start[..n], &start[n..]));
+            let (q, v) = start.split_at(initial.q.len());
+            case.motion.restart(&State::new(initial.t, q, v));
             transient = 0;
         }
         let (first, last, _) = subject.span();
@@ -155,9 +156,10 @@ fn place(subject: &dyn Subject, text: &str) -> Result<(SectionName, String), Stu
         return found.ok_or_else(|| StudyError::usage(format!("--section: there is no contact `{name}`"), hint));
     }
     let coordinate = |name: &str| subject.coordinates().iter().position(|known| known == name);
+    let velocity = |name: &str| subject.velocities().iter().position(|known| known == name);
     let event = || subject.events().iter().position(|name| *name == text).map(SectionName::Event);
     let found = match text.strip_suffix('\'') {
-        Some(name) => coordinate(name).map(SectionName::Velocity),
+        Some(name) => velocity(name).map(SectionName::Velocity),
         None => coordinate(text).map(SectionName::Position).or_else(event),
     };
     match found {

@@ -13,6 +13,7 @@
 
 use super::super::{Stop, StudyError};
 use super::image::Image;
+use super::place::solutions;
 use super::{Case, MakeCase, Options, Orbit, Period, Section, find, finish};
 use carom::State;
 use nalgebra::{DMatrix, DVector};
@@ -85,6 +86,7 @@ const SLOW: f64 = 0.2;
 
 /// A point of a branch with its direction.
 pub(super) struct BranchPlace {
+    /// Positions, velocities, what else is unknown, and the parameter.
     pub z: DVector<f64>,
     pub orbit: Orbit,
     pub tangent: DVector<f64>,
@@ -93,6 +95,11 @@ pub(super) struct BranchPlace {
 /// The unit vector of the parameter.
 fn along_parameter(size: usize) -> DVector<f64> {
     DVector::from_fn(size, |i, _| if i + 1 == size { 1.0 } else { 0.0 })
+}
+
+/// The entry of the parameter, the last one.
+fn parameter(z: &DVector<f64>) -> f64 {
+    z[z.len() - 1]
 }
 
 /// Whether the pair of multipliers whose product is nearest to 1 is complex.
@@ -140,13 +147,13 @@ impl Follow<'_> {
         let (mut here, mut moves) = (Follow { ..*self }, 0);
         let mut branch = Branch { orbits: vec![place.orbit.clone()], ..Branch::default() };
         // length of one step in the parameter, and of the step now
-        let (size, whole) = (place.z.len(), (last - first).abs() / steps as f64);
+        let whole = (last - first).abs() / steps as f64;
         let mut length = whole;
         for _ in 0..40 * steps {
             if stop() {
                 return Err(StudyError::Interrupted);
             }
-            let unit = place.tangent[size - 1].abs().max(0.05);
+            let unit = parameter(&place.tangent).abs().max(0.05);
             let next = here.step(&place, length / unit);
             let shorter = matches!(next, Err(StudyError::Shorter { .. }));
             let Some(mut next) = next.ok().filter(|next| here.is_near(&place, next)) else {
@@ -167,7 +174,7 @@ impl Follow<'_> {
                 }
                 continue;
             };
-            let along = (next.z[size - 1] - first) / (last - first);
+            let along = (parameter(&next.z) - first) / (last - first);
             if along >= 1.0 {
                 next = here.at_end(&place, next);
             }
@@ -192,7 +199,7 @@ impl Follow<'_> {
     /// jump there.
     fn move_section(&self, place: &BranchPlace) -> Option<(f64, BranchPlace)> {
         let mut case = (self.make)(place.orbit.parameter).ok()?;
-        let (orbit, n) = (&place.orbit, case.motion.dimensions().0);
+        let orbit = &place.orbit;
         let mut times: Vec<f64> = orbit.impacts.iter().map(|impact| impact.0.rem_euclid(orbit.period)).collect();
         times.sort_by(f64::total_cmp);
         let (first, last) = (*times.first()?, *times.last()?);
@@ -204,13 +211,13 @@ impl Follow<'_> {
         }
         let start = self.start + (0.5 * (widest[0] + widest[1])).rem_euclid(orbit.period);
         case.motion.set_columns(0);
-        case.motion.restart(&State::new(orbit.start, &orbit.state[..n], &orbit.state[n..]));
+        case.motion.restart(&case.state_of(&orbit.state, orbit.start));
         case.motion.advance(start).ok()?;
         let guess = case.motion.state().clone();
         let orbit = find(&mut case, orbit.parameter, &guess, &self.options).ok()?;
         let moved = Follow { start, ..*self };
         let z = moved.place(&case, &orbit);
-        let direction = along_parameter(z.len()) * place.tangent[z.len() - 1].signum();
+        let direction = along_parameter(place.tangent.len()) * parameter(&place.tangent).signum();
         let tangent = moved.tangent(&z, &direction).ok()?;
         Some((start, BranchPlace { z, orbit, tangent }))
     }
@@ -221,7 +228,8 @@ impl Follow<'_> {
         let mut case = (self.make)(first)?;
         let orbit = find(&mut case, first, guess, &self.options)?;
         let z = self.place(&case, &orbit);
-        let tangent = self.tangent(&z, &(along_parameter(z.len()) * (last - first).signum()))?;
+        let size = case.apart(&z, &z).len();
+        let tangent = self.tangent(&z, &(along_parameter(size) * (last - first).signum()))?;
         Ok(BranchPlace { z, orbit, tangent })
     }
 
@@ -238,11 +246,13 @@ impl Follow<'_> {
 
     /// The point at the last value instead of one beyond it.
     fn at_end(&self, from: &BranchPlace, beyond: BranchPlace) -> BranchPlace {
-        let size = from.z.len();
-        let part = (self.range.1 - from.z[size - 1]) / (beyond.z[size - 1] - from.z[size - 1]);
-        let mut guess = &from.z + part * (&beyond.z - &from.z);
-        guess[size - 1] = self.range.1;
-        match self.correct(&guess, &along_parameter(size)) {
+        let part = (self.range.1 - parameter(&from.z)) / (parameter(&beyond.z) - parameter(&from.z));
+        let Ok(case) = (self.make)(self.range.1) else { return beyond };
+        let way = case.apart(&from.z, &beyond.z);
+        let mut guess = case.moved(&from.z, &(part * &way));
+        let last = guess.len() - 1;
+        guess[last] = self.range.1;
+        match self.correct(&guess, &along_parameter(way.len())) {
             Ok((z, orbit)) => BranchPlace { z, orbit, tangent: beyond.tangent },
             Err(_) => beyond,
         }
@@ -250,11 +260,9 @@ impl Follow<'_> {
 
     /// Unit direction of the branch at z, along `last`.
     pub(super) fn tangent(&self, z: &DVector<f64>, last: &DVector<f64>) -> Result<DVector<f64>, StudyError> {
-        let size = z.len();
         let (matrix, _) = self.system(z, last)?;
-        let mut rhs = DVector::zeros(size);
-        rhs[size - 1] = 1.0;
-        let tangent = matrix.lu().solve(&rhs).ok_or(StudyError::NoOrbit { residual: 0.0 })?;
+        let rhs = along_parameter(last.len());
+        let tangent = solutions(matrix, &rhs).into_iter().next().ok_or(StudyError::NoOrbit { residual: 0.0 })?;
         let norm = tangent.norm();
         Ok(tangent / norm)
     }
@@ -277,10 +285,11 @@ impl Follow<'_> {
         case.settle(&mut y, self.start, &self.options)?;
         z.rows_mut(0, size - 1).copy_from(&y);
         let at = case.image(&y, self.start, &self.options)?;
-        let mut matrix = DMatrix::zeros(size, size);
-        matrix.view_mut((0, 0), (size - 1, size - 1)).copy_from(&at.matrix());
-        matrix.view_mut((0, size - 1), (size - 1, 1)).copy_from(&at.by_parameter());
-        matrix.view_mut((size - 1, 0), (1, size)).copy_from(&direction.transpose());
+        let m = direction.len() - 1;
+        let mut matrix = DMatrix::zeros(m + 1, m + 1);
+        matrix.view_mut((0, 0), (m, m)).copy_from(&at.matrix());
+        matrix.view_mut((0, m), (m, 1)).copy_from(&at.by_parameter());
+        matrix.view_mut((m, 0), (1, m + 1)).copy_from(&direction.transpose());
         let g = at.residual();
         Ok((matrix, g, case, at))
     }
@@ -291,7 +300,6 @@ impl Follow<'_> {
         guess: &DVector<f64>,
         direction: &DVector<f64>,
     ) -> Result<(DVector<f64>, Orbit), StudyError> {
-        let size = guess.len();
         let mut z = guess.clone();
         let mut least = f64::INFINITY;
         for _ in 0..self.options.iterations {
@@ -301,24 +309,24 @@ impl Follow<'_> {
             // rounding may keep a good point from the tolerance
             let stuck = residual >= 0.5 * least && residual <= 1e3 * self.options.tolerance * (1.0 + z.norm());
             if settled || stuck {
-                let orbit = finish(&mut case, z[size - 1], at, &self.options)?;
+                let orbit = finish(&mut case, parameter(&z), at, &self.options)?;
                 return Ok((z, orbit));
             }
             if residual > 10.0 * least && residual > 1e-3 {
                 return Err(StudyError::NoOrbit { residual });
             }
             least = least.min(residual);
-            let mut rhs = DVector::zeros(size);
-            rhs.rows_mut(0, size - 1).copy_from(&-g);
-            rhs[size - 1] = direction.dot(&(guess - &z));
-            z += matrix.lu().solve(&rhs).ok_or(StudyError::NoOrbit { residual })?;
+            let rhs = (-g).push(direction.dot(&case.apart(&z, guess)));
+            let step = solutions(matrix, &rhs).into_iter().next().ok_or(StudyError::NoOrbit { residual })?;
+            z = case.moved(&z, &step);
         }
         Err(StudyError::NoOrbit { residual: least })
     }
 
     /// The next point of the branch.
     fn step(&self, from: &BranchPlace, length: f64) -> Result<BranchPlace, StudyError> {
-        let guess = &from.z + length * &from.tangent;
+        let case = (self.make)(parameter(&from.z))?;
+        let guess = case.moved(&from.z, &(length * &from.tangent));
         let (z, orbit) = self.correct(&guess, &from.tangent)?;
         let tangent = self.tangent(&z, &from.tangent)?;
         Ok(BranchPlace { z, orbit, tangent })
@@ -340,8 +348,7 @@ impl Follow<'_> {
                 continue;
             }
             let Some(orbit) = self.close_in(a, b, &|orbit| orbit.tests[k], HALVES) else { continue };
-            let last = a.z.len() - 1;
-            let turns = a.tangent[last] * b.tangent[last] < 0.0;
+            let turns = parameter(&a.tangent) * parameter(&b.tangent) < 0.0;
             let kind = if kind == SpecialKind::Fold && !turns { SpecialKind::BranchPoint } else { kind };
             // two real multipliers with the product 1 change nothing
             if kind != SpecialKind::NeimarkSacker || is_on_circle(&orbit) {
@@ -356,7 +363,8 @@ impl Follow<'_> {
         if let found @ Some(_) = self.locate(a, b, test) {
             return found;
         }
-        let half = 0.5 * (&b.z - &a.z).norm();
+        let case = (self.make)(parameter(&a.z)).ok()?;
+        let half = 0.5 * case.apart(&a.z, &b.z).norm();
         let middle = [(a, half), (b, -half)].into_iter().filter(|_| halves > 0).find_map(|(from, length)| {
             let middle = self.step(from, length).ok()?;
             (self.is_near(a, &middle) && self.is_near(&middle, b)).then_some(middle)
@@ -370,7 +378,8 @@ impl Follow<'_> {
 
     /// The zero of a function of orbits between two points.
     fn locate(&self, a: &BranchPlace, b: &BranchPlace, test: &dyn Fn(&Orbit) -> f64) -> Option<Orbit> {
-        let chord = &b.z - &a.z;
+        let case = (self.make)(parameter(&a.z)).ok()?;
+        let chord = case.apart(&a.z, &b.z);
         let direction = &chord / chord.norm();
         let (mut low, mut high) = ((0.0, test(&a.orbit)), (1.0, test(&b.orbit)));
         let mut best = None;
@@ -378,7 +387,7 @@ impl Follow<'_> {
         for _ in 0..LOCATE {
             // Illinois: false position whose idle end loses half its value
             let s = (low.0 * high.1 - high.0 * low.1) / (high.1 - low.1);
-            let guess = &a.z + s * &chord;
+            let guess = case.moved(&a.z, &(s * &chord));
             let (_, orbit) = self.correct(&guess, &direction).ok()?;
             let value = test(&orbit);
             best = Some(orbit);

@@ -17,6 +17,8 @@ pub(super) struct Image {
     /// State at its start and at its end.
     pub from: DVector<f64>,
     pub to: DVector<f64>,
+    /// The direction between them.
+    pub way: DVector<f64>,
     /// Φ of (4).
     pub flow: DMatrix<f64>,
     /// f at the end.
@@ -25,6 +27,7 @@ pub(super) struct Image {
     pub dp: DVector<f64>,
     pub guard: Option<Guard>,
     pub forced: bool,
+    /// Cyclic coordinates, by their directions.
     pub cyclic: Cyclic,
     /// When it starts, and how long it lasts [s].
     pub start: f64,
@@ -34,9 +37,9 @@ pub(super) struct Image {
 impl Image {
     /// G of (4).
     pub fn residual(&self) -> DVector<f64> {
-        let size = self.to.len() + usize::from(self.guard.is_some());
+        let size = self.way.len() + usize::from(self.guard.is_some());
         let mut g = DVector::zeros(size);
-        g.rows_mut(0, self.to.len()).copy_from(&(&self.to - &self.from));
+        g.rows_mut(0, self.way.len()).copy_from(&self.way);
         for i in self.cyclic.coordinates() {
             g[i] = self.cyclic.rest(i, g[i]);
         }
@@ -48,7 +51,7 @@ impl Image {
 
     /// G by y. At the end of an orbit f is what it is at the start.
     pub fn matrix(&self) -> DMatrix<f64> {
-        let m = self.to.len();
+        let m = self.way.len();
         let mut square = &self.flow - DMatrix::identity(m, m);
         for i in self.cyclic.drifting() {
             // any value of it does
@@ -68,11 +71,11 @@ impl Image {
 
     /// G by the parameter.
     pub fn by_parameter(&self) -> DVector<f64> {
-        let mut column = DVector::zeros(self.to.len() + usize::from(self.guard.is_some()));
-        column.rows_mut(0, self.to.len()).copy_from(&self.dp);
+        let mut column = DVector::zeros(self.way.len() + usize::from(self.guard.is_some()));
+        column.rows_mut(0, self.way.len()).copy_from(&self.dp);
         self.cyclic.drifting().for_each(|i| column[i] = 0.0);
         if let Some(guard) = &self.guard {
-            column[self.to.len()] = guard.dp;
+            column[self.way.len()] = guard.dp;
         }
         column
     }
@@ -80,7 +83,7 @@ impl Image {
     /// A basis of the plane in which returns are looked at: all directions but those of coordinates that drift, or
     /// those along the section in (3).
     fn basis(&self) -> DMatrix<f64> {
-        let m = self.to.len();
+        let m = self.way.len();
         let kept: Vec<usize> = (0..m).filter(|i| !self.cyclic.drifts(*i)).collect();
         let all = DMatrix::from_fn(m, kept.len(), |i, j| f64::from(u8::from(kept[j] == i)));
         match self.guard.as_ref().filter(|_| !self.forced) {

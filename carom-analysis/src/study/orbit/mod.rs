@@ -11,17 +11,19 @@
 
 mod branch;
 mod image;
+mod place;
 mod section;
 mod switch;
 
 pub use branch::{Branch, Follow, Special, SpecialKind};
 pub use section::{Case, Period, Section, ZeroFunction};
 
-use super::{Cyclic, StudyError, exact};
+use super::{StudyError, exact};
 use carom::sensitivity::Impact;
 use carom::{Key, State};
 use image::Image;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, Schur};
+use place::{is_singular, solutions};
 use serde::{Deserialize, Serialize};
 
 /// Makes the motion for a value of the parameter.
@@ -115,7 +117,10 @@ pub struct Orbit {
     pub residual: f64,
     /// Real and imaginary parts, the largest first.
     pub multipliers: Vec<(f64, f64)>,
-    /// What the largest multiplier says.
+    /// How many of them are 1 because the orbit is one of a family, as where a momentum is conserved.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub neutral: usize,
+    /// What the largest of the others says.
     pub stability: Stability,
     /// Impacts: time since the section, contact, normal velocity before.
     pub impacts: Vec<(f64, Key, f64)>,
@@ -135,6 +140,17 @@ pub struct Orbit {
     tests: [f64; 3],
 }
 
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// A multiplier of an orbit of a family that is 1 up to this is neutral: those of a drift are double, and known to the
+/// root of the error of the motion.
+const NEUTRAL: f64 = 1e-4;
+
+/// Singular values below this part of the largest one are zero.
+const ZERO: f64 = 1e-12;
+
 /// Samples of an orbit in which gaps are looked at.
 const SAMPLES: usize = 400;
 
@@ -153,23 +169,27 @@ pub fn find(case: &mut Case, parameter: f64, guess: &State, options: &Options) -
         if residual <= options.tolerance * (1.0 + y.norm()) {
             return finish(case, parameter, at, options).and_then(|orbit| repeats(case, orbit, options));
         }
-        let step = at.matrix().lu().solve(&-at.residual()).ok_or(StudyError::NoOrbit { residual })?;
+        let steps = solutions(at.matrix(), &-at.residual());
+        if steps.is_empty() {
+            return Err(StudyError::NoOrbit { residual });
+        }
         // shorter steps where the whole one leads away
-        let mut factor = 1.0;
-        let accepted = loop {
-            let mut trial = &y + factor * &step;
-            case.settle(&mut trial, guess.t, options)?;
-            if let Ok(next) = case.image(&trial, guess.t, options) {
-                let there = next.residual().norm();
-                if there < residual * (1.0 - 1e-4 * factor) || there <= options.tolerance {
-                    break Some((trial, next, there));
+        let mut accepted = None;
+        'search: for step in steps {
+            let mut factor = 1.0;
+            while factor >= 1e-4 {
+                let mut trial = case.moved(&y, &(factor * &step));
+                case.settle(&mut trial, guess.t, options)?;
+                if let Ok(next) = case.image(&trial, guess.t, options) {
+                    let there = next.residual().norm();
+                    if there < residual * (1.0 - 1e-4 * factor) || there <= options.tolerance {
+                        accepted = Some((trial, next, there));
+                        break 'search;
+                    }
                 }
+                factor *= 0.5;
             }
-            factor *= 0.5;
-            if factor < 1e-4 {
-                break None;
-            }
-        };
+        }
         let Some((trial, next, there)) = accepted else { break };
         (y, at, residual) = (trial, next, there);
     }
@@ -201,16 +221,26 @@ fn finish(case: &mut Case, parameter: f64, mut at: Image, options: &Options) -> 
     if let Some(y) = case.laid_down(&at)? {
         at = case.image(&y, at.start, options)?;
     }
-    let n = at.from.len() / 2;
     let residual = at.residual().norm();
     let returns = at.returns()?;
     let one = DMatrix::identity(returns.nrows(), returns.nrows());
-    let mut multipliers: Vec<(f64, f64)> = returns.complex_eigenvalues().iter().map(|z| (z.re, z.im)).collect();
+    let lost = || StudyError::Build("the multipliers of the orbit were not found".into());
+    let mut multipliers = eigenvalues(&returns).ok_or_else(lost)?;
     multipliers.sort_by(|a, b| b.0.hypot(b.1).total_cmp(&a.0.hypot(a.1)).then(b.1.total_cmp(&a.1)));
-    let tests = [(&returns + &one).determinant(), (&returns - &one).determinant(), neutral(&multipliers)];
+    // those that are 1 because the orbit is one of a family say nothing about its stability
+    let counted: Vec<(f64, f64)> = match is_singular(&at.matrix()) {
+        true => multipliers.iter().copied().filter(|z| (z.0 - 1.0).hypot(z.1) > NEUTRAL).collect(),
+        false => multipliers.clone(),
+    };
+    let neutral = multipliers.len() - counted.len();
+    let fold = match neutral {
+        0 => (&returns - &one).determinant(),
+        _ => counted.iter().fold((1.0, 0.0), |product, z| times(product, (z.0 - 1.0, z.1))).0,
+    };
+    let tests = [(&returns + &one).determinant(), fold, pairs(&counted)];
     let counts = case.motion.counts.clone();
     let impacts = counts.listed.iter().map(|s: &Impact| (s.t - at.start, s.contact, s.before)).collect();
-    let state = State::new(at.start, &at.from.as_slice()[..n], &at.from.as_slice()[n..]);
+    let state = case.state_of(at.from.as_slice(), at.start);
     let Survey { clearance, least } = survey(case, &state, (at.length, rounds), residual)?;
     if least < rounds {
         return Err(StudyError::Shorter { rounds, least });
@@ -221,8 +251,9 @@ fn finish(case: &mut Case, parameter: f64, mut at: Image, options: &Options) -> 
         state: at.from.as_slice().to_vec(),
         period: at.length,
         residual,
-        stability: Stability::of(&multipliers),
+        stability: Stability::of(&counted),
         multipliers,
+        neutral,
         impacts,
         slowest: counts.slowest,
         clearance,
@@ -232,16 +263,45 @@ fn finish(case: &mut Case, parameter: f64, mut at: Image, options: &Options) -> 
     })
 }
 
+/// Real and imaginary parts. The iteration may not end where several are the same. Then zeros, as joints have them, are
+/// taken out: those of U S Vᵀ are those of S Vᵀ U else; and the others are shifted, and known to a little less.
+fn eigenvalues(matrix: &DMatrix<f64>) -> Option<Vec<(f64, f64)>> {
+    let schur = |matrix: &DMatrix<f64>, shift: f64, small: f64| {
+        let n = matrix.nrows();
+        let shifted = matrix + DMatrix::identity(n, n) * shift;
+        let schur = Schur::try_new(shifted, small, 100 * n.max(1))?;
+        Some(schur.complex_eigenvalues().iter().map(|z| (z.re - shift, z.im)).collect::<Vec<_>>())
+    };
+    if let found @ Some(_) = schur(matrix, 0.0, f64::EPSILON) {
+        return found;
+    }
+    let svd = matrix.clone().svd(true, true);
+    let rank = svd.rank(ZERO * svd.singular_values.max());
+    let (u, v_t) = (svd.u?, svd.v_t?);
+    let scaled = DMatrix::from_diagonal(&svd.singular_values) * v_t;
+    let rest = scaled.rows(0, rank) * u.columns(0, rank);
+    let norm = 1.0 + rest.norm();
+    let mut tries = [1e-15, 1e-14, 1e-13].into_iter().flat_map(|small| [0.0, 1.0, 1.7, -1.3].map(|part| (part, small)));
+    let mut found = tries.find_map(|(part, small)| schur(&rest, part * norm, small))?;
+    found.resize(matrix.nrows(), (0.0, 0.0));
+    Some(found)
+}
+
 /// Π (μᵢμⱼ − 1) over pairs of multipliers: smooth along a branch, and zero where a complex pair is on the unit circle.
-fn neutral(multipliers: &[(f64, f64)]) -> f64 {
+fn pairs(multipliers: &[(f64, f64)]) -> f64 {
     let mut product = (1.0, 0.0);
     for (i, a) in multipliers.iter().enumerate() {
         for b in &multipliers[i + 1..] {
-            let z = (a.0 * b.0 - a.1 * b.1 - 1.0, a.0 * b.1 + a.1 * b.0);
-            product = (product.0 * z.0 - product.1 * z.1, product.0 * z.1 + product.1 * z.0);
+            let (re, im) = times(*a, *b);
+            product = times(product, (re - 1.0, im));
         }
     }
     product.0
+}
+
+/// The product of two complex numbers.
+fn times(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
 }
 
 /// What samples of an orbit tell.
@@ -262,7 +322,7 @@ fn survey(case: &mut Case, state: &State, (length, rounds): (f64, usize), residu
     let h = length / (each * rounds) as f64;
     let mut clearance = f64::INFINITY;
     let mut last: Vec<(Key, f64, f64)> = Vec::new();
-    let mut states: Vec<Vec<f64>> = Vec::new();
+    let mut states: Vec<State> = Vec::new();
     let mut struck = case.motion.counts.impacts;
     for k in 0..=each * rounds {
         if k > 0 {
@@ -286,19 +346,26 @@ fn survey(case: &mut Case, state: &State, (length, rounds): (f64, usize), residu
         }
         last = now;
         if rounds > 1 {
-            states.push(case.motion.state().q.iter().chain(&case.motion.state().v).copied().collect());
+            states.push(case.motion.state().clone());
         }
     }
     case.motion.reset();
-    Ok(Survey { clearance, least: least_period(&states, (each, rounds), &case.cyclic, residual) })
+    Ok(Survey { clearance, least: least_period(case, &states, (each, rounds), residual)? })
 }
 
 /// The least number of rounds after which states repeat: a divisor of `rounds`. Samples next to impacts may lie on
 /// either side of them, so that more than half must agree.
-fn least_period(states: &[Vec<f64>], (each, rounds): (usize, usize), cyclic: &Cyclic, residual: f64) -> usize {
-    let apart = |a: &[f64], b: &[f64]| {
-        let differences = a.iter().zip(b).enumerate().map(|(i, (a, b))| cyclic.rest(i, b - a));
-        differences.map(|d| d * d).sum::<f64>().sqrt()
+fn least_period(
+    case: &Case,
+    states: &[State],
+    (each, rounds): (usize, usize),
+    residual: f64,
+) -> Result<usize, StudyError> {
+    let cyclic = case.cyclic_directions()?;
+    let apart = |a: &State, b: &State| {
+        let mut way = vec![0.0; 2 * a.v.len()];
+        case.motion.space().difference(a, b, &mut way);
+        way.iter().enumerate().map(|(i, d)| cyclic.rest(i, *d).powi(2)).sum::<f64>().sqrt()
     };
     let spread = states.iter().map(|x| apart(&states[0], x)).fold(0.0, f64::max);
     let same = (SAME * spread).max(1e3 * residual);
@@ -307,5 +374,5 @@ fn least_period(states: &[Vec<f64>], (each, rounds): (usize, usize), cyclic: &Cy
         let close = pairs.clone().filter(|(a, b)| apart(a, b) <= same).count();
         2 * close > pairs.count()
     };
-    (1..rounds).find(|&d| rounds.is_multiple_of(d) && repeats(d)).unwrap_or(rounds)
+    Ok((1..rounds).find(|&d| rounds.is_multiple_of(d) && repeats(d)).unwrap_or(rounds))
 }

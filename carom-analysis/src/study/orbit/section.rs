@@ -85,15 +85,8 @@ impl Case {
         matches!(self.period, Period::Free(_))
     }
 
-    /// Refuses models with more coordinates than velocities: the unknowns are coordinates.
-    fn check_coordinates(&self) -> Result<(), StudyError> {
-        let (positions, velocities) = (self.motion.state().q.len(), self.motion.state().v.len());
-        if positions == velocities { Ok(()) } else { Err(StudyError::Unequal { positions, velocities }) }
-    }
-
     /// Refuses an orbit without forcing that has no section.
     pub(super) fn check(&self) -> Result<(), StudyError> {
-        self.check_coordinates()?;
         match (&self.period, &self.section) {
             (Period::Free(_), Section::Strobe) => Err(StudyError::option(
                 "the section",
@@ -109,12 +102,12 @@ impl Case {
 
     /// y of a state at the section.
     pub(super) fn unknowns(&self, at: &State) -> DVector<f64> {
-        let state = at.q.iter().chain(&at.v).copied();
-        match (&self.section, self.period) {
-            (Section::Strobe, _) => DVector::from_iterator(2 * at.q.len(), state),
-            (_, Period::Forced(..)) => DVector::from_iterator(2 * at.q.len() + 1, state.chain([at.t])),
-            (_, Period::Free(guess)) => DVector::from_iterator(2 * at.q.len() + 1, state.chain([guess])),
-        }
+        let extra = match (&self.section, self.period) {
+            (Section::Strobe, _) => None,
+            (_, Period::Forced(..)) => Some(at.t),
+            (_, Period::Free(guess)) => Some(guess),
+        };
+        DVector::from_vec(at.q.iter().chain(&at.v).copied().chain(extra).collect())
     }
 
     /// Start and length of the round from y; `time` is where rounds start whose phase is not an unknown.
@@ -132,14 +125,16 @@ impl Case {
         let Section::Impact(contact) = self.section else { return Ok(()) };
         let (start, _) = self.span(y, time, options);
         let n = self.motion.dimensions().0;
+        let mut way = DVector::zeros(2 * n + y.len() - self.motion.state().q.len() - n);
         for _ in 0..SETTLE {
-            let at = State::new(start, &y.as_slice()[..n], &y.as_slice()[n..2 * n]);
+            let at = self.state_of(y.as_slice(), start);
             let Some(gap) = self.motion.gap(&at, contact)? else { break };
             let square: f64 = gap.slope[..n].iter().map(|x| x * x).sum();
             if gap.value.abs() <= 1e-15 * (1.0 + y.norm()) || square <= 0.0 {
                 break;
             }
-            (0..n).for_each(|i| y[i] -= gap.value / square * gap.slope[i]);
+            (0..n).for_each(|i| way[i] = -gap.value / square * gap.slope[i]);
+            *y = self.moved(y, &way);
         }
         Ok(())
     }
@@ -152,27 +147,29 @@ impl Case {
             return Ok(None);
         }
         let n = self.motion.dimensions().0;
-        let mut state = State::new(at.start, &at.from.as_slice()[..n], &at.from.as_slice()[n..]);
+        let mut y = at.from.clone();
+        let mut way = DVector::zeros(2 * n);
         for _ in 0..SETTLE {
             for &contact in &closed {
+                let state = self.state_of(y.as_slice(), at.start);
                 let Some(gap) = self.motion.gap(&state, contact)? else { continue };
                 let slope = &gap.slope[..n];
                 let square: f64 = slope.iter().map(|c| c * c).sum();
                 if square > 0.0 {
                     let speed = gap.rate + slope.iter().zip(&state.v).map(|(c, v)| c * v).sum::<f64>();
                     for (i, c) in slope.iter().enumerate() {
-                        state.q[i] -= gap.value / square * c;
-                        state.v[i] -= speed / square * c;
+                        way[i] = -gap.value / square * c;
+                        way[n + i] = -speed / square * c;
                     }
+                    y = self.moved(&y, &way);
                 }
             }
         }
-        Ok(Some(match self.period {
-            Period::Free(_) => {
-                DVector::from_iterator(2 * n + 1, state.q.iter().chain(&state.v).copied().chain([at.length]))
-            }
-            Period::Forced(..) => self.unknowns(&state),
-        }))
+        let mut y = self.unknowns(&self.state_of(y.as_slice(), at.start));
+        if let (Period::Free(_), Some(length)) = (self.period, y.as_mut_slice().last_mut()) {
+            *length = at.length;
+        }
+        Ok(Some(y))
     }
 
     /// The round from y, with its derivatives.
@@ -182,8 +179,9 @@ impl Case {
         if !(length > 0.0 && length.is_finite() && start.is_finite()) {
             return Err(StudyError::NoOrbit { residual: f64::NAN });
         }
-        let from = y.rows(0, 2 * n).into_owned();
-        let at = State::new(start, &from.as_slice()[..n], &from.as_slice()[n..]);
+        let at = self.state_of(y.as_slice(), start);
+        let from = y.rows(0, at.q.len() + n).into_owned();
+        let cyclic = self.cyclic_directions()?;
         let guard = self.guard(&at)?;
         self.motion.restart(&at);
         self.is_outside(length)?;
@@ -199,8 +197,9 @@ impl Case {
         let state = self.motion.state();
         let left = end - state.t;
         let rate = DVector::from_iterator(2 * n, state.v.iter().chain(&rate).copied());
-        let mut to = DVector::from_iterator(2 * n, state.q.iter().chain(&state.v).copied());
-        to.axpy(left, &rate, 1.0);
+        let to = DVector::from_iterator(from.len(), state.q.iter().chain(&state.v).copied());
+        let to = self.moved(&to, &(&rate * left));
+        let way = self.apart(&from, &to);
         let whole = self.derivative()?;
         let flow = whole.view((0, 0), (2 * n, 2 * n)).into_owned();
         let mut dp = DVector::zeros(2 * n);
@@ -214,8 +213,7 @@ impl Case {
             return Err(StudyError::Build("the derivative of the motion is not finite: an impact grazes".into()));
         }
         let forced = matches!(self.period, Period::Forced(..));
-        let cyclic = self.cyclic.clone();
-        Ok(Image { from, to, flow, rate, dp, guard, forced, cyclic, start, length })
+        Ok(Image { from, to, way, flow, rate, dp, guard, forced, cyclic, start, length })
     }
 
     /// Refuses the present state of the motion if it lies inside an obstacle: there is no motion from there.
@@ -260,7 +258,8 @@ impl Case {
     fn guard(&mut self, at: &State) -> Result<Option<Guard>, StudyError> {
         let (n, parameters) = self.motion.dimensions();
         let guard = self.plain_guard(at, n, parameters)?;
-        let fixed = |guard: &Guard| self.cyclic.drifting().all(|i| guard.dx[i] == 0.0);
+        let cyclic = self.cyclic_directions()?;
+        let fixed = |guard: &Guard| cyclic.drifting().all(|i| guard.dx[i] == 0.0);
         if guard.as_ref().is_some_and(|guard| !fixed(guard)) {
             let message = "the section depends on a coordinate that drifts, and is met only once";
             return Err(StudyError::usage(message, "take another --section"));
@@ -269,11 +268,15 @@ impl Case {
     }
 
     fn plain_guard(&mut self, at: &State, n: usize, parameters: usize) -> Result<Option<Guard>, StudyError> {
+        let turning = match self.section {
+            Section::Turn(coordinate, _) => self.direction_of(coordinate)?,
+            _ => 0,
+        };
         match &mut self.section {
             Section::Strobe => Ok(None),
             Section::Turn(coordinate, length) => {
                 let mut dx = DVector::zeros(2 * n);
-                dx[*coordinate] = 1.0;
+                dx[turning] = 1.0;
                 let value = at.q[*coordinate] - *length * (at.q[*coordinate] / *length).round();
                 Ok(Some(Guard { value, dx, dt: 0.0, dp: 0.0 }))
             }
@@ -285,19 +288,25 @@ impl Case {
                 Ok(Some(Guard { value: gap.value, dx, dt: gap.rate, dp }))
             }
             Section::Zero(function) => {
-                let mut x: Vec<f64> = [at.t].iter().chain(&at.q).chain(&at.v).copied().collect();
-                let mut slope = vec![0.0; 2 * n + 1];
-                for j in 0..=2 * n {
-                    let (kept, d) = (x[j], DIFFERENCE * x[j].abs().max(1.0));
+                let (mut way, mut moved) = (vec![0.0; 2 * n], at.clone());
+                let mut dx = DVector::zeros(2 * n);
+                for j in 0..2 * n {
+                    // an increment of an attitude is an angle
+                    let size =
+                        if j < n && at.q.len() != n { 1.0 } else { [&at.q[..], &at.v].concat()[j].abs().max(1.0) };
+                    let d = DIFFERENCE * size;
                     let mut value = |shift: f64| {
-                        x[j] = kept + shift;
-                        function(x[0], &x[1..=n], &x[n + 1..])
+                        way[j] = shift;
+                        self.motion.space().retract(at, &way, &mut moved);
+                        function(at.t, &moved.q, &moved.v)
                     };
-                    slope[j] = (value(d) - value(-d)) / (2.0 * d);
-                    x[j] = kept;
+                    dx[j] = (value(d) - value(-d)) / (2.0 * d);
+                    way[j] = 0.0;
                 }
+                let d = DIFFERENCE * at.t.abs().max(1.0);
+                let dt = (function(at.t + d, &at.q, &at.v) - function(at.t - d, &at.q, &at.v)) / (2.0 * d);
                 let value = function(at.t, &at.q, &at.v);
-                Ok(Some(Guard { value, dx: DVector::from_column_slice(&slope[1..]), dt: slope[0], dp: 0.0 }))
+                Ok(Some(Guard { value, dx, dt, dp: 0.0 }))
             }
         }
     }
@@ -312,7 +321,6 @@ impl Case {
         options: &mut Options,
         stop: &Stop<'_>,
     ) -> Result<State, StudyError> {
-        self.check_coordinates()?;
         let begin = self.motion.state().t;
         self.motion.set_columns(0);
         for k in 0..transient {
@@ -364,6 +372,8 @@ impl Case {
         let end = self.motion.state().t + limit;
         self.motion.counts.clear();
         let mut found = self.motion.state().clone();
+        // the states around a meeting, and the part of the way between them
+        let mut around = None;
         let reached = match &mut self.section {
             Section::Strobe => true,
             Section::Impact(contact) => {
@@ -381,7 +391,7 @@ impl Case {
                     let (a, b) = (last.q[i], now.q[i]);
                     let crossed = turns(b) > turns(a);
                     if crossed {
-                        between(&last, now, ((turns(a) + 1.0) * length - a) / (b - a), &mut found);
+                        around = Some((last.clone(), now.clone(), ((turns(a) + 1.0) * length - a) / (b - a)));
                     }
                     last.copy_from(now);
                     !crossed
@@ -394,7 +404,7 @@ impl Case {
                     let next = function(now.t, &now.q, &now.v);
                     let crossed = value < 0.0 && next >= 0.0 && counts.impacts == impacts;
                     if crossed {
-                        between(&last, now, -value / (next - value), &mut found);
+                        around = Some((last.clone(), now.clone(), -value / (next - value)));
                     }
                     last.copy_from(now);
                     (value, impacts) = (next, counts.impacts);
@@ -405,14 +415,6 @@ impl Case {
         if reached {
             return Err(StudyError::NoReturn { time: limit });
         }
-        Ok(found)
+        Ok(around.map_or(found, |(a, b, s)| self.between(&a, &b, s)))
     }
-}
-
-/// `out = a + s (b − a)`.
-fn between(a: &State, b: &State, s: f64, out: &mut State) {
-    let mix = |x: f64, y: f64| x + s * (y - x);
-    out.t = mix(a.t, b.t);
-    out.q.iter_mut().zip(a.q.iter().zip(&b.q)).for_each(|(o, (x, y))| *o = mix(*x, *y));
-    out.v.iter_mut().zip(a.v.iter().zip(&b.v)).for_each(|(o, (x, y))| *o = mix(*x, *y));
 }

@@ -11,7 +11,6 @@
 use super::super::{Stop, StudyError};
 use super::branch::BranchPlace;
 use super::{Branch, Follow, Options, Special, SpecialKind};
-use nalgebra::DVector;
 
 /// ε as parts of the size of the state, tried one after the other.
 const PARTS: [f64; 4] = [1e-3, 3e-3, 1e-2, 3e-4];
@@ -46,15 +45,14 @@ impl Follow<'_> {
         if case.is_free() {
             z[size - 2] *= 2.0;
         }
-        let mut direction = DVector::zeros(size);
-        direction.rows_mut(0, size - 1).copy_from(&flipped);
+        let direction = flipped.push(0.0);
         let scale = 1.0 + y.norm();
         let mut last = StudyError::NoOrbit { residual: f64::NAN };
         for part in PARTS {
             let epsilon = part * scale;
-            match self.correct(&(&z + epsilon * &direction), &direction) {
+            match self.correct(&case.moved(&z, &(epsilon * &direction)), &direction) {
                 Ok((there, orbit)) => {
-                    let away = &there - &z;
+                    let away = case.apart(&z, &there);
                     // Newton's method may fall back to the single orbit
                     if away.dot(&direction) < 0.5 * epsilon || away.norm() > 20.0 * epsilon {
                         continue;

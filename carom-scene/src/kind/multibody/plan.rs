@@ -11,7 +11,6 @@ use super::play::{self, PlacedPlay};
 use super::signal::{self, Placed, Signals, nodes};
 use super::{Mechanism, MultibodyTable, draw};
 use crate::diagnostic::Place;
-use crate::equations::EquationPlan;
 use crate::expression::NodeId;
 use crate::file::ModelFile;
 use crate::kind::{Bound, Compile, Plan};
@@ -136,11 +135,6 @@ impl Plan for MultibodyPlan {
     fn sketch(&self) -> Option<&Sketch> {
         Some(&self.sketch)
     }
-
-    fn equations(&self) -> Result<&EquationPlan, BuildError> {
-        let message = "derivatives of a model of bodies by its parameters are not known";
-        Err(BuildError::Tangent(message.into()))
-    }
 }
 
 /// A model of bodies with numbers.
@@ -247,6 +241,10 @@ impl Bound for Bodies {
 
     fn tangent(&self, initial: &State) -> Option<Result<Box<dyn Tangent>, BuildError>> {
         Some(self.build(initial).map(|model| Box::new(model.tangent()) as Box<dyn Tangent>))
+    }
+
+    fn has_equations(&self) -> bool {
+        false
     }
 
     fn start(&self, state: &State, file: &ModelFile, context: &mut Context) -> Option<AnyModel> {
