@@ -121,7 +121,8 @@ fn a_spinning_ball_on_a_vibrating_table() {
     assert_eq!(orbit.stability, Stability::Stable);
 }
 
-/// Over the amplitude the orbit doubles its period where the trace is −1 − e²: a sin(phase) = 2 (1 + e²)/(1 + e)² g/om².
+/// Over the amplitude the orbit doubles its period where the trace is −1 − e²: a sin(phase) = 2 (1 + e²)/(1 + e)²
+/// g/om².
 #[test]
 fn the_branch_of_the_ball_doubles_where_the_closed_form_does() {
     let scene = load(BALL);

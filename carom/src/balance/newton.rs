@@ -169,8 +169,8 @@ impl Newton {
         self.factored = None;
     }
 
-    /// The size of the step. It is not written again where it is known: numbers beside it are read together with it, and
-    /// would wait for the new one.
+    /// The size of the step. It is not written again where it is known: numbers beside it are read together with it,
+    /// and would wait for the new one.
     #[inline(always)]
     pub fn set_step(&mut self, h: f64) {
         if self.h != h {

@@ -68,8 +68,8 @@ pub trait Space: LinearSolve + Send {
         self.dim()
     }
 
-    /// The coordinate whose rate velocity `j` is, where there is one; none for a part of a rotation, which is counted in
-    /// radians. Models with more coordinates than velocities say it for their translations: sizes and roundings of
+    /// The coordinate whose rate velocity `j` is, where there is one; none for a part of a rotation, which is counted
+    /// in radians. Models with more coordinates than velocities say it for their translations: sizes and roundings of
     /// lengths come from them.
     fn moves(&self, j: usize) -> Option<usize> {
         (self.positions() == self.dim()).then_some(j)

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Rows change smoothly with the positions, so that r⊥ turns round where it passes zero: the sign of its product with
-//! an earlier one tells, if bodies have turned little between the two looks. Rows that depend on others at the start are left out until they do no
-//! longer. Loops of many rows are not watched: the work is that of a dense factorisation.
+//! an earlier one tells, if bodies have turned little between the two looks. Rows that depend on others at the start
+//! are left out until they do no longer. Loops of many rows are not watched: the work is that of a dense factorisation.
 
 use super::*;
 use crate::model::Space;

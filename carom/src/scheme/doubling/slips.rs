@@ -11,7 +11,8 @@
 //!     error = (δ − 10 J) τ,    τ = Q/V                                                                          (3)
 //! ```
 //!
-//! where J is the largest jump of a normal velocity in that half, for impacts turn slip round as well, and τ the time in
+//! where J is the largest jump of a normal velocity in that half, for impacts turn slip round as well, and τ the time
+//! in
 //! which the contact goes as far as its coordinates have been, at the speeds that they have had. δ is of first order,
 //! so that (3) is an error of order 0.
 
