@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Models with more coordinates (or contacts) than this are thinned out by [`Columns::Auto`].
-const FEW: usize = 64;
+const FEW: usize = 256;
 /// Coordinates (or contacts) that are kept of a large model.
 const KEPT: usize = 17;
 
 /// Which columns are kept. The time `t` always is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Columns {
-    /// All columns of models with at most 64 coordinates. Of a larger model 17 coordinates, evenly spaced from the
+    /// All columns of models with at most 256 coordinates. Of a larger model 17 coordinates, evenly spaced from the
     /// first to the last, with their velocities. The same holds for contacts. Energies and outputs are always kept.
     #[default]
     Auto,

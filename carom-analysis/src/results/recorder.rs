@@ -1,6 +1,6 @@
 //! Everything that is recorded of a run, as one observer.
 
-use super::column::{ColumnInfo, catalogue, select};
+use super::column::{ColumnInfo, Columns, catalogue, select};
 use super::events::Events;
 use super::impacts::Impacts;
 use super::play::Plays;
@@ -29,6 +29,8 @@ pub struct RunRecorder {
     audit: Audit,
     /// Columns of the trajectory.
     columns: Vec<ColumnInfo>,
+    /// Columns of a large model that nobody asked to leave out.
+    left_out: usize,
     /// Names of the contacts; those that have a smallest gap are marked.
     contacts: Vec<(String, bool)>,
     clock: Instant,
@@ -64,7 +66,10 @@ impl RunRecorder {
     ) -> Result<RunRecorder, ResultError> {
         let clock = Instant::now();
         let directory = directory.as_ref().to_path_buf();
-        let columns = select(catalogue(stepper, outputs.as_ref(), &options.units), &options.columns)?;
+        let candidates = catalogue(stepper, outputs.as_ref(), &options.units);
+        let total = candidates.len();
+        let columns = select(candidates, &options.columns)?;
+        let left_out = if options.columns == Columns::Auto { total - columns.len() } else { 0 };
         let trajectory = Trajectory::create(&directory, stepper, &options, outputs)?;
         let impacts = Impacts::create(&directory, stepper.labels(), &options)?;
         let events = Events::create(&directory, &columns, &options)?;
@@ -73,6 +78,7 @@ impl RunRecorder {
         Ok(RunRecorder {
             directory,
             columns: trajectory.columns(),
+            left_out,
             trajectory,
             impacts,
             events,
@@ -202,6 +208,7 @@ impl RunRecorder {
             energy,
             rows: trajectory.rows,
             columns: self.columns,
+            columns_left_out: self.left_out,
             files,
             wall_seconds: self.clock.elapsed().as_secs_f64(),
             solver: SolverPath::all(run.solver_paths()),

@@ -53,6 +53,9 @@ pub struct Summary {
     /// Its columns, with their units and how they are read.
     #[serde(default)]
     pub columns: Vec<ColumnInfo>,
+    /// Columns that it lacks because the model is large; `--columns all` has them.
+    #[serde(default)]
+    pub columns_left_out: usize,
     /// Result files in the directory of the summary.
     pub files: Vec<String>,
     /// Time of the clock [s]; the only figure that differs between two equal runs.

@@ -73,6 +73,9 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     if let Some(dumped) = &run.dumped {
         row("problems written", format!("{} in {}", dumped.written, dumped.folder.display()));
     }
+    if summary.columns_left_out > 0 {
+        row("columns left out", format!("{}, of many; --columns all keeps them", summary.columns_left_out));
+    }
     row("wall time", format!("{:.3} s", summary.wall_seconds));
     for outcome in &run.expectations {
         let expected = &outcome.expectation;

@@ -122,5 +122,9 @@ fn notices(run: &Run) -> Vec<(Callout, String)> {
 fn footer(run: &Run) -> String {
     let summary = &run.recorded.summary;
     let fingerprint = summary.inputs.fingerprint.as_ref().map(|text| format!(" Fingerprint of the model: {text}."));
-    format!("Data: {}.{}", summary.files.join(", "), fingerprint.unwrap_or_default())
+    let left_out = match summary.columns_left_out {
+        0 => String::new(),
+        n => format!(" {n} columns of this large model were not recorded; `--columns all` keeps them."),
+    };
+    format!("Data: {}.{left_out}{}", summary.files.join(", "), fingerprint.unwrap_or_default())
 }
