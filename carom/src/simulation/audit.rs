@@ -13,14 +13,16 @@
 //! | `hand-overs` | an event-driven run was handed over more often than once in ten steps |
 //!
 //! Energies met are the largest kinetic energy, the span of the potential and the works of the ledger. What is rounding
-//! of positions, or of what contacts do to a body at rest within a step, does not count. All shares are
-//! judged at the end of a run, when the sizes of the motion are known.
+//! of a gap does not count: a part of the lengths behind it (`balance/lengths.rs`), with the ways that contacts have
+//! held back in a step, for bodies at rest. All shares are judged at the end of a run, when the sizes of the motion are
+//! known.
 
 use super::facts::Facts;
 use super::passed::{MOST, may_be_passed, passed};
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
+use crate::balance::Lengths;
 use crate::scheme::{EventKind, Reactions, Stepper};
-use crate::{Key, Matching, ModelError, State, WarningKind, Warnings};
+use crate::{Coupling, Key, Matching, ModelError, State, WarningKind, Warnings};
 use std::ops::ControlFlow;
 
 /// Share of the energies met that may be gained without a reason, and of the motion that may be missed.
@@ -32,8 +34,9 @@ const IMPACT_SHARE: f64 = 1e-2;
 /// Places inside steps at which gaps may be looked at before the first step, and in each step more.
 const LOOKS: (usize, usize) = (1024, 2);
 
-/// Gaps below this share of the positions are rounding, and energies below this share of what forces do in a step.
-pub(super) const ROUNDING: f64 = 1e-9;
+/// Gaps below this share of the lengths behind them are rounding, and energies below this share of what forces do in a
+/// step.
+const ROUNDING: f64 = 1e-9;
 
 /// Times the mean loss of as many steps from which on a loss is one at once.
 const UNEVEN: f64 = 4.0;
@@ -43,6 +46,9 @@ const SLIGHT: f64 = 1e-5;
 
 /// Steps over which a scheme may share out an impact.
 const SHARED: usize = 4;
+
+/// Steps in each of which loads are looked at; later ones are looked at ever more seldom.
+const SAMPLED: u64 = 16;
 
 /// Hand-overs that are never a storm.
 const FEW: u64 = 10;
@@ -151,7 +157,7 @@ pub struct Audit {
     kinetic: f64,                  // the largest
     potential: Option<(f64, f64)>, // smallest and largest
     gap: f64,                      // the largest of all contacts
-    position: f64,                 // the largest coordinate, or way that contacts have held back in a step
+    held: Vec<f64>,                // (n) the largest way that contacts have held back in a step; empty where none
     load: f64,                     // the largest energy that contacts have held back in a step
     speeds: Vec<f64>,              // (n) that they have held back
     gained: Figure,                // energy without a reason
@@ -232,55 +238,62 @@ impl Audit {
         if self.load > 0.0 && self.load < 10.0 * self.kinetic {
             return;
         }
+        // what rests has the same load from step to step
+        if self.steps > SAMPLED && !self.steps.is_power_of_two() {
+            return;
+        }
         stepper.law_sizes(&mut self.speeds);
         let Reactions { coupling, impulse, .. } = stepper.reactions();
         let speed = |row: usize| coupling.rows.row(row).iter().map(|&(j, c)| (c * self.speeds[j]).abs()).sum::<f64>();
         let acting = impulse.iter().enumerate().filter(|(_, p)| **p != 0.0);
         let load = acting.map(|(row, p)| p.abs() * speed(row));
         self.load = self.load.max(load.sum());
-        self.position = self.speeds.iter().fold(self.position, |most, speed| most.max(h * speed));
+        self.held.resize(self.speeds.len(), 0.0);
+        self.held.iter_mut().zip(&self.speeds).for_each(|(held, speed)| *held = held.max(h * speed));
     }
 
-    /// What is rounding in the gaps at the end of a step, or at the start of the run.
-    fn rounding(&mut self, at: &State) -> f64 {
-        self.position = at.q.iter().fold(self.position, |most, q| most.max(q.abs()));
-        ROUNDING * self.position
+    /// The deepest gap that is no rounding, as a depth [m]; zero where there is none.
+    pub fn deepest(&self) -> f64 {
+        self.depth.largest
     }
 
     /// The list of the step, with contacts that are new in it. Nothing is new where the end of the last step had the
     /// same list and the model has not looked for others since.
-    fn see_list(&mut self, view: &StepView<'_>, rounding: f64) {
-        if self.version == Some(view.stepper.contact_version()) && self.ended == view.from().t {
-            return;
+    fn see_list(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
+        let t = view.from().t;
+        if self.version == Some(view.stepper.contact_version()) && self.ended == t {
+            return Ok(());
         }
-        let coupling = &view.reactions().coupling;
+        let (Reactions { coupling, .. }, _, _, lengths) = view.stepper.end()?;
         self.gaps.clear();
         self.gaps.extend((0..coupling.len()).map(|i| coupling.gap(i)));
         if coupling.has_keys(&self.keys) {
-            return;
+            return Ok(());
         }
         self.matching.begin();
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            let is_deep = pair.law.is_contact() && coupling.gap(i) < -rounding;
+            let is_deep = pair.law.is_contact() && is_beyond(-coupling.gap(i), (coupling, i), (lengths, &self.held));
             let mut is_known = |key: Key| self.matching.find(key, &self.keys).is_some();
             let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
             if is_deep && !is_known(pair.key) && !inherits() {
-                self.found.raise(&LISTED_LATE, view.from().t, Some(pair.key), -coupling.gap(i));
+                self.found.raise(&LISTED_LATE, t, Some(pair.key), -coupling.gap(i));
             }
         }
         self.keys.clear();
         self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));
+        Ok(())
     }
 
     /// All contacts at the end of a step, each beside what it was at the start: one look.
-    fn see_contacts(&mut self, view: &mut StepView<'_>, rounding: f64) -> Result<(), ModelError> {
+    fn see_contacts(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
         let h = view.step.advanced;
         self.rates.clear();
         self.rates.extend_from_slice(view.stepper.rate_bounds([0.0, 1.0]));
         let version = view.stepper.contact_version();
-        let (reactions, to, end) = view.stepper.end()?;
-        let Audit { matching, keys, gaps, near, rates, .. } = self;
-        let mut most = Most { gap: self.gap, depth: (rounding, None), apart: (rounding, None) };
+        let (reactions, to, end, lengths) = view.stepper.end()?;
+        let mut most = self.most();
+        let Audit { matching, keys, gaps, near, rates, held, .. } = self;
+        let sizes = (lengths, &held[..]);
         matching.begin();
         near.clear();
         let mut is_same = end.len() == keys.len();
@@ -290,7 +303,7 @@ impl Audit {
             let Some(i) = place else {
                 is_same = false;
                 if pair.law.is_contact() {
-                    most.see(gap, pair.key);
+                    most.see(gap, pair.key, (end, j), sizes);
                 }
                 continue;
             };
@@ -299,18 +312,23 @@ impl Audit {
             if !pair.law.is_contact() {
                 continue;
             }
-            most.see(gap, pair.key);
+            most.see(gap, pair.key, (end, j), sizes);
             let rate = rates.get(i).copied();
             if reactions.normal(i) > 0.0 {
-                most.see_acting(gap.min(start), (i, pair.key), view.facts);
+                most.see_acting(gap.min(start), (i, pair.key), view.facts, (end, j), sizes);
             } else if may_be_passed((reactions, i), (to, end, j), [start, gap], (rate, h)) {
-                near.push(Near { law: i, place: j, gaps: [start, gap] });
+                near.push(Near { law: i, place: j, gaps: [start, gap], rounding: rounding((end, j), sizes) });
             }
         }
         self.version = is_same.then_some(version);
         self.ended = to.t;
         self.take(most, to.t);
         Ok(())
+    }
+
+    /// What a look at gaps begins with: only what is more than was seen so far tells anything new.
+    fn most(&self) -> Most {
+        Most { gap: self.gap, depth: (self.depth.largest, None), apart: (self.apart.largest, None) }
     }
 
     fn take(&mut self, Most { gap, depth, apart }: Most, t: f64) {
@@ -325,11 +343,10 @@ impl Audit {
     fn see_gaps(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
         let h = view.step.advanced;
         self.see_load(view.stepper, h);
-        let rounding = self.rounding(view.to());
-        self.see_list(view, rounding);
-        self.see_contacts(view, rounding)?;
+        self.see_list(view)?;
+        self.see_contacts(view)?;
         let mut looks = self.looks.unwrap_or(LOOKS.0);
-        for &Near { law, place, gaps } in &self.near {
+        for &Near { law, place, gaps, rounding } in &self.near {
             let (key, rate) = (view.reactions().key(law), self.rates.get(law).copied());
             let most = if rate.is_some() { looks.min(MOST) } else { MOST };
             let (depth, looked) = passed(view.stepper, (key, law, place), gaps, (rate, h), most)?;
@@ -363,6 +380,26 @@ struct Near {
     law: usize,
     place: usize,
     gaps: [f64; 2],
+    rounding: f64, // of the gap at the end [m]
+}
+
+/// The lengths behind gaps, and the ways of coordinates that contacts have held back.
+type Sizes<'a> = (&'a Lengths, &'a [f64]);
+
+/// What is rounding of the gap of law `i` [m].
+pub(super) fn rounding((coupling, i): (&Coupling, usize), (lengths, held): Sizes<'_>) -> f64 {
+    let mut sum = lengths.met(coupling, i);
+    if !held.is_empty() {
+        let row = coupling.rows.row(coupling.offset[i]);
+        sum += row.iter().fold(0.0, |sum, &(j, c)| sum + c.abs() * held[j]);
+    }
+    ROUNDING * sum
+}
+
+/// Whether a figure of the gap of law `i` is more than its rounding.
+#[inline]
+fn is_beyond(figure: f64, law: (&Coupling, usize), sizes: Sizes<'_>) -> bool {
+    figure > 0.0 && figure > rounding(law, sizes)
 }
 
 /// The largest gap met, and the largest figures of a step above what is rounding, with their contacts.
@@ -374,19 +411,26 @@ struct Most {
 
 impl Most {
     #[inline]
-    fn see(&mut self, gap: f64, contact: Key) {
+    fn see(&mut self, gap: f64, contact: Key, law: (&Coupling, usize), sizes: Sizes<'_>) {
         if gap > self.gap && gap < f64::INFINITY {
             self.gap = gap;
         }
-        if -gap > self.depth.0 {
+        if -gap > self.depth.0 && is_beyond(-gap, law, sizes) {
             self.depth = (-gap, Some(contact));
         }
     }
 
     /// Law `i` acts although its gap is as large as this at both ends of the step.
     #[inline(never)]
-    fn see_acting(&mut self, gap: f64, (i, contact): (usize, Key), facts: &Facts) {
-        if gap > self.apart.0 && gap < f64::INFINITY {
+    fn see_acting(
+        &mut self,
+        gap: f64,
+        (i, contact): (usize, Key),
+        facts: &Facts,
+        law: (&Coupling, usize),
+        sizes: Sizes<'_>,
+    ) {
+        if gap > self.apart.0 && gap < f64::INFINITY && is_beyond(gap, law, sizes) {
             // a scheme that locates impacts flies on behind them
             let place = facts.acting().binary_search_by_key(&i, |acting| acting.law);
             if place.is_ok_and(|place| facts.acting()[place].located.is_none()) {
@@ -401,11 +445,10 @@ impl Observer for Audit {
         self.ledger.start(stepper)?;
         self.see_energy(stepper.from().t);
         if !stepper.from().v.is_empty() {
-            let rounding = self.rounding(stepper.from());
-            let (t, coupling) = (stepper.from().t, stepper.coupling()?);
-            let mut most = Most { gap: self.gap, depth: (rounding, None), apart: (rounding, None) };
+            let mut most = self.most();
+            let (_, &State { t, .. }, coupling, lengths) = stepper.end()?;
             for (i, pair) in coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law.is_contact()) {
-                most.see(coupling.gap(i), pair.key);
+                most.see(coupling.gap(i), pair.key, (coupling, i), (lengths, &[]));
             }
             self.keys.clear();
             self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));
