@@ -17,13 +17,20 @@
 //! held back in a step, for bodies at rest. All shares are judged at the end of a run, when the sizes of the motion are
 //! known.
 
-use super::facts::Facts;
-use super::passed::{MOST, may_be_passed, passed};
+use super::passed::{MOST, is_far, may_be_passed, passed};
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
-use crate::balance::Lengths;
 use crate::scheme::{EventKind, Reactions, Stepper};
-use crate::{Coupling, Key, Matching, ModelError, State, WarningKind, Warnings};
+use crate::{Key, Matching, ModelError, State, Warnings};
 use std::ops::ControlFlow;
+
+mod figures;
+mod kinds;
+
+pub(super) use figures::rounding;
+use figures::{Figure, Most, Near, is_beyond};
+pub use kinds::{
+    DAMPED, ENERGY_GAIN, ENERGY_LOSS, HAND_OVERS, IMPACT_GAIN, LISTED_LATE, PASSED, PENETRATION, PUSH_APART,
+};
 
 /// Share of the energies met that may be gained without a reason, and of the motion that may be missed.
 const SHARE: f64 = 0.1;
@@ -52,103 +59,6 @@ const SAMPLED: u64 = 16;
 
 /// Hand-overs that are never a storm.
 const FEW: u64 = 10;
-
-/// Energy out of nothing.
-pub const ENERGY_GAIN: WarningKind = WarningKind {
-    name: "energy-gain",
-    message: "the scheme has added energy that no force and no obstacle accounts for",
-    unit: "of the energies met",
-    hint: "take a smaller step, or a scheme without this gain (moreau-jean with theta = 1/2, event-driven)",
-};
-
-/// Energy that is gone.
-pub const ENERGY_LOSS: WarningKind = WarningKind {
-    name: "energy-loss",
-    message: "the scheme has lost energy that no force, no contact and no obstacle accounts for",
-    unit: "of the energies met",
-    hint: "take a smaller step, or a scheme that does not damp (moreau-jean with theta = 1/2, event-driven)",
-};
-
-/// Vibrations that die within a few steps.
-pub const DAMPED: WarningKind = WarningKind {
-    name: "damped",
-    message: "the scheme has damped motion that its steps do not resolve, as vibrations that an impact leaves",
-    unit: "of the largest kinetic energy",
-    hint: "what follows is that of a body without them: take a smaller step, or `event-driven`, to keep them",
-};
-
-/// An impact that adds energy.
-pub const IMPACT_GAIN: WarningKind = WarningKind {
-    name: "impact-gain",
-    message: "contacts have added energy at once, as impacts with friction and a coefficient of restitution may",
-    unit: "of the largest kinetic energy",
-    hint: "lower the restitution or the friction of the contacts that close together",
-};
-
-/// A gap that is far too negative.
-pub const PENETRATION: WarningKind = WarningKind {
-    name: "penetration",
-    message: "bodies overlap",
-    unit: "of the largest gap met",
-    hint: "take a smaller step, or a scheme that places the contacts (combined-projection, event-driven)",
-};
-
-/// A reaction at an open gap.
-pub const PUSH_APART: WarningKind = WarningKind {
-    name: "push-apart",
-    message: "a contact pushes although its gap is open",
-    unit: "of the largest gap met",
-    hint: "the step is too large for the forecast of this gap: take a smaller one",
-};
-
-/// A contact that was passed.
-pub const PASSED: WarningKind = WarningKind {
-    name: "passed",
-    message: "a contact was passed inside a step: its gap is open at both ends and negative in between",
-    unit: "m deep",
-    hint: "take a smaller step, or `event-driven`, which looks into its steps",
-};
-
-/// A contact that a model has found too late.
-pub const LISTED_LATE: WarningKind = WarningKind {
-    name: "listed-late",
-    message: "a contact was listed when its bodies overlapped already: nothing has kept them apart before",
-    unit: "m deep",
-    hint: "let the model list contacts from farther away, or take a smaller step",
-};
-
-/// An event-driven run that is none.
-pub const HAND_OVERS: WarningKind = WarningKind {
-    name: "hand-overs",
-    message: "the event-driven run was handed over to a capturing scheme again and again",
-    unit: "of the steps",
-    hint: "its accuracy there is that of moreau-jean; look at the contacts of the events `hand-over`",
-};
-
-/// The largest figure, and when it first passed the share of what was known then.
-#[derive(Clone, Copy, Debug, Default)]
-struct Figure {
-    largest: f64,
-    first: Option<f64>,
-    contact: Option<Key>,
-}
-
-impl Figure {
-    fn see(&mut self, t: f64, value: f64, contact: Option<Key>, bound: f64) {
-        if value > bound {
-            self.first.get_or_insert(t);
-        }
-        if value > self.largest {
-            (self.largest, self.contact) = (value, contact);
-        }
-    }
-
-    fn judge(&self, kind: &'static WarningKind, size: f64, share: f64, least: f64, out: &mut Warnings) {
-        if self.largest > (share * size).max(least) && size > 0.0 {
-            out.raise(kind, self.first.unwrap_or(f64::NAN), self.contact, self.largest / size);
-        }
-    }
-}
 
 /// Watches a run and tells, at its end, what its figures say against it.
 #[derive(Clone, Debug, Default)]
@@ -296,27 +206,32 @@ impl Audit {
         let sizes = (lengths, &held[..]);
         matching.begin();
         near.clear();
+        let aligned = end.has_keys(keys);
+        for acting in view.facts.acting().iter().filter(|acting| acting.located.is_none()) {
+            // a scheme that locates impacts flies on behind them
+            let i = acting.law;
+            if let Some(j) = if aligned { Some(i) } else { end.find(acting.key, i) } {
+                most.see_acting(end.gap(j).min(gaps[i]), acting.key, (end, j), sizes);
+            }
+        }
+        // gaps that are larger than what any one can change by need no look at rows
+        let fastest = reactions.before.iter().fold(0.0f64, |most, u| most.max(u.abs()));
+        let fall = if rates.is_empty() { h * fastest } else { f64::INFINITY };
         let mut is_same = end.len() == keys.len();
         for (j, pair) in end.pairs.iter().enumerate() {
-            let place = matching.find(pair.key, keys);
             let gap = end.gap(j);
-            let Some(i) = place else {
-                is_same = false;
-                if pair.law.is_contact() {
-                    most.see(gap, pair.key, (end, j), sizes);
-                }
-                continue;
-            };
-            is_same &= i == j;
-            let start = std::mem::replace(&mut gaps[i], gap);
+            let place = if aligned { Some(j) } else { matching.find(pair.key, keys) };
+            is_same &= place == Some(j);
+            let start = place.map(|i| std::mem::replace(&mut gaps[i], gap));
             if !pair.law.is_contact() {
                 continue;
             }
             most.see(gap, pair.key, (end, j), sizes);
-            let rate = rates.get(i).copied();
-            if reactions.normal(i) > 0.0 {
-                most.see_acting(gap.min(start), (i, pair.key), view.facts, (end, j), sizes);
-            } else if may_be_passed((reactions, i), (to, end, j), [start, gap], (rate, h)) {
+            let Some((i, start)) = place.zip(start) else { continue };
+            if is_far([start, gap], fall) || reactions.normal(i) > 0.0 {
+                continue;
+            }
+            if may_be_passed((reactions, i), (to, end, j), [start, gap], (rates.get(i).copied(), h)) {
                 near.push(Near { law: i, place: j, gaps: [start, gap], rounding: rounding((end, j), sizes) });
             }
         }
@@ -372,72 +287,6 @@ fn fallen(last: &mut [f64; 2 * SHARED], value: f64) -> f64 {
     let (before, after) = last.split_at(SHARED);
     let (least, most) = (before.iter().copied().reduce(f64::min), after.iter().copied().reduce(f64::max));
     least.zip(most).map_or(0.0, |(least, most)| least - most)
-}
-
-/// A contact that may have been passed: its places in the list of the step and at the end, its gaps there.
-#[derive(Clone, Copy, Debug)]
-struct Near {
-    law: usize,
-    place: usize,
-    gaps: [f64; 2],
-    rounding: f64, // of the gap at the end [m]
-}
-
-/// The lengths behind gaps, and the ways of coordinates that contacts have held back.
-type Sizes<'a> = (&'a Lengths, &'a [f64]);
-
-/// What is rounding of the gap of law `i` [m].
-pub(super) fn rounding((coupling, i): (&Coupling, usize), (lengths, held): Sizes<'_>) -> f64 {
-    let mut sum = lengths.met(coupling, i);
-    if !held.is_empty() {
-        let row = coupling.rows.row(coupling.offset[i]);
-        sum += row.iter().fold(0.0, |sum, &(j, c)| sum + c.abs() * held[j]);
-    }
-    ROUNDING * sum
-}
-
-/// Whether a figure of the gap of law `i` is more than its rounding.
-#[inline]
-fn is_beyond(figure: f64, law: (&Coupling, usize), sizes: Sizes<'_>) -> bool {
-    figure > 0.0 && figure > rounding(law, sizes)
-}
-
-/// The largest gap met, and the largest figures of a step above what is rounding, with their contacts.
-struct Most {
-    gap: f64,
-    depth: (f64, Option<Key>),
-    apart: (f64, Option<Key>),
-}
-
-impl Most {
-    #[inline]
-    fn see(&mut self, gap: f64, contact: Key, law: (&Coupling, usize), sizes: Sizes<'_>) {
-        if gap > self.gap && gap < f64::INFINITY {
-            self.gap = gap;
-        }
-        if -gap > self.depth.0 && is_beyond(-gap, law, sizes) {
-            self.depth = (-gap, Some(contact));
-        }
-    }
-
-    /// Law `i` acts although its gap is as large as this at both ends of the step.
-    #[inline(never)]
-    fn see_acting(
-        &mut self,
-        gap: f64,
-        (i, contact): (usize, Key),
-        facts: &Facts,
-        law: (&Coupling, usize),
-        sizes: Sizes<'_>,
-    ) {
-        if gap > self.apart.0 && gap < f64::INFINITY && is_beyond(gap, law, sizes) {
-            // a scheme that locates impacts flies on behind them
-            let place = facts.acting().binary_search_by_key(&i, |acting| acting.law);
-            if place.is_ok_and(|place| facts.acting()[place].located.is_none()) {
-                self.apart = (gap, Some(contact));
-            }
-        }
-    }
 }
 
 impl Observer for Audit {

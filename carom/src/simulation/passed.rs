@@ -70,12 +70,18 @@ pub(super) fn may_be_passed(
         return lowest([(0.0, start), (1.0, gap)], rate, h).1 < 0.0;
     }
     let fall = reactions.before[reactions.coupling.offset[i]] * h;
-    // a rate that changes evenly is at the end twice the mean less that at the start: far from it rows are not read
-    if start.min(gap) > 4.0 * ((gap - start).abs() + fall.abs()) {
+    if is_far([start, gap], fall.abs()) {
         return false;
     }
     let last = end.offset[j];
     start + fall < 0.0 || gap < (end.rows.dot(last, &to.v) + end.drift[last]) * h
+}
+
+/// Whether a contact with these gaps is out of reach, where it has closed by at most `fall` at the rate of the start: a
+/// rate that changes evenly is at the end twice the mean less that at the start.
+#[inline(always)]
+pub(super) fn is_far([start, gap]: [f64; 2], fall: f64) -> bool {
+    start.min(gap) > 4.0 * ((gap - start).abs() + fall)
 }
 
 /// Where (1) is least between two places of a step of length h, and its value.
