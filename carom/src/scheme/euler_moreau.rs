@@ -18,9 +18,9 @@
 //!
 //! By default θ = 1/2 where h |ω| ≤ 2 for all rates ω of the system without its laws (the eigenvalues of E⁻¹ ∂f/∂x, at
 //! the start and every 256 steps) and all relative degrees are 1, and else θ = 1. θ = 1/2 has order 2 where λ acts on
-//! a continuous output through relative degree 1 (a rectifier with an inductive load, a relay, friction), with errors 10
-//! to 1000 times smaller than those of θ = 1, which has order 1. But θ = 1/2 does not damp: what the step
-//! does not resolve, a snubber or a stray capacitance, would change its sign from step to step and stay, and so would
+//! a continuous output through relative degree 1 (a rectifier with an inductive load, a relay, friction), with errors
+//! 10 to 1000 times smaller than those of θ = 1, which has order 1. But θ = 1/2 does not damp: what the step does not
+//! resolve, a snubber or a stray capacitance, would change its sign from step to step and stay, and so would
 //! the rate of an output of relative degree 2 that a relay or an equality holds at zero. θ = 1 damps both; equations
 //! without a derivative have it as well. λ itself is implicit (γ = 1), so that what decays through laws is damped by
 //! any θ.
