@@ -346,3 +346,26 @@ fn problems_without_solution_name_the_row() {
     assert!(matches!(&error, SimulationError::Step { t, .. } if (*t - 1.0).abs() < 1e-12), "{error}");
     assert!(error.to_string().contains("`ill`"), "{error}");
 }
+
+/// A capacitor behind a resistor and a diode that blocks from the start, for the source falls faster than the voltage
+/// decays: x = e^{−t/RC}. The reverse voltage λ = x − u grows, and the output i = (u − x + λ)/r sees it directly.
+#[test]
+fn a_diode_that_blocks_does_not_leak() {
+    let (decay, charge, fall) = (8.0, 600.0, 20.0);
+    let matrices = Matrices { e: None, a: vec![-decay - charge], b: vec![charge], c: vec![-1.0], d: vec![1.0] };
+    let source = move |weight: f64| {
+        move |t: f64, out: &mut [f64]| {
+            out[0] = weight * (1.0 - fall * t);
+            Ok(())
+        }
+    };
+    for h in [1e-3, 5e-4] {
+        let lcs = Lcs::new(matrices.clone(), vec![("diode".into(), Law::UNILATERAL)], &[1.0]).unwrap();
+        let lcs = lcs.with_state_source(source(charge)).with_output_source(source(1.0));
+        let solution = record(EulerMoreau::default(), Box::new(lcs), 0.1, h);
+        let exact = (-decay * 0.1f64).exp();
+        let missed = (solution.q(solution.len() - 1)[0] / exact - 1.0).abs();
+        // θ = 1 decays by 1/(1 + h/RC) per step
+        assert!(missed < 0.6 * 0.1 * decay * decay * h, "{h}: {missed}");
+    }
+}

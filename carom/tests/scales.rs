@@ -8,8 +8,8 @@ use carom::model::{Lcs, Matrices};
 use carom::multibody::pair::{Plane, Sphere, SpherePlane};
 use carom::multibody::{Body, Contact, Multibody, MultibodyModel};
 use carom::scheme::{AnyModel, Claim, Family, SCHEMES, SchemeRow};
-use carom::simulation::{Adaptive, Controller, FixedStep, SimulationError};
-use carom::{Simulation, State};
+use carom::simulation::{Adaptive, Audit, Controller, FixedStep, SimulationError};
+use carom::{Simulation, State, Warning};
 use carom_solve::{Law, Options};
 use serde_json::{Value, json};
 
@@ -507,4 +507,64 @@ fn adaptive_steps_of_signals_have_no_units() {
     }
     assert!(compared > 50, "{compared}");
     assert!(failed.is_empty(), "{} of {compared}:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// The block of above in a bowl that it is thrown across: steps far too long for it.
+struct Thrown(Units, Laws, bool);
+
+impl Functions for Thrown {
+    fn kinetic<D: Scalar>(&self, t: D, q: &[D], v: &[D]) -> D {
+        Block(self.0, self.1).kinetic(t, q, v)
+    }
+    fn potential<D: Scalar>(&self, t: D, q: &[D]) -> D {
+        Block(self.0, self.1).potential(t, q)
+    }
+    fn outputs<D: Scalar>(&self, _: D, q: &[D], out: &mut [D]) {
+        let l = self.0.length;
+        // a corner over the floor, or beside a post that is 0.02 m thick
+        out[0] = if self.2 {
+            q[1] - q[2].cos() * (0.75 * l) + q[2].sin() * (0.5 * l)
+        } else {
+            ((q[0] + q[2].sin() * (0.75 * l) - 2.0 * l).powi(2) + 1e-12 * l * l).sqrt() - 0.01 * l
+        };
+    }
+    fn laws(&self) -> Vec<NamedLaw> {
+        vec![NamedLaw::new("corner", Law::UNILATERAL).restitution(self.1.restitution)]
+    }
+}
+
+/// What a run with the audit warns of, with its figures in metres; models that turn have the same warnings in all
+/// units.
+fn warnings(units: Units, forecast: &str, floor: bool) -> Vec<(String, f64)> {
+    let laws = Laws { restitution: 0.5, friction: 0.0 };
+    let unit = [units.length, units.length, 1.0];
+    let q: Vec<f64> = [0.0, 1.0, 0.2].iter().zip(unit).map(|(x, u)| x * u).collect();
+    let v: Vec<f64> = [40.0, 0.0, 0.2].iter().zip(unit).map(|(x, u)| x * u / units.time).collect();
+    let model = DualLagrangian::new(Thrown(units, laws, floor), State::new(0.0, &q, &v)).unwrap();
+    let row = SCHEMES.iter().find(|row| row.info.name == "moreau-jean").unwrap();
+    let options: Value = serde_json::from_str(forecast).unwrap();
+    let model = AnyModel::Mechanical(Box::new(model));
+    let stepper = (row.bind)(&options, model, carom_solve::solver::default()).unwrap();
+    let fixed = Box::new(FixedStep { h: 0.3 * units.time });
+    let mut run = Simulation::new(stepper, fixed, 0.6 * units.time).unwrap();
+    let mut audit = Audit::default();
+    run.run(&mut [&mut audit]).unwrap();
+    let in_metres = |w: &Warning| w.worst / if w.kind.unit == "m deep" { units.length } else { 1.0 };
+    audit.warnings().sorted().iter().map(|w| (w.kind.name.to_owned(), in_metres(w))).collect()
+}
+
+/// An angle beside lengths is no length: what is rounding of a gap comes from what is behind that gap.
+#[test]
+fn warnings_have_no_units() {
+    let late = r#"{ "forecast": { "explicit": { "gamma": 0.0 } } }"#;
+    for (forecast, floor, kind) in [(late, true, "penetration"), ("{}", false, "passed")] {
+        let expected = warnings(SI, forecast, floor);
+        assert!(expected.iter().any(|warning| warning.0 == kind), "{expected:?}");
+        for exponent in [-40, 40] {
+            let length = Units { length: 2f64.powi(exponent), ..SI };
+            for units in [length, Units { time: 2f64.powi(exponent / 2), ..length }] {
+                assert_eq!(warnings(units, forecast, floor), expected, "{units:?}");
+            }
+        }
+    }
 }

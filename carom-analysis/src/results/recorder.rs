@@ -167,6 +167,7 @@ impl RunRecorder {
         let smallest_gap = SmallestGaps {
             overall: gaps.overall.filter(|gap| gap.is_finite()),
             contacts: smallest.map(|((name, _), gap)| (name, gap.filter(|gap| gap.is_finite()))).collect(),
+            overlap: self.audit.deepest(),
         };
         let plays = self.plays.finish(&gaps.smallest);
         let energy = self.audit.ledger().map(EnergySummary::from);

@@ -39,7 +39,7 @@ pub struct Summary {
     /// The event of the user that ended the run.
     #[serde(default)]
     pub stopped: Option<Stop>,
-    /// Smallest gaps [m]; negative where bodies overlap.
+    /// Smallest gaps [m]; negative where bodies overlap, or by rounding.
     pub smallest_gap: SmallestGaps,
     /// What joints with play did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -256,6 +256,9 @@ pub struct SmallestGaps {
     pub overall: Option<f64>,
     /// By name; `null` where the contact never came up.
     pub contacts: BTreeMap<String, Option<f64>>,
+    /// How deep bodies overlap [m]; zero where negative gaps are rounding of the lengths behind them.
+    #[serde(default)]
+    pub overlap: f64,
 }
 
 /// The figures of a certificate.

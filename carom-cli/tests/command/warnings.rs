@@ -343,3 +343,20 @@ step = 1e-6
     // of the kinetic energy after the impact, which is the largest
     assert!((share - (1.0 - 1.0 / 1.5511393737837413)).abs() < 1e-3, "{found:?}");
 }
+
+/// A contact that is closed to rounding does not overlap, whatever sign rounding has; a captured impact does.
+#[test]
+fn rounding_is_no_overlap() {
+    let session = Session::new();
+    session.write("ball.toml", BALL);
+    for (scheme, side) in [("event-driven", "closed"), ("combined-projection", "closed"), ("moreau-jean", "overlap")] {
+        let outcome = session.carom(["run", "ball.toml", "--scheme", scheme, "--end", "5", "--out", scheme]);
+        assert_eq!(outcome.code, Some(0), "{scheme}: {}", outcome.err);
+        let gap = &session.summary(scheme)["smallest_gap"];
+        let (overall, overlap) = (gap["overall"].as_f64().unwrap(), gap["overlap"].as_f64().unwrap());
+        let report = session.read(&format!("{scheme}/report.html"));
+        assert_eq!(overlap, if side == "overlap" { -overall } else { 0.0 }, "{scheme}: {gap}");
+        assert!(overall.abs() < 1e-12 || side == "overlap" && overall < -1e-9, "{scheme}: {gap}");
+        assert!(report.contains(&format!("{side}, contact ")), "{scheme}");
+    }
+}

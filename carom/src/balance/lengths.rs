@@ -36,7 +36,7 @@ pub const COARSE: WarningKind = WarningKind {
 
 /// The length of a model, as it says or as it was met so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lengths {
+pub struct Lengths {
     given: Option<f64>, // [m]
     sizes: Vec<f64>,    // (n) Q
     least: Vec<f64>,    // (n) where it begins
@@ -46,7 +46,7 @@ pub(crate) struct Lengths {
 }
 
 impl Lengths {
-    pub fn of<M: ?Sized + Space>(model: &M) -> Lengths {
+    pub(crate) fn of<M: ?Sized + Space>(model: &M) -> Lengths {
         let (n, initial) = (model.dim(), model.initial());
         let (origin, way) = if initial.q.len() == n { Default::default() } else { (initial.q, vec![0.0; n]) };
         let mut least = vec![0.0; n];
@@ -55,25 +55,25 @@ impl Lengths {
     }
 
     /// Forgets what was met.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.sizes.clone_from(&self.least);
         self.renumber();
     }
 
     /// The laws have other numbers.
-    pub fn renumber(&mut self) {
+    pub(crate) fn renumber(&mut self) {
         self.behind.clear();
     }
 
     /// Takes what another one has met.
-    pub fn follow(&mut self, other: &Lengths) {
+    pub(crate) fn follow(&mut self, other: &Lengths) {
         self.sizes.clone_from(&other.sizes);
         self.renumber();
     }
 
     /// Meets `q`, from where the motion goes on with `v` for `h`.
     #[inline]
-    pub fn meet<M: ?Sized + Space>(&mut self, model: &M, q: &[f64], v: &[f64], h: f64) {
+    pub(crate) fn meet<M: ?Sized + Space>(&mut self, model: &M, q: &[f64], v: &[f64], h: f64) {
         let q = if self.origin.is_empty() {
             q
         } else {
@@ -94,7 +94,7 @@ impl Lengths {
 
     /// Finds the lengths behind all gaps whose rows are constant, unless they are there: most steps meet nothing new.
     #[inline]
-    pub fn settle(&mut self, coupling: &Coupling) {
+    pub(crate) fn settle(&mut self, coupling: &Coupling) {
         if self.given.is_none() && self.behind.len() != coupling.len() {
             self.find_behind(coupling);
         }
@@ -122,19 +122,19 @@ impl Lengths {
 
     /// Up to where the gap of law `i` is closed [m]: as an option says, or a part of the length.
     #[inline]
-    pub fn activation(&self, option: Option<f64>, coupling: &Coupling, i: usize) -> f64 {
+    pub(crate) fn activation(&self, option: Option<f64>, coupling: &Coupling, i: usize) -> f64 {
         option.unwrap_or_else(|| ACTIVATION * self.given.unwrap_or_else(|| self.met(coupling, i)))
     }
 
     /// Up to where the gap of law `i` vanishes [m]: as an option says, or a part of the length.
     #[inline]
-    pub fn gap_tolerance(&self, option: Option<f64>, coupling: &Coupling, i: usize) -> f64 {
+    pub(crate) fn gap_tolerance(&self, option: Option<f64>, coupling: &Coupling, i: usize) -> f64 {
         option.unwrap_or_else(|| GAP * self.given.unwrap_or_else(|| self.met(coupling, i)))
     }
 
     /// Warns where a gap that is closed is more than rounding: it is the tolerance that has closed it.
     #[inline]
-    pub fn doubt(&self, gap: f64, t: f64, (coupling, i): (&Coupling, usize), out: &mut Warnings) {
+    pub(crate) fn doubt(&self, gap: f64, t: f64, (coupling, i): (&Coupling, usize), out: &mut Warnings) {
         if gap > 0.0 {
             let part = gap / self.met(coupling, i);
             if part > DOUBT {
@@ -144,7 +144,7 @@ impl Lengths {
     }
 
     /// The rounding of the gap of law `i` [m].
-    pub fn rounding(&self, coupling: &Coupling, i: usize) -> f64 {
+    pub(crate) fn rounding(&self, coupling: &Coupling, i: usize) -> f64 {
         ROUNDING * self.met(coupling, i)
     }
 }

@@ -14,7 +14,7 @@ pub(crate) mod words;
 pub use frame::Frame;
 pub(crate) use frame::Parts;
 pub(crate) use gap_law::{GapLaw, GapLaws};
-pub(crate) use lengths::Lengths;
+pub use lengths::Lengths;
 pub(crate) use newton::{Laws, Limits, Newton};
 pub(crate) use problem::Problem;
 pub(crate) use tangent::{BalanceTangent, Direction, Scratch, TangentError};

@@ -8,7 +8,7 @@
 //! ([`Answer`]).
 
 use super::check::{check_law, distinct, require};
-use super::differences::jacobian;
+use super::differences::{Sizes, jacobian};
 use super::lagrangian::{Row as Vector, Scalar, gradient_by_differences, row, scalar};
 use super::{Answer, Constancy, FirstOrder, Labels, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
@@ -102,8 +102,8 @@ impl FirstOrderSystem {
 
     fn differentiate(&mut self, at: &State) -> Result<(), ModelError> {
         self.point.copy_from_slice(&at.q);
-        let FirstOrderSystem { point, buffer: [plus, minus], far, rate, matrix, .. } = self;
-        jacobian(point, [plus, minus, far], matrix, |x, out| rate(at.t, x, out))
+        let FirstOrderSystem { point, initial, buffer: [plus, minus], far, rate, matrix, .. } = self;
+        jacobian((point, &initial.q), [plus, minus, far], matrix, |x, out| rate(at.t, x, out))
     }
 }
 
@@ -142,6 +142,7 @@ impl Space for FirstOrderSystem {
     fn couple(&mut self, t: f64, x: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         out.clear(self.n);
         self.point.copy_from_slice(x);
+        let sizes = Sizes::of(x.iter().chain(&self.initial.q).copied());
         let row = &mut self.buffer[0];
         for (k, output) in self.outputs.iter().enumerate() {
             let gap = (output.value)(t, x)?;
@@ -151,7 +152,7 @@ impl Space for FirstOrderSystem {
             out.push(Pair { key: Key::from(k), law: output.law, gap, restitution: 0.0 });
             match &output.gradient {
                 Some(gradient) => gradient(t, x, row)?,
-                None => gradient_by_differences(&output.value, t, &mut self.point, row)?,
+                None => gradient_by_differences(&output.value, t, (&mut self.point, &self.initial.q), sizes, row)?,
             }
             if !row.iter().all(|g| g.is_finite()) {
                 return Err(ModelError::Gradient { contact: output.name.as_str().into(), t });

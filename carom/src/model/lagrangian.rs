@@ -5,7 +5,7 @@
 //! are. Closures may return what they compute, or a `Result` ([`Answer`]).
 
 use super::check::{check_law, distinct, require};
-use super::differences::{AGREE, ROUNDING, SMALL, STEERS, disagreement, settle};
+use super::differences::{ENTERS, ROUNDING, STEERS, Sizes, Told, may_grow, settle, tell};
 use super::{Answer, Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
 use carom_solve::{Law, LinearSolve, Singular};
@@ -228,24 +228,34 @@ impl Lagrangian {
         self
     }
 
+    /// How large the numbers of the state at hand are.
+    fn sizes(&self) -> Sizes {
+        let State { q, v, .. } = &self.point;
+        Sizes::of(q.iter().chain(v).chain(&self.initial.q).chain(&self.initial.v).copied().chain(self.length))
+    }
+
     /// −∂F/∂x by central differences, for positions or velocities.
     fn differences(&mut self, velocities: bool) -> Result<(), ModelError> {
+        let sizes = self.sizes();
         for j in 0..self.n {
-            let x = if velocities { self.point.v[j] } else { self.point.q[j] };
-            let d = f64::EPSILON.cbrt() * x.abs().max(1.0);
-            if x.abs() >= SMALL {
-                self.column((velocities, j), d, false)?;
-            } else {
-                settle(d, STEERS, |d| self.column((velocities, j), d, true))?;
+            let (at, initial) = (&self.point, &self.initial);
+            let [x, initial] = if velocities { [at.v[j], initial.v[j]] } else { [at.q[j], initial.q[j]] };
+            let steps = sizes.steps(f64::EPSILON.cbrt(), x, initial);
+            if sizes.is_large(x) {
+                let told = self.column((velocities, j), steps[0], false)?;
+                if told.lost <= STEERS.lost || told.lost == f64::INFINITY {
+                    continue;
+                }
             }
+            settle(steps, STEERS, |d| self.column((velocities, j), d, true))?;
         }
         Ok(())
     }
 
-    /// Column j of −∂F/∂x with the step d; by how much that with 2d disagrees, where that is asked for.
-    fn column(&mut self, (velocities, j): (bool, usize), d: f64, checks: bool) -> Result<f64, ModelError> {
+    /// Column j of −∂F/∂x with the step d, and what it tells; that with 2d is not taken unless it is asked for.
+    fn column(&mut self, (velocities, j): (bool, usize), d: f64, checks: bool) -> Result<Told, ModelError> {
         let n = self.n;
-        let mut missed = 0.0;
+        let mut told = Told { missed: 0.0, lost: 0.0 };
         for (double, d) in [(true, 2.0 * d), (false, d)].into_iter().skip(usize::from(!checks)) {
             let x = if velocities { self.point.v[j] } else { self.point.q[j] };
             let [plus, minus, far] = &mut self.buffer;
@@ -263,14 +273,13 @@ impl Lagrangian {
                 far.iter_mut().zip(quotients).for_each(|(far, quotient)| *far = quotient);
                 continue;
             }
-            if checks {
-                let largest = plus.iter().chain(minus.iter()).fold(0.0f64, |m, f| m.max(f.abs()));
-                missed = disagreement(quotients.clone().zip(far.iter().copied()), ROUNDING * largest / d);
-            }
+            let largest = plus.iter().chain(minus.iter()).fold(0.0f64, |m, f| m.max(f.abs()));
+            let pairs = quotients.clone().zip(far.iter().copied());
+            told = tell(pairs.map(|(near, far)| (near, if checks { far } else { near })), ROUNDING * largest / d);
             let target = if velocities { &mut self.operator.damping } else { &mut self.operator.stiffness };
             quotients.enumerate().for_each(|(i, quotient)| target[i * n + j] = quotient);
         }
-        Ok(missed)
+        Ok(told)
     }
 
     fn evaluate_mass(&mut self, q: &[f64]) -> Result<(), ModelError> {
@@ -324,6 +333,7 @@ impl Space for Lagrangian {
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         out.clear(self.n);
         self.point.q.copy_from_slice(q);
+        let sizes = Sizes::of(q.iter().chain(&self.initial.q).copied().chain(self.length));
         let row = &mut self.buffer[2];
         for (k, contact) in self.contacts.iter().enumerate() {
             let gap = contact.outputs.first().map_or(Ok(0.0), |(gap, _)| gap(t, q))?;
@@ -340,7 +350,7 @@ impl Space for Lagrangian {
             for (output, gradient) in &contact.outputs {
                 match gradient {
                     Some(gradient) => gradient(t, q, row)?,
-                    None => gradient_by_differences(output, t, &mut self.point.q, row)?,
+                    None => gradient_by_differences(output, t, (&mut self.point.q, &self.initial.q), sizes, row)?,
                 }
                 if !row.iter().all(|x| x.is_finite()) {
                     return Err(ModelError::Gradient { contact: contact.name.as_str().into(), t });
@@ -367,7 +377,8 @@ impl Space for Lagrangian {
     }
 }
 
-/// ∂/∂t of `output` by central differences.
+/// ∂/∂t of `output` by central differences. The first step is a part of the time, or of a second where that is longer:
+/// nothing tells how fast obstacles are that begin to move at t = 0.
 fn rate(output: &Scalar, t: f64, q: &[f64]) -> Result<f64, ModelError> {
     let d = f64::EPSILON.cbrt() * t.abs().max(1.0);
     let (above, below) = (output(t + d, q)?, output(t - d, q)?);
@@ -376,45 +387,55 @@ fn rate(output: &Scalar, t: f64, q: &[f64]) -> Result<f64, ModelError> {
         return Ok(0.0);
     }
     let mut found = 0.0;
-    settle(d, AGREE, |d| {
+    settle([d; 2], ENTERS, |d| {
         let quotient = |d: f64| -> Checked<f64> { Ok((output(t + d, q)? - output(t - d, q)?) / (2.0 * d)) };
         let (near, far) = (quotient(d)?, quotient(2.0 * d)?);
         found = (4.0 * near - far) / 3.0;
         let value = output(t, q)?.abs();
-        Ok::<f64, ModelError>(disagreement([(near, far)].into_iter(), ROUNDING * value / d))
+        Ok::<Told, ModelError>(tell([(near, far)].into_iter(), ROUNDING * value / d))
     })?;
     Ok(found)
 }
 
-/// Central differences of `output` at `q`, which is left as it was where they are defined.
+/// Central differences of `output` at `q`, which is left as it was where they are defined; the model begins at another
+/// one.
 pub(super) fn gradient_by_differences(
     output: &Scalar,
     t: f64,
-    q: &mut [f64],
+    (q, initial): (&mut [f64], &[f64]),
+    sizes: Sizes,
     row: &mut [f64],
 ) -> Result<(), ModelError> {
+    let steps = |q: &[f64], j: usize| sizes.steps(f64::EPSILON.powf(0.2), q[j], initial[j]);
     // the lengths behind the value, and what quotients have missed of it
     let (mut terms, mut missed) = (output(t, q)?.abs(), 0.0f64);
+    // the least change that there was
+    let mut least = f64::INFINITY;
     for j in 0..q.len() {
-        let d = f64::EPSILON.powf(0.2) * q[j].abs().max(1.0);
+        let [d, most] = steps(q, j);
         match (quotient(output, t, q, (j, d)), quotient(output, t, q, (j, 2.0 * d))) {
             (Ok(near), Ok(far)) => {
                 row[j] = (4.0 * near - far) / 3.0;
                 terms += (row[j] * q[j]).abs();
-                if disagreement([(near, far)].into_iter(), 0.0) > AGREE {
+                let Told { missed: apart, lost } = tell([(near, far)].into_iter(), 0.0);
+                if apart > ENTERS.agree {
                     missed = missed.max((near - far).abs() * d);
+                }
+                if may_grow([d, most]) {
+                    least = if lost == f64::INFINITY { 0.0 } else { least.min((row[j] * d).abs()) };
                 }
             }
             // next to where the function ends
             _ => missed = f64::INFINITY,
         }
     }
-    if missed > ROUNDING * terms || !missed.is_finite() || !terms.is_finite() {
+    let rounding = ROUNDING * terms;
+    if missed > rounding || rounding > ENTERS.lost * least || !missed.is_finite() || !terms.is_finite() {
         for j in 0..q.len() {
-            settle(f64::EPSILON.powf(0.2) * q[j].abs().max(1.0), AGREE, |d| {
+            settle(steps(q, j), ENTERS, |d| {
                 let (near, far) = (quotient(output, t, q, (j, d))?, quotient(output, t, q, (j, 2.0 * d))?);
                 row[j] = (4.0 * near - far) / 3.0;
-                Ok::<f64, ModelError>(disagreement([(near, far)].into_iter(), ROUNDING * terms / d))
+                Ok::<Told, ModelError>(tell([(near, far)].into_iter(), rounding / d))
             })?;
         }
     }

@@ -234,9 +234,9 @@ impl Sweeping {
         let n = self.initial.q.len();
         self.tangent.resize(n * n, 0.0);
         self.point.copy_from_slice(&at.q);
-        let Sweeping { drift, point, plus, row, far, tangent, .. } = self;
+        let Sweeping { drift, point, initial, plus, row, far, tangent, .. } = self;
         let Some(drift) = drift else { return Ok(()) };
-        jacobian(point, [plus, row, far], tangent, |x, out| drift(at.t, x, out))
+        jacobian((point, &initial.q), [plus, row, far], tangent, |x, out| drift(at.t, x, out))
     }
 }
 

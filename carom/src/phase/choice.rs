@@ -118,14 +118,22 @@ impl Transition {
     }
 
     /// Whether a contact slips against the direction of its mode: what it had left of a normal velocity was taken from
-    /// it, and its slip has changed with that. It is told then that it has not ended.
+    /// it, and its slip has changed with that. It is told then that it has not ended. A spatial slip that has come to
+    /// its stop and goes on the other way is at rest: what is left of it ends before anything is resolved.
     fn has_turned(&mut self, v: &[f64]) -> bool {
         let mut turned = false;
         for k in 0..self.candidates.len() {
             let i = self.candidates[k].law;
             let Mode::Slip(d) = self.phase.mode(i) else { continue };
             let (slip, _) = self.slip(i, v, false);
-            if slip.is_some_and(|slip| slip[0] * d[0] + slip[1] * d[1] < 0.0) {
+            if slip.is_none_or(|slip| slip[0] * d[0] + slip[1] * d[1] >= 0.0) {
+                continue;
+            }
+            if self.is_stopping && self.marks[i].has(ModeChange::SlipEnd) {
+                let rows = self.acceleration.coupling.range(i).skip(1);
+                let speed = rows.fold(0.0f64, |speed, row| speed.hypot(self.velocity(row, v).0));
+                self.phase.still = self.phase.still.max(speed);
+            } else {
                 self.marks[i].clear(ModeChange::SlipEnd);
                 turned = true;
             }

@@ -5,6 +5,7 @@ use super::rates::RateBounds;
 use super::{
     Claim, Events, Family, ModelOf, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System,
 };
+use crate::balance::Lengths;
 use crate::model::{Energy, check_model};
 use crate::{Coupling, Labels, ModelError, Space, State, Warnings};
 use carom_solve::{LinearSolve, Solver};
@@ -96,8 +97,9 @@ pub trait Stepper: Send {
     /// Energies at any state, where the model knows them.
     fn energy_of(&mut self, state: &State) -> Option<Energy>;
 
-    /// What the laws did in the last step tried, the state `to` at its end, and laws, gaps and rows there.
-    fn end(&mut self) -> Result<(&Reactions, &State, &Coupling), ModelError>;
+    /// What the laws did in the last step tried, the state `to` at its end, laws, gaps and rows there, and the lengths
+    /// behind gaps that steps up to this one have begun with.
+    fn end(&mut self) -> Result<(&Reactions, &State, &Coupling, &Lengths), ModelError>;
 }
 
 /// Points and weights of Gauss' rule of order 8 on [0, 1].
@@ -124,6 +126,7 @@ pub struct Bound<S: Scheme> {
     rates: RateBounds, // over a piece of it, likewise
     piece: State,      // at the end of the piece
     contacts: u64,     // how often the model has found others
+    lengths: Lengths,  // behind gaps, at starts of steps that somebody asked about
     known: Known,
 }
 
@@ -136,16 +139,18 @@ struct Known {
     to: Option<Option<Energy>>,
     power: Option<f64>,
     coupling: bool, // whether the coupling is that at `to`
+    lengths: bool,  // whether they have met `from`
 }
 
 impl Known {
     /// Of a state without a step.
-    const FRESH: Known = Known { fits: true, is_fresh: true, from: None, to: None, power: None, coupling: false };
+    const FRESH: Known =
+        Known { fits: true, is_fresh: true, from: None, to: None, power: None, coupling: false, lengths: false };
 
     /// After `to` has changed.
     fn changed(&mut self) {
         // field by field: it is done several times in a step
-        (self.is_fresh, self.to, self.power, self.coupling) = (false, None, None, false);
+        (self.is_fresh, self.to, self.power, self.coupling, self.lengths) = (false, None, None, false, false);
     }
 }
 
@@ -178,6 +183,7 @@ impl<S: Scheme> Bound<S> {
         let known = Known { coupling: true, ..Known::FRESH };
         let solver = Counted::new(solver, model.accept());
         let (between, rates, piece, contacts) = (Coupling::default(), RateBounds::default(), from.clone(), 0);
+        let lengths = Lengths::of(&*model);
         Ok(Bound {
             scheme,
             work,
@@ -193,6 +199,7 @@ impl<S: Scheme> Bound<S> {
             rates,
             piece,
             contacts,
+            lengths,
             known,
         })
     }
@@ -324,6 +331,7 @@ impl<S: Scheme> Stepper for Bound<S> {
         self.scheme.clear_guess(&mut self.work);
         let fits = (state.q.len(), state.v.len()) == (self.middle.q.len(), self.middle.v.len());
         self.known = Known { fits, ..Known::FRESH };
+        self.lengths.forget();
     }
 
     fn solver_paths(&self) -> &[SolverPath] {
@@ -427,15 +435,21 @@ impl<S: Scheme> Stepper for Bound<S> {
         self.model.energy(state)
     }
 
-    fn end(&mut self) -> Result<(&Reactions, &State, &Coupling), ModelError> {
+    fn end(&mut self) -> Result<(&Reactions, &State, &Coupling, &Lengths), ModelError> {
         if !self.known.coupling {
             if !self.scheme.couple_end(&mut self.work, &mut self.model, &self.to)? {
                 self.model.couple(self.to.t, &self.to.q, &mut self.coupling)?;
             }
             self.known.coupling = true;
         }
+        if !self.known.lengths {
+            // `to` may be a try that is not accepted
+            let State { t, q, v } = &self.from;
+            self.lengths.meet(&*self.model, q, v, self.to.t - t);
+            self.known.lengths = true;
+        }
         let coupling = self.scheme.end_coupling(&self.work).unwrap_or(&self.coupling);
-        Ok((self.scheme.reactions(&self.work), &self.to, coupling))
+        Ok((self.scheme.reactions(&self.work), &self.to, coupling, &self.lengths))
     }
 }
 

@@ -17,17 +17,19 @@
 //! those at t⁺ (t_m in (3)).
 //!
 //! By default θ = 1/2 where h |ω| ≤ 2 for all rates ω of the system without its laws (the eigenvalues of E⁻¹ ∂f/∂x, at
-//! the start and every 256 steps) and all relative degrees are 0 or 1, and else θ = 1. θ = 1/2 has order 2 where λ
-//! acts on a continuous output through relative degree 1 (a rectifier with an inductive load, a relay, friction), with
-//! errors 10 to 1000 times smaller than those of θ = 1, which has order 1. But θ = 1/2 does not damp: what the step
-//! does not resolve, a snubber or a stray capacitance, would change its sign from step to step and stay, and so would
+//! the start and every 256 steps) and all relative degrees are 1, and else θ = 1. θ = 1/2 has order 2 where λ acts on
+//! a continuous output through relative degree 1 (a rectifier with an inductive load, a relay, friction), with errors
+//! 10 to 1000 times smaller than those of θ = 1, which has order 1. But θ = 1/2 does not damp: what the step does not
+//! resolve, a snubber or a stray capacitance, would change its sign from step to step and stay, and so would
 //! the rate of an output of relative degree 2 that a relay or an equality holds at zero. θ = 1 damps both; equations
 //! without a derivative have it as well. λ itself is implicit (γ = 1), so that what decays through laws is damped by
 //! any θ.
 //!
-//! Where the output sees λ directly (a diode bridge) θ = 1/2 has order 1: λ is not centred. There (3) has order 2. With
-//! relative degree 1 (3) is not advised: laws hold at midpoints alone, and outputs at grid points alternate about their
-//! bound. With γ < 1 the scheme remembers λ from step to step, from λ = 0 at the start.
+//! Where the output sees λ directly (D is not zero: a diode with a resistor, a diode bridge) θ = 1/2 has order 1: what
+//! λ cancels is centred, λ is not. A capacitor behind a blocking diode then leaks with h λ̇/2: 0.39 of its voltage in a
+//! rectifier where θ = 1 misses 0.005. There θ = 1 is the default, and (3) has order 2. With relative degree 1 (3) is
+//! not advised: laws hold at midpoints alone, and outputs at grid points alternate about their bound. With γ < 1 the
+//! scheme remembers λ from step to step, from λ = 0 at the start.
 //!
 //! With relative degree 2 and more, between λ and an output under a unilateral law, the scheme is *inconsistent*: λ
 //! grows like h⁻ʳ and the state after an impact depends on h [acary2008homsp]. It is refused there; `homsp` treats it.
@@ -46,7 +48,7 @@ use super::{Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step,
 use crate::balance::Limits;
 use crate::state::{append, copy};
 use crate::warning::{WarningKind, Warnings};
-use crate::{FirstOrder, State};
+use crate::{Coupling, FirstOrder, ModelError, State};
 use carom_solve::options::within;
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
@@ -164,7 +166,7 @@ impl Scheme for EulerMoreau {
         }
         Ok(Work {
             is_inconsistent: inconsistent.is_some(),
-            is_damped: !delayed.is_empty() || algebraic.contains(&true),
+            is_damped: !delayed.is_empty() || algebraic.contains(&true) || sees_multipliers(model)?,
             constancy: model.constancy(),
             factors: factors(model, n),
             algebraic,
@@ -285,6 +287,13 @@ impl Scheme for EulerMoreau {
     fn reactions<'w>(&self, work: &'w Work) -> &'w Reactions {
         &work.reactions
     }
+}
+
+/// Whether an output sees a multiplier directly.
+fn sees_multipliers(model: &mut dyn FirstOrder) -> Result<bool, ModelError> {
+    let (mut coupling, start) = (Coupling::default(), model.initial());
+    model.couple(start.t, &start.q, &mut coupling)?;
+    Ok(coupling.feedthrough.iter().any(|row| row.iter().any(|entry| entry.1 != 0.0)))
 }
 
 impl EulerMoreau {

@@ -5,20 +5,22 @@
 //! ```
 //!
 //! Errors: about 1e-12 of the size of the function where the model's functions are exact (h⁴ against rounding/h, h =
-//! 1e-3 of the size of the point, or less where the differences over h and 2h disagree); about 1e-8 where they are
-//! differences themselves, as the gradients of closures without one, and 1e-5 for γ, which then is a difference of
-//! differences. Functions must be smooth over 2h on both sides of a point. Where that is not good enough, write the
-//! model over dual numbers ([`DualLagrangian`](crate::model::DualLagrangian)) or as a file: their tangents are exact.
+//! 1e-3 of the sizes of what moves, less where the differences over h and 2h disagree, more where rounding hides them);
+//! about 1e-8 where they are differences themselves, as the gradients of closures without one, and 1e-5 for γ, which
+//! then is a difference of differences. Functions must be smooth over 2h on both sides of a point. Where that is not
+//! good enough, write the model over dual numbers ([`DualLagrangian`](crate::model::DualLagrangian)) or as a file:
+//! their tangents are exact.
 //!
 //! Parameters are those for which [`with_parameter`](DifferenceTangent::with_parameter) can make the model with another
 //! value. A model that knows its derivatives by the state but not those by its parameters, as bodies from files, has
 //! them together by [`with_state`](DifferenceTangent::with_state): only parameters are then differences.
 
-use crate::model::differences::{AGREE, ROUNDING, STEERS, disagreement, settle};
+use crate::model::differences::{Demand, ENTERS, ROUNDING, STEERS, Sizes, Told, settle, tell};
 use crate::model::tangent::At;
 use crate::model::{Along, CouplingTangent, Tangent};
 use crate::phase::{Curvature, Magnitudes};
 use crate::{Coupling, Key, Mechanical, ModelError, State};
+use std::cell::Cell;
 
 /// Offsets and weights of (1).
 const STENCIL: [(f64, f64); 4] = [(1.0, 8.0 / 12.0), (-1.0, -8.0 / 12.0), (2.0, -1.0 / 12.0), (-2.0, 1.0 / 12.0)];
@@ -26,8 +28,9 @@ const STENCIL: [(f64, f64); 4] = [(1.0, 8.0 / 12.0), (-1.0, -8.0 / 12.0), (2.0, 
 /// h, as a part of the size of a point or of a parameter.
 const STEP: f64 = 1e-3;
 
-/// h for γ that is a difference itself.
+/// h for γ that is a difference itself, and what may be asked of it then.
 const LONG_STEP: f64 = 1e-2;
+const ROUGH: Demand = Demand { agree: STEERS.agree, ..ENTERS };
 
 /// The model at the four values of a parameter.
 struct Varied {
@@ -38,6 +41,7 @@ struct Varied {
 /// Derivatives of a model by (1).
 pub struct DifferenceTangent {
     model: Box<dyn Mechanical>,
+    initial: State,
     state: Option<Box<dyn Tangent>>,
     names: Vec<String>,
     varied: Vec<Varied>,
@@ -66,9 +70,10 @@ enum Of<'a> {
 impl DifferenceTangent {
     /// The tangent of a model, without parameters so far.
     pub fn new(model: Box<dyn Mechanical>) -> DifferenceTangent {
-        let (n, positions) = (model.dim(), model.positions());
+        let (n, positions, initial) = (model.dim(), model.positions(), model.initial());
         DifferenceTangent {
             model,
+            initial,
             state: None,
             names: Vec::new(),
             varied: Vec::new(),
@@ -121,12 +126,12 @@ impl DifferenceTangent {
         let first = if value == 0.0 { STEP } else { STEP * value.abs() };
         self.names.push(name.into());
         self.varied.push(Varied { models: Vec::new(), step: first });
-        settle(first, AGREE, |step| {
+        settle([first; 2], ENTERS, |step| {
             let models = STENCIL.iter().map(|(offset, _)| make(value + offset * step)).collect::<Result<_, E>>()?;
             self.varied.pop();
             self.varied.push(Varied { models, step });
             // what cannot be evaluated does not agree
-            Ok(self.parameter_disagreement(at).unwrap_or(f64::INFINITY))
+            Ok(Told { missed: self.parameter_disagreement(at).unwrap_or(f64::INFINITY), lost: 0.0 })
         })?;
         Ok(self)
     }
@@ -150,7 +155,7 @@ impl DifferenceTangent {
                 let (out, weight) = if offset.abs() > 1.0 { (&mut *far, 0.25) } else { (&mut *sum, 0.5) };
                 values(model, weight * offset.signum(), out)?;
             }
-            worst = worst.max(disagreement(sum.iter().copied().zip(far.iter().copied()), rounding));
+            worst = worst.max(tell(sum.iter().copied().zip(far.iter().copied()), rounding).missed);
         }
         Ok(worst)
     }
@@ -188,6 +193,7 @@ impl DifferenceTangent {
         }
         let DifferenceTangent {
             model,
+            initial,
             state,
             sizes,
             varied,
@@ -204,11 +210,12 @@ impl DifferenceTangent {
         } = self;
         if direction > 0.0 && state.is_none() {
             let rough = matches!(of, Of::Curvature) && model.acceleration_level().is_none();
-            let part_of = if rough { LONG_STEP } else { STEP };
-            let agree = if rough { STEERS } else { AGREE };
-            settle(part_of * size(q).max(size(v)).max(1.0) / direction, agree, |step| {
+            let (part_of, demand) = if rough { (LONG_STEP, ROUGH) } else { (STEP, ENTERS) };
+            let steps = steps((&**model, initial), part_of, (t, q, v), along);
+            settle(steps, demand, |step| {
                 sum.clear();
                 far.clear();
+                let mut largest = 0.0f64;
                 for (offset, weight) in STENCIL {
                     let h = offset * step;
                     way.iter_mut().zip(along.q).for_each(|(w, d)| *w = h * d);
@@ -216,13 +223,21 @@ impl DifferenceTangent {
                     pushed.iter_mut().zip(v.iter().zip(along.v)).for_each(|(o, (x, d))| *o = x + h * d);
                     let at = (t + h * along.t, &moved[..], &pushed[..]);
                     let out = if offset.abs() > 1.0 { &mut *far } else { &mut *sum };
-                    add(of, (&mut **model, list), at, weight / step, (coupling, curvature, part, out))?;
+                    let size = add(of, (&mut **model, list), at, weight / step, (coupling, curvature, part, out))?;
+                    largest = largest.max(size);
                 }
+                // rates of obstacles may be differences in time, with a rounding of their own
+                let (laws, rows) = match of {
+                    Of::Coupling => (coupling.len(), coupling.drift.len()),
+                    _ => (0, 0),
+                };
+                let drift = 3 * laws + rows..3 * laws + 2 * rows;
+                let both = sum.iter().zip(far.iter()).enumerate().filter(|(k, _)| !drift.contains(k));
                 // near: 2/3 (f₊ − f₋)/h, far: −1/12 (f₊₊ − f₋₋)/h
-                let quotients = sum.iter().zip(far.iter()).map(|(near, far)| (0.75 * near, -3.0 * far));
-                let missed = disagreement(quotients, 0.0);
+                let quotients = both.map(|(_, (near, far))| (0.75 * near, -3.0 * far));
+                let told = tell(quotients, ROUNDING * largest);
                 sum.iter_mut().zip(far.iter()).for_each(|(sum, far)| *sum += far);
-                Ok::<f64, ModelError>(missed)
+                Ok::<Told, ModelError>(told)
             })?;
         }
         for (varied, p) in varied.iter_mut().zip(along.p).filter(|(_, p)| **p != 0.0) {
@@ -247,14 +262,40 @@ impl DifferenceTangent {
 
 type Buffers<'a> = (&'a mut Coupling, &'a mut Curvature, &'a mut Vec<f64>, &'a mut Vec<f64>);
 
-/// `sum ← sum + weight f` at a point.
+/// The first and the longest step along a direction that are this part of the sizes of what it moves. Times have the
+/// size of the time, or of a second.
+fn steps((model, initial): (&dyn Mechanical, &State), part: f64, (t, q, v): At<'_>, along: Along<'_>) -> [f64; 2] {
+    let sizes = Sizes::of(q.iter().chain(v).chain(&initial.q).chain(&initial.v).copied().chain(model.length()));
+    let (mut first, mut most) = (f64::INFINITY, f64::INFINITY);
+    let mut see = |[one, all]: [f64; 2], d: f64| {
+        if d != 0.0 {
+            (first, most) = (first.min(one / d.abs()), most.min(all / d.abs()));
+        }
+    };
+    let own = |x: &[f64], initial: &[f64], j: usize| [x, initial].map(|x| x.get(j).copied().unwrap_or(0.0));
+    let same = q.len() == along.q.len();
+    for (j, d) in along.q.iter().enumerate() {
+        // where there are more coordinates than velocities some are rotations, in radians
+        let place = if same { Some(j) } else { model.moves(j) };
+        let [x, from] = place.map_or([1.0; 2], |place| own(q, &initial.q, place));
+        see(sizes.steps(part, x, from), *d);
+    }
+    for (j, d) in along.v.iter().enumerate() {
+        let [x, from] = own(v, &initial.v, j);
+        see(sizes.steps(part, x, from), *d);
+    }
+    see([part * t.abs().max(1.0); 2], along.t);
+    [first, most.max(first)]
+}
+
+/// `sum ← sum + weight f` at a point; returns the largest number that was added, but for rates of obstacles.
 fn add(
     of: Of<'_>,
     (model, list): (&mut dyn Mechanical, &mut Option<Vec<Key>>),
     (t, q, v): At<'_>,
     weight: f64,
     (coupling, curvature, part, sum): Buffers<'_>,
-) -> Result<(), ModelError> {
+) -> Result<f64, ModelError> {
     let n = model.dim();
     match of {
         Of::Force => model.force(t, q, v, part)?,
@@ -268,12 +309,14 @@ fn add(
             couple(model, (t, q), list, coupling)?;
         }
     }
-    let mut place = 0;
+    let (mut place, largest) = (0, Cell::new(0.0f64));
     let mut push = |x: f64| {
         if place == sum.len() {
             sum.push(0.0);
         }
-        sum[place] += if weight == 0.0 { 0.0 } else { weight * x };
+        let term = if weight == 0.0 { 0.0 } else { weight * x };
+        sum[place] += term;
+        largest.set(largest.get().max(term.abs()));
         place += 1;
     };
     match of {
@@ -288,7 +331,9 @@ fn add(
                 push(0.0);
                 pair.law.discs().for_each(|(rows, disc)| rows.for_each(|_| push(disc.mu)));
             }
+            let others = largest.get();
             coupling.drift.iter().for_each(|x| push(*x));
+            largest.set(others);
             for row in 0..coupling.rows.len() {
                 part.clear();
                 part.resize(n, 0.0);
@@ -297,7 +342,7 @@ fn add(
             }
         }
     }
-    Ok(())
+    Ok(largest.get())
 }
 
 /// Fills a coupling; its contacts are those of the list, which the first one tells where nobody has.

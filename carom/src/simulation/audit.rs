@@ -13,15 +13,24 @@
 //! | `hand-overs` | an event-driven run was handed over more often than once in ten steps |
 //!
 //! Energies met are the largest kinetic energy, the span of the potential and the works of the ledger. What is rounding
-//! of positions, or of what contacts do to a body at rest within a step, does not count. All shares are
-//! judged at the end of a run, when the sizes of the motion are known.
+//! of a gap does not count: a part of the lengths behind it (`balance/lengths.rs`), with the ways that contacts have
+//! held back in a step, for bodies at rest. All shares are judged at the end of a run, when the sizes of the motion are
+//! known.
 
-use super::facts::Facts;
-use super::passed::{MOST, may_be_passed, passed};
+use super::passed::{MOST, is_far, may_be_passed, passed};
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
 use crate::scheme::{EventKind, Reactions, Stepper};
-use crate::{Key, Matching, ModelError, State, WarningKind, Warnings};
+use crate::{Key, Matching, ModelError, State, Warnings};
 use std::ops::ControlFlow;
+
+mod figures;
+mod kinds;
+
+pub(super) use figures::rounding;
+use figures::{Figure, Most, Near, is_beyond};
+pub use kinds::{
+    DAMPED, ENERGY_GAIN, ENERGY_LOSS, HAND_OVERS, IMPACT_GAIN, LISTED_LATE, PASSED, PENETRATION, PUSH_APART,
+};
 
 /// Share of the energies met that may be gained without a reason, and of the motion that may be missed.
 const SHARE: f64 = 0.1;
@@ -32,8 +41,9 @@ const IMPACT_SHARE: f64 = 1e-2;
 /// Places inside steps at which gaps may be looked at before the first step, and in each step more.
 const LOOKS: (usize, usize) = (1024, 2);
 
-/// Gaps below this share of the positions are rounding, and energies below this share of what forces do in a step.
-pub(super) const ROUNDING: f64 = 1e-9;
+/// Gaps below this share of the lengths behind them are rounding, and energies below this share of what forces do in a
+/// step.
+const ROUNDING: f64 = 1e-9;
 
 /// Times the mean loss of as many steps from which on a loss is one at once.
 const UNEVEN: f64 = 4.0;
@@ -44,105 +54,11 @@ const SLIGHT: f64 = 1e-5;
 /// Steps over which a scheme may share out an impact.
 const SHARED: usize = 4;
 
+/// Steps in each of which loads are looked at; later ones are looked at ever more seldom.
+const SAMPLED: u64 = 16;
+
 /// Hand-overs that are never a storm.
 const FEW: u64 = 10;
-
-/// Energy out of nothing.
-pub const ENERGY_GAIN: WarningKind = WarningKind {
-    name: "energy-gain",
-    message: "the scheme has added energy that no force and no obstacle accounts for",
-    unit: "of the energies met",
-    hint: "take a smaller step, or a scheme without this gain (moreau-jean with theta = 1/2, event-driven)",
-};
-
-/// Energy that is gone.
-pub const ENERGY_LOSS: WarningKind = WarningKind {
-    name: "energy-loss",
-    message: "the scheme has lost energy that no force, no contact and no obstacle accounts for",
-    unit: "of the energies met",
-    hint: "take a smaller step, or a scheme that does not damp (moreau-jean with theta = 1/2, event-driven)",
-};
-
-/// Vibrations that die within a few steps.
-pub const DAMPED: WarningKind = WarningKind {
-    name: "damped",
-    message: "the scheme has damped motion that its steps do not resolve, as vibrations that an impact leaves",
-    unit: "of the largest kinetic energy",
-    hint: "what follows is that of a body without them: take a smaller step, or `event-driven`, to keep them",
-};
-
-/// An impact that adds energy.
-pub const IMPACT_GAIN: WarningKind = WarningKind {
-    name: "impact-gain",
-    message: "contacts have added energy at once, as impacts with friction and a coefficient of restitution may",
-    unit: "of the largest kinetic energy",
-    hint: "lower the restitution or the friction of the contacts that close together",
-};
-
-/// A gap that is far too negative.
-pub const PENETRATION: WarningKind = WarningKind {
-    name: "penetration",
-    message: "bodies overlap",
-    unit: "of the largest gap met",
-    hint: "take a smaller step, or a scheme that places the contacts (combined-projection, event-driven)",
-};
-
-/// A reaction at an open gap.
-pub const PUSH_APART: WarningKind = WarningKind {
-    name: "push-apart",
-    message: "a contact pushes although its gap is open",
-    unit: "of the largest gap met",
-    hint: "the step is too large for the forecast of this gap: take a smaller one",
-};
-
-/// A contact that was passed.
-pub const PASSED: WarningKind = WarningKind {
-    name: "passed",
-    message: "a contact was passed inside a step: its gap is open at both ends and negative in between",
-    unit: "m deep",
-    hint: "take a smaller step, or `event-driven`, which looks into its steps",
-};
-
-/// A contact that a model has found too late.
-pub const LISTED_LATE: WarningKind = WarningKind {
-    name: "listed-late",
-    message: "a contact was listed when its bodies overlapped already: nothing has kept them apart before",
-    unit: "m deep",
-    hint: "let the model list contacts from farther away, or take a smaller step",
-};
-
-/// An event-driven run that is none.
-pub const HAND_OVERS: WarningKind = WarningKind {
-    name: "hand-overs",
-    message: "the event-driven run was handed over to a capturing scheme again and again",
-    unit: "of the steps",
-    hint: "its accuracy there is that of moreau-jean; look at the contacts of the events `hand-over`",
-};
-
-/// The largest figure, and when it first passed the share of what was known then.
-#[derive(Clone, Copy, Debug, Default)]
-struct Figure {
-    largest: f64,
-    first: Option<f64>,
-    contact: Option<Key>,
-}
-
-impl Figure {
-    fn see(&mut self, t: f64, value: f64, contact: Option<Key>, bound: f64) {
-        if value > bound {
-            self.first.get_or_insert(t);
-        }
-        if value > self.largest {
-            (self.largest, self.contact) = (value, contact);
-        }
-    }
-
-    fn judge(&self, kind: &'static WarningKind, size: f64, share: f64, least: f64, out: &mut Warnings) {
-        if self.largest > (share * size).max(least) && size > 0.0 {
-            out.raise(kind, self.first.unwrap_or(f64::NAN), self.contact, self.largest / size);
-        }
-    }
-}
 
 /// Watches a run and tells, at its end, what its figures say against it.
 #[derive(Clone, Debug, Default)]
@@ -151,7 +67,7 @@ pub struct Audit {
     kinetic: f64,                  // the largest
     potential: Option<(f64, f64)>, // smallest and largest
     gap: f64,                      // the largest of all contacts
-    position: f64,                 // the largest coordinate, or way that contacts have held back in a step
+    held: Vec<f64>,                // (n) the largest way that contacts have held back in a step; empty where none
     load: f64,                     // the largest energy that contacts have held back in a step
     speeds: Vec<f64>,              // (n) that they have held back
     gained: Figure,                // energy without a reason
@@ -232,85 +148,102 @@ impl Audit {
         if self.load > 0.0 && self.load < 10.0 * self.kinetic {
             return;
         }
+        // what rests has the same load from step to step
+        if self.steps > SAMPLED && !self.steps.is_power_of_two() {
+            return;
+        }
         stepper.law_sizes(&mut self.speeds);
         let Reactions { coupling, impulse, .. } = stepper.reactions();
         let speed = |row: usize| coupling.rows.row(row).iter().map(|&(j, c)| (c * self.speeds[j]).abs()).sum::<f64>();
         let acting = impulse.iter().enumerate().filter(|(_, p)| **p != 0.0);
         let load = acting.map(|(row, p)| p.abs() * speed(row));
         self.load = self.load.max(load.sum());
-        self.position = self.speeds.iter().fold(self.position, |most, speed| most.max(h * speed));
+        self.held.resize(self.speeds.len(), 0.0);
+        self.held.iter_mut().zip(&self.speeds).for_each(|(held, speed)| *held = held.max(h * speed));
     }
 
-    /// What is rounding in the gaps at the end of a step, or at the start of the run.
-    fn rounding(&mut self, at: &State) -> f64 {
-        self.position = at.q.iter().fold(self.position, |most, q| most.max(q.abs()));
-        ROUNDING * self.position
+    /// The deepest gap that is no rounding, as a depth [m]; zero where there is none.
+    pub fn deepest(&self) -> f64 {
+        self.depth.largest
     }
 
     /// The list of the step, with contacts that are new in it. Nothing is new where the end of the last step had the
     /// same list and the model has not looked for others since.
-    fn see_list(&mut self, view: &StepView<'_>, rounding: f64) {
-        if self.version == Some(view.stepper.contact_version()) && self.ended == view.from().t {
-            return;
+    fn see_list(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
+        let t = view.from().t;
+        if self.version == Some(view.stepper.contact_version()) && self.ended == t {
+            return Ok(());
         }
-        let coupling = &view.reactions().coupling;
+        let (Reactions { coupling, .. }, _, _, lengths) = view.stepper.end()?;
         self.gaps.clear();
         self.gaps.extend((0..coupling.len()).map(|i| coupling.gap(i)));
         if coupling.has_keys(&self.keys) {
-            return;
+            return Ok(());
         }
         self.matching.begin();
         for (i, pair) in coupling.pairs.iter().enumerate() {
-            let is_deep = pair.law.is_contact() && coupling.gap(i) < -rounding;
+            let is_deep = pair.law.is_contact() && is_beyond(-coupling.gap(i), (coupling, i), (lengths, &self.held));
             let mut is_known = |key: Key| self.matching.find(key, &self.keys).is_some();
             let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
             if is_deep && !is_known(pair.key) && !inherits() {
-                self.found.raise(&LISTED_LATE, view.from().t, Some(pair.key), -coupling.gap(i));
+                self.found.raise(&LISTED_LATE, t, Some(pair.key), -coupling.gap(i));
             }
         }
         self.keys.clear();
         self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));
+        Ok(())
     }
 
     /// All contacts at the end of a step, each beside what it was at the start: one look.
-    fn see_contacts(&mut self, view: &mut StepView<'_>, rounding: f64) -> Result<(), ModelError> {
+    fn see_contacts(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
         let h = view.step.advanced;
         self.rates.clear();
         self.rates.extend_from_slice(view.stepper.rate_bounds([0.0, 1.0]));
         let version = view.stepper.contact_version();
-        let (reactions, to, end) = view.stepper.end()?;
-        let Audit { matching, keys, gaps, near, rates, .. } = self;
-        let mut most = Most { gap: self.gap, depth: (rounding, None), apart: (rounding, None) };
+        let (reactions, to, end, lengths) = view.stepper.end()?;
+        let mut most = self.most();
+        let Audit { matching, keys, gaps, near, rates, held, .. } = self;
+        let sizes = (lengths, &held[..]);
         matching.begin();
         near.clear();
+        let aligned = end.has_keys(keys);
+        for acting in view.facts.acting().iter().filter(|acting| acting.located.is_none()) {
+            // a scheme that locates impacts flies on behind them
+            let i = acting.law;
+            if let Some(j) = if aligned { Some(i) } else { end.find(acting.key, i) } {
+                most.see_acting(end.gap(j).min(gaps[i]), acting.key, (end, j), sizes);
+            }
+        }
+        // gaps that are larger than what any one can change by need no look at rows
+        let fastest = reactions.before.iter().fold(0.0f64, |most, u| most.max(u.abs()));
+        let fall = if rates.is_empty() { h * fastest } else { f64::INFINITY };
         let mut is_same = end.len() == keys.len();
         for (j, pair) in end.pairs.iter().enumerate() {
-            let place = matching.find(pair.key, keys);
             let gap = end.gap(j);
-            let Some(i) = place else {
-                is_same = false;
-                if pair.law.is_contact() {
-                    most.see(gap, pair.key);
-                }
-                continue;
-            };
-            is_same &= i == j;
-            let start = std::mem::replace(&mut gaps[i], gap);
+            let place = if aligned { Some(j) } else { matching.find(pair.key, keys) };
+            is_same &= place == Some(j);
+            let start = place.map(|i| std::mem::replace(&mut gaps[i], gap));
             if !pair.law.is_contact() {
                 continue;
             }
-            most.see(gap, pair.key);
-            let rate = rates.get(i).copied();
-            if reactions.normal(i) > 0.0 {
-                most.see_acting(gap.min(start), (i, pair.key), view.facts);
-            } else if may_be_passed((reactions, i), (to, end, j), [start, gap], (rate, h)) {
-                near.push(Near { law: i, place: j, gaps: [start, gap] });
+            most.see(gap, pair.key, (end, j), sizes);
+            let Some((i, start)) = place.zip(start) else { continue };
+            if is_far([start, gap], fall) || reactions.normal(i) > 0.0 {
+                continue;
+            }
+            if may_be_passed((reactions, i), (to, end, j), [start, gap], (rates.get(i).copied(), h)) {
+                near.push(Near { law: i, place: j, gaps: [start, gap], rounding: rounding((end, j), sizes) });
             }
         }
         self.version = is_same.then_some(version);
         self.ended = to.t;
         self.take(most, to.t);
         Ok(())
+    }
+
+    /// What a look at gaps begins with: only what is more than was seen so far tells anything new.
+    fn most(&self) -> Most {
+        Most { gap: self.gap, depth: (self.depth.largest, None), apart: (self.apart.largest, None) }
     }
 
     fn take(&mut self, Most { gap, depth, apart }: Most, t: f64) {
@@ -325,11 +258,10 @@ impl Audit {
     fn see_gaps(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
         let h = view.step.advanced;
         self.see_load(view.stepper, h);
-        let rounding = self.rounding(view.to());
-        self.see_list(view, rounding);
-        self.see_contacts(view, rounding)?;
+        self.see_list(view)?;
+        self.see_contacts(view)?;
         let mut looks = self.looks.unwrap_or(LOOKS.0);
-        for &Near { law, place, gaps } in &self.near {
+        for &Near { law, place, gaps, rounding } in &self.near {
             let (key, rate) = (view.reactions().key(law), self.rates.get(law).copied());
             let most = if rate.is_some() { looks.min(MOST) } else { MOST };
             let (depth, looked) = passed(view.stepper, (key, law, place), gaps, (rate, h), most)?;
@@ -357,55 +289,15 @@ fn fallen(last: &mut [f64; 2 * SHARED], value: f64) -> f64 {
     least.zip(most).map_or(0.0, |(least, most)| least - most)
 }
 
-/// A contact that may have been passed: its places in the list of the step and at the end, its gaps there.
-#[derive(Clone, Copy, Debug)]
-struct Near {
-    law: usize,
-    place: usize,
-    gaps: [f64; 2],
-}
-
-/// The largest gap met, and the largest figures of a step above what is rounding, with their contacts.
-struct Most {
-    gap: f64,
-    depth: (f64, Option<Key>),
-    apart: (f64, Option<Key>),
-}
-
-impl Most {
-    #[inline]
-    fn see(&mut self, gap: f64, contact: Key) {
-        if gap > self.gap && gap < f64::INFINITY {
-            self.gap = gap;
-        }
-        if -gap > self.depth.0 {
-            self.depth = (-gap, Some(contact));
-        }
-    }
-
-    /// Law `i` acts although its gap is as large as this at both ends of the step.
-    #[inline(never)]
-    fn see_acting(&mut self, gap: f64, (i, contact): (usize, Key), facts: &Facts) {
-        if gap > self.apart.0 && gap < f64::INFINITY {
-            // a scheme that locates impacts flies on behind them
-            let place = facts.acting().binary_search_by_key(&i, |acting| acting.law);
-            if place.is_ok_and(|place| facts.acting()[place].located.is_none()) {
-                self.apart = (gap, Some(contact));
-            }
-        }
-    }
-}
-
 impl Observer for Audit {
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         self.ledger.start(stepper)?;
         self.see_energy(stepper.from().t);
         if !stepper.from().v.is_empty() {
-            let rounding = self.rounding(stepper.from());
-            let (t, coupling) = (stepper.from().t, stepper.coupling()?);
-            let mut most = Most { gap: self.gap, depth: (rounding, None), apart: (rounding, None) };
+            let mut most = self.most();
+            let (_, &State { t, .. }, coupling, lengths) = stepper.end()?;
             for (i, pair) in coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law.is_contact()) {
-                most.see(coupling.gap(i), pair.key);
+                most.see(coupling.gap(i), pair.key, (coupling, i), (lengths, &[]));
             }
             self.keys.clear();
             self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));

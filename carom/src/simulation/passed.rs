@@ -8,7 +8,7 @@
 //! look at is where (1) is least: a gap that stays positive is proved to, and what is narrow is found, for bounds of
 //! pieces far from it are tight. Elsewhere the tangents at both ends tell, and places are equally far apart.
 
-use super::audit::ROUNDING;
+use super::audit::rounding;
 use crate::scheme::{Reactions, Stepper};
 use crate::{Coupling, Key, ModelError, State};
 
@@ -30,20 +30,19 @@ pub(super) type Rate = Option<[f64; 2]>;
 
 /// The part of the last step after which a contact that it passes has closed, for the first one that does.
 pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64) -> Result<Option<f64>, ModelError> {
-    let rounding = ROUNDING * stepper.to().q.iter().fold(0.0f64, |most, q| most.max(q.abs()));
     let mut first: Option<f64> = None;
     // the outputs of first-order systems are no gaps
     let laws = if stepper.to().v.is_empty() { 0 } else { stepper.reactions().len() };
     let rates = stepper.rate_bounds([0.0, 1.0]).to_vec();
     for i in 0..laws {
-        let (reactions, to, end) = stepper.end()?;
+        let (reactions, to, end, lengths) = stepper.end()?;
         let key = reactions.key(i);
         if !reactions.law(i).is_contact() || reactions.normal(i) > 0.0 {
             continue;
         }
         let Some(place) = end.find(key, i) else { continue };
         let gaps = [reactions.coupling.gap(i), end.gap(place)];
-        let rate = rates.get(i).copied();
+        let (rate, rounding) = (rates.get(i).copied(), rounding((end, place), (lengths, &[])));
         if may_be_passed((reactions, i), (to, end, place), gaps, (rate, h))
             && let (Some((depth, s)), _) = passed(stepper, (key, i, place), gaps, (rate, h), MOST)?
             && depth > rounding
@@ -71,12 +70,18 @@ pub(super) fn may_be_passed(
         return lowest([(0.0, start), (1.0, gap)], rate, h).1 < 0.0;
     }
     let fall = reactions.before[reactions.coupling.offset[i]] * h;
-    // a rate that changes evenly is at the end twice the mean less that at the start: far from it rows are not read
-    if start.min(gap) > 4.0 * ((gap - start).abs() + fall.abs()) {
+    if is_far([start, gap], fall.abs()) {
         return false;
     }
     let last = end.offset[j];
     start + fall < 0.0 || gap < (end.rows.dot(last, &to.v) + end.drift[last]) * h
+}
+
+/// Whether a contact with these gaps is out of reach, where it has closed by at most `fall` at the rate of the start: a
+/// rate that changes evenly is at the end twice the mean less that at the start.
+#[inline(always)]
+pub(super) fn is_far([start, gap]: [f64; 2], fall: f64) -> bool {
+    start.min(gap) > 4.0 * ((gap - start).abs() + fall)
 }
 
 /// Where (1) is least between two places of a step of length h, and its value.

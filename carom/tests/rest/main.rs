@@ -2,6 +2,7 @@
 
 mod at_rest;
 mod boxes;
+mod dumb_bell;
 mod limits;
 mod stairs;
 

@@ -32,7 +32,12 @@ pub fn figures(run: &Run) -> Vec<Figure> {
     }
     if let Some(gap) = summary.smallest_gap.overall.filter(|_| mechanical(run)) {
         let at = summary.smallest_gap.contacts.iter().find(|(_, own)| **own == Some(gap));
-        let side = if gap < 0.0 { "overlap" } else { "open" };
+        // what rounding leaves of a closed contact is no overlap
+        let side = match gap {
+            _ if gap > 0.0 => "open",
+            _ if gap < 0.0 && summary.smallest_gap.overlap == -gap => "overlap",
+            _ => "closed",
+        };
         let note = at.map_or_else(|| side.into(), |(name, _)| format!("{side}, contact {name}"));
         figures.push(quantity("smallest gap", gap, "m", note));
     }

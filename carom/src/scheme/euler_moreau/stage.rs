@@ -47,7 +47,7 @@ pub struct Work {
     pub(super) z: Reaction,
     pub(super) old: Vec<f64>,         // (m) λ of the step before, where γ < 1
     pub(super) is_inconsistent: bool, // a unilateral law acts through relative degree 2 or more
-    pub(super) is_damped: bool,       // some law does, or equations have no derivative: θ = 1 unless it is given
+    pub(super) is_damped: bool, // some law does, sees λ directly, or equations have no derivative: θ = 1 unless given
     pub(super) warnings: Warnings,
 }
 
