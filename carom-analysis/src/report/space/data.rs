@@ -143,7 +143,7 @@ impl<'a> Parts<'a, '_> {
             Solid::Ellipsoid { half } => form("sphere", half, 0.0),
             Solid::Torus { radius, tube } => form("torus", [tube; 3], radius),
             Solid::Plane => form("plane", [1.0; 3], 0.0),
-            Solid::Sheet { half: [x, y] } => form("sheet", [x, y, 1.0], 0.0),
+            Solid::Sheet { half: [x, y] } => form("sheet", [x, y, 0.0], 0.0),
             Solid::Bore { radius, half } => form("bore", [radius, radius, half], 0.0),
             Solid::Socket { radius } => form("socket", [radius; 3], 0.0),
             Solid::Slot { radius, half, depth } => form("slot", [radius, radius, depth], half),

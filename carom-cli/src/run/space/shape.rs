@@ -12,7 +12,7 @@ use std::sync::Arc;
 const LINE: f64 = 0.006;
 const POINT: f64 = 0.012;
 const STRIP: f64 = 0.12;
-const BORE: f64 = 0.5;
+const BORE: f64 = 0.3;
 const JOINT: f64 = 0.018;
 
 /// A piece of a spline that is drawn as straight lines.

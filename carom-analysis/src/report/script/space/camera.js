@@ -1,8 +1,10 @@
 /* The eye: it turns about a centre, z is up. */
 
 const FIELD = 0.6, STEEPEST = 1.55;
+/* Yaw and pitch. */
+const CORNERS = [[-1.02, 0.42], [-0.5, 0.62], [-2.1, 0.42], [0.5, 0.62], [2.1, 0.42], [-1.02, 1]];
 const VIEWS = {
-  corner: [-1.02, 0.42], front: [-Math.PI / 2, 0], side: [0, 0], top: [-Math.PI / 2, STEEPEST],
+  corner: CORNERS[0], front: [-Math.PI / 2, 0], side: [0, 0], top: [-Math.PI / 2, STEEPEST],
 };
 
 class Camera {

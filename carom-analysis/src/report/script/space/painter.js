@@ -115,8 +115,8 @@ class SpacePainter {
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     setAll(gl, this.programs.edge, {view, push: 4e-5, ink: this.theme.edge});
     for (const batch of this.batches.values()) if (!batch.coarse && !batch.arrow) batch.drawEdges();
-    gl.depthMask(false);
     this.planes(camera, frame);
+    gl.depthMask(false);
     setAll(gl, this.programs.ribbon, {view, pixel: [2 / camera.w, 2 / camera.h]});
     this.ribbons.draw();
     gl.depthMask(true);
@@ -247,8 +247,14 @@ class SpacePainter {
       const above = dot(plus(this.look.eye, centre, -1), normal) > 0;
       setAll(gl, this.programs.floor, {
         ...this.look, place: centre, q: [q[1], q[2], q[3], q[0]], middle: [0, 0], origin: [-u, -v], cell,
-        reach: 2.6 * scene.reach, base: theme.floor, line: theme.line, dim: theme.dim, solid, under: above ? 1 : 0.3,
+        // walls are no wider than the scene: one looks over them
+        reach: (normal[2] > 0.95 ? 2.6 : 1.3) * scene.reach, base: theme.floor, line: theme.line, dim: theme.dim,
+        solid: above ? solid : 0.2 * solid, under: above ? 1 : 0.5,
+        // walls that lean away from the light are darker
+        tone: 0.72 + 0.28 * Math.min(1, Math.max(0, dot(normal, this.look.sun)) / this.look.sun[2]),
       });
+      // walls hide each other, unless one looks through them from behind
+      gl.depthMask(solid && above);
       gl.bindVertexArray(this.floor);
       gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
     }
@@ -256,13 +262,13 @@ class SpacePainter {
 }
 
 /* The last part of the way of a body: points with their strength, the youngest last. */
-const MOST_TRAIL = 300;
+const WAY = 1 / 3, MOST_TRAIL = 300;
 function trail(scene, body, frame) {
-  const span = TRAIL * (time.span.hi - time.span.lo), [now] = frame;
+  const span = WAY * (time.span.hi - time.span.lo), [now] = frame;
   const first = Math.max(0, upper(scene.times, time.t - span) - 1);
   const step = Math.max(1, Math.ceil((now - first) / MOST_TRAIL));
   const way = [];
-  const strength = (t) => 0.85 * Math.max(0, 1 - (time.t - t) / span) ** 1.3;
+  const strength = (t) => 0.85 * Math.max(0, 1 - (time.t - t) / span);
   for (let i = now; i > first; i -= step) way.push([scene.point(body, body.trail, [i, 0]), strength(scene.times[i])]);
   way.reverse();
   way.push([scene.point(body, body.trail, frame), 0.85]);

@@ -88,7 +88,7 @@ void main() {
 }`;
 const FLOOR_FRAGMENT = LIT + `
 in vec3 x; in vec2 at; in vec4 seen;
-uniform vec3 base, line; uniform vec2 middle, origin; uniform float reach, cell, dim, solid, under;
+uniform vec3 base, line; uniform vec2 middle, origin; uniform float reach, cell, dim, solid, under, tone;
 out vec4 colour;
 float grid(vec2 p, float width) {
   vec2 f = fwidth(p), d = abs(fract(p - .5) - .5) / f;
@@ -99,8 +99,9 @@ void main() {
   float s = mix(dim, 1., lit(seen, .0012));
   vec2 p = (at - origin) / cell;
   float lines = max(.35 * grid(p * 10., 1.), .85 * grid(p, 1.25));
-  vec3 c = mix(base * s, line, lines);
+  vec3 c = mix(base * s * tone, line * tone, lines);
   float a = mix(max(lines, 1. - s), 1., solid) * (1. - far) * under;
+  if (a < .02) discard;
   colour = vec4(c * a, a);
 }`;
 

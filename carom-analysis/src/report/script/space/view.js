@@ -1,7 +1,7 @@
 /* The view of a spatial model: picture, words, buttons, mouse, touch and keys. */
 
 const TOGGLES = {
-  trails: 'ways of bodies, the last eighth of the run',
+  trails: 'ways of bodies, the last third of the run',
   forces: 'arrows: impulses of impacts; thin: forces of contacts that last; lengths by their roots',
   joints: 'symbols of joints', names: 'names of bodies', shadow: 'shadow of a distant light',
 };
@@ -17,7 +17,7 @@ class SpaceView {
     this.options = {trails: true, forces: true, joints: true, names: !many, shadow: true};
     this.camera = new Camera();
     this.camera.reach = this.scene.reach;
-    [this.camera.yaw, this.camera.pitch] = VIEWS.corner;
+    [this.camera.yaw, this.camera.pitch] = this.corner();
     this.build(data.note);
     this.listen();
     this.keys();
@@ -29,7 +29,8 @@ class SpaceView {
       joints: this.scene.joints.length > 0, names: true, shadow: true,
     };
     this.caption = el('figcaption', {class: 'cap'}, el('h2', {}, 'Motion'), el('span', {class: 'sp'}));
-    for (const [name, title] of Object.entries(TOGGLES)) if (useful[name]) this.caption.append(this.toggle(name, title));
+    const shown = Object.entries(TOGGLES).filter(([name]) => useful[name]);
+    this.caption.append(el('span', {class: 'views'}, ...shown.map(([name, title]) => this.toggle(name, title))));
     const views = Object.keys(VIEWS).map((name) => el('button', {
       class: 'b', type: 'button', title: `seen from the ${name}`, onclick: () => this.turn(name),
     }, name));
@@ -40,6 +41,16 @@ class SpaceView {
     this.missing = el('p', {class: 'note warn'});
     this.figure.append(this.caption, this.plot, this.missing, this.note);
     this.paint();
+  }
+
+  /* The first corner from which no wall is seen from behind. */
+  corner() {
+    const walls = this.scene.times.length ? this.scene.floors([0, 0]).map(({q}) => rotate(q, [0, 0, 1])) : [];
+    const free = ([yaw, pitch]) => {
+      const eye = [Math.cos(pitch) * Math.cos(yaw), Math.cos(pitch) * Math.sin(yaw), Math.sin(pitch)];
+      return walls.every((normal) => dot(normal, eye) > 0.1);
+    };
+    return CORNERS.find(free) ?? CORNERS[0];
   }
 
   told(note) {
@@ -122,7 +133,7 @@ class SpaceView {
   }
 
   turn(name) {
-    [this.camera.yaw, this.camera.pitch] = VIEWS[name];
+    [this.camera.yaw, this.camera.pitch] = name === 'corner' ? this.corner() : VIEWS[name];
     need(MOTION);
   }
 
