@@ -268,11 +268,13 @@ impl Part {
 pub fn turn_to(direction: [f64; 3]) -> [f64; 4] {
     let length = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
     let [x, y, z] = direction.map(|d| d / length);
-    if z < -1.0 + 1e-12 {
-        return [0.0, 1.0, 0.0, 0.0];
-    }
-    // half of the way from z to d, then normalised
-    let q = [1.0 + z, -y, x, 0.0];
+    let across = x.hypot(y);
+    // half of the way from z to d, then normalised; 1 + z would cancel where d points down
+    let q = match across {
+        0.0 if z < 0.0 => [0.0, 1.0, 0.0, 0.0],
+        across if z < 0.0 => [across / (1.0 - z), -y / across, x / across, 0.0],
+        _ => [1.0 + z, -y, x, 0.0],
+    };
     let norm = q.iter().map(|x| x * x).sum::<f64>().sqrt();
     q.map(|x| x / norm)
 }

@@ -235,20 +235,22 @@ class SpacePainter {
   /* Planes and the grid below; seen from below they are thin. */
   planes(camera, frame) {
     const {gl, scene, theme} = this;
-    const cell = this.cell = nice(0.5 * scene.reach);
+    const cell = this.cell = nice(0.4 * camera.distance);
     for (const {p, q, solid} of scene.floors(frame)) {
       const normal = rotate(q, [0, 0, 1]);
       const back = [q[0], -q[1], -q[2], -q[3]];
-      const [x, y] = rotate(back, plus(scene.middle, p, -1));
-      const place = plus(p, camera.centre, -1);
-      // around the middle of the scene, with numbers that stay small
-      const centre = plus(place, rotate(q, [x, y, 0]));
+      // from the foot of the centre of what is seen: near by numbers stay small
+      const [x, y] = rotate(back, plus(camera.centre, p, -1));
+      const centre = plus(plus(p, camera.centre, -1), rotate(q, [x, y, 0]));
+      const middle = rotate(back, plus(scene.middle, camera.centre, -1)).slice(0, 2);
       const [u, v] = [x, y].map((value) => value - Math.floor(value / cell) * cell);
+      // walls are no wider than the scene: one looks over them
+      const reach = (normal[2] > 0.95 ? 2.6 : 1.3) * scene.reach, near = 60 * camera.distance < reach;
       const above = dot(plus(this.look.eye, centre, -1), normal) > 0;
       setAll(gl, this.programs.floor, {
-        ...this.look, place: centre, q: [q[1], q[2], q[3], q[0]], middle: [0, 0], origin: [-u, -v], cell,
-        // walls are no wider than the scene: one looks over them
-        reach: (normal[2] > 0.95 ? 2.6 : 1.3) * scene.reach, base: theme.floor, line: theme.line, dim: theme.dim,
+        ...this.look, place: centre, q: [q[1], q[2], q[3], q[0]], middle, origin: [-u, -v], cell, reach,
+        shift: near ? [0, 0] : middle, span: near ? 60 * camera.distance : reach,
+        base: theme.floor, line: theme.line, dim: theme.dim,
         solid: above ? solid : 0.2 * solid, under: above ? 1 : 0.5,
         // walls that lean away from the light are darker
         tone: 0.72 + 0.28 * Math.min(1, Math.max(0, dot(normal, this.look.sun)) / this.look.sun[2]),

@@ -92,6 +92,8 @@ class SpaceScene {
         if (pose) for (const [at, r] of body.balls) include(plus(pose.p, rotate(pose.q, at)), r);
       }
     }
+    const fixed = this.bodies.filter((body) => !body.pose).flatMap((body) => body.parts);
+    for (const part of new Set(fixed.filter((part) => part.kind === 'bore'))) this.lengthen(part);
     for (const joint of this.joints) {
       const at = this.times.length ? this.point(joint.body, joint.at, [0, 0]) : null;
       if (at) include(at, 0);
@@ -101,6 +103,25 @@ class SpaceScene {
     this.box = {low: low.map((x) => x - 1e-3 * size), high: high.map((x) => x + 1e-3 * size)};
     this.reach = Math.hypot(...high.map((x, k) => x - low[k])) / 2 || 1;
     this.middle = low.map((x, k) => (x + high[k]) / 2);
+  }
+
+  /* A hole in the ground has no end: it is drawn as far as bodies get that stay in it. */
+  lengthen(part) {
+    const axis = rotate(this.lift, rotate(part.turn, [0, 0, 1])), middle = rotate(this.lift, part.at);
+    let [low, high] = [Infinity, -Infinity];
+    for (const body of this.bodies.filter((body) => body.pose)) {
+      const along = [], step = Math.max(1, Math.floor(this.times.length / 500));
+      for (let i = 0; i < this.times.length; i += step) {
+        const pose = this.pose(body, [i, 0]), d = pose && plus(pose.p, middle, -1), s = pose && dot(d, axis);
+        if (!pose || norm(plus(d, axis, -s)) > part.scale[0]) break;
+        along.push(s);
+      }
+      if (along.length < Math.ceil(this.times.length / step)) continue;
+      for (const s of along) [low, high] = [Math.min(low, s - body.radius), Math.max(high, s + body.radius)];
+    }
+    if (!(low <= high)) return;
+    part.at = plus(part.at, rotate(part.turn, [0, 0, 1]), (low + high) / 2);
+    part.scale = [part.scale[0], part.scale[1], (high - low) / 2 + part.scale[0]];
   }
 
   /* Planes, each with its turn and place; a grid below everything where no plane lies below. */

@@ -77,25 +77,25 @@ void main() { colour = ink; }`;
 const FLOOR_VERTEX = `#version 300 es
 precision highp float;
 in vec3 p;
-uniform mat4 view, light; uniform vec4 q; uniform vec3 place; uniform vec2 middle; uniform float reach;
+uniform mat4 view, light; uniform vec4 q; uniform vec3 place; uniform vec2 shift; uniform float span;
 out vec3 x; out vec2 at; out vec4 seen;
 vec3 turned(vec3 v) { vec3 t = 2. * cross(q.xyz, v); return v + q.w * t + cross(q.xyz, t); }
 void main() {
-  at = middle + p.xy * reach;
+  at = shift + p.xy * span;
   x = place + turned(vec3(at, 0.));
   seen = light * vec4(x, 1.);
   gl_Position = view * vec4(x, 1.);
 }`;
 const FLOOR_FRAGMENT = LIT + `
 in vec3 x; in vec2 at; in vec4 seen;
-uniform vec3 base, line; uniform vec2 middle, origin; uniform float reach, cell, dim, solid, under, tone;
+uniform vec3 base, line; uniform vec2 middle, shift, origin; uniform float reach, span, cell, dim, solid, under, tone;
 out vec4 colour;
 float grid(vec2 p, float width) {
   vec2 f = fwidth(p), d = abs(fract(p - .5) - .5) / f;
   return (1. - min(min(d.x, d.y) / width, 1.)) * (1. - smoothstep(.25, .6, max(f.x, f.y)));
 }
 void main() {
-  float far = smoothstep(.45, 1., length(at - middle) / reach);
+  float far = smoothstep(.45, 1., max(length(at - middle) / reach, length(at - shift) / span));
   float s = mix(dim, 1., lit(seen, .0012));
   vec2 p = (at - origin) / cell;
   float lines = max(.35 * grid(p * 10., 1.), .85 * grid(p, 1.25));

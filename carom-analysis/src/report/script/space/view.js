@@ -72,7 +72,7 @@ class SpaceView {
   /* The list of bodies to follow. */
   followed() {
     this.list = el('select', {class: 'b', title: 'the body in the middle', 'aria-label': 'follow'});
-    this.list.append(el('option', {value: -1}, 'follow none'));
+    this.list.append(el('option', {value: -1}, 'free'));
     const moving = this.scene.bodies.filter((body) => body.pose);
     for (const body of moving.slice(0, 200)) this.list.append(el('option', {value: body.number}, `follow ${body.name}`));
     this.list.onchange = () => this.pursue(Number(this.list.value));
