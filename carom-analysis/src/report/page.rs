@@ -60,7 +60,8 @@ fn whole(report: &Report, body: &str, figures: &Figures, run: &Option<RunData<'_
          <div id=\"errors\" role=\"alert\" hidden></div>\n{body}\
          <noscript><p class=\"callout warn\">Charts and motion need JavaScript.</p></noscript>\n\
          <script type=\"application/json\" id=\"meta\">{meta}</script>\n\
-         <script type=\"application/octet-stream\" id=\"data\">{}</script>\n<script>\n'use strict';\n{}{}</script>\n</body>\n</html>\n",
+         <script type=\"application/octet-stream\" id=\"data\">{}</script>\n\
+         <script>\n'use strict';\n{}{}</script>\n</body>\n</html>\n",
         escape(&report.title),
         script::STYLE,
         packed.base64,

@@ -62,12 +62,14 @@ fn note(run: &Run, film: &SpaceFilm) -> String {
     let mut notes = Vec::new();
     match (film.poses, stride) {
         (0, _) if history.block > 1 => notes.push(format!(
-            "Thinned: of each {} rows those with the smallest and largest values of a column are drawn, straight between \
-             them.",
+            "Thinned: of each {} rows those with the smallest and largest values of a column are drawn, straight \
+             between them.",
             history.block
         )),
         (0, _) | (_, 1) => {}
-        (_, stride) => notes.push(format!("Thinned: every {stride}th step and impacts are drawn, straight between them.")),
+        (_, stride) => {
+            notes.push(format!("Thinned: every {stride}th step and impacts are drawn, straight between them."))
+        }
     }
     if film.poses == 0 && stride > 1 {
         notes.push(format!("Forces of contacts are those of every {stride}th step."));

@@ -69,8 +69,8 @@ impl MultibodyModel {
         })
     }
 
-    /// The bodies of the contact that a law belongs to, in the order of its pair, and where they are closest at positions
-    /// q; the ground is 0. `None` where the law is that of no contact.
+    /// The bodies of the contact that a law belongs to, in the order of its pair, and where they are closest at
+    /// positions q; the ground is 0. `None` where the law is that of no contact.
     pub fn touch(&self, law: usize, q: &[f64]) -> Option<([usize; 2], Touch)> {
         let (_, Item::Contact { contact, place }) = self.plan.items.get(law)? else { return None };
         let (contact, size) = (&self.plan.contacts[*contact], self.plan.sizes().0);

@@ -11,7 +11,8 @@ class OutlinePainter {
   shell(part) {
     const key = part.kind === 'mesh' ? `mesh ${part.number}` : part.kind;
     if (!this.shells.has(key)) {
-      this.shells.set(key, part.kind === 'mesh' ? meshShell(part.points) : SHELLS[part.kind](...COARSE.map((n) => 2 * n)));
+      const made = part.kind === 'mesh' ? meshShell(part.points) : SHELLS[part.kind](...COARSE.map((n) => 2 * n));
+      this.shells.set(key, made);
     }
     return this.shells.get(key);
   }
@@ -40,7 +41,10 @@ class OutlinePainter {
     if (options.trails) for (const body of scene.bodies.filter((body) => body.trail && body.pose)) {
       g.strokeStyle = inkOf(body.colour);
       const way = trail(scene, body, frame);
-      for (let i = 1; i < way.length; i++) if (way[i - 1][0] && way[i][0]) this.line(g, camera, way[i - 1][0], way[i][0]);
+      for (let i = 1; i < way.length; i++) {
+        const [[p], [q]] = [way[i - 1], way[i]];
+        if (p && q) this.line(g, camera, p, q);
+      }
     }
     for (const {at, vector, pixels, tint} of pushes) {
       const [x, y, depth] = camera.project(at);

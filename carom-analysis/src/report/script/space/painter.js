@@ -82,7 +82,10 @@ class SpacePainter {
     if (!this.batches.has(key)) {
       const shell = part.kind === 'mesh' ? meshShell(part.points) : SHELLS[part.kind](...(coarse ? COARSE : FINE));
       const batch = new Batch(this.gl, shell);
-      this.batches.set(key, Object.assign(batch, {hollow: HOLLOW.has(part.kind), coarse: coarse && part.kind !== 'mesh', arrow: part.kind === 'arrow'}));
+      batch.hollow = HOLLOW.has(part.kind);
+      batch.coarse = coarse && part.kind !== 'mesh';
+      batch.arrow = part.kind === 'arrow';
+      this.batches.set(key, batch);
     }
     return this.batches.get(key);
   }

@@ -36,13 +36,15 @@ class SpaceScene {
       if (part.points) part.radius = Math.max(...ballsOf(part).map(([at]) => norm(plus(at, part.at, -1))));
     });
     let moving = 0;
+    const own = (parts) => parts.map((part) => this.parts[part]);
     this.bodies = data.bodies.map(([name, colour, moves, parts, trail], number) =>
-      ({name, colour, number, parts: parts.map((part) => this.parts[part]), trail, pose: moves ? poses(moving++) : null}));
+      ({name, colour, number, parts: own(parts), trail, pose: moves ? poses(moving++) : null}));
     this.joints = data.joints.map(([name, kind, [body, at], parts]) =>
-      ({name, kind, body: this.bodies[body], at, parts: parts.map((part) => this.parts[part])}));
+      ({name, kind, body: this.bodies[body], at, parts: own(parts)}));
     this.links = data.links.map((ends) => ends.map(([body, at]) => ({body: this.bodies[body], at})));
     this.thinned = Math.max(1, ...data.poses.flat().map((column) => meta.thinned[column] ?? 1));
-    this.planes = this.bodies.flatMap((body) => body.parts.filter((part) => part.kind === 'plane').map((part) => ({body, part})));
+    const planes = (body) => body.parts.filter((part) => part.kind === 'plane').map((part) => ({body, part}));
+    this.planes = this.bodies.flatMap(planes);
     this.still = {p: [0, 0, 0], q: this.lift};
     this.measure();
   }

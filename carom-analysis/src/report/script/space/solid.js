@@ -1,5 +1,5 @@
-/* Solids of size one. A corner is p × scale + e × out: with p, e and the normal n one set of triangles serves all sizes
-   of a kind, drawn out where a size is not a scale (capsules, rings, slots). Edges are lines that show form and turn. */
+/* Solids of size one. A corner is p × scale + e × out: with p, e and the normal n one set of triangles serves all
+   sizes of a kind, drawn out where a size is not a scale (capsules, rings, slots). Edges show form and turn. */
 
 /* Far away a solid has few pixels: it is drawn with fewer corners. */
 const FINE = [48, 24], COARSE = [12, 6];
@@ -32,7 +32,9 @@ function lathe(profile, around, {rims = [], meridians = 0} = {}) {
   const m = profile.length;
   for (let i = 0; i <= around; i++) {
     const [c, s] = at(i);
-    for (const [r, z, a, b, er = 0, ez = 0] of profile) shell.corner([r * c, r * s, z], [a * c, a * s, b], [er * c, er * s, ez]);
+    for (const [r, z, a, b, er = 0, ez = 0] of profile) {
+      shell.corner([r * c, r * s, z], [a * c, a * s, b], [er * c, er * s, ez]);
+    }
   }
   for (let i = 0; i < around; i++) {
     for (let k = 0; k + 1 < m; k++) {
@@ -69,8 +71,8 @@ function blockShell() {
     const [u, w] = [(axis + 1) % 3, (axis + 2) % 3];
     const place = (x, a, b) => { const p = [0, 0, 0]; [p[axis], p[u], p[w]] = [x, a, b]; return p; };
     for (const side of [1, -1]) {
-      const corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([a, b]) => shell.corner(place(side, a * side, b), place(side, 0, 0)));
-      shell.quad(...corners);
+      const corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]];
+      shell.quad(...corners.map(([a, b]) => shell.corner(place(side, a * side, b), place(side, 0, 0))));
     }
     for (const a of [-1, 1]) for (const b of [-1, 1]) shell.edge(place(-1, a, b), place(1, a, b));
   }

@@ -57,7 +57,8 @@ function product(a, b) {
 
 function perspective(angle, aspect, near, far) {
   const f = 1 / Math.tan(angle / 2);
-  return [f / aspect, 0, 0, 0, 0, f, 0, 0, 0, 0, (far + near) / (near - far), -1, 0, 0, 2 * far * near / (near - far), 0];
+  const deep = near - far;
+  return [f / aspect, 0, 0, 0, 0, f, 0, 0, 0, 0, (far + near) / deep, -1, 0, 0, 2 * far * near / deep, 0];
 }
 
 const parallel = (half, near, far) =>

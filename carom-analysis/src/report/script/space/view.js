@@ -34,7 +34,8 @@ class SpaceView {
     const views = Object.keys(VIEWS).map((name) => el('button', {
       class: 'b', type: 'button', title: `seen from the ${name}`, onclick: () => this.turn(name),
     }, name));
-    views.push(el('button', {class: 'b', type: 'button', title: 'everything in view (F)', onclick: () => this.whole()}, 'fit'));
+    const whole = {class: 'b', type: 'button', title: 'everything in view (F)', onclick: () => this.whole()};
+    views.push(el('button', whole, 'fit'));
     this.caption.append(el('span', {class: 'views'}, ...views), this.followed());
     this.plot = el('div', {class: 'plot', id: 'stage', role: 'img', tabindex: 0, 'aria-label': 'motion in space'});
     this.note = el('p', {class: 'note'}, this.told(note));
@@ -55,8 +56,8 @@ class SpaceView {
 
   told(note) {
     const {thinned} = this.scene;
-    const rows = thinned > 1 ? `Thinned: of each ${thinned} rows those with extremes are drawn, straight between them.` : '';
-    return [rows, note].filter((text) => text).join(' ');
+    const rows = `Thinned: of each ${thinned} rows those with extremes are drawn, straight between them.`;
+    return [thinned > 1 ? rows : '', note].filter((text) => text).join(' ');
   }
 
   toggle(name, title) {
@@ -65,7 +66,8 @@ class SpaceView {
       button.setAttribute('aria-pressed', this.options[name]);
       need(MOTION);
     };
-    const button = el('button', {class: 'b', type: 'button', title, 'aria-pressed': this.options[name], onclick: press}, name);
+    const state = {'aria-pressed': this.options[name], onclick: press};
+    const button = el('button', {class: 'b', type: 'button', title, ...state}, name);
     return button;
   }
 
@@ -74,7 +76,9 @@ class SpaceView {
     this.list = el('select', {class: 'b', title: 'the body in the middle', 'aria-label': 'follow'});
     this.list.append(el('option', {value: -1}, 'free'));
     const moving = this.scene.bodies.filter((body) => body.pose);
-    for (const body of moving.slice(0, 200)) this.list.append(el('option', {value: body.number}, `follow ${body.name}`));
+    for (const {number, name} of moving.slice(0, 200)) {
+      this.list.append(el('option', {value: number}, `follow ${name}`));
+    }
     this.list.onchange = () => this.pursue(Number(this.list.value));
     return this.list;
   }
@@ -129,7 +133,8 @@ class SpaceView {
     }));
     const hit = new Set(impulses.map((push) => push.contact));
     const forces = this.pushes.lasting(time.t).filter((push) => !hit.has(push.contact));
-    return [...impulses, ...forces.map((push) => ({...push, pixels: 0.7 * size(push.part), width: 2.6, tint: colour(push.contact)}))];
+    const thin = (push) => ({...push, pixels: 0.7 * size(push.part), width: 2.6, tint: colour(push.contact)});
+    return [...impulses, ...forces.map(thin)];
   }
 
   turn(name) {
