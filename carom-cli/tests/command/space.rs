@@ -140,7 +140,10 @@ fn large_models_keep_their_poses() {
         // the midpoint rule is exact for parabolas
         assert!(place.iter().zip(expected).all(|(a, b)| (f64::from(*a) - b).abs() < 2e-6), "t = {t}: {place:?}");
     }
-    let script = "return {frames: report.space.scene.times.length, told: document.querySelector('#space .note:not(.warn)').textContent};";
+    let script = "
+        const told = document.querySelector('#space .note:not(.warn)').textContent;
+        return {frames: report.space.scene.times.length, told};
+    ";
     let Some(found) = ask(&session, "out/report.html", script) else { return };
     assert_eq!(found, serde_json::json!({ "frames": 2001, "told": "" }));
     // with less room there are fewer frames, and the view says so
