@@ -131,6 +131,9 @@ pub struct RunArguments {
     /// Write every chart as an SVG file into this folder, for papers and slides.
     #[arg(long, value_name = "DIR", value_parser = crate::figures::folder)]
     pub figures: Option<PathBuf>,
+    /// Write the motion of a model in space as a glTF file with animation [default: motion.glb beside the results].
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = crate::gltf::file)]
+    pub gltf: Option<Option<PathBuf>>,
     /// Write the one-step problems into this folder, as files for `carom solve`; those that are not solved in any case.
     #[arg(long, value_name = "DIR")]
     pub dump_problems: Option<PathBuf>,

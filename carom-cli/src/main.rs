@@ -11,6 +11,7 @@ mod failure;
 mod figures;
 mod flags;
 mod generate;
+mod gltf;
 mod list;
 mod new;
 mod open;

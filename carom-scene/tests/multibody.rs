@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use carom::multibody::pair::Shape;
 use carom_scene::examples;
+use carom_scene::scene::{Form, SpacePoint};
 use carom_scene::{Overrides, Scene, from_str};
 
 fn load(name: &str) -> Scene {
@@ -189,10 +191,11 @@ fn iterates_that_jump_over_the_solution_converge() {
     }
 }
 
-/// In the plane shapes are drawn as they are, in space three times.
+/// In the plane shapes are a drawing; in space they are told as they are, in axes of their bodies.
 #[test]
 fn shapes_are_drawn_without_a_table() {
     let planar = load("cam-follower");
+    assert!(planar.space().is_none());
     let drawing = planar.drawing.as_ref().unwrap();
     assert!(drawing.shapes.iter().any(|shape| shape.name.as_deref() == Some("cam") && shape.moves));
     let mut evaluator = drawing.evaluator();
@@ -200,12 +203,23 @@ fn shapes_are_drawn_without_a_table() {
     // the rim of the cam: centre and radius
     assert_eq!(&numbers[..3], [0.005, 0.0, 0.02]);
     let spatial = load("free-body");
-    let drawing = spatial.drawing.as_ref().unwrap();
-    // axes of the views, and the edges of a box in each of them
-    assert_eq!(drawing.shapes.len(), 6);
-    let numbers = drawing.evaluator().eval(0.0, &spatial.initial.q, &spatial.initial.v).to_vec();
-    let first = drawing.shapes[3].numbers.start;
-    assert_eq!(&numbers[first..first + 2], [1.0, 0.5]);
+    assert!(spatial.drawing.is_none());
+    let space = spatial.space().unwrap();
+    let names: Vec<&str> = space.bodies.iter().map(|body| body.name.as_str()).collect();
+    assert_eq!(names, ["ground", "nut"]);
+    let Form::Touching(Shape::Block(block)) = &space.bodies[1].shapes[0].form else { panic!("{:?}", space.bodies[1]) };
+    assert_eq!(block.half, [1.0, 0.5, 0.2]);
+}
+
+/// Points and axes of joints are in axes of their bodies, whatever axes the file draws them in.
+#[test]
+fn joints_are_told_in_axes_of_their_bodies() {
+    let space = load("double-pendulum-3d").space().unwrap();
+    let [hinge, elbow] = &space.joints[..] else { panic!("{:?}", space.joints) };
+    let point = |body, at| SpacePoint { body, at };
+    assert_eq!(hinge.ends, [point(0, [0.0; 3]), point(1, [-0.5, 0.0, 0.0])]);
+    assert_eq!(elbow.ends, [point(1, [0.5, 0.0, 0.0]), point(2, [0.0, -0.5, 0.0])]);
+    assert_eq!((hinge.kind, hinge.axis, elbow.axis), ("revolute", Some([0.0, 1.0, 0.0]), Some([1.0, 0.0, 0.0])));
 }
 
 /// A body without shapes is a point with lines to its joints.

@@ -21,6 +21,7 @@ mod image;
 mod page;
 mod run;
 mod script;
+mod space;
 mod store;
 mod svg;
 mod table;
@@ -34,6 +35,7 @@ pub use animation::{Animation, Bounds, Colour, Coordinates, Geometry, Place, Sha
 pub use chart::{Chart, Dash, Series, SeriesStyle, TIME_GROUP};
 pub use image::Image;
 pub use run::{Figure, Lane, Outline, Parameter, Portrait, RunPage, Tab, Tone};
+pub use space::{Hinge, Mesh, POSE, Part, Push, Reactions, Solid, Space, SpaceBody, Spot, turn_to};
 pub use store::Values;
 pub use table::{Cell, Table, grouped, number, si};
 pub use thin::{Thinned, Thinner};
@@ -157,6 +159,32 @@ pub enum ReportError {
         frames: usize,
         /// Number of coordinates given.
         found: usize,
+    },
+    /// Poses for another number of bodies than move.
+    #[error("{moving} bodies move, but there are poses of {found}")]
+    Poses {
+        /// Bodies that move.
+        moving: usize,
+        /// Bodies that have poses.
+        found: usize,
+    },
+    /// A pose that has no number for each frame.
+    #[error("body `{body}`: {found} numbers of a pose for {frames} frames")]
+    PoseLength {
+        /// Name of the body.
+        body: String,
+        /// Numbers given.
+        found: usize,
+        /// Frames to fill.
+        frames: usize,
+    },
+    /// A joint or link at a body that does not exist.
+    #[error("body {body} of a joint or link does not exist: there are {bodies}")]
+    NoBody {
+        /// Number of the body, from 0.
+        body: usize,
+        /// How many there are.
+        bodies: usize,
     },
 }
 

@@ -60,10 +60,12 @@ fn whole(report: &Report, body: &str, figures: &Figures, run: &Option<RunData<'_
          <div id=\"errors\" role=\"alert\" hidden></div>\n{body}\
          <noscript><p class=\"callout warn\">Charts and motion need JavaScript.</p></noscript>\n\
          <script type=\"application/json\" id=\"meta\">{meta}</script>\n\
-         <script type=\"application/octet-stream\" id=\"data\">{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
+         <script type=\"application/octet-stream\" id=\"data\">{}</script>\n\
+         <script>\n'use strict';\n{}{}</script>\n</body>\n</html>\n",
         escape(&report.title),
         script::STYLE,
         packed.base64,
+        if report.run.as_ref().is_some_and(|run| run.space.is_some()) { script::SPACE } else { "" },
         script::SCRIPT,
     )
 }
@@ -110,6 +112,9 @@ fn run_page(out: &mut String, report: &Report, run: &RunPage, figures: &mut Figu
         out.push_str("</div>\n");
     }
     out.push_str("<nav id=\"bar\" aria-label=\"time\"></nav>\n<main class=\"run\">\n<div class=\"col\" id=\"left\">\n");
+    if run.space.is_some() {
+        out.push_str("<figure class=\"card\" id=\"space\"></figure>\n");
+    }
     if run.motion.is_some() {
         out.push_str("<figure class=\"card\" id=\"motion\"></figure>\n");
     }

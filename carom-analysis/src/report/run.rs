@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::animation::AnimationData;
 use super::chart::SeriesData;
+use super::space::SpaceData;
 use super::store::{Store, Values};
-use super::{Animation, Block, Callout, Chart, ReportError, Series, SeriesStyle};
+use super::{Animation, Block, Callout, Chart, ReportError, Series, SeriesStyle, Space};
 
 /// What a run is shown as. All curves are over the same times.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,6 +31,8 @@ pub struct RunPage {
     pub marks: Vec<f64>,
     /// The motion, where the model has a drawing.
     pub motion: Option<Animation>,
+    /// The motion of a spatial model.
+    pub space: Option<Space>,
     /// Signals over one another.
     pub portraits: Vec<Portrait>,
     /// Lists and details.
@@ -159,7 +162,8 @@ impl RunPage {
         let all = Chart { series: self.signals.iter().cloned().chain(lanes).collect(), ..Chart::default() };
         all.check()?;
         self.charts.iter().try_for_each(Chart::check)?;
-        self.motion.iter().try_for_each(Animation::check)
+        self.motion.iter().try_for_each(Animation::check)?;
+        self.space.iter().try_for_each(Space::check)
     }
 
     /// What the page draws; charts come with those of the blocks.
@@ -172,7 +176,8 @@ impl RunPage {
         let lanes = lanes.collect();
         let marks = store.column(&self.marks.as_slice().into());
         let motion = self.motion.as_ref().map(|motion| motion.data(store));
-        RunData { signals, lanes, marks, motion, portraits: &self.portraits }
+        let space = self.space.as_ref().map(|space| space.data(store));
+        RunData { signals, lanes, marks, motion, space, portraits: &self.portraits }
     }
 }
 
@@ -183,6 +188,7 @@ pub(super) struct RunData<'a> {
     lanes: Vec<LaneData<'a>>,
     marks: usize,
     motion: Option<AnimationData<'a>>,
+    space: Option<SpaceData<'a>>,
     portraits: &'a [Portrait],
 }
 

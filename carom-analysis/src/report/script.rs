@@ -1,8 +1,22 @@
 //! The scripts and the style sheet of the page, one thing per file.
 
+/// The view of spatial models, before [`SCRIPT`] where there is one.
+pub const SPACE: &str = concat!(
+    include_str!("script/space/vector.js"),
+    include_str!("script/space/solid.js"),
+    include_str!("script/space/shader.js"),
+    include_str!("script/space/canvas.js"),
+    include_str!("script/space/camera.js"),
+    include_str!("script/space/scene.js"),
+    include_str!("script/space/arrow.js"),
+    include_str!("script/space/painter.js"),
+    include_str!("script/space/outline.js"),
+    include_str!("script/space/words.js"),
+    include_str!("script/space/view.js"),
+);
+
 /// Joined in this order; a file may use what those before it define.
 pub const SCRIPT: &str = concat!(
-    "'use strict';\n",
     include_str!("script/base.js"),
     include_str!("script/numbers.js"),
     include_str!("script/decode.js"),

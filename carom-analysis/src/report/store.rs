@@ -80,6 +80,8 @@ struct Table {
     numbers: Vec<usize>,
     /// Whether values of all sizes count.
     decades: Vec<bool>,
+    /// Bits of one column over nothing.
+    loose: Option<i32>,
 }
 
 /// The block of a page.
@@ -96,10 +98,11 @@ impl Store {
     /// as on a logarithmic axis.
     pub fn curve(&mut self, x: &Values, y: &Values, decades: (bool, bool)) -> (usize, usize) {
         let (x, y) = (self.distinct(x), self.distinct(y));
-        let table = match self.tables.iter().position(|table| table.members[0] == x) {
+        let table = match self.tables.iter().position(|table| table.members[0] == x && table.loose.is_none()) {
             Some(table) => table,
             None => {
-                self.tables.push(Table { members: Vec::new(), numbers: Vec::new(), decades: Vec::new() });
+                let (members, numbers, decades) = (Vec::new(), Vec::new(), Vec::new());
+                self.tables.push(Table { members, numbers, decades, loose: None });
                 self.tables.len() - 1
             }
         };
@@ -111,8 +114,25 @@ impl Store {
         self.curve(values, values, (false, false)).0
     }
 
+    /// Adds values over no abscissa, as exact as ordinates; all of them stay.
+    pub fn loose(&mut self, values: &Values) -> usize {
+        self.alone(values, BITS)
+    }
+
+    /// Adds times that no curve is drawn over, as exact as abscissae; all of them stay.
+    pub fn instants(&mut self, times: &Values) -> usize {
+        self.alone(times, ABSCISSA_BITS)
+    }
+
+    fn alone(&mut self, values: &Values, bits: i32) -> usize {
+        let (members, number) = (vec![self.distinct(values)], self.columns.len());
+        self.columns.push((self.tables.len(), 0));
+        self.tables.push(Table { members, numbers: vec![number], decades: vec![false], loose: Some(bits) });
+        number
+    }
+
     fn member(&mut self, table: usize, distinct: usize, decades: bool) -> usize {
-        let Table { members, numbers, decades: spans } = &mut self.tables[table];
+        let Table { members, numbers, decades: spans, .. } = &mut self.tables[table];
         if let Some(place) = members.iter().position(|member| *member == distinct) {
             spans[place] |= decades;
             return numbers[place];
@@ -146,10 +166,10 @@ impl Store {
         let mut packed = Packed { codings: Vec::new(), base64: String::new(), thinned: Vec::new() };
         let rows: Vec<Option<Vec<usize>>> = self.tables.iter().map(|table| self.rows(table, level)).collect();
         for &(table, place) in &self.columns {
-            let Table { members, decades, .. } = &self.tables[table];
+            let Table { members, decades, loose, .. } = &self.tables[table];
             let values = &self.distinct[members[place]];
             let kept: Option<Vec<f64>> = rows[table].as_ref().map(|rows| rows.iter().map(|row| values[*row]).collect());
-            let bits = if place == 0 { ABSCISSA_BITS } else { BITS };
+            let bits = loose.unwrap_or(if place == 0 { ABSCISSA_BITS } else { BITS });
             packed.codings.push(encode(kept.as_deref().unwrap_or(values), bits, decades[place], &mut bytes));
             packed.thinned.push(if kept.is_some() { 1 << level } else { 1 });
         }

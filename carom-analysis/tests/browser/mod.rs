@@ -41,11 +41,18 @@ pub struct Page {
 
 /// Opens a file. `None`: there is no browser, and the skipped test has been announced.
 pub fn open(file: &Path) -> Option<Page> {
+    open_at(file, None)
+}
+
+/// Opens a file in a window of this width and height, at least 500 wide.
+pub fn open_at(file: &Path, size: Option<[u32; 2]>) -> Option<Page> {
     let work = WorkDirectory::new();
     let (standard, log) = (work.0.join("document"), work.0.join("log"));
     let file = file.canonicalize().expect("the HTML file exists");
     let mut command = Command::new(program()?);
     command.args(FLAGS).arg(format!("--user-data-dir={}", work.0.join("profile").display())).arg("--dump-dom");
+    // of two sizes the last one counts
+    command.args(size.map(|[w, h]| format!("--window-size={w},{h}")));
     command.arg(format!("file://{}", file.display()));
     command.stdout(File::create(&standard).unwrap()).stderr(File::create(&log).unwrap()).stdin(Stdio::null());
     wait(command);
@@ -58,10 +65,15 @@ pub fn open(file: &Path) -> Option<Page> {
 
 /// Writes `html` to a file of its own and opens it.
 pub fn open_text(html: &str) -> Option<Page> {
+    open_text_at(html, None)
+}
+
+/// The same in a window of this size.
+pub fn open_text_at(html: &str, size: Option<[u32; 2]>) -> Option<Page> {
     let work = WorkDirectory::new();
     let file = work.0.join("report.html");
     fs::write(&file, html).unwrap();
-    open(&file)
+    open_at(&file, size)
 }
 
 impl Page {
@@ -93,7 +105,8 @@ impl Page {
         let plots: Vec<_> = figures.iter().filter(|tag| attribute(tag, "data-chart").is_some()).collect();
         let count = plots.iter().copied().filter(drawn).count();
         assert_eq!((plots.len(), count), (charts, charts), "charts, drawn charts");
-        let motions: Vec<_> = figures.iter().filter(|tag| attribute(tag, "id") == Some("motion")).collect();
+        let motions: Vec<_> =
+            figures.iter().filter(|tag| matches!(attribute(tag, "id"), Some("motion" | "space"))).collect();
         let count = motions.iter().copied().filter(drawn).count();
         assert_eq!((motions.len(), count), (animations, animations), "animations, drawn animations");
         self.assert_quiet();

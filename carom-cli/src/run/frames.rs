@@ -1,7 +1,7 @@
-//! Frames of the animation, thinned out while the run goes on; frames at impacts stay. Long steps have frames inside
-//! them, where the scheme knows the motion there.
+//! Frames of the planar animation.
 
-use carom::scheme::{Family, Motion, Stepper};
+use super::film::Film;
+use carom::scheme::{Family, Stepper};
 use carom::simulation::{Observer, StepView};
 use carom::{ModelError, State};
 use carom_analysis::report::{Animation, Colour, Geometry, Place, Shape};
@@ -9,75 +9,46 @@ use carom_scene::Scene;
 use carom_scene::scene::{ContactPlace, Drawing, Evaluator, ShapeKind, multipliers};
 use std::ops::ControlFlow;
 
-/// Most regular frames, and most frames that are kept for their impacts.
+/// Most regular frames.
 const MOST: usize = 1200;
-const MOST_IMPACTS: usize = 400;
-/// Most frames inside a step.
-const MOST_INSIDE: f64 = 63.0;
 /// Numbers that a report may hold for its animation.
 const BUDGET: usize = 2_000_000;
 
 pub struct Frames {
     drawing: Drawing,
     evaluator: Evaluator,
-    most: usize,
-    stride: u64,
-    /// Length of the run [s].
-    span: f64,
     /// A state inside a step.
     state: State,
-    /// Time, numbers of all shapes, kept for an impact.
-    frames: Vec<(f64, Vec<f64>, bool)>,
-    impacts: usize,
+    /// Numbers of all shapes.
+    film: Film<Vec<f64>>,
     /// Multipliers of a first-order model, in the place of velocities.
     rows: usize,
     lambda: Vec<f64>,
-    last: Option<(f64, Vec<f64>)>,
 }
 
 impl Frames {
     pub fn new(drawing: &Drawing, scene: &Scene) -> Frames {
-        let numbers = drawing.shapes.iter().map(|shape| shape.numbers.len()).sum::<usize>().max(1);
         Frames {
             evaluator: drawing.evaluator(),
             drawing: drawing.clone(),
-            most: MOST.min(BUDGET / numbers).max(2),
-            stride: 1,
-            span: scene.span.end - scene.span.start,
             state: State::default(),
-            frames: Vec::new(),
-            impacts: 0,
+            film: Film::new(MOST, BUDGET, scene.span.end - scene.span.start),
             rows: if scene.family == Family::FirstOrder { scene.laws.len() } else { 0 },
             lambda: Vec::new(),
-            last: None,
-        }
-    }
-
-    fn push(&mut self, t: f64, numbers: Vec<f64>, impact: bool) {
-        self.frames.push((t, numbers, impact));
-        if self.frames.len() - self.impacts > self.most {
-            // every other regular frame goes
-            let mut keep = false;
-            self.frames.retain(|(_, _, impact)| {
-                keep = *impact || !keep;
-                keep
-            });
-            self.stride *= 2;
         }
     }
 
     /// Frames inside a step that is longer than the distance of frames.
     fn inside(&mut self, view: &mut StepView<'_>) {
-        let (from, to) = (view.from().t, view.to().t);
-        let count = ((to - from) / self.span * self.most as f64 / 2.0).floor().min(MOST_INSIDE);
-        if self.rows > 0 || view.stepper.motion() == Motion::Steps {
+        if self.rows > 0 {
             return;
         }
-        for k in 1..=count as u32 {
-            view.stepper.interpolate(f64::from(k) / (count + 1.0), &mut self.state);
+        for part in self.film.inside(view) {
+            view.stepper.interpolate(part, &mut self.state);
             let State { t, q, v } = &self.state;
-            let (t, numbers) = (*t, self.evaluator.eval(*t, q, v).to_vec());
-            self.push(t, numbers, false);
+            let numbers = self.evaluator.eval(*t, q, v).to_vec();
+            let size = numbers.len();
+            self.film.push(*t, numbers, size, false);
         }
     }
 
@@ -93,12 +64,7 @@ impl Frames {
 
     /// The animation, ready for the report.
     pub fn animation(&self, title: &str) -> Animation {
-        let mut frames = self.frames.clone();
-        if let Some((t, numbers)) = &self.last
-            && frames.last().is_none_or(|frame| frame.0 < *t)
-        {
-            frames.push((*t, numbers.clone(), false));
-        }
+        let frames = self.film.frames();
         let mut animation = Animation::new(title, frames.iter().map(|frame| frame.0).collect());
         for (k, shape) in self.drawing.shapes.iter().enumerate() {
             let geometry = match shape.kind {
@@ -109,7 +75,7 @@ impl Frames {
                 ShapeKind::Polyline => Geometry::Polyline,
             };
             let name = shape.name.clone().unwrap_or_default();
-            let numbers = |frame: &(f64, Vec<f64>, bool)| frame.1[shape.numbers.clone()].to_vec();
+            let numbers = |frame: &(f64, Vec<f64>)| frame.1[shape.numbers.clone()].to_vec();
             let mut drawn = match frames.first().filter(|_| !shape.moves) {
                 Some(first) => Shape::fixed(name, geometry, numbers(first)),
                 None => Shape::moving(name, geometry, frames.iter().flat_map(numbers).collect()),
@@ -132,8 +98,8 @@ impl Frames {
     }
 
     /// Where a contact acts and how it pushes; a direction of zero length where the file does not tell.
-    fn place(&self, place: &ContactPlace, frames: &[(f64, Vec<f64>, bool)]) -> Place {
-        let numbers = |frame: &(f64, Vec<f64>, bool)| {
+    fn place(&self, place: &ContactPlace, frames: &[(f64, Vec<f64>)]) -> Place {
+        let numbers = |frame: &(f64, Vec<f64>)| {
             let normal =
                 place.normal.clone().map_or([0.0, 0.0], |range| [frame.1[range.start], frame.1[range.start + 1]]);
             [frame.1[place.at.start], frame.1[place.at.start + 1], normal[0], normal[1]]
@@ -145,20 +111,17 @@ impl Frames {
 impl Observer for Frames {
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         let numbers = self.numbers(stepper);
-        self.push(stepper.from().t, numbers, false);
+        let size = numbers.len();
+        self.film.push(stepper.from().t, numbers, size, false);
         Ok(())
     }
 
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
-        let closed = view.acting().iter().any(|acting| acting.is_new);
-        let impact = closed && self.impacts < MOST_IMPACTS;
-        let end = view.end - view.to().t < 0.5 * view.step.advanced;
         self.inside(view);
-        if impact || end || view.index.is_multiple_of(self.stride) {
+        if let Some(impact) = self.film.wants(view) {
             let (t, numbers) = (view.to().t, self.numbers(view.stepper));
-            self.last = Some((t, numbers.clone()));
-            self.impacts += usize::from(impact);
-            self.push(t, numbers, impact);
+            let size = numbers.len();
+            self.film.end(t, numbers, size, impact);
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -2,10 +2,12 @@
 
 mod dump;
 mod estimate;
+mod film;
 mod folder;
 mod frames;
 mod report;
 mod sizes;
+mod space;
 mod table;
 
 use crate::arguments::RunArguments;
@@ -13,7 +15,7 @@ use crate::console::{print_line, print_warning};
 use crate::failure::{Failure, print};
 use crate::open::open;
 use crate::progress::{Progress, watch_for_interrupts};
-use crate::{examples, figures, progress};
+use crate::{examples, figures, gltf, progress};
 use carom::simulation::{Lists, Observer};
 use carom_analysis::results::{
     Columns, Inputs, Method, Outputs, PlayOf, RecordOptions, Recorded, ResultError, RunRecorder, Sampling, Status,
@@ -25,6 +27,7 @@ use dump::{Dump, Dumped, Dumping};
 use folder::Claim;
 use frames::Frames;
 use sizes::StepSizes;
+use space::SpaceFilm;
 use std::path::{Path, PathBuf};
 
 /// The kind of warnings about the model file.
@@ -40,6 +43,8 @@ struct Run {
     /// The first impacts and events.
     lists: Lists,
     frames: Option<Frames>,
+    /// Of models in space.
+    space: Option<SpaceFilm>,
     /// Of adaptive steps.
     sizes: Option<StepSizes>,
     expectations: Vec<Outcome>,
@@ -54,16 +59,23 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     if !arguments.quiet {
         scene.warnings.iter().for_each(print);
     }
+    if arguments.gltf.is_some() && scene.space().is_none() {
+        let hint = "a planar model is drawn in its report".to_string();
+        return Err(Failure::usage("--gltf: the model is not one of bodies in space", hint));
+    }
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(stem(&arguments.file)));
     watch_for_interrupts();
     let (run, failure) = simulate(arguments, scene, &folder)?;
-    if !arguments.no_report || arguments.figures.is_some() {
+    if !arguments.no_report || arguments.figures.is_some() || arguments.gltf.is_some() {
         let (path, report) = (folder.join("report.html"), report::build(&run, arguments.report_size));
         if !arguments.no_report {
             report::write(&report, &path)
                 .map_err(|e| Failure::Environment(format!("cannot write `{}`: {e}", path.display())))?;
         }
         arguments.figures.iter().try_for_each(|folder| figures::write(&report, folder))?;
+        if let Some(file) = &arguments.gltf {
+            gltf::write(&report, file.as_deref().unwrap_or(&folder.join("motion.glb")))?;
+        }
     }
     if !arguments.quiet {
         // those of the file were printed with their places
@@ -119,6 +131,9 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
     let (claim, mut recorder) = recorder?;
     let mut lists = Lists::new(LISTED);
     let mut frames = scene.drawing.as_ref().map(|drawing| Frames::new(drawing, &scene));
+    let columns = recorder.trajectory().columns();
+    let shows = !arguments.no_report || arguments.gltf.is_some();
+    let mut space = shows.then(|| SpaceFilm::new(&scene, &columns, arguments.report_size, LISTED)).flatten();
     let mut sizes = scene.adaptive.map(|_| StepSizes::new());
     let mut watch = scene.watch();
     let estimates = arguments.estimate || scene.expectations.iter().any(|expected| expected.quantity.is_estimate());
@@ -131,6 +146,9 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
         }
         if let Some(frames) = &mut frames {
             observers.push(frames);
+        }
+        if let Some(space) = &mut space {
+            observers.push(space);
         }
         if let Some(sizes) = &mut sizes {
             observers.push(sizes);
@@ -173,7 +191,7 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
     // rows that are written besides the steps change no number
     let as_written = Overrides { output: None, ..scene.overrides().clone() } == Overrides::default();
     let expectations = if finished && as_written { watch.outcomes() } else { Vec::new() };
-    let run = Run { scene, recorded, lists, frames, sizes, expectations, dumped, _claim: claim };
+    let run = Run { scene, recorded, lists, frames, space, sizes, expectations, dumped, _claim: claim };
     Ok((run, failure))
 }
 
@@ -211,7 +229,7 @@ fn record_options(arguments: &RunArguments, scene: &Scene) -> RecordOptions {
         units: scene.units.clone(),
         plays: scene.plays.iter().map(play_of).collect(),
         csv: arguments.csv,
-        report_values: if arguments.no_report && arguments.figures.is_none() {
+        report_values: if arguments.no_report && arguments.figures.is_none() && arguments.gltf.is_none() {
             0
         } else {
             report_values(arguments.report_size)

@@ -22,6 +22,7 @@ mod play;
 mod report;
 mod session;
 mod signals;
+mod space;
 mod step_tangents;
 mod stored;
 mod studies;

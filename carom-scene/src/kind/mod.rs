@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use carom::State;
 use carom::model::Tangent;
+use carom::multibody::MultibodyModel;
 use carom::scheme::{AnyModel, Family};
 use carom_solve::Law;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -48,7 +49,7 @@ use crate::expression::NodeId;
 use crate::file::{Formula, Item, ModelFile, Read, Reader, Text};
 use crate::scene::context::Context;
 use crate::scene::draw::Sketch;
-use crate::scene::{BuildError, LawInfo, PlayInfo, coordinates};
+use crate::scene::{BuildError, LawInfo, PlayInfo, Space, coordinates};
 
 /// The kinds of models.
 pub const KINDS: &[KindRow] = &[
@@ -175,6 +176,16 @@ pub(crate) trait Bound: fmt::Debug + Send + Sync {
     /// Joints with play.
     fn plays(&self) -> Vec<PlayInfo> {
         Vec::new()
+    }
+
+    /// What is seen of a model in space.
+    fn space(&self) -> Option<Space> {
+        None
+    }
+
+    /// The model itself, where it is one of bodies.
+    fn multibody(&self, _initial: &State) -> Option<Result<MultibodyModel, BuildError>> {
+        None
     }
 
     /// Positions and velocities at the start, where the model itself has them.

@@ -17,6 +17,7 @@ mod output;
 mod parameters;
 mod reference;
 mod region;
+mod space;
 mod span;
 mod subject;
 mod surface;
@@ -29,12 +30,14 @@ use std::sync::Arc;
 
 use carom::model::Mechanical;
 use carom::model::{LcsError, SweepingError};
+use carom::multibody::MultibodyModel;
 use carom::scheme::{AnyModel, BindError, Family, Stepper};
 use carom::simulation::{Adaptive, Controller, FixedStep, Simulation, SimulationError};
 use carom::{ModelError, State};
 use carom_solve::{Law, OptionError, Solver};
 
 pub use crate::expression::Evaluator;
+pub use crate::kind::multibody::Form;
 pub use carom::simulation::Column;
 pub use chart::ChartInfo;
 pub use choice::{Choice, Chosen};
@@ -43,6 +46,7 @@ pub use event::EventInfo;
 pub use expect::{Expectation, Outcome, Quantity, Watch};
 pub use output::{Outputs, Sampler, multipliers};
 pub use reference::{Exact, Reference};
+pub use space::{Space, SpaceBody, SpaceJoint, SpacePoint, SpaceShape};
 pub use span::TimeSpan;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
@@ -326,6 +330,16 @@ impl Scene {
     /// Does not fail for a scene that was loaded.
     pub fn model(&self) -> Result<AnyModel, BuildError> {
         self.bound.model(&self.initial)
+    }
+
+    /// What is seen of a model of bodies in space; `None` of others.
+    pub fn space(&self) -> Option<Space> {
+        self.bound.space()
+    }
+
+    /// A new model of bodies at the initial state; `None` where the model is none.
+    pub fn multibody(&self) -> Option<MultibodyModel> {
+        self.bound.multibody(&self.initial)?.ok()
     }
 
     /// A new stepper: model, scheme and solver.

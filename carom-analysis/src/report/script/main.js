@@ -54,6 +54,12 @@ function makeRun(columns, charts) {
     const motion = new Motion($('#motion'), run.motion, columns, lanes, signals);
     painters.push((bits) => { if (bits) motion.draw(); });
   }
+  if (run.space) {
+    const view = new SpaceView($('#space'), run.space, columns, lanes);
+    painters.push((bits) => { if (bits) view.draw(); });
+    charts.push(view);
+    time.view = view;
+  }
   startTabs();
   startHelp();
   addEventListener('keydown', key);
@@ -163,7 +169,7 @@ async function start() {
   const drawn = performance.now() - started;
   window.report = {
     charts: plots, columns, time, drawNow, trace: (chart, curve) => trace(plots[chart], curve),
-    goto: (t) => time.goto(t, true), zoom: (a, b, chart = 0) => plots[chart].span.zoom(a, b),
+    space: time.view, goto: (t) => time.goto(t, true), zoom: (a, b, chart = 0) => plots[chart].span.zoom(a, b),
     hover: (x, chart = 0) => plots[chart].span.point(x), play: (on) => time.play(on), paper: (on) => paper(on, charts),
     times: {decoded, drawn, first: firstDrawn},
   };

@@ -5,6 +5,21 @@ const FADE = 0.35, TRAIL = 1 / 8;
 /* Magnification and most of the loupes; the words beside one; the scale bar below the drawing. */
 const LOUPE = 20, LOUPES = 6, WORDS = 84, BAR = 26;
 
+/* Frame before t, and how far t is to the next. */
+function frameAt(times, t) {
+  const n = times.length;
+  const i = Math.max(0, Math.min(n - 1, upper(times, t) - 1));
+  const width = i + 1 < n ? times[i + 1] - times[i] : 0;
+  return [i, width > 0 ? Math.min(1, Math.max(0, (t - times[i]) / width)) : 0];
+}
+
+/* The colour of a shape: that of words, of walls, of the palette, or one of its own. */
+function inkOf(given) {
+  if (given === 'ink') return paint.ink;
+  if (given === 'muted') return paint.wall;
+  return typeof given === 'number' ? colour(given) : given;
+}
+
 class Motion {
   constructor(figure, data, columns, lanes, signals) {
     Object.assign(this, {figure, data, lanes, signals, view: null, times: columns[data.times].v});
@@ -53,14 +68,6 @@ class Motion {
     return box;
   }
 
-  /* Frame before t, and how far t is to the next. */
-  frame(t) {
-    const n = this.times.length;
-    const i = Math.max(0, Math.min(n - 1, upper(this.times, t) - 1));
-    const width = i + 1 < n ? this.times[i + 1] - this.times[i] : 0;
-    return [i, width > 0 ? Math.min(1, Math.max(0, (t - this.times[i]) / width)) : 0];
-  }
-
   numbers(columns, [i, part]) {
     return columns.map((column) => part > 0 ? column[i] + (column[i + 1] - column[i]) * part : column[i]);
   }
@@ -93,7 +100,7 @@ class Motion {
     const g = fit(this.canvas, w, h);
     const view = this.view ?? this.whole(w, h);
     const map = {k: view.k, X: (x) => w / 2 + (x - view.x) * view.k, Y: (y) => h / 2 - (y - view.y) * view.k};
-    const frame = this.frame(time.t);
+    const frame = frameAt(this.times, time.t);
     if (this.options.trails) this.data.shapes.forEach((shape) => this.trail(g, shape, map, frame));
     this.data.shapes.forEach((shape) => this.shape(g, shape, this.coordinates(shape, frame), map));
     if (this.options.forces) this.places.forEach((place) => this.arrows(g, place, frame, map));
@@ -103,16 +110,10 @@ class Motion {
     this.figure.dataset.drawn = 'true';
   }
 
-  ink(given) {
-    if (given === 'ink') return paint.ink;
-    if (given === 'muted') return paint.wall;
-    return typeof given === 'number' ? colour(given) : given;
-  }
-
   shape(g, shape, numbers, {k, X, Y}) {
-    if (shape.tile) shape.tile.style.background = this.ink(shape.stroke.colour);
+    if (shape.tile) shape.tile.style.background = inkOf(shape.stroke.colour);
     if (!numbers.every(Number.isFinite)) return;
-    g.strokeStyle = this.ink(shape.stroke.colour);
+    g.strokeStyle = inkOf(shape.stroke.colour);
     g.lineWidth = shape.stroke.width;
     g.setLineDash(shape.stroke.dashed ? DASHES.dash : []);
     g.lineCap = g.lineJoin = 'round';
@@ -122,7 +123,7 @@ class Motion {
     else for (let i = 0; i < numbers.length; i += 2) g.lineTo(X(numbers[i]), Y(numbers[i + 1]));
     if (shape.geometry === 'polygon') g.closePath();
     if (shape.fill !== null || shape.geometry === 'point') {
-      g.fillStyle = this.ink(shape.fill ?? shape.stroke.colour);
+      g.fillStyle = inkOf(shape.fill ?? shape.stroke.colour);
       g.globalAlpha = shape.geometry === 'point' ? 1 : 0.25;
       g.fill();
       g.globalAlpha = 1;
@@ -137,7 +138,7 @@ class Motion {
     if (!shape.trace || !shape.columns) return;
     const [xs, ys] = shape.columns;
     const length = TRAIL * (time.span.hi - time.span.lo);
-    g.strokeStyle = this.ink(shape.stroke.colour);
+    g.strokeStyle = inkOf(shape.stroke.colour);
     g.lineWidth = 1.3;
     for (let i = now; i > 0 && this.times[i] > time.t - length; i--) {
       g.globalAlpha = 0.75 * Math.max(0, 1 - (time.t - this.times[i]) / length) ** 1.5;

@@ -8,7 +8,7 @@ function paper(on, charts) {
   for (const chart of charts) if (chart.legend) chart.legend.build();
   stale = ALL;
   drawNow();
-  for (const {base, top, size, frame} of charts) {
+  for (const {base, top, size, frame} of charts.filter((chart) => chart.top)) {
     // of two canvases in a stack the lower one is lost in print: one is drawn into the other
     if (on && frame) base.getContext('2d').drawImage(top, 0, 0, size.w, size.h);
     top.style.display = on ? 'none' : '';

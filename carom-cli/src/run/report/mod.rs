@@ -6,6 +6,7 @@ mod tabs;
 
 use super::Run;
 use super::frames::Frames;
+use super::space;
 use carom::scheme::Family;
 use carom_analysis::files::write_whole;
 use carom_analysis::report::{Animation, Callout, Lane, Parameter, Report, RunPage, Tone};
@@ -27,7 +28,7 @@ pub fn write(report: &Report, path: &Path) -> io::Result<()> {
 pub fn build(run: &Run, limit: usize) -> Report {
     let (scene, summary) = (&run.scene, &run.recorded.summary);
     let signals = Signals::new(run);
-    let lanes = lanes(run, &signals);
+    let (lanes, places) = (lanes(run, &signals), lane_numbers(run));
     let mut marks: Vec<f64> = run.lists.impacts.iter().map(|impact| impact.t).collect();
     marks.extend(run.lists.events.iter().map(|event| event.t));
     marks.sort_by(f64::total_cmp);
@@ -51,6 +52,7 @@ pub fn build(run: &Run, limit: usize) -> Report {
         lanes,
         marks,
         motion: run.frames.as_ref().map(|frames| motion(run, frames)),
+        space: run.space.as_ref().map(|film| space::build(run, film, &places)),
         tabs: tabs::tabs(run),
         parameters: scene.parameters.iter().map(|(name, value)| parameter(run, name, *value)).collect(),
         footer: footer(run),
@@ -74,13 +76,19 @@ fn has_lane(run: &Run, law: &LawInfo) -> bool {
 
 /// The motion; places of contacts go by the number of the lane.
 fn motion(run: &Run, frames: &Frames) -> Animation {
-    let mut animation = frames.animation(&run.scene.name);
+    let (mut animation, numbers) = (frames.animation(&run.scene.name), lane_numbers(run));
     animation.places.retain_mut(|place| {
-        let law = place.contact;
-        place.contact = run.scene.laws[..law].iter().filter(|law| has_lane(run, law)).count();
-        has_lane(run, &run.scene.laws[law]) && place.contact < LANES
+        let lane = numbers[place.contact];
+        place.contact = lane.unwrap_or_default();
+        lane.is_some_and(|lane| lane < LANES)
     });
     animation
+}
+
+/// The numbers of the lanes of laws, as if there were room for all.
+fn lane_numbers(run: &Run) -> Vec<Option<usize>> {
+    let mut lanes = 0..;
+    run.scene.laws.iter().map(|law| if has_lane(run, law) { lanes.next() } else { None }).collect()
 }
 
 /// Contacts, or rows of a first-order model, with their impacts.

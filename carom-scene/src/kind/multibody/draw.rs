@@ -1,5 +1,5 @@
-//! The drawing that a model of bodies has by itself: its shapes in the plane, or in space three views beside each other
-//! (x-y, x-z and y-z). Bodies without shapes are points with lines to their joints.
+//! The drawing that a planar model of bodies has by itself: its shapes. Bodies without shapes are points with lines to
+//! their joints. Models in space are seen in space: `space.rs`.
 
 use carom::multibody::joint::Anchor;
 use carom::multibody::pair::shape::Shape;
@@ -13,10 +13,11 @@ use crate::scene::ShapeKind;
 use crate::scene::draw::{Sketch, SketchShape};
 
 /// Colours of bodies, one after the other.
-const COLOURS: [&str; 8] = ["#3366cc", "#cc6633", "#339966", "#9955bb", "#bb8800", "#3399aa", "#cc4477", "#667788"];
+pub(super) const COLOURS: [&str; 8] =
+    ["#3366cc", "#cc6633", "#339966", "#9955bb", "#bb8800", "#3399aa", "#cc4477", "#667788"];
 
 /// What does not move.
-const GROUND_COLOUR: &str = "#888888";
+pub(super) const GROUND_COLOUR: &str = "#888888";
 
 /// Corners of round lines.
 const ROUND: usize = 24;
@@ -24,46 +25,31 @@ const ROUND: usize = 24;
 /// A line of a body in its axes.
 enum Stroke {
     Point([f64; 3]),
-    /// Centre and radius: the same seen from everywhere.
+    /// Centre and radius.
     Ball([f64; 3], f64),
     Line(Vec<[f64; 3]>),
     Loop(Vec<[f64; 3]>),
 }
 
-/// A view of space: two axes, and where its origin is drawn.
-struct View {
-    axes: [usize; 2],
-    offset: f64,
-}
-
-/// Makes the drawing.
-pub(super) fn sketch(mechanism: &Mechanism, frames: &mut Frames, graph: &mut Graph) -> Sketch {
-    let planar = mechanism.measure.planar;
-    let size = mechanism.extent().max(f64::MIN_POSITIVE);
-    let views = match planar {
-        true => vec![View { axes: [0, 1], offset: 0.0 }],
-        false => [[0, 1], [0, 2], [1, 2]]
-            .into_iter()
-            .enumerate()
-            .map(|(i, axes)| View { axes, offset: 2.5 * size * i as f64 })
-            .collect(),
-    };
-    let mut painter = Painter { frames, graph, views, shapes: Vec::new() };
-    if !planar {
-        painter.axes(size);
+/// Makes the drawing of a planar model.
+pub(super) fn sketch(mechanism: &Mechanism, frames: &mut Frames, graph: &mut Graph) -> Option<Sketch> {
+    if !mechanism.measure.planar {
+        return None;
     }
+    let size = mechanism.extent().max(f64::MIN_POSITIVE);
+    let mut painter = Painter { frames, graph, shapes: Vec::new() };
     for (i, body) in mechanism.bodies.iter().enumerate() {
         let colour = if i == 0 { GROUND_COLOUR } else { COLOURS[(i - 1) % COLOURS.len()] };
         for (k, info) in body.shapes.iter().enumerate() {
             let name = (k == 0 && i > 0).then(|| body.name.clone());
-            painter.shape(i, info, colour, name, size, planar);
+            painter.shape(i, info, colour, name, size);
         }
         if body.shapes.is_empty() && i > 0 {
             painter.bare(mechanism, i, colour);
         }
     }
     painter.springs(mechanism);
-    Sketch { shapes: painter.shapes }
+    Some(Sketch { shapes: painter.shapes })
 }
 
 /// Corners of a circle about a centre, in the plane of two directions.
@@ -102,16 +88,11 @@ fn stadium(ends: [[f64; 3]; 2], normal: [f64; 3], radius: f64) -> Vec<[f64; 3]> 
 }
 
 /// What is drawn of a shape.
-fn strokes(form: &Form, size: f64, planar: bool) -> Vec<Stroke> {
-    let z = [0.0, 0.0, 1.0];
+fn strokes(form: &Form, size: f64) -> Vec<Stroke> {
     let shape = match form {
         Form::Touching(shape) => shape,
         Form::Polygon(points) => return vec![Stroke::Loop(points.clone())],
-        Form::Capsule { ends, radius } if planar => return vec![Stroke::Loop(stadium(*ends, z, *radius))],
-        Form::Capsule { ends, radius } => {
-            let ball = |end: [f64; 3]| Stroke::Ball(end, *radius);
-            return vec![ball(ends[0]), ball(ends[1]), Stroke::Line(ends.to_vec())];
-        }
+        Form::Capsule { ends, radius } => return vec![Stroke::Loop(stadium(*ends, [0.0, 0.0, 1.0], *radius))],
     };
     match shape {
         Shape::Sphere(s) if s.radius == 0.0 => vec![Stroke::Point(s.centre)],
@@ -123,32 +104,13 @@ fn strokes(form: &Form, size: f64, planar: bool) -> Vec<Stroke> {
         Shape::Segment(s) => vec![Stroke::Line(s.ends.to_vec())],
         Shape::Strip(s) => vec![Stroke::Line(s.ends.to_vec())],
         Shape::Plane(p) => {
-            let [u, w] = if planar { [[p.normal[1], -p.normal[0], 0.0], z] } else { normals(p.normal) };
-            let line = |d: [f64; 3]| {
-                let end = |s: f64| std::array::from_fn(|i| p.point[i] + s * size * d[i]);
-                Stroke::Line(vec![end(-1.0), end(1.0)])
-            };
-            if planar { vec![line(u)] } else { vec![line(u), line(w)] }
+            let along = [p.normal[1], -p.normal[0], 0.0];
+            let end = |s: f64| std::array::from_fn(|i| p.point[i] + s * size * along[i]);
+            vec![Stroke::Line(vec![end(-1.0), end(1.0)])]
         }
-        Shape::Block(b) if planar => vec![Stroke::Loop([0, 1, 3, 2].map(|k| b.corner(k)).to_vec())],
-        // a path along all edges
-        Shape::Block(b) => {
-            let path = [0, 1, 3, 2, 0, 4, 5, 1, 5, 7, 3, 7, 6, 2, 6, 4];
-            vec![Stroke::Line(path.map(|k| b.corner(k)).to_vec())]
-        }
-        Shape::Cylinder(c) => {
-            let end = |s: f64| std::array::from_fn(|i| c.centre[i] + s * c.half * c.axis[i]);
-            let axes = normals(c.axis);
-            let mut all = vec![Stroke::Loop(circle(end(1.0), axes, c.radius))];
-            if c.half > 0.0 {
-                all.push(Stroke::Loop(circle(end(-1.0), axes, c.radius)));
-                all.push(Stroke::Line(vec![end(-1.0), end(1.0)]));
-            } else {
-                let rim = std::array::from_fn(|i| c.centre[i] + c.radius * axes[0][i]);
-                all.push(Stroke::Line(vec![c.centre, rim]));
-            }
-            all
-        }
+        Shape::Block(b) => vec![Stroke::Loop([0, 1, 3, 2].map(|k| b.corner(k)).to_vec())],
+        // of space alone
+        Shape::Cylinder(_) => Vec::new(),
         Shape::Bore(b) => vec![Stroke::Loop(circle(b.centre, normals(b.axis), b.radius))],
         Shape::Ring(r) => vec![Stroke::Loop(circle(r.centre, normals(r.axis), r.radius))],
         Shape::Slot(s) => vec![Stroke::Loop(stadium(s.ends, s.axis, s.radius))],
@@ -167,18 +129,10 @@ fn strokes(form: &Form, size: f64, planar: bool) -> Vec<Stroke> {
 struct Painter<'a> {
     frames: &'a mut Frames,
     graph: &'a mut Graph,
-    views: Vec<View>,
     shapes: Vec<SketchShape>,
 }
 
 impl Painter<'_> {
-    /// What a view shows of points of the space.
-    fn seen(&mut self, view: usize, points: &[Nodes]) -> Vec<NodeId> {
-        let View { axes, offset } = self.views[view];
-        let offset = self.graph.constant(offset);
-        points.iter().flat_map(|point| [self.graph.add(point[axes[0]], offset), point[axes[1]]]).collect()
-    }
-
     fn push(&mut self, kind: ShapeKind, numbers: Vec<NodeId>, style: &Style<'_>) {
         self.shapes.push(SketchShape {
             kind,
@@ -201,17 +155,14 @@ impl Painter<'_> {
             Stroke::Loop(points) => (ShapeKind::Polygon, points.clone(), None),
         };
         let points: Vec<Nodes> = points.into_iter().map(|point| frame.point(self.graph, point)).collect();
-        for view in 0..self.views.len() {
-            let mut numbers = self.seen(view, &points);
-            numbers.extend(radius.map(|radius| self.graph.constant(radius)));
-            let name = style.name.clone().filter(|_| view == 0);
-            self.push(kind, numbers, &Style { name, ..*style });
-        }
+        let mut numbers = seen(&points);
+        numbers.extend(radius.map(|radius| self.graph.constant(radius)));
+        self.push(kind, numbers, style);
     }
 
     /// A shape of a body.
-    fn shape(&mut self, body: usize, info: &ShapeInfo, colour: &str, name: Option<String>, size: f64, planar: bool) {
-        for (k, stroke) in strokes(&info.form, size, planar).iter().enumerate() {
+    fn shape(&mut self, body: usize, info: &ShapeInfo, colour: &str, name: Option<String>, size: f64) {
+        for (k, stroke) in strokes(&info.form, size).iter().enumerate() {
             let first = k == 0;
             let style = Style {
                 name: name.clone().filter(|_| first),
@@ -253,27 +204,15 @@ impl Painter<'_> {
                 })
                 .collect();
             let Some(ends) = ends else { continue };
-            for view in 0..self.views.len() {
-                let numbers = self.seen(view, &ends);
-                let style = Style { name: None, color: "#999999", fill: None, width: Some(1.0), trace: false };
-                self.push(ShapeKind::Segment, numbers, &style);
-            }
+            let style = Style { name: None, color: "#999999", fill: None, width: Some(1.0), trace: false };
+            self.push(ShapeKind::Segment, seen(&ends), &style);
         }
     }
+}
 
-    /// Axes of the three views, to the left and below of what is drawn.
-    fn axes(&mut self, size: f64) {
-        let names = ["left: x right, y up", "middle: x right, z up", "right: y right, z up"];
-        for (view, name) in names.into_iter().enumerate() {
-            let View { offset, .. } = self.views[view];
-            let corner = [[-size, -0.8 * size], [-size, -size], [-0.8 * size, -size]];
-            let numbers = corner.iter().flat_map(|[a, b]| [a + offset, *b]);
-            let numbers = numbers.map(|x| self.graph.constant(x)).collect();
-            let style =
-                Style { name: Some(name.into()), color: GROUND_COLOUR, fill: None, width: Some(1.0), trace: false };
-            self.push(ShapeKind::Polyline, numbers, &style);
-        }
-    }
+/// x and y of points.
+fn seen(points: &[Nodes]) -> Vec<NodeId> {
+    points.iter().flat_map(|point| [point[0], point[1]]).collect()
 }
 
 /// How a shape is drawn.
@@ -287,7 +226,7 @@ struct Style<'a> {
 }
 
 /// A point of a joint or spring in axes of its body.
-fn anchored(mechanism: &Mechanism, anchor: Anchor, k: usize, body: &str) -> Option<[f64; 3]> {
+pub(super) fn anchored(mechanism: &Mechanism, anchor: Anchor, k: usize, body: &str) -> Option<[f64; 3]> {
     match anchor {
         Anchor::None => None,
         Anchor::Bodies(points) => Some(points[k]),

@@ -19,6 +19,7 @@ mod play;
 mod repeat;
 mod shape;
 mod signal;
+mod space;
 mod spring;
 mod tables;
 
@@ -28,6 +29,7 @@ use carom::multibody::{Body, GROUND, JointCoordinate, Multibody, MultibodyError}
 use carom::rotation::Retraction;
 
 pub(crate) use number::is_base;
+pub use shape::Form;
 pub use tables::{
     AssembleTable, AttitudeTable, BearingTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LoadTable,
     MotorTable, MultibodyTable, SpringTable, StopsTable, Tensor,

@@ -9,14 +9,14 @@ use super::load::{BoundLoad, LoadPlan, MotorPlan, loads, motors};
 use super::node::Frames;
 use super::play::{self, PlacedPlay};
 use super::signal::{self, Placed, Signals, nodes};
-use super::{Mechanism, MultibodyTable, draw};
+use super::{Mechanism, MultibodyTable, draw, space};
 use crate::diagnostic::Place;
 use crate::expression::NodeId;
 use crate::file::ModelFile;
 use crate::kind::{Bound, Compile, Plan};
 use crate::scene::context::Context;
 use crate::scene::draw::Sketch;
-use crate::scene::{BuildError, LawInfo, PlayInfo};
+use crate::scene::{self, BuildError, LawInfo, PlayInfo};
 
 /// Largest number of columns of joints: coordinates and places of pins in their holes.
 const MOST_COLUMNS: usize = 200;
@@ -97,7 +97,7 @@ struct MultibodyPlan {
     loads: Vec<LoadPlan>,
     motors: Vec<MotorPlan>,
     columns: Vec<(String, NodeId)>,
-    sketch: Sketch,
+    sketch: Option<Sketch>,
     motor_places: Vec<(String, Place)>,
 }
 
@@ -133,7 +133,7 @@ impl Plan for MultibodyPlan {
     }
 
     fn sketch(&self) -> Option<&Sketch> {
-        Some(&self.sketch)
+        self.sketch.as_ref()
     }
 }
 
@@ -229,6 +229,14 @@ impl Bound for Bodies {
 
     fn plays(&self) -> Vec<PlayInfo> {
         self.plays.clone()
+    }
+
+    fn space(&self) -> Option<scene::Space> {
+        space::of(&self.mechanism)
+    }
+
+    fn multibody(&self, initial: &State) -> Option<Result<MultibodyModel, BuildError>> {
+        Some(self.build(initial))
     }
 
     fn initial(&self) -> Option<State> {

@@ -23,13 +23,18 @@ pub(super) struct ShapeInfo {
     pub trace: bool,
 }
 
-/// What it is.
-#[derive(Clone, Debug)]
-pub(super) enum Form {
+/// What it is, in axes of its body.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Form {
     /// A shape that can touch others.
     Touching(Shape),
     /// A line with round ends, for drawings.
-    Capsule { ends: [[f64; 3]; 2], radius: f64 },
+    Capsule {
+        /// Ends of the middle line.
+        ends: [[f64; 3]; 2],
+        /// Radius [m].
+        radius: f64,
+    },
     /// Corners in the plane or in space, for drawings.
     Polygon(Vec<[f64; 3]>),
 }

@@ -2,8 +2,11 @@
 
 use super::*;
 use crate::multibody::JointCoordinate;
+use crate::multibody::Touch;
 use crate::multibody::coordinate::Coordinate;
 use crate::multibody::joint::Play;
+use crate::multibody::motion::frame_of;
+use crate::multibody::pair::Pair as _;
 use crate::multibody::plan::Item;
 
 /// A coordinate of a joint in a model.
@@ -64,6 +67,19 @@ impl MultibodyModel {
                 }
             })
         })
+    }
+
+    /// The bodies of the contact that a law belongs to, in the order of its pair, and where they are closest at
+    /// positions q; the ground is 0. `None` where the law is that of no contact.
+    pub fn touch(&self, law: usize, q: &[f64]) -> Option<([usize; 2], Touch)> {
+        let (_, Item::Contact { contact, place }) = self.plan.items.get(law)? else { return None };
+        let (contact, size) = (&self.plan.contacts[*contact], self.plan.sizes().0);
+        let frame = |body: usize| match body {
+            0 => Frame::ground(),
+            _ => frame_of(self.plan.is_planar, &q[(body - 1) * size..body * size]),
+        };
+        let [a, b] = contact.bodies.map(frame);
+        Some((contact.bodies, contact.pair.touch(*place, (&a, &b))))
     }
 
     /// The same model with another start. Positions and velocities are as many as they were.
