@@ -22,9 +22,6 @@ pub(super) fn settled(robot: Robot, notes: &mut Notes) -> Option<Robot> {
             }
         }
     }
-    if robot.parts.is_empty() && notes.out.errors() == 0 {
-        return Some(robot);
-    }
     (notes.out.errors() == 0).then_some(robot)
 }
 

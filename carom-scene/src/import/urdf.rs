@@ -42,6 +42,9 @@ fn read(root: &Element, path: &Path, options: &Options, notes: &mut Notes) -> Op
             _ => strange(child, &["link", "joint"], notes),
         }
     }
+    if links.is_empty() && notes.out.errors() > 0 {
+        return None;
+    }
     if links.is_empty() {
         notes.out.error(&root.place, "the robot has no links").hint("add <link name=\"...\">");
         return None;
@@ -323,7 +326,8 @@ fn hang(joint: &Element, part: &mut Part, ties: &mut Vec<(String, Tie, crate::di
         return;
     };
     let name = joint.get("name").map_or_else(String::new, |name| name.value.clone());
-    let axis = axis(joint, notes).unwrap_or([1.0, 0.0, 0.0]);
+    let has_axis = freedoms.iter().any(|freedom| matches!(freedom, Freedom::Turn | Freedom::Slide));
+    let axis = Some(joint).filter(|_| has_axis).and_then(|joint| axis(joint, notes)).unwrap_or([1.0, 0.0, 0.0]);
     // ways of a planar joint are across its axis
     let across = super::robot::to_axis(axis).unwrap_or(carom::rotation::IDENTITY);
     let planar = freedoms.len() > 1;

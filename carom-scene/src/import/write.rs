@@ -235,7 +235,11 @@ impl<'a> Writer<'a> {
         let (part, placed) = (&self.robot.parts[number], &self.placed[number]);
         let pair = format!("[\"{}\", \"{}\"]", self.body_name(part.parent), self.bodies[number]);
         match &part.joints[..] {
-            [] => self.open("fixed", &format!("{}-fixed", part.name), &pair),
+            [] => {
+                let name = self.open("fixed", &format!("{}-fixed", part.name), &pair);
+                self.out.push(Line::vector("at", placed.pose.at));
+                name
+            }
             [joint] if joint.freedom == Freedom::Free => {
                 if part.parent.is_some() {
                     let error = notes.out.error(&joint.place, "a free joint belongs to a part on the ground alone");
@@ -461,7 +465,10 @@ impl<'a> Writer<'a> {
                     }
                 }
                 Tie::Whole([a, b]) => {
-                    self.tie("fixed", wanted, [*a, *b]);
+                    let world = a.or(*b).map_or([0.0; 3], |part| self.placed[part].pose.at);
+                    if self.tie("fixed", wanted, [*a, *b]) {
+                        self.out.push(Line::vector("at", world));
+                    }
                 }
                 Tie::Follow { joint, other, factor, constant } => {
                     let found = (self.handles.get(joint.as_str()), other.as_ref());

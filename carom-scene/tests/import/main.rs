@@ -2,7 +2,6 @@
 
 mod kinematics;
 mod mistakes;
-mod mutated;
 mod own;
 mod robots;
 

@@ -172,8 +172,16 @@ fn masses_follow_the_compiler() {
     near(mass("settotalmass='6'", "<geom type='sphere' size='1'/>"), 6.0, [2.4; 3]);
     near(mass("boundmass='9' boundinertia='7'", "<geom size='1' mass='1'/>"), 9.0, [7.0; 3]);
     near(mass("balanceinertia='true'", "<inertial mass='1' diaginertia='1 1 4'/>"), 1.0, [2.0; 3]);
-    near(mass("inertiafromgeom='true'", "<inertial mass='1' diaginertia='1 1 1'/><geom size='1' mass='5'/>"), 5.0, [2.0; 3]);
-    near(mass("inertiagrouprange='0 1'", "<geom size='1' mass='5'/><geom size='1' mass='7' group='2'/>"), 5.0, [2.0; 3]);
+    near(
+        mass("inertiafromgeom='true'", "<inertial mass='1' diaginertia='1 1 1'/><geom size='1' mass='5'/>"),
+        5.0,
+        [2.0; 3],
+    );
+    near(
+        mass("inertiagrouprange='0 1'", "<geom size='1' mass='5'/><geom size='1' mass='7' group='2'/>"),
+        5.0,
+        [2.0; 3],
+    );
 }
 
 /// What touches, and with which friction.
@@ -197,11 +205,8 @@ fn contacts_are_those_of_the_bits() {
             (word("a"), word("b"), c.get("friction").map(|x| x.as_float().unwrap()))
         })
         .collect();
-    let expected = [
-        ("ground/floor", "a/ball", Some(0.7)),
-        ("ground/floor", "c/shape1", None),
-        ("d/shape1", "c/shape1", None),
-    ];
+    let expected =
+        [("ground/floor", "a/ball", Some(0.7)), ("ground/floor", "c/shape1", None), ("d/shape1", "c/shape1", None)];
     assert_eq!(pairs.len(), 3, "{pairs:?}");
     for ((a, b, friction), expected) in pairs.iter().zip(expected) {
         assert_eq!((a.as_str(), b.as_str(), *friction), expected);

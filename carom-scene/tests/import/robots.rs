@@ -1,8 +1,8 @@
 //! Public robot files, imported and run beside what another engine says of them: masses, mass centres and inertias at
 //! the start, and mass centres after a quarter of a second. Skipped where the files are absent.
 
-use carom_scene::import::{FEATURES, Imported, Options, import};
 use super::{coordinate, run, scene};
+use carom_scene::import::{FEATURES, Imported, Options, import};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,8 @@ fn options(joints: &Value, text_of_unnamed: impl Fn(usize) -> String) -> Options
             "ball" => 3,
             _ => 1,
         };
-        let name = joint["name"].as_str().filter(|name| !name.is_empty()).map_or_else(|| text_of_unnamed(k), Into::into);
+        let name =
+            joint["name"].as_str().filter(|name| !name.is_empty()).map_or_else(|| text_of_unnamed(k), Into::into);
         rates.push((name, (first..first + count).map(|i| 0.5 * (1.0 + i as f64).sin()).collect()));
     }
     let without = FEATURES.iter().map(|(_, feature)| *feature).collect();
@@ -132,8 +133,15 @@ fn distance(name: &str, imported: &Imported, reference: &Value, step: f64) -> f6
 
 /// Kinds of things that may be left out of a file of which everything is imported.
 const ALLOWED: &[&str] = &[
-    "actuators", "sensors", "visuals", "contact options", "tendons", "options of solvers", "options of limits",
-    "limits of actuators", "limits of actuators (effort, velocity)",
+    "actuators",
+    "sensors",
+    "visuals",
+    "contact options",
+    "tendons",
+    "options of solvers",
+    "options of limits",
+    "limits of actuators",
+    "limits of actuators (effort, velocity)",
 ];
 
 fn all_files(format: &str) {

@@ -15,7 +15,8 @@ impl Model<'_> {
                 notes.leave("equality constraints that are not active", &element.place);
                 continue;
             }
-            known::attributes(element, notes);
+            let name = if element.name == "joint" { known::RELATION } else { &element.name };
+            known::attributes_as(element, name, notes);
             let tie = match element.name.as_str() {
                 "connect" => self.connect(element, notes),
                 "weld" => self.weld(element, notes),

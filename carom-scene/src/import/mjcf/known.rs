@@ -7,6 +7,9 @@ use crate::diagnostic::suggest;
 /// Attributes of an element: those that are read, then those that are left out, by heading.
 struct Known(&'static str, &'static [&'static str], &'static [(&'static str, &'static [&'static str])]);
 
+/// A <joint> of <equality>.
+pub(super) const RELATION: &str = "joint of equality";
+
 const VISUALS: &str = "visuals";
 const CONTACT: &str = "contact options";
 const SOLVER: &str = "options of solvers";
@@ -149,6 +152,11 @@ const ATTRIBUTES: &[Known] = &[
         )],
     ),
     Known(
+        RELATION,
+        &["name", "class", "joint1", "joint2", "polycoef", "active"],
+        &[("options of equality constraints", &["solref", "solimp"])],
+    ),
+    Known(
         "connect",
         &["name", "class", "body1", "body2", "anchor", "active", "site1", "site2"],
         &[("options of equality constraints", &["solref", "solimp"])],
@@ -218,7 +226,12 @@ pub(super) fn strange(element: &Element, known: &[&str], notes: &mut Notes) {
 
 /// Lists attributes that are left out, and tells those that are not known.
 pub(super) fn attributes(element: &Element, notes: &mut Notes) {
-    let Some(Known(_, read, left)) = ATTRIBUTES.iter().find(|known| known.0 == element.name) else { return };
+    attributes_as(element, &element.name, notes);
+}
+
+/// The same of an element that is called as another one is.
+pub(super) fn attributes_as(element: &Element, name: &str, notes: &mut Notes) {
+    let Some(Known(_, read, left)) = ATTRIBUTES.iter().find(|known| known.0 == name) else { return };
     for attribute in &element.attributes {
         let name = attribute.name.as_str();
         if read.contains(&name) {

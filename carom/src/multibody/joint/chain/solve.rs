@@ -71,7 +71,14 @@ impl<T: Scalar> Numbers for Plain<T> {
         [s, c]
     }
     fn angle(&self, y: T, x: T) -> T {
-        y.atan2(x)
+        // dual numbers divide by the second argument
+        if y.re().abs() <= x.re().abs() {
+            y.atan2(x)
+        } else if y.re() > 0.0 {
+            -x.atan2(y) + std::f64::consts::FRAC_PI_2
+        } else {
+            x.atan2(-y) - std::f64::consts::FRAC_PI_2
+        }
     }
 }
 
