@@ -163,7 +163,8 @@ fn hostile_files_are_refused() {
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(found[0].message.contains("\"a.xml\" includes itself"), "{}", found[0]);
     assert_eq!((found[0].line, found[0].column), (2, 17));
-    let huge = "<robot><link name='a'><inertial><mass value='1'/><inertia ixx='1e50' iyy='1e50' izz='1e50'/></inertial></link></robot>";
+    let inertial = "<inertial><mass value='1'/><inertia ixx='1e50' iyy='1e50' izz='1e50'/></inertial>";
+    let huge = &format!("<robot><link name='a'>{inertial}</link></robot>");
     assert!(read("huge.urdf", huge).is_ok_and(|imported| imported.bodies == 0));
     for bytes in [&b"\xff\xfe<\0"[..], b"", b"\0", b"<", b"<robot", b"&", b"<robot>\xc3\x28</robot>"] {
         let path = std::env::temp_dir().join(format!("carom-bytes-{}.urdf", std::process::id()));

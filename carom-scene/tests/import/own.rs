@@ -66,7 +66,8 @@ fn damping_armature_and_springs_of_mjcf_have_their_laws() {
 /// A slide with armature falls slower: a = m g/(m + armature).
 #[test]
 fn a_slide_with_armature_falls_slower() {
-    let text = r#"<mujoco><worldbody><body name="box"><joint name="rail" type="slide" axis="0 0 1" armature="0.5"/>
+    let text = r#"<mujoco><worldbody><body name="box">
+        <joint name="rail" type="slide" axis="0 0 1" armature="0.5"/>
         <geom type="box" size=".1 .1 .1" mass="2"/></body></worldbody></mujoco>"#;
     let imported = read("box.xml", text).unwrap();
     let (scene, state) = run("box.xml", &imported, 0.4, 1e-3);
@@ -78,8 +79,8 @@ fn a_slide_with_armature_falls_slower() {
 /// A ball joint with damping: ω' = −d ω/J about the mass centre of a sphere.
 #[test]
 fn damping_of_a_ball_joint_is_a_torque() {
-    let text = r#"<mujoco><option gravity="0 0 0"/><worldbody><body name="ball"><joint name="b" type="ball" damping=".01"/>
-        <geom size=".1" mass="1"/></body></worldbody></mujoco>"#;
+    let text = r#"<mujoco><option gravity="0 0 0"/><worldbody><body name="ball">
+        <joint name="b" type="ball" damping=".01"/><geom size=".1" mass="1"/></body></worldbody></mujoco>"#;
     let options = Options { rates: vec![("b".into(), vec![0.3, -0.2, 0.4])], ..Options::default() };
     let imported = import_text(Path::new("ball.xml"), text, &options).unwrap();
     let (_, state) = run("ball.xml", &imported, 0.5, 1e-3);
@@ -94,7 +95,8 @@ fn damping_of_a_ball_joint_is_a_torque() {
 fn a_mimic_is_a_coupler() {
     let link = |name: &str, mass: f64| {
         format!(
-            r#"<link name="{name}"><inertial><mass value="{mass}"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>"#
+            r#"<link name="{name}"><inertial><mass value="{mass}"/>
+            <inertia ixx="1" iyy="1" izz="1"/></inertial></link>"#
         )
     };
     let joint = |name: &str, child: &str, axis: &str, more: &str| {
@@ -223,7 +225,8 @@ fn contacts_are_those_of_the_bits() {
 fn equalities_become_joints() {
     let text = r#"<mujoco><worldbody><body name="a" pos="0 0 0"><joint name="ja" axis="0 1 0"/>
         <geom type="capsule" size=".02" fromto="0 0 0 1 0 0"/>
-        <body name="b" pos="1 0 0"><joint name="jb" axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -1"/>
+        <body name="b" pos="1 0 0"><joint name="jb" axis="0 1 0"/>
+        <geom type="capsule" size=".02" fromto="0 0 0 0 0 -1"/>
         </body></body><body name="c" pos="5 0 0"><joint name="jc" type="slide"/><geom size=".1"/></body></worldbody>
         <equality><connect body1="b" anchor="0 0 -1"/><joint joint1="jc"/><weld body1="a" body2="c" active="false"/>
         </equality></mujoco>"#;

@@ -1,4 +1,5 @@
-//! MJCF, the format of MuJoCo: a tree of bodies with defaults by classes. Inertia follows from geoms unless it is given.
+//! MJCF, the format of MuJoCo: a tree of bodies with defaults by classes. Inertia follows from geoms unless it is
+//! given.
 //! Soft constraints become ideal ones: limits are stops, equalities are joints, contacts do not bounce.
 
 mod body;

@@ -1,5 +1,8 @@
 //! A robot as the text of a model file.
 
+mod forces;
+mod line;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,46 +10,12 @@ use std::path::Path;
 use carom::rotation::{cross, rotate};
 
 use super::contacts::{Shape, contacts};
-use super::mass::rows;
 use super::names::{Names, plain};
 use super::place::{Placed, Stance};
-use super::robot::{Form, Freedom, Mass, Motion, Part, Pose, Robot, Solid, Tie, minus, plus, times};
+use super::robot::{Freedom, Mass, Motion, Part, Pose, Robot, Solid, minus, plus};
 use super::{Feature, Format, Notes, Options, summary};
-
-/// A line of a model file.
-pub(super) enum Line {
-    /// [[name]]
-    Table(&'static str),
-    /// key = value
-    Value(&'static str, String),
-    /// # text
-    Comment(String),
-}
-
-impl Line {
-    pub fn text(key: &'static str, text: &str) -> Line {
-        Line::Value(key, format!("\"{text}\""))
-    }
-
-    pub fn number(key: &'static str, x: f64) -> Line {
-        Line::Value(key, number(x))
-    }
-
-    fn vector(key: &'static str, x: [f64; 3]) -> Line {
-        Line::Value(key, vector(x))
-    }
-}
-
-/// A number that is read back to the last bit.
-fn number(x: f64) -> String {
-    // no negative zero
-    format!("{:?}", x + 0.0)
-}
-
-fn vector(x: [f64; 3]) -> String {
-    let [x, y, z] = x.map(number);
-    format!("[{x}, {y}, {z}]")
-}
+pub(super) use line::Line;
+use line::{inertia, number, shape, vector};
 
 /// A coordinate of the model file that a joint of the robot became.
 #[derive(Clone)]
@@ -299,7 +268,8 @@ impl<'a> Writer<'a> {
         if turning.len() > 3 || joints.len() - turning.len() > 3 || parallel {
             let place = &joints[joints.len() - 1].place;
             let message = format!("`{}` has joints that do the same: {} of them", part.name, joints.len());
-            let hint = "at most three turns, none parallel to the one before it, and three slides; put a part with mass between";
+            let hint =
+                "at most three slides and three turns, none parallel to the one before; put a part with mass between";
             notes.out.error(place, message).hint(hint);
             return None;
         }
@@ -372,209 +342,4 @@ impl<'a> Writer<'a> {
             }
         }
     }
-
-    /// Springs, damping and rotors.
-    fn springs(&mut self, part: usize, joint: &'a Motion, stance: &Stance, notes: &mut Notes) {
-        let has = |x: f64, feature: Feature| if self.options.has(feature) { x } else { 0.0 };
-        let (stiffness, damping) = (has(joint.stiffness, Feature::Springs), has(joint.damping, Feature::Damping));
-        let armature = has(joint.armature, Feature::Armature);
-        let Some(handle) = self.handles.get(joint.name.as_str()).cloned() else {
-            match joint.freedom {
-                Freedom::Ball if damping > 0.0 => self.ball_damping(part, damping),
-                Freedom::Free if stiffness + damping + armature > 0.0 => {
-                    notes.leave("springs, damping and armature of free joints", &joint.place);
-                }
-                _ => {}
-            }
-            return;
-        };
-        if stiffness > 0.0 || damping > 0.0 {
-            self.out.push(Line::Table("spring"));
-            self.out.push(Line::text("kind", if handle.turns { "torsion" } else { "linear" }));
-            self.out.push(Line::text("joint", &handle.name));
-            let rest = joint.rest - stance.start;
-            if stiffness > 0.0 {
-                self.out.push(Line::number("stiffness", stiffness));
-                if rest != 0.0 {
-                    self.out.push(Line::number("rest", rest));
-                }
-            }
-            if damping > 0.0 {
-                self.out.push(Line::number("damping", damping));
-            }
-        }
-        if armature > 0.0 {
-            self.rotor(joint, &handle, stance, armature);
-        }
-    }
-
-    /// Torques against the angular velocity of a part beside that of what carries it.
-    fn ball_damping(&mut self, part: usize, damping: f64) {
-        let of = |name: &str, axis: &str| format!("{}.w{axis}", name.replace('-', "_"));
-        let (child, parent) = (self.bodies[part].clone(), self.robot.parts[part].parent);
-        let parent = parent.map(|parent| self.bodies[parent].clone());
-        for (body, sign) in [(Some(&child), "-"), (parent.as_ref(), "")] {
-            let Some(body) = body else { continue };
-            let terms = ["x", "y", "z"].map(|axis| {
-                let rate = match &parent {
-                    Some(parent) => format!("({} - {})", of(&child, axis), of(parent, axis)),
-                    None => of(&child, axis),
-                };
-                format!("\"{sign}{}*{rate}\"", number(damping))
-            });
-            self.out.extend([Line::Table("load"), Line::text("body", body)]);
-            self.out.push(Line::Value("torque", format!("[{}]", terms.join(", "))));
-        }
-    }
-
-    /// A wheel on the ground that turns as a joint does: it has the inertia of the joint's rotor and no other effect.
-    fn rotor(&mut self, joint: &Motion, handle: &Handle, stance: &Stance, armature: f64) {
-        let name = self.names.make(&format!("{}-rotor", joint.name), "body");
-        let rate = self.options.rates.iter().rfind(|(known, _)| *known == joint.name);
-        let rate = rate.and_then(|(_, rate)| rate.first().copied()).unwrap_or(0.0);
-        self.out.extend([
-            Line::Table("body"),
-            Line::Comment(format!("the rotor of {}", joint.name)),
-            Line::text("name", &name),
-            Line::number("mass", 1.0),
-            Line::vector("inertia", [armature; 3]),
-            Line::vector("position", stance.at),
-        ]);
-        if rate != 0.0 {
-            self.out.push(Line::vector("spin_world", times(stance.axis, rate)));
-        }
-        let pivot = self.open("revolute", &format!("{}-shaft", joint.name), &format!("[\"ground\", \"{name}\"]"));
-        self.out.extend([Line::vector("at", stance.at), Line::vector("axis", stance.axis)]);
-        let gear = self.names.make(&format!("{}-gear", joint.name), "joint");
-        self.out.extend([Line::Table("joint"), Line::text("name", &gear)]);
-        let (kind, key) = if handle.turns { ("gear", "ratio") } else { ("rack", "radius") };
-        self.out.push(Line::text("kind", kind));
-        let pivot = pivot.unwrap_or_default();
-        self.out.push(Line::Value("joints", format!("[\"{pivot}\", \"{}\"]", handle.name)));
-        self.out.push(Line::number(key, 1.0));
-    }
-
-    /// Joints that close loops, and coordinates that follow others.
-    fn ties(&mut self, notes: &mut Notes) {
-        for (wanted, tie, place) in &self.robot.ties {
-            match tie {
-                Tie::Point([a, b], at) => {
-                    let world = a.map_or(*at, |part| self.placed[part].pose.point(*at));
-                    if self.tie("spherical", wanted, [*a, *b]) {
-                        self.out.push(Line::vector("at", world));
-                    }
-                }
-                Tie::Whole([a, b]) => {
-                    let world = a.or(*b).map_or([0.0; 3], |part| self.placed[part].pose.at);
-                    if self.tie("fixed", wanted, [*a, *b]) {
-                        self.out.push(Line::vector("at", world));
-                    }
-                }
-                Tie::Follow { joint, other, factor, constant } => {
-                    let found = (self.handles.get(joint.as_str()), other.as_ref());
-                    let (Some(own), other) = found else {
-                        notes.leave("relations of joints without a coordinate", place);
-                        continue;
-                    };
-                    let other = match other {
-                        Some(name) => match self.handles.get(name.as_str()) {
-                            Some(other) => Some(other.clone()),
-                            None => {
-                                notes.leave("relations of joints without a coordinate", place);
-                                continue;
-                            }
-                        },
-                        None => None,
-                    };
-                    let expected = constant + factor * other.as_ref().map_or(0.0, |other| other.start);
-                    if (own.start - expected).abs() > 1e-9 * (1.0 + expected.abs()) {
-                        notes.leave("relations of joints that the start violates (see --position)", place);
-                        continue;
-                    }
-                    let own = own.clone();
-                    self.follow(wanted, &own, other.as_ref(), *factor);
-                }
-            }
-        }
-    }
-
-    fn follow(&mut self, wanted: &str, own: &Handle, other: Option<&Handle>, factor: f64) {
-        let Some(other) = other.filter(|_| factor != 0.0) else {
-            self.out.extend([Line::Table("motor"), Line::text("joint", &own.name)]);
-            self.out.push(Line::Value("position", "0".into()));
-            return;
-        };
-        let name = self.names.make(wanted, "coupler");
-        self.out.extend([Line::Table("joint"), Line::text("name", &name), Line::text("kind", "coupler")]);
-        self.out.push(Line::Value("joints", format!("[\"{}\", \"{}\"]", own.name, other.name)));
-        self.out.push(Line::Value("factors", format!("[1, {}]", number(-factor))));
-        self.joints += 1;
-    }
-
-    /// A joint between parts that are not the same; whether it was written.
-    fn tie(&mut self, kind: &str, wanted: &str, [a, b]: [Option<usize>; 2]) -> bool {
-        if a == b {
-            return false;
-        }
-        let pair = format!("[\"{}\", \"{}\"]", self.body_name(a), self.body_name(b));
-        self.open(kind, wanted, &pair);
-        self.joints += 1;
-        true
-    }
-}
-
-/// Principal values where the matrix has no others.
-fn inertia(matrix: &[[f64; 3]; 3]) -> String {
-    let off = [matrix[0][1], matrix[0][2], matrix[1][2]];
-    if off == [0.0; 3] {
-        return vector([matrix[0][0], matrix[1][1], matrix[2][2]]);
-    }
-    format!("[{}]", matrix.map(vector).join(", "))
-}
-
-/// The words of a shape of a body that stands at `frame`, or what it is that model files do not know.
-fn shape(form: &Form, pose: &Pose, frame: &Pose) -> Result<Vec<Line>, &'static str> {
-    let axis = rotate(pose.turn, [0.0, 0.0, 1.0]);
-    let ends = |half: f64| {
-        let [a, b] = [-half, half].map(|x| vector(plus(pose.at, times(axis, x))));
-        Line::Value("ends", format!("[{a}, {b}]"))
-    };
-    let round = |kind: &str, radius: f64, half: f64| {
-        Ok(vec![Line::text("kind", kind), ends(half), Line::number("radius", radius)])
-    };
-    match *form {
-        Form::Sphere(radius) => {
-            Ok(vec![Line::text("kind", "sphere"), Line::vector("at", pose.at), Line::number("radius", radius)])
-        }
-        Form::Cylinder { radius, half } => round("cylinder", radius, half),
-        Form::Capsule { radius, half } if half > 0.0 => round("capsule", radius, half),
-        Form::Capsule { radius, .. } => shape(&Form::Sphere(radius), pose, frame),
-        Form::Plane => Ok(vec![Line::text("kind", "plane"), Line::vector("at", pose.at), Line::vector("normal", axis)]),
-        Form::Box(half) => {
-            let (in_body, in_space) = (edges(pose, half), edges(&frame.then(pose), half));
-            let (size, at, world) = match (in_body, in_space) {
-                (Some(size), _) => (size, pose.at, false),
-                (None, Some(size)) => (size, frame.point(pose.at), true),
-                (None, None) => return Err("boxes that are turned in their body"),
-            };
-            let mut lines = vec![Line::text("kind", "box"), Line::vector("at", at), Line::vector("size", size)];
-            if world {
-                lines.push(Line::text("frame", "world"));
-            }
-            Ok(lines)
-        }
-        Form::Ellipsoid(_) => Err("ellipsoids"),
-        Form::Mesh => Err("meshes"),
-    }
-}
-
-/// Edges of a box along the axes that its pose is in, if it stands along them.
-fn edges(pose: &Pose, half: [f64; 3]) -> Option<[f64; 3]> {
-    let rows = rows(pose.turn);
-    let mut size = [0.0; 3];
-    for (size, row) in size.iter_mut().zip(rows) {
-        let k = (0..3).find(|&k| row[k].abs() > 1.0 - 1e-12)?;
-        *size = 2.0 * half[k];
-    }
-    Some(size)
 }
