@@ -28,6 +28,8 @@ pub enum Command {
     Solve(SolveArguments),
     /// Write a problem of a generated family (walls, towers, arches, packings, heaps, ...) to a file for `carom solve`.
     Generate(GenerateArguments),
+    /// Make a model file of a robot description: URDF, or MJCF of MuJoCo.
+    Import(ImportArguments),
     /// Run all solvers on all problem files of a folder, or on generated families, and draw a performance profile.
     Profile(ProfileArguments),
     /// Compute figures and tables of papers anew, draw them and judge them against verified numbers.
@@ -77,6 +79,44 @@ impl Changes {
             end: self.end,
             ..Overrides::default()
         }
+    }
+}
+
+/// A robot description, and how it becomes a model file.
+#[derive(Args, Debug)]
+pub struct ImportArguments {
+    /// A URDF or MJCF file.
+    pub file: PathBuf,
+    /// The model file to write; without it the text is printed.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Let the root of a URDF file move freely; else it stands on the ground.
+    #[arg(long)]
+    pub floating: bool,
+    /// A joint coordinate at the start, by the name of the joint [rad, m]; may be repeated.
+    #[arg(long, value_name = "JOINT=VALUE", value_parser = coordinate)]
+    pub position: Vec<(String, f64)>,
+    /// A joint rate at the start [rad/s, m/s]; of a ball three numbers, of a free joint six; may be repeated.
+    #[arg(long, value_name = "JOINT=VALUE,...", value_parser = rates)]
+    pub rate: Vec<(String, Vec<f64>)>,
+    /// What to leave out: stops, friction, damping, springs, armature, equality, contacts.
+    #[arg(long, value_name = "WHAT,...", value_delimiter = ',')]
+    pub without: Vec<String>,
+}
+
+fn coordinate(text: &str) -> Result<(String, f64), String> {
+    match rates(text)? {
+        (name, values) if values.len() == 1 => Ok((name, values[0])),
+        (name, _) => Err(format!("one number for `{name}`, for example {name}=0.5")),
+    }
+}
+
+fn rates(text: &str) -> Result<(String, Vec<f64>), String> {
+    let (name, values) = assignment(text)?;
+    let values = values.split(',').map(|value| value.trim().parse().ok().filter(|x: &f64| x.is_finite()));
+    match values.collect::<Option<Vec<f64>>>() {
+        Some(values) => Ok((name, values)),
+        None => Err(format!("finite numbers with commas between them, for example {name}=0.5")),
     }
 }
 

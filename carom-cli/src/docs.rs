@@ -9,6 +9,7 @@ use carom_scene::suggest;
 const PAGES: &[(&str, &str)] = &[
     ("readme", include_str!("../../README.md")),
     ("model-files", include_str!("../../docs/model-files.md")),
+    ("import", include_str!("../../docs/import.md")),
     ("studies", include_str!("../../docs/studies.md")),
     ("problems", include_str!("../../docs/problems.md")),
     ("notation", include_str!("../../docs/notation.md")),

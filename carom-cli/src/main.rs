@@ -12,6 +12,7 @@ mod figures;
 mod flags;
 mod generate;
 mod gltf;
+mod import;
 mod list;
 mod new;
 mod open;
@@ -68,6 +69,7 @@ fn run_command(command: Command) -> Result<(), Failure> {
         Command::Check(check) => check::check(&check),
         Command::Solve(solve) => solve::solve(&solve),
         Command::Generate(arguments) => generate::generate(&arguments),
+        Command::Import(arguments) => import::import(&arguments),
         Command::Profile(profile) => solve::profile(&profile),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::List { what } => list::list(what),

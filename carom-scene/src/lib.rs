@@ -24,6 +24,7 @@ pub mod equations;
 pub mod examples;
 pub mod expression;
 pub mod file;
+pub mod import;
 pub mod kind;
 mod law;
 pub mod nearest;

@@ -12,6 +12,7 @@ mod examples;
 mod failures;
 mod first_order;
 mod forces;
+mod import;
 mod loose;
 mod manual;
 mod mistakes;

@@ -33,10 +33,11 @@ const OWN: &[&str] = &[
 ];
 
 /// A generator of numbers that are the same in every run.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    /// A number from 0 to n − 1.
+    pub fn below(&mut self, n: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod mutation;
+mod robots;
 
 use carom_scene::{Overrides, from_str, new_example};
 use mutation::{Mutation, PIECES, judge, mutate};

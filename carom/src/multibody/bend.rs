@@ -62,7 +62,7 @@ fn derivatives(primitive: &Primitive, motion: &Motion<f64>, [a, b]: [usize; 2]) 
             let turn = spin_a.cross(a).cross(b) + a.cross(spin_b.cross(b));
             Some([Line::about(turn), Line::about(-turn)])
         }
-        Primitive::Length { .. } | Primitive::Relation { .. } => None,
+        Primitive::Length { .. } | Primitive::Relation { .. } | Primitive::Chain { .. } => None,
     }
 }
 

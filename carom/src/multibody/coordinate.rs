@@ -3,16 +3,19 @@
 //! ```text
 //!     angle   A = atan2(w · m, u · m)      line (d − (m · d) m_⊥/|m_⊥|²) · (ω_b − ω_a),  m_⊥ = m − (m · d) d       (1)
 //!     along   d_a · r,  r = b − a          line of the row `Point`                                                 (2)
+//!     chain   a link of `joint::chain`     its derivative by dual numbers                                          (3)
 //! ```
 //!
 //! with (u, w, d) fixed in body a and the mark m in body b; where they are in b and the mark is in a, the angle has the
 //! other sign. While a joint keeps m perpendicular to d the line is d. Turns are counted in the state, never here: an
 //! angle is the one nearest to a given number.
 
+use super::joint::Chain;
 use super::primitive::along;
 use super::{Frame, Line};
 use crate::model::Scalar;
 use std::f64::consts::TAU;
+use std::sync::Arc;
 
 /// The name of a coordinate: a joint, and which of its coordinates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +40,7 @@ impl From<(&str, usize)> for JointCoordinate {
 }
 
 /// A coordinate of a joint between two bodies.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Coordinate {
     /// (1)
     Angle {
@@ -57,12 +60,23 @@ pub enum Coordinate {
         /// Point of b, in its axes.
         b: [f64; 3],
     },
+    /// (3)
+    Chain {
+        /// The links.
+        chain: Arc<Chain>,
+        /// Which of them.
+        index: usize,
+    },
 }
 
 impl Coordinate {
     /// Whether it comes back after a turn.
     pub fn is_angle(&self) -> bool {
-        matches!(self, Coordinate::Angle { .. })
+        match self {
+            Coordinate::Angle { .. } => true,
+            Coordinate::Along { .. } => false,
+            Coordinate::Chain { chain, index } => !chain.is_length(*index),
+        }
     }
 
     /// The value, of an angle that in (−π, π].
@@ -78,6 +92,7 @@ impl Coordinate {
             Coordinate::Along { direction, a: on_a, b: on_b } => {
                 a.direction(*direction).dot(b.point(*on_b) - a.point(*on_a))
             }
+            Coordinate::Chain { chain, index } => chain.value(*index, (a, b)),
         }
     }
 
@@ -101,6 +116,7 @@ impl Coordinate {
                 [Line::about(-d), Line::about(d)]
             }
             Coordinate::Along { direction, b: on_b, .. } => along((a, b), a.direction(*direction), b.point(*on_b)),
+            Coordinate::Chain { chain, index } => chain.lines(*index, (a, b)),
         }
     }
 }

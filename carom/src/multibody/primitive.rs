@@ -1,14 +1,17 @@
-//! Rows of joints: four primitives, over frames of any scalar.
+//! Rows of joints: five primitives, over frames of any scalar.
 //!
 //! ```text
 //!     Point      φ = d_a · r,  r = b − a       d · (velocity of b − velocity of a) + ω_a · (d × r)                 (1)
 //!     Direction  φ = d_a · d_b                 (ω_a − ω_b) · (d_a × d_b)                                           (2)
 //!     Length     φ = |r| − l                   as (1) with d = r/|r|, which turns with r and not with a            (3)
 //!     Relation   φ = Σ cᵢ sᵢ − constant        of coordinates of joints                                            (4)
+//!     Chain      φ of `joint::chain`           its derivatives by dual numbers                                     (5)
 //! ```
 
+use super::joint::Chain;
 use super::{Frame, Line, Vector};
 use crate::model::Scalar;
+use std::sync::Arc;
 
 /// A row of a joint between two bodies.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +48,13 @@ pub enum Primitive {
         /// The constant.
         constant: f64,
     },
+    /// (5)
+    Chain {
+        /// The links.
+        chain: Arc<Chain>,
+        /// Which of its values.
+        index: usize,
+    },
 }
 
 /// Lines of d · (b − a), where d turns with body a.
@@ -76,6 +86,7 @@ impl Primitive {
                 Some((distance - *length, [Line::through(fa, on_a, d).reversed(), Line::through(fb, on_b, d)]))
             }
             Primitive::Relation { .. } => None,
+            Primitive::Chain { chain, index } => Some((chain.value(*index, (fa, fb)), chain.lines(*index, (fa, fb)))),
         }
     }
 
@@ -85,7 +96,7 @@ impl Primitive {
         match self {
             Primitive::Point { direction, .. } => upright(direction),
             Primitive::Direction { a, b } => upright(a) || upright(b),
-            Primitive::Length { .. } | Primitive::Relation { .. } => false,
+            Primitive::Length { .. } | Primitive::Relation { .. } | Primitive::Chain { .. } => false,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Rows, curvatures and tangents of all joints, against finite differences of retractions.
 
 use carom::model::{AccelerationLevel, Along, CouplingTangent, Tangent};
-use carom::multibody::joint::{JOINTS, Joint};
+use carom::multibody::joint::{JOINTS, Joint, Link};
 use carom::multibody::pair::{Plane, Sphere, SpherePlane};
 use carom::multibody::{Body, Contact, Motor, Multibody, MultibodyModel};
 use carom::rotation::Retraction;
@@ -36,6 +36,11 @@ fn model(kind: usize, is_planar: bool, retraction: Retraction, random: &mut Pcg6
         _ => joint.axis(axis).second_axis(second),
     };
     joint.lead = 0.3;
+    if kind.name == "chain" {
+        let link = |turns, axis: [f64; 3], at| Link { turns, axis, at };
+        let across = [second[0], second[1], 0.5];
+        joint.links = vec![link(true, axis, at), link(false, across, at), link(true, second, [at[1], at[0], 0.2])];
+    }
     let has_terms = kind.name == "gear" || kind.name == "rack" || kind.name == "coupler";
     let system = if has_terms {
         let pin = Joint::revolute("pin", "ground", "a").at(at);
@@ -51,7 +56,7 @@ fn model(kind: usize, is_planar: bool, retraction: Retraction, random: &mut Pcg6
                 .joint(Joint::coupler("joint", vec![("pin".into(), 1.0), ("turn".into(), 2.0), ("slide".into(), 3.0)])),
         }
     } else {
-        let count = kind.coordinates.len();
+        let count = joint.coordinates().len();
         let stops =
             |joint: Joint, i| joint.stops_of(i, carom::multibody::Stops { lower: -1.0, upper: 2.0, restitution: 0.5 });
         let system = system.joint((0..count).fold(joint, stops));
@@ -209,6 +214,7 @@ fn joints_have_their_rows() {
         ("universal", 4, None),
         ("distance", 1, Some(1)),
         ("screw", 5, None),
+        ("chain", 3, None),
     ];
     let mut random = Pcg64::seed_from_u64(3);
     for (name, space, plane) in expected {

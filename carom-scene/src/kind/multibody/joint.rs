@@ -1,7 +1,7 @@
 //! Joints: what each kind needs comes from the library's list of kinds.
 
 use carom::multibody::contact::Surface;
-use carom::multibody::joint::{Anchor, JOINTS, JointKind, Need, Section, Where};
+use carom::multibody::joint::{Anchor, JOINTS, JointKind, Link, Need, Section, Where};
 use carom::multibody::pair::Rim;
 use carom::multibody::{Clearance, GROUND, Joint, JointCoordinate, Stops};
 
@@ -9,7 +9,7 @@ use super::Mechanism;
 use super::body::part_name;
 use super::number::{Measure, refuse, word};
 use super::repeat::{Copy, copies, name};
-use super::tables::{BearingTable, ClearanceTable, JointTable, StopsTable};
+use super::tables::{BearingTable, ClearanceTable, JointTable, LinkTable, StopsTable};
 use crate::diagnostic::{Place, suggest};
 use crate::expression::NodeId;
 use crate::file::{ModelFile, OneOrMore, Text};
@@ -71,6 +71,9 @@ fn joint(table: &JointTable, mechanism: &Mechanism, context: &mut Context) -> Op
         }
     }
     coordinates(table, kind, measure, &mut joint, context);
+    for link in table.link.iter().flatten() {
+        links(link, measure, &mut joint, context);
+    }
     if let Some(bearings) = &table.bearing {
         joint.bearing = bearing(bearings, kind, table.clearance.is_some(), measure, context).filter(|size| *size > 0.0);
     }
@@ -124,6 +127,7 @@ fn keys(table: &JointTable, kind: &JointKind, planar: bool, context: &mut Contex
         ("ratio", number(&table.ratio), kind.name == "gear"),
         ("radius", number(&table.radius), kind.name == "rack"),
         ("factors", list(&table.factors), kind.name == "coupler"),
+        ("link", table.link.as_ref().and_then(|l| l.first()).map(|link| link.place.clone()), kind.has(Need::Links)),
     ];
     for (key, place, allowed) in &rows {
         if let Some(place) = place.as_ref().filter(|_| !allowed) {
@@ -146,6 +150,7 @@ fn keys(table: &JointTable, kind: &JointKind, planar: bool, context: &mut Contex
     need(kind.name == "gear" && !given("ratio"), "a `ratio`");
     need(kind.name == "rack" && !given("radius"), "a `radius`");
     need(kind.name == "coupler" && !given("factors"), "`factors`");
+    need(kind.has(Need::Links) && !given("link"), "[[joint.link]] with `turn` or `slide`");
 }
 
 fn drawn(direction: Option<[f64; 3]>) -> Anchor {
@@ -302,6 +307,43 @@ fn coordinates(table: &JointTable, kind: &JointKind, measure: &Measure, joint: &
             }
             None => refuse(Some(&formula.place), none, "leave `friction` out", context),
         }
+    }
+}
+
+/// A link of a chain, with its stops and friction.
+fn links(table: &LinkTable, measure: &Measure, joint: &mut Joint, context: &mut Context) {
+    let index = joint.links.len();
+    let (turns, axis) = match (&table.turn, &table.slide) {
+        (Some(axis), None) => (true, axis),
+        (None, Some(axis)) => (false, axis),
+        (_, slide) => {
+            let place = slide.as_ref().map_or(&table.place, |slide| &slide.place);
+            context.out.error(place, "a link has either `turn` or `slide`").hint("as in turn = [0, 0, 1]");
+            return;
+        }
+    };
+    let at = match (&table.at, turns) {
+        (Some(at), true) => measure.vector(at, measure.length, "`at`", context),
+        (None, true) => {
+            context.out.error(&axis.place, "a link that turns needs `at`, a point of its axis");
+            None
+        }
+        (at, false) => {
+            refuse(at.as_ref().map(|at| &at.place), "a link that slides has no `at`", "leave it out", context);
+            Some([0.0; 3])
+        }
+    };
+    let axis = measure.direction(axis, "the axis", context);
+    let unit = if turns { measure.angle } else { measure.length };
+    if let Some(stops) = &table.stops {
+        joint.stops.extend(read_stops(stops, unit, context).map(|stops| (index, stops)));
+    }
+    if let Some(formula) = &table.friction {
+        let size = law::coefficient(formula, "the friction", f64::INFINITY, context).filter(|size| *size > 0.0);
+        joint.friction.extend(size.map(|size| (index, size)));
+    }
+    if let (Some(axis), Some(at)) = (axis, at) {
+        joint.links.push(Link { turns, axis, at });
     }
 }
 

@@ -31,8 +31,8 @@ use carom::rotation::Retraction;
 pub(crate) use number::is_base;
 pub use shape::Form;
 pub use tables::{
-    AssembleTable, AttitudeTable, BearingTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LoadTable,
-    MotorTable, MultibodyTable, SpringTable, StopsTable, Tensor,
+    AssembleTable, AttitudeTable, BearingTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LinkTable,
+    LoadTable, MotorTable, MultibodyTable, SpringTable, StopsTable, Tensor,
 };
 
 use super::{Compile, Kind, KindRow, Words, length};
@@ -228,8 +228,8 @@ impl Mechanism {
         let wanted = repeat::name(text, context)?;
         let (name, part) = wanted.split_once('.').map_or((wanted.as_str(), None), |(name, part)| (name, Some(part)));
         let named = Text { value: name.into(), place: text.place.clone() };
-        let kind = self.joints[joint::known(&named, self, context)?].joint.kind;
-        let free = kind.coordinates;
+        let joint = &self.joints[joint::known(&named, self, context)?].joint;
+        let (kind, free) = (joint.kind, joint.coordinates());
         let index = match part {
             None if free.is_empty() => {
                 let message = format!("a {} joint has no coordinate", kind.name);
@@ -252,8 +252,10 @@ impl Mechanism {
     /// Whether a joint coordinate is an angle.
     fn turns(&self, coordinate: &JointCoordinate) -> bool {
         let joint = self.joints.iter().find(|info| info.joint.name == coordinate.joint);
-        let name = joint.and_then(|info| info.joint.kind.coordinates.get(coordinate.index));
-        name.is_some_and(|name| name.ends_with("angle"))
+        joint.is_some_and(|info| match info.joint.links.get(coordinate.index) {
+            Some(link) => link.turns,
+            None => info.joint.kind.coordinates.get(coordinate.index).is_some_and(|name| name.ends_with("angle")),
+        })
     }
 
     /// The size of the model: the largest distance of a body from the origin or of a shape from its body.
@@ -282,7 +284,7 @@ impl Mechanism {
         let motors: Vec<&str> = motors.collect();
         self.turns.clear();
         for joint in self.joints.iter().map(|info| &info.joint) {
-            for (index, part) in joint.kind.coordinates.iter().enumerate() {
+            for (index, part) in joint.coordinates().into_iter().enumerate() {
                 let name = format!("{}.{part}", joint.name);
                 let written = text.contains(&name) || text.contains(&identifier(&name));
                 if written || motors.iter().any(|motor| *motor == joint.name || *motor == name || motor.contains('{')) {

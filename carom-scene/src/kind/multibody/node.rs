@@ -1,6 +1,9 @@
 //! Frames of bodies as expressions of the coordinates: joint coordinates and drawings are made of them.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+
+use carom::multibody::joint::Numbers;
 
 use crate::expression::{Function, Graph, NodeId, Unary};
 
@@ -153,6 +156,74 @@ fn columns(graph: &mut Graph, [w, x, y, z]: [NodeId; 4]) -> [Nodes; 3] {
         [graph.subtract(xy, wz), d1, graph.add(yz, wx)],
         [graph.add(xz, wy), graph.subtract(yz, wx), d2],
     ]
+}
+
+/// Nodes with their rates, as numbers of formulas that the library has written.
+pub(super) struct Rated<'a>(pub RefCell<&'a mut Graph>);
+
+impl Rated<'_> {
+    fn with<T>(&self, then: impl FnOnce(&mut Graph) -> T) -> T {
+        then(&mut self.0.borrow_mut())
+    }
+}
+
+impl Numbers for Rated<'_> {
+    type N = [NodeId; 2];
+
+    fn constant(&self, x: f64) -> [NodeId; 2] {
+        self.with(|g| [g.constant(x), g.constant(0.0)])
+    }
+
+    fn add(&self, [a, da]: [NodeId; 2], [b, db]: [NodeId; 2]) -> [NodeId; 2] {
+        self.with(|g| [g.add(a, b), g.add(da, db)])
+    }
+
+    fn subtract(&self, [a, da]: [NodeId; 2], [b, db]: [NodeId; 2]) -> [NodeId; 2] {
+        self.with(|g| [g.subtract(a, b), g.subtract(da, db)])
+    }
+
+    fn multiply(&self, [a, da]: [NodeId; 2], [b, db]: [NodeId; 2]) -> [NodeId; 2] {
+        self.with(|g| {
+            let (left, right) = (g.multiply(da, b), g.multiply(a, db));
+            [g.multiply(a, b), g.add(left, right)]
+        })
+    }
+
+    fn divide(&self, [a, da]: [NodeId; 2], [b, db]: [NodeId; 2]) -> [NodeId; 2] {
+        self.with(|g| {
+            let ratio = g.divide(a, b);
+            let part = g.multiply(ratio, db);
+            let rest = g.subtract(da, part);
+            [ratio, g.divide(rest, b)]
+        })
+    }
+
+    fn root(&self, [a, da]: [NodeId; 2]) -> [NodeId; 2] {
+        self.with(|g| {
+            let least = g.constant(Self::LEAST);
+            let bounded = g.call(Function::Maximum, &[a, least]);
+            let root = g.unary(Unary::Sqrt, bounded);
+            let twice = g.add(root, root);
+            [root, g.divide(da, twice)]
+        })
+    }
+
+    fn sine_cosine(&self, [a, da]: [NodeId; 2]) -> [[NodeId; 2]; 2] {
+        self.with(|g| {
+            let (s, c) = (g.unary(Unary::Sin, a), g.unary(Unary::Cos, a));
+            let (rising, falling) = (g.multiply(c, da), g.multiply(s, da));
+            [[s, rising], [c, g.negate(falling)]]
+        })
+    }
+
+    fn angle(&self, [y, dy]: [NodeId; 2], [x, dx]: [NodeId; 2]) -> [NodeId; 2] {
+        self.with(|g| {
+            let (left, right) = (g.multiply(x, dy), g.multiply(y, dx));
+            let (xx, yy) = (g.multiply(x, x), g.multiply(y, y));
+            let (turn, square) = (g.subtract(left, right), g.add(xx, yy));
+            [angle(g, y, x), g.divide(turn, square)]
+        })
+    }
 }
 
 /// atan2(y, x)

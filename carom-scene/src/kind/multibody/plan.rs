@@ -52,7 +52,7 @@ fn placed(model: &MultibodyModel) -> Vec<Placed> {
         of: placed.of.clone(),
         name: placed.name.to_owned(),
         bodies: placed.bodies,
-        coordinate: placed.coordinate,
+        coordinate: placed.coordinate.clone(),
         counter: placed.counter,
         offset: placed.offset,
     })

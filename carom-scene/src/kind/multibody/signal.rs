@@ -9,13 +9,16 @@
 //! | `BODY.spin_x`, `.spin_y`, `.spin_z` | angular velocity in axes of the body, not in loads |
 //! | `JOINT.angle`, `JOINT.along`, ..., with a prime | joint coordinates |
 
+use std::cell::RefCell;
+
 use carom::Labels;
 use carom::multibody::coordinate::Coordinate;
+use carom::multibody::joint::Chain;
 use carom::multibody::{JointCoordinate, Signal};
 
 use super::Mechanism;
 use super::body::identifier;
-use super::node::{Frames, angle, cross, dot, subtract};
+use super::node::{Frames, NodeFrame, Nodes, Rated, angle, cross, dot, subtract};
 use crate::expression::{Graph, NodeId, Scope};
 use crate::scene::context::Context;
 
@@ -46,7 +49,7 @@ pub(super) fn nodes(placed: &Placed, frames: &mut Frames, graph: &mut Graph) -> 
     let [a, b] = placed.bodies;
     let (frame_a, frame_b) = (frames.frame(graph, a), frames.frame(graph, b));
     let ([velocity_a, spin_a], [velocity_b, spin_b]) = (frames.motion(graph, a), frames.motion(graph, b));
-    match placed.coordinate {
+    match placed.coordinate.clone() {
         Coordinate::Angle { axes: [u, w, d], mark, is_in_b } => {
             let value = match (frames.planar, placed.counter) {
                 (true, _) => {
@@ -88,7 +91,36 @@ pub(super) fn nodes(placed: &Placed, frames: &mut Frames, graph: &mut Graph) -> 
             let relative = subtract(graph, of_b, of_a);
             [value, dot(graph, d, relative)]
         }
+        Coordinate::Chain { chain, index } => {
+            let moving = [(frame_a, velocity_a, spin_a), (frame_b, velocity_b, spin_b)];
+            let [value, rate] = chain_nodes(graph, &chain, moving)[index];
+            match placed.counter {
+                Some(place) => [graph.input(1 + place), rate],
+                None => [value, rate],
+            }
+        }
     }
+}
+
+/// Where a body is and how it moves: frame, velocity, angular velocity.
+type Moving = (NodeFrame, Nodes, Nodes);
+
+/// Coordinates of the links of a chain with their rates.
+fn chain_nodes(graph: &mut Graph, chain: &Chain, [(a, velocity_a, spin_a), b]: [Moving; 2]) -> [[NodeId; 2]; 6] {
+    let (b, velocity_b, spin_b) = b;
+    let (r, v) = (subtract(graph, b.centre, a.centre), subtract(graph, velocity_b, velocity_a));
+    let (carried, spin) = (cross(graph, spin_a, r), subtract(graph, spin_b, spin_a));
+    let r_rate = subtract(graph, v, carried);
+    // as body a sees it
+    let seen = |graph: &mut Graph, x: Nodes, rate: Nodes| -> [[NodeId; 2]; 3] {
+        std::array::from_fn(|k| [dot(graph, a.axes[k], x), dot(graph, a.axes[k], rate)])
+    };
+    let axes = b.axes.map(|axis| {
+        let rate = cross(graph, spin, axis);
+        seen(graph, axis, rate)
+    });
+    let centre = seen(graph, r, r_rate);
+    chain.values(&Rated(RefCell::new(graph)), axes, centre)
 }
 
 /// What loads may depend on: the scope in which their expressions are read, and the number behind each slot.

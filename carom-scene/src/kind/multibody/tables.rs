@@ -113,8 +113,8 @@ table! {
         pub name: Text,
         /// Repeats the table, as in [[body]].
         pub repeat as "for": Option<Words>,
-        /// "fixed", "spherical", "revolute", "cylindrical", "prismatic", "planar", "universal", "distance" or "screw";
-        /// "gear", "rack" or "coupler" between two joints.
+        /// "fixed", "spherical", "revolute", "cylindrical", "prismatic", "planar", "universal", "distance", "screw" or
+        /// "chain"; "gear", "rack" or "coupler" between two joints.
         pub kind: Text,
         /// The two bodies; "ground" is predefined.
         pub bodies: Option<Vec<Text>>,
@@ -146,6 +146,8 @@ table! {
         pub radius: Option<Formula>,
         /// Of a coupler: a factor for each joint; the sum of factor times coordinate keeps its value.
         pub factors: Option<OneOrMore>,
+        /// Of a chain: turns and ways, the one at the first body first.
+        pub link: Option<Vec<LinkTable>>,
         /// Play in the joint, for revolute, cylindrical, prismatic and spherical joints.
         pub clearance: Option<ClearanceTable>,
         /// Smallest and largest joint coordinate.
@@ -154,6 +156,23 @@ table! {
         pub friction: Option<Formula>,
         /// Friction that follows the load, of revolute and prismatic joints; adds to `friction`.
         pub bearing: Option<BearingTable>,
+    }
+}
+
+table! {
+    /// A link of a chain: it turns about an axis or slides along one. The i-th one has the coordinate `angleI` or
+    /// `alongI`.
+    pub struct LinkTable {
+        /// The axis about which it turns, in axes of the space at the initial position, of any length.
+        pub turn: Option<OneOrMore>,
+        /// The axis along which it slides, likewise.
+        pub slide: Option<OneOrMore>,
+        /// A point of the axis of a turn, in axes of the space at the initial position [m].
+        pub at: Option<OneOrMore>,
+        /// Smallest and largest coordinate.
+        pub stops: Option<StopsTable>,
+        /// Largest torque or force of dry friction along the coordinate [N m, N].
+        pub friction: Option<Formula>,
     }
 }
 

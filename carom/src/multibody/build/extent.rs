@@ -25,6 +25,9 @@ pub(super) fn extent(plan: &Plan, drawn: &Drawn) -> Option<f64> {
             see(a.point(on_a));
             see(b.point(on_b));
         }
+        if let Primitive::Chain { chain, .. } = &row.primitive {
+            chain.links().iter().filter(|link| link.turns).for_each(|link| see(a.point(link.at)));
+        }
     }
     for contact in &plan.contacts {
         let frames = motion.pair(contact.bodies);

@@ -4,11 +4,12 @@ use super::{Drawn, Multibody, bodies};
 use crate::model::Bearing;
 use crate::multibody::contact::Surface;
 use crate::multibody::joint::clearance::give_way;
-use crate::multibody::joint::{Anchor, Laid, Need, Setting, Where};
+use crate::multibody::joint::{Anchor, Chain, Laid, Need, Setting, Where};
 use crate::multibody::motion::Motion;
 use crate::multibody::plan::{Aligned, Item, JointRow, PlacedContact, PlacedCoordinate, PlacedPlay, Plan};
 use crate::multibody::primitive::Primitive;
 use crate::multibody::{AnyPair, Frame, Joint, JointCoordinate, MultibodyError, Vector};
+use std::sync::Arc;
 
 /// Places joints and contacts.
 pub(super) fn place(description: &Multibody, plan: &mut Plan, drawn: &Drawn) -> Result<(), MultibodyError> {
@@ -184,8 +185,8 @@ pub(super) fn find_coordinate(
 pub(super) fn setting(joint: &Joint, is_planar: bool, frames: (&Frame, &Frame)) -> Result<Setting, MultibodyError> {
     let refuse = |reason| MultibodyError::Misfit { what: "joint", name: joint.name.clone(), reason };
     let points = match joint.point {
-        // bodies that move as one share every point
-        Anchor::None if joint.kind.name == "fixed" => {
+        // bodies that move as one share every point, and links have points of their own
+        Anchor::None if joint.kind.name == "fixed" || joint.kind.has(Need::Links) => {
             let centre = frames.1.centre.0;
             points_of(Anchor::Drawn([centre; 2]), frames)
         }
@@ -218,7 +219,11 @@ pub(super) fn setting(joint: &Joint, is_planar: bool, frames: (&Frame, &Frame)) 
             range,
         });
     }
-    Ok(Setting { is_planar, points, axes, length, lead: joint.lead })
+    let chain = match joint.kind.has(Need::Links) {
+        true => Some(Arc::new(Chain::new(&joint.links, frames).map_err(refuse)?)),
+        false => None,
+    };
+    Ok(Setting { is_planar, points, axes, length, lead: joint.lead, chain })
 }
 
 /// Points in axes of the bodies.

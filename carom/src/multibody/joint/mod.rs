@@ -1,6 +1,7 @@
 //! Joints: a kind of joint is one file and one row of [`JOINTS`]. It tells the rows that hold and the coordinates that
 //! are left, in axes (u, w, d) that are fixed in both bodies and agree where the bodies are drawn.
 
+pub(crate) mod chain;
 pub(crate) mod clearance;
 mod coupler;
 mod cylindrical;
@@ -19,6 +20,7 @@ use super::coordinate::{Coordinate, JointCoordinate};
 use super::pair::Rim;
 use super::primitive::Primitive;
 use super::{AnyPair, Xyz};
+pub use chain::{Chain, Link, Numbers};
 pub use clearance::{Play, Section};
 pub use setting::Setting;
 
@@ -33,6 +35,7 @@ pub static JOINTS: &[JointKind] = &[
     universal::KIND,
     distance::KIND,
     screw::KIND,
+    chain::KIND,
     coupler::GEAR,
     coupler::RACK,
     coupler::COUPLER,
@@ -53,6 +56,8 @@ pub enum Need {
     Lead,
     /// Coordinates of other joints with factors, and no bodies.
     Terms,
+    /// Turns and ways, one after the other.
+    Links,
 }
 
 /// In which dimensions a kind of joint is one.
@@ -75,7 +80,8 @@ pub struct JointKind {
     pub needs: &'static [Need],
     /// In which dimensions it is one.
     pub dimensions: Where,
-    /// Names of its coordinates in space, in order. In the plane some of them are not there.
+    /// Names of its coordinates in space, in order. In the plane some of them are not there, and those of chains
+    /// follow from their links: see [`Joint::coordinates`].
     pub coordinates: &'static [&'static str],
     /// Whether it may have play.
     pub may_have_play: bool,
@@ -177,6 +183,8 @@ pub struct Joint {
     pub length: Option<f64>,
     /// Way along the axis per turn of a screw [m].
     pub lead: f64,
+    /// Links of a chain, the one at body a first.
+    pub links: Vec<Link>,
     /// Coordinates of other joints with their factors: their sum keeps its value.
     pub terms: Vec<(JointCoordinate, f64)>,
     /// Play.
@@ -201,6 +209,7 @@ impl Joint {
             second_axis: Anchor::None,
             length: None,
             lead: 0.0,
+            links: Vec::new(),
             terms: Vec::new(),
             clearance: None,
             stops: Vec::new(),
@@ -252,6 +261,17 @@ impl Joint {
     /// The bodies share an axis; b goes `lead` along it per turn [m].
     pub fn screw(name: &str, a: &str, b: &str, lead: f64) -> Joint {
         Joint { lead, ..Joint::new(&screw::KIND, name, a, b) }
+    }
+
+    /// Turns and ways one after the other, the one at body a first.
+    pub fn chain(name: &str, a: &str, b: &str, links: Vec<Link>) -> Joint {
+        Joint { links, ..Joint::new(&chain::KIND, name, a, b) }
+    }
+
+    /// Names of its coordinates in space, in order.
+    pub fn coordinates(&self) -> Vec<&'static str> {
+        let links = self.links.iter().enumerate().map(|(i, link)| link.name(i));
+        self.kind.coordinates.iter().copied().chain(links).collect()
     }
 
     /// The second angle goes by `ratio` of the first one; negative where wheels meet from outside.

@@ -1,6 +1,7 @@
 //! What a joint is laid in: its points and axes in both bodies.
 
-use super::{Coordinate, Laid, Primitive};
+use super::{Chain, Coordinate, Laid, Primitive};
+use std::sync::Arc;
 
 /// Points and axes of a joint, in axes of body a and of body b.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +16,8 @@ pub struct Setting {
     pub length: f64,
     /// Way along the axis per turn of a screw [m].
     pub lead: f64,
+    /// The links of a chain.
+    pub chain: Option<Arc<Chain>>,
 }
 
 impl Setting {

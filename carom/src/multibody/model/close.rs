@@ -93,7 +93,11 @@ impl MultibodyModel {
     /// Whether the value of a row is a length.
     fn is_length(&self, item: usize) -> bool {
         match self.plan.items[item].1 {
-            Item::Row(i) => matches!(self.plan.rows[i].primitive, Primitive::Point { .. } | Primitive::Length { .. }),
+            Item::Row(i) => match &self.plan.rows[i].primitive {
+                Primitive::Point { .. } | Primitive::Length { .. } => true,
+                Primitive::Chain { chain, index } => chain.is_length(*index),
+                Primitive::Direction { .. } | Primitive::Relation { .. } => false,
+            },
             _ => false,
         }
     }

@@ -61,7 +61,7 @@ impl MultibodyModel {
                     of: JointCoordinate { joint: plan.joints[joint].clone(), index },
                     name: &placed.name,
                     bodies: placed.bodies,
-                    coordinate: placed.coordinate,
+                    coordinate: placed.coordinate.clone(),
                     counter: placed.counter.map(|place| plan.poses() + place),
                     offset: placed.offset,
                 }

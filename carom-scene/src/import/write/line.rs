@@ -1,0 +1,97 @@
+//! Lines of a model file, and shapes as such.
+
+use carom::rotation::rotate;
+
+use super::super::mass::rows;
+use super::super::robot::{Form, Pose, plus, times};
+
+/// A line of a model file.
+pub(in super::super) enum Line {
+    /// [[name]]
+    Table(&'static str),
+    /// key = value
+    Value(&'static str, String),
+    /// # text
+    Comment(String),
+}
+
+impl Line {
+    pub fn text(key: &'static str, text: &str) -> Line {
+        Line::Value(key, format!("\"{text}\""))
+    }
+
+    pub fn number(key: &'static str, x: f64) -> Line {
+        Line::Value(key, number(x))
+    }
+
+    pub fn vector(key: &'static str, x: [f64; 3]) -> Line {
+        Line::Value(key, vector(x))
+    }
+}
+
+/// A number that is read back to the last bit.
+pub(super) fn number(x: f64) -> String {
+    // no negative zero
+    format!("{:?}", x + 0.0)
+}
+
+pub(super) fn vector(x: [f64; 3]) -> String {
+    let [x, y, z] = x.map(number);
+    format!("[{x}, {y}, {z}]")
+}
+
+/// Principal values where the matrix has no others.
+pub(super) fn inertia(matrix: &[[f64; 3]; 3]) -> String {
+    let off = [matrix[0][1], matrix[0][2], matrix[1][2]];
+    if off == [0.0; 3] {
+        return vector([matrix[0][0], matrix[1][1], matrix[2][2]]);
+    }
+    format!("[{}]", matrix.map(vector).join(", "))
+}
+
+/// The words of a shape of a body that stands at `frame`, or what it is that model files do not know.
+pub(super) fn shape(form: &Form, pose: &Pose, frame: &Pose) -> Result<Vec<Line>, &'static str> {
+    let axis = rotate(pose.turn, [0.0, 0.0, 1.0]);
+    let ends = |half: f64| {
+        let [a, b] = [-half, half].map(|x| vector(plus(pose.at, times(axis, x))));
+        Line::Value("ends", format!("[{a}, {b}]"))
+    };
+    let round = |kind: &str, radius: f64, half: f64| {
+        Ok(vec![Line::text("kind", kind), ends(half), Line::number("radius", radius)])
+    };
+    match *form {
+        Form::Sphere(radius) => {
+            Ok(vec![Line::text("kind", "sphere"), Line::vector("at", pose.at), Line::number("radius", radius)])
+        }
+        Form::Cylinder { radius, half } => round("cylinder", radius, half),
+        Form::Capsule { radius, half } if half > 0.0 => round("capsule", radius, half),
+        Form::Capsule { radius, .. } => shape(&Form::Sphere(radius), pose, frame),
+        Form::Plane => Ok(vec![Line::text("kind", "plane"), Line::vector("at", pose.at), Line::vector("normal", axis)]),
+        Form::Box(half) => {
+            let (in_body, in_space) = (edges(pose, half), edges(&frame.then(pose), half));
+            let (size, at, world) = match (in_body, in_space) {
+                (Some(size), _) => (size, pose.at, false),
+                (None, Some(size)) => (size, frame.point(pose.at), true),
+                (None, None) => return Err("boxes that are turned in their body"),
+            };
+            let mut lines = vec![Line::text("kind", "box"), Line::vector("at", at), Line::vector("size", size)];
+            if world {
+                lines.push(Line::text("frame", "world"));
+            }
+            Ok(lines)
+        }
+        Form::Ellipsoid(_) => Err("ellipsoids"),
+        Form::Mesh => Err("meshes"),
+    }
+}
+
+/// Edges of a box along the axes that its pose is in, if it stands along them.
+fn edges(pose: &Pose, half: [f64; 3]) -> Option<[f64; 3]> {
+    let rows = rows(pose.turn);
+    let mut size = [0.0; 3];
+    for (size, row) in size.iter_mut().zip(rows) {
+        let k = (0..3).find(|&k| row[k].abs() > 1.0 - 1e-12)?;
+        *size = 2.0 * half[k];
+    }
+    Some(size)
+}
