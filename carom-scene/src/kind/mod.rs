@@ -34,8 +34,8 @@ pub use lagrangian::LagrangianTable;
 pub use lcs::LcsTable;
 pub use linear::{ChainTable, LinearTable};
 pub use multibody::{
-    AssembleTable, AttitudeTable, BearingTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LoadTable,
-    MotorTable, MultibodyTable, SpringTable, StopsTable, Tensor,
+    AssembleTable, AttitudeTable, BearingTable, BodyShapeTable, BodyTable, ClearanceTable, ContactsTable, JointTable,
+    LoadTable, MaterialPairTable, MaterialTable, MotorTable, MultibodyTable, SpringTable, StopsTable, Tensor,
 };
 #[cfg(test)]
 pub use probe::FallTable;

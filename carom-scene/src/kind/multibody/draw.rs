@@ -107,11 +107,6 @@ fn strokes(form: &Form, size: f64, planar: bool) -> Vec<Stroke> {
     let shape = match form {
         Form::Touching(shape) => shape,
         Form::Polygon(points) => return vec![Stroke::Loop(points.clone())],
-        Form::Capsule { ends, radius } if planar => return vec![Stroke::Loop(stadium(*ends, z, *radius))],
-        Form::Capsule { ends, radius } => {
-            let ball = |end: [f64; 3]| Stroke::Ball(end, *radius);
-            return vec![ball(ends[0]), ball(ends[1]), Stroke::Line(ends.to_vec())];
-        }
     };
     match shape {
         Shape::Sphere(s) if s.radius == 0.0 => vec![Stroke::Point(s.centre)],
@@ -148,6 +143,26 @@ fn strokes(form: &Form, size: f64, planar: bool) -> Vec<Stroke> {
                 all.push(Stroke::Line(vec![c.centre, rim]));
             }
             all
+        }
+        Shape::Capsule(c) if planar => vec![Stroke::Loop(stadium(c.ends, z, c.radius))],
+        Shape::Capsule(c) => {
+            let ball = |end: [f64; 3]| Stroke::Ball(end, c.radius);
+            vec![ball(c.ends[0]), ball(c.ends[1]), Stroke::Line(c.ends.to_vec())]
+        }
+        Shape::Ellipsoid(e) => {
+            let ellipse = |[u, w]: [usize; 2]| {
+                let corner = |k: usize| {
+                    let (s, c) = (std::f64::consts::TAU * k as f64 / ROUND as f64).sin_cos();
+                    let part = |i: usize| c * e.half[u] * e.axes[u][i] + s * e.half[w] * e.axes[w][i];
+                    std::array::from_fn(|i| e.centre[i] + part(i))
+                };
+                Stroke::Loop((0..ROUND).map(corner).collect())
+            };
+            Vec::from([[0, 1], [1, 2], [2, 0]].map(ellipse))
+        }
+        Shape::Torus(t) => {
+            let axes = normals(t.axis);
+            Vec::from([t.radius - t.tube, t.radius + t.tube].map(|r| Stroke::Loop(circle(t.centre, axes, r))))
         }
         Shape::Bore(b) => vec![Stroke::Loop(circle(b.centre, normals(b.axis), b.radius))],
         Shape::Ring(r) => vec![Stroke::Loop(circle(r.centre, normals(r.axis), r.radius))],
