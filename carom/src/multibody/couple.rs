@@ -101,7 +101,8 @@ pub(crate) fn outputs<T: Scalar>(
     for (k, &(pair, place)) in near.listed.iter().enumerate() {
         let pair = &near.pairs[pair as usize];
         let number = plan.items.len() + k;
-        touch(plan.is_planar, motion, (number, pair.bodies), (&pair.pair, place as usize, &pair.law), out);
+        let law = &plan.solids.surfaces[pair.surface as usize].1;
+        touch(plan.is_planar, motion, (number, pair.bodies), (&pair.pair, place as usize, law), out);
     }
 }
 

@@ -151,7 +151,7 @@ pub fn capsule_block(r: &mut Random) -> Case {
 
 /// How far a point is from the plane of a face.
 fn off_face(block: Block, face: usize, frame: &Frame, p: V) -> f64 {
-    let side = if face % 2 == 0 { 1.0 } else { -1.0 };
+    let side = if face.is_multiple_of(2) { 1.0 } else { -1.0 };
     side * dot(sub(local(frame, p), block.centre), block.axes[face / 2]) - block.half[face / 2]
 }
 

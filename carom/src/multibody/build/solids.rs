@@ -38,6 +38,7 @@ pub(super) fn place(description: &Multibody, plan: &mut Plan) -> Result<(), Mult
     check_pairs(&solids)?;
     for (i, contact) in plan.contacts.iter().enumerate().filter(|(_, contact)| contact.pair.comes_and_goes()) {
         solids.contacts.push(i);
+        solids.surfaces.push((contact.surface, contact.law));
         solids.names.push(contact.name.clone());
     }
     plan.solids = solids;

@@ -82,7 +82,8 @@ impl Writer<'_> {
     #[inline]
     fn near(&mut self, listed: usize, gap: f64) {
         let (number, place) = self.near.listed[listed];
-        let NearPair { bodies, pair, surface, law, .. } = &self.near.pairs[number as usize];
+        let NearPair { bodies, pair, surface, .. } = &self.near.pairs[number as usize];
+        let (surface, law) = &self.plan.solids.surfaces[*surface as usize];
         let region = pair.region(place as usize, self.motion.pair(*bodies));
         let (key, restitution) = (self.near.key(listed), surface.restitution);
         self.out.push_within(Pair { key, law: *law, gap, restitution }, region);

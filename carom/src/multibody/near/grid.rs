@@ -125,7 +125,7 @@ mod tests {
     fn all_pairs_of_balls_that_meet_are_found_once() {
         let mut rng = Pcg64::seed_from_u64(3);
         let mut grid = Grid::default();
-        for (count, spread) in [(200, 1.0), (300, 30.0), (50, 1000.0), (0, 1.0)] {
+        for (count, spread) in [(200, 1.0f64), (300, 30.0), (50, 1000.0), (0, 1.0)] {
             for is_planar in [false, true] {
                 let balls: Vec<Ball> = (0..count)
                     .map(|_| {

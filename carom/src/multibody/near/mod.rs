@@ -48,7 +48,7 @@ pub(crate) struct Solids {
     /// Names of shapes, then those of contacts that come and go.
     pub names: Vec<String>,
     pub all: Vec<PlacedSolid>,
-    /// (materials × materials) coefficients and their laws.
+    /// (materials × materials) coefficients and their laws, then those of contacts that come and go.
     pub surfaces: Vec<(Surface, Law)>,
     pub materials: usize,
     /// (groups × groups) whether they do not touch.
@@ -84,8 +84,8 @@ pub(crate) struct NearPair {
     numbers: [u32; 2],
     pub bodies: [usize; 2],
     pub pair: AnyPair,
-    pub surface: Surface,
-    pub law: Law,
+    /// Number of its coefficients.
+    pub surface: u32,
 }
 
 /// The contacts of a step that come and go.
@@ -270,17 +270,18 @@ impl Near {
         let Some((pair, is_exchanged)) = solids(&a.shape, &b.shape, motion.pair([a.body, b.body])) else {
             return false;
         };
-        let (surface, law) = all.surfaces[a.material * all.materials + b.material];
+        let surface = (a.material * all.materials + b.material) as u32;
         let bodies = if is_exchanged { [b.body, a.body] } else { [a.body, b.body] };
-        self.pairs.push(NearPair { numbers: [i + 1, j + 1], bodies, pair, surface, law });
+        self.pairs.push(NearPair { numbers: [i + 1, j + 1], bodies, pair, surface });
         true
     }
 
     fn take_contact(&mut self, plan: &Plan, k: usize) {
         let contact = &plan.contacts[plan.solids.contacts[k]];
         let number = plan.solids.all.len() as u32 + 1 + k as u32;
-        let (pair, bodies, surface, law) = (contact.pair.clone(), contact.bodies, contact.surface, contact.law);
-        self.pairs.push(NearPair { numbers: [0, number], bodies, pair, surface, law });
+        let surface = (plan.solids.materials * plan.solids.materials + k) as u32;
+        let (pair, bodies) = (contact.pair.clone(), contact.bodies);
+        self.pairs.push(NearPair { numbers: [0, number], bodies, pair, surface });
     }
 
     /// (1) of a contact whose shapes are not known: by the way of its bodies, and at least as much as they are pushed.

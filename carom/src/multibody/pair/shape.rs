@@ -94,7 +94,7 @@ impl Block {
 
     /// On which side of the centre a face is: faces 2 i and 2 i + 1 are ahead and behind along axis i.
     pub fn face_side(face: usize) -> f64 {
-        if face % 2 == 0 { 1.0 } else { -1.0 }
+        if face.is_multiple_of(2) { 1.0 } else { -1.0 }
     }
 
     /// Normal of a face, outward.
