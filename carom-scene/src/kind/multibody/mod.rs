@@ -232,7 +232,7 @@ impl Mechanism {
     }
 
     /// A point of a body, counted as the tables do, from its mass centre.
-    fn from_centre(&self, body: &str, point: [f64; 3]) -> [f64; 3] {
+    fn about_centre(&self, body: &str, point: [f64; 3]) -> [f64; 3] {
         let centre = self.index.get(body).map_or([0.0; 3], |&body| self.bodies[body].centre);
         std::array::from_fn(|i| point[i] - centre[i])
     }

@@ -154,7 +154,7 @@ fn between(
         (a, b, None) => {
             let mut point = |list: &Option<OneOrMore>| list.as_ref().map_or(Some([0.0; 3]), &mut point);
             let points = [point(a)?, point(b)?];
-            Anchor::Bodies(std::array::from_fn(|k| mechanism.from_centre(&bodies[k], points[k])))
+            Anchor::Bodies(std::array::from_fn(|k| mechanism.about_centre(&bodies[k], points[k])))
         }
     };
     Some(SpringEnds::Points { bodies, points })
