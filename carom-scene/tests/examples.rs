@@ -22,7 +22,9 @@ fn run(scene: &Scene) {
 
 #[test]
 fn examples_reproduce_their_numbers() {
-    for name in ["bouncing-ball", "linear-oscillator", "rocking-block", "impacting-bar", "two-mass-chain"] {
+    let solids = ["box-stack-3d", "sliding-box", "spheres-poured"];
+    let others = ["bouncing-ball", "linear-oscillator", "rocking-block", "impacting-bar", "two-mass-chain"];
+    for name in others.into_iter().chain(solids) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name).with_extension("toml");
         let scene = load(&path, &Overrides::default()).unwrap_or_else(|all| panic!("{}", all[0]));
         assert!(scene.warnings.is_empty(), "{}", scene.warnings[0]);

@@ -21,6 +21,11 @@ impl Key {
         let features = (features[0] as u128 & 0xff_ffff) << 40 | (features[1] as u128 & 0xff_ffff) << 16;
         Key((bodies[0] as u128) << 96 | (bodies[1] as u128) << 64 | features | ordinal as u128)
     }
+
+    /// The numbers of the bodies and the ordinal that [`between`](Key::between) was given.
+    pub const fn parts(self) -> ([u32; 2], u16) {
+        ([(self.0 >> 96) as u32, (self.0 >> 64) as u32], self.0 as u16)
+    }
 }
 
 impl From<usize> for Key {

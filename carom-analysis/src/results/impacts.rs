@@ -48,7 +48,10 @@ impl Impacts {
         options: &RecordOptions,
     ) -> Result<Impacts, ResultError> {
         let has = |role: &str| labels.contacts.iter().any(|(_, law)| (0..law.size()).any(|row| law.role(row) == role));
-        let rows = ROWS.iter().enumerate().filter(|(k, (role, _))| *k < ALWAYS || has(role)).map(|(_, row)| row);
+        // contacts that come and go may be of any law
+        let any = !labels.shapes.is_empty();
+        let rows = ROWS.iter().enumerate().filter(|(k, (role, _))| *k < ALWAYS || any || has(role));
+        let rows = rows.map(|(_, row)| row);
         let mut columns =
             vec![Column::of_list("t", Some("s"), CellType::Real), Column::of_list("contact", None, CellType::Text)];
         for (role, name) in rows.clone() {

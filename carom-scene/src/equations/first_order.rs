@@ -189,7 +189,7 @@ impl Space for StateEquations {
     }
 
     fn labels(&self) -> Labels {
-        Labels { velocities: Vec::new(), coordinates: self.states.clone(), contacts: self.laws.clone() }
+        Labels { coordinates: self.states.clone(), contacts: self.laws.clone(), ..Labels::default() }
     }
 }
 

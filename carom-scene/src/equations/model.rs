@@ -370,9 +370,9 @@ impl Space for Equations {
 
     fn labels(&self) -> Labels {
         Labels {
-            velocities: Vec::new(),
             coordinates: self.coordinates.clone(),
             contacts: self.laws.iter().map(|law| (law.name.clone(), law.law)).collect(),
+            ..Labels::default()
         }
     }
 

@@ -22,7 +22,8 @@ pub use value::{Content, Entries, Formula, Integer, Matrix, OneOrMore, Point, Te
 
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use crate::kind::{
-    AssembleTable, BodyTable, JointTable, KINDS, LoadTable, ModelTable, MotorTable, RowTable, SetTable, SpringTable,
+    AssembleTable, BodyTable, ContactsTable, JointTable, KINDS, LoadTable, MaterialPairTable, MaterialTable,
+    ModelTable, MotorTable, RowTable, SetTable, SpringTable,
 };
 
 /// The version of the format that this library reads.
@@ -58,6 +59,12 @@ table! {
         pub assemble: Option<AssembleTable>,
         /// Unilateral contacts, with or without friction.
         pub contact: Option<Vec<ContactTable>>,
+        /// Lets shapes of bodies touch by themselves.
+        pub contacts: Option<ContactsTable>,
+        /// What shapes are made of.
+        pub material: Option<Vec<MaterialTable>>,
+        /// Coefficients between two materials.
+        pub material_pair: Option<Vec<MaterialPairTable>>,
         /// Bilateral constraints.
         pub constraint: Option<Vec<ConstraintTable>>,
         /// Laws of a first-order model.

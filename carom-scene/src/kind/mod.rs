@@ -35,8 +35,9 @@ pub use lagrangian::LagrangianTable;
 pub use lcs::LcsTable;
 pub use linear::{ChainTable, LinearTable};
 pub use multibody::{
-    AssembleTable, AttitudeTable, BearingTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LinkTable,
-    LoadTable, MotorTable, MultibodyTable, SpringTable, StopsTable, Tensor,
+    AssembleTable, AttitudeTable, BearingTable, BodyShapeTable, BodyTable, ClearanceTable, ContactsTable, JointTable,
+    LinkTable, LoadTable, MaterialPairTable, MaterialTable, MotorTable, MultibodyTable, SpringTable, StopsTable,
+    Tensor,
 };
 #[cfg(test)]
 pub use probe::FallTable;

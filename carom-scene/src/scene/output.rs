@@ -49,6 +49,7 @@ pub(super) fn columns(
         coordinates: coordinates.to_vec(),
         velocities: velocities.to_vec(),
         contacts: laws.iter().map(|(name, law)| ((*name).to_owned(), *law)).collect(),
+        ..Labels::default()
     };
     let is_mechanical = family == Family::Mechanical;
     let dofs = (coordinates.len(), velocities.len());

@@ -99,7 +99,7 @@ impl Subject for Scene {
         };
         let contacts = self.laws.iter().map(|law| (law.name.clone(), law.law)).collect();
         let (coordinates, velocities) = (self.coordinates.clone(), self.velocities.clone());
-        let labels = Labels { coordinates, velocities, contacts };
+        let labels = Labels { coordinates, velocities, contacts, ..Labels::default() };
         let own = || column.unit(self.family, &labels).map(String::from);
         self.units.get(&full).cloned().or_else(own)
     }

@@ -213,16 +213,217 @@ fn mistakes_in_shapes_and_contacts() {
         ("gap", PLANE, "friction = 0.3", "friction = 0.3\ngap = ‸\"rod.y\"", "given by its shapes", "leave"),
         ("bodies elsewhere", LAGRANGIAN, "gap = \"y\"", "gap = \"y\"\na = ‸\"b/c\"", "kind \"multibody\"", ""),
     ]);
-    // two boxes have no formulas
-    let boxes =
-        PLANE.replace("kind = \"disc\"\nname = \"rim\"\nradius = 0.2", "kind = \"box\"\nname = \"rim\"\nsize = [1, 1]");
-    let found = super::errors(&boxes.replace("a = \"ground/floor\"", "a = \"crank/rim\""));
+    // a box in a hole has no formulas
+    let hole = PLANE.replace("kind = \"disc\"\nname = \"rim\"", "kind = \"hole\"\nname = \"rim\"");
+    let found = super::errors(&hole.replace("a = \"ground/floor\"", "a = \"crank/rim\""));
     assert!(found.len() == 1 && (found[0].line, found[0].column) == (63, 5), "{found:?}");
     assert!(found[0].message.contains("make no pair"), "{found:?}");
     // two places penetrate: both are told at the contact
     let found = super::errors(&PLANE.replace("at = [0, -1]", "at = [0, 0]"));
     assert!(!found.is_empty() && found.iter().all(|error| error.line == 62 && error.column == 8), "{found:?}");
     assert!(found[0].message.contains("penetration of 5.0") && found[0].message.contains("`rod`"), "{found:?}");
+}
+
+const SOLIDS: &str = r##"version = 1
+name = "test"
+[model]
+kind = "multibody"
+gravity = [0, 0, -9.81]
+[contacts]
+material = "steel"
+combine = "minimum"
+exclude = [["top", "ground"], ["grains", "low/box"]]
+[[material]]
+name = "steel"
+restitution = 0.1
+friction = 0.3
+rolling = 1e-3
+spinning = 1e-4
+density = 7800
+[[material]]
+name = "ice"
+friction = 0.02
+[[material_pair]]
+materials = ["steel", "ice"]
+friction = 0.01
+[[body]]
+name = "ground"
+[[body.shape]]
+kind = "plane"
+name = "floor"
+normal = [0, 0, 1]
+[[body]]
+name = "low"
+position = [0, 0, 0.11]
+[[body.shape]]
+kind = "box"
+name = "box"
+size = [0.2, 0.2, 0.2]
+attitude = { axis = [0, 0, 1], angle = 0.3 }
+material = "steel"
+[[body.shape]]
+kind = "torus"
+at = [0, 0, 0.3]
+radius = 0.1
+tube = 0.02
+contact = false
+density = 1000
+[[body]]
+name = "top"
+mass = 1.0
+inertia = [0.1, 0.1, 0.1]
+position = [0, 0, 0.8]
+[[body.shape]]
+kind = "sphere"
+name = "ball"
+group = "grains"
+radius = 0.1
+material = "ice"
+[simulation]
+end = 0.01
+step = 0.001
+"##;
+
+#[test]
+fn shapes_that_touch_by_themselves_load() {
+    let scene = from_str("test.toml", SOLIDS, &Overrides::default());
+    let scene = scene.unwrap_or_else(|all| panic!("{}", all.iter().map(|e| format!("{e}\n")).collect::<String>()));
+    assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
+    // a cube of 8 litres and a torus of 2 π² R r²: the mass centre is between them
+    let (cube, torus) = (7800.0 * 8e-3, 1000.0 * 2.0 * std::f64::consts::PI.powi(2) * 0.1 * 4e-4);
+    let z = scene.initial.q[2];
+    assert!((z - 0.11 - torus * 0.3 / (cube + torus)).abs() < 1e-15, "{z}");
+}
+
+#[test]
+fn mistakes_in_contacts_that_come_by_themselves() {
+    check(&[
+        ("rule", SOLIDS, "\"minimum\"", "‸\"smallest\"", "unknown rule \"smallest\"", "geometric-mean"),
+        (
+            "default",
+            SOLIDS,
+            "[contacts]\nmaterial = \"steel\"",
+            "[contacts]\nmaterial = ‸\"stel\"",
+            "no material",
+            "steel",
+        ),
+        (
+            "excluded",
+            SOLIDS,
+            "[\"top\", \"ground\"]",
+            "[‸\"tap\", \"ground\"]",
+            "there is no body, group or shape",
+            "top",
+        ),
+        ("three names", SOLIDS, "[\"top\", \"ground\"]", "[‸\"top\", \"ground\", \"low\"]", "two names, found 3", ""),
+        ("of a shape", SOLIDS, "material = \"ice\"", "material = ‸\"icy\"", "there is no material \"icy\"", "ice"),
+        ("restitution", SOLIDS, "restitution = 0.1", "restitution = ‸2", "outside of [0, 1]", ""),
+        ("friction", SOLIDS, "friction = 0.02", "friction = ‸-1", "negative", ""),
+        (
+            "rolling",
+            SOLIDS,
+            "friction = 0.3\nrolling = 1e-3",
+            "rolling = ‸1e-3",
+            "rolling friction needs `friction`",
+            "",
+        ),
+        ("density", SOLIDS, "density = 7800", "density = ‸0", "the density is 0, not positive", ""),
+        (
+            "twice",
+            SOLIDS,
+            "[[material_pair]]",
+            "[[material]]\nname = ‸\"ice\"\n[[material_pair]]",
+            "two materials with the name \"ice\"",
+            "",
+        ),
+        (
+            "one of a pair",
+            SOLIDS,
+            "[[material_pair]]\nmaterials = [\"steel\", \"ice\"]",
+            "‸[[material_pair]]\nmaterials = [\"steel\"]",
+            "a pair has two materials",
+            "",
+        ),
+        (
+            "unknown of a pair",
+            SOLIDS,
+            "[\"steel\", \"ice\"]",
+            "[\"steel\", ‸\"snow\"]",
+            "there is no material \"snow\"",
+            "",
+        ),
+        ("tube", SOLIDS, "tube = 0.02", "tube = ‸0", "the radius of the tube is 0, not positive", ""),
+        (
+            "wide tube",
+            SOLIDS,
+            "kind = \"torus\"\nat = [0, 0, 0.3]\nradius = 0.1\ntube = 0.02",
+            "kind = ‸\"torus\"\nat = [0, 0, 0.3]\nradius = 0.1\ntube = 0.2",
+            "must be positive",
+            "",
+        ),
+        (
+            "tube of a sphere",
+            SOLIDS,
+            "radius = 0.1\nmaterial",
+            "radius = 0.1\ntube = ‸0.1\nmaterial",
+            "a sphere has no `tube`",
+            "it has radius",
+        ),
+        (
+            "attitude",
+            SOLIDS,
+            "axis = [0, 0, 1], angle = 0.3 }",
+            "axis = ‸[0, 0, 0], angle = 0.3 }",
+            "the axis has no length",
+            "",
+        ),
+        (
+            "mass and density",
+            SOLIDS,
+            "radius = 0.1\nmaterial",
+            "radius = 0.1\ndensity = ‸5\nmaterial",
+            "a mass of its own",
+            "leave out",
+        ),
+        (
+            "penetration",
+            SOLIDS,
+            "position = [0, 0, 0.11]\n[[body.shape]]\nkind = \"box\"",
+            "position = [0, 0, 0.05]\n[[body.shape]]\nkind = ‸\"box\"",
+            "begins with a penetration of 5.0",
+            "exclude",
+        ),
+        (
+            "group without contacts",
+            PLANE,
+            "name = \"rim\"",
+            "name = \"rim\"\ngroup = ‸\"g\"",
+            "only where the file has [contacts]",
+            "add [contacts]",
+        ),
+        (
+            "materials elsewhere",
+            LAGRANGIAN,
+            "[[contact]]",
+            "‸[[material]]\nname = \"x\"\n[[contact]]",
+            "kind \"multibody\"",
+            "",
+        ),
+    ]);
+    // an ellipsoid on a box has no formulas
+    let free = SOLIDS.replace("exclude = [[\"top\", \"ground\"], [\"grains\", \"low/box\"]]\n", "");
+    let sphere = "kind = \"sphere\"\nname = \"ball\"\ngroup = \"grains\"\nradius = 0.1";
+    assert!(free.contains(sphere));
+    let found = super::errors(&free.replace(sphere, "kind = \"ellipsoid\"\nname = \"ball\"\nsize = [0.1, 0.1, 0.2]"));
+    assert!(found.len() == 1 && (found[0].line, found[0].column) == (50, 8), "{found:?}");
+    assert!(found[0].message.contains("`low/box` and `top/ball` may touch"), "{found:?}");
+    // two materials without a rule and without a pair
+    let text = SOLIDS
+        .replace("combine = \"minimum\"\n", "")
+        .replace("materials = [\"steel\", \"ice\"]", "materials = [\"steel\", \"steel\"]");
+    let found = super::errors(&text.replace("exclude = [[\"top\", \"ground\"], [\"grains\", \"low/box\"]]\n", ""));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].message.contains("nothing tells the coefficients between \"steel\" and \"ice\""), "{found:?}");
 }
 
 #[test]

@@ -338,9 +338,9 @@ impl<F: Functions> Space for DualLagrangian<F> {
 
     fn labels(&self) -> Labels {
         Labels {
-            velocities: Vec::new(),
             coordinates: self.labels.clone(),
             contacts: self.laws.iter().map(|law| (law.name.clone(), law.law)).collect(),
+            ..Labels::default()
         }
     }
 

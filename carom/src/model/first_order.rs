@@ -175,9 +175,9 @@ impl Space for FirstOrderSystem {
 
     fn labels(&self) -> Labels {
         Labels {
-            velocities: Vec::new(),
             coordinates: (0..self.n).map(|i| format!("x{i}")).collect(),
             contacts: self.outputs.iter().map(|o| (o.name.clone(), o.law)).collect(),
+            ..Labels::default()
         }
     }
 }

@@ -415,7 +415,7 @@ impl Space for Lcs {
     }
 
     fn labels(&self) -> Labels {
-        Labels { velocities: Vec::new(), coordinates: self.names.clone(), contacts: self.laws.clone() }
+        Labels { coordinates: self.names.clone(), contacts: self.laws.clone(), ..Labels::default() }
     }
 }
 

@@ -218,9 +218,9 @@ impl Space for Linear {
 
     fn labels(&self) -> Labels {
         Labels {
-            velocities: Vec::new(),
             coordinates: self.labels.clone(),
             contacts: self.contacts.iter().map(|c| (c.name.clone(), c.law)).collect(),
+            ..Labels::default()
         }
     }
 

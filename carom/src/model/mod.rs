@@ -355,6 +355,8 @@ pub struct Labels {
     pub velocities: Vec<String>,
     /// Name and law of each contact or constraint that is always there, numbered by [`Labels::position`].
     pub contacts: Vec<(String, Law)>,
+    /// What contacts that come and go are between, by the numbers in their keys, which begin with 1.
+    pub shapes: Vec<String>,
 }
 
 impl Labels {
@@ -364,6 +366,7 @@ impl Labels {
             velocities: Vec::new(),
             coordinates: (0..coordinates).map(|i| format!("q{i}")).collect(),
             contacts: (0..contacts).map(|i| (format!("contact{i}"), Law::UNILATERAL)).collect(),
+            shapes: Vec::new(),
         }
     }
 
@@ -372,9 +375,23 @@ impl Labels {
         usize::try_from(key.0).ok().filter(|&i| i < self.contacts.len())
     }
 
-    /// The name of a contact, or its number.
+    /// The name of a contact, or its number. One between two shapes has the names of both, and the number of the place
+    /// where they touch if it is not the first one.
     pub fn contact(&self, key: crate::Key) -> String {
-        self.position(key).map_or_else(|| format!("contact {key}"), |i| self.contacts[i].0.clone())
+        if let Some(i) = self.position(key) {
+            return self.contacts[i].0.clone();
+        }
+        let name = |number: u32| self.shapes.get((number as usize).wrapping_sub(1)).map(String::as_str);
+        let (numbers, place) = key.parts();
+        let mut text = match numbers.map(name) {
+            [Some(a), Some(b)] => format!("{a} - {b}"),
+            [None, Some(b)] => b.to_owned(),
+            _ => return format!("contact {key}"),
+        };
+        if place > 0 {
+            text.push_str(&format!(".{}", place + 1));
+        }
+        text
     }
 }
 

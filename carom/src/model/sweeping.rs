@@ -335,7 +335,7 @@ impl Space for Sweeping {
                 Shape::HalfSpace | Shape::Ball => contacts.push((piece.name.clone(), Law::UNILATERAL)),
             }
         }
-        Labels { velocities: Vec::new(), coordinates: self.names.clone(), contacts }
+        Labels { coordinates: self.names.clone(), contacts, ..Labels::default() }
     }
 }
 

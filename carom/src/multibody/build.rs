@@ -4,9 +4,12 @@ mod bodies;
 mod extent;
 mod forces;
 mod joints;
+mod solids;
 
+use super::contact::Surface;
+use super::material::{Combine, Material, Materials};
 use super::plan::{Item, Plan};
-use super::{Body, Contact, Joint, JointCoordinate, Load, Motor, MultibodyError, MultibodyModel, Spring, Xyz};
+use super::{Body, Contact, Joint, JointCoordinate, Load, Motor, MultibodyError, MultibodyModel, Solid, Spring, Xyz};
 use crate::State;
 use crate::rotation::Retraction;
 
@@ -39,6 +42,14 @@ pub struct Multibody {
     pub counted: Vec<JointCoordinate>,
     /// Up to which residual joints are closed at the start, where bodies are to be moved for it [m, or cosines].
     pub assembly: Option<f64>,
+    /// Shapes that touch those of other bodies by themselves.
+    pub solids: Vec<Solid>,
+    /// What they are made of.
+    pub materials: Materials,
+    /// What does not touch by itself: two bodies, groups or shapes (`body/shape`) each.
+    pub apart: Vec<[String; 2]>,
+    /// Whether bodies of one joint touch by themselves as well.
+    pub joined_touch: bool,
 }
 
 impl Multibody {
@@ -56,6 +67,10 @@ impl Multibody {
             length: None,
             counted: Vec::new(),
             assembly: None,
+            solids: Vec::new(),
+            materials: Materials::default(),
+            apart: Vec::new(),
+            joined_touch: false,
         }
     }
 
@@ -105,6 +120,36 @@ impl Multibody {
         self
     }
 
+    /// One more shape that touches those of other bodies by itself.
+    pub fn solid(mut self, solid: Solid) -> Multibody {
+        self.solids.push(solid);
+        self
+    }
+
+    /// One more material.
+    pub fn material(mut self, name: &str, surface: Surface) -> Multibody {
+        self.materials.all.push(Material { name: name.into(), surface });
+        self
+    }
+
+    /// Coefficients between two materials.
+    pub fn material_pair(mut self, a: &str, b: &str, surface: Surface) -> Multibody {
+        self.materials.pairs.push(([a.into(), b.into()], surface));
+        self
+    }
+
+    /// The rule for pairs of materials that are not given.
+    pub fn combine(mut self, rule: Combine) -> Multibody {
+        self.materials.combine = Some(rule);
+        self
+    }
+
+    /// Two bodies, groups or shapes (`body/shape`) do not touch by themselves.
+    pub fn apart(mut self, a: &str, b: &str) -> Multibody {
+        self.apart.push([a.into(), b.into()]);
+        self
+    }
+
     /// One more spring.
     pub fn spring(mut self, spring: Spring) -> Multibody {
         self.springs.push(spring);
@@ -141,6 +186,7 @@ impl Multibody {
         let (mut plan, drawn) = bodies::place(self)?;
         joints::place(self, &mut plan, &drawn)?;
         forces::place(self, &mut plan, &drawn)?;
+        solids::place(self, &mut plan)?;
         list(self, &mut plan)?;
         plan.length = plan.length.or_else(|| extent::extent(&plan, &drawn));
         count_turns(self, &mut plan);
@@ -182,8 +228,8 @@ fn list(description: &Multibody, plan: &mut Plan) -> Result<(), MultibodyError> 
     for joint in &description.joints {
         joints::list_stops(joint, plan, &mut items)?;
     }
-    for (contact, placed) in plan.contacts.iter().enumerate() {
-        use super::pair::Pair;
+    use super::pair::Pair;
+    for (contact, placed) in plan.contacts.iter().enumerate().filter(|(_, placed)| !placed.pair.comes_and_goes()) {
         let places = placed.pair.places();
         for place in 0..places {
             let name = if places == 1 { placed.name.clone() } else { format!("{}.{}", placed.name, place + 1) };

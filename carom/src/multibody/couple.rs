@@ -1,16 +1,19 @@
 //! Outputs of a model: values and lines of joints, motors, stops, friction and contacts, over any scalar.
 
 use super::motion::Motion;
-use super::pair::Pair;
+use super::near::Near;
+use super::pair::{AnyPair, Pair};
 use super::plan::{Item, PlacedMotor, Plan};
 use super::primitive::Primitive;
 use super::{Frame, Line};
 use crate::ModelError;
 use crate::model::Scalar;
+use carom_solve::Law;
 
 /// What takes the outputs, in the order of the laws.
 pub(crate) trait Receive<T> {
-    /// A law begins: its number and the value of its first row.
+    /// A law begins: its number and the value of its first row. Numbers behind those of the plan are of contacts that
+    /// come and go.
     fn law(&mut self, number: usize, gap: T);
 
     /// A row of the law that has begun: lines of bodies in rising order, without the ground, and ∂y/∂t.
@@ -62,7 +65,7 @@ fn drive_at<T: Scalar>([s, first, second, third]: [f64; 4], t: T) -> (T, T) {
 
 /// Tells all outputs at a time and place.
 pub(crate) fn outputs<T: Scalar>(
-    plan: &Plan,
+    (plan, near): (&Plan, &Near),
     (t, motion): (T, &Motion<T>),
     drives: &Drives,
     sum: &mut Vec<(usize, Line<T>)>,
@@ -89,8 +92,17 @@ pub(crate) fn outputs<T: Scalar>(
                 out.law(number, T::zero());
                 emit(out, placed.bodies, placed.coordinate.lines(motion.pair(placed.bodies)), T::zero());
             }
-            Item::Contact { contact, place } => touch(plan, motion, (number, *contact, *place), out),
+            Item::Contact { contact, place } => {
+                let contact = &plan.contacts[*contact];
+                touch(plan.is_planar, motion, (number, contact.bodies), (&contact.pair, *place, &contact.law), out);
+            }
         }
+    }
+    for (k, &(pair, place)) in near.listed.iter().enumerate() {
+        let pair = &near.pairs[pair as usize];
+        let number = plan.items.len() + k;
+        let law = &plan.solids.surfaces[pair.surface as usize].1;
+        touch(plan.is_planar, motion, (number, pair.bodies), (&pair.pair, place as usize, law), out);
     }
 }
 
@@ -146,20 +158,21 @@ fn emit<T: Scalar>(out: &mut impl Receive<T>, bodies: [usize; 2], lines: [Line<T
 }
 
 /// The rows of a place of a contact: normal, tangents, axes of rolling, spin.
+#[inline]
 fn touch<T: Scalar>(
-    plan: &Plan,
+    is_planar: bool,
     motion: &Motion<T>,
-    (number, contact, place): (usize, usize, usize),
+    (number, bodies): (usize, [usize; 2]),
+    (pair, place, law): (&AnyPair, usize, &Law),
     out: &mut impl Receive<T>,
 ) {
-    let contact = &plan.contacts[contact];
-    let frames = motion.pair(contact.bodies);
-    let touch = contact.pair.touch(place, frames);
+    let frames = motion.pair(bodies);
+    let touch = pair.touch(place, frames);
     out.law(number, touch.gap);
-    emit(out, contact.bodies, touch.lines(frames, touch.normal), T::zero());
+    emit(out, bodies, touch.lines(frames, touch.normal), T::zero());
     let tangents = [touch.tangent, touch.normal.cross(touch.tangent)];
-    for (disc, (rows, _)) in contact.law.discs().enumerate() {
-        let axes = match (plan.is_planar, disc) {
+    for (disc, (rows, _)) in law.discs().enumerate() {
+        let axes = match (is_planar, disc) {
             (true, 0) => [touch.tangent; 2],
             (true, _) => [super::Vector::constant([0.0, 0.0, 1.0]); 2],
             (false, _) if rows.len() == 2 => tangents,
@@ -170,7 +183,7 @@ fn touch<T: Scalar>(
                 0 => touch.lines(frames, axis),
                 _ => [Line::about(-axis), Line::about(axis)],
             };
-            emit(out, contact.bodies, lines, T::zero());
+            emit(out, bodies, lines, T::zero());
         }
     }
 }

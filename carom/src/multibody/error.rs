@@ -1,5 +1,6 @@
 //! What makes no sense in a description.
 
+use super::pair::{PairError, ShapeError};
 use crate::ModelError;
 
 /// A description of which no model can be made. `name` is that of the item that is wrong.
@@ -82,6 +83,33 @@ pub enum MultibodyError {
     Branch {
         /// Name of the joint.
         name: String,
+    },
+    /// A shape makes no sense.
+    #[error("the shape `{name}` makes no sense: {source}")]
+    Shape {
+        /// Name of the shape.
+        name: String,
+        /// What is wrong with it.
+        source: ShapeError,
+    },
+    /// There are no formulas for two shapes that may touch.
+    #[error("`{}` and `{}` may touch: {source}", shapes[0], shapes[1])]
+    Pair {
+        /// Names of the shapes.
+        shapes: [String; 2],
+        /// Why they make no pair.
+        source: PairError,
+    },
+    /// Nothing tells the coefficients between two materials.
+    #[error(
+        "`{}` and `{}` may touch: nothing tells the coefficients between {:?} and {:?}",
+        shapes[0], shapes[1], names[0], names[1]
+    )]
+    Materials {
+        /// Names of the materials.
+        names: [String; 2],
+        /// Names of two shapes that have them.
+        shapes: [String; 2],
     },
     /// A formula failed at the start.
     #[error(transparent)]

@@ -9,6 +9,7 @@ use super::bend::{Pin, pins};
 use super::couple::{Drives, drive, outputs};
 use super::force;
 use super::motion::Motion;
+use super::near::Near;
 use super::operator::Operator;
 use super::plan::{Item, PlacedLoad, PlacedMotor, Plan};
 use super::{Frame, Line, MultibodyError, MultibodyTangent};
@@ -25,6 +26,7 @@ pub struct MultibodyModel {
     loads: Vec<PlacedLoad>,   // of the plan
     initial: State,
     operator: Operator,
+    near: Near, // contacts that come and go
     motion: Motion<f64>,
     moving: Motion<Dual64>,  // the motion along its velocity
     drives: Drives,          // what motors do
@@ -60,6 +62,7 @@ impl MultibodyModel {
             loads,
             initial,
             operator,
+            near: Near::default(),
             motion,
             moving,
             drives: Vec::new(),
@@ -158,6 +161,7 @@ impl MultibodyModel {
             velocities: velocities.collect(),
             coordinates: poses.chain(counted).collect(),
             contacts: self.plan.items.iter().map(|(name, item)| (name.clone(), self.plan.law(item, self.h))).collect(),
+            shapes: self.plan.solids.names.clone(),
         }
     }
 }

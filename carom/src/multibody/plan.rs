@@ -6,6 +6,7 @@ use super::function::Function;
 use super::joint::Play;
 use super::load::Axes;
 use super::motor::Integral;
+use super::near::Solids;
 use super::pair::AnyPair;
 use super::primitive::Primitive;
 use crate::model::Bearing;
@@ -203,6 +204,7 @@ pub(crate) struct Plan {
     pub bearings: Vec<Bearing>,     // friction that follows reactions
     pub drives: Vec<usize>,         // coordinates that motors prescribe
     pub length: Option<f64>,
+    pub solids: Solids, // shapes that touch by themselves
 }
 
 impl Plan {

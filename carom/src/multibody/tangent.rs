@@ -9,6 +9,7 @@ use super::Line;
 use super::couple::{Drives, Receive, columns, drive, outputs};
 use super::force::force;
 use super::motion::Motion;
+use super::near::Near;
 use super::plan::{PlacedLoad, PlacedMotor, Plan};
 use crate::model::tangent::At;
 use crate::model::{Along, CouplingTangent, ModelError, Tangent};
@@ -18,6 +19,7 @@ use num_dual::{Dual, Dual64};
 /// Exact derivatives of a [`MultibodyModel`](super::MultibodyModel), without parameters.
 pub struct MultibodyTangent {
     plan: Plan,
+    near: Near,
     loads: Vec<PlacedLoad>,
     motors: Vec<PlacedMotor>,
     q: Vec<Dual64>,
@@ -35,6 +37,7 @@ impl MultibodyTangent {
         let zero = Dual64::new(0.0, 0.0);
         MultibodyTangent {
             plan: plan.clone(),
+            near: Near::default(),
             loads: loads.to_vec(),
             motors: motors.to_vec(),
             q: vec![zero; plan.positions()],
@@ -118,6 +121,15 @@ impl Tangent for MultibodyTangent {
         true
     }
 
+    fn detect(&mut self, from: &crate::State, _h: f64, list: &[crate::Key]) -> Result<(), ModelError> {
+        if !self.plan.solids.is_empty() {
+            let mut motion = Motion::new(&self.plan);
+            motion.set(&self.plan, &from.q, &from.v);
+            self.near.follow(&self.plan, &motion, list);
+        }
+        Ok(())
+    }
+
     fn force(&mut self, at: At<'_>, along: Along<'_>, out: &mut [f64]) -> Result<(), ModelError> {
         self.set(at, along);
         let t = Dual::new(at.0, along.t);
@@ -139,9 +151,9 @@ impl Tangent for MultibodyTangent {
         {
             part.clear();
         }
-        let MultibodyTangent { plan, motion, drives, sum, .. } = self;
+        let MultibodyTangent { plan, near, motion, drives, sum, .. } = self;
         let t = Dual::new(at.0, along.t);
-        outputs(plan, (t, motion), drives, sum, &mut Derivatives { plan, motion, out });
+        outputs((plan, near), (t, motion), drives, sum, &mut Derivatives { plan, motion, out });
         // coefficients are numbers, and contacts are everywhere
         out.restitution.resize(out.gap.len(), 0.0);
         out.region.resize(out.gap.len(), 0.0);
@@ -153,11 +165,11 @@ impl Tangent for MultibodyTangent {
     fn curvature(&mut self, at: At<'_>, along: Along<'_>, out: &mut Vec<f64>) -> Result<(), ModelError> {
         self.set(at, along);
         drive(&mut self.motors, at.0, true, &mut self.drives)?;
-        let MultibodyTangent { plan, motion, moving, drives, moving_sum, .. } = self;
+        let MultibodyTangent { plan, near, motion, moving, drives, moving_sum, .. } = self;
         motion.moving(moving);
         out.clear();
         let t = Dual::new(Dual::new(at.0, along.t), Dual::new(1.0, 0.0));
-        outputs(plan, (t, moving), drives, moving_sum, &mut Bends { motion, out });
+        outputs((plan, near), (t, moving), drives, moving_sum, &mut Bends { motion, out });
         finite(out, "a derivative of the curvature of a gap", at.0)
     }
 }

@@ -129,9 +129,9 @@ impl Space for RigidBodyModel {
 
     fn labels(&self) -> Labels {
         Labels {
-            velocities: Vec::new(),
             coordinates: ["e0", "e1", "e2", "e3"].map(String::from).to_vec(),
             contacts: Vec::new(),
+            ..Labels::default()
         }
     }
 

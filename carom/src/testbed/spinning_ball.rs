@@ -256,7 +256,7 @@ impl Space for SpinningBallModel {
     fn labels(&self) -> Labels {
         let law = if self.ball.friction == 0.0 { Law::UNILATERAL } else { Law::coulomb(self.ball.friction, 2) };
         let coordinates = ["x", "y", "z", "e0", "e1", "e2", "e3"].map(String::from).to_vec();
-        Labels { velocities: Vec::new(), coordinates, contacts: vec![("floor".into(), law)] }
+        Labels { coordinates, contacts: vec![("floor".into(), law)], ..Labels::default() }
     }
 
     fn energy(&mut self, at: &State) -> Option<Energy> {

@@ -1,6 +1,7 @@
 //! Random poses of each pair near contact, with the gap by brute force and how far points are from their shapes.
 
 use crate::brute::*;
+use crate::solids;
 use carom::multibody::Frame;
 use carom::multibody::pair::{self, *};
 use rand::RngExt;
@@ -8,9 +9,9 @@ use rand_pcg::Pcg64;
 use std::f64::consts::{PI, TAU};
 
 /// Gap by brute force of a place.
-type Gap = Box<dyn Fn(usize, [&Frame; 2]) -> f64>;
+pub type Gap = Box<dyn Fn(usize, [&Frame; 2]) -> f64>;
 /// How far a point of the space is from the surface of a shape on a body.
-type Off = Box<dyn Fn(usize, &Frame, V) -> f64>;
+pub type Off = Box<dyn Fn(usize, &Frame, V) -> f64>;
 
 pub struct Case {
     pub pair: AnyPair,
@@ -100,23 +101,23 @@ pub fn local(frame: &Frame, p: V) -> V {
     frame.axes.map(|axis| dot(axis.0, r))
 }
 
-const SPHERE: [[f64; 2]; 2] = [[0.0, PI], [0.0, TAU]];
+pub const SPHERE: [[f64; 2]; 2] = [[0.0, PI], [0.0, TAU]];
 
 /// Least value of a function over the surface of a sphere.
-fn over_sphere(frame: &Frame, sphere: Sphere, f: impl Fn(V) -> f64) -> f64 {
+pub fn over_sphere(frame: &Frame, sphere: Sphere, f: impl Fn(V) -> f64) -> f64 {
     let c = world(frame, sphere.centre);
     least(&SPHERE, 12, |x| f(add(c, scale(on_sphere(x), sphere.radius))))
 }
 
-fn off_sphere(sphere: Sphere) -> Off {
+pub fn off_sphere(sphere: Sphere) -> Off {
     Box::new(move |_, frame, p| norm(sub(p, world(frame, sphere.centre))) - sphere.radius)
 }
 
-fn off_plane(plane: Plane) -> Off {
+pub fn off_plane(plane: Plane) -> Off {
     Box::new(move |_, frame, p| dot(sub(p, world(frame, plane.point)), turn(frame, plane.normal)))
 }
 
-fn off_segment(ends: [V; 2], along: Option<V>) -> Off {
+pub fn off_segment(ends: [V; 2], along: Option<V>) -> Off {
     Box::new(move |_, frame, p| {
         let [p0, p1] = ends.map(|end| world(frame, end));
         let flat = |d: V| along.map_or(d, |axis| sub(d, scale(turn(frame, axis), dot(d, turn(frame, axis)))));
@@ -128,7 +129,7 @@ fn off_cylinder(centre: V, axis: V, radius: f64) -> Off {
     Box::new(move |_, frame, p| from_line(p, world(frame, centre), turn(frame, axis)) - radius)
 }
 
-fn off_block(block: Block) -> Off {
+pub fn off_block(block: Block) -> Off {
     Box::new(move |_, frame, p| {
         let y = sub(local(frame, p), block.centre);
         let n = if block.is_planar() { 2 } else { 3 };
@@ -146,16 +147,16 @@ fn off_corner(block: Block) -> Off {
     })
 }
 
-fn plane(r: &mut Random) -> Plane {
+pub fn plane(r: &mut Random) -> Plane {
     Plane { point: r.place(0.5), normal: r.direction() }
 }
 
-fn block(r: &mut Random) -> Block {
+pub fn block(r: &mut Random) -> Block {
     let half = [r.number(0.3, 1.0), r.number(0.3, 1.0), if r.planar { 0.0 } else { r.number(0.3, 1.0) }];
     Block { centre: r.place(0.5), axes: r.axes(), half }
 }
 
-fn ends(r: &mut Random) -> [V; 2] {
+pub fn ends(r: &mut Random) -> [V; 2] {
     let (p, d) = (r.place(0.5), r.direction());
     [p, add(p, scale(d, r.number(0.5, 2.0)))]
 }
@@ -578,4 +579,14 @@ pub const CASES: &[(&str, Maker, bool, bool)] = &[
     ("cylinder and plane", cylinder_plane, false, true),
     ("cylinder and strip", cylinder_strip, false, true),
     ("cam and roller", curve, true, true),
+    ("box and box", solids::block_block, true, true),
+    ("capsule and plane", solids::capsule_plane, true, true),
+    ("capsule and sphere", solids::capsule_sphere, true, true),
+    ("capsule and capsule", solids::capsule_capsule, false, true),
+    ("capsule and box", solids::capsule_block, true, true),
+    ("cylinder and sphere", solids::sphere_cylinder, false, true),
+    ("ellipsoid and plane", solids::ellipsoid_plane, false, true),
+    ("ellipsoid and sphere", solids::ellipsoid_sphere, false, true),
+    ("torus and plane", solids::torus_plane, false, true),
+    ("torus and sphere", solids::torus_sphere, false, true),
 ];

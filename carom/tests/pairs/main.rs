@@ -3,6 +3,7 @@
 
 mod brute;
 mod cases;
+mod solids;
 mod special;
 
 use brute::*;
@@ -58,6 +59,16 @@ fn touch(pair: &AnyPair, place: usize, [a, b]: [&Frame; 2]) -> Touch {
     pair.touch(place, (a, b))
 }
 
+/// The places of a case; of pairs with many, those that are near.
+fn places(case: &Case) -> Vec<usize> {
+    if !case.pair.comes_and_goes() {
+        return (0..case.pair.places()).collect();
+    }
+    let mut near = Vec::new();
+    case.pair.near((&case.frames[0], &case.frames[1]), 0.3, &mut near);
+    near.into_iter().map(usize::from).collect()
+}
+
 /// Runs `check` on random poses of each pair, in the plane and in space.
 fn for_all(poses: usize, mut check: impl FnMut(&str, &mut Random, Case)) {
     for &(name, make, in_plane, in_space) in CASES {
@@ -78,7 +89,7 @@ fn for_all(poses: usize, mut check: impl FnMut(&str, &mut Random, Case)) {
 fn gaps_and_points_are_those_of_brute_force() {
     for_all(1000, |name, _, case| {
         let [a, b] = [&case.frames[0], &case.frames[1]];
-        for place in 0..case.pair.places() {
+        for place in places(&case) {
             let touch = touch(&case.pair, place, [a, b]);
             let gap = (case.gap)(place, [a, b]);
             assert!((touch.gap - gap).abs() < 1e-9, "{name}: place {place}: {} and by force {gap}", touch.gap);
@@ -95,7 +106,7 @@ fn gaps_and_points_are_those_of_brute_force() {
 #[test]
 fn frames_are_orthonormal_and_lie_in_the_plane() {
     for_all(300, |name, random, case| {
-        for place in 0..case.pair.places() {
+        for place in places(&case) {
             let Touch { normal, tangent, .. } = touch(&case.pair, place, [&case.frames[0], &case.frames[1]]);
             for error in [normal.length() - 1.0, tangent.length() - 1.0, normal.dot(tangent)] {
                 assert!(error.abs() < 1e-13, "{name}: {error:e}");
@@ -112,7 +123,7 @@ fn the_normal_row_is_the_derivative_of_the_gap() {
     let (mut skipped, mut tried) = (0, 0);
     for_all(300, |name, random, case| {
         let motions = [Motion::random(random), Motion::random(random)];
-        for place in 0..case.pair.places() {
+        for place in places(&case) {
             let at = |time: f64| {
                 let frames: [Frame; 2] = std::array::from_fn(|i| motions[i].moved(&case.frames[i], time));
                 touch(&case.pair, place, [&frames[0], &frames[1]]).gap
@@ -160,7 +171,7 @@ fn tangents_have_the_derivatives_of_their_directions() {
     // first derivatives of normal, tangent and points: dual numbers against differences
     for_all(100, |name, random, case| {
         let motions = [Motion::random(random), Motion::random(random)];
-        for place in 0..case.pair.places() {
+        for place in places(&case) {
             let at = |time: f64| {
                 let frames: [Frame; 2] = std::array::from_fn(|i| motions[i].moved(&case.frames[i], time));
                 touch(&case.pair, place, [&frames[0], &frames[1]])
@@ -195,7 +206,7 @@ fn a_rigid_motion_of_both_bodies_turns_everything_with_it() {
             centre: Vector(moved(frame.centre.0)),
             axes: frame.axes.map(|e| Vector(rotate(e.0, axis, angle))),
         });
-        for place in 0..case.pair.places() {
+        for place in places(&case) {
             let before = touch(&case.pair, place, [&case.frames[0], &case.frames[1]]);
             let after = touch(&case.pair, place, [&frames[0], &frames[1]]);
             let errors = [
@@ -213,7 +224,7 @@ fn a_rigid_motion_of_both_bodies_turns_everything_with_it() {
 fn exchanged_bodies_see_the_same_place() {
     for_all(50, |name, random, case| {
         let motions = [Motion::random(random), Motion::random(random)];
-        for place in 0..case.pair.places() {
+        for place in places(&case) {
             let one = touch(&case.pair, place, [&case.frames[0], &case.frames[1]]);
             let other = one.exchanged();
             assert_eq!(other.exchanged(), one, "{name}");

@@ -130,7 +130,6 @@ fn bare(film: &SpaceFilm, body: usize, size: f64) -> Vec<Part> {
 fn middle(form: &Form) -> [f64; 3] {
     let between = |[a, b]: [[f64; 3]; 2]| std::array::from_fn(|i| (a[i] + b[i]) / 2.0);
     match form {
-        Form::Capsule { ends, .. } => between(*ends),
         Form::Polygon(points) => points[0],
         Form::Touching(shape) => match shape {
             Shape::Sphere(s) => s.centre,
@@ -139,6 +138,9 @@ fn middle(form: &Form) -> [f64; 3] {
             Shape::Strip(s) => between(s.ends),
             Shape::Block(b) => b.centre,
             Shape::Cylinder(c) => c.centre,
+            Shape::Capsule(c) => between(c.ends),
+            Shape::Ellipsoid(e) => e.centre,
+            Shape::Torus(t) => t.centre,
             Shape::Bore(b) => b.centre,
             Shape::Socket(s) => s.centre,
             Shape::Slot(s) => between(s.ends),
@@ -152,7 +154,6 @@ fn middle(form: &Form) -> [f64; 3] {
 fn parts(shape: &SpaceShape, size: f64, is_ground: bool) -> Vec<Part> {
     let colour = shape.color.clone().map(Colour::Css);
     let all = match &shape.form {
-        Form::Capsule { ends, radius } => vec![Part::rod(*ends, *radius)],
         Form::Polygon(points) => {
             let next = points.iter().cycle().skip(1);
             points.iter().zip(next).map(|(a, b)| Part::rod([*a, *b], LINE * size)).collect()
@@ -192,6 +193,12 @@ fn solid(shape: &Shape, size: f64, is_ground: bool) -> Part {
             Part::new(Solid::Block { half: b.half }).axes(axes).at(b.centre)
         }
         Shape::Cylinder(c) => Part::new(Solid::Cylinder { radius: c.radius, half: c.half }).along(c.axis).at(c.centre),
+        Shape::Capsule(c) => Part::rod(c.ends, c.radius),
+        Shape::Ellipsoid(e) => {
+            let axes = [e.axes[0], e.axes[1], cross(e.axes[0], e.axes[1])];
+            Part::new(Solid::Ellipsoid { half: e.half }).axes(axes).at(e.centre)
+        }
+        Shape::Torus(t) => Part::new(Solid::Torus { radius: t.radius, tube: t.tube }).along(t.axis).at(t.centre),
         Shape::Bore(b) => Part::new(Solid::Bore { radius: b.radius, half: depth(b.radius) }).along(b.axis).at(b.centre),
         Shape::Ring(r) => Part::new(Solid::Bore { radius: r.radius, half: 0.5 * r.radius }).along(r.axis).at(r.centre),
         Shape::Socket(s) => Part::new(Solid::Socket { radius: s.radius }).at(s.centre),

@@ -5,11 +5,15 @@ use carom::multibody::{Frame, GROUND, Vector};
 use super::number::{Measure, normalised, refuse};
 use super::repeat::{Copy, copies, name};
 use super::shape::{ShapeInfo, shape};
+use super::solid::{MaterialInfo, weigh};
 use super::tables::{AttitudeTable, BodyTable, Tensor};
 use crate::diagnostic::Place;
 use crate::expression::is_identifier;
 use crate::file::{Formula, ModelFile, Text};
 use crate::scene::context::{Context, label};
+
+/// What shapes are read with.
+type With<'a> = (&'a Measure, &'a [MaterialInfo]);
 
 /// Most bodies of a file.
 const LIMIT: usize = 20_000;
@@ -32,6 +36,8 @@ pub(super) struct BodyInfo {
     /// In axes of the body.
     pub spin: [f64; 3],
     pub shapes: Vec<ShapeInfo>,
+    /// Where the mass centre is from the point that the tables count from; zero but where the mass comes from shapes.
+    pub centre: [f64; 3],
     /// Whether it has a mistake of its own.
     pub broken: bool,
 }
@@ -67,13 +73,14 @@ impl BodyInfo {
             velocity: [0.0; 3],
             spin: [0.0; 3],
             shapes: Vec::new(),
+            centre: [0.0; 3],
             broken: false,
         }
     }
 }
 
 /// The columns of the rotation matrix of a unit quaternion.
-fn columns([w, x, y, z]: [f64; 4]) -> [[f64; 3]; 3] {
+pub(super) fn columns([w, x, y, z]: [f64; 4]) -> [[f64; 3]; 3] {
     [
         [w * w + x * x - y * y - z * z, 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)],
         [2.0 * (x * y - w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z + w * x)],
@@ -99,7 +106,13 @@ pub(super) fn part_name(text: &Text, what: &str, context: &mut Context) -> Optio
 }
 
 /// Reads all bodies, the ground first; and whether there are some whose names could not be read.
-pub(super) fn read(file: &ModelFile, measure: &Measure, context: &mut Context) -> (Vec<BodyInfo>, bool) {
+pub(super) fn read(
+    file: &ModelFile,
+    measure: &Measure,
+    materials: &[MaterialInfo],
+    context: &mut Context,
+) -> (Vec<BodyInfo>, bool) {
+    let measure = (measure, materials);
     let mut all = vec![BodyInfo::ground(file.model.table.place().clone())];
     let before = context.out.errors();
     let copies = copies(file.body.as_ref(), |table: &BodyTable| table.repeat.as_ref(), context);
@@ -133,7 +146,7 @@ pub(super) fn read(file: &ModelFile, measure: &Measure, context: &mut Context) -
 }
 
 /// What the ground may have: shapes.
-fn ground(table: &BodyTable, measure: &Measure, ground: &mut BodyInfo, context: &mut Context) {
+fn ground(table: &BodyTable, with: With<'_>, ground: &mut BodyInfo, context: &mut Context) {
     let lists = [&table.position, &table.velocity, &table.spin, &table.spin_world];
     let lists = lists.into_iter().flatten().map(|list| &list.place);
     let numbers = [&table.mass, &table.angle].into_iter().flatten().map(|formula| &formula.place);
@@ -144,21 +157,24 @@ fn ground(table: &BodyTable, measure: &Measure, ground: &mut BodyInfo, context: 
         error.hint("give the body another name, or leave this out");
     }
     let before = context.out.errors();
-    let frame = ground.frame(measure.planar);
+    let frame = ground.frame(with.0.planar);
     let shapes = table.shape.iter().flatten();
-    ground.shapes.extend(shapes.filter_map(|table| shape(table, &frame, measure, context)));
+    ground.shapes.extend(shapes.filter_map(|table| shape(table, &frame, with, context)));
     unique(table, &ground.shapes, context);
     ground.broken |= context.out.errors() > before;
 }
 
-fn body(table: &BodyTable, name: String, measure: &Measure, context: &mut Context) -> Option<BodyInfo> {
+fn body(table: &BodyTable, name: String, with: With<'_>, context: &mut Context) -> Option<BodyInfo> {
     let before = context.out.errors();
+    let measure = with.0;
+    let by_shapes = table.mass.is_none() && table.inertia.is_none() && has_density(table, with.1);
     let missing = |what: &str, example: &str, context: &mut Context| {
         let error = context.out.error(&table.name.place, format!("the body `{name}` has no {what}"));
         error.hint(format!("add {example}"));
     };
     let mass = match &table.mass {
         Some(formula) => measure.positive(formula, measure.mass, "the mass", context),
+        None if by_shapes => None,
         None => {
             missing("mass", "mass = 1.0", context);
             None
@@ -166,6 +182,7 @@ fn body(table: &BodyTable, name: String, measure: &Measure, context: &mut Contex
     };
     let inertia = match &table.inertia {
         Some(tensor) => inertia(tensor, measure, context),
+        None if by_shapes => None,
         None => {
             missing("inertia", if measure.planar { "inertia = 0.1" } else { "inertia = [0.1, 0.1, 0.1]" }, context);
             None
@@ -189,11 +206,26 @@ fn body(table: &BodyTable, name: String, measure: &Measure, context: &mut Contex
     }
     let frame = info.frame(measure.planar);
     info.spin = spin(table, &frame, measure, context).unwrap_or_default();
-    info.shapes = table.shape.iter().flatten().filter_map(|table| shape(table, &frame, measure, context)).collect();
+    info.shapes = table.shape.iter().flatten().filter_map(|table| shape(table, &frame, with, context)).collect();
     unique(table, &info.shapes, context);
+    let own = table.shape.iter().flatten().find_map(|shape| shape.density.as_ref());
+    if let Some(formula) = own.filter(|_| !by_shapes) {
+        let error = context.out.error(&formula.place, "the body has a mass of its own: nothing uses the density");
+        error.hint("leave out `mass` and `inertia`, or the density");
+    }
+    if by_shapes && context.out.errors() == before {
+        let mass = weigh(&mut info, measure, &table.name.place, context);
+        info.mass = mass.map(|mass| Mass { mass: mass.mass, inertia: mass.inertia });
+    }
     // a body with a mistake is known all the same, so that what refers to it is not a mistake as well
     info.broken = context.out.errors() > before;
     Some(info)
+}
+
+/// Whether the mass of a body can come from its shapes.
+fn has_density(table: &BodyTable, materials: &[MaterialInfo]) -> bool {
+    let dense = |text: &Text| materials.iter().any(|info| info.material.name == text.value && info.density.is_some());
+    table.shape.iter().flatten().any(|shape| shape.density.is_some() || shape.material.as_ref().is_some_and(dense))
 }
 
 /// Names of shapes are different.
@@ -306,7 +338,7 @@ fn attitude(table: &BodyTable, measure: &Measure, context: &mut Context) -> Opti
     }
 }
 
-fn quaternion(table: &AttitudeTable, measure: &Measure, context: &mut Context) -> Option<[f64; 4]> {
+pub(super) fn quaternion(table: &AttitudeTable, measure: &Measure, context: &mut Context) -> Option<[f64; 4]> {
     let half = |angle: f64| (angle / 2.0).sin_cos();
     match (&table.axis, &table.angle, &table.quaternion, &table.rpy) {
         (Some(axis), Some(angle), None, None) => {

@@ -17,6 +17,8 @@ use crate::scene::context::{Context, label};
 pub(super) struct ContactInfo {
     pub contact: Contact,
     pub place: Place,
+    /// Its shapes as "body/shape".
+    pub shapes: Option<[String; 2]>,
 }
 
 /// Reads all contacts into the mechanism.
@@ -27,7 +29,9 @@ pub(super) fn read(file: &ModelFile, mechanism: &mut Mechanism, context: &mut Co
         }
         context.indexed(&index, |context| {
             if let Some(contact) = contact(table, mechanism, context) {
-                mechanism.contacts.push(ContactInfo { contact, place: table.name.place.clone() });
+                let named = |text: &Option<Text>, context: &mut Context| name(text.as_ref()?, context);
+                let shapes = named(&table.a, context).zip(named(&table.b, context)).map(|(a, b)| [a, b]);
+                mechanism.contacts.push(ContactInfo { contact, place: table.name.place.clone(), shapes });
             }
         });
     }
@@ -95,8 +99,8 @@ fn pair(
     context: &mut Context,
 ) -> Option<(AnyPair, bool)> {
     let (Form::Touching(first), Form::Touching(second)) = (&a.1.form, &b.1.form) else {
-        let error = context.out.error(place, "capsules and polygons are for drawings alone: they touch nothing");
-        error.hint("take spheres, discs, boxes, segments or planes");
+        let error = context.out.error(place, "polygons are for drawings alone: they touch nothing");
+        error.hint("take spheres, discs, boxes, capsules, segments or planes");
         return None;
     };
     let frame = |body: usize| mechanism.bodies[body].frame(mechanism.measure.planar);

@@ -92,7 +92,6 @@ fn strokes(form: &Form, size: f64) -> Vec<Stroke> {
     let shape = match form {
         Form::Touching(shape) => shape,
         Form::Polygon(points) => return vec![Stroke::Loop(points.clone())],
-        Form::Capsule { ends, radius } => return vec![Stroke::Loop(stadium(*ends, [0.0, 0.0, 1.0], *radius))],
     };
     match shape {
         Shape::Sphere(s) if s.radius == 0.0 => vec![Stroke::Point(s.centre)],
@@ -109,8 +108,9 @@ fn strokes(form: &Form, size: f64) -> Vec<Stroke> {
             vec![Stroke::Line(vec![end(-1.0), end(1.0)])]
         }
         Shape::Block(b) => vec![Stroke::Loop([0, 1, 3, 2].map(|k| b.corner(k)).to_vec())],
+        Shape::Capsule(c) => vec![Stroke::Loop(stadium(c.ends, [0.0, 0.0, 1.0], c.radius))],
         // of space alone
-        Shape::Cylinder(_) => Vec::new(),
+        Shape::Cylinder(_) | Shape::Ellipsoid(_) | Shape::Torus(_) => Vec::new(),
         Shape::Bore(b) => vec![Stroke::Loop(circle(b.centre, normals(b.axis), b.radius))],
         Shape::Ring(r) => vec![Stroke::Loop(circle(r.centre, normals(r.axis), r.radius))],
         Shape::Slot(s) => vec![Stroke::Loop(stadium(s.ends, s.axis, s.radius))],

@@ -57,6 +57,9 @@ fn joint(table: &JointTable, mechanism: &Mechanism, context: &mut Context) -> Op
     };
     joint.name = name?;
     points(table, kind, measure, &mut joint, context);
+    if let Anchor::Bodies(points) = &mut joint.point {
+        *points = std::array::from_fn(|k| mechanism.about_centre(&joint.bodies[k], points[k]));
+    }
     joint.axis = axes(table, measure, context);
     joint.second_axis = match &table.second_axis {
         Some(list) => drawn(measure.direction(list, "the second axis", context)),

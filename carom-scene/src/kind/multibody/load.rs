@@ -211,6 +211,7 @@ impl LoadPlan {
             Some(at) => context.indexed(&self.index, |context| measure.vector(at, measure.length, "`at`", context))?,
             None => [0.0; 3],
         };
+        let point = if self.point.is_some() { mechanism.about_centre(&self.body, point) } else { point };
         let (name, body) = (self.name.clone(), self.body.clone());
         Some(BoundLoad {
             name,

@@ -19,6 +19,7 @@ mod play;
 mod repeat;
 mod shape;
 mod signal;
+mod solid;
 mod space;
 mod spring;
 mod tables;
@@ -31,8 +32,9 @@ use carom::rotation::Retraction;
 pub(crate) use number::is_base;
 pub use shape::Form;
 pub use tables::{
-    AssembleTable, AttitudeTable, BearingTable, BodyShapeTable, BodyTable, ClearanceTable, JointTable, LinkTable,
-    LoadTable, MotorTable, MultibodyTable, SpringTable, StopsTable, Tensor,
+    AssembleTable, AttitudeTable, BearingTable, BodyShapeTable, BodyTable, ClearanceTable, ContactsTable, JointTable,
+    LinkTable, LoadTable, MaterialPairTable, MaterialTable, MotorTable, MultibodyTable, SpringTable, StopsTable,
+    Tensor,
 };
 
 use super::{Compile, Kind, KindRow, Words, length};
@@ -43,6 +45,7 @@ use body::{BodyInfo, identifier};
 use contact::ContactInfo;
 use joint::JointInfo;
 use number::{Measure, word};
+use solid::Solids;
 use spring::SpringInfo;
 
 pub(super) const ROW: KindRow = KindRow::of::<MultibodyTable>(Words {
@@ -95,7 +98,11 @@ pub(super) fn refuse(file: &ModelFile, context: &mut Context) {
     let loads = file.load.iter().flatten().map(|table| &table.place);
     let motors = file.motor.iter().flatten().map(|table| &table.place);
     let assemble = file.assemble.iter().map(|table| &table.place);
-    let all = bodies.chain(joints).chain(springs).chain(loads).chain(motors).chain(assemble);
+    let contacts = file.contacts.iter().map(|table| &table.place);
+    let materials = file.material.iter().flatten().map(|table| &table.place);
+    let pairs = file.material_pair.iter().flatten().map(|table| &table.place);
+    let solid = contacts.chain(materials).chain(pairs);
+    let all = bodies.chain(joints).chain(springs).chain(loads).chain(motors).chain(assemble).chain(solid);
     if let Some(place) = all.into_iter().next() {
         let error = context.out.error(place, "bodies, joints, springs, loads and motors belong to kind \"multibody\"");
         error.hint("write kind = \"multibody\" in [model]");
@@ -116,6 +123,7 @@ pub(super) struct Mechanism {
     joints: Vec<JointInfo>,
     springs: Vec<SpringInfo>,
     contacts: Vec<ContactInfo>,
+    solids: Solids,
     /// Whether bodies or joints have mistakes that hide their names: what refers to them is no mistake then.
     lost_bodies: bool,
     lost_joints: bool,
@@ -148,7 +156,8 @@ impl Mechanism {
             Some(formula) => measure.positive(formula, measure.length, "the tolerance", context),
             None => Some(ASSEMBLY),
         });
-        let (bodies, lost_bodies) = body::read(file, &measure, context);
+        let materials = solid::materials(file, &measure, context);
+        let (bodies, lost_bodies) = body::read(file, &measure, &materials, context);
         let mut mechanism = Mechanism {
             measure,
             gravity: gravity.unwrap_or_default(),
@@ -160,6 +169,7 @@ impl Mechanism {
             joints: Vec::new(),
             springs: Vec::new(),
             contacts: Vec::new(),
+            solids: Solids::default(),
             lost_bodies,
             lost_joints: false,
             turns: Vec::new(),
@@ -170,6 +180,7 @@ impl Mechanism {
         mechanism.check_names(context);
         spring::read(file, &mut mechanism, context);
         contact::read(file, &mut mechanism, context);
+        solid::read(file, materials, &mut mechanism, context);
         (context.out.errors() == before).then_some(mechanism)
     }
 
@@ -223,6 +234,12 @@ impl Mechanism {
         None
     }
 
+    /// A point of a body, counted as the tables do, from its mass centre.
+    fn about_centre(&self, body: &str, point: [f64; 3]) -> [f64; 3] {
+        let centre = self.index.get(body).map_or([0.0; 3], |&body| self.bodies[body].centre);
+        std::array::from_fn(|i| point[i] - centre[i])
+    }
+
     /// The first coordinate of the joint that a text means, or the one behind a point: "slide.along".
     fn coordinate(&self, text: &Text, context: &mut Context) -> Option<JointCoordinate> {
         let wanted = repeat::name(text, context)?;
@@ -264,7 +281,6 @@ impl Mechanism {
         let bodies = self.bodies.iter().map(|body| {
             let shapes = body.shapes.iter().map(|info| match &info.form {
                 shape::Form::Touching(shape) => shape.reach(),
-                shape::Form::Capsule { ends, radius } => of(&ends[0]).max(of(&ends[1])) + radius,
                 shape::Form::Polygon(points) => points.iter().map(of).fold(0.0, f64::max),
             });
             of(&body.position) + shapes.fold(0.0, f64::max)
@@ -313,6 +329,7 @@ impl Mechanism {
         all.joints.extend(self.joints.iter().map(|info| info.joint.clone()));
         all.springs.extend(self.springs.iter().map(|info| info.spring.clone()));
         all.contacts.extend(self.contacts.iter().map(|info| info.contact.clone()));
+        self.solids.describe(&mut all);
         all
     }
 
@@ -322,7 +339,7 @@ impl Mechanism {
         let body = || self.bodies.iter().find(|info| info.name == name).map(|info| &info.place);
         let spring = || self.springs.iter().find(|info| info.spring.name == name).map(|info| &info.place);
         let contact = || self.contacts.iter().find(|info| info.contact.name == name).map(|info| &info.place);
-        joint.or_else(body).or_else(spring).or_else(contact)
+        joint.or_else(body).or_else(spring).or_else(contact).or_else(|| self.solids.place_of(name))
     }
 
     /// Tells an error of the library at the place where the reason stands.
@@ -335,7 +352,9 @@ impl Mechanism {
             | MultibodyError::Misfit { name, .. }
             | MultibodyError::Open { name, .. }
             | MultibodyError::Assembly { name, .. }
+            | MultibodyError::Shape { name, .. }
             | MultibodyError::Branch { name } => name.as_str(),
+            MultibodyError::Pair { shapes, .. } | MultibodyError::Materials { shapes, .. } => shapes[1].as_str(),
             MultibodyError::Model(error) => error.contact().unwrap_or_default(),
         };
         let place = self.place_of(name).unwrap_or(otherwise);
@@ -343,6 +362,12 @@ impl Mechanism {
         match error {
             MultibodyError::Open { .. } => finding.hint("add [assemble] to close the joints before the run"),
             MultibodyError::Assembly { .. } => finding.hint("draw the bodies nearer to where the joints are closed"),
+            MultibodyError::Pair { .. } => {
+                finding.hint("leave the two out: [contacts] exclude = [[\"body\", \"body\"]], or contact = false")
+            }
+            MultibodyError::Materials { .. } => {
+                finding.hint("add a [[material_pair]], or combine = \"geometric-mean\" (or another rule) to [contacts]")
+            }
             _ => finding,
         };
     }

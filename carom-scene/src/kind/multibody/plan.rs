@@ -1,6 +1,6 @@
 //! From tables to models: names, expressions, and the model with its numbers.
 
-use carom::model::{Mechanical, Tangent};
+use carom::model::{Labels, Mechanical, Tangent};
 use carom::multibody::{Multibody, MultibodyError, MultibodyModel};
 use carom::scheme::AnyModel;
 use carom::{Coupling, Key, Space, State};
@@ -201,10 +201,20 @@ impl Bodies {
     }
 
     /// Contacts and stops at the start.
-    fn check(&self, coupling: &Coupling, table: &Place, context: &mut Context) {
+    fn check(&self, coupling: &Coupling, labels: &Labels, table: &Place, context: &mut Context) {
         let size = self.mechanism.length.unwrap_or_else(|| self.mechanism.extent());
-        for (i, pair) in coupling.pairs.iter().enumerate() {
-            let Some(law) = self.laws.get(i).filter(|_| coupling.is_present(i)) else { continue };
+        for (i, pair) in coupling.pairs.iter().enumerate().filter(|(i, _)| coupling.is_present(*i)) {
+            let Some(law) = self.laws.get(i) else {
+                if pair.gap < -PENETRATION * size {
+                    let name = labels.contact(pair.key);
+                    let place = self.mechanism.solids.place_of_contact(&name).or_else(|| self.place(&name));
+                    let message = format!("the contact `{name}` begins with a penetration of {:.6e} m", -pair.gap);
+                    let error = context.out.error(&place.unwrap_or(table).clone(), message);
+                    error.hint("draw the bodies apart, change the shapes, or leave the contact out by `exclude`");
+                    return;
+                }
+                continue;
+            };
             let place = self.place(&law.name).unwrap_or(table).clone();
             if law.law.is_contact() && pair.gap < -PENETRATION * size {
                 let contact = self.mechanism.contacts.iter().find(|info| {
@@ -267,13 +277,14 @@ impl Bound for Bodies {
         };
         let (mut coupling, mut force) = (Coupling::default(), vec![0.0; state.v.len()]);
         let outcome = model
-            .couple(state.t, &state.q, &mut coupling)
+            .detect(state, 0.0)
+            .and_then(|_| model.couple(state.t, &state.q, &mut coupling))
             .and_then(|()| model.force(state.t, &state.q, &state.v, &mut force));
         if let Err(error) = outcome {
             context.out.error(table, format!("the model cannot be evaluated at the initial state: {error}"));
             return None;
         }
-        self.check(&coupling, table, context);
+        self.check(&coupling, &model.labels(), table, context);
         (context.out.errors() == before).then(|| AnyModel::Mechanical(Box::new(model)))
     }
 }

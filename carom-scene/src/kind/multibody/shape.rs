@@ -1,12 +1,13 @@
 //! Shapes of bodies, in axes of their body: for contacts and for drawings.
 
 use carom::multibody::pair::shape::{
-    Block, Bore, Curve, Cylinder, Plane, Ring, Segment, Shape, Slot, Socket, Sphere, Strip,
+    Block, Bore, Capsule, Curve, Cylinder, Ellipsoid, Plane, Ring, Segment, Shape, Slot, Socket, Sphere, Strip, Torus,
 };
 use carom::multibody::{Frame, Vector};
 
-use super::body::body_direction;
+use super::body::{body_direction, columns, quaternion};
 use super::number::{Measure, word};
+use super::solid::{self, MaterialInfo};
 use super::tables::BodyShapeTable;
 use crate::diagnostic::Place;
 use crate::file::{Formula, OneOrMore};
@@ -21,6 +22,21 @@ pub(super) struct ShapeInfo {
     pub color: Option<String>,
     pub fill: Option<String>,
     pub trace: bool,
+    pub solid: SolidInfo,
+}
+
+/// What a shape says of contacts that come by themselves, and of mass.
+#[derive(Clone, Debug)]
+pub(super) struct SolidInfo {
+    pub material: Option<String>,
+    pub group: Option<String>,
+    pub touches: bool,
+    /// Where the first of these three stands.
+    pub told: Option<Place>,
+    /// Its own, or that of its material.
+    pub density: Option<f64>,
+    pub own_density: bool,
+    pub place: Place,
 }
 
 /// What it is, in axes of its body.
@@ -28,13 +44,6 @@ pub(super) struct ShapeInfo {
 pub enum Form {
     /// A shape that can touch others.
     Touching(Shape),
-    /// A line with round ends, for drawings.
-    Capsule {
-        /// Ends of the middle line.
-        ends: [[f64; 3]; 2],
-        /// Radius [m].
-        radius: f64,
-    },
     /// Corners in the plane or in space, for drawings.
     Polygon(Vec<[f64; 3]>),
 }
@@ -47,6 +56,8 @@ enum Word {
     Box,
     Cylinder,
     Capsule,
+    Ellipsoid,
+    Torus,
     Plane,
     Segment,
     Polygon,
@@ -64,6 +75,8 @@ const WORDS: &[(&str, Word)] = &[
     ("box", Word::Box),
     ("cylinder", Word::Cylinder),
     ("capsule", Word::Capsule),
+    ("ellipsoid", Word::Ellipsoid),
+    ("torus", Word::Torus),
     ("plane", Word::Plane),
     ("segment", Word::Segment),
     ("polygon", Word::Polygon),
@@ -82,7 +95,9 @@ fn keys(word: Word, planar: bool) -> (&'static [&'static str], &'static [&'stati
         (Word::Disc | Word::Hole | Word::Ring, true) => (&["radius"], &["at"]),
         (Word::Disc | Word::Hole | Word::Ring, false) => (&["radius"], &["at", "axis"]),
         (Word::Box, true) => (&["size"], &["at", "angle"]),
-        (Word::Box, false) => (&["size"], &["at"]),
+        (Word::Box | Word::Ellipsoid, false) => (&["size"], &["at", "attitude"]),
+        (Word::Ellipsoid, true) => (&["size"], &["at"]),
+        (Word::Torus, _) => (&["radius", "tube"], &["at", "axis"]),
         (Word::Cylinder | Word::Capsule, _) => (&["ends", "radius"], &[]),
         (Word::Slot, true) => (&["ends", "radius"], &[]),
         (Word::Slot, false) => (&["ends", "radius"], &["axis"]),
@@ -98,13 +113,13 @@ fn keys(word: Word, planar: bool) -> (&'static [&'static str], &'static [&'stati
 pub(super) fn shape(
     table: &BodyShapeTable,
     frame: &Frame,
-    measure: &Measure,
+    (measure, materials): (&Measure, &[MaterialInfo]),
     context: &mut Context,
 ) -> Option<ShapeInfo> {
     let before = context.out.errors();
     let kind = word(&table.kind, "kind of shape", WORDS, context)?;
     fitting(table, kind, measure.planar, context);
-    if measure.planar && matches!(kind, Word::Sphere | Word::Cylinder | Word::Socket) {
+    if measure.planar && matches!(kind, Word::Sphere | Word::Cylinder | Word::Socket | Word::Ellipsoid | Word::Torus) {
         let message = format!("a planar body has no {}", table.kind.value);
         let hint = if kind == Word::Socket { "write \"hole\"" } else { "write \"disc\", \"box\" or \"capsule\"" };
         context.out.error(&table.kind.place, message).hint(hint);
@@ -116,6 +131,7 @@ pub(super) fn shape(
     let name = table.name.as_ref().map(|name| label(name, &mut context.out));
     let color = |text: &Option<_>, context: &mut Context| text.as_ref().and_then(|text| color(text, context));
     let (line, fill) = (color(&table.color, context), color(&table.fill, context));
+    let solid = solid_info(table, measure, materials, context);
     if context.out.errors() > before {
         return None;
     }
@@ -131,14 +147,37 @@ pub(super) fn shape(
         },
         drawn => drawn,
     };
-    Some(ShapeInfo { name: name.flatten(), form, color: line, fill, trace: table.trace.unwrap_or(false) })
+    Some(ShapeInfo { name: name.flatten(), form, color: line, fill, trace: table.trace.unwrap_or(false), solid })
+}
+
+fn solid_info(
+    table: &BodyShapeTable,
+    measure: &Measure,
+    materials: &[MaterialInfo],
+    context: &mut Context,
+) -> SolidInfo {
+    let material = table.material.as_ref().and_then(|text| solid::find(text, materials, context));
+    let own = table.density.as_ref().map(|formula| solid::density(formula, measure, context));
+    let own_density = own.is_some();
+    let told = table.group.as_ref().map(|text| text.place.clone());
+    SolidInfo {
+        density: own.unwrap_or_else(|| material.and_then(|info| info.density)),
+        own_density,
+        material: material.map(|info| info.material.name.clone()),
+        group: table.group.as_ref().and_then(|text| label(text, &mut context.out)),
+        touches: table.contact.unwrap_or(true),
+        told,
+        place: table.kind.place.clone(),
+    }
 }
 
 /// Tells missing keys and keys that do not belong to the shape.
 fn fitting(table: &BodyShapeTable, kind: Word, planar: bool, context: &mut Context) {
-    let given: [(&str, Option<&Place>); 8] = [
+    let given: [(&str, Option<&Place>); 10] = [
         ("at", table.at.as_ref().map(|x| &x.place)),
         ("radius", table.radius.as_ref().map(|x| &x.place)),
+        ("tube", table.tube.as_ref().map(|x| &x.place)),
+        ("attitude", table.attitude.as_ref().map(|x| &x.place)),
         ("size", table.size.as_ref().map(|x| &x.place)),
         ("angle", table.angle.as_ref().map(|x| &x.place)),
         ("ends", table.ends.as_ref().map(|x| x.first().map_or(&table.place, |x| &x.place))),
@@ -246,7 +285,15 @@ fn form(table: &BodyShapeTable, kind: Word, axes: &Axes<'_>, context: &mut Conte
             let centre = std::array::from_fn(|i| (a[i] + b[i]) / 2.0);
             Shape::Cylinder(Cylinder { centre, axis: d.map(|x| x / (2.0 * half)), radius: radius()?, half })
         }
-        Word::Capsule => return Some(Form::Capsule { ends: axes.ends(table, context)?, radius: radius()? }),
+        Word::Capsule => Shape::Capsule(Capsule { ends: axes.ends(table, context)?, radius: radius()? }),
+        Word::Ellipsoid => {
+            let Block { centre, axes, half } = block(table, centre?, axes, context)?;
+            Shape::Ellipsoid(Ellipsoid { centre, axes, half })
+        }
+        Word::Torus => {
+            let tube = measure.size(table.tube.as_ref()?, "the radius of the tube", context)?;
+            Shape::Torus(Torus { centre: centre?, axis: axis?, radius: radius()?, tube })
+        }
         Word::Polygon => return Some(Form::Polygon(polygon(table, axes, context)?)),
         Word::Curve => Shape::Curve(curve(table, axes, context)?),
     };
@@ -258,7 +305,9 @@ fn block(table: &BodyShapeTable, centre: [f64; 3], axes: &Axes<'_>, context: &mu
     let (measure, size) = (axes.measure, table.size.as_ref()?);
     let half = measure.vector(size, measure.length / 2.0, "`size`", context)?;
     if let Some(i) = half.iter().take(measure.components()).position(|half| *half <= 0.0) {
-        context.out.error(&size.items[i].place, format!("the edge {} of the box is not positive", half[i] * 2.0));
+        let what = if table.kind.value == "box" { "edge" } else { "length" };
+        let message = format!("the {what} {} of the {} is not positive", half[i] * 2.0, table.kind.value);
+        context.out.error(&size.items[i].place, message);
         return None;
     }
     let angle = match &table.angle {
@@ -266,7 +315,10 @@ fn block(table: &BodyShapeTable, centre: [f64; 3], axes: &Axes<'_>, context: &mu
         None => 0.0,
     };
     let (s, c) = angle.sin_cos();
-    let drawn = [[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]];
+    let drawn = match &table.attitude {
+        Some(attitude) => columns(quaternion(attitude, measure, context)?),
+        None => [[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]],
+    };
     let turned = if axes.world { drawn.map(|d| body_direction(axes.frame, d)) } else { drawn };
     Some(Block { centre, axes: turned, half })
 }

@@ -153,7 +153,8 @@ fn between(
         }
         (a, b, None) => {
             let mut point = |list: &Option<OneOrMore>| list.as_ref().map_or(Some([0.0; 3]), &mut point);
-            Anchor::Bodies([point(a)?, point(b)?])
+            let points = [point(a)?, point(b)?];
+            Anchor::Bodies(std::array::from_fn(|k| mechanism.about_centre(&bodies[k], points[k])))
         }
     };
     Some(SpringEnds::Points { bodies, points })

@@ -33,12 +33,13 @@ table! {
         pub name: Text,
         /// Repeats the table: for = { i = "1..n" } makes one body for each whole number i from 1 to n.
         pub repeat as "for": Option<Words>,
-        /// Positive [kg].
+        /// Positive; without `mass` and `inertia` both come from shapes with a density [kg].
         pub mass: Option<Formula>,
         /// About the mass centre in axes of the body: three principal values or a 3x3 matrix; in the plane one number
         /// [kg m²].
         pub inertia: Option<Tensor>,
-        /// Of the mass centre; the origin by default [m].
+        /// Of the mass centre; where the mass comes from shapes, of the point that shapes and points of the body are
+        /// counted from. The origin by default [m].
         pub position: Option<OneOrMore>,
         /// In space: how the axes of the body stand; those of the space by default.
         pub attitude: Option<AttitudeTable>,
@@ -72,23 +73,28 @@ table! {
 table! {
     /// A shape of a body, in axes of the body from its mass centre.
     pub struct BodyShapeTable {
-        /// "sphere", "disc", "box", "cylinder", "capsule", "plane", "segment", "polygon", "hole", "socket", "slot",
-        /// "ring", "curve" or "point".
+        /// "sphere", "disc", "box", "cylinder", "capsule", "ellipsoid", "torus", "plane", "segment", "polygon", "hole",
+        /// "socket", "slot", "ring", "curve" or "point".
         pub kind: Text,
         /// Name, for contacts: "body/shape".
         pub name: Option<Text>,
-        /// Centre of a sphere, disc, box, cylinder, hole, socket, slot or ring, place of a point, or a point of a
-        /// plane; the mass centre by default [m].
+        /// Centre of a sphere, disc, box, cylinder, ellipsoid, torus, hole, socket, slot or ring, place of a point, or a
+        /// point of a plane; the mass centre by default [m].
         pub at: Option<OneOrMore>,
-        /// Radius of a sphere, disc, cylinder, capsule, hole, socket, slot or ring [m].
+        /// Radius of a sphere, disc, cylinder, capsule, hole, socket, slot or ring, or of the middle circle of a torus
+        /// [m].
         pub radius: Option<Formula>,
-        /// Edges of a box [m].
+        /// Radius of the section of a torus, less than `radius` [m].
+        pub tube: Option<Formula>,
+        /// Edges of a box, or lengths of the three axes of an ellipsoid [m].
         pub size: Option<OneOrMore>,
         /// Turns a box by this angle, in the plane [rad].
         pub angle: Option<Formula>,
+        /// How the axes of a box or an ellipsoid stand in those of the body, in space.
+        pub attitude: Option<AttitudeTable>,
         /// Ends of a segment, a capsule, a slot or the axis of a cylinder [m].
         pub ends: Option<Vec<OneOrMore>>,
-        /// Axis of a disc, hole or ring in space; the z axis by default.
+        /// Axis of a disc, torus, hole or ring in space; the z axis by default.
         pub axis: Option<OneOrMore>,
         /// Outward normal of a plane.
         pub normal: Option<OneOrMore>,
@@ -103,6 +109,65 @@ table! {
         pub fill: Option<Text>,
         /// Whether the path of its centre is drawn.
         pub trace: Option<bool>,
+        /// With [contacts]: what it is made of, a [[material]].
+        pub material: Option<Text>,
+        /// With [contacts]: a group, by which contacts are left out.
+        pub group: Option<Text>,
+        /// With [contacts]: false for a shape that touches nothing by itself.
+        pub contact: Option<bool>,
+        /// Of a body without `mass` and `inertia`: mass per volume, or per area in the plane [kg/m³, kg/m²].
+        pub density: Option<Formula>,
+    }
+}
+
+table! {
+    /// Shapes of different bodies touch by themselves, those of kind sphere, disc, box, cylinder, capsule, ellipsoid,
+    /// torus and plane. Bodies that a joint connects do not, and shapes with a [[contact]] of their own have that one.
+    pub struct ContactsTable {
+        /// The [[material]] of shapes that name none.
+        pub material: Option<Text>,
+        /// How the coefficients of two materials make those of their contact, where no [[material_pair]] tells them:
+        /// "minimum", "maximum", "mean", "geometric-mean" or "product". Without it bodies of one material have its
+        /// coefficients, and two materials need a [[material_pair]].
+        pub combine: Option<Text>,
+        /// What does not touch by itself: pairs of bodies, of shapes as "body/shape" or of groups.
+        pub exclude: Option<Vec<Vec<Text>>>,
+        /// Whether bodies that a joint connects touch as well; false by default.
+        pub joined: Option<bool>,
+    }
+}
+
+table! {
+    /// A material: coefficients of contacts between two bodies of it.
+    pub struct MaterialTable {
+        /// Name.
+        pub name: Text,
+        /// Newton's coefficient of restitution, in [0, 1]; 0 by default.
+        pub restitution: Option<Formula>,
+        /// Coulomb's coefficient of friction; 0 by default.
+        pub friction: Option<Formula>,
+        /// Coefficient of rolling friction, the largest moment per normal force; needs `friction` [m].
+        pub rolling: Option<Formula>,
+        /// Coefficient of spinning friction about the normal, in space; needs `friction` [m].
+        pub spinning: Option<Formula>,
+        /// Mass per volume, or per area in the plane, of shapes whose bodies have no `mass` [kg/m³, kg/m²].
+        pub density: Option<Formula>,
+    }
+}
+
+table! {
+    /// Coefficients of contacts between two materials, instead of those that `combine` would make.
+    pub struct MaterialPairTable {
+        /// The two materials, which may be the same one.
+        pub materials: Vec<Text>,
+        /// Newton's coefficient of restitution, in [0, 1]; 0 by default.
+        pub restitution: Option<Formula>,
+        /// Coulomb's coefficient of friction; 0 by default.
+        pub friction: Option<Formula>,
+        /// Coefficient of rolling friction, the largest moment per normal force; needs `friction` [m].
+        pub rolling: Option<Formula>,
+        /// Coefficient of spinning friction about the normal, in space; needs `friction` [m].
+        pub spinning: Option<Formula>,
     }
 }
 

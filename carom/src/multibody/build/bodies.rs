@@ -2,6 +2,7 @@
 
 use super::{Drawn, Multibody};
 use crate::State;
+use crate::multibody::near::Solids;
 use crate::multibody::plan::{Inertial, Plan};
 use crate::multibody::{Body, GROUND, MultibodyError};
 use nalgebra::Matrix3;
@@ -58,6 +59,7 @@ pub(super) fn place(description: &Multibody) -> Result<(Plan, Drawn), MultibodyE
         bearings: Vec::new(),
         drives: Vec::new(),
         length: description.length,
+        solids: Solids::default(),
     };
     Ok((plan, drawn))
 }

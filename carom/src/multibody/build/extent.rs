@@ -29,7 +29,12 @@ pub(super) fn extent(plan: &Plan, drawn: &Drawn) -> Option<f64> {
             chain.links().iter().filter(|link| link.turns).for_each(|link| see(a.point(link.at)));
         }
     }
-    for contact in &plan.contacts {
+    for solid in plan.solids.all.iter().filter(|solid| solid.radius.is_finite()) {
+        let centre = motion.pair([0, solid.body]).1.point(solid.centre);
+        see(centre + Vector([solid.radius; 3]));
+        see(centre - Vector([solid.radius; 3]));
+    }
+    for contact in plan.contacts.iter().filter(|contact| !contact.pair.comes_and_goes()) {
         let frames = motion.pair(contact.bodies);
         for place in 0..contact.pair.places() {
             let touch = contact.pair.touch(place, frames);

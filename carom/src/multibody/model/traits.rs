@@ -4,6 +4,7 @@ use super::*;
 use crate::model::{AccelerationLevel, Bearing, Chart, Combination, Constancy, Energy, Mechanical, Space};
 use crate::multibody::bend::{braces, turning_rows};
 use crate::multibody::couple::{Receive, columns};
+use crate::multibody::near::{NearPair, TUNNEL};
 use crate::multibody::pair::Pair as _;
 use crate::multibody::plan::Item;
 use crate::{Coupling, Key, Pair};
@@ -35,6 +36,7 @@ impl LinearSolve for MultibodyModel {
 /// Writes a coupling.
 struct Writer<'a> {
     plan: &'a Plan,
+    near: &'a Near,
     motion: &'a Motion<f64>,
     h: f64,
     out: &'a mut Coupling,
@@ -43,7 +45,9 @@ struct Writer<'a> {
 impl Receive<f64> for Writer<'_> {
     #[inline]
     fn law(&mut self, number: usize, gap: f64) {
-        let item = &self.plan.items[number].1;
+        let Some((_, item)) = self.plan.items.get(number) else {
+            return self.near(number - self.plan.items.len(), gap);
+        };
         let restitution = match item {
             Item::Stop { restitution, .. } => *restitution,
             Item::Contact { contact, .. } => self.plan.contacts[*contact].surface.restitution,
@@ -70,6 +74,19 @@ impl Receive<f64> for Writer<'_> {
         }
         self.out.rows.end_row();
         self.out.drift.push(drift);
+    }
+}
+
+impl Writer<'_> {
+    /// A contact that comes and goes.
+    #[inline]
+    fn near(&mut self, listed: usize, gap: f64) {
+        let (number, place) = self.near.listed[listed];
+        let NearPair { bodies, pair, surface, .. } = &self.near.pairs[number as usize];
+        let (surface, law) = &self.plan.solids.surfaces[*surface as usize];
+        let region = pair.region(place as usize, self.motion.pair(*bodies));
+        let (key, restitution) = (self.near.key(listed), surface.restitution);
+        self.out.push_within(Pair { key, law: *law, gap, restitution }, region);
     }
 }
 
@@ -116,7 +133,14 @@ impl Space for MultibodyModel {
     fn detect(&mut self, from: &State, h: f64) -> Result<bool, ModelError> {
         self.watch_rank(from)?;
         self.h = h;
-        Ok(false)
+        if self.plan.solids.is_empty() {
+            return Ok(false);
+        }
+        self.motion.set(&self.plan, &from.q, &from.v);
+        let MultibodyModel { near, motion, warnings, .. } = self;
+        // another try of the same step has not moved
+        near.tunnels(motion, |key, gap| warnings.raise(&TUNNEL, from.t, Some(key), gap));
+        Ok(self.near.find(&self.plan, &self.motion, h))
     }
 
     fn begin_step(&mut self, h: f64) {
@@ -127,17 +151,17 @@ impl Space for MultibodyModel {
         out.clear(self.plan.dim());
         self.motion.place(&self.plan, q);
         self.drive(t, false)?;
-        let MultibodyModel { plan, motion, drives, sum, h, .. } = self;
-        let mut writer = Writer { plan, motion, h: *h, out };
-        outputs(plan, (t, motion), drives, sum, &mut writer);
+        let MultibodyModel { plan, near, motion, drives, sum, h, .. } = self;
+        let mut writer = Writer { plan, near, motion, h: *h, out };
+        outputs((plan, near), (t, motion), drives, sum, &mut writer);
         // a NaN would count as an open gap
         if let Some(i) = out.pairs.iter().position(|pair| !pair.gap.is_finite()) {
-            return Err(ModelError::Gap { contact: self.plan.items[i].0.as_str().into(), t });
+            return Err(ModelError::Gap { contact: self.contact_name(out.pairs[i].key).into(), t });
         }
         if !(out.rows.is_finite() && out.drift.iter().all(|x| x.is_finite())) {
             let bad = |i: &usize| out.range(*i).any(|row| out.rows.row(row).iter().any(|(_, x)| !x.is_finite()));
             let i = (0..out.len()).find(bad).unwrap_or(0);
-            return Err(ModelError::Gradient { contact: self.plan.items[i].0.as_str().into(), t });
+            return Err(ModelError::Gradient { contact: self.contact_name(out.pairs[i].key).into(), t });
         }
         Ok(())
     }
@@ -270,7 +294,7 @@ impl Mechanical for MultibodyModel {
         Constancy {
             mass: true,
             tangents: plan.springs.is_empty() && timed && !pushed && !gyroscopic && self.pins.is_empty(),
-            rows: plan.items.is_empty(),
+            rows: plan.items.is_empty() && plan.solids.is_empty(),
             drift: self.motors.is_empty(),
         }
     }
@@ -342,10 +366,10 @@ impl AccelerationLevel for MultibodyModel {
     fn curvature(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut Vec<f64>) -> Result<(), ModelError> {
         self.motion.set(&self.plan, q, v);
         self.drive(t, true)?;
-        let MultibodyModel { plan, motion, moving, drives, moving_sum, .. } = self;
+        let MultibodyModel { plan, near, motion, moving, drives, moving_sum, .. } = self;
         motion.moving(moving);
         out.clear();
-        outputs(plan, (Dual64::new(t, 1.0), moving), drives, moving_sum, &mut Bend { motion, out });
+        outputs((plan, near), (Dual64::new(t, 1.0), moving), drives, moving_sum, &mut Bend { motion, out });
         Ok(())
     }
 }

@@ -2,8 +2,10 @@
 
 use super::shape::{Shape, ShapeError, Sphere};
 use super::{
-    BallSocket, BlockPlane, BlockSegment, CornerWall, CurveSphere, CylinderPlane, CylinderStrip, Pair, PinHole, Rim,
-    RimsBore, RingSphere, SphereBlock, SpherePlane, SphereSegment, SphereSlot, SphereSphere, SphereStrip, Touch,
+    BallSocket, BlockBlock, BlockPlane, BlockSegment, CapsuleBlock, CapsuleCapsule, CapsulePlane, CapsuleSphere,
+    CornerWall, CurveSphere, CylinderPlane, CylinderStrip, EllipsoidPlane, EllipsoidSphere, Pair, PinHole, Rim,
+    RimsBore, RingSphere, SphereBlock, SphereCylinder, SpherePlane, SphereSegment, SphereSlot, SphereSphere,
+    SphereStrip, TorusPlane, TorusSphere, Touch,
 };
 use crate::model::Scalar;
 use crate::multibody::Frame;
@@ -32,6 +34,18 @@ macro_rules! pairs {
 
             fn region(&self, place: usize, frames: (&Frame, &Frame)) -> f64 {
                 match self { $(AnyPair::$Pair(pair) => pair.region(place, frames),)* }
+            }
+
+            fn reach(&self) -> f64 {
+                match self { $(AnyPair::$Pair(pair) => pair.reach(),)* }
+            }
+
+            fn comes_and_goes(&self) -> bool {
+                match self { $(AnyPair::$Pair(pair) => pair.comes_and_goes(),)* }
+            }
+
+            fn near(&self, frames: (&Frame, &Frame), margin: f64, out: &mut Vec<u16>) {
+                match self { $(AnyPair::$Pair(pair) => pair.near(frames, margin, out),)* }
             }
         }
 
@@ -76,6 +90,26 @@ pairs! {
     CylinderPlane,
     /// Rims of a cylinder against an edge that is drawn out.
     CylinderStrip,
+    /// A sphere or a point against a solid cylinder.
+    SphereCylinder,
+    /// Two boxes.
+    BlockBlock,
+    /// Ends of a capsule on a plane.
+    CapsulePlane,
+    /// A sphere against a capsule.
+    CapsuleSphere,
+    /// Two capsules.
+    CapsuleCapsule,
+    /// A capsule against a box.
+    CapsuleBlock,
+    /// An ellipsoid on a plane.
+    EllipsoidPlane,
+    /// A sphere against an ellipsoid.
+    EllipsoidSphere,
+    /// A torus on a plane.
+    TorusPlane,
+    /// A sphere against a torus.
+    TorusSphere,
 }
 
 /// Two shapes that make no pair.
@@ -127,6 +161,15 @@ pub fn between(first: &Shape, second: &Shape, frames: (&Frame, &Frame)) -> Resul
     }
 }
 
+/// The pair of two shapes that were checked before and whose places at the start do not matter; and whether the second
+/// one is on body a.
+pub(crate) fn solids(first: &Shape, second: &Shape, frames: (&Frame, &Frame)) -> Option<(AnyPair, bool)> {
+    if let Ok(Some(pair)) = ordered(first, second, frames) {
+        return Some((pair, false));
+    }
+    ordered(second, first, (frames.1, frames.0)).ok().flatten().map(|pair| (pair, true))
+}
+
 /// The pair with these shapes in this order, where there is one.
 fn ordered(first: &Shape, second: &Shape, frames: (&Frame, &Frame)) -> Result<Option<AnyPair>, PairError> {
     let thick = |sphere: &Sphere| match sphere.radius {
@@ -172,6 +215,21 @@ fn ordered(first: &Shape, second: &Shape, frames: (&Frame, &Frame)) -> Result<Op
         }
         (&Shape::Ring(ring), &Shape::Sphere(sphere)) => RingSphere::new(ring, sphere, frames).into(),
         (Shape::Curve(curve), &Shape::Sphere(sphere)) => CurveSphere { curve: curve.clone(), sphere }.into(),
+        (&Shape::Block(one), &Shape::Block(other)) if one.is_planar() == other.is_planar() => {
+            BlockBlock { first: one, second: other }.into()
+        }
+        (&Shape::Plane(plane), &Shape::Capsule(capsule)) => CapsulePlane { plane, capsule }.into(),
+        (&Shape::Capsule(capsule), &Shape::Sphere(sphere)) => CapsuleSphere { capsule, sphere }.into(),
+        (&Shape::Capsule(one), &Shape::Capsule(other)) => CapsuleCapsule { first: one, second: other }.into(),
+        (&Shape::Block(block), &Shape::Capsule(capsule)) => CapsuleBlock { block, capsule }.into(),
+        (&Shape::Cylinder(cylinder), Shape::Sphere(sphere)) => {
+            let sphere = if cylinder.half == 0.0 { thick(sphere)? } else { *sphere };
+            SphereCylinder { cylinder, sphere }.into()
+        }
+        (&Shape::Plane(plane), &Shape::Ellipsoid(ellipsoid)) => EllipsoidPlane { plane, ellipsoid }.into(),
+        (&Shape::Ellipsoid(ellipsoid), &Shape::Sphere(sphere)) => EllipsoidSphere { ellipsoid, sphere }.into(),
+        (&Shape::Plane(plane), &Shape::Torus(torus)) => TorusPlane { plane, torus }.into(),
+        (&Shape::Torus(torus), &Shape::Sphere(sphere)) => TorusSphere { torus, sphere }.into(),
         _ => return Ok(None),
     }))
 }

@@ -1,5 +1,6 @@
 //! What several pairs need.
 
+use super::Touch;
 use crate::model::Scalar;
 use crate::multibody::{Frame, Vector};
 
@@ -68,4 +69,60 @@ pub fn span([p, q]: [[f64; 3]; 2]) -> ([f64; 3], f64) {
     let d: [f64; 3] = std::array::from_fn(|i| q[i] - p[i]);
     let length = d.iter().map(|x| x * x).sum::<f64>().sqrt();
     (d.map(|x| x / length), length)
+}
+
+/// Sine of the angle below which two lines count as parallel.
+pub const PARALLEL: f64 = 1e-5;
+
+/// The unit vector normal to both of two lines, and how far along them their closest points are; `r` goes from the
+/// point of the first line to that of the second one. Nothing for parallel lines.
+///
+/// ```text
+///     c = d_a × d_b,    s = (r × d_b)·c/|c|²,    t = (r × d_a)·c/|c|²                                             (2)
+/// ```
+#[inline]
+pub fn crossing<T: Scalar>(r: Vector<T>, [d_a, d_b]: [Vector<T>; 2]) -> Option<(Vector<T>, [T; 2])> {
+    let c = d_a.cross(d_b);
+    let square = c.square();
+    if square.re() < PARALLEL * PARALLEL {
+        return None;
+    }
+    let inverse = square.recip();
+    Some((c * inverse.sqrt(), [r.cross(d_b).dot(c) * inverse, r.cross(d_a).dot(c) * inverse]))
+}
+
+/// Two edges that cross: `points` and unit `directions` in axes of their bodies, and the radii of what is around them.
+/// The normal goes from a to b, or where `up` says so for the value of its first guess d_a × d_b.
+#[inline]
+pub fn touch_crossing<T: Scalar>(
+    frames: (&Frame<T>, &Frame<T>),
+    points: [[f64; 3]; 2],
+    directions: [[f64; 3]; 2],
+    radii: [f64; 2],
+    up: impl FnOnce(Vector, f64) -> bool,
+) -> Touch<T> {
+    let d: [Vector<T>; 2] = [frames.0.direction(directions[0]), frames.1.direction(directions[1])];
+    let r = offset(frames, points[0], points[1]);
+    let (mut normal, [s, _]) = crossing(r, d).unwrap_or_else(|| {
+        let across = across(r, d[0]);
+        (polar(across, || tangent(d[0])).1, [T::zero(); 2])
+    });
+    let mut way = normal.dot(r);
+    if !up(normal.values(), way.re()) {
+        (normal, way) = (-normal, -way);
+    }
+    let at = frames.0.point(points[0]) + d[0] * s;
+    let on_a = at + normal * T::from(radii[0]);
+    let gap = way - (radii[0] + radii[1]);
+    Touch { gap, normal, on_a, on_b: on_a + normal * gap, tangent: tangent(normal) }
+}
+
+/// Where the closest points of two crossing edges are along them, from the points; and whether they cross at all.
+pub fn crossing_at(
+    frames: (&Frame, &Frame),
+    points: [[f64; 3]; 2],
+    directions: [[f64; 3]; 2],
+) -> Option<(Vector, [f64; 2])> {
+    let d = [frames.0.direction(directions[0]), frames.1.direction(directions[1])];
+    crossing(offset(frames, points[0], points[1]), d)
 }

@@ -13,46 +13,69 @@
 use super::{Frame, Line, Vector};
 use crate::model::Scalar;
 
-mod any;
+pub(crate) mod any;
 mod ball_socket;
+mod block_block;
 mod block_plane;
 mod block_segment;
+mod capsule_block;
+mod capsule_capsule;
+mod capsule_plane;
+mod capsule_sphere;
 mod corner_wall;
 mod curve_sphere;
 mod cylinder_plane;
 mod cylinder_strip;
-mod geometry;
+mod ellipsoid_plane;
+mod ellipsoid_sphere;
+pub(crate) mod geometry;
 mod pin_hole;
 mod rims_bore;
 mod ring_sphere;
 pub mod shape;
 mod sphere_block;
+mod sphere_cylinder;
 mod sphere_plane;
 mod sphere_segment;
 mod sphere_slot;
 mod sphere_sphere;
 mod sphere_strip;
 pub mod spline;
+mod torus_plane;
+mod torus_sphere;
 
 pub use any::{AnyPair, PairError, between};
 pub use ball_socket::BallSocket;
+pub use block_block::BlockBlock;
 pub use block_plane::BlockPlane;
 pub use block_segment::BlockSegment;
+pub use capsule_block::CapsuleBlock;
+pub use capsule_capsule::CapsuleCapsule;
+pub use capsule_plane::CapsulePlane;
+pub use capsule_sphere::CapsuleSphere;
 pub use corner_wall::CornerWall;
 pub use curve_sphere::CurveSphere;
 pub use cylinder_plane::CylinderPlane;
 pub use cylinder_strip::CylinderStrip;
+pub use ellipsoid_plane::EllipsoidPlane;
+pub use ellipsoid_sphere::EllipsoidSphere;
 pub use pin_hole::PinHole;
 pub use rims_bore::{Rim, RimsBore};
 pub use ring_sphere::{RingSphere, Side};
-pub use shape::{Block, Bore, Curve, Cylinder, Plane, Ring, Segment, Shape, ShapeError, Slot, Socket, Sphere, Strip};
+pub use shape::{
+    Block, Bore, Capsule, Curve, Cylinder, Ellipsoid, Plane, Ring, Segment, Shape, ShapeError, Slot, Socket, Sphere,
+    Strip, Torus,
+};
 pub use sphere_block::SphereBlock;
+pub use sphere_cylinder::SphereCylinder;
 pub use sphere_plane::SpherePlane;
 pub use sphere_segment::SphereSegment;
 pub use sphere_slot::SphereSlot;
 pub use sphere_sphere::SphereSphere;
 pub use sphere_strip::SphereStrip;
 pub use spline::{Spline, SplineError};
+pub use torus_plane::TorusPlane;
+pub use torus_sphere::TorusSphere;
 
 /// One place where two bodies may touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,5 +122,25 @@ pub trait Pair: Send + Sync {
     /// Not negative where the place counts; where it is negative another place of the pair tells the same contact.
     fn region(&self, _place: usize, _frames: (&Frame, &Frame)) -> f64 {
         f64::INFINITY
+    }
+
+    /// The largest distance of points of either shape from the mass centre of its body, where places come and go [m].
+    fn reach(&self) -> f64 {
+        0.0
+    }
+
+    /// Whether there are so many places that only those near contact are listed.
+    fn comes_and_goes(&self) -> bool {
+        false
+    }
+
+    /// Appends the places that may touch before the shapes have come nearer by `margin`.
+    fn near(&self, frames: (&Frame, &Frame), margin: f64, out: &mut Vec<u16>) {
+        for place in 0..self.places() {
+            let far = self.comes_and_goes() && self.region(place, frames) < -margin;
+            if !far && self.touch(place, frames).gap <= margin {
+                out.push(u16::try_from(place).unwrap_or(u16::MAX));
+            }
+        }
     }
 }

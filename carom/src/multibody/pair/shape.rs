@@ -3,6 +3,10 @@
 //! Planar models use the same shapes with zero third components: a disc is a sphere, a rectangle is a block without
 //! thickness, a hole has the axis (0, 0, 1).
 
+mod check;
+
+pub use check::ShapeError;
+
 use super::spline::{Spline, SplineError};
 use std::sync::Arc;
 
@@ -86,6 +90,88 @@ impl Block {
     pub fn corner(&self, corner: usize) -> Triple {
         let part = |i: usize, j: usize| self.side(corner, i) * self.half[i] * self.axes[i][j];
         std::array::from_fn(|j| self.centre[j] + part(0, j) + part(1, j) + part(2, j))
+    }
+
+    /// On which side of the centre a face is: faces 2 i and 2 i + 1 are ahead and behind along axis i.
+    pub fn face_side(face: usize) -> f64 {
+        if face.is_multiple_of(2) { 1.0 } else { -1.0 }
+    }
+
+    /// Normal of a face, outward.
+    pub fn face_normal(&self, face: usize) -> Triple {
+        self.axes[face / 2].map(|x| x * Block::face_side(face))
+    }
+
+    /// Centre of a face.
+    pub fn face(&self, face: usize) -> Triple {
+        let normal = self.face_normal(face);
+        std::array::from_fn(|j| self.centre[j] + self.half[face / 2] * normal[j])
+    }
+
+    /// On which side of the centre an edge is along an axis other than its own; edges 4 i to 4 i + 3 are along axis i.
+    pub fn edge_side(&self, edge: usize, axis: usize) -> f64 {
+        let bit = if axis == (edge / 4 + 1) % 3 { 0 } else { 1 };
+        if (edge % 4) >> bit & 1 == 0 { 1.0 } else { -1.0 }
+    }
+
+    /// The middle of an edge, and the number of its axis.
+    pub fn edge(&self, edge: usize) -> (Triple, usize) {
+        let axis = edge / 4;
+        let [k, l] = [(axis + 1) % 3, (axis + 2) % 3];
+        let part = |i: usize, j: usize| self.edge_side(edge, i) * self.half[i] * self.axes[i][j];
+        (std::array::from_fn(|j| self.centre[j] + part(k, j) + part(l, j)), axis)
+    }
+}
+
+/// All points within a distance of a segment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Capsule {
+    /// Both ends of its axis.
+    pub ends: [Triple; 2],
+    /// Radius [m].
+    pub radius: f64,
+}
+
+impl Capsule {
+    /// The ball at an end.
+    pub fn end(&self, end: usize) -> Sphere {
+        Sphere { centre: self.ends[end], radius: self.radius }
+    }
+
+    /// Its axis.
+    pub fn axis(&self) -> Segment {
+        Segment { ends: self.ends }
+    }
+}
+
+/// An ellipsoid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ellipsoid {
+    /// Centre.
+    pub centre: Triple,
+    /// Unit vectors along its axes, normal to each other.
+    pub axes: [Triple; 3],
+    /// Half lengths of its axes [m].
+    pub half: Triple,
+}
+
+/// A ring with a round section: all points within a distance of a circle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Torus {
+    /// Centre.
+    pub centre: Triple,
+    /// Unit vector normal to the plane of the circle.
+    pub axis: Triple,
+    /// Radius of the circle [m].
+    pub radius: f64,
+    /// Radius of the section, less than that of the circle [m].
+    pub tube: f64,
+}
+
+impl Torus {
+    /// The disc whose rim is the circle.
+    pub fn disc(&self) -> Cylinder {
+        Cylinder { centre: self.centre, axis: self.axis, radius: self.radius, half: 0.0 }
     }
 }
 
@@ -196,51 +282,13 @@ pub enum Shape {
     Ring(Ring),
     /// A cam.
     Curve(Curve),
+    /// A line with round ends.
+    Capsule(Capsule),
+    /// An ellipsoid.
+    Ellipsoid(Ellipsoid),
+    /// A ring with a round section.
+    Torus(Torus),
 }
-
-/// A shape that makes no sense.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ShapeError {
-    /// A number is infinite or not a number.
-    #[error("{what} of the {shape} is not finite")]
-    NotFinite {
-        /// Kind of the shape.
-        shape: &'static str,
-        /// What is wrong.
-        what: &'static str,
-    },
-    /// A length is not positive.
-    #[error("{what} of the {shape} is {value}; it must be positive")]
-    NotPositive {
-        /// Kind of the shape.
-        shape: &'static str,
-        /// What is wrong.
-        what: &'static str,
-        /// Its value [m].
-        value: f64,
-    },
-    /// A direction has no length.
-    #[error("{what} of the {shape} has no direction: its length is zero")]
-    NoDirection {
-        /// Kind of the shape.
-        shape: &'static str,
-        /// What is wrong.
-        what: &'static str,
-    },
-    /// Two directions are not normal to each other.
-    #[error("{what} of the {shape} are not normal to each other: the cosine of their angle is {cosine:.3e}")]
-    NotNormal {
-        /// Kind of the shape.
-        shape: &'static str,
-        /// What is wrong.
-        what: &'static str,
-        /// Cosine of their angle [-].
-        cosine: f64,
-    },
-}
-
-/// Up to which cosine two directions count as normal to each other.
-const NORMAL: f64 = 1e-9;
 
 impl Shape {
     /// The word for it in messages.
@@ -258,64 +306,73 @@ impl Shape {
             Shape::Slot(_) => "slot",
             Shape::Ring(_) => "ring",
             Shape::Curve(_) => "curve",
+            Shape::Capsule(_) => "capsule",
+            Shape::Ellipsoid(_) => "ellipsoid",
+            Shape::Torus(_) => "torus",
         }
     }
 
-    /// The same shape with directions of length one, or what is wrong with it.
-    pub fn checked(self) -> Result<Shape, ShapeError> {
-        let check = Check(self.name());
-        Ok(match self {
-            Shape::Sphere(s) => {
-                check.place("the centre", s.centre)?;
-                Shape::Sphere(Sphere { radius: check.not_negative("the radius", s.radius)?, ..s })
+    /// The same shape somewhere else.
+    pub fn moved(self, by: Triple) -> Shape {
+        let to = |p: Triple| std::array::from_fn(|i| p[i] + by[i]);
+        match self {
+            Shape::Sphere(s) => Shape::Sphere(Sphere { centre: to(s.centre), ..s }),
+            Shape::Plane(p) => Shape::Plane(Plane { point: to(p.point), ..p }),
+            Shape::Segment(s) => Shape::Segment(Segment { ends: s.ends.map(to) }),
+            Shape::Strip(s) => Shape::Strip(Strip { ends: s.ends.map(to), ..s }),
+            Shape::Block(b) => Shape::Block(Block { centre: to(b.centre), ..b }),
+            Shape::Cylinder(c) => Shape::Cylinder(Cylinder { centre: to(c.centre), ..c }),
+            Shape::Bore(b) => Shape::Bore(Bore { centre: to(b.centre), ..b }),
+            Shape::Socket(s) => Shape::Socket(Socket { centre: to(s.centre), ..s }),
+            Shape::Slot(s) => Shape::Slot(Slot { ends: s.ends.map(to), ..s }),
+            Shape::Ring(r) => Shape::Ring(Ring { centre: to(r.centre), ..r }),
+            Shape::Curve(c) => Shape::Curve(Curve { centre: to(c.centre), ..c }),
+            Shape::Capsule(c) => Shape::Capsule(Capsule { ends: c.ends.map(to), ..c }),
+            Shape::Ellipsoid(e) => Shape::Ellipsoid(Ellipsoid { centre: to(e.centre), ..e }),
+            Shape::Torus(t) => Shape::Torus(Torus { centre: to(t.centre), ..t }),
+        }
+    }
+
+    /// A number for shapes that make pairs with the same others.
+    pub fn kind(&self) -> usize {
+        match self {
+            Shape::Sphere(s) if s.radius == 0.0 => 0,
+            Shape::Sphere(_) => 1,
+            Shape::Plane(_) => 2,
+            Shape::Segment(_) => 3,
+            Shape::Strip(_) => 4,
+            Shape::Block(b) if b.is_planar() => 5,
+            Shape::Block(_) => 6,
+            Shape::Cylinder(c) if c.half == 0.0 => 7,
+            Shape::Cylinder(_) => 8,
+            Shape::Bore(_) => 9,
+            Shape::Socket(_) => 10,
+            Shape::Slot(_) => 11,
+            Shape::Ring(_) => 12,
+            Shape::Curve(_) => 13,
+            Shape::Capsule(_) => 14,
+            Shape::Ellipsoid(_) => 15,
+            Shape::Torus(_) => 16,
+        }
+    }
+
+    /// Centre and radius of a ball around a solid shape, infinite for a half space; none for edges and hollows.
+    pub fn ball(&self) -> Option<(Triple, f64)> {
+        let length = |v: Triple| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        Some(match self {
+            Shape::Sphere(s) => (s.centre, s.radius),
+            Shape::Plane(p) => (p.point, f64::INFINITY),
+            Shape::Block(b) => (b.centre, length(b.half)),
+            Shape::Cylinder(c) => (c.centre, c.radius.hypot(c.half)),
+            Shape::Capsule(c) => {
+                let [p, q] = c.ends;
+                let half: Triple = std::array::from_fn(|i| 0.5 * (q[i] - p[i]));
+                (std::array::from_fn(|i| 0.5 * (p[i] + q[i])), length(half) + c.radius)
             }
-            Shape::Plane(p) => {
-                check.place("the point", p.point)?;
-                Shape::Plane(Plane { normal: check.direction("the normal", p.normal)?, ..p })
-            }
-            Shape::Segment(s) => {
-                check.ends(s.ends)?;
-                Shape::Segment(s)
-            }
-            Shape::Strip(s) => {
-                let along = check.direction("the direction", s.along)?;
-                check.normal("the segment and the direction", check.ends(s.ends)?, along)?;
-                Shape::Strip(Strip { along, ..s })
-            }
-            Shape::Block(b) => Shape::Block(check.block(b)?),
-            Shape::Cylinder(c) => {
-                check.place("the centre", c.centre)?;
-                check.positive("the radius", c.radius)?;
-                check.not_negative("the half length", c.half)?;
-                Shape::Cylinder(Cylinder { axis: check.direction("the axis", c.axis)?, ..c })
-            }
-            Shape::Bore(b) => {
-                check.place("the centre", b.centre)?;
-                check.positive("the radius", b.radius)?;
-                Shape::Bore(Bore { axis: check.direction("the axis", b.axis)?, ..b })
-            }
-            Shape::Socket(s) => {
-                check.place("the centre", s.centre)?;
-                Shape::Socket(Socket { radius: check.positive("the radius", s.radius)?, ..s })
-            }
-            Shape::Slot(s) => {
-                let axis = check.direction("the axis", s.axis)?;
-                check.normal("the middle line and the axis", check.ends(s.ends)?, axis)?;
-                check.positive("the radius", s.radius)?;
-                Shape::Slot(Slot { axis, ..s })
-            }
-            Shape::Ring(r) => {
-                check.place("the centre", r.centre)?;
-                check.positive("the radius", r.radius)?;
-                Shape::Ring(Ring { axis: check.direction("the axis", r.axis)?, ..r })
-            }
-            Shape::Curve(c) => {
-                check.place("the centre", c.centre)?;
-                let [u, w] =
-                    [check.direction("the first axis", c.axes[0])?, check.direction("the second axis", c.axes[1])?];
-                check.normal("the axes", u, w)?;
-                Shape::Curve(Curve { axes: [u, w], ..c })
-            }
+            Shape::Ellipsoid(e) => (e.centre, e.half.into_iter().fold(0.0, f64::max)),
+            Shape::Torus(t) => (t.centre, t.radius + t.tube),
+            Shape::Segment(_) | Shape::Strip(_) | Shape::Bore(_) | Shape::Socket(_) => return None,
+            Shape::Slot(_) | Shape::Ring(_) | Shape::Curve(_) => return None,
         })
     }
 
@@ -333,70 +390,9 @@ impl Shape {
             | Shape::Ring(Ring { centre, radius, .. }) => of(*centre) + radius,
             Shape::Slot(s) => of(s.ends[0]).max(of(s.ends[1])) + s.radius,
             Shape::Curve(c) => of(c.centre) + c.spline.reach(),
+            Shape::Capsule(c) => of(c.ends[0]).max(of(c.ends[1])) + c.radius,
+            Shape::Ellipsoid(e) => of(e.centre) + e.half.into_iter().fold(0.0, f64::max),
+            Shape::Torus(t) => of(t.centre) + t.radius + t.tube,
         }
-    }
-}
-
-/// Checks numbers of a shape of this kind.
-struct Check(&'static str);
-
-impl Check {
-    fn place(&self, what: &'static str, p: Triple) -> Result<Triple, ShapeError> {
-        let shape = self.0;
-        if p.iter().all(|x| x.is_finite()) { Ok(p) } else { Err(ShapeError::NotFinite { shape, what }) }
-    }
-
-    fn not_negative(&self, what: &'static str, value: f64) -> Result<f64, ShapeError> {
-        if value == 0.0 { Ok(value) } else { self.positive(what, value) }
-    }
-
-    fn positive(&self, what: &'static str, value: f64) -> Result<f64, ShapeError> {
-        let shape = self.0;
-        match value {
-            value if !value.is_finite() => Err(ShapeError::NotFinite { shape, what }),
-            value if value <= 0.0 => Err(ShapeError::NotPositive { shape, what, value }),
-            value => Ok(value),
-        }
-    }
-
-    fn direction(&self, what: &'static str, d: Triple) -> Result<Triple, ShapeError> {
-        let shape = self.0;
-        self.place(what, d)?;
-        let most = d.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        if most == 0.0 {
-            return Err(ShapeError::NoDirection { shape, what });
-        }
-        let d = d.map(|x| x / most);
-        let length = d.iter().map(|x| x * x).sum::<f64>().sqrt();
-        Ok(d.map(|x| x / length))
-    }
-
-    /// The direction from the first to the second end.
-    fn ends(&self, [p, q]: [Triple; 2]) -> Result<Triple, ShapeError> {
-        self.place("the first end", p)?;
-        self.place("the second end", q)?;
-        self.direction("the line between the ends", std::array::from_fn(|i| q[i] - p[i]))
-    }
-
-    fn normal(&self, what: &'static str, u: Triple, w: Triple) -> Result<(), ShapeError> {
-        let cosine = u[0] * w[0] + u[1] * w[1] + u[2] * w[2];
-        if cosine.abs() <= NORMAL { Ok(()) } else { Err(ShapeError::NotNormal { shape: self.0, what, cosine }) }
-    }
-
-    fn block(&self, b: Block) -> Result<Block, ShapeError> {
-        self.place("the centre", b.centre)?;
-        let whats = ["the first half length", "the second half length", "the third half length"];
-        for i in 0..2 {
-            self.positive(whats[i], b.half[i])?;
-        }
-        self.not_negative(whats[2], b.half[2])?;
-        let mut axes = b.axes;
-        for axis in &mut axes {
-            *axis = self.direction("an axis", *axis)?;
-        }
-        for (i, j) in [(0, 1), (1, 2), (2, 0)] {
-            self.normal("the axes", axes[i], axes[j])?;
-        }
-        Ok(Block { axes, ..b })
     }
 }

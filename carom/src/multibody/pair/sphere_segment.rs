@@ -26,21 +26,37 @@ impl Pair for SphereSegment {
     }
 
     fn touch<T: Scalar>(&self, _place: usize, frames: (&Frame<T>, &Frame<T>)) -> Touch<T> {
-        let (segment, sphere) = (&self.segment, &self.sphere);
-        let (a, b) = frames;
-        let (direction, length) = span(segment.ends);
-        let e: Vector<T> = a.direction(direction);
-        let r = offset(frames, segment.ends[0], sphere.centre);
-        let along = clamp(r.dot(e) / length) * length;
-        let c = r - e * along;
-        let (distance, normal) = polar(c, || a.direction(tangent_of(direction)));
-        let centre = b.point(sphere.centre);
-        Touch {
-            gap: distance - sphere.radius,
-            normal,
-            on_a: centre - c,
-            on_b: centre - normal * T::from(sphere.radius),
-            tangent: tangent(normal),
-        }
+        touch_round(&self.segment, 0.0, self.sphere, frames)
     }
+}
+
+/// What is around a segment on body a within a radius, and a sphere or a point on body b.
+pub(super) fn touch_round<T: Scalar>(
+    segment: &Segment,
+    radius: f64,
+    sphere: Sphere,
+    frames: (&Frame<T>, &Frame<T>),
+) -> Touch<T> {
+    let (a, b) = frames;
+    let (direction, length) = span(segment.ends);
+    let e: Vector<T> = a.direction(direction);
+    let r = offset(frames, segment.ends[0], sphere.centre);
+    let along = clamp(r.dot(e) / length) * length;
+    let c = r - e * along;
+    let (distance, normal) = polar(c, || a.direction(tangent_of(direction)));
+    let centre = b.point(sphere.centre);
+    Touch {
+        gap: distance - (radius + sphere.radius),
+        normal,
+        on_a: centre - c + normal * T::from(radius),
+        on_b: centre - normal * T::from(sphere.radius),
+        tangent: tangent(normal),
+    }
+}
+
+/// How far inside a segment on body a the foot of a point on body b is, from the nearer end.
+pub(super) fn within(segment: &Segment, point: [f64; 3], frames: (&Frame, &Frame)) -> f64 {
+    let (direction, length) = span(segment.ends);
+    let along = offset(frames, segment.ends[0], point).dot(frames.0.direction(direction));
+    along.min(length - along)
 }
