@@ -86,7 +86,7 @@ pub enum Collocation {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct EulerMoreau {
     /// Weight of the end of the step in the rate f [-], in [0, 1]; by default 1/2 where the step resolves all rates of
-    /// the system, else 1.
+    /// the system and no output sees its multiplier directly, else 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub theta: Option<f64>,
     /// Weight of the new λ against the one of the step before [-], in (0, 1].
