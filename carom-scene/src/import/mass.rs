@@ -74,7 +74,7 @@ impl Mass {
 pub(super) fn wrong_inertia(inertia: &[[f64; 3]; 3]) -> Option<String> {
     let [a, b, c] = principal(inertia);
     // a thin plate has equality
-    if !(a > 0.0) {
+    if a.is_nan() || a <= 0.0 {
         return Some(format!("the inertia is not positive: its principal moments are {a:.6e}, {b:.6e}, {c:.6e}"));
     }
     if a + b < c * (1.0 - 1e-9) {

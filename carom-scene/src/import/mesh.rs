@@ -31,7 +31,7 @@ fn integrate(points: &[[f64; 3]], triangles: &[[usize; 3]]) -> Option<Mass> {
             }
         }
     }
-    if !(volume > 0.0) {
+    if volume.is_nan() || volume <= 0.0 {
         return None;
     }
     let centre = times(first, 1.0 / volume);

@@ -14,8 +14,7 @@ impl Names {
         let numbered = (2..).map(|k| format!("{ended}{k}"));
         let mut all = [base, ended.clone()].into_iter().chain(numbered);
         // there are more numbers than names
-        let name = all.find(|name| self.0.insert(name.replace('-', "_"))).unwrap_or(ended);
-        name
+        all.find(|name| self.0.insert(name.replace('-', "_"))).unwrap_or(ended)
     }
 }
 

@@ -372,7 +372,7 @@ fn axis(joint: &Element, notes: &mut Notes) -> Option<[f64; 3]> {
     let attribute = joint.child("axis")?.need("xyz", &mut notes.out)?;
     let axis = attribute.vector::<3>(&mut notes.out)?;
     let size = length(axis);
-    if !(size > 1e-100) {
+    if size.is_nan() || size <= 1e-100 {
         notes.out.error(&attribute.place, "the axis has no length").hint("as in xyz=\"0 0 1\"");
         return None;
     }

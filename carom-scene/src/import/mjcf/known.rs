@@ -241,9 +241,7 @@ pub(super) fn attributes_as(element: &Element, name: &str, notes: &mut Notes) {
             Some((what, _)) => notes.leave(*what, &attribute.place),
             None => {
                 let all = read.iter().chain(left.iter().flat_map(|(_, names)| *names)).copied();
-                let hint = suggest(name, all.clone(), false, || {
-                    format!("it has {}", read.iter().copied().collect::<Vec<_>>().join(", "))
-                });
+                let hint = suggest(name, all.clone(), false, || format!("it has {}", read.join(", ")));
                 notes.out.error(&attribute.place, format!("<{}> has no `{name}`", element.name)).hint(hint);
             }
         }

@@ -143,7 +143,8 @@ fn compiler(root: &Element, notes: &mut Notes) -> Option<Compiler> {
                     out.angle = attribute.word(&units, log)?;
                 }
                 "coordinate" => {
-                    if !attribute.word(&[("local", true), ("global", false)], log)? {
+                    let is_local = attribute.word(&[("local", true), ("global", false)], log)?;
+                    if !is_local {
                         let error = log.error(&attribute.place, "global coordinates cannot be imported");
                         error.hint("MuJoCo 2.3 saves such a model in local coordinates");
                         return None;
