@@ -110,7 +110,7 @@ impl File {
             assert!(normals.iter().all(|n| (length(n) - 1.0).abs() < 1e-5), "normals have length 1");
             let indices = self.bytes(number(&primitive["indices"])).chunks(4);
             let indices: Vec<u32> = indices.map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
-            assert!(indices.len() % 3 == 0 && indices.iter().all(|i| (*i as usize) < normals.len()));
+            assert!(indices.len().is_multiple_of(3) && indices.iter().all(|i| (*i as usize) < normals.len()));
             assert!(number(&primitive["material"]) < list(&self.json, "materials").len());
         }
     }

@@ -1,7 +1,7 @@
 //! Reports of the command, opened in a real browser: everything is drawn, nothing fails.
 
 #[path = "../../../carom-analysis/tests/browser/mod.rs"]
-mod browser;
+pub mod browser;
 
 use super::session::{BALL, Session};
 use std::fs;

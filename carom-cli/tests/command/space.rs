@@ -1,10 +1,9 @@
 //! Models in space: the view of the report and glTF files.
 
-#[path = "../../../carom-analysis/tests/browser/mod.rs"]
-mod browser;
 #[path = "../../../carom-analysis/tests/gltf_file/mod.rs"]
 mod gltf_file;
 
+use super::report::browser;
 use super::session::Session;
 use gltf_file::File;
 use serde_json::Value;

@@ -9,6 +9,9 @@ use crate::report::store::{Store, Values};
 /// Bodies up to which each coordinate is a column of its own; of more bodies, one column holds that of all of them.
 const FEW: usize = 64;
 
+/// Name, colour, whether it moves, parts, point of the path.
+type BodyData<'a> = (&'a str, Value, bool, Vec<usize>, Option<[f64; 3]>);
+
 /// What the page reads.
 #[derive(Serialize)]
 pub(in crate::report) struct SpaceData<'a> {
@@ -18,8 +21,7 @@ pub(in crate::report) struct SpaceData<'a> {
     poses: Vec<Vec<usize>>,
     stacked: bool,
     parts: Vec<Value>,
-    /// Name, colour, whether it moves, parts, point of the path.
-    bodies: Vec<(&'a str, Value, bool, Vec<usize>, Option<[f64; 3]>)>,
+    bodies: Vec<BodyData<'a>>,
     joints: Vec<(&'a str, &'static str, Value, Vec<usize>)>,
     links: Vec<[Value; 2]>,
     /// Columns: time, contact, place, vector.
