@@ -151,20 +151,6 @@ fn poured_balls_stay_in_their_box_and_lose_energy() {
 }
 
 #[test]
-#[ignore = "long: a thousand bodies"]
-fn a_thousand_balls_are_poured() {
-    let (n, radius, h) = (10, 0.02, 1e-3);
-    let mut stepper = stepper(poured(n, radius).build().unwrap());
-    let (clock, mut most) = (std::time::Instant::now(), 0);
-    let last = run(&mut *stepper, h, 300, |stepper| most = most.max(stepper.reactions().len()));
-    println!("300 steps in {:?}, at most {most} contacts near", clock.elapsed());
-    let side = 2.2 * radius * n as f64;
-    for q in last.q.chunks_exact(7) {
-        assert!((0..2).all(|i| q[i] > 0.8 * radius && q[i] < side - 0.8 * radius) && q[2] > 0.8 * radius, "{q:?}");
-    }
-}
-
-#[test]
 fn filters_leave_out_bodies_groups_and_shapes() {
     let pile = || {
         let mut all = Multibody::spatial();

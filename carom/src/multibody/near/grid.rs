@@ -132,7 +132,7 @@ mod tests {
                         let z = if is_planar { 0.0 } else { 1.0 };
                         let mut number = |size: f64| rng.random_range(-size..size);
                         let centre = [number(1.0), number(1.0), z * number(1.0)];
-                        let radius = 0.05 * spread.powf(number(0.5));
+                        let radius = 0.1 * spread.powf(number(0.5));
                         Ball { centre, radius: if number(1.0) > 0.95 { f64::INFINITY } else { radius } }
                     })
                     .collect();

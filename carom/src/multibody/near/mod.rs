@@ -175,14 +175,14 @@ impl Near {
         }
     }
 
-    /// Calls `tell` for fast contacts that are open on the other side now, with their gap: a normal that has turned by
-    /// more than a right angle within a step.
+    /// Calls `tell` for fast contacts that are on the other side now, with their gap: a normal that has turned by more
+    /// than a right angle within a step.
     pub fn tunnels(&self, motion: &Motion<f64>, mut tell: impl FnMut(Key, f64)) {
         for Fast { listed, normal } in &self.fast {
             let (number, place) = self.listed[*listed];
             let near = &self.pairs[number as usize];
             let touch: Touch = near.pair.touch(place as usize, motion.pair(near.bodies));
-            if touch.gap > 0.0 && touch.normal.dot(*normal) < -0.5 {
+            if touch.normal.dot(*normal) < -0.5 {
                 tell(self.keys[*listed], touch.gap);
             }
         }
