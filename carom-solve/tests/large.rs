@@ -173,6 +173,27 @@ fn islands_are_solved_apart() {
     assert!(errors(&problem.global_parts().unwrap(), problem.laws(), &z.lambda).0 <= 1.001e-9);
 }
 
+/// Many contacts are swept by all threads, from the first sweeps on: none of them changes a bit.
+#[test]
+fn threads_do_not_change_a_bit_of_the_default() {
+    for (name, mu, kick) in [("fcc", 0.3, 1.0), ("wall", 0.3, 1.0), ("rcp-2d", 0.3, 0.0)] {
+        let problem = generate(name, 5000, mu, kick);
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let options = json!({"tolerance": 1e-4});
+                let mut solver = (solver::find("auto").unwrap().build)(&options).unwrap();
+                let mut z = Reaction::default();
+                problem.solve(&mut *solver, &mut z).unwrap();
+                (z.lambda.iter().map(|x| x.to_bits()).collect::<Vec<u64>>(), solver.log())
+            })
+        };
+        let one = run(1);
+        println!("{name}: {}", one.1);
+        assert!(run(3) == one, "{name}: {}", one.1);
+    }
+}
+
 /// Between `tolerance` and `accept` the best point is taken with a warning, beyond it is an error; an end by the clock
 /// is an error in any case.
 #[test]

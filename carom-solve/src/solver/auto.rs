@@ -190,6 +190,7 @@ pub struct Auto {
     reduced: Option<Box<Auto>>, // for what is left without equality rows
     record: Rungs,
     swept: bool,                // whether the sweeps before a Newton method were enough
+    by_course: bool,            // whether the first sweeps were those of a course
     end: End,                   // why the last rung was left
     best: Vec<f64>,             // (m) reactions of the best certificate so far
     first: Vec<f64>,            // (m) those of the first elimination
@@ -232,6 +233,7 @@ impl Configured for Auto {
             reduced: None,
             record: Rungs::default(),
             swept: false,
+            by_course: false,
             end: End::Own,
             best: Vec::new(),
             first: Vec::new(),
@@ -316,7 +318,8 @@ impl Auto {
         if problem.laws().len() >= LARGE {
             self.choose_start(problem, z);
         }
-        (self.coursed, self.wandered, self.factorisation) = (0, false, None);
+        (self.coursed, self.wandered, self.factorisation, self.by_course) = (0, false, None, false);
+        self.course.forget();
         self.deadline = Deadline::after(self.options.seconds);
         self.interior.until(self.deadline);
         self.proximal.until(self.deadline);
@@ -485,7 +488,8 @@ impl Auto {
                 let (interior, known) = (&mut self.interior, &mut self.factorisation);
                 let (mut pays, deadline) = (true, self.deadline);
                 let large = problem.laws().len() >= LARGE;
-                let result = self.nsgs.sweep_while(tolerance, problem, z, &mut |_, left| {
+                let most = self.options.sweeps().max_sweeps;
+                let mut worth = |_: usize, left: f64| {
                     pays = left <= cost::LEAST || {
                         let one = *known.get_or_insert_with(|| cost::factorisation(interior, problem));
                         let instead = cost::in_sweeps(one, problem);
@@ -493,7 +497,11 @@ impl Auto {
                         left <= if large { instead.min(cost::CHEAP) } else { instead }
                     };
                     pays && !deadline.is_over()
-                });
+                };
+                // many contacts of pairs of bodies are swept as a course sweeps them
+                let begun = self.course.begin((tolerance, most), problem, z, &mut worth);
+                self.by_course = begun.is_some();
+                let result = begun.unwrap_or_else(|| self.nsgs.sweep_while(tolerance, problem, z, &mut worth));
                 self.end = self.end_of_sweeps(pays, End::Slow);
                 result
             }
@@ -560,16 +568,22 @@ impl Auto {
     fn end_of_sweeps(&self, went_on: bool, told: End) -> End {
         match went_on {
             false => told,
-            true if self.nsgs.sweeps() >= self.options.max_sweeps => End::Sweeps,
+            true if self.first_sweeps() >= self.options.max_sweeps => End::Sweeps,
             true => End::Own,
         }
+    }
+
+    /// Sweeps of the rung that begins with them.
+    fn first_sweeps(&self) -> usize {
+        if self.by_course { self.course.sweeps() } else { self.nsgs.sweeps() }
     }
 
     /// What the last attempt at a rung took, as its entry wants it.
     fn effort(&self, rung: Rung) -> [u32; 3] {
         let few = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
         match rung {
-            Rung::FewSweeps | Rung::Statuses | Rung::Sweeps | Rung::AllSweeps => [few(self.nsgs.sweeps()), 0, 0],
+            Rung::Sweeps => [few(self.first_sweeps()), 0, 0],
+            Rung::FewSweeps | Rung::Statuses | Rung::AllSweeps => [few(self.nsgs.sweeps()), 0, 0],
             Rung::Finish => [0, few(self.proximal.effort().proximal), few(self.proximal.effort().newton)],
             Rung::Islands => [few(self.islands.number()), 0, 0],
             Rung::EarlyCourse | Rung::Course => [few(self.course.sweeps()), 0, 0],

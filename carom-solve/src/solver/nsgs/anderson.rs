@@ -9,6 +9,11 @@
 //! over the differences of the last sweeps. What depends on `λ` linearly (a companion) is extrapolated with the same
 //! weights. Where `f` grows to twice its least size, or does not fall for 30 sweeps, the point of that size is taken up
 //! again, the differences are forgotten, and some plain sweeps follow, twice as many as the time before.
+//!
+//! Long vectors are in parts of a fixed length, which threads share; sums go over the parts in order, so that the result
+//! does not depend on the number of threads.
+
+use rayon::prelude::*;
 
 /// Largest number of differences.
 pub(super) const LARGEST: usize = 16;
@@ -22,52 +27,77 @@ const LONGEST: u32 = 7;
 /// Relative weight of the unit matrix in the normal equations of (1).
 const DAMPING: f64 = 1e-10;
 
+/// Rows of a part, whatever the number of threads.
+const PART: usize = 4096;
+
+/// Parts that one thread takes sooner than several.
+const MANY: usize = 3;
+
 /// The last differences of images and changes.
 #[derive(Default)]
 pub(super) struct Anderson {
     window: usize,
-    root: Vec<f64>,                     // (m) s: root of the scale of each row
-    before: Vec<f64>,                   // (m) λ
-    image: Vec<f64>,                    // (m) g of the last sweep
-    change: Vec<f64>,                   // (m) f of the last sweep
-    images: Vec<f64>,                   // (window × m) Δg
-    changes: Vec<f64>,                  // (window × m) Δf
+    part: Vec<Part>,                    // of the rows
+    companion: Vec<Part>,               // of a vector that depends on λ linearly, at the same points
     product: [[f64; LARGEST]; LARGEST], // Δfᵢ·Δfⱼ
     kept: usize,                        // differences in the window
     next: usize,                        // place of the next one
     started: bool,                      // whether there is a last sweep
     least: f64,                         // least ‖f‖ since the restart
-    safe: Vec<f64>,                     // (m) g of it
-    companion: Companion,
-    fallen: f64,   // ‖f‖ at its last fall by ten per cent
-    idle: usize,   // sweeps since then
-    failures: u32, // restarts so far
-    pause: usize,  // plain sweeps before the next difference
+    fallen: f64,                        // ‖f‖ at its last fall by ten per cent
+    idle: usize,                        // sweeps since then
+    failures: u32,                      // restarts so far
+    pause: usize,                       // plain sweeps before the next difference
 }
 
-/// A vector that depends on λ linearly, at the same points.
+/// Rows that follow each other. Those of the companion have no changes.
 #[derive(Default)]
-struct Companion {
-    image: Vec<f64>,  // (n) that of the last sweep
-    images: Vec<f64>, // (window × n) differences
-    safe: Vec<f64>,   // (n) that of the least change
+struct Part {
+    root: Vec<f64>,    // s: root of the scale of each row
+    before: Vec<f64>,  // λ
+    image: Vec<f64>,   // g of the last sweep
+    change: Vec<f64>,  // f of the last sweep
+    images: Vec<f64>,  // (window × rows) Δg
+    changes: Vec<f64>, // (window × rows) Δf
+    safe: Vec<f64>,    // g of the least change
+    sums: Sums,
+}
+
+/// What a part adds to products.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    size: f64,              // f·f
+    newest: [f64; LARGEST], // Δfⱼ·Δf of the newest
+    change: [f64; LARGEST], // Δfⱼ·f
 }
 
 impl Anderson {
     /// Makes room for a window of this size and a companion of this length.
     pub(super) fn prepare(&mut self, window: usize, roots: impl Iterator<Item = f64>, companion: usize) {
         self.window = window.min(LARGEST);
-        self.root.clear();
-        self.root.extend(roots);
-        let m = self.root.len();
-        for vector in [&mut self.before, &mut self.image, &mut self.change, &mut self.safe] {
-            vector.resize(m, 0.0);
+        let mut roots = roots.peekable();
+        let mut parts = 0;
+        while roots.peek().is_some() {
+            if parts == self.part.len() {
+                self.part.push(Part::default());
+            }
+            let part = &mut self.part[parts];
+            part.root.clear();
+            part.root.extend(roots.by_ref().take(PART));
+            let rows = part.root.len();
+            part.size(rows, self.window);
+            part.before.resize(rows, 0.0);
+            part.change.resize(rows, 0.0);
+            part.changes.resize(self.window * rows, 0.0);
+            parts += 1;
         }
-        self.images.resize(self.window * m, 0.0);
-        self.changes.resize(self.window * m, 0.0);
-        self.companion.image.resize(companion, 0.0);
-        self.companion.images.resize(self.window * companion, 0.0);
-        self.companion.safe.resize(companion, 0.0);
+        // parts of larger problems are kept, and add nothing
+        self.part[parts..].iter_mut().for_each(|part| part.sums = Sums::default());
+        let parts = companion.div_ceil(PART).max(self.companion.len());
+        self.companion.resize_with(parts, Part::default);
+        for (k, part) in self.companion.iter_mut().enumerate() {
+            part.size(PART.min(companion.saturating_sub(k * PART)), self.window);
+        }
         (self.failures, self.pause) = (0, 0);
         self.restart();
     }
@@ -80,7 +110,7 @@ impl Anderson {
 
     /// Notes the point before a sweep.
     pub(super) fn before(&mut self, lambda: &[f64]) {
-        self.before.copy_from_slice(lambda);
+        self.part.iter_mut().zip(lambda.chunks(PART)).for_each(|(part, lambda)| part.before.copy_from_slice(lambda));
     }
 
     /// From the image of the noted point to the next point (1); the companion goes with it.
@@ -89,12 +119,14 @@ impl Anderson {
             self.pause -= 1;
             return;
         }
-        let size = self.take_difference(lambda);
-        self.companion.take_difference(self.next, companion);
+        let (place, kept) = (self.next, if self.started { (self.kept + 1).min(self.window) } else { 0 });
+        each(&mut self.part, lambda, |part, lambda| part.take_difference(place, kept, lambda));
+        each(&mut self.companion, companion, |part, x| part.take_image(place, x));
+        let size = self.part.iter().map(|part| part.sums.size).sum::<f64>().sqrt();
         // written so that a NaN restarts as well
         if !(size <= 2.0 * self.least && self.idle <= PATIENCE) {
-            lambda.copy_from_slice(&self.safe);
-            companion.copy_from_slice(&self.companion.safe);
+            each(&mut self.part, lambda, |part, lambda| lambda.copy_from_slice(&part.safe));
+            each(&mut self.companion, companion, |part, x| x.copy_from_slice(&part.safe));
             self.pause = 2 << self.failures;
             self.failures = (self.failures + 1).min(LONGEST);
             return self.restart();
@@ -103,51 +135,26 @@ impl Anderson {
         if size < 0.9 * self.fallen {
             (self.fallen, self.idle) = (size, 0);
         }
-        if size < self.least {
+        let is_least = size < self.least;
+        if is_least {
             self.least = size;
-            self.safe.copy_from_slice(lambda);
-            self.companion.safe.copy_from_slice(companion);
         }
-        if !self.started {
-            self.started = true;
-            return;
-        }
-        let (m, k) = (self.root.len(), self.next);
-        self.kept = (self.kept + 1).min(self.window);
-        self.next = (k + 1) % self.window;
         let mut gamma = [0.0; LARGEST];
-        let newest = &self.changes[k * m..(k + 1) * m];
-        for (j, old) in self.changes.chunks_exact(m).take(self.kept).enumerate() {
-            let (product, right) = products(old, newest, &self.change);
-            self.product[j][k] = product;
-            self.product[k][j] = product;
-            gamma[j] = right;
+        if self.started {
+            self.kept = kept;
+            self.next = (place + 1) % self.window;
+            for j in 0..kept {
+                let product = self.part.iter().map(|part| part.sums.newest[j]).sum();
+                self.product[j][place] = product;
+                self.product[place][j] = product;
+                gamma[j] = self.part.iter().map(|part| part.sums.change[j]).sum();
+            }
+            self.solve_normal_equations(&mut gamma);
         }
-        self.solve_normal_equations(&mut gamma);
-        let n = companion.len();
-        for (k, gamma) in gamma.into_iter().enumerate().take(self.kept) {
-            subtract(gamma, &self.images[k * m..(k + 1) * m], lambda);
-            subtract(gamma, &self.companion.images[k * n..(k + 1) * n], companion);
-        }
-    }
-
-    /// f, Δf and Δg of the sweep; returns ‖f‖.
-    fn take_difference(&mut self, lambda: &[f64]) -> f64 {
-        let m = self.root.len();
-        let place = self.next * m..(self.next + 1) * m;
-        let (changes, images) = (&mut self.changes[place.clone()], &mut self.images[place]);
-        let (last, old) =
-            (self.change.iter_mut().zip(&mut self.image), lambda.iter().zip(&self.before).zip(&self.root));
-        let mut size = 0.0;
-        for (((change, image), ((&g, before), root)), (df, dg)) in last.zip(old).zip(changes.iter_mut().zip(images)) {
-            let f = root * (g - before);
-            size += f * f;
-            *df = f - *change;
-            *dg = g - *image;
-            *change = f;
-            *image = g;
-        }
-        size.sqrt()
+        self.started = true;
+        let gamma = &gamma[..kept];
+        each(&mut self.part, lambda, |part, lambda| part.leave(is_least, gamma, lambda));
+        each(&mut self.companion, companion, |part, x| part.leave(is_least, gamma, x));
     }
 
     /// Cholesky's method on the damped products; `gamma` holds the right-hand side on entry.
@@ -174,21 +181,61 @@ impl Anderson {
     }
 }
 
-impl Companion {
-    fn take_difference(&mut self, place: usize, companion: &[f64]) {
-        let n = companion.len();
-        let differences = &mut self.images[place * n..(place + 1) * n];
-        for ((difference, image), &x) in differences.iter_mut().zip(&mut self.image).zip(companion) {
+impl Part {
+    fn size(&mut self, rows: usize, window: usize) {
+        self.image.resize(rows, 0.0);
+        self.safe.resize(rows, 0.0);
+        self.images.resize(window * rows, 0.0);
+    }
+
+    /// f, Δf and Δg of the sweep, and the products with the `kept` differences.
+    fn take_difference(&mut self, place: usize, kept: usize, lambda: &[f64]) {
+        let rows = lambda.len();
+        let own = place * rows..(place + 1) * rows;
+        let (changes, images) = (&mut self.changes[own.clone()], &mut self.images[own.clone()]);
+        let (last, old) =
+            (self.change.iter_mut().zip(&mut self.image), lambda.iter().zip(&self.before).zip(&self.root));
+        self.sums = Sums::default();
+        for (((change, image), ((&g, before), root)), (df, dg)) in last.zip(old).zip(changes.iter_mut().zip(images)) {
+            let f = root * (g - before);
+            self.sums.size += f * f;
+            *df = f - *change;
+            *dg = g - *image;
+            *change = f;
+            *image = g;
+        }
+        let newest = &self.changes[own];
+        for (j, old) in self.changes.chunks_exact(rows).take(kept).enumerate() {
+            (self.sums.newest[j], self.sums.change[j]) = products(old, newest, &self.change);
+        }
+    }
+
+    /// The difference of a companion.
+    fn take_image(&mut self, place: usize, x: &[f64]) {
+        let differences = &mut self.images[place * x.len()..(place + 1) * x.len()];
+        for ((difference, image), &x) in differences.iter_mut().zip(&mut self.image).zip(x) {
             *difference = x - *image;
             *image = x;
         }
     }
+
+    /// `x ← x − Σ γⱼ Δgⱼ`; the old one is kept where its change was the least.
+    fn leave(&mut self, is_least: bool, gamma: &[f64], x: &mut [f64]) {
+        if is_least {
+            self.safe.copy_from_slice(x);
+        }
+        for (gamma, d) in gamma.iter().zip(self.images.chunks_exact(x.len())) {
+            x.iter_mut().zip(d).for_each(|(x, d)| *x -= gamma * d);
+        }
+    }
 }
 
-/// `x ← x − γ d`.
-fn subtract(gamma: f64, d: &[f64], x: &mut [f64]) {
-    for (x, d) in x.iter_mut().zip(d) {
-        *x -= gamma * d;
+/// Each part with its rows of a vector; threads share many parts where the caller is one of them.
+fn each(parts: &mut [Part], x: &mut [f64], task: impl Fn(&mut Part, &mut [f64]) + Sync) {
+    if x.len() > MANY * PART && rayon::current_thread_index().is_some() {
+        parts.par_iter_mut().zip(x.par_chunks_mut(PART)).for_each(|(part, x)| task(part, x));
+    } else {
+        parts.iter_mut().zip(x.chunks_mut(PART)).for_each(|(part, x)| task(part, x));
     }
 }
 
@@ -216,24 +263,27 @@ mod tests {
 
     #[test]
     fn linear_maps_of_few_modes_end_in_as_many_steps() {
-        // g(x) = R x + c with R = diag(0.99, 0.9, −0.5): the fixed point is c/(1 − R), after three differences
+        // g(x) = R x + c with R = diag(0.99, 0.9, −0.5): the fixed point is c/(1 − R), after three differences; copies
+        // of it make vectors of several parts
         let (rate, c) = ([0.99, 0.9, -0.5], [1.0, 2.0, 3.0]);
-        let mut anderson = Anderson::default();
-        anderson.prepare(5, [1.0, 2.0, 0.5].into_iter(), 1);
-        let mut x = [0.0; 3];
-        for _ in 0..6 {
-            anderson.before(&x);
-            for i in 0..3 {
-                x[i] = rate[i] * x[i] + c[i];
+        for copies in [1, 3000] {
+            let mut anderson = Anderson::default();
+            anderson.prepare(5, [1.0, 2.0, 0.5].into_iter().cycle().take(3 * copies), copies);
+            let mut x = vec![0.0; 3 * copies];
+            for _ in 0..6 {
+                anderson.before(&x);
+                x.iter_mut().enumerate().for_each(|(i, x)| *x = rate[i % 3] * *x + c[i % 3]);
+                let sum = |x: &[f64]| x[0] - 2.0 * x[1] + 4.0 * x[2];
+                let mut companion: Vec<f64> = x.chunks(3).map(sum).collect();
+                anderson.after(&mut x, &mut companion);
+                for (kept, x) in companion.iter().zip(x.chunks(3)) {
+                    assert!((kept - sum(x)).abs() < 1e-9 * sum(x).abs());
+                }
             }
-            let sum = |x: &[f64; 3]| x[0] - 2.0 * x[1] + 4.0 * x[2];
-            let mut companion = [sum(&x)];
-            anderson.after(&mut x, &mut companion);
-            assert!((companion[0] - sum(&x)).abs() < 1e-9 * sum(&x).abs());
-        }
-        for i in 0..3 {
-            let expected = c[i] / (1.0 - rate[i]);
-            assert!((x[i] / expected - 1.0).abs() < 1e-6, "{i}: {} {expected}", x[i]);
+            for (i, x) in x.iter().enumerate() {
+                let expected = c[i % 3] / (1.0 - rate[i % 3]);
+                assert!((x / expected - 1.0).abs() < 1e-6, "{i}: {x} {expected}");
+            }
         }
     }
 

@@ -1,24 +1,29 @@
 //! Contacts in clusters of neighbours, which threads share.
 //!
-//! A cluster is grown from body to body until it has 64 contacts. Clusters without a common degree of freedom get the
-//! same colour, and the sweep goes colour by colour. Threads take the clusters in this order; one that shares a degree
-//! of freedom with clusters before it waits for these and for nothing else, so that the result is that of one thread,
-//! to the last bit. The numbers of a cluster's bodies are copied once for all of its contacts. Colours are given
-//! greedily; what finds none of 64 free is swept at the end, in order.
+//! A cluster is grown from body to body until it has 128 contacts. Clusters without a common degree of freedom get the
+//! same colour, and the sweep goes colour by colour. Threads take clusters when those before them in this order that
+//! share a degree of freedom with them are done, so that the result is that of one thread, to the last bit. The numbers
+//! of a cluster's bodies are copied once for all of its contacts, and contacts that follow each other have no common
+//! body where that is possible. Colours are given greedily; what finds none of 64 free is swept at the end, in order.
 
 use super::colour::{COLOURS, Threads};
+use super::shared::load;
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Contacts of a cluster.
-const SIZE: usize = 64;
+const SIZE: usize = 128;
 
 /// Threads that share a sweep at most: a colour has no work for more.
 const MOST: usize = 8;
 
-/// Looks at what is waited for before the processor is left to others.
-const SPINS: u32 = 2000;
+/// Clusters of a part that are looked at for one that is ready.
+const AHEAD: usize = 16;
+
+/// Looks in vain after which a thread takes from the parts of others, and after which it leaves the processor to them.
+const LOYAL: u32 = 50;
+const SPINS: u32 = 500;
 
 /// The order of a sweep over clusters.
 #[derive(Default)]
@@ -127,15 +132,10 @@ impl Clusters {
         rounds: usize,
         threads: &Threads,
         shared: &[AtomicU64],
-        visit: impl Fn(usize, &[Cell<f64>]) + Sync,
+        visit: impl Fn(usize, Numbers<'_>) + Sync,
     ) {
-        let with_copy = |cluster: usize, copy: &mut Vec<f64>| {
-            let own = || self.runs[cluster].iter().flat_map(|run| &shared[run.dofs.clone()]);
-            copy.clear();
-            copy.extend(own().map(|x| f64::from_bits(x.load(Ordering::Relaxed))));
-            visit(cluster, Cell::from_mut(&mut copy[..]).as_slice_of_cells());
-            own().zip(copy).for_each(|(x, y)| x.store(y.to_bits(), Ordering::Relaxed));
-        };
+        let with_copy =
+            |cluster: usize, copy: &mut Vec<f64>| visit(cluster, Numbers { runs: &self.runs[cluster], shared, copy });
         if matches!(threads, Threads::One) {
             return Relay::new(self, rounds, 1).work(0, &with_copy);
         }
@@ -150,6 +150,29 @@ impl Clusters {
                 relay.work(0, with_copy);
             });
         });
+    }
+}
+
+/// What a cluster touches of the numbers that threads share.
+pub(super) struct Numbers<'a> {
+    runs: &'a [Run],
+    shared: &'a [AtomicU64],
+    copy: &'a mut Vec<f64>,
+}
+
+impl Numbers<'_> {
+    /// Works on a copy of them.
+    pub(super) fn with(self, task: impl FnOnce(&[Cell<f64>])) {
+        let Numbers { runs, shared, copy } = self;
+        copy.clear();
+        for run in runs {
+            copy.extend(shared[run.dofs.clone()].iter().map(load));
+        }
+        task(Cell::from_mut(&mut copy[..]).as_slice_of_cells());
+        for run in runs {
+            let (atoms, copy) = (&shared[run.dofs.clone()], &copy[run.at..]);
+            atoms.iter().zip(copy).for_each(|(x, y)| x.store(y.to_bits(), Ordering::Relaxed));
+        }
     }
 }
 
@@ -198,15 +221,28 @@ fn grow<I: Iterator<Item = Range<usize>>>(ranges: &impl Fn(usize) -> I, contacts
             looked += 1;
         }
         cluster.sort_unstable();
+        spread(&begins, &mut cluster);
         out.push(cluster);
     }
     out
 }
 
-/// Clusters that threads take in their order, round after round. Each thread has a part of its own, so that what it
-/// works on stays in its caches; one that waits for long or has nothing left takes from the parts of others. Who has
-/// taken a cluster waits only for those before it in the order, so that a thread that never comes is missed by none.
-/// Waiting is short and threads do not sleep over it: waking them would take longer than a cluster.
+/// Puts contacts apart that share a body, where others can be put between: a visit does not wait for the one before.
+fn spread<I: Iterator<Item = usize>>(begins: &impl Fn(usize) -> I, cluster: &mut [u32]) {
+    let share = |a: u32, b: u32| begins(a as usize).any(|x| begins(b as usize).any(|y| x == y));
+    for k in 1..cluster.len() {
+        let last = cluster[k - 1];
+        if let Some(next) = cluster[k..].iter().position(|&j| !share(last, j)) {
+            cluster[k..=k + next].rotate_right(1);
+        }
+    }
+}
+
+/// Clusters that threads take round after round. A cluster is ready when those before it in the order that touch what
+/// it touches have had this round, and those after it the round before: whoever takes it then finds the numbers of one
+/// thread. Each thread has a part of its own, so that what it works on stays in its caches, and takes the first cluster
+/// of it that is ready, of the next few; where none is for a while, or none is left, it takes from the parts of others.
+/// Nothing that is taken waits, so that a thread that never comes is missed by none.
 struct Relay<'a> {
     clusters: &'a Clusters,
     rounds: usize,
@@ -214,13 +250,14 @@ struct Relay<'a> {
     home: Vec<(u32, u32)>, // (clusters) part of each, and its place there
 }
 
-/// What one thread writes, in cache lines of its own.
+/// What is mostly written by one thread, in cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
 struct Part {
-    cluster: Vec<u32>,      // rising
-    next: AtomicUsize,      // the next one to be taken, over all rounds
-    done: Vec<AtomicUsize>, // rounds of each
+    cluster: Vec<u32>,       // rising
+    first: AtomicUsize,      // all before it are taken, over all rounds
+    taken: Vec<AtomicUsize>, // rounds of each that have begun
+    done: Vec<AtomicUsize>,  // and ended
 }
 
 impl Relay<'_> {
@@ -232,65 +269,78 @@ impl Relay<'_> {
             let own = grown as usize * threads / number;
             home.push((own as u32, part[own].cluster.len() as u32));
             part[own].cluster.push(cluster);
+            part[own].taken.push(AtomicUsize::new(0));
             part[own].done.push(AtomicUsize::new(0));
         }
         Relay { clusters, rounds, part, home }
     }
 
     fn work(&self, own: usize, visit: &impl Fn(usize, &mut Vec<f64>)) {
-        let mut copy = Vec::new();
-        let threads = self.part.len();
-        for part in (0..threads).map(|k| &self.part[(own + k) % threads]) {
-            let most = self.rounds * part.cluster.len();
-            loop {
-                let taken = part.next.fetch_add(1, Ordering::Relaxed);
-                if taken >= most {
-                    break;
-                }
-                self.perform(part, taken, &mut copy, visit);
-            }
-        }
-    }
-
-    /// Visits what was taken from a part, after those that it must wait for.
-    fn perform(&self, part: &Part, taken: usize, copy: &mut Vec<f64>, visit: &impl Fn(usize, &mut Vec<f64>)) {
-        let (round, place) = (taken / part.cluster.len(), taken % part.cluster.len());
-        let cluster = part.cluster[place];
-        for &other in &self.clusters.neighbours[cluster as usize] {
-            self.wait(other as usize, round + usize::from(other < cluster), copy, visit);
-        }
-        // what fails here must not be waited for
-        let _done = Done(&part.done[place]);
-        visit(cluster as usize, copy);
-    }
-
-    /// Waits until a cluster has had so many rounds.
-    fn wait(&self, cluster: usize, rounds: usize, copy: &mut Vec<f64>, visit: &impl Fn(usize, &mut Vec<f64>)) {
-        let (part, place) = (&self.part[self.home[cluster].0 as usize], self.home[cluster].1 as usize);
-        let mut spins = 0;
-        while part.done[place].load(Ordering::Acquire) < rounds {
-            spins += 1;
-            if spins < SPINS {
-                std::hint::spin_loop();
-                continue;
-            }
-            // what nobody has begun is begun here, from the first one of its part on
-            let (last, next) = ((rounds - 1) * part.cluster.len() + place, part.next.load(Ordering::Relaxed));
-            let take = || part.next.compare_exchange(next, next + 1, Ordering::Relaxed, Ordering::Relaxed);
-            if next <= last && take().is_ok() {
-                self.perform(part, next, copy, visit);
+        let (mut copy, threads, mut idle) = (Vec::new(), self.part.len(), 0);
+        loop {
+            let reach = if idle < LOYAL { 1 } else { threads };
+            let mut parts = (0..reach).map(|k| &self.part[(own + k) % threads]);
+            if let Some((part, (place, round))) = parts.find_map(|part| Some((part, self.take(part)?))) {
+                // what fails here must not be waited for
+                let _done = Done(&part.done[place], round + 1);
+                visit(part.cluster[place] as usize, &mut copy);
+                idle = 0;
+            } else if self.part.iter().all(|part| self.is_taken(part)) {
+                return;
             } else {
-                std::thread::yield_now();
+                idle += 1;
+                // waking a thread would take longer than a cluster
+                if idle < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
             }
         }
+    }
+
+    fn is_taken(&self, part: &Part) -> bool {
+        part.first.load(Ordering::Relaxed) >= self.rounds * part.cluster.len()
+    }
+
+    /// Takes the first of the next clusters of a part that is ready; its place there and the round.
+    fn take(&self, part: &Part) -> Option<(usize, usize)> {
+        let length = part.cluster.len();
+        let begin = part.first.load(Ordering::Relaxed);
+        let mut first = begin;
+        for at in begin..(self.rounds * length).min(begin + AHEAD) {
+            let (round, place) = (at / length, at % length);
+            let begun = &part.taken[place];
+            match begun.load(Ordering::Relaxed).checked_sub(round) {
+                Some(0) if self.is_ready(part, place, round) => {
+                    let take = begun.compare_exchange(round, round + 1, Ordering::Relaxed, Ordering::Relaxed);
+                    if take.is_ok() {
+                        return Some((place, round));
+                    }
+                }
+                Some(1..) if at == first => {
+                    first += 1;
+                    part.first.fetch_max(first, Ordering::Relaxed);
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Whether nothing is in the way of a cluster's next round.
+    fn is_ready(&self, part: &Part, place: usize, round: usize) -> bool {
+        let cluster = part.cluster[place];
+        let had = |other: u32, rounds: usize| {
+            let (home, place) = self.home[other as usize];
+            self.part[home as usize].done[place as usize].load(Ordering::Acquire) >= rounds
+        };
+        let near = &self.clusters.neighbours[cluster as usize];
+        had(cluster, round) && near.iter().all(|&other| had(other, round + usize::from(other < cluster)))
     }
 }
 
-/// Counts a round of a cluster as done when it is dropped.
-struct Done<'a>(&'a AtomicUsize);
+/// Tells that a cluster has had so many rounds when it is dropped.
+struct Done<'a>(&'a AtomicUsize, usize);
 
 impl Drop for Done<'_> {
     fn drop(&mut self) {
-        self.0.fetch_add(1, Ordering::Release);
+        self.0.store(self.1, Ordering::Release);
     }
 }

@@ -13,13 +13,13 @@
 
 use super::super::deadline::Deadline;
 use super::super::growth::{self, Trend};
-use super::AIM;
 use super::anderson::Anderson;
 use super::colour::Threads;
 use super::descent::Descent;
-use super::pairs::{Plane, Space};
+use super::pairs::{MANY, Plane, Space};
 use super::sweep::Sweeper;
-use crate::{Certificate, Delassus, OneStepProblem, Reaction};
+use super::{AIM, JUDGED, PLAIN as FIRST, Watch};
+use crate::{Certificate, Delassus, OneStepProblem, Reaction, SolveError};
 
 /// Sweeps of a block at first, and at most.
 const BLOCK: usize = 200;
@@ -56,6 +56,9 @@ const BETWEEN: usize = 10_000;
 const LOOK: usize = 50;
 const FRUITLESS: usize = 3;
 
+/// First sweeps to the next certificate that have a look on the way.
+const LONG: usize = 8;
+
 /// One way to sweep.
 #[derive(Clone, Copy)]
 struct Way {
@@ -73,6 +76,7 @@ const WAYS: [Way; 5] = [
 ];
 
 /// Where a course is.
+#[derive(Clone)]
 struct State {
     residual: f64, // of the present point
     trend: Trend,
@@ -125,6 +129,7 @@ pub(in crate::solver) struct Plan {
 /// Long courses and their workspace.
 #[derive(Default)]
 pub(in crate::solver) struct Course {
+    is_loaded: bool,
     kernel: Kernel,
     space: Space,
     plane: Plane,
@@ -159,6 +164,73 @@ impl Course {
             z.lambda.copy_from_slice(&self.best);
         }
         finish
+    }
+
+    /// The first sweeps of many contacts, accelerated, up to `most`: `worth` is told the sweeps done and those that the
+    /// rate of convergence predicts. Leaves the best point in `z`. None where contacts are few or not those of pairs of
+    /// bodies.
+    pub(in crate::solver) fn begin(
+        &mut self,
+        (tolerance, most): (f64, usize),
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+        worth: &mut dyn FnMut(usize, f64) -> bool,
+    ) -> Option<Result<Certificate, SolveError>> {
+        if problem.laws().len() < MANY {
+            return None;
+        }
+        let w = problem.delassus();
+        z.lambda.resize(problem.size(), 0.0);
+        self.load(problem, &w, &z.lambda);
+        if self.kernel == Kernel::Any {
+            return None;
+        }
+        self.best.clear();
+        self.best.extend_from_slice(&z.lambda);
+        self.least = f64::INFINITY;
+        let (mut watch, mut state) = (Watch::new(tolerance), State::new(f64::INFINITY));
+        let plan = Plan { tolerance, most, patient: 0, worth: 0.0, deadline: Deadline::default() };
+        while self.sweeps < most {
+            let (due, left) = (watch.next, watch.next - self.sweeps);
+            // a look on a long way leaves nothing behind
+            let halfway = (left >= LONG).then_some(due - left / 2);
+            for next in halfway.into_iter().chain([due]) {
+                self.first_sweeps(problem, &w, next.min(most) - self.sweeps);
+                let judged = self.judge(problem, z);
+                let mut seen = state.clone();
+                if let Some(Finish::Solved(certificate)) =
+                    self.look(problem, plan, ("nsgs", self.sweeps), judged, (&mut seen, z))
+                {
+                    return Some(Ok(certificate));
+                }
+                if next == due {
+                    state = seen;
+                }
+            }
+            watch.is_due(self.sweeps);
+            watch.sees_cycle(self.sweeps, state.residual);
+            if self.sweeps >= JUDGED && !worth(self.sweeps, watch.remaining()) {
+                break;
+            }
+        }
+        z.lambda.copy_from_slice(&self.best);
+        Some(problem.conclude(z, 0.0, self.sweeps))
+    }
+
+    /// Plain sweeps at first, which find who is open, sticks or slips; then accelerated ones.
+    fn first_sweeps(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, sweeps: usize) {
+        let plain = sweeps.min(FIRST.saturating_sub(self.sweeps));
+        self.plain(problem, w, 1.0, plain);
+        self.sweeps += plain;
+        let rest = sweeps - plain;
+        if rest > 0 {
+            let goes_on = self.sweeps > FIRST;
+            if !goes_on {
+                self.prepare_acceleration(problem, w);
+            }
+            self.accelerate(problem, w, (rest, goes_on));
+            self.sweeps += rest;
+        }
     }
 
     /// Steps of the last descents.
@@ -390,23 +462,33 @@ impl Course {
         }
     }
 
+    /// Another problem follows.
+    pub(in crate::solver) fn forget(&mut self) {
+        self.is_loaded = false;
+    }
+
     fn load(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, lambda: &[f64]) {
         self.sweeps = 0;
-        self.kernel = if self.space.load(problem, w) {
-            Kernel::Space
-        } else if self.plane.load(problem, w) {
-            Kernel::Plane
-        } else {
+        if !self.is_loaded {
+            self.kernel = if self.space.load(problem, w) {
+                Kernel::Space
+            } else if self.plane.load(problem, w) {
+                Kernel::Plane
+            } else {
+                Kernel::Any
+            };
+            self.is_loaded = true;
+        }
+        if self.kernel == Kernel::Any {
             self.sweeper.prepare(problem, w);
-            Kernel::Any
-        };
+        }
         self.import(lambda);
     }
 
     fn import(&mut self, lambda: &[f64]) {
         match self.kernel {
-            Kernel::Space => self.space.set(lambda),
-            Kernel::Plane => self.plane.set(lambda),
+            Kernel::Space => self.space.set(lambda, &self.threads),
+            Kernel::Plane => self.plane.set(lambda, &self.threads),
             Kernel::Any => {
                 self.lambda.clear();
                 self.lambda.extend_from_slice(lambda);
@@ -445,6 +527,11 @@ impl Course {
     }
 
     fn accelerated(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, sweeps: usize) {
+        self.prepare_acceleration(problem, w);
+        self.accelerate(problem, w, (sweeps, false));
+    }
+
+    fn prepare_acceleration(&mut self, problem: &OneStepProblem<'_>, w: &Delassus) {
         let dofs = problem.parts().lhs.dim();
         match self.kernel {
             Kernel::Space => self.anderson.prepare(MEMORY, self.space.roots(), dofs),
@@ -455,21 +542,22 @@ impl Course {
                 self.anderson.prepare(MEMORY, roots, self.sweeper.companion().len());
             }
         }
-        for sweep in 1..=sweeps {
-            match self.kernel {
-                Kernel::Space => self.anderson.before(self.space.state().0),
-                Kernel::Plane => self.anderson.before(self.plane.state().0),
-                Kernel::Any => self.anderson.before(&self.lambda),
-            }
-            self.plain(problem, w, 1.0, 1);
-            // the last point is one of a sweep
-            if sweep < sweeps {
-                let (anderson, (lambda, companion)) = match self.kernel {
-                    Kernel::Space => (&mut self.anderson, self.space.state()),
-                    Kernel::Plane => (&mut self.anderson, self.plane.state()),
-                    Kernel::Any => (&mut self.anderson, (&mut self.lambda[..], self.sweeper.companion())),
-                };
-                anderson.after(lambda, companion);
+    }
+
+    /// Accelerated sweeps; whether they go on after earlier ones. The last point is one of a sweep.
+    fn accelerate(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, (sweeps, goes_on): (usize, bool)) {
+        let laws = problem.laws();
+        match self.kernel {
+            Kernel::Space => self.space.accelerate((sweeps, goes_on), laws, &mut self.anderson, &self.threads),
+            Kernel::Plane => self.plane.accelerate((sweeps, goes_on), laws, &mut self.anderson, &self.threads),
+            Kernel::Any => {
+                for sweep in 0..sweeps {
+                    if sweep > 0 || goes_on {
+                        self.anderson.after(&mut self.lambda, self.sweeper.companion());
+                    }
+                    self.anderson.before(&self.lambda);
+                    self.plain(problem, w, 1.0, 1);
+                }
             }
         }
     }
@@ -478,12 +566,12 @@ impl Course {
     fn judge(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> (f64, f64) {
         match self.kernel {
             Kernel::Space => {
-                self.space.refresh();
-                self.space.residual(problem.laws())
+                self.space.refresh(&self.threads);
+                self.space.residual(problem.laws(), &self.threads)
             }
             Kernel::Plane => {
-                self.plane.refresh();
-                self.plane.residual(problem.laws())
+                self.plane.refresh(&self.threads);
+                self.plane.residual(problem.laws(), &self.threads)
             }
             Kernel::Any => {
                 z.lambda.copy_from_slice(&self.lambda);

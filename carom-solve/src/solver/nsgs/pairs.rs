@@ -16,11 +16,13 @@
 
 use super::super::local::{Contact2, Contact3};
 use super::alone::{Alone, relax};
+use super::anderson::Anderson;
 use super::clusters::Clusters;
 use super::colour::Threads;
 use super::root::Root;
-use super::shared::{self, Shared};
+use super::shared::{self, Readable, Shared};
 use crate::{Delassus, Law, OneStepProblem, Rows, Shape};
+use rayon::prelude::*;
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -29,7 +31,10 @@ use std::sync::atomic::AtomicU64;
 const ROUNDING: f64 = 1e-13;
 
 /// Contacts from which on a sweep goes by clusters, whatever the number of threads.
-const MANY: usize = 4000;
+pub(super) const MANY: usize = 4000;
+
+/// Contacts whose parts of a residual are summed first, whatever the number of threads.
+const TOGETHER: usize = 512;
 
 /// One contact: everything that a visit reads.
 #[derive(Clone, Copy)]
@@ -76,7 +81,7 @@ pub(super) type Space = Pairs<3, 6, Contact3>;
 pub(super) type Plane = Pairs<2, 3, Contact2>;
 
 /// A local solver for the coupled blocks.
-pub(super) trait Coupled<const N: usize>: Alone<N> + Sync {
+pub(super) trait Coupled<const N: usize>: Alone<N> + Send + Sync {
     fn of(law: &Law, block: &[f64]) -> Option<Self>
     where
         Self: Sized;
@@ -187,12 +192,12 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
     }
 
     /// Starts from given reactions.
-    pub(super) fn set(&mut self, lambda: &[f64]) {
+    pub(super) fn set(&mut self, lambda: &[f64], threads: &Threads) {
         let (given, _) = lambda.as_chunks::<N>();
         for (place, own) in self.place.iter().zip(&mut self.lambda) {
             *own = given[place.law as usize];
         }
-        self.refresh();
+        self.refresh(threads);
     }
 
     /// The reactions in the order of the laws.
@@ -204,12 +209,26 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
     }
 
     /// y anew, without the rounding of many updates.
-    pub(super) fn refresh(&mut self) {
+    pub(super) fn refresh(&mut self, threads: &Threads) {
         self.y.fill(0.0);
-        let y = shared::cells(&mut self.y);
-        for (place, lambda) in self.place.iter().zip(&self.lambda) {
-            place.push(*lambda, place.at, y);
+        if self.clusters.is_empty() {
+            let y = shared::cells(&mut self.y);
+            for (place, lambda) in self.place.iter().zip(&self.lambda) {
+                place.push(*lambda, place.at, y);
+            }
+            return;
         }
+        shared::share(&self.y, &mut self.shared);
+        let (place, lambda, first) = (&self.place, &self.lambda, &self.clusters.first);
+        self.clusters.visit(1, threads, &self.shared, |cluster, numbers| {
+            let own = first[cluster]..first[cluster + 1];
+            numbers.with(|y| {
+                for (place, lambda) in place[own.clone()].iter().zip(&lambda[own]) {
+                    place.push(*lambda, place.near, y);
+                }
+            });
+        });
+        shared::collect(&mut self.shared, &mut self.y);
     }
 
     /// The numbers that Anderson's acceleration extrapolates: reactions and y.
@@ -239,36 +258,87 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
         // reactions are where the thread that takes their cluster finds them
         let mut rest = &mut self.lambda[..];
         let lengths = first.windows(2).map(|ends| ends[1] - ends[0]);
-        let own: Vec<_> = lengths.map(|length| Mutex::new(rest.split_off_mut(..length).unwrap_or_default())).collect();
-        self.clusters.visit(sweeps, threads, &self.shared, |cluster, y| {
-            if let Ok(mut lambda) = own[cluster].lock() {
-                for (place, lambda) in place[first[cluster]..first[cluster + 1]].iter().zip(lambda.iter_mut()) {
-                    pass.visit(place, place.near, lambda, y);
-                }
+        let own: Vec<_> =
+            lengths.map(|length| Own(Mutex::new(rest.split_off_mut(..length).unwrap_or_default()))).collect();
+        self.clusters.visit(sweeps, threads, &self.shared, |cluster, numbers| {
+            if let Ok(mut lambda) = own[cluster].0.lock() {
+                let place = &place[first[cluster]..first[cluster + 1]];
+                numbers.with(|y| {
+                    for (place, lambda) in place.iter().zip(lambda.iter_mut()) {
+                        pass.visit(place, place.near, lambda, y);
+                    }
+                });
             }
         });
         drop(own);
         shared::collect(&mut self.shared, &mut self.y);
     }
 
+    /// Sweeps from whose images Anderson's method extrapolates the points of the next ones. The last image is left as it
+    /// is; `goes_on` tells that there is one of earlier sweeps.
+    pub(super) fn accelerate(
+        &mut self,
+        (sweeps, goes_on): (usize, bool),
+        laws: &[Law],
+        anderson: &mut Anderson,
+        threads: &Threads,
+    ) {
+        let alone = self.clusters.is_empty();
+        let mut run = || {
+            for sweep in 0..sweeps {
+                let (lambda, y) = self.state();
+                if sweep > 0 || goes_on {
+                    anderson.after(lambda, y);
+                }
+                anderson.before(lambda);
+                self.sweep(1, laws, 1.0, threads);
+            }
+        };
+        // the threads stay awake between sweeps
+        if alone { run() } else { threads.run(run) }
+    }
+
     /// The residual of the certificate as this form has it, and the size that it is relative to.
-    pub(super) fn residual(&mut self, laws: &[Law]) -> (f64, f64) {
-        let y = shared::cells(&mut self.y);
-        let (mut missed, mut b, mut l, mut v) = (0.0, 0.0, 0.0, 0.0);
-        for ((place, lambda), scale) in self.place.iter().zip(&self.lambda).zip(&self.scale) {
-            let u = place.pull(place.at, y);
-            let mut f = [0.0; N];
-            laws[place.law as usize].natural_map(lambda, &u, 1.0 / scale, &mut f);
-            missed += scale * square(&f);
-            b += square(&place.b) / scale;
-            l += square(lambda) * scale;
-            v += square(&u) / scale;
-        }
+    pub(super) fn residual(&self, laws: &[Law], threads: &Threads) -> (f64, f64) {
+        let sums = if self.clusters.is_empty() {
+            missed((&self.place, &self.lambda, &self.scale), laws, &self.y)
+        } else {
+            let y = &self.y[..];
+            let all = self.place.par_chunks(TOGETHER).zip(self.lambda.par_chunks(TOGETHER));
+            let all = all.zip(self.scale.par_chunks(TOGETHER));
+            let parts: Vec<[f64; 4]> =
+                threads.run(|| all.map(|((place, lambda), scale)| missed((place, lambda, scale), laws, y)).collect());
+            parts.iter().fold([0.0; 4], |sum, part| std::array::from_fn(|k| sum[k] + part[k]))
+        };
+        let [missed, b, l, v] = sums;
         let size = f64::max(b, l).max(v).sqrt();
         let residual = if size > 0.0 { missed.sqrt() / size } else { missed.sqrt() };
         if residual.is_finite() && size.is_finite() { (residual, size) } else { (f64::INFINITY, f64::INFINITY) }
     }
 }
+
+/// The squares of what contacts miss, of b, λ and u, scaled.
+fn missed<const N: usize, const K: usize>(
+    (place, lambda, scale): (&[Place<N, K>], &[[f64; N]], &[f64]),
+    laws: &[Law],
+    y: &[f64],
+) -> [f64; 4] {
+    let mut sums = [0.0; 4];
+    for ((place, lambda), scale) in place.iter().zip(lambda).zip(scale) {
+        let u = place.pull(place.at, y);
+        let mut f = [0.0; N];
+        laws[place.law as usize].natural_map(lambda, &u, 1.0 / scale, &mut f);
+        sums[0] += scale * square(&f);
+        sums[1] += square(&place.b) / scale;
+        sums[2] += square(lambda) * scale;
+        sums[3] += square(&u) / scale;
+    }
+    sums
+}
+
+/// The reactions of a cluster, with a lock in cache lines of its own: threads that lock neighbours are not in the way.
+#[repr(align(128))]
+struct Own<'a, const N: usize>(Mutex<&'a mut [[f64; N]]>);
 
 /// What a pass reads besides the contacts.
 struct Pass<'a, A> {
@@ -289,31 +359,29 @@ impl<A> Pass<'_, A> {
     ) where
         A: Alone<N>,
     {
-        let (old, u) = (*lambda, place.pull(at, y));
-        let next = if place.alone == DIAGONAL {
-            place.step(old, u, self.relaxation)
+        let u = place.pull(at, y);
+        // two ways to the end: what the closed form finds stays in registers, and no load waits for stores to be done
+        if place.alone == DIAGONAL {
+            place.move_to(place.step(lambda, u, self.relaxation), at, lambda, y);
         } else {
-            place.solve(&self.alone[place.alone as usize], &self.laws[place.law as usize], old, u, self.relaxation)
-        };
-        if next == old {
-            return;
+            let alone = &self.alone[place.alone as usize];
+            let next = place.solve(alone, &self.laws[place.law as usize], *lambda, u, self.relaxation);
+            place.move_to(next, at, lambda, y);
         }
-        *lambda = next;
-        place.push(std::array::from_fn(|k| next[k] - old[k]), at, y);
     }
 }
 
 impl<const N: usize, const K: usize> Place<N, K> {
     /// b + G y.
     #[inline(always)]
-    pub(super) fn pull(&self, at: [u32; 2], y: &[Cell<f64>]) -> [f64; N] {
+    pub(super) fn pull<S: Readable + ?Sized>(&self, at: [u32; 2], y: &S) -> [f64; N] {
         let product = self.times(at, y);
         std::array::from_fn(|k| self.b[k] + product[k])
     }
 
     /// G y.
     #[inline(always)]
-    pub(super) fn times(&self, at: [u32; 2], y: &[Cell<f64>]) -> [f64; N] {
+    pub(super) fn times<S: Readable + ?Sized>(&self, at: [u32; 2], y: &S) -> [f64; N] {
         let mut sum = [[0.0; 2]; N];
         for side in 0..2 {
             if side == 1 && self.bodies < 2 {
@@ -347,12 +415,22 @@ impl<const N: usize, const K: usize> Place<N, K> {
         }
     }
 
+    /// Takes the next reaction, and y with it.
+    #[inline(always)]
+    fn move_to(&self, next: [f64; N], at: [u32; 2], lambda: &mut [f64; N], y: &[Cell<f64>]) {
+        if next == *lambda {
+            return;
+        }
+        let change = std::array::from_fn(|k| next[k] - lambda[k]);
+        *lambda = next;
+        self.push(change, at, y);
+    }
+
     /// The closed form (2).
     #[inline(always)]
-    fn step(&self, old: [f64; N], u: [f64; N], relaxation: f64) -> [f64; N] {
+    fn step(&self, old: &[f64; N], u: [f64; N], relaxation: f64) -> [f64; N] {
         let normal = (old[0] - relaxation * self.pull[0] * u[0]).max(0.0);
-        let mut next = old;
-        next[0] = normal;
+        let mut next = [normal; N];
         let mut square = 0.0;
         for k in 1..N {
             next[k] = old[k] - relaxation * self.pull[1] * u[k];

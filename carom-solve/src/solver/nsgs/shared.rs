@@ -6,19 +6,33 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A vector behind a shared reference.
-pub(super) trait Shared {
+/// A vector that is read.
+pub(super) trait Readable {
     fn read<const K: usize>(&self, at: usize) -> [f64; K];
+}
+
+impl Readable for [f64] {
+    #[inline]
+    fn read<const K: usize>(&self, at: usize) -> [f64; K] {
+        let part = &self[at..at + K];
+        std::array::from_fn(|k| part[k])
+    }
+}
+
+/// A vector behind a shared reference.
+pub(super) trait Shared: Readable {
     fn write<const K: usize>(&self, at: usize, x: [f64; K]);
 }
 
-impl Shared for [Cell<f64>] {
+impl Readable for [Cell<f64>] {
     #[inline]
     fn read<const K: usize>(&self, at: usize) -> [f64; K] {
         let part = &self[at..at + K];
         std::array::from_fn(|k| part[k].get())
     }
+}
 
+impl Shared for [Cell<f64>] {
     #[inline]
     fn write<const K: usize>(&self, at: usize, x: [f64; K]) {
         for (cell, x) in self[at..at + K].iter().zip(x) {
@@ -27,19 +41,26 @@ impl Shared for [Cell<f64>] {
     }
 }
 
-impl Shared for [AtomicU64] {
+impl Readable for [AtomicU64] {
     #[inline]
     fn read<const K: usize>(&self, at: usize) -> [f64; K] {
         let part = &self[at..at + K];
-        std::array::from_fn(|k| f64::from_bits(part[k].load(Ordering::Relaxed)))
+        std::array::from_fn(|k| load(&part[k]))
     }
+}
 
+impl Shared for [AtomicU64] {
     #[inline]
     fn write<const K: usize>(&self, at: usize, x: [f64; K]) {
         for (atom, x) in self[at..at + K].iter().zip(x) {
             atom.store(x.to_bits(), Ordering::Relaxed);
         }
     }
+}
+
+#[inline]
+pub(super) fn load(x: &AtomicU64) -> f64 {
+    f64::from_bits(x.load(Ordering::Relaxed))
 }
 
 /// A vector as cells.

@@ -1,5 +1,6 @@
 //! Ways of sweeping: through blocks and velocities, in order and by colours, with any number of threads.
 
+use super::anderson::Anderson;
 use super::colour::{Schedule, Threads};
 use super::pairs::{Plane, Space};
 use super::sweep::Sweeper;
@@ -95,18 +96,18 @@ fn pairs_make_the_same_sweeps() {
                 let mut lambda = expected.clone();
                 (0..2).for_each(|_| _ = sweeper.sweep(p, &w, relaxation, &mut expected));
                 let (mut space, mut plane) = (Space::default(), Plane::default());
-                let one = Threads::new(1);
+                let threads = Threads::new(1);
                 let residual = if space.load(p, &w) {
-                    space.set(&lambda);
-                    space.sweep(2, p.laws(), relaxation, &one);
+                    space.set(&lambda, &threads);
+                    space.sweep(2, p.laws(), relaxation, &threads);
                     space.get(&mut lambda);
-                    space.residual(p.laws()).0
+                    space.residual(p.laws(), &threads).0
                 } else {
                     assert!(plane.load(p, &w), "{name}");
-                    plane.set(&lambda);
-                    plane.sweep(2, p.laws(), relaxation, &one);
+                    plane.set(&lambda, &threads);
+                    plane.sweep(2, p.laws(), relaxation, &threads);
                     plane.get(&mut lambda);
-                    plane.residual(p.laws()).0
+                    plane.residual(p.laws(), &threads).0
                 };
                 let certified = p.certify(&mut Reaction { lambda: lambda.clone(), ..Reaction::default() }).residual;
                 assert!((residual / certified - 1.0).abs() < 1e-9, "{name}: {residual:e} {certified:e}");
@@ -136,20 +137,29 @@ fn threads_do_not_change_a_bit_of_long_courses() {
             let run = |threads: usize| {
                 let (mut space, mut plane) = (Space::default(), Plane::default());
                 let (mut lambda, threads) = (reactions(p.size()), Threads::new(threads));
+                let mut anderson = Anderson::default();
                 if space.load(p, &w) {
-                    space.set(&lambda);
+                    space.set(&lambda, &threads);
                     space.sweep(5, p.laws(), 1.6, &threads);
+                    let dofs = space.state().1.len();
+                    anderson.prepare(4, space.roots(), dofs);
+                    space.accelerate((8, false), p.laws(), &mut anderson, &threads);
                     space.get(&mut lambda);
+                    lambda.push(space.residual(p.laws(), &threads).0);
                     let kept = space.state().1.to_vec();
-                    space.refresh();
+                    space.refresh(&threads);
                     assert_near(&kept, space.state().1);
                 } else {
                     assert!(plane.load(p, &w), "{name}");
-                    plane.set(&lambda);
+                    plane.set(&lambda, &threads);
                     plane.sweep(5, p.laws(), 1.6, &threads);
+                    let dofs = plane.state().1.len();
+                    anderson.prepare(4, plane.roots(), dofs);
+                    plane.accelerate((8, false), p.laws(), &mut anderson, &threads);
                     plane.get(&mut lambda);
+                    lambda.push(plane.residual(p.laws(), &threads).0);
                     let kept = plane.state().1.to_vec();
-                    plane.refresh();
+                    plane.refresh(&threads);
                     assert_near(&kept, plane.state().1);
                 }
                 lambda.iter().map(|x| x.to_bits()).collect::<Vec<u64>>()
