@@ -144,10 +144,8 @@ impl Rows {
 
     /// `y ← y + (these rows)ᵀ x`.
     pub fn add_transpose_mul(&self, x: &[f64], y: &mut [f64]) {
-        for (i, &a) in x.iter().enumerate().take(self.len()) {
-            if a != 0.0 {
-                self.add_row(i, a, y);
-            }
+        for (row, &a) in self.iter().zip(x).filter(|(_, a)| **a != 0.0) {
+            row.iter().for_each(|&(j, value)| y[j] += a * value);
         }
     }
 

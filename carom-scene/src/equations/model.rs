@@ -216,11 +216,7 @@ impl Equations {
     }
 
     /// Where each contact counts.
-    #[inline]
     fn evaluate_regions(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
-        if self.within.is_empty() {
-            return Ok(());
-        }
         let values = self.regions.eval(t, q, &self.still);
         for (&law, &value) in self.within.iter().zip(values) {
             out.region[law] = value;
@@ -334,22 +330,25 @@ impl Space for Equations {
         if !out.rows.is_finite() {
             return Err(undefined_gradient(&self.laws, &out.rows, t));
         }
-        self.evaluate_regions(t, q, out)
+        if self.within.is_empty() { Ok(()) } else { self.evaluate_regions(t, q, out) }
     }
 
     fn refresh(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         let values = self.gaps.eval(t, q, &self.still);
         let (gaps, drift) = values.split_at(self.laws.len());
+        let mut is_finite = true;
         for (pair, &gap) in out.pairs.iter_mut().zip(gaps) {
             pair.gap = gap;
+            is_finite &= gap.is_finite();
         }
         if !drift.is_empty() {
             out.drift.copy_from_slice(drift);
+            is_finite &= drift.iter().fold(true, |finite, x| finite & x.is_finite());
         }
-        if !values.iter().fold(true, |finite, x| finite & x.is_finite()) {
+        if !is_finite {
             return Err(undefined_gap(&self.laws, values, t));
         }
-        self.evaluate_regions(t, q, out)
+        if self.within.is_empty() { Ok(()) } else { self.evaluate_regions(t, q, out) }
     }
 
     fn friction_varies(&self) -> bool {

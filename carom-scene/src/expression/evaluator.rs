@@ -5,6 +5,7 @@ use super::tape::{Interval, Registers, Tape};
 /// Expressions of time, positions and velocities with their working memory; make one per thread.
 #[derive(Clone, Debug)]
 pub struct Evaluator {
+    is_constant: bool, // whether the tape reads no input
     tape: Tape,
     registers: Registers,
     values: Vec<f64>,
@@ -26,6 +27,7 @@ impl Evaluator {
             tape.eval(&[], &mut registers, &mut values);
         }
         Evaluator {
+            is_constant: tape.is_constant(),
             tape: tape.clone(),
             registers,
             values,
@@ -40,7 +42,7 @@ impl Evaluator {
 
     /// Whether the values are the same at every state.
     pub fn is_constant(&self) -> bool {
-        self.tape.is_constant()
+        self.is_constant
     }
 
     /// The values of the last evaluation.
@@ -49,12 +51,17 @@ impl Evaluator {
     }
 
     /// All values at a state; in first-order models the multipliers take the place of velocities.
-    #[inline]
+    #[inline(always)]
     pub fn eval(&mut self, t: f64, q: &[f64], v: &[f64]) -> &[f64] {
-        if !self.tape.is_constant() {
-            self.tape.eval_state((t, q, v), &mut self.registers, &mut self.values);
+        if !self.is_constant {
+            self.evaluate(t, q, v);
         }
         &self.values
+    }
+
+    #[inline(never)]
+    fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.tape.eval_state((t, q, v), &mut self.registers, &mut self.values);
     }
 
     /// Derivatives of all values at a state, along directions of t, q and v and of the parameters.

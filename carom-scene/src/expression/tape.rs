@@ -257,10 +257,11 @@ impl Tape {
         // inputs at the end that no output needs have no place
         if let Some((first, rest)) = registers.values[..self.program.inputs].split_first_mut() {
             *first = t;
-            let (positions, velocities) = rest.split_at_mut(q.len().min(rest.len()));
-            assert!(v.len() >= velocities.len(), "{} inputs are missing", velocities.len() - v.len());
-            for (to, from) in positions.iter_mut().zip(q).chain(velocities.iter_mut().zip(v)) {
-                *to = *from;
+            let n = q.len();
+            assert!(n + v.len() >= rest.len(), "{} inputs are missing", rest.len() - n - v.len());
+            // one loop: calls to copy one or two numbers cost more than they do
+            for (j, to) in rest.iter_mut().enumerate() {
+                *to = if j < n { q[j] } else { v[j - n] };
             }
         }
         self.run(&mut registers.values, out);

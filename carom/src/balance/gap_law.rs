@@ -209,7 +209,7 @@ impl GapLaws {
             let known = self.points.len();
             for point in &mut self.points {
                 point.reach = h * point.place.beta;
-                point.place.way(h, (&from.v, &to.v), &mut self.increment);
+                point.place.way(h, &from.v, |j| to.v[j], &mut self.increment);
                 model.retract(&from.q, &self.increment, &mut point.q);
                 let t = from.t + point.place.tau * h;
                 point.coupling.fill(model, (t, &point.q), self.constant_rows, &self.list)?;

@@ -208,29 +208,39 @@ impl Newton {
     ) -> Result<(), StepError> {
         to.t = from.t + self.h;
         let extrapolates = !self.rate.is_empty();
-        if !extrapolates {
-            self.braced.clear();
-        }
+        let n = self.increment.len();
+        let (h, before, after) = (self.h, &from.v[..n], &mut to.v[..n]);
+        let buffers = (&mut self.at.v[..], &mut self.increment[..]);
         if extrapolates {
-            for ((v, before), rate) in to.v.iter_mut().zip(&from.v).zip(&self.rate) {
-                *v = before + self.h * rate;
-            }
+            let rate = &self.rate[..n];
+            let guess = |j: usize| {
+                after[j] = before[j] + h * rate[j];
+                after[j]
+            };
+            self.balance.force.1.state(h, before, guess, buffers);
         } else {
-            copy(&from.v, &mut to.v);
+            self.braced.clear();
+            let guess = |j: usize| {
+                after[j] = before[j];
+                before[j]
+            };
+            self.balance.force.1.state(h, before, guess, buffers);
         }
-        self.place(model, (from, to));
+        self.place_at(model, (from, to));
         // the matrix first: a model may share work between tangents and forces; but a force that is no number is the
         // better error
         let factored = self.factor(model);
-        self.force(model)?;
-        factored?;
         step.evaluations += 1;
         if extrapolates {
+            self.force(model)?;
+            factored?;
             self.inertia(model, (from, to))?;
             let parts = self.impulse.iter().zip(&self.balanced);
             self.v_free.iter_mut().zip(parts).for_each(|(free, (p, r))| *free = p - r);
         } else {
-            copy(&self.impulse, &mut self.v_free);
+            let weights = (self.h * self.balance.force.0, &self.known[..]);
+            weighted_force(model, &self.at, weights, &mut self.v_free)?;
+            factored?;
         }
         self.last = f64::INFINITY;
         self.add_free(model, to);
@@ -255,11 +265,10 @@ impl Newton {
                     laws.impulses(&mut self.braced);
                 }
             }
-            self.update(laws, to);
+            self.advance(laws, system.model, (from, to));
             step.iterations += 1;
 
-            // the new iterate: q⁺, where the force is taken, and the laws there
-            self.place_end(system.model, (from, to));
+            // the new iterate: where the force is taken, and the laws there
             if self.is_linear {
                 if laws.follow(self, system.model, (from, to), first)? {
                     continue;
@@ -290,8 +299,7 @@ impl Newton {
         (from, to): (&State, &mut State),
     ) -> Result<(), StepError> {
         self.free(model, to)?;
-        self.update(laws, to);
-        self.place_end(model, (from, to));
+        self.advance(laws, model, (from, to));
         Ok(())
     }
 
@@ -325,6 +333,29 @@ impl Newton {
         }
     }
 
+    /// v⁺ as `update` has it and the q⁺ that goes with it, as `place_end` has it.
+    #[inline(always)]
+    pub fn advance<L: Laws>(&mut self, laws: &L, model: &dyn Mechanical, (from, to): (&State, &mut State)) {
+        let n = self.increment.len();
+        let (free, after) = (&self.v_free[..n], &mut to.v[..n]);
+        if laws.is_empty() {
+            let velocity = |j: usize| {
+                after[j] = free[j];
+                free[j]
+            };
+            self.balance.end.way(self.h, &from.v, velocity, &mut self.increment);
+        } else {
+            let response = &laws.response()[..n];
+            let velocity = |j: usize| {
+                after[j] = free[j] + response[j];
+                after[j]
+            };
+            self.balance.end.way(self.h, &from.v, velocity, &mut self.increment);
+        }
+        self.displace(self.balance.end, from);
+        model.retract(&from.q, &self.increment, &mut to.q);
+    }
+
     /// A of the balance, where the force is taken; once per step size where it is constant.
     #[inline(always)]
     pub fn factor(&mut self, model: &mut dyn Mechanical) -> Result<(), StepError> {
@@ -349,12 +380,19 @@ impl Newton {
     /// Where force and mass are taken, for the velocity in `to`.
     #[inline(always)]
     pub fn place(&mut self, model: &dyn Mechanical, (from, to): (&State, &State)) {
-        let (force, mass) = (self.balance.force.1, self.balance.mass);
-        force.state(self.h, (&from.v, &to.v), (&mut self.at.v, &mut self.increment));
-        self.at.t = self.displace(force, from);
+        let after = &to.v[..self.increment.len()];
+        let buffers = (&mut self.at.v[..], &mut self.increment[..]);
+        self.balance.force.1.state(self.h, &from.v, |j| after[j], buffers);
+        self.place_at(model, (from, to));
+    }
+
+    /// The same where the velocity of the place and the way to it are there.
+    #[inline(always)]
+    fn place_at(&mut self, model: &dyn Mechanical, (from, to): (&State, &State)) {
+        self.at.t = self.displace(self.balance.force.1, from);
         model.retract(&from.q, &self.increment, &mut self.at.q);
         if self.mass_is_elsewhere && !self.is_linear {
-            self.middle.t = self.locate(mass, (from, to));
+            self.middle.t = self.locate(self.balance.mass, (from, to));
             model.retract(&from.q, &self.increment, &mut self.middle.q);
         }
     }
@@ -369,7 +407,8 @@ impl Newton {
     /// The way to a place in `increment`; returns its time.
     #[inline]
     fn locate(&mut self, place: Place, (from, to): (&State, &State)) -> f64 {
-        place.way(self.h, (&from.v, &to.v), &mut self.increment);
+        let after = &to.v[..self.increment.len()];
+        place.way(self.h, &from.v, |j| after[j], &mut self.increment);
         self.displace(place, from)
     }
 
@@ -391,20 +430,7 @@ impl Newton {
     /// h Σ w F.
     #[inline(always)]
     fn force(&mut self, model: &mut dyn Mechanical) -> Result<(), StepError> {
-        model.force(self.at.t, &self.at.q, &self.at.v, &mut self.impulse)?;
-        self.weigh();
-        Ok(())
-    }
-
-    /// Turns F in `impulse` into h Σ w F.
-    #[inline]
-    fn weigh(&mut self) {
-        let weight = self.h * self.balance.force.0;
-        if self.known.is_empty() {
-            self.impulse.iter_mut().for_each(|p| *p *= weight);
-        } else {
-            self.impulse.iter_mut().zip(&self.known).for_each(|(p, known)| *p = weight * *p + known);
-        }
+        weighted_force(model, &self.at, (self.h * self.balance.force.0, &self.known), &mut self.impulse)
     }
 
     /// M (v⁺ − v), left in `balanced`, with v⁺ − v in `increment`.
@@ -498,8 +524,10 @@ impl Newton {
                 *q += sign * 8.0 * f64::EPSILON * *q;
             }
             self.increment.copy_from_slice(&self.impulse);
-            model.force(self.at.t, &self.near, &self.at.v, &mut self.impulse)?;
-            self.weigh();
+            std::mem::swap(&mut self.near, &mut self.at.q);
+            let force = self.force(model);
+            std::mem::swap(&mut self.near, &mut self.at.q);
+            force?;
             let differences = self.increment.iter().zip(&self.impulse).zip(&self.roots);
             most = differences.fold(most, |m, ((a, b), [_, inverse])| m.max((a - b).abs() * inverse));
             self.impulse.copy_from_slice(&self.increment);
@@ -533,4 +561,21 @@ impl Newton {
             *rate -= dv / self.h;
         }
     }
+}
+
+/// `out ←` w F and what is known besides.
+#[inline(always)]
+fn weighted_force(
+    model: &mut dyn Mechanical,
+    at: &State,
+    (weight, known): (f64, &[f64]),
+    out: &mut [f64],
+) -> Result<(), StepError> {
+    model.force(at.t, &at.q, &at.v, out)?;
+    if known.is_empty() {
+        out.iter_mut().for_each(|p| *p *= weight);
+    } else {
+        out.iter_mut().zip(known).for_each(|(p, known)| *p = weight * *p + known);
+    }
+    Ok(())
 }

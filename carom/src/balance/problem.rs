@@ -54,7 +54,7 @@ impl Problem {
         problem.name_by(&names);
         match solver.solve(&problem, z) {
             Ok(certificate) => {
-                step.worst = step.worst.worse(certificate);
+                step.worst = if step.solves == 0 { certificate } else { step.worst.worse(certificate) };
                 step.solves += 1;
                 Ok(())
             }

@@ -34,28 +34,34 @@ impl Place {
         Place { tau: 1.0, alpha: 1.0 - theta, beta: theta, gamma: 0.0, delta: 1.0 }
     }
 
-    /// The argument of `retract` in (2).
-    #[inline]
-    pub fn way(&self, h: f64, (v, after): (&[f64], &[f64]), out: &mut [f64]) {
-        let (start, end) = (h * self.alpha, h * self.beta);
-        // an iterate that has no size any more does not move a place that does not follow it
-        if end == 0.0 {
-            out.iter_mut().zip(v).for_each(|(d, a)| *d = start * a);
-        } else {
-            out.iter_mut().zip(v).zip(after).for_each(|((d, a), b)| *d = start * a + end * b);
+    /// The argument of `retract` in (2). v⁺ is asked for entry by entry: who makes it does so in the same pass.
+    #[inline(always)]
+    pub fn way(&self, h: f64, v: &[f64], mut after: impl FnMut(usize) -> f64, out: &mut [f64]) {
+        let (n, start, end) = (out.len(), h * self.alpha, h * self.beta);
+        let v = &v[..n];
+        for j in 0..n {
+            let after = after(j);
+            // an iterate that has no size any more does not move a place that does not follow it
+            out[j] = if end == 0.0 { start * v[j] } else { start * v[j] + end * after };
         }
     }
 
     /// The velocity and the argument of `retract` in (2), in one pass.
-    #[inline]
-    pub fn state(&self, h: f64, (v, after): (&[f64], &[f64]), (velocity, way): (&mut [f64], &mut [f64])) {
-        let n = way.len();
-        let (v, after, velocity) = (&v[..n], &after[..n], &mut velocity[..n]);
-        let (start, end) = (h * self.alpha, h * self.beta);
-        for j in 0..n {
-            velocity[j] = self.gamma * v[j] + self.delta * after[j];
-            way[j] = if end == 0.0 { start * v[j] } else { start * v[j] + end * after[j] };
-        }
+    #[inline(always)]
+    pub fn state(
+        &self,
+        h: f64,
+        v: &[f64],
+        mut after: impl FnMut(usize) -> f64,
+        (velocity, way): (&mut [f64], &mut [f64]),
+    ) {
+        let (v, velocity) = (&v[..way.len()], &mut velocity[..way.len()]);
+        let both = |j: usize| {
+            let after = after(j);
+            velocity[j] = self.gamma * v[j] + self.delta * after;
+            after
+        };
+        self.way(h, v, both, way);
     }
 
     /// Whether positions and time are those of another place.

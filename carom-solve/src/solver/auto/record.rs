@@ -54,6 +54,28 @@ impl Entry {
         };
         Entry::new(rung, certificate.map_or(f64::INFINITY, |c| c.residual))
     }
+
+    /// The methods of the rung, as they are told.
+    #[inline]
+    fn methods(&self) -> impl Iterator<Item = Method> + use<> {
+        let method = match self.rung {
+            Rung::AtRest => Method::AtRest,
+            Rung::Equalities => Method::Equalities,
+            Rung::ActiveSet => Method::ActiveSet,
+            Rung::ClosedForm => Method::ClosedForm,
+            Rung::Lemke => Method::Lemke,
+            Rung::NewtonMin => Method::NewtonMin,
+            Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps | Rung::EarlyCourse | Rung::Course => Method::Nsgs,
+            Rung::Statuses => Method::StatusNewton,
+            Rung::InteriorPoint | Rung::Path | Rung::Persistence => Method::InteriorPoint,
+            Rung::Finish => Method::Proximal,
+            Rung::Islands => Method::Islands,
+            Rung::Enumeration => Method::Enumeration,
+            Rung::Descent => Method::Descent,
+        };
+        let finished = method == Method::InteriorPoint && self.effort[2] > 0;
+        std::iter::once(method).chain(finished.then_some(Method::Proximal))
+    }
 }
 
 /// Number of rungs whose figures are kept.
@@ -62,22 +84,31 @@ const KEPT: usize = 10;
 /// The rungs that a solve has tried, in order, with what they took and reached; more than ten are counted, not kept.
 /// Its `Display` is that of [`Solver::log`](crate::Solver::log); the alternate form `{:#}` says besides why each rung
 /// was left.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rungs {
     entry: [Entry; KEPT],
     tried: u32,
-    last: End, // of the one tried last, kept or not
+    last: End,  // of the one tried last, kept or not
+    path: Path, // the methods of those that are kept
+}
+
+impl Default for Rungs {
+    fn default() -> Self {
+        Rungs { entry: Default::default(), tried: 0, last: End::Own, path: Path::of("auto") }
+    }
 }
 
 impl Rungs {
+    #[inline]
     pub(super) fn clear(&mut self) {
-        self.tried = 0;
+        (self.tried, self.path) = (0, Path::of("auto"));
     }
 
     #[inline]
     pub(super) fn push(&mut self, entry: Entry) {
         if let Some(place) = self.entry.get_mut(self.tried as usize) {
             *place = entry;
+            entry.methods().for_each(|method| self.path.push(method));
         }
         self.tried += 1;
         self.last = entry.end;
@@ -96,29 +127,9 @@ impl Rungs {
     }
 
     /// The methods that were tried.
+    #[inline]
     pub fn path(&self) -> Path {
-        let mut path = Path::of("auto");
-        for entry in self.kept() {
-            path.push(match entry.rung {
-                Rung::AtRest => Method::AtRest,
-                Rung::Equalities => Method::Equalities,
-                Rung::ActiveSet => Method::ActiveSet,
-                Rung::ClosedForm => Method::ClosedForm,
-                Rung::Lemke => Method::Lemke,
-                Rung::NewtonMin => Method::NewtonMin,
-                Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps | Rung::EarlyCourse | Rung::Course => Method::Nsgs,
-                Rung::Statuses => Method::StatusNewton,
-                Rung::InteriorPoint | Rung::Path | Rung::Persistence => Method::InteriorPoint,
-                Rung::Finish => Method::Proximal,
-                Rung::Islands => Method::Islands,
-                Rung::Enumeration => Method::Enumeration,
-                Rung::Descent => Method::Descent,
-            });
-            if matches!(entry.rung, Rung::InteriorPoint | Rung::Path | Rung::Persistence) && entry.effort[2] > 0 {
-                path.push(Method::Proximal);
-            }
-        }
-        path
+        self.path
     }
 
     fn kept(&self) -> &[Entry] {
