@@ -86,6 +86,8 @@ pub struct Coupling {
     pub feedthrough: Rows,
     /// Laws, by position, that take over what is remembered of another key: contacts that changed their features.
     pub heirs: Vec<(usize, Key)>,
+    /// The model that filled it last, where laws and columns of that model are the same everywhere; zero elsewhere.
+    pub(crate) of: u64,
 }
 
 impl Coupling {
@@ -100,6 +102,7 @@ impl Coupling {
         self.input.clear(columns);
         self.feedthrough.clear(0);
         self.heirs.clear();
+        self.of = 0;
     }
 
     /// Lists the laws with gaps and rows at `(t, q)`, as the first coupling of a step. `rows_are_constant` is what the
@@ -227,6 +230,7 @@ impl Coupling {
 
     /// Copies without allocating once the sizes agree.
     pub fn copy_from(&mut self, other: &Coupling) {
+        self.of = 0;
         self.pairs.clone_from(&other.pairs);
         self.offset.clone_from(&other.offset);
         self.region.clone_from(&other.region);
