@@ -9,9 +9,15 @@
 //! laws hold at the new iterate. Impulses and velocities of coordinates in different units are compared by the roots
 //! of the diagonal of M: |p| is the largest p_j/√M_jj, |v| the largest v_j √M_jj, in √J. Round-off is that of M v
 //! and, once the residual does not fall any more, that of the forces whose sum F is: at rest in a well they cancel. A
-//! is kept while the residual falls quickly; where a model adds what reactions do to it (`brace`: tension stiffens) it
-//! is made anew at each iterate. A model whose mass, tangents and rows are constant needs one solve and
-//! one factorisation per step size.
+//! is kept while the residual falls quickly, and where equalities alone act the rows of (2) go on with it: then
+//!
+//! ```text
+//!     v_free = v^n + A⁻¹ (h Σ w F − M (v^n − v) + B P^n − B' P^n),     v^{n+1} = v_free + A⁻¹ B' P                 (3)
+//! ```
+//!
+//! with B' of then. Elsewhere a model that adds what reactions do to A (`brace`: tension stiffens) has it made anew at
+//! each iterate. A model whose mass, tangents and rows are constant needs one solve and one factorisation per step
+//! size. The first v⁺ follows the rates of the last steps, with their change where that has proved the better guess.
 //! `shift.rs` has what is done where it fails with an indefinite A.
 
 mod shift;
@@ -135,7 +141,8 @@ pub(crate) struct Newton {
     pub braced: Vec<f64>, // (rows) impulses that A may count with; empty where there are none
     pub acts_in_middle: bool, // whether impulses act along rows that are taken there
     pub keeps: bool,    // whether A and the rows of the last problem go on
-    before: [Vec<f64>; 2], // (n) rates of the last two steps of the same length, the latest first; empty where there are none
+    before: [Vec<f64>; 2], // (n) rates of the last two steps of one length, the latest first; empty where there are none
+    braced_before: Vec<f64>, // (rows) impulses of the last step; empty where there are none
     rated: f64,            // that length
     middle: State,         // where the mass is taken, if that is elsewhere
     mass_is_elsewhere: bool,
@@ -577,6 +584,7 @@ impl Newton {
         // a step without a guess begins another motion
         if self.rate.is_empty() || self.h != self.rated || passing.is_some() {
             self.before.iter_mut().for_each(Vec::clear);
+            self.braced_before.clear();
         }
         self.rated = self.h;
         self.rate.clear();
@@ -593,8 +601,18 @@ impl Newton {
         }
         std::mem::swap(one, two);
         one.clone_from(&self.rate);
-        if changing < BETTER * constant {
+        let is_better = changing < BETTER * constant;
+        if is_better {
             self.rate.iter_mut().zip(&*two).for_each(|(rate, last)| *rate += *rate - last);
+        }
+        // the impulses that A counts with, likewise
+        let last = &mut self.braced_before;
+        for (now, last) in self.braced.iter_mut().zip(last.iter_mut()) {
+            let change = *now - std::mem::replace(last, *now);
+            *now += if is_better { change } else { 0.0 };
+        }
+        if last.len() != self.braced.len() {
+            last.clone_from(&self.braced);
         }
     }
 }

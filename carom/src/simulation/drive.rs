@@ -239,11 +239,13 @@ impl<C: Controller> Drive<C> {
         }
     }
 
-    /// Half of a step of a fixed size that did not converge; where it ends is where the parts are to end.
+    /// Half of a step of a fixed size that did not converge, where there are laws whose rows may have turned too far in
+    /// it; where it ends is where the parts are to end.
     fn half(&mut self, stepper: &dyn Stepper, (rounding, h): (f64, f64), source: &StepError) -> Option<f64> {
         let usual = self.controller.usual().filter(|usual| usual.is_finite() && source.may_be_of_length())?;
         let half = 0.5 * h;
-        if !self.parts || half < LEAST_HALF * usual || stepper.needs_equal_steps().is_some() {
+        let is_free = stepper.labels().contacts.is_empty();
+        if !self.parts || is_free || half < LEAST_HALF * usual || stepper.needs_equal_steps().is_some() {
             return None;
         }
         let t = stepper.from().t;
