@@ -71,7 +71,7 @@ pub(crate) fn outputs<T: Scalar>(
     let mut points = [Vector::zero(); 2];
     for (number, (_, item)) in plan.items.iter().enumerate() {
         match item {
-            Item::Row(i) => row(plan, motion, (number, *i), (&mut points, sum), out),
+            Item::Row(i) => row(plan, motion, (number, *i), &mut points, sum, out),
             Item::Motor(i) => {
                 let coordinate = plan.drives[*i];
                 let (s, rate) = drive_at(drives[*i], t);
@@ -100,7 +100,8 @@ fn row<T: Scalar>(
     plan: &Plan,
     motion: &Motion<T>,
     (number, i): (usize, usize),
-    (points, sum): (&mut [Vector<T>; 2], &mut Vec<(usize, Line<T>)>),
+    points: &mut [Vector<T>; 2],
+    sum: &mut Vec<(usize, Line<T>)>,
     out: &mut impl Receive<T>,
 ) {
     let row = &plan.rows[i];
