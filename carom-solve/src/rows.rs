@@ -1,5 +1,14 @@
 //! Sparse rows (compressed row storage) whose buffers keep their capacity from step to step.
 
+/// Columns of a body in space: where they follow each other, sums over them need no index.
+pub(crate) const RUN: usize = 6;
+
+/// Whether the columns follow each other; they rise.
+#[inline]
+pub(crate) fn is_run(part: &[(usize, f64); RUN]) -> bool {
+    part[RUN - 1].0 - part[0].0 == RUN - 1
+}
+
 /// A sparse matrix given row by row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
@@ -96,6 +105,13 @@ impl Rows {
         &self.entry[start..self.end[i]]
     }
 
+    /// Entries of row `i`, whose values may be changed; columns stay as they are.
+    #[inline]
+    pub fn row_mut(&mut self, i: usize) -> &mut [(usize, f64)] {
+        let start = if i == 0 { 0 } else { self.end[i - 1] };
+        &mut self.entry[start..self.end[i]]
+    }
+
     /// All rows in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &[(usize, f64)]> {
@@ -116,9 +132,14 @@ impl Rows {
     /// `y ← y + a · (row i)ᵀ`.
     #[inline]
     pub fn add_row(&self, i: usize, a: f64, y: &mut [f64]) {
-        for &(j, value) in self.row(i) {
-            y[j] += a * value;
+        let (parts, rest) = self.row(i).as_chunks::<RUN>();
+        for part in parts {
+            match y.get_mut(part[0].0..).and_then(|y| y.first_chunk_mut::<RUN>()) {
+                Some(y) if is_run(part) => (0..RUN).for_each(|k| y[k] += a * part[k].1),
+                _ => part.iter().for_each(|&(j, value)| y[j] += a * value),
+            }
         }
+        rest.iter().for_each(|&(j, value)| y[j] += a * value);
     }
 
     /// `out ← (these rows) x`.
@@ -159,9 +180,14 @@ impl Rows {
     #[inline]
     pub fn product(row: &[(usize, f64)], x: &[f64]) -> f64 {
         let mut sum = 0.0;
-        for &(j, a) in row {
-            sum += a * x[j];
+        let (parts, rest) = row.as_chunks::<RUN>();
+        for part in parts {
+            match x.get(part[0].0..).and_then(|x| x.first_chunk::<RUN>()) {
+                Some(x) if is_run(part) => (0..RUN).for_each(|k| sum += part[k].1 * x[k]),
+                _ => part.iter().for_each(|&(j, a)| sum += a * x[j]),
+            }
         }
+        rest.iter().for_each(|&(j, a)| sum += a * x[j]);
         sum
     }
 }

@@ -91,6 +91,8 @@ pub struct Coupling {
     pub feedthrough: Rows,
     /// Laws, by position, that take over what is remembered of another key: contacts that changed their features.
     pub heirs: Vec<(usize, Key)>,
+    /// The model that filled it last, where laws and columns of that model are the same everywhere; zero elsewhere.
+    pub(crate) of: u64,
 }
 
 impl Coupling {
@@ -105,6 +107,7 @@ impl Coupling {
         self.input.clear(columns);
         self.feedthrough.clear(0);
         self.heirs.clear();
+        self.of = 0;
     }
 
     /// Lists the laws with gaps and rows at `(t, q)`, as the first coupling of a step. `rows_are_constant` is what the
@@ -232,6 +235,7 @@ impl Coupling {
 
     /// Copies without allocating once the sizes agree.
     pub fn copy_from(&mut self, other: &Coupling) {
+        self.of = 0;
         self.pairs.clone_from(&other.pairs);
         self.offset.clone_from(&other.offset);
         self.region.clone_from(&other.region);

@@ -143,6 +143,11 @@ pub enum StepError {
 }
 
 impl StepError {
+    /// Whether a shorter step may do where this one did not converge.
+    pub(crate) fn may_be_of_length(&self) -> bool {
+        matches!(self, StepError::Newton { .. } | StepError::Projection { .. } | StepError::Solve { .. })
+    }
+
     /// The contact that the error speaks of, by its key.
     pub fn key(&self) -> Option<Key> {
         match self {

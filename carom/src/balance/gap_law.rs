@@ -403,7 +403,7 @@ impl Laws for GapLaws {
 
     /// By how much the last solution misses the laws at the points, as a multiple of what is allowed: gaps against r
     /// u_N, tangential velocities of `v` against `allowed` [√J]. Infinite where the problem has changed since.
-    fn missed(&self, newton: &Newton, v: &[f64], allowed: f64) -> f64 {
+    fn missed(&mut self, newton: &Newton, v: &[f64], allowed: f64) -> f64 {
         if self.changed {
             return f64::INFINITY;
         }

@@ -9,9 +9,15 @@
 //! laws hold at the new iterate. Impulses and velocities of coordinates in different units are compared by the roots
 //! of the diagonal of M: |p| is the largest p_j/√M_jj, |v| the largest v_j √M_jj, in √J. Round-off is that of M v
 //! and, once the residual does not fall any more, that of the forces whose sum F is: at rest in a well they cancel. A
-//! is kept while the residual falls quickly; where a model adds what reactions do to it (`brace`: tension stiffens) it
-//! is made anew at each iterate. A model whose mass, tangents and rows are constant needs one solve and
-//! one factorisation per step size.
+//! is kept while the residual falls quickly, and where equalities alone act the rows of (2) go on with it: then
+//!
+//! ```text
+//!     v_free = v^n + A⁻¹ (h Σ w F − M (v^n − v) + B P^n − B' P^n),     v^{n+1} = v_free + A⁻¹ B' P                 (3)
+//! ```
+//!
+//! with B' of then. Elsewhere a model that adds what reactions do to A (`brace`: tension stiffens) has it made anew at
+//! each iterate. A model whose mass, tangents and rows are constant needs one solve and one factorisation per step
+//! size. The first v⁺ follows the rates of the last steps, with their change where that has proved the better guess.
 //! `shift.rs` has what is done where it fails with an indefinite A.
 
 mod shift;
@@ -22,6 +28,9 @@ use crate::state::copy;
 use crate::{Mechanical, State, Step, StepError, System};
 use carom_solve::OptionError;
 use carom_solve::options::{at_least_one, fraction};
+
+/// A rate that changes is the guess where its error would have been less than this part of that of a constant one.
+const BETTER: f64 = 0.5;
 
 /// The iteration matrix is made anew where an iteration reduces the residual by less than this factor.
 const SLOW: f64 = 0.05;
@@ -85,7 +94,12 @@ pub(crate) trait Laws {
 
     /// By how much the last solution misses the laws at the new iterate, as a multiple of what is allowed: `allowed`
     /// for velocities [√J].
-    fn missed(&self, newton: &Newton, v: &[f64], allowed: f64) -> f64;
+    fn missed(&mut self, newton: &Newton, v: &[f64], allowed: f64) -> f64;
+
+    /// Whether the rows of the last problem may serve for the next iterate, with what they miss there.
+    fn goes_on(&self) -> bool {
+        false
+    }
 
     /// The impulses of the last solve by the rows of all laws; nothing where A need not know them.
     fn impulses(&self, _out: &mut Vec<f64>) {}
@@ -126,16 +140,22 @@ pub(crate) struct Newton {
     pub factorisations: u64, // how often A has changed: W of an older one is not that of now
     pub braced: Vec<f64>, // (rows) impulses that A may count with; empty where there are none
     pub acts_in_middle: bool, // whether impulses act along rows that are taken there
-    middle: State,      // where the mass is taken, if that is elsewhere
+    pub keeps: bool,    // whether A and the rows of the last problem go on
+    before: [Vec<f64>; 2], // (n) rates of the last two steps of one length, the latest first; empty where there are none
+    braced_before: Vec<f64>, // (rows) impulses of the last step; empty where there are none
+    rated: f64,            // that length
+    middle: State,         // where the mass is taken, if that is elsewhere
     mass_is_elsewhere: bool,
     roots: Vec<[f64; 2]>, // (n) √M_jj at the initial state and 1/√M_jj: what coordinates are worth beside each other
     known: Vec<f64>,      // (n) h w₀ F at the start; empty where w₀ is zero
     impulse: Vec<f64>,    // (n) h Σ w F
     balanced: Vec<f64>,   // (n) residual without reactions
+    whole: Vec<f64>,      // (n) residual
     near: Vec<f64>,       // positions next to others
     factored: Option<f64>, // step size of the constant factorisation
     refactor: bool,       // whether A is to be made anew at the iterate
     last: f64,            // residual of the iterate before
+    missed: f64,          // by how much it missed the laws, as a multiple of what is allowed
     shift: f64,           // σ, zero unless the loop has failed
     taken: (Vec<f64>, Vec<f64>), // (n) v and residual without reactions of the last iterate that was taken, with σ
 }
@@ -157,6 +177,7 @@ impl Newton {
             roots,
             impulse: vec![0.0; n],
             balanced: vec![0.0; n],
+            whole: vec![0.0; n],
             v_free: vec![0.0; n],
             increment: vec![0.0; n],
             taken: (vec![0.0; n], vec![0.0; n]),
@@ -242,7 +263,8 @@ impl Newton {
             weighted_force(model, &self.at, weights, &mut self.v_free)?;
             factored?;
         }
-        self.last = f64::INFINITY;
+        (self.last, self.missed) = (f64::INFINITY, f64::INFINITY);
+        self.keeps = false;
         self.add_free(model, to);
         Ok(())
     }
@@ -253,11 +275,27 @@ impl Newton {
         &mut self,
         laws: &mut L,
         system: &mut System<'_, dyn Mechanical>,
+        ends: (&State, &mut State),
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        self.iterate(laws, system, ends, false, step)
+    }
+
+    /// The loop of `solve`; with `halves` the rows of the first iterate are known, and each one goes half the way.
+    #[inline(always)]
+    fn iterate<L: Laws>(
+        &mut self,
+        laws: &mut L,
+        system: &mut System<'_, dyn Mechanical>,
         (from, to): (&State, &mut State),
+        halves: bool,
         step: &mut Step,
     ) -> Result<(), StepError> {
         for iterations in 1u32.. {
-            let first = iterations == 1;
+            let first = iterations == 1 && !halves;
+            if halves {
+                self.taken.0.copy_from_slice(&to.v);
+            }
             // problem and solve: P with the laws at the latest iterate; v⁺ = v_free + A⁻¹ B P
             if !laws.is_empty() {
                 laws.react(self, system, (from, to), first, step)?;
@@ -284,9 +322,23 @@ impl Newton {
                 }
                 break;
             }
-            self.free(system.model, to)?;
+            if halves {
+                self.halve(laws, system.model, (from, to), step)?;
+            }
+            if self.keeps {
+                self.go_on(laws, system.model, to);
+            } else {
+                self.free(system.model, to)?;
+            }
         }
         if to.is_finite() { Ok(()) } else { Err(StepError::NotFinite) }
+    }
+
+    /// The free motion of the next iterate with A and directions B of an earlier one: v^n + A⁻¹ (residual) − A⁻¹ B P.
+    fn go_on<L: Laws>(&mut self, laws: &L, model: &mut dyn Mechanical, to: &State) {
+        self.v_free.copy_from_slice(&self.whole);
+        self.add_free(model, to);
+        self.v_free.iter_mut().zip(laws.response()).for_each(|(free, dv)| *free -= dv);
     }
 
     /// Takes the correction that the last residual asks for, which is rounding beside the momenta: left out, it adds up
@@ -445,7 +497,7 @@ impl Newton {
     /// Whether the new iterate is the solution.
     fn converged<L: Laws>(
         &mut self,
-        laws: &L,
+        laws: &mut L,
         model: &mut dyn Mechanical,
         ends: (&State, &State),
         iterations: u32,
@@ -454,6 +506,8 @@ impl Newton {
         let allowed = self.limits.tolerance * at.speed;
         let missed = if laws.is_empty() { 0.0 } else { laws.missed(self, &ends.1.v, allowed) };
         // tell of the laws where it is they that are missed
+        self.keeps = laws.goes_on() && !self.refactor && (missed <= 1.0 || missed <= SLOW * self.missed);
+        self.missed = missed;
         let told = match at.is_small() {
             true => (missed * laws.tolerance(allowed), laws.tolerance(allowed)),
             false => (at.residual, at.tolerance),
@@ -477,14 +531,14 @@ impl Newton {
             scale = scale.max(p.abs() * inverse);
             *r = p - *r;
         }
-        self.increment.copy_from_slice(&self.balanced);
+        self.whole.copy_from_slice(&self.balanced);
         if !laws.is_empty() {
-            let mut sum = std::mem::take(&mut self.increment);
+            let mut sum = std::mem::take(&mut self.whole);
             laws.add_reactions(self, &mut sum);
-            self.increment = sum;
+            self.whole = sum;
             scale = scale.max(inertia);
         }
-        let (residual, speed) = (self.largest(&self.increment), self.speed(&to.v));
+        let (residual, speed) = (self.largest(&self.whole), self.speed(&to.v));
         if !(residual.is_finite() && speed.is_finite()) {
             return Err(StepError::NotFinite);
         }
@@ -555,10 +609,38 @@ impl Newton {
     /// Keeps the rate at which the velocity changed, as the guess for the next step; impulses belong to it only if they
     /// last.
     pub fn extrapolate(&mut self, (from, to): (&State, &State), passing: Option<&[f64]>) {
+        // a step without a guess begins another motion
+        if self.rate.is_empty() || self.h != self.rated || passing.is_some() {
+            self.before.iter_mut().for_each(Vec::clear);
+            self.braced_before.clear();
+        }
+        self.rated = self.h;
         self.rate.clear();
         self.rate.extend(to.v.iter().zip(&from.v).map(|(b, a)| (b - a) / self.h));
         for (rate, dv) in self.rate.iter_mut().zip(passing.unwrap_or(&[])) {
             *rate -= dv / self.h;
+        }
+        // the rate goes on changing where that would have been the better guess for this step
+        let [one, two] = &mut self.before;
+        let (mut constant, mut changing) = (0.0f64, 0.0f64);
+        for ((now, (one, two)), [root, _]) in self.rate.iter().zip(one.iter().zip(&*two)).zip(&self.roots) {
+            constant = constant.max((now - one).abs() * root);
+            changing = changing.max((now - 2.0 * one + two).abs() * root);
+        }
+        std::mem::swap(one, two);
+        one.clone_from(&self.rate);
+        let is_better = changing < BETTER * constant;
+        if is_better {
+            self.rate.iter_mut().zip(&*two).for_each(|(rate, last)| *rate += *rate - last);
+        }
+        // the impulses that A counts with, likewise
+        let last = &mut self.braced_before;
+        for (now, last) in self.braced.iter_mut().zip(last.iter_mut()) {
+            let change = *now - std::mem::replace(last, *now);
+            *now += if is_better { change } else { 0.0 };
+        }
+        if last.len() != self.braced.len() {
+            last.clone_from(&self.braced);
         }
     }
 }

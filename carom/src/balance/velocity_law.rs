@@ -8,13 +8,16 @@
 //! rows, e U. Rows of equalities follow the iterate where the model knows how they turn: C v⁺ + h β Ċ (v⁺ − v^n), with
 //! h β = ∂q/∂v⁺ there; long chains need that. The iteration is done when the rows at the new iterate leave u as it was
 //! solved.
+//!
+//! Where equalities alone act, rows of an earlier iterate may go on: u = C v^n + C̃ (v⁺ − v^n) with C̃ of then, and B of
+//! then besides B P of now. The elimination of C̃ and B is kept with them.
 
 use super::newton::{Laws, Newton};
 use super::problem::Problem;
 use super::words::{Acting, Level, Place, impulse};
 use crate::model::Bearing;
 use crate::{ContactList, Coupling, Mechanical, ModelError, State, Step, StepError, System};
-use carom_solve::{Law, Rows};
+use carom_solve::Law;
 
 /// Changes of bounds by reactions up to this part of the largest bound are none.
 const STEADY: f64 = 1e-12;
@@ -33,8 +36,10 @@ pub(crate) struct VelocityLaws {
     varying: Vec<Law>,    // (laws) as they are in this step, if friction varies
     first: Vec<usize>,    // (laws) first rows in the problem, where bounds follow reactions
     middle: Coupling,     // where impulses act, if elsewhere
-    turning: Rows,        // how rows of `end` turn with the iterate; as many as are known
     turned: Vec<f64>,     // (rows of the problem) what C̃ v is more than C v at the iterate
+    size: Vec<f64>,       // (rows of the problem) what a velocity along a row is of those in √J
+    change: Vec<f64>,     // (rows of the problem) what C v at the new iterate is less than it was told to be
+    goes_on: bool,        // whether rows of the problem may serve for the next iterate
     end_is_current: bool, // whether they are those of the iterate
     middle_is_current: bool,
     end_point: State,   // time and q of `end` after the last step
@@ -181,25 +186,42 @@ impl VelocityLaws {
         self.varying.get(i).copied().unwrap_or(self.end.pairs[i].law)
     }
 
-    /// The problem (1) at the couplings that are there.
-    pub fn lay_out(&mut self, newton: &Newton, v: &[f64], again: bool) {
+    /// The problem (1) at the couplings that are there, with rows that do not turn.
+    pub fn lay_out(&mut self, newton: &Newton, again: bool) {
         if !again {
-            self.problem.clear(newton.v_free.len());
-            self.turned.clear();
-            let reach = newton.h * newton.balance.output.beta;
+            self.set_laws_and_rows(newton, false);
+        }
+        self.set_free(newton);
+    }
+
+    /// Laws and rows of (1). With `takes` the rows of the couplings are not needed any more.
+    fn set_laws_and_rows(&mut self, newton: &Newton, takes: bool) {
+        self.problem.clear(newton.v_free.len());
+        for &i in &self.active {
+            self.problem.laws.push(self.varying.get(i).copied().unwrap_or(self.end.pairs[i].law));
+        }
+        self.goes_on = !newton.constancy.rows && self.problem.laws.iter().all(Law::is_equality);
+        let Problem { output, input, .. } = &mut self.problem;
+        if takes && newton.acts_in_middle && self.active.len() == self.end.len() {
+            // all of them: nothing is copied
+            std::mem::swap(output, &mut self.end.rows);
+            std::mem::swap(input, &mut self.middle.rows);
+            (self.end_is_current, self.middle_is_current) = (false, false);
+        } else {
             let directions = if newton.acts_in_middle { &self.middle } else { &self.end };
-            for &i in &self.active {
-                let law = self.law(i);
-                self.problem.laws.push(law);
-                let turns = law.is_equality();
-                for row in self.end.range(i) {
-                    let turning = if turns && row < self.turning.len() { self.turning.row(row) } else { &[] };
-                    let more = push_turning(&mut self.problem.output, self.end.rows.row(row), (reach, turning), v);
-                    self.turned.push(more);
-                    self.problem.input.push_row_of(&directions.rows, row);
-                }
+            for row in self.active.iter().flat_map(|&i| self.end.range(i)) {
+                output.push_row_of(&self.end.rows, row);
+                input.push_row_of(&directions.rows, row);
             }
         }
+        self.turned.clear();
+        self.turned.resize(self.problem.output.len(), 0.0);
+        self.size.clear();
+        self.size.extend(self.problem.output.iter().map(|row| newton.size_of_row(row)));
+    }
+
+    /// b of (1).
+    fn set_free(&mut self, newton: &Newton) {
         self.problem.b.clear();
         for &i in &self.active {
             for row in self.end.range(i) {
@@ -208,6 +230,18 @@ impl VelocityLaws {
                 self.problem.b.push(free + self.end.drift[row] + self.shift[k]);
             }
         }
+    }
+
+    /// Lets the rows of equalities follow the iterate in `to`.
+    fn turn(&mut self, newton: &Newton, model: &mut dyn Mechanical, to: &State) {
+        let reach = newton.h * newton.balance.output.beta;
+        if newton.constancy.rows || reach == 0.0 {
+            return;
+        }
+        // rows of the problem that are those of the coupling, from the first one on
+        let same = self.active.iter().enumerate().take_while(|(k, i)| k == *i && self.problem.laws[*k].is_equality());
+        let rows = self.end.offset[same.count()];
+        model.turn_rows((&to.q, &to.v), reach, &mut self.problem.output, &mut self.turned[..rows]);
     }
 
     /// Laws that act, with their impulses, as the derivative of a balance wants them; `level` tells what is zero on a
@@ -229,22 +263,6 @@ impl VelocityLaws {
     }
 }
 
-/// Appends C + reach Ċ; returns reach Ċ v. Where Ċ is known it has the columns of C.
-#[inline]
-fn push_turning(out: &mut Rows, row: &[(usize, f64)], (reach, turning): (f64, &[(usize, f64)]), v: &[f64]) -> f64 {
-    if turning.len() != row.len() {
-        out.push_sparse(row.iter().copied());
-        return 0.0;
-    }
-    let mut more = 0.0;
-    out.push_sparse(row.iter().zip(turning).map(|(&(j, c), &(_, rate))| {
-        let change = reach * rate;
-        more += change * v[j];
-        (j, c + change)
-    }));
-    more
-}
-
 impl Laws for VelocityLaws {
     #[inline]
     fn is_empty(&self) -> bool {
@@ -260,6 +278,11 @@ impl Laws for VelocityLaws {
         first: bool,
         step: &mut Step,
     ) -> Result<(), StepError> {
+        if newton.keeps {
+            self.turned.iter_mut().zip(&self.change).for_each(|(turned, change)| *turned += change);
+            self.set_free(newton);
+            return self.solve(newton, system, true, step);
+        }
         // rows, laws and W of the last problem may still hold; obstacles may have another speed by now
         let again = self.is_kept(newton);
         if !(again && newton.constancy.drift) {
@@ -269,12 +292,10 @@ impl Laws for VelocityLaws {
             self.couple(newton, system.model, (from, to))?;
         }
         if !again {
-            self.turning.clear(0);
-            if !newton.constancy.rows && newton.balance.output.beta != 0.0 {
-                system.model.turning_rows(to.t, &to.q, &to.v, &mut self.turning);
-            }
+            self.set_laws_and_rows(newton, !newton.constancy.rows);
+            self.turn(newton, system.model, to);
         }
-        self.lay_out(newton, &to.v, again);
+        self.set_free(newton);
         self.solve(newton, system, again, step)
     }
 
@@ -306,19 +327,23 @@ impl Laws for VelocityLaws {
         }
     }
 
-    fn missed(&self, newton: &Newton, v: &[f64], allowed: f64) -> f64 {
-        let (mut most, mut k) = (0.0f64, 0);
-        for &i in &self.active {
-            for row in self.end.range(i) {
-                let turned = (self.end.rows.dot(row, v) + self.turned[k] - self.problem.output.dot(k, v)).abs();
-                // where v is zero there is nothing to miss
-                if turned > 0.0 {
-                    most = most.max(turned / (allowed * newton.size_of_row(self.end.rows.row(row))));
-                }
-                k += 1;
+    fn missed(&mut self, _: &Newton, v: &[f64], allowed: f64) -> f64 {
+        self.change.clear();
+        let mut most = 0.0f64;
+        for row in self.active.iter().flat_map(|&i| self.end.range(i)) {
+            let k = self.change.len();
+            let change = self.problem.output.dot(k, v) - self.turned[k] - self.end.rows.dot(row, v);
+            // where v is zero there is nothing to miss
+            if change != 0.0 {
+                most = most.max(change.abs() / (allowed * self.size[k]));
             }
+            self.change.push(change);
         }
         most
+    }
+
+    fn goes_on(&self) -> bool {
+        self.goes_on
     }
 
     fn impulses(&self, out: &mut Vec<f64>) {

@@ -200,11 +200,9 @@ pub trait Mechanical: Space {
     /// Factors `A = mass·M − damping·∂F/∂v − stiffness·∂F/∂q`, kept by the model in its own format.
     fn factor(&mut self, at: &State, c: Combination) -> Result<(), ModelError>;
 
-    /// `out ← Ċ` with ∂(C v)/∂q δq = Ċ δq for the rows of `couple` from the first one on, where the model knows them:
-    /// Newton's loop follows rows that turn. Rows that are empty or not there count as constant.
-    fn turning_rows(&mut self, _t: f64, _q: &[f64], _v: &[f64], out: &mut Rows) {
-        out.clear(0);
-    }
+    /// Adds `reach` Ċ, with ∂(C v)/∂q δq = Ċ δq, to the first of the rows of `couple` where the model knows it, as many
+    /// as `along` has entries at most; these become `reach` Ċ v. Newton's loop follows rows that turn.
+    fn turn_rows(&mut self, (_q, _v): (&[f64], &[f64]), _reach: f64, _rows: &mut Rows, _along: &mut [f64]) {}
 
     /// Lets the next `factor` add −`reach` ∂(B P)/∂q at `q`, or what a model knows of it and has room for in the blocks
     /// of A; `impulse` is P by the rows of `couple`.

@@ -21,25 +21,23 @@ const KEPT: f64 = 0.3;
 /// A matrix of rotations.
 pub(super) type Brace = [[f64; 3]; 3];
 
-/// The rows (1) of the first laws, those of joints; empty for rows that are not points or directions.
-pub(super) fn turning_rows(plan: &Plan, motion: &Motion<f64>, out: &mut Rows) {
-    out.clear(plan.dim());
-    for (_, item) in &plan.items {
+/// Adds `reach` times (1) to the rows of the first laws, those of joints, and tells what that adds to their velocities;
+/// rows that are not points or directions stay.
+pub(super) fn turn_rows(plan: &Plan, motion: &Motion<f64>, reach: f64, rows: &mut Rows, along: &mut [f64]) {
+    let size = plan.sizes().1;
+    for (k, ((_, item), along)) in plan.items.iter().zip(along).enumerate() {
         let Item::Row(i) = item else { break };
         let row = &plan.rows[*i];
         let [a, b] = row.bodies;
-        let Some([on_a, on_b]) = derivatives(&row.primitive, motion, [a, b]) else {
-            out.push_sparse([]);
-            continue;
-        };
-        let size = plan.sizes().1;
+        let Some([on_a, on_b]) = derivatives(&row.primitive, motion, [a, b]) else { continue };
         let pair = if a < b { [(a, on_a), (b, on_b)] } else { [(b, on_b), (a, on_a)] };
+        let mut parts = rows.row_mut(k).chunks_exact_mut(size);
         for (body, line) in pair.into_iter().filter(|(body, _)| *body > 0) {
+            let Some(part) = parts.next() else { break };
             let values = columns(plan.is_planar, &motion.frames[body], &line);
-            let entries: [(usize, f64); 6] = std::array::from_fn(|j| ((body - 1) * size + j, values[j]));
-            out.extend_row(&entries, size);
+            part.iter_mut().zip(values).for_each(|((_, c), rate)| *c += reach * rate);
+            *along += reach * motion.rate(body, &line);
         }
-        out.end_row();
     }
 }
 

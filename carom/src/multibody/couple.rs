@@ -4,8 +4,8 @@ use super::motion::Motion;
 use super::near::Near;
 use super::pair::{AnyPair, Pair};
 use super::plan::{Item, PlacedMotor, Plan};
-use super::primitive::Primitive;
-use super::{Frame, Line};
+use super::primitive::{Primitive, along};
+use super::{Frame, Line, Vector};
 use crate::ModelError;
 use crate::model::Scalar;
 use carom_solve::Law;
@@ -71,9 +71,10 @@ pub(crate) fn outputs<T: Scalar>(
     sum: &mut Vec<(usize, Line<T>)>,
     out: &mut impl Receive<T>,
 ) {
+    let mut points = [Vector::zero(); 2];
     for (number, (_, item)) in plan.items.iter().enumerate() {
         match item {
-            Item::Row(i) => row(plan, motion, (number, *i), sum, out),
+            Item::Row(i) => row(plan, motion, (number, *i), &mut points, sum, out),
             Item::Motor(i) => {
                 let coordinate = plan.drives[*i];
                 let (s, rate) = drive_at(drives[*i], t);
@@ -111,11 +112,21 @@ fn row<T: Scalar>(
     plan: &Plan,
     motion: &Motion<T>,
     (number, i): (usize, usize),
+    points: &mut [Vector<T>; 2],
     sum: &mut Vec<(usize, Line<T>)>,
     out: &mut impl Receive<T>,
 ) {
     let row = &plan.rows[i];
-    if let Some((value, lines)) = row.primitive.evaluate(motion.pair(row.bodies)) {
+    if let Primitive::Point { direction, a, b } = &row.primitive {
+        let (fa, fb) = motion.pair(row.bodies);
+        // the rows of a pin have the same points
+        if !row.follows {
+            *points = [fa.point(*a), fb.point(*b)];
+        }
+        let ([on_a, on_b], d) = (*points, fa.direction(*direction));
+        out.law(number, d.dot(on_b - on_a));
+        emit(out, row.bodies, along((fa, fb), d, on_b), T::zero());
+    } else if let Some((value, lines)) = row.primitive.evaluate(motion.pair(row.bodies)) {
         out.law(number, value);
         emit(out, row.bodies, lines, T::zero());
     } else if let Primitive::Relation { terms, constant } = &row.primitive {
@@ -174,7 +185,7 @@ fn touch<T: Scalar>(
     for (disc, (rows, _)) in law.discs().enumerate() {
         let axes = match (is_planar, disc) {
             (true, 0) => [touch.tangent; 2],
-            (true, _) => [super::Vector::constant([0.0, 0.0, 1.0]); 2],
+            (true, _) => [Vector::constant([0.0, 0.0, 1.0]); 2],
             (false, _) if rows.len() == 2 => tangents,
             (false, _) => [touch.normal; 2],
         };

@@ -16,6 +16,7 @@ use super::{Frame, Line, MultibodyError, MultibodyTangent};
 use crate::model::{Labels, ModelError};
 use crate::{State, Warnings};
 use num_dual::Dual64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rigid bodies with joints, contacts and forces, made by [`Multibody::build`](super::Multibody::build).
 ///
@@ -37,7 +38,12 @@ pub struct MultibodyModel {
     redundancy: Option<Redundancy>,
     watch: Option<watch::Watch>, // where joints close loops
     pins: Vec<Pin>,
+    number: u64,    // tells its couplings from those of others
+    entries: usize, // of the rows of a coupling
 }
+
+/// Counts models; nothing is computed from the number of one.
+static NUMBER: AtomicU64 = AtomicU64::new(1);
 
 /// How many of the rows of joints are independent at the start.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +62,7 @@ impl MultibodyModel {
         let (operator, motion, moving) = (Operator::new(&plan), Motion::new(&plan), Motion::new(&plan));
         plan.drives = motors.iter().map(|motor| motor.coordinate).collect();
         let pins = pins(&plan);
+        plan.mark_pins();
         Ok(MultibodyModel {
             plan,
             motors,
@@ -73,6 +80,8 @@ impl MultibodyModel {
             redundancy: None,
             watch: None,
             pins,
+            number: NUMBER.fetch_add(1, Ordering::Relaxed),
+            entries: 0,
         })
     }
 

@@ -47,6 +47,8 @@ pub(crate) struct JointRow {
     pub name: &'static str,
     pub bodies: [usize; 2],
     pub primitive: Primitive,
+    /// Whether it is about the same two points as the row before.
+    pub follows: bool,
 }
 
 /// Directions of two bodies that point the same way.
@@ -253,6 +255,21 @@ impl Plan {
             }
         }
         used
+    }
+
+    /// Marks rows about the same two points as the row before.
+    pub fn mark_pins(&mut self) {
+        let mut before = None;
+        for (_, item) in &self.items {
+            let Item::Row(i) = *item else { break };
+            let row = &mut self.rows[i];
+            let points = match &row.primitive {
+                Primitive::Point { a, b, .. } => Some((row.bodies, *a, *b)),
+                _ => None,
+            };
+            row.follows = points.is_some() && points == before;
+            before = points;
+        }
     }
 
     /// The law of an item.

@@ -41,6 +41,10 @@ pub trait Controller: Send {
     fn recover(&mut self, _h: f64) -> Option<f64> {
         None
     }
+    /// The size that all steps are to have [s], where there is one: a step that fails is then taken in parts.
+    fn usual(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl Controller for Box<dyn Controller> {
@@ -52,6 +56,9 @@ impl Controller for Box<dyn Controller> {
     }
     fn recover(&mut self, h: f64) -> Option<f64> {
         (**self).recover(h)
+    }
+    fn usual(&self) -> Option<f64> {
+        (**self).usual()
     }
 }
 
@@ -68,6 +75,9 @@ impl Controller for FixedStep {
     }
     fn judge(&mut self, _step: &Step, _h: f64) -> Verdict {
         Verdict::Accept { next: self.h }
+    }
+    fn usual(&self) -> Option<f64> {
+        Some(self.h)
     }
 }
 

@@ -3,11 +3,33 @@
 use super::facts::Facts;
 use super::passed::passed_at;
 use super::{Controller, FixedStep, SimulationError, Statistics, Verdict};
-use crate::Key;
 use crate::scheme::{Step, StepError, Stepper};
+use crate::{Key, WarningKind, Warnings};
 
 /// Steps are not cut below this part of the usual one because of a contact that they pass.
 const LEAST_PART: f64 = 1e-9;
+
+/// Parts of a step that fails have at least this part of its length.
+const LEAST_HALF: f64 = 1.0 / 4096.0;
+
+/// A step of a fixed size could not be done, and parts of it could.
+pub const PARTED_STEP: WarningKind = WarningKind {
+    name: "parted-step",
+    message: "a step could not be done as a whole and was taken in parts; the figure is how many times shorter they are",
+    unit: "1",
+    hint: "where it happens often a smaller step is as quick and more accurate",
+};
+
+/// A step that failed, which is taken in parts.
+#[derive(Clone, Copy, Debug)]
+struct Parted {
+    /// Where it was to end [s].
+    until: f64,
+    /// The grid after it.
+    grid: Grid,
+    /// Length of the last part that was done [s].
+    part: f64,
+}
 
 /// Times `base + count·h`: steps of one size do not accumulate rounding.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,6 +68,11 @@ pub(crate) struct Drive<C> {
     /// The time that is to be met [s].
     goal: f64,
     grid: Grid,
+    parted: Option<Parted>,
+    /// Whether a step of a fixed size that fails is taken in parts.
+    pub parts: bool,
+    /// What was warned of.
+    pub warnings: Warnings,
     /// Whether steps that pass a contact are taken again.
     pub shortens: bool,
     /// Most steps up to the goal, and those since it was set.
@@ -55,6 +82,15 @@ pub(crate) struct Drive<C> {
     pub accepted: Accepted,
     pub statistics: Statistics,
     pub facts: Facts,
+}
+
+impl Parted {
+    /// Length of the next part: up to twice the one before.
+    fn next(&self, t: f64) -> Option<f64> {
+        let left = self.until - t;
+        // none of a tiny length follows
+        Some(if left <= 2.0 * self.part * (1.0 + 1e-9) { left } else { 2.0 * self.part })
+    }
 }
 
 impl Drive<FixedStep> {
@@ -74,6 +110,9 @@ impl<C: Controller> Drive<C> {
             h,
             goal: t,
             grid: Grid { base: t, count: 0, h },
+            parted: None,
+            parts: false,
+            warnings: Warnings::default(),
             shortens: false,
             most: u64::MAX,
             taken: 0,
@@ -91,7 +130,7 @@ impl<C: Controller> Drive<C> {
     /// Sets the time to be met, from the time `t` on. Another goal begins another grid, so that its multiples meet it.
     pub fn set_goal(&mut self, t: f64, goal: f64) {
         if goal != self.goal {
-            (self.goal, self.taken) = (goal, 0);
+            (self.goal, self.taken, self.parted) = (goal, 0, None);
             self.grid = Grid { base: t, count: 0, h: self.h };
         }
     }
@@ -103,7 +142,7 @@ impl<C: Controller> Drive<C> {
 
     /// Goes on from the time `t` of another state: nothing is remembered but the goal and the counts.
     pub fn restart(&mut self, t: f64) {
-        (self.h, self.taken) = (self.controller.first(), 0);
+        (self.h, self.taken, self.parted) = (self.controller.first(), 0, None);
         self.grid = Grid { base: t, count: 0, h: self.h };
         self.facts.clear();
     }
@@ -114,7 +153,9 @@ impl<C: Controller> Drive<C> {
     pub fn step(&mut self, stepper: &mut dyn Stepper) -> Result<bool, SimulationError> {
         let t = stepper.from().t;
         let rounding = self.rounding(t);
-        let Some(mut h) = self.clip(t, rounding) else { return Ok(false) };
+        let Some(mut h) = self.parted.map_or_else(|| self.clip(t, rounding), |parted| parted.next(t)) else {
+            return Ok(false);
+        };
         if self.taken >= self.most {
             return Err(SimulationError::Stalled { t, steps: self.most });
         }
@@ -125,7 +166,7 @@ impl<C: Controller> Drive<C> {
                     self.accepted.step = step;
                 }
                 Err(source) => {
-                    h = self.recover(stepper, h, source)?;
+                    h = self.recover(stepper, (rounding, h), source)?;
                     continue;
                 }
             }
@@ -136,7 +177,11 @@ impl<C: Controller> Drive<C> {
                         self.statistics.worst = self.statistics.worst.worse(self.accepted.step.worst);
                     }
                     let advanced = self.accepted.step.advanced;
-                    stepper.set_time(self.time_after((t, rounding), h, advanced));
+                    let after = match self.parted.take() {
+                        None => self.time_after((t, rounding), h, advanced),
+                        Some(parted) => self.after_part(parted, (t, rounding), advanced),
+                    };
+                    stepper.set_time(after);
                     self.h = next;
                     self.taken += 1;
                     self.statistics.steps += 1;
@@ -175,17 +220,53 @@ impl<C: Controller> Drive<C> {
         Ok(true)
     }
 
-    /// A smaller step after one that failed, where the controller has one.
+    /// A smaller step after one that failed, where the controller has one, or a half of one that may be parted.
     #[cold]
-    fn recover(&mut self, stepper: &dyn Stepper, h: f64, source: StepError) -> Result<f64, SimulationError> {
+    fn recover(
+        &mut self,
+        stepper: &dyn Stepper,
+        (rounding, h): (f64, f64),
+        source: StepError,
+    ) -> Result<f64, SimulationError> {
         let t = stepper.from().t;
-        match self.controller.recover(h).filter(|with| *with > 0.0 && *with < h && t + with > t) {
+        let smaller = self.controller.recover(h).or_else(|| self.half(stepper, (rounding, h), &source));
+        match smaller.filter(|with| *with > 0.0 && *with < h && t + with > t) {
             Some(with) => {
                 self.statistics.rejected += 1;
                 Ok(with)
             }
             None => Err(self.failure(stepper, h, source)),
         }
+    }
+
+    /// Half of a step of a fixed size that did not converge, where there are laws whose rows may have turned too far in
+    /// it; where it ends is where the parts are to end.
+    fn half(&mut self, stepper: &dyn Stepper, (rounding, h): (f64, f64), source: &StepError) -> Option<f64> {
+        let usual = self.controller.usual().filter(|usual| usual.is_finite() && source.may_be_of_length())?;
+        let half = 0.5 * h;
+        let is_free = stepper.labels().contacts.is_empty();
+        if !self.parts || is_free || half < LEAST_HALF * usual || stepper.needs_equal_steps().is_some() {
+            return None;
+        }
+        let t = stepper.from().t;
+        if self.parted.is_none() {
+            let before = self.grid;
+            let until = self.time_after((t, rounding), h, h);
+            self.parted = Some(Parted { until, grid: std::mem::replace(&mut self.grid, before), part: h });
+        }
+        self.warnings.raise_worst(&PARTED_STEP, t, source.key(), usual / half);
+        Some(half)
+    }
+
+    /// The time after a part of a step; with the last one the grid goes on.
+    fn after_part(&mut self, parted: Parted, (t, rounding): (f64, f64), advanced: f64) -> f64 {
+        let after = t + advanced;
+        if parted.until - after <= rounding {
+            self.grid = parted.grid;
+            return parted.until;
+        }
+        self.parted = Some(Parted { part: advanced, ..parted });
+        after
     }
 
     /// The time after an accepted step from `t`: on the grid, and at the goal exactly the goal.

@@ -28,6 +28,7 @@ pub use observer::{GapMonitor, Observer, StepView};
 pub use solution::{Recorder, Snapshot, Solution, Span, simulate, simulate_adaptive, simulate_first_order};
 pub use user_event::{Action, Direction, Occurrence, UserEvent, ZeroFunction};
 
+pub use drive::PARTED_STEP;
 pub(crate) use drive::{Accepted, Drive};
 
 use crate::scheme::{SchemeError, SolverPath, Step, StepError, Stepper};
@@ -129,6 +130,7 @@ impl Simulation {
         }
         let mut drive = Drive::new(controller, t);
         drive.set_goal(t, end);
+        drive.parts = true;
         Ok(Simulation { stepper, drive, watch: Watch::default(), warnings: Warnings::default() })
     }
 
@@ -290,6 +292,7 @@ impl Simulation {
     /// What model, scheme, solver and observers have warned of so far.
     pub fn warnings(&self) -> Warnings {
         let mut all = self.warnings.clone();
+        all.extend(&self.drive.warnings);
         self.stepper.warnings(&mut all);
         all
     }

@@ -255,3 +255,40 @@ fn two_turns_with_play_in_space() {
     near(turns.energy, 6.755, 0.03);
     assert!(trace.least_gap() > -1e-12);
 }
+
+/// A play of .02 mm is passed in a fraction of a step, in which the normal of the pin turns by a radian: Newton's loop
+/// fails there, and such steps are taken in parts. The others keep to the grid. The motion is that of small steps.
+#[test]
+fn a_small_play_at_large_steps() {
+    let system = SliderCrank { play: Some(2e-5), ..SliderCrank::default() };
+    let end = 0.02;
+    let turned = |h: f64| {
+        let model: Box<dyn Mechanical> = Box::new(system.describe().build().unwrap());
+        let stepper = Bound::new(combined(), model, accurate()).unwrap();
+        let mut simulation = Simulation::new(Box::new(stepper), Box::new(FixedStep { h }), end).unwrap();
+        let mut log = Log::default();
+        simulation.run(&mut [&mut log]).unwrap_or_else(|error| panic!("{h:e}: {error}"));
+        let times: Vec<f64> = log.states.iter().map(|state| state.t).collect();
+        // all of the grid is met, to rounding
+        for k in 1..=(end / h).round() as usize {
+            let t = k as f64 * h;
+            assert!(times.iter().any(|time| (time - t).abs() < 1e-12), "{h:e}: {t}");
+        }
+        let warned = simulation.warnings().sorted();
+        let parted = warned.iter().find(|warning| warning.kind.name == "parted-step");
+        println!("{h:e}: {:?} {parted:?} lowest {:e}", simulation.statistics(), log.lowest);
+        let count = parted.map_or(0, |warning| warning.count);
+        assert_eq!(count, simulation.statistics().rejected);
+        assert!(log.lowest > -1e-12, "{h:e}: {:e}", log.lowest);
+        let state = simulation.state();
+        (state.q[2], state.v[2], count)
+    };
+    let (angle, omega, _) = turned(2e-6);
+    for h in [2e-5, 5e-5, 1e-4] {
+        let (found, speed, parted) = turned(h);
+        println!("{h:e}: {} {}", found - angle, speed - omega);
+        near(found, angle, 2e-3);
+        // five plays per step
+        assert!(parted > 0 || h < 1e-4);
+    }
+}

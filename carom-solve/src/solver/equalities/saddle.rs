@@ -157,7 +157,7 @@ impl Saddle {
             }
             for &body in bodies {
                 let (node, dofs) = (self.plan.node_of[body as usize] as usize, self.blocks.range(body as usize));
-                self.tree.solve_body(&self.plan.nodes[node], node, given.a, &mut self.body[dofs]);
+                self.tree.solve_body(&self.plan.nodes[node], given.a, &mut self.body[dofs]);
             }
             let root = &self.tree.root;
             let w = c.iter().map(|&(dof, value)| value * root[dof] * self.body[dof]).sum();

@@ -12,7 +12,8 @@
 //! (1) and (2) from the leaves to the root, (3) back. Every `M` stays definite where `A` is and `B = Cᵀ`.
 
 use super::kernel::{add_product, mark_dependent, substitute, triangulate};
-use super::plan::{NONE, Node};
+use super::plan::Node;
+use crate::rows::{RUN, is_run};
 use crate::{LinearSolve, Rows};
 use std::ops::Range;
 
@@ -44,9 +45,8 @@ macro_rules! sized {
 /// Where the values of a node are.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    at: usize,   // first value: M, C, B (then Y), C_p (then Z), B_p, S
-    swap: usize, // first exchange
-    is_diagonal: bool,
+    at: usize,       // first value: M, C, B (then Y), C_p (then Z), B_p, S
+    swap: usize,     // first exchange
     is_direct: bool, // solved by the owner of A
 }
 
@@ -56,9 +56,9 @@ pub(super) struct Tree {
     place: Vec<Place>,
     value: Vec<f64>,
     swap: Vec<u32>,
-    inverse: Vec<f64>,  // of the blocks of A, each where its node has its M
     pub root: Vec<f64>, // (n) d: x = d x̃
     local: Vec<f64>,
+    inverse: Vec<f64>, // of a block of A whose matrix is not told
 }
 
 /// The parts of a node in its values.
@@ -96,8 +96,6 @@ impl Tree {
         }
         self.value.clear();
         self.value.resize(at, 0.0);
-        self.inverse.clear();
-        self.inverse.resize(at, 0.0);
         self.swap.clear();
         self.swap.resize(swap, 0);
         self.root.clear();
@@ -122,27 +120,22 @@ impl Tree {
                 root.fill(1.0);
                 continue;
             }
-            let inverse = &mut self.inverse[place.at..place.at + n * n];
-            let swap = &mut self.swap[place.swap..place.swap + n];
             if is_known {
-                place.is_diagonal = sized!((n, 1), |n, _r| {
-                    let is_diagonal = scale_block(n, m, root);
-                    if !is_diagonal {
-                        invert(n, m, inverse, swap, &mut self.local);
-                    }
-                    is_diagonal
-                });
+                sized!((n, 1), |n, _r| scale_block(n, m, root));
                 continue;
             }
+            let swap = &mut self.swap[place.swap..place.swap + n];
+            self.inverse.clear();
+            self.inverse.resize(n * n, 0.0);
             for k in 0..n {
                 self.local.clear();
                 self.local.extend((0..n).map(|i| f64::from(u8::from(i == k))));
                 a.solve_block(dofs.clone(), &mut self.local);
-                self.local.iter().enumerate().for_each(|(i, &x)| inverse[i * n + k] = x);
+                self.local.iter().enumerate().for_each(|(i, &x)| self.inverse[i * n + k] = x);
             }
-            place.is_diagonal = scale_block(n, inverse, root);
+            scale_block(n, &mut self.inverse, root);
             root.iter_mut().for_each(|x| *x = 1.0 / *x);
-            invert(n, inverse, m, swap, &mut self.local);
+            invert(n, &self.inverse, m, swap, &mut self.local);
         }
     }
 
@@ -157,72 +150,49 @@ impl Tree {
         (own, scale): (&mut [f64], &mut [f64]),
     ) -> bool {
         let node = &nodes[k];
-        let Place { at, is_direct, is_diagonal, .. } = self.place[k];
+        let Place { at, is_direct, .. } = self.place[k];
         let (n, r, p) = (node.size, node.rows, node.parent_size);
-        let length = n * n + 2 * r * (n + p);
-        self.value[at + n * n..at + length].fill(0.0);
-        let of_parent = (node.parent != NONE).then(|| self.place[node.parent as usize]);
-        let (before, inverse, root) = (&mut self.value[at..], &self.inverse, &self.root);
-        let Parts { c, y: b, z, bp, .. } = Parts::of(node, before);
+        let (dofs, above) = (node.first..node.first + n, node.parent_first..node.parent_first + p);
+        let (root, root_above) = (&self.root[dofs.clone()], if p > 0 { &self.root[above.clone()] } else { &[] });
+        let Parts { c, y: b, z, bp, .. } = Parts::of(node, &mut self.value[at..]);
+        self.local.resize(2 * (n + p), 0.0);
+        let (raw, solved) = self.local.split_at_mut(n + p);
         for (j, row) in rows.enumerate() {
             let c = &mut c[j * n..(j + 1) * n];
             let z = &mut z[j * p..(j + 1) * p];
-            for &(dof, value) in output.row(row) {
-                let (own, other) = (dof.wrapping_sub(node.first), dof.wrapping_sub(node.parent_first));
-                if own < n {
-                    c[own] += value * root[dof];
-                } else if other < p {
-                    z[other] += value * root[dof];
-                } else if value != 0.0 {
-                    return false;
-                }
+            let (b_own, b_above) = raw.split_at_mut(n);
+            if !gather(output.row(row), (node.first, c), (node.parent_first, z))
+                || !gather(input.row(row), (node.first, b_own), (node.parent_first, b_above))
+            {
+                return false;
             }
-            for &(dof, value) in input.row(row) {
-                let (own, other) = (dof.wrapping_sub(node.first), dof.wrapping_sub(node.parent_first));
-                if own < n {
-                    b[own * r + j] += value * root[dof];
-                } else if other < p {
-                    bp[other * r + j] += value * root[dof];
-                } else if value != 0.0 {
-                    return false;
-                }
-            }
-            if is_direct {
-                self.local.clear();
-                self.local.extend((0..n).map(|i| b[i * r + j]));
-                a.solve_block(node.first..node.first + n, &mut self.local);
-                (0..n).for_each(|i| b[i * r + j] = self.local[i]);
-            }
-            let known = is_diagonal || is_direct;
-            let own_inverse = (!known).then(|| &inverse[at..at + n * n]);
-            let mut w = sized!((n, r), |n, r| form(n, c, |i| b[i * r + j], own_inverse));
-            if let Some(parent) = of_parent {
-                let inverse = (!parent.is_diagonal).then(|| &inverse[parent.at..parent.at + p * p]);
-                w += sized!((p, r), |p, r| form(p, z, |i| bp[i * r + j], inverse));
+            solved.copy_from_slice(raw);
+            let (x, x_above) = solved.split_at_mut(n);
+            a.solve_block(dofs.clone(), x);
+            let mut w = product(c, x);
+            if p > 0 {
+                a.solve_block(above.clone(), x_above);
+                w += product(z, x_above);
             }
             own[j] = w;
             let s = row_scale(w);
             scale[j] = s;
-            c.iter_mut().for_each(|x| *x *= s);
-            z.iter_mut().for_each(|x| *x *= s);
-            (0..n).for_each(|i| b[i * r + j] *= s);
-            (0..p).for_each(|i| bp[i * r + j] *= s);
+            c.iter_mut().zip(root).for_each(|(c, root)| *c *= root * s);
+            z.iter_mut().zip(root_above).for_each(|(z, root)| *z *= root * s);
+            let column = if is_direct { &*x } else { &raw[..n] };
+            (0..n).for_each(|i| b[i * r + j] = column[i] * root[i] * s);
+            (0..p).for_each(|i| bp[i * r + j] = raw[n + i] * root_above[i] * s);
         }
         true
     }
 
     /// `x ← A⁻¹ x` in scaled variables, for the body of a node.
-    pub(super) fn solve_body(&mut self, node: &Node, k: usize, a: &dyn LinearSolve, x: &mut [f64]) {
-        let Place { at, is_diagonal, is_direct, .. } = self.place[k];
-        if is_direct {
-            a.solve_block(node.first..node.first + node.size, x);
-        } else if !is_diagonal {
-            let n = node.size;
-            self.local.clear();
-            self.local.extend_from_slice(x);
-            x.fill(0.0);
-            add_product(n, n, 1, 1.0, &self.inverse[at..], &self.local, x);
-        }
+    pub(super) fn solve_body(&mut self, node: &Node, a: &dyn LinearSolve, x: &mut [f64]) {
+        let dofs = node.first..node.first + node.size;
+        let root = &self.root[dofs.clone()];
+        x.iter_mut().zip(root).for_each(|(x, root)| *x /= root);
+        a.solve_block(dofs, x);
+        x.iter_mut().zip(root).for_each(|(x, root)| *x /= root);
     }
 
     /// (1) for one node, after those before it. Whether every pivot is good. With `dependent`, rows that depend on
@@ -320,36 +290,63 @@ pub(super) fn row_scale(w: f64) -> f64 {
     if s > 0.0 && s.is_finite() { s } else { 1.0 }
 }
 
-/// `cᵀ A⁻¹ b`; without an inverse A is the unit matrix.
-#[inline(always)]
-fn form(n: usize, c: &[f64], b: impl Fn(usize) -> f64, inverse: Option<&[f64]>) -> f64 {
-    let c = &c[..n];
-    let Some(inverse) = inverse else { return (0..n).map(|i| c[i] * b(i)).sum() };
-    let inverse = &inverse[..n * n];
-    let mut sum = 0.0;
-    for j in 0..n {
-        let along: f64 = (0..n).map(|i| c[i] * inverse[i * n + j]).sum();
-        sum += along * b(j);
-    }
-    sum
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Rows and columns times the roots that give a unit diagonal. Whether the matrix is diagonal.
+/// The entries of a row at a body and at its parent, which begin at some degrees of freedom. False where there are
+/// others.
+#[inline]
+fn gather(row: &[(usize, f64)], (first, own): (usize, &mut [f64]), (above, other): (usize, &mut [f64])) -> bool {
+    own.fill(0.0);
+    other.fill(0.0);
+    let (runs, rest) = row.as_chunks::<RUN>();
+    for run in runs {
+        let is_whole = |dof: usize| is_run(run) && run[0].0 == dof;
+        let is_done = is_whole(first) && add_run(run, own) || is_whole(above) && add_run(run, other);
+        if !(is_done || gather_each(run, (first, own), (above, other))) {
+            return false;
+        }
+    }
+    gather_each(rest, (first, own), (above, other))
+}
+
+/// Adds columns that follow each other, where there is room for them.
+#[inline]
+fn add_run(run: &[(usize, f64); RUN], out: &mut [f64]) -> bool {
+    let Some(out) = out.first_chunk_mut::<RUN>() else { return false };
+    (0..RUN).for_each(|k| out[k] += run[k].1);
+    true
+}
+
+/// The same, entry by entry.
+#[inline]
+fn gather_each(row: &[(usize, f64)], (first, own): (usize, &mut [f64]), (above, other): (usize, &mut [f64])) -> bool {
+    for &(dof, value) in row {
+        if let Some(x) = own.get_mut(dof.wrapping_sub(first)) {
+            *x += value;
+        } else if let Some(x) = other.get_mut(dof.wrapping_sub(above)) {
+            *x += value;
+        } else if value != 0.0 {
+            return false;
+        }
+    }
+    true
+}
+
+/// Rows and columns times the roots that give a unit diagonal.
 #[inline(always)]
-fn scale_block(n: usize, m: &mut [f64], root: &mut [f64]) -> bool {
+fn scale_block(n: usize, m: &mut [f64], root: &mut [f64]) {
     let (m, root) = (&mut m[..n * n], &mut root[..n]);
     for k in 0..n {
         let x = 1.0 / m[k * n + k].abs().sqrt();
         root[k] = if x > 0.0 && x.is_finite() { x } else { 1.0 };
     }
-    let mut is_diagonal = true;
     for i in 0..n {
         for j in 0..n {
             m[i * n + j] *= root[i] * root[j];
-            is_diagonal &= i == j || m[i * n + j] == 0.0;
         }
     }
-    is_diagonal
 }
 
 /// `out ← A⁻¹`.

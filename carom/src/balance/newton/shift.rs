@@ -33,7 +33,7 @@ impl Newton {
             Err(error @ (StepError::Newton { .. } | StepError::NotFinite | StepError::Solve { .. }))
                 if !self.constancy.matrix() && self.is_indefinite(system.model) =>
             {
-                self.shift = SHIFT;
+                (self.shift, self.keeps) = (SHIFT, false);
                 let solved = self.solve_shifted(laws, system, (from, to), step);
                 self.shift = 0.0;
                 self.invalidate();
@@ -59,20 +59,26 @@ impl Newton {
         self.restart(system.model, (from, to), step)?;
         self.place_end(system.model, (from, to));
         laws.follow(self, system.model, (from, to), false)?;
-        for iterations in 1u32.. {
-            self.taken.0.copy_from_slice(&to.v);
-            if self.try_once(laws, system, (from, to), iterations, step)? {
-                break;
-            }
-            to.v.iter_mut().zip(&self.taken.0).for_each(|(v, before)| *v = 0.5 * (*v + before));
-            self.place_end(system.model, (from, to));
-            self.place(system.model, (from, to));
-            laws.follow(self, system.model, (from, to), false)?;
-            self.residual(laws, system.model, (from, to))?;
-            step.evaluations += 1;
-            self.free(system.model, to)?;
-        }
-        if to.is_finite() { Ok(()) } else { Err(StepError::NotFinite) }
+        self.iterate(laws, system, (from, to), true, step)
+    }
+
+    /// Goes back to the middle between the new iterate and the one before, and finds its residual.
+    #[cold]
+    pub(super) fn halve<L: Laws>(
+        &mut self,
+        laws: &mut L,
+        model: &mut dyn Mechanical,
+        (from, to): (&State, &mut State),
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        to.v.iter_mut().zip(&self.taken.0).for_each(|(v, before)| *v = 0.5 * (*v + before));
+        self.place_end(model, (from, to));
+        self.place(model, (from, to));
+        laws.follow(self, model, (from, to), false)?;
+        self.residual(laws, model, (from, to))?;
+        step.evaluations += 1;
+        self.keeps = false;
+        Ok(())
     }
 
     /// Whether a diagonal entry of A⁻¹ is negative, which no positive definite A has; leaves `v_free` undefined.

@@ -108,7 +108,7 @@ fn lay(joint: &Joint, plan: &mut Plan, motion: &Motion<f64>, drawn: &Drawn) -> R
         if let Primitive::Relation { terms, .. } = &mut primitive {
             terms.iter_mut().for_each(|(i, _)| *i += first);
         }
-        plan.rows.push(JointRow { joint: number, name, bodies: found, primitive });
+        plan.rows.push(JointRow { joint: number, name, bodies: found, primitive, follows: false });
     }
     plan.aligned.extend(laid.aligned.into_iter().map(|(a, b)| Aligned { joint: number, bodies: found, a, b }));
     let first = plan.contacts.len();
@@ -160,7 +160,7 @@ fn relate(joint: &Joint, number: usize, plan: &mut Plan, drawn: &Drawn) -> Resul
     motion.place(plan, &drawn.q);
     let constant = terms.iter().map(|&(i, factor)| factor * motion.coordinate(plan, i)).sum();
     let primitive = Primitive::Relation { terms, constant };
-    plan.rows.push(JointRow { joint: number, name: "relation", bodies: [0, 0], primitive });
+    plan.rows.push(JointRow { joint: number, name: "relation", bodies: [0, 0], primitive, follows: false });
     Ok(())
 }
 

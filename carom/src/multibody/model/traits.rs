@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::{AccelerationLevel, Bearing, Chart, Combination, Constancy, Energy, Mechanical, Space};
-use crate::multibody::bend::{braces, turning_rows};
+use crate::multibody::bend::{braces, turn_rows};
 use crate::multibody::couple::{Receive, columns};
 use crate::multibody::near::{NearPair, TUNNEL};
 use crate::multibody::pair::Pair as _;
@@ -40,40 +40,76 @@ struct Writer<'a> {
     motion: &'a Motion<f64>,
     h: f64,
     out: &'a mut Coupling,
+    rows: usize,     // rows written so far
+    is_known: bool,  // whether the laws are there, with the numbers of another place
+    has_rows: bool,  // whether their rows are
+    is_finite: bool, // whether all numbers so far are
 }
 
 impl Receive<f64> for Writer<'_> {
     #[inline]
     fn law(&mut self, number: usize, gap: f64) {
+        // a NaN would count as an open gap
+        self.is_finite &= gap.is_finite();
         let Some((_, item)) = self.plan.items.get(number) else {
             return self.near(number - self.plan.items.len(), gap);
         };
+        if let (true, Item::Row(_)) = (self.has_rows, item) {
+            self.out.pairs[number].gap = gap;
+            return;
+        }
         let restitution = match item {
             Item::Stop { restitution, .. } => *restitution,
             Item::Contact { contact, .. } => self.plan.contacts[*contact].surface.restitution,
             _ => 0.0,
         };
         let pair = Pair { key: Key::from(number), law: self.plan.law(item, self.h), gap, restitution };
-        match item {
+        let region = match item {
             Item::Contact { contact, place } => {
                 let contact = &self.plan.contacts[*contact];
-                self.out.push_within(pair, contact.pair.region(*place, self.motion.pair(contact.bodies)));
+                contact.pair.region(*place, self.motion.pair(contact.bodies))
             }
-            _ => self.out.push(pair),
+            _ => f64::INFINITY,
+        };
+        if self.is_known {
+            (self.out.pairs[number], self.out.region[number]) = (pair, region);
+        } else {
+            self.out.push_within(pair, region);
         }
     }
 
     #[inline]
     fn row(&mut self, lines: &[(usize, Line)], drift: f64) {
         let (is_planar, size) = (self.plan.is_planar, self.plan.sizes().1);
-        for (body, line) in lines {
-            let columns = columns(is_planar, &self.motion.frames[*body], line);
-            let first = (body - 1) * size;
-            let entries: [(usize, f64); 6] = std::array::from_fn(|j| (first + j, columns[j]));
-            self.out.rows.extend_row(&entries, size);
+        let mut sum = drift;
+        if self.has_rows {
+            let mut entries = self.out.rows.row_mut(self.rows);
+            for (body, line) in lines {
+                let columns = columns(is_planar, &self.motion.frames[*body], line);
+                let Some((part, rest)) = entries.split_at_mut_checked(size) else { break };
+                if let Some(part) = part.first_chunk_mut::<6>() {
+                    (0..6).for_each(|j| part[j].1 = columns[j]);
+                } else {
+                    part.iter_mut().zip(columns).for_each(|(entry, c)| entry.1 = c);
+                }
+                sum += (columns[0] + columns[1] + columns[2]) + (columns[3] + columns[4] + columns[5]);
+                entries = rest;
+            }
+            self.out.drift[self.rows] = drift;
+        } else {
+            for (body, line) in lines {
+                let columns = columns(is_planar, &self.motion.frames[*body], line);
+                let first = (body - 1) * size;
+                let entries: [(usize, f64); 6] = std::array::from_fn(|j| (first + j, columns[j]));
+                self.out.rows.extend_row(&entries, size);
+                sum += columns.iter().sum::<f64>();
+            }
+            self.out.rows.end_row();
+            self.out.drift.push(drift);
         }
-        self.out.rows.end_row();
-        self.out.drift.push(drift);
+        // a sum is finite only if all its parts are
+        self.is_finite &= sum.is_finite();
+        self.rows += 1;
     }
 }
 
@@ -106,6 +142,22 @@ impl Receive<Dual64> for Bend<'_> {
             sum += self.motion.rate(*body, &rate);
         }
         self.out.push(sum);
+    }
+}
+
+impl MultibodyModel {
+    /// Tells which number of a coupling is not finite, if any.
+    #[cold]
+    fn not_finite(&self, t: f64, out: &Coupling) -> Result<(), ModelError> {
+        let contact = |i: usize| self.contact_name(out.pairs[i].key).into();
+        if let Some(i) = out.pairs.iter().position(|pair| !pair.gap.is_finite()) {
+            return Err(ModelError::Gap { contact: contact(i), t });
+        }
+        if out.rows.is_finite() && out.drift.iter().all(|x| x.is_finite()) {
+            return Ok(());
+        }
+        let bad = |i: &usize| out.range(*i).any(|row| out.rows.row(row).iter().any(|(_, x)| !x.is_finite()));
+        Err(ModelError::Gradient { contact: contact((0..out.len()).find(bad).unwrap_or(0)), t })
     }
 }
 
@@ -148,22 +200,23 @@ impl Space for MultibodyModel {
     }
 
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
-        out.clear(self.plan.dim());
         self.motion.place(&self.plan, q);
         self.drive(t, false)?;
-        let MultibodyModel { plan, near, motion, drives, sum, h, .. } = self;
-        let mut writer = Writer { plan, near, motion, h: *h, out };
+        let MultibodyModel { plan, near, motion, drives, sum, h, number, entries, .. } = self;
+        // laws and columns are the same everywhere, unless contacts come and go
+        let is_known = plan.solids.is_empty() && out.of == *number && out.len() == plan.items.len();
+        let has_rows = is_known && (out.rows.len(), out.rows.entries()) == (out.drift.len(), *entries);
+        if !is_known {
+            out.clear(plan.dim());
+        } else if !has_rows {
+            out.rows.clear(plan.dim());
+            out.drift.clear();
+        }
+        let mut writer = Writer { plan, near, motion, h: *h, out, rows: 0, is_known, has_rows, is_finite: true };
         outputs((plan, near), (t, motion), drives, sum, &mut writer);
-        // a NaN would count as an open gap
-        if let Some(i) = out.pairs.iter().position(|pair| !pair.gap.is_finite()) {
-            return Err(ModelError::Gap { contact: self.contact_name(out.pairs[i].key).into(), t });
-        }
-        if !(out.rows.is_finite() && out.drift.iter().all(|x| x.is_finite())) {
-            let bad = |i: &usize| out.range(*i).any(|row| out.rows.row(row).iter().any(|(_, x)| !x.is_finite()));
-            let i = (0..out.len()).find(bad).unwrap_or(0);
-            return Err(ModelError::Gradient { contact: self.contact_name(out.pairs[i].key).into(), t });
-        }
-        Ok(())
+        let is_finite = writer.is_finite;
+        (out.of, *entries) = (*number, out.rows.entries());
+        if is_finite { Ok(()) } else { self.not_finite(t, out) }
     }
 
     fn retract(&self, q: &[f64], dq: &[f64], out: &mut [f64]) {
@@ -344,9 +397,9 @@ impl Mechanical for MultibodyModel {
         factored
     }
 
-    fn turning_rows(&mut self, _t: f64, q: &[f64], v: &[f64], out: &mut Rows) {
+    fn turn_rows(&mut self, (q, v): (&[f64], &[f64]), reach: f64, rows: &mut Rows, along: &mut [f64]) {
         self.motion.set(&self.plan, q, v);
-        turning_rows(&self.plan, &self.motion, out);
+        turn_rows(&self.plan, &self.motion, reach, rows, along);
     }
 
     fn brace(&mut self, q: &[f64], reach: f64, impulse: &[f64]) {

@@ -331,7 +331,7 @@ impl Projector {
             if !laws.is_empty() {
                 laws.couple(newton, system.model, (from, to))?;
                 let again = laws.is_kept(newton);
-                laws.lay_out(newton, &to.v, again);
+                laws.lay_out(newton, again);
                 laws.solve(newton, system, again, step)?;
             }
             newton.update(laws, to);
