@@ -108,6 +108,7 @@ pub struct Unsupported {
 }
 
 /// Why a problem was not solved.
+#[expect(clippy::large_enum_variant, reason = "a failed step allocates nothing")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum SolveError {
