@@ -540,7 +540,7 @@ fn memory_is_bounded() {
 
 #[test]
 fn large_models_are_thinned_out_unless_all_is_asked_for() {
-    let model = || Lagrangian::new(70).initial(&[1.0; 70], &[0.5; 70]);
+    let model = || Lagrangian::new(300).initial(&[1.0; 300], &[0.5; 300]);
     let path = directory("large");
     let columns = |columns| {
         let options = RecordOptions { columns, ..RecordOptions::default() };
@@ -549,12 +549,12 @@ fn large_models_are_thinned_out_unless_all_is_asked_for() {
     };
     let auto = columns(Columns::Auto);
     assert_eq!(auto.iter().filter(|name| name.starts_with("q.")).count(), 17);
-    for name in ["t", "q.q0", "q.q69", "v.q0", "v.q69"] {
+    for name in ["t", "q.q0", "q.q299", "v.q0", "v.q299"] {
         assert!(auto.iter().any(|kept| kept == name), "{name}");
     }
-    assert_eq!(columns(Columns::All).iter().filter(|name| name.starts_with("v.")).count(), 70);
+    assert_eq!(columns(Columns::All).iter().filter(|name| name.starts_with("v.")).count(), 300);
     assert_eq!(columns(Columns::Only(vec!["q.q33".into()])), ["t", "row", "q.q33"]);
-    let options = RecordOptions { columns: Columns::Only(vec!["q.q70".into()]), ..RecordOptions::default() };
+    let options = RecordOptions { columns: Columns::Only(vec!["q.q300".into()]), ..RecordOptions::default() };
     let created = RunRecorder::create(&path, simulation(model(), 1.0).stepper(), options, None);
-    assert!(matches!(created, Err(ResultError::UnknownColumn { name, .. }) if name == "q.q70"));
+    assert!(matches!(created, Err(ResultError::UnknownColumn { name, .. }) if name == "q.q300"));
 }

@@ -2,9 +2,10 @@
 
 use crate::{Data, Figure, Trouble};
 use carom::State;
+use carom::multibody::pair::Shape;
 use carom_analysis::report::{Chart, Series};
 use carom_scene::Scene;
-use carom_scene::scene::ShapeKind;
+use carom_scene::scene::{Form, ShapeKind, Space};
 
 /// Corners of a circle.
 const ROUND: usize = 48;
@@ -34,6 +35,9 @@ fn line(kind: ShapeKind, numbers: &[f64]) -> Vec<[f64; 2]> {
 }
 
 fn parts(scene: &Scene, state: &State) -> Result<Vec<Part>, Trouble> {
+    if let Some(space) = scene.space() {
+        return Ok(from_above(&space, state));
+    }
     let drawing = scene.drawing.as_ref().ok_or_else(|| Trouble(format!("`{}` has no drawing", scene.name)))?;
     let mut evaluator = drawing.evaluator();
     let numbers = evaluator.eval(state.t, &state.q, &state.v);
@@ -50,6 +54,58 @@ fn parts(scene: &Scene, state: &State) -> Result<Vec<Part>, Trouble> {
         parts[at].lines.push(points);
     }
     Ok(parts)
+}
+
+/// Bodies in space, seen along z: middle lines and outlines.
+fn from_above(space: &Space, state: &State) -> Vec<Part> {
+    let bodies = space.bodies.iter().enumerate().map(|(i, body)| {
+        let pose = i.checked_sub(1).and_then(|k| state.q.get(7 * k..7 * k + 7));
+        let place = |at: [f64; 3]| {
+            let Some(q) = pose else { return [at[0], at[1]] };
+            let turned = turn([q[3], q[4], q[5], q[6]], at);
+            [q[0] + turned[0], q[1] + turned[1]]
+        };
+        let lines = body.shapes.iter().map(|shape| outline(&shape.form).into_iter().map(place).collect());
+        Part { name: pose.map(|_| body.name.clone()), color: None, lines: lines.collect() }
+    });
+    bodies.filter(|part| !part.lines.is_empty()).collect()
+}
+
+/// A vector of the body with the unit quaternion q, in axes of the space.
+fn turn([w, x, y, z]: [f64; 4], a: [f64; 3]) -> [f64; 3] {
+    let cross = |a: [f64; 3], b: [f64; 3]| {
+        std::array::from_fn(|i| a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3])
+    };
+    let u = [x, y, z];
+    let once: [f64; 3] = cross(u, a);
+    let twice: [f64; 3] = cross(u, once);
+    std::array::from_fn(|i| a[i] + 2.0 * (w * once[i] + twice[i]))
+}
+
+/// A line that shows a shape, in axes of its body.
+fn outline(form: &Form) -> Vec<[f64; 3]> {
+    let round = |centre: [f64; 3], radius: f64| {
+        let point = |k: usize| {
+            let (s, c) = (std::f64::consts::TAU * k as f64 / ROUND as f64).sin_cos();
+            [centre[0] + radius * c, centre[1] + radius * s, centre[2]]
+        };
+        (0..=ROUND).map(point).collect()
+    };
+    match form {
+        Form::Polygon(points) => points.iter().chain(points.first()).copied().collect(),
+        Form::Touching(Shape::Sphere(s)) => round(s.centre, s.radius),
+        Form::Touching(Shape::Segment(s)) => s.ends.to_vec(),
+        Form::Touching(Shape::Strip(s)) => s.ends.to_vec(),
+        Form::Touching(Shape::Capsule(c)) => c.ends.to_vec(),
+        Form::Touching(Shape::Cylinder(c)) => {
+            [-c.half, c.half].map(|s| std::array::from_fn(|i| c.centre[i] + s * c.axis[i])).to_vec()
+        }
+        Form::Touching(Shape::Bore(b)) => round(b.centre, b.radius),
+        Form::Touching(Shape::Block(b)) => {
+            [0, 1, 3, 2, 0, 4, 5, 1, 5, 7, 3, 7, 6, 2, 6, 4].map(|k| b.corner(k)).to_vec()
+        }
+        Form::Touching(_) => Vec::new(),
+    }
 }
 
 /// Adds a scene as it is at a state, with curves on top of it. Rows of the data: number of the line, x, y.

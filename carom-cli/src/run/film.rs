@@ -63,7 +63,7 @@ impl<T: Clone> Film<T> {
             keep
         });
         self.held = self.frames.iter().map(|frame| frame.size).sum();
-        self.stride *= 2;
+        self.stride = self.stride.saturating_mul(2);
     }
 
     /// Whether the end of a step becomes a frame, and if so whether an impact is the reason.

@@ -170,6 +170,8 @@ table! {
         pub output: Option<Formula>,
         /// Whether a step in which a contact is passed is taken again, shorter, such that it is seen.
         pub shorten: Option<bool>,
+        /// Whether a step that does not converge is taken in parts, down to a 4096th of it.
+        pub part: Option<bool>,
         /// Time-stepping scheme: a name, or a table with a name and options.
         pub scheme: Option<Method>,
         /// Solver of the one-step problems: a name, or a table with a name and options.

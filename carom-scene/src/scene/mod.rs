@@ -399,6 +399,9 @@ impl Scene {
         if self.file.simulation.shorten == Some(true) {
             simulation = simulation.shortening()?;
         }
+        if self.file.simulation.part == Some(true) {
+            simulation = simulation.parting()?;
+        }
         Ok(self.events.iter().fold(simulation, |simulation, event| simulation.with_event(event.build())))
     }
 }

@@ -9,8 +9,8 @@
 //! h β = ∂q/∂v⁺ there; long chains need that. The iteration is done when the rows at the new iterate leave u as it was
 //! solved.
 //!
-//! Where equalities alone act, rows of an earlier iterate may go on: u = C v^n + C̃ (v⁺ − v^n) with C̃ of then, and B of
-//! then besides B P of now. The elimination of C̃ and B is kept with them.
+//! Where equalities alone act, rows of an earlier iterate may go on: u = C v^n + C̃ (v⁺ − v^n) with C̃ of then, and B
+//! of then besides B P of now. The elimination of C̃ and B is kept with them.
 
 use super::newton::{Laws, Newton};
 use super::problem::Problem;

@@ -76,6 +76,8 @@ impl Sizes {
     pub fn steps(&self, part: f64, x: f64, initial: f64) -> [f64; 2] {
         let own = x.abs().max(initial.abs());
         let own = if own > 0.0 { own.max(LEAST * self.most) } else { self.least };
+        // like the others: what is below 1 beside numbers of about 1 may pass through zero at any time
+        let own = if own >= LARGE * self.most { own.max(1.0) } else { own };
         [part * own, part * self.most.max(own)]
     }
 }

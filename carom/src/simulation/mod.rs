@@ -130,7 +130,6 @@ impl Simulation {
         }
         let mut drive = Drive::new(controller, t);
         drive.set_goal(t, end);
-        drive.parts = true;
         Ok(Simulation { stepper, drive, watch: Watch::default(), warnings: Warnings::default() })
     }
 
@@ -158,12 +157,28 @@ impl Simulation {
     /// Takes a step again, shorter, where a contact is passed inside it, so that it ends where the contact has closed
     /// and the scheme sees it. The next step has its full length again. Schemes whose steps must be of one size refuse.
     pub fn shortening(mut self) -> Result<Self, SimulationError> {
-        if let Some(reason) = self.stepper.needs_equal_steps() {
-            let scheme = self.stepper.info().name;
-            return Err(SchemeError::EqualSteps { scheme, reason, shortens: false }.into());
-        }
+        self.may_vary()?;
         self.drive.shortens = true;
         Ok(self)
+    }
+
+    /// Takes a step of a fixed size that does not converge in parts, which end on the same grid, with a warning. Schemes
+    /// whose steps must be of one size refuse.
+    pub fn parting(mut self) -> Result<Self, SimulationError> {
+        self.may_vary()?;
+        self.drive.parts = true;
+        Ok(self)
+    }
+
+    /// Whether steps may have other lengths than the usual one.
+    fn may_vary(&self) -> Result<(), SimulationError> {
+        match self.stepper.needs_equal_steps() {
+            None => Ok(()),
+            Some(reason) => {
+                let scheme = self.stepper.info().name;
+                Err(SchemeError::EqualSteps { scheme, reason, shortens: false }.into())
+            }
+        }
     }
 
     /// Name and time of the event that ended the run.

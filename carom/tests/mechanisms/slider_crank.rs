@@ -265,7 +265,8 @@ fn a_small_play_at_large_steps() {
     let turned = |h: f64| {
         let model: Box<dyn Mechanical> = Box::new(system.describe().build().unwrap());
         let stepper = Bound::new(combined(), model, accurate()).unwrap();
-        let mut simulation = Simulation::new(Box::new(stepper), Box::new(FixedStep { h }), end).unwrap();
+        let simulation = Simulation::new(Box::new(stepper), Box::new(FixedStep { h }), end).unwrap();
+        let mut simulation = simulation.parting().unwrap();
         let mut log = Log::default();
         simulation.run(&mut [&mut log]).unwrap_or_else(|error| panic!("{h:e}: {error}"));
         let times: Vec<f64> = log.states.iter().map(|state| state.t).collect();

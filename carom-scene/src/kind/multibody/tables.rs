@@ -78,8 +78,8 @@ table! {
         pub kind: Text,
         /// Name, for contacts: "body/shape".
         pub name: Option<Text>,
-        /// Centre of a sphere, disc, box, cylinder, ellipsoid, torus, hole, socket, slot or ring, place of a point, or a
-        /// point of a plane; the mass centre by default [m].
+        /// Centre of a sphere, disc, box, cylinder, ellipsoid, torus, hole, socket, slot or ring, place of a point, or
+        /// a point of a plane; the mass centre by default [m].
         pub at: Option<OneOrMore>,
         /// Radius of a sphere, disc, cylinder, capsule, hole, socket, slot or ring, or of the middle circle of a torus
         /// [m].

@@ -10,8 +10,8 @@
 //! weights. Where `f` grows to twice its least size, or does not fall for 30 sweeps, the point of that size is taken up
 //! again, the differences are forgotten, and some plain sweeps follow, twice as many as the time before.
 //!
-//! Long vectors are in parts of a fixed length, which threads share; sums go over the parts in order, so that the result
-//! does not depend on the number of threads.
+//! Long vectors are in parts of a fixed length, which threads share; sums go over the parts in order, so that the
+//! result does not depend on the number of threads.
 
 use rayon::prelude::*;
 

@@ -274,8 +274,8 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
         shared::collect(&mut self.shared, &mut self.y);
     }
 
-    /// Sweeps from whose images Anderson's method extrapolates the points of the next ones. The last image is left as it
-    /// is; `goes_on` tells that there is one of earlier sweeps.
+    /// Sweeps from whose images Anderson's method extrapolates the points of the next ones. The last image is left as
+    /// it is; `goes_on` tells that there is one of earlier sweeps.
     pub(super) fn accelerate(
         &mut self,
         (sweeps, goes_on): (usize, bool),
