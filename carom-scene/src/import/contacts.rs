@@ -1,12 +1,11 @@
 //! Contacts between shapes: which pairs touch, with which friction, and which of them carom has.
 
-use super::robot::{Form, Pose, Robot, Solid, length, minus};
+use super::robot::{Form, Pose, Robot, Solid, plus, times};
 use super::write::Line;
 use super::{Notes, mass};
-
-/// Pairs of shapes that model files know; one line for each. Others are left out and listed.
-const PAIRS: &[[&str; 2]] =
-    &[["plane", "sphere"], ["plane", "box"], ["plane", "cylinder"], ["sphere", "sphere"], ["sphere", "box"]];
+use carom::multibody::Frame;
+use carom::multibody::pair::{self, Pair as _};
+use carom::rotation::rotate;
 
 /// More shapes are not paired with each other.
 const MOST: usize = 2000;
@@ -45,18 +44,16 @@ pub(super) fn contacts(robot: &Robot, shapes: &[Shape<'_>], out: &mut Vec<Line>,
             if !touch(robot, a, b) {
                 continue;
             }
-            let kinds = [word(&a.solid.form), word(&b.solid.form)];
-            let Some(known) = PAIRS.iter().find(|pair| **pair == kinds || [pair[1], pair[0]] == kinds) else {
-                let kinds = if kinds[0] <= kinds[1] { kinds } else { [kinds[1], kinds[0]] };
+            if a.name.is_empty() || b.name.is_empty() {
+                continue;
+            }
+            let Some(gap) = gap(a, b) else {
+                let mut kinds = [word(&a.solid.form), word(&b.solid.form)];
+                kinds.sort_unstable();
                 let place = if a.part.is_none() { &b.solid.place } else { &a.solid.place };
                 notes.leave(format!("contacts of a {} with a {}", kinds[0], kinds[1]), place);
                 continue;
             };
-            if a.name.is_empty() || b.name.is_empty() {
-                continue;
-            }
-            let (a, b) = if *known == kinds { (a, b) } else { (b, a) };
-            let gap = gap(a, b);
             if gap < -1e-9 {
                 notes.leave("contacts that begin inside each other", &b.solid.place);
                 continue;
@@ -106,33 +103,31 @@ fn write(number: usize, a: &Shape<'_>, b: &Shape<'_>, out: &mut Vec<Line>) {
     }
 }
 
-/// The gap between two shapes of [`PAIRS`] [m].
-fn gap(a: &Shape<'_>, b: &Shape<'_>) -> f64 {
-    let dot = |x: [f64; 3], y: [f64; 3]| x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
-    let axes = |pose: &Pose| {
-        let rows = mass::rows(pose.turn);
-        std::array::from_fn::<[f64; 3], 3, _>(|j| [rows[0][j], rows[1][j], rows[2][j]])
-    };
-    let r = minus(b.pose.at, a.pose.at);
-    match (&a.solid.form, &b.solid.form) {
-        (Form::Plane, form) => {
-            let ([_, _, n], of_b) = (axes(&a.pose), axes(&b.pose));
-            let along = of_b.map(|axis| dot(n, axis));
-            let reach = match form {
-                Form::Sphere(radius) => *radius,
-                Form::Box(half) => (0..3).map(|i| half[i] * along[i].abs()).sum(),
-                Form::Cylinder { radius, half } => half * along[2].abs() + radius * along[0].hypot(along[1]),
-                _ => 0.0,
-            };
-            dot(n, r) - reach
-        }
-        (Form::Sphere(first), Form::Sphere(second)) => length(r) - first - second,
-        (Form::Sphere(radius), Form::Box(half)) => {
-            let at = axes(&b.pose).map(|axis| -dot(axis, r));
-            let outside: [f64; 3] = std::array::from_fn(|i| (at[i].abs() - half[i]).max(0.0));
-            let inside = (0..3).map(|i| at[i].abs() - half[i]).fold(f64::NEG_INFINITY, f64::max).min(0.0);
-            length(outside) + inside - radius
-        }
-        _ => 0.0,
-    }
+/// The gap between two shapes where they are drawn [m]; none where they make no pair.
+fn gap(a: &Shape<'_>, b: &Shape<'_>) -> Option<f64> {
+    let ground = Frame::ground();
+    let frames = (&ground, &ground);
+    let (pair, _) = pair::between(&touching(a)?, &touching(b)?, frames).ok()?;
+    let counts = |place: &usize| pair.region(*place, frames) >= 0.0;
+    let gaps = (0..pair.places()).filter(counts).map(|place| pair.touch(place, frames).gap);
+    Some(gaps.fold(f64::INFINITY, f64::min))
+}
+
+/// A shape in axes of the space, as pairs know it.
+fn touching(shape: &Shape<'_>) -> Option<pair::Shape> {
+    let centre = shape.pose.at;
+    let rows = mass::rows(shape.pose.turn);
+    let axes: [[f64; 3]; 3] = std::array::from_fn(|j| [rows[0][j], rows[1][j], rows[2][j]]);
+    let axis = rotate(shape.pose.turn, [0.0, 0.0, 1.0]);
+    let ends = |half: f64| [-half, half].map(|x| plus(centre, times(axis, x)));
+    Some(match shape.solid.form {
+        Form::Sphere(radius) => pair::Shape::Sphere(pair::Sphere { centre, radius }),
+        Form::Capsule { radius, half: 0.0 } => pair::Shape::Sphere(pair::Sphere { centre, radius }),
+        Form::Capsule { radius, half } => pair::Shape::Capsule(pair::Capsule { ends: ends(half), radius }),
+        Form::Box(half) => pair::Shape::Block(pair::Block { centre, axes, half }),
+        Form::Cylinder { radius, half } => pair::Shape::Cylinder(pair::Cylinder { centre, axis, radius, half }),
+        Form::Ellipsoid(half) => pair::Shape::Ellipsoid(pair::Ellipsoid { centre, axes, half }),
+        Form::Plane => pair::Shape::Plane(pair::Plane { point: centre, normal: axis }),
+        Form::Mesh => return None,
+    })
 }

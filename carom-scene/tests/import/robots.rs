@@ -182,9 +182,14 @@ fn whole_files_leave_out_what_has_no_counterpart() {
             let imported = import(&folder.join(name), &Options::default()).unwrap();
             for omission in &imported.left_out {
                 let what = omission.what.as_str();
-                // shapes that wait for their pairs, and what is told with its reason
-                let told = ["contacts ", "shapes: ", "drag of fluids", "limits that the start violates"];
-                assert!(ALLOWED.contains(&what) || told.iter().any(|t| what.starts_with(t)), "{name}: {what}");
+                // what has no counterpart yet, or contradicts the start
+                let told = match name.as_str() {
+                    "car.xml" => &["shapes: meshes", "contacts of a cylinder with a cylinder"][..],
+                    "hopper.xml" => &["limits that the start violates (see --position)"],
+                    "swimmer.xml" => &["drag of fluids"],
+                    _ => &[],
+                };
+                assert!(ALLOWED.contains(&what) || told.contains(&what), "{name}: {what}");
             }
             println!("{name}: {:#?}", imported.summary());
             scene(name, &imported, 1e-3, 1e-4);

@@ -162,8 +162,8 @@ impl Simulation {
         Ok(self)
     }
 
-    /// Takes a step of a fixed size that does not converge in parts, which end on the same grid, with a warning. Schemes
-    /// whose steps must be of one size refuse.
+    /// Takes a step of a fixed size that does not converge in parts, which end on the same grid, with a warning.
+    /// Schemes whose steps must be of one size refuse.
     pub fn parting(mut self) -> Result<Self, SimulationError> {
         self.may_vary()?;
         self.drive.parts = true;

@@ -49,8 +49,8 @@ pub(super) fn inertia(matrix: &[[f64; 3]; 3]) -> String {
     format!("[{}]", matrix.map(vector).join(", "))
 }
 
-/// The words of a shape of a body that stands at `frame`, or what it is that model files do not know.
-pub(super) fn shape(form: &Form, pose: &Pose, frame: &Pose) -> Result<Vec<Line>, &'static str> {
+/// The words of a shape of a body, or what it is that model files do not know.
+pub(super) fn shape(form: &Form, pose: &Pose) -> Result<Vec<Line>, &'static str> {
     let axis = rotate(pose.turn, [0.0, 0.0, 1.0]);
     let ends = |half: f64| {
         let [a, b] = [-half, half].map(|x| vector(plus(pose.at, times(axis, x))));
@@ -65,24 +65,26 @@ pub(super) fn shape(form: &Form, pose: &Pose, frame: &Pose) -> Result<Vec<Line>,
         }
         Form::Cylinder { radius, half } => round("cylinder", radius, half),
         Form::Capsule { radius, half } if half > 0.0 => round("capsule", radius, half),
-        Form::Capsule { radius, .. } => shape(&Form::Sphere(radius), pose, frame),
+        Form::Capsule { radius, .. } => shape(&Form::Sphere(radius), pose),
         Form::Plane => Ok(vec![Line::text("kind", "plane"), Line::vector("at", pose.at), Line::vector("normal", axis)]),
-        Form::Box(half) => {
-            let (in_body, in_space) = (edges(pose, half), edges(&frame.then(pose), half));
-            let (size, at, world) = match (in_body, in_space) {
-                (Some(size), _) => (size, pose.at, false),
-                (None, Some(size)) => (size, frame.point(pose.at), true),
-                (None, None) => return Err("boxes that are turned in their body"),
-            };
-            let mut lines = vec![Line::text("kind", "box"), Line::vector("at", at), Line::vector("size", size)];
-            if world {
-                lines.push(Line::text("frame", "world"));
-            }
-            Ok(lines)
-        }
-        Form::Ellipsoid(_) => Err("ellipsoids"),
+        Form::Box(half) => Ok(edged("box", half, pose)),
+        Form::Ellipsoid(half) => Ok(edged("ellipsoid", half, pose)),
         Form::Mesh => Err("meshes"),
     }
+}
+
+/// A box or an ellipsoid, turned in its body where it does not stand along its axes.
+fn edged(kind: &str, half: [f64; 3], pose: &Pose) -> Vec<Line> {
+    let mut lines = vec![Line::text("kind", kind), Line::vector("at", pose.at)];
+    match edges(pose, half) {
+        Some(size) => lines.push(Line::vector("size", size)),
+        None => {
+            lines.push(Line::vector("size", half.map(|x| 2.0 * x)));
+            let turn = pose.turn.map(number).join(", ");
+            lines.push(Line::Value("attitude", format!("{{ quaternion = [{turn}] }}")));
+        }
+    }
+    lines
 }
 
 /// Edges of a box along the axes that its pose is in, if it stands along them.

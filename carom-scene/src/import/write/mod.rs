@@ -179,7 +179,7 @@ impl<'a> Writer<'a> {
         for (k, solid) in solids.iter().enumerate() {
             let pose = Pose { at: minus(solid.pose.at, offset), ..solid.pose };
             let name = names.make(solid.name.as_deref().unwrap_or(&format!("shape{}", k + 1)), "shape");
-            let written = match shape(&solid.form, &pose, frame) {
+            let written = match shape(&solid.form, &pose) {
                 Ok(lines) => {
                     self.out.extend([Line::Table("body.shape"), Line::text("name", &name)]);
                     self.out.extend(lines);
