@@ -38,26 +38,28 @@ impl Ball {
 /// Buffers of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
-    cells: Vec<(i32, [i64; 3])>, // level and cell of each ball
-    heads: Vec<u32>,             // first ball of each hash
-    next: Vec<u32>,              // next ball of the same hash
-    levels: Vec<i32>,            // that have balls, rising
+    level: Vec<i32>,  // of each ball
+    cells: Vec<u64>,  // its level and cell, mixed
+    heads: Vec<u32>,  // first ball of each hash
+    next: Vec<u32>,   // next ball of the same hash
+    levels: Vec<i32>, // that have balls, rising
 }
 
 impl Grid {
-    /// Calls `found` for all pairs of finite balls that meet, the smaller number first, each pair once.
+    /// Calls `found` for all pairs of finite balls that meet, the smaller number first, each pair once: twice where two
+    /// of the 27 cells have the same 64 mixed bits.
     pub fn pairs(&mut self, balls: &[Ball], is_planar: bool, mut found: impl FnMut(u32, u32)) {
         self.fill(balls);
         let around: Range<i64> = -1..2;
         let deep = if is_planar { 0..1 } else { around.clone() };
         for (i, ball) in balls.iter().enumerate().filter(|(_, ball)| ball.radius.is_finite()) {
-            let own = self.cells[i].0;
+            let own = self.level[i];
             for &level in self.levels.iter().filter(|level| **level >= own) {
                 let [x, y, z] = cell(ball.centre, level);
                 for dz in deep.clone() {
                     for dy in around.clone() {
                         for dx in around.clone() {
-                            let wanted = (level, [x + dx, y + dy, z + dz]);
+                            let wanted = mixed(level, [x + dx, y + dy, z + dz]);
                             let mut j = self.heads[self.hash(wanted)];
                             while j != NONE {
                                 let other = j as usize;
@@ -82,10 +84,12 @@ impl Grid {
         self.next.clear();
         self.next.resize(balls.len(), NONE);
         self.cells.clear();
+        self.level.clear();
         self.levels.clear();
         for ball in balls {
             let level = (2.0 * ball.radius).log2().ceil().clamp(-LEVELS, LEVELS) as i32;
-            self.cells.push((level, cell(ball.centre, level)));
+            self.level.push(level);
+            self.cells.push(mixed(level, cell(ball.centre, level)));
             if ball.radius.is_finite()
                 && let Err(at) = self.levels.binary_search(&level)
             {
@@ -101,11 +105,16 @@ impl Grid {
     }
 
     #[inline]
-    fn hash(&self, (level, [x, y, z]): (i32, [i64; 3])) -> usize {
-        let mix = |sum: u64, part: i64| (sum ^ part as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        let sum = mix(mix(mix(mix(0, i64::from(level)), x), y), z);
-        (sum >> 20) as usize & (self.heads.len() - 1)
+    fn hash(&self, mixed: u64) -> usize {
+        (mixed >> 20) as usize & (self.heads.len() - 1)
     }
+}
+
+/// Level and cell as one number; each step is one to one, so that cells in a row never have the same.
+#[inline]
+fn mixed(level: i32, [x, y, z]: [i64; 3]) -> u64 {
+    let mix = |sum: u64, part: i64| (sum ^ part as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    mix(mix(mix(mix(0, i64::from(level)), x), y), z)
 }
 
 /// The cell of a place; places beyond all numbers are in the last cells.

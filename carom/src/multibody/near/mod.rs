@@ -101,6 +101,8 @@ pub(crate) struct Near {
     pushed: Vec<f64>, // the second part of (1) of each shape
     own: Vec<f64>,    // 2h s of each shape
     found: Vec<(u32, u32)>,
+    spare: Vec<(u32, u32)>, // and the list that they are sorted into
+    counts: Vec<u32>,       // how many have a number
     places: Vec<u16>,
     fast: Vec<Fast>,
 }
@@ -240,7 +242,7 @@ impl Near {
 
     /// Pairs of balls that meet, and balls that meet what has no end, in rising order.
     fn search(&mut self, plan: &Plan, motion: &Motion<f64>) {
-        let Near { grid, balls, found, own, pushed, .. } = self;
+        let Near { grid, balls, found, spare, counts, own, pushed, .. } = self;
         let solids = &plan.solids;
         found.clear();
         grid.pairs(balls, plan.is_planar, |i, j| {
@@ -260,7 +262,8 @@ impl Near {
                 }
             }
         }
-        found.sort_unstable();
+        sort(found, spare, counts, solids.all.len());
+        found.dedup();
     }
 
     /// Makes the pair of two shapes the last one.
@@ -316,5 +319,24 @@ impl Near {
         let NearPair { numbers, pair, .. } = &self.pairs[number];
         self.keys.push(Key::between(*numbers, pair.features(place as usize), place));
         self.listed.push((number as u32, place));
+    }
+}
+
+/// Sorts pairs of numbers below n, by counting: the work is linear.
+fn sort(pairs: &mut Vec<(u32, u32)>, spare: &mut Vec<(u32, u32)>, counts: &mut Vec<u32>, n: usize) {
+    let keys: [fn(&(u32, u32)) -> usize; 2] = [|pair| pair.1 as usize, |pair| pair.0 as usize];
+    for key in keys {
+        counts.clear();
+        counts.resize(n + 1, 0);
+        pairs.iter().for_each(|pair| counts[key(pair) + 1] += 1);
+        (0..n).for_each(|k| counts[k + 1] += counts[k]);
+        spare.clear();
+        spare.resize(pairs.len(), (0, 0));
+        for pair in pairs.iter() {
+            let at = &mut counts[key(pair)];
+            spare[*at as usize] = *pair;
+            *at += 1;
+        }
+        std::mem::swap(pairs, spare);
     }
 }
