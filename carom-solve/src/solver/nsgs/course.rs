@@ -282,14 +282,20 @@ impl Course {
                     return Finish::Late;
                 }
                 if over {
-                    work += PRODUCT * products as f64 + PLAIN * BETWEEN as f64;
+                    work += PRODUCT * products as f64;
                     break;
                 }
             }
-            fruitless = if self.least < GAIN * begin { 0 } else { fruitless + 1 };
+            // one that has gained goes on from where it is, with kinks rounded by what is missed now
+            if self.least < GAIN * begin {
+                fruitless = 0;
+                continue;
+            }
+            fruitless += 1;
             if fruitless >= FRUITLESS {
                 return Finish::Wandering;
             }
+            work += PLAIN * BETWEEN as f64;
             if !self.wander(problem, w, plan.deadline, z) {
                 return Finish::Late;
             }
