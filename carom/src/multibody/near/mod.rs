@@ -324,8 +324,8 @@ impl Near {
 
 /// Sorts pairs of numbers below n, by counting: the work is linear.
 fn sort(pairs: &mut Vec<(u32, u32)>, spare: &mut Vec<(u32, u32)>, counts: &mut Vec<u32>, n: usize) {
-    let keys: [fn(&(u32, u32)) -> usize; 2] = [|pair| pair.1 as usize, |pair| pair.0 as usize];
-    for key in keys {
+    for by_first in [false, true] {
+        let key = |&(first, second): &(u32, u32)| if by_first { first as usize } else { second as usize };
         counts.clear();
         counts.resize(n + 1, 0);
         pairs.iter().for_each(|pair| counts[key(pair) + 1] += 1);
