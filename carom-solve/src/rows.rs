@@ -132,14 +132,12 @@ impl Rows {
     /// `y ← y + a · (row i)ᵀ`.
     #[inline]
     pub fn add_row(&self, i: usize, a: f64, y: &mut [f64]) {
-        let (parts, rest) = self.row(i).as_chunks::<RUN>();
-        for part in parts {
-            match y.get_mut(part[0].0..).and_then(|y| y.first_chunk_mut::<RUN>()) {
-                Some(y) if is_run(part) => (0..RUN).for_each(|k| y[k] += a * part[k].1),
-                _ => part.iter().for_each(|&(j, value)| y[j] += a * value),
-            }
+        let row = self.row(i);
+        if row.len() < RUN {
+            row.iter().for_each(|&(j, value)| y[j] += a * value);
+        } else {
+            add_runs(row, a, y);
         }
-        rest.iter().for_each(|&(j, value)| y[j] += a * value);
     }
 
     /// `out ← (these rows) x`.
@@ -179,15 +177,40 @@ impl Rows {
     /// Entries of one row times `x`.
     #[inline]
     pub fn product(row: &[(usize, f64)], x: &[f64]) -> f64 {
-        let mut sum = 0.0;
-        let (parts, rest) = row.as_chunks::<RUN>();
-        for part in parts {
-            match x.get(part[0].0..).and_then(|x| x.first_chunk::<RUN>()) {
-                Some(x) if is_run(part) => (0..RUN).for_each(|k| sum += part[k].1 * x[k]),
-                _ => part.iter().for_each(|&(j, a)| sum += a * x[j]),
-            }
+        if row.len() < RUN {
+            let mut sum = 0.0;
+            row.iter().for_each(|&(j, a)| sum += a * x[j]);
+            sum
+        } else {
+            product_by_runs(row, x)
         }
-        rest.iter().for_each(|&(j, a)| sum += a * x[j]);
-        sum
     }
+}
+
+/// `y ← y + a · rowᵀ` for rows of bodies in space. Out of line: what calls it for short rows stays small.
+#[inline(never)]
+fn add_runs(row: &[(usize, f64)], a: f64, y: &mut [f64]) {
+    let (parts, rest) = row.as_chunks::<RUN>();
+    for part in parts {
+        match y.get_mut(part[0].0..).and_then(|y| y.first_chunk_mut::<RUN>()) {
+            Some(y) if is_run(part) => (0..RUN).for_each(|k| y[k] += a * part[k].1),
+            _ => part.iter().for_each(|&(j, value)| y[j] += a * value),
+        }
+    }
+    rest.iter().for_each(|&(j, value)| y[j] += a * value);
+}
+
+/// Entries of one row of bodies in space times `x`, the same sum as entry by entry.
+#[inline(never)]
+fn product_by_runs(row: &[(usize, f64)], x: &[f64]) -> f64 {
+    let mut sum = 0.0;
+    let (parts, rest) = row.as_chunks::<RUN>();
+    for part in parts {
+        match x.get(part[0].0..).and_then(|x| x.first_chunk::<RUN>()) {
+            Some(x) if is_run(part) => (0..RUN).for_each(|k| sum += part[k].1 * x[k]),
+            _ => part.iter().for_each(|&(j, a)| sum += a * x[j]),
+        }
+    }
+    rest.iter().for_each(|&(j, a)| sum += a * x[j]);
+    sum
 }
