@@ -55,10 +55,10 @@ impl Entry {
         Entry::new(rung, certificate.map_or(f64::INFINITY, |c| c.residual))
     }
 
-    /// The methods of the rung, as they are told.
+    /// The method of the rung, as it is told.
     #[inline]
-    fn methods(&self) -> impl Iterator<Item = Method> + use<> {
-        let method = match self.rung {
+    fn method(&self) -> Method {
+        match self.rung {
             Rung::AtRest => Method::AtRest,
             Rung::Equalities => Method::Equalities,
             Rung::ActiveSet => Method::ActiveSet,
@@ -72,9 +72,7 @@ impl Entry {
             Rung::Islands => Method::Islands,
             Rung::Enumeration => Method::Enumeration,
             Rung::Descent => Method::Descent,
-        };
-        let finished = method == Method::InteriorPoint && self.effort[2] > 0;
-        std::iter::once(method).chain(finished.then_some(Method::Proximal))
+        }
     }
 }
 
@@ -108,7 +106,12 @@ impl Rungs {
     pub(super) fn push(&mut self, entry: Entry) {
         if let Some(place) = self.entry.get_mut(self.tried as usize) {
             *place = entry;
-            entry.methods().for_each(|method| self.path.push(method));
+            let method = entry.method();
+            self.path.push(method);
+            // a path that ended with steps of the proximal method
+            if method == Method::InteriorPoint && entry.effort[2] > 0 {
+                self.path.push(Method::Proximal);
+            }
         }
         self.tried += 1;
         self.last = entry.end;
