@@ -17,6 +17,7 @@ const HELP: &str = "cargo xtask CHORE
   picture                docs/report.png anew: runs an example and takes a picture of its report with chromium
   bench [steps|solvers]  speed, side by side with Siconos where it is installed; more words go to the benchmark
   bench exact            how exact ten scenes are, beside engines that PyPI has (installed below target)
+  bench granular         a thousand balls poured into a box, beside Siconos and engines that PyPI has
 ";
 
 /// Exit code of a chore that was called wrongly.
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
             }
         },
         ["bench"] => u8::from(!(bench("steps", &[]) && bench("solvers", &[]))),
-        ["bench", name @ ("steps" | "solvers" | "exact"), ref words @ ..] => u8::from(!bench(name, words)),
+        ["bench", name @ ("steps" | "solvers" | "exact" | "granular"), ref words @ ..] => u8::from(!bench(name, words)),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             0

@@ -36,24 +36,29 @@ pub struct Row {
 
 /// Engines that can be installed here.
 pub fn install() -> Vec<Engine> {
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("engines");
-    let python = home.join("bin/python");
-    if !python.exists() && !quiet(Command::new("python3").args(["-m", "venv"]).arg(&home)) {
-        println!("no Python with venv here: other engines are left out\n");
-        return Vec::new();
-    }
     let drivers = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/exact");
     let mut engines = Vec::new();
     for (name, driver, settings) in ENGINES {
-        if quiet(Command::new(&python).args(["-m", "pip", "install", "-q", "numpy", name])) {
-            let driver = drivers.join(format!("{driver}.py"));
-            engines.push(Engine { name, driver, python: python.clone(), settings });
-        } else {
-            println!("{name} does not install here: left out");
+        match python_with(name) {
+            Some(python) => {
+                let driver = drivers.join(format!("{driver}.py"));
+                engines.push(Engine { name, driver, python, settings });
+            }
+            None => println!("{name} does not install here: left out"),
         }
     }
     println!();
     engines
+}
+
+/// A Python of our own below `target` with a package of PyPI, where it installs.
+pub fn python_with(package: &str) -> Option<PathBuf> {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("engines");
+    let python = home.join("bin/python");
+    if !python.exists() && !quiet(Command::new("python3").args(["-m", "venv"]).arg(&home)) {
+        return None;
+    }
+    quiet(Command::new(&python).args(["-m", "pip", "install", "-q", "numpy", package])).then_some(python)
 }
 
 fn quiet(command: &mut Command) -> bool {

@@ -17,7 +17,7 @@
 //! held back in a step, for bodies at rest. All shares are judged at the end of a run, when the sizes of the motion are
 //! known.
 
-use super::passed::{MOST, is_far, may_be_passed, passed};
+use super::passed::{Between, MOST, between, find_line, is_far, passed};
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
 use crate::scheme::{EventKind, Reactions, Stepper};
 use crate::{Key, Matching, ModelError, State, Warnings};
@@ -86,6 +86,7 @@ pub struct Audit {
     matching: Matching,
     near: Vec<Near>,      // contacts that may have been passed
     rates: Vec<[f64; 2]>, // bounds of the rates of gaps in the step
+    line: Vec<f64>,       // (n) the way of the step, where it is a line
     looks: Option<usize>, // places that may still be looked at
     steps: u64,
     hand_overs: (u64, Option<f64>), // and when the first one was
@@ -199,10 +200,11 @@ impl Audit {
         let h = view.step.advanced;
         self.rates.clear();
         self.rates.extend_from_slice(view.stepper.rate_bounds([0.0, 1.0]));
+        find_line(view.stepper, &mut self.line);
         let version = view.stepper.contact_version();
         let (reactions, to, end, lengths) = view.stepper.end()?;
         let mut most = self.most();
-        let Audit { matching, keys, gaps, near, rates, held, .. } = self;
+        let Audit { matching, keys, gaps, near, rates, held, line, .. } = self;
         let sizes = (lengths, &held[..]);
         matching.begin();
         near.clear();
@@ -216,7 +218,7 @@ impl Audit {
         }
         // gaps that are larger than what any one can change by need no look at rows
         let fastest = reactions.before.iter().fold(0.0f64, |most, u| most.max(u.abs()));
-        let fall = if rates.is_empty() { h * fastest } else { f64::INFINITY };
+        let fall = if rates.is_empty() && line.is_empty() { h * fastest } else { f64::INFINITY };
         let mut is_same = end.len() == keys.len();
         for (j, pair) in end.pairs.iter().enumerate() {
             let gap = end.gap(j);
@@ -231,8 +233,12 @@ impl Audit {
             if is_far([start, gap], fall) || reactions.normal(i) > 0.0 {
                 continue;
             }
-            if may_be_passed((reactions, i), (to, end, j), [start, gap], (rates.get(i).copied(), h)) {
-                near.push(Near { law: i, place: j, gaps: [start, gap], rounding: rounding((end, j), sizes) });
+            match between((reactions, i), (to, end, j), [start, gap], (rates.get(i).copied(), h), line) {
+                Between::Open => {}
+                Between::Grazed(depth) => most.see(-depth, pair.key, (end, j), sizes),
+                Between::Unknown => {
+                    near.push(Near { law: i, place: j, gaps: [start, gap], rounding: rounding((end, j), sizes) });
+                }
             }
         }
         self.version = is_same.then_some(version);

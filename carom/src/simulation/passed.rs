@@ -6,10 +6,11 @@
 //!
 //! Where the model bounds the rates of its gaps, (1) tells which contacts may have been passed, and the next place to
 //! look at is where (1) is least: a gap that stays positive is proved to, and what is narrow is found, for bounds of
-//! pieces far from it are tight. Elsewhere the tangents at both ends tell, and places are equally far apart.
+//! pieces far from it are tight. Elsewhere the tangents at both ends tell, and places are equally far apart. Tangents
+//! are those of the motion that is looked at: a step in which laws act goes along a line, whatever its velocities.
 
 use super::audit::rounding;
-use crate::scheme::{Reactions, Stepper};
+use crate::scheme::{Motion, Reactions, Stepper};
 use crate::{Coupling, Key, ModelError, State};
 
 /// Places inside a step at which a gap without bounds is looked at, and bisections around the least one.
@@ -22,11 +23,27 @@ pub(super) const MOST: usize = 64;
 /// Part of a piece that a place in it is away from its ends.
 const INSIDE: f64 = 0.1;
 
+/// Cosine of the angle that a contact may turn by in a step, and share of its slopes by which it may miss a parabola,
+/// where that tells the least gap.
+const STRAIGHT: f64 = 0.9;
+const UNEVEN: f64 = 0.1;
+
 /// Bounds of a rate of which nothing is known.
 const UNKNOWN: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 /// Bounds of a rate; none where the model does not know them.
 pub(super) type Rate = Option<[f64; 2]>;
+
+/// The way of the last step, where it is a line: `Scheme::interpolate` has it so in steps in which laws act. Empty
+/// elsewhere, where velocities are its slopes.
+pub(super) fn find_line(stepper: &dyn Stepper, out: &mut Vec<f64>) {
+    out.clear();
+    if stepper.motion() == Motion::Steps && stepper.reactions().impulse.iter().any(|p| *p != 0.0) {
+        out.resize(stepper.dimension(), 0.0);
+        stepper.difference(stepper.from(), stepper.to(), out);
+        out.truncate(stepper.dimension() - stepper.from().v.len());
+    }
+}
 
 /// The part of the last step after which a contact that it passes has closed, for the first one that does.
 pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64) -> Result<Option<f64>, ModelError> {
@@ -34,6 +51,8 @@ pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64) -> Result<Option<f64>
     // the outputs of first-order systems are no gaps
     let laws = if stepper.to().v.is_empty() { 0 } else { stepper.reactions().len() };
     let rates = stepper.rate_bounds([0.0, 1.0]).to_vec();
+    let mut line = Vec::new();
+    find_line(stepper, &mut line);
     for i in 0..laws {
         let (reactions, to, end, lengths) = stepper.end()?;
         let key = reactions.key(i);
@@ -43,7 +62,7 @@ pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64) -> Result<Option<f64>
         let Some(place) = end.find(key, i) else { continue };
         let gaps = [reactions.coupling.gap(i), end.gap(place)];
         let (rate, rounding) = (rates.get(i).copied(), rounding((end, place), (lengths, &[])));
-        if may_be_passed((reactions, i), (to, end, place), gaps, (rate, h))
+        if between((reactions, i), (to, end, place), gaps, (rate, h), &line) == Between::Unknown
             && let (Some((depth, s)), _) = passed(stepper, (key, i, place), gaps, (rate, h), MOST)?
             && depth > rounding
         {
@@ -53,28 +72,65 @@ pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64) -> Result<Option<f64>
     Ok(first)
 }
 
-/// Whether contact `i` of a step, number `j` at its end, is open at both ends with these gaps and may have closed in
-/// between, by (1) or by tangents: most contacts are out of reach.
+/// What the ends of a step tell of a contact that is open at both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Between {
+    /// It is open all the way, or closed at an end.
+    Open,
+    /// Its gap bends evenly, and is negative in between by so much: bodies that go by each other on a line overlap a
+    /// little, as they do at ends of steps.
+    Grazed(f64),
+    /// It may be closed in between: one has to look.
+    Unknown,
+}
+
+/// What is told by (1) or by tangents of contact `i` of a step, number `j` at its end, with these gaps; the tangents are
+/// those of the `line` of the step where it is one. Most contacts are out of reach.
 #[inline(always)]
-pub(super) fn may_be_passed(
+pub(super) fn between(
     (reactions, i): (&Reactions, usize),
     (to, end, j): (&State, &Coupling, usize),
     [start, gap]: [f64; 2],
     (rate, h): (Rate, f64),
-) -> bool {
+    line: &[f64],
+) -> Between {
     let is_open = |gap: f64| gap > 0.0 && gap < f64::INFINITY;
     if !is_open(start) || !is_open(gap) {
-        return false;
+        return Between::Open;
     }
     if let Some(rate) = rate {
-        return lowest([(0.0, start), (1.0, gap)], rate, h).1 < 0.0;
+        return if lowest([(0.0, start), (1.0, gap)], rate, h).1 < 0.0 { Between::Unknown } else { Between::Open };
     }
-    let fall = reactions.before[reactions.coupling.offset[i]] * h;
-    if is_far([start, gap], fall.abs()) {
-        return false;
+    let (first, last) = (reactions.coupling.offset[i], end.offset[j]);
+    let slopes = if line.is_empty() {
+        let fall = reactions.before[first] * h;
+        if is_far([start, gap], fall.abs()) {
+            return Between::Open;
+        }
+        [fall, (end.rows.dot(last, &to.v) + end.drift[last]) * h]
+    } else {
+        [(&reactions.coupling, first), (end, last)].map(|(at, row)| at.rows.dot(row, line) + at.drift[row] * h)
+    };
+    if start + slopes[0] >= 0.0 && gap >= slopes[1] {
+        return Between::Open;
     }
-    let last = end.offset[j];
-    start + fall < 0.0 || gap < (end.rows.dot(last, &to.v) + end.drift[last]) * h
+    let rows = [reactions.coupling.rows.row(first), end.rows.row(last)];
+    bent([start, gap], slopes, rows).map_or(Between::Unknown, |least| match least < 0.0 {
+        true => Between::Grazed(-least),
+        false => Between::Open,
+    })
+}
+
+/// The least value of a gap between the ends of a step, from values and slopes there, where it is a parabola: the change
+/// is the mean of the slopes, and the direction of the contact has hardly turned. What is thin has another direction on
+/// its other side.
+fn bent([start, gap]: [f64; 2], [a, b]: [f64; 2], rows: [&[(usize, f64)]; 2]) -> Option<f64> {
+    let product = |x: &[(usize, f64)], y: &[(usize, f64)]| x.iter().zip(y).map(|(x, y)| x.1 * y.1).sum::<f64>();
+    let [p, q] = rows;
+    let turned = product(p, q) < STRAIGHT * (product(p, p) * product(q, q)).sqrt();
+    let uneven = (0.5 * (a + b) - (gap - start)).abs() > UNEVEN * (a.abs() + b.abs());
+    let is_bent = p.len() == q.len() && !turned && !uneven;
+    is_bent.then(|| if a < 0.0 && b > 0.0 { start - a * a / (2.0 * (b - a)) } else { start.min(gap) })
 }
 
 /// Whether a contact with these gaps is out of reach, where it has closed by at most `fall` at the rate of the start: a
