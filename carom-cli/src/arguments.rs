@@ -175,7 +175,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = crate::gltf::file)]
     pub gltf: Option<Option<PathBuf>>,
     /// Write the one-step problems into this folder, as files for `carom solve`; those that are not solved in any case.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, visible_alias = "export-problems", value_name = "DIR")]
     pub dump_problems: Option<PathBuf>,
     /// With --dump-problems: those of every n-th step only.
     #[arg(long, value_name = "N", requires = "dump_problems", default_value_t = 1)]
