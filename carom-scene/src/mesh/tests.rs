@@ -41,7 +41,7 @@ fn changed(bytes: &[u8], random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
 
 /// Whatever the bytes are, reading ends with a surface of finite numbers or with an error that says something.
 #[test]
-fn two_thousand_changed_files_do_not_panic() {
+fn twenty_thousand_changed_files_do_not_panic() {
     let files = [
         ("a.stl", stl_text().into_bytes()),
         ("b.stl", stl_binary()),
@@ -57,7 +57,7 @@ fn two_thousand_changed_files_do_not_panic() {
         (state >> 11) as usize % n.max(1)
     };
     let (mut good, mut closed) = (0, 0);
-    for case in 0..2500 {
+    for case in 0..20_000 {
         let (name, bytes) = &files[case % files.len()];
         let mut bytes = bytes.clone();
         for _ in 0..1 + random(3) {
@@ -82,8 +82,8 @@ fn two_thousand_changed_files_do_not_panic() {
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
-    println!("{good} of 2500 are meshes, {closed} of them closed");
-    assert!(good > 300 && closed > 100 && good < 2000, "{good} {closed}");
+    println!("{good} of 20000 are meshes, {closed} of them closed");
+    assert!(good > 2000 && closed > 500 && good < 16_000, "{good} {closed}");
 }
 
 /// Corners of a box from (1, 2, 3), with edges 1, 2 and 4, and its triangles.
@@ -268,5 +268,5 @@ fn mistakes_in_files_tell_their_place() {
         assert!(error.contains(expected), "{name}: {error:?} instead of {expected:?}");
     }
     assert!(matches!(read(Path::new("not-there.stl")), Err(MeshFileError::Unreadable(_))));
-    assert!(matches!(read(Path::new(".")), Err(MeshFileError::Kind(_))));
+    assert!(matches!(read(Path::new(".")), Err(MeshFileError::Unreadable(_))));
 }

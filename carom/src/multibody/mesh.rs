@@ -5,6 +5,9 @@ use super::pair::hull::{Hull, HullError};
 use super::pair::shape::Triple;
 use std::collections::HashMap;
 
+/// The largest coordinate.
+const LARGEST: f64 = 1e150;
+
 /// A surface of triangles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
@@ -25,8 +28,8 @@ pub enum MeshError {
         /// How many there are.
         points: usize,
     },
-    /// A coordinate is infinite or not a number.
-    #[error("point {0} is not finite")]
+    /// A coordinate is not a number, or so large that squares of it are infinite.
+    #[error("point {0} is no place: a coordinate is not finite, or beyond 1e150")]
     NotFinite(usize),
     /// An edge has a triangle on one side alone.
     #[error("the surface is open: triangle {triangle} has no neighbour at its edge from {from:?} to {to:?}")]
@@ -58,7 +61,7 @@ pub enum MeshError {
 impl Mesh {
     /// A surface; points at the same place become one.
     pub fn new(points: &[Triple], triangles: &[[u32; 3]]) -> Result<Mesh, MeshError> {
-        if let Some(k) = points.iter().position(|point| !point.iter().all(|x| x.is_finite())) {
+        if let Some(k) = points.iter().position(|point| !point.iter().all(|x| x.abs() <= LARGEST)) {
             return Err(MeshError::NotFinite(k + 1));
         }
         let mut known: HashMap<[u64; 3], u32> = HashMap::with_capacity(points.len());
