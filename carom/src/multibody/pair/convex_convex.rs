@@ -8,8 +8,7 @@
 //!
 //! Each place is a smooth function of the positions, exact to rounding. As with boxes, the axis along which the shapes
 //! are farthest apart, or lie in each other least, tells which places count: a normal of a face, or d_a × d_b of two
-//! edges whose faces have it between their normals; places with normals near this axis count. While the shapes are
-//! apart, so do those along all axes along which they are nearly apart: they may touch there next. Faces on each other touch where their outlines do: at corners of b
+//! edges whose faces have it between their normals. Faces on each other touch where their outlines do: at corners of b
 //! on the face of a, the border included by a ten-thousandth of the size, at corners of a inside the face of b, and
 //! where edges cross inside the edge of b.
 
@@ -25,9 +24,6 @@ const BORDER: f64 = 1e-4;
 
 /// Cosine between the normal of a place and the axis.
 const NEAR: f64 = 0.9;
-
-/// Part of the size of the smaller shape by which shapes that are apart may lie over each other along another axis.
-const NEARLY: f64 = 0.01;
 
 /// An edge counts if its normal leaves the wedge of its faces by no more than this sine.
 const WEDGE: f64 = 0.1;
@@ -233,8 +229,6 @@ impl Pair for ConvexConvex {
         let Some((axis, apart)) = self.axis(frames, margin) else { return };
         let (first, second) = (&self.first, &self.second);
         let [of_b, of_a] = self.facing();
-        let is_apart = apart >= 0.0;
-        let nearly = margin.min(NEARLY * first.ball().1.min(second.ball().1));
         let mut take = |place: usize| {
             if self.region(place, frames) >= -margin && self.touch(place, frames).gap <= margin {
                 out.push(u32::try_from(place).unwrap_or(u32::MAX));
@@ -246,20 +240,18 @@ impl Pair for ConvexConvex {
             for face in 0..faces {
                 let plane = shapes[0].face(face);
                 let normal = frames.0.direction(plane.normal);
-                let (height, below) =
-                    (normal.dot(offset(frames, plane.point, [0.0; 3])), frames.1.body_direction(normal).0);
-                let apart = || is_apart && height + shapes[1].least(below) >= -nearly;
-                if normal.dot(axis) * way < NEAR && !apart() {
+                if normal.dot(axis) * way < NEAR {
                     continue;
                 }
+                let (height, below) =
+                    (normal.dot(offset(frames, plane.point, [0.0; 3])), frames.1.body_direction(normal).0);
                 let low = |corner: &usize| height + dot(below, shapes[1].corner(*corner)) <= margin;
                 (0..shapes[1].corners()).filter(low).for_each(|corner| take(start + corner * faces + face));
             }
         }
         let along = frames.1.body_direction(axis);
         self.crossings(frames, margin + apart.abs(), |crossing| {
-            let apart = is_apart && crossing.outside <= 0.0 && crossing.far >= -nearly;
-            if apart || crossing.outside <= WEDGE && crossing.normal.dot(along) >= NEAR {
+            if crossing.outside <= WEDGE && crossing.normal.dot(along) >= NEAR {
                 let [i, j] = crossing.edges;
                 take(of_b + of_a + i * second.edges() + j);
             }
