@@ -6,6 +6,7 @@ use crate::failure::{Failure, print};
 use carom_analysis::files::write_whole;
 use carom_scene::import::{FEATURES, Options, import as read};
 use carom_scene::{Overrides, suggest};
+use std::path::Path;
 
 pub fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     let mut without = Vec::new();
@@ -23,6 +24,7 @@ pub fn import(arguments: &ImportArguments) -> Result<(), Failure> {
         positions: arguments.position.clone(),
         rates: arguments.rate.clone(),
         without,
+        folder: arguments.output.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned(),
     };
     let imported = read(&arguments.file, &options).map_err(Failure::Model)?;
     imported.warnings.iter().for_each(print);

@@ -104,7 +104,11 @@ fn outline(form: &Form) -> Vec<[f64; 3]> {
         Form::Touching(Shape::Block(b)) => {
             [0, 1, 3, 2, 0, 4, 5, 1, 5, 7, 3, 7, 6, 2, 6, 4].map(|k| b.corner(k)).to_vec()
         }
-        Form::Touching(_) => Vec::new(),
+        Form::Touching(Shape::Convex(c)) if c.hull.is_planar() => {
+            let corners = c.hull.corners();
+            corners.iter().chain(corners.first()).map(|p| c.placed(*p)).collect()
+        }
+        Form::Touching(_) | Form::Mesh(_) => Vec::new(),
     }
 }
 

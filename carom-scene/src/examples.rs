@@ -65,6 +65,7 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("circuit-breaker-play-3d", include_str!("../../examples/circuit-breaker-play-3d.toml")),
     ("ladder", include_str!("../../examples/ladder.toml")),
     ("overhanging-stack", include_str!("../../examples/overhanging-stack.toml")),
+    ("masonry-arch", include_str!("../../examples/masonry-arch.toml")),
     ("breaker-clearance", include_str!("../../examples/breaker-clearance.toml")),
 ];
 

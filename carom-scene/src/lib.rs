@@ -27,6 +27,7 @@ pub mod file;
 pub mod import;
 pub mod kind;
 mod law;
+pub mod mesh;
 pub mod nearest;
 pub mod problem_file;
 pub mod scene;

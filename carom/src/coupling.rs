@@ -16,15 +16,15 @@ use carom_solve::{Law, Rows};
 pub struct Key(pub u128);
 
 impl Key {
-    /// The key of contact `ordinal` between `features` (below 2^24) of two `bodies`. Keys ascend by bodies first.
-    pub const fn between(bodies: [u32; 2], features: [u32; 2], ordinal: u16) -> Key {
-        let features = (features[0] as u128 & 0xff_ffff) << 40 | (features[1] as u128 & 0xff_ffff) << 16;
+    /// The key of contact `ordinal` between `features` (below 2^16) of two `bodies`. Keys ascend by bodies first.
+    pub const fn between(bodies: [u32; 2], features: [u32; 2], ordinal: u32) -> Key {
+        let features = (features[0] as u128 & 0xffff) << 48 | (features[1] as u128 & 0xffff) << 32;
         Key((bodies[0] as u128) << 96 | (bodies[1] as u128) << 64 | features | ordinal as u128)
     }
 
     /// The numbers of the bodies and the ordinal that [`between`](Key::between) was given.
-    pub const fn parts(self) -> ([u32; 2], u16) {
-        ([(self.0 >> 96) as u32, (self.0 >> 64) as u32], self.0 as u16)
+    pub const fn parts(self) -> ([u32; 2], u32) {
+        ([(self.0 >> 96) as u32, (self.0 >> 64) as u32], self.0 as u32)
     }
 }
 
@@ -377,13 +377,13 @@ mod tests {
 
     #[test]
     fn keys_of_two_bodies_differ_and_ascend_by_bodies() {
-        let most = (1 << 24) - 1;
+        let most = (1 << 16) - 1;
         let keys = [
             Key::between([0, 1], [0, 0], 0),
             Key::between([0, 1], [0, 0], 1),
-            Key::between([0, 1], [0, most], u16::MAX),
+            Key::between([0, 1], [0, most], u32::MAX),
             Key::between([0, 1], [1, 0], 0),
-            Key::between([0, 1], [most, most], u16::MAX),
+            Key::between([0, 1], [most, most], u32::MAX),
             Key::between([0, 2], [0, 0], 0),
             Key::between([100_000, 100_001], [3, 4], 5),
         ];

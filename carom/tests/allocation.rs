@@ -346,11 +346,11 @@ fn no_step_of_bodies_allocates() {
             .build()
             .unwrap()
     };
-    // balls and boxes that touch by themselves: lists of contacts come and go
+    // balls, boxes and polyhedra that touch by themselves: lists of contacts come and go
     let heap = || {
         use carom::multibody::Solid;
         use carom::multibody::contact::Surface;
-        use carom::multibody::pair::{Block, Plane, Shape, Sphere};
+        use carom::multibody::pair::{Block, Convex, Plane, Shape, Sphere};
         let surface = Surface { friction: 0.3, restitution: 0.2, ..Surface::default() };
         let floor = Shape::Plane(Plane { point: [0.0; 3], normal: [0.0, 0.0, 1.0] });
         let mut all = Multibody::spatial().gravity([0.0, 0.0, -9.81]).material("steel", surface);
@@ -359,6 +359,12 @@ fn no_step_of_bodies_allocates() {
             let name = format!("b{i}");
             let shape = match i % 3 {
                 0 => Shape::Block(Block::new([0.1, 0.08, 0.1])),
+                1 => {
+                    let corner = |k: usize| {
+                        std::array::from_fn(|i| if k % 3 == i { 0.12 - 0.24 * (k / 3) as f64 } else { 0.01 })
+                    };
+                    Shape::Convex(Convex::around(&std::array::from_fn::<_, 6, _>(corner)).unwrap())
+                }
                 _ => Shape::Sphere(Sphere { centre: [0.0; 3], radius: 0.1 }),
             };
             all = all

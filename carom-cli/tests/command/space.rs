@@ -170,3 +170,30 @@ fn what_cannot_be_exported_is_refused() {
     let lost = session.carom(["run", "heavy-top", "--no-report", "--gltf", "no/such/folder/top.glb"]);
     assert_eq!(lost.code, Some(1), "{}", lost.err);
 }
+
+/// A mesh of a file is in the view and in the glTF file as it is: 12 corners, 20 triangles, at its mass centre.
+#[test]
+fn meshes_are_shown_and_exported_as_they_are() {
+    let session = Session::new();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/meshes");
+    let model = folder.join("stone.toml");
+    session.succeed(["run", model.to_str().unwrap(), "--quiet", "--out", "out", "--gltf"]);
+    let file = File::read(&fs::read(session.path("out/motion.glb")).unwrap());
+    let counts: Vec<u64> = file.json["meshes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|mesh| &mesh["primitives"][0]["indices"])
+        .map(|indices| file.json["accessors"][indices.as_u64().unwrap() as usize]["count"].as_u64().unwrap())
+        .collect();
+    assert!(counts.contains(&60), "{counts:?}");
+    // it lies on its larger face at the end
+    let track = file.track("stone", "translation");
+    let last = track.values.last().unwrap()[2];
+    assert!((last - 0.0463115).abs() < 1e-5, "{last}");
+    let script = "
+        const part = report.space.scene.bodies[1].parts[0];
+        return {kind: part.kind, corners: part.points[0].length, triangles: part.points[3].length};";
+    let Some(seen) = ask(&session, "out/report.html", script) else { return };
+    assert_eq!(seen, serde_json::json!({ "kind": "mesh", "corners": 12, "triangles": 20 }));
+}

@@ -1,6 +1,6 @@
 //! Contacts between shapes: which pairs touch, with which friction, and which of them carom has.
 
-use super::robot::{Form, Pose, Robot, Solid, plus, times};
+use super::robot::{Form, MeshFile, Pose, Robot, Solid, plus, times};
 use super::write::Line;
 use super::{Notes, mass};
 use carom::multibody::Frame;
@@ -28,26 +28,24 @@ fn word(form: &Form) -> &'static str {
         Form::Capsule { .. } => "capsule",
         Form::Ellipsoid(_) => "ellipsoid",
         Form::Plane => "plane",
-        Form::Mesh => "mesh",
+        Form::Mesh(_) | Form::Hull(_) => "mesh",
     }
 }
 
-/// Writes contacts between all shapes that touch; shapes that are not written have no name.
+/// Writes contacts between all shapes that touch.
 pub(super) fn contacts(robot: &Robot, shapes: &[Shape<'_>], out: &mut Vec<Line>, notes: &mut Notes) {
     if let Some(shape) = shapes.get(MOST) {
         notes.leave(format!("contacts of more than {MOST} shapes"), &shape.solid.place);
         return;
     }
     let mut number = 0;
+    let solids: Vec<Option<pair::Shape>> = shapes.iter().map(touching).collect();
     for (i, a) in shapes.iter().enumerate() {
-        for b in &shapes[i + 1..] {
+        for (j, b) in shapes.iter().enumerate().skip(i + 1) {
             if !touch(robot, a, b) {
                 continue;
             }
-            if a.name.is_empty() || b.name.is_empty() {
-                continue;
-            }
-            let Some(gap) = gap(a, b) else {
+            let Some(gap) = gap(solids[i].as_ref(), solids[j].as_ref()) else {
                 let mut kinds = [word(&a.solid.form), word(&b.solid.form)];
                 kinds.sort_unstable();
                 let place = if a.part.is_none() { &b.solid.place } else { &a.solid.place };
@@ -104,12 +102,18 @@ fn write(number: usize, a: &Shape<'_>, b: &Shape<'_>, out: &mut Vec<Line>) {
 }
 
 /// The gap between two shapes where they are drawn [m]; none where they make no pair.
-fn gap(a: &Shape<'_>, b: &Shape<'_>) -> Option<f64> {
+fn gap(a: Option<&pair::Shape>, b: Option<&pair::Shape>) -> Option<f64> {
     let ground = Frame::ground();
     let frames = (&ground, &ground);
-    let (pair, _) = pair::between(&touching(a)?, &touching(b)?, frames).ok()?;
+    let (pair, _) = pair::between(a?, b?, frames).ok()?;
+    let mut places = Vec::new();
+    match pair.comes_and_goes() {
+        // of many places those that are in each other
+        true => pair.near(frames, 0.0, &mut places),
+        false => places.extend(0..pair.places() as u32),
+    }
     let counts = |place: &usize| pair.region(*place, frames) >= 0.0;
-    let gaps = (0..pair.places()).filter(counts).map(|place| pair.touch(place, frames).gap);
+    let gaps = places.into_iter().map(|place| place as usize).filter(counts).map(|place| pair.touch(place, frames).gap);
     Some(gaps.fold(f64::INFINITY, f64::min))
 }
 
@@ -120,14 +124,18 @@ fn touching(shape: &Shape<'_>) -> Option<pair::Shape> {
     let axes: [[f64; 3]; 3] = std::array::from_fn(|j| [rows[0][j], rows[1][j], rows[2][j]]);
     let axis = rotate(shape.pose.turn, [0.0, 0.0, 1.0]);
     let ends = |half: f64| [-half, half].map(|x| plus(centre, times(axis, x)));
-    Some(match shape.solid.form {
-        Form::Sphere(radius) => pair::Shape::Sphere(pair::Sphere { centre, radius }),
-        Form::Capsule { radius, half: 0.0 } => pair::Shape::Sphere(pair::Sphere { centre, radius }),
-        Form::Capsule { radius, half } => pair::Shape::Capsule(pair::Capsule { ends: ends(half), radius }),
-        Form::Box(half) => pair::Shape::Block(pair::Block { centre, axes, half }),
-        Form::Cylinder { radius, half } => pair::Shape::Cylinder(pair::Cylinder { centre, axis, radius, half }),
-        Form::Ellipsoid(half) => pair::Shape::Ellipsoid(pair::Ellipsoid { centre, axes, half }),
+    Some(match &shape.solid.form {
+        &Form::Sphere(radius) => pair::Shape::Sphere(pair::Sphere { centre, radius }),
+        &Form::Capsule { radius, half: 0.0 } => pair::Shape::Sphere(pair::Sphere { centre, radius }),
+        &Form::Capsule { radius, half } => pair::Shape::Capsule(pair::Capsule { ends: ends(half), radius }),
+        &Form::Box(half) => pair::Shape::Block(pair::Block { centre, axes, half }),
+        &Form::Cylinder { radius, half } => pair::Shape::Cylinder(pair::Cylinder { centre, axis, radius, half }),
+        &Form::Ellipsoid(half) => pair::Shape::Ellipsoid(pair::Ellipsoid { centre, axes, half }),
         Form::Plane => pair::Shape::Plane(pair::Plane { point: centre, normal: axis }),
-        Form::Mesh => return None,
+        Form::Mesh(MeshFile { mesh, .. }) | Form::Hull(mesh) => {
+            let turned = mesh.mapped(false, |p| rotate(shape.pose.turn, p));
+            let hull = std::sync::Arc::new(turned.hull().ok()?);
+            pair::Shape::Convex(pair::Convex { centre, hull })
+        }
     })
 }

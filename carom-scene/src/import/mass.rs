@@ -8,8 +8,8 @@ use super::robot::{Form, Mass, Pose, minus, plus, rotate_inertia, times};
 /// Volume and, for mass 1, principal moments of a form; `None` for planes and meshes.
 pub(super) fn solid(form: &Form) -> Option<(f64, [f64; 3])> {
     let ball = |r: f64| 4.0 / 3.0 * PI * r * r * r;
-    Some(match *form {
-        Form::Sphere(r) => (ball(r), [0.4 * r * r; 3]),
+    Some(match form {
+        Form::Sphere(r) => (ball(*r), [0.4 * r * r; 3]),
         Form::Box([a, b, c]) => {
             (8.0 * a * b * c, [(b * b + c * c) / 3.0, (a * a + c * c) / 3.0, (a * a + b * b) / 3.0])
         }
@@ -22,7 +22,7 @@ pub(super) fn solid(form: &Form) -> Option<(f64, [f64; 3])> {
             (2.0 * PI * r * r * half, [across, across, r * r / 2.0])
         }
         Form::Capsule { radius: r, half } => {
-            let (tube, ends) = (2.0 * PI * r * r * half, ball(r));
+            let (tube, ends) = (2.0 * PI * r * r * half, ball(*r));
             let volume = tube + ends;
             let part = if volume > 0.0 { ends / volume } else { 0.0 };
             // half balls: their centres are 3/8 r outside of the ends of the tube
@@ -30,7 +30,7 @@ pub(super) fn solid(form: &Form) -> Option<(f64, [f64; 3])> {
                 (1.0 - part) * (r * r / 4.0 + half * half / 3.0) + part * (0.4 * r * r + half * half + 0.75 * half * r);
             (volume, [across, across, (1.0 - part) * r * r / 2.0 + part * 0.4 * r * r])
         }
-        Form::Plane | Form::Mesh => return None,
+        Form::Plane | Form::Mesh(_) | Form::Hull(_) => return None,
     })
 }
 

@@ -18,7 +18,7 @@ mod urdf;
 mod write;
 mod xml;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, SourceText, suggest};
 use robot::Robot;
@@ -81,6 +81,8 @@ pub struct Options {
     pub rates: Vec<(String, Vec<f64>)>,
     /// What is left out.
     pub without: Vec<Feature>,
+    /// Folder of the model file, from which it names files of meshes; this folder by default.
+    pub folder: PathBuf,
 }
 
 impl Options {

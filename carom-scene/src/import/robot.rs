@@ -1,6 +1,10 @@
 //! What all formats say of a robot: parts that hang on each other by joints. Numbers are in SI, angles in radians.
 
+use carom::multibody::Mesh;
 use carom::rotation::{Quaternion, normalised, product, rotate};
+
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::diagnostic::Place;
 
@@ -135,8 +139,20 @@ pub(super) enum Form {
     /// Half axes.
     Ellipsoid([f64; 3]),
     Plane,
-    /// Corners of a closed surface, by triangles.
-    Mesh,
+    /// A mesh of a file.
+    Mesh(MeshFile),
+    /// The convex hull of points.
+    Hull(Arc<Mesh>),
+}
+
+/// A mesh of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MeshFile {
+    /// Its path, as it can be opened from here.
+    pub path: PathBuf,
+    pub scale: [f64; 3],
+    /// Its triangles, with the scale.
+    pub mesh: Arc<Mesh>,
 }
 
 /// A shape of a part.

@@ -276,10 +276,7 @@ fn solid(collision: &Element, folder: &Path, notes: &mut Notes) -> Option<Solid>
             }
             Form::Box(times(edges, 0.5))
         }
-        "mesh" => {
-            mesh(element, folder, notes)?;
-            Form::Mesh
-        }
+        "mesh" => mesh(element, folder, notes)?,
         _ => {
             strange(element, &["box", "cylinder", "sphere", "capsule", "mesh"], notes);
             return None;
@@ -289,8 +286,8 @@ fn solid(collision: &Element, folder: &Path, notes: &mut Notes) -> Option<Solid>
     Some(Solid { name, place: element.place.clone(), form, pose, touch: Touch::NOTHING })
 }
 
-/// A mesh must be there, though it is not read.
-fn mesh(element: &Element, folder: &Path, notes: &mut Notes) -> Option<()> {
+/// A mesh of a file, which must be there.
+fn mesh(element: &Element, folder: &Path, notes: &mut Notes) -> Option<Form> {
     let file = element.need("filename", &mut notes.out)?;
     if let Some((scheme, _)) = file.value.split_once("://").filter(|(scheme, _)| *scheme != "file") {
         let message = format!("the mesh {:?} is not there: {scheme}:// means nothing outside of ROS", file.value);
@@ -303,7 +300,8 @@ fn mesh(element: &Element, folder: &Path, notes: &mut Notes) -> Option<()> {
         error.hint("paths are relative to the URDF file");
         return None;
     }
-    Some(())
+    let scale = element.get("scale").map_or(Some([1.0; 3]), |a| a.vector(&mut notes.out))?;
+    super::mesh::file(file, &path, scale, notes)
 }
 
 /// What a type of joint leaves free; the second word is whether it must have limits.

@@ -81,6 +81,8 @@ pub(crate) struct Context {
     pub used: HashSet<String>,
     /// Expressions of parameters alone, which must be finite.
     pub fixed: Vec<(NodeId, Place)>,
+    /// Meshes of files that are at hand: many bodies may have the same one.
+    pub meshes: crate::mesh::Shelf,
 }
 
 impl Context {
@@ -103,6 +105,7 @@ impl Context {
             },
             used: HashSet::new(),
             fixed: Vec::new(),
+            meshes: Default::default(),
         }
     }
 

@@ -37,7 +37,7 @@ use carom::{ModelError, State};
 use carom_solve::{Law, OptionError, Solver};
 
 pub use crate::expression::Evaluator;
-pub use crate::kind::multibody::Form;
+pub use crate::kind::multibody::{Form, MeshForm};
 pub use carom::simulation::Column;
 pub use chart::ChartInfo;
 pub use choice::{Choice, Chosen};

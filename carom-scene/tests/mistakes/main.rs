@@ -116,7 +116,7 @@ step = 0.01
 "##;
 
 /// Name, file, text to replace, replacement with the mark, part of the message, part of the hint.
-type Case = (&'static str, &'static str, &'static str, &'static str, &'static str, &'static str);
+type Case<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str, &'a str);
 
 /// Line and column of the mark, counted in characters.
 fn split(text: &str) -> (String, (usize, usize)) {
@@ -134,7 +134,7 @@ fn errors(text: &str) -> Vec<Diagnostic> {
     all.into_iter().filter(|diagnostic| diagnostic.severity == Severity::Error).collect()
 }
 
-fn check(cases: &[Case]) {
+fn check(cases: &[Case<'_>]) {
     let mut failures = Vec::new();
     for (name, base, old, new, message, hint) in cases {
         assert!(base.contains(old) && new.contains('‸'), "{name}: nothing to replace, or no mark");

@@ -713,3 +713,49 @@ fn mistakes_in_springs_loads_and_motors() {
         ("bodies elsewhere", LAGRANGIAN, "[initial]", "‸[[body]]\nname = \"a\"\n[initial]", "kind \"multibody\"", ""),
     ]);
 }
+
+#[test]
+fn mistakes_in_polygons_and_polyhedra() {
+    let dented = "kind = ‸\"polygon\"\nname = \"box\"\npoints = [[0, 0], [1, 0], [0.2, 0.2], [0, 1]]";
+    let points = "[[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]";
+    let convex = |mark: &str, points: &str| {
+        format!("kind = {mark}\"convex\"\nname = \"ball\"\ngroup = \"grains\"\npoints = {points}")
+    };
+    let ball = "kind = \"sphere\"\nname = \"ball\"\ngroup = \"grains\"\nradius = 0.1";
+    let (few, flat) = (convex("‸", "[[0, 0, 0], [1, 0, 0], [0, 1, 0]]"), convex("‸", &points.replace("0.1]]", "0]]")));
+    let good = SOLIDS.replace(ball, &convex("", points));
+    assert!(from_str("test.toml", &good, &Overrides::default()).is_ok());
+    let block = "kind = \"box\"\nname = \"box\"\nsize = [0.4, 0.1]";
+    let drawn = PLANE.replace(block, &dented.replace('‸', ""));
+    let (before, rest) = PLANE.split_once("[[contact]]").unwrap();
+    let with_contacts = format!("{before}[contacts]\n[{}", rest.split_once("\n[").unwrap().1);
+    check(&[
+        ("dented", &with_contacts, block, dented, "not convex at point 3: with [contacts]", "contact = false"),
+        (
+            "dented contact",
+            &drawn,
+            "a = \"ground/floor\"",
+            "a = ‸\"ground/floor\"",
+            "not convex at point 3: it touches nothing",
+            "convex polygons",
+        ),
+        ("few", SOLIDS, ball, &few, "3 points have no inside", "four or more points"),
+        ("flat", SOLIDS, ball, &flat, "no volume between them", "not in one plane"),
+        (
+            "in the plane",
+            PLANE,
+            block,
+            "kind = ‸\"convex\"\nname = \"box\"\npoints = [[0, 0], [1, 0], [0, 1]]",
+            "a planar body has no convex",
+            "polygon",
+        ),
+        (
+            "no points",
+            SOLIDS,
+            ball,
+            "kind = ‸\"convex\"\nname = \"ball\"\ngroup = \"grains\"",
+            "a convex needs `points`",
+            "",
+        ),
+    ]);
+}

@@ -23,6 +23,10 @@ const OWN: &[&str] = &[
     "\"disc\"",
     "\"box\"",
     "\"hole\"",
+    "\"polygon\"",
+    "\"convex\"",
+    "\"mesh\"",
+    "file = \"bodies.rs\"\n",
     "\"curve\"",
     "[0, 0, 1]",
     "[0, 0]",
@@ -72,10 +76,10 @@ fn short(text: &str) -> String {
 
 #[test]
 fn two_thousand_changed_models_do_not_panic() {
-    let names = ["screw-nut", "cam-follower", "box-stack", "rolling-disc", "double-pendulum-3d"];
+    let names = ["screw-nut", "cam-follower", "box-stack", "rolling-disc", "double-pendulum-3d", "masonry-arch"];
     let mut texts: Vec<String> = names.iter().filter_map(|name| examples::find(name)).map(short).collect();
     texts.extend(KINDS.iter().filter(|row| row.name == "multibody").map(|row| short(&row.example("new"))));
-    assert_eq!(texts.len(), 6);
+    assert_eq!(texts.len(), 7);
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut loaded, mut failed) = (0, 0);
     for number in 0..2000 {

@@ -45,6 +45,9 @@ const OWN: &[&str] = &[
     "spherical",
     "<mimic joint=\"grip\"/>",
     "1e59 1e59 1e59",
+    "<asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset>",
+    "<geom type='mesh' mesh='m'/>",
+    "<mesh filename='a.stl'/>",
     "<inertial mass='0'/>",
 ];
 

@@ -22,6 +22,9 @@ use nalgebra::{DMatrix, DVector};
 /// Most steps that are taken.
 const STEPS: usize = 600;
 
+/// Steps that are tried to tell where a position moves to that is judged alone.
+const FEW: usize = 8;
+
 /// Most steps that are tried.
 const TRIALS: usize = 1500;
 
@@ -67,8 +70,9 @@ pub(super) fn search(
     };
     let mut h = first_step(&*model, &best);
     let (mut steps, mut last) = (0, None);
-    for _ in 0..TRIALS {
-        if h < f64::MIN_POSITIVE {
+    for trial in 0..TRIALS {
+        // where it moves from here, a few short steps tell
+        if h < f64::MIN_POSITIVE || only_here && trial == FEW {
             break;
         }
         let Some(step) = search.step(model, &best, h)? else {
@@ -101,7 +105,10 @@ pub(super) fn search(
         }
     }
     let (moves, residual) = search.unrest(model, &best, last.as_ref());
-    Err(EquilibriumError::NotFound { steps, moves, residual })
+    Err(match only_here {
+        true => EquilibriumError::NotHere { moves, residual },
+        false => EquilibriumError::NotFound { steps, moves, residual },
+    })
 }
 
 /// A first step in which nothing goes far; any will do.

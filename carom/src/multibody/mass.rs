@@ -6,6 +6,7 @@
 //!
 //! Shapes that overlap count twice. In the plane densities are per area and J_zz counts.
 
+use super::Vector;
 use super::pair::Shape;
 use super::pair::shape::Triple;
 use std::f64::consts::PI;
@@ -37,9 +38,9 @@ fn trace(s: &[Triple; 3]) -> f64 {
 
 /// Three unit vectors of which the third one is given.
 fn around(axis: Triple) -> [Triple; 3] {
-    let d = super::Vector::<f64>(axis);
+    let d = Vector::<f64>(axis);
     let helper = if axis[2].abs() < 0.9 { [0.0, 0.0, 1.0] } else { [1.0, 0.0, 0.0] };
-    let u = super::Vector(helper).cross(d);
+    let u = Vector(helper).cross(d);
     let u = u * (1.0 / u.length());
     [u.0, d.cross(u).0, axis]
 }
@@ -48,6 +49,12 @@ impl Mass {
     /// Of a shape with a density [kg/m³], or [kg/m²] in the plane; none for what has no volume.
     pub fn of(shape: &Shape, density: f64, is_planar: bool) -> Option<Mass> {
         let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        if let Shape::Convex(convex) = shape {
+            let (points, triangles) = (convex.hull.points(), convex.hull.triangles());
+            let mass =
+                if is_planar { Mass::outline(points, density) } else { Mass::inside(points, triangles, density) };
+            return mass.map(|mass| Mass { centre: convex.placed(mass.centre), ..mass });
+        }
         let (volume, centre, axes, moments) = match shape {
             Shape::Sphere(s) if is_planar => {
                 let quarter = s.radius * s.radius / 4.0;
@@ -92,6 +99,19 @@ impl Mass {
         (mass > 0.0 && mass.is_finite()).then_some(Mass { mass, centre, inertia })
     }
 
+    /// Of what is inside of a closed surface of triangles, counterclockwise seen from outside, by exact integration;
+    /// none where it has no volume or is turned inside out.
+    pub fn inside(points: &[Triple], triangles: &[[u32; 3]], density: f64) -> Option<Mass> {
+        let corners = triangles.iter().map(|t| t.map(|i| points[i as usize]));
+        filled(points, corners, density, |[a, b, c]| Vector(*a).dot(Vector(*b).cross(Vector(*c))))
+    }
+
+    /// Of what is inside of a counterclockwise outline of the plane, likewise.
+    pub fn outline(points: &[Triple], density: f64) -> Option<Mass> {
+        let sides = points.iter().zip(points.iter().cycle().skip(1)).map(|(a, b)| [*a, *b]);
+        filled(points, sides, density, |[a, b]| a[0] * b[1] - a[1] * b[0])
+    }
+
     /// Of several parts; none where there is no part.
     pub fn sum(parts: &[Mass]) -> Option<Mass> {
         let mass: f64 = parts.iter().map(|part| part.mass).sum();
@@ -109,6 +129,46 @@ impl Mass {
         }
         (mass > 0.0 && mass.is_finite()).then(|| Mass { mass, centre, inertia: turned(s, trace(&s)) })
     }
+}
+
+/// The sum of simplices with one corner at the middle of the points and the other N in the list.
+///
+/// ```text
+///     V = Σ D/N!,    V c = Σ D/(N+1)! Σx,    S = Σ D/(N+2)! (Σ x xᵀ + (Σx)(Σx)ᵀ),    D = det(x₁ ... x_N)           (3)
+/// ```
+fn filled<const N: usize>(
+    points: &[Triple],
+    cells: impl Iterator<Item = [Triple; N]>,
+    density: f64,
+    determinant: impl Fn(&[Triple; N]) -> f64,
+) -> Option<Mass> {
+    let middle: Triple = std::array::from_fn(|i| points.iter().map(|p| p[i]).sum::<f64>() / points.len().max(1) as f64);
+    let (mut volume, mut first, mut s) = (0.0, [0.0; 3], [[0.0; 3]; 3]);
+    for cell in cells {
+        let cell = cell.map(|p| std::array::from_fn(|i| p[i] - middle[i]));
+        let part = determinant(&cell);
+        volume += part;
+        let sum: Triple = std::array::from_fn(|i| cell.iter().map(|x| x[i]).sum());
+        for i in 0..3 {
+            first[i] += part * sum[i];
+            for j in 0..3 {
+                s[i][j] += part * (cell.iter().map(|x| x[i] * x[j]).sum::<f64>() + sum[i] * sum[j]);
+            }
+        }
+    }
+    let n = N as f64;
+    let whole: f64 = (1..=N).map(|k| k as f64).product();
+    let mass = density * volume / whole;
+    let off = first.map(|x| x / (volume * (n + 1.0)));
+    for i in 0..3 {
+        for j in 0..3 {
+            s[i][j] = density * s[i][j] / (whole * (n + 1.0) * (n + 2.0)) - mass * off[i] * off[j];
+        }
+    }
+    let inertia = turned(s, trace(&s));
+    let is_finite = inertia.iter().flatten().all(|x| x.is_finite());
+    let centre = std::array::from_fn(|i| middle[i] + off[i]);
+    (mass > 0.0 && mass.is_finite() && is_finite).then_some(Mass { mass, centre, inertia })
 }
 
 /// Volume or area of a capsule of half length h and radius r, and its second moments per mass across and along.

@@ -1,6 +1,7 @@
 //! Rest: reactions and their ranges, margins, vibrations, against closed forms and against linear programs of an
 //! independent computation.
 
+mod arch;
 mod breaker;
 mod ranges;
 mod searching;

@@ -1,7 +1,7 @@
 //! Random poses of each pair near contact, with the gap by brute force and how far points are from their shapes.
 
 use crate::brute::*;
-use crate::solids;
+use crate::{convex, solids};
 use carom::multibody::Frame;
 use carom::multibody::pair::{self, *};
 use rand::RngExt;
@@ -589,4 +589,9 @@ pub const CASES: &[(&str, Maker, bool, bool)] = &[
     ("ellipsoid and sphere", solids::ellipsoid_sphere, false, true),
     ("torus and plane", solids::torus_plane, false, true),
     ("torus and sphere", solids::torus_sphere, false, true),
+    ("convex shape and plane", convex::convex_plane, true, true),
+    ("convex shape and sphere", convex::convex_sphere, true, true),
+    ("convex shape and capsule", convex::capsule_convex, true, true),
+    ("two convex shapes", convex::convex_convex, true, true),
+    ("convex shape and box", convex::convex_block, true, true),
 ];

@@ -3,6 +3,7 @@
 
 mod brute;
 mod cases;
+mod convex;
 mod solids;
 mod special;
 
@@ -66,7 +67,7 @@ fn places(case: &Case) -> Vec<usize> {
     }
     let mut near = Vec::new();
     case.pair.near((&case.frames[0], &case.frames[1]), 0.3, &mut near);
-    near.into_iter().map(usize::from).collect()
+    near.into_iter().map(|place| place as usize).collect()
 }
 
 /// Runs `check` on random poses of each pair, in the plane and in space.

@@ -146,7 +146,7 @@ pub fn capsule_block(r: &mut Random) -> Case {
         2..10 => off(0, frame, p),
         _ => off_line(p, capsule.ends.map(|end| world(frame, end)), capsule.radius),
     });
-    Case { pair: CapsuleBlock { block, capsule }.into(), frames: [a, b], gap, off_a, off_b }
+    Case { pair: CapsuleFaceted { shape: Faceted::Block(block), capsule }.into(), frames: [a, b], gap, off_a, off_b }
 }
 
 /// How far a point is from the plane of a face.
@@ -358,7 +358,7 @@ fn the_nearest_place_of_two_boxes_is_their_distance() {
         let distance = norm(sub(q, p));
         let mut places = Vec::new();
         pair.near((a, b), distance + 1e-6, &mut places);
-        let counts = |place: &&u16| pair.region(**place as usize, (a, b)) >= 0.0;
+        let counts = |place: &&u32| pair.region(**place as usize, (a, b)) >= 0.0;
         let gaps: Vec<f64> =
             places.iter().filter(counts).map(|place| pair.touch::<f64>(*place as usize, (a, b)).gap).collect();
         if distance < 1e-6 {

@@ -1,7 +1,7 @@
 //! Mass and inertia of shapes with a density.
 
 use super::{UP, ball, floor};
-use carom::multibody::pair::{Block, Capsule, Cylinder, Ellipsoid, Shape, Sphere, Torus};
+use carom::multibody::pair::{Block, Capsule, Convex, Cylinder, Ellipsoid, Shape, Sphere, Torus};
 use carom::multibody::{Mass, Vector};
 
 fn close(a: f64, b: f64, size: f64) {
@@ -106,5 +106,47 @@ fn parts_add_up_to_the_whole_wherever_they_are() {
         for j in 0..3 {
             close(sum.inertia[i][j], whole.inertia[i][j], whole.mass);
         }
+    }
+}
+
+/// Polygons and polyhedra: a box by its corners, a corner of a cube, regular polygons, and a triangle.
+#[test]
+fn convex_shapes_have_the_mass_and_inertia_of_textbooks() {
+    use std::f64::consts::TAU;
+    let block = Block { centre: [0.3, -0.1, 0.2], ..Block::new([0.4, 0.2, 0.1]) };
+    let corners: Vec<[f64; 3]> = (0..8).map(|k| block.corner(k)).collect();
+    let (one, other) = (
+        Mass::of(&Shape::Block(block), 500.0, false).unwrap(),
+        Mass::of(&Shape::Convex(Convex::around(&corners).unwrap()), 500.0, false).unwrap(),
+    );
+    close(one.mass, other.mass, one.mass);
+    for i in 0..3 {
+        close(one.centre[i], other.centre[i], 1.0);
+        (0..3).for_each(|j| close(one.inertia[i][j], other.inertia[i][j], one.mass));
+    }
+    // x, y, z >= 0 and x + y + z <= 1: volume 1/6, centre 1/4, ∫x² = 1/60, ∫xy = 1/120
+    let corner = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let found = Mass::of(&Shape::Convex(Convex::around(&corner).unwrap()), 6.0, false).unwrap();
+    close(found.mass, 1.0, 1.0);
+    for i in 0..3 {
+        close(found.centre[i], 0.25, 1.0);
+        close(found.inertia[i][i], 6.0 * 2.0 * (1.0 / 60.0 - 1.0 / 96.0), 1.0);
+        close(found.inertia[i][(i + 1) % 3], -6.0 * (1.0 / 120.0 - 1.0 / 96.0), 1.0);
+    }
+    for n in [3u32, 5, 12] {
+        // n triangles of height a and base s: A = n a s/2, J = A (a²/2 + s²/24)
+        let (a, s) = ((TAU / f64::from(2 * n)).cos(), 2.0 * (TAU / f64::from(2 * n)).sin());
+        let at = |k: u32| {
+            let (sin, cos) = (TAU * f64::from(k) / f64::from(n)).sin_cos();
+            [2.0 + cos, -1.0 + sin]
+        };
+        // the other way round is the same
+        let points: Vec<[f64; 2]> = (0..n).rev().map(at).collect();
+        let found = Mass::of(&Shape::Convex(Convex::polygon(&points).unwrap()), 1.0, true).unwrap();
+        let area = f64::from(n) * a * s / 2.0;
+        close(found.mass, area, 10.0);
+        close(found.centre[0], 2.0, 10.0);
+        close(found.centre[1], -1.0, 10.0);
+        close(found.inertia[2][2], area * (a * a / 2.0 + s * s / 24.0), 10.0);
     }
 }

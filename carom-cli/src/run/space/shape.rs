@@ -131,6 +131,7 @@ fn middle(form: &Form) -> [f64; 3] {
     let between = |[a, b]: [[f64; 3]; 2]| std::array::from_fn(|i| (a[i] + b[i]) / 2.0);
     match form {
         Form::Polygon(points) => points[0],
+        Form::Mesh(mesh) => mesh.centre,
         Form::Touching(shape) => match shape {
             Shape::Sphere(s) => s.centre,
             Shape::Plane(p) => p.point,
@@ -141,6 +142,7 @@ fn middle(form: &Form) -> [f64; 3] {
             Shape::Capsule(c) => between(c.ends),
             Shape::Ellipsoid(e) => e.centre,
             Shape::Torus(t) => t.centre,
+            Shape::Convex(c) => c.placed(c.hull.ball().0),
             Shape::Bore(b) => b.centre,
             Shape::Socket(s) => s.centre,
             Shape::Slot(s) => between(s.ends),
@@ -157,6 +159,10 @@ fn parts(shape: &SpaceShape, size: f64, is_ground: bool) -> Vec<Part> {
         Form::Polygon(points) => {
             let next = points.iter().cycle().skip(1);
             points.iter().zip(next).map(|(a, b)| Part::rod([*a, *b], LINE * size)).collect()
+        }
+        Form::Mesh(form) => {
+            let mesh = Mesh { points: form.mesh.points().to_vec(), triangles: form.mesh.triangles().to_vec() };
+            vec![Part::new(Solid::Mesh(Arc::new(mesh))).at(form.centre)]
         }
         Form::Touching(shape) => vec![solid(shape, size, is_ground)],
     };
@@ -199,6 +205,10 @@ fn solid(shape: &Shape, size: f64, is_ground: bool) -> Part {
             Part::new(Solid::Ellipsoid { half: e.half }).axes(axes).at(e.centre)
         }
         Shape::Torus(t) => Part::new(Solid::Torus { radius: t.radius, tube: t.tube }).along(t.axis).at(t.centre),
+        Shape::Convex(c) => {
+            let mesh = Mesh { points: c.hull.points().to_vec(), triangles: c.hull.triangles().to_vec() };
+            Part::new(Solid::Mesh(Arc::new(mesh))).at(c.centre)
+        }
         Shape::Bore(b) => Part::new(Solid::Bore { radius: b.radius, half: depth(b.radius) }).along(b.axis).at(b.centre),
         Shape::Ring(r) => Part::new(Solid::Bore { radius: r.radius, half: 0.5 * r.radius }).along(r.axis).at(r.centre),
         Shape::Socket(s) => Part::new(Solid::Socket { radius: s.radius }).at(s.centre),

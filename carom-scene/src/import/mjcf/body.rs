@@ -154,8 +154,9 @@ impl<'a> Model<'a> {
             fuses: self.compiler.fuse,
         });
         self.weights.push(Vec::new());
-        self.children(element, Some(number), &Pose::HERE, class, notes);
         let inertial = element.child("inertial").filter(|_| self.compiler.from_geom != FromGeom::Always);
+        self.given.push(inertial.is_some() || self.compiler.from_geom == FromGeom::Never);
+        self.children(element, Some(number), &Pose::HERE, class, notes);
         self.parts[number].mass = match inertial {
             Some(inertial) => self.inertial(inertial, notes),
             None if self.compiler.from_geom == FromGeom::Never => None,

@@ -1,12 +1,18 @@
 //! Geoms: shapes and what they weigh.
 
-use super::super::mesh::{MOST, hull};
-use super::super::robot::{Form, Mass, Pose, Solid, Touch, length, minus, plus, rotate_inertia, times, to_axis};
+use super::super::robot::{
+    Form, Mass, MeshFile, Pose, Solid, Touch, length, minus, plus, rotate_inertia, times, to_axis,
+};
 use super::super::xml::{Attribute, Element};
 use super::super::{Notes, mass};
 use super::body::{styled_pose, yes};
 use super::classes::{Classes, Styled};
 use super::{Model, known};
+use crate::diagnostic::suggest;
+use carom::multibody::Mesh;
+use carom::multibody::pair::hull;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The word after `type`, and how many numbers its size has; with `fromto`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,6 +39,9 @@ const TYPES: &[(&str, Type)] = &[
     ("sdf", Type::Field),
 ];
 
+/// Most points of a mesh that is given by them.
+const MOST: usize = 2000;
+
 /// Density of water, that of geoms that say nothing [kg/m³].
 const DENSITY: f64 = 1000.0;
 
@@ -47,7 +56,8 @@ impl<'a> Model<'a> {
     ) {
         known::attributes(element, notes);
         let styled = self.classes.styled(element, class, notes);
-        let made = self.solid(&styled, notes);
+        let given = part.is_some_and(|part| self.given[part]);
+        let made = self.solid(&styled, given, notes);
         let Some((mut solid, mass)) = made else { return };
         solid.pose = pose.then(&solid.pose);
         match part {
@@ -59,8 +69,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The shape in axes of its body, and its mass there where it counts.
-    fn solid(&self, styled: &Styled<'_, '_>, notes: &mut Notes) -> Option<(Solid, Option<Mass>)> {
+    /// The shape in axes of its body, and its mass there where it counts; that of a mesh not where the mass is given.
+    fn solid(&self, styled: &Styled<'_, '_>, given: bool, notes: &mut Notes) -> Option<(Solid, Option<Mass>)> {
         let element = styled.element;
         let kind = match styled.get("type") {
             Some(attribute) => attribute.word(TYPES, &mut notes.out)?,
@@ -72,7 +82,8 @@ impl<'a> Model<'a> {
         let name = element.get("name").map(|name| name.value.clone());
         let touch = touch(styled, notes);
         let solid = Solid { name, place: element.place.clone(), form, pose, touch };
-        let own = self.weight(styled, &solid, notes)?;
+        let is_mesh = matches!(solid.form, Form::Mesh(_) | Form::Hull(_));
+        let own = if given && is_mesh { None } else { self.weight(styled, &solid, notes)? };
         Some((solid, own))
     }
 
@@ -80,7 +91,7 @@ impl<'a> Model<'a> {
         let element = styled.element;
         match kind {
             Type::Plane => return Some(Form::Plane),
-            Type::Mesh => return Some(Form::Mesh),
+            Type::Mesh => return self.mesh(styled, notes),
             Type::Field => {
                 let error = notes.out.error(&element.place, "height fields and distance fields cannot be imported");
                 error.hint("leave the geom out, or take planes and boxes");
@@ -126,6 +137,20 @@ impl<'a> Model<'a> {
         })
     }
 
+    /// The mesh that a geom names.
+    fn mesh(&self, styled: &Styled<'_, '_>, notes: &mut Notes) -> Option<Form> {
+        let Some(name) = styled.get("mesh") else {
+            notes.out.error(&styled.element.place, "the geom names no `mesh`");
+            return None;
+        };
+        let found = self.meshes.get(name.value.as_str()).cloned();
+        if found.is_none() && !self.left.contains(name.value.as_str()) {
+            let hint = suggest(&name.value, self.meshes.keys().copied(), true, || "meshes are named in <asset>".into());
+            notes.out.error(&name.place, format!("there is no mesh {:?}", name.value)).hint(hint);
+        }
+        found
+    }
+
     /// What a geom weighs; nothing where its group does not count.
     fn weight(&self, styled: &Styled<'_, '_>, solid: &Solid, notes: &mut Notes) -> Option<Option<Mass>> {
         let group = styled.get("group").map_or(Some(0.0), |a| a.number(&mut notes.out))?;
@@ -134,22 +159,17 @@ impl<'a> Model<'a> {
             None => None,
         };
         let density = styled.get("density").map_or(Some(DENSITY), |a| a.size(&mut notes.out))?;
-        let unit = match (&solid.form, styled.get("mesh")) {
-            (Form::Plane, _) => return Some(None),
-            (Form::Mesh, Some(name)) => match self.meshes.get(name.value.as_str()) {
-                Some(mass) => *mass,
-                None => {
-                    let error =
-                        notes.out.error(&name.place, format!("there is no mesh {:?} that is known", name.value));
-                    error.hint("meshes that are given by `vertex` are; give bodies with others an <inertial>");
+        let unit = match &solid.form {
+            Form::Plane => return Some(None),
+            Form::Mesh(MeshFile { mesh, .. }) | Form::Hull(mesh) => match mesh.mass(1.0) {
+                Ok(carom::multibody::Mass { mass, centre, inertia }) => Mass { mass, centre, inertia },
+                Err(error) => {
+                    let error = notes.out.error(&solid.place, format!("the mesh has no mass: {error}"));
+                    error.hint("close the surface, or give the body an <inertial>");
                     return None;
                 }
             },
-            (Form::Mesh, None) => {
-                notes.out.error(&solid.place, "the geom names no `mesh`");
-                return None;
-            }
-            (form, _) => {
+            form => {
                 let (volume, moments) = mass::solid(form)?;
                 Mass { mass: volume, centre: [0.0; 3], inertia: mass::diagonal(moments.map(|x| x * volume)) }
             }
@@ -215,32 +235,44 @@ fn touch(styled: &Styled<'_, '_>, notes: &mut Notes) -> Touch {
     Touch { bits, friction, dimensions, priority }
 }
 
-/// Mass properties of a mesh that is given by its corners, for a density of 1.
-pub(super) fn mesh(asset: &Element, classes: &Classes<'_>, notes: &mut Notes) -> Option<Mass> {
+/// A mesh of a file, or one that is given by its corners.
+pub(super) fn mesh(asset: &Element, classes: &Classes<'_>, folder: &Path, notes: &mut Notes) -> Option<Form> {
     let styled = classes.styled(asset, 0, notes);
-    let Some(vertex) = asset.get("vertex") else {
-        // a body that uses it says whether that matters
-        if asset.get("file").is_none() {
-            notes.out.error(&asset.place, "a mesh has a `file` or a `vertex`");
-        }
-        return None;
-    };
     let scale = styled.get("scale").map_or(Some([1.0; 3]), |a| a.vector(&mut notes.out))?;
+    if let Some(attribute) = ["refpos", "refquat"].iter().find_map(|name| asset.get(name)) {
+        let message = format!("the mesh has a `{}`, which is not known", attribute.name);
+        notes.out.error(&attribute.place, message).hint("move and turn the geoms that use it");
+        return None;
+    }
+    match (asset.get("vertex"), asset.get("file")) {
+        (Some(vertex), _) => corners(vertex, asset, scale, notes),
+        (None, Some(file)) => super::super::mesh::file(file, &folder.join(&file.value), scale, notes),
+        (None, None) => {
+            notes.out.error(&asset.place, "a mesh has a `file` or a `vertex`");
+            None
+        }
+    }
+}
+
+fn corners(vertex: &Attribute, asset: &Element, scale: [f64; 3], notes: &mut Notes) -> Option<Form> {
     let numbers = vertex.numbers(&mut notes.out)?;
     if !numbers.len().is_multiple_of(3) || numbers.len() < 12 || numbers.len() > 3 * MOST {
         let message = format!("{} numbers are no list of 4 to {MOST} points", numbers.len());
         notes.out.error(&vertex.place, message);
         return None;
     }
-    if let Some(attribute) = ["face", "refpos", "refquat"].iter().find_map(|name| asset.get(name)) {
-        let message = format!("the mesh has a `{}`: only hulls of points are known", attribute.name);
-        notes.out.error(&attribute.place, message).hint("give the bodies that use it an <inertial>");
+    if let Some(face) = asset.get("face") {
+        let error = notes.out.error(&face.place, "the mesh has a `face`: only hulls of points are known");
+        error.hint("write the mesh to a file");
         return None;
     }
     let points: Vec<[f64; 3]> = numbers.chunks_exact(3).map(|p| std::array::from_fn(|k| p[k] * scale[k])).collect();
-    let mass = hull(&points);
-    if mass.is_none() {
-        notes.out.error(&vertex.place, "the points of the mesh have no volume between them");
+    let made = hull::Hull::around(&points).map_err(|error| error.to_string());
+    match made.and_then(|hull| Mesh::new(hull.points(), hull.triangles()).map_err(|error| error.to_string())) {
+        Ok(mesh) => Some(Form::Hull(Arc::new(mesh))),
+        Err(error) => {
+            notes.out.error(&vertex.place, error);
+            None
+        }
     }
-    mass
 }

@@ -9,10 +9,10 @@ mod geom;
 mod known;
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::mass::{decompose, diagonal};
-use super::robot::{Mass, Part, Pose, Robot, Solid, Tie};
+use super::robot::{Form, Mass, Part, Pose, Robot, Solid, Tie};
 use super::xml::{Attribute, Element};
 use super::{Format, Notes, Options};
 use crate::diagnostic::Place;
@@ -45,6 +45,8 @@ struct Compiler {
     /// Axes of three rotations, and whether each is fixed in the space.
     euler: [(usize, bool); 3],
     fuse: bool,
+    /// Folder of meshes.
+    meshes: PathBuf,
 }
 
 /// What <flag> switches off.
@@ -63,11 +65,14 @@ struct Model<'a> {
     compiler: Compiler,
     flags: Flags,
     classes: Classes<'a>,
-    /// Mass properties of meshes for a density of 1, by name.
-    meshes: HashMap<&'a str, Mass>,
+    /// Meshes by name, and those that are left out.
+    meshes: HashMap<&'a str, Form>,
+    left: BTreeSet<&'a str>,
     parts: Vec<Part>,
     /// What the geoms of each part weigh.
     weights: Vec<Vec<Mass>>,
+    /// Whether the mass of each part is given.
+    given: Vec<bool>,
     ground: Vec<Solid>,
     /// Names of joints.
     joints: BTreeSet<String>,
@@ -75,7 +80,7 @@ struct Model<'a> {
     bodies: HashMap<&'a str, Option<usize>>,
 }
 
-fn read(root: &Element, _: &Path, _: &Options, notes: &mut Notes) -> Option<Robot> {
+fn read(root: &Element, path: &Path, _: &Options, notes: &mut Notes) -> Option<Robot> {
     let compiler = compiler(root, notes)?;
     let (gravity, step, flags) = options(root, notes);
     let classes = Classes::read(root, notes);
@@ -84,13 +89,15 @@ fn read(root: &Element, _: &Path, _: &Options, notes: &mut Notes) -> Option<Robo
         flags,
         classes,
         meshes: HashMap::new(),
+        left: BTreeSet::new(),
         parts: Vec::new(),
         weights: Vec::new(),
+        given: Vec::new(),
         ground: Vec::new(),
         joints: BTreeSet::new(),
         bodies: HashMap::from([("world", None)]),
     };
-    model.assets(root, notes);
+    model.assets(root, path.parent().unwrap_or(Path::new("")), notes);
     let worlds: Vec<&Element> = root.all("worldbody").collect();
     if worlds.is_empty() {
         notes.out.error(&root.place, "there is no <worldbody>").hint("bodies and geoms are inside of it");
@@ -131,6 +138,7 @@ fn compiler(root: &Element, notes: &mut Notes) -> Option<Compiler> {
         auto_limits: true,
         euler: [(0, false), (1, false), (2, false)],
         fuse: false,
+        meshes: PathBuf::new(),
     };
     let froms = [("false", FromGeom::Never), ("true", FromGeom::Always), ("auto", FromGeom::WhereMissing)];
     for element in root.all("compiler") {
@@ -157,6 +165,9 @@ fn compiler(root: &Element, notes: &mut Notes) -> Option<Compiler> {
                 "boundinertia" => out.bound_inertia = attribute.size(log)?,
                 "settotalmass" => out.total_mass = Some(attribute.number(log)?).filter(|mass| *mass > 0.0),
                 "autolimits" => out.auto_limits = attribute.word(YES, log)?,
+                // the folder of meshes counts before that of all files
+                "meshdir" => out.meshes = attribute.value.clone().into(),
+                "assetdir" if element.get("meshdir").is_none() => out.meshes = attribute.value.clone().into(),
                 "fusestatic" => out.fuse = attribute.word(YES, log)?,
                 "eulerseq" => out.euler = sequence(attribute, notes)?,
                 _ => {}
@@ -236,17 +247,25 @@ fn flags(element: &Element, gravity: &mut [f64; 3], flags: &mut Flags, notes: &m
 }
 
 impl<'a> Model<'a> {
-    /// Meshes that are given by their corners.
-    fn assets(&mut self, root: &'a Element, notes: &mut Notes) {
+    /// Meshes of files, and those that are given by their corners.
+    fn assets(&mut self, root: &'a Element, folder: &Path, notes: &mut Notes) {
+        let folder = folder.join(&self.compiler.meshes);
         for asset in root.all("asset").flat_map(|section| &section.children) {
             if asset.name != "mesh" {
                 known::strange(asset, &["mesh"], notes);
                 continue;
             }
             known::attributes(asset, notes);
-            let name = asset.get("name").map(|name| name.value.as_str());
-            if let (Some(name), Some(mass)) = (name, geom::mesh(asset, &self.classes, notes)) {
-                self.meshes.insert(name, mass);
+            let file = asset.get("file").and_then(|file| Path::new(&file.value).file_stem()?.to_str());
+            let name = asset.get("name").map(|name| name.value.as_str()).or(file);
+            match (name, geom::mesh(asset, &self.classes, &folder, notes)) {
+                (Some(name), Some(form)) => {
+                    self.meshes.insert(name, form);
+                }
+                (Some(name), None) => {
+                    self.left.insert(name);
+                }
+                (None, _) => {}
             }
         }
     }

@@ -1,9 +1,11 @@
 //! Lines of a model file, and shapes as such.
 
-use carom::rotation::rotate;
+use carom::rotation::{IDENTITY, rotate};
+use std::path::Path;
 
 use super::super::mass::rows;
-use super::super::robot::{Form, Pose, plus, times};
+use super::super::mesh::relative;
+use super::super::robot::{Form, MeshFile, Pose, plus, times};
 
 /// A line of a model file.
 pub(in super::super) enum Line {
@@ -49,28 +51,42 @@ pub(super) fn inertia(matrix: &[[f64; 3]; 3]) -> String {
     format!("[{}]", matrix.map(vector).join(", "))
 }
 
-/// The words of a shape of a body, or what it is that model files do not know.
-pub(super) fn shape(form: &Form, pose: &Pose) -> Result<Vec<Line>, &'static str> {
+/// The words of a shape of a body in a model file of a folder.
+pub(super) fn shape(form: &Form, pose: &Pose, folder: &Path) -> Vec<Line> {
     let axis = rotate(pose.turn, [0.0, 0.0, 1.0]);
     let ends = |half: f64| {
         let [a, b] = [-half, half].map(|x| vector(plus(pose.at, times(axis, x))));
         Line::Value("ends", format!("[{a}, {b}]"))
     };
-    let round = |kind: &str, radius: f64, half: f64| {
-        Ok(vec![Line::text("kind", kind), ends(half), Line::number("radius", radius)])
-    };
-    match *form {
-        Form::Sphere(radius) => {
-            Ok(vec![Line::text("kind", "sphere"), Line::vector("at", pose.at), Line::number("radius", radius)])
+    let round =
+        |kind: &str, radius: f64, half: f64| vec![Line::text("kind", kind), ends(half), Line::number("radius", radius)];
+    match form {
+        &Form::Sphere(radius) => {
+            vec![Line::text("kind", "sphere"), Line::vector("at", pose.at), Line::number("radius", radius)]
         }
-        Form::Cylinder { radius, half } => round("cylinder", radius, half),
-        Form::Capsule { radius, half } if half > 0.0 => round("capsule", radius, half),
-        Form::Capsule { radius, .. } => shape(&Form::Sphere(radius), pose),
-        Form::Plane => Ok(vec![Line::text("kind", "plane"), Line::vector("at", pose.at), Line::vector("normal", axis)]),
-        Form::Box(half) => Ok(edged("box", half, pose)),
-        Form::Ellipsoid(half) => Ok(edged("ellipsoid", half, pose)),
-        Form::Mesh => Err("meshes"),
+        &Form::Cylinder { radius, half } => round("cylinder", radius, half),
+        &Form::Capsule { radius, half } if half > 0.0 => round("capsule", radius, half),
+        &Form::Capsule { radius, .. } => shape(&Form::Sphere(radius), pose, folder),
+        Form::Plane => vec![Line::text("kind", "plane"), Line::vector("at", pose.at), Line::vector("normal", axis)],
+        &Form::Box(half) => edged("box", half, pose),
+        &Form::Ellipsoid(half) => edged("ellipsoid", half, pose),
+        Form::Mesh(MeshFile { path, scale, .. }) => {
+            let path = relative(path, folder).replace('\\', "\\\\").replace('"', "\\\"");
+            let mut lines = vec![Line::text("kind", "mesh"), Line::text("file", &path), Line::vector("at", pose.at)];
+            lines.extend((*scale != [1.0; 3]).then(|| Line::vector("scale", *scale)));
+            lines.extend((pose.turn != IDENTITY).then(|| turned(pose)));
+            lines
+        }
+        Form::Hull(mesh) => {
+            let points: Vec<String> = mesh.points().iter().map(|p| vector(pose.point(*p))).collect();
+            vec![Line::text("kind", "convex"), Line::Value("points", format!("[{}]", points.join(", ")))]
+        }
     }
+}
+
+/// How a shape stands in its body.
+fn turned(pose: &Pose) -> Line {
+    Line::Value("attitude", format!("{{ quaternion = [{}] }}", pose.turn.map(number).join(", ")))
 }
 
 /// A box or an ellipsoid, turned in its body where it does not stand along its axes.
@@ -80,8 +96,7 @@ fn edged(kind: &str, half: [f64; 3], pose: &Pose) -> Vec<Line> {
         Some(size) => lines.push(Line::vector("size", size)),
         None => {
             lines.push(Line::vector("size", half.map(|x| 2.0 * x)));
-            let turn = pose.turn.map(number).join(", ");
-            lines.push(Line::Value("attitude", format!("{{ quaternion = [{turn}] }}")));
+            lines.push(turned(pose));
         }
     }
     lines

@@ -50,7 +50,7 @@ pub(super) fn write(
     let bodies = robot.parts.iter().map(|part| names.make(&part.name, "body")).collect();
     let (handles, out) = (HashMap::new(), Vec::new());
     let mut writer = Writer { robot, placed, options, names, bodies, handles, joints: 0, out };
-    let shapes = writer.all_bodies(notes);
+    let shapes = writer.all_bodies();
     for part in 0..robot.parts.len() {
         writer.joints_of(part, notes);
     }
@@ -113,12 +113,12 @@ fn text(robot: &Robot, lines: &[Line], format: &Format, path: &Path, notes: &Not
 
 impl<'a> Writer<'a> {
     /// Bodies with their shapes.
-    fn all_bodies(&mut self, notes: &mut Notes) -> Vec<Shape<'a>> {
+    fn all_bodies(&mut self) -> Vec<Shape<'a>> {
         let (robot, placed) = (self.robot, self.placed);
         let mut shapes = Vec::new();
         if !robot.ground.is_empty() {
             self.out.extend([Line::Table("body"), Line::text("name", "ground")]);
-            shapes.extend(self.shapes("ground", None, &robot.ground, &Pose::HERE, notes));
+            shapes.extend(self.shapes("ground", None, &robot.ground, &Pose::HERE));
         }
         for (i, (part, placed)) in robot.parts.iter().zip(placed).enumerate() {
             let Some(mass) = part.mass else { continue };
@@ -127,7 +127,7 @@ impl<'a> Writer<'a> {
             let centred = Pose { at: placed.pose.point(mass.centre), ..placed.pose };
             let solids = &part.shapes;
             let offset = mass.centre;
-            shapes.extend(self.shapes_at(&name, Some(i), solids, (&centred, offset), notes));
+            shapes.extend(self.shapes_at(&name, Some(i), solids, (&centred, offset)));
         }
         shapes
     }
@@ -154,15 +154,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn shapes(
-        &mut self,
-        body: &str,
-        part: Option<usize>,
-        solids: &'a [Solid],
-        frame: &Pose,
-        notes: &mut Notes,
-    ) -> Vec<Shape<'a>> {
-        self.shapes_at(body, part, solids, (frame, [0.0; 3]), notes)
+    fn shapes(&mut self, body: &str, part: Option<usize>, solids: &'a [Solid], frame: &Pose) -> Vec<Shape<'a>> {
+        self.shapes_at(body, part, solids, (frame, [0.0; 3]))
     }
 
     /// Shapes of a body that stands at `frame`, from a point of its part.
@@ -172,24 +165,16 @@ impl<'a> Writer<'a> {
         part: Option<usize>,
         solids: &'a [Solid],
         (frame, offset): (&Pose, [f64; 3]),
-        notes: &mut Notes,
     ) -> Vec<Shape<'a>> {
         let mut names = Names::default();
         let mut all = Vec::new();
         for (k, solid) in solids.iter().enumerate() {
             let pose = Pose { at: minus(solid.pose.at, offset), ..solid.pose };
             let name = names.make(solid.name.as_deref().unwrap_or(&format!("shape{}", k + 1)), "shape");
-            let written = match shape(&solid.form, &pose) {
-                Ok(lines) => {
-                    self.out.extend([Line::Table("body.shape"), Line::text("name", &name)]);
-                    self.out.extend(lines);
-                    format!("{body}/{name}")
-                }
-                Err(what) => {
-                    notes.leave(format!("shapes: {what}"), &solid.place);
-                    String::new()
-                }
-            };
+            let lines = shape(&solid.form, &pose, &self.options.folder);
+            self.out.extend([Line::Table("body.shape"), Line::text("name", &name)]);
+            self.out.extend(lines);
+            let written = format!("{body}/{name}");
             all.push(Shape { solid, part, name: written, pose: frame.then(&pose) });
         }
         all

@@ -1,12 +1,13 @@
 //! Contacts between shapes.
 
 use carom::multibody::contact::Surface;
-use carom::multibody::pair::between;
+use carom::multibody::pair::{Shape, between};
 use carom::multibody::{AnyPair, Contact};
 
 use super::Mechanism;
+use super::mesh;
 use super::repeat::{Copy, copies, name};
-use super::shape::{Form, ShapeInfo};
+use super::shape::{Form, ShapeInfo, touching};
 use crate::diagnostic::{Place, suggest};
 use crate::file::{ContactTable, Formula, Friction, ModelFile, Text};
 use crate::law;
@@ -91,6 +92,25 @@ fn contact(table: &ContactTable, mechanism: &Mechanism, context: &mut Context) -
     Some(contact)
 }
 
+/// What touches of a form, or why nothing does and what to do about it.
+fn touching_shape(form: &Form, planar: bool) -> Result<&Shape, (String, &'static str)> {
+    match form {
+        Form::Touching(shape) => Ok(shape),
+        Form::Polygon(points) if planar => Err(match touching(points) {
+            Some(Err(error)) => (format!("{error}: it touches nothing"), "split it into convex polygons"),
+            _ => ("a polygon with two points touches nothing".into(), "take a segment"),
+        }),
+        Form::Polygon(_) => {
+            Err(("polygons in space are for drawings alone: they touch nothing".into(), "take a convex shape"))
+        }
+        Form::Mesh(mesh) => match &mesh.parts {
+            Ok(parts) if parts.len() == 1 => Ok(&parts[0]),
+            Ok(_) => Err(("a mesh with several parts has no contact of its own".into(), "let it touch by [contacts]")),
+            Err(error) => Err((format!("the mesh cannot touch: {error}"), mesh::TOUCH)),
+        },
+    }
+}
+
 /// The pair of two shapes, and whether they change places.
 fn pair(
     mechanism: &Mechanism,
@@ -98,10 +118,14 @@ fn pair(
     place: &Place,
     context: &mut Context,
 ) -> Option<(AnyPair, bool)> {
-    let (Form::Touching(first), Form::Touching(second)) = (&a.1.form, &b.1.form) else {
-        let error = context.out.error(place, "polygons are for drawings alone: they touch nothing");
-        error.hint("take spheres, discs, boxes, capsules, segments or planes");
-        return None;
+    let first = touching_shape(&a.1.form, mechanism.measure.planar);
+    let second = touching_shape(&b.1.form, mechanism.measure.planar);
+    let (first, second) = match (first, second) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err((message, hint)), _) | (_, Err((message, hint))) => {
+            context.out.error(place, message).hint(hint);
+            return None;
+        }
     };
     let frame = |body: usize| mechanism.bodies[body].frame(mechanism.measure.planar);
     match between(first, second, (&frame(a.0), &frame(b.0))) {

@@ -92,6 +92,7 @@ fn strokes(form: &Form, size: f64) -> Vec<Stroke> {
     let shape = match form {
         Form::Touching(shape) => shape,
         Form::Polygon(points) => return vec![Stroke::Loop(points.clone())],
+        Form::Mesh(_) => return Vec::new(),
     };
     match shape {
         Shape::Sphere(s) if s.radius == 0.0 => vec![Stroke::Point(s.centre)],
@@ -109,8 +110,11 @@ fn strokes(form: &Form, size: f64) -> Vec<Stroke> {
         }
         Shape::Block(b) => vec![Stroke::Loop([0, 1, 3, 2].map(|k| b.corner(k)).to_vec())],
         Shape::Capsule(c) => vec![Stroke::Loop(stadium(c.ends, [0.0, 0.0, 1.0], c.radius))],
+        Shape::Convex(c) if c.hull.is_planar() => {
+            vec![Stroke::Loop(c.hull.corners().iter().map(|p| c.placed(*p)).collect())]
+        }
         // of space alone
-        Shape::Cylinder(_) | Shape::Ellipsoid(_) | Shape::Torus(_) => Vec::new(),
+        Shape::Cylinder(_) | Shape::Ellipsoid(_) | Shape::Torus(_) | Shape::Convex(_) => Vec::new(),
         Shape::Bore(b) => vec![Stroke::Loop(circle(b.centre, normals(b.axis), b.radius))],
         Shape::Ring(r) => vec![Stroke::Loop(circle(r.centre, normals(r.axis), r.radius))],
         Shape::Slot(s) => vec![Stroke::Loop(stadium(s.ends, s.axis, s.radius))],

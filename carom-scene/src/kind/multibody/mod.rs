@@ -12,6 +12,7 @@ mod contact;
 mod draw;
 mod joint;
 mod load;
+mod mesh;
 mod node;
 mod number;
 mod plan;
@@ -29,6 +30,7 @@ use std::collections::HashMap;
 use carom::multibody::{Body, GROUND, JointCoordinate, Multibody, MultibodyError};
 use carom::rotation::Retraction;
 
+pub use mesh::MeshForm;
 pub(crate) use number::is_base;
 pub use shape::Form;
 pub use tables::{
@@ -282,6 +284,7 @@ impl Mechanism {
             let shapes = body.shapes.iter().map(|info| match &info.form {
                 shape::Form::Touching(shape) => shape.reach(),
                 shape::Form::Polygon(points) => points.iter().map(of).fold(0.0, f64::max),
+                shape::Form::Mesh(mesh) => mesh.points().map(|point| of(&point)).fold(0.0, f64::max),
             });
             of(&body.position) + shapes.fold(0.0, f64::max)
         });

@@ -1,11 +1,14 @@
 //! Shapes of bodies, in axes of their body: for contacts and for drawings.
 
+use carom::multibody::pair::HullError;
 use carom::multibody::pair::shape::{
-    Block, Bore, Capsule, Curve, Cylinder, Ellipsoid, Plane, Ring, Segment, Shape, Slot, Socket, Sphere, Strip, Torus,
+    Block, Bore, Capsule, Convex, Curve, Cylinder, Ellipsoid, Plane, Ring, Segment, Shape, Slot, Socket, Sphere, Strip,
+    Torus,
 };
 use carom::multibody::{Frame, Vector};
 
 use super::body::{body_direction, columns, quaternion};
+use super::mesh::{self, MeshForm};
 use super::number::{Measure, word};
 use super::solid::{self, MaterialInfo};
 use super::tables::BodyShapeTable;
@@ -44,8 +47,10 @@ pub(super) struct SolidInfo {
 pub enum Form {
     /// A shape that can touch others.
     Touching(Shape),
-    /// Corners in the plane or in space, for drawings.
+    /// Corners in space, or in the plane of what is not convex: for drawings.
     Polygon(Vec<[f64; 3]>),
+    /// A mesh of a file.
+    Mesh(MeshForm),
 }
 
 /// The word after `kind =`.
@@ -58,6 +63,8 @@ enum Word {
     Capsule,
     Ellipsoid,
     Torus,
+    Convex,
+    Mesh,
     Plane,
     Segment,
     Polygon,
@@ -77,6 +84,8 @@ const WORDS: &[(&str, Word)] = &[
     ("capsule", Word::Capsule),
     ("ellipsoid", Word::Ellipsoid),
     ("torus", Word::Torus),
+    ("convex", Word::Convex),
+    ("mesh", Word::Mesh),
     ("plane", Word::Plane),
     ("segment", Word::Segment),
     ("polygon", Word::Polygon),
@@ -104,7 +113,8 @@ fn keys(word: Word, planar: bool) -> (&'static [&'static str], &'static [&'stati
         (Word::Plane, _) => (&["normal"], &["at"]),
         (Word::Segment, true) => (&["ends"], &[]),
         (Word::Segment, false) => (&["ends"], &["axis"]),
-        (Word::Polygon | Word::Curve, _) => (&["points"], &[]),
+        (Word::Mesh, _) => (&["file"], &["scale", "at", "attitude", "parts"]),
+        (Word::Polygon | Word::Curve | Word::Convex, _) => (&["points"], &[]),
         (Word::Point, _) => (&[], &["at"]),
     }
 }
@@ -119,9 +129,14 @@ pub(super) fn shape(
     let before = context.out.errors();
     let kind = word(&table.kind, "kind of shape", WORDS, context)?;
     fitting(table, kind, measure.planar, context);
-    if measure.planar && matches!(kind, Word::Sphere | Word::Cylinder | Word::Socket | Word::Ellipsoid | Word::Torus) {
+    let of_space = [Word::Sphere, Word::Cylinder, Word::Socket, Word::Ellipsoid, Word::Torus, Word::Convex, Word::Mesh];
+    if measure.planar && of_space.contains(&kind) {
         let message = format!("a planar body has no {}", table.kind.value);
-        let hint = if kind == Word::Socket { "write \"hole\"" } else { "write \"disc\", \"box\" or \"capsule\"" };
+        let hint = match kind {
+            Word::Socket => "write \"hole\"",
+            Word::Convex | Word::Mesh => "write \"polygon\", with the corners one after the other",
+            _ => "write \"disc\", \"box\" or \"capsule\"",
+        };
         context.out.error(&table.kind.place, message).hint(hint);
     }
     let world = match &table.frame {
@@ -173,7 +188,7 @@ fn solid_info(
 
 /// Tells missing keys and keys that do not belong to the shape.
 fn fitting(table: &BodyShapeTable, kind: Word, planar: bool, context: &mut Context) {
-    let given: [(&str, Option<&Place>); 10] = [
+    let given: [(&str, Option<&Place>); 13] = [
         ("at", table.at.as_ref().map(|x| &x.place)),
         ("radius", table.radius.as_ref().map(|x| &x.place)),
         ("tube", table.tube.as_ref().map(|x| &x.place)),
@@ -183,6 +198,9 @@ fn fitting(table: &BodyShapeTable, kind: Word, planar: bool, context: &mut Conte
         ("ends", table.ends.as_ref().map(|x| x.first().map_or(&table.place, |x| &x.place))),
         ("axis", table.axis.as_ref().map(|x| &x.place)),
         ("normal", table.normal.as_ref().map(|x| &x.place)),
+        ("file", table.file.as_ref().map(|x| &x.place)),
+        ("scale", table.scale.as_ref().map(|x| &x.place)),
+        ("parts", table.parts.as_ref().map(|x| x.first().map_or(&table.place, |x| &x.place))),
         ("points", table.points.as_ref().map(|x| x.first().map_or(&table.place, |x| &x.place))),
     ];
     let (needed, allowed) = keys(kind, planar);
@@ -203,10 +221,10 @@ fn fitting(table: &BodyShapeTable, kind: Word, planar: bool, context: &mut Conte
 }
 
 /// Brings what is drawn to axes of the body.
-struct Axes<'a> {
-    frame: &'a Frame,
-    world: bool,
-    measure: &'a Measure,
+pub(super) struct Axes<'a> {
+    pub frame: &'a Frame,
+    pub world: bool,
+    pub measure: &'a Measure,
 }
 
 impl Axes<'_> {
@@ -294,7 +312,25 @@ fn form(table: &BodyShapeTable, kind: Word, axes: &Axes<'_>, context: &mut Conte
             let tube = measure.size(table.tube.as_ref()?, "the radius of the tube", context)?;
             Shape::Torus(Torus { centre: centre?, axis: axis?, radius: radius()?, tube })
         }
-        Word::Polygon => return Some(Form::Polygon(polygon(table, axes, context)?)),
+        Word::Mesh => return mesh::form(table, centre?, axes, context).map(Form::Mesh),
+        Word::Polygon => {
+            let points = polygon(table, axes, context)?;
+            match touching(&points).filter(|_| measure.planar) {
+                Some(Ok(convex)) => Shape::Convex(convex),
+                _ => return Some(Form::Polygon(points)),
+            }
+        }
+        Word::Convex => {
+            let points = axes.points(table.points.as_deref()?, context)?;
+            match Convex::around(&points) {
+                Ok(convex) => Shape::Convex(convex),
+                Err(error) => {
+                    let hint = "four or more points, in any order, that are not in one plane";
+                    context.out.error(&table.kind.place, error.to_string()).hint(hint);
+                    return None;
+                }
+            }
+        }
         Word::Curve => Shape::Curve(curve(table, axes, context)?),
     };
     Some(Form::Touching(shape))
@@ -321,6 +357,12 @@ fn block(table: &BodyShapeTable, centre: [f64; 3], axes: &Axes<'_>, context: &mu
     };
     let turned = if axes.world { drawn.map(|d| body_direction(axes.frame, d)) } else { drawn };
     Some(Block { centre, axes: turned, half })
+}
+
+/// What touches of a polygon in the plane, or why it does not; nothing of a line.
+pub(super) fn touching(points: &[[f64; 3]]) -> Option<Result<Convex, HullError>> {
+    let corners: Vec<[f64; 2]> = points.iter().map(|[x, y, _]| [*x, *y]).collect();
+    (points.len() > 2).then(|| Convex::polygon(&corners))
 }
 
 fn polygon(table: &BodyShapeTable, axes: &Axes<'_>, context: &mut Context) -> Option<Vec<[f64; 3]>> {

@@ -8,7 +8,7 @@ use super::Mechanism;
 use super::body::BodyInfo;
 use super::number::{Measure, word};
 use super::repeat::name;
-use super::shape::Form;
+use super::shape::{Form, ShapeInfo, touching};
 use super::tables::{ContactsTable, MaterialPairTable, MaterialTable};
 use crate::diagnostic::{Place, suggest};
 use crate::file::{Formula, ModelFile, Text};
@@ -134,17 +134,13 @@ pub(super) fn read(file: &ModelFile, materials: Vec<MaterialInfo>, mechanism: &m
     let mut solids = Solids { joined: table.joined.unwrap_or(false), ..Solids::default() };
     for body in &mechanism.bodies {
         for (k, info) in body.shapes.iter().enumerate() {
-            let Form::Touching(shape) = &info.form else { continue };
-            if !info.solid.touches || shape.ball().is_none() || matches!(shape, Shape::Sphere(s) if s.radius == 0.0) {
-                continue;
+            for (name, shape) in solid_shapes(info, k, &mechanism.measure, context) {
+                let mut solid = Solid::new(&body.name, &name, shape);
+                solid.material = info.solid.material.clone().or_else(|| default.clone());
+                solid.group = info.solid.group.clone();
+                solids.solids.push(solid);
+                solids.places.push(info.solid.place.clone());
             }
-            // shapes without a name have the number that they have in the file
-            let name = info.name.clone().unwrap_or_else(|| format!("{}{}", shape.name(), k + 1));
-            let mut solid = Solid::new(&body.name, &name, shape.clone());
-            solid.material = info.solid.material.clone().or_else(|| default.clone());
-            solid.group = info.solid.group.clone();
-            solids.solids.push(solid);
-            solids.places.push(info.solid.place.clone());
         }
     }
     for info in &mechanism.contacts {
@@ -154,6 +150,37 @@ pub(super) fn read(file: &ModelFile, materials: Vec<MaterialInfo>, mechanism: &m
     let all = materials.into_iter().map(|info| info.material).collect();
     solids.materials = Materials { all, pairs, combine };
     mechanism.solids = solids;
+}
+
+/// What touches by itself of the shape with a number, with its names; what should and cannot is told.
+fn solid_shapes(info: &ShapeInfo, number: usize, measure: &Measure, context: &mut Context) -> Vec<(String, Shape)> {
+    // shapes without a name have the number that they have in the file
+    let name = |word: &str| info.name.clone().unwrap_or_else(|| format!("{word}{}", number + 1));
+    let mut refuse = |message: String, hint: &str| {
+        context.out.error(&info.solid.place, message).hint(hint);
+        Vec::new()
+    };
+    match &info.form {
+        _ if !info.solid.touches => Vec::new(),
+        Form::Touching(Shape::Sphere(s)) if s.radius == 0.0 => Vec::new(),
+        Form::Touching(shape) if shape.ball().is_none() => Vec::new(),
+        Form::Touching(shape) => vec![(name(shape.name()), shape.clone())],
+        Form::Polygon(points) => match touching(points).filter(|_| measure.planar) {
+            Some(Err(error)) => refuse(
+                format!("{error}: with [contacts] it should touch, and cannot"),
+                "split it into convex polygons, or write contact = false for a drawing",
+            ),
+            _ => Vec::new(),
+        },
+        Form::Mesh(mesh) => match &mesh.parts {
+            Ok(parts) if parts.len() == 1 => vec![(name("mesh"), parts[0].clone())],
+            Ok(parts) => {
+                let names = (1..).map(|part| format!("{}.{part}", name("mesh")));
+                names.zip(parts.iter().cloned()).collect()
+            }
+            Err(error) => refuse(format!("the mesh cannot touch: {error}"), super::mesh::TOUCH),
+        },
+    }
 }
 
 /// Whether both shapes touch by themselves.
@@ -230,6 +257,14 @@ pub(super) fn weigh(info: &mut BodyInfo, measure: &Measure, place: &Place, conte
         let mass = match &shape.form {
             Form::Touching(shape) => Mass::of(shape, density, measure.planar),
             Form::Polygon(_) => None,
+            Form::Mesh(mesh) => match mesh.mass(density) {
+                Ok(mass) => Some(mass),
+                Err(error) => {
+                    let hint = "close the surface, or give the body `mass` and `inertia`";
+                    context.out.error(&shape.solid.place, format!("the mesh has no mass: {error}")).hint(hint);
+                    return None;
+                }
+            },
         };
         match mass {
             Some(mass) => parts.push(mass),
@@ -254,6 +289,7 @@ pub(super) fn weigh(info: &mut BodyInfo, measure: &Measure, place: &Place, conte
         match &mut shape.form {
             Form::Touching(shape) => *shape = shape.clone().moved(by),
             Form::Polygon(points) => points.iter_mut().for_each(|p| (0..3).for_each(|i| p[i] += by[i])),
+            Form::Mesh(mesh) => mesh.shift(by),
         }
     }
     Some(mass)

@@ -73,13 +73,13 @@ table! {
 table! {
     /// A shape of a body, in axes of the body from its mass centre.
     pub struct BodyShapeTable {
-        /// "sphere", "disc", "box", "cylinder", "capsule", "ellipsoid", "torus", "plane", "segment", "polygon", "hole",
-        /// "socket", "slot", "ring", "curve" or "point".
+        /// "sphere", "disc", "box", "cylinder", "capsule", "ellipsoid", "torus", "convex", "mesh", "plane",
+        /// "segment", "polygon", "hole", "socket", "slot", "ring", "curve" or "point".
         pub kind: Text,
         /// Name, for contacts: "body/shape".
         pub name: Option<Text>,
-        /// Centre of a sphere, disc, box, cylinder, ellipsoid, torus, hole, socket, slot or ring, place of a point, or
-        /// a point of a plane; the mass centre by default [m].
+        /// Centre of a sphere, disc, box, cylinder, ellipsoid, torus, hole, socket, slot or ring, place of a point, of
+        /// the origin of a mesh, or a point of a plane; the mass centre by default [m].
         pub at: Option<OneOrMore>,
         /// Radius of a sphere, disc, cylinder, capsule, hole, socket, slot or ring, or of the middle circle of a torus
         /// [m].
@@ -90,7 +90,7 @@ table! {
         pub size: Option<OneOrMore>,
         /// Turns a box by this angle, in the plane [rad].
         pub angle: Option<Formula>,
-        /// How the axes of a box or an ellipsoid stand in those of the body, in space.
+        /// How the axes of a box, an ellipsoid or a mesh stand in those of the body, in space.
         pub attitude: Option<AttitudeTable>,
         /// Ends of a segment, a capsule, a slot or the axis of a cylinder [m].
         pub ends: Option<Vec<OneOrMore>>,
@@ -98,8 +98,16 @@ table! {
         pub axis: Option<OneOrMore>,
         /// Outward normal of a plane.
         pub normal: Option<OneOrMore>,
-        /// Corners of a polygon, or points of a curve [m].
+        /// Corners of a polygon one after the other, points of a curve, or points of space whose convex hull is the
+        /// "convex" shape [m].
         pub points: Option<Vec<OneOrMore>>,
+        /// Of a mesh: an .stl, .obj, .gltf or .glb file, relative to the model file. It is drawn as it is, and touches by
+        /// its convex hull or by `parts`.
+        pub file: Option<Text>,
+        /// Of a mesh: one factor of its coordinates, or one along each axis; 1 by default [m].
+        pub scale: Option<OneOrMore>,
+        /// Of a mesh: files of convex parts, with the same scale and place, that touch instead of its hull.
+        pub parts: Option<Vec<Text>>,
         /// "body" (the default), or "world": at, ends, axis, normal and points are as drawn, in axes of the space at
         /// the initial position.
         pub frame: Option<Text>,
@@ -122,7 +130,7 @@ table! {
 
 table! {
     /// Shapes of different bodies touch by themselves, those of kind sphere, disc, box, cylinder, capsule, ellipsoid,
-    /// torus and plane. Bodies that a joint connects do not, and shapes with a [[contact]] of their own have that one.
+    /// torus, convex, mesh and plane, and convex polygons in the plane. Bodies that a joint connects do not, and shapes with a [[contact]] of their own have that one.
     pub struct ContactsTable {
         /// The [[material]] of shapes that name none.
         pub material: Option<Text>,

@@ -93,7 +93,7 @@ pub(crate) struct NearPair {
 pub(crate) struct Near {
     pub pairs: Vec<NearPair>,
     /// Number of a pair, and a place of it.
-    pub listed: Vec<(u32, u16)>,
+    pub listed: Vec<(u32, u32)>,
     keys: Vec<Key>,
     old: Vec<Key>,
     grid: Grid,
@@ -103,7 +103,7 @@ pub(crate) struct Near {
     found: Vec<(u32, u32)>,
     spare: Vec<(u32, u32)>, // and the list that they are sorted into
     counts: Vec<u32>,       // how many have a number
-    places: Vec<u16>,
+    places: Vec<u32>,
     fast: Vec<Fast>,
 }
 
@@ -314,7 +314,7 @@ impl Near {
     }
 
     /// Lists a place of the last pair.
-    fn push(&mut self, place: u16) {
+    fn push(&mut self, place: u32) {
         let number = self.pairs.len() - 1;
         let NearPair { numbers, pair, .. } = &self.pairs[number];
         self.keys.push(Key::between(*numbers, pair.features(place as usize), place));

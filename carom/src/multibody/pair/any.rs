@@ -2,10 +2,10 @@
 
 use super::shape::{Shape, ShapeError, Sphere};
 use super::{
-    BallSocket, BlockBlock, BlockPlane, BlockSegment, CapsuleBlock, CapsuleCapsule, CapsulePlane, CapsuleSphere,
-    CornerWall, CurveSphere, CylinderPlane, CylinderStrip, EllipsoidPlane, EllipsoidSphere, Pair, PinHole, Rim,
-    RimsBore, RingSphere, SphereBlock, SphereCylinder, SpherePlane, SphereSegment, SphereSlot, SphereSphere,
-    SphereStrip, TorusPlane, TorusSphere, Touch,
+    BallSocket, BlockBlock, BlockPlane, BlockSegment, CapsuleCapsule, CapsuleFaceted, CapsulePlane, CapsuleSphere,
+    ConvexConvex, ConvexPlane, ConvexSegment, ConvexSphere, CornerWall, CurveSphere, CylinderPlane, CylinderStrip,
+    EllipsoidPlane, EllipsoidSphere, Faceted, Pair, PinHole, Rim, RimsBore, RingSphere, SphereBlock, SphereCylinder,
+    SpherePlane, SphereSegment, SphereSlot, SphereSphere, SphereStrip, TorusPlane, TorusSphere, Touch,
 };
 use crate::model::Scalar;
 use crate::multibody::Frame;
@@ -44,7 +44,7 @@ macro_rules! pairs {
                 match self { $(AnyPair::$Pair(pair) => pair.comes_and_goes(),)* }
             }
 
-            fn near(&self, frames: (&Frame, &Frame), margin: f64, out: &mut Vec<u16>) {
+            fn near(&self, frames: (&Frame, &Frame), margin: f64, out: &mut Vec<u32>) {
                 match self { $(AnyPair::$Pair(pair) => pair.near(frames, margin, out),)* }
             }
         }
@@ -100,8 +100,8 @@ pairs! {
     CapsuleSphere,
     /// Two capsules.
     CapsuleCapsule,
-    /// A capsule against a box.
-    CapsuleBlock,
+    /// A capsule against a box, a polygon or a polyhedron.
+    CapsuleFaceted,
     /// An ellipsoid on a plane.
     EllipsoidPlane,
     /// A sphere against an ellipsoid.
@@ -110,6 +110,14 @@ pairs! {
     TorusPlane,
     /// A sphere against a torus.
     TorusSphere,
+    /// Corners of a polygon or a polyhedron on a plane.
+    ConvexPlane,
+    /// A polygon against an edge.
+    ConvexSegment,
+    /// A sphere, a disc or a point against a polygon or a polyhedron.
+    ConvexSphere,
+    /// Two polygons or polyhedra; one of them may be a box.
+    ConvexConvex,
 }
 
 /// Two shapes that make no pair.
@@ -221,7 +229,10 @@ fn ordered(first: &Shape, second: &Shape, frames: (&Frame, &Frame)) -> Result<Op
         (&Shape::Plane(plane), &Shape::Capsule(capsule)) => CapsulePlane { plane, capsule }.into(),
         (&Shape::Capsule(capsule), &Shape::Sphere(sphere)) => CapsuleSphere { capsule, sphere }.into(),
         (&Shape::Capsule(one), &Shape::Capsule(other)) => CapsuleCapsule { first: one, second: other }.into(),
-        (&Shape::Block(block), &Shape::Capsule(capsule)) => CapsuleBlock { block, capsule }.into(),
+        (Shape::Block(_) | Shape::Convex(_), &Shape::Capsule(capsule)) => {
+            let Some(shape) = Faceted::of(first) else { return Ok(None) };
+            CapsuleFaceted { shape, capsule }.into()
+        }
         (&Shape::Cylinder(cylinder), Shape::Sphere(sphere)) => {
             let sphere = if cylinder.half == 0.0 { thick(sphere)? } else { *sphere };
             SphereCylinder { cylinder, sphere }.into()
@@ -230,6 +241,18 @@ fn ordered(first: &Shape, second: &Shape, frames: (&Frame, &Frame)) -> Result<Op
         (&Shape::Ellipsoid(ellipsoid), &Shape::Sphere(sphere)) => EllipsoidSphere { ellipsoid, sphere }.into(),
         (&Shape::Plane(plane), &Shape::Torus(torus)) => TorusPlane { plane, torus }.into(),
         (&Shape::Torus(torus), &Shape::Sphere(sphere)) => TorusSphere { torus, sphere }.into(),
+        (&Shape::Plane(plane), Shape::Convex(convex)) => ConvexPlane { plane, convex: convex.clone() }.into(),
+        (&Shape::Segment(segment), Shape::Convex(convex)) if convex.hull.is_planar() => {
+            ConvexSegment::new(segment, convex.clone(), frames).into()
+        }
+        (Shape::Convex(convex), &Shape::Sphere(sphere)) => ConvexSphere { convex: convex.clone(), sphere }.into(),
+        (Shape::Convex(_), Shape::Convex(_) | Shape::Block(_)) => {
+            let (Some(first), Some(second)) = (Faceted::of(first), Faceted::of(second)) else { return Ok(None) };
+            if first.is_planar() != second.is_planar() {
+                return Ok(None);
+            }
+            ConvexConvex { first, second }.into()
+        }
         _ => return Ok(None),
     }))
 }

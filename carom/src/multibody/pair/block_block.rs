@@ -194,14 +194,14 @@ impl Pair for BlockBlock {
         true
     }
 
-    fn near(&self, frames: (&Frame, &Frame), margin: f64, out: &mut Vec<u16>) {
+    fn near(&self, frames: (&Frame, &Frame), margin: f64, out: &mut Vec<u32>) {
         let Some(axis) = self.axis(frames, margin) else { return };
         let (first, second, solid) = (&self.first, &self.second, !self.first.is_planar());
         let of_a = first.axes.map(|e| frames.0.direction(e).dot(axis));
         let of_b = second.axes.map(|e| frames.1.direction(e).dot(axis));
         let mut take = |place: usize| {
             if self.region(place, frames) >= -margin && self.touch(place, frames).gap <= margin {
-                out.push(u16::try_from(place).unwrap_or(u16::MAX));
+                out.push(u32::try_from(place).unwrap_or(u32::MAX));
             }
         };
         let most = |along: &[f64; 3]| (1..3).fold(0, |m, i| if along[i].abs() > along[m].abs() { i } else { m });

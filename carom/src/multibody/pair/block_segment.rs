@@ -27,31 +27,11 @@ pub struct BlockSegment {
 impl BlockSegment {
     /// With the side on which the centre of the rectangle is in these positions.
     pub fn new(segment: Segment, block: Block, frames: (&Frame, &Frame)) -> Self {
-        let pair = BlockSegment { segment, block, side: 1.0 };
-        let height = frames.0.direction(pair.front()).dot(offset(frames, segment.ends[0], block.centre));
-        BlockSegment { side: if height < 0.0 { -1.0 } else { 1.0 }, ..pair }
+        BlockSegment { segment, block, side: side(&segment, block.centre, frames) }
     }
 
-    /// Unit normal in front.
     fn front(&self) -> [f64; 3] {
-        let ([x, y, _], _) = span(self.segment.ends);
-        [-y * self.side, x * self.side, 0.0]
-    }
-
-    fn corner<T: Scalar>(&self, corner: usize, frames: (&Frame<T>, &Frame<T>)) -> Touch<T> {
-        let (a, b) = frames;
-        let (direction, length) = span(self.segment.ends);
-        let (e, n): (Vector<T>, Vector<T>) = (a.direction(direction), a.direction(self.front()));
-        let r = offset(frames, self.segment.ends[0], self.block.corner(corner));
-        let along = r.dot(e);
-        let on_b = b.point(self.block.corner(corner));
-        if along.re() >= 0.0 && along.re() <= length {
-            let gap = r.dot(n);
-            return Touch { gap, normal: n, on_a: on_b - n * gap, on_b, tangent: e };
-        }
-        let end = if along.re() < 0.0 { r } else { r - e * T::from(length) };
-        let (gap, normal) = polar(end, || n);
-        Touch { gap, normal, on_a: on_b - end, on_b, tangent: tangent(normal) }
+        front(&self.segment, self.side)
     }
 }
 
@@ -62,7 +42,7 @@ impl Pair for BlockSegment {
 
     fn touch<T: Scalar>(&self, place: usize, frames: (&Frame<T>, &Frame<T>)) -> Touch<T> {
         match place.checked_sub(4) {
-            None => self.corner(place, frames),
+            None => touch_edge(&self.segment, self.front(), self.block.corner(place), frames),
             Some(end) => {
                 let point = Sphere::point(self.segment.ends[end]);
                 touch_block(&self.block, point, (frames.1, frames.0)).exchanged()
@@ -74,4 +54,38 @@ impl Pair for BlockSegment {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
         if place < 4 { [0, place] } else { [place - 3, 4] }
     }
+}
+
+/// Unit normal of a segment of the plane, to the left for side 1 and to the right for −1.
+pub(super) fn front(segment: &Segment, side: f64) -> [f64; 3] {
+    let ([x, y, _], _) = span(segment.ends);
+    [-y * side, x * side, 0.0]
+}
+
+/// On which side of a segment on body a a point of body b is: 1 or −1.
+pub(super) fn side(segment: &Segment, point: [f64; 3], frames: (&Frame, &Frame)) -> f64 {
+    let height = frames.0.direction(front(segment, 1.0)).dot(offset(frames, segment.ends[0], point));
+    if height < 0.0 { -1.0 } else { 1.0 }
+}
+
+/// The segment on body a and a corner on body b, which is in front where the normal looks.
+pub(super) fn touch_edge<T: Scalar>(
+    segment: &Segment,
+    front: [f64; 3],
+    corner: [f64; 3],
+    frames: (&Frame<T>, &Frame<T>),
+) -> Touch<T> {
+    let (a, b) = frames;
+    let (direction, length) = span(segment.ends);
+    let (e, n): (Vector<T>, Vector<T>) = (a.direction(direction), a.direction(front));
+    let r = offset(frames, segment.ends[0], corner);
+    let along = r.dot(e);
+    let on_b = b.point(corner);
+    if along.re() >= 0.0 && along.re() <= length {
+        let gap = r.dot(n);
+        return Touch { gap, normal: n, on_a: on_b - n * gap, on_b, tangent: e };
+    }
+    let end = if along.re() < 0.0 { r } else { r - e * T::from(length) };
+    let (gap, normal) = polar(end, || n);
+    Touch { gap, normal, on_a: on_b - end, on_b, tangent: tangent(normal) }
 }

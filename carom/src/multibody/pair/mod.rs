@@ -18,17 +18,23 @@ mod ball_socket;
 mod block_block;
 mod block_plane;
 mod block_segment;
-mod capsule_block;
 mod capsule_capsule;
+mod capsule_faceted;
 mod capsule_plane;
 mod capsule_sphere;
+mod convex_convex;
+mod convex_plane;
+mod convex_segment;
+mod convex_sphere;
 mod corner_wall;
 mod curve_sphere;
 mod cylinder_plane;
 mod cylinder_strip;
 mod ellipsoid_plane;
 mod ellipsoid_sphere;
+mod faceted;
 pub(crate) mod geometry;
+pub mod hull;
 mod pin_hole;
 mod rims_bore;
 mod ring_sphere;
@@ -49,22 +55,28 @@ pub use ball_socket::BallSocket;
 pub use block_block::BlockBlock;
 pub use block_plane::BlockPlane;
 pub use block_segment::BlockSegment;
-pub use capsule_block::CapsuleBlock;
 pub use capsule_capsule::CapsuleCapsule;
+pub use capsule_faceted::CapsuleFaceted;
 pub use capsule_plane::CapsulePlane;
 pub use capsule_sphere::CapsuleSphere;
+pub use convex_convex::ConvexConvex;
+pub use convex_plane::ConvexPlane;
+pub use convex_segment::ConvexSegment;
+pub use convex_sphere::ConvexSphere;
 pub use corner_wall::CornerWall;
 pub use curve_sphere::CurveSphere;
 pub use cylinder_plane::CylinderPlane;
 pub use cylinder_strip::CylinderStrip;
 pub use ellipsoid_plane::EllipsoidPlane;
 pub use ellipsoid_sphere::EllipsoidSphere;
+pub use faceted::Faceted;
+pub use hull::{Hull, HullError};
 pub use pin_hole::PinHole;
 pub use rims_bore::{Rim, RimsBore};
 pub use ring_sphere::{RingSphere, Side};
 pub use shape::{
-    Block, Bore, Capsule, Curve, Cylinder, Ellipsoid, Plane, Ring, Segment, Shape, ShapeError, Slot, Socket, Sphere,
-    Strip, Torus,
+    Block, Bore, Capsule, Convex, Curve, Cylinder, Ellipsoid, Plane, Ring, Segment, Shape, ShapeError, Slot, Socket,
+    Sphere, Strip, Torus,
 };
 pub use sphere_block::SphereBlock;
 pub use sphere_cylinder::SphereCylinder;
@@ -135,11 +147,11 @@ pub trait Pair: Send + Sync {
     }
 
     /// Appends the places that may touch before the shapes have come nearer by `margin`.
-    fn near(&self, frames: (&Frame, &Frame), margin: f64, out: &mut Vec<u16>) {
+    fn near(&self, frames: (&Frame, &Frame), margin: f64, out: &mut Vec<u32>) {
         for place in 0..self.places() {
             let far = self.comes_and_goes() && self.region(place, frames) < -margin;
             if !far && self.touch(place, frames).gap <= margin {
-                out.push(u16::try_from(place).unwrap_or(u16::MAX));
+                out.push(u32::try_from(place).unwrap_or(u32::MAX));
             }
         }
     }

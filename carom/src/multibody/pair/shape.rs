@@ -4,8 +4,10 @@
 //! thickness, a hole has the axis (0, 0, 1).
 
 mod check;
+mod convex;
 
 pub use check::ShapeError;
+pub use convex::Convex;
 
 use super::spline::{Spline, SplineError};
 use std::sync::Arc;
@@ -288,6 +290,8 @@ pub enum Shape {
     Ellipsoid(Ellipsoid),
     /// A ring with a round section.
     Torus(Torus),
+    /// A convex polygon or polyhedron.
+    Convex(Convex),
 }
 
 impl Shape {
@@ -309,6 +313,8 @@ impl Shape {
             Shape::Capsule(_) => "capsule",
             Shape::Ellipsoid(_) => "ellipsoid",
             Shape::Torus(_) => "torus",
+            Shape::Convex(c) if c.hull.is_planar() => "polygon",
+            Shape::Convex(_) => "polyhedron",
         }
     }
 
@@ -330,6 +336,7 @@ impl Shape {
             Shape::Capsule(c) => Shape::Capsule(Capsule { ends: c.ends.map(to), ..c }),
             Shape::Ellipsoid(e) => Shape::Ellipsoid(Ellipsoid { centre: to(e.centre), ..e }),
             Shape::Torus(t) => Shape::Torus(Torus { centre: to(t.centre), ..t }),
+            Shape::Convex(c) => Shape::Convex(Convex { centre: to(c.centre), ..c }),
         }
     }
 
@@ -353,6 +360,8 @@ impl Shape {
             Shape::Capsule(_) => 14,
             Shape::Ellipsoid(_) => 15,
             Shape::Torus(_) => 16,
+            Shape::Convex(c) if c.hull.is_planar() => 17,
+            Shape::Convex(_) => 18,
         }
     }
 
@@ -371,6 +380,7 @@ impl Shape {
             }
             Shape::Ellipsoid(e) => (e.centre, e.half.into_iter().fold(0.0, f64::max)),
             Shape::Torus(t) => (t.centre, t.radius + t.tube),
+            Shape::Convex(c) => (c.placed(c.hull.ball().0), c.hull.ball().1),
             Shape::Segment(_) | Shape::Strip(_) | Shape::Bore(_) | Shape::Socket(_) => return None,
             Shape::Slot(_) | Shape::Ring(_) | Shape::Curve(_) => return None,
         })
@@ -393,6 +403,7 @@ impl Shape {
             Shape::Capsule(c) => of(c.ends[0]).max(of(c.ends[1])) + c.radius,
             Shape::Ellipsoid(e) => of(e.centre) + e.half.into_iter().fold(0.0, f64::max),
             Shape::Torus(t) => of(t.centre) + t.radius + t.tube,
+            Shape::Convex(c) => c.hull.corners().iter().map(|p| of(c.placed(*p))).fold(0.0, f64::max),
         }
     }
 }

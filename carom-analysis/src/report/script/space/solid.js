@@ -109,6 +109,8 @@ function meshShell([xs, ys, zs, as, bs, cs]) {
     const corners = [as[t], bs[t], cs[t]].map(Math.round);
     const [p, q, r] = corners.map((i) => [xs[i], ys[i], zs[i]]);
     const n = unit(cross(plus(q, p, -1), plus(r, p, -1)));
+    // files have triangles without area
+    if (!n.every(Number.isFinite)) continue;
     shell.triangles.push(...[p, q, r].map((at) => shell.corner(at, n)));
     [[0, 1, p, q], [1, 2, q, r], [2, 0, r, p]].forEach(([i, j, a, b]) => {
       const key = [corners[i], corners[j]].sort((a, b) => a - b).join();

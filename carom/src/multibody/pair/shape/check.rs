@@ -118,6 +118,10 @@ impl Shape {
                 check.positive("the hole, the radius less that of the tube,", t.radius - t.tube)?;
                 Shape::Torus(Torus { axis: check.direction("the axis", t.axis)?, ..t })
             }
+            Shape::Convex(c) => {
+                check.place("the centre", c.centre)?;
+                Shape::Convex(c)
+            }
         })
     }
 }
