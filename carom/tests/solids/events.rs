@@ -1,4 +1,4 @@
-//! Contacts that come and go in event-driven runs: closed forms, and the same motion as with contacts listed one by one.
+//! Contacts that come and go in event-driven runs: closed forms, and the same motion as with contacts that are listed.
 
 use crate::{G, UP, ball, floor, rough, thrown};
 use carom::multibody::pair::{Block, Plane, Shape, Sphere, SphereBlock, SpherePlane, SphereSphere};
