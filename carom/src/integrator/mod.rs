@@ -109,6 +109,20 @@ pub(crate) enum Absolute<'a> {
 }
 
 impl Tolerances<'_> {
+    /// The mean size of errors of positions, as increments, and of velocities at the end of a step.
+    pub fn measure(
+        &self,
+        positions: impl Iterator<Item = f64>,
+        velocities: impl Iterator<Item = f64>,
+        (from, to): (&State, &State),
+    ) -> f64 {
+        let position = |(k, x): (usize, f64)| x / self.scale(false, k, (&from.q, &to.q));
+        let velocity = |(k, x): (usize, f64)| x / self.scale(true, k, (&from.v, &to.v));
+        let sum: f64 = positions.enumerate().map(position).map(|x| x * x).sum::<f64>()
+            + velocities.enumerate().map(velocity).map(|x| x * x).sum::<f64>();
+        (sum / (2 * from.v.len()).max(1) as f64).sqrt()
+    }
+
     /// What an error in component `k` of the increment of positions, or of velocities, is divided by: `atol + rtol
     /// max(|x|, |x⁺|)`, with the coordinate that the increment belongs to, or a radian.
     #[inline]

@@ -223,7 +223,8 @@ impl Transition {
                 let leaving = mark.has(ModeChange::TakeOff) || mark.has(ModeChange::StickLimit);
                 self.marks[i].is_asked = true;
                 let (slip, limit) = self.slip(i, &state.v, mark.has(ModeChange::SlipEnd));
-                self.phase.still = self.phase.still.max(limit);
+                let rest = if slip.is_none() { self.slip_at_rest(i, &state.v) } else { 0.0 };
+                self.phase.still = self.phase.still.max(limit).max(rest);
                 self.candidates.push(Candidate { law: i, slip, leaving });
             } else if u < 0.0 {
                 *approaches = true;
@@ -250,7 +251,7 @@ impl Transition {
         }
         // a planar slip that was seen to end has ended; a spatial one may merely have turned by more than a right angle
         let planar = coupling.range(i).len() == 2;
-        let stops = speed <= limit || (ended && (planar || self.is_stopping));
+        let stops = speed <= limit.max(self.slip_at_rest(i, v)) || (ended && (planar || self.is_stopping));
         ((!stops).then(|| slip.map(|x| x / speed)), limit)
     }
 

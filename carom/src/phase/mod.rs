@@ -31,4 +31,4 @@ pub(crate) use magnitudes::Magnitudes;
 pub(crate) use mode::{Mode, Phase};
 pub(crate) use motion::{FreeMotion, HeldMotion, StageLog, StagedMotion, VelocityConstraint};
 pub(crate) use ranked::RankedLu;
-pub(crate) use transition::{PASSED, Resolution, Transition};
+pub(crate) use transition::{PASSED, Reach, Resolution, Transition};

@@ -15,6 +15,13 @@ use carom_solve::Certificate;
 /// Gaps and velocities count as zero below this multiple of their rounding.
 pub(crate) const ROUNDING: f64 = 16.0;
 
+/// Most that a spatial slip turns in an explicit step [rad]: friction across a slow one is stiff, and tolerances do not
+/// see it.
+const TURN: f64 = 0.25;
+
+/// A slip that turns by less than this part of what it loses of its speed stops on a straight way.
+const STRAIGHT: f64 = 0.1;
+
 /// A slip at rest begins unless it is held back by more than this part of the forces along it.
 const BEGINS: f64 = 1e-9;
 
@@ -99,6 +106,19 @@ pub struct Resolution {
     pub gap: Option<f64>,
     /// A flight that rises by less than this part of the rounding of its gap is over [-].
     pub rise: f64,
+    /// A spatial slip with at most this part of the velocities behind it is at rest [-].
+    pub slip: f64,
+}
+
+/// How far a phase may go at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reach {
+    /// A spatial slip loses at most half its speed [s].
+    pub length: f64,
+    /// It turns little besides [s].
+    pub turn: f64,
+    /// Rate at which friction turns it into the direction in which it is accelerated [1/s]; infinite where it begins.
+    pub stiffness: f64,
 }
 
 /// The discrete state and the buffers that change it.
@@ -242,6 +262,18 @@ impl Transition {
         self.resolution.speed.unwrap_or_else(|| SLOW * self.acceleration.sizes.speed(row(), v))
     }
 
+    /// Up to which speed the slip of law `i`, in space, is at rest, where `v` was among the velocities [m/s].
+    pub(super) fn slip_at_rest(&self, i: usize, v: &[f64]) -> f64 {
+        let coupling = &self.acceleration.coupling;
+        let speed = |row| self.acceleration.sizes.speed(coupling.rows.row(row), v);
+        let is_spatial = coupling.range(i).len() == 3;
+        if is_spatial {
+            coupling.range(i).skip(1).fold(0.0, |m, row| m.max(self.resolution.slip * speed(row)))
+        } else {
+            0.0
+        }
+    }
+
     /// Whether law `i` is a contact that is closed and inside its region.
     pub fn holds(&self, i: usize) -> bool {
         let (coupling, pair) = (&self.acceleration.coupling, self.acceleration.coupling.pairs[i]);
@@ -302,46 +334,53 @@ impl Transition {
         }
     }
 
-    /// How far a phase may go at once: a spatial slip at most to half its speed. Nothing if it has come to its stop.
+    /// How far a phase may go at once. Nothing if a spatial slip has come to its stop.
     pub fn reach(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,
         state: &State,
         left: f64,
-    ) -> Result<Option<f64>, StepError> {
+    ) -> Result<Option<Reach>, StepError> {
         let coupling = &self.acceleration.coupling;
         let turns = |i: usize| coupling.range(i).len() == 3 && matches!(self.phase.mode(i), Mode::Slip(_));
         if !(0..self.phase.keys().len()).any(turns) {
-            return Ok(Some(left));
+            return Ok(Some(Reach { length: left, turn: left, stiffness: 0.0 }));
         }
         self.acceleration.with_monitors(system.model, &self.phase, (state.t, &state.q, &state.v))?;
         self.clear_marks();
         let coupling = &self.acceleration.coupling;
-        let (mut reach, mut stops) = (left, false);
+        let (mut reach, mut stops) = (Reach { length: left, turn: left, stiffness: 0.0 }, false);
         for i in 0..coupling.len() {
-            let Mode::Slip(d) = self.phase.mode(i) else { continue };
-            let (mut square, mut power, mut along, mut size) = (0.0, 0.0, 0.0, 0.0);
-            for (row, d) in coupling.range(i).skip(1).zip(d) {
-                let u = self.velocity(row, &state.v).0;
-                let a = coupling.rows.dot(row, &self.acceleration.value) + self.acceleration.curvature.value[row];
-                square += u * u;
-                power += u * a;
-                along += d * a;
+            let (Mode::Slip(d), 3) = (self.phase.mode(i), coupling.range(i).len()) else { continue };
+            let (mut u, mut a, mut size, mut friction) = ([0.0; 2], [0.0; 2], 0.0, 0.0f64);
+            for (k, row) in coupling.range(i).skip(1).enumerate() {
+                u[k] = self.velocity(row, &state.v).0;
+                a[k] = coupling.rows.dot(row, &self.acceleration.value) + self.acceleration.curvature.value[row];
                 size += size_of(coupling.rows.row(row), &self.acceleration.free);
+                let free = coupling.rows.dot(row, &self.acceleration.free) + self.acceleration.curvature.value[row];
+                friction = friction.hypot(a[k] - free);
             }
+            let (speed, along) = (u[0].hypot(u[1]), d[0] * a[0] + d[1] * a[1]);
             // one that begins has the velocity of rounding, which tells nothing of its stop
-            if square.sqrt() <= self.phase.still && along > -BEGINS * size {
+            if speed <= self.phase.still && along > -BEGINS * size {
+                reach.stiffness = f64::INFINITY;
                 continue;
             }
-            // |u| falls at the rate −u·u̇/|u|
-            if coupling.range(i).len() == 3 && power < 0.0 {
-                let stop = -square / power;
-                if stop <= self.resolution.flight {
-                    self.marks[i].flags[ModeChange::SlipEnd as usize] = true;
-                    stops = true;
-                }
-                reach = reach.min(0.5 * stop);
+            // |u| falls at the rate −u·u̇/|u|, and u turns at the rate u×u̇/|u|²
+            let (power, turn) = (u[0] * a[0] + u[1] * a[1], (u[0] * a[1] - u[1] * a[0]).abs());
+            let stop = if power < 0.0 { -speed * speed / power } else { f64::INFINITY };
+            // a slow one that turns while it falls does not tell where it stops
+            let wanders = power < 0.0 && turn > STRAIGHT * -power && speed <= self.slip_at_rest(i, &state.v);
+            if stop <= self.resolution.flight || wanders || speed <= self.phase.still {
+                self.marks[i].flags[ModeChange::SlipEnd as usize] = true;
+                stops = true;
             }
+            reach.length = reach.length.min(0.5 * stop);
+            reach.turn = reach.turn.min(reach.length);
+            if turn > 0.0 {
+                reach.turn = reach.turn.min(TURN * speed * speed / turn);
+            }
+            reach.stiffness = reach.stiffness.max(friction / speed);
         }
         Ok((!stops).then_some(reach))
     }

@@ -307,3 +307,9 @@ fn every_event_is_at_a_zero() {
 fn every_event_is_at_a_zero_in_thousands() {
     throw(2, 5000);
 }
+
+#[test]
+#[ignore = "long: thousands of tables, rods and bumps"]
+fn every_event_is_at_a_zero_in_other_thousands() {
+    throw(102, 5000);
+}

@@ -1,6 +1,7 @@
 //! Shapes that touch by themselves: the same motion as with contacts that are listed one by one, lists that come and
 //! go, filters, materials, growth with the number of bodies.
 
+mod events;
 mod mass;
 
 use carom::multibody::contact::Surface;
@@ -239,6 +240,30 @@ fn shapes_without_formulas_are_refused_by_name() {
     assert!(matches!(error, MultibodyError::Pair { .. }), "{error}");
     assert!(error.to_string().contains("`a/can` and `b/box`"), "{error}");
     assert!(two().apart("a", "b").build().is_ok());
+}
+
+/// Whatever the number of shapes, and wherever in the list the only two are that may touch and make no pair.
+#[test]
+fn shapes_without_formulas_are_refused_however_many_there_are() {
+    let cylinder = Shape::Cylinder(Cylinder { centre: [0.0; 3], axis: UP, radius: 0.1, half: 0.1 });
+    let grouped = |apart: usize| {
+        let mut all = Multibody::spatial();
+        for i in 0..300 {
+            let (can, block) = (format!("can{i}"), format!("box{i}"));
+            all = all
+                .body(Body::new(&can, 1.0, 1.0))
+                .body(Body::new(&block, 1.0, 1.0))
+                .solid(Solid::new(&can, "s", cylinder.clone()).group("cans"))
+                .solid(Solid::new(&block, "s", cube(0.1)).group("boxes"));
+            if i < apart {
+                all = all.apart(&can, "boxes");
+            }
+        }
+        all.apart("cans", "cans")
+    };
+    let error = grouped(299).build().err().expect("the last can may touch boxes");
+    assert!(error.to_string().contains("`can299/s`"), "{error}");
+    assert!(grouped(300).build().is_ok());
 }
 
 /// Boxes on each other on the floor: gravity alone, so that sums of forces are known.

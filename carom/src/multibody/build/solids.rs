@@ -6,7 +6,7 @@ use crate::multibody::near::{PlacedSolid, Solids};
 use crate::multibody::pair::{Pair as _, between};
 use crate::multibody::plan::Plan;
 use crate::multibody::{Frame, MultibodyError, Solid};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What a name in a filter means.
 enum Side {
@@ -167,32 +167,46 @@ fn check_pairs(solids: &Solids) -> Result<(), MultibodyError> {
     Ok(())
 }
 
-/// Two kinds of shapes that may touch, with an example each. Filters by single bodies and shapes are asked of few.
+/// Two kinds of shapes that may touch, with an example each. Filters are asked body by body: the work is that of the
+/// shapes and of what filters leave out.
 fn meeting(solids: &Solids, kind: impl Fn(&PlacedSolid) -> usize) -> Vec<((usize, usize), [usize; 2])> {
-    // the first few shapes of each kind, group and side of the ground
-    let mut first: Vec<((usize, usize, bool), Vec<usize>)> = Vec::new();
+    // shapes of each kind, group and side of the ground
+    let mut classes: BTreeMap<(usize, usize, bool), Vec<usize>> = BTreeMap::new();
     for (i, solid) in solids.all.iter().enumerate() {
-        let class = (kind(solid), solid.group, solid.body == 0);
-        match first.iter_mut().find(|(known, _)| *known == class) {
-            Some((_, list)) if list.len() >= FEW => {}
-            Some((_, list)) => list.push(i),
-            None => first.push((class, vec![i])),
-        }
+        classes.entry((kind(solid), solid.group, solid.body == 0)).or_default().push(i);
     }
-    let mut met: Vec<((usize, usize), [usize; 2])> = Vec::new();
-    for (one, list) in &first {
-        for (other, others) in &first {
-            let kinds = (one.0, other.0);
-            if kinds.0 > kinds.1 || met.iter().any(|(known, _)| *known == kinds) {
-                continue;
+    classes.values_mut().for_each(|list| list.sort_by_key(|i| solids.all[*i].body));
+    let mut met = BTreeMap::new();
+    for (one, list) in &classes {
+        for (other, others) in classes.range(*one..) {
+            if !met.contains_key(&(one.0, other.0))
+                && let Some(two) = example(solids, list, others)
+            {
+                met.insert((one.0, other.0), two);
             }
-            let all = list.iter().flat_map(|&i| others.iter().map(move |&j| [i, j]));
-            let two = all.into_iter().find(|[i, j]| i != j && solids.may_touch(*i as u32, *j as u32));
-            met.extend(two.map(|two| (kinds, two)));
         }
     }
-    met
+    met.into_iter().collect()
 }
 
-/// How many shapes of a kind are asked whether they may touch those of another one.
-const FEW: usize = 200;
+/// Two shapes that may touch, one of each list; each list has one group, and is in order of bodies.
+fn example(solids: &Solids, one: &[usize], other: &[usize]) -> Option<[usize; 2]> {
+    let [a, b] = [one, other].map(|list| solids.all[list[0]].group);
+    if solids.parted[a * solids.groups + b] {
+        return None;
+    }
+    let body = |i: &usize| solids.all[*i].body;
+    for list in one.chunk_by(|i, j| body(i) == body(j)) {
+        for others in other.chunk_by(|i, j| body(i) == body(j)) {
+            let bodies = [body(&list[0]).min(body(&others[0])), body(&list[0]).max(body(&others[0]))];
+            if bodies[0] == bodies[1] || solids.bodies_apart.binary_search(&bodies).is_ok() {
+                continue;
+            }
+            let mut all = list.iter().flat_map(|&i| others.iter().map(move |&j| [i, j]));
+            if let Some(two) = all.find(|[i, j]| solids.may_touch(*i as u32, *j as u32)) {
+                return Some(two);
+            }
+        }
+    }
+    None
+}

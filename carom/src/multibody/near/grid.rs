@@ -5,6 +5,8 @@
 //!     it may meet balls of its own grid and of coarser ones, in the 27 cells around                                (2)
 //! ```
 //!
+//! In its own grid it looks at its cell and at the 13 that come after it: those before look at it.
+//!
 //! Cells are found by a table of hashes with chains. The work is linear in the balls whatever their sizes are, times
 //! the number of grids, which differ by a factor of two in size.
 
@@ -59,11 +61,15 @@ impl Grid {
                 for dz in deep.clone() {
                     for dy in around.clone() {
                         for dx in around.clone() {
+                            let after = (dz, dy, dx).cmp(&(0, 0, 0));
+                            if level == own && after.is_lt() {
+                                continue;
+                            }
                             let wanted = mixed(level, [x + dx, y + dy, z + dz]);
                             let mut j = self.heads[self.hash(wanted)];
                             while j != NONE {
                                 let other = j as usize;
-                                let is_first = level > own || other > i;
+                                let is_first = level > own || after.is_gt() || other > i;
                                 if self.cells[other] == wanted && is_first && ball.meets(&balls[other]) {
                                     let i = i as u32;
                                     found(i.min(j), i.max(j));

@@ -44,6 +44,8 @@ pub(super) struct Memory {
     /// Time at which the motion began.
     pub since: Option<f64>,
     pub sizes: Sizes,
+    /// The next step of a stiff phase.
+    pub slow: Option<f64>,
     pub count: EventCount,
 }
 
@@ -57,6 +59,7 @@ impl Memory {
             ended: phase.clone(),
             since: None,
             sizes: Sizes::default(),
+            slow: None,
             count: EventCount::default(),
         }
     }
@@ -88,13 +91,14 @@ impl Memory {
         self.ended.copy_from(phase);
         self.left = Left::Nothing;
         self.count = EventCount::default();
+        self.slow = None;
         self.sizes.clear();
     }
 
     /// Forgets the motion.
     pub fn forget(&mut self) {
         self.left = Left::Nothing;
-        self.since = None;
+        (self.since, self.slow) = (None, None);
         self.count = EventCount::default();
         self.sizes = Sizes::default();
     }

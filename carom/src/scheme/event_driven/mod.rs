@@ -13,6 +13,11 @@
 //! order 7, and then located on the flow itself, so that the state at an event has the accuracy of the flow. Orders
 //! hold for `control = "fixed"`; otherwise the tolerances tell the error.
 //!
+//! Friction across a slow slip in space is stiff: it turns the slip into the direction in which it is accelerated at the
+//! rate μ λ_N w/|u|. Where a step spans more than 30 of these times the phase goes on by Radau's method of order 5
+//! [hairer1996], each step once and in halves, which tells its error. A slip that turns while it stops, at less than
+//! 10 `rtol` of the velocities behind it, is at rest, and the contact problem says where it goes on.
+//!
 //! Accumulations end when U⁺ ≤ `veps`, or when the next flight would not rise above the rounding of its gap: the
 //! contact closes earlier than in truth by about veps/(1 − e), and the limit of the series of impacts is told besides.
 //! Redundant contacts stay as long as some reaction inside all cones holds them; who leaves is decided by (4). Where
@@ -130,7 +135,7 @@ impl Scheme for EventDriven {
             Claim::VaryingFriction,
             Claim::Bilateral,
         ],
-        citations: &["brasey1994", "acary2008", "hairer1993"],
+        citations: &["brasey1994", "acary2008", "hairer1993", "hairer1996"],
         source: include_str!("mod.rs"),
     };
 

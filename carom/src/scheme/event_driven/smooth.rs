@@ -2,7 +2,7 @@
 
 use super::options::{Dense, EventDriven, Flow, Propagate};
 use super::point::Point;
-use crate::integrator::{Dop853, Hem5, Hermite, Newton, OrderFour, Stages, Tableau, Tolerances};
+use crate::integrator::{Dop853, Hem5, Hermite, Newton, OrderFour, RungeKutta, Stages, Tableau, Tolerances};
 use crate::phase::{
     Acceleration, FreeMotion, HeldMotion, Magnitudes, Phase, StageLog, StagedMotion, VelocityConstraint,
 };
@@ -11,11 +11,75 @@ use crate::{Mechanical, State, StepError};
 /// A step shorter than this part of the longest one that the driver has asked for is none.
 pub(super) const LEAST: f64 = 1e-290;
 
-/// Fehlberg's pair on accelerations of its own.
-struct Fehlberg {
+/// Stages on accelerations of their own.
+struct Staged {
     stages: Stages,
     acceleration: Acceleration,
     log: StageLog,
+}
+
+impl Staged {
+    fn new(tableau: Tableau, newton: Newton, model: &mut dyn Mechanical) -> Staged {
+        let stages = Stages::new(tableau, newton, model.initial());
+        Staged { stages, acceleration: Acceleration::new(model), log: StageLog::new(model) }
+    }
+
+    fn advance(
+        &mut self,
+        model: &mut dyn Mechanical,
+        phase: &Phase,
+        (from, h): (&State, f64),
+        to: &mut State,
+    ) -> Result<(), StepError> {
+        let Staged { stages, acceleration, log } = self;
+        let mut motion = StagedMotion { free: FreeMotion { model, acceleration }, phase, log };
+        stages.advance(&mut motion, from, h, to)
+    }
+}
+
+/// Radau's method of order 5, each step twice: friction across a slow slip in space is stiff, μ λ/|u|.
+struct Stiff {
+    staged: Staged,
+    coarse: State, // after one step
+    middle: State, // after the first of two
+    difference: Vec<f64>,
+}
+
+/// Newton's loop of its stages.
+const NEWTON: Newton = Newton { tolerance: 1e-12, iterations: 30 };
+
+/// 2⁵ − 1: by how much the difference of one step and two is larger than the error of two.
+const ORDER_FIVE: f64 = 31.0;
+
+impl Stiff {
+    fn new(model: &mut dyn Mechanical) -> Stiff {
+        let initial = model.initial();
+        let staged = Staged::new(RungeKutta::RadauIia3.tableau(), NEWTON, model);
+        let (middle, difference) = (initial.clone(), vec![0.0; model.dim()]);
+        Stiff { staged, coarse: initial, middle, difference }
+    }
+
+    fn advance(
+        &mut self,
+        model: &mut dyn Mechanical,
+        phase: &Phase,
+        (from, h): (&State, f64),
+        to: &mut State,
+    ) -> Result<(), StepError> {
+        let Stiff { staged, coarse, middle, difference } = self;
+        staged.advance(model, phase, (from, h), coarse)?;
+        staged.advance(model, phase, (from, 0.5 * h), middle)?;
+        staged.advance(model, phase, (middle, 0.5 * h), to)?;
+        to.t = from.t + h;
+        model.difference(&coarse.q, &to.q, difference);
+        Ok(())
+    }
+
+    /// The error of the last step, which ended at `to`, in units of the tolerances.
+    fn error(&self, (from, to): (&State, &State), tolerances: Tolerances<'_>) -> f64 {
+        let velocities = to.v.iter().zip(&self.coarse.v).map(|(a, b)| a - b);
+        tolerances.measure(self.difference.iter().copied(), velocities, (from, to)) / ORDER_FIVE
+    }
 }
 
 /// The dense output with exact velocity constraints.
@@ -28,7 +92,9 @@ struct Fourth {
 pub(super) struct Smooth {
     hem5: Hem5,
     constraint: VelocityConstraint,
-    fehlberg: Option<Box<Fehlberg>>,
+    fehlberg: Option<Box<Staged>>,
+    stiff: Option<Box<Stiff>>, // where it was needed
+    is_stiff: bool,            // whether the step that is tried needs it
     high: Option<Box<Dop853>>, // for free flights of `flow = "dop853"`
     dense: Hermite,
     fourth: Option<Box<Fourth>>, // for `dense = "order-4"`
@@ -39,12 +105,7 @@ impl Smooth {
         let initial = model.initial();
         let fehlberg = (scheme.flow == Flow::Rkf45).then(|| {
             let tableau = Tableau::fehlberg(if scheme.propagate == Propagate::Y5 { 5 } else { 4 });
-            let newton = Newton { tolerance: 1e-13, iterations: 1 };
-            Box::new(Fehlberg {
-                stages: Stages::new(tableau, newton, initial.clone()),
-                acceleration: Acceleration::new(model),
-                log: StageLog::new(model),
-            })
+            Box::new(Staged::new(tableau, Newton { tolerance: 1e-13, iterations: 1 }, model))
         });
         let fourth = (scheme.dense == Dense::Order4)
             .then(|| Box::new(Fourth { output: OrderFour::default(), constraint: VelocityConstraint::new(model) }));
@@ -52,6 +113,8 @@ impl Smooth {
             hem5: Hem5::new(initial.clone()),
             constraint: VelocityConstraint::new(model),
             fehlberg,
+            stiff: None,
+            is_stiff: false,
             high: (scheme.flow == Flow::Dop853).then(|| Box::new(Dop853::new(initial))),
             dense: Hermite::default(),
             fourth,
@@ -65,6 +128,23 @@ impl Smooth {
             (None, Some(_)) if phase.is_free() => Flow::Dop853,
             (None, _) => Flow::Hem5,
         }
+    }
+
+    /// Chooses the method of stiff phases, or the usual one, for the step that is tried; returns which one it is.
+    pub fn set_stiff(&mut self, model: &mut dyn Mechanical, wanted: bool) -> bool {
+        self.is_stiff = wanted && self.fehlberg.is_none();
+        if self.is_stiff {
+            let stiff = self.stiff.get_or_insert_with(|| Box::new(Stiff::new(model)));
+            // whoever worked with the model since has factored it
+            stiff.staged.acceleration.invalidate();
+            stiff.staged.stages.forget();
+        }
+        self.is_stiff
+    }
+
+    /// Whether the step that is tried is one of a stiff phase.
+    pub fn is_stiff(&self) -> bool {
+        self.is_stiff
     }
 
     /// `to` ← the flow over `h` from a point.
@@ -81,9 +161,11 @@ impl Smooth {
             return Ok(());
         }
         if let Some(fehlberg) = &mut self.fehlberg {
-            let Fehlberg { stages, acceleration, log } = &mut **fehlberg;
-            let mut motion = StagedMotion { free: FreeMotion { model, acceleration }, phase, log };
-            return stages.advance(&mut motion, &from.state, h, to);
+            return fehlberg.advance(model, phase, (&from.state, h), to);
+        }
+        if let Some(stiff) = self.stiff.as_mut().filter(|_| self.is_stiff) {
+            stiff.staged.acceleration.sizes.follow(&acceleration.sizes);
+            return stiff.advance(model, phase, (&from.state, h), to);
         }
         let first = phase.is_free().then_some(from.a.as_slice());
         let mut free = FreeMotion { model, acceleration };
@@ -98,6 +180,9 @@ impl Smooth {
 
     /// The error of the last step, of length h, in units of the tolerances.
     pub fn error(&self, method: Flow, ends: (&State, &State), h: f64, tolerances: Tolerances<'_>) -> f64 {
+        if let Some(stiff) = self.stiff.as_ref().filter(|_| self.is_stiff) {
+            return stiff.error(ends, tolerances);
+        }
         match (&self.fehlberg, &self.high) {
             (Some(fehlberg), _) => fehlberg.stages.error(ends, h, tolerances),
             (None, Some(high)) if method == Flow::Dop853 => high.error(ends, tolerances),
@@ -107,7 +192,9 @@ impl Smooth {
 
     /// By how much constraints that depend on each other contradicted each other in the last step [-].
     pub fn contradiction(&self) -> f64 {
-        self.fehlberg.as_ref().map_or(self.constraint.contradiction, |fehlberg| fehlberg.log.contradiction)
+        let stiff = self.stiff.as_ref().filter(|_| self.is_stiff).map(|stiff| &stiff.staged);
+        let staged = stiff.or(self.fehlberg.as_deref());
+        staged.map_or(self.constraint.contradiction, |staged| staged.log.contradiction)
     }
 
     /// The model was factored by someone else.
@@ -115,6 +202,9 @@ impl Smooth {
         self.constraint.invalidate();
         if let Some(fehlberg) = &mut self.fehlberg {
             fehlberg.acceleration.invalidate();
+        }
+        if let Some(stiff) = &mut self.stiff {
+            stiff.staged.acceleration.invalidate();
         }
         if let Some(fourth) = &mut self.fourth {
             fourth.constraint.invalidate();
@@ -130,7 +220,8 @@ impl Smooth {
 
     /// Evaluations of forces of its own since the last call.
     pub fn take_evaluations(&mut self) -> u32 {
-        self.fehlberg.as_mut().map_or(0, |fehlberg| std::mem::take(&mut fehlberg.acceleration.evaluations))
+        let staged = self.fehlberg.as_deref_mut().into_iter().chain(self.stiff.as_mut().map(|stiff| &mut stiff.staged));
+        staged.map(|staged| std::mem::take(&mut staged.acceleration.evaluations)).sum()
     }
 
     /// The dense output of a step of length h in a phase.

@@ -6,7 +6,7 @@ use super::options::{Control, EventDriven, Flow};
 use super::search::FirstEvent;
 use super::smooth::LEAST;
 use super::{MoreauJean, Resolution, Trial, Work};
-use crate::phase::{Acceleration, Mode};
+use crate::phase::{Acceleration, Mode, Reach};
 use crate::{EventKind, Mechanical, ModelError, Scheme, State, Step, StepError, System};
 
 /// Most trials in a step.
@@ -20,6 +20,17 @@ const LOBATTO: [(f64, &[(f64, f64)]); 2] = [
 
 /// A slip that stops within this part of the longest step that the driver has asked for has stopped.
 const STOP: f64 = 1e-12;
+
+/// A slip in space with this many times the relative tolerance of the velocities behind it is at rest, at most with this
+/// part of them: what is slower has no direction that a step could follow.
+const SLOW: f64 = 10.0;
+const SLOWEST: f64 = 1e-7;
+
+/// Steps of stiff phases that fail are halved down to this part of that of the driver.
+const LEAST_STIFF: f64 = 1e-4;
+
+/// Time constants of friction across a slip in an explicit step.
+const STIFF: f64 = 30.0;
 
 /// The least part of a hand-over that is tried where its balance is not met.
 const SHORTENED: f64 = 1.0 / 16.0;
@@ -102,10 +113,11 @@ impl EventDriven {
             let stopped = w.transition.stop(system, &mut w.state);
             w.stop_slip_on_paradox(system, stopped)?;
             w.smooth.clear_dense();
+            w.memory.slow = None;
             w.memory.count.add(w.state.t, (w.state.t + h, self.max_events), w.span());
             return Ok(Done { advanced: 0.0, is_continuous: false });
         };
-        let mut length = self.first(w, reach);
+        let mut length = self.choose_method(w, system, reach);
         let smallest = self.smallest(&w.transition.acceleration.sizes);
         let mut last = StepError::NotFinite;
         for _ in 0..TRIALS {
@@ -134,6 +146,12 @@ impl EventDriven {
                 Err(StepError::Model(error)) if matches!(*error, ModelError::Contacts { .. }) => {
                     return Err((*error).into());
                 }
+                // a slip too slow to tell its stiffness
+                Err(error) if w.smooth.is_stiff() && length < LEAST_STIFF * w.trial.span => {
+                    last = error;
+                    w.smooth.set_stiff(system.model, false);
+                    self.first(w, reach.turn) / length
+                }
                 Err(error) => {
                     last = error;
                     0.5
@@ -149,6 +167,13 @@ impl EventDriven {
             length = (shorter * length).max(smallest);
         }
         Err(last)
+    }
+
+    /// Chooses the method of the step, and its length.
+    fn choose_method(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, reach: Reach) -> f64 {
+        let length = w.memory.slow.unwrap_or(reach.length).min(reach.length).min(self.h_max.unwrap_or(f64::MAX));
+        let stiff = self.control != Control::Fixed && reach.stiffness * length > STIFF;
+        if w.smooth.set_stiff(system.model, stiff) { length } else { self.first(w, reach.turn) }
     }
 
     /// The step to try first.
@@ -225,8 +250,13 @@ impl EventDriven {
         }
         self.book(w, system, advanced)?;
         let smallest = self.smallest(&w.transition.acceleration.sizes);
-        w.memory.sizes.propose(length, w.trial.judged.factor, smallest);
+        if w.smooth.is_stiff() {
+            w.memory.slow = Some(length * w.trial.judged.factor);
+        } else {
+            w.memory.sizes.propose(length, w.trial.judged.factor, smallest);
+        }
         let is_continuous = if happens {
+            w.memory.slow = None;
             let end = w.trial.start.state.t + h;
             w.memory.count.add(w.trial.end.state.t, (end, self.max_events), w.span());
             let changed = self.change(w, system);
@@ -434,8 +464,8 @@ impl Work {
     /// What is too small to be followed from `state` on.
     pub(super) fn resolve(&mut self, scheme: &EventDriven) {
         self.transition.extend(&self.state, self.trial.span);
-        self.transition.resolution =
-            Resolution { flight: STOP * self.span(), speed: scheme.veps, gap: scheme.geps, rise: 0.25 };
+        let (flight, slip) = (STOP * self.span(), (SLOW * scheme.rtol).clamp(0.0, SLOWEST));
+        self.transition.resolution = Resolution { flight, speed: scheme.veps, gap: scheme.geps, rise: 0.25, slip };
     }
 
     /// The longest step that the driver has asked for [s].

@@ -339,7 +339,7 @@ impl HigherOrder {
         let width = self.c.map_or_else(|| WIDTH * h * (h / tau).powi(p), |c| c * h.powi(p + 1));
         w.delta = width.min(0.25 * h).max(self.floor.unwrap_or(FLOOR * h));
         let flight = self.closing * w.delta;
-        w.transition.resolution = Resolution { flight, speed: Some(0.0), gap: Some(0.0), rise: 4.0 };
+        w.transition.resolution = Resolution { flight, speed: Some(0.0), gap: Some(0.0), rise: 4.0, slip: 0.0 };
         Ok(())
     }
 }
@@ -375,10 +375,10 @@ impl Work {
         let coupling = &self.transition.acceleration.coupling;
         let closed = |(i, pair): (usize, &Pair)| !pair.law.is_equality() && self.transition.phase.mode(i).is_closed();
         self.watches = coupling.pairs.iter().enumerate().any(closed);
-        let Some(mut length) = self.transition.reach(system, &self.state, *left)? else {
+        let Some(reach) = self.transition.reach(system, &self.state, *left)? else {
             return self.transition.stop(system, &mut self.state);
         };
-        length = length.min(self.part);
+        let mut length = reach.length.min(self.part);
         let mut outcome = self.follow(system, length);
         // stages that do not converge, or are not stable, ask for a shorter part of the phase
         while outcome.as_ref().is_err_and(asks_for_less) && 0.5 * length >= self.shortest {
