@@ -35,15 +35,13 @@ fn align_rows(rows: &mut Rows, other: &Rows, first: usize) {
     let along = product(first, first) + product(second, second);
     let across = product(first, second) - product(second, first);
     let size = along.hypot(across);
-    // written so that a NaN turns nothing
-    if !(along < NEAR * size) {
-        return;
-    }
-    let (c, s) = (along / size, across / size);
-    for k in 0..rows.row(first).len().min(rows.row(second).len()) {
-        let (x, y) = (rows.row(first)[k].1, rows.row(second)[k].1);
-        rows.row_mut(first)[k].1 = c * x + s * y;
-        rows.row_mut(second)[k].1 = c * y - s * x;
+    if along < NEAR * size {
+        let (c, s) = (along / size, across / size);
+        for k in 0..rows.row(first).len().min(rows.row(second).len()) {
+            let (x, y) = (rows.row(first)[k].1, rows.row(second)[k].1);
+            rows.row_mut(first)[k].1 = c * x + s * y;
+            rows.row_mut(second)[k].1 = c * y - s * x;
+        }
     }
 }
 

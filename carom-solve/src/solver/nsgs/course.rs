@@ -51,7 +51,7 @@ const ACCELERATED: f64 = 2.5;
 /// a descent costs in sweeps; all were measured.
 const IN_SPACE: f64 = 19.0;
 const IN_PLANE: f64 = 12.0;
-const COUPLED: f64 = 60.0;
+const COUPLED: f64 = 11.0;
 const PRODUCT: f64 = 1.6;
 
 /// Sweeps from the end of a descent to the next one, those between two looks, and descents in a row without a gain.
