@@ -32,6 +32,15 @@ fn examples_reproduce_their_numbers() {
     }
 }
 
+/// Friction of contacts whose normals turn past any direction, in a thousand balls that fall and settle.
+#[test]
+#[ignore = "long: a thousand balls"]
+fn a_thousand_balls_are_poured() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/spheres-poured.toml");
+    let overrides = Overrides { set: vec![("n".into(), "10".into())], ..Overrides::default() };
+    run(&load(&path, &overrides).unwrap_or_else(|all| panic!("{}", all[0])));
+}
+
 #[test]
 fn the_new_file_is_an_example() {
     let scene = carom_scene::from_str("new.toml", &new_example("a \"new\"\nball"), &Overrides::default()).unwrap();

@@ -35,7 +35,7 @@
 //! the weights of (1) estimate them, so that the same problem always ends at the same place, on any machine.
 //!
 //! Large problems with friction are decided by the non-associated term `μ‖u_T‖`, not by linear algebra: the path folds
-//! where bodies move, and thousands of over-relaxed sweeps at some 50 ns per contact get further. A course of sweeps
+//! where bodies move, and thousands of over-relaxed sweeps at some 20 ns per contact get further. A course of sweeps
 //! chooses its relaxation by measured rates (see `nsgs/course.rs`) and is left on evidence only: after as many sweeps
 //! as five factorisations cost, where those left to 1e-10 cost more than 25 of them or where the residual no longer
 //! falls. The path is then a start for another course, whatever its residual: its points are central. Above 20 000 laws

@@ -24,6 +24,7 @@
 mod alone;
 mod anderson;
 mod blocks;
+mod bodies;
 mod clusters;
 mod colour;
 pub(super) mod course;

@@ -12,11 +12,12 @@
 //! diagonal `w` of `W`: Newton's method on the function of Alart and Curnier [alart1991], which is piecewise linear
 //! here. It starts from the statuses of the guess. A few contacts need two or three such steps, which cost much less
 //! than the pivots of Lemke's method from no reaction at all. Groups of laws that do not see each other are problems of
-//! their own. Where statuses do not settle, or where (1) is nearly singular, as for contacts that stick and are
-//! redundant, other methods follow. The certificate decides.
+//! their own, those of one law with a closed form. Where statuses do not settle, or where (1) is nearly singular, as
+//! for contacts that stick and are redundant, other methods follow. The certificate decides.
 
 use super::groups::Groups;
 use super::growth;
+use super::local::Local;
 use crate::{Certificate, Delassus, Law, OneStepProblem, Reaction, Shape};
 
 /// Largest number of laws.
@@ -114,7 +115,11 @@ impl PlanarSet {
         }
         let mut settled = true;
         for members in self.groups.iter() {
-            settled &= self.group.solve(problem, &w, members, &mut z.lambda);
+            settled &= match *members {
+                // one that no other law sees has a closed form
+                [i] => solve_alone(problem, &w, i as usize, &mut z.lambda),
+                _ => self.group.solve(problem, &w, members, &mut z.lambda),
+            };
         }
         let certificate = if settled { problem.conclude(z, EXACT, 0).ok()? } else { return None };
         (!growth::is_growing(problem, certificate)).then_some(certificate)
@@ -362,6 +367,16 @@ impl Group {
         }
         revised
     }
+}
+
+/// Solves a law that is alone in its group; false where there is no closed form.
+#[inline]
+fn solve_alone(problem: &OneStepProblem<'_>, w: &Delassus, i: usize, lambda: &mut [f64]) -> bool {
+    let (rows, law) = (problem.rows(i), &problem.laws()[i]);
+    Local::new(law, w.diagonal(i)).is_some_and(|local| {
+        local.solve(&problem.b()[rows.clone()], &mut lambda[rows]);
+        true
+    })
 }
 
 /// Whether there is friction, and none but in the plane.

@@ -435,6 +435,10 @@ impl Laws for GapLaws {
         let allowed = |law: &Active| self.allowed(&self.points[law.point].coupling, law.index);
         self.active.iter().filter(|law| !law.law.is_relay()).map(allowed).fold(0.0, f64::max)
     }
+
+    fn certified(&self) -> f64 {
+        if self.active.is_empty() { 0.0 } else { self.problem.residual }
+    }
 }
 
 impl Reactions {

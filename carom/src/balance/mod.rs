@@ -8,6 +8,7 @@ pub(crate) mod lengths;
 pub(crate) mod newton;
 pub(crate) mod problem;
 pub(crate) mod tangent;
+mod tangents;
 pub(crate) mod velocity_law;
 pub(crate) mod words;
 

@@ -106,6 +106,11 @@ pub(crate) trait Laws {
 
     /// What is allowed, to tell of laws that are missed.
     fn tolerance(&self, allowed: f64) -> f64;
+
+    /// The certified residual of the last solve [-]: the balance cannot be met better than its impulses are known.
+    fn certified(&self) -> f64 {
+        0.0
+    }
 }
 
 /// How far an iterate is from the solution.
@@ -503,7 +508,7 @@ impl Newton {
         iterations: u32,
     ) -> Result<bool, StepError> {
         let at = self.residual(laws, model, ends)?;
-        let allowed = self.limits.tolerance * at.speed;
+        let allowed = self.limits.tolerance.max(laws.certified()) * at.speed;
         let missed = if laws.is_empty() { 0.0 } else { laws.missed(self, &ends.1.v, allowed) };
         // tell of the laws where it is they that are missed
         self.keeps = laws.goes_on() && !self.refactor && (missed <= 1.0 || missed <= SLOW * self.missed);
@@ -542,7 +547,7 @@ impl Newton {
         if !(residual.is_finite() && speed.is_finite()) {
             return Err(StepError::NotFinite);
         }
-        let mut tolerance = self.limits.tolerance * scale;
+        let mut tolerance = self.limits.tolerance.max(laws.certified()) * scale;
         if jump > 0.0 {
             // M (v⁺ − v) carries the rounding of M v, which is |v|/|v⁺ − v| times larger
             tolerance += 16.0 * f64::EPSILON * inertia * (speed / jump).max(1.0);

@@ -11,7 +11,8 @@ pub(crate) struct Problem {
     pub input: Rows,       // Bᵀ
     pub feedthrough: Rows, // D; no rows where it is zero
     pub b: Vec<f64>,
-    pub z: Reaction, // its λ is the guess
+    pub z: Reaction,   // its λ is the guess
+    pub residual: f64, // of the last solution, as it is certified
     work: ProblemWork,
 }
 
@@ -46,7 +47,7 @@ impl Problem {
         step: &mut Step,
         key: impl Fn(usize) -> Option<Key>,
     ) -> Result<(), StepError> {
-        let Problem { laws, output, input, feedthrough, b, z, work } = self;
+        let Problem { laws, output, input, feedthrough, b, z, residual, work } = self;
         let feedthrough = (!feedthrough.is_empty()).then_some(&*feedthrough);
         let parts = Parts { lhs, output, input, feedthrough, b, laws };
         let names = |law: usize| Some(key(law)?.0);
@@ -56,6 +57,7 @@ impl Problem {
             Ok(certificate) => {
                 step.worst = if step.solves == 0 { certificate } else { step.worst.worse(certificate) };
                 step.solves += 1;
+                *residual = certificate.residual;
                 Ok(())
             }
             Err(error) => {

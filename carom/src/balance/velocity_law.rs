@@ -14,6 +14,7 @@
 
 use super::newton::{Laws, Newton};
 use super::problem::Problem;
+use super::tangents;
 use super::words::{Acting, Level, Place, impulse};
 use crate::model::Bearing;
 use crate::{ContactList, Coupling, Mechanical, ModelError, State, Step, StepError, System};
@@ -163,6 +164,7 @@ impl VelocityLaws {
         self.couple_end(newton, model, ends)?;
         if newton.acts_in_middle && !self.middle_is_current {
             self.middle.fill(model, newton.middle(), false, &self.list)?;
+            tangents::align(&mut self.middle, &self.end);
             self.middle_is_current = true;
         }
         Ok(())
@@ -357,6 +359,10 @@ impl Laws for VelocityLaws {
 
     fn tolerance(&self, allowed: f64) -> f64 {
         allowed
+    }
+
+    fn certified(&self) -> f64 {
+        if self.active.is_empty() { 0.0 } else { self.problem.residual }
     }
 }
 

@@ -6,6 +6,7 @@ mod forces;
 mod loops;
 mod motion;
 mod rows;
+mod tangents;
 mod wrong;
 
 use carom::multibody::{Body, MultibodyModel};

@@ -46,10 +46,17 @@ pub(super) fn sweep(problem: &OneStepProblem<'_>) -> f64 {
     0.45 * entries as f64 + 40.0 * w.laws() as f64
 }
 
-/// One sweep of a long course.
-pub(super) fn long_sweep(problem: &OneStepProblem<'_>) -> f64 {
+/// One sweep of a long course, as methods that factor are compared with it: the sweeps of a course that tries several
+/// ways help less than those of one that is known to be good.
+fn long_sweep(problem: &OneStepProblem<'_>) -> f64 {
     let per_law = if problem.parts().lhs.dim() > 0 { 50.0 } else { f64::INFINITY };
     sweep(problem).min(per_law * problem.laws().len() as f64)
+}
+
+/// The sweeps of a course that a costly rung may take, where one costs so much per law.
+pub(super) fn sweeps(budget: f64, per_law: Option<f64>, problem: &OneStepProblem<'_>) -> f64 {
+    let one = per_law.map_or_else(|| long_sweep(problem), |per_law| per_law * problem.laws().len() as f64);
+    (allowed(budget, problem) / one).max(LEAST)
 }
 
 /// One factorisation; infinite where there is none.

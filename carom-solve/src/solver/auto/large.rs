@@ -53,7 +53,7 @@ impl Auto {
         patient: usize,
         worth: f64,
     ) -> Result<Certificate, SolveError> {
-        let plan = self.plan(tolerance, problem, patient, worth);
+        let plan = self.plan(tolerance, problem, z, (patient, worth));
         self.coursed += 1;
         let finish = self.course.run(problem, plan, z);
         self.wandered = finish == Finish::Wandering;
@@ -61,9 +61,15 @@ impl Auto {
     }
 
     /// When a course ends that may be left after `patient` sweeps where those left are more than `worth`.
-    fn plan(&self, tolerance: f64, problem: &OneStepProblem<'_>, patient: usize, worth: f64) -> Plan {
-        let budget = cost::allowed(self.options.budget, problem) / cost::long_sweep(problem);
-        let most = budget.max(cost::LEAST).min(self.options.max_sweeps as f64) as usize;
+    fn plan(
+        &mut self,
+        tolerance: f64,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+        (patient, worth): (usize, f64),
+    ) -> Plan {
+        let per_law = self.course.per_law(problem, z);
+        let most = cost::sweeps(self.options.budget, per_law, problem).min(self.options.max_sweeps as f64) as usize;
         Plan { tolerance, most, patient, worth, deadline: self.deadline }
     }
 
@@ -95,7 +101,7 @@ impl Auto {
         z: &mut Reaction,
     ) -> Result<Certificate, SolveError> {
         z.lambda.resize(problem.size(), 0.0);
-        let plan = self.plan(tolerance, problem, 0, f64::INFINITY);
+        let plan = self.plan(tolerance, problem, z, (0, f64::INFINITY));
         let finish = if self.wandered { self.course.descend(problem, plan, z) } else { None };
         match finish {
             Some(finish) => self.finish(finish, plan.most, self.course.steps(), problem, z),

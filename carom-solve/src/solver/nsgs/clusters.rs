@@ -32,8 +32,8 @@ pub(super) struct Clusters {
     pub order: Vec<u32>,
     /// First place of each cluster, and the end; what has no colour is one cluster.
     pub first: Vec<usize>,
-    grown: Vec<u32>,           // (clusters) when it was grown: near ones follow each other
-    runs: Vec<Vec<Run>>,       // (clusters) degrees of freedom that it touches, rising
+    before: Vec<usize>, // (clusters) contacts of clusters that were grown before: near ones follow each other
+    runs: Vec<Vec<Run>>, // (clusters) degrees of freedom that it touches, rising
     neighbours: Vec<Vec<u32>>, // (clusters) those that touch one of them, rising
 }
 
@@ -84,9 +84,21 @@ impl Clusters {
             out.first.push(out.order.len());
             at.push(k);
         }
-        out.grown = ranks(&at);
+        out.before = out.grown_before(&at);
         out.connect(ranges, dofs);
         out
+    }
+
+    /// The contacts of clusters that were grown before each one, which was the `at`-th.
+    fn grown_before(&self, at: &[usize]) -> Vec<usize> {
+        let mut sorted: Vec<usize> = (0..at.len()).collect();
+        sorted.sort_unstable_by_key(|&cluster| at[cluster]);
+        let (mut before, mut sum) = (vec![0; at.len()], 0);
+        for cluster in sorted {
+            before[cluster] = sum;
+            sum += self.first[cluster + 1] - self.first[cluster];
+        }
+        before
     }
 
     /// What each cluster touches, and which others do.
@@ -176,15 +188,6 @@ impl Numbers<'_> {
     }
 }
 
-/// The rank of each number.
-fn ranks(of: &[usize]) -> Vec<u32> {
-    let mut sorted: Vec<u32> = (0..of.len() as u32).collect();
-    sorted.sort_unstable_by_key(|&k| of[k as usize]);
-    let mut rank = vec![0; of.len()];
-    (0..).zip(sorted).for_each(|(r, k)| rank[k as usize] = r);
-    rank
-}
-
 /// Contacts cluster by cluster, in their order within each.
 fn grow<I: Iterator<Item = Range<usize>>>(ranges: &impl Fn(usize) -> I, contacts: usize, dofs: usize) -> Vec<Vec<u32>> {
     // the contacts of each degree of freedom with which a range begins
@@ -265,8 +268,9 @@ impl Relay<'_> {
         let number = clusters.runs.len();
         let mut part: Vec<Part> = (0..threads).map(|_| Part::default()).collect();
         let mut home = Vec::with_capacity(number);
-        for (cluster, &grown) in (0..).zip(&clusters.grown) {
-            let own = grown as usize * threads / number;
+        let all = clusters.order.len();
+        for (cluster, &before) in (0..).zip(&clusters.before) {
+            let own = before * threads / all;
             home.push((own as u32, part[own].cluster.len() as u32));
             part[own].cluster.push(cluster);
             part[own].taken.push(AtomicUsize::new(0));

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! and its square is lowered by Gauss-Newton steps with Levenberg's damping [levenberg1944], each one by conjugate
-//! gradients for least squares [hestenes1952] on products with `W = G Gᵀ`; nothing is factored. In the plane of normal
-//! and slip direction the projection is `P(z) = max(α, 0) e + min(β, 0) f` with the ray `e` of the cone and the normal
-//! `f` to it. Steps across its kinks fail; so the kinks are rounded,
+//! gradients for least squares [hestenes1952] on products with `W` and its transpose; nothing is factored. In the plane
+//! of normal and slip direction the projection is `P(z) = max(α, 0) e + min(β, 0) f` with the ray `e` of the cone and
+//! the normal `f` to it. Steps across its kinks fail; so the kinks are rounded,
 //!
 //! ```text
 //!     max(x, 0) → (x + √(x² + 4ε²))/2,     ‖x‖ → √(‖x‖² + ε²)                                (2)
@@ -158,10 +158,10 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
     /// λ ← λ + t change, and y with it.
     fn shift(&mut self, change: &[[f64; N]], t: f64) {
         let y = shared::cells(&mut self.y);
-        for (((place, lambda), scale), change) in self.place.iter().zip(&mut self.lambda).zip(&self.scale).zip(change) {
-            let step = change.map(|x| t * x / scale.sqrt());
+        for (i, (place, lambda)) in self.place.iter().zip(&mut self.lambda).enumerate() {
+            let step = change[i].map(|x| t * x / self.scale[i].sqrt());
             lambda.iter_mut().zip(step).for_each(|(x, step)| *x += step);
-            place.push(step, place.at, y);
+            place.push(place.arms(&self.back, i), step, place.at, y);
         }
     }
 
@@ -197,7 +197,7 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
 
     /// image ← J direction.
     fn forward(&self, d: &mut Descent<N>) {
-        self.multiply(&d.direction, &mut d.y, &mut d.product);
+        self.multiply(false, &d.direction, &mut d.y, &mut d.product);
         for (i, image) in d.image.iter_mut().enumerate() {
             let (x, u) = (d.direction[i], d.product[i]);
             *image = std::array::from_fn(|k| {
@@ -211,7 +211,7 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
         for (i, image) in d.image.iter_mut().enumerate() {
             *image = std::array::from_fn(|l| (0..N).map(|k| d.by_u[i][k][l] * d.left[i][k]).sum::<f64>());
         }
-        self.multiply(&d.image, &mut d.y, &mut d.gradient);
+        self.multiply(true, &d.image, &mut d.y, &mut d.gradient);
         for (i, gradient) in d.gradient.iter_mut().enumerate() {
             for (l, gradient) in gradient.iter_mut().enumerate() {
                 *gradient += (0..N).map(|k| d.by_lambda[i][k][l] * d.left[i][k]).sum::<f64>();
@@ -219,15 +219,17 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
         }
     }
 
-    /// out ← W x, scaled.
-    fn multiply(&self, x: &[[f64; N]], y: &mut [f64], out: &mut [[f64; N]]) {
+    /// out ← W x, or Wᵀ x, scaled.
+    pub(super) fn multiply(&self, transposed: bool, x: &[[f64; N]], y: &mut [f64], out: &mut [[f64; N]]) {
         y.fill(0.0);
         let y = shared::cells(y);
-        for ((place, x), scale) in self.place.iter().zip(x).zip(&self.scale) {
-            place.push(x.map(|x| x / scale.sqrt()), place.at, y);
+        for (i, (place, x)) in self.place.iter().zip(x).enumerate() {
+            let arms = if transposed { &place.row } else { place.arms(&self.back, i) };
+            place.push(arms, x.map(|x| x / self.scale[i].sqrt()), place.at, y);
         }
-        for ((place, out), scale) in self.place.iter().zip(out).zip(&self.scale) {
-            *out = place.times(place.at, y).map(|u| u / scale.sqrt());
+        for (i, (place, out)) in self.place.iter().zip(out).enumerate() {
+            let arms = if transposed { place.arms(&self.back, i) } else { &place.row };
+            *out = place.times(arms, place.at, y).map(|u| u / self.scale[i].sqrt());
         }
     }
 }

@@ -5,18 +5,23 @@
 //! ```
 //!
 //! With `S` block by block the rows of a contact are those of its two bodies, once for both products: a visit reads
-//! half of what [velocities](super::velocity) need. All that a contact needs is in one place, in the order of the
-//! sweep. Where its own block of `W` is diagonal (spheres and discs) the relaxed step has a closed form,
+//! half of what [velocities](super::velocity) need. Where `W` is not symmetric, as in time steps that take reactions
+//! elsewhere than velocities, there are two sets of rows, `G = C` and those of `(A⁻¹ B)ᵀ` in place of `Gᵀ`. All that a
+//! contact needs is in one place, in the order of the sweep. Where its own block of `W` is diagonal (spheres and discs)
+//! the relaxed step has a closed form,
 //!
 //! ```text
 //!     λ_N ← max(0, λ_N − ω u_N/w_N),   x = λ_T − ω u_T/w_T,   λ_T ← x min(1, μ λ_N/‖x‖)      (2)
 //! ```
 //!
-//! which is exact for ω = 1; other blocks go to the local solvers. Nothing is written where nothing changes.
+//! which is exact for ω = 1; other blocks go to the local solvers. Points that (2) leaves alone satisfy the law whatever
+//! the block is: it serves blocks as well that are nearly diagonal where `W` is not symmetric. Nothing is written where
+//! nothing changes.
 
 use super::super::local::{Contact2, Contact3};
 use super::alone::{Alone, relax};
 use super::anderson::Anderson;
+use super::bodies::{bodies, respond};
 use super::clusters::Clusters;
 use super::colour::Threads;
 use super::root::Root;
@@ -30,11 +35,17 @@ use std::sync::atomic::AtomicU64;
 /// Off-diagonal entries of a block, relative to its diagonal, that are rounding.
 const ROUNDING: f64 = 1e-13;
 
+/// The same where `W` is not symmetric: what the turning of contacts within a time step leaves.
+const NEARLY: f64 = 0.05;
+
 /// Contacts from which on a sweep goes by clusters, whatever the number of threads.
 pub(super) const MANY: usize = 4000;
 
 /// Contacts whose parts of a residual are summed first, whatever the number of threads.
 const TOGETHER: usize = 512;
+
+/// Rows of a contact in the numbers of its bodies.
+pub(super) type Arms<const N: usize, const K: usize> = [[[f64; K]; N]; 2];
 
 /// One contact: everything that a visit reads.
 #[derive(Clone, Copy)]
@@ -47,7 +58,7 @@ pub(super) struct Place<const N: usize, const K: usize> {
     pub(super) mu: f64,
     pull: [f64; 2], // 1/w_N, 1/w_T
     b: [f64; N],
-    row: [[[f64; K]; N]; 2],
+    pub(super) row: Arms<N, K>, // of G
 }
 
 const DIAGONAL: u32 = u32::MAX;
@@ -55,6 +66,7 @@ const DIAGONAL: u32 = u32::MAX;
 /// Contacts of N rows between bodies of up to K degrees of freedom.
 pub(super) struct Pairs<const N: usize, const K: usize, A> {
     pub(super) place: Vec<Place<N, K>>,
+    pub(super) back: Vec<Arms<N, K>>, // (laws) in the order of the sweep, of (A⁻¹ B)ᵀ; empty where that is Gᵀ
     alone: Vec<A>,
     pub(super) scale: Vec<f64>,       // (laws) in the order of the sweep
     pub(super) lambda: Vec<[f64; N]>, // (laws) in the order of the sweep
@@ -67,6 +79,7 @@ impl<const N: usize, const K: usize, A> Default for Pairs<N, K, A> {
     fn default() -> Self {
         Pairs {
             place: Vec::new(),
+            back: Vec::new(),
             alone: Vec::new(),
             scale: Vec::new(),
             lambda: Vec::new(),
@@ -109,19 +122,20 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
     /// Takes over a problem; false where it is not of this kind.
     pub(super) fn load(&mut self, problem: &OneStepProblem<'_>, w: &Delassus) -> bool {
         self.place.clear();
+        self.back.clear();
         let (parts, laws) = (problem.parts(), problem.laws());
         let n = parts.lhs.dim();
         let square = |law: &Law| law.size() == N && matches!(law.shape(), Shape::Cone1 { .. } | Shape::Cone2 { .. });
         let symmetric = std::ptr::eq(parts.output, parts.input) || parts.output == parts.input;
         let feeds = |d: &Rows| d.iter().flatten().any(|entry| entry.1 != 0.0);
-        if n < K || !symmetric || !laws.iter().all(square) || parts.feedthrough.is_some_and(feeds) {
+        if n < K || !laws.iter().all(square) || parts.feedthrough.is_some_and(feeds) {
             return false;
         }
-        let Some(root) = Root::of(problem) else { return false };
+        let root = if symmetric { Root::of(problem) } else { None };
         self.alone.clear();
         self.scale.clear();
         for i in 0..laws.len() {
-            let Some(place) = self.place_of(problem, w, &root, i) else {
+            let Some(place) = self.place_of(problem, w, root.as_ref(), i) else {
                 self.place.clear();
                 return false;
             };
@@ -136,9 +150,15 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
     }
 
     /// Rows of (1) for a law with at most two groups of K degrees of freedom.
-    fn place_of(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, root: &Root, i: usize) -> Option<Place<N, K>> {
+    fn place_of(
+        &mut self,
+        problem: &OneStepProblem<'_>,
+        w: &Delassus,
+        root: Option<&Root>,
+        i: usize,
+    ) -> Option<Place<N, K>> {
         let (law, block) = (&problem.laws()[i], w.diagonal(i));
-        let first = problem.offsets()[i];
+        let (first, n) = (problem.offsets()[i], problem.parts().lhs.dim());
         let mut place = Place {
             law: i as u32,
             alone: DIAGONAL,
@@ -150,26 +170,44 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
             b: std::array::from_fn(|k| problem.b()[first + k]),
             row: [[[0.0; K]; N]; 2],
         };
-        let entries = || (0..N).flat_map(|k| problem.parts().output.row(first + k).iter().map(move |entry| (k, entry)));
-        let touched = entries().flat_map(|(_, &(dof, _))| root.row(dof)).filter(|entry| entry.1 != 0.0);
-        (place.at, place.bodies) = bodies::<K>(touched.map(|entry| entry.0), problem.parts().lhs.dim())?;
-        for (k, &(dof, value)) in entries() {
-            for (column, s) in root.row(dof).filter(|entry| entry.1 != 0.0) {
-                let first = place.at.map(|at| at as usize);
-                let side = usize::from(!(first[0]..first[0] + K).contains(&column));
-                place.row[side][k][column - first[side]] += value * s;
-            }
-        }
+        let entries = |rows| (0..N).flat_map(move |k| Rows::row(rows, first + k).iter().map(move |entry| (k, entry)));
+        let output = problem.parts().output;
+        let rounding = if let Some(root) = root {
+            let front = || {
+                entries(output).flat_map(|(k, &(dof, value))| {
+                    root.row(dof).filter(|entry| entry.1 != 0.0).map(move |(column, s)| (k, column, value * s))
+                })
+            };
+            (place.at, place.bodies) = bodies::<K>(front().map(|entry| entry.1), n)?;
+            place.fill(front());
+            ROUNDING
+        } else {
+            let mut back = Vec::with_capacity(N * 2 * K);
+            (0..N).try_for_each(|k| respond::<K>(problem.parts(), first + k, k, &mut back))?;
+            let front = || entries(output).map(|(k, &(dof, value))| (k, dof, value));
+            let touched = front().map(|entry| entry.1).chain(back.iter().map(|entry| entry.1));
+            (place.at, place.bodies) = bodies::<K>(touched, n)?;
+            let mut other = place;
+            other.fill(back.into_iter());
+            self.back.push(other.row);
+            place.fill(front());
+            NEARLY
+        };
         let mean = w.scale(i);
         let off = (0..N * N).filter(|k| k % (N + 1) != 0).fold(0.0f64, |m, k| m.max(block[k].abs()));
-        let equal = N == 2 || (block[4] - block[8]).abs() <= ROUNDING * mean;
-        if off <= ROUNDING * mean && equal && block[0] > 0.0 && block[N + 1] > 0.0 {
+        let equal = N == 2 || (block[4] - block[8]).abs() <= rounding * mean;
+        if off <= rounding * mean && equal && block[0] > 0.0 && block[N + 1] > 0.0 {
             place.pull = [1.0 / block[0], 1.0 / block[N + 1]];
         } else {
             place.alone = self.alone.len() as u32;
             self.alone.push(A::of(law, block)?);
         }
         Some(place)
+    }
+
+    /// The part of the contacts whose blocks are not diagonal.
+    pub(super) fn coupled(&self) -> f64 {
+        self.alone.len() as f64 / self.place.len() as f64
     }
 
     /// Sorts contacts into clusters where they are many.
@@ -182,6 +220,9 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
             };
             self.clusters = Clusters::of(ranges, self.place.len(), n);
             self.place = self.clusters.order.iter().map(|&i| self.place[i as usize]).collect();
+            if !self.back.is_empty() {
+                self.back = self.clusters.order.iter().map(|&i| self.back[i as usize]).collect();
+            }
             for (cluster, places) in self.clusters.first.windows(2).enumerate() {
                 for place in &mut self.place[places[0]..places[1]] {
                     place.near = place.at.map(|at| self.clusters.copied_to(cluster, at as usize) as u32);
@@ -213,18 +254,17 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
         self.y.fill(0.0);
         if self.clusters.is_empty() {
             let y = shared::cells(&mut self.y);
-            for (place, lambda) in self.place.iter().zip(&self.lambda) {
-                place.push(*lambda, place.at, y);
+            for (i, (place, lambda)) in self.place.iter().zip(&self.lambda).enumerate() {
+                place.push(place.arms(&self.back, i), *lambda, place.at, y);
             }
             return;
         }
         shared::share(&self.y, &mut self.shared);
-        let (place, lambda, first) = (&self.place, &self.lambda, &self.clusters.first);
+        let (place, back, lambda, first) = (&self.place, &self.back, &self.lambda, &self.clusters.first);
         self.clusters.visit(1, threads, &self.shared, |cluster, numbers| {
-            let own = first[cluster]..first[cluster + 1];
             numbers.with(|y| {
-                for (place, lambda) in place[own.clone()].iter().zip(&lambda[own]) {
-                    place.push(*lambda, place.near, y);
+                for i in first[cluster]..first[cluster + 1] {
+                    place[i].push(place[i].arms(back, i), lambda[i], place[i].near, y);
                 }
             });
         });
@@ -247,14 +287,14 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
         if self.clusters.is_empty() {
             let y = shared::cells(&mut self.y);
             for _ in 0..sweeps {
-                for (place, lambda) in self.place.iter().zip(&mut self.lambda) {
-                    pass.visit(place, place.at, lambda, y);
+                for (i, (place, lambda)) in self.place.iter().zip(&mut self.lambda).enumerate() {
+                    pass.visit(place, place.arms(&self.back, i), place.at, lambda, y);
                 }
             }
             return;
         }
         shared::share(&self.y, &mut self.shared);
-        let (place, first) = (&self.place[..], &self.clusters.first[..]);
+        let (place, back, first) = (&self.place[..], &self.back[..], &self.clusters.first[..]);
         // reactions are where the thread that takes their cluster finds them
         let mut rest = &mut self.lambda[..];
         let lengths = first.windows(2).map(|ends| ends[1] - ends[0]);
@@ -262,10 +302,11 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
             lengths.map(|length| Own(Mutex::new(rest.split_off_mut(..length).unwrap_or_default()))).collect();
         self.clusters.visit(sweeps, threads, &self.shared, |cluster, numbers| {
             if let Ok(mut lambda) = own[cluster].0.lock() {
-                let place = &place[first[cluster]..first[cluster + 1]];
+                let own = first[cluster]..first[cluster + 1];
+                let (place, back) = (&place[own.clone()], back.get(own).unwrap_or_default());
                 numbers.with(|y| {
-                    for (place, lambda) in place.iter().zip(lambda.iter_mut()) {
-                        pass.visit(place, place.near, lambda, y);
+                    for (i, (place, lambda)) in place.iter().zip(lambda.iter_mut()).enumerate() {
+                        pass.visit(place, place.arms(back, i), place.near, lambda, y);
                     }
                 });
             }
@@ -353,6 +394,7 @@ impl<A> Pass<'_, A> {
     fn visit<const N: usize, const K: usize>(
         &self,
         place: &Place<N, K>,
+        arms: &Arms<N, K>,
         at: [u32; 2],
         lambda: &mut [f64; N],
         y: &[Cell<f64>],
@@ -362,33 +404,48 @@ impl<A> Pass<'_, A> {
         let u = place.pull(at, y);
         // two ways to the end: what the closed form finds stays in registers, and no load waits for stores to be done
         if place.alone == DIAGONAL {
-            place.move_to(place.step(lambda, u, self.relaxation), at, lambda, y);
+            place.move_to(place.step(lambda, u, self.relaxation), arms, at, lambda, y);
         } else {
             let alone = &self.alone[place.alone as usize];
             let next = place.solve(alone, &self.laws[place.law as usize], *lambda, u, self.relaxation);
-            place.move_to(next, at, lambda, y);
+            place.move_to(next, arms, at, lambda, y);
         }
     }
 }
 
 impl<const N: usize, const K: usize> Place<N, K> {
+    /// Adds entries of G: row, degree of freedom and value.
+    fn fill(&mut self, entries: impl Iterator<Item = (usize, usize, f64)>) {
+        let first = self.at.map(|at| at as usize);
+        for (k, column, value) in entries {
+            let side = usize::from(!(first[0]..first[0] + K).contains(&column));
+            self.row[side][k][column - first[side]] += value;
+        }
+    }
+
+    /// The rows along which the reaction at this place acts.
+    #[inline(always)]
+    pub(super) fn arms<'a>(&'a self, back: &'a [Arms<N, K>], at: usize) -> &'a Arms<N, K> {
+        back.get(at).unwrap_or(&self.row)
+    }
+
     /// b + G y.
     #[inline(always)]
     pub(super) fn pull<S: Readable + ?Sized>(&self, at: [u32; 2], y: &S) -> [f64; N] {
-        let product = self.times(at, y);
+        let product = self.times(&self.row, at, y);
         std::array::from_fn(|k| self.b[k] + product[k])
     }
 
-    /// G y.
+    /// Rows times y.
     #[inline(always)]
-    pub(super) fn times<S: Readable + ?Sized>(&self, at: [u32; 2], y: &S) -> [f64; N] {
+    pub(super) fn times<S: Readable + ?Sized>(&self, arms: &Arms<N, K>, at: [u32; 2], y: &S) -> [f64; N] {
         let mut sum = [[0.0; 2]; N];
         for side in 0..2 {
             if side == 1 && self.bodies < 2 {
                 break;
             }
             let x: [f64; K] = y.read(at[side] as usize);
-            for (row, sum) in self.row[side].iter().zip(&mut sum) {
+            for (row, sum) in arms[side].iter().zip(&mut sum) {
                 for d in 0..K {
                     sum[d % 2] += row[d] * x[d];
                 }
@@ -397,16 +454,16 @@ impl<const N: usize, const K: usize> Place<N, K> {
         sum.map(|lanes| lanes[0] + lanes[1])
     }
 
-    /// y ← y + Gᵀ Δλ.
+    /// y ← y + rowsᵀ Δλ.
     #[inline(always)]
-    pub(super) fn push(&self, change: [f64; N], at: [u32; 2], y: &[Cell<f64>]) {
+    pub(super) fn push(&self, arms: &Arms<N, K>, change: [f64; N], at: [u32; 2], y: &[Cell<f64>]) {
         for side in 0..2 {
             if side == 1 && self.bodies < 2 {
                 break;
             }
             let first = at[side] as usize;
             let mut x: [f64; K] = y.read(first);
-            for (row, change) in self.row[side].iter().zip(change) {
+            for (row, change) in arms[side].iter().zip(change) {
                 for d in 0..K {
                     x[d] += row[d] * change;
                 }
@@ -417,13 +474,13 @@ impl<const N: usize, const K: usize> Place<N, K> {
 
     /// Takes the next reaction, and y with it.
     #[inline(always)]
-    fn move_to(&self, next: [f64; N], at: [u32; 2], lambda: &mut [f64; N], y: &[Cell<f64>]) {
+    fn move_to(&self, next: [f64; N], arms: &Arms<N, K>, at: [u32; 2], lambda: &mut [f64; N], y: &[Cell<f64>]) {
         if next == *lambda {
             return;
         }
         let change = std::array::from_fn(|k| next[k] - lambda[k]);
         *lambda = next;
-        self.push(change, at, y);
+        self.push(arms, change, at, y);
     }
 
     /// The closed form (2).
@@ -451,36 +508,6 @@ impl<const N: usize, const K: usize> Place<N, K> {
         relax(relaxation, law, &old, &mut next);
         next
     }
-}
-
-/// One or two groups of K degrees of freedom that hold those given, as first numbers and their count: bodies, where the
-/// numbers are those of bodies of K.
-fn bodies<const K: usize>(touched: impl Iterator<Item = usize>, n: usize) -> Option<([u32; 2], u32)> {
-    let (mut low, mut high) = (usize::MAX, 0);
-    let mut list = [0; 256];
-    let mut count = 0;
-    for dof in touched {
-        (low, high) = (low.min(dof), high.max(dof));
-        *list.get_mut(count)? = dof;
-        count += 1;
-    }
-    if count == 0 {
-        return None;
-    }
-    let within =
-        |first: [usize; 2]| list[..count].iter().all(|dof| first.iter().any(|&first| (first..first + K).contains(dof)));
-    let aligned = [low / K * K, high / K * K];
-    let loose = [low.min(n - K), (high + 1).saturating_sub(K)];
-    for first in [aligned, loose] {
-        if first[1] + K <= n && within(first) {
-            match first[1].abs_diff(first[0]) {
-                0 => return Some(([first[0] as u32; 2], 1)),
-                apart if apart >= K => return Some((first.map(|x| x as u32), 2)),
-                _ => {}
-            }
-        }
-    }
-    None
 }
 
 fn square(x: &[f64]) -> f64 {

@@ -2,12 +2,12 @@
 
 use super::anderson::Anderson;
 use super::colour::{Schedule, Threads};
-use super::pairs::{Plane, Space};
+use super::pairs::{Coupled, Pairs, Plane, Space};
 use super::sweep::Sweeper;
 use super::velocity::Velocity;
 use super::{Nsgs, NsgsOptions, Order};
 use crate::solver::{Configured, Solver};
-use crate::{ProblemWork, Reaction, StoredProblem, family};
+use crate::{LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Rows, StoredProblem, family};
 
 fn problem(name: &str, size: usize) -> StoredProblem {
     family::find(name).unwrap().build(size, 3).unwrap()
@@ -119,6 +119,82 @@ fn pairs_make_the_same_sweeps() {
                 }
             }
         });
+    }
+}
+
+/// Reactions that act elsewhere than velocities are taken: the sweeps of pairs lead to a solution of the problem, and
+/// descents know the transpose.
+#[test]
+fn pairs_that_are_not_symmetric_are_solved() {
+    for (name, size) in [("rcp", 600), ("wall", 600), ("rcp-2d", 600)] {
+        let problem = problem(name, size);
+        let parts = problem.global_parts().unwrap();
+        // arms of the reactions as some motion turns them
+        let mut input = Rows::new(parts.jacobian.columns());
+        for (i, row) in parts.jacobian.iter().enumerate() {
+            let turned = |k: usize, x: f64| x + 0.01 * ((7 * i + 3 * k) as f64).sin();
+            input.push_sparse(row.iter().enumerate().map(|(k, &(dof, x))| (dof, turned(k, x))));
+        }
+        let mass: Vec<f64> = parts.mass.iter().map(|row| row[0].1).collect();
+        let (lhs, laws, b) = (&Masses(mass), problem.laws(), problem.b());
+        let parts = Parts { lhs, output: &parts.jacobian, input: &input, feedthrough: None, b, laws };
+        let mut work = ProblemWork::default();
+        let p = OneStepProblem::new(parts, &mut work);
+        let w = p.delassus();
+        let (mut space, mut plane) = (Space::default(), Plane::default());
+        let (mut lambda, threads) = (vec![0.0; p.size()], Threads::new(1));
+        let residual = if space.load(&p, &w) {
+            space.set(&lambda, &threads);
+            space.sweep(300, laws, 1.2, &threads);
+            assert_adjoint(&space);
+            space.get(&mut lambda);
+            space.residual(laws, &threads).0
+        } else {
+            assert!(plane.load(&p, &w), "{name}");
+            plane.set(&lambda, &threads);
+            plane.sweep(300, laws, 1.2, &threads);
+            assert_adjoint(&plane);
+            plane.get(&mut lambda);
+            plane.residual(laws, &threads).0
+        };
+        let certified = p.certify(&mut Reaction { lambda, ..Reaction::default() }).residual;
+        assert!((residual / certified - 1.0).abs() < 1e-6, "{name}: {residual:e} {certified:e}");
+        assert!(certified < 1e-3, "{name}: {certified:e}");
+    }
+}
+
+/// y·(W x) is x·(Wᵀ y), and not the same with x and y exchanged.
+fn assert_adjoint<const N: usize, const K: usize, A: Coupled<N>>(pairs: &Pairs<N, K, A>) {
+    let some = |seed: f64| (0..pairs.place.len()).map(|i| [seed + i as f64; N].map(f64::sin)).collect::<Vec<_>>();
+    let dot =
+        |a: &[[f64; N]], b: &[[f64; N]]| a.as_flattened().iter().zip(b.as_flattened()).map(|(a, b)| a * b).sum::<f64>();
+    let (x, y) = (some(0.3), some(1.7));
+    let product = |transposed: bool, x: &[[f64; N]]| {
+        let mut out = vec![[0.0; N]; x.len()];
+        pairs.multiply(transposed, x, &mut vec![0.0; pairs.y.len()], &mut out);
+        out
+    };
+    let (forward, back, other) = (product(false, &x), product(true, &y), product(false, &y));
+    let size = dot(&x, &x).sqrt() * dot(&forward, &forward).sqrt();
+    assert!((dot(&y, &forward) - dot(&x, &back)).abs() < 1e-12 * size);
+    assert!((dot(&y, &forward) - dot(&x, &other)).abs() > 1e-6 * size);
+}
+
+/// A diagonal matrix.
+struct Masses(Vec<f64>);
+
+impl LinearSolve for Masses {
+    fn dim(&self) -> usize {
+        self.0.len()
+    }
+    fn solve(&self, x: &mut [f64]) {
+        x.iter_mut().zip(&self.0).for_each(|(x, m)| *x /= m);
+    }
+    fn block(&self, dof: usize) -> std::ops::Range<usize> {
+        dof..dof + 1
+    }
+    fn solve_block(&self, block: std::ops::Range<usize>, x: &mut [f64]) {
+        x.iter_mut().zip(&self.0[block]).for_each(|(x, m)| *x /= m);
     }
 }
 
