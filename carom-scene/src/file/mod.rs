@@ -172,6 +172,9 @@ table! {
         pub shorten: Option<bool>,
         /// Whether a step that does not converge is taken in parts, down to a 4096th of it.
         pub part: Option<bool>,
+        /// How impacts of contacts that touch at the same time are resolved: "newton" (the default), "poisson", or
+        /// "sequential", one after the other.
+        pub impacts: Option<Text>,
         /// Time-stepping scheme: a name, or a table with a name and options.
         pub scheme: Option<Method>,
         /// Solver of the one-step problems: a name, or a table with a name and options.

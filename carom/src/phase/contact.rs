@@ -13,7 +13,8 @@
 use super::acceleration::{Acceleration, ROUNDING, size_of};
 use super::mode::{Mode, Phase};
 use super::projection::Projection;
-use crate::{Coupling, Key, Mechanical, State, StepError, System};
+use crate::impact::{Impacts, Tools, Touching};
+use crate::{Coupling, Key, Mechanical, State, Step, StepError, System};
 use carom_solve::{Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, SolveError, Solver};
 
 /// A reaction at less than this part of its limit is inside the cone.
@@ -46,12 +47,16 @@ pub struct ContactProblem {
     targets: Vec<(usize, f64)>,
     velocity: Vec<f64>,             // (n)
     spare: Option<Box<SolveError>>, // for the next failure, so that one from which a step recovers does not allocate
+    /// Impacts by other laws than Newton's.
+    pub impacts: Impacts,
     /// Whether impacts have no restitution, whatever the contacts say.
     pub is_plastic: bool,
     /// (rows) impulse of the last impact [N s], and the velocity before and after it [m/s].
     pub impulse: Vec<f64>,
     pub before: Vec<f64>,
     pub after: Vec<f64>,
+    /// (rows) its work [J], where it is not impulse times mean velocity; empty elsewhere.
+    pub works: Vec<f64>,
 }
 
 impl ContactProblem {
@@ -114,6 +119,10 @@ impl ContactProblem {
     ) -> Result<Certificate, StepError> {
         let (acceleration, projection) = tools;
         acceleration.factor_mass(system.model, (state.t, &state.q, &state.v))?;
+        self.works.clear();
+        if self.impacts.is_asked() && !self.is_plastic {
+            return self.resolve(&acceleration.coupling, system, active, state);
+        }
         if let &[law] = active
             && width == 0.0
             && acceleration.coupling.pairs[law].law.is_unilateral()
@@ -160,6 +169,25 @@ impl ContactProblem {
         Ok(certificate)
     }
 
+    /// The impact by another law than (1).
+    fn resolve(
+        &mut self,
+        coupling: &Coupling,
+        system: &mut System<'_, dyn Mechanical>,
+        active: &[usize],
+        state: &mut State,
+    ) -> Result<Certificate, StepError> {
+        let (impacts, mut step) = (&mut self.impacts, Step::default());
+        let at = Touching { coupling, active, v: &state.v };
+        impacts.resolve(at, Tools { lhs: &*system.model, solver: &mut *system.solver, step: &mut step })?;
+        state.v.copy_from_slice(&impacts.done.velocity);
+        self.before.clone_from(&impacts.done.before);
+        self.after.clone_from(&impacts.done.after);
+        self.impulse.clone_from(&impacts.done.impulse);
+        self.works.clone_from(&impacts.done.work);
+        Ok(step.worst)
+    }
+
     /// (1) of one contact without friction, in closed form.
     fn bounce(&mut self, coupling: &Coupling, model: &dyn Mechanical, law: usize, state: &mut State) -> Certificate {
         let (row, pair) = (coupling.offset[law], coupling.pairs[law]);
@@ -192,6 +220,7 @@ impl ContactProblem {
         state: &mut State,
     ) -> Result<bool, StepError> {
         let (acceleration, projection) = tools;
+        self.works.clear();
         acceleration.coupling.velocity(&state.v, &mut self.before);
         self.targets.clear();
         self.targets.extend(active.iter().flat_map(|&i| acceleration.coupling.range(i)).map(|row| (row, 0.0)));

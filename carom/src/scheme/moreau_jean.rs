@@ -30,6 +30,16 @@
 //! implementations, to show what this costs: a persistent curved contact then drifts into the wall linearly in time
 //! (ring of radius 1 m, h = 5e-4: 1.5 mm per second).
 //!
+//! (3) is Newton's impact law. Another law (`impacts` of a simulation) tells the velocities after the impact of the laws
+//! that act or touch, from those before it alone: U* = C v* with v* = v + A⁻¹ Cᵀ P*. Then
+//!
+//! ```text
+//!     0 ≤ U⁺ − U* ⊥ P ≥ 0   where P* > 0,    0 ≤ U⁺ ⊥ P ≥ 0   elsewhere               (5)
+//! ```
+//!
+//! has P = P* as its solution where no forces act, and forces add what they add to any contact. Energy is that of the
+//! law: with e = 1 it is conserved.
+//!
 //! Coefficients of friction that depend on the state are taken at the start of the step, (t, q, v); there a contact
 //! sticks whose sliding velocity is rounding.
 //!
@@ -45,7 +55,8 @@ use super::{
 use crate::balance::{
     Balance, BalanceTangent, Frame, Laws, Lengths, Level, Limits, Newton, Place, TangentError, VelocityLaws,
 };
-use crate::{Coupling, Mechanical, ModelError, State, Warnings};
+use crate::impact::{Impacts, Tools, Touching};
+use crate::{Coupling, ImpactLaw, Mechanical, ModelError, State, Warnings};
 use carom_solve::options::{at_least, within};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
@@ -122,7 +133,9 @@ pub struct Work {
     pub(super) lengths: Lengths, // what gaps are judged by
     had_acted: Vec<usize>, // laws that acted in the last step
     friction_varies: bool,
-    sticks: Vec<bool>, // (laws) where it does: whether it did not slide at the start
+    sticks: Vec<bool>,  // (laws) where it does: whether it did not slide at the start
+    impacts: Impacts,   // by other laws than Newton's
+    struck: Vec<usize>, // laws that take part in them
 }
 
 impl Scheme for MoreauJean {
@@ -172,10 +185,11 @@ impl Scheme for MoreauJean {
         // 2 free motion: v_free = v + A⁻¹ h F at the first iterate
         w.newton.begin(system.model, (from, to), h, &mut step)?;
 
-        // 3 forecast: which gaps are closed; the last impulses as the guess
+        // 3 forecast: which gaps are closed; the last impulses as the guess; impacts by another law than Newton's
         w.measure(system.model, from)?;
         self.activate(w, from.t);
         w.recall();
+        w.strike(self.activation, &mut system, from, &mut step)?;
 
         // 4 Newton's loop: P with (3) at the latest q⁺, v⁺ = v_free + A⁻¹ B P, q⁺ = retract(q, h v_θ), until (1) holds
         w.newton.solve_or_shift(&mut w.laws, &mut system, (from, to), &mut step)?;
@@ -198,6 +212,11 @@ impl Scheme for MoreauJean {
 
     fn contacts_changed(&self, w: &mut Work) {
         w.laws.drop_end();
+    }
+
+    fn set_impact_law(&self, w: &mut Work, law: ImpactLaw) -> bool {
+        w.impacts.law = law;
+        true
     }
 
     fn couple_end(&self, w: &mut Work, model: &mut Self::Model, to: &State) -> Result<bool, ModelError> {
@@ -343,6 +362,78 @@ impl Work {
         }
     }
 
+    /// (5): the velocities after the impact of the laws that act, where the impact law is another one than Newton's.
+    #[inline(always)]
+    pub(super) fn strike(
+        &mut self,
+        activation: Option<f64>,
+        system: &mut System<'_, dyn Mechanical>,
+        from: &State,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        if self.impacts.is_asked() { self.resolve(activation, system, from, step) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn resolve(
+        &mut self,
+        activation: Option<f64>,
+        system: &mut System<'_, dyn Mechanical>,
+        from: &State,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        let Work { reactions, newton, laws, lengths, impacts, struck, warnings, .. } = self;
+        reactions.collisions.clear();
+        laws.shift.fill(0.0);
+        let coupling = &reactions.coupling;
+        let law = |i: usize| &coupling.pairs[i].law;
+        let approaches = |&i: &usize| {
+            let row = coupling.offset[i];
+            let terms = coupling.rows.row(row).iter();
+            let size = terms.fold(0.0, |sum, &(j, c)| sum + c.abs() * (from.v[j].abs() + newton.v_free[j].abs()));
+            law(i).is_contact() && reactions.before[row] < -STILL * size
+        };
+        if !laws.active.iter().any(approaches) {
+            return Ok(());
+        }
+        // contacts that touch take part as well: the impact of others may close what opens
+        let acts = |i: usize| laws.active.binary_search(&i).is_ok();
+        let touches = |i: usize| coupling.gap(i) <= lengths.activation(activation, coupling, i);
+        struck.clear();
+        struck.extend((0..coupling.len()).filter(|&i| match law(i).is_contact() {
+            true => acts(i) || touches(i),
+            false => law(i).is_equality(),
+        }));
+        let at = Touching { coupling, active: struck, v: &from.v };
+        impacts.resolve(at, Tools { lhs: &*system.model, solver: &mut *system.solver, step })?;
+        impacts.done.warn(coupling, from.t, warnings);
+        struck.retain(|&i| law(i).is_contact() && impacts.done.impulse[coupling.offset[i]] > 0.0);
+        if !struck.iter().all(|&i| acts(i)) {
+            laws.active.extend_from_slice(struck);
+            laws.active.sort_unstable();
+            laws.active.dedup();
+            self.recall();
+        }
+        self.take_impact();
+        Ok(())
+    }
+
+    /// Shifts the rows of the laws that were struck by their velocities after the impact.
+    fn take_impact(&mut self) {
+        let Work { reactions, laws, impacts: Impacts { done, .. }, struck, .. } = self;
+        laws.shift.fill(0.0);
+        let mut k = 0;
+        for &i in &laws.active {
+            let rows = reactions.coupling.range(i);
+            if struck.binary_search(&i).is_ok() {
+                let shift = &mut laws.shift[k..k + rows.len()];
+                shift.iter_mut().zip(&done.after[rows.clone()]).for_each(|(shift, u)| *shift = -u);
+            }
+            k += rows.len();
+        }
+        reactions.collisions.extend_from_slice(&done.collisions);
+    }
+
     /// Impulses and velocities after the step, law by law; how the velocity changed, as the guess for the next step.
     #[inline(always)]
     pub(super) fn report(&mut self, (from, to): (&State, &State)) {
@@ -362,6 +453,31 @@ impl Work {
             }
         }
         laws.keep_end(newton, to);
+        reactions.work.clear();
+        if !reactions.collisions.is_empty() {
+            self.share_work();
+        }
+    }
+
+    /// Work of contacts that were struck: that of their impacts, and a share of what forces have added by their normal
+    /// impulses. The sum is that of impulses and mean velocities over the step.
+    #[cold]
+    fn share_work(&mut self) {
+        let Work { reactions, impacts: Impacts { done, .. }, struck, .. } = self;
+        let mut work = std::mem::take(&mut reactions.work);
+        work.extend((0..reactions.impulse.len()).map(|row| reactions.work(row)));
+        let (mut left, mut pressed) = (0.0, 0.0);
+        for &i in struck.iter() {
+            pressed += reactions.normal(i);
+            for row in reactions.range(i) {
+                left += work[row] - done.work[row];
+                work[row] = done.work[row];
+            }
+        }
+        for &i in struck.iter().filter(|_| pressed > 0.0) {
+            work[reactions.coupling.offset[i]] += left * reactions.normal(i) / pressed;
+        }
+        reactions.work = work;
     }
 }
 

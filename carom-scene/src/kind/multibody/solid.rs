@@ -33,6 +33,11 @@ pub(super) struct Solids {
 }
 
 impl Solids {
+    /// The rule by which materials combine, if any; `None` where no shapes touch by themselves.
+    pub fn combine(&self) -> Option<Option<Combine>> {
+        (!self.solids.is_empty()).then_some(self.materials.combine)
+    }
+
     /// Adds them to a description.
     pub fn describe(&self, all: &mut Multibody) {
         all.solids.clone_from(&self.solids);
