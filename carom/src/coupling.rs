@@ -91,7 +91,7 @@ pub struct Coupling {
     pub feedthrough: Rows,
     /// Laws, by position, that take over what is remembered of another key: contacts that changed their features.
     pub heirs: Vec<(usize, Key)>,
-    /// Laws, by position, that have a coefficient of restitution along their tangents; few or none.
+    /// Laws, by position in rising order, that have a coefficient of restitution along their tangents [-].
     pub rebounds: Vec<(usize, f64)>,
     /// The model that filled it last, where laws and columns of that model are the same everywhere; zero elsewhere.
     pub(crate) of: u64,
@@ -226,7 +226,7 @@ impl Coupling {
 
     /// Coefficient of restitution of law `i` along its tangents.
     pub fn rebound(&self, i: usize) -> f64 {
-        self.rebounds.iter().find(|rebound| rebound.0 == i).map_or(0.0, |rebound| rebound.1)
+        self.rebounds.binary_search_by_key(&i, |rebound| rebound.0).map_or(0.0, |place| self.rebounds[place].1)
     }
 
     /// Rows of law `i`.

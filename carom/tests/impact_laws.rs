@@ -1,7 +1,10 @@
 //! Impacts of several contacts at once by the laws of Newton, Poisson and one after the other, against closed forms.
 
 use carom::model::{Contact, Lagrangian};
-use carom::scheme::{self, AnyModel, BindError, SchemeError};
+use carom::multibody::contact::Surface;
+use carom::multibody::pair::{Plane, Shape, Sphere};
+use carom::multibody::{Body, Multibody, Solid};
+use carom::scheme::{self, AnyModel, BindError, Claim, SchemeError};
 use carom::simulation::{FixedStep, Impact, LedgerObserver, Lists};
 use carom::{IMPACT_ORDER, IMPACTS_CUT, ImpactLaw, SCHEMES, Simulation, Stepper};
 use serde_json::{Value, json};
@@ -329,6 +332,7 @@ fn other_schemes_refuse() {
             continue;
         };
         let has = SCHEMES_OF_LAWS.contains(&row.info.name);
+        assert_eq!(row.info.claims.contains(&Claim::ImpactLaws), has, "{}", row.info.name);
         assert_eq!(stepper.set_impact_law(ImpactLaw::Sequential).is_ok(), has, "{}", row.info.name);
         assert!(stepper.set_impact_law(ImpactLaw::Newton).is_ok());
     }
@@ -336,4 +340,43 @@ fn other_schemes_refuse() {
 
 fn row_of_three() -> Lagrangian {
     row(&[1.0; 3], &[1.0, 0.0, 0.0], &[0.5; 2])
+}
+
+/// A ball that strikes a floor with spin: superball for e_T = 1, no slip after it for e_T = 0, and the cone where
+/// friction is not enough.
+#[test]
+fn tangents_turn_back_as_far_as_friction_can() {
+    let (r, v, spin) = (0.1, [0.5, 0.0, -2.0], [0.0, 10.0, 0.0]);
+    let strike = |scheme: &str, law: ImpactLaw, tangential: f64, mu: f64| {
+        let surface = Surface { restitution: 0.8, tangential, friction: mu, ..Surface::default() };
+        let floor = Shape::Plane(Plane { point: [0.0; 3], normal: [0.0, 0.0, 1.0] });
+        let ball = Shape::Sphere(Sphere { centre: [0.0; 3], radius: r });
+        let model = Multibody::spatial()
+            .material("rubber", surface)
+            .body(Body::new("ball", 1.0, 0.4 * r * r).at([0.0, 0.0, r]).velocity(v).spin(spin))
+            .solid(Solid::new("ground", "floor", floor).material("rubber"))
+            .solid(Solid::new("ball", "ball", ball).material("rubber"));
+        let (row, solver) = (scheme::find(scheme).unwrap(), carom_solve::solver::default());
+        let model = AnyModel::Mechanical(Box::new(model.build().unwrap()));
+        let mut stepper = (row.bind)(&json!({}), model, solver).map_err(|error| error.to_string())?;
+        stepper.set_impact_law(law).unwrap();
+        stepper.attempt(1e-9).unwrap();
+        Ok::<_, String>([stepper.to().v[0], stepper.to().v[2], r * stepper.to().v[4]])
+    };
+    let slip = v[0] - r * spin[1];
+    for scheme in SCHEMES_OF_LAWS {
+        for law in ImpactLaw::ALL {
+            for e in [0.0, 0.4, 1.0] {
+                // P_T = −(1 + e_T) 2/7 u_T of 1 kg
+                let p = -(1.0 + e) * 2.0 / 7.0 * slip;
+                let after = [v[0] + p, 1.6, r * spin[1] - 2.5 * p];
+                close(&strike(scheme, law, e, 2.0).unwrap(), &after, 1e-7);
+            }
+            // P_T = μ P_N against the slip
+            let p = -slip.signum() * 0.01 * 3.6;
+            close(&strike(scheme, law, 1.0, 0.01).unwrap(), &[v[0] + p, 1.6, r * spin[1] - 2.5 * p], 1e-7);
+        }
+    }
+    let refused = strike("corrected-paoli", ImpactLaw::Newton, 0.5, 2.0).unwrap_err();
+    assert!(refused.contains("no restitution along tangents"), "{refused}");
 }

@@ -30,7 +30,7 @@ pub enum ImpactLaw {
     /// All contacts at once, restitution of impulses: compression up to u ≥ 0, then the part e of its impulses again
     /// [pfeiffer1996].
     Poisson,
-    /// One contact after the other, the one that approaches fastest first, until none does [acary2008]. Three equal
+    /// One contact after the other, the one that approaches fastest first, until none does. Three equal
     /// balls, e = 1: (1, 0, 0) becomes (0, 0, 1).
     Sequential,
 }
@@ -212,7 +212,12 @@ impl Impacts {
 pub(crate) fn restitution(coupling: &Coupling, i: usize, k: usize, u: f64) -> f64 {
     match k {
         0 => coupling.pairs[i].restitution * u.min(0.0),
-        1 | 2 if !coupling.rebounds.is_empty() => coupling.rebound(i) * u,
-        _ => 0.0,
+        _ => rebound(coupling, i, k) * u,
     }
+}
+
+/// The coefficient of restitution of law `i` along its row number `k`, a tangent.
+pub(crate) fn rebound(coupling: &Coupling, i: usize, k: usize) -> f64 {
+    let slides = || coupling.pairs[i].law.role(k).starts_with('t');
+    if coupling.rebounds.is_empty() || !slides() { 0.0 } else { coupling.rebound(i) }
 }

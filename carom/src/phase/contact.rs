@@ -5,7 +5,7 @@
 //!     contact:  u̇ = C M⁻¹F + γ + W λ,                0 ≤ u̇_N ⊥ λ_N ≥ 0,                     λ_T by Coulomb's law     (2)
 //! ```
 //!
-//! In (1) all contacts that touch take part at once; w is the width of the critical interval. A contact that separates
+//! A restitution along tangents adds e_T U_T⁻ in (1). In it all contacts that touch take part at once; w is the width of the critical interval. A contact that separates
 //! before the impact has no restitution, so that none approaches after it. In (2) take part those whose normal velocity
 //! vanishes; a contact that slips is unilateral with the reaction along C_Nᵀ − μ d C_Tᵀ, one that does not obeys
 //! Coulomb's law between λ and u̇.
@@ -13,7 +13,7 @@
 use super::acceleration::{Acceleration, ROUNDING, size_of};
 use super::mode::{Mode, Phase};
 use super::projection::Projection;
-use crate::impact::{Impacts, Tools, Touching};
+use crate::impact::{Impacts, Tools, Touching, restitution};
 use crate::{Coupling, Key, Mechanical, State, Step, StepError, System};
 use carom_solve::{Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, SolveError, Solver};
 
@@ -141,12 +141,10 @@ impl ContactProblem {
         self.clear(system.model.dim());
         for &i in active {
             let pair = coupling.pairs[i];
-            let restitution = if self.is_plastic { 0.0 } else { pair.restitution };
             self.laws.push(pair.law);
             self.members.push(i);
             for row in coupling.range(i) {
-                let normal = row == coupling.offset[i];
-                let restitution = if normal { restitution * self.before[row].min(0.0) } else { 0.0 };
+                let restitution = self.restitution(coupling, i, row);
                 self.rows.push(row);
                 self.output.push_row_of(&coupling.rows, row);
                 self.input.push_row_of(&coupling.rows, row);
@@ -167,6 +165,15 @@ impl ContactProblem {
             self.impulse[*row] = *lambda;
         }
         Ok(certificate)
+    }
+
+    /// What the impact law adds to the velocity along a row of law `i`: on tangents only where it closes.
+    fn restitution(&self, coupling: &Coupling, i: usize, row: usize) -> f64 {
+        let normal = coupling.offset[i];
+        if self.is_plastic || self.before[normal] >= 0.0 {
+            return 0.0;
+        }
+        restitution(coupling, i, row - normal, self.before[row])
     }
 
     /// The impact by another law than (1).
@@ -248,17 +255,16 @@ impl ContactProblem {
         for (law, &i) in self.laws.iter().zip(&self.members) {
             let (size, range) = (law.size(), coupling.range(i));
             let (p, u) = (&self.z.lambda[k..k + size], &self.z.u[k..k + size]);
-            let normal = if law.is_equality() || self.is_plastic {
-                0.0
-            } else {
-                -coupling.pairs[i].restitution * self.before[range.start].min(0.0)
-            };
+            let normal = if law.is_equality() { 0.0 } else { -self.restitution(coupling, i, range.start) };
             if law.is_equality() || (p[0] > 0.0 && u[0] <= zero) {
                 self.targets.push((range.start, normal));
                 let tangent = p[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
                 let inside = tangent < law.mu() * p[0] * (1.0 - INSIDE);
                 if size > 1 && inside && u[1..].iter().all(|u| u.abs() <= zero) {
-                    self.targets.extend(range.skip(1).map(|row| (row, 0.0)));
+                    for row in range.skip(1) {
+                        let target = -self.restitution(coupling, i, row);
+                        self.targets.push((row, target));
+                    }
                 }
             }
             k += size;

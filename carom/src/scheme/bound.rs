@@ -173,6 +173,10 @@ impl<S: Scheme> Bound<S> {
             let reason = "has constant coefficients of friction only";
             return Err(SchemeError::Incapable { scheme: S::INFO.name, reason, contact: None });
         }
+        if model.has_rebounds() && !S::INFO.claims.contains(&Claim::Rebounds) {
+            let reason = "has no restitution along tangents";
+            return Err(SchemeError::Incapable { scheme: S::INFO.name, reason, contact: None });
+        }
         if let [bearing, ..] = model.bearings()
             && !S::INFO.claims.contains(&Claim::Bearings)
         {

@@ -40,6 +40,8 @@
 //! has P = P* as its solution where no forces act, and forces add what they add to any contact. Energy is that of the
 //! law: with e = 1 it is conserved.
 //!
+//! A restitution e_T along tangents adds e_T U_T to (3) in the step in which a contact closes.
+//!
 //! Coefficients of friction that depend on the state are taken at the start of the step, (t, q, v); there a contact
 //! sticks whose sliding velocity is rounding.
 //!
@@ -55,7 +57,7 @@ use super::{
 use crate::balance::{
     Balance, BalanceTangent, Frame, Laws, Lengths, Level, Limits, Newton, Place, TangentError, VelocityLaws,
 };
-use crate::impact::{Impacts, Tools, Touching};
+use crate::impact::{Impacts, Tools, Touching, rebound};
 use crate::{Coupling, ImpactLaw, Mechanical, ModelError, State, Warnings};
 use carom_solve::options::{at_least, within};
 use carom_solve::{OptionError, Options};
@@ -154,6 +156,8 @@ impl Scheme for MoreauJean {
             Claim::Friction,
             Claim::VaryingFriction,
             Claim::Bearings,
+            Claim::ImpactLaws,
+            Claim::Rebounds,
             Claim::Bilateral,
         ],
         citations: &["moreau1988", "jean1999", "acary2008"],
@@ -371,7 +375,37 @@ impl Work {
         from: &State,
         step: &mut Step,
     ) -> Result<(), StepError> {
-        if self.impacts.is_asked() { self.resolve(activation, system, from, step) } else { Ok(()) }
+        if self.impacts.is_asked() {
+            return self.resolve(activation, system, from, step);
+        }
+        if !self.reactions.coupling.rebounds.is_empty() {
+            self.turn_back(from);
+        }
+        Ok(())
+    }
+
+    /// e_T U_T on the tangents of contacts that close: one that slides on goes on as it is.
+    #[cold]
+    fn turn_back(&mut self, from: &State) {
+        let mut k = 0;
+        for &i in &self.laws.active {
+            let (coupling, rows) = (&self.reactions.coupling, self.reactions.range(i));
+            if self.closes(i, from) {
+                for row in rows.clone().skip(1) {
+                    let place = row - rows.start;
+                    self.laws.shift[k + place] = rebound(coupling, i, place) * self.reactions.before[row];
+                }
+            }
+            k += rows.len();
+        }
+    }
+
+    /// Whether law `i` is a contact that approaches by more than rounding.
+    fn closes(&self, i: usize, from: &State) -> bool {
+        let Reactions { coupling, before, .. } = &*self.reactions;
+        let row = coupling.offset[i];
+        let size = |sum: f64, &(j, c): &(usize, f64)| sum + c.abs() * (from.v[j].abs() + self.newton.v_free[j].abs());
+        coupling.pairs[i].law.is_contact() && before[row] < -STILL * coupling.rows.row(row).iter().fold(0.0, size)
     }
 
     #[cold]
@@ -382,20 +416,14 @@ impl Work {
         from: &State,
         step: &mut Step,
     ) -> Result<(), StepError> {
-        let Work { reactions, newton, laws, lengths, impacts, struck, warnings, .. } = self;
-        reactions.collisions.clear();
-        laws.shift.fill(0.0);
-        let coupling = &reactions.coupling;
-        let law = |i: usize| &coupling.pairs[i].law;
-        let approaches = |&i: &usize| {
-            let row = coupling.offset[i];
-            let terms = coupling.rows.row(row).iter();
-            let size = terms.fold(0.0, |sum, &(j, c)| sum + c.abs() * (from.v[j].abs() + newton.v_free[j].abs()));
-            law(i).is_contact() && reactions.before[row] < -STILL * size
-        };
-        if !laws.active.iter().any(approaches) {
+        self.reactions.collisions.clear();
+        self.laws.shift.fill(0.0);
+        if !self.laws.active.iter().any(|&i| self.closes(i, from)) {
             return Ok(());
         }
+        let Work { reactions, laws, lengths, impacts, struck, warnings, .. } = self;
+        let coupling = &reactions.coupling;
+        let law = |i: usize| &coupling.pairs[i].law;
         // contacts that touch take part as well: the impact of others may close what opens
         let acts = |i: usize| laws.active.binary_search(&i).is_ok();
         let touches = |i: usize| coupling.gap(i) <= lengths.activation(activation, coupling, i);

@@ -130,6 +130,8 @@ impl Scheme for EventDriven {
             Claim::NoPenetration,
             Claim::Friction,
             Claim::VaryingFriction,
+            Claim::ImpactLaws,
+            Claim::Rebounds,
             Claim::Bilateral,
         ],
         citations: &["brasey1994", "acary2008", "hairer1993"],
