@@ -431,7 +431,9 @@ fn rolling_and_spinning_friction_have_their_closed_forms() {
     let off = |state: &State, x: [f64; 2]| (state.q[0] - x[0]).hypot(state.q[1] - x[1]);
     assert!(off(&oblique(0.5), [0.89285129, -0.18518081]) < 2e-5);
     let last = oblique(12.94);
-    assert!(last.v.iter().all(|v| v.abs() < 1e-10) && off(&last, [11.1977618, -3.5059672]) < 1e-3);
+    // it still spins about the normal
+    assert!(last.v[..3].iter().all(|v| v.abs() < 1e-10), "{:?}", last.v);
+    assert!(off(&last, [11.1977618, -3.5059672]) < 1e-3, "{:?}", last.q);
     // spin about the normal: ω' = −μ_s g/(k R²)
     let last = rolled(down, (0.2, 0.0, 1e-4), ([0.0; 3], [0.0, 0.0, 5.0]), 2.0);
     assert!((last.v[5] - (5.0 - 2.0 * 0.24525)).abs() < 1e-11, "{}", last.v[5]);
