@@ -1,7 +1,7 @@
 //! Impacts one after the other: of the contacts that approach, the fastest first, until none does.
 //!
 //! ```text
-//!     i = the contact with the largest −u_N:   0 ≤ u_i⁺ + e u_i ⊥ P_i ≥ 0 alone, bilateral laws besides              (1)
+//!     i = the contact with the largest −u_N:   0 ≤ u_i⁺ + e u_i ⊥ P_i ≥ 0 alone, bilateral laws besides         (1)
 //! ```
 //!
 //! (1) changes the velocities of its neighbours, and the next contact is chosen by them. Equal balls in a row pass a

@@ -5,10 +5,10 @@
 //!     contact:  u̇ = C M⁻¹F + γ + W λ,                0 ≤ u̇_N ⊥ λ_N ≥ 0,                     λ_T by Coulomb's law     (2)
 //! ```
 //!
-//! A restitution along tangents adds e_T U_T⁻ in (1). In it all contacts that touch take part at once; w is the width of the critical interval. A contact that separates
-//! before the impact has no restitution, so that none approaches after it. In (2) take part those whose normal velocity
-//! vanishes; a contact that slips is unilateral with the reaction along C_Nᵀ − μ d C_Tᵀ, one that does not obeys
-//! Coulomb's law between λ and u̇.
+//! A restitution along tangents adds e_T U_T⁻ in (1). In it all contacts that touch take part at once; w is the width
+//! of the critical interval. A contact that separates before the impact has no restitution, so that none approaches
+//! after it. In (2) take part those whose normal velocity vanishes; a contact that slips is unilateral with the
+//! reaction along C_Nᵀ − μ d C_Tᵀ, one that does not obeys Coulomb's law between λ and u̇.
 
 use super::acceleration::{Acceleration, ROUNDING, size_of};
 use super::mode::{Mode, Phase};

@@ -72,8 +72,8 @@ impl StepView<'_> {
         }
     }
 
-    /// The impacts of this step for lists, each with its law: as the impact law has resolved them, in their order, where
-    /// it is another one than Newton's; else each contact that closed.
+    /// The impacts of this step for lists, each with its law: as the impact law has resolved them, in their order,
+    /// where it is another one than Newton's; else each contact that closed.
     pub fn listed_impacts(&self) -> impl Iterator<Item = (Impact, Law)> {
         let (acting, reactions) = (self.impacts(), self.reactions());
         let acting = acting.filter(|_| reactions.collisions.is_empty());
