@@ -140,6 +140,7 @@ pub struct Work {
     sticks: Vec<bool>,  // (laws) where it does: whether it did not slide at the start
     impacts: Impacts,   // by other laws than Newton's
     struck: Vec<usize>, // laws that take part in them
+    fastest: f64,       // the largest velocity that their steps have begun with [√J]
 }
 
 impl Scheme for MoreauJean {
@@ -210,6 +211,7 @@ impl Scheme for MoreauJean {
         w.laws.problem.z.lambda.fill(0.0);
         w.newton.rate.clear();
         w.lengths.forget();
+        w.fastest = 0.0;
     }
 
     fn drop_factors(&self, w: &mut Work) {

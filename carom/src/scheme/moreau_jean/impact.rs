@@ -4,6 +4,9 @@ use super::{STILL, Work};
 use crate::impact::{Impacts, Tools, Touching, rebound};
 use crate::{Mechanical, Reactions, State, Step, StepError, System};
 
+/// Approaches up to this part of the fastest velocities met are what impacts of others have left of them.
+const PASSED: f64 = 1e-13;
+
 impl Work {
     /// (5): the velocities after the impact of the laws that act, where the impact law is another one than Newton's.
     #[inline(always)]
@@ -15,6 +18,7 @@ impl Work {
         step: &mut Step,
     ) -> Result<(), StepError> {
         if self.impacts.is_asked() {
+            self.fastest = self.fastest.max(self.newton.speed(&from.v));
             return self.resolve(activation, system, from, step);
         }
         if !self.reactions.coupling.rebounds.is_empty() {
@@ -39,12 +43,14 @@ impl Work {
         }
     }
 
-    /// Whether law `i` is a contact that approaches by more than rounding.
+    /// Whether law `i` is a contact that approaches by more than rounding: of the velocities that it is made of now, and
+    /// of the fastest ones that have passed through it.
     fn closes(&self, i: usize, from: &State) -> bool {
         let Reactions { coupling, before, .. } = &*self.reactions;
-        let row = coupling.offset[i];
-        let size = |sum: f64, &(j, c): &(usize, f64)| sum + c.abs() * (from.v[j].abs() + self.newton.v_free[j].abs());
-        coupling.pairs[i].law.is_contact() && before[row] < -STILL * coupling.rows.row(row).iter().fold(0.0, size)
+        let row = coupling.rows.row(coupling.offset[i]);
+        let now = |sum: f64, &(j, c): &(usize, f64)| sum + c.abs() * (from.v[j].abs() + self.newton.v_free[j].abs());
+        let least = (STILL * row.iter().fold(0.0, now)).max(PASSED * self.fastest * self.newton.size_of_row(row));
+        coupling.pairs[i].law.is_contact() && before[coupling.offset[i]] < -least
     }
 
     #[cold]
