@@ -202,3 +202,32 @@ step = 1e-3
         assert!((decay - (-2f64).exp()).abs() < 0.2 * step, "h = {step}: {decay}");
     }
 }
+
+/// Schemes without a law of impacts name those that have it, a law that nobody knows names all, and studies that need
+/// derivatives of impacts say so.
+#[test]
+fn impact_laws_are_refused_with_those_that_can() {
+    let cradle = carom_scene::examples::find("newtons-cradle").unwrap();
+    let text = cradle.replace("step = 1e-5", "step = 1e-5\nimpacts = \"sequential\"");
+    let refused = load(&text, "schatzman-paoli").unwrap_err();
+    let told: String = refused.iter().map(ToString::to_string).collect();
+    let can = "schemes that can: moreau-jean, direct-projection, combined-projection, event-driven";
+    assert!(told.contains("Newton's impact law alone") && told.contains(can), "{told}");
+    let scene = load(&text, "moreau-jean").unwrap();
+    assert_eq!(scene.impacts, carom::ImpactLaw::Sequential);
+    for refused in [scene.sensitivity(&[]).err(), scene.step_sensitivity(&[]).err()] {
+        let told = refused.unwrap().to_string();
+        assert!(told.contains("Newton's law alone"), "{told}");
+    }
+    let wrong = load(&text.replace("sequential", "sequentiel"), "moreau-jean").unwrap_err();
+    let told: String = wrong.iter().map(ToString::to_string).collect();
+    assert!(told.contains("unknown impact law \"sequentiel\"") && told.contains("sequential"), "{told}");
+    let first_order = load(
+        &carom_scene::examples::find("play-operator")
+            .unwrap()
+            .replace("[simulation]", "[simulation]\nimpacts = \"poisson\""),
+        "euler-moreau",
+    );
+    let told: String = first_order.unwrap_err().iter().map(ToString::to_string).collect();
+    assert!(told.contains("impact law"), "{told}");
+}

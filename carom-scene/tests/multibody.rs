@@ -231,3 +231,61 @@ fn bare_bodies_are_drawn_by_their_joints() {
     let numbers = drawing.evaluator().eval(0.0, &scene.initial.q, &scene.initial.v).to_vec();
     assert_eq!(numbers, [0.5, 0.0, 0.5, 0.0, 0.0, 0.0]);
 }
+
+/// A wheel without shapes that only turns with another joint is the rotor of a drive: its shaft is not drawn.
+#[test]
+fn rotors_of_drives_are_not_drawn() {
+    let text = r#"
+version = 1
+name = "arm"
+[model]
+kind = "multibody"
+[[body]]
+name = "arm"
+mass = 1
+inertia = [1, 1, 1]
+position = [1, 0, 0]
+[[body.shape]]
+kind = "sphere"
+radius = 0.1
+[[body]]
+name = "rotor"
+mass = 1
+inertia = [0.01, 0.01, 0.01]
+[[body]]
+name = "bob"
+mass = 1
+inertia = [1, 1, 1]
+position = [0, 0, -1]
+[[joint]]
+name = "hip"
+kind = "revolute"
+bodies = ["ground", "arm"]
+at = [0, 0, 0]
+axis = [0, 0, 1]
+[[joint]]
+name = "hip-shaft"
+kind = "revolute"
+bodies = ["ground", "rotor"]
+at = [0, 0, 0]
+axis = [0, 0, 1]
+[[joint]]
+name = "hip-gear"
+kind = "gear"
+joints = ["hip-shaft", "hip"]
+ratio = 1
+[[joint]]
+name = "string"
+kind = "revolute"
+bodies = ["ground", "bob"]
+at = [0, 0, 0]
+axis = [0, 1, 0]
+[simulation]
+end = 1
+step = 0.1
+"#;
+    let scene = carom_scene::from_str("arm.toml", text, &carom_scene::Overrides::default()).unwrap();
+    let space = scene.space().unwrap();
+    let names: Vec<&str> = space.joints.iter().map(|joint| joint.name.as_str()).collect();
+    assert_eq!(names, ["hip", "string"]);
+}

@@ -91,6 +91,8 @@ pub struct Coupling {
     pub feedthrough: Rows,
     /// Laws, by position, that take over what is remembered of another key: contacts that changed their features.
     pub heirs: Vec<(usize, Key)>,
+    /// Laws, by position in rising order, that have a coefficient of restitution along their tangents [-].
+    pub rebounds: Vec<(usize, f64)>,
     /// The model that filled it last, where laws and columns of that model are the same everywhere; zero elsewhere.
     pub(crate) of: u64,
 }
@@ -107,6 +109,7 @@ impl Coupling {
         self.input.clear(columns);
         self.feedthrough.clear(0);
         self.heirs.clear();
+        self.rebounds.clear();
         self.of = 0;
     }
 
@@ -221,6 +224,11 @@ impl Coupling {
         self.pairs.is_empty()
     }
 
+    /// Coefficient of restitution of law `i` along its tangents.
+    pub fn rebound(&self, i: usize) -> f64 {
+        self.rebounds.binary_search_by_key(&i, |rebound| rebound.0).map_or(0.0, |place| self.rebounds[place].1)
+    }
+
     /// Rows of law `i`.
     #[inline]
     pub fn range(&self, i: usize) -> std::ops::Range<usize> {
@@ -241,6 +249,7 @@ impl Coupling {
         self.region.clone_from(&other.region);
         self.drift.clone_from(&other.drift);
         self.heirs.clone_from(&other.heirs);
+        self.rebounds.clone_from(&other.rebounds);
         for (rows, other) in [
             (&mut self.rows, &other.rows),
             (&mut self.input, &other.input),

@@ -32,6 +32,56 @@ pub struct Reactions {
     pub levels: Vec<f64>,
     /// (laws + 1) first level of each law in `levels`; empty elsewhere.
     pub chains: Vec<usize>,
+    /// Impacts of the step as its impact law has resolved them, in their order; empty with Newton's law.
+    pub collisions: Vec<Collision>,
+}
+
+/// An impact of one contact, alone in a sequence or together with others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Collision {
+    /// Its place among the laws.
+    pub law: usize,
+    rows: usize,
+    before: [f64; Law::MOST_ROWS],
+    after: [f64; Law::MOST_ROWS],
+    impulse: [f64; Law::MOST_ROWS],
+    /// Whether another contact approached as fast, and the result depends on which went first.
+    pub order_decides: bool,
+}
+
+impl Collision {
+    /// Of a law, with velocities before and after along its rows, and impulses.
+    pub(crate) fn new(law: usize, [before, after, impulse]: [&[f64]; 3]) -> Collision {
+        let rows = impulse.len();
+        let filled = |values: &[f64]| {
+            let mut all = [0.0; Law::MOST_ROWS];
+            all[..rows].copy_from_slice(&values[..rows]);
+            all
+        };
+        let [before, after, impulse] = [filled(before), filled(after), filled(impulse)];
+        Collision { law, rows, before, after, impulse, order_decides: false }
+    }
+
+    /// Relative velocity before, along the rows of the law [m/s].
+    pub fn before(&self) -> &[f64] {
+        &self.before[..self.rows]
+    }
+
+    /// The same after.
+    pub fn after(&self) -> &[f64] {
+        &self.after[..self.rows]
+    }
+
+    /// Impulse along the rows [N s].
+    pub fn impulse(&self) -> &[f64] {
+        &self.impulse[..self.rows]
+    }
+
+    /// Energy that it took from the system [J].
+    pub fn loss(&self) -> f64 {
+        let ends = self.before.iter().zip(&self.after);
+        -ends.zip(&self.impulse).map(|((before, after), p)| 0.5 * p * (before + after)).sum::<f64>()
+    }
 }
 
 impl Reactions {
@@ -39,6 +89,7 @@ impl Reactions {
     #[inline]
     pub fn start(&mut self, v: &[f64]) {
         let rows = self.coupling.drift.len();
+        self.collisions.clear();
         let differs = |buffer: &[f64]| buffer.len() != rows;
         if differs(&self.before) | differs(&self.after) | differs(&self.obstacle) | differs(&self.impulse) {
             self.resize(rows);

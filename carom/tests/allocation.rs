@@ -15,7 +15,7 @@ use carom::simulation::{FixedStep, GapMonitor, LedgerObserver, Observer, StepVie
 use carom::testbed::{
     Corner, DiodeBridge, Disc, ExactState, Play, Rectifier, RigidBody, SlidingMode, SpinningBall, ThirdDegree,
 };
-use carom::{EventKind, FirstOrder, Mechanical, ModelError, Simulation, State};
+use carom::{EventKind, FirstOrder, ImpactLaw, Mechanical, ModelError, Simulation, State};
 use carom_solve::{Law, SOLVERS, SolverRow};
 use counting::allocations;
 use serde_json::{Value, json};
@@ -310,6 +310,21 @@ fn no_option_of_moreau_jean_allocates_in_a_step() {
     check(row, &json!({ "reaction": "mid" }), &SOLVERS[0]);
     check(row, &json!({ "reaction": "end" }), &SOLVERS[0]);
     check(row, &json!({ "theta": 0.6, "forecast": { "explicit": { "gamma": 1.0 } } }), &SOLVERS[0]);
+}
+
+#[test]
+fn no_impact_law_allocates_in_a_step() {
+    for row in rows(Family::Mechanical).filter(|row| row.info.claims.contains(&Claim::ImpactLaws)) {
+        for law in [ImpactLaw::Poisson, ImpactLaw::Sequential] {
+            let names = format!("{} with {law:?}", row.info.name);
+            let ran = check_bound(&names, |model| {
+                let mut stepper = (row.bind)(&json!({}), model, (SOLVERS[0].build)(&json!({})).unwrap())?;
+                stepper.set_impact_law(law)?;
+                Ok(stepper)
+            });
+            assert!(ran >= 2, "{names}: only {ran} cases are not refused");
+        }
+    }
 }
 
 /// A chain in space with a stop, a motor, a spring and friction; a loop in the plane.

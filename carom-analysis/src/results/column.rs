@@ -16,7 +16,8 @@ const KEPT: usize = 17;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Columns {
     /// All columns of models with at most 256 coordinates. Of a larger model 17 coordinates, evenly spaced from the
-    /// first to the last, with their velocities. The same holds for contacts. Energies and outputs are always kept.
+    /// first to the last, with their velocities; of bodies, whose coordinates have names `BODY.x`, 17 whole ones. The
+    /// same holds for contacts. Energies and outputs are always kept.
     #[default]
     Auto,
     /// All columns, however many.
@@ -100,9 +101,12 @@ pub(super) fn catalogue(
     let dofs = (state.q.len(), state.v.len());
     let family = if is_first_order(state) { Family::FirstOrder } else { Family::Mechanical };
     let contacts = labels.contacts.len();
+    let (positions, velocities) = (owners(&labels.coordinates), owners(&labels.velocities));
+    // velocities without names of their own have those of the coordinates
+    let velocities = if velocities.len() == dofs.1 { &velocities } else { &positions };
     let auto = |column: &Column| match *column {
-        Column::Position(i) => kept(i, dofs.0),
-        Column::Velocity(i) => kept(i, dofs.1),
+        Column::Position(i) => kept_whole(i, dofs.0, &positions),
+        Column::Velocity(i) => kept_whole(i, dofs.1, velocities),
         Column::Gap(i) | Column::After(i) | Column::Multiplier(i) | Column::Projection(i) => kept(i, contacts),
         Column::Loss(i) => kept(i, contacts),
         Column::Impulse { law, .. } | Column::Force { law, .. } | Column::Level { law, .. } => kept(law, contacts),
@@ -146,7 +150,33 @@ pub(super) fn impulse_rows(labels: &Labels) -> Vec<usize> {
 
 /// Whether entry `i` of `n` is one of those that stay of a large model: ⌊k (n−1)/16⌋ for k = 0, ..., 16.
 fn kept(i: usize, n: usize) -> bool {
-    n <= FEW || (0..KEPT).any(|k| k * (n - 1) / (KEPT - 1) == i)
+    n <= FEW || is_of_kept(i, n)
+}
+
+fn is_of_kept(i: usize, n: usize) -> bool {
+    (0..KEPT).any(|k| k * (n - 1) / (KEPT - 1) == i)
+}
+
+/// For each coordinate the number of the body that has it: neighbours `BODY.x` and `BODY.y` have the same one.
+fn owners(names: &[String]) -> Vec<usize> {
+    let owner = |name: &str| name.rsplit_once('.').map(|(body, _)| body.to_owned());
+    let (mut last, mut number) = (None, 0);
+    let next = |(i, name): (usize, &String)| {
+        let body = owner(name);
+        number += usize::from(i > 0 && (body.is_none() || body != last));
+        last = body;
+        number
+    };
+    names.iter().enumerate().map(next).collect()
+}
+
+/// Whether coordinate `i` of `n` stays: its body does.
+fn kept_whole(i: usize, n: usize, owners: &[usize]) -> bool {
+    match (owners.get(i), owners.last()) {
+        (Some(_), Some(last)) if n > FEW && *last < KEPT => true,
+        (Some(body), Some(last)) if n > FEW => is_of_kept(*body, last + 1),
+        _ => kept(i, n),
+    }
 }
 
 /// The columns that are kept; `t` is the first.
@@ -219,5 +249,21 @@ mod tests {
             assert_eq!((list.len(), list[0], list[16]), (17, 0, n - 1));
         }
         assert_eq!((0..256).filter(|i| kept(*i, 256)).count(), 256);
+    }
+
+    #[test]
+    fn of_many_bodies_whole_ones_are_kept() {
+        let parts = ["x", "y", "z", "e0", "e1", "e2", "e3"];
+        let names: Vec<String> = (0..40).flat_map(|b| parts.map(|part| format!("ball.{b}.{part}"))).collect();
+        let owners = owners(&names);
+        let stays: Vec<usize> = (0..280).filter(|&i| kept_whole(i, 280, &owners)).collect();
+        assert_eq!(stays.len(), 17 * 7);
+        assert_eq!((stays[0], stays[118]), (0, 279));
+        // all seven numbers of a body, or none
+        assert!((0..40).all(|b| [0, 7].contains(&stays.iter().filter(|i| *i / 7 == b).count())));
+        // coordinates of a continuum are as before
+        let plain: Vec<String> = (0..300).map(|i| format!("q{i}")).collect();
+        let owners = super::owners(&plain);
+        assert!((0..300).all(|i| kept_whole(i, 300, &owners) == kept(i, 300)));
     }
 }

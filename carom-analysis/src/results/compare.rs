@@ -195,11 +195,13 @@ fn overview(a: &Stored, b: &Stored, names: Names<'_>, found: &[Difference]) -> S
 }
 
 /// What of the summaries stands side by side.
-const FACTS: [(&str, &str); 12] = [
+const FACTS: [(&str, &str); 14] = [
     ("status", "/status"),
     ("model", "/inputs/model"),
     ("scheme", "/inputs/scheme/name"),
     ("solver", "/inputs/solver/name"),
+    ("impact law", "/inputs/impacts"),
+    ("materials combine by", "/inputs/materials"),
     ("step [s]", "/inputs/step"),
     ("adaptive", "/inputs/adaptive/tolerance"),
     ("steps", "/statistics/steps"),

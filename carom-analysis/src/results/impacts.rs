@@ -29,6 +29,18 @@ const LAST: usize = 2;
 /// The note at an impact of a contact that opens.
 pub const PRESSED: &str = "pressed shut while opening";
 
+/// The note at an impact whose order among others is no fact of the model.
+pub const ORDER: &str = "order of equal approaches decides";
+
+/// What is unusual at an impact.
+fn note(impact: &Impact) -> &'static str {
+    match (impact.pressed, impact.order_decides) {
+        (true, _) => PRESSED,
+        (_, true) => ORDER,
+        _ => "",
+    }
+}
+
 /// What is told of a row.
 const QUANTITIES: [&str; 3] = ["before", "after", "impulse"];
 
@@ -71,9 +83,9 @@ impl Impacts {
 
     /// Records the impacts of a step.
     pub(super) fn take(&mut self, view: &StepView<'_>) -> Result<(), ResultError> {
-        for acting in view.impacts() {
+        for (impact, law) in view.listed_impacts() {
             self.count += 1;
-            self.push(&view.impact(acting), &view.reactions().coupling.pairs[acting.law].law)?;
+            self.push(&impact, &law)?;
         }
         Ok(())
     }
@@ -92,7 +104,7 @@ impl Impacts {
             }
         }
         cells[end] = impact.loss.map_or(Cell::Missing, Cell::Real);
-        cells[end + 1] = Cell::Text(if impact.pressed { PRESSED } else { "" });
+        cells[end + 1] = Cell::Text(note(impact));
         self.table.push(cells)
     }
 

@@ -49,7 +49,7 @@ mod values;
 pub use column::{ColumnInfo, Columns, Outputs};
 pub use curve::History;
 pub use estimate::{Difference, Estimate, Probe};
-pub use impacts::{Impacts, PRESSED};
+pub use impacts::{Impacts, ORDER, PRESSED};
 pub use play::{PlayOf, PlaySummary};
 pub use recorder::{Recorded, RunRecorder};
 pub use rows::Sampling;

@@ -184,6 +184,13 @@ pub struct Inputs {
     pub scheme: Method,
     /// The solver of one-step problems.
     pub solver: Method,
+    /// The law of impacts at several contacts at once.
+    #[serde(default)]
+    pub impacts: Option<String>,
+    /// The rule by which coefficients of two materials make those of their contact; `null` where no shapes touch by
+    /// themselves.
+    #[serde(default)]
+    pub materials: Option<String>,
     /// Start of the span [s].
     #[serde(with = "nullable")]
     pub start: f64,

@@ -164,6 +164,22 @@ const CASES: &[Case] = &[
         theirs: Some(("s7", STACK_HEAVY)),
     },
     Case {
+        name: "8. cradle of five, impacts one after the other",
+        file: include_str!("cradle.toml"),
+        set: "",
+        ours: ALL,
+        theirs: Some((
+            "s8",
+            &[
+                Reading { at: "/v/0", less: 0.0 },
+                Reading { at: "/v/1", less: 0.0 },
+                Reading { at: "/v/2", less: 0.0 },
+                Reading { at: "/v/3", less: 0.0 },
+                Reading { at: "/v/4", less: 1.0 },
+            ],
+        )),
+    },
+    Case {
         name: "9. pin with half a millimetre of play",
         file: include_str!("pin.toml"),
         set: "",

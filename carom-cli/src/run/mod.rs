@@ -266,6 +266,8 @@ fn inputs(scene: &Scene, arguments: &RunArguments) -> Inputs {
         parameters: serde_json::Value::Object(parameters.collect()),
         scheme: method(&scene.scheme),
         solver: method(&scene.solver),
+        impacts: (scene.family == carom::scheme::Family::Mechanical).then(|| scene.impacts.name().into()),
+        materials: scene.combine().map(Into::into),
         start: scene.span.start,
         end: scene.span.end,
         step: scene.span.step,

@@ -4,6 +4,7 @@ use super::Run;
 use crate::console::print_line;
 use crate::failure::Failure;
 use crate::table::Table;
+use carom::ImpactLaw;
 use carom::scheme::Family;
 use carom::simulation::Accumulation;
 use carom_analysis::results::Status;
@@ -31,6 +32,12 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     };
     row("run", format!("{} ({status})", summary.name));
     row("scheme, solver", format!("{}, {}", summary.inputs.scheme.name, summary.inputs.solver.name));
+    if let Some(law) = summary.inputs.impacts.as_ref().filter(|_| run.scene.impacts != ImpactLaw::Newton) {
+        row("impact law", law.clone());
+    }
+    if let Some(rule) = &summary.inputs.materials {
+        row("materials combine by", rule.clone());
+    }
     row("steps", summary.statistics.steps.to_string());
     if summary.inputs.adaptive.is_some() {
         row("rejected tries", summary.statistics.rejected.to_string());

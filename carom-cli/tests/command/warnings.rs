@@ -360,3 +360,52 @@ fn rounding_is_no_overlap() {
         assert!(report.contains(&format!("{side}, contact ")), "{scheme}");
     }
 }
+
+/// A row of balls that meet from both ends: the list tells every impact with its loss, and where the order decided; so
+/// do terminal, summary and report, with the law of impacts.
+#[test]
+fn the_order_of_impacts_that_decides_is_told() {
+    let session = Session::new();
+    let ball = |name: &str, v: &str| {
+        format!(
+            "[[body]]\nname = \"{name}\"\nmass = 1\ninertia = [1, 1, 1]\nposition = [{}, 0, 0]\nvelocity = [{v}, 0, 0]\n\
+                 [[body.shape]]\nkind = \"sphere\"\nname = \"s\"\nradius = 0.5\n",
+            &name[1..]
+        )
+    };
+    let text = format!(
+        "version = 1\nname = \"row\"\n[model]\nkind = \"multibody\"\n[contacts]\nmaterial = \"steel\"\n\
+         combine = \"geometric-mean\"\n[[material]]\nname = \"steel\"\nrestitution = 0.5\n{}{}{}\
+         [simulation]\nend = 0.01\nstep = 1e-3\nimpacts = \"sequential\"\n",
+        ball("b1", "1"),
+        ball("b2", "0"),
+        ball("b3", "-1")
+    );
+    session.write("row.toml", &text);
+    let outcome = session.carom(["run", "row.toml", "--csv"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+    assert!(outcome.err.contains("their order decides"), "{}", outcome.err);
+    let line =
+        |start: &str, end: &str| outcome.out.lines().any(|line| line.trim().starts_with(start) && line.ends_with(end));
+    assert!(line("impact law", "sequential") && line("materials combine by", "geometric-mean"), "{}", outcome.out);
+    let summary = session.summary("out/row");
+    assert_eq!(summary["inputs"]["impacts"], "sequential");
+    assert_eq!(summary["inputs"]["materials"], "geometric-mean");
+    assert_eq!(summary["impacts"], 3);
+    let warnings = summary["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|warning| warning["kind"] == "impact-order"), "{warnings:?}");
+    let report = std::fs::read_to_string(session.path("out/row/report.html")).unwrap();
+    for words in ["order of equal approaches decides", "impact law sequential", "materials combine by geometric-mean"] {
+        assert!(report.contains(words), "{words}");
+    }
+    let impacts = std::fs::read_to_string(session.path("out/row/impacts.csv")).unwrap();
+    let rows: Vec<&str> = impacts.lines().skip(1).collect();
+    assert!(rows.len() == 3 && rows[0].ends_with("order of equal approaches decides"), "{impacts}");
+    // by hand: of relative velocities 1, 1.75 and 0.8125 with the reduced mass 1/2, (1 − e²)/2 of each
+    let header: Vec<&str> = impacts.lines().next().unwrap().split(',').collect();
+    let loss = header.iter().position(|name| *name == "loss").unwrap();
+    for (row, u) in rows.iter().zip([1.0, 1.75, 0.8125]) {
+        let found: f64 = row.split(',').nth(loss).unwrap().parse().unwrap();
+        assert!((found - 0.1875 * u * u).abs() < 1e-12, "{row}");
+    }
+}

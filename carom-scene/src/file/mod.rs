@@ -116,6 +116,8 @@ table! {
         pub repeat as "for": Option<Words>,
         /// Newton's coefficient of restitution, in [0, 1]; 0 by default.
         pub restitution: Option<Formula>,
+        /// Between bodies: coefficient of restitution along the tangents, in [0, 1]; needs `friction`; 0 by default.
+        pub tangential: Option<Formula>,
         /// Coulomb's coefficient of friction, not negative; needs `slip` or `sliding`. A number, an expression of t,
         /// coordinates, velocities and the sliding `speed` of the contact, or a table with `static` and `kinetic`.
         pub friction: Option<Friction>,
@@ -172,6 +174,9 @@ table! {
         pub shorten: Option<bool>,
         /// Whether a step that does not converge is taken in parts, down to a 4096th of it.
         pub part: Option<bool>,
+        /// How impacts of contacts that touch at the same time are resolved: "newton" (the default), "poisson", or
+        /// "sequential", one after the other.
+        pub impacts: Option<Text>,
         /// Time-stepping scheme: a name, or a table with a name and options.
         pub scheme: Option<Method>,
         /// Solver of the one-step problems: a name, or a table with a name and options.

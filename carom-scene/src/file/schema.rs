@@ -1,7 +1,7 @@
 //! The JSON Schema of model files, from the tables themselves and from the options in the registries.
 
-use carom::SCHEMES;
 use carom::simulation::Adaptive;
+use carom::{ImpactLaw, SCHEMES};
 use carom_solve::{Options, SOLVERS};
 use serde_json::{Map, Value, json};
 
@@ -24,6 +24,8 @@ pub fn schema() -> Value {
     insert(&mut root, "/$defs/SimulationTable/properties/scheme", scheme);
     insert(&mut root, "/$defs/SimulationTable/properties/solver", solver);
     insert(&mut root, "/$defs/SimulationTable/properties/adaptive", adaptive);
+    let laws = ImpactLaw::ALL.map(ImpactLaw::name);
+    insert(&mut root, "/$defs/SimulationTable/properties/impacts", json!({ "enum": laws }));
     for row in KINDS {
         let pointer = format!("/$defs/{}/properties/kind", row.definition());
         insert(&mut root, &pointer, json!({ "const": row.name }));

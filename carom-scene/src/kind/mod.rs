@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use carom::State;
 use carom::model::Tangent;
-use carom::multibody::MultibodyModel;
+use carom::multibody::{Combine, MultibodyModel};
 use carom::scheme::{AnyModel, Family};
 use carom_solve::Law;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -181,6 +181,11 @@ pub(crate) trait Bound: fmt::Debug + Send + Sync {
 
     /// What is seen of a model in space.
     fn space(&self) -> Option<Space> {
+        None
+    }
+
+    /// The rule by which materials combine, if any; `None` where shapes do not touch by themselves.
+    fn combine(&self) -> Option<Option<Combine>> {
         None
     }
 

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use carom::State;
 use carom::scheme::{AnyModel, Homsp, Scheme};
 use carom::subject::PERIOD;
+use carom::{ImpactLaw, State};
 
 use super::compile::{Compiled, Plans};
 use super::context::{Context, Parameter};
 use super::coordinates::Initial;
 use super::{Choice, Chosen, Column, Expectation, LawInfo, Overrides, Scene, TimeSpan};
-use super::{chart, check, choice, coordinates, cyclic, draw, expect, fit, output, parameters, reference, span, units};
+use super::{
+    chart, check, choice, coordinates, cyclic, draw, event, expect, fit, output, parameters, reference, span, units,
+};
 use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use crate::file::{Method, ModelFile, OutputTable, Settings};
 use crate::kind::Bound;
@@ -76,6 +78,8 @@ fn assemble(
     }
     let model = || bound.as_ref().zip(state.as_ref()).and_then(|(bound, state)| bound.model(state).ok());
     let scheme = methods.0.as_ref().and_then(|method| choice::scheme(method.as_ref(), model, context));
+    let known = ImpactLaw::ALL.map(|law| (law.name(), law));
+    let impacts = event::word("impact law", file.simulation.impacts.as_ref(), &known, context);
     let laws = bound.as_ref().map(|bound| bound.laws());
     let levels = scheme.as_ref().map_or_else(Vec::new, |scheme| levels(scheme, model));
     let projects = scheme.as_ref().is_some_and(Choice::projects);
@@ -103,6 +107,7 @@ fn assemble(
         span: span?,
         scheme: scheme?,
         solver: solver?,
+        impacts: impacts?,
         adaptive: adaptive?,
         events: events?,
         every: every?,

@@ -83,7 +83,7 @@ fn event(table: &EventTable, context: &mut Context) -> Option<EventInfo> {
 }
 
 /// One of a few words; the default where it is missing.
-fn word<T: Copy + Default>(
+pub(super) fn word<T: Copy + Default>(
     what: &str,
     text: Option<&Text>,
     words: &[(&'static str, T)],

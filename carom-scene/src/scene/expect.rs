@@ -373,7 +373,7 @@ impl Observer for Watch {
     }
 
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
-        self.impacts += view.impacts().count() as u64;
+        self.impacts += view.count_impacts();
         view.events().iter().for_each(|event| count(event, &self.expectations, &mut self.seen));
         self.see(view.stepper, false)?;
         Ok(ControlFlow::Continue(()))

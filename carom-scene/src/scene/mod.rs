@@ -30,10 +30,10 @@ use std::sync::Arc;
 
 use carom::model::Mechanical;
 use carom::model::{LcsError, SweepingError};
-use carom::multibody::MultibodyModel;
+use carom::multibody::{Combine, MultibodyModel};
 use carom::scheme::{AnyModel, BindError, Family, Stepper};
 use carom::simulation::{Adaptive, Controller, FixedStep, Simulation, SimulationError};
-use carom::{ModelError, State};
+use carom::{ImpactLaw, ModelError, State};
 use carom_solve::{Law, OptionError, Solver};
 
 pub use crate::expression::Evaluator;
@@ -156,6 +156,8 @@ pub struct Scene {
     pub scheme: Choice,
     /// Solver with its options.
     pub solver: Choice,
+    /// How impacts of contacts that touch at the same time are resolved.
+    pub impacts: ImpactLaw,
     /// Steps by the local error; equal ones where there is nothing.
     pub adaptive: Option<Adaptive>,
     /// Zero functions to watch, in the order of the file.
@@ -337,6 +339,12 @@ impl Scene {
         self.bound.space()
     }
 
+    /// How the coefficients of two materials make those of their contact; `None` where shapes do not touch by
+    /// themselves.
+    pub fn combine(&self) -> Option<&'static str> {
+        self.bound.combine().map(|rule| rule.map_or("pairs as given", Combine::name))
+    }
+
     /// A new model of bodies at the initial state; `None` where the model is none.
     pub fn multibody(&self) -> Option<MultibodyModel> {
         self.bound.multibody(&self.initial)?.ok()
@@ -364,10 +372,12 @@ impl Scene {
         let solver = solver.ok_or_else(|| BuildError::Solver(self.solver.name.clone()))?;
         let solver = (solver.build)(&self.solver.options)?;
         let (options, model, solver) = (&self.scheme.options, self.model()?, wrap(solver));
-        Ok(match &self.adaptive {
+        let mut stepper = match &self.adaptive {
             Some(adaptive) => (scheme.bind_adaptive)(options, adaptive.accuracy(), model, solver)?,
             None => (scheme.bind)(options, model, solver)?,
-        })
+        };
+        stepper.set_impact_law(self.impacts).map_err(BindError::Scheme)?;
+        Ok(stepper)
     }
 
     /// A new control of the steps.

@@ -1,5 +1,6 @@
 //! The tangent of a scene: the derivatives of its tapes along the state and along named parameters.
 
+use carom::ImpactLaw;
 use carom::model::{Mechanical, Tangent};
 use carom::scheme::event_driven::Flow;
 use carom::scheme::{AnyModel, EventDriven, Scheme};
@@ -89,6 +90,7 @@ impl Scene {
     /// # Errors
     /// As [`Scene::tangent`], and where the scheme does not take the model.
     pub fn sensitivity(&self, parameters: &[&str]) -> Result<Sensitivity, BuildError> {
+        self.has_newtons_law()?;
         let scheme = match self.scheme.name == EventDriven::INFO.name {
             true => EventDriven::read(&self.scheme.options)?,
             false => EventDriven { flow: Flow::Rkf45, atol: Some(1e-8), rtol: 1e-8, ..EventDriven::default() },
@@ -113,6 +115,7 @@ impl Scene {
     /// # Errors
     /// As [`Scene::tangent`], and for schemes whose steps have no derivative.
     pub fn step_sensitivity(&self, parameters: &[&str]) -> Result<StepSensitivity, BuildError> {
+        self.has_newtons_law()?;
         let solver = carom_solve::solver::find(&self.solver.name);
         let solver = solver.ok_or_else(|| BuildError::Solver(self.solver.name.clone()))?;
         let solver = (solver.build)(&self.solver.options)?;
@@ -122,6 +125,16 @@ impl Scene {
             SensitivityError::Bind(error) => BuildError::Bind(error),
             other => BuildError::Tangent(other.to_string()),
         })
+    }
+
+    /// Derivatives of a motion need that of its impacts.
+    fn has_newtons_law(&self) -> Result<(), BuildError> {
+        if self.impacts == ImpactLaw::Newton {
+            return Ok(());
+        }
+        let law = self.impacts.name();
+        let reason = format!("derivatives go through impacts of Newton's law alone, not with impacts = {law:?}");
+        Err(BuildError::Tangent(reason))
     }
 
     /// The value of an expression of parameters, and its derivative by one of them.

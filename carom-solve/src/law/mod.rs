@@ -230,6 +230,13 @@ impl Law {
         self
     }
 
+    /// The law of what is added to a first reaction of `load`: each disc is as large as it has made it.
+    #[must_use]
+    pub fn loaded(&self, load: f64) -> Law {
+        let disc = |d: usize| Disc { rows: self.rows[d], mu: self.mu[d], radius: self.radius[d] + self.mu[d] * load };
+        Law::new(self.bounds[0], self.bounds[1], [disc(0), disc(1), disc(2)])
+    }
+
     /// Whether this is `u = 0` with a free reaction.
     #[inline]
     pub fn is_equality(&self) -> bool {

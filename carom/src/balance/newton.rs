@@ -602,7 +602,7 @@ impl Newton {
 
     /// The largest of some velocities [√J].
     #[inline]
-    fn speed(&self, v: &[f64]) -> f64 {
+    pub fn speed(&self, v: &[f64]) -> f64 {
         v.iter().zip(&self.roots).fold(0.0f64, |m, (v, [root, _])| m.max(v.abs() * root))
     }
 

@@ -106,6 +106,11 @@ pub trait Space: LinearSolve + Send {
         Ok(())
     }
 
+    /// Whether contacts may have a restitution along their tangents ([`Coupling::rebounds`]).
+    fn has_rebounds(&self) -> bool {
+        false
+    }
+
     /// Relays whose bounds follow the reactions of other laws, as friction in a bearing follows its load.
     fn bearings(&self) -> &[Bearing] {
         &[]

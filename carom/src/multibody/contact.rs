@@ -21,6 +21,9 @@ pub struct Contact {
 pub struct Surface {
     /// Newton's coefficient of restitution, in [0, 1] [-].
     pub restitution: f64,
+    /// Coefficient of restitution along the tangents, in [0, 1]: of the sliding velocity before an impact this part is
+    /// turned back, as far as friction can [-].
+    pub tangential: f64,
     /// Coefficient of friction, not negative [-].
     pub friction: f64,
     /// Rolling friction: largest moment per normal force [m].
@@ -54,6 +57,12 @@ impl Contact {
     /// Newton's coefficient of restitution, in [0, 1] [-].
     pub fn restitution(mut self, e: f64) -> Contact {
         self.surface.restitution = e;
+        self
+    }
+
+    /// Coefficient of restitution along the tangents, in [0, 1] [-].
+    pub fn tangential(mut self, e: f64) -> Contact {
+        self.surface.tangential = e;
         self
     }
 

@@ -57,6 +57,7 @@ impl Combine {
     fn surface(self, a: Surface, b: Surface) -> Surface {
         Surface {
             restitution: self.of(a.restitution, b.restitution),
+            tangential: self.of(a.tangential, b.tangential),
             friction: self.of(a.friction, b.friction),
             rolling: self.of(a.rolling, b.rolling),
             spinning: self.of(a.spinning, b.spinning),

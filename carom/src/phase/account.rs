@@ -58,7 +58,7 @@ impl ReactionAccount {
                 }
                 let (before, after) = (contact.before[row], contact.after[row]);
                 reactions.impulse[row] += p;
-                reactions.work[row] += 0.5 * p * (before + after);
+                reactions.work[row] += contact.works.get(row).copied().unwrap_or(0.5 * p * (before + after));
                 self.driven[row] += p * coupling.drift[row];
                 if !self.struck[i] {
                     reactions.before[row] = before;
@@ -81,6 +81,7 @@ impl ReactionAccount {
     /// Adds the reactions of another scheme that did a part of the step, from `t` on.
     pub fn part(&mut self, part: &Reactions, t: f64) -> Result<(), StepError> {
         part.coupling.check(t, &self.list)?;
+        self.reactions.collisions.extend_from_slice(&part.collisions);
         for (row, p) in part.impulse.iter().enumerate() {
             self.reactions.impulse[row] += p;
             self.reactions.work[row] += part.work(row);

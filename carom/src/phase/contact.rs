@@ -5,15 +5,16 @@
 //!     contact:  u̇ = C M⁻¹F + γ + W λ,                0 ≤ u̇_N ⊥ λ_N ≥ 0,                     λ_T by Coulomb's law     (2)
 //! ```
 //!
-//! In (1) all contacts that touch take part at once; w is the width of the critical interval. A contact that separates
-//! before the impact has no restitution, so that none approaches after it. In (2) take part those whose normal velocity
-//! vanishes; a contact that slips is unilateral with the reaction along C_Nᵀ − μ d C_Tᵀ, one that does not obeys
-//! Coulomb's law between λ and u̇.
+//! A restitution along tangents adds e_T U_T⁻ in (1). In it all contacts that touch take part at once; w is the width
+//! of the critical interval. A contact that separates before the impact has no restitution, so that none approaches
+//! after it. In (2) take part those whose normal velocity vanishes; a contact that slips is unilateral with the
+//! reaction along C_Nᵀ − μ d C_Tᵀ, one that does not obeys Coulomb's law between λ and u̇.
 
 use super::acceleration::{Acceleration, ROUNDING, size_of};
 use super::mode::{Mode, Phase};
 use super::projection::Projection;
-use crate::{Coupling, Key, Mechanical, State, StepError, System};
+use crate::impact::{Impacts, Tools, Touching, restitution};
+use crate::{Coupling, Key, Mechanical, State, Step, StepError, System};
 use carom_solve::{Certificate, Law, OneStepProblem, Parts, ProblemWork, Reaction, Rows, SolveError, Solver};
 
 /// A reaction at less than this part of its limit is inside the cone.
@@ -46,12 +47,16 @@ pub struct ContactProblem {
     targets: Vec<(usize, f64)>,
     velocity: Vec<f64>,             // (n)
     spare: Option<Box<SolveError>>, // for the next failure, so that one from which a step recovers does not allocate
+    /// Impacts by other laws than Newton's.
+    pub impacts: Impacts,
     /// Whether impacts have no restitution, whatever the contacts say.
     pub is_plastic: bool,
     /// (rows) impulse of the last impact [N s], and the velocity before and after it [m/s].
     pub impulse: Vec<f64>,
     pub before: Vec<f64>,
     pub after: Vec<f64>,
+    /// (rows) its work [J], where it is not impulse times mean velocity; empty elsewhere.
+    pub works: Vec<f64>,
 }
 
 impl ContactProblem {
@@ -114,6 +119,10 @@ impl ContactProblem {
     ) -> Result<Certificate, StepError> {
         let (acceleration, projection) = tools;
         acceleration.factor_mass(system.model, (state.t, &state.q, &state.v))?;
+        self.works.clear();
+        if self.impacts.is_asked() && !self.is_plastic {
+            return self.resolve(&acceleration.coupling, system, active, state);
+        }
         if let &[law] = active
             && width == 0.0
             && acceleration.coupling.pairs[law].law.is_unilateral()
@@ -132,12 +141,10 @@ impl ContactProblem {
         self.clear(system.model.dim());
         for &i in active {
             let pair = coupling.pairs[i];
-            let restitution = if self.is_plastic { 0.0 } else { pair.restitution };
             self.laws.push(pair.law);
             self.members.push(i);
             for row in coupling.range(i) {
-                let normal = row == coupling.offset[i];
-                let restitution = if normal { restitution * self.before[row].min(0.0) } else { 0.0 };
+                let restitution = self.restitution(coupling, i, row);
                 self.rows.push(row);
                 self.output.push_row_of(&coupling.rows, row);
                 self.input.push_row_of(&coupling.rows, row);
@@ -158,6 +165,34 @@ impl ContactProblem {
             self.impulse[*row] = *lambda;
         }
         Ok(certificate)
+    }
+
+    /// What the impact law adds to the velocity along a row of law `i`: on tangents only where it closes.
+    fn restitution(&self, coupling: &Coupling, i: usize, row: usize) -> f64 {
+        let normal = coupling.offset[i];
+        if self.is_plastic || self.before[normal] >= 0.0 {
+            return 0.0;
+        }
+        restitution(coupling, i, row - normal, self.before[row])
+    }
+
+    /// The impact by another law than (1).
+    fn resolve(
+        &mut self,
+        coupling: &Coupling,
+        system: &mut System<'_, dyn Mechanical>,
+        active: &[usize],
+        state: &mut State,
+    ) -> Result<Certificate, StepError> {
+        let (impacts, mut step) = (&mut self.impacts, Step::default());
+        let at = Touching { coupling, active, v: &state.v };
+        impacts.resolve(at, Tools { lhs: &*system.model, solver: &mut *system.solver, step: &mut step })?;
+        state.v.copy_from_slice(&impacts.done.velocity);
+        self.before.clone_from(&impacts.done.before);
+        self.after.clone_from(&impacts.done.after);
+        self.impulse.clone_from(&impacts.done.impulse);
+        self.works.clone_from(&impacts.done.work);
+        Ok(step.worst)
     }
 
     /// (1) of one contact without friction, in closed form.
@@ -192,6 +227,7 @@ impl ContactProblem {
         state: &mut State,
     ) -> Result<bool, StepError> {
         let (acceleration, projection) = tools;
+        self.works.clear();
         acceleration.coupling.velocity(&state.v, &mut self.before);
         self.targets.clear();
         self.targets.extend(active.iter().flat_map(|&i| acceleration.coupling.range(i)).map(|row| (row, 0.0)));
@@ -219,17 +255,16 @@ impl ContactProblem {
         for (law, &i) in self.laws.iter().zip(&self.members) {
             let (size, range) = (law.size(), coupling.range(i));
             let (p, u) = (&self.z.lambda[k..k + size], &self.z.u[k..k + size]);
-            let normal = if law.is_equality() || self.is_plastic {
-                0.0
-            } else {
-                -coupling.pairs[i].restitution * self.before[range.start].min(0.0)
-            };
+            let normal = if law.is_equality() { 0.0 } else { -self.restitution(coupling, i, range.start) };
             if law.is_equality() || (p[0] > 0.0 && u[0] <= zero) {
                 self.targets.push((range.start, normal));
                 let tangent = p[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
                 let inside = tangent < law.mu() * p[0] * (1.0 - INSIDE);
                 if size > 1 && inside && u[1..].iter().all(|u| u.abs() <= zero) {
-                    self.targets.extend(range.skip(1).map(|row| (row, 0.0)));
+                    for row in range.skip(1) {
+                        let target = -self.restitution(coupling, i, row);
+                        self.targets.push((row, target));
+                    }
                 }
             }
             k += size;

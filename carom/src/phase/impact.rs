@@ -27,6 +27,11 @@ impl Transition {
         self.worst = self.worst.worse(certificate);
         self.solves += 1;
         self.account.impact(&self.acceleration.coupling, &self.contact);
+        if self.contact.impacts.is_asked() && !self.is_plastic {
+            let done = &self.contact.impacts.done;
+            done.warn(&self.acceleration.coupling, state.t, &mut self.warnings);
+            self.account.reactions.collisions.extend_from_slice(&done.collisions);
+        }
         if width > 0.0 {
             self.increment.clear();
             self.increment.extend(self.before.v.iter().zip(&state.v).map(|(a, b)| 0.5 * width * (a + b)));

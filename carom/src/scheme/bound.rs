@@ -7,7 +7,7 @@ use super::{
 };
 use crate::balance::Lengths;
 use crate::model::{Energy, check_model};
-use crate::{Coupling, Labels, ModelError, Space, State, Warnings};
+use crate::{Coupling, ImpactLaw, Labels, ModelError, Space, State, Warnings};
 use carom_solve::{LinearSolve, Solver};
 
 /// One trajectory that can be stepped. `from` is the last accepted state, `to` the last one tried.
@@ -16,6 +16,8 @@ pub trait Stepper: Send {
     fn info(&self) -> &'static SchemeInfo;
     /// Why all steps must be of one size; `None` where they may differ.
     fn needs_equal_steps(&self) -> Option<&'static str>;
+    /// Resolves impacts by this law from now on; refused where the scheme does not have it.
+    fn set_impact_law(&mut self, law: ImpactLaw) -> Result<(), SchemeError>;
     /// Names of coordinates and contacts.
     fn labels(&self) -> &Labels;
     /// The last accepted state.
@@ -171,6 +173,10 @@ impl<S: Scheme> Bound<S> {
             let reason = "has constant coefficients of friction only";
             return Err(SchemeError::Incapable { scheme: S::INFO.name, reason, contact: None });
         }
+        if model.has_rebounds() && !S::INFO.claims.contains(&Claim::Rebounds) {
+            let reason = "has no restitution along tangents";
+            return Err(SchemeError::Incapable { scheme: S::INFO.name, reason, contact: None });
+        }
         if let [bearing, ..] = model.bearings()
             && !S::INFO.claims.contains(&Claim::Bearings)
         {
@@ -261,6 +267,13 @@ impl<S: Scheme> Stepper for Bound<S> {
     }
     fn needs_equal_steps(&self) -> Option<&'static str> {
         self.scheme.needs_equal_steps()
+    }
+    fn set_impact_law(&mut self, law: ImpactLaw) -> Result<(), SchemeError> {
+        if self.scheme.set_impact_law(&mut self.work, law) {
+            return Ok(());
+        }
+        let reason = "has Newton's impact law alone";
+        Err(SchemeError::Incapable { scheme: S::INFO.name, reason, contact: None })
     }
     fn labels(&self) -> &Labels {
         &self.labels

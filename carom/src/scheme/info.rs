@@ -51,6 +51,10 @@ pub enum Claim {
     VaryingFriction,
     /// Friction of joints that follows their reactions.
     Bearings,
+    /// Impacts of several contacts at once by Newton's law, Poisson's, or one after the other.
+    ImpactLaws,
+    /// Restitution along the tangents of a contact.
+    Rebounds,
     /// Bilateral constraints.
     Bilateral,
 }
@@ -66,6 +70,8 @@ impl Claim {
             Claim::Friction => "treats Coulomb friction, planar and spatial",
             Claim::VaryingFriction => "treats coefficients of friction that depend on the state",
             Claim::Bearings => "treats friction of joints that follows their load",
+            Claim::ImpactLaws => "treats several impacts at once by Newton's law, Poisson's, or one after the other",
+            Claim::Rebounds => "treats restitution along the tangents of a contact",
             Claim::Bilateral => "treats bilateral constraints",
         }
     }

@@ -5,7 +5,7 @@
 //! to another, and tells what happened.
 
 use crate::event::NONE;
-use crate::{Coupling, ModelError, Space, State};
+use crate::{Coupling, ImpactLaw, ModelError, Space, State};
 use carom_solve::{OptionError, Unsupported};
 
 mod bound;
@@ -97,6 +97,11 @@ pub trait Scheme: Sized + Send {
     /// `None` where the step looks as far as its end.
     fn may_miss_contact(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Resolves impacts by this law from now on. Returns whether the scheme has it: all have Newton's, or none at all.
+    fn set_impact_law(&self, _work: &mut Self::Work, law: ImpactLaw) -> bool {
+        law == ImpactLaw::Newton
     }
 
     /// Tells that the model lists other contacts from now on: a coupling that was kept is none of the next step.

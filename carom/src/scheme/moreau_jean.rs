@@ -30,6 +30,18 @@
 //! implementations, to show what this costs: a persistent curved contact then drifts into the wall linearly in time
 //! (ring of radius 1 m, h = 5e-4: 1.5 mm per second).
 //!
+//! (3) is Newton's impact law. Another law (`impacts` of a simulation) tells the velocities after the impact of the
+//! laws that act or touch, from those before it alone: U* = C v* with v* = v + A⁻¹ Cᵀ P*. Then
+//!
+//! ```text
+//!     0 ≤ U⁺ − U* ⊥ P ≥ 0   where P* > 0,    0 ≤ U⁺ ⊥ P ≥ 0   elsewhere               (5)
+//! ```
+//!
+//! has P = P* as its solution where no forces act, and forces add what they add to any contact. Energy is that of the
+//! law: with e = 1 it is conserved.
+//!
+//! A restitution e_T along tangents adds e_T U_T to (3) in the step in which a contact closes.
+//!
 //! Coefficients of friction that depend on the state are taken at the start of the step, (t, q, v); there a contact
 //! sticks whose sliding velocity is rounding.
 //!
@@ -38,6 +50,8 @@
 //!
 //! | `v_free` (n) free velocity [m/s] | `P` (m) impulse [N s] | `U` (m) relative velocity [m/s] | `theta`, `e` [-] |
 
+mod impact;
+
 use super::{
     Claim, Differentiable, Done, Forecast, Order, Reactions, Registered, Scheme, SchemeError, SchemeInfo, Step,
     StepError, System,
@@ -45,7 +59,8 @@ use super::{
 use crate::balance::{
     Balance, BalanceTangent, Frame, Laws, Lengths, Level, Limits, Newton, Place, TangentError, VelocityLaws,
 };
-use crate::{Coupling, Mechanical, ModelError, State, Warnings};
+use crate::impact::Impacts;
+use crate::{Coupling, ImpactLaw, Mechanical, ModelError, State, Warnings};
 use carom_solve::options::{at_least, within};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
@@ -122,7 +137,10 @@ pub struct Work {
     pub(super) lengths: Lengths, // what gaps are judged by
     had_acted: Vec<usize>, // laws that acted in the last step
     friction_varies: bool,
-    sticks: Vec<bool>, // (laws) where it does: whether it did not slide at the start
+    sticks: Vec<bool>,  // (laws) where it does: whether it did not slide at the start
+    impacts: Impacts,   // by other laws than Newton's
+    struck: Vec<usize>, // laws that take part in them
+    fastest: f64,       // the largest velocity that their steps have begun with [√J]
 }
 
 impl Scheme for MoreauJean {
@@ -141,6 +159,8 @@ impl Scheme for MoreauJean {
             Claim::Friction,
             Claim::VaryingFriction,
             Claim::Bearings,
+            Claim::ImpactLaws,
+            Claim::Rebounds,
             Claim::Bilateral,
         ],
         citations: &["moreau1988", "jean1999", "acary2008"],
@@ -172,10 +192,11 @@ impl Scheme for MoreauJean {
         // 2 free motion: v_free = v + A⁻¹ h F at the first iterate
         w.newton.begin(system.model, (from, to), h, &mut step)?;
 
-        // 3 forecast: which gaps are closed; the last impulses as the guess
+        // 3 forecast: which gaps are closed; the last impulses as the guess; impacts by another law than Newton's
         w.measure(system.model, from)?;
         self.activate(w, from.t);
         w.recall();
+        w.strike(self.activation, &mut system, from, &mut step)?;
 
         // 4 Newton's loop: P with (3) at the latest q⁺, v⁺ = v_free + A⁻¹ B P, q⁺ = retract(q, h v_θ), until (1) holds
         w.newton.solve_or_shift(&mut w.laws, &mut system, (from, to), &mut step)?;
@@ -190,6 +211,7 @@ impl Scheme for MoreauJean {
         w.laws.problem.z.lambda.fill(0.0);
         w.newton.rate.clear();
         w.lengths.forget();
+        w.fastest = 0.0;
     }
 
     fn drop_factors(&self, w: &mut Work) {
@@ -198,6 +220,11 @@ impl Scheme for MoreauJean {
 
     fn contacts_changed(&self, w: &mut Work) {
         w.laws.drop_end();
+    }
+
+    fn set_impact_law(&self, w: &mut Work, law: ImpactLaw) -> bool {
+        w.impacts.law = law;
+        true
     }
 
     fn couple_end(&self, w: &mut Work, model: &mut Self::Model, to: &State) -> Result<bool, ModelError> {
@@ -362,6 +389,10 @@ impl Work {
             }
         }
         laws.keep_end(newton, to);
+        reactions.work.clear();
+        if !reactions.collisions.is_empty() {
+            self.share_work();
+        }
     }
 }
 

@@ -73,6 +73,9 @@ pub enum SensitivityError {
     /// Coefficients of friction depend on the state.
     #[error("friction that depends on the state has no derivatives yet; motions need none")]
     VaryingFriction,
+    /// Contacts have a restitution along their tangents.
+    #[error("restitution along tangents has no derivatives yet; motions need none")]
+    Rebounds,
     /// Coordinates and velocities differ in number, as with quaternions, and the increments have no chart.
     #[error(
         "the model has {positions} coordinates and {velocities} velocities; sensitivities need as many of both, or a chart of the increments that the scheme can use"
@@ -257,6 +260,9 @@ impl Sensitivity {
         let [model, other] = models;
         if model.friction_varies() || !model.bearings().is_empty() {
             return Err(SensitivityError::VaryingFriction);
+        }
+        if model.has_rebounds() {
+            return Err(SensitivityError::Rebounds);
         }
         let sample = model.initial();
         if sample.q.len() != sample.v.len() && model.chart().is_none() {

@@ -81,6 +81,8 @@ pub struct Impact {
     pub loss: Option<f64>,
     /// Whether it opened at the start of the step and was pressed shut ([`Acting::is_pressed`]).
     pub pressed: bool,
+    /// Whether another contact approached as fast, and the motion depends on which went first.
+    pub order_decides: bool,
 }
 
 /// The kind of events of the user in lists; the kinds of schemes are those of [`EventKind`].
@@ -307,7 +309,7 @@ impl Lists {
 impl Observer for Lists {
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
         let left = self.most - self.impacts.len();
-        self.impacts.extend(view.impacts().take(left).map(|acting| view.impact(acting)));
+        self.impacts.extend(view.listed_impacts().take(left).map(|(impact, _)| impact));
         let left = self.most - self.events.len();
         self.events.extend(view.events().iter().take(left).cloned());
         Ok(ControlFlow::Continue(()))

@@ -3,7 +3,7 @@
 use super::Occurrence;
 use super::facts::{Acting, Facts, Impact, RunEvent};
 use crate::scheme::{Reactions, Step, Stepper};
-use crate::{Key, ModelError, State, WarningKind, Warnings};
+use crate::{Collision, Key, Law, ModelError, State, WarningKind, Warnings};
 use std::ops::ControlFlow;
 
 /// An accepted step, before it becomes the past.
@@ -68,6 +68,38 @@ impl StepView<'_> {
             impulse: reactions.impulse[rows].to_vec(),
             loss: is_mechanical.then_some(normal + friction),
             pressed: is_mechanical && acting.is_pressed(),
+            order_decides: false,
+        }
+    }
+
+    /// The impacts of this step for lists, each with its law: as the impact law has resolved them, in their order,
+    /// where it is another one than Newton's; else each contact that closed.
+    pub fn listed_impacts(&self) -> impl Iterator<Item = (Impact, Law)> {
+        let (acting, reactions) = (self.impacts(), self.reactions());
+        let acting = acting.filter(|_| reactions.collisions.is_empty());
+        let acting = acting.map(|acting| (self.impact(acting), reactions.law(acting.law)));
+        let collisions = reactions.collisions.iter();
+        acting.chain(collisions.map(|collision| (self.collision(collision), reactions.law(collision.law))))
+    }
+
+    /// Number of [`listed_impacts`](StepView::listed_impacts).
+    pub fn count_impacts(&self) -> u64 {
+        match self.reactions().collisions.len() {
+            0 => self.impacts().count() as u64,
+            collisions => collisions as u64,
+        }
+    }
+
+    fn collision(&self, collision: &Collision) -> Impact {
+        Impact {
+            t: self.to().t,
+            contact: self.stepper.labels().contact(self.reactions().key(collision.law)),
+            before: collision.before().to_vec(),
+            after: collision.after().to_vec(),
+            impulse: collision.impulse().to_vec(),
+            loss: Some(collision.loss()),
+            pressed: false,
+            order_decides: collision.order_decides,
         }
     }
 

@@ -418,7 +418,7 @@ fn rolled(
     (v, spin): ([f64; 3], [f64; 3]),
     end: f64,
 ) -> State {
-    let surface = Surface { friction: mu, rolling, spinning, restitution: 0.0 };
+    let surface = Surface { friction: mu, rolling, spinning, ..Surface::default() };
     let all = Multibody::spatial()
         .gravity(gravity)
         .material("felt", surface)
@@ -437,17 +437,28 @@ fn rolling_and_spinning_friction_have_their_closed_forms() {
         (3.0, 0.0, 0.2, 2e-3, 15.290519878, 16.584333098),
         (2.0, 20.0, 0.01, 2e-3, 20.387359837, 20.387359837),
         (3.0, 0.0, 0.2, 0.025, 1.529051988, 2.293577982),
+        (3.0, -20.0, 0.2, 5e-3, 5.137614679, 5.070602314),
     ] {
         let near = |end: f64| rolled(down, (mu, rolling, 0.0), ([v0, 0.0, 0.0], [0.0, spin, 0.0]), end);
         let last = near(t + 0.01);
         assert!(last.v.iter().all(|v| v.abs() < 1e-10), "{:?}", last.v);
         println!("{v0} {spin} {mu} {rolling}: off by {:e}", last.q[0] - x);
-        assert!((last.q[0] - x).abs() < 1e-6, "{} and {x}", last.q[0]);
+        // the step in which the spin changes its sign counts as one of slipping, at first order
+        let tolerance = if spin < 0.0 { 7e-4 } else { 1e-6 };
+        assert!((last.q[0] - x).abs() < tolerance, "{} and {x}", last.q[0]);
         assert!(near(t - 0.01).v[0] > 1e-4);
     }
     // v' = −c g/(1 + k) while it rolls
     let last = rolled(down, (0.2, 2e-3, 0.0), ([2.0, 0.0, 0.0], [0.0, 20.0, 0.0]), 1.0);
     assert!((last.v[0] - (2.0 - 0.140142857143)).abs() < 1e-11, "{}", last.v[0]);
+    // all three at once, obliquely: a reference of two ordinary differential equations
+    let oblique = |end: f64| rolled(down, (0.2, 2e-3, 1e-4), ([2.0, 0.0, 0.0], [20.0, 10.0, 5.0]), end);
+    let off = |state: &State, x: [f64; 2]| (state.q[0] - x[0]).hypot(state.q[1] - x[1]);
+    assert!(off(&oblique(0.5), [0.89285129, -0.18518081]) < 2e-5);
+    let last = oblique(12.94);
+    // it still spins about the normal
+    assert!(last.v[..3].iter().all(|v| v.abs() < 1e-10), "{:?}", last.v);
+    assert!(off(&last, [11.1977618, -3.5059672]) < 1e-3, "{:?}", last.q);
     // spin about the normal: ω' = −μ_s g/(k R²)
     let last = rolled(down, (0.2, 0.0, 1e-4), ([0.0; 3], [0.0, 0.0, 5.0]), 2.0);
     assert!((last.v[5] - (5.0 - 2.0 * 0.24525)).abs() < 1e-11, "{}", last.v[5]);

@@ -2,6 +2,7 @@
 
 use super::mechanical;
 use crate::run::Run;
+use carom::ImpactLaw;
 use carom_analysis::report::{Figure, Tone, grouped, number, si};
 use carom_analysis::results::EnergySummary;
 
@@ -11,6 +12,12 @@ pub fn lines(run: &Run) -> Vec<String> {
     let inputs = &summary.inputs;
     let (span, unit) = si(inputs.end - inputs.start, "s", 6);
     let mut how = format!("{}; solver {}; {span} {unit} of motion", scene.scheme.describe(), scene.solver.describe());
+    if let Some(law) = inputs.impacts.as_ref().filter(|_| scene.impacts != ImpactLaw::Newton) {
+        how += &format!("; impact law {law}");
+    }
+    if let Some(rule) = &inputs.materials {
+        how += &format!("; materials combine by {rule}");
+    }
     if let Some(stop) = &summary.stopped {
         let (t, unit) = si(stop.time, "s", 6);
         how += &format!("; the event {} ended the run at t = {t} {unit}", stop.event);

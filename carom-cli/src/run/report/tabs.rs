@@ -4,7 +4,7 @@ use super::mechanical;
 use crate::run::{LISTED, Run};
 use carom::scheme::Family;
 use carom_analysis::report::{Cell, Section, Tab, Table, number};
-use carom_analysis::results::{Estimate, PRESSED};
+use carom_analysis::results::{Estimate, ORDER, PRESSED};
 
 /// Rows of a list in the page; all of them are in the result files.
 const SHOWN: usize = 400;
@@ -161,7 +161,11 @@ fn impacts(run: &Run, section: &mut Section) {
         let mut cells = vec![
             Cell::from(impact.t),
             Cell::from(impact.contact.as_str()),
-            if impact.pressed { marked(before) } else { before },
+            match (impact.pressed, impact.order_decides) {
+                (true, _) => marked(before, MARK),
+                (_, true) => marked(before, ORDER_MARK),
+                _ => before,
+            },
             beside(impact.after.first().copied(), impact.before.first().copied()),
             Cell::from(impact.impulse.first().copied()),
         ];
@@ -175,7 +179,12 @@ fn impacts(run: &Run, section: &mut Section) {
     if run.lists.impacts.iter().any(|impact| impact.pressed) {
         table.note = format!(
             "{MARK} {PRESSED}: it opens at the start of the step, and forces or other impacts press it shut inside. \
-             The law of the scheme makes its velocity −e times the one before."
+             The law of the scheme makes its velocity −e times the one before. "
+        );
+    }
+    if run.lists.impacts.iter().any(|impact| impact.order_decides) {
+        table.note += &format!(
+            "{ORDER_MARK} {ORDER}: another contact approached as fast, and with that one first the motion is another."
         );
     }
     section.push(table);
@@ -184,9 +193,12 @@ fn impacts(run: &Run, section: &mut Section) {
 /// Stands at the velocity of a contact that is pressed shut while it opens.
 const MARK: char = '†';
 
-fn marked(cell: Cell) -> Cell {
+/// Stands at that of a contact whose place in a sequence of impacts is no fact of the model.
+const ORDER_MARK: char = '‡';
+
+fn marked(cell: Cell, mark: char) -> Cell {
     match cell {
-        Cell::Number(value) => Cell::Formatted { value, text: format!("{MARK} {}", number(value, 4)) },
+        Cell::Number(value) => Cell::Formatted { value, text: format!("{mark} {}", number(value, 4)) },
         other => other,
     }
 }

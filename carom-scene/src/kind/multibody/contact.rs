@@ -13,6 +13,9 @@ use crate::file::{ContactTable, Formula, Friction, ModelFile, Text};
 use crate::law;
 use crate::scene::context::{Context, label};
 
+/// What a restitution along tangents lacks.
+pub(super) const NO_GRIP: &str = "tangential restitution needs `friction`: without it nothing would turn back";
+
 /// A contact with the place of its name.
 #[derive(Clone, Debug)]
 pub(super) struct ContactInfo {
@@ -58,6 +61,10 @@ fn contact(table: &ContactTable, mechanism: &Mechanism, context: &mut Context) -
     };
     let unit = mechanism.measure.length;
     let restitution = number(&table.restitution, "the coefficient of restitution", 1.0, 1.0, context);
+    let tangential = number(&table.tangential, "the tangential coefficient of restitution", 1.0, 1.0, context);
+    if let Some(formula) = table.tangential.as_ref().filter(|_| table.friction.is_none()) {
+        context.out.error(&formula.place, NO_GRIP);
+    }
     if let Some(friction @ Friction::Table(_)) = &table.friction {
         let error = context.out.error(friction.place(), "contacts between shapes have one coefficient of friction");
         error.hint("kind = \"lagrangian\" has friction that depends on the state");
@@ -87,8 +94,13 @@ fn contact(table: &ContactTable, mechanism: &Mechanism, context: &mut Context) -
     let (first, second) = if swapped { (body_b, body_a) } else { (body_a, body_b) };
     let (first, second) = (&mechanism.bodies[first].name, &mechanism.bodies[second].name);
     let mut contact = Contact::new(&name?, first, second, pair);
-    contact.surface =
-        Surface { restitution: restitution?, friction: friction?, rolling: rolling?, spinning: spinning? };
+    contact.surface = Surface {
+        restitution: restitution?,
+        tangential: tangential?,
+        friction: friction?,
+        rolling: rolling?,
+        spinning: spinning?,
+    };
     Some(contact)
 }
 

@@ -1,7 +1,7 @@
 //! From tables to models: names, expressions, and the model with its numbers.
 
 use carom::model::{Labels, Mechanical, Tangent};
-use carom::multibody::{Multibody, MultibodyError, MultibodyModel};
+use carom::multibody::{Combine, Multibody, MultibodyError, MultibodyModel};
 use carom::scheme::AnyModel;
 use carom::{Coupling, Key, Space, State};
 
@@ -239,6 +239,10 @@ impl Bound for Bodies {
 
     fn plays(&self) -> Vec<PlayInfo> {
         self.plays.clone()
+    }
+
+    fn combine(&self) -> Option<Option<Combine>> {
+        self.mechanism.solids.combine()
     }
 
     fn space(&self) -> Option<scene::Space> {

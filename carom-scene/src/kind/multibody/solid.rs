@@ -6,6 +6,7 @@ use carom::multibody::{Combine, Mass, Material, Materials, Multibody, Solid};
 
 use super::Mechanism;
 use super::body::BodyInfo;
+use super::contact::NO_GRIP;
 use super::number::{Measure, word};
 use super::repeat::name;
 use super::shape::{Form, ShapeInfo, touching};
@@ -33,6 +34,11 @@ pub(super) struct Solids {
 }
 
 impl Solids {
+    /// The rule by which materials combine, if any; `None` where no shapes touch by themselves.
+    pub fn combine(&self) -> Option<Option<Combine>> {
+        (!self.solids.is_empty()).then_some(self.materials.combine)
+    }
+
     /// Adds them to a description.
     pub fn describe(&self, all: &mut Multibody) {
         all.solids.clone_from(&self.solids);
@@ -55,7 +61,7 @@ impl Solids {
 
 /// Reads the coefficients of a material or of a pair of them.
 fn surface(
-    [restitution, friction, rolling, spinning]: [&Option<Formula>; 4],
+    [restitution, tangential, friction, rolling, spinning]: [&Option<Formula>; 5],
     measure: &Measure,
     context: &mut Context,
 ) -> Option<Surface> {
@@ -65,18 +71,28 @@ fn surface(
     };
     let read = [
         number(restitution, "the coefficient of restitution", 1.0, 1.0),
+        number(tangential, "the tangential coefficient of restitution", 1.0, 1.0),
         number(friction, "the coefficient of friction", f64::INFINITY, 1.0),
         number(rolling, "the coefficient of rolling friction", f64::INFINITY, measure.length),
         number(spinning, "the coefficient of spinning friction", f64::INFINITY, measure.length),
     ];
+    if let Some(formula) = tangential.as_ref().filter(|_| friction.is_none()) {
+        context.out.error(&formula.place, NO_GRIP);
+    }
     if let Some(formula) = rolling.as_ref().or(spinning.as_ref()).filter(|_| friction.is_none()) {
         context.out.error(&formula.place, "rolling friction needs `friction`: without it nothing would roll");
     }
     if let Some(formula) = spinning.as_ref().filter(|_| measure.planar) {
         context.out.error(&formula.place, "nothing spins about the normal of a planar contact").hint("leave it out");
     }
-    let [restitution, friction, rolling, spinning] = read;
-    Some(Surface { restitution: restitution?, friction: friction?, rolling: rolling?, spinning: spinning? })
+    let [restitution, tangential, friction, rolling, spinning] = read;
+    Some(Surface {
+        restitution: restitution?,
+        tangential: tangential?,
+        friction: friction?,
+        rolling: rolling?,
+        spinning: spinning?,
+    })
 }
 
 /// A density in SI units.
@@ -89,8 +105,8 @@ pub(super) fn density(formula: &Formula, measure: &Measure, context: &mut Contex
 pub(super) fn materials(file: &ModelFile, measure: &Measure, context: &mut Context) -> Vec<MaterialInfo> {
     let mut all: Vec<MaterialInfo> = Vec::new();
     for table in file.material.iter().flatten() {
-        let MaterialTable { name, restitution, friction, rolling, spinning, .. } = table;
-        let surface = surface([restitution, friction, rolling, spinning], measure, context);
+        let MaterialTable { name, restitution, tangential, friction, rolling, spinning, .. } = table;
+        let surface = surface([restitution, tangential, friction, rolling, spinning], measure, context);
         let density = table.density.as_ref().map(|formula| density(formula, measure, context));
         let Some(known) = label(name, &mut context.out) else { continue };
         if all.iter().any(|other| other.material.name == known) {
@@ -197,8 +213,8 @@ fn pairs(
 ) -> Vec<([String; 2], Surface)> {
     let mut all: Vec<([String; 2], Surface)> = Vec::new();
     for table in file.material_pair.iter().flatten() {
-        let MaterialPairTable { restitution, friction, rolling, spinning, .. } = table;
-        let surface = surface([restitution, friction, rolling, spinning], measure, context);
+        let MaterialPairTable { restitution, tangential, friction, rolling, spinning, .. } = table;
+        let surface = surface([restitution, tangential, friction, rolling, spinning], measure, context);
         let [a, b] = &table.materials[..] else {
             let message = format!("a pair has two materials, found {}", table.materials.len());
             context.out.error(&table.place, message).hint("as in materials = [\"steel\", \"rubber\"]");

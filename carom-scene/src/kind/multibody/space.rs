@@ -1,7 +1,7 @@
 //! What is seen of a model in space.
 
-use carom::multibody::SpringEnds;
-use carom::multibody::joint::Anchor;
+use carom::multibody::joint::{Anchor, Joint};
+use carom::multibody::{GROUND, SpringEnds};
 
 use super::Mechanism;
 use super::body::body_direction;
@@ -26,7 +26,8 @@ pub(super) fn of(mechanism: &Mechanism) -> Option<Space> {
             })
             .collect(),
     });
-    let joints = mechanism.joints.iter().map(|info| &info.joint).filter_map(|joint| {
+    let joints = mechanism.joints.iter().map(|info| &info.joint);
+    let joints = joints.filter(|joint| !carries_rotor(mechanism, joint)).filter_map(|joint| {
         let ends = ends(mechanism, joint.point, &joint.bodies)?;
         let axis = match joint.axis {
             Anchor::None => None,
@@ -46,6 +47,19 @@ pub(super) fn of(mechanism: &Mechanism) -> Option<Space> {
         joints: joints.collect(),
         springs: springs.collect(),
     })
+}
+
+/// Whether a joint does nothing but let a wheel without shapes turn with another joint: the rotor of a drive, which is
+/// an inertia and nothing to look at.
+fn carries_rotor(mechanism: &Mechanism, joint: &Joint) -> bool {
+    let joints = || mechanism.joints.iter().map(|info| &info.joint);
+    let [ground, wheel] = &joint.bodies;
+    let is_bare = |name: &String| mechanism.index.get(name).is_some_and(|&i| mechanism.bodies[i].shapes.is_empty());
+    ground == GROUND
+        && wheel != GROUND
+        && is_bare(wheel)
+        && joints().filter(|other| other.bodies.contains(wheel)).count() == 1
+        && joints().any(|other| other.terms.iter().any(|(coordinate, _)| coordinate.joint == joint.name))
 }
 
 /// The points of two bodies.

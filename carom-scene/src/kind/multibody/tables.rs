@@ -152,6 +152,8 @@ table! {
         pub name: Text,
         /// Newton's coefficient of restitution, in [0, 1]; 0 by default.
         pub restitution: Option<Formula>,
+        /// Coefficient of restitution along the tangents, in [0, 1]; needs `friction`; 0 by default.
+        pub tangential: Option<Formula>,
         /// Coulomb's coefficient of friction; 0 by default.
         pub friction: Option<Formula>,
         /// Coefficient of rolling friction, the largest moment per normal force; needs `friction` [m].
@@ -170,6 +172,8 @@ table! {
         pub materials: Vec<Text>,
         /// Newton's coefficient of restitution, in [0, 1]; 0 by default.
         pub restitution: Option<Formula>,
+        /// Coefficient of restitution along the tangents, in [0, 1]; needs `friction`; 0 by default.
+        pub tangential: Option<Formula>,
         /// Coulomb's coefficient of friction; 0 by default.
         pub friction: Option<Formula>,
         /// Coefficient of rolling friction, the largest moment per normal force; needs `friction` [m].

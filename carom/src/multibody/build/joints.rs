@@ -46,12 +46,15 @@ fn place_contact(
     if bodies[0] == bodies[1] {
         return Err(MultibodyError::Misfit { what: "contact", name, reason: "its two bodies are one" });
     }
-    let Surface { restitution, friction, rolling, spinning } = surface;
+    let Surface { restitution, tangential, friction, rolling, spinning } = surface;
     let number = |quantity, value, range| {
         Err(MultibodyError::Number { what: "contact", name: name.clone(), quantity, value, range })
     };
     if !(0.0..=1.0).contains(&restitution) {
         return number("the restitution", restitution, "it must lie in [0, 1]");
+    }
+    if !(0.0..=1.0).contains(&tangential) {
+        return number("the tangential restitution", tangential, "it must lie in [0, 1]");
     }
     for (quantity, mu) in
         [("the friction", friction), ("the rolling friction", rolling), ("the spinning friction", spinning)]

@@ -3,6 +3,7 @@
 use super::*;
 use crate::model::{AccelerationLevel, Bearing, Chart, Combination, Constancy, Energy, Mechanical, Space};
 use crate::multibody::bend::{braces, turn_rows};
+use crate::multibody::contact::Surface;
 use crate::multibody::couple::{Receive, columns};
 use crate::multibody::near::{NearPair, TUNNEL};
 use crate::multibody::pair::Pair as _;
@@ -58,10 +59,13 @@ impl Receive<f64> for Writer<'_> {
             self.out.pairs[number].gap = gap;
             return;
         }
-        let restitution = match item {
-            Item::Stop { restitution, .. } => *restitution,
-            Item::Contact { contact, .. } => self.plan.contacts[*contact].surface.restitution,
-            _ => 0.0,
+        let (restitution, tangential) = match item {
+            Item::Stop { restitution, .. } => (*restitution, 0.0),
+            Item::Contact { contact, .. } => {
+                let Surface { restitution, tangential, .. } = self.plan.contacts[*contact].surface;
+                (restitution, tangential)
+            }
+            _ => (0.0, 0.0),
         };
         let pair = Pair { key: Key::from(number), law: self.plan.law(item, self.h), gap, restitution };
         let region = match item {
@@ -74,6 +78,7 @@ impl Receive<f64> for Writer<'_> {
         if self.is_known {
             (self.out.pairs[number], self.out.region[number]) = (pair, region);
         } else {
+            self.rebound(tangential);
             self.out.push_within(pair, region);
         }
     }
@@ -114,6 +119,14 @@ impl Receive<f64> for Writer<'_> {
 }
 
 impl Writer<'_> {
+    /// The next law has this restitution along its tangents.
+    #[inline]
+    fn rebound(&mut self, e: f64) {
+        if e > 0.0 {
+            self.out.rebounds.push((self.out.len(), e));
+        }
+    }
+
     /// A contact that comes and goes.
     #[inline]
     fn near(&mut self, listed: usize, gap: f64) {
@@ -122,6 +135,7 @@ impl Writer<'_> {
         let (surface, law) = &self.plan.solids.surfaces[*surface as usize];
         let region = pair.region(place as usize, self.motion.pair(*bodies));
         let (key, restitution) = (self.near.key(listed), surface.restitution);
+        self.rebound(surface.tangential);
         self.out.push_within(Pair { key, law: *law, gap, restitution }, region);
     }
 }
@@ -176,6 +190,13 @@ impl Space for MultibodyModel {
         }
         let (body, part) = (j / 6, j % 6);
         (part < 3).then_some(7 * body + part)
+    }
+
+    fn has_rebounds(&self) -> bool {
+        let named = self.plan.contacts.iter().map(|contact| &contact.surface);
+        named
+            .chain(self.plan.solids.surfaces.iter().map(|(surface, _)| surface))
+            .any(|surface| surface.tangential > 0.0)
     }
 
     fn bearings(&self) -> &[Bearing] {

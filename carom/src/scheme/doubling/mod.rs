@@ -25,7 +25,7 @@ pub use estimate::{Accuracy, Estimator};
 
 use super::{Events, LocalError, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::Places;
-use crate::{Coupling, Space, State};
+use crate::{Coupling, ImpactLaw, Space, State};
 use carom_solve::{LinearSolve, OptionError};
 use estimate::Evidence;
 use extents::Extents;
@@ -165,6 +165,10 @@ impl<S: Scheme> Scheme for Doubled<S> {
         self.base.drop_factors(&mut w.half);
     }
 
+    fn set_impact_law(&self, w: &mut Self::Work, law: ImpactLaw) -> bool {
+        self.base.set_impact_law(&mut w.full, law) && self.base.set_impact_law(&mut w.half, law)
+    }
+
     fn contacts_changed(&self, w: &mut Self::Work) {
         self.base.contacts_changed(&mut w.full);
         self.base.contacts_changed(&mut w.half);
@@ -296,6 +300,7 @@ impl Reactions {
         self.multiplier.clone_from(&other.multiplier);
         self.levels.clone_from(&other.levels);
         self.chains.clone_from(&other.chains);
+        self.collisions.clone_from(&other.collisions);
     }
 
     /// Adds what the laws did in a step right after this one, with the same list: velocities are those before the first
@@ -303,6 +308,7 @@ impl Reactions {
     fn append(&mut self, next: &Reactions) {
         // λ is that of the end; measures of higher order add up
         self.multiplier.clone_from(&next.multiplier);
+        self.collisions.extend_from_slice(&next.collisions);
         for (sum, more) in self.levels.iter_mut().zip(&next.levels) {
             *sum += more;
         }

@@ -8,6 +8,8 @@
 //!     contact        0 ≤ C M⁻¹F + γ + W λ ⊥ λ ≥ 0 over those with |U⁺| ≤ veps: those with λ > 0 are the next I₂          (4)
 //! ```
 //!
+//! (3) is Newton's law, one of those that a simulation may choose (`impacts`); the others tell P in its place.
+//!
 //! A step goes on with the error below the tolerance or up to the first event: a gap closes, a multiplier λ_N vanishes,
 //! a slip begins, ends or turns, the region of a contact ends. Events are looked for on a dense output, quintic or of
 //! order 7, and then located on the flow itself, so that the state at an event has the accuracy of the flow. Orders
@@ -58,7 +60,7 @@ use super::{
     SchemeInfo, Step, StepError, System, Variant, moreau_jean,
 };
 use crate::phase::{Phase, Resolution, Transition};
-use crate::{Mechanical, State, Warnings};
+use crate::{ImpactLaw, Mechanical, State, Warnings};
 use carom_solve::{OptionError, Options};
 
 mod control;
@@ -133,6 +135,8 @@ impl Scheme for EventDriven {
             Claim::NoPenetration,
             Claim::Friction,
             Claim::VaryingFriction,
+            Claim::ImpactLaws,
+            Claim::Rebounds,
             Claim::Bilateral,
         ],
         citations: &["brasey1994", "acary2008", "hairer1993", "hairer1996"],
@@ -222,6 +226,11 @@ impl Scheme for EventDriven {
         w.transition.acceleration.sizes.forget();
         w.trial.watched.suspect = None;
         w.transition.acceleration.release_regions();
+    }
+
+    fn set_impact_law(&self, w: &mut Work, law: ImpactLaw) -> bool {
+        w.transition.contact.impacts.law = law;
+        MoreauJean::default().set_impact_law(&mut w.rest, law)
     }
 
     fn contacts_changed(&self, w: &mut Work) {

@@ -112,7 +112,15 @@ impl Scheme for DirectProjection {
         order: Order { position: 1.0, velocity: 1.0, smooth: 2.0 },
         level: "velocity and position",
         projects: true,
-        claims: &[Claim::NoPenetration, Claim::Friction, Claim::VaryingFriction, Claim::Bearings, Claim::Bilateral],
+        claims: &[
+            Claim::NoPenetration,
+            Claim::Friction,
+            Claim::VaryingFriction,
+            Claim::Bearings,
+            Claim::ImpactLaws,
+            Claim::Rebounds,
+            Claim::Bilateral,
+        ],
         citations: &["acary2012"],
         source: include_str!("direct.rs"),
     };

@@ -145,6 +145,10 @@ macro_rules! projected {
             self.projector().base.drop_factors(&mut work.base);
         }
 
+        fn set_impact_law(&self, work: &mut Self::Work, law: $crate::ImpactLaw) -> bool {
+            self.projector().base.set_impact_law(&mut work.base, law)
+        }
+
         fn contacts_changed(&self, work: &mut Self::Work) {
             self.projector().base.contacts_changed(&mut work.base);
         }
@@ -318,6 +322,7 @@ impl Projector {
         step: &mut Step,
     ) -> Result<(), StepError> {
         w.base.recall();
+        w.base.strike(self.base.activation, system, from, step)?;
         self.place(w, system.model, (from, to));
         for iterations in 1u32.. {
             // 4 velocity law, with the displacement as it is

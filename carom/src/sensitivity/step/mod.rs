@@ -109,6 +109,9 @@ impl StepSensitivity {
         if model.friction_varies() || !model.bearings().is_empty() {
             return Err(SensitivityError::VaryingFriction);
         }
+        if model.has_rebounds() {
+            return Err(SensitivityError::Rebounds);
+        }
         let initial = model.initial();
         if initial.q.len() != initial.v.len() && !(*charts && model.chart().is_some()) {
             return Err(SensitivityError::Unequal { positions: initial.q.len(), velocities: initial.v.len() });

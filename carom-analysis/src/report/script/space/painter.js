@@ -10,8 +10,8 @@ const LIGHT = {
   ground: [0.47, 0.47, 0.48], dim: 0.76, edge: [0, 0, 0, 0.42], joint: [0.38, 0.4, 0.43],
 };
 const DARK = {
-  background: [0.075, 0.09, 0.105], floor: [0.125, 0.145, 0.165], line: [0.27, 0.31, 0.35], sky: [0.46, 0.49, 0.54],
-  ground: [0.25, 0.26, 0.28], dim: 0.45, edge: [0, 0, 0, 0.6], joint: [0.6, 0.63, 0.67],
+  background: [0.075, 0.09, 0.105], floor: [0.2, 0.228, 0.256], line: [0.34, 0.38, 0.42], sky: [0.46, 0.49, 0.54],
+  ground: [0.25, 0.26, 0.28], dim: 0.34, edge: [0, 0, 0, 0.6], joint: [0.6, 0.63, 0.67],
 };
 
 /* Red, green and blue of a colour of the page. */
