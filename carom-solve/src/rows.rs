@@ -132,7 +132,13 @@ impl Rows {
     /// `y ← y + a · (row i)ᵀ`.
     #[inline]
     pub fn add_row(&self, i: usize, a: f64, y: &mut [f64]) {
-        let (parts, rest) = self.row(i).as_chunks::<RUN>();
+        Rows::add(self.row(i), a, y);
+    }
+
+    /// `y ← y + a · rowᵀ`.
+    #[inline]
+    fn add(row: &[(usize, f64)], a: f64, y: &mut [f64]) {
+        let (parts, rest) = row.as_chunks::<RUN>();
         for part in parts {
             match y.get_mut(part[0].0..).and_then(|y| y.first_chunk_mut::<RUN>()) {
                 Some(y) if is_run(part) => (0..RUN).for_each(|k| y[k] += a * part[k].1),
@@ -166,7 +172,7 @@ impl Rows {
     /// `y ← y + (these rows)ᵀ x`.
     pub fn add_transpose_mul(&self, x: &[f64], y: &mut [f64]) {
         for (row, &a) in self.iter().zip(x).filter(|(_, a)| **a != 0.0) {
-            row.iter().for_each(|&(j, value)| y[j] += a * value);
+            Rows::add(row, a, y);
         }
     }
 

@@ -131,13 +131,8 @@ fn a_fast_top_has_the_tabled_errors() {
     // Ω = (0, 150, −4.61538) in axes that are those of the space at the start
     let spin = rotate([half, half, 0.0, 0.0], [0.0, 150.0, -4.61538]);
     let across = 0.234375 + 15.0;
-    let body = RigidBody {
-        inertia: [across, across, 0.46875],
-        weight: 15.0 * 9.81,
-        attitude,
-        spin,
-        ..RigidBody::default()
-    };
+    let body =
+        RigidBody { inertia: [across, across, 0.46875], weight: 15.0 * 9.81, attitude, spin, ..RigidBody::default() };
     for (method, steps, table) in [
         (Flow::Rkf45, [4e-3, 2e-3, 1e-3], [3.71e-2, 1.19e-3, 3.73e-5]),
         (Flow::Dop853, [16e-3, 8e-3, 4e-3], [2.8e-2, 3.9e-5, 3.8e-8]),

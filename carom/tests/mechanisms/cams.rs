@@ -53,7 +53,8 @@ fn an_eccentric_cam_presses_as_its_acceleration_says() {
     for (state, impulse) in trace.states[1..].iter().zip(&trace.impulses) {
         // impulses of a step are those of its middle
         let (sin, _) = (speed * (state.t - 0.5 * h)).sin_cos();
-        let force = 20.0 + 0.2 * GRAVITY + 2000.0 * ECCENTRICITY * (1.0 + sin) - 0.2 * ECCENTRICITY * speed.powi(2) * sin;
+        let force =
+            20.0 + 0.2 * GRAVITY + 2000.0 * ECCENTRICITY * (1.0 + sin) - 0.2 * ECCENTRICITY * speed.powi(2) * sin;
         near(impulse[face][0] / h, force, 1e-3);
     }
     let least = trace.impulses.iter().map(|p| p[face][0] / h).fold(f64::INFINITY, f64::min);
