@@ -16,9 +16,9 @@
 //! ```
 //!
 //! with B' of then. Where (3) changes the impulses alone, along rows that have turned, the balance is tested with these
-//! at the iterate as it is. Elsewhere a model that adds what reactions do to A (`brace`: tension stiffens) has it made anew at
-//! each iterate. A model whose mass, tangents and rows are constant needs one solve and one factorisation per step
-//! size. `guess.rs` has the first v⁺, `shift.rs` what is done where the loop fails with an indefinite A.
+//! at the iterate as it is. Elsewhere a model that adds what reactions do to A (`brace`: tension stiffens) has it made
+//! anew at each iterate. A model whose mass, tangents and rows are constant needs one solve and one factorisation per
+//! step size. `guess.rs` has the first v⁺, `shift.rs` what is done where the loop fails with an indefinite A.
 
 mod guess;
 mod laws;
