@@ -1,7 +1,7 @@
 //! The velocity from which Newton's loop starts: rates of the last steps go on as they did.
 //!
 //! ```text
-//!     v⁺ ≈ v + h Σ_{k≤K} ∇ᵏ r,     r = (v⁺ − v)/h of the last step,   ∇ backward differences of steps of one length  (1)
+//!     v⁺ ≈ v + h Σ_{k≤K} ∇ᵏ r,     r = (v⁺ − v)/h of the last step,   ∇ backward differences of steps of one h (1)
 //! ```
 //!
 //! ∇ᵏ⁺¹ r is the error that the guess of the order k has made of the last step. K is raised as long as that halves it:
