@@ -52,10 +52,14 @@ impl Inertia {
     }
 
     /// The block of the next law, of `n` rows, row-major.
+    #[inline]
     pub(crate) fn push(&mut self, n: usize, block: &[f64]) {
         self.uniform = if self.scale.is_empty() || self.uniform == n { n } else { 0 };
         self.start.push(self.value.len());
-        self.value.extend_from_slice(block);
+        match *block {
+            [w] => self.value.push(w),
+            _ => self.value.extend_from_slice(block),
+        }
         self.scale.push(mean_diagonal(block, n));
     }
 

@@ -132,7 +132,12 @@ impl Rows {
     /// `y ← y + a · (row i)ᵀ`.
     #[inline]
     pub fn add_row(&self, i: usize, a: f64, y: &mut [f64]) {
-        let row = self.row(i);
+        Rows::add(self.row(i), a, y);
+    }
+
+    /// `y ← y + a · rowᵀ`.
+    #[inline]
+    fn add(row: &[(usize, f64)], a: f64, y: &mut [f64]) {
         if row.len() < RUN {
             row.iter().for_each(|&(j, value)| y[j] += a * value);
         } else {
@@ -164,7 +169,7 @@ impl Rows {
     /// `y ← y + (these rows)ᵀ x`.
     pub fn add_transpose_mul(&self, x: &[f64], y: &mut [f64]) {
         for (row, &a) in self.iter().zip(x).filter(|(_, a)| **a != 0.0) {
-            row.iter().for_each(|&(j, value)| y[j] += a * value);
+            Rows::add(row, a, y);
         }
     }
 

@@ -152,10 +152,8 @@ fn examples_of_bodies_run_and_meet_their_numbers() {
         assert_eq!(summary["status"], "finished", "{name}");
         assert_eq!(summary["failure"], serde_json::Value::Null, "{name}");
         // Bricard's rows contradict each other by the drift of positions, which the run says
-        // some problems of the breaker's rims and stops end at 2e-9, which the run says as well
         let most = match name.as_str() {
             "bricard" => 1e-5,
-            "circuit-breaker-play-3d" => 1e-8,
             _ => 1e-10,
         };
         let says = summary["warnings"].as_array().unwrap().iter().any(|warning| warning["kind"] != "file");

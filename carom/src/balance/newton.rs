@@ -15,119 +15,28 @@
 //!     v_free = v^n + A⁻¹ (h Σ w F − M (v^n − v) + B P^n − B' P^n),     v^{n+1} = v_free + A⁻¹ B' P                 (3)
 //! ```
 //!
-//! with B' of then. Elsewhere a model that adds what reactions do to A (`brace`: tension stiffens) has it made anew at
-//! each iterate. A model whose mass, tangents and rows are constant needs one solve and one factorisation per step
-//! size. The first v⁺ follows the rates of the last steps, with their change where that has proved the better guess.
-//! `shift.rs` has what is done where it fails with an indefinite A.
+//! with B' of then. Where (3) changes the impulses alone, along rows that have turned, the balance is tested with these
+//! at the iterate as it is. Elsewhere a model that adds what reactions do to A (`brace`: tension stiffens) has it made
+//! anew at each iterate. A model whose mass, tangents and rows are constant needs one solve and one factorisation per
+//! step size. `guess.rs` has the first v⁺, `shift.rs` what is done where the loop fails with an indefinite A.
 
+mod guess;
+mod laws;
 mod shift;
+
+pub(crate) use laws::{Laws, Limits, Residual};
 
 use super::words::{Balance, Place};
 use crate::model::{Constancy, mass_roots};
 use crate::state::copy;
 use crate::{Mechanical, State, Step, StepError, System};
-use carom_solve::OptionError;
-use carom_solve::options::{at_least_one, fraction};
-
-/// A rate that changes is the guess where its error would have been less than this part of that of a constant one.
-const BETTER: f64 = 0.5;
 
 /// The iteration matrix is made anew where an iteration reduces the residual by less than this factor.
 const SLOW: f64 = 0.05;
 
-/// When Newton's loop ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Limits {
-    /// Relative tolerance of the balance [-].
-    pub tolerance: f64,
-    /// Most iterations.
-    pub iterations: u32,
-}
-
-impl Limits {
-    /// Refuses values that make no sense, by the names `newton-tolerance` and `newton-iterations`.
-    pub fn validate(&self) -> Result<(), OptionError> {
-        fraction("newton-tolerance", self.tolerance)?;
-        at_least_one("newton-iterations", self.iterations)
-    }
-
-    /// Whether the loop is done; an error where it may not go on.
-    #[inline]
-    pub fn judge(&self, done: bool, (residual, tolerance): (f64, f64), iterations: u32) -> Result<bool, StepError> {
-        if !done && iterations >= self.iterations {
-            return Err(StepError::Newton { residual, tolerance, iterations });
-        }
-        Ok(done)
-    }
-}
-
-/// The laws of a balance, as Newton's loop meets them.
-pub(crate) trait Laws {
-    /// Whether no law acts.
-    fn is_empty(&self) -> bool;
-
-    /// Solves for P with the velocity without reactions in `newton.v_free`, at the rows of the iterate in `to`; at
-    /// `first` its q⁺ is not placed yet.
-    fn react(
-        &mut self,
-        newton: &mut Newton,
-        system: &mut System<'_, dyn Mechanical>,
-        ends: (&State, &mut State),
-        first: bool,
-        step: &mut Step,
-    ) -> Result<(), StepError>;
-
-    /// A⁻¹ B P of the last solve.
-    fn response(&self) -> &[f64];
-
-    /// Goes to the new iterate. Returns whether laws act now that were not in the problem.
-    fn follow(
-        &mut self,
-        newton: &Newton,
-        model: &mut dyn Mechanical,
-        ends: (&State, &State),
-        first: bool,
-    ) -> Result<bool, StepError>;
-
-    /// `out ← out + B P` with the rows of the new iterate.
-    fn add_reactions(&self, newton: &Newton, out: &mut [f64]);
-
-    /// By how much the last solution misses the laws at the new iterate, as a multiple of what is allowed: `allowed`
-    /// for velocities [√J].
-    fn missed(&mut self, newton: &Newton, v: &[f64], allowed: f64) -> f64;
-
-    /// Whether the rows of the last problem may serve for the next iterate, with what they miss there.
-    fn goes_on(&self) -> bool {
-        false
-    }
-
-    /// The impulses of the last solve by the rows of all laws; nothing where A need not know them.
-    fn impulses(&self, _out: &mut Vec<f64>) {}
-
-    /// What is allowed, to tell of laws that are missed.
-    fn tolerance(&self, allowed: f64) -> f64;
-
-    /// The certified residual of the last solve [-]: the balance cannot be met better than its impulses are known.
-    fn certified(&self) -> f64 {
-        0.0
-    }
-}
-
-/// How far an iterate is from the solution.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Residual {
-    /// Of the balance, and what is allowed [√J].
-    pub residual: f64,
-    pub tolerance: f64,
-    /// The largest velocity [√J].
-    pub speed: f64,
-}
-
-impl Residual {
-    pub fn is_small(&self) -> bool {
-        self.residual <= self.tolerance
-    }
-}
+/// The same of the first iteration, whose residual is compared with what its change of the velocity was worth: the next
+/// one with this matrix is about twice as slow.
+const SLOW_AT_FIRST: f64 = 0.5 * SLOW;
 
 /// A balance and its iterate; buffers in the order in which the loop sets them.
 #[derive(Default)]
@@ -146,10 +55,10 @@ pub(crate) struct Newton {
     pub braced: Vec<f64>, // (rows) impulses that A may count with; empty where there are none
     pub acts_in_middle: bool, // whether impulses act along rows that are taken there
     pub keeps: bool,    // whether A and the rows of the last problem go on
-    before: [Vec<f64>; 2], // (n) rates of the last two steps of one length, the latest first; empty where there are none
-    braced_before: Vec<f64>, // (rows) impulses of the last step; empty where there are none
-    rated: f64,            // that length
-    middle: State,         // where the mass is taken, if that is elsewhere
+    guess: guess::Guess,
+    moved: f64,    // change of the velocity in the last iteration [√J], where rows may go on
+    allowed: f64,  // residual that is allowed at the last iterate [√J]
+    middle: State, // where the mass is taken, if that is elsewhere
     mass_is_elsewhere: bool,
     roots: Vec<[f64; 2]>, // (n) √M_jj at the initial state and 1/√M_jj: what coordinates are worth beside each other
     known: Vec<f64>,      // (n) h w₀ F at the start; empty where w₀ is zero
@@ -308,6 +217,14 @@ impl Newton {
                     laws.impulses(&mut self.braced);
                 }
             }
+            if laws.goes_on() {
+                self.moved = self.change(laws, to);
+                // impulses along rows that have turned were all that was missing: nothing moves any more
+                if self.keeps && self.missed <= 1.0 && self.moved <= self.allowed && self.balances(laws) {
+                    step.iterations += 1;
+                    break;
+                }
+            }
             self.advance(laws, system.model, (from, to));
             step.iterations += 1;
 
@@ -388,6 +305,21 @@ impl Newton {
             let parts = self.v_free.iter().zip(laws.response());
             to.v.iter_mut().zip(parts).for_each(|(v, (free, dv))| *v = free + dv);
         }
+    }
+
+    /// Whether the balance holds at the last iterate with the impulses of the last solve.
+    fn balances<L: Laws>(&mut self, laws: &L) -> bool {
+        let mut sum = std::mem::take(&mut self.whole);
+        sum.copy_from_slice(&self.balanced);
+        laws.add_reactions(self, &mut sum);
+        self.whole = sum;
+        self.largest(&self.whole) <= self.allowed
+    }
+
+    /// By how much the velocity of the next iterate is another one [√J].
+    fn change<L: Laws>(&self, laws: &L, to: &State) -> f64 {
+        let parts = self.v_free.iter().zip(laws.response()).zip(&to.v).zip(&self.roots);
+        parts.fold(0.0f64, |m, (((free, dv), v), [root, _])| m.max((free + dv - v).abs() * root))
     }
 
     /// v⁺ as `update` has it and the q⁺ that goes with it, as `place_end` has it.
@@ -511,7 +443,8 @@ impl Newton {
         let allowed = self.limits.tolerance.max(laws.certified()) * at.speed;
         let missed = if laws.is_empty() { 0.0 } else { laws.missed(self, &ends.1.v, allowed) };
         // tell of the laws where it is they that are missed
-        self.keeps = laws.goes_on() && !self.refactor && (missed <= 1.0 || missed <= SLOW * self.missed);
+        let is_quick = iterations > 1 || at.residual <= SLOW_AT_FIRST * self.moved;
+        self.keeps = laws.goes_on() && !self.refactor && is_quick && (missed <= 1.0 || missed <= SLOW * self.missed);
         self.missed = missed;
         let told = match at.is_small() {
             true => (missed * laws.tolerance(allowed), laws.tolerance(allowed)),
@@ -560,6 +493,7 @@ impl Newton {
         if self.refactor && residual > tolerance {
             tolerance += self.cancelled(model)?;
         }
+        self.allowed = tolerance;
         Ok(Residual { residual, tolerance, speed })
     }
 
@@ -609,44 +543,6 @@ impl Newton {
     /// What a velocity along a row is of those that are measured in √J [kg^(-1/2)].
     pub fn size_of_row(&self, row: &[(usize, f64)]) -> f64 {
         row.iter().fold(0.0f64, |m, &(j, c)| m.max(c.abs() * self.roots[j][1]))
-    }
-
-    /// Keeps the rate at which the velocity changed, as the guess for the next step; impulses belong to it only if they
-    /// last.
-    pub fn extrapolate(&mut self, (from, to): (&State, &State), passing: Option<&[f64]>) {
-        // a step without a guess begins another motion
-        if self.rate.is_empty() || self.h != self.rated || passing.is_some() {
-            self.before.iter_mut().for_each(Vec::clear);
-            self.braced_before.clear();
-        }
-        self.rated = self.h;
-        self.rate.clear();
-        self.rate.extend(to.v.iter().zip(&from.v).map(|(b, a)| (b - a) / self.h));
-        for (rate, dv) in self.rate.iter_mut().zip(passing.unwrap_or(&[])) {
-            *rate -= dv / self.h;
-        }
-        // the rate goes on changing where that would have been the better guess for this step
-        let [one, two] = &mut self.before;
-        let (mut constant, mut changing) = (0.0f64, 0.0f64);
-        for ((now, (one, two)), [root, _]) in self.rate.iter().zip(one.iter().zip(&*two)).zip(&self.roots) {
-            constant = constant.max((now - one).abs() * root);
-            changing = changing.max((now - 2.0 * one + two).abs() * root);
-        }
-        std::mem::swap(one, two);
-        one.clone_from(&self.rate);
-        let is_better = changing < BETTER * constant;
-        if is_better {
-            self.rate.iter_mut().zip(&*two).for_each(|(rate, last)| *rate += *rate - last);
-        }
-        // the impulses that A counts with, likewise
-        let last = &mut self.braced_before;
-        for (now, last) in self.braced.iter_mut().zip(last.iter_mut()) {
-            let change = *now - std::mem::replace(last, *now);
-            *now += if is_better { change } else { 0.0 };
-        }
-        if last.len() != self.braced.len() {
-            last.clone_from(&self.braced);
-        }
     }
 }
 

@@ -86,6 +86,7 @@ impl VelocityLaws {
         let is_same = coupling.list(model, (from.t, &from.q), newton.constancy.rows, &mut self.list)?;
         if !is_same {
             self.kept.clear();
+            self.goes_on = false;
         }
         Ok(is_same)
     }
@@ -198,18 +199,25 @@ impl VelocityLaws {
 
     /// Laws and rows of (1). With `takes` the rows of the couplings are not needed any more.
     fn set_laws_and_rows(&mut self, newton: &Newton, takes: bool) {
-        self.problem.clear(newton.v_free.len());
-        for &i in &self.active {
-            self.problem.laws.push(self.varying.get(i).copied().unwrap_or(self.end.pairs[i].law));
+        let takes_all = takes && newton.acts_in_middle && self.active.len() == self.end.len();
+        // equalities stay what they are as long as the list does
+        let is_known = takes_all && self.goes_on && self.problem.laws.len() == self.active.len();
+        if !(is_known && self.varying.is_empty()) {
+            self.problem.laws.clear();
+            for &i in &self.active {
+                self.problem.laws.push(self.varying.get(i).copied().unwrap_or(self.end.pairs[i].law));
+            }
+            self.goes_on = !newton.constancy.rows && self.problem.laws.iter().all(Law::is_equality);
         }
-        self.goes_on = !newton.constancy.rows && self.problem.laws.iter().all(Law::is_equality);
         let Problem { output, input, .. } = &mut self.problem;
-        if takes && newton.acts_in_middle && self.active.len() == self.end.len() {
-            // all of them: nothing is copied
+        if takes_all {
+            // all of them: nothing is copied, and models write the next ones over those of the last problem
             std::mem::swap(output, &mut self.end.rows);
             std::mem::swap(input, &mut self.middle.rows);
             (self.end_is_current, self.middle_is_current) = (false, false);
         } else {
+            output.clear(newton.v_free.len());
+            input.clear(newton.v_free.len());
             let directions = if newton.acts_in_middle { &self.middle } else { &self.end };
             for row in self.active.iter().flat_map(|&i| self.end.range(i)) {
                 output.push_row_of(&self.end.rows, row);

@@ -44,6 +44,29 @@ fn an_eccentric_cam_below_the_limit_keeps_contact() {
     assert!(log.lowest > -1e-12);
 }
 
+/// Forces between the face and a cam that is slow enough, and the speed from which on it is not.
+#[test]
+fn an_eccentric_cam_presses_as_its_acceleration_says() {
+    let (speed, h) = (200.0, 1e-5);
+    let trace = run(&MoreauJean::default(), &eccentric(speed), h, (TAU / speed / h) as usize);
+    let face = trace.law("face");
+    for (state, impulse) in trace.states[1..].iter().zip(&trace.impulses) {
+        // impulses of a step are those of its middle
+        let (sin, _) = (speed * (state.t - 0.5 * h)).sin_cos();
+        let force =
+            20.0 + 0.2 * GRAVITY + 2000.0 * ECCENTRICITY * (1.0 + sin) - 0.2 * ECCENTRICITY * speed.powi(2) * sin;
+        near(impulse[face][0] / h, force, 1e-3);
+    }
+    let least = trace.impulses.iter().map(|p| p[face][0] / h).fold(f64::INFINITY, f64::min);
+    near(least, 1.962, 1e-3);
+    near(trace.impulses[0][face][0] / h, 31.962, 0.05);
+    let limit = ((2.0 * 2000.0 * ECCENTRICITY + 20.0 + 0.2 * GRAVITY) / (0.2 * ECCENTRICITY)).sqrt();
+    near(limit, 204.846283833, 1e-9);
+    let lifts = |speed: f64| located(&eccentric(speed), TAU / speed, 1e-4).of(EventKind::TakeOff, "face").len();
+    assert_eq!(lifts(0.9999 * limit), 0);
+    assert_eq!(lifts(1.0001 * limit), 1);
+}
+
 #[test]
 fn an_eccentric_cam_throws_its_follower_and_is_hit_by_it() {
     for (speed, lift_off, landing, hit) in [
@@ -113,11 +136,12 @@ fn a_cam_of_points_throws_its_roller() {
 
 #[test]
 fn a_cam_of_points_keeps_contact_below_its_limit() {
-    let limit = 118.968809616;
-    let events = |speed: f64| {
-        let log = located(&spline(speed, 0.01), TAU / 2.0 / speed, 1e-4);
-        log.of(EventKind::TakeOff, "roller").len()
-    };
-    assert_eq!(events(0.9999 * limit), 0);
-    assert_eq!(events(1.0001 * limit), 1);
+    for (roller, limit) in [(0.01, 118.968809616), (0.0, 114.578160904)] {
+        let events = |speed: f64| {
+            let log = located(&spline(speed, roller), TAU / 2.0 / speed, 1e-4);
+            log.of(EventKind::TakeOff, "roller").len()
+        };
+        assert_eq!(events(0.9999 * limit), 0, "{roller}");
+        assert_eq!(events(1.0001 * limit), 1, "{roller}");
+    }
 }

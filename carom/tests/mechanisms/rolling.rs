@@ -83,23 +83,42 @@ fn a_sphere_on_an_incline_rolls_or_slips() {
     near(slipping.last().v[4] / 0.5, 2.5 * 0.1 * GRAVITY * angle.cos() / RADIUS, 1e-11);
 }
 
-#[test]
-fn a_sphere_rolls_down_a_groove() {
-    let (wall, be) = (45f64.to_radians(), 20f64.to_radians());
+/// A sphere in a groove with walls of this slope, which goes down at another one.
+fn groove(wall: f64, be: f64, mu: f64) -> Multibody {
     let side = |name: &str, sign: f64| {
         let plane = Plane { point: [0.0; 3], normal: [sign * wall.sin(), 0.0, wall.cos()] };
         let sphere = Sphere { centre: [0.0; 3], radius: RADIUS };
-        Contact::new(name, "ground", "ball", SpherePlane { plane, sphere }).friction(0.3)
+        Contact::new(name, "ground", "ball", SpherePlane { plane, sphere }).friction(mu)
     };
-    let system = Multibody::spatial()
+    Multibody::spatial()
         .gravity([0.0, GRAVITY * be.sin(), -GRAVITY * be.cos()])
         .body(Body::new("ball", 1.0, 0.4 * RADIUS * RADIUS).at([0.0, 0.0, RADIUS / wall.cos()]))
         .contact(side("left", 1.0))
-        .contact(side("right", -1.0));
+        .contact(side("right", -1.0))
+}
+
+#[test]
+fn a_sphere_rolls_down_a_groove() {
+    let (wall, be) = (45f64.to_radians(), 20f64.to_radians());
+    let system = groove(wall, be, 0.3);
     let expected = GRAVITY * be.sin() / (1.0 + 2.0 / (5.0 * wall.cos().powi(2)));
     near(expected, 1.864010, 1e-6);
     let trace = moreau(&system, 0.5);
     near(trace.last().v[1] / 0.5, expected, 1e-12);
+}
+
+/// Rolling without slip in the groove needs a friction of 0.114385.
+#[test]
+fn a_sphere_slips_in_a_slippery_groove() {
+    let (wall, be) = (45f64.to_radians(), 20f64.to_radians());
+    let rolls = GRAVITY * be.sin() / (1.0 + 2.0 / (5.0 * wall.cos().powi(2)));
+    let limit = 0.4 * rolls / (GRAVITY * be.cos() * wall.cos());
+    near(limit, 0.114385, 1e-6);
+    let acceleration = |mu: f64| moreau(&groove(wall, be, mu), 0.1).last().v[1] / 0.1;
+    near(acceleration(1.001 * limit), rolls, 1e-9);
+    // both walls press with N cos ga = m g cos be/2 and rub against the motion
+    let slips = |mu: f64| GRAVITY * (be.sin() - mu * be.cos() / wall.cos());
+    near(acceleration(0.9 * limit), slips(0.9 * limit), 1e-9);
 }
 
 #[test]
@@ -122,12 +141,20 @@ fn a_thin_disc_rolls_in_a_circle() {
                 .spin([-turn * sin, 0.0, spin]),
         )
         .contact(Contact::new("floor", "ground", "disc", CylinderPlane { plane: floor(), cylinder }).friction(1.0));
-    let trace = moreau(&system, 1.0);
-    let tilts = trace.states.iter().map(|state| (up(state)[2].clamp(-1.0, 1.0).acos() - tilt).abs());
-    let worst = tilts.fold(0.0, f64::max);
-    let speed = trace.states.iter().map(|s| (s.v[0].hypot(s.v[1]) - r * spin.abs()).abs()).fold(0.0, f64::max);
-    println!("tilt {worst:e} speed {speed:e}");
-    assert!(worst < 5e-5, "{worst}");
+    // order 2 with friction that lasts
+    let errors = [H, 0.5 * H].map(|h| {
+        let trace = run(&MoreauJean::default(), &system, h, (1.0 / h).round() as usize);
+        let tilts = trace.states.iter().map(|state| (up(state)[2].clamp(-1.0, 1.0).acos() - tilt).abs());
+        let worst = tilts.fold(0.0, f64::max);
+        let speed = trace.states.iter().map(|s| (s.v[0].hypot(s.v[1]) - r * spin.abs()).abs()).fold(0.0, f64::max);
+        println!("tilt {worst:e} speed {speed:e}");
+        [worst, speed]
+    });
+    assert!(errors[0][0] < 5e-5, "{errors:?}");
+    for k in 0..2 {
+        let order = (errors[0][k] / errors[1][k]).log2();
+        assert!((order - 2.0).abs() < 0.1, "{order} {errors:?}");
+    }
 }
 
 /// y of d × u with d = (sin, 0, cos), u = (−cos, 0, sin).

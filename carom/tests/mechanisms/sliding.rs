@@ -35,6 +35,35 @@ fn a_block_on_an_incline_slips_or_sticks() {
     assert!(speed < 1e-12, "{speed:e}");
 }
 
+/// A block of half width b and half height c on an incline topples where the slope and the friction are more than b/c,
+/// about its lower edge at first.
+#[test]
+fn a_block_on_an_incline_topples() {
+    let half = [0.05, 0.05, 0.15];
+    let limit = half[0] / half[2];
+    let speed = |angle: f64, mu: f64, steps: usize| {
+        let pair = BlockPlane { plane: floor([0.0; 3]), block: Block::new(half) };
+        let system = Multibody::spatial()
+            .gravity([GRAVITY * angle.sin(), 0.0, -GRAVITY * angle.cos()])
+            .body(block("block", 1.3, half, half[2]))
+            .contact(Contact::new("floor", "ground", "block", pair).friction(mu));
+        run(&MoreauJean::default(), &system, 1e-5, steps).last().v.clone()
+    };
+    let edge = limit.atan();
+    let at = edge + 0.1;
+    // m g d sin(a − edge) over 4/3 m d², d from the edge to the centre
+    let d = half[0].hypot(half[2]);
+    let expected = GRAVITY * (at - edge).sin() / (4.0 / 3.0 * d);
+    let steps = 10;
+    near(speed(at, 2.0 * limit, steps)[4] / (1e-5 * steps as f64), expected, 1e-4 * expected);
+    // not steep enough: it stands
+    assert!(speed(edge - 0.01, 2.0 * limit, steps).iter().all(|v| v.abs() < 1e-12));
+    // too slippery: it slides upright
+    let (slope, v) = (at, speed(at, 0.9 * limit, steps));
+    near(v[0] / (1e-5 * steps as f64), GRAVITY * (slope.sin() - 0.9 * limit * slope.cos()), 1e-9);
+    assert!(v[4].abs() < 1e-12, "{v:?}");
+}
+
 #[test]
 fn a_stack_of_boxes_carries_its_weight() {
     let half = [0.2, 0.2, 0.1];

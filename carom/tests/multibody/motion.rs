@@ -165,7 +165,10 @@ fn hem5_keeps_its_order_with_joints() {
         .collect();
     let orders = [(errors[0] / errors[1]).log2(), (errors[1] / errors[2]).log2()];
     assert!(orders.iter().all(|order| *order > 4.7), "{errors:?} {orders:?}");
-    assert!(errors[2] < 1e-9, "{errors:?}");
+    // of an independent prototype
+    for (error, expected) in errors.iter().zip([2.146e-7, 7.40e-9, 2.40e-10]) {
+        assert!((error / expected - 1.0).abs() < 0.02, "{errors:?}");
+    }
 }
 
 /// A nut falls along a vertical screw with g/(1 + I (2π/p)²/m), and turns as it should.

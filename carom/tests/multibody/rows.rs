@@ -215,6 +215,10 @@ fn joints_have_their_rows() {
         ("distance", 1, Some(1)),
         ("screw", 5, None),
         ("chain", 3, None),
+        // one more than a pin, a slide and another pin
+        ("gear", 5 + 5 + 5 + 1, Some(2 + 2 + 2 + 1)),
+        ("rack", 5 + 5 + 5 + 1, Some(2 + 2 + 2 + 1)),
+        ("coupler", 5 + 5 + 5 + 1, Some(2 + 2 + 2 + 1)),
     ];
     let mut random = Pcg64::seed_from_u64(3);
     for (name, space, plane) in expected {

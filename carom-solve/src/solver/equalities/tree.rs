@@ -158,6 +158,33 @@ impl Tree {
         self.local.resize(2 * (n + p), 0.0);
         let (raw, solved) = self.local.split_at_mut(n + p);
         for (j, row) in rows.enumerate() {
+            // bodies in space, as most are: nothing is looked for
+            if let (RUN, 0 | RUN, Some(of_output), Some(of_input)) = (
+                n,
+                p,
+                whole(output.row(row), node.first, node.parent_first),
+                whole(input.row(row), node.first, node.parent_first),
+            ) {
+                let mut x = of_input;
+                a.solve_block(dofs.clone(), &mut x[0]);
+                let mut w = product(&of_output[0], &x[0]);
+                if p > 0 {
+                    a.solve_block(above.clone(), &mut x[1]);
+                    w += product(&of_output[1], &x[1]);
+                }
+                let s = row_scale(w);
+                (own[j], scale[j]) = (w, s);
+                let column = if is_direct { x[0] } else { of_input[0] };
+                for i in 0..RUN {
+                    c[j * RUN + i] = of_output[0][i] * (root[i] * s);
+                    b[i * r + j] = column[i] * root[i] * s;
+                }
+                for i in 0..p {
+                    z[j * RUN + i] = of_output[1][i] * (root_above[i] * s);
+                    bp[i * r + j] = of_input[1][i] * root_above[i] * s;
+                }
+                continue;
+            }
             let c = &mut c[j * n..(j + 1) * n];
             let z = &mut z[j * p..(j + 1) * p];
             let (b_own, b_above) = raw.split_at_mut(n);
@@ -292,6 +319,22 @@ pub(super) fn row_scale(w: f64) -> f64 {
 
 fn product(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The entries of a row at a body and at its parent where it has all of them and no others, as rows of bodies in space
+/// have; zeros of the parent where it has none.
+#[inline]
+fn whole(row: &[(usize, f64)], first: usize, above: usize) -> Option<[[f64; RUN]; 2]> {
+    let (runs, rest) = row.as_chunks::<RUN>();
+    let values = |run: &[(usize, f64); RUN]| std::array::from_fn(|k| run[k].1);
+    let begins = |run: &[(usize, f64); RUN], dof: usize| is_run(run) && run[0].0 == dof;
+    match runs {
+        _ if !rest.is_empty() => None,
+        [own] if begins(own, first) => Some([values(own), [0.0; RUN]]),
+        [own, other] if begins(own, first) && begins(other, above) => Some([values(own), values(other)]),
+        [other, own] if begins(own, first) && begins(other, above) => Some([values(own), values(other)]),
+        _ => None,
+    }
 }
 
 /// The entries of a row at a body and at its parent, which begin at some degrees of freedom. False where there are

@@ -52,34 +52,11 @@ impl Receive<f64> for Writer<'_> {
     fn law(&mut self, number: usize, gap: f64) {
         // a NaN would count as an open gap
         self.is_finite &= gap.is_finite();
-        let Some((_, item)) = self.plan.items.get(number) else {
-            return self.near(number - self.plan.items.len(), gap);
-        };
-        if let (true, Item::Row(_)) = (self.has_rows, item) {
-            self.out.pairs[number].gap = gap;
-            return;
-        }
-        let (restitution, tangential) = match item {
-            Item::Stop { restitution, .. } => (*restitution, 0.0),
-            Item::Contact { contact, .. } => {
-                let Surface { restitution, tangential, .. } = self.plan.contacts[*contact].surface;
-                (restitution, tangential)
-            }
-            _ => (0.0, 0.0),
-        };
-        let pair = Pair { key: Key::from(number), law: self.plan.law(item, self.h), gap, restitution };
-        let region = match item {
-            Item::Contact { contact, place } => {
-                let contact = &self.plan.contacts[*contact];
-                contact.pair.region(*place, self.motion.pair(contact.bodies))
-            }
-            _ => f64::INFINITY,
-        };
-        if self.is_known {
-            (self.out.pairs[number], self.out.region[number]) = (pair, region);
-        } else {
-            self.rebound(tangential);
-            self.out.push_within(pair, region);
+        match self.plan.items.get(number) {
+            // of a joint nothing else changes
+            Some((_, Item::Row(_))) if self.has_rows => self.out.pairs[number].gap = gap,
+            Some((_, item)) => self.write(number, item, gap),
+            None => self.near(number - self.plan.items.len(), gap),
         }
     }
 
@@ -124,6 +101,33 @@ impl Writer<'_> {
     fn rebound(&mut self, e: f64) {
         if e > 0.0 {
             self.out.rebounds.push((self.out.len(), e));
+        }
+    }
+
+    /// All of a law of the plan.
+    #[inline(never)]
+    fn write(&mut self, number: usize, item: &Item, gap: f64) {
+        let (restitution, tangential) = match item {
+            Item::Stop { restitution, .. } => (*restitution, 0.0),
+            Item::Contact { contact, .. } => {
+                let Surface { restitution, tangential, .. } = self.plan.contacts[*contact].surface;
+                (restitution, tangential)
+            }
+            _ => (0.0, 0.0),
+        };
+        let pair = Pair { key: Key::from(number), law: self.plan.law(item, self.h), gap, restitution };
+        let region = match item {
+            Item::Contact { contact, place } => {
+                let contact = &self.plan.contacts[*contact];
+                contact.pair.region(*place, self.motion.pair(contact.bodies))
+            }
+            _ => f64::INFINITY,
+        };
+        if self.is_known {
+            (self.out.pairs[number], self.out.region[number]) = (pair, region);
+        } else {
+            self.rebound(tangential);
+            self.out.push_within(pair, region);
         }
     }
 
