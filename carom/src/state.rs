@@ -25,8 +25,9 @@ impl State {
     }
 
     /// Whether time, positions and velocities are all finite.
+    #[expect(clippy::eq_op, reason = "x − x is +0, or no number where x is none")]
     pub fn is_finite(&self) -> bool {
-        // x − x is +0 or no number: without a branch for each, and in two operations
+        // without a branch for each number, and in two operations
         let all = |x: &[f64]| x.iter().fold(0, |bits, x| bits | (x - x).to_bits()) == 0;
         self.t.is_finite() & all(&self.q) & all(&self.v)
     }

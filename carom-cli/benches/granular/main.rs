@@ -55,7 +55,9 @@ fn main() {
             }
         }
     }
-    println!("\nfirst and last: mean of the first and of the last tenth of the run [µs per step]; speed: the largest left.");
+    println!(
+        "\nfirst and last: mean of the first and of the last tenth of the run [µs per step]; speed: the largest left."
+    );
 }
 
 /// What is told of an engine.

