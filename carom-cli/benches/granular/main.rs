@@ -112,7 +112,7 @@ impl Observer for Meter {
 fn ours(layers: usize, steps: usize, tolerance: &str) -> Result<Row, String> {
     let overrides = Overrides {
         set: vec![("layers".into(), layers.to_string())],
-        end: Some((2e-3 * steps as f64).into()),
+        end: Some(2e-3 * steps as f64),
         solver: Some(format!("{{ name = \"auto\", tolerance = {tolerance} }}").into()),
         ..Overrides::default()
     };

@@ -5,8 +5,8 @@ use carom::multibody::pair::{Sphere, SphereSphere};
 use carom::multibody::{Body, Contact, Multibody};
 use carom::scheme::ReactionDirection::{self, End, Mid};
 
-/// A ball slides down a sphere, past the heights where the first tangent of such a normal is chosen by another rule; and
-/// the same with the axes named in another order, where it stays away from them.
+/// A ball slides down a sphere, past the heights where the first tangent of such a normal is chosen by another rule;
+/// and the same with the axes named in another order, where it stays away from them.
 #[test]
 fn motions_do_not_depend_on_the_choice_of_tangents() {
     // the height is passed in the first half of a step, and in the second one

@@ -101,8 +101,8 @@ table! {
         /// Corners of a polygon one after the other, points of a curve, or points of space whose convex hull is the
         /// "convex" shape [m].
         pub points: Option<Vec<OneOrMore>>,
-        /// Of a mesh: an .stl, .obj, .gltf or .glb file, relative to the model file. It is drawn as it is, and touches by
-        /// its convex hull or by `parts`.
+        /// Of a mesh: an .stl, .obj, .gltf or .glb file, relative to the model file. It is drawn as it is, and touches
+        /// by its convex hull or by `parts`.
         pub file: Option<Text>,
         /// Of a mesh: one factor of its coordinates, or one along each axis; 1 by default [m].
         pub scale: Option<OneOrMore>,
@@ -130,7 +130,8 @@ table! {
 
 table! {
     /// Shapes of different bodies touch by themselves, those of kind sphere, disc, box, cylinder, capsule, ellipsoid,
-    /// torus, convex, mesh and plane, and convex polygons in the plane. Bodies that a joint connects do not, and shapes with a [[contact]] of their own have that one.
+    /// torus, convex, mesh and plane, and convex polygons in the plane. Bodies that a joint connects do not, and shapes
+    /// with a [[contact]] of their own have that one.
     pub struct ContactsTable {
         /// The [[material]] of shapes that name none.
         pub material: Option<Text>,

@@ -14,8 +14,8 @@
 //!     λ_N ← max(0, λ_N − ω u_N/w_N),   x = λ_T − ω u_T/w_T,   λ_T ← x min(1, μ λ_N/‖x‖)      (2)
 //! ```
 //!
-//! which is exact for ω = 1; other blocks go to the local solvers. Points that (2) leaves alone satisfy the law whatever
-//! the block is: it serves blocks as well that are nearly diagonal where `W` is not symmetric. Nothing is written where
+//! which is exact for ω = 1; other blocks go to the local solvers. Points that (2) leaves alone satisfy the law
+//! whatever the block is: it serves blocks as well that are nearly diagonal where `W` is not symmetric. Nothing is written where
 //! nothing changes.
 
 use super::super::local::{Contact2, Contact3};

@@ -135,7 +135,8 @@ impl ConvexConvex {
         }
     }
 
-    /// The axis along which the shapes are farthest apart, from a to b, and by how much; none if by more than the margin.
+    /// The axis along which the shapes are farthest apart, from a to b, and by how much; none if by more than the
+    /// margin.
     fn axis(&self, frames: (&Frame, &Frame), margin: f64) -> Option<(Vector, f64)> {
         let (first, second) = (&self.first, &self.second);
         let (mut best, mut axis) = (f64::NEG_INFINITY, frames.0.axes[0]);

@@ -40,8 +40,8 @@ pub fn clamp<T: Scalar>(t: T) -> T {
     }
 }
 
-/// A unit vector normal to the unit vector n. Of normals in the plane of the first two axes it lies in this plane, and of
-/// normals in a plane of two axes it lies in that plane or is normal to it.
+/// A unit vector normal to the unit vector n. Of normals in the plane of the first two axes it lies in this plane, and
+/// of normals in a plane of two axes it lies in that plane or is normal to it.
 ///
 /// ```text
 ///     |n_z| ≤ 0.7:   e_z × n / |e_z × n|;       else   (1 − s a n_x², −s b, −s n_x),   s = sign n_z,

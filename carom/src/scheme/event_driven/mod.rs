@@ -15,8 +15,8 @@
 //! order 7, and then located on the flow itself, so that the state at an event has the accuracy of the flow. Orders
 //! hold for `control = "fixed"`; otherwise the tolerances tell the error.
 //!
-//! Friction across a slow slip in space is stiff: it turns the slip into the direction in which it is accelerated at the
-//! rate μ λ_N w/|u|. Where a step spans more than 30 of these times the phase goes on by Radau's method of order 5
+//! Friction across a slow slip in space is stiff: it turns the slip into the direction in which it is accelerated at
+//! the rate μ λ_N w/|u|. Where a step spans more than 30 of these times the phase goes on by Radau's method of order 5
 //! [hairer1996], each step once and in halves, which tells its error. A slip that turns while it stops, at less than
 //! 10 `rtol` of the velocities behind it, is at rest, and the contact problem says where it goes on.
 //!

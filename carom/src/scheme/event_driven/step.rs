@@ -21,8 +21,8 @@ const LOBATTO: [(f64, &[(f64, f64)]); 2] = [
 /// A slip that stops within this part of the longest step that the driver has asked for has stopped.
 const STOP: f64 = 1e-12;
 
-/// A slip in space with this many times the relative tolerance of the velocities behind it is at rest, at most with this
-/// part of them: what is slower has no direction that a step could follow.
+/// A slip in space with this many times the relative tolerance of the velocities behind it is at rest, at most with
+/// this part of them: what is slower has no direction that a step could follow.
 const SLOW: f64 = 10.0;
 const SLOWEST: f64 = 1e-7;
 

@@ -43,8 +43,8 @@ impl Work {
         }
     }
 
-    /// Whether law `i` is a contact that approaches by more than rounding: of the velocities that it is made of now, and
-    /// of the fastest ones that have passed through it.
+    /// Whether law `i` is a contact that approaches by more than rounding: of the velocities that it is made of now,
+    /// and of the fastest ones that have passed through it.
     fn closes(&self, i: usize, from: &State) -> bool {
         let Reactions { coupling, before, .. } = &*self.reactions;
         let row = coupling.rows.row(coupling.offset[i]);
