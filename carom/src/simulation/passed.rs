@@ -122,8 +122,8 @@ pub(super) fn between(
 }
 
 /// The least value of a gap between the ends of a step, from values and slopes there, where it is a parabola: the
-/// change is the mean of the slopes, and the direction of the contact has hardly turned. What is thin has another direction on
-/// its other side.
+/// change is the mean of the slopes, and the direction of the contact has hardly turned. What is thin has another
+/// direction on its other side.
 fn bent([start, gap]: [f64; 2], [a, b]: [f64; 2], rows: [&[(usize, f64)]; 2]) -> Option<f64> {
     let product = |x: &[(usize, f64)], y: &[(usize, f64)]| x.iter().zip(y).map(|(x, y)| x.1 * y.1).sum::<f64>();
     let [p, q] = rows;

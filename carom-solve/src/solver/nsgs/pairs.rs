@@ -15,8 +15,8 @@
 //! ```
 //!
 //! which is exact for ω = 1; other blocks go to the local solvers. Points that (2) leaves alone satisfy the law
-//! whatever the block is: it serves blocks as well that are nearly diagonal where `W` is not symmetric. Nothing is written where
-//! nothing changes.
+//! whatever the block is: it serves blocks as well that are nearly diagonal where `W` is not symmetric. Nothing is
+//! written where nothing changes.
 
 use super::super::local::{Contact2, Contact3};
 use super::alone::{Alone, relax};
