@@ -20,37 +20,34 @@ const ORDERS: usize = 4;
 /// Numbers that change from step to step.
 #[derive(Default)]
 struct Course {
-    difference: [Vec<f64>; ORDERS + 1], // ∇ᵏ
-    known: usize,                       // how many of them there are
-    last: Vec<f64>,                     // the difference behind those
+    difference: Vec<[f64; ORDERS + 1]>, // ∇ᵏ of each number
+    known: usize,                       // how many orders of them are of the same motion
 }
 
 impl Course {
-    /// Takes the numbers of a step; `error` is told of each order and number what ∇ᵏ⁺¹ is.
-    fn take(&mut self, new: &[f64], mut error: impl FnMut(usize, usize, f64)) {
-        if self.last.len() != new.len() {
+    /// Takes number `j` of a step; returns ∇ᵏ⁺¹.
+    #[inline(always)]
+    fn take(&mut self, j: usize, mut new: f64) -> [f64; ORDERS + 1] {
+        self.difference[j].each_mut().map(|old| {
+            let next = new - std::mem::replace(old, new);
+            new = next;
+            next
+        })
+    }
+
+    /// Ready for so many numbers, which begin another motion if they are others.
+    #[inline(always)]
+    fn begin(&mut self, len: usize) {
+        if self.difference.len() != len {
+            self.difference.resize(len, [0.0; ORDERS + 1]);
             self.known = 0;
-        }
-        self.last.clear();
-        self.last.extend_from_slice(new);
-        for (k, known) in self.difference[..self.known].iter_mut().enumerate() {
-            for (j, (new, old)) in self.last.iter_mut().zip(known).enumerate() {
-                let next = *new - std::mem::replace(old, *new);
-                error(k, j, next);
-                *new = next;
-            }
-        }
-        if let Some(next) = self.difference.get_mut(self.known) {
-            next.clone_from(&self.last);
-            self.known += 1;
         }
     }
 
-    /// Adds what the numbers change in the next step to those of the last one.
-    fn follow(&self, order: usize, out: &mut [f64]) {
-        for difference in self.difference[..self.known].iter().take(order + 1).skip(1) {
-            out.iter_mut().zip(difference).for_each(|(out, d)| *out += d);
-        }
+    /// What the numbers change in the next step.
+    #[inline(always)]
+    fn change(&self, j: usize, order: usize) -> f64 {
+        self.difference[j][1..=order].iter().sum()
     }
 }
 
@@ -67,28 +64,38 @@ impl Newton {
     /// last.
     pub fn extrapolate(&mut self, (from, to): (&State, &State), passing: Option<&[f64]>) {
         let Newton { guess, rate, roots, braced, .. } = self;
+        let Guess { rate: course, impulse, .. } = guess;
         // a step without a guess begins another motion
         if rate.is_empty() || self.h != guess.step || passing.is_some() {
-            (guess.rate.known, guess.impulse.known) = (0, 0);
+            (course.known, impulse.known) = (0, 0);
         }
         guess.step = self.h;
-        rate.clear();
-        rate.extend(to.v.iter().zip(&from.v).map(|(b, a)| (b - a) / self.h));
-        for (rate, dv) in rate.iter_mut().zip(passing.unwrap_or(&[])) {
-            *rate -= dv / self.h;
+        course.begin(to.v.len());
+        rate.resize(to.v.len(), 0.0);
+        let mut errors = [0.0f64; ORDERS + 1];
+        for (j, (rate, root)) in rate.iter_mut().zip(&*roots).enumerate() {
+            *rate = (to.v[j] - from.v[j] - passing.map_or(0.0, |dv| dv[j])) / self.h;
+            let changes = course.take(j, *rate);
+            errors.iter_mut().zip(changes).for_each(|(most, change)| *most = most.max(change.abs() * root[0]));
         }
-        let (known, mut errors) = (guess.rate.known, [0.0f64; ORDERS + 1]);
-        guess.rate.take(rate, |k, j, change| errors[k] = errors[k].max(change.abs() * roots[j][0]));
         let mut order = 0;
-        for k in 1..known {
+        for k in 1..course.known {
             if errors[k] < BETTER * errors[order] {
                 order = k;
             }
         }
-        guess.rate.follow(order, rate);
+        course.known = (course.known + 1).min(ORDERS + 1);
+        if order > 0 {
+            rate.iter_mut().enumerate().for_each(|(j, rate)| *rate += course.change(j, order));
+        }
         if !braced.is_empty() {
-            guess.impulse.take(braced, |_, _, _| {});
-            guess.impulse.follow(order, braced);
+            impulse.begin(braced.len());
+            impulse.known = (impulse.known + 1).min(ORDERS + 1);
+            let order = order.min(impulse.known - 1);
+            for (j, impulse_of) in braced.iter_mut().enumerate() {
+                impulse.take(j, *impulse_of);
+                *impulse_of += impulse.change(j, order);
+            }
         }
     }
 }
