@@ -515,3 +515,46 @@ fn driver_and_monitors_do_not_allocate() {
         assert!(simulation.statistics().steps >= 300);
     }
 }
+
+/// Allocations of each step, as the next one begins.
+#[derive(Default)]
+struct PerStep {
+    last: u64,
+    all: Vec<u64>,
+}
+
+impl Observer for PerStep {
+    fn observe(&mut self, _view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+        let now = allocations();
+        self.all.push(now - self.last);
+        self.last = now;
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// A bullet to and fro between thin plates, in steps that are cut where it meets them.
+#[test]
+fn steps_that_are_cut_do_not_allocate() {
+    use carom::multibody::contact::Surface;
+    use carom::multibody::pair::{Block, Shape, Sphere};
+    use carom::multibody::{Body, Multibody, Solid};
+    let plate = |x: f64| Shape::Block(Block { centre: [x, 0.0, 0.0], ..Block::new([0.001, 1.0, 1.0]) });
+    let ball = Shape::Sphere(Sphere { centre: [0.0; 3], radius: 0.005 });
+    let model = Multibody::spatial()
+        .material("steel", Surface { restitution: 1.0, ..Surface::default() })
+        .solid(Solid::new("ground", "left", plate(-0.5)).material("steel"))
+        .solid(Solid::new("ground", "right", plate(0.5)).material("steel"))
+        .body(Body::new("bullet", 0.01, 1e-7).velocity([300.0, 0.0, 0.0]))
+        .solid(Solid::new("bullet", "ball", ball).material("steel"))
+        .build()
+        .unwrap();
+    let row = carom::scheme::find("moreau-jean").unwrap();
+    let model = AnyModel::Mechanical(Box::new(model));
+    let stepper = (row.bind)(&json!({}), model, carom_solve::solver::default()).unwrap();
+    let mut run = Simulation::new(stepper, Box::new(FixedStep { h: 1e-3 }), 0.2).unwrap().shortening().unwrap();
+    let mut seen = PerStep { last: allocations(), all: Vec::with_capacity(10_000) };
+    run.run(&mut [&mut seen]).unwrap();
+    let steps = seen.all.len();
+    assert!(steps > 250 && run.statistics().rejected > 100, "{steps} steps, {:?}", run.statistics());
+    assert_eq!(seen.all[steps / 2..].iter().sum::<u64>(), 0, "{:?}", seen.all);
+}

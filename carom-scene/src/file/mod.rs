@@ -170,7 +170,8 @@ table! {
         /// Rows of the results at multiples of this time after the start, besides those of the steps [s]. By default
         /// schemes that choose their steps add as many rows as it takes to draw the motion.
         pub output: Option<Formula>,
-        /// Whether a step in which a contact is passed is taken again, shorter, such that it is seen.
+        /// Whether a step in which a contact is passed is taken again, shorter, such that it is seen; of shapes that
+        /// touch by themselves, such that it ends where they meet.
         pub shorten: Option<bool>,
         /// Whether a step that does not converge is taken in parts, down to a 4096th of it.
         pub part: Option<bool>,

@@ -82,6 +82,13 @@ pub trait Space: LinearSolve + Send {
         Ok(false)
     }
 
+    /// The part of the step of length `h[0]` between two states at which it has to end so that no body passes through
+    /// another one, where contacts come and go; usual steps have the length `h[1]`. The list of the step, the impulses
+    /// of its rows and the velocities of these before it tell which contacts have acted.
+    fn passing(&mut self, _ends: (&State, &State), _h: [f64; 2], _acted: (&Coupling, &[f64], &[f64])) -> Option<f64> {
+        None
+    }
+
     /// A balance over the time `h` begins, be it a part of the step: bounds of impulses that come from forces follow.
     fn begin_step(&mut self, _h: f64) {}
 

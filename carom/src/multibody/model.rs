@@ -27,7 +27,8 @@ pub struct MultibodyModel {
     loads: Vec<PlacedLoad>,   // of the plan
     initial: State,
     operator: Operator,
-    near: Near, // contacts that come and go
+    near: Near,      // contacts that come and go
+    added: Vec<f64>, // velocities by those that act too early
     motion: Motion<f64>,
     moving: Motion<Dual64>,  // the motion along its velocity
     drives: Drives,          // what motors do
@@ -69,6 +70,7 @@ impl MultibodyModel {
             loads,
             initial,
             operator,
+            added: Vec::new(),
             near: Near::default(),
             motion,
             moving,

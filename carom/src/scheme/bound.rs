@@ -90,6 +90,10 @@ pub trait Stepper: Send {
     /// steps themselves.
     fn rate_bounds(&mut self, part: [f64; 2]) -> &[[f64; 2]];
 
+    /// The part of the last step tried, of length `h[0]` where the usual one is `h[1]`, at which it has to end so that
+    /// no body passes through another one, where the model finds it and the scheme does not look into its steps itself.
+    fn passing(&mut self, h: [f64; 2]) -> Option<f64>;
+
     /// A number that changes where the model has looked for contacts and found others.
     fn contact_version(&self) -> u64;
 
@@ -433,6 +437,14 @@ impl<S: Scheme> Stepper for Bound<S> {
         };
         rates.fill([left, right, right], |t, q, v, out| model.gap_rates(t, q, v, out));
         &rates.values
+    }
+
+    fn passing(&mut self, h: [f64; 2]) -> Option<f64> {
+        if self.scheme.motion() != Motion::Steps {
+            return None;
+        }
+        let Reactions { coupling, impulse, before, .. } = self.scheme.reactions(&self.work);
+        self.model.passing((&self.from, &self.to), h, (coupling, impulse, before))
     }
 
     fn contact_version(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! The loop under every driver: tries steps until the controller accepts one, and meets given times exactly.
 
 use super::facts::Facts;
-use super::passed::passed_at;
+use super::passed::{Looks, passed_at};
 use super::{Controller, FixedStep, SimulationError, Statistics, Verdict};
 use crate::scheme::{Step, StepError, Stepper};
 use crate::{Key, WarningKind, Warnings};
@@ -75,6 +75,7 @@ pub(crate) struct Drive<C> {
     pub warnings: Warnings,
     /// Whether steps that pass a contact are taken again.
     pub shortens: bool,
+    looks: Looks,
     /// Most steps up to the goal, and those since it was set.
     most: u64,
     taken: u64,
@@ -114,6 +115,7 @@ impl<C: Controller> Drive<C> {
             parts: false,
             warnings: Warnings::default(),
             shortens: false,
+            looks: Looks::default(),
             most: u64::MAX,
             taken: 0,
             accepted: Accepted::default(),
@@ -210,9 +212,14 @@ impl<C: Controller> Drive<C> {
     fn passes(&mut self, stepper: &mut dyn Stepper, (t, h): (f64, &mut f64)) -> Result<bool, SimulationError> {
         // a step may have ended at an impact
         let advanced = self.accepted.step.advanced;
-        let Some(part) = passed_at(stepper, advanced)? else { return Ok(false) };
-        let with = part * advanced;
-        if !(with < *h && with > LEAST_PART * self.h && t + with > t) {
+        let least = LEAST_PART * self.h;
+        let passed = passed_at(stepper, advanced, &mut self.looks)?.map(|part| part * advanced);
+        // what meets at the very start is passed by far less than it is thick
+        let met = stepper.passing([advanced, self.h]).map(|part| (part * advanced).max(2.0 * least));
+        let Some(with) = passed.filter(|with| *with > least).into_iter().chain(met).reduce(f64::min) else {
+            return Ok(false);
+        };
+        if !(with < *h && t + with > t) {
             return Ok(false);
         }
         self.statistics.rejected += 1;
@@ -244,7 +251,8 @@ impl<C: Controller> Drive<C> {
     fn half(&mut self, stepper: &dyn Stepper, (rounding, h): (f64, f64), source: &StepError) -> Option<f64> {
         let usual = self.controller.usual().filter(|usual| usual.is_finite() && source.may_be_of_length())?;
         let half = 0.5 * h;
-        let is_free = stepper.labels().contacts.is_empty();
+        // contacts that come and go have no label
+        let is_free = stepper.labels().contacts.is_empty() && stepper.reactions().is_empty();
         if !self.parts || is_free || half < LEAST_HALF * usual || stepper.needs_equal_steps().is_some() {
             return None;
         }

@@ -155,7 +155,9 @@ impl Simulation {
     }
 
     /// Takes a step again, shorter, where a contact is passed inside it, so that it ends where the contact has closed
-    /// and the scheme sees it. The next step has its full length again. Schemes whose steps must be of one size refuse.
+    /// and the scheme sees it. The next step has its full length again. Where shapes touch by themselves and
+    /// move by more than their thickness in a step, it ends just before they meet, and the next one is short. Schemes
+    /// whose steps must be of one size refuse.
     pub fn shortening(mut self) -> Result<Self, SimulationError> {
         self.may_vary()?;
         self.drive.shortens = true;

@@ -45,14 +45,22 @@ pub(super) fn find_line(stepper: &dyn Stepper, out: &mut Vec<f64>) {
     }
 }
 
+/// Buffers of a look into a step.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Looks {
+    rates: Vec<[f64; 2]>,
+    line: Vec<f64>,
+}
+
 /// The part of the last step after which a contact that it passes has closed, for the first one that does.
-pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64) -> Result<Option<f64>, ModelError> {
+pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64, looks: &mut Looks) -> Result<Option<f64>, ModelError> {
+    let Looks { rates, line } = looks;
     let mut first: Option<f64> = None;
     // the outputs of first-order systems are no gaps
     let laws = if stepper.to().v.is_empty() { 0 } else { stepper.reactions().len() };
-    let rates = stepper.rate_bounds([0.0, 1.0]).to_vec();
-    let mut line = Vec::new();
-    find_line(stepper, &mut line);
+    rates.clear();
+    rates.extend_from_slice(stepper.rate_bounds([0.0, 1.0]));
+    find_line(stepper, line);
     for i in 0..laws {
         let (reactions, to, end, lengths) = stepper.end()?;
         let key = reactions.key(i);
@@ -62,7 +70,7 @@ pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64) -> Result<Option<f64>
         let Some(place) = end.find(key, i) else { continue };
         let gaps = [reactions.coupling.gap(i), end.gap(place)];
         let (rate, rounding) = (rates.get(i).copied(), rounding((end, place), (lengths, &[])));
-        if between((reactions, i), (to, end, place), gaps, (rate, h), &line) == Between::Unknown
+        if between((reactions, i), (to, end, place), gaps, (rate, h), line) == Between::Unknown
             && let (Some((depth, s)), _) = passed(stepper, (key, i, place), gaps, (rate, h), MOST)?
             && depth > rounding
         {

@@ -1,6 +1,7 @@
 //! Shapes that touch by themselves: the same motion as with contacts that are listed one by one, lists that come and
 //! go, filters, materials, growth with the number of bodies.
 
+mod bullets;
 mod events;
 mod mass;
 

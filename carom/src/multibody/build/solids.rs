@@ -60,8 +60,8 @@ fn placed(solid: &Solid, body: usize, material: usize, group: usize) -> Result<P
         let reason = "only solid shapes touch by themselves; give it a contact of its own";
         return Err(MultibodyError::Misfit { what: "shape", name, reason });
     };
-    let reach = shape.reach();
-    Ok(PlacedSolid { body, shape, centre, radius, reach, material, group })
+    let (reach, thickness) = (shape.reach(), shape.thickness());
+    Ok(PlacedSolid { body, shape, centre, radius, reach, thickness, material, group })
 }
 
 /// What does not touch: bodies of one joint, and what the description says.

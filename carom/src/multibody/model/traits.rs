@@ -220,6 +220,20 @@ impl Space for MultibodyModel {
         Ok(self.near.find(&self.plan, &self.motion, h))
     }
 
+    fn passing(&mut self, ends: (&State, &State), h: [f64; 2], acted: (&Coupling, &[f64], &[f64])) -> Option<f64> {
+        if self.plan.solids.all.is_empty() {
+            return None;
+        }
+        let mut added = std::mem::take(&mut self.added);
+        added.resize(self.plan.dim(), 0.0);
+        if self.near.early(acted, h[0], &mut added) {
+            self.solve(&mut added);
+        }
+        let part = self.near.passing(&self.plan, (ends, h), acted, &added);
+        self.added = added;
+        part
+    }
+
     fn begin_step(&mut self, h: f64) {
         self.h = h;
     }

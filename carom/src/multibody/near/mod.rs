@@ -11,13 +11,14 @@
 //! its place in its key, and the list is in rising order of them.
 
 mod grid;
+mod passing;
 
+use super::Vector;
 use super::contact::Surface;
 use super::motion::Motion;
 use super::pair::any::solids;
 use super::pair::{AnyPair, Pair, Shape};
 use super::plan::Plan;
-use super::{Touch, Vector};
 use crate::{Key, WarningKind};
 use carom_solve::Law;
 use grid::{Ball, Grid};
@@ -38,6 +39,8 @@ pub(crate) struct PlacedSolid {
     pub radius: f64,
     /// The largest distance of its points from the mass centre.
     pub reach: f64,
+    /// Radius of a ball inside of it; zero for a half space.
+    pub thickness: f64,
     pub material: usize,
     pub group: usize,
 }
@@ -105,12 +108,14 @@ pub(crate) struct Near {
     counts: Vec<u32>,       // how many have a number
     places: Vec<u32>,
     fast: Vec<Fast>,
+    ways: Vec<passing::Way>,   // of bodies in a step
+    met: Vec<([u32; 2], f64)>, // numbers of pairs that have acted in it, and where they were forecast
 }
 
-/// A contact of bodies that move by more than the radius of a shape in the step.
+/// A pair of shapes that move by more than the radius of one of them in the step.
 #[derive(Clone, Copy, Debug)]
 struct Fast {
-    listed: usize,
+    listed: usize, // its first contact
     normal: Vector,
 }
 
@@ -119,7 +124,7 @@ pub const TUNNEL: WarningKind = WarningKind {
     name: "tunnelled",
     message: "a body has gone through another one within a step: it is on the other side",
     unit: "m between them",
-    hint: "take a smaller step: the body moves by more than its size in one",
+    hint: "take a smaller step, or ask for `shorten = true`: the body moves by more than its size in one",
 };
 
 impl Near {
@@ -165,27 +170,23 @@ impl Near {
         self.keys != self.old
     }
 
-    /// Remembers on which side the contacts from `first` on are.
+    /// Remembers on which side the shapes of the last pair are, whose contacts are listed from `first` on.
     fn watch(&mut self, motion: &Motion<f64>, first: usize) {
-        for listed in first..self.listed.len() {
-            let (number, place) = self.listed[listed];
-            let near = &self.pairs[number as usize];
-            let touch: Touch = near.pair.touch(place as usize, motion.pair(near.bodies));
-            if touch.gap >= 0.0 {
-                self.fast.push(Fast { listed, normal: touch.normal });
-            }
+        let Some(near) = self.pairs.last().filter(|_| first < self.listed.len()) else { return };
+        let (gap, normal) = near.pair.apart(motion.pair(near.bodies));
+        if gap >= 0.0 {
+            self.fast.push(Fast { listed: first, normal });
         }
     }
 
-    /// Calls `tell` for fast contacts that are on the other side now, with their gap: a normal that has turned by more
+    /// Calls `tell` for fast pairs that are on the other side now, with their gap: a normal that has turned by more
     /// than a right angle within a step.
     pub fn tunnels(&self, motion: &Motion<f64>, mut tell: impl FnMut(Key, f64)) {
         for Fast { listed, normal } in &self.fast {
-            let (number, place) = self.listed[*listed];
-            let near = &self.pairs[number as usize];
-            let touch: Touch = near.pair.touch(place as usize, motion.pair(near.bodies));
-            if touch.normal.dot(*normal) < -0.5 {
-                tell(self.keys[*listed], touch.gap);
+            let near = &self.pairs[self.listed[*listed].0 as usize];
+            let (gap, now) = near.pair.apart(motion.pair(near.bodies));
+            if now.dot(*normal) < -0.5 {
+                tell(self.keys[*listed], gap);
             }
         }
     }

@@ -8,7 +8,7 @@ use super::{
     SpherePlane, SphereSegment, SphereSlot, SphereSphere, SphereStrip, TorusPlane, TorusSphere, Touch,
 };
 use crate::model::Scalar;
-use crate::multibody::Frame;
+use crate::multibody::{Frame, Vector};
 
 macro_rules! pairs {
     ($($(#[$doc:meta])* $Pair:ident),* $(,)?) => {
@@ -42,6 +42,10 @@ macro_rules! pairs {
 
             fn comes_and_goes(&self) -> bool {
                 match self { $(AnyPair::$Pair(pair) => pair.comes_and_goes(),)* }
+            }
+
+            fn apart(&self, frames: (&Frame, &Frame)) -> (f64, Vector) {
+                match self { $(AnyPair::$Pair(pair) => pair.apart(frames),)* }
             }
 
             fn near(&self, frames: (&Frame, &Frame), margin: f64, out: &mut Vec<u32>) {

@@ -89,8 +89,8 @@ impl BlockBlock {
         ([p, q], [self.first.axes[i], self.second.axes[j]], [i, j])
     }
 
-    /// The axis along which the boxes are farthest apart, from a to b; none if it is by more than the margin.
-    fn axis(&self, (a, b): (&Frame, &Frame), margin: f64) -> Option<Vector> {
+    /// The axis along which the boxes are farthest apart, from a to b, and how far; none if by more than the margin.
+    fn axis(&self, (a, b): (&Frame, &Frame), margin: f64) -> Option<(Vector, f64)> {
         let (first, second) = (&self.first, &self.second);
         let n = if first.is_planar() { 2 } else { 3 };
         let (of_a, of_b) = (first.axes.map(|e| a.direction(e)), second.axes.map(|e| b.direction(e)));
@@ -125,7 +125,7 @@ impl BlockBlock {
                 (best, axis) = (far, d);
             }
         }
-        Some(if r.dot(axis) < 0.0 { -axis } else { axis })
+        Some((if r.dot(axis) < 0.0 { -axis } else { axis }, best))
     }
 }
 
@@ -194,8 +194,12 @@ impl Pair for BlockBlock {
         true
     }
 
+    fn apart(&self, frames: (&Frame, &Frame)) -> (f64, Vector) {
+        self.axis(frames, f64::INFINITY).map_or((f64::INFINITY, Vector::zero()), |(axis, far)| (far, axis))
+    }
+
     fn near(&self, frames: (&Frame, &Frame), margin: f64, out: &mut Vec<u32>) {
-        let Some(axis) = self.axis(frames, margin) else { return };
+        let Some((axis, _)) = self.axis(frames, margin) else { return };
         let (first, second, solid) = (&self.first, &self.second, !self.first.is_planar());
         let of_a = first.axes.map(|e| frames.0.direction(e).dot(axis));
         let of_b = second.axes.map(|e| frames.1.direction(e).dot(axis));

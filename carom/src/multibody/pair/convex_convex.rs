@@ -95,7 +95,7 @@ impl ConvexConvex {
     }
 
     /// The height of the lowest point of the second shape over a face of the first one, and the normal of this face.
-    fn apart([one, other]: [&Faceted; 2], face: usize, frames: (&Frame, &Frame)) -> (f64, Vector) {
+    fn height([one, other]: [&Faceted; 2], face: usize, frames: (&Frame, &Frame)) -> (f64, Vector) {
         let plane = one.face(face);
         let normal = frames.0.direction(plane.normal);
         let below = other.least(frames.1.body_direction(normal).0);
@@ -143,7 +143,7 @@ impl ConvexConvex {
         let back = (frames.1, frames.0);
         for (shapes, frames, way) in [([first, second], frames, 1.0), ([second, first], back, -1.0)] {
             for face in 0..shapes[0].faces() {
-                let (far, normal) = Self::apart(shapes, face, frames);
+                let (far, normal) = Self::height(shapes, face, frames);
                 if far > margin {
                     return None;
                 }
@@ -224,6 +224,10 @@ impl Pair for ConvexConvex {
 
     fn comes_and_goes(&self) -> bool {
         true
+    }
+
+    fn apart(&self, frames: (&Frame, &Frame)) -> (f64, Vector) {
+        self.axis(frames, f64::INFINITY).map_or((f64::INFINITY, Vector::zero()), |(axis, far)| (far, axis))
     }
 
     fn near(&self, frames: (&Frame, &Frame), margin: f64, out: &mut Vec<u32>) {

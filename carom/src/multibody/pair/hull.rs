@@ -200,6 +200,14 @@ impl Hull {
         (self.centre, self.radius)
     }
 
+    /// Radius of a ball inside of it, about the mean of its corners.
+    pub fn thickness(&self) -> f64 {
+        let mean = |i: usize| self.corners().iter().map(|p| p[i]).sum::<f64>() / self.corners as f64;
+        let middle = [mean(0), mean(1), mean(2)];
+        let height = |face: &Face| dot(face.normal, minus(self.points[face.corner], middle));
+        self.faces.iter().map(height).fold(f64::INFINITY, f64::min).max(0.0)
+    }
+
     /// How far inside of a face the foot of a point is; negative also where the point is behind the whole shape.
     pub fn over(&self, face: usize, point: Triple) -> f64 {
         let Face { normal, corner, sides, depth } = &self.faces[face];

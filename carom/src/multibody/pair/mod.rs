@@ -146,6 +146,19 @@ pub trait Pair: Send + Sync {
         false
     }
 
+    /// The distance of the shapes, or less where they are apart, and its direction from a to b: it vanishes where they
+    /// touch.
+    fn apart(&self, frames: (&Frame, &Frame)) -> (f64, Vector) {
+        let mut least = (f64::INFINITY, Vector::zero());
+        for place in (0..self.places()).filter(|place| self.region(*place, frames) >= 0.0) {
+            let Touch { gap, normal, .. } = self.touch(place, frames);
+            if gap < least.0 {
+                least = (gap, normal);
+            }
+        }
+        least
+    }
+
     /// Appends the places that may touch before the shapes have come nearer by `margin`.
     fn near(&self, frames: (&Frame, &Frame), margin: f64, out: &mut Vec<u32>) {
         for place in 0..self.places() {

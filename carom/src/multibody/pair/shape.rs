@@ -386,6 +386,22 @@ impl Shape {
         })
     }
 
+    /// Radius of a ball inside a solid shape, the largest but for hulls; zero for half spaces, edges and hollows [m].
+    pub fn thickness(&self) -> f64 {
+        let least = |half: &[f64]| half.iter().copied().fold(f64::INFINITY, f64::min);
+        match self {
+            Shape::Sphere(s) => s.radius,
+            Shape::Block(b) if b.is_planar() => least(&b.half[..2]),
+            Shape::Block(b) => least(&b.half),
+            Shape::Cylinder(c) => c.radius.min(c.half),
+            Shape::Capsule(c) => c.radius,
+            Shape::Ellipsoid(e) => least(&e.half),
+            Shape::Torus(t) => t.tube,
+            Shape::Convex(c) => c.hull.thickness(),
+            _ => 0.0,
+        }
+    }
+
     /// The largest distance of its points from the mass centre of the body [m]; of what has no end, that of its place.
     pub fn reach(&self) -> f64 {
         let of = |p: Triple| p.iter().map(|x| x * x).sum::<f64>().sqrt();
