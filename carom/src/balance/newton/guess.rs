@@ -44,10 +44,10 @@ impl Course {
         }
     }
 
-    /// What the numbers change in the next step.
+    /// Number `j` of the next step, from the last one.
     #[inline(always)]
-    fn change(&self, j: usize, order: usize) -> f64 {
-        self.difference[j][1..=order].iter().sum()
+    fn follow(&self, j: usize, order: usize, last: f64) -> f64 {
+        self.difference[j][1..=order].iter().fold(last, |number, change| number + change)
     }
 }
 
@@ -74,7 +74,10 @@ impl Newton {
         rate.resize(to.v.len(), 0.0);
         let mut errors = [0.0f64; ORDERS + 1];
         for (j, (rate, root)) in rate.iter_mut().zip(&*roots).enumerate() {
-            *rate = (to.v[j] - from.v[j] - passing.map_or(0.0, |dv| dv[j])) / self.h;
+            *rate = (to.v[j] - from.v[j]) / self.h;
+            if let Some(dv) = passing {
+                *rate -= dv[j] / self.h;
+            }
             let changes = course.take(j, *rate);
             errors.iter_mut().zip(changes).for_each(|(most, change)| *most = most.max(change.abs() * root[0]));
         }
@@ -86,7 +89,7 @@ impl Newton {
         }
         course.known = (course.known + 1).min(ORDERS + 1);
         if order > 0 {
-            rate.iter_mut().enumerate().for_each(|(j, rate)| *rate += course.change(j, order));
+            rate.iter_mut().enumerate().for_each(|(j, rate)| *rate = course.follow(j, order, *rate));
         }
         if !braced.is_empty() {
             impulse.begin(braced.len());
@@ -94,7 +97,7 @@ impl Newton {
             let order = order.min(impulse.known - 1);
             for (j, impulse_of) in braced.iter_mut().enumerate() {
                 impulse.take(j, *impulse_of);
-                *impulse_of += impulse.change(j, order);
+                *impulse_of = impulse.follow(j, order, *impulse_of);
             }
         }
     }
