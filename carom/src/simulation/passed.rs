@@ -122,6 +122,10 @@ pub(super) fn between(
     if start + slopes[0] >= 0.0 && gap >= slopes[1] {
         return Between::Open;
     }
+    // a flight may be bent itself, above what is not: there one has to look
+    if line.is_empty() {
+        return Between::Unknown;
+    }
     let rows = [reactions.coupling.rows.row(first), end.rows.row(last)];
     bent([start, gap], slopes, rows).map_or(Between::Unknown, |least| match least < 0.0 {
         true => Between::Grazed(-least),
@@ -273,6 +277,30 @@ fn dive(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A point goes by a circle on a line: its least distance from it is known. Grazes are told to a tenth of the
+    /// overlap, and ways through the circle, or over a bump between two level parts, are not taken for grazes.
+    #[test]
+    fn ways_on_a_line_by_a_circle() {
+        // from (-way/2, height) to (way/2, height) by the unit circle: gap, slope and row at the ends
+        let told = |way: f64, height: f64| {
+            let at = |x: f64| {
+                let length = x.hypot(height);
+                (length - 1.0, way * x / length, [(0, x / length), (1, height / length)])
+            };
+            let ((start, a, p), (end, b, q)) = (at(-0.5 * way), at(0.5 * way));
+            assert!(start > 0.0 && start + a < 0.0, "{way} {height}");
+            bent([start, end], [a, b], [&p, &q])
+        };
+        for (way, height) in [(0.1, 0.9995), (0.2, 0.996), (0.3, 0.99)] {
+            let least = told(way, height).expect("a graze");
+            assert!((least - (height - 1.0)).abs() < 0.1 * (1.0 - height), "{way} {height}: {least}");
+        }
+        assert_eq!(told(3.0, 0.1), None);
+        // a bump of which the ends know nothing: the change is not the mean of the slopes
+        let floor = [(0, 0.0), (1, 1.0)];
+        assert_eq!(bent([0.1, 0.3], [-0.5, -0.5], [&floor, &floor]), None);
+    }
 
     /// exp(−x²) and bounds of its derivative, as careless as those of an expression: −2x and exp(−x²) apart.
     fn bump([a, b]: [f64; 2]) -> [f64; 2] {
