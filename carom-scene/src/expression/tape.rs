@@ -60,11 +60,16 @@ struct Run {
 /// The registers of the operands a, b, c; unused ones are zero.
 type Operands = [u32; 3];
 
+/// How many registers operands of one byte reach.
+const NARROW: usize = 256;
+
 /// Operations in the order in which they are done.
 #[derive(Debug, Clone, Default)]
 struct Part {
     runs: Vec<Run>,
     operands: Vec<Operands>,
+    // the same in bytes, empty where a register or a power is beyond them: what they reach needs no check
+    narrow: Vec<[u8; 3]>,
 }
 
 /// What all tapes of the same expressions share.
@@ -122,7 +127,7 @@ impl Tape {
         order.sort_by_cached_key(|&id| (compiler.level[&id], compiler.code(id), id));
         let (once, each): (Vec<NodeId>, Vec<NodeId>) = order.iter().partition(|&&id| graph.is_fixed(id));
         once.into_iter().for_each(|id| compiler.emit(id));
-        let prologue = std::mem::take(&mut compiler.part);
+        let prologue = std::mem::take(&mut compiler.part).packed(compiler.next);
         let end = compiler.next as usize;
         each.into_iter().for_each(|id| compiler.emit(id));
         let Compiler { inputs, constants, parameters, part, register, next, .. } = compiler;
@@ -134,7 +139,7 @@ impl Tape {
             constants: count,
             parameters,
             prologue,
-            body: part,
+            body: part.packed(next),
             registers: next as usize,
             outputs: outputs.iter().map(|id| register[id]).collect(),
         };
@@ -271,7 +276,7 @@ impl Tape {
     fn adopt(&self, registers: &mut Registers) {
         registers.identity = self.identity;
         registers.values.clear();
-        registers.values.resize(self.program.registers, 0.0);
+        registers.values.resize(self.program.registers.max(NARROW), 0.0);
         registers.values[self.program.inputs..][..self.fixed.len()].copy_from_slice(&self.fixed);
     }
 
@@ -287,52 +292,108 @@ impl Tape {
 }
 
 impl Part {
+    /// Operations whose last register is before `end`, with operands in bytes where these reach all of them.
+    fn packed(mut self, end: u32) -> Part {
+        if end as usize > NARROW {
+            return self;
+        }
+        let bytes = |operands: &Operands| {
+            let [a, b, c] = operands.map(|operand| u8::try_from(operand).ok());
+            Some([a?, b?, c?])
+        };
+        self.narrow = self.operands.iter().map(bytes).collect::<Option<_>>().unwrap_or_default();
+        self
+    }
+
     /// Does all operations; the first one writes the register `next`.
-    fn run(&self, r: &mut [f64], mut next: usize) {
-        let mut rest = &self.operands[..];
-        for run in &self.runs {
-            let (operands, tail) = rest.split_at(run.count as usize);
-            rest = tail;
-            match run.code {
-                Code::Negate => apply(r, &mut next, operands, |at, a, _, _| -at(a)),
-                Code::Add => apply(r, &mut next, operands, |at, a, b, _| at(a) + at(b)),
-                Code::Subtract => apply(r, &mut next, operands, |at, a, b, _| at(a) - at(b)),
-                Code::Multiply => apply(r, &mut next, operands, |at, a, b, _| at(a) * at(b)),
-                Code::Divide => apply(r, &mut next, operands, |at, a, b, _| at(a) / at(b)),
-                Code::MultiplyAdd => apply(r, &mut next, operands, |at, a, b, c| at(a) * at(b) + at(c)),
-                Code::MultiplySubtract => apply(r, &mut next, operands, |at, a, b, c| at(a) * at(b) - at(c)),
-                Code::SubtractProduct => apply(r, &mut next, operands, |at, a, b, c| at(c) - at(a) * at(b)),
-                Code::Square => apply(r, &mut next, operands, |at, a, _, _| at(a) * at(a)),
-                Code::Cube => apply(r, &mut next, operands, |at, a, _, _| integer_power(at(a), 3)),
-                Code::IntegerPower => apply(r, &mut next, operands, |at, a, n, _| integer_power(at(a), n)),
-                Code::SinCos => {
-                    for &[a, _, _] in operands {
-                        (r[next], r[next + 1]) = r[a as usize].sin_cos();
-                        next += 2;
-                    }
+    fn run(&self, r: &mut [f64], next: usize) {
+        match r.first_chunk_mut() {
+            Some(r) if !self.narrow.is_empty() => perform::<[f64; NARROW]>(&self.runs, &self.narrow, r, next),
+            _ => perform(&self.runs, &self.operands, r, next),
+        }
+    }
+}
+
+/// Registers and the numbers that operands name them by.
+trait Registry {
+    type Operand: Copy + Into<u32>;
+    fn get(&self, register: Self::Operand) -> f64;
+    fn set(&mut self, register: usize, value: f64);
+}
+
+impl Registry for [f64] {
+    type Operand = u32;
+    #[inline(always)]
+    fn get(&self, register: u32) -> f64 {
+        self[register as usize]
+    }
+    #[inline(always)]
+    fn set(&mut self, register: usize, value: f64) {
+        self[register] = value;
+    }
+}
+
+impl Registry for [f64; NARROW] {
+    type Operand = u8;
+    #[inline(always)]
+    fn get(&self, register: u8) -> f64 {
+        self[usize::from(register)]
+    }
+    #[inline(always)]
+    fn set(&mut self, register: usize, value: f64) {
+        self[register % NARROW] = value;
+    }
+}
+
+/// Does operations; the first one writes the register `next`.
+#[inline(always)]
+fn perform<R: Registry + ?Sized>(runs: &[Run], operands: &[[R::Operand; 3]], r: &mut R, mut next: usize) {
+    let mut rest = operands;
+    for run in runs {
+        let (operands, tail) = rest.split_at(run.count as usize);
+        rest = tail;
+        match run.code {
+            Code::Negate => apply(r, &mut next, operands, |r, a, _, _| -r.get(a)),
+            Code::Add => apply(r, &mut next, operands, |r, a, b, _| r.get(a) + r.get(b)),
+            Code::Subtract => apply(r, &mut next, operands, |r, a, b, _| r.get(a) - r.get(b)),
+            Code::Multiply => apply(r, &mut next, operands, |r, a, b, _| r.get(a) * r.get(b)),
+            Code::Divide => apply(r, &mut next, operands, |r, a, b, _| r.get(a) / r.get(b)),
+            Code::MultiplyAdd => apply(r, &mut next, operands, |r, a, b, c| r.get(a) * r.get(b) + r.get(c)),
+            Code::MultiplySubtract => apply(r, &mut next, operands, |r, a, b, c| r.get(a) * r.get(b) - r.get(c)),
+            Code::SubtractProduct => apply(r, &mut next, operands, |r, a, b, c| r.get(c) - r.get(a) * r.get(b)),
+            Code::Square => apply(r, &mut next, operands, |r, a, _, _| r.get(a) * r.get(a)),
+            Code::Cube => apply(r, &mut next, operands, |r, a, _, _| integer_power(r.get(a), 3)),
+            Code::IntegerPower => apply(r, &mut next, operands, |r, a, n, _| integer_power(r.get(a), n.into())),
+            Code::SinCos => {
+                for &[a, _, _] in operands {
+                    let (sine, cosine) = r.get(a).sin_cos();
+                    r.set(next, sine);
+                    r.set(next + 1, cosine);
+                    next += 2;
                 }
-                Code::Unary(unary) => apply(r, &mut next, operands, |at, a, _, _| unary.apply(at(a))),
-                Code::Power => apply(r, &mut next, operands, |at, a, b, _| at(a).powf(at(b))),
-                Code::Atan2 => apply(r, &mut next, operands, |at, a, b, _| at(a).atan2(at(b))),
-                Code::Minimum => apply(r, &mut next, operands, |at, a, b, _| minimum(at(a), at(b))),
-                Code::Maximum => apply(r, &mut next, operands, |at, a, b, _| maximum(at(a), at(b))),
-                Code::LessEqual => apply(r, &mut next, operands, |at, a, b, _| f64::from(u8::from(at(a) <= at(b)))),
-                Code::Select => apply(r, &mut next, operands, |at, a, b, c| at(if at(a) != 0.0 { b } else { c })),
             }
+            Code::Unary(unary) => apply(r, &mut next, operands, |r, a, _, _| unary.apply(r.get(a))),
+            Code::Power => apply(r, &mut next, operands, |r, a, b, _| r.get(a).powf(r.get(b))),
+            Code::Atan2 => apply(r, &mut next, operands, |r, a, b, _| r.get(a).atan2(r.get(b))),
+            Code::Minimum => apply(r, &mut next, operands, |r, a, b, _| minimum(r.get(a), r.get(b))),
+            Code::Maximum => apply(r, &mut next, operands, |r, a, b, _| maximum(r.get(a), r.get(b))),
+            Code::LessEqual => apply(r, &mut next, operands, |r, a, b, _| f64::from(u8::from(r.get(a) <= r.get(b)))),
+            Code::Select => apply(r, &mut next, operands, |r, a, b, c| r.get(if r.get(a) != 0.0 { b } else { c })),
         }
     }
 }
 
 /// Does one run: `value` computes each result from the registers.
 #[inline(always)]
-fn apply(
-    r: &mut [f64],
+fn apply<R: Registry + ?Sized>(
+    r: &mut R,
     next: &mut usize,
-    operands: &[Operands],
-    value: impl Fn(&dyn Fn(u32) -> f64, u32, u32, u32) -> f64,
+    operands: &[[R::Operand; 3]],
+    value: impl Fn(&R, R::Operand, R::Operand, R::Operand) -> f64,
 ) {
     for &[a, b, c] in operands {
-        r[*next] = value(&|register| r[register as usize], a, b, c);
+        let value = value(r, a, b, c);
+        r.set(*next, value);
         *next += 1;
     }
 }
