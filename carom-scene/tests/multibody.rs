@@ -289,3 +289,95 @@ step = 0.1
     let names: Vec<&str> = space.joints.iter().map(|joint| joint.name.as_str()).collect();
     assert_eq!(names, ["hip", "string"]);
 }
+
+const GENEVA: &str = r#"version = 1
+name = "geneva"
+[parameters]
+c = 60
+a = "c/sqrt(2)"
+play = 0.05
+w = "3 + play"
+om = 6.283185307179586
+s = "sin(pi/4)"
+inner = "c - a - 4"
+outer = "c/sqrt(2)"
+[units]
+length = "mm"
+mass = "g"
+[model]
+kind = "multibody"
+dimension = 2
+[[body]]
+name = "driver"
+mass = 200
+inertia = 1e5
+position = [0, 0]
+angle = -0.9
+spin = "om"
+[[body.shape]]
+kind = "disc"
+name = "pin"
+at = ["a", 0]
+radius = 3
+[[body]]
+name = "wheel"
+mass = 150
+inertia = 1e5
+position = ["c", 0]
+[[body.shape]]
+kind = "segment"
+name = "wall1"
+ends = [["(w - inner)*s", "-(w + inner)*s"], ["(w - outer)*s", "-(w + outer)*s"]]
+[[body.shape]]
+kind = "segment"
+name = "wall2"
+ends = [["-(w + inner)*s", "(w - inner)*s"], ["-(w + outer)*s", "(w - outer)*s"]]
+[[joint]]
+name = "drive"
+kind = "revolute"
+bodies = ["ground", "driver"]
+at = [0, 0]
+[[joint]]
+name = "shaft"
+kind = "revolute"
+bodies = ["ground", "wheel"]
+at = ["c", 0]
+friction = 0.02
+[[motor]]
+joint = "drive"
+velocity = "om"
+[[contact]]
+name = "wall{i}"
+for = { i = "1..2" }
+a = "wheel/wall{i}"
+b = "driver/pin"
+friction = 0.05
+[simulation]
+end = 0.35
+step = 1e-4
+"#;
+
+/// A pin turns a Geneva wheel by a quarter, leaves it, and the wheel rests: velocities change by the last bit that
+/// numbers have then.
+#[test]
+fn a_geneva_wheel_turns_by_a_quarter() {
+    let scene = from_str("geneva.toml", GENEVA, &Overrides::default());
+    let scene = scene.unwrap_or_else(|all| panic!("{}", all.iter().map(|e| format!("{e}\n")).collect::<String>()));
+    let (mut simulation, mut worst) = (scene.simulation().unwrap(), 0.0f64);
+    let (distance, quarter) = (0.06f64, std::f64::consts::FRAC_PI_4);
+    let arm = distance / 2f64.sqrt();
+    let run = simulation.advance_to(0.35, &mut |view| {
+        let (driver, wheel) = (view.to().q[2], view.to().q[5]);
+        // the pin seen from the shaft of the wheel: the slot points there, up to its play
+        let [x, y] = [arm * driver.cos() - distance, arm * driver.sin()];
+        let exact = y.atan2(x).rem_euclid(8.0 * quarter) - 5.0 * quarter;
+        if driver.abs() < quarter - 0.02 {
+            worst = worst.max((wheel - exact).abs() * x.hypot(y));
+        }
+        ControlFlow::Continue(())
+    });
+    run.unwrap_or_else(|error| panic!("{error}"));
+    assert!(worst > 2e-5 && worst < 5.1e-5, "{worst:e}");
+    let turned = simulation.state().q[5];
+    assert!((turned + 2.0 * quarter).abs() < 2e-3, "{turned}");
+}

@@ -400,19 +400,32 @@ const MAKES: [Make; 4] = [
 ];
 
 /// The cost grows with the bodies and no faster: numbers that are stored.
+///
+/// A sparse factorisation of the same system in the same order has 33 (planar chain), 151 (chain) and 63 (star) entries
+/// per body. Blocks are stored in full here: n² + 2 r (n + p) + r² numbers for a body with n freedoms and r rows to a
+/// parent with p, which may be half as many again for chains, and twice as many where blocks are diagonal as in the
+/// star.
 #[test]
 fn factors_grow_with_the_bodies() {
     for (name, make) in MAKES {
-        let entries = [100, 10_000].map(|n| {
+        let per_body = [100, 1000, 10_000].map(|n| {
             let m = make(n);
             let (lhs, input) = (m.bodies(), m.rows(|_, x| x));
             let found = m.with(&lhs, &input, Redundancy::of).unwrap();
             assert_eq!(found.rank, found.rows, "{name}");
-            found.entries as f64
+            found.entries as f64 / n as f64
         });
-        let exponent = (entries[1] / entries[0]).log10() / 2.0;
-        println!("{name}: {} per body, exponent {exponent:.3}", entries[1] / 1e4);
-        assert!(exponent < 1.02, "{name}: {exponent}");
+        println!("{name}: {per_body:?} per body");
+        let exponent = 1.0 + (per_body[2] / per_body[0]).log10() / 2.0;
+        assert!((exponent - 1.0).abs() < 0.005, "{name}: {exponent}");
+        let (sparse, full, factor) = match name {
+            "planar chain" => (33.0, 37.0, 1.5),
+            "chain" => (151.0, 181.0, 1.5),
+            "star" => (63.0, 117.0, 2.0),
+            _ => continue,
+        };
+        assert!(per_body[2] <= factor * sparse, "{name}: {per_body:?}");
+        assert!((per_body[2] / full - 1.0).abs() < 1e-3, "{name}: {per_body:?}");
     }
 }
 

@@ -17,18 +17,10 @@ const STEP: f64 = 1e-5;
 /// Length of the bearings in space [m].
 const BEARING: f64 = 6e-3;
 
-/// What can be said where the combined projection runs in space with play.
+/// What can be said.
 const OWN: &str = "the geometry of the C60 is not published: a mechanism of our own with as many bodies and \
                    contacts stands for it. What the report says holds for it; numbers of the C60 are not \
                    reproduced";
-/// What can be said where it does not.
-const OWN_IN_PLANE: &str = "Algorithm 2 in space with play in the pivots, which the report uses, does not come \
-                            through the trip here: Newton's loop of the combined projection does not converge at \
-                            h = 1e-5 s, which is a limit of this software and no finding against the report; \
-                            Moreau-Jean does. All else that the report says holds for a mechanism of our own with \
-                            as many bodies and contacts, as the geometry of the C60 is not published: friction \
-                            keeps it closed, twelve contacts act, and in the plane the projection keeps gaps with \
-                            a play of 0.02 mm";
 
 /// Contacts, and when they first act after the trip [ms].
 const EVENTS: [(&str, f64); 5] =
@@ -41,12 +33,18 @@ fn run<S>(scheme: S, breaker: &Breaker, h: f64, end: f64) -> Result<Film, Troubl
 where
     S: Scheme<Model = dyn Mechanical> + 'static,
 {
+    Film::of(&mut simulation(scheme, breaker, h, end)?, &mut |_| true)
+}
+
+fn simulation<S>(scheme: S, breaker: &Breaker, h: f64, end: f64) -> Result<Simulation, Trouble>
+where
+    S: Scheme<Model = dyn Mechanical> + 'static,
+{
     let trouble = |e: &dyn std::fmt::Display| Trouble(e.to_string());
     let model = breaker.describe().build().map_err(|e| trouble(&e))?;
     let stepper = Bound::new(scheme, Box::new(model), carom::solver::default()).map_err(|e| trouble(&e))?;
     let steps = Box::new(FixedStep { h });
-    let mut simulation = Simulation::new(Box::new(stepper), steps, end).map_err(|e| trouble(&e))?;
-    Film::of(&mut simulation, &mut |_| true)
+    Simulation::new(Box::new(stepper), steps, end).map_err(|e| trouble(&e))
 }
 
 fn combined() -> CombinedProjection {
@@ -81,10 +79,8 @@ pub fn mechanism(effort: Effort) -> Result<Figure, Trouble> {
     check_opening(&mut figure, &film)?;
     check_closed(&mut figure, effort)?;
     check_play(&mut figure)?;
-    match check_space(&mut figure)? {
-        true => figure.trend = Some(OWN),
-        false => figure.contradicted = Some(OWN_IN_PLANE),
-    }
+    check_space(&mut figure)?;
+    figure.trend = Some(OWN);
     Ok(figure)
 }
 
@@ -184,34 +180,55 @@ fn check_play(figure: &mut Figure) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// In space, with a play of 0.05 mm: out of the plane as far as the play lets it. Returns whether the combined
-/// projection comes through the trip, too.
-fn check_space(figure: &mut Figure) -> Result<bool, Trouble> {
+/// In space, with a play of 0.05 mm: out of the plane as far as the play lets it, with and without projection.
+fn check_space(figure: &mut Figure) -> Result<(), Trouble> {
     let (play, end) = (5e-5, 0.012);
     let breaker = Breaker { is_planar: false, magnet: 8.0, play: Some(play), ..Breaker::default() };
-    let film = run(MoreauJean { newton_tolerance: 1e-6, ..MoreauJean::default() }, &breaker, STEP, end)?;
-    let open = film.first("open-stop.1")?.min(film.first("open-stop.2")?);
+    let plain = run(MoreauJean { newton_tolerance: 1e-6, ..MoreauJean::default() }, &breaker, STEP, end)?;
+    // pins turn in their holes by more than Newton's loop follows in a few steps, which are taken in parts
+    let scheme = CombinedProjection { newton_tolerance: 1e-6, ..combined() };
+    let mut parted = simulation(scheme, &breaker, STEP, end)?.parting().map_err(|error| Trouble(error.to_string()))?;
+    let projected = Film::of(&mut parted, &mut |_| true)?;
+    let rejected = parted.statistics().rejected as f64;
     let planar = run(MoreauJean::default(), &Breaker { is_planar: true, ..breaker }, STEP, end)?;
-    let source = "the planar mechanism with the same play";
     let expected = 1e3 * planar.first("open-stop")?;
-    figure.check(Check::near("in space, play 0.05 mm: open stop [ms]", 1e3 * open, (expected, 0.1), source));
-    // lever and hook turn in the frame: the third axis of each leaves the normal of the plane
-    let tilt = |body: usize| {
-        film.states.iter().map(move |s| {
-            let z = axis(&s.q[7 * body..7 * body + 7], 2);
-            z[0].hypot(z[1])
-        })
-    };
-    let largest = tilt(2).chain(tilt(4)).fold(0.0, f64::max);
-    let bound = 2.0 * (play - film.least_gap) / BEARING;
-    let source =
-        "stated in the paper: out-of-plane motion; at most 2 (play + penetration) over the length of the bearing";
-    figure.check(Check::between("in space: tilt of lever and hook [rad]", largest, (1e-5, bound), source));
-    let t: Vec<f64> = film.states.iter().map(|s| s.t).collect();
-    let mut chart = Chart::over_time("tilt in space, play 0.05 mm, Moreau-Jean", "tilt [rad]");
+    let mut rows = Vec::new();
+    for (name, film, rejected) in [("Moreau-Jean", &plain, 0.0), ("combined projection", &projected, rejected)] {
+        let open = 1e3 * film.first("open-stop.1")?.min(film.first("open-stop.2")?);
+        let source = "the planar mechanism with the same play";
+        let what = format!("in space, play 0.05 mm, {name}: open stop [ms]");
+        figure.check(Check::near(what, open, (expected, 0.1), source));
+        // lever and hook turn in the frame
+        let largest = tilt(film, 2).chain(tilt(film, 4)).fold(0.0, f64::max);
+        let bound = 2.0 * (play - film.least_gap) / BEARING;
+        let source =
+            "stated in the paper: out-of-plane motion; at most 2 (play + penetration) over the length of the bearing";
+        figure.check(Check::between(
+            format!("in space, {name}: tilt of lever and hook [rad]"),
+            largest,
+            (1e-5, bound),
+            source,
+        ));
+        rows.push((name.to_owned(), vec![open, largest, -film.least_gap / play, rejected]));
+    }
+    let source = "stated in the paper: Algorithm 2 respects gaps";
+    let what = "in space, combined projection: penetration over play";
+    figure.check(Check::below(what, -projected.least_gap / play, 1e-6, source));
+    let header = ["scheme", "open stop [ms]", "tilt [rad]", "penetration over play", "steps that failed"];
+    figure.table("Trip in space with a play of 0.05 mm in three pivots", &header, rows);
+    let t: Vec<f64> = projected.states.iter().map(|s| s.t).collect();
+    let mut chart = Chart::over_time("tilt in space, play 0.05 mm, combined projection", "tilt [rad]");
     for body in [2, 4] {
-        chart = chart.with(Series::lines(BODIES[body], t.clone(), tilt(body).collect()));
+        chart = chart.with(Series::lines(BODIES[body], t.clone(), tilt(&projected, body).collect()));
     }
     figure.chart(chart);
-    Ok(run(CombinedProjection { newton_tolerance: 1e-6, ..combined() }, &breaker, STEP, end).is_ok())
+    Ok(())
+}
+
+/// By how much the third axis of a body leaves the normal of the plane, after each step.
+fn tilt(film: &Film, body: usize) -> impl Iterator<Item = f64> {
+    film.states.iter().map(move |s| {
+        let z = axis(&s.q[7 * body..7 * body + 7], 2);
+        z[0].hypot(z[1])
+    })
 }

@@ -481,9 +481,11 @@ impl Newton {
             return Err(StepError::NotFinite);
         }
         let mut tolerance = self.limits.tolerance.max(laws.certified()) * scale;
-        if jump > 0.0 {
-            // M (v⁺ − v) carries the rounding of M v, which is |v|/|v⁺ − v| times larger
-            tolerance += 16.0 * f64::EPSILON * inertia * (speed / jump).max(1.0);
+        // M (v⁺ − v) carries the rounding of M v, which is |v|/|v⁺ − v| times larger; the last bits that a number can
+        // have tell nothing of it
+        let carried = inertia * (speed / jump).max(1.0);
+        if jump > 0.0 && carried.is_finite() {
+            tolerance += 16.0 * f64::EPSILON * carried;
         } else if residual > tolerance {
             tolerance += self.unresolved(model, to)?;
         }

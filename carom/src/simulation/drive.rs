@@ -246,14 +246,12 @@ impl<C: Controller> Drive<C> {
         }
     }
 
-    /// Half of a step of a fixed size that did not converge, where there are laws whose rows may have turned too far in
-    /// it; where it ends is where the parts are to end.
+    /// Half of a step of a fixed size that did not converge, where it may be parted; where it ends is where the parts
+    /// are to end.
     fn half(&mut self, stepper: &dyn Stepper, (rounding, h): (f64, f64), source: &StepError) -> Option<f64> {
-        let usual = self.controller.usual().filter(|usual| usual.is_finite() && source.may_be_of_length())?;
+        let usual = self.parts.then(|| self.may_part(stepper, source))??;
         let half = 0.5 * h;
-        // contacts that come and go have no label
-        let is_free = stepper.labels().contacts.is_empty() && stepper.reactions().is_empty();
-        if !self.parts || is_free || half < LEAST_HALF * usual || stepper.needs_equal_steps().is_some() {
+        if half < LEAST_HALF * usual {
             return None;
         }
         let t = stepper.from().t;
@@ -264,6 +262,15 @@ impl<C: Controller> Drive<C> {
         }
         self.warnings.raise_worst(&PARTED_STEP, t, source.key(), usual / half);
         Some(half)
+    }
+
+    /// The usual length of a step of a fixed size that did not converge, where there are laws whose rows may have
+    /// turned too far in it and steps may have other lengths.
+    fn may_part(&self, stepper: &dyn Stepper, source: &StepError) -> Option<f64> {
+        let usual = self.controller.usual().filter(|usual| usual.is_finite() && source.may_be_of_length())?;
+        // contacts that come and go have no label
+        let is_free = stepper.labels().contacts.is_empty() && stepper.reactions().is_empty();
+        (!is_free && stepper.needs_equal_steps().is_none()).then_some(usual)
     }
 
     /// The time after a part of a step; with the last one the grid goes on.
@@ -320,6 +327,7 @@ impl<C: Controller> Drive<C> {
             StepError::Model(error) => error.contact().map(String::from),
             other => other.key().map(name),
         };
-        SimulationError::Step { index: self.statistics.steps, t: stepper.from().t, h, contact, source }
+        let may_part = !self.parts && self.may_part(stepper, &source).is_some();
+        SimulationError::Step { index: self.statistics.steps, t: stepper.from().t, h, contact, may_part, source }
     }
 }

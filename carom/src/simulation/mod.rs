@@ -66,7 +66,11 @@ pub struct Statistics {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulationError {
     /// A step could not be done, nor a smaller one.
-    #[error("step {index} from t = {t:?} with h = {h:.3e} failed{}: {source}", contact.as_ref().map(|c| format!(" at contact `{c}`")).unwrap_or_default())]
+    #[error(
+        "step {index} from t = {t:?} with h = {h:.3e} failed{}: {source}{}",
+        contact.as_ref().map(|c| format!(" at contact `{c}`")).unwrap_or_default(),
+        if *may_part { "; such a step may be done in parts: `part = true` in `[simulation]`" } else { "" }
+    )]
     Step {
         /// Number of steps accepted so far.
         index: u64,
@@ -76,6 +80,8 @@ pub enum SimulationError {
         h: f64,
         /// Name of the contact to blame, where one is known.
         contact: Option<String>,
+        /// Whether parts of the step might be done and were not tried, see [`Simulation::parting`].
+        may_part: bool,
         /// What went wrong.
         source: StepError,
     },

@@ -304,7 +304,14 @@ impl Watch {
         let mut shorter = step;
         let mut along = |h: f64, user: &mut UserEvent| {
             let tried = stepper.attempt(h);
-            shorter = tried.map_err(|source| SimulationError::Step { index, t, h, contact: None, source })?;
+            shorter = tried.map_err(|source| SimulationError::Step {
+                index,
+                t,
+                h,
+                contact: None,
+                may_part: false,
+                source,
+            })?;
             stepper.set_time(t + shorter.advanced);
             user.value(stepper.to()).map(|value| cut.zero.seen(value))
         };

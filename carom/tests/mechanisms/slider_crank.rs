@@ -292,6 +292,12 @@ fn a_small_play_at_large_steps() {
         let state = simulation.state();
         (state.q[2], state.v[2], count)
     };
+    // without parts the run ends and tells of them
+    let model: Box<dyn Mechanical> = Box::new(system.describe().build().unwrap());
+    let stepper = Bound::new(combined(), model, accurate()).unwrap();
+    let mut whole = Simulation::new(Box::new(stepper), Box::new(FixedStep { h: 1e-4 }), end).unwrap();
+    let error = whole.run(&mut []).unwrap_err().to_string();
+    assert!(error.contains("`part = true`"), "{error}");
     let (angle, omega, _) = turned(2e-6);
     for h in [2e-5, 5e-5, 1e-4] {
         let (found, speed, parted) = turned(h);

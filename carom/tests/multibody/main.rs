@@ -2,6 +2,7 @@
 
 mod assembly;
 mod chains;
+mod costs;
 mod forces;
 mod loops;
 mod motion;

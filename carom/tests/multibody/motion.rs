@@ -102,6 +102,45 @@ fn a_top_on_a_ball_joint_precesses() {
     assert!(errors[2] < 1e-3, "{errors:?}");
 }
 
+/// A top that spins upright sleeps if C² w² > 4 A m g l and falls over otherwise: small tilts z = x + i y follow
+/// A z'' − i C w z' − m g l z = 0.
+#[test]
+fn a_sleeping_top_stays_upright_where_it_spins_fast_enough() {
+    let (across, along, weight, gravity) = (0.5f64, 0.3f64, 2.0f64, 9.81);
+    let (arm, tilt) = (weight / gravity, 1e-5f64);
+    let limit = (4.0 * across * weight).sqrt() / along;
+    assert!((limit - 20.0 / 3.0).abs() < 1e-12);
+    for spin in [0.9 * limit, 0.99 * limit, 1.01 * limit, 1.1 * limit] {
+        let (sine, cosine) = (0.5 * tilt).sin_cos();
+        let attitude = [cosine, sine, 0.0, 0.0];
+        let inertia = across - arm * arm;
+        let body = Body::new("top", 1.0, [inertia, inertia, along])
+            .at(rotate(attitude, [0.0, 0.0, arm]))
+            .attitude(attitude)
+            .spin([0.0, 0.0, spin]);
+        let joint = Joint::spherical("tip", "ground", "top").at([0.0, 0.0, 0.0]);
+        let top = Multibody::spatial().gravity([0.0, 0.0, -gravity]).body(body).joint(joint).build().unwrap();
+        let seconds = 8.0;
+        let end = run(top, combined(Mid), seconds, 1e-3);
+        let found = end.q[0].hypot(end.q[1]) / arm;
+        // z = e^(i n t) (cosh(k t) − i n/k sinh(k t)) tilt, z' = 0 at first: n = C w/2A, k² = m g l/A − n²
+        let turn = along * spin / (2.0 * across);
+        let square = weight / across - turn * turn;
+        let k = square.abs().sqrt();
+        let (even, odd) = if square > 0.0 {
+            ((k * seconds).cosh(), (k * seconds).sinh())
+        } else {
+            ((k * seconds).cos(), (k * seconds).sin())
+        };
+        let expected = tilt * even.hypot(turn / k * odd);
+        println!("{spin}: {found:e} {expected:e}");
+        assert!((found / expected - 1.0).abs() < 1e-3, "{spin}: {found:e} instead of {expected:e}");
+        // what a stable one may reach
+        let is_stable = spin > limit;
+        assert_eq!(is_stable, found < 1.01 * tilt * (turn / k).max(1.0), "{spin}: {found:e}");
+    }
+}
+
 /// Two slender rods in space with crossed hinges.
 fn double_pendulum() -> MultibodyModel {
     Multibody::spatial()
