@@ -29,8 +29,13 @@ impl Oscillator {
         let matrix = |x: f64| SparseMatrix::from_triplets(1, &[(0, 0, x)]).unwrap();
         let frequency = self.frequency;
         let row = AffineRow { entries: vec![(0, 1.0)], constant: -self.wall, rate: 0.0 };
-        let contact =
-            LinearContact { name: "wall".into(), law: Law::UNILATERAL, restitution: self.restitution, rows: vec![row] };
+        let contact = LinearContact {
+            name: "wall".into(),
+            law: Law::UNILATERAL,
+            restitution: self.restitution,
+            tangential: 0.0,
+            rows: vec![row],
+        };
         Linear::new(&matrix(1.0), &matrix(2.0 * self.damping), &matrix(1.0), State::new(0.0, &[0.5], &[0.0]))
             .unwrap()
             .with_force(move |t, out| out[0] += (frequency * t).cos())

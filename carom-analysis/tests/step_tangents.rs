@@ -15,7 +15,8 @@ const PERIOD: f64 = std::f64::consts::TAU / 2.8;
 fn model() -> Linear {
     let matrix = |x: f64| SparseMatrix::from_triplets(1, &[(0, 0, x)]).unwrap();
     let row = AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 };
-    let contact = LinearContact { name: "wall".into(), law: Law::UNILATERAL, restitution: 0.7, rows: vec![row] };
+    let contact =
+        LinearContact { name: "wall".into(), law: Law::UNILATERAL, restitution: 0.7, tangential: 0.0, rows: vec![row] };
     Linear::new(&matrix(1.0), &matrix(0.1), &matrix(1.0), State::new(0.0, &[0.5], &[0.0]))
         .unwrap()
         .with_force(|t, out| out[0] += (2.8 * t).cos())

@@ -74,3 +74,35 @@ fn mistakes_are_told() {
         assert!(error.contains(message), "{message}: {error}");
     }
 }
+
+/// A ball that strikes the floor with spin: R ω' = (10 v − 3 R ω)/7 and v' = (3 v + 4 R ω)/7 where all of the slip is
+/// turned back.
+#[test]
+fn a_superball_turns_its_slip_back() {
+    let strike = SPHERE
+        .replace("rolling = \"roll\"\nspinning = 0.002\nturning = [\"a\", \"b\", \"c\"]\n", "tangential = 1\n")
+        .replace("friction = 0.4", "friction = 4\nrestitution = 0.8")
+        .replace("\"b'\" = \"v0/r\"", "\"b'\" = 20\n\"z'\" = -2")
+        .replace("end = 2.0\nstep = 0.001", "end = 1e-6\nstep = 1e-7");
+    let scene = load(&strike).unwrap();
+    assert_eq!(scene.laws[0].tangential, 1.0);
+    let mut recorder = Recorder::default();
+    assert!(scene.simulation().unwrap().run(&mut [&mut recorder]).unwrap());
+    let solution = recorder.into_solution();
+    let v = solution.v(solution.len() - 1);
+    let (rate, spin) = (0.3, 0.11 * 20.0);
+    assert!((v[0] - (3.0 * rate + 4.0 * spin) / 7.0).abs() < 1e-6, "{}", v[0]);
+    assert!((0.11 * v[4] - (10.0 * rate - 3.0 * spin) / 7.0).abs() < 1e-6, "{}", v[4]);
+    for (from, to, message) in [
+        (
+            "tangential = 1\n",
+            "tangential = 1.5\n",
+            "the tangential coefficient of restitution is 1.5, outside of [0, 1]",
+        ),
+        ("friction = 4\n", "", "tangential restitution needs `friction`"),
+    ] {
+        let text = strike.replace(from, to).replace("slip = [", if to.is_empty() { "# [" } else { "slip = [" });
+        let error = load(&text).err().unwrap();
+        assert!(error.contains(message), "{message}: {error}");
+    }
+}

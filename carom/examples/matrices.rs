@@ -20,6 +20,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         name: "stop".into(),
         law: Law::UNILATERAL,
         restitution: 1.0,
+        tangential: 0.0,
         rows: vec![stop],
     });
 

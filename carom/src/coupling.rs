@@ -113,6 +113,14 @@ impl Coupling {
         self.of = 0;
     }
 
+    /// The law that is pushed next has this restitution along its tangents.
+    #[inline]
+    pub fn rebound(&mut self, e: f64) {
+        if e > 0.0 {
+            self.rebounds.push((self.len(), e));
+        }
+    }
+
     /// Lists the laws with gaps and rows at `(t, q)`, as the first coupling of a step. `rows_are_constant` is what the
     /// model says of them. Returns whether the list is that of the step before: the same keys in the same places.
     #[inline]
@@ -225,7 +233,7 @@ impl Coupling {
     }
 
     /// Coefficient of restitution of law `i` along its tangents.
-    pub fn rebound(&self, i: usize) -> f64 {
+    pub fn rebound_of(&self, i: usize) -> f64 {
         self.rebounds.binary_search_by_key(&i, |rebound| rebound.0).map_or(0.0, |place| self.rebounds[place].1)
     }
 

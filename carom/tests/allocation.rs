@@ -103,6 +103,7 @@ fn bar() -> Linear {
         name: "wall".into(),
         law: Law::UNILATERAL,
         restitution: 0.0,
+        tangential: 0.0,
         rows: vec![AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 }],
     })
 }

@@ -1,12 +1,14 @@
 //! Impacts of several contacts at once by the laws of Newton, Poisson and one after the other, against closed forms.
 
-use carom::model::{Contact, Lagrangian};
+use carom::model::{AffineRow, LinearContact};
+use carom::model::{Contact, DualLagrangian, Functions, Lagrangian, Linear, NamedLaw, Scalar, SparseMatrix};
 use carom::multibody::contact::Surface;
 use carom::multibody::pair::{Plane, Shape, Sphere};
 use carom::multibody::{Body, Multibody, Solid};
 use carom::scheme::{self, AnyModel, BindError, Claim, SchemeError};
 use carom::simulation::{FixedStep, Impact, LedgerObserver, Lists};
-use carom::{IMPACT_ORDER, IMPACTS_CUT, ImpactLaw, SCHEMES, Simulation, Stepper};
+use carom::{IMPACT_ORDER, IMPACTS_CUT, ImpactLaw, Mechanical, SCHEMES, Simulation, State, Stepper};
+use carom_solve::Law;
 use serde_json::{Value, json};
 
 /// Schemes that have all laws.
@@ -379,4 +381,83 @@ fn tangents_turn_back_as_far_as_friction_can() {
     }
     let refused = strike("corrected-paoli", ImpactLaw::Newton, 0.5, 2.0).unwrap_err();
     assert!(refused.contains("no restitution along tangents"), "{refused}");
+}
+
+/// The same ball in the plane by closures, by dual numbers and by matrices: x, z and the angle.
+struct Ball {
+    tangential: f64,
+    mu: f64,
+}
+
+const RADIUS: f64 = 0.1;
+const INERTIA: f64 = 0.4 * RADIUS * RADIUS;
+
+impl Functions for Ball {
+    fn kinetic<D: Scalar>(&self, _t: D, _q: &[D], v: &[D]) -> D {
+        (v[0] * v[0] + v[1] * v[1] + v[2] * v[2] * INERTIA) * 0.5
+    }
+    fn potential<D: Scalar>(&self, _t: D, _q: &[D]) -> D {
+        D::zero()
+    }
+    fn outputs<D: Scalar>(&self, _t: D, q: &[D], out: &mut [D]) {
+        (out[0], out[1]) = (q[1], q[0] - q[2] * RADIUS);
+    }
+    fn laws(&self) -> Vec<NamedLaw> {
+        vec![NamedLaw::new("floor", Law::coulomb(self.mu, 1)).restitution(0.8).tangential(self.tangential)]
+    }
+}
+
+/// Models that are no bodies have a restitution along their tangents as well.
+#[test]
+fn tangents_turn_back_in_all_models_with_coordinates() {
+    let v = [0.5, -2.0, 10.0];
+    let slip = v[0] - RADIUS * v[2];
+    let start = State::new(0.0, &[0.0; 3], &v);
+    let mass = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, INERTIA];
+    let closures = |tangential: f64, mu: f64| -> Box<dyn Mechanical> {
+        let floor = Contact::new("floor", |_, q| q[1]).friction(mu, |_, q| q[0] - RADIUS * q[2]);
+        let floor = floor.restitution(0.8).tangential(tangential);
+        Box::new(Lagrangian::new(3).constant_mass(&mass).initial(&[0.0; 3], &v).contact(floor))
+    };
+    let duals = |tangential: f64, mu: f64| -> Box<dyn Mechanical> {
+        Box::new(DualLagrangian::new(Ball { tangential, mu }, start.clone()).unwrap())
+    };
+    let matrices = |tangential: f64, mu: f64| -> Box<dyn Mechanical> {
+        let none = SparseMatrix::from_triplets(3, &[]).unwrap();
+        let unit = SparseMatrix::from_triplets(3, &[(0, 0, 1.0), (1, 1, 1.0), (2, 2, INERTIA)]).unwrap();
+        let row = |entries: &[(usize, f64)]| AffineRow { entries: entries.to_vec(), ..AffineRow::default() };
+        let rows = vec![row(&[(1, 1.0)]), row(&[(0, 1.0), (2, -RADIUS)])];
+        let floor =
+            LinearContact { name: "floor".into(), law: Law::coulomb(mu, 1), restitution: 0.8, tangential, rows };
+        Box::new(Linear::new(&unit, &none, &none, start.clone()).unwrap().with_contact(floor))
+    };
+    let all: [&dyn Fn(f64, f64) -> Box<dyn Mechanical>; 3] = [&closures, &duals, &matrices];
+    for (k, make) in all.into_iter().enumerate() {
+        for scheme in SCHEMES_OF_LAWS {
+            let strike = |tangential: f64, mu: f64| {
+                let (row, solver) = (scheme::find(scheme).unwrap(), carom_solve::solver::default());
+                let mut stepper = (row.bind)(&json!({}), AnyModel::Mechanical(make(tangential, mu)), solver).unwrap();
+                stepper.attempt(1e-9).unwrap();
+                stepper.to().v.clone()
+            };
+            for e in [0.0, 0.4, 1.0] {
+                let p = -(1.0 + e) * 2.0 / 7.0 * slip;
+                let after = [v[0] + p, 1.6, v[2] - p * RADIUS / INERTIA];
+                close(&strike(e, 2.0), &after, 1e-6);
+            }
+            let p = -slip.signum() * 0.01 * 3.6;
+            close(&strike(1.0, 0.01), &[v[0] + p, 1.6, v[2] - p * RADIUS / INERTIA], 1e-6);
+        }
+        let (row, solver) = (scheme::find("corrected-paoli").unwrap(), carom_solve::solver::default());
+        let refused = (row.bind)(&json!({}), AnyModel::Mechanical(make(0.5, 2.0)), solver).err().unwrap().to_string();
+        assert!(refused.contains("no restitution along tangents"), "{k}: {refused}");
+    }
+    for (e, mu, reason) in [(1.5, 2.0, "it must lie in [0, 1]"), (f64::NAN, 2.0, "it must lie in [0, 1]")] {
+        let (row, solver) = (scheme::find("moreau-jean").unwrap(), carom_solve::solver::default());
+        let refused = (row.bind)(&json!({}), AnyModel::Mechanical(closures(e, mu)), solver).err().unwrap().to_string();
+        assert!(refused.contains(reason), "{refused}");
+    }
+    let bare = Lagrangian::new(1).contact(Contact::new("floor", |_, q| q[0]).tangential(0.5));
+    let refused = bare.build().err().unwrap().to_string();
+    assert!(refused.contains("needs friction"), "{refused}");
 }

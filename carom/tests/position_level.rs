@@ -35,6 +35,7 @@ fn bar(elements: usize, gap: f64) -> Linear {
         name: "wall".into(),
         law: Law::UNILATERAL,
         restitution: 0.0,
+        tangential: 0.0,
         rows: vec![AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 }],
     })
 }
@@ -253,6 +254,7 @@ fn relay_is_treated() {
             name: "guide".into(),
             law: Law::interval(-friction * h, friction * h),
             restitution: 0.0,
+            tangential: 0.0,
             rows: vec![AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 }],
         });
     let s = simulate(model, PositionLevel::default(), Span { end: 1.0, step: h }).unwrap();

@@ -34,6 +34,7 @@ fn sphere(v: [f64; 6]) -> Linear {
         name: "floor".into(),
         law: Law::rolling(MU, ROLLING, SPINNING),
         restitution: 0.0,
+        tangential: 0.0,
         // the point of contact is r below the centre: v + ω × (−r e_z)
         rows: vec![
             row(&[(2, 1.0)]),

@@ -450,7 +450,7 @@ fn matrices_and_energies_are_checked() {
     assert_eq!(Linear::new(&unit, &small, &unit, state()).err().as_ref().and_then(size), Some((1, 2)));
     let with = |law, restitution, entries: Vec<(usize, f64)>| {
         let rows = vec![AffineRow { entries, constant: 1.0, rate: 0.0 }];
-        let contact = LinearContact { name: "stop".into(), law, restitution, rows };
+        let contact = LinearContact { name: "stop".into(), law, restitution, tangential: 0.0, rows };
         refused(linear(&[0.0; 2], &[0.0; 2]).unwrap().with_contact(contact))
     };
     let reason = |error| if let ModelError::Contact { reason, .. } = error { reason } else { panic!("{error}") };

@@ -183,7 +183,7 @@ const CASES: &[Case] = &[
         name: "9. pin with half a millimetre of play",
         file: include_str!("pin.toml"),
         set: "",
-        ours: &[CAPTURING, ("{ name = \"combined-projection\", gap-tolerance = 1e-14 }", "auto")],
+        ours: &[CAPTURING, ("{ name = \"combined-projection\", gap-tolerance = 3e-15 }", "auto")],
         theirs: Some(("s9", &[Reading { at: "/pen_max", less: 0.0 }])),
     },
     Case {

@@ -55,6 +55,8 @@ pub struct SourceLaw {
     pub law: Law,
     /// Coefficient of restitution [-].
     pub restitution: f64,
+    /// Coefficient of restitution along the slips [-].
+    pub tangential: f64,
     /// Gap (or constraint), then slips: as many as the law has rows.
     pub outputs: Vec<NodeId>,
     /// Whether the slips among the outputs are displacements or velocities.

@@ -107,11 +107,18 @@ impl EquationPlan {
         })
     }
 
-    /// The same equations with these parameters, and with the law and the restitution of each contact and constraint.
+    /// The same equations with these parameters, and with the law of each contact and constraint and its restitution along
+    /// the normal and the tangents.
     #[must_use]
-    pub fn bind(&self, parameters: &[f64], laws: &[(Law, f64)]) -> EquationPlan {
+    pub fn bind(&self, parameters: &[f64], laws: &[(Law, [f64; 2])]) -> EquationPlan {
         let known = self.laws.iter().zip(laws);
-        let laws = known.map(|(known, &(law, restitution))| SourceLaw { law, restitution, ..known.clone() }).collect();
+        let bound = |(known, &(law, [restitution, tangential])): (&SourceLaw, &(Law, [f64; 2]))| SourceLaw {
+            law,
+            restitution,
+            tangential,
+            ..known.clone()
+        };
+        let laws = known.map(bound).collect();
         EquationPlan {
             laws,
             coordinates: self.coordinates.clone(),
@@ -311,6 +318,10 @@ impl Space for Equations {
         self.length
     }
 
+    fn has_rebounds(&self) -> bool {
+        self.laws.iter().any(|law| law.tangential > 0.0)
+    }
+
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         let n = self.coordinates.len();
         out.clear(n);
@@ -322,6 +333,7 @@ impl Space for Equations {
         let (gaps, drift) = values.split_at(self.laws.len());
         out.drift.extend_from_slice(drift);
         for (k, (law, &gap)) in self.laws.iter().zip(gaps).enumerate() {
+            out.rebound(law.tangential);
             out.push(Pair { key: Key::from(k), law: law.law, gap, restitution: law.restitution });
         }
         for (row, columns) in rows.chunks_exact(n).zip(&self.entries) {

@@ -116,7 +116,7 @@ table! {
         pub repeat as "for": Option<Words>,
         /// Newton's coefficient of restitution, in [0, 1]; 0 by default.
         pub restitution: Option<Formula>,
-        /// Between bodies: coefficient of restitution along the tangents, in [0, 1]; needs `friction`; 0 by default.
+        /// Coefficient of restitution along the tangents, in [0, 1]; needs `friction`; 0 by default.
         pub tangential: Option<Formula>,
         /// Coulomb's coefficient of friction, not negative; needs `slip` or `sliding`. A number, an expression of t,
         /// coordinates, velocities and the sliding `speed` of the contact, or a table with `static` and `kinetic`.

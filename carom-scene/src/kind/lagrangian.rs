@@ -152,7 +152,7 @@ impl Plan for LagrangianPlan {
     fn bind(&self, file: &ModelFile, context: &mut Context) -> Option<Box<dyn Bound>> {
         let (laws, length) = (law::numbers(file, context), length(self.length.as_ref(), context)?);
         let laws = laws?;
-        let numbers: Vec<_> = laws.iter().map(|law| (law.law, law.restitution)).collect();
+        let numbers: Vec<_> = laws.iter().map(|law| (law.law, [law.restitution, law.tangential])).collect();
         let equations = self.equations.bind(&context.vector(), &numbers).with_length(length);
         Some(Box::new(LagrangianModel { equations, laws, kinetic: self.kinetic.clone() }))
     }

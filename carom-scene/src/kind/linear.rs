@@ -399,6 +399,7 @@ impl Plan for LinearPlan {
             name: law.name.clone(),
             law: law.law,
             restitution: law.restitution,
+            tangential: law.tangential,
             rows: rows.by_ref().take(law.law.size()).collect(),
         });
         Some(Box::new(LinearModel {

@@ -304,5 +304,7 @@ fn refuse_mechanical(file: &ModelFile, moving: bool, context: &mut Context) {
 
 /// The laws of rows, which have no restitution.
 fn row_laws(rows: &[(String, Law)]) -> Vec<LawInfo> {
-    rows.iter().map(|(name, law)| LawInfo { name: name.clone(), law: *law, restitution: 0.0 }).collect()
+    rows.iter()
+        .map(|(name, law)| LawInfo { name: name.clone(), law: *law, restitution: 0.0, tangential: 0.0 })
+        .collect()
 }

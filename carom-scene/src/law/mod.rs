@@ -83,6 +83,9 @@ fn slips(table: &ContactTable) -> Option<&OneOrMore> {
     table.slip.as_ref().or(table.sliding.as_ref())
 }
 
+/// What contacts without friction are told.
+pub(crate) const NO_GRIP: &str = "tangential restitution needs `friction`: without it nothing would turn back";
+
 /// A coefficient in [0, largest].
 pub(crate) fn coefficient(formula: &Formula, what: &str, largest: f64, context: &mut Context) -> Option<f64> {
     let value = context.number(formula)?;

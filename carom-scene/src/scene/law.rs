@@ -36,6 +36,7 @@ impl LawNodes {
             name: self.name.clone(),
             law: self.law,
             restitution: 0.0,
+            tangential: 0.0,
             outputs: self.outputs.iter().map(|(node, _)| *node).collect(),
             slip: self.slip,
             friction: self.friction.as_ref().map(|(nodes, _)| *nodes),
@@ -90,12 +91,20 @@ pub(crate) fn numbers(file: &ModelFile, context: &mut Context) -> Option<Vec<Law
             Some(formula) => law::coefficient(formula, "the coefficient of restitution", 1.0, context),
             None => Some(0.0),
         };
+        let tangential = match &table.tangential {
+            Some(formula) => law::coefficient(formula, "the tangential coefficient of restitution", 1.0, context),
+            None => Some(0.0),
+        };
+        if let Some(formula) = table.tangential.as_ref().filter(|_| table.friction.is_none()) {
+            context.out.error(&formula.place, law::NO_GRIP);
+        }
         let law = law::numbers(table, context);
         let name = table.name.value.clone();
-        laws.extend(law.zip(restitution).map(|(law, restitution)| LawInfo { name, law, restitution }));
+        let all = law.zip(restitution).zip(tangential);
+        laws.extend(all.map(|((law, restitution), tangential)| LawInfo { name, law, restitution, tangential }));
     }
     for table in constraints {
-        laws.push(LawInfo { name: table.name.value.clone(), law: Law::EQUALITY, restitution: 0.0 });
+        laws.push(LawInfo { name: table.name.value.clone(), law: Law::EQUALITY, restitution: 0.0, tangential: 0.0 });
     }
     (context.out.errors() == before).then_some(laws)
 }

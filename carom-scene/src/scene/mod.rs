@@ -109,6 +109,8 @@ pub struct LawInfo {
     pub law: Law,
     /// [-]
     pub restitution: f64,
+    /// Along the tangents [-].
+    pub tangential: f64,
 }
 
 /// A joint with play: a pin in a hole, a ball in a socket or a slider in a guide.

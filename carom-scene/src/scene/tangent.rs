@@ -46,7 +46,7 @@ impl Scene {
         }
         let compiled = self.plans.find(self.file(), &mut context).ok_or_else(lost)?;
         let equations = compiled.model.as_ref().ok_or_else(lost)?.equations()?;
-        let laws: Vec<_> = self.laws.iter().map(|law| (law.law, law.restitution)).collect();
+        let laws: Vec<_> = self.laws.iter().map(|law| (law.law, [law.restitution, law.tangential])).collect();
         Ok(Box::new(EquationTangent::new(&equations.bind(&context.vector(), &laws), live)))
     }
 

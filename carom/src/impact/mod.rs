@@ -219,5 +219,5 @@ pub(crate) fn restitution(coupling: &Coupling, i: usize, k: usize, u: f64) -> f6
 /// The coefficient of restitution of law `i` along its row number `k`, a tangent.
 pub(crate) fn rebound(coupling: &Coupling, i: usize, k: usize) -> f64 {
     let slides = || coupling.pairs[i].law.role(k).starts_with('t');
-    if coupling.rebounds.is_empty() || !slides() { 0.0 } else { coupling.rebound(i) }
+    if coupling.rebounds.is_empty() || !slides() { 0.0 } else { coupling.rebound_of(i) }
 }

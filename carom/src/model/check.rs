@@ -58,8 +58,8 @@ fn check_coupling(coupling: &Coupling, n: usize, t: f64, name: &dyn Fn(Key) -> S
         return Err(ModelError::Duplicate { what: "contacts", name: format!("key {}", twice[0]).into() });
     }
     for pair in &coupling.pairs {
-        if check_law("", pair.law, pair.restitution).is_err() {
-            return check_law(&name(pair.key), pair.law, pair.restitution);
+        if check_law("", pair.law, [pair.restitution, 0.0]).is_err() {
+            return check_law(&name(pair.key), pair.law, [pair.restitution, 0.0]);
         }
         if !pair.gap.is_finite() {
             return Err(ModelError::Gap { contact: name(pair.key).into(), t });
@@ -69,10 +69,17 @@ fn check_coupling(coupling: &Coupling, n: usize, t: f64, name: &dyn Fn(Key) -> S
 }
 
 /// Refuses coefficients that make no sense.
-pub(super) fn check_law(name: &str, law: Law, restitution: f64) -> Result<(), ModelError> {
+pub(super) fn check_law(name: &str, law: Law, [restitution, tangential]: [f64; 2]) -> Result<(), ModelError> {
     let refuse = |what, value, range| Err(ModelError::Coefficient { what, contact: name.into(), value, range });
     if !(0.0..=1.0).contains(&restitution) {
         return refuse("the restitution", restitution, "it must lie in [0, 1]");
+    }
+    if !(0.0..=1.0).contains(&tangential) {
+        return refuse("the tangential restitution", tangential, "it must lie in [0, 1]");
+    }
+    if tangential > 0.0 && law.size() == 1 {
+        let reason = "tangential restitution needs friction: without it nothing would turn back";
+        return Err(ModelError::Contact { contact: name.into(), reason });
     }
     if law.is_valid() {
         return Ok(());

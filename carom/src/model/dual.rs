@@ -93,17 +93,25 @@ pub struct NamedLaw {
     pub law: Law,
     /// Newton's coefficient of restitution [-].
     pub restitution: f64,
+    /// Coefficient of restitution along the tangents [-].
+    pub tangential: f64,
 }
 
 impl NamedLaw {
     /// Without restitution.
     pub fn new(name: &str, law: Law) -> NamedLaw {
-        NamedLaw { name: name.into(), law, restitution: 0.0 }
+        NamedLaw { name: name.into(), law, restitution: 0.0, tangential: 0.0 }
     }
 
     /// With Newton's coefficient of restitution `e`, in [0, 1] [-].
     pub fn restitution(mut self, e: f64) -> NamedLaw {
         self.restitution = e;
+        self
+    }
+
+    /// With a coefficient of restitution `e` along the tangents, in [0, 1]; of laws with friction [-].
+    pub fn tangential(mut self, e: f64) -> NamedLaw {
+        self.tangential = e;
         self
     }
 }
@@ -182,7 +190,7 @@ impl<F: Functions> DualLagrangian<F> {
         let n = initial.q.len();
         require("the initial velocities", initial.v.len(), n)?;
         let laws = functions.laws();
-        laws.iter().try_for_each(|law| check_law(&law.name, law.law, law.restitution))?;
+        laws.iter().try_for_each(|law| check_law(&law.name, law.law, [law.restitution, law.tangential]))?;
         distinct("contacts", laws.iter().map(|law| law.name.as_str()))?;
         let rows = laws.iter().map(|law| law.law.size()).sum();
         Ok(DualLagrangian {
@@ -317,7 +325,7 @@ impl<F: Functions> Space for DualLagrangian<F> {
         self.output.fill(Dual64::new(0.0, 0.0));
         self.functions.outputs(Dual64::new(t, 1.0), &self.seeded.q, &mut self.output);
         let mut row = 0;
-        for (k, NamedLaw { name, law, restitution }) in self.laws.iter().enumerate() {
+        for (k, NamedLaw { name, law, restitution, tangential }) in self.laws.iter().enumerate() {
             let gap = self.output[row].re;
             if !gap.is_finite() {
                 return Err(ModelError::Gap { contact: name.as_str().into(), t });
@@ -326,6 +334,7 @@ impl<F: Functions> Space for DualLagrangian<F> {
             if region.is_nan() {
                 return Err(ModelError::Gap { contact: name.as_str().into(), t });
             }
+            out.rebound(*tangential);
             out.push_within(Pair { key: Key::from(k), law: *law, gap, restitution: *restitution }, region);
             for row in row..row + law.size() {
                 out.rows.push_dense(&self.row[row * n..(row + 1) * n]);

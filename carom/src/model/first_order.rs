@@ -123,7 +123,7 @@ impl Space for FirstOrderSystem {
 
     fn check(&self) -> Result<(), ModelError> {
         for Output { name, law, .. } in &self.outputs {
-            check_law(name, *law, 0.0)?;
+            check_law(name, *law, [0.0; 2])?;
             if law.size() != 1 {
                 let reason = "an output of a first-order system has a law of one row";
                 return Err(ModelError::Contact { contact: name.as_str().into(), reason });

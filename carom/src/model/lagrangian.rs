@@ -33,6 +33,7 @@ pub struct Contact {
     name: String,
     law: Law,
     restitution: f64,
+    tangential: f64,
     /// Gap first, then slip displacements.
     outputs: Vec<(Scalar, Option<Row>)>,
     /// Not negative where the contact counts.
@@ -48,6 +49,7 @@ impl Contact {
             name: name.into(),
             law: Law::UNILATERAL,
             restitution: 0.0,
+            tangential: 0.0,
             outputs: vec![(scalar(gap), None)],
             region: None,
             mistake: None,
@@ -70,6 +72,12 @@ impl Contact {
     /// Newton's coefficient of restitution [-], in [0, 1]; of contacts, not of bilateral constraints.
     pub fn restitution(mut self, e: f64) -> Self {
         self.restitution = e;
+        self
+    }
+
+    /// Coefficient of restitution along the slips [-], in [0, 1]; of contacts with friction.
+    pub fn tangential(mut self, e: f64) -> Self {
+        self.tangential = e;
         self
     }
 
@@ -102,7 +110,7 @@ impl Contact {
         let mistake = self.mistake.or(unused.then_some("a bilateral constraint has no restitution"));
         match mistake {
             Some(reason) => Err(ModelError::Contact { contact: self.name.as_str().into(), reason }),
-            None => check_law(&self.name, self.law, self.restitution),
+            None => check_law(&self.name, self.law, [self.restitution, self.tangential]),
         }
     }
 }
@@ -330,6 +338,10 @@ impl Space for Lagrangian {
         self.length
     }
 
+    fn has_rebounds(&self) -> bool {
+        self.contacts.iter().any(|contact| contact.tangential > 0.0)
+    }
+
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         out.clear(self.n);
         self.point.q.copy_from_slice(q);
@@ -346,6 +358,7 @@ impl Space for Lagrangian {
                 return Err(ModelError::Gap { contact: contact.name.as_str().into(), t });
             }
             let pair = Pair { key: Key::from(k), law: contact.law, gap, restitution: contact.restitution };
+            out.rebound(contact.tangential);
             out.push_within(pair, region);
             for (output, gradient) in &contact.outputs {
                 match gradient {

@@ -19,6 +19,8 @@ pub struct LinearContact {
     pub law: Law,
     /// Newton's coefficient of restitution, in [0, 1] [-].
     pub restitution: f64,
+    /// Coefficient of restitution along the tangents, in [0, 1] [-].
+    pub tangential: f64,
     /// One per row of the law, normal first.
     pub rows: Vec<AffineRow>,
 }
@@ -174,11 +176,15 @@ impl Space for Linear {
         self.length
     }
 
+    fn has_rebounds(&self) -> bool {
+        self.contacts.iter().any(|contact| contact.tangential > 0.0)
+    }
+
     fn check(&self) -> Result<(), ModelError> {
         let n = self.dim();
         require("the names of coordinates", self.labels.len(), n)?;
-        for LinearContact { name, law, restitution, rows } in &self.contacts {
-            check_law(name, *law, *restitution)?;
+        for LinearContact { name, law, restitution, tangential, rows } in &self.contacts {
+            check_law(name, *law, [*restitution, *tangential])?;
             require("the rows of a contact", rows.len(), law.size())?;
             let refuse = |reason| Err(ModelError::Contact { contact: name.as_str().into(), reason });
             for row in rows {
@@ -200,6 +206,7 @@ impl Space for Linear {
         out.clear(self.dim());
         for (k, contact) in self.contacts.iter().enumerate() {
             let gap = contact.rows.first().map_or(0.0, |row| row.at(t, q));
+            out.rebound(contact.tangential);
             out.push(Pair { key: Key::from(k), law: contact.law, gap, restitution: contact.restitution });
             for row in &contact.rows {
                 out.rows.push_sparse(row.entries.iter().copied());

@@ -440,7 +440,7 @@ impl<S: Scheme> Stepper for Bound<S> {
     }
 
     fn passing(&mut self, h: [f64; 2]) -> Option<f64> {
-        if self.scheme.motion() != Motion::Steps {
+        if self.scheme.motion() == Motion::Dense {
             return None;
         }
         let Reactions { coupling, impulse, before, .. } = self.scheme.reactions(&self.work);

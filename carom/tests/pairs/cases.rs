@@ -1,7 +1,7 @@
 //! Random poses of each pair near contact, with the gap by brute force and how far points are from their shapes.
 
 use crate::brute::*;
-use crate::{convex, solids};
+use crate::{bulk, convex, solids};
 use carom::multibody::Frame;
 use carom::multibody::pair::{self, *};
 use rand::RngExt;
@@ -594,4 +594,19 @@ pub const CASES: &[(&str, Maker, bool, bool)] = &[
     ("convex shape and capsule", convex::capsule_convex, true, true),
     ("two convex shapes", convex::convex_convex, true, true),
     ("convex shape and box", convex::convex_block, true, true),
+    ("box and cylinder", bulk::block_cylinder, false, true),
+    ("convex shape and cylinder", bulk::convex_cylinder, false, true),
+    ("two cylinders", bulk::cylinder_cylinder, false, true),
+    ("cylinder and capsule", bulk::cylinder_capsule, false, true),
+    ("cylinder and ellipsoid", bulk::cylinder_ellipsoid, false, true),
+    ("box and ellipsoid", bulk::block_ellipsoid, false, true),
+    ("convex shape and ellipsoid", bulk::convex_ellipsoid, false, true),
+    ("capsule and ellipsoid", bulk::capsule_ellipsoid, false, true),
+    ("two ellipsoids", bulk::ellipsoid_ellipsoid, false, true),
+    ("box and torus", bulk::block_torus, false, true),
+    ("convex shape and torus", bulk::convex_torus, false, true),
+    ("cylinder and torus", bulk::cylinder_torus, false, true),
+    ("capsule and torus", bulk::capsule_torus, false, true),
+    ("ellipsoid and torus", bulk::ellipsoid_torus, false, true),
+    ("two tori", bulk::torus_torus, false, true),
 ];

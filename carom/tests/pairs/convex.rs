@@ -29,6 +29,11 @@ fn convex(r: &mut Random) -> (Convex, Vec<V>) {
     (Convex { centre, ..made.unwrap() }, placed)
 }
 
+/// One of them.
+pub fn shape(r: &mut Random) -> Convex {
+    convex(r).0
+}
+
 /// Distance of a point from a line between two points, and how far inside of them its foot is.
 fn to_segment(p: V, [a, b]: [V; 2]) -> (f64, f64) {
     let d = sub(b, a);

@@ -6,7 +6,7 @@ use carom::multibody::Frame;
 use carom::multibody::pair::*;
 use std::f64::consts::TAU;
 
-fn capsule(r: &mut Random) -> Capsule {
+pub fn capsule(r: &mut Random) -> Capsule {
     Capsule { ends: ends(r), radius: r.number(0.2, 0.6) }
 }
 
@@ -31,7 +31,7 @@ fn between_lines(p: V, d: V, q: V, e: V) -> f64 {
 }
 
 /// A frame in which the point `s` of the second body is `far` from the point `o` of the first one.
-fn beside(r: &mut Random, a: &Frame, o: V, s: V, far: f64) -> Frame {
+pub fn beside(r: &mut Random, a: &Frame, o: V, s: V, far: f64) -> Frame {
     let at = add(world(a, o), scale(r.direction(), far));
     r.frame_at(s, at)
 }
@@ -219,7 +219,7 @@ pub fn sphere_cylinder(r: &mut Random) -> Case {
     Case { pair: SphereCylinder { cylinder, sphere }.into(), frames: [a, b], gap, off_a, off_b: off_sphere(sphere) }
 }
 
-fn ellipsoid(r: &mut Random) -> Ellipsoid {
+pub fn ellipsoid(r: &mut Random) -> Ellipsoid {
     let half = std::array::from_fn(|_| r.number(0.3, 1.0));
     Ellipsoid { centre: r.place(0.5), axes: r.axes(), half }
 }
@@ -266,12 +266,12 @@ pub fn ellipsoid_sphere(r: &mut Random) -> Case {
     Case { pair: pair.into(), frames: [a, b], gap, off_a: off_ellipsoid(ellipsoid), off_b: off_sphere(sphere) }
 }
 
-fn torus(r: &mut Random) -> Torus {
+pub fn torus(r: &mut Random) -> Torus {
     let radius = r.number(0.5, 1.0);
     Torus { centre: r.place(0.5), axis: r.direction(), radius, tube: radius * r.number(0.1, 0.7) }
 }
 
-fn on_circle(torus: Torus, frame: &Frame, angle: f64) -> V {
+pub fn on_circle(torus: Torus, frame: &Frame, angle: f64) -> V {
     let axis = turn(frame, torus.axis);
     let e = unit(cross(axis, if axis[0].abs() < 0.6 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] }));
     let spoke = add(scale(e, angle.cos()), scale(cross(axis, e), angle.sin()));

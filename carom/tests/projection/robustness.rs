@@ -118,6 +118,7 @@ fn boxes_act_as_in_moreau_jean() {
             name: "brake".into(),
             law: Law::interval(-1e-3, 1e-3),
             restitution: 0.0,
+            tangential: 0.0,
             rows: vec![AffineRow { entries: vec![(0, 1.0)], constant: 0.0, rate: 0.0 }],
         })
     };

@@ -1,10 +1,10 @@
 //! Fast small bodies do not tunnel where steps are shortened: steps end where bodies meet, by closed forms.
 
 use crate::{ball, floor, rough};
-use carom::multibody::pair::{Block, Capsule, Convex, Shape};
+use carom::multibody::pair::{Block, Capsule, Convex, Shape, Sphere};
 use carom::multibody::{Body, Multibody, MultibodyModel, Solid, Vector};
 use carom::scheme::AnyModel;
-use carom::simulation::{FixedStep, Observer, StepView};
+use carom::simulation::{Adaptive, FixedStep, Observer, StepView};
 use carom::{Coupling, ModelError, Simulation, Space, State, Warnings};
 use serde_json::json;
 use std::ops::ControlFlow;
@@ -228,6 +228,51 @@ fn what_goes_through_without_the_option_is_told() {
                 told += usize::from(is_told);
             }
             assert!(told > 0, "{scheme} {name}: nothing went through");
+        }
+    }
+}
+
+/// With adaptive steps bullets do not go through the plate or a ball of 1 mm unseen: a warning names the pair, or,
+/// where steps may be shortened, they come back at half of their velocity, from where they have met.
+#[test]
+fn adaptive_steps_do_not_let_bullets_through_unseen() {
+    let pin = |x: f64| {
+        let pin = Sphere { centre: [x, 0.0, 0.0], radius: 0.001 };
+        Solid::new("ground", "plate", Shape::Sphere(pin)).material("steel")
+    };
+    for (name, shape) in shapes() {
+        for k in 0..10 {
+            let x = 1.0 + 0.37 * f64::from(k);
+            for obstacle in [plate([x, 0.0, 0.0], [0.001, 2.0, 2.0]), pin(x)] {
+                let fly = |shortens: bool| {
+                    let model = steel(0.5).solid(obstacle.clone());
+                    let model = model.with(bullet("b", shape.clone(), [0.0; 3], [300.0, 0.0, 0.0])).build().unwrap();
+                    let (row, solver) = (carom::scheme::find("moreau-jean").unwrap(), carom_solve::solver::default());
+                    let adaptive = Adaptive { tolerance: Some(1e-6), ..Adaptive::default() };
+                    let model = AnyModel::Mechanical(Box::new(model));
+                    let stepper = (row.bind_adaptive)(&json!({}), adaptive.accuracy(), model, solver).unwrap();
+                    let control = Box::new(adaptive.control(1e-4, (0.0, 0.02)));
+                    let mut run = Simulation::new(stepper, control, 0.02).unwrap();
+                    if shortens {
+                        run = run.shortening().unwrap();
+                    }
+                    let mut log = Log::default();
+                    run.run(&mut [&mut log]).unwrap();
+                    let labels = run.stepper().labels().clone();
+                    let names = |warning: &carom::Warning| {
+                        let contact = warning.contact.map(|key| labels.contact(key));
+                        contact.is_some_and(|c| c.starts_with("ground/plate - b/bullet"))
+                    };
+                    (log.end, run.warnings().sorted().iter().any(names))
+                };
+                let (end, is_told) = fly(false);
+                assert!(end.q[0] < x || is_told, "{name} {k}: {}", end.q[0]);
+                let (end, _) = fly(true);
+                // 5 mm and 1 mm before x, then back
+                let meeting = (x - 0.006) / 300.0;
+                let back = x - 0.006 - 150.0 * (0.02 - meeting);
+                assert!((end.q[0] - back).abs() < 1e-4 * x && end.v[0] < 0.0, "{name} {k}: {} {back}", end.q[0]);
+            }
         }
     }
 }

@@ -246,7 +246,7 @@ fn shapes_without_formulas_are_refused_by_name() {
 /// Whatever the number of shapes, and wherever in the list the only two are that may touch and make no pair.
 #[test]
 fn shapes_without_formulas_are_refused_however_many_there_are() {
-    let cylinder = Shape::Cylinder(Cylinder { centre: [0.0; 3], axis: UP, radius: 0.1, half: 0.1 });
+    let disc = Shape::Cylinder(Cylinder { centre: [0.0; 3], axis: UP, radius: 0.1, half: 0.0 });
     let grouped = |apart: usize| {
         let mut all = Multibody::spatial();
         for i in 0..300 {
@@ -254,7 +254,7 @@ fn shapes_without_formulas_are_refused_however_many_there_are() {
             all = all
                 .body(Body::new(&can, 1.0, 1.0))
                 .body(Body::new(&block, 1.0, 1.0))
-                .solid(Solid::new(&can, "s", cylinder.clone()).group("cans"))
+                .solid(Solid::new(&can, "s", disc.clone()).group("cans"))
                 .solid(Solid::new(&block, "s", cube(0.1)).group("boxes"));
             if i < apart {
                 all = all.apart(&can, "boxes");

@@ -32,6 +32,8 @@ pub fn figures(run: &Run) -> Vec<Figure> {
     if let Some(energy) = &summary.energy {
         let moved = turnover(energy);
         let note = match 100.0 * (energy.residue / moved).abs() {
+            // a share of rounding is no news
+            _ if moved <= ROUNDING * held(energy) => "nothing moved, but for rounding".into(),
             part if part.is_finite() => format!("{} % of {} J moved", number(part, 2), number(moved, 4)),
             _ => "not accounted for".into(),
         };
@@ -52,6 +54,15 @@ pub fn figures(run: &Run) -> Vec<Figure> {
     figures.extend(expected(run));
     figures.push(warnings(run));
     figures
+}
+
+/// Energies that move by no more than this part of those that there are, are rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// The largest of the energies at start and end [J].
+fn held(energy: &EnergySummary) -> f64 {
+    let all = [energy.kinetic_start, energy.kinetic_end, energy.potential_start, energy.potential_end];
+    all.iter().fold(0.0, |most: f64, part| most.max(part.abs()))
 }
 
 /// The largest of the energies that went from one place to another [J]. Potential energies themselves say nothing:

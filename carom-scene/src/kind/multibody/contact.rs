@@ -14,7 +14,6 @@ use crate::law;
 use crate::scene::context::{Context, label};
 
 /// What a restitution along tangents lacks.
-pub(super) const NO_GRIP: &str = "tangential restitution needs `friction`: without it nothing would turn back";
 
 /// A contact with the place of its name.
 #[derive(Clone, Debug)]
@@ -63,7 +62,7 @@ fn contact(table: &ContactTable, mechanism: &Mechanism, context: &mut Context) -
     let restitution = number(&table.restitution, "the coefficient of restitution", 1.0, 1.0, context);
     let tangential = number(&table.tangential, "the tangential coefficient of restitution", 1.0, 1.0, context);
     if let Some(formula) = table.tangential.as_ref().filter(|_| table.friction.is_none()) {
-        context.out.error(&formula.place, NO_GRIP);
+        context.out.error(&formula.place, crate::law::NO_GRIP);
     }
     if let Some(friction @ Friction::Table(_)) = &table.friction {
         let error = context.out.error(friction.place(), "contacts between shapes have one coefficient of friction");

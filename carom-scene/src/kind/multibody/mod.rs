@@ -109,10 +109,6 @@ pub(super) fn refuse(file: &ModelFile, context: &mut Context) {
         let error = context.out.error(place, "bodies, joints, springs, loads and motors belong to kind \"multibody\"");
         error.hint("write kind = \"multibody\" in [model]");
     }
-    if let Some(formula) = file.contact.iter().flatten().find_map(|table| table.tangential.as_ref()) {
-        let error = context.out.error(&formula.place, "tangential restitution belongs to contacts between bodies");
-        error.hint("write kind = \"multibody\" in [model], or leave it out");
-    }
 }
 
 /// All that the tables say, with numbers in SI.

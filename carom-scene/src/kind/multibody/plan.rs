@@ -4,6 +4,7 @@ use carom::model::{Labels, Mechanical, Tangent};
 use carom::multibody::{Combine, Multibody, MultibodyError, MultibodyModel};
 use carom::scheme::AnyModel;
 use carom::{Coupling, Key, Space, State};
+use carom_solve::Law;
 
 use super::load::{BoundLoad, LoadPlan, MotorPlan, loads, motors};
 use super::node::Frames;
@@ -178,11 +179,14 @@ impl Bodies {
             context.out.error(&place, format!("the model cannot be evaluated where it is drawn: {error}"));
             return None;
         }
-        let restitution = |i: usize| coupling.find(Key::from(i), i).map_or(0.0, |at| coupling.pairs[at].restitution);
         let laws = labels.contacts.iter().enumerate();
-        self.laws = laws
-            .map(|(i, (name, law))| LawInfo { name: name.clone(), law: *law, restitution: restitution(i) })
-            .collect();
+        let info = |(i, (name, law)): (usize, &(String, Law))| {
+            let at = coupling.find(Key::from(i), i);
+            let restitution = at.map_or(0.0, |at| coupling.pairs[at].restitution);
+            let tangential = at.map_or(0.0, |at| coupling.rebound_of(at));
+            LawInfo { name: name.clone(), law: *law, restitution, tangential }
+        };
+        self.laws = laws.map(info).collect();
         self.plays = play::placed(&model).iter().filter_map(|play| play.info(&self.mechanism)).collect();
         self.initial = initial;
         Some(())

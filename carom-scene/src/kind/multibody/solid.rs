@@ -6,7 +6,6 @@ use carom::multibody::{Combine, Mass, Material, Materials, Multibody, Solid};
 
 use super::Mechanism;
 use super::body::BodyInfo;
-use super::contact::NO_GRIP;
 use super::number::{Measure, word};
 use super::repeat::name;
 use super::shape::{Form, ShapeInfo, touching};
@@ -77,7 +76,7 @@ fn surface(
         number(spinning, "the coefficient of spinning friction", f64::INFINITY, measure.length),
     ];
     if let Some(formula) = tangential.as_ref().filter(|_| friction.is_none()) {
-        context.out.error(&formula.place, NO_GRIP);
+        context.out.error(&formula.place, crate::law::NO_GRIP);
     }
     if let Some(formula) = rolling.as_ref().or(spinning.as_ref()).filter(|_| friction.is_none()) {
         context.out.error(&formula.place, "rolling friction needs `friction`: without it nothing would roll");

@@ -96,14 +96,6 @@ impl Receive<f64> for Writer<'_> {
 }
 
 impl Writer<'_> {
-    /// The next law has this restitution along its tangents.
-    #[inline]
-    fn rebound(&mut self, e: f64) {
-        if e > 0.0 {
-            self.out.rebounds.push((self.out.len(), e));
-        }
-    }
-
     /// All of a law of the plan.
     #[inline(never)]
     fn write(&mut self, number: usize, item: &Item, gap: f64) {
@@ -126,7 +118,7 @@ impl Writer<'_> {
         if self.is_known {
             (self.out.pairs[number], self.out.region[number]) = (pair, region);
         } else {
-            self.rebound(tangential);
+            self.out.rebound(tangential);
             self.out.push_within(pair, region);
         }
     }
@@ -139,7 +131,7 @@ impl Writer<'_> {
         let (surface, law) = &self.plan.solids.surfaces[*surface as usize];
         let region = pair.region(place as usize, self.motion.pair(*bodies));
         let (key, restitution) = (self.near.key(listed), surface.restitution);
-        self.rebound(surface.tangential);
+        self.out.rebound(surface.tangential);
         self.out.push_within(Pair { key, law: *law, gap, restitution }, region);
     }
 }

@@ -1,11 +1,12 @@
 //! Any pair of shapes: one row for each of them.
 
+use super::bulk::Bulk;
 use super::shape::{Shape, ShapeError, Sphere};
 use super::{
-    BallSocket, BlockBlock, BlockPlane, BlockSegment, CapsuleCapsule, CapsuleFaceted, CapsulePlane, CapsuleSphere,
-    ConvexConvex, ConvexPlane, ConvexSegment, ConvexSphere, CornerWall, CurveSphere, CylinderPlane, CylinderStrip,
-    EllipsoidPlane, EllipsoidSphere, Faceted, Pair, PinHole, Rim, RimsBore, RingSphere, SphereBlock, SphereCylinder,
-    SpherePlane, SphereSegment, SphereSlot, SphereSphere, SphereStrip, TorusPlane, TorusSphere, Touch,
+    BallSocket, BlockBlock, BlockPlane, BlockSegment, BulkBulk, CapsuleCapsule, CapsuleFaceted, CapsulePlane,
+    CapsuleSphere, ConvexConvex, ConvexPlane, ConvexSegment, ConvexSphere, CornerWall, CurveSphere, CylinderPlane,
+    CylinderStrip, EllipsoidPlane, EllipsoidSphere, Faceted, Pair, PinHole, Rim, RimsBore, RingSphere, SphereBlock,
+    SphereCylinder, SpherePlane, SphereSegment, SphereSlot, SphereSphere, SphereStrip, TorusPlane, TorusSphere, Touch,
 };
 use crate::model::Scalar;
 use crate::multibody::{Frame, Vector};
@@ -122,6 +123,8 @@ pairs! {
     ConvexSphere,
     /// Two polygons or polyhedra; one of them may be a box.
     ConvexConvex,
+    /// A cylinder, an ellipsoid or a torus against another solid shape.
+    BulkBulk,
 }
 
 /// Two shapes that make no pair.
@@ -257,6 +260,9 @@ fn ordered(first: &Shape, second: &Shape, frames: (&Frame, &Frame)) -> Result<Op
             }
             ConvexConvex { first, second }.into()
         }
-        _ => return Ok(None),
+        _ => match (Bulk::of(first), Bulk::of(second)) {
+            (Some(first), Some(second)) if Bulk::make_pair(&first, &second) => BulkBulk { first, second }.into(),
+            _ => return Ok(None),
+        },
     }))
 }

@@ -5,7 +5,7 @@ use crate::model::Scalar;
 use crate::multibody::{Frame, Vector};
 
 /// Below this square a vector has no direction: its square is about to underflow.
-const NOTHING: f64 = 1e-280;
+pub const NOTHING: f64 = 1e-280;
 
 /// b's point − a's point; the difference of the centres first, which is exact for bodies far away from the origin.
 #[inline]

@@ -196,6 +196,12 @@ impl Cylinder {
         let half = if rim == 0 { self.half } else { -self.half };
         std::array::from_fn(|i| self.centre[i] + half * self.axis[i])
     }
+
+    /// A rim as a thin disc whose axis goes out of the cylinder.
+    pub fn disc(&self, rim: usize) -> Cylinder {
+        let axis = if rim == 0 { self.axis } else { self.axis.map(|x| -x) };
+        Cylinder { centre: self.rim(rim), axis, radius: self.radius, half: 0.0 }
+    }
 }
 
 /// A round hole without end: a bore in space, a round hole in the plane.
@@ -304,6 +310,7 @@ impl Shape {
             Shape::Segment(_) => "segment",
             Shape::Strip(_) => "strip",
             Shape::Block(_) => "box",
+            Shape::Cylinder(c) if c.half == 0.0 => "thin disc",
             Shape::Cylinder(_) => "cylinder",
             Shape::Bore(_) => "hole",
             Shape::Socket(_) => "socket",

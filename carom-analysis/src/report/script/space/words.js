@@ -59,12 +59,19 @@ class SpaceWords {
     for (const body of moving.slice(0, MOST_NAMES)) {
       const pose = this.scene.pose(body, frame);
       if (!pose) continue;
-      const [x, , depth] = this.camera.project(pose.p);
-      const tops = body.balls.map(([at, r]) => {
+      // over the part in the middle: a string or an arm may end far from it
+      const far = (part) => norm(part.at);
+      const solid = body.parts.filter((part) => part.kind !== 'plane').sort((a, b) => far(a) - far(b))[0];
+      if (!solid) continue;
+      const middle = plus(pose.p, rotate(pose.q, solid.at));
+      const [x, centre, depth] = this.camera.project(middle);
+      const tops = ballsOf(solid).map(([at, r]) => {
         const [, y, d] = this.camera.project(plus(pose.p, rotate(pose.q, at)));
         return y - r * this.camera.pixels(d);
       });
-      if (depth > 0) this.place(body.name, x, Math.min(...tops) - 9, 'center');
+      // and of what is long not over its end
+      const thin = 3 * Math.min(...solid.scale.filter((s) => s > 0)) * this.camera.pixels(depth);
+      if (depth > 0) this.place(body.name, x, Math.max(Math.min(...tops), centre - thin) - 9, 'center');
     }
   }
 
