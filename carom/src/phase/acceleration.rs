@@ -6,8 +6,9 @@
 //! ```
 //!
 //! B is that of `held.rs`. W may be singular (redundant contacts): v̇ is unique all the same, unless the rows
-//! contradict each other, and λ is that of least norm. Each evaluation leaves monitors that tell how far each closed
-//! contact is from a change of mode; where λ is one of many, `admit` looks for one with which none changes.
+//! contradict each other or redundant contacts slip, and λ is that of least norm (`admissible.rs`). Each evaluation
+//! leaves monitors that tell how far each closed contact is from a change of mode; where λ is one of many, `admit` looks
+//! for one with which none changes.
 
 use super::admissible::{Admissible, Cone};
 use super::curvature::Curvature;
@@ -243,7 +244,8 @@ impl Acceleration {
             let terms = self.held.rows.iter().map(|held| self.terms(held.row));
             let size = terms.fold(f64::MIN_POSITIVE, f64::max);
             self.contradiction = self.system.solve_checked(&mut self.x) / size;
-            self.admissible.least_norm(&self.system, &self.held.response, &mut self.x);
+            let normals = self.held.normals(&self.coupling);
+            self.admissible.least_norm(&self.system, &self.held.response, normals, &mut self.x);
         } else {
             self.system.solve(&mut self.x);
         }

@@ -5,9 +5,19 @@
 //!     least s with m + s ≥ 0 at all contacts, over z:   min  τ s − Σ log(m + s)(μ λ_N + |λ_T| + s),   τ → ∞        (2)
 //! ```
 //!
-//! Accelerations do not depend on z: contacts can be held as long as the least s is not positive, whatever λ a solver
-//! finds. λ₀ is the λ of least norm. Where it is outside a cone, the z found last is tried, and then Newton's method on
-//! the barrier of (2) [boyd2004], which ends as soon as its sign is known.
+//! Where all contacts stick, accelerations do not depend on z: contacts can be held as long as the least s is not
+//! positive, whatever λ a solver finds. λ₀ is the λ of least norm. Where it is outside a cone, the z found last is
+//! tried, and then Newton's method on the barrier of (2) [boyd2004], which ends as soon as its sign is known.
+//!
+//! Where redundant contacts slip in different directions, friction depends on z, and rigid bodies do not tell the
+//! motion. What is taken is the λ of least norm among those that push, as of contacts that give way a little and alike:
+//!
+//! ```text
+//!     min |z|²  with  λ_N = λ₀ + Z z ≥ 0,    z = Zᵀ y,   0 ≤ y ⊥ λ₀ + Z Zᵀ y ≥ 0                                  (3)
+//! ```
+//!
+//! It is a continuous function of the state, so that a flow can follow it. (3) is solved row by row, as is good for the
+//! few contacts that do not push.
 
 use super::ranked::RankedLu;
 
@@ -24,6 +34,10 @@ const EXACT: f64 = 1e-12;
 
 /// Contacts that are inside by this part of the size of λ are far enough inside.
 const ENOUGH: f64 = 0.05;
+
+/// Most sweeps over the rows of (3), and the part of the size of λ to which they are solved.
+const SWEEPS: u32 = 200;
+const PUSHES: f64 = 1e-14;
 
 /// Rows of one contact among those held: the normal and those along which it sticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +69,8 @@ pub struct Admissible {
     /// The contacts among the rows held.
     pub cones: Vec<Cone>,
     null: Vec<f64>,                // (nullity × m) Z, orthonormal rows
+    is_neutral: bool,              // whether accelerations do not depend on z
+    dual: Vec<f64>,                // (m) y of (3)
     last: (Option<u64>, Vec<f64>), // λ found last, and the phase
     base: Vec<f64>,                // (m) λ₀
     x: Vec<f64>,                   // (m)
@@ -67,17 +83,54 @@ pub struct Admissible {
 }
 
 impl Admissible {
-    /// Z from the matrix factored in `system`, whose columns act by `response` (m × n), and λ ← the λ of least norm.
-    pub fn least_norm(&mut self, system: &RankedLu, response: &[f64], lambda: &mut [f64]) {
+    /// Z from the matrix factored in `system`, whose columns act by `response` (m × n), and λ ← the λ of least norm,
+    /// among those that push at the rows `normals` where accelerations depend on it.
+    pub fn least_norm(
+        &mut self,
+        system: &RankedLu,
+        response: &[f64],
+        normals: impl Iterator<Item = usize> + Clone,
+        lambda: &mut [f64],
+    ) {
         let m = lambda.len();
         system.null_space(&mut self.null);
         self.orthonormalise(m);
-        if !self.is_null(m, response) {
-            self.null.clear();
-        }
+        self.is_neutral = self.is_null(m, response);
         for z in self.null.chunks_exact(m.max(1)) {
             let along = dot(z, lambda);
             lambda.iter_mut().zip(z).for_each(|(x, z)| *x -= along * z);
+        }
+        if !self.is_neutral {
+            self.push(normals, lambda);
+        }
+    }
+
+    /// (3) at the rows `normals`, from the λ of least norm.
+    fn push(&mut self, normals: impl Iterator<Item = usize> + Clone, lambda: &mut [f64]) {
+        let m = lambda.len();
+        let least = PUSHES * lambda.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        self.dual.clear();
+        self.dual.resize(m, 0.0);
+        for _ in 0..SWEEPS {
+            let mut worst = 0.0f64;
+            for i in normals.clone() {
+                let square: f64 = self.null.chunks_exact(m).map(|z| z[i] * z[i]).sum();
+                let wanted = self.dual[i] - lambda[i] / square.max(f64::MIN_POSITIVE);
+                let change = wanted.max(0.0) - self.dual[i];
+                // a row that no z moves stays as it is
+                if square <= NULL || change == 0.0 {
+                    continue;
+                }
+                self.dual[i] += change;
+                worst = worst.max((change * square).abs());
+                for z in self.null.chunks_exact(m) {
+                    let along = change * z[i];
+                    lambda.iter_mut().zip(z).for_each(|(x, z)| *x += along * z);
+                }
+            }
+            if worst <= least {
+                break;
+            }
         }
     }
 
@@ -113,7 +166,12 @@ impl Admissible {
     pub fn search(&mut self, version: u64, lambda: &mut [f64]) {
         let m = lambda.len();
         let largest = lambda.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        if self.null.is_empty() || self.cones.is_empty() || largest < f64::MIN_POSITIVE || !largest.is_finite() {
+        if !self.is_neutral
+            || self.null.is_empty()
+            || self.cones.is_empty()
+            || largest < f64::MIN_POSITIVE
+            || !largest.is_finite()
+        {
             return;
         }
         // logarithms have no units: in those of a power of two near the largest λ nothing is rounded

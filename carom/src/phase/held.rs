@@ -56,6 +56,18 @@ impl HeldRows {
         }
     }
 
+    /// The rows held that are normals of contacts, which push.
+    pub fn normals(&self, coupling: &Coupling) -> impl Iterator<Item = usize> + Clone {
+        let is_normal =
+            |held: &HeldRow| !coupling.pairs[held.law].law.is_equality() && held.row == coupling.offset[held.law];
+        self.rows.iter().enumerate().filter(move |(_, held)| is_normal(held)).map(|(k, _)| k)
+    }
+
+    /// Whether a contact slips.
+    pub fn slips(&self) -> bool {
+        self.direction.iter().any(|d| *d != [0.0; 2])
+    }
+
     /// `w ← C M⁻¹B` (row-major) with the rows C of a coupling.
     pub fn delassus(&self, coupling: &Coupling, w: &mut [f64]) {
         let m = self.rows.len();

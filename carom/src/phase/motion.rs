@@ -2,6 +2,7 @@
 //! of accelerations.
 
 use super::acceleration::{Acceleration, ModeChange, size_of};
+use super::admissible::Admissible;
 use super::held::{HeldRow, HeldRows};
 use super::mode::Phase;
 use super::ranked::RankedLu;
@@ -45,9 +46,10 @@ pub(crate) struct VelocityConstraint {
     held: HeldRows,
     rubbing: Rubbing,
     system: RankedLu,
-    x: Vec<f64>,           // (held) Λ
-    prepared: Option<u64>, // phase for which W holds, where it is constant
-    is_deficient: bool,    // whether the rows held were dependent since the start
+    x: Vec<f64>,            // (held) Λ
+    prepared: Option<u64>,  // phase for which W holds, where it is constant
+    admissible: Admissible, // for rows that are dependent
+    is_deficient: bool,     // whether the rows held were dependent since the start
     /// By how much they contradicted each other then, relative to the terms of their velocities [-].
     pub contradiction: f64,
 }
@@ -117,6 +119,7 @@ impl HalfExplicit for HeldMotion<'_> {
             system,
             x,
             prepared,
+            admissible,
             is_deficient,
             contradiction,
         } = &mut *self.constraint;
@@ -134,6 +137,9 @@ impl HalfExplicit for HeldMotion<'_> {
             let terms = |held: &HeldRow| size_of(next.rows.row(held.row), v) + next.drift[held.row].abs();
             let size = held.rows.iter().map(terms).fold(f64::MIN_POSITIVE, f64::max) / weight;
             *contradiction = contradiction.max(system.solve_checked(x) / size);
+            if held.slips() {
+                admissible.least_norm(system, &held.response, held.normals(next), x);
+            }
         } else {
             system.solve(x);
         }

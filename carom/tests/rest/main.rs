@@ -4,6 +4,8 @@ mod at_rest;
 mod boxes;
 mod dumb_bell;
 mod limits;
+mod plate;
+mod solid_boxes;
 mod stairs;
 
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};

@@ -12,8 +12,9 @@
 //! trajectories with isolated impacts, accumulations that end in rest, and take-offs. `takeoff = "end-of-step"` shows
 //! what is lost without (2) for λ_N: order 2. Events of one bracket are one impact problem; contacts open and close
 //! independently. Accumulations end by (4). Redundant contacts stay as long as some reaction inside all cones holds
-//! them. Where the contact problem has no solution the rest of a step is left to the Moreau-Jean scheme; more than
-//! `max-events` events in a step are an error.
+//! them. Where the contact problem has no solution the rest of a step is left to the Moreau-Jean scheme, and a
+//! hundredth of it where changes of mode pile up without an impact; more than `max-events` events in a step are an
+//! error.
 //!
 //! Where the stages of an implicit method do not converge, or an explicit method is not stable because the step reaches
 //! more than 1.7 time constants of the fastest motion, the phase is followed in shorter parts. `herk-2` fails there: it
@@ -49,9 +50,11 @@ use serde::{Deserialize, Serialize};
 mod change;
 mod cubic;
 mod locate;
+mod stall;
 
 pub use crate::integrator::RungeKutta;
 use locate::{PhaseEnd, Probe};
+use stall::Stall;
 
 /// The shortest part of a step to which a phase is cut where its stages do not converge or are not stable.
 const SHORTEST: f64 = 1e-6;
@@ -65,6 +68,9 @@ const REACH: f64 = 1.7;
 /// Beyond this Heun's method fails: it is never stable without damping, vibrations grow by y⁴/8 in a step that reaches
 /// y.
 const REACH_OF_HEUN: f64 = 1.0;
+
+/// Part of a step that is left to another scheme where phases go nowhere.
+const HAND_OVER: f64 = 1e-2;
 
 /// Most unknowns of the implicit stages.
 const UNKNOWNS: usize = 2000;
@@ -251,7 +257,7 @@ impl Scheme for HigherOrder {
     ) -> Result<Step, StepError> {
         // 1 start: laws, gaps and velocities; impacts of contacts that touch; the phase
         self.start(w, &mut system, from, h)?;
-        let (mut left, mut events) = (h, 0);
+        let (mut left, mut events, mut stall) = (h, 0, Stall::default());
         let mut done = w.enter(&mut system);
         let mut step = Step { advanced: h, ..Step::default() };
         loop {
@@ -269,10 +275,23 @@ impl Scheme for HigherOrder {
                 }
                 Err(error) => return Err(error),
             }
+            // changes of mode that go nowhere: it does a part
+            if stall.is_stuck(w.transition.marks.len()) {
+                let part = left.min(HAND_OVER * h);
+                w.hand_over(&mut system, w.state.t + part, &mut step)?;
+                (left, stall) = (left - part, Stall::default());
+                done = w.enter(&mut system);
+                continue;
+            }
             // 2 smooth motion over the rest of the step, or up to the first event; 3 impact or change of mode, the next
             // phase
             events += 1;
+            let (known, version, rest) = (w.transition.events.len(), w.transition.phase.version(), left);
             done = w.advance(&mut system, &mut left);
+            if w.transition.phase.version() != version || left == rest {
+                let is_impact = w.transition.events.iter().skip(known).any(|event| event.kind == EventKind::Impact);
+                stall.see(w.state.t, h, is_impact);
+            }
         }
         // 4 end: on the constraints of the last phase
         to.copy_from(&w.state);
@@ -407,7 +426,7 @@ impl Work {
         }
     }
 
-    /// The rest of a step by the Moreau-Jean scheme.
+    /// A part of a step, up to the time `end`, by the Moreau-Jean scheme.
     fn hand_over(
         &mut self,
         system: &mut System<'_, dyn Mechanical>,
@@ -424,8 +443,10 @@ impl Work {
         self.transition.acceleration.invalidate();
         let again = System { model: &mut *system.model, solver: &mut *system.solver };
         let part = scheme.step(&mut self.rest, again, &self.state, left, &mut self.right.state)?;
-        (step.worst, step.solves) = (part.worst, part.solves);
-        (step.evaluations, step.iterations) = (part.evaluations, part.iterations);
+        step.worst = step.worst.worse(part.worst);
+        step.solves += part.solves;
+        step.evaluations += part.evaluations;
+        step.iterations += part.iterations;
         let state = &self.right.state;
         self.transition.events.push(EventKind::HandOver, None, &self.state, state);
         self.state.copy_from(state);
