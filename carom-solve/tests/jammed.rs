@@ -67,8 +67,8 @@ fn residual(problem: &StoredProblem, lambda: &[f64]) -> f64 {
     (missed / sizes.into_iter().fold(0.0, f64::max)).sqrt()
 }
 
-/// Contradictions of any size: as small as rounding, about the tolerance, and so large that they are no noise. Where the
-/// solution bends too much on the way back some are lost: one of a hundred may be, and none by more than three times.
+/// Contradictions of any size: as small as rounding, about the tolerance, and so large that they are no noise. Where
+/// the solution bends too much on the way back some are lost: one of a hundred may be, none by more than three times.
 #[test]
 fn redundant_contacts_that_contradict_each_other_are_solved() {
     let mut lost = Vec::new();
