@@ -329,7 +329,7 @@ impl Relay<'_> {
         None
     }
 
-    /// Whether nothing is in the way of a cluster's next round. `seen` are the rounds that this thread has seen clusters
+    /// Whether nothing is in the way of a cluster's next round. `seen` are the rounds that this thread has seen others
     /// end: what another thread writes is read only where it must be, for reading takes it from that one's caches.
     fn is_ready(&self, part: &Part, place: usize, round: usize, seen: &mut [usize]) -> bool {
         let cluster = part.cluster[place];
