@@ -13,7 +13,7 @@
 //! | planar friction, two laws | Lemke, Gauss-Seidel while it pays, interior point, enumeration |
 //! | planar friction, up to 24 rows | two sweeps of Gauss-Seidel, Lemke, Gauss-Seidel while it pays, interior point, enumeration |
 //! | planar friction, larger | Gauss-Seidel while it pays, interior point, Lemke up to 400 rows, Gauss-Seidel |
-//! | spatial friction, up to 16 laws | three sweeps, Newton on the statuses, Gauss-Seidel while it pays, contradictions of redundant contacts enlarged, interior point, Gauss-Seidel |
+//! | spatial friction, up to 16 laws | three sweeps, Newton on the statuses, Gauss-Seidel, jammed contacts, as below |
 //! | spatial friction | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
 //! | friction, 200 laws or more | Gauss-Seidel while it pays, a course of sweeps where that is cheaper than the path, a few Newton steps, interior-point path, a course of sweeps from its point, Newton steps, the path followed closely with its proximal finish, a course of sweeps, descent of the residual where these wander |
 //! | other laws with discs (rolling friction, adhesion, ..) | Gauss-Seidel |
