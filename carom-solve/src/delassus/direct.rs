@@ -9,10 +9,13 @@ impl Delassus {
         let laws = p.laws.len();
         let none = Rows::default();
         let d = p.feedthrough.unwrap_or(&none);
-        self.work.index.index_laws(offset, laws);
-        self.work.seen.reset(laws);
         self.column.clear();
         self.value.clear();
+        // laws of equal size in rising order need no index
+        let mut indexed = !(1..=3).contains(&self.uniform);
+        if indexed {
+            self.index_directly(offset, laws);
+        }
         if self.uniform > 0 {
             self.column.reserve(d.entries() / (self.uniform * self.uniform));
             self.value.reserve(d.entries());
@@ -24,13 +27,24 @@ impl Delassus {
                     1 => self.copy_entries(d.row(i), i),
                     2 => self.copy_equal_blocks([d.row(2 * i), d.row(2 * i + 1)], i),
                     3 => self.copy_equal_blocks([d.row(3 * i), d.row(3 * i + 1), d.row(3 * i + 2)], i),
-                    _ => self.copy_blocks(d, i, offset),
+                    _ => offset[i + 1] - offset[i] <= 3 && self.copy_blocks(d, i, offset),
                 };
             if !copied {
+                if !indexed {
+                    self.index_directly(offset, laws);
+                    indexed = true;
+                }
                 self.gather_blocks(d, i, offset);
             }
         }
         self.law[laws].block = self.column.len();
+    }
+
+    /// Which law a row belongs to; none has seen another.
+    #[inline(never)]
+    fn index_directly(&mut self, offset: &[usize], laws: usize) {
+        self.work.index.index_laws(offset, laws);
+        self.work.seen.reset(laws);
     }
 
     /// The blocks of law `i` where all laws have one row, from entries in rising order without zeros. Whether they were

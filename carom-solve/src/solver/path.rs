@@ -23,10 +23,12 @@ pub enum Method {
     Equalities,
     /// Descent of the residual itself.
     Descent,
+    /// Redundant contacts that contradict each other, with the contradiction enlarged.
+    Jammed,
 }
 
 impl Method {
-    const ALL: [Method; 13] = [
+    const ALL: [Method; 14] = [
         Method::AtRest,
         Method::ActiveSet,
         Method::ClosedForm,
@@ -40,6 +42,7 @@ impl Method {
         Method::Islands,
         Method::Equalities,
         Method::Descent,
+        Method::Jammed,
     ];
 
     /// The name for people.
@@ -58,6 +61,7 @@ impl Method {
             Method::Islands => "islands",
             Method::Equalities => "equalities",
             Method::Descent => "descent",
+            Method::Jammed => "contradiction enlarged",
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::{SolveError, Solver, admission};
 use super::record::Entry;
 use super::rung::Rung;
-use super::{Auto, Contact3, General, Local};
+use super::{Auto, Contact2, Contact3, General, Local};
 use crate::{Certificate, Delassus, Law, OneStepProblem, Reaction, Shape};
 
 impl Auto {
@@ -89,6 +89,9 @@ fn solve_alone(law: &Law, block: &[f64], b: &[f64], lambda: &mut [f64]) {
     match (law.shape(), b, block, &mut *lambda) {
         (Shape::Interval { lower, upper }, &[b], &[w], [lambda]) if w > 0.0 => {
             *lambda = (-b / w).max(lower).min(upper);
+        }
+        (Shape::Cone1 { mu }, &[n, t], block, &mut [ref mut x, ref mut y]) => {
+            [*x, *y] = Contact2::new(mu, block).solve([n, t]);
         }
         (Shape::Cone2 { mu }, &[n, s, t], block, &mut [ref mut x, ref mut y, ref mut z]) => {
             [*x, *y, *z] = Contact3::new(mu, block).solve([n, s, t], [*x, *y, *z]);

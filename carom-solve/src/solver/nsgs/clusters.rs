@@ -281,10 +281,11 @@ impl Relay<'_> {
 
     fn work(&self, own: usize, visit: &impl Fn(usize, &mut Vec<f64>)) {
         let (mut copy, threads, mut idle) = (Vec::new(), self.part.len(), 0);
+        let mut seen = vec![0; self.home.len()];
         loop {
             let reach = if idle < LOYAL { 1 } else { threads };
             let mut parts = (0..reach).map(|k| &self.part[(own + k) % threads]);
-            if let Some((part, (place, round))) = parts.find_map(|part| Some((part, self.take(part)?))) {
+            if let Some((part, (place, round))) = parts.find_map(|part| Some((part, self.take(part, &mut seen)?))) {
                 // what fails here must not be waited for
                 let _done = Done(&part.done[place], round + 1);
                 visit(part.cluster[place] as usize, &mut copy);
@@ -304,7 +305,7 @@ impl Relay<'_> {
     }
 
     /// Takes the first of the next clusters of a part that is ready; its place there and the round.
-    fn take(&self, part: &Part) -> Option<(usize, usize)> {
+    fn take(&self, part: &Part, seen: &mut [usize]) -> Option<(usize, usize)> {
         let length = part.cluster.len();
         let begin = part.first.load(Ordering::Relaxed);
         let mut first = begin;
@@ -312,7 +313,7 @@ impl Relay<'_> {
             let (round, place) = (at / length, at % length);
             let begun = &part.taken[place];
             match begun.load(Ordering::Relaxed).checked_sub(round) {
-                Some(0) if self.is_ready(part, place, round) => {
+                Some(0) if self.is_ready(part, place, round, seen) => {
                     let take = begun.compare_exchange(round, round + 1, Ordering::Relaxed, Ordering::Relaxed);
                     if take.is_ok() {
                         return Some((place, round));
@@ -328,12 +329,17 @@ impl Relay<'_> {
         None
     }
 
-    /// Whether nothing is in the way of a cluster's next round.
-    fn is_ready(&self, part: &Part, place: usize, round: usize) -> bool {
+    /// Whether nothing is in the way of a cluster's next round. `seen` are the rounds that this thread has seen others
+    /// end: what another thread writes is read only where it must be, for reading takes it from that one's caches.
+    fn is_ready(&self, part: &Part, place: usize, round: usize, seen: &mut [usize]) -> bool {
         let cluster = part.cluster[place];
-        let had = |other: u32, rounds: usize| {
-            let (home, place) = self.home[other as usize];
-            self.part[home as usize].done[place as usize].load(Ordering::Acquire) >= rounds
+        let mut had = |other: u32, rounds: usize| {
+            let known = &mut seen[other as usize];
+            if *known < rounds {
+                let (home, place) = self.home[other as usize];
+                *known = self.part[home as usize].done[place as usize].load(Ordering::Acquire);
+            }
+            *known >= rounds
         };
         let near = &self.clusters.neighbours[cluster as usize];
         had(cluster, round) && near.iter().all(|&other| had(other, round + usize::from(other < cluster)))
