@@ -47,7 +47,7 @@ fn above_rounding(steps: &Adaptive, place: &Place, (state, step): (&State, f64),
     let least = 4.0 * f64::EPSILON * size;
     if tolerance + steps.relative * size < least {
         let message = format!(
-            "the tolerance {tolerance:e} is below the rounding of coordinates, which are of the size {size:.1e} at the start"
+            "the tolerance {tolerance:e} is below the rounding of coordinates, of the size {size:.1e} at the start"
         );
         context.out.error(place, message).hint(format!("take at least {least:.1e}; a part 1e-9 of the size is fine"));
     }
