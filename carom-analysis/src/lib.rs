@@ -5,6 +5,7 @@
 pub mod convergence;
 pub mod error;
 pub mod files;
+pub mod folder;
 pub mod gltf;
 mod metric;
 pub mod report;

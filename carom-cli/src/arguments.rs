@@ -90,6 +90,9 @@ pub struct ImportArguments {
     /// The model file to write; without it the text is printed.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Overwrite an existing file.
+    #[arg(long)]
+    pub force: bool,
     /// Let the root of a URDF file move freely; else it stands on the ground.
     #[arg(long)]
     pub floating: bool,
@@ -301,8 +304,8 @@ pub struct SolveArguments {
     /// With --out: write each problem as an FCLIB file as well.
     #[arg(long, requires = "out")]
     pub fclib: bool,
-    /// Write how the residuals fell, rung by rung, over sweeps and time: history.csv and history.html in the folder of
-    /// --out, or in out/solve.
+    /// Write how the residuals fell, rung by rung, over sweeps and time: history.csv, history.html, times.csv and
+    /// times.html in the folder of --out, or in out/solve.
     #[arg(long)]
     pub history: bool,
     /// Print JSON.
@@ -331,6 +334,9 @@ pub struct GenerateArguments {
     /// The file: FCLIB (HDF5) with friction, a text file of the Siconos kind without.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
+    /// Overwrite an existing file.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// One seed, or a range with both ends.

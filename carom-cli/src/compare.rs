@@ -3,9 +3,10 @@
 use crate::arguments::CompareArguments;
 use crate::console::print_line;
 use crate::failure::Failure;
-use crate::figures;
+use crate::figures::Figures;
 use crate::open::open as show;
 use crate::print::print;
+use carom_analysis::folder::{Folder, Sharing};
 use carom_analysis::results::{Stored, compare};
 use std::path::{Path, PathBuf};
 
@@ -15,11 +16,14 @@ pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let names = [names[0].as_str(), names[1].as_str()];
     let folder =
         arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(format!("{}-and-{}", names[0], names[1])));
+    let claim = Folder::claim(&folder, "compare", Sharing::Alone)?;
+    claim.check(["report.html"])?;
+    let figures = arguments.showing.figures.as_deref().map(|place| Figures::claim(place, &folder)).transpose()?;
     let mut document = compare::document(&a, &b, names);
-    let failed = |path: &Path, e| Failure::Environment(format!("cannot write `{}`: {e}", path.display()));
-    std::fs::create_dir_all(&folder).map_err(|e| failed(&folder, e))?;
-    document.write(&folder, "report").map_err(|(path, e)| failed(&path, e))?;
-    arguments.showing.figures.iter().try_for_each(|folder| figures::write(&document.report(), folder))?;
+    let mut draft = claim.draft()?;
+    document.write(&mut draft, "report")?;
+    draft.publish(None)?;
+    figures.map_or(Ok(()), |figures| figures.write(&document.report()))?;
     if arguments.showing.json {
         print_line(serde_json::to_string_pretty(&document.json()).unwrap_or_default())?;
     } else if !arguments.showing.quiet {

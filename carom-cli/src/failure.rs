@@ -1,6 +1,7 @@
 //! What can go wrong, how it is shown, and with which exit code.
 
 use crate::console::print_warning;
+use carom_analysis::folder::FolderError;
 use carom_scene::Diagnostic;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -20,8 +21,8 @@ pub enum Failure {
     Expectation(usize),
     /// So many columns of two results differ by more than this part of their range.
     Difference { over: usize, limit: f64 },
-    /// Stopped by the user; results so far were kept.
-    Interrupted,
+    /// Stopped by the user; what is left of the work, in words.
+    Interrupted(String),
 }
 
 impl Failure {
@@ -35,12 +36,17 @@ impl Failure {
             Failure::Model(_) | Failure::Usage { .. } => 2,
             Failure::Computation(_) => 3,
             Failure::Expectation(_) | Failure::Difference { .. } => 4,
-            Failure::Interrupted => 130,
+            Failure::Interrupted(_) => 130,
         }
     }
 
     /// Prints to standard error and tells the exit code.
     pub fn report(&self) -> ExitCode {
+        ExitCode::from(self.tell())
+    }
+
+    /// The same as a number.
+    pub fn tell(&self) -> u8 {
         match self {
             Failure::Model(diagnostics) => diagnostics.iter().for_each(print),
             Failure::Usage { message, hint } => print_warning(format_args!("error: {message}\nhint: {hint}")),
@@ -51,9 +57,18 @@ impl Failure {
             Failure::Difference { over, limit } => {
                 print_warning(format_args!("error: {over} column(s) differ by more than {limit:e} of their range"))
             }
-            Failure::Interrupted => print_warning("interrupted: results so far were written"),
+            Failure::Interrupted(left) => print_warning(format_args!("interrupted: {left}")),
         }
-        ExitCode::from(self.code())
+        self.code()
+    }
+}
+
+impl From<FolderError> for Failure {
+    fn from(error: FolderError) -> Failure {
+        match error.hint() {
+            Some(hint) => Failure::usage(error.to_string(), hint),
+            None => Failure::Environment(error.to_string()),
+        }
     }
 }
 

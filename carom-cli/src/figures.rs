@@ -1,7 +1,7 @@
 //! `--figures`: every chart of a report as an SVG file.
 
 use crate::failure::Failure;
-use carom_analysis::files::write_whole;
+use carom_analysis::folder::{Folder, Sharing};
 use carom_analysis::report::Report;
 use std::path::{Path, PathBuf};
 
@@ -17,13 +17,27 @@ pub fn folder(text: &str) -> Result<PathBuf, String> {
     Ok(text.into())
 }
 
-/// Writes the charts and images of a report, named after their titles.
-pub fn write(report: &Report, folder: &Path) -> Result<(), Failure> {
-    let failed = |path: &Path, e| Failure::Environment(format!("cannot write `{}`: {e}", path.display()));
-    std::fs::create_dir_all(folder).map_err(|e| failed(folder, e))?;
-    for (name, svg) in report.figures() {
-        let path = folder.join(format!("{name}.svg"));
-        write_whole(&path, |out| out.write_all(svg.as_bytes())).map_err(|e| failed(&path, e))?;
+/// The folder of `--figures`, claimed before anything is computed.
+pub struct Figures(Folder);
+
+impl Figures {
+    /// Claims the folder, which is not that of the results.
+    pub fn claim(folder: &Path, results: &Path) -> Result<Figures, Failure> {
+        let place = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        if place(folder) == place(results) {
+            let message = format!("--figures: `{}` is the folder of the results", folder.display());
+            return Err(Failure::usage(message, "name another one, or one in it"));
+        }
+        Ok(Figures(Folder::claim(folder, "figures", Sharing::Alone)?))
     }
-    Ok(())
+
+    /// Writes the charts and images of a report, named after their titles.
+    pub fn write(self, report: &Report) -> Result<(), Failure> {
+        let mut draft = self.0.draft()?;
+        for (name, svg) in report.figures() {
+            draft.write(&format!("{name}.svg"), |out| out.write_all(svg.as_bytes()))?;
+        }
+        draft.publish(None)?;
+        Ok(())
+    }
 }

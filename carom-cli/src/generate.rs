@@ -4,7 +4,7 @@ use crate::arguments::GenerateArguments;
 use crate::console::print_line;
 use crate::failure::Failure;
 use crate::progress::Bar;
-use carom_analysis::files::write_whole;
+use carom_analysis::folder::{Replace, check_file, write_file};
 use carom_scene::nearest::nearest;
 use carom_scene::problem_file;
 use carom_solve::StoredProblem;
@@ -12,14 +12,15 @@ use carom_solve::family::{self, FAMILIES, Family, Recipe};
 
 pub fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
     let recipe = Recipe { size: arguments.contacts, seed: arguments.seed, mu: arguments.mu, kick: arguments.kick };
+    let path = &arguments.output;
+    let replace = if arguments.force { Replace::Always } else { Replace::Same };
+    check_file(path, replace, &[])?;
     let bar = Bar::new("problems", 1, false);
     bar.note(&arguments.family);
     let problem = make(find(&arguments.family)?, recipe)?;
     drop(bar);
     let file = problem_file::encode(&problem).map_err(|error| Failure::Environment(error.to_string()))?;
-    let path = &arguments.output;
-    write_whole(path, |out| out.write_all(&file.bytes))
-        .map_err(|error| Failure::Environment(format!("cannot write `{}`: {error}", path.display())))?;
+    write_file(path, replace, &[], |out| out.write_all(&file.bytes))?;
     let bodies = problem.dofs().map_or(String::new(), |(dofs, _)| format!(", {dofs} degrees of freedom"));
     print_line(format_args!(
         "wrote {}: {} ({}), {} contacts{bodies}",

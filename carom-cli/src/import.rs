@@ -3,7 +3,7 @@
 use crate::arguments::ImportArguments;
 use crate::console::{print_line, print_warning};
 use crate::failure::{Failure, print};
-use carom_analysis::files::write_whole;
+use carom_analysis::folder::{Replace, check_file, write_file};
 use carom_scene::import::{FEATURES, Options, import as read};
 use carom_scene::{Overrides, suggest};
 use std::path::Path;
@@ -26,14 +26,16 @@ pub fn import(arguments: &ImportArguments) -> Result<(), Failure> {
         without,
         folder: arguments.output.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned(),
     };
+    let replace = if arguments.force { Replace::Always } else { Replace::Same };
+    let inputs = [arguments.file.as_path()];
+    arguments.output.iter().try_for_each(|path| check_file(path, replace, &inputs))?;
     let imported = read(&arguments.file, &options).map_err(Failure::Model)?;
     imported.warnings.iter().for_each(print);
     let Some(path) = &arguments.output else {
         imported.summary().iter().for_each(|line| print_warning(format_args!("left out: {line}")));
         return print_line(imported.text.trim_end());
     };
-    write_whole(path, |out| out.write_all(imported.text.as_bytes()))
-        .map_err(|error| Failure::Environment(format!("cannot write `{}`: {error}", path.display())))?;
+    write_file(path, replace, &inputs, |out| out.write_all(imported.text.as_bytes()))?;
     // the file is checked as any other would be
     let scene = carom_scene::load(path, &Overrides::default()).map_err(Failure::Model)?;
     scene.warnings.iter().for_each(print);

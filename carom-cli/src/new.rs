@@ -3,9 +3,9 @@
 use crate::arguments::NewArguments;
 use crate::console::print_line;
 use crate::failure::Failure;
+use carom_analysis::folder::{Replace, write_file};
 use carom_scene::examples::{EXAMPLES, find};
 use carom_scene::{KINDS, suggest};
-use std::io::Write;
 
 pub fn new(arguments: &NewArguments) -> Result<(), Failure> {
     let stem = arguments.name.strip_suffix(".toml").unwrap_or(&arguments.name);
@@ -30,19 +30,8 @@ pub fn new(arguments: &NewArguments) -> Result<(), Failure> {
             Failure::usage(format!("no example is named `{name}`"), suggest(name, names(), false, all))
         })?,
     };
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    if !arguments.force {
-        options.create_new(true);
-    }
-    let written = options.open(&path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Failure::usage(
-            format!("`{}` exists already", path.display()),
-            "choose another name, or overwrite it with --force",
-        ),
-        _ => Failure::Environment(format!("cannot write `{}`: {error}", path.display())),
-    })?;
+    let replace = if arguments.force { Replace::Always } else { Replace::Never };
+    write_file(&path, replace, &[], |out| out.write_all(text.as_bytes()))?;
     print_line(format_args!("wrote {}\nnext: carom run {}", path.display(), path.display()))
 }
 

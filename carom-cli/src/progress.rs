@@ -10,19 +10,69 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Lets Ctrl-C (and a polite kill) end runs instead of the process. A second one ends the process.
+/// After a wish to stop the computation may take so long to end by itself.
+const GRACE: Duration = Duration::from_millis(700);
+
+/// Who ends the command after a wish to stop.
+enum Ending {
+    /// The computation goes on; should it not listen, this tells what is left of it.
+    Open(Option<Box<dyn FnOnce() -> String + Send>>),
+    /// The command itself: it has come out of the computation.
+    Command,
+    /// The handler: the computation did not listen.
+    Handler,
+}
+
+static ENDING: Mutex<Ending> = Mutex::new(Ending::Open(None));
+
+fn ending() -> MutexGuard<'static, Ending> {
+    ENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets Ctrl-C (and a polite kill) end runs instead of the process. A computation that does not listen, inside a long
+/// solve for example, is left after a moment: files are whole at any time. A second Ctrl-C ends the process at once.
 pub fn watch_for_interrupts() {
     // a handler that is there already, or cannot be set, leaves the default behaviour
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
+        std::thread::spawn(|| {
+            std::thread::sleep(GRACE);
+            let mut state = ending();
+            let Ending::Open(left) = &mut *state else { return };
+            let left = left.take().map_or_else(|| "no results were written".to_owned(), |left| left());
+            *state = Ending::Handler;
+            std::process::exit(crate::failure::Failure::Interrupted(left).tell().into());
+        });
     });
+}
+
+/// What to say, and to save, where the computation does not listen to a wish to stop.
+pub fn when_left(left: impl FnOnce() -> String + Send + 'static) {
+    if let Ending::Open(place) = &mut *ending() {
+        *place = Some(Box::new(left));
+    }
+}
+
+/// The computation is over and results are written: that takes the time that it takes.
+pub fn wind_up() {
+    let mut state = ending();
+    match *state {
+        Ending::Handler => {
+            drop(state);
+            // the process ends in a moment
+            loop {
+                std::thread::park();
+            }
+        }
+        _ => *state = Ending::Command,
+    }
 }
 
 /// Whether the user asked to stop.

@@ -3,16 +3,17 @@
 use crate::arguments::{Changes, Showing};
 use crate::console::print_line;
 use crate::failure::{Failure, print as print_finding};
+use crate::figures::Figures;
 use crate::open::open;
 use crate::print::print;
-use crate::progress::{Bar, interrupted, watch_for_interrupts};
+use crate::progress::{Bar, interrupted, watch_for_interrupts, when_left, wind_up};
 use crate::run::stem;
-use crate::{examples, figures, flags};
-use carom_analysis::study::runner::{Progress, Run, StudyRow};
+use crate::{examples, flags};
+use carom_analysis::study::runner::{Progress, Ran, Run, StudyRow};
 use carom_analysis::study::{self, STUDIES, StudyError};
 use carom_scene::Overrides;
 use clap::{Args, FromArgMatches};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What all studies have in common.
@@ -100,6 +101,7 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
         PathBuf::from("out").join(name)
     });
     watch_for_interrupts();
+    let figures = arguments.showing.figures.as_deref().map(|place| Figures::claim(place, &folder)).transpose()?;
     let silent = arguments.showing.quiet || arguments.showing.json;
     let bar = Bar::new(row.info.counts, 1, silent);
     let run = Run {
@@ -110,11 +112,17 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
         stop: &interrupted,
         progress: &|progress| show(&bar, row.info.counts, silent, progress),
     };
+    let place = folder.clone();
+    when_left(move || {
+        let parts = format!("inside a long computation; units that were done are kept in `{}`", place.display());
+        if place.join(".carom").exists() { parts } else { "no results were written".into() }
+    });
     let ran = (row.run)(&flags::table(&schema, matches), Arc::new(scene), &run);
+    wind_up();
     drop(bar);
     let ran = ran.map_err(failed)?;
     if let Some(document) = &ran.document {
-        arguments.showing.figures.iter().try_for_each(|folder| figures::write(&document.report(), folder))?;
+        figures.map_or(Ok(()), |figures| figures.write(&document.report()))?;
         if arguments.showing.json {
             print_line(serde_json::to_string_pretty(&document.json()).unwrap_or_default())?;
         } else if !arguments.showing.quiet {
@@ -129,13 +137,23 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
             return Err(Failure::Computation(failure));
         }
     }
-    if ran.interrupted { Err(Failure::Interrupted) } else { Ok(()) }
+    if ran.interrupted { Err(Failure::Interrupted(left(&ran, &folder))) } else { Ok(()) }
+}
+
+/// What an interruption has left.
+fn left(ran: &Ran, folder: &Path) -> String {
+    let (done, units, folder) = (ran.done, ran.units, folder.display());
+    match (&ran.document, done) {
+        (Some(_), _) => format!("{done} of {units} units are in `{folder}`; the same command goes on"),
+        (None, 0) => "nothing was computed to its end, and no results were written".into(),
+        (None, _) => format!("{done} of {units} units are kept in `{folder}`; the same command goes on"),
+    }
 }
 
 /// A study that could not be done: nonsense from the command line, an interrupt, files, or the computation.
 fn failed(error: StudyError) -> Failure {
     match error {
-        StudyError::Interrupted => Failure::Interrupted,
+        StudyError::Interrupted => Failure::Interrupted("no results were written".into()),
         StudyError::Environment(message) => Failure::Environment(message),
         error if error.is_usage() => Failure::usage(error.to_string(), error.hint()),
         error if error.hint().is_empty() => Failure::Computation(error.to_string()),
@@ -155,5 +173,6 @@ fn show(bar: &Bar, counts: &str, silent: bool, progress: Progress) {
             bar.set_total(ticks);
         }
         Progress::Done(ticks) => bar.add(ticks),
+        Progress::Gather => wind_up(),
     }
 }

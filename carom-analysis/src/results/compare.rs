@@ -195,7 +195,7 @@ fn overview(a: &Stored, b: &Stored, names: Names<'_>, found: &[Difference]) -> S
 }
 
 /// What of the summaries stands side by side.
-const FACTS: [(&str, &str); 14] = [
+const FACTS: [(&str, &str); 13] = [
     ("status", "/status"),
     ("model", "/inputs/model"),
     ("scheme", "/inputs/scheme/name"),
@@ -209,7 +209,6 @@ const FACTS: [(&str, &str); 14] = [
     ("evaluations", "/statistics/evaluations"),
     ("impacts", "/impacts"),
     ("energy residue [J]", "/energy/residue"),
-    ("wall time [s]", "/wall_seconds"),
 ];
 
 fn word(value: &Value) -> String {

@@ -2,9 +2,9 @@
 
 use super::ResultError;
 use super::table::Cell;
-use crate::files::csv_text;
+use crate::files::{csv_partial, csv_text};
+use crate::folder::disk::Output;
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -14,14 +14,16 @@ const PIECE: usize = 1 << 16;
 /// A file that always ends with a whole line.
 pub(super) struct CsvFile {
     path: PathBuf,
-    file: File,
+    file: Output,
     text: String,
+    /// Length of the file, up to the last whole line.
+    bytes: u64,
 }
 
 impl CsvFile {
     pub fn create<'a>(path: &Path, names: impl Iterator<Item = &'a str>) -> Result<CsvFile, ResultError> {
-        let file = File::create(path).map_err(ResultError::io("create", path))?;
-        let mut csv = CsvFile { path: path.to_path_buf(), file, text: String::with_capacity(2 * PIECE) };
+        let file = Output::create(path)?;
+        let mut csv = CsvFile { path: path.to_path_buf(), file, text: String::with_capacity(2 * PIECE), bytes: 0 };
         csv.line(names.map(Cell::Text))?;
         Ok(csv)
     }
@@ -43,10 +45,20 @@ impl CsvFile {
         if self.text.len() >= PIECE { self.flush() } else { Ok(()) }
     }
 
-    /// Hands whole lines to the file. Nothing is tried twice: after an error part of the text may be in the file.
+    /// Says that the table is not whole, and why.
+    pub fn mark(&mut self, reason: &str) -> Result<(), ResultError> {
+        self.text.push_str(&csv_partial(reason));
+        self.flush()
+    }
+
+    /// Hands whole lines to the file. Nothing is tried twice: after an error the piece of a line is cut off.
     pub fn flush(&mut self) -> Result<(), ResultError> {
         if !self.text.is_empty() {
             let written = self.file.write_all(self.text.as_bytes());
+            match written {
+                Ok(()) => self.bytes += self.text.len() as u64,
+                Err(_) => _ = self.file.cut(self.bytes),
+            }
             self.text.clear();
             written.map_err(ResultError::io("write", &self.path))?;
         }

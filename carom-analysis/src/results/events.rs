@@ -2,7 +2,7 @@
 //! first event.
 
 use super::column::Candidate;
-use super::table::{Cell, CellType, Column, Table, remove_earlier};
+use super::table::{Cell, CellType, Column, Table};
 use super::{RecordOptions, ResultError, Written};
 use carom::simulation::{Accumulations, Column as Quantity, RunEvent, StepView};
 use std::collections::BTreeMap;
@@ -21,18 +21,17 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// Prepares for events; files of an earlier run go. `columns` are those of the trajectory.
-    pub fn create(directory: &Path, columns: &[Candidate], options: &RecordOptions) -> Result<Events, ResultError> {
-        remove_earlier(directory, "events")?;
+    /// Prepares for events. `columns` are those of the trajectory.
+    pub fn new(directory: &Path, columns: &[Candidate], options: &RecordOptions) -> Events {
         let kept = columns.iter().filter(|c| matches!(c.column, Quantity::Position(_) | Quantity::Velocity(_)));
-        Ok(Events {
+        Events {
             directory: directory.to_path_buf(),
             options: options.clone(),
             table: None,
             states: kept.cloned().collect(),
             counts: BTreeMap::new(),
             accumulations: Accumulations::default(),
-        })
+        }
     }
 
     /// Records the events of a step.
@@ -83,7 +82,7 @@ impl Events {
     }
 
     /// Closes the files, if there are any.
-    pub fn finish(self) -> Written {
-        self.table.map_or_else(Written::default, Table::finish)
+    pub fn finish(self, partial: Option<&str>) -> Written {
+        self.table.map_or_else(Written::default, |table| table.finish(partial))
     }
 }

@@ -53,7 +53,7 @@ pub struct Impacts {
 }
 
 impl Impacts {
-    /// Opens the files in `directory`, which is made where needed; those of an earlier run are removed.
+    /// Opens the files in `directory`, which is made where needed.
     pub fn create(
         directory: impl AsRef<Path>,
         labels: &Labels,
@@ -113,9 +113,9 @@ impl Impacts {
         self.table.save()
     }
 
-    /// Closes the files. All rows before an error are kept.
-    pub fn finish(self) -> Written {
-        let mut written = self.table.finish();
+    /// Closes the files. All rows before an error are kept; `partial` says why there are no more.
+    pub fn finish(self, partial: Option<&str>) -> Written {
+        let mut written = self.table.finish(partial);
         written.error = self.error.or(written.error);
         written
     }

@@ -9,9 +9,12 @@
 //!
 //! - **Bounded memory**: rows wait in one row group (at most 65536 rows, about 4 million values), whatever the length
 //!   of the run.
-//! - **Interrupted runs stay readable**: every full row group is a closed file `trajectory.part-00001.parquet`, ...;
-//!   the rows of the unfinished group are saved as the next part every few seconds. A process that is killed leaves the
-//!   parts; any other end merges them into the single file by copying encoded row groups, then removes them.
+//! - **Nothing is lost**: files are written aside and take the place of an earlier result when they are whole; see
+//!   [`folder`](crate::folder). Every full row group is a closed file `trajectory.part-00001.parquet`, ... there; the
+//!   rows of the unfinished group are saved as the next part every few seconds. A process that is killed leaves the
+//!   parts in `.carom/run.new`; any other end merges them into the single file by copying encoded row groups.
+//! - **Partial results say so**: those of a run that failed or was interrupted have the key `carom.partial` in the
+//!   metadata of Parquet files, a last line `# partial: ...` in CSV files, and `status` in the summary.
 //! - **The same run gives the same bytes**: row groups depend on the number of rows alone; the clock only decides when
 //!   they are saved.
 //! - **Only finite numbers are results**: a value that is not finite ends the run with [`ResultError::NotFinite`]. A
@@ -60,6 +63,7 @@ pub use summary::{
 };
 pub use trajectory::{RowKind, Trajectory};
 
+use crate::folder::FolderError;
 use crate::report::LIMIT;
 use carom::ModelError;
 use parquet::errors::ParquetError;
@@ -140,6 +144,17 @@ pub enum ResultError {
         /// Reason that the system gives.
         source: io::Error,
     },
+    /// The folder belongs to somebody else, or holds what must stay.
+    #[error(transparent)]
+    Folder(FolderError),
+    /// Files of another version.
+    #[error("cannot read `{}`: {reason}", path.display())]
+    Version {
+        /// File that tells the version.
+        path: PathBuf,
+        /// Which one, and which are known.
+        reason: String,
+    },
     /// The parquet library refuses.
     #[error("cannot {action} `{}`: {source}", path.display())]
     Parquet {
@@ -195,7 +210,22 @@ pub enum ResultError {
     Model(#[from] ModelError),
 }
 
+impl From<FolderError> for ResultError {
+    fn from(error: FolderError) -> ResultError {
+        match error {
+            FolderError::Io { action, path, source } => ResultError::Io { action, path, source },
+            error => ResultError::Folder(error),
+        }
+    }
+}
+
 impl ResultError {
+    /// Whether files could not be written, whatever was computed.
+    pub fn is_environment(&self) -> bool {
+        use ResultError::{Folder, Io, Json, Parquet, Version};
+        matches!(self, Io { .. } | Parquet { .. } | Json { .. } | Folder(_) | Version { .. })
+    }
+
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ResultError + use<> {
         let path = path.to_path_buf();
         move |source| ResultError::Io { action, path, source }

@@ -2,6 +2,8 @@
 
 use super::ResultError;
 use super::table::{Buffer, CellType, Column};
+use crate::folder::FORMAT;
+use crate::folder::disk::{self, Output};
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{ByteArrayType, DoubleType};
@@ -16,6 +18,12 @@ use std::sync::Arc;
 
 /// Key of the metadata under which names, units and kinds of the columns stand as JSON.
 const COLUMNS: &str = "carom.columns";
+
+/// Key of the version of the file.
+const VERSION: &str = "carom.format";
+
+/// Key that a table has where it is not whole: why.
+const PARTIAL: &str = "carom.partial";
 
 /// What all files of a table share.
 pub(super) struct Layout {
@@ -36,7 +44,10 @@ impl Layout {
             .set_dictionary_enabled(false)
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_offset_index_disabled(true)
-            .set_key_value_metadata(Some(vec![KeyValue::new(COLUMNS.to_owned(), infos)]));
+            .set_key_value_metadata(Some(vec![
+                KeyValue::new(COLUMNS.to_owned(), infos),
+                KeyValue::new(VERSION.to_owned(), FORMAT.to_string()),
+            ]));
         for column in columns.iter().filter(|column| column.kind == CellType::Text) {
             properties = properties.set_column_dictionary_enabled(ColumnPath::from(column.info.name.as_str()), true);
         }
@@ -64,9 +75,12 @@ impl Layout {
         })
     }
 
-    /// Copies the row groups of `parts`, in this order, into the file `path`.
-    pub fn merge(&self, path: &Path, parts: &[PathBuf]) -> Result<(), ResultError> {
+    /// Copies the row groups of `parts`, in this order, into the file `path`; `partial` says why they are not all.
+    pub fn merge(&self, path: &Path, parts: &[PathBuf], partial: Option<&str>) -> Result<(), ResultError> {
         self.complete("merge the parts into", path, |writer| {
+            if let Some(reason) = partial {
+                writer.append_key_value_metadata(KeyValue::new(PARTIAL.to_owned(), reason.to_owned()));
+            }
             for part in parts {
                 let file = File::open(part)?;
                 let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
@@ -95,17 +109,17 @@ impl Layout {
         &self,
         action: &'static str,
         path: &Path,
-        fill: impl FnOnce(&mut SerializedFileWriter<File>) -> ParquetResult<()>,
+        fill: impl FnOnce(&mut SerializedFileWriter<Output>) -> ParquetResult<()>,
     ) -> Result<(), ResultError> {
         let temporary = temporary(path);
-        let file = File::create(&temporary).map_err(ResultError::io("create", &temporary))?;
+        let file = Output::create(&temporary)?;
         let written = SerializedFileWriter::new(file, self.schema.clone(), self.properties.clone())
             .and_then(|mut writer| {
                 fill(&mut writer)?;
                 writer.close().map(|_| ())
             })
             .map_err(ResultError::parquet(action, path))
-            .and_then(|()| fs::rename(&temporary, path).map_err(ResultError::io(action, path)));
+            .and_then(|()| Ok(disk::rename(&temporary, path)?));
         if written.is_err() {
             _ = fs::remove_file(&temporary);
         }

@@ -5,13 +5,13 @@ use super::events::Events;
 use super::impacts::Impacts;
 use super::play::Plays;
 use super::summary::{EnergySummary, Failure, Inputs, SmallestGaps, SolverPath, Status, Stop, Summary, Warning};
-use super::table::{remove, write_whole};
 use super::{Estimate, History, Outputs, RecordOptions, ResultError, Trajectory};
+use crate::folder::{Draft, FORMAT, Folder, Replace, Sharing, write_file};
 use carom::scheme::Stepper;
 use carom::simulation::{Audit, EnergyLedger, Observer, StepView};
 use carom::{ModelError, Simulation, SimulationError};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 /// Trajectory, impacts, events, energy ledger, smallest gaps, history and audit of a run.
@@ -19,7 +19,7 @@ use std::time::Instant;
 /// When something cannot be recorded it breaks the run; [`RunRecorder::finish`] then closes what is there and tells
 /// why.
 pub struct RunRecorder {
-    directory: PathBuf,
+    draft: Draft,
     trajectory: Trajectory,
     impacts: Impacts,
     events: Events,
@@ -50,33 +50,82 @@ pub struct RunRecorder {
 pub struct Recorded {
     /// What `summary.json` says.
     pub summary: Summary,
+    /// Time of the clock [s]; it is in no result file.
+    pub wall_seconds: f64,
     /// For the report: the recorded columns.
     pub history: History,
     /// Why recording stopped, or why a file could not be completed. The summary is complete in any case.
     pub error: Option<ResultError>,
+    /// The files, until they are published; none where the disk failed: then what there is of them stays aside.
+    pub draft: Option<Draft>,
+}
+
+impl Recorded {
+    /// Puts the files in their places, in place of those of an earlier run. Other files may be added to the draft
+    /// before.
+    ///
+    /// # Errors
+    /// Fails where they cannot be put there; the earlier result stays until the new one is whole.
+    pub fn publish(&mut self) -> Result<(), ResultError> {
+        let Some(draft) = self.draft.take() else { return Ok(()) };
+        let times = draft.folder().path().join(".carom/run.times.json");
+        draft.publish(self.summary.partial.as_deref())?;
+        let text = format!("{{ \"wall_seconds\": {:?} }}\n", self.wall_seconds);
+        Ok(write_file(&times, Replace::Always, &[], |out| out.write_all(text.as_bytes()))?)
+    }
+}
+
+/// Names that a run may write.
+fn names(options: &RecordOptions) -> Vec<String> {
+    let mut names = vec!["summary.json".to_owned()];
+    for (ending, wanted) in [("parquet", options.parquet), ("csv", options.csv)] {
+        names.extend(["trajectory", "impacts", "events"].iter().filter(|_| wanted).map(|n| format!("{n}.{ending}")));
+    }
+    names
 }
 
 impl RunRecorder {
-    /// Opens the files in `directory`, which is made where needed; files of an earlier run in it are removed.
+    /// Claims a directory, which is made where needed, and opens files in it; those of an earlier run stay until
+    /// these are whole.
     pub fn create(
         directory: impl AsRef<Path>,
         stepper: &mut dyn Stepper,
         options: RecordOptions,
         outputs: Option<Outputs>,
     ) -> Result<RunRecorder, ResultError> {
+        let folder = Folder::claim(directory.as_ref(), "run", Sharing::Alone)?;
+        RunRecorder::in_folder(folder, stepper, options, outputs)
+    }
+
+    /// Opens files for a folder that is claimed.
+    pub fn in_folder(
+        folder: Folder,
+        stepper: &mut dyn Stepper,
+        options: RecordOptions,
+        outputs: Option<Outputs>,
+    ) -> Result<RunRecorder, ResultError> {
+        select(catalogue(stepper, outputs.as_ref(), &options.units), &options.columns)?;
+        folder.check(names(&options))?;
+        RunRecorder::open(folder.draft()?, stepper, options, outputs)
+    }
+
+    fn open(
+        draft: Draft,
+        stepper: &mut dyn Stepper,
+        options: RecordOptions,
+        outputs: Option<Outputs>,
+    ) -> Result<RunRecorder, ResultError> {
         let clock = Instant::now();
-        let directory = directory.as_ref().to_path_buf();
         let candidates = catalogue(stepper, outputs.as_ref(), &options.units);
         let total = candidates.len();
         let columns = select(candidates, &options.columns)?;
         let left_out = if options.columns == Columns::Auto { total - columns.len() } else { 0 };
-        let trajectory = Trajectory::create(&directory, stepper, &options, outputs)?;
-        let impacts = Impacts::create(&directory, stepper.labels(), &options)?;
-        let events = Events::create(&directory, &columns, &options)?;
-        remove(&directory.join("summary.json"))?;
+        let trajectory = Trajectory::create(draft.place(), stepper, &options, outputs)?;
+        let impacts = Impacts::create(draft.place(), stepper.labels(), &options)?;
+        let events = Events::new(draft.place(), &columns, &options);
         let contacts = stepper.labels().contacts.iter().map(|(name, law)| (name.clone(), law.is_contact())).collect();
         Ok(RunRecorder {
-            directory,
+            draft,
             columns: trajectory.columns(),
             left_out,
             trajectory,
@@ -156,14 +205,29 @@ impl RunRecorder {
         Ok(())
     }
 
-    /// Closes all files and writes `summary.json`, after a run of any outcome.
-    pub fn finish(mut self, inputs: Inputs, outcome: &Result<bool, SimulationError>, run: &Simulation) -> Recorded {
+    /// Closes all files, writes `summary.json` and publishes them, after a run of any outcome.
+    pub fn finish(self, inputs: Inputs, outcome: &Result<bool, SimulationError>, run: &Simulation) -> Recorded {
+        let mut recorded = self.close(inputs, outcome, run);
+        if let Err(cause) = recorded.publish() {
+            recorded.error.get_or_insert(cause);
+        }
+        recorded
+    }
+
+    /// Closes all files and writes `summary.json`, after a run of any outcome; [`Recorded::publish`] is to follow.
+    pub fn close(mut self, inputs: Inputs, outcome: &Result<bool, SimulationError>, run: &Simulation) -> Recorded {
+        let (status, failure) = self.ending(outcome, self.error.as_ref());
+        let partial = status.partial(failure.as_ref().map_or(self.last.0, |failure| failure.time));
+        let partial = partial.as_deref();
         let statistics = run.statistics();
         let mut warnings = run.warnings();
         warnings.extend(&self.audit.warnings());
         self.warnings.extend(warnings.sorted().iter().map(|warning| Warning::of(warning, run.labels())));
         let gaps = &self.trajectory.values.gaps;
-        let smallest = self.contacts.into_iter().zip(&gaps.smallest).filter(|((_, unilateral), _)| *unilateral);
+        let smallest = std::mem::take(&mut self.contacts)
+            .into_iter()
+            .zip(&gaps.smallest)
+            .filter(|((_, unilateral), _)| *unilateral);
         let smallest_gap = SmallestGaps {
             overall: gaps.overall.filter(|gap| gap.is_finite()),
             contacts: smallest.map(|((name, _), gap)| (name, gap.filter(|gap| gap.is_finite()))).collect(),
@@ -172,21 +236,15 @@ impl RunRecorder {
         let plays = self.plays.finish(&gaps.smallest);
         let energy = self.audit.ledger().map(EnergySummary::from);
         let impacts = self.impacts.count();
-        let (trajectory, history) = self.trajectory.finish();
-        let list = self.impacts.finish();
+        let (trajectory, history) = self.trajectory.finish(partial);
+        let list = self.impacts.finish(partial);
         let (counts, accumulations) = (self.events.counts.clone(), self.events.accumulations.list.clone());
-        let events = self.events.finish();
+        let events = self.events.finish(partial);
         let mut error = self.error.or(trajectory.error).or(list.error).or(events.error);
-        let (time, step) = self.last;
-        let (status, failure) = match (outcome, &error) {
-            (Err(cause), _) => (Status::Failed, Some(Failure::of(cause, time, step))),
-            (Ok(_), Some(cause)) => {
-                let time = cause.time().unwrap_or(time);
-                let contact = cause.contact().map(String::from);
-                (Status::Failed, Some(Failure { time, step, contact, message: cause.to_string(), residual: None }))
-            }
-            (Ok(true), None) => (Status::Finished, None),
-            (Ok(false), None) => (Status::Interrupted, None),
+        let (status, failure) = match &error {
+            // the disk took rows until the end, and not the last of them
+            Some(cause) if status == Status::Finished => (Status::Failed, Some(Failure::recording(cause, self.last))),
+            _ => (status, failure),
         };
         let mut files = trajectory.files;
         files.extend(list.files);
@@ -195,7 +253,9 @@ impl RunRecorder {
         let summary = Summary {
             name: inputs.name.clone(),
             carom: env!("CARGO_PKG_VERSION").into(),
+            format: FORMAT,
             status,
+            partial: partial.map(str::to_owned),
             failure,
             inputs,
             statistics: statistics.into(),
@@ -211,24 +271,44 @@ impl RunRecorder {
             columns: self.columns,
             columns_left_out: self.left_out,
             files,
-            wall_seconds: self.clock.elapsed().as_secs_f64(),
             solver: SolverPath::all(run.solver_paths()),
             warnings: self.warnings,
             estimate: self.estimate,
         };
-        if let Err(cause) = summary.write(&self.directory.join("summary.json")) {
+        let mut draft = self.draft;
+        summary.files.iter().filter(|name| *name != "summary.json").for_each(|name| draft.add(name));
+        if let Err(cause) = summary.write(&mut draft) {
             error.get_or_insert(cause);
         }
-        Recorded { summary, history, error }
+        // what could not be written stays aside, and the earlier result where it is
+        let draft = Some(draft).filter(|_| !error.as_ref().is_some_and(ResultError::is_environment));
+        let wall_seconds = self.clock.elapsed().as_secs_f64();
+        Recorded { summary, wall_seconds, history, error, draft }
+    }
+
+    /// How a run has ended, and why it failed.
+    fn ending(
+        &self,
+        outcome: &Result<bool, SimulationError>,
+        error: Option<&ResultError>,
+    ) -> (Status, Option<Failure>) {
+        match (outcome, error) {
+            (Err(cause), _) => (Status::Failed, Some(Failure::of(cause, self.last.0, self.last.1))),
+            (Ok(_), Some(cause)) => (Status::Failed, Some(Failure::recording(cause, self.last))),
+            (Ok(true), None) => (Status::Finished, None),
+            (Ok(false), None) => (Status::Interrupted, None),
+        }
     }
 }
 
 impl Summary {
-    /// Writes the summary as a file that appears only when it is complete.
-    pub fn write(&self, path: &Path) -> Result<(), ResultError> {
+    /// Writes the summary.
+    fn write(&self, draft: &mut Draft) -> Result<(), ResultError> {
+        let name = "summary.json";
         let text = serde_json::to_string_pretty(self)
-            .map_err(|source| ResultError::Json { path: path.to_path_buf(), source })?;
-        write_whole(path, &(text + "\n"))
+            .map_err(|source| ResultError::Json { path: draft.place().join(name), source })?;
+        draft.write(name, |out| out.write_all((text + "\n").as_bytes()))?;
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Results of a run, read back from their folder.
 
 use super::{ColumnInfo, ResultError};
+use crate::folder::{self, FORMAT, other_format};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
@@ -50,11 +51,23 @@ impl Stored {
     /// Reads the files of a run.
     ///
     /// # Errors
-    /// Fails where a file is missing or is not one of carom's.
+    /// Fails where a file is missing, is not one of carom's or is of another version.
     pub fn open(folder: &Path) -> Result<Stored, ResultError> {
+        folder::settle(folder)?;
         let path = folder.join("summary.json");
         let text = fs::read_to_string(&path).map_err(ResultError::io("read", &path))?;
-        let summary: Value = serde_json::from_str(&text).map_err(|source| ResultError::Json { path, source })?;
+        let summary: Value = match serde_json::from_str(&text) {
+            Ok(summary) => summary,
+            Err(source) => return Err(ResultError::Json { path, source }),
+        };
+        match (summary["format"].as_u64(), summary["carom"].as_str()) {
+            (None, Some(_)) => {}
+            (Some(format), _) if format <= u64::from(FORMAT) => {}
+            (Some(other), _) => return Err(ResultError::Version { path, reason: other_format(other) }),
+            (None, None) => {
+                return Err(ResultError::Version { path, reason: "it is no summary of carom's".into() });
+            }
+        }
         let columns = table(&folder.join("trajectory.parquet"))?;
         let described = summary["columns"].as_array();
         let infos = described.into_iter().flatten();

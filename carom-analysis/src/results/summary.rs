@@ -3,7 +3,7 @@
 //! Keys keep the order of the fields. JSON has no number that is not finite: such a figure is written as `null` and
 //! read back as NaN.
 
-use super::{ColumnInfo, Estimate, PlaySummary};
+use super::{ColumnInfo, Estimate, PlaySummary, ResultError};
 use carom::scheme::StepError;
 use carom::simulation::{Accumulation, EnergyLedger, Statistics};
 use carom::{Labels, SimulationError};
@@ -20,8 +20,14 @@ pub struct Summary {
     pub name: String,
     /// Version of carom.
     pub carom: String,
+    /// Version of the files; 0 before they had one.
+    #[serde(default)]
+    pub format: u32,
     /// How the run ended.
     pub status: Status,
+    /// Why the results are not all of the run; nothing where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<String>,
     /// Where and why the run failed.
     pub failure: Option<Failure>,
     /// Model, scheme, solver and span.
@@ -58,9 +64,6 @@ pub struct Summary {
     pub columns_left_out: usize,
     /// Result files in the directory of the summary.
     pub files: Vec<String>,
-    /// Time of the clock [s]; the only figure that differs between two equal runs.
-    #[serde(with = "nullable")]
-    pub wall_seconds: f64,
     /// What the solver did, the most frequent path first.
     #[serde(default)]
     pub solver: Vec<SolverPath>,
@@ -166,6 +169,18 @@ pub enum Status {
     Failed,
     /// An observer ended the run.
     Interrupted,
+}
+
+impl Status {
+    /// The mark of results that end at a time before their end; none where they are whole.
+    pub(super) fn partial(self, time: f64) -> Option<String> {
+        let word = match self {
+            Status::Finished => return None,
+            Status::Failed => "failed",
+            Status::Interrupted => "interrupted",
+        };
+        Some(format!("{word} at t = {time:?}"))
+    }
 }
 
 /// What was run.
@@ -327,6 +342,12 @@ pub struct EnergySummary {
 }
 
 impl Failure {
+    /// What stopped the recording. Where it names no time, `time` and `step` are those of the last state.
+    pub(super) fn recording(cause: &ResultError, (time, step): (f64, u64)) -> Failure {
+        let (time, contact) = (cause.time().unwrap_or(time), cause.contact().map(String::from));
+        Failure { time, step, contact, message: cause.to_string(), residual: None }
+    }
+
     /// What a simulation error tells. Where it names no time, `time` and `step` are those of the last state.
     pub fn of(error: &SimulationError, time: f64, step: u64) -> Failure {
         let message = error.to_string();

@@ -7,11 +7,9 @@
 use super::csv::CsvFile;
 use super::parquet_file::Layout;
 use super::{ColumnInfo, RecordOptions, ResultError, Written};
-use crate::files;
+use crate::folder::disk;
 use carom::simulation::ColumnKind;
 use parquet::data_type::ByteArray;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -106,8 +104,7 @@ struct Clock {
 }
 
 impl Table {
-    /// Creates the directory where needed, removes the files of an earlier run of the same name, and opens the new
-    /// ones.
+    /// Creates the directory where needed, and opens the files.
     ///
     /// The first column is the time, for messages.
     pub fn create(
@@ -116,8 +113,7 @@ impl Table {
         columns: Vec<Column>,
         options: &RecordOptions,
     ) -> Result<Table, ResultError> {
-        fs::create_dir_all(directory).map_err(ResultError::io("create the directory", directory))?;
-        remove_earlier(directory, stem)?;
+        disk::make_folder(directory)?;
         let parquet = options.parquet.then(|| Groups::new(&columns, options.rows_per_group));
         let path = directory.join(format!("{stem}.parquet"));
         let parquet = parquet.transpose().map_err(ResultError::parquet("lay out", &path))?;
@@ -198,12 +194,13 @@ impl Table {
         Ok(())
     }
 
-    /// Merges the parts. Where that is not possible the parts stay.
-    pub fn finish(mut self) -> Written {
+    /// Merges the parts. Where that is not possible the parts stay. `partial` says why rows are missing at the end.
+    pub fn finish(mut self, partial: Option<&str>) -> Written {
         self.finished = true;
-        let saved = self.save();
+        let marked = partial.and_then(|reason| self.csv.as_mut().map(|csv| csv.mark(reason)));
+        let saved = self.save().and(marked.unwrap_or(Ok(())));
         let mut files = Vec::new();
-        let merged = self.merge(&mut files);
+        let merged = self.merge(&mut files, partial);
         if self.csv.is_some() {
             files.push(format!("{}.csv", self.stem));
         }
@@ -211,19 +208,19 @@ impl Table {
     }
 
     /// Lists the single file, or the parts where it could not be written.
-    fn merge(&self, files: &mut Vec<String>) -> Result<(), ResultError> {
+    fn merge(&self, files: &mut Vec<String>, partial: Option<&str>) -> Result<(), ResultError> {
         let Some(groups) = &self.parquet else { return Ok(()) };
         let parts: Vec<PathBuf> = (1..=groups.parts()).map(|number| self.part(number)).collect();
         let path = self.directory.join(format!("{}.parquet", self.stem));
         let complete = groups.saved == groups.waiting;
-        let merged = if complete { groups.layout.merge(&path, &parts) } else { Ok(()) };
+        let merged = if complete { groups.layout.merge(&path, &parts, partial) } else { Ok(()) };
         if !complete || merged.is_err() {
             files.extend((1..=groups.parts()).map(|number| part_name(self.stem, number)));
             return merged;
         }
         files.push(format!("{}.parquet", self.stem));
         for part in &parts {
-            fs::remove_file(part).map_err(ResultError::io("remove", part))?;
+            disk::remove(part)?;
         }
         Ok(())
     }
@@ -330,35 +327,4 @@ fn names(columns: &[Column]) -> impl Iterator<Item = &str> {
 
 fn part_name(stem: &str, number: usize) -> String {
     format!("{stem}.part-{number:05}.parquet")
-}
-
-/// Removes what an earlier run left, so that its rows cannot be mistaken for those of this one.
-pub(super) fn remove_earlier(directory: &Path, stem: &str) -> Result<(), ResultError> {
-    let entries = fs::read_dir(directory).map_err(ResultError::io("read the directory", directory))?;
-    for entry in entries {
-        let path = entry.map_err(ResultError::io("read the directory", directory))?.path();
-        let ours = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix(stem));
-        let ours = ours.is_some_and(|rest| {
-            let rest = rest.strip_suffix(".tmp").unwrap_or(rest);
-            let part = rest.strip_prefix(".part-").and_then(|rest| rest.strip_suffix(".parquet"));
-            matches!(rest, ".parquet" | ".csv") || part.is_some_and(|number| number.parse::<usize>().is_ok())
-        });
-        if ours {
-            remove(&path)?;
-        }
-    }
-    Ok(())
-}
-
-/// Removes a file; one that is not there is as good as removed.
-pub(super) fn remove(path: &Path) -> Result<(), ResultError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ResultError::io("remove", path)(error)),
-        _ => Ok(()),
-    }
-}
-
-/// Writes a small file that appears under its name only when it is complete.
-pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), ResultError> {
-    files::write_whole(path, |out| out.write_all(text.as_bytes())).map_err(ResultError::io("write", path))
 }

@@ -253,10 +253,11 @@ impl Trajectory {
         &self.row
     }
 
-    /// Writes the last row, closes the files and hands out the history. All rows before an error are kept.
-    pub fn finish(mut self) -> (Written, History) {
+    /// Writes the last row, closes the files and hands out the history. All rows before an error are kept; `partial`
+    /// says why there are no more.
+    pub fn finish(mut self, partial: Option<&str>) -> (Written, History) {
         let last = if self.written { Ok(()) } else { self.write() };
-        let mut written = self.table.finish();
+        let mut written = self.table.finish(partial);
         // the first error is the cause
         written.error = self.error.or(last.err()).or(written.error);
         (written, self.curves.map(Curves::finish).unwrap_or_default())

@@ -38,6 +38,13 @@ impl Options {
                 return Err(StudyError::option(what, value, "it must be positive and finite"));
             }
         }
+        if self.period < self.step * (1.0 - 1e-9) {
+            return Err(StudyError::option("the period", self.period, "it is shorter than a step"));
+        }
+        // infinite where no run is given up
+        if self.escape.is_nan() || self.escape <= 0.0 {
+            return Err(StudyError::option("the distance of --escape", self.escape, "it must be positive"));
+        }
         if self.longest == 0 {
             return Err(StudyError::option("the longest period", 0, "at least one is needed"));
         }
@@ -130,14 +137,17 @@ pub fn row(
         if stop() {
             return Err(StudyError::Interrupted);
         }
-        let rest = follow(&mut motion, &initial(cell), options);
+        let rest = follow(&mut motion, &initial(cell), options, stop);
         tick();
-        Ok(rest.unwrap_or_else(|error| Rest::Fate(Fate::Failed(error.to_string()))))
+        match rest {
+            Err(StudyError::Interrupted) => Err(StudyError::Interrupted),
+            rest => Ok(rest.unwrap_or_else(|error| Rest::Fate(Fate::Failed(error.to_string())))),
+        }
     };
     cells.map(&mut run).collect()
 }
 
-fn follow(motion: &mut Motion, initial: &State, options: &Options) -> Result<Rest, StudyError> {
+fn follow(motion: &mut Motion, initial: &State, options: &Options, stop: &Stop<'_>) -> Result<Rest, StudyError> {
     motion.restart(initial);
     let coupling = motion.coupling()?;
     if coupling.pairs.iter().any(|pair| pair.law.is_contact() && pair.gap < 0.0) {
@@ -145,7 +155,7 @@ fn follow(motion: &mut Motion, initial: &State, options: &Options) -> Result<Res
     }
     let mut points = Vec::with_capacity(2 * options.longest);
     for k in 0..options.transient + 2 * options.longest {
-        motion.to(initial.t + (k + 1) as f64 * options.period)?;
+        motion.watched(initial.t + (k + 1) as f64 * options.period, stop, &mut |_| {})?;
         let state = motion.state();
         let mut point: Vec<f64> = state.q.iter().chain(&state.v).copied().collect();
         options.cyclic.reduce(&mut point);

@@ -3,11 +3,10 @@
 //! Tables have one list of columns with formats: CSV files have the numbers in full under the column's key, the
 //! terminal and the report show them under its title. Images become PNG files beside the report.
 
-use crate::files::{csv_number, csv_text, write_whole};
+use crate::files::{csv_number, csv_partial, csv_text};
+use crate::folder::{Draft, FolderError};
 use crate::report::{self, Callout, Cell, Chart, Image, Report};
 use serde_json::{Map, Value, json};
-use std::io;
-use std::path::{Path, PathBuf};
 
 /// A document.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +27,11 @@ pub struct Document {
     pub data: Option<Value>,
     /// Why the whole study counts as failed; it is written all the same.
     pub failure: Option<String>,
+    /// Why it is not all: what an interruption has left out. All files say so.
+    pub partial: Option<String>,
+    /// What was measured with a clock: in files of its own, named `times`, so that all others have the same bytes
+    /// whenever they are computed.
+    pub times: Option<Box<Document>>,
     /// Names of the files that [`Document::write`] wrote, with a word for each.
     pub files: Vec<(&'static str, String)>,
 }
@@ -246,9 +250,14 @@ impl Document {
     pub fn json(&self) -> Value {
         let tables = || self.sections.iter().flat_map(|section| &section.tables).map(Table::json).collect::<Vec<_>>();
         let facts = || self.sections.iter().flat_map(|section| section.facts.clone()).collect::<Vec<_>>();
-        self.data.clone().unwrap_or_else(
-            || json!({ "title": self.title, "facts": facts(), "tables": tables(), "warnings": self.warnings }),
-        )
+        self.data.clone().unwrap_or_else(|| {
+            let mut all =
+                json!({ "title": self.title, "facts": facts(), "tables": tables(), "warnings": self.warnings });
+            if let (Some(reason), Some(all)) = (&self.partial, all.as_object_mut()) {
+                all.insert("partial".into(), json!(reason));
+            }
+            all
+        })
     }
 
     /// The report.
@@ -258,6 +267,7 @@ impl Document {
         for (index, section) in self.sections.iter().enumerate() {
             let page = report.section(&section.title);
             if index == 0 {
+                self.partial.iter().for_each(|reason| _ = page.callout(Callout::Warning, format!("partial: {reason}")));
                 self.warnings.iter().for_each(|warning| _ = page.callout(Callout::Warning, warning));
             }
             section.text.iter().for_each(|text| _ = page.paragraph(text));
@@ -277,28 +287,29 @@ impl Document {
         report
     }
 
-    /// Writes tables, images and the report `NAME.html` into a folder, each whole or not at all, and notes them.
+    /// Writes tables, images and the report `NAME.html` into a draft, and notes them.
     ///
     /// # Errors
     /// Fails with the file that could not be written.
-    pub fn write(&mut self, folder: &Path, name: &str) -> Result<(), (PathBuf, io::Error)> {
+    pub fn write(&mut self, draft: &mut Draft, name: &str) -> Result<(), FolderError> {
+        let mark = self.partial.as_deref().map(csv_partial).unwrap_or_default();
         let mut files = Vec::new();
-        let mut write = |word, name: String, bytes: &dyn Fn(&mut dyn io::Write) -> io::Result<()>| {
-            let path = folder.join(&name);
-            write_whole(&path, bytes).map_err(|error| (path, error))?;
-            files.push((word, name));
-            Ok(())
-        };
         for section in &self.sections {
-            for (table, file) in section.tables.iter().filter_map(|table| Some((table, table.file.clone()?))) {
-                write("table", file, &|out| out.write_all(table.csv().as_bytes()))?;
+            for (table, file) in section.tables.iter().filter_map(|table| Some((table, table.file.as_ref()?))) {
+                let text = table.csv() + &mark;
+                files.push(("table", draft.write(file, |out| out.write_all(text.as_bytes()))?));
             }
             for (file, image) in &section.images {
-                write("image", file.clone(), &|out| out.write_all(&image.png()))?;
+                files.push(("image", draft.write(file, |out| out.write_all(&image.png()))?));
             }
         }
         let report = self.report();
-        write("report", format!("{name}.html"), &|out| report.write(out))?;
+        files.push(("report", draft.write(&format!("{name}.html"), |out| report.write(out))?));
+        if let Some(times) = &mut self.times {
+            times.partial.clone_from(&self.partial);
+            times.write(draft, "times")?;
+            files.append(&mut times.files);
+        }
         self.files = files;
         Ok(())
     }

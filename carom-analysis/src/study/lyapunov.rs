@@ -64,6 +64,14 @@ impl Options {
         }
         Ok(())
     }
+
+    /// Refuses intervals that equal steps do not fit into.
+    pub(super) fn check_steps(&self) -> Result<(), StudyError> {
+        if self.interval < self.step * (1.0 - 1e-9) {
+            return Err(StudyError::option("the interval", self.interval, "it is shorter than a step"));
+        }
+        Ok(())
+    }
 }
 
 /// An exponent per unit time with its standard error; −∞ if it collapsed.
@@ -117,6 +125,7 @@ const POINTS: usize = 400;
 /// Exponents by (1).
 pub fn perturbation(make: &Make<'_>, options: &Options, stop: &Stop<'_>) -> Result<Spectrum, StudyError> {
     options.check()?;
+    options.check_steps()?;
     let stepper = make()?;
     let mut reference = stepper.from().clone();
     let dimension = stepper.dimension();

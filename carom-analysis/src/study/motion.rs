@@ -8,6 +8,9 @@ use std::ops::ControlFlow;
 /// Steps of an interval may be so many times more than its length asks for.
 const EXCESS: f64 = 1000.0;
 
+/// Steps between two looks at the wish to stop.
+const LOOK: u64 = 64;
+
 /// An impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Impact {
@@ -98,7 +101,14 @@ impl Motion {
     }
 
     /// Goes to the time `end` and shows each impact.
+    ///
+    /// # Errors
+    /// Fails as steps do, and with [`StudyError::Interrupted`] soon after the user wants to stop.
     pub fn watched(&mut self, end: f64, stop: &Stop<'_>, impact: &mut dyn FnMut(&Impact)) -> Result<(), StudyError> {
+        // intervals may be many and short
+        if stop() {
+            return Err(StudyError::Interrupted);
+        }
         let length = end - self.state().t;
         self.run.limit_steps((EXCESS * (length / self.h + 10.0)) as u64);
         let Motion { run, impacts, sticks, stuck, by_contact, slowest, .. } = self;
@@ -123,7 +133,7 @@ impl Motion {
         };
         let came = run.advance_to(end, &mut |view| {
             view.acting().iter().for_each(|acting| count(acting, view));
-            if view.index % 4096 == 4095 && stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if view.index % LOOK == LOOK - 1 && stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if came { Ok(()) } else { Err(StudyError::Interrupted) }
     }

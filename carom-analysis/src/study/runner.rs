@@ -14,23 +14,27 @@
 //!   the others go on.
 //! - A study that was interrupted or killed goes on where it ended: whole lines of the same model, options and version
 //!   count.
+//! - The folder is checked before anything is computed; an earlier document stays until the new one is whole. One that
+//!   an interruption has left says in each file that it is partial.
 //! - A shard `k` of `n` computes every n-th unit into a file of its own; a run without shards gathers them all.
 
 use super::document::Document;
 use super::{Stop, StudyError, parallel};
-use crate::files::write_whole;
+use crate::folder::disk::{self, Output};
+use crate::folder::{Folder, FolderError, Replace, Sharing, write_file};
 use crate::results::fingerprint;
 use carom::Subject;
 use carom_solve::Options;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, TryLockError};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// What a study is, for lists, pages and commands.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +49,7 @@ pub struct StudyInfo {
     pub citations: &'static [&'static str],
     /// Text of its source file, whose head is its page.
     pub source: &'static str,
-    /// Files that it may write; those of an earlier study go before it starts.
+    /// Files that it may write besides its report.
     pub files: &'static [&'static str],
     /// What its progress counts.
     pub counts: &'static str,
@@ -230,6 +234,8 @@ pub enum Progress {
     },
     /// So many steps more.
     Done(usize),
+    /// All is computed, or the user has stopped it: the document is made.
+    Gather,
 }
 
 /// How a study is run.
@@ -257,10 +263,14 @@ impl Default for Run<'_> {
 /// What a run gave.
 #[derive(Debug)]
 pub struct Ran {
-    /// The document; a shard has none.
+    /// The document; a shard has none, nor has a study that was interrupted before there was anything to show.
     pub document: Option<Document>,
     /// Whether the user stopped it.
     pub interrupted: bool,
+    /// Units that are done, and kept in the file of parts.
+    pub done: usize,
+    /// All units.
+    pub units: usize,
 }
 
 /// Runs a study with a table of options.
@@ -308,22 +318,27 @@ pub fn run_study<S: Study>(study: &S, subject: Arc<dyn Subject>, run: &Run<'_>) 
     };
     let threads = run.threads.or(S::INFO.timed.then_some(1));
     compute(&plan, subject.name(), &mut parts, store.as_mut(), &Run { threads, ..*run })?;
+    (run.progress)(Progress::Gather);
     let interrupted = (run.stop)();
+    let done = parts.iter().flatten().count();
     if run.shard.is_some() {
-        return Ok(Ran { document: None, interrupted });
+        return Ok(Ran { document: None, interrupted, done, units });
     }
-    let gathered = plan.gather(&parts).and_then(|mut document| {
-        if let Some(folder) = run.folder {
-            document.write(folder, S::INFO.stem).map_err(|(path, error)| StudyError::cannot("write", &path, &error))?;
+    let mut document = match plan.gather(&parts) {
+        // there is nothing to show yet
+        Err(_) if interrupted => return Ok(Ran { document: None, interrupted, done, units }),
+        // what was computed says why: it is not computed again
+        Err(error) => {
+            return Err(store.map_or(Ok(()), |store| store.finish(&S::INFO, &parts)).err().unwrap_or(error));
         }
-        Ok(document)
-    });
-    // what was computed is not lost where it could not be shown
-    let lost = interrupted || matches!(gathered, Err(StudyError::Environment(_)));
-    if let Some(store) = store.filter(|_| !lost) {
-        store.finish(&S::INFO, &parts)?;
+        Ok(document) => document,
+    };
+    document.partial = interrupted.then(|| format!("interrupted after {done} of {units} units"));
+    if let Some(store) = store {
+        // parts stay until the document is in its place
+        store.publish(&S::INFO, &mut document, &parts)?;
     }
-    Ok(Ran { document: Some(gathered?), interrupted })
+    Ok(Ran { document: Some(document), interrupted, done, units })
 }
 
 /// Parts of a study; those that are not done are missing.
@@ -334,6 +349,7 @@ fn describe<S: Study>(study: &S, subject: &dyn Subject, units: usize) -> Value {
     json!({
         "study": S::INFO.name,
         "carom": env!("CARGO_PKG_VERSION"),
+        "format": crate::folder::FORMAT,
         "model": fingerprint(&subject.identity()),
         "options": study,
         "units": units,
@@ -398,77 +414,102 @@ struct WrittenLine<'a, P> {
     failed: Option<&'a Failed>,
 }
 
-/// The file of parts.
+/// The file of parts is brought to the disk this often.
+const SYNC: Duration = Duration::from_secs(1);
+
+/// The file of parts, and the folder that it is in.
 struct Store {
+    folder: Folder,
     path: PathBuf,
-    file: File,
+    file: Output,
     head: String,
+    synced: Instant,
+}
+
+impl From<FolderError> for StudyError {
+    fn from(error: FolderError) -> StudyError {
+        match error.hint() {
+            Some(hint) => StudyError::usage(error.to_string(), hint),
+            None => StudyError::Environment(error.to_string()),
+        }
+    }
 }
 
 impl Store {
-    /// Makes the folder and opens the file; parts of the same study that are there are read.
+    /// Claims the folder and opens the file; parts of the same study that are there are read.
     fn open<P: DeserializeOwned>(
-        folder: &Path,
+        path: &Path,
         info: &StudyInfo,
         description: &Value,
         run: &Run<'_>,
         parts: &mut [Option<Outcome<P>>],
     ) -> Result<Store, StudyError> {
-        fs::create_dir_all(folder).map_err(|e| StudyError::cannot("make the folder", folder, &e))?;
+        let folder = Folder::claim(path, info.stem, Sharing::Shared)?;
+        if run.shard.is_none() {
+            let report = format!("{}.html", info.stem);
+            folder.check(info.files.iter().copied().chain([report.as_str()]))?;
+        }
         let name = match run.shard {
             Some((k, n)) => format!("{}.{k}-of-{n}.jsonl", info.stem),
             None => format!("{}.jsonl", info.stem),
         };
-        let path = folder.join(name);
-        let file = OpenOptions::new().append(true).create(true).open(&path);
-        let file = file.map_err(|e| StudyError::cannot("write", &path, &e))?;
+        let (path, head) = (path.join(name), format!("{description}\n"));
+        // it appears with its first line: a file without one is somebody else's
+        if !path.exists() {
+            write_file(&path, Replace::Always, &[], |out| out.write_all(head.as_bytes()))?;
+        }
+        let file = Output::append(&path)?;
         // two studies at once would mix their parts; where the system has no locks there is none
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        if let Err(TryLockError::WouldBlock) = file.file().try_lock() {
             let path = path.display();
             let text = format!("another {} is writing `{path}`; choose another folder with --out", info.name);
             return Err(StudyError::Environment(text));
         }
-        let mut store = Store { path, file, head: format!("{description}\n") };
-        store.resume(folder, info, run, parts)?;
-        if run.shard.is_none() {
-            for earlier in info.files {
-                // what cannot be removed cannot be written either, and that is told
-                let _ = fs::remove_file(folder.join(earlier));
-            }
-        }
+        let mut store = Store { folder, path, file, head, synced: Instant::now() };
+        store.resume(info, run, parts)?;
         Ok(store)
     }
 
     /// Reads whole lines, of the files of shards as well; a piece of a line at the end is dropped.
     fn resume<P: DeserializeOwned>(
         &mut self,
-        folder: &Path,
         info: &StudyInfo,
         run: &Run<'_>,
         parts: &mut [Option<Outcome<P>>],
     ) -> Result<(), StudyError> {
-        let unreadable = |e: std::io::Error| StudyError::cannot("read", folder, &e);
-        let mut files: Vec<PathBuf> = fs::read_dir(folder).map_err(unreadable)?.flatten().map(|e| e.path()).collect();
-        files.retain(|path| path == &self.path || run.shard.is_none() && is_shard(path, info.stem));
-        files.sort();
+        let folder = self.folder.path();
+        let mut files = self.shards(info)?;
+        files.retain(|_| run.shard.is_none());
+        files.push(self.path.clone());
         for path in files {
-            let text = fs::read_to_string(&path).map_err(unreadable)?;
-            let whole = text.rfind('\n').map_or(0, |end| end + 1);
+            let text = disk::read(&path)?.unwrap_or_default();
+            let (first, _) = text.split_once('\n').unwrap_or_default();
+            let known = serde_json::from_str::<Value>(first).is_ok_and(|head| head["study"] == info.name);
+            if !known {
+                return Err(FolderError::Foreign { path }.into());
+            }
             let own = path == self.path;
-            if run.fresh || whole == 0 {
-                if own {
-                    self.start()?;
-                } else if run.fresh {
-                    let _ = fs::remove_file(&path);
+            match (run.fresh, own) {
+                (true, true) => {
+                    // a file without its first line would be nobody's
+                    write_file(&path, Replace::Always, &[], |out| out.write_all(self.head.as_bytes()))?;
+                    self.file = Output::append(&path)?;
+                    let _ = self.file.file().try_lock();
+                    continue;
                 }
-                continue;
+                (true, false) => {
+                    disk::remove(&path)?;
+                    continue;
+                }
+                _ if text.starts_with(&self.head) => {}
+                _ => {
+                    return Err(StudyError::usage(
+                        format!("`{}` holds another {}", folder.display(), info.name),
+                        "choose another folder with --out, or forget it with --fresh",
+                    ));
+                }
             }
-            if !text.starts_with(&self.head) {
-                return Err(StudyError::usage(
-                    format!("`{}` holds another {}", folder.display(), info.name),
-                    "choose another folder with --out, or forget it with --fresh",
-                ));
-            }
+            let whole = text.rfind('\n').map_or(0, |end| end + 1);
             for line in text[self.head.len()..whole].lines() {
                 // a line that is none is computed again
                 let Ok(Line { unit, part, failed }) = serde_json::from_str::<Line<P>>(line) else { continue };
@@ -477,40 +518,71 @@ impl Store {
                 }
             }
             if own {
-                self.file.set_len(whole as u64).map_err(|e| StudyError::cannot("write", &path, &e))?;
+                self.file.cut(whole as u64).map_err(|e| StudyError::cannot("write", &path, &e))?;
             }
         }
         Ok(())
     }
 
-    /// Begins the file anew.
-    fn start(&mut self) -> Result<(), StudyError> {
-        let started = self.file.set_len(0).and_then(|()| self.file.write_all(self.head.as_bytes()));
-        started.map_err(|e| StudyError::cannot("write", &self.path, &e))
+    /// The files of shards in the folder, in order.
+    fn shards(&self, info: &StudyInfo) -> Result<Vec<PathBuf>, StudyError> {
+        let folder = self.folder.path();
+        let entries = fs::read_dir(folder).map_err(|e| StudyError::cannot("read", folder, &e))?;
+        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        files.retain(|path| path != &self.path && is_shard(path, info.stem));
+        files.sort();
+        Ok(files)
     }
 
     /// Hands a part to the file at once.
     fn append<P: Serialize>(&mut self, unit: usize, outcome: &Outcome<P>) -> Result<(), StudyError> {
         let line = line(unit, outcome)?;
-        self.file.write_all(line.as_bytes()).map_err(|e| StudyError::cannot("write", &self.path, &e))
+        let mut written = self.file.write_all(line.as_bytes());
+        if self.synced.elapsed() >= SYNC {
+            written = written.and_then(|()| self.file.sync());
+            self.synced = Instant::now();
+        }
+        written.map_err(|e| StudyError::cannot("write", &self.path, &e))
     }
 
-    /// After the last unit: parts in their order, or no file at all.
-    fn finish<P: Serialize>(self, info: &StudyInfo, parts: &[Option<Outcome<P>>]) -> Result<(), StudyError> {
-        let folder = self.path.parent().unwrap_or(Path::new(""));
-        for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-            if is_shard(&path, info.stem) {
-                let _ = fs::remove_file(&path);
-            }
-        }
-        let cannot = |e: std::io::Error| StudyError::cannot("write", &self.path, &e);
-        if !info.keeps_parts {
-            return fs::remove_file(&self.path).map_err(cannot);
-        }
-        let lines = parts.iter().enumerate().filter_map(|(unit, outcome)| Some(line(unit, outcome.as_ref()?)));
-        let text = std::iter::once(Ok(self.head.clone())).chain(lines).collect::<Result<String, StudyError>>()?;
-        write_whole(&self.path, |out| out.write_all(text.as_bytes())).map_err(cannot)
+    /// Puts the document in its place; parts stay where it is partial.
+    fn publish<P: Serialize>(
+        self,
+        info: &StudyInfo,
+        document: &mut Document,
+        parts: &[Option<Outcome<P>>],
+    ) -> Result<(), StudyError> {
+        let shards = self.shards(info)?;
+        let Store { folder, path, head, file, .. } = self;
+        file.sync().map_err(|e| StudyError::cannot("write", &path, &e))?;
+        let mut draft = folder.draft()?;
+        document.write(&mut draft, info.stem)?;
+        draft.publish(document.partial.as_deref())?;
+        if document.partial.is_none() { settle(&path, &shards, &head, info, parts) } else { Ok(()) }
     }
+
+    /// After the last unit of a study that has no document.
+    fn finish<P: Serialize>(self, info: &StudyInfo, parts: &[Option<Outcome<P>>]) -> Result<(), StudyError> {
+        settle(&self.path, &self.shards(info)?, &self.head, info, parts)
+    }
+}
+
+/// After the last unit: parts in their order, or no file at all.
+fn settle<P: Serialize>(
+    path: &Path,
+    shards: &[PathBuf],
+    head: &str,
+    info: &StudyInfo,
+    parts: &[Option<Outcome<P>>],
+) -> Result<(), StudyError> {
+    if info.keeps_parts {
+        let lines = parts.iter().enumerate().filter_map(|(unit, outcome)| Some(line(unit, outcome.as_ref()?)));
+        let text = std::iter::once(Ok(head.to_owned())).chain(lines).collect::<Result<String, StudyError>>()?;
+        write_file(path, Replace::Always, &[], |out| out.write_all(text.as_bytes()))?;
+    } else {
+        disk::remove(path)?;
+    }
+    shards.iter().try_for_each(|shard| Ok(disk::remove(shard)?))
 }
 
 /// Whether a file has the parts of a shard: `sweep.2-of-5.jsonl`.

@@ -39,7 +39,7 @@ pub fn saltation(
     motion.set_columns(0);
     for k in 0..options.transient {
         motion.advance(start + (k + 1) as f64 * options.interval)?;
-        interrupted(k, stop)?;
+        interrupted(stop)?;
     }
     motion.counts.clear();
     let dimension = 2 * motion.dimensions().0;
@@ -74,7 +74,7 @@ pub fn saltation(
         logs[first..].fill(f64::NEG_INFINITY);
         known = (motion.counts.rests, motion.counts.sticks);
         sums.add(&logs, k);
-        interrupted(k, stop)?;
+        interrupted(stop)?;
     }
     let time = options.intervals as f64 * options.interval;
     let counts = &motion.counts;
@@ -98,9 +98,9 @@ fn store(motion: &Sensitivity, frame: &mut Frame, dimension: usize) {
     }
 }
 
-/// Asks now and then whether to stop.
-pub(super) fn interrupted(k: usize, stop: &Stop<'_>) -> Result<(), StudyError> {
-    if k % 64 == 63 && stop() { Err(StudyError::Interrupted) } else { Ok(()) }
+/// Asks whether to stop.
+pub(super) fn interrupted(stop: &Stop<'_>) -> Result<(), StudyError> {
+    if stop() { Err(StudyError::Interrupted) } else { Ok(()) }
 }
 
 /// The largest exponent over so many intervals from the present state; −∞ if all perturbations vanished.
@@ -129,7 +129,7 @@ pub fn largest(motion: &mut Sensitivity, interval: f64, intervals: usize, stop: 
         if sum == f64::NEG_INFINITY {
             return Ok(sum);
         }
-        interrupted(k, stop)?;
+        interrupted(stop)?;
     }
     Ok(sum / (intervals as f64 * interval))
 }

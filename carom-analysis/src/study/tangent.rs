@@ -19,12 +19,13 @@ use carom::sensitivity::StepSensitivity;
 /// Exponents by (1), from the present state of a run; intervals are divided into equal steps.
 pub fn tangent(run: &mut StepSensitivity, options: &Options, stop: &Stop<'_>) -> Result<Spectrum, StudyError> {
     options.check()?;
+    options.check_steps()?;
     let start = run.state().t;
     let h = options.interval / (options.interval / options.step - 1e-9).ceil().max(1.0);
     run.frame.set_columns(0);
     for k in 0..options.transient {
         run.advance(start + (k + 1) as f64 * options.interval, h)?;
-        interrupted(k, stop)?;
+        interrupted(stop)?;
     }
     run.counts.clear();
     let dimension = 2 * run.dimensions().0;
@@ -42,7 +43,7 @@ pub fn tangent(run: &mut StepSensitivity, options: &Options, stop: &Stop<'_>) ->
             direction.copy_from_slice(&column[..dimension]);
         }
         sums.add(frame.orthonormalise(), k);
-        interrupted(k, stop)?;
+        interrupted(stop)?;
     }
     Ok(sums.spectrum(options, &run.counts, None))
 }

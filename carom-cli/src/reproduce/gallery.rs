@@ -1,25 +1,23 @@
 //! The gallery: one report with all figures and verdicts, and the data as CSV.
 
 use super::Done;
-use carom_analysis::files::write_whole;
+use carom_analysis::folder::{Draft, FolderError};
 use carom_analysis::report::{Block, Callout, Cell, Report, Section, Table};
 use carom_analysis::study::document::{self, Column};
 use carom_papers::{Data, Effort, Verdict};
-use std::fs;
-use std::io;
-use std::path::Path;
 
-pub fn write(done: &[Done], effort: Effort, folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    write_whole(&folder.join("index.html"), |out| report(done, effort).write(out))?;
-    let csv = |path: &Path, table: &document::Table| write_whole(path, |out| out.write_all(table.csv().as_bytes()));
+/// Writes the report and the data; the latter in folders of papers and items.
+pub fn write(done: &[Done], effort: Effort, draft: &mut Draft) -> Result<(), FolderError> {
+    draft.write("index.html", |out| report(done, effort).write(out))?;
     for d in done {
-        let place = folder.join(d.wanted.paper.key).join(d.wanted.item.key);
-        fs::create_dir_all(&place)?;
+        let place = format!("{}/{}", d.wanted.paper.key, d.wanted.item.key);
+        let mut csv = |name: &str, table: &document::Table| {
+            draft.write(&format!("{place}/{name}.csv"), |out| out.write_all(table.csv().as_bytes()))
+        };
         for data in &d.outcome.figure.data {
-            csv(&place.join(format!("{}.csv", file_name(&data.name))), &table(data))?;
+            csv(&file_name(&data.name), &table(data))?;
         }
-        csv(&place.join("checks.csv"), &checks(d))?;
+        csv("checks", &checks(d))?;
     }
     Ok(())
 }

@@ -6,12 +6,15 @@ use crate::arguments::ReproduceArguments;
 use crate::console::{print_line, print_text};
 use crate::failure::Failure;
 use crate::open::open;
-use crate::progress::{Bar, interrupted, watch_for_interrupts};
+use crate::progress::{Bar, interrupted, watch_for_interrupts, when_left, wind_up};
 use crate::table::Table;
+use carom_analysis::folder::{Folder, FolderError, Sharing};
 use carom_analysis::study::parallel;
 use carom_papers::{Effort, Item, Outcome, PAPERS, Paper, Verdict, reproduce};
 use carom_scene::suggest;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// An item of a paper that was asked for.
@@ -35,10 +38,28 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     }
     watch_for_interrupts();
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out/reproduce"));
+    let claim = Folder::claim(&folder, "reproduce", Sharing::Alone)?;
+    claim.check(["index.html"])?;
     let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
-    let done = compute(&wanted, effort, arguments.quiet);
-    gallery::write(&done, effort, &folder)
-        .map_err(|e| Failure::Environment(format!("cannot write into `{}`: {e}", folder.display())))?;
+    let (count, items) = (wanted.len(), Items::default());
+    // an item does not listen: those that are done are written without it
+    let (kept, place) = (items.clone(), folder.clone());
+    let claim = Arc::new(Mutex::new(Some(claim)));
+    let taken = claim.clone();
+    when_left(move || {
+        let claim = taken.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let done = kept.take();
+        claim
+            .map_or(Ok(String::new()), |claim| write(claim, &done, (count, effort), &place))
+            .unwrap_or_else(|e| e.to_string())
+    });
+    compute(&wanted, effort, arguments.quiet, &items);
+    wind_up();
+    let (done, claim) = (items.take(), claim.lock().unwrap_or_else(PoisonError::into_inner).take());
+    let left = claim.map_or(Ok(String::new()), |claim| write(claim, &done, (count, effort), &folder))?;
+    if done.is_empty() {
+        return Err(Failure::Interrupted(left));
+    }
     if !arguments.quiet {
         verdicts(&done).print()?;
         print_line(format_args!("report {0}/index.html\ndata   {0}/PAPER/ITEM/*.csv", folder.display()))?;
@@ -47,11 +68,38 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         open(&folder.join("index.html"))?;
     }
     let failed = done.iter().filter(|d| matches!(d.outcome.verdict, Verdict::Failed(_))).count();
-    match (interrupted(), failed) {
-        (true, _) => Err(Failure::Interrupted),
+    match (interrupted() && done.len() < count, failed) {
+        (true, _) => Err(Failure::Interrupted(left)),
         (false, 0) => Ok(()),
         (false, failed) => Err(Failure::Expectation(failed)),
     }
+}
+
+/// Items that are done, by their number.
+#[derive(Clone, Default)]
+struct Items(Arc<Mutex<BTreeMap<usize, Done>>>);
+
+impl Items {
+    fn add(&self, index: usize, done: Done) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(index, done);
+    }
+
+    /// All so far, in their order.
+    fn take(&self) -> Vec<Done> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_values().collect()
+    }
+}
+
+/// Writes what is done of so many items; says what there is where it is not all.
+fn write(claim: Folder, done: &[Done], (count, effort): (usize, Effort), folder: &Path) -> Result<String, FolderError> {
+    if done.is_empty() {
+        return Ok("no item was computed, and nothing was written".into());
+    }
+    let left = format!("{} of {count} items were computed, and are in `{}`", done.len(), folder.display());
+    let mut draft = claim.draft()?;
+    gallery::write(done, effort, &mut draft)?;
+    draft.publish(Some(left.as_str()).filter(|_| done.len() < count))?;
+    Ok(left)
 }
 
 /// The items that the names stand for: nothing for everything, `PAPER`, or `PAPER/ITEM`.
@@ -94,13 +142,12 @@ fn list(wanted: &[Wanted]) -> Result<(), Failure> {
 
 /// Runs all items on the cores that there are. Each item runs alone on one of them, so that results do not depend on
 /// their number.
-fn compute(wanted: &[Wanted], effort: Effort, quiet: bool) -> Vec<Done> {
+fn compute(wanted: &[Wanted], effort: Effort, quiet: bool, items: &Items) {
     let task = |index: usize| {
         let clock = Instant::now();
         let outcome = reproduce(wanted[index].item, effort);
         Done { wanted: wanted[index], outcome, seconds: clock.elapsed().as_secs_f64() }
     };
-    let mut all: Vec<Option<Done>> = wanted.iter().map(|_| None).collect();
     let threads = parallel::threads(None, wanted.len());
     let bar = Bar::new("items", wanted.len(), quiet);
     parallel::each(wanted.len(), threads, &|_| !interrupted(), &task, &mut |index, done: Done| {
@@ -111,9 +158,8 @@ fn compute(wanted: &[Wanted], effort: Effort, quiet: bool) -> Vec<Done> {
             let _ = bar.aside(|| print_line(format_args!("{paper}/{item}: {verdict} ({seconds:.1} s)")));
         }
         bar.add(1);
-        all[index] = Some(done);
+        items.add(index, done);
     });
-    all.into_iter().flatten().collect()
 }
 
 fn verdicts(done: &[Done]) -> Table {

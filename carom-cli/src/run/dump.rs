@@ -7,6 +7,7 @@ use crate::arguments::RunArguments;
 use crate::failure::Failure;
 use carom::simulation::{Observer, StepView};
 use carom::{ModelError, Stepper};
+use carom_analysis::folder::{Replace, write_file};
 use carom_analysis::results::Warning;
 use carom_scene::problem_file::{FileFormat, capture, encode};
 use carom_solve::solver::Path as SolverPath;
@@ -163,9 +164,9 @@ impl Writer {
         match stored.and_then(|stored| encode(&stored).map_err(|e| e.to_string())) {
             Ok(file) => {
                 let path = self.done.folder.join(format!("{}-{name}.{}", file.kind.name(), file.extension()));
-                match fs::write(&path, &file.bytes) {
+                match write_file(&path, Replace::Never, &[], |out| out.write_all(&file.bytes)) {
                     Ok(()) => self.done.written += 1,
-                    Err(e) => self.done.error = Some(format!("cannot write `{}`: {e}", path.display())),
+                    Err(error) => self.done.error = Some(error.to_string()),
                 }
                 self.bytes += file.bytes.len() as u64;
             }

@@ -3,7 +3,6 @@
 mod dump;
 mod estimate;
 mod film;
-mod folder;
 mod frames;
 mod report;
 mod sizes;
@@ -13,10 +12,12 @@ mod table;
 use crate::arguments::RunArguments;
 use crate::console::{print_line, print_warning};
 use crate::failure::{Failure, print};
+use crate::figures::Figures;
 use crate::open::open;
-use crate::progress::{Progress, watch_for_interrupts};
-use crate::{examples, figures, gltf, progress};
+use crate::progress::{Progress, watch_for_interrupts, when_left, wind_up};
+use crate::{examples, gltf, progress};
 use carom::simulation::{Lists, Observer};
+use carom_analysis::folder::{Folder, Sharing};
 use carom_analysis::results::{
     Columns, Inputs, Method, Outputs, PlayOf, RecordOptions, Recorded, ResultError, RunRecorder, Sampling, Status,
     Warning, fingerprint, report_values,
@@ -24,7 +25,6 @@ use carom_analysis::results::{
 use carom_scene::scene::{Outcome, PlayInfo};
 use carom_scene::{Diagnostic, Overrides, Scene, suggest};
 use dump::{Dump, Dumped, Dumping};
-use folder::Claim;
 use frames::Frames;
 use sizes::StepSizes;
 use space::SpaceFilm;
@@ -32,6 +32,9 @@ use std::path::{Path, PathBuf};
 
 /// The kind of warnings about the model file.
 const FILE: &str = "file";
+
+/// The name of the report.
+const REPORT: &str = "report.html";
 
 /// Impacts and events that the report knows; all of them are in the result files.
 const LISTED: usize = 20_000;
@@ -50,8 +53,6 @@ struct Run {
     expectations: Vec<Outcome>,
     /// Problems that were written to files.
     dumped: Option<Dumped>,
-    /// No other run writes to the folder until the report is there.
-    _claim: Claim,
 }
 
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
@@ -65,18 +66,23 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     }
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(stem(&arguments.file)));
     watch_for_interrupts();
-    let (run, failure) = simulate(arguments, scene, &folder)?;
-    if !arguments.no_report || arguments.figures.is_some() || arguments.gltf.is_some() {
-        let (path, report) = (folder.join("report.html"), report::build(&run, arguments.report_size));
-        if !arguments.no_report {
-            report::write(&report, &path)
-                .map_err(|e| Failure::Environment(format!("cannot write `{}`: {e}", path.display())))?;
-        }
-        arguments.figures.iter().try_for_each(|folder| figures::write(&report, folder))?;
-        if let Some(file) = &arguments.gltf {
-            gltf::write(&report, file.as_deref().unwrap_or(&folder.join("motion.glb")))?;
-        }
+    let figures = arguments.figures.as_deref().map(|place| Figures::claim(place, &folder)).transpose()?;
+    if let Some(Some(file)) = &arguments.gltf {
+        gltf::check(file)?;
     }
+    let (mut run, failure) = simulate(arguments, scene, &folder)?;
+    if !arguments.no_report || figures.is_some() || arguments.gltf.is_some() {
+        let report = report::build(&run, arguments.report_size);
+        let mut draft = run.recorded.draft.as_mut();
+        if let Some(draft) = draft.as_mut().filter(|_| !arguments.no_report) {
+            draft.write(REPORT, |out| report.write(out))?;
+        }
+        if let Some(file) = &arguments.gltf {
+            gltf::write(&report, file.as_deref(), draft)?;
+        }
+        figures.map_or(Ok(()), |figures| figures.write(&report))?;
+    }
+    run.recorded.publish().map_err(|error| recording(error, &folder))?;
     if !arguments.quiet {
         // those of the file were printed with their places
         let told = run.recorded.summary.warnings.iter().filter(|warning| warning.kind != FILE);
@@ -90,14 +96,16 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
         (false, true) => Ok(()),
         (false, false) => table::print(&run, &folder, !arguments.no_report),
     };
-    let opened = if arguments.open { open(&folder.join("report.html")) } else { Ok(()) };
+    let opened = if arguments.open { open(&folder.join(REPORT)) } else { Ok(()) };
     if let Some(failure) = failure {
         return Err(failure);
     }
     printed.and(opened)?;
     let missed = run.expectations.iter().filter(|outcome| !outcome.holds).count();
     match run.recorded.summary.status {
-        Status::Interrupted => Err(Failure::Interrupted),
+        Status::Interrupted => {
+            Err(Failure::Interrupted(format!("results up to then are in `{}`, marked as partial", folder.display())))
+        }
         _ if missed > 0 => Err(Failure::Expectation(missed)),
         _ if arguments.strict => strict(&run.recorded.summary.warnings),
         _ => Ok(()),
@@ -126,9 +134,18 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
         })
         .map_err(|e| Failure::Computation(e.to_string()))?;
     let options = record_options(arguments, &scene);
-    let recorder =
-        folder::claim(folder, || RunRecorder::create(folder, simulation.stepper(), options, outputs(&scene)));
-    let (claim, mut recorder) = recorder?;
+    let mut claim = Folder::claim(folder, "run", Sharing::Alone)?;
+    claim.protect([&arguments.file]);
+    claim.check(
+        [(REPORT, !arguments.no_report), (gltf::MOTION, arguments.gltf == Some(None))]
+            .iter()
+            .filter(|(_, w)| *w)
+            .map(|(name, _)| name),
+    )?;
+    let recorder = RunRecorder::in_folder(claim, simulation.stepper(), options, outputs(&scene));
+    let mut recorder = recorder.map_err(|error| recording(error, folder))?;
+    let aside = folder.join(".carom/run.new");
+    when_left(move || format!("inside a long step; rows that were saved before are in `{}`", aside.display()));
     let mut lists = Lists::new(LISTED);
     let mut frames = scene.drawing.as_ref().map(|drawing| Frames::new(drawing, &scene));
     let columns = recorder.trajectory().columns();
@@ -178,11 +195,16 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
             }),
         }
     }
+    wind_up();
     scene.warnings.iter().for_each(|warning| recorder.warn(file_warning(warning)));
     dumped.iter().flat_map(Dumped::warnings).for_each(|warning| recorder.warn(warning));
-    let mut recorded = recorder.finish(inputs(&scene, arguments), &outcome, &simulation);
+    let mut recorded = recorder.close(inputs(&scene, arguments), &outcome, &simulation);
     let failure = match (outcome, recorded.error.take()) {
         (Err(error), _) => Some(Failure::Computation(format!("{error}; results so far are in `{}`", folder.display()))),
+        (Ok(_), Some(error)) if error.is_environment() => {
+            let aside = folder.join(".carom/run.new");
+            Some(Failure::Environment(format!("{error}; what was recorded before is in `{}`", aside.display())))
+        }
         (Ok(_), Some(error)) => Some(recording(error, folder)),
         (Ok(_), None) => dumped.as_ref().and_then(|d| d.error.clone()).map(Failure::Environment),
     };
@@ -191,7 +213,7 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
     // rows that are written besides the steps change no number
     let as_written = Overrides { output: None, ..scene.overrides().clone() } == Overrides::default();
     let expectations = if finished && as_written { watch.outcomes() } else { Vec::new() };
-    let run = Run { scene, recorded, lists, frames, space, sizes, expectations, dumped, _claim: claim };
+    let run = Run { scene, recorded, lists, frames, space, sizes, expectations, dumped };
     Ok((run, failure))
 }
 
@@ -212,6 +234,7 @@ fn recording(error: ResultError, folder: &Path) -> Failure {
             let hint = suggest(&name, known.iter().map(String::as_str), false, all);
             Failure::usage(format!("--columns: there is no column `{name}`"), hint)
         }
+        ResultError::Folder(error) => error.into(),
         _ => Failure::Environment(error.to_string()),
     }
 }

@@ -83,7 +83,7 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     if summary.columns_left_out > 0 {
         row("columns left out", format!("{}, of many; --columns all keeps them", summary.columns_left_out));
     }
-    row("wall time", format!("{:.3} s", summary.wall_seconds));
+    row("wall time", format!("{:.3} s", run.recorded.wall_seconds));
     for outcome in &run.expectations {
         let expected = &outcome.expectation;
         let verdict = if outcome.holds { "ok" } else { "MISSED" };

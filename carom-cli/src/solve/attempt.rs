@@ -23,6 +23,10 @@ impl Method {
             Failure::usage(format!("no solver is named `{name}`"), suggest(name, names(), false, all))
         })?;
         if let Some(tolerance) = tolerance {
+            if tolerance < f64::EPSILON {
+                let message = format!("--tolerance {tolerance:e} is below the rounding of numbers");
+                return Err(Failure::usage(message, "residuals are relative: take 1e-14 or more"));
+            }
             options["tolerance"] = json!(tolerance);
         }
         if let Some(measure) = measure {

@@ -10,9 +10,9 @@ use crate::arguments::SolveArguments;
 use crate::console::{print_line, print_warning};
 use crate::failure::Failure;
 use crate::print::print_table;
-use crate::progress::Bar;
+use crate::progress::{Bar, interrupted, watch_for_interrupts, when_left, wind_up};
 use attempt::{Attempt, Method};
-use carom_analysis::files::write_whole;
+use carom_analysis::folder::{Draft, Folder, Sharing};
 use carom_analysis::report::Cell;
 use carom_analysis::study::document::{Column, Format, Table};
 use carom_scene::problem_file::{self, FileFormat, ProblemFile};
@@ -22,20 +22,30 @@ use std::path::{Path, PathBuf};
 pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
     let method = Method::find(&arguments.solver, arguments.tolerance, arguments.measure.as_deref())?;
     let kind = kind(arguments.kind.as_deref())?;
-    if let Some(folder) = &arguments.out {
-        refuse_equal_names(&arguments.files)?;
-        std::fs::create_dir_all(folder)
-            .map_err(|e| Failure::Environment(format!("cannot make the folder `{}`: {e}", folder.display())))?;
-    }
+    let folder = match (&arguments.out, arguments.history) {
+        (Some(folder), _) => Some(folder.clone()),
+        (None, true) => Some(PathBuf::from("out/solve")),
+        (None, false) => None,
+    };
+    watch_for_interrupts();
+    let mut draft = folder.as_deref().map(|folder| claim(folder, arguments)).transpose()?;
+    let place = draft.as_ref().filter(|_| arguments.out.is_some()).map(|draft| draft.place().display().to_string());
+    when_left(move || match place {
+        Some(place) => format!("inside a solve; solutions of the problems before are in `{place}`"),
+        None => "inside a solve".into(),
+    });
     let (mut attempts, mut unreadable) = (Vec::new(), Vec::new());
     let bar = Bar::new("problems", arguments.files.len(), false);
     for path in &arguments.files {
+        if interrupted() {
+            break;
+        }
         bar.note(&path.display().to_string());
         match problem_file::read(path, kind) {
             Ok(file) => {
                 let attempt = Attempt::run(&method, &file.problem, arguments.history);
-                if let Some(folder) = &arguments.out {
-                    write(folder, path, &file, &attempt, arguments.fclib)?;
+                if let Some(draft) = draft.as_mut().filter(|_| arguments.out.is_some()) {
+                    write(draft, path, &file, &attempt, arguments.fclib)?;
                 }
                 attempts.push(attempt);
             }
@@ -43,6 +53,7 @@ pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
         }
         bar.add(1);
     }
+    wind_up();
     drop(bar);
     if arguments.json {
         let rows: Vec<_> = attempts.iter().map(Attempt::to_json).collect();
@@ -50,14 +61,17 @@ pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
     } else if !attempts.is_empty() {
         print(&attempts)?;
     }
-    if arguments.history {
-        let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out/solve"));
-        let files = history::write(&attempts, &folder)?;
-        if !arguments.json {
-            files
-                .iter()
-                .try_for_each(|(word, name)| print_line(format_args!("{word:6} {}/{name}", folder.display())))?;
-        }
+    let left = interrupted().then(|| format!("{} of {} problems were solved", attempts.len(), arguments.files.len()));
+    if let (Some(mut draft), Some(folder)) = (draft, folder) {
+        let files = if arguments.history { history::write(&attempts, &mut draft)? } else { Vec::new() };
+        draft.publish(left.as_deref())?;
+        let shown = files.iter().filter(|_| !arguments.json);
+        shown
+            .map(|(word, name)| print_line(format_args!("{word:6} {}/{name}", folder.display())))
+            .collect::<Result<(), _>>()?;
+    }
+    if let Some(left) = left {
+        return Err(Failure::Interrupted(left));
     }
     unreadable.iter().for_each(|error| print_warning(format_args!("error: {error}")));
     if !unreadable.is_empty() {
@@ -91,45 +105,39 @@ fn print(attempts: &[Attempt]) -> Result<(), Failure> {
     print_table(&table)
 }
 
-/// The file in the folder that has the name of this one and another ending; what follows other dots belongs to the
-/// name.
-fn beside(folder: &Path, path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.file_stem().unwrap_or("problem".as_ref()).to_owned();
-    name.push(ending);
-    folder.join(name)
+/// The name of a file with another ending; what follows other dots belongs to the name.
+fn named(path: &Path, ending: &str) -> String {
+    path.file_stem().unwrap_or("problem".as_ref()).to_string_lossy().into_owned() + ending
 }
 
-/// An error where two files would write the same solution.
-fn refuse_equal_names(files: &[PathBuf]) -> Result<(), Failure> {
-    let mut stems: Vec<_> = files.iter().map(|path| path.file_stem()).collect();
-    stems.sort();
-    match stems.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Failure::usage(
-            format!(
-                "two files are named `{}`, and so would be their solutions",
-                Path::new(pair[0].unwrap_or_default()).display()
-            ),
-            "solve them by two commands with two folders",
-        )),
-        None => Ok(()),
+/// Claims the folder of solutions, in which no problem may be overwritten.
+fn claim(folder: &Path, arguments: &SolveArguments) -> Result<Draft, Failure> {
+    let mut claim = Folder::claim(folder, "solve", Sharing::Alone)?;
+    claim.protect(&arguments.files);
+    let endings = [(".solution.json", arguments.out.is_some()), (".hdf5", arguments.fclib)];
+    for (ending, _) in endings.iter().filter(|(_, wanted)| *wanted) {
+        claim.check(arguments.files.iter().map(|path| named(path, ending)))?;
     }
+    claim.check(["history.csv", "history.html", "times.csv", "times.html"].iter().filter(|_| arguments.history))?;
+    Ok(claim.draft()?)
 }
 
-/// Solution as JSON, and the problem as FCLIB where asked.
-fn write(folder: &Path, path: &Path, file: &ProblemFile, attempt: &Attempt, fclib: bool) -> Result<(), Failure> {
-    let target = beside(folder, path, ".solution.json");
+/// Solution as JSON, and the problem as FCLIB where asked. Files of one name are kept apart.
+fn write(draft: &mut Draft, path: &Path, file: &ProblemFile, attempt: &Attempt, fclib: bool) -> Result<(), Failure> {
+    let mut problem = attempt.to_json();
+    // a file has the same bytes whenever it is computed
+    problem.as_object_mut().map(|problem| problem.remove("seconds"));
     let text = serde_json::to_string_pretty(&json!({
-        "problem": attempt.to_json(),
+        "problem": problem,
         "lambda": attempt.z.lambda,
         "u": attempt.z.u,
         "v": attempt.velocity,
     }));
-    let text = text.map_err(std::io::Error::from);
-    let written = text.and_then(|text| write_whole(&target, |out| out.write_all((text + "\n").as_bytes())));
-    written.map_err(|e| Failure::Environment(format!("cannot write `{}`: {e}", target.display())))?;
+    let text = text.map_err(|e| Failure::Environment(format!("a solution cannot be written: {e}")))? + "\n";
+    draft.write(&named(path, ".solution.json"), |out| out.write_all(text.as_bytes()))?;
     if fclib {
-        let target = beside(folder, path, ".hdf5");
-        problem_file::write_fclib(&file.problem, &target).map_err(|e| Failure::Environment(e.to_string()))?;
+        let bytes = problem_file::encode_fclib(&file.problem).map_err(|e| Failure::Environment(e.to_string()))?;
+        draft.write(&named(path, ".hdf5"), |out| out.write_all(&bytes))?;
     }
     Ok(())
 }

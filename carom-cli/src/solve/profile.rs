@@ -12,7 +12,8 @@ use crate::failure::Failure;
 use crate::generate;
 use crate::open::open;
 use crate::print::print;
-use crate::progress::{Bar, interrupted, watch_for_interrupts};
+use crate::progress::{Bar, interrupted, watch_for_interrupts, wind_up};
+use carom_analysis::folder::{Folder, Sharing};
 use carom_analysis::report::{Cell, Chart, Series};
 use carom_analysis::study::document::{Column, Document, Printed, Section, Table};
 use carom_scene::problem_file;
@@ -38,6 +39,9 @@ pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
         None => recipes(arguments)?,
     };
     watch_for_interrupts();
+    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out/profile"));
+    let claim = Folder::claim(&folder, "profile", Sharing::Alone)?;
+    claim.check(["profile.csv", "profile.html"])?;
     let mut profile = Profile { solvers: methods.iter().map(|m| m.row.info.name).collect(), rows: Vec::new() };
     let bar = Bar::new("problems", sources.len(), arguments.quiet);
     for source in &sources {
@@ -62,19 +66,21 @@ pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
         }
         bar.add(1);
     }
+    wind_up();
     drop(bar);
-    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out/profile"));
-    let failed = |e: std::io::Error| Failure::Environment(format!("cannot write into `{}`: {e}", folder.display()));
-    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let left = format!("{} of {} problems are in `{}`", profile.rows.len(), sources.len(), folder.display());
     let mut document = profile.document(arguments.tolerance);
-    document.write(&folder, "profile").map_err(|(_, e)| failed(e))?;
+    document.partial = interrupted().then(|| left.clone());
+    let mut draft = claim.draft()?;
+    document.write(&mut draft, "profile")?;
+    draft.publish(document.partial.as_deref())?;
     if !arguments.quiet {
         print(&document, &folder)?;
     }
     if arguments.open {
         open(&folder.join("profile.html"))?;
     }
-    if interrupted() { Err(Failure::Interrupted) } else { Ok(()) }
+    if interrupted() { Err(Failure::Interrupted(left)) } else { Ok(()) }
 }
 
 /// Where a problem comes from.

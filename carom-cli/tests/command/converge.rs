@@ -2,7 +2,7 @@
 
 use super::session::Session;
 
-const HEADER: &str = "scheme,h,tolerance,grids,solves,iterations,evaluations,seconds,failed,q_l1,q_l2,q_sup,q_hausdorff,v_l1,v_l2,v_sup,v_hausdorff";
+const HEADER: &str = "scheme,h,tolerance,grids,solves,iterations,evaluations,failed,q_l1,q_l2,q_sup,q_hausdorff,v_l1,v_l2,v_sup,v_hausdorff";
 
 /// A line of the table: the name of the scheme and the numbers; `None` where a field is empty.
 type Line = (String, Vec<Option<f64>>);
@@ -44,7 +44,12 @@ fn the_ball_converges_to_its_exact_solution() {
     let session = Session::new();
     let out = session.succeed(["converge", "bouncing-ball", "--steps", "0.1:1e-3:6", "--grids", "8"]);
     assert!(out.contains("the exact solution of bouncing-ball") && out.contains("order"), "{out}");
-    assert_eq!(session.names("out/bouncing-ball-convergence"), ["convergence.csv", "convergence.html"]);
+    let files = ["convergence.csv", "convergence.html", "times.csv", "times.html"];
+    assert_eq!(session.names("out/bouncing-ball-convergence"), files);
+    let times = session.read("out/bouncing-ball-convergence/times.csv");
+    let seconds: Vec<f64> =
+        times.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse().unwrap()).collect();
+    assert!(seconds.len() == 6 && seconds.iter().all(|x| *x > 0.0), "{times}");
     let lines = read(&session, "out/bouncing-ball-convergence");
     assert_eq!(lines.len(), 6);
     assert!(lines.iter().all(|(_, x)| x[position("grids")] == Some(8.0) && x[position("failed")] == Some(0.0)));
@@ -151,10 +156,11 @@ fn a_scheme_that_fails_does_not_take_the_others_along() {
         assert_eq!((good.1[position("failed")], bad.1[position("failed")]), (Some(0.0), Some(2.0)));
     }
     assert!(session.read("out/convergence.html").contains("2 run(s) with h"));
-    // where the reference run itself fails there is nothing to measure, and nothing old to take for new
+    // where the reference run itself fails there is nothing to measure, and the earlier result stays
+    let before = session.read("out/convergence.csv");
     let outcome =
         session.carom(["converge", "double-pendulum", "--steps", "0.05:0.02:3", "--scheme", bad, "--out", "out"]);
     assert_eq!(outcome.code, Some(3), "{}", outcome.err);
     assert!(outcome.err.contains("reference run"), "{}", outcome.err);
-    assert_eq!(session.names("out"), [] as [&str; 0]);
+    assert_eq!(session.read("out/convergence.csv"), before);
 }

@@ -139,8 +139,9 @@ fn nothing_of_an_earlier_run_is_left() {
     let session = Session::new();
     session.write("ball.toml", BALL);
     session.succeed(["run", "ball.toml", "--out", "out", "--csv"]);
+    fs::create_dir(session.path("out/.carom/run.new")).unwrap();
     for part in ["trajectory.part-00007.parquet", "impacts.part-00001.parquet", "trajectory.parquet.tmp"] {
-        session.write(&format!("out/{part}"), "left by a run that was killed");
+        session.write(&format!("out/.carom/run.new/{part}"), "left by a run that was killed");
     }
     session.write("out/notes.txt", "mine");
     // a mistake on the command line comes before anything is touched
@@ -149,6 +150,7 @@ fn nothing_of_an_earlier_run_is_left() {
     assert_eq!(session.names("out"), before);
     session.succeed(["run", "ball.toml", "--out", "out", "--no-report", "--steps", "3", "--end", "0.3"]);
     assert_eq!(session.names("out"), ["impacts.parquet", "notes.txt", "summary.json", "trajectory.parquet"]);
+    assert!(!session.path("out/.carom/run.new").exists());
     assert_eq!(session.table("out/trajectory.parquet").rows.len(), 4);
 }
 

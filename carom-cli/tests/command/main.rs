@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod bearing;
+mod bytes;
 mod compare;
 mod converge;
 mod dump;
@@ -10,6 +11,7 @@ mod events;
 mod everyday;
 mod examples;
 mod failures;
+mod faults;
 mod first_order;
 mod forces;
 mod import;

@@ -68,10 +68,11 @@ impl Session {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Names in a folder, sorted; none where the folder does not exist.
+    /// Names in a folder, sorted; none where the folder does not exist. That of carom's own list is left out.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).into_iter().flatten();
         let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.retain(|name| name != ".carom");
         names.sort();
         names
     }

@@ -1,7 +1,7 @@
 //! Runs that are stopped from outside, folders that are in use, readers that go away. Signals are those of Unix.
 #![cfg(unix)]
 
-use super::session::Session;
+use super::session::{BALL, Session};
 use super::table::Table;
 use std::fs::File;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -15,7 +15,7 @@ const END: f64 = 5.0;
 fn long_run(session: &Session) -> Child {
     let mut run = session.start(["run", "bouncing-ball", "--steps", ENDLESS, "--out", "long"]);
     let patience = Instant::now();
-    while !session.path("long/trajectory.part-00001.parquet").exists() {
+    while !session.path("long/.carom/run.new/trajectory.part-00001.parquet").exists() {
         assert!(run.try_wait().unwrap().is_none(), "the run ended before its time");
         assert!(patience.elapsed() < Duration::from_secs(60), "no part after a minute");
         std::thread::sleep(Duration::from_millis(5));
@@ -49,6 +49,9 @@ fn an_interrupted_run_keeps_its_results() {
         assert_eq!((&summary["rows"], summary["rows"].as_u64() >= Some(65536)), (&table.rows.len().into(), true));
         check_times(&table, 0);
         assert!(session.read("long/report.html").contains("The run was interrupted"));
+        let partial = summary["partial"].as_str().unwrap();
+        assert!(partial.starts_with("interrupted at t = "), "{partial}");
+        assert_eq!(Table::partial(&session.path("long/trajectory.parquet")).as_deref(), Some(partial));
     }
 }
 
@@ -57,12 +60,12 @@ fn a_killed_run_leaves_readable_parts() {
     let session = Session::new();
     let status = signal("-KILL", long_run(&session));
     assert_eq!(status.code(), None);
-    let names = session.names("long");
-    assert!(!names.iter().any(|name| name == "trajectory.parquet" || name == "summary.json"), "{names:?}");
+    assert!(session.names("long").is_empty());
+    let names = session.names("long/.carom/run.new");
     let parts: Vec<_> = names.iter().filter(|n| n.starts_with("trajectory.part-") && n.ends_with(".parquet")).collect();
     let mut rows = 0;
     for part in parts {
-        let table = session.table(&format!("long/{part}"));
+        let table = session.table(&format!("long/.carom/run.new/{part}"));
         check_times(&table, rows);
         rows += table.rows.len();
     }
@@ -142,7 +145,8 @@ fn a_full_disk_is_told() {
 fn an_interrupted_sweep_goes_on() {
     let session = Session::new();
     let arguments = ["sweep", "bouncing-ball", "--vary", "e=0.1:0.9:30", "--out", "long", "--threads", "1"];
-    let rows = || session.read("long/sweep.csv").lines().count().saturating_sub(1);
+    let lines = || session.read("long/sweep.csv").lines().map(str::to_owned).collect::<Vec<String>>();
+    let rows = || lines().iter().filter(|line| !line.starts_with('#')).count() - 1;
     let parts = || session.read("long/sweep.jsonl").lines().count().saturating_sub(1);
     let mut run = session.start(arguments.iter().chain(&["--step", "5e-5"]));
     let patience = Instant::now();
@@ -154,9 +158,64 @@ fn an_interrupted_sweep_goes_on() {
     assert_eq!(signal("-INT", run).code(), Some(130));
     let done = rows();
     assert!((2..30).contains(&done), "{done}");
-    let kept = session.read("long/sweep.csv");
+    // the file says that it is partial, in a last line
+    let mut kept = lines();
+    assert_eq!(kept.pop().unwrap(), format!("# partial: interrupted after {done} of 30 units"));
     let out = session.succeed(arguments.iter().chain(&["--step", "5e-5"]));
     assert!(out.contains(&format!("{done} of 30 runs are there already")) && out.contains("30 runs finished"), "{out}");
-    let whole = session.read("long/sweep.csv");
-    assert!(whole.starts_with(&kept) && rows() == 30);
+    assert!(lines().starts_with(&kept) && rows() == 30 && !session.read("long/sweep.csv").contains('#'));
+}
+
+/// Ctrl-C ends what does not come to its end by itself within a second: inside transients, searches, runs of a study
+/// and figures. The message is true: it speaks of files that are there.
+#[test]
+fn an_interrupt_is_heard_within_a_second() {
+    let transient = ["--period", "0.1", "--transient", "100000000", "--out", "out"];
+    let cases: [(&[&str], &[&str]); 7] = [
+        (&["basin", "ball.toml", "--x", "y=0:1:2", "--y", "y'=0:1:2"], &transient),
+        (&["bifurcation", "ball.toml", "--parameter", "e=0.1,0.2"], &transient),
+        (&["lyapunov", "ball.toml", "--method", "perturbation"], &transient),
+        (&["lyapunov", "chaotic-oscillator"], &["--transient", "100000000", "--out", "out"]),
+        (&["orbit", "double-pendulum", "--set", "l=1e-6", "--section", "impact", "--period", "1"], &["--out", "out"]),
+        (&["reproduce", "nqi/failure"], &["--out", "out"]),
+        (
+            &[
+                "converge",
+                "two-mass-chain",
+                "--set",
+                "amplitude=1e16",
+                "--set",
+                "clearance=pi",
+                "--schemes",
+                "event-driven",
+            ],
+            &["--steps", "0.1:0.01:2", "--out", "out"],
+        ),
+    ];
+    for (words, more) in cases {
+        let session = Session::new();
+        session.write("ball.toml", BALL);
+        let mut command = session.command(words.iter().chain(more));
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let patience = Instant::now();
+        while !session.path("out/.carom/lock").exists() {
+            let ended = child.try_wait().unwrap();
+            assert!(ended.is_none() && patience.elapsed() < Duration::from_secs(60), "{words:?} {ended:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        let clock = Instant::now();
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let waited = clock.elapsed();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(130), "{words:?}: {err}");
+        assert!(err.starts_with("interrupted: "), "{words:?}: {err}");
+        // nothing was done to its end: no file may be spoken of but that of parts, which is there
+        let names = session.names("out");
+        assert!(names.iter().all(|name| name.ends_with(".jsonl")), "{words:?}: {names:?}");
+        assert!(!names.is_empty() || err.contains("nothing was written"), "{words:?}: {err}");
+        // a second, and what a machine that tests on all cores adds
+        assert!(waited < Duration::from_millis(2500), "{words:?}: {waited:?}");
+    }
 }

@@ -65,6 +65,13 @@ impl Table {
         SerializedFileReader::new(File::open(path).unwrap()).unwrap().metadata().file_metadata().num_rows()
     }
 
+    /// Why a file has not all rows, as it says itself.
+    pub fn partial(path: &Path) -> Option<String> {
+        let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+        let words = reader.metadata().file_metadata().key_value_metadata()?;
+        words.iter().find(|word| word.key == "carom.partial")?.value.clone()
+    }
+
     /// A column of numbers, or of none where they are missing.
     pub fn numbers(&self, name: &str) -> Vec<Option<f64>> {
         let Some(i) = self.names.iter().position(|known| known == name) else {

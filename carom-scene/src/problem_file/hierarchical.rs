@@ -2,6 +2,7 @@
 
 use super::{FileError, Position, Reason};
 use hdf5_pure::{CharacterSet, Datatype, File, FileBuilder, GroupBuilder, StringPadding, is_hdf5_bytes};
+use std::cell::Cell;
 
 /// Whether the bytes are an HDF5 file.
 pub(super) fn is_hdf5(bytes: &[u8]) -> bool {
@@ -21,7 +22,13 @@ pub(super) struct Hdf5<'a> {
     name: &'a str,
     file: File,
     length: usize,
+    /// Entries of all datasets so far.
+    read: Cell<usize>,
 }
+
+/// Entries that any file may have, and those for each of its bytes: real problems are compressed by a factor of ten.
+const ENTRIES: usize = 4_000_000;
+const PER_BYTE: usize = 32;
 
 impl<'a> Hdf5<'a> {
     pub(super) fn open(name: &'a str, bytes: &[u8]) -> Result<Self, FileError> {
@@ -31,19 +38,21 @@ impl<'a> Hdf5<'a> {
             let error = FileError::new(name, Reason::End { expected: "the rest of the data" });
             return Err(error.hint("is the file truncated?"));
         }
-        Ok(Hdf5 { name, file, length: bytes.len() })
+        Ok(Hdf5 { name, file, length: bytes.len(), read: Cell::new(0) })
     }
 
-    /// The dataset, if its size can come out of this file: compression gains a factor of a thousand at most.
+    /// The dataset, if it and those before are not too large beside the bytes of the file.
     fn dataset(&self, path: &str) -> Result<hdf5_pure::Dataset, FileError> {
         let dataset = self.file.dataset(path).map_err(|error| self.error(path, error))?;
         let shape = dataset.shape().map_err(|error| self.error(path, error))?;
         let found = shape.iter().fold(1usize, |a, &b| a.saturating_mul(usize::try_from(b).unwrap_or(usize::MAX)));
-        let limit = self.length.saturating_mul(1100);
+        let (found, limit) = (found.saturating_add(self.read.get()), self.length.saturating_mul(PER_BYTE).max(ENTRIES));
         if found > limit {
-            let reason = Reason::TooLarge { what: "the number of entries", found, limit };
-            return Err(FileError::new(self.name, reason).at(Position::Dataset(path.to_string())));
+            let reason = Reason::TooLarge { what: "the number of entries up to here", found, limit };
+            let error = FileError::new(self.name, reason).at(Position::Dataset(path.to_string()));
+            return Err(error.hint("a file that is not compressed may have as many as it holds: h5repack -f NONE"));
         }
+        self.read.set(found);
         Ok(dataset)
     }
 
@@ -118,5 +127,34 @@ fn fill(builder: &mut GroupBuilder, group: Group) {
         let mut inner = builder.create_group(name);
         fill(&mut inner, group);
         builder.add_group(inner.finish());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Zeros that compress a thousand times are read up to the budget of the file, all datasets together.
+    #[test]
+    fn a_small_file_does_not_become_a_large_one() {
+        let bomb = |count: usize, datasets: [&'static str; 2]| {
+            let mut builder = FileBuilder::new();
+            let mut group = builder.create_group("g");
+            for name in datasets {
+                let zeros = vec![0.0; count];
+                group.create_dataset(name).with_f64_data(&zeros).with_chunks(&[count as u64]).with_deflate(9);
+            }
+            builder.add_group(group.finish());
+            builder.finish().unwrap()
+        };
+        let bytes = bomb(5_000_000, ["a", "b"]);
+        assert!(bytes.len() < 120_000, "{} bytes", bytes.len());
+        let error = Hdf5::open("bomb", &bytes).unwrap().numbers("g/a").unwrap_err();
+        assert!(matches!(error.reason, Reason::TooLarge { found: 5_000_000, limit: 4_000_000, .. }), "{error}");
+        assert!(error.to_string().contains("h5repack"), "{error}");
+        let bytes = bomb(3_000_000, ["a", "b"]);
+        let tree = Hdf5::open("bomb", &bytes).unwrap();
+        assert_eq!(tree.numbers("g/a").unwrap().len(), 3_000_000);
+        assert!(matches!(tree.numbers("g/b").unwrap_err().reason, Reason::TooLarge { found: 6_000_000, .. }));
     }
 }

@@ -109,15 +109,7 @@ pub fn parse(name: &str, bytes: &[u8], kind: Option<FileFormat>) -> Result<Probl
     }
 }
 
-/// Writes a friction problem of one dimension, with or without equality laws, as an FCLIB file.
-pub fn write_fclib(problem: &StoredProblem, path: impl AsRef<Path>) -> Result<(), FileError> {
-    let path = path.as_ref();
-    let name = path.to_string_lossy();
-    let bytes = fclib::encode(&name, problem)?;
-    std::fs::write(path, bytes).map_err(|error| FileError::new(&name, Reason::Io(error.to_string())))
-}
-
-/// The FCLIB file of a problem, as bytes.
+/// The FCLIB file of a friction problem of one dimension, with or without equality laws, as bytes.
 pub fn encode_fclib(problem: &StoredProblem) -> Result<Vec<u8>, FileError> {
     fclib::encode(problem.name(), problem)
 }

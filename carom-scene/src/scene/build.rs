@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use carom::scheme::{AnyModel, Homsp, Scheme};
+use carom::simulation::Adaptive;
 use carom::subject::PERIOD;
 use carom::{ImpactLaw, State};
 
@@ -13,7 +14,7 @@ use super::{Choice, Chosen, Column, Expectation, LawInfo, Overrides, Scene, Time
 use super::{
     chart, check, choice, coordinates, cyclic, draw, event, expect, fit, output, parameters, reference, span, units,
 };
-use crate::diagnostic::{Diagnostic, Diagnostics, SourceText};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, SourceText};
 use crate::file::{Method, ModelFile, OutputTable, Settings};
 use crate::kind::Bound;
 
@@ -35,6 +36,20 @@ pub(super) fn scene(
             Ok(scene)
         }
         _ => Err(findings),
+    }
+}
+
+/// A tolerance of adaptive steps that coordinates of the size at the start cannot resolve is a mistake.
+fn above_rounding(steps: &Adaptive, place: &Place, (state, step): (&State, f64), context: &mut Context) {
+    let Some(tolerance) = steps.tolerance else { return };
+    let way = state.v.iter().map(|v| (v * step).abs());
+    let size = state.q.iter().map(|q| q.abs()).chain(way).fold(0.0, f64::max);
+    let least = 4.0 * f64::EPSILON * size;
+    if tolerance + steps.relative * size < least {
+        let message = format!(
+            "the tolerance {tolerance:e} is below the rounding of coordinates, of the size {size:.1e} at the start"
+        );
+        context.out.error(place, message).hint(format!("take at least {least:.1e}; a part 1e-9 of the size is fine"));
     }
 }
 
@@ -72,6 +87,9 @@ fn assemble(
         && let Ok(mut model) = bound.model(state)
     {
         cyclic::check(cyclic, entries, (&mut model, state), context);
+    }
+    if let (Some(Some(steps)), Some(Some(settings)), Some(state), Some(span)) = (&adaptive, &settings, &state, &span) {
+        above_rounding(steps, &settings.place, (state, span.step), context);
     }
     if let (Some(state), Some(table)) = (&state, &file.reference) {
         reference = reference.filter(|solution| reference::check(solution, table, state, context));

@@ -78,7 +78,7 @@ impl Study for Converge {
     const INFO: StudyInfo = StudyInfo {
         stem: "convergence",
         citations: &["acary2009"],
-        files: &["convergence.csv", "convergence.html"],
+        files: &["convergence.csv", "convergence.html", "times.csv", "times.html"],
         counts: "levels",
         timed: true,
         ..StudyInfo::new(
@@ -259,6 +259,7 @@ impl Plan for ConvergePlan {
             studies.iter().map(|s| json!({ "method": s.scheme, "levels": exact::plain(&s.levels) })).collect();
         document.data = Some(json!({ "model": self.subject.name(), "reference": against, "methods": data }));
         document.sections = self.sections(&studies);
+        document.times = Some(Box::new(self.times(&studies)));
         Ok(document)
     }
 }
@@ -399,7 +400,7 @@ impl ConvergePlan {
 
     /// One line per method and level; errors that are not known are left empty.
     fn table(&self, studies: &[Convergence]) -> Table {
-        let numbers = ["h", "tolerance", "grids", "solves", "iterations", "evaluations", "seconds", "failed"];
+        let numbers = ["h", "tolerance", "grids", "solves", "iterations", "evaluations", "failed"];
         let columns = std::iter::once(Column::new("scheme").quoted()).chain(numbers.map(Column::new));
         let columns = columns.chain(self.errors().map(|(_, name, norm)| Column::new(format!("{name}_{norm}"))));
         let mut table = Table::new("Levels", columns).to_file("convergence.csv").printed(Printed::No).hidden();
@@ -407,7 +408,7 @@ impl ConvergePlan {
             let failed = level.failed.as_ref().map_or(0, |f| f.0);
             let mut cells = vec![Cell::from(study.scheme.as_str()), level.step.into(), level.tolerance.into()];
             cells.push(Cell::from(level.grids.len()));
-            cells.extend([level.solves, level.iterations, level.evaluations, level.seconds].map(Cell::from));
+            cells.extend([level.solves, level.iterations, level.evaluations].map(Cell::from));
             cells.push(Cell::from(failed));
             cells.extend(self.errors().map(|(of, _, norm)| Cell::from(error(level, of, norm))));
             table.row(cells);
@@ -472,18 +473,35 @@ impl ConvergePlan {
             }
             section.tables.push(table);
         }
-        for work in WORKS {
-            let label = format!("{} per run", work.label());
-            let title = format!("l1 error of positions over {}", work.label());
-            let mut chart = Chart::new(title, label, "l1 error [m s]").log_log();
-            for study in studies {
-                let (x, errors) = study.levels.iter().map(|l| (work.of(l), l.q.l1)).unzip();
-                chart = chart.with(Series::new(study.scheme.clone(), SeriesStyle::LinesAndMarkers, x, errors));
-            }
-            section.charts.push(chart);
-        }
+        let counted = WORKS.into_iter().filter(|work| *work != Work::Seconds);
+        section.charts.extend(counted.map(|work| work_chart(studies, work)));
         section
     }
+
+    /// What the clock has measured.
+    fn times(&self, studies: &[Convergence]) -> Document {
+        let columns = [Column::new("scheme").quoted(), Column::new("h"), Column::new("tolerance")].into_iter();
+        let columns = columns.chain([Column::new("seconds")]);
+        let mut table = Table::new("Times per run", columns).to_file("times.csv").printed(Printed::No);
+        for (study, level) in studies.iter().flat_map(|study| study.levels.iter().map(move |level| (study, level))) {
+            let cells = [study.scheme.as_str().into(), level.step.into(), level.tolerance.into(), level.seconds.into()];
+            table.row(cells);
+        }
+        let charts = vec![work_chart(studies, Work::Seconds)];
+        let section = Section { title: "Times".into(), charts, tables: vec![table], ..Section::default() };
+        Document { sections: vec![section], ..document("Times", &*self.subject) }
+    }
+}
+
+/// Errors of all methods over a measure of work.
+fn work_chart(studies: &[Convergence], work: Work) -> Chart {
+    let title = format!("l1 error of positions over {}", work.label());
+    let mut chart = Chart::new(title, format!("{} per run", work.label()), "l1 error [m s]").log_log();
+    for study in studies {
+        let (x, errors) = study.levels.iter().map(|l| (work.of(l), l.q.l1)).unzip();
+        chart = chart.with(Series::new(study.scheme.clone(), SeriesStyle::LinesAndMarkers, x, errors));
+    }
+    chart
 }
 
 /// All methods in one norm, with a line of slope 1 through the middle of the first.

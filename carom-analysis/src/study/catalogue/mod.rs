@@ -43,9 +43,18 @@ fn document(what: &str, subject: &dyn Subject) -> Document {
     }
 }
 
+/// Part of the run below which a time is none that it could resolve.
+const SHORTEST: f64 = 1e-9;
+
 /// A positive time that an option gives as an expression.
 fn time(subject: &dyn Subject, option: &str, text: &str) -> Result<f64, StudyError> {
+    let (start, end, _) = subject.span();
+    let shortest = SHORTEST * (end - start);
     match subject.value(text) {
+        Ok(value) if value.is_finite() && value > 0.0 && value < shortest => Err(StudyError::usage(
+            format!("{option} {text:?} is {value:e} s, which is nothing beside the run of {} s", end - start),
+            format!("it must be at least {shortest:e} s; is it in seconds?"),
+        )),
         Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
         Ok(value) => {
             Err(StudyError::usage(format!("{option} {text:?} is {value}"), "it must be a positive time in seconds"))

@@ -8,21 +8,13 @@ use super::Run;
 use super::frames::Frames;
 use super::space;
 use carom::scheme::Family;
-use carom_analysis::files::write_whole;
 use carom_analysis::report::{Animation, Callout, Lane, Parameter, Report, RunPage, Tone};
 use carom_analysis::results::Status;
 use carom_scene::scene::LawInfo;
 use charts::Signals;
-use std::io;
-use std::path::Path;
 
 /// Lanes of the time bar, and contacts with a colour of their own in the chart of impulses.
 const LANES: usize = 64;
-
-/// Writes the report.
-pub fn write(report: &Report, path: &Path) -> io::Result<()> {
-    write_whole(path, |out| report.write(out))
-}
 
 /// The report, of at most `limit` bytes where thinning can do it.
 pub fn build(run: &Run, limit: usize) -> Report {

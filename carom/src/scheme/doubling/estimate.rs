@@ -119,11 +119,21 @@ struct Contacts {
     depth: f64,
 }
 
+/// Refuses a part of sizes that is below what numbers resolve; zero stands for none.
+pub(crate) fn resolved(field: &'static str, part: f64) -> Result<(), OptionError> {
+    let least = 4.0 * f64::EPSILON;
+    if part == 0.0 || part >= least {
+        return Ok(());
+    }
+    Err(OptionError::new(field, format!("{part:e} is below the rounding of numbers: at least {least:.1e}, or 0")))
+}
+
 impl Accuracy {
     /// Refuses what makes no sense.
     pub fn check(&self) -> Result<(), OptionError> {
         positive("tolerance", self.tolerance.unwrap_or(1.0))?;
         at_least("relative", self.relative, 0.0)?;
+        resolved("relative", self.relative)?;
         positive("min", self.smallest.unwrap_or(1.0))
     }
 

@@ -21,6 +21,7 @@ mod extents;
 mod multipliers;
 mod slips;
 
+pub(crate) use estimate::resolved;
 pub use estimate::{Accuracy, Estimator};
 
 use super::{Events, LocalError, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};

@@ -2,6 +2,7 @@
 
 use crate::integrator::{Absolute, Tolerances};
 use crate::phase::{Magnitudes, Sorting};
+use crate::scheme::doubling::resolved;
 use carom_solve::options::{at_least, at_least_one, positive};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
@@ -198,6 +199,7 @@ impl Options for EventDriven {
     fn validate(&self) -> Result<(), OptionError> {
         positive("atol", self.atol.unwrap_or(1.0))?;
         at_least("rtol", self.rtol, 0.0)?;
+        resolved("rtol", self.rtol)?;
         at_least("veps", self.veps.unwrap_or(0.0), 0.0)?;
         at_least("geps", self.geps.unwrap_or(0.0), 0.0)?;
         positive("first-step", self.first_step.unwrap_or(1.0))?;
