@@ -79,9 +79,10 @@ fn the_report_of_a_study_is_drawn() {
         ["--steps", "0.05:0.02:3", "--grids", "2", "--scheme", "moreau-jean", "--scheme", bad, "--out", "out"];
     // one of the schemes has no errors to draw
     assert_eq!(session.carom(["converge", "double-pendulum"].iter().chain(&arguments)).code, Some(3));
-    // two quantities in four norms, four charts of work
-    let Some(page) = open(&session, "out/convergence.html", 12, 0) else { return };
+    // two quantities in four norms, three charts of work; that over seconds stands apart
+    let Some(page) = open(&session, "out/convergence.html", 11, 0) else { return };
     assert!(page.document.contains("Fitted orders") && page.document.contains("slope 1"));
+    open(&session, "out/times.html", 1, 0);
 }
 
 /// Three periods of the switch: the voltage at the diode has two levels, and every drawn corner is a row of the file.

@@ -211,9 +211,12 @@ fn an_interrupt_is_heard_within_a_second() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{words:?}: {err}");
         assert!(err.starts_with("interrupted: "), "{words:?}: {err}");
-        // nothing was done to its end: no file may be spoken of but that of parts, which is there
+        // what was done to its end is in the file of parts, and tables of it say that they are partial
         let names = session.names("out");
-        assert!(names.iter().all(|name| name.ends_with(".jsonl")), "{words:?}: {names:?}");
+        for name in names.iter().filter(|name| name.ends_with(".csv")) {
+            assert!(session.read(&format!("out/{name}")).contains("# partial: "), "{words:?}: {name}");
+        }
+        assert!(names.is_empty() || names.iter().any(|name| name.ends_with(".jsonl")), "{words:?}: {names:?}");
         assert!(!names.is_empty() || err.contains("nothing was written"), "{words:?}: {err}");
         // a second, and what a machine that tests on all cores adds
         assert!(waited < Duration::from_millis(2500), "{words:?}: {waited:?}");

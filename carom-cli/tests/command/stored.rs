@@ -236,7 +236,8 @@ fn families_are_generated_and_solved() {
         let command = ["generate", family, "--contacts", "60"].into_iter().chain(options);
         let said = session.succeed(command.clone().chain(["-o", &file]));
         assert!(said.contains(family) && said.contains("contacts"), "{said}");
-        session.succeed(command.chain(["-o", "again.hdf5"]));
+        // what is there stays unless it is meant to go
+        session.succeed(command.chain(["-o", "again.hdf5", "--force"]));
         let [first, second] = [&file, "again.hdf5"].map(|name: &str| std::fs::read(session.path(name)).unwrap());
         assert!(first == second, "{family}");
         let rows = session.succeed(["solve", &file, "--tolerance", "1e-8", "--json"]);

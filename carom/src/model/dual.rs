@@ -304,6 +304,10 @@ impl<F: Functions> Space for DualLagrangian<F> {
         self.initial.clone()
     }
 
+    fn has_rebounds(&self) -> bool {
+        self.laws.iter().any(|law| law.tangential > 0.0)
+    }
+
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         let n = q.len();
         out.clear(n);

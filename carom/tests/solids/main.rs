@@ -229,17 +229,17 @@ fn materials_combine_by_a_named_rule_or_not_at_all() {
 
 #[test]
 fn shapes_without_formulas_are_refused_by_name() {
-    let cylinder = Shape::Cylinder(Cylinder { centre: [0.0; 3], axis: UP, radius: 0.1, half: 0.1 });
+    let disc = Shape::Cylinder(Cylinder { centre: [0.0; 3], axis: UP, radius: 0.1, half: 0.0 });
     let two = || {
         Multibody::spatial()
             .body(Body::new("a", 1.0, 1.0))
             .body(Body::new("b", 1.0, 1.0))
-            .solid(Solid::new("a", "can", cylinder.clone()))
+            .solid(Solid::new("a", "disc", disc.clone()))
             .solid(Solid::new("b", "box", cube(0.1)))
     };
     let error = two().build().err().unwrap();
     assert!(matches!(error, MultibodyError::Pair { .. }), "{error}");
-    assert!(error.to_string().contains("`a/can` and `b/box`"), "{error}");
+    assert!(error.to_string().contains("`a/disc` and `b/box`"), "{error}");
     assert!(two().apart("a", "b").build().is_ok());
 }
 

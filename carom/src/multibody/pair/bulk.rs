@@ -51,10 +51,12 @@ impl Bulk {
         })
     }
 
-    /// Whether these two, in this order, touch by this pair. Thin discs have no inside: they touch what is round.
+    /// Whether these two, in this order, touch by this pair: one of them is a cylinder, an ellipsoid or a torus. Thin
+    /// discs have no inside: they touch what is round.
     pub(super) fn make_pair(first: &Bulk, second: &Bulk) -> bool {
         let is_thin = |shape: &Bulk| matches!(shape, Bulk::Cylinder(cylinder) if cylinder.half == 0.0);
         let is_round = |shape: &Bulk| matches!(shape, Bulk::Capsule(_) | Bulk::Torus(_));
+        let is_curved = |shape: &Bulk| !matches!(shape, Bulk::Faceted(_) | Bulk::Capsule(_));
         let rank = |shape: &Bulk| match shape {
             Bulk::Faceted(_) => 0,
             Bulk::Cylinder(_) => 1,
@@ -63,7 +65,10 @@ impl Bulk {
             Bulk::Torus(_) => 4,
         };
         let thin_meets_round = |one: &Bulk, other: &Bulk| !is_thin(one) || is_round(other);
-        rank(first) <= rank(second) && thin_meets_round(first, second) && thin_meets_round(second, first)
+        (is_curved(first) || is_curved(second))
+            && rank(first) <= rank(second)
+            && thin_meets_round(first, second)
+            && thin_meets_round(second, first)
     }
 
     /// The largest distance of its points from the mass centre [m].
