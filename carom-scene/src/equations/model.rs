@@ -107,8 +107,8 @@ impl EquationPlan {
         })
     }
 
-    /// The same equations with these parameters, and with the law of each contact and constraint and its restitution along
-    /// the normal and the tangents.
+    /// The same equations with these parameters, and with the law of each contact and constraint and its restitution
+    /// along the normal and the tangents.
     #[must_use]
     pub fn bind(&self, parameters: &[f64], laws: &[(Law, [f64; 2])]) -> EquationPlan {
         let known = self.laws.iter().zip(laws);

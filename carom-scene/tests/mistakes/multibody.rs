@@ -410,11 +410,11 @@ fn mistakes_in_contacts_that_come_by_themselves() {
             "",
         ),
     ]);
-    // an ellipsoid on a box has no formulas
+    // a thin disc on a box has no formulas
     let free = SOLIDS.replace("exclude = [[\"top\", \"ground\"], [\"grains\", \"low/box\"]]\n", "");
     let sphere = "kind = \"sphere\"\nname = \"ball\"\ngroup = \"grains\"\nradius = 0.1";
     assert!(free.contains(sphere));
-    let found = super::errors(&free.replace(sphere, "kind = \"ellipsoid\"\nname = \"ball\"\nsize = [0.1, 0.1, 0.2]"));
+    let found = super::errors(&free.replace(sphere, "kind = \"disc\"\nname = \"ball\"\nradius = 0.1"));
     assert!(found.len() == 1 && (found[0].line, found[0].column) == (50, 8), "{found:?}");
     assert!(found[0].message.contains("`low/box` and `top/ball` may touch"), "{found:?}");
     // two materials without a rule and without a pair

@@ -13,7 +13,7 @@
 //! | planar friction, two laws | Lemke, Gauss-Seidel while it pays, interior point, enumeration |
 //! | planar friction, up to 24 rows | two sweeps of Gauss-Seidel, Lemke, Gauss-Seidel while it pays, interior point, enumeration |
 //! | planar friction, larger | Gauss-Seidel while it pays, interior point, Lemke up to 400 rows, Gauss-Seidel |
-//! | spatial friction, up to 16 laws | three sweeps, Newton on the statuses, Gauss-Seidel, jammed contacts, as below |
+//! | spatial friction, up to 16 laws | three sweeps, Newton on the statuses, then as below |
 //! | spatial friction | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
 //! | friction, 200 laws or more | Gauss-Seidel while it pays, a course of sweeps where that is cheaper than the path, a few Newton steps, interior-point path, a course of sweeps from its point, Newton steps, the path followed closely with its proximal finish, a course of sweeps, descent of the residual where these wander |
 //! | other laws with discs (rolling friction, adhesion, ..) | Gauss-Seidel |
@@ -44,9 +44,6 @@
 //! Equality rows are eliminated along the tree of bodies, redundant ones included (see `equalities/mod.rs`): the cost
 //! is linear in the bodies of chains, trees and stars, and what is left has contacts only. The whole problem certifies.
 //!
-//! Few contacts that jam a body and hold it twice contradict each other by what the step before has missed; all methods
-//! stop at a residual of that size. `auto/jammed.rs` says how they are solved all the same.
-//!
 //! A rung is tried only if the one before missed the tolerance; if all did, the error carries the best certificate. The
 //! sequence is the same whatever the tolerance, which only decides where it stops: a loose one never takes longer.
 //! Without friction a ray of Lemke's method outweighs it: for positive semidefinite `W` it proves that there is no
@@ -61,7 +58,7 @@ use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
 use super::equalities::{self, Elimination};
 use super::interior_point::{InteriorPoint, InteriorPointOptions};
 use super::lemke::{Lemke, LemkeOptions};
-use super::local::{Contact2, Contact3, General, Local};
+use super::local::{Contact3, General, Local};
 use super::newton_min::{NewtonMin, NewtonMinOptions};
 use super::nsgs::course::Course;
 use super::nsgs::{Nsgs, NsgsOptions};
@@ -78,7 +75,6 @@ use std::ops::Bound;
 mod cost;
 mod eliminated;
 mod islands;
-mod jammed;
 mod large;
 mod record;
 mod rung;
@@ -86,7 +82,6 @@ mod small;
 
 pub use eliminated::CONTRADICTION;
 use islands::Islands;
-use jammed::Jammed;
 pub use record::Rungs;
 use record::{End, Entry};
 use rung::{LARGE, Rung, ladder};
@@ -188,7 +183,6 @@ pub struct Auto {
     nsgs: Nsgs,
     course: Course,
     islands: Islands,
-    jammed: Jammed,
     interior: InteriorPoint,
     proximal: Proximal,
     enumerative: Enumerative,
@@ -232,7 +226,6 @@ impl Configured for Auto {
             nsgs: Nsgs::configure(options.sweeps()),
             course: Course::default(),
             islands: Islands::default(),
-            jammed: Jammed::default(),
             interior: InteriorPoint::configure(InteriorPointOptions { tolerance, ..InteriorPointOptions::default() }),
             proximal: Proximal::configure(ProximalOptions { tolerance, ..ProximalOptions::default() }),
             enumerative: Enumerative::configure(EnumerativeOptions { tolerance, ..EnumerativeOptions::default() }),
@@ -538,7 +531,6 @@ impl Auto {
                 result
             }
             Rung::Islands => self.solve_islands(tolerance, problem, z),
-            Rung::Jammed => self.enlarge_contradiction(tolerance, problem, z),
             Rung::EarlyCourse => self.early_course(tolerance, problem, z),
             Rung::Course => self.last_course(tolerance, problem, z),
             Rung::Finish => self.newton_steps(tolerance, problem, z),

@@ -23,12 +23,10 @@ pub enum Method {
     Equalities,
     /// Descent of the residual itself.
     Descent,
-    /// Redundant contacts that contradict each other, with the contradiction enlarged.
-    Jammed,
 }
 
 impl Method {
-    const ALL: [Method; 14] = [
+    const ALL: [Method; 13] = [
         Method::AtRest,
         Method::ActiveSet,
         Method::ClosedForm,
@@ -42,7 +40,6 @@ impl Method {
         Method::Islands,
         Method::Equalities,
         Method::Descent,
-        Method::Jammed,
     ];
 
     /// The name for people.
@@ -61,7 +58,6 @@ impl Method {
             Method::Islands => "islands",
             Method::Equalities => "equalities",
             Method::Descent => "descent",
-            Method::Jammed => "contradiction enlarged",
         }
     }
 }

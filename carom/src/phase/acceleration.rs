@@ -7,8 +7,8 @@
 //!
 //! B is that of `held.rs`. W may be singular (redundant contacts): v̇ is unique all the same, unless the rows
 //! contradict each other or redundant contacts slip, and λ is that of least norm (`admissible.rs`). Each evaluation
-//! leaves monitors that tell how far each closed contact is from a change of mode; where λ is one of many, `admit` looks
-//! for one with which none changes.
+//! leaves monitors that tell how far each closed contact is from a change of mode; where λ is one of many, `admit`
+//! looks for one with which none changes.
 
 use super::admissible::{Admissible, Cone};
 use super::curvature::Curvature;

@@ -209,7 +209,8 @@ fn case(r: &mut Random, [first, second]: [Shape; 2], far: [f64; 2]) -> (Case, [S
             _ => 0,
         };
         let mut found = vec![outside(&one, a, touch.on_b.0), outside(&other, b, touch.on_a.0)];
-        // of what is around a curve, the middle of the ball that touches: beyond a rim the inside has another nearest face
+        // of what is around a curve, the middle of the ball that touches: beyond a rim the inside has another nearest
+        // face
         let around = |shape: &Shape| match shape {
             Shape::Capsule(c) => Some(c.radius),
             Shape::Torus(t) => Some(t.tube),

@@ -201,7 +201,7 @@ impl Auto {
     }
 
     /// Leaves a rung that does not fit.
-    pub(super) fn skip(&mut self) -> Result<Certificate, SolveError> {
+    fn skip(&mut self) -> Result<Certificate, SolveError> {
         self.end = End::Skipped;
         Err(SolveError::TooLarge { what: "laws for this rung", size: 0, limit: 0 })
     }

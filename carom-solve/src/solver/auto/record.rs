@@ -70,7 +70,6 @@ impl Entry {
             Rung::InteriorPoint | Rung::Path | Rung::Persistence => Method::InteriorPoint,
             Rung::Finish => Method::Proximal,
             Rung::Islands => Method::Islands,
-            Rung::Jammed => Method::Jammed,
             Rung::Enumeration => Method::Enumeration,
             Rung::Descent => Method::Descent,
         }
@@ -180,7 +179,6 @@ impl fmt::Display for Entry {
             }
             Rung::InteriorPoint | Rung::Path | Rung::Persistence => write!(f, "interior-point {steps}")?,
             Rung::Islands => write!(f, "islands {steps}")?,
-            Rung::Jammed => write!(f, "contradiction enlarged")?,
             Rung::Finish => write!(f, "proximal {proximal}/{newton}")?,
             Rung::Enumeration => write!(f, "enumeration")?,
             Rung::Descent => write!(f, "descent {steps}")?,

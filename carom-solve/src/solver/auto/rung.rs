@@ -28,8 +28,6 @@ pub(super) enum Rung {
     Enumeration,
     /// Groups of laws that do not see each other, each one by a ladder of its own.
     Islands,
-    /// Redundant contacts that contradict each other, with the contradiction enlarged.
-    Jammed,
     /// A course of sweeps where it costs less than the path that follows.
     EarlyCourse,
     /// A few proximal Newton steps from a point that is near already.
@@ -61,7 +59,6 @@ impl Rung {
             Rung::AllSweeps => "all sweeps",
             Rung::Enumeration => "enumeration",
             Rung::Islands => "islands",
-            Rung::Jammed => "jammed",
             Rung::EarlyCourse => "early course",
             Rung::Finish => "finish",
             Rung::Path => "path",
@@ -113,7 +110,7 @@ pub(super) fn ladder(laws: &[Law], rows: usize) -> &'static [Rung] {
         _ if general => &[AllSweeps],
         (1, true, ..) => &[ClosedForm, Sweeps, InteriorPoint],
         (1, ..) => &[ClosedForm, Lemke, Enumeration],
-        (..=16, true, ..) => &[Statuses, Sweeps, Jammed, InteriorPoint, AllSweeps],
+        (..=16, true, ..) => &[Statuses, Sweeps, InteriorPoint, AllSweeps],
         (LARGE.., true, ..) => LARGE_RUNGS,
         (_, true, ..) => &[Sweeps, InteriorPoint, AllSweeps],
         (_, _, false, ..=400) => &[Lemke, NewtonMin, Sweeps, InteriorPoint, Enumeration],

@@ -5,10 +5,10 @@
 //!     points x(p) of one shape, d(x) the distance from the other one, negative inside:   gap = min d(x(p)) − r     (1)
 //! ```
 //!
-//! (1) of corners, edges, rims, axes and ellipsoids of one shape against the other one, each a place. It holds of shapes
-//! that do not overlap, whatever else touches. A circle has a place for each eighth of it, where its distance has a
-//! least value; three points of it that are fixed in the body count where it lies flat. Faces that lie on each other
-//! touch where their outlines cross besides.
+//! (1) of corners, edges, rims, axes and ellipsoids of one shape against the other one, each a place. It holds of
+//! shapes that do not overlap, whatever else touches. A circle has a place for each eighth of it, where its distance
+//! has a least value; three points of it that are fixed in the body count where it lies flat. Faces that lie on each
+//! other touch where their outlines cross besides.
 
 use super::bulk::Bulk;
 use super::hull::Edge;

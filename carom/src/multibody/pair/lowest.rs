@@ -161,8 +161,8 @@ impl Carrier {
         }
     }
 
-    /// Of the pieces of a range in which G goes from below zero to above it, the one with the least distance is searched;
-    /// without one the nearer end counts.
+    /// Of the pieces of a range in which G goes from below zero to above it, the one with the least distance is
+    /// searched; without one the nearer end counts.
     fn bracketed(&self, frames: (&Bulk, &Frame, &Frame), ends: [f64; 2]) -> Spot {
         let at = |p: f64| self.slope(frames, [p, 0.0], &FIXED.chart);
         let place = |k: usize| ends[0] + (ends[1] - ends[0]) * k as f64 / PIECES as f64;

@@ -5,7 +5,8 @@
 //!     r = b(t) − a(s):    r·a' = 0,  r·b' = 0,     n = ±a' × b'/|a' × b'|,    gap = n·r                            (1)
 //! ```
 //!
-//! Seen along the axis of a rim an edge crosses it twice, and so does another rim. Newton's method for (1) begins there.
+//! Seen along the axis of a rim an edge crosses it twice, and so does another rim. Newton's method for (1) begins
+//! there.
 
 use super::geometry::{NOTHING, across, tangent};
 use super::shape::Triple;
