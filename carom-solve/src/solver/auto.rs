@@ -58,7 +58,7 @@ use super::enumerative::{Enumerative, EnumerativeOptions, combinations};
 use super::equalities::{self, Elimination};
 use super::interior_point::{InteriorPoint, InteriorPointOptions};
 use super::lemke::{Lemke, LemkeOptions};
-use super::local::{Contact3, General, Local};
+use super::local::{Contact2, Contact3, General, Local};
 use super::newton_min::{NewtonMin, NewtonMinOptions};
 use super::nsgs::course::Course;
 use super::nsgs::{Nsgs, NsgsOptions};
