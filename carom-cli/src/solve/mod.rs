@@ -65,10 +65,8 @@ pub fn solve(arguments: &SolveArguments) -> Result<(), Failure> {
     if let (Some(mut draft), Some(folder)) = (draft, folder) {
         let files = if arguments.history { history::write(&attempts, &mut draft)? } else { Vec::new() };
         draft.publish(left.as_deref())?;
-        let shown = files.iter().filter(|_| !arguments.json);
-        shown
-            .map(|(word, name)| print_line(format_args!("{word:6} {}/{name}", folder.display())))
-            .collect::<Result<(), _>>()?;
+        let mut shown = files.iter().filter(|_| !arguments.json);
+        shown.try_for_each(|(word, name)| print_line(format_args!("{word:6} {}/{name}", folder.display())))?;
     }
     if let Some(left) = left {
         return Err(Failure::Interrupted(left));

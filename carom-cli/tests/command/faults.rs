@@ -140,7 +140,7 @@ fn all_faults(case: &Case, mode: impl Fn(usize) -> &'static str) -> usize {
 
 /// Odd calls fail alone, even ones and all after them as on a disk that is full.
 fn alternating(n: usize) -> &'static str {
-    if n % 2 == 0 { "+" } else { "" }
+    if n.is_multiple_of(2) { "+" } else { "" }
 }
 
 #[test]

@@ -88,7 +88,8 @@ fn cost(system: &Multibody, h: f64, steps: usize) -> (f64, f64) {
 #[test]
 #[ignore = "long: it measures time, in release mode"]
 fn steps_cost_what_their_bodies_cost() {
-    let makes: [(&str, fn(usize) -> Multibody); 4] = [("free", free), ("chain", chain), ("tree", tree), ("star", star)];
+    type Make = fn(usize) -> Multibody;
+    let makes: [(&str, Make); 4] = [("free", free), ("chain", chain), ("tree", tree), ("star", star)];
     let mut slow = Vec::new();
     for (what, make) in makes {
         let found = [(100, 200), (1000, 60), (10_000, 20)].map(|(n, steps)| cost(&make(n), 1e-4, steps));

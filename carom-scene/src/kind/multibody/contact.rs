@@ -13,8 +13,6 @@ use crate::file::{ContactTable, Formula, Friction, ModelFile, Text};
 use crate::law;
 use crate::scene::context::{Context, label};
 
-/// What a restitution along tangents lacks.
-
 /// A contact with the place of its name.
 #[derive(Clone, Debug)]
 pub(super) struct ContactInfo {

@@ -122,7 +122,7 @@ impl Bulk {
         match (self, other) {
             (Bulk::Faceted(faceted), Bulk::Torus(_)) => {
                 let Edge { at, direction, half, .. } = faceted.edge(k / 2);
-                Carrier::Half { at, direction, half, ahead: k % 2 == 0 }
+                Carrier::Half { at, direction, half, ahead: k.is_multiple_of(2) }
             }
             (Bulk::Faceted(faceted), _) => match k.checked_sub(faceted.corners()) {
                 None => Carrier::Point { at: faceted.corner(k), flat: None, radius: 0.0 },

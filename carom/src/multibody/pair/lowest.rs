@@ -229,7 +229,7 @@ impl Carrier {
                 false => g.map(|g| -g / size),
             };
             let length = newton[0].hypot(newton[1]);
-            if !(length > 4.0 * f64::EPSILON) {
+            if length.is_nan() || length <= 4.0 * f64::EPSILON {
                 break;
             }
             let mut part = (0.5 / length).min(1.0);
