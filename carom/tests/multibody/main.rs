@@ -2,7 +2,6 @@
 
 mod assembly;
 mod chains;
-mod costs;
 mod forces;
 mod loops;
 mod motion;
