@@ -161,3 +161,25 @@ fn wrong_usage_is_explained() {
     assert_eq!(session.carom::<&str>([]).code, Some(2));
     assert_eq!(session.names("."), ["model.toml"]);
 }
+
+/// Tolerances below rounding, limits that are no numbers, times that are nothing beside a run or a step.
+#[test]
+fn nonsense_is_refused_with_a_reason() {
+    let session = Session::new();
+    let cases: [(&[&str], &str); 6] = [
+        (&["run", "bouncing-ball", "--adaptive", "1e-300"], "below the rounding of coordinates"),
+        (
+            &["basin", "bistable-oscillator", "--x", "u=0:1:3", "--y", "u'=0:1:3", "--escape", "nan"],
+            "it must be a finite number",
+        ),
+        (&["orbit", "chaotic-oscillator", "--period", "1e-300"], "nothing beside the run"),
+        (&["lyapunov", "chaotic-oscillator", "--interval", "1e-300"], "nothing beside the run"),
+        (&["lyapunov", "chaotic-oscillator", "--interval", "1e-5", "--method", "perturbation"], "shorter than a step"),
+        (&["solve", "any_lcp.dat", "--tolerance", "1e-300"], "below the rounding of numbers"),
+    ];
+    for (words, reason) in cases {
+        let outcome = session.carom(words);
+        assert!(outcome.code == Some(2) && outcome.err.contains(reason), "{words:?}: {outcome:?}");
+        assert!(session.names(".").iter().all(|name| name != "out"), "{words:?}: nothing is made for it");
+    }
+}
