@@ -84,8 +84,13 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, FolderError> {
 /// Waits until a file, or the entries of a folder, are on the disk.
 pub(crate) fn sync(path: &Path) -> Result<(), FolderError> {
     attempt(Call::Sync, path, || {
-        // folders cannot be opened everywhere, and those systems order their entries themselves
-        if path.is_dir() && !cfg!(unix) { Ok(()) } else { File::open(path).and_then(|file| file.sync_all()) }
+        match path.is_dir() {
+            // folders cannot be opened everywhere, and those systems order their entries themselves
+            true if !cfg!(unix) => Ok(()),
+            true => File::open(path)?.sync_all(),
+            // some systems bring to the disk only what may be written
+            false => OpenOptions::new().write(true).open(path)?.sync_all(),
+        }
     })
 }
 
