@@ -128,7 +128,7 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let most = fault::bytes(bytes.len())?;
+        let most = fault::bytes(Call::Write, bytes.len())?;
         self.file.write(&bytes[..most])
     }
 
@@ -148,7 +148,7 @@ mod fault {
     }
 
     #[inline]
-    pub fn bytes(count: usize) -> io::Result<usize> {
+    pub fn bytes(_call: Call, count: usize) -> io::Result<usize> {
         Ok(count)
     }
 }
@@ -207,7 +207,7 @@ mod fault {
     }
 
     /// Bytes that a write takes; a disk that fills up has taken half of them before.
-    pub fn bytes(count: usize) -> io::Result<usize> {
+    pub fn bytes(call: Call, count: usize) -> io::Result<usize> {
         match next() {
             None => Ok(count),
             Some(Mode::Short) => {
@@ -215,8 +215,8 @@ mod fault {
                 Ok(count.div_ceil(2))
             }
             Some(_) => {
-                eprintln!("injected fault: {:?}", Call::Write);
-                Err(error(Call::Write))
+                eprintln!("injected fault: {call:?}");
+                Err(error(call))
             }
         }
     }

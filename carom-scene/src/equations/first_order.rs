@@ -6,6 +6,7 @@
 //!
 //! with ∂f/∂x and ∂h/∂x by symbolic differentiation, evaluated as flat tapes over `[t | x]` and the parameters.
 
+use super::Source;
 use super::derive::count;
 use crate::expression::{Evaluator, Graph, NodeId, Tape};
 use carom::model::{Constancy, Labels};
@@ -79,6 +80,7 @@ impl StatePlan {
             tangents: constant(&tangents.rate),
             rows: constant(&tangents.output) && constant(&input),
             drift: false,
+            still: outputs.iter().chain(&input).all(|&node| !graph.depends_on(node, Source::TIME)),
         };
         StatePlan {
             constancy,

@@ -71,6 +71,7 @@ impl EquationPlan {
             tangents: constant(&d.damping) && constant(&d.stiffness),
             rows: constant(&d.rows),
             drift: constant(&d.drift),
+            still: false,
         };
         let tape = |lists: &[&[NodeId]]| Tape::compile(graph, &lists.concat());
         let varying = if constancy.mass { &[] } else { &d.mass[..] };

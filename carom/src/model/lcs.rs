@@ -421,7 +421,8 @@ impl Space for Lcs {
 
 impl FirstOrder for Lcs {
     fn constancy(&self) -> Constancy {
-        Constancy::LINEAR
+        let still = (self.constant || self.output_source.is_none()) && self.timed.is_empty();
+        Constancy { still, ..Constancy::LINEAR }
     }
 
     fn rate(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), ModelError> {

@@ -323,11 +323,13 @@ pub struct Constancy {
     pub rows: bool,
     /// The explicit time derivative of the outputs: obstacles stand still or move steadily.
     pub drift: bool,
+    /// The whole coupling, laws and inputs too, depends on time through the state alone.
+    pub still: bool,
 }
 
 impl Constancy {
-    /// No part depends on the state: a linear model.
-    pub const LINEAR: Constancy = Constancy { mass: true, tangents: true, rows: true, drift: true };
+    /// No part depends on the state: a linear model, whose outputs may move in time.
+    pub const LINEAR: Constancy = Constancy { mass: true, tangents: true, rows: true, drift: true, still: false };
 
     /// The iteration matrix needs to be factored once per step size.
     pub fn matrix(&self) -> bool {

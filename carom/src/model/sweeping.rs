@@ -341,7 +341,7 @@ impl Space for Sweeping {
 
 impl FirstOrder for Sweeping {
     fn constancy(&self) -> Constancy {
-        Constancy { mass: true, tangents: self.drift.is_none(), rows: false, drift: false }
+        Constancy { mass: true, tangents: self.drift.is_none(), rows: false, ..Constancy::default() }
     }
 
     fn rate(&mut self, t: f64, u: &[f64], out: &mut [f64]) -> Result<(), ModelError> {

@@ -380,7 +380,9 @@ impl EulerMoreau {
         }
         w.at.t = end;
         copy(&from.q, &mut w.at.q);
-        couple(w, model, end, &from.q)?;
+        if !w.constancy.still {
+            couple(w, model, end, &from.q)?;
+        }
         model.rate(end, &from.q, &mut w.rate)?;
         for ((r, g), f) in w.balance.iter_mut().zip(&w.known).zip(&w.rate) {
             *r = g + w.stage.rate * f;

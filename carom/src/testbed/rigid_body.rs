@@ -156,7 +156,7 @@ impl Chart for RigidBodyModel {
 
 impl Mechanical for RigidBodyModel {
     fn constancy(&self) -> Constancy {
-        Constancy { mass: true, tangents: false, rows: true, drift: true }
+        Constancy { tangents: false, ..Constancy::LINEAR }
     }
 
     fn force(&mut self, _t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {

@@ -285,7 +285,7 @@ impl Chart for SpinningBallModel {
 impl Mechanical for SpinningBallModel {
     fn constancy(&self) -> Constancy {
         let [across, along] = self.ball.inertia;
-        Constancy { mass: true, tangents: across == along, rows: self.ball.friction == 0.0, drift: true }
+        Constancy { tangents: across == along, rows: self.ball.friction == 0.0, ..Constancy::LINEAR }
     }
 
     fn force(&mut self, _t: f64, _q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {

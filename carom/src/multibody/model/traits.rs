@@ -380,6 +380,7 @@ impl Mechanical for MultibodyModel {
             tangents: plan.springs.is_empty() && timed && !pushed && !gyroscopic && self.pins.is_empty(),
             rows: plan.items.is_empty() && plan.solids.is_empty(),
             drift: self.motors.is_empty(),
+            still: false,
         }
     }
 
