@@ -228,7 +228,8 @@ impl<M: Mechanical> Mechanical for Listing<M> {
 
 impl<M: FirstOrder> FirstOrder for Listing<M> {
     fn constancy(&self) -> Constancy {
-        self.model.constancy()
+        // other calls, other lists
+        Constancy { still: false, ..self.model.constancy() }
     }
 
     fn rate(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), ModelError> {

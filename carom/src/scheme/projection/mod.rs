@@ -255,6 +255,7 @@ impl Projector {
     /// Coupling and relative velocities at the start; nothing is projected yet.
     fn start(&self, w: &mut Work, model: &mut dyn Mechanical, from: &State, h: f64) -> Result<(), StepError> {
         self.clear(w);
+        w.position.begin();
         if !w.base.start(model, from, h)? {
             // laws have other numbers now
             w.position.forget();
@@ -414,24 +415,31 @@ impl Projector {
         for ((d, moved), (a, b)) in w.base.newton.increment.iter_mut().zip(&w.moved).zip(from.v.iter().zip(&to.v)) {
             *d = start * a + end * b - moved;
         }
+        let mut moves_joints = false;
+        for i in 0..w.base.laws.end.len() {
+            w.member[i] = self.has_gap_law(w, i) && (w.member[i] || self.would_miss(w, i));
+            moves_joints |= w.member[i] && w.base.laws.end.pairs[i].law.is_equality();
+        }
         w.set.clear();
         for i in 0..w.base.laws.end.len() {
-            let (gap, equality) = (w.base.laws.end.pairs[i].gap, self.is_equality(w, i));
-            let missed = |y: f64, tolerance: f64| if equality { y.abs() > tolerance } else { y < -tolerance };
-            let linearised = gap + w.base.laws.end.rows.dot(w.base.laws.end.offset[i], &w.base.newton.increment);
-            let member = self.has_gap_law(w, i)
-                && (w.member[i] || {
-                    let tolerance = self.gap_tolerance(w, i);
-                    // far below the tolerance no multiplier is needed: contacts at rest cost nothing
-                    missed(linearised, 1e-3 * tolerance) || w.violated && missed(gap, tolerance)
-                });
-            w.member[i] = member;
-            if member {
+            // a joint that moves its bodies pulls at the next ones: a chain would take them in one by one
+            w.member[i] |= moves_joints && w.base.laws.end.pairs[i].law.is_equality();
+            if w.member[i] {
                 w.set.push(i);
             } else {
                 w.tau[i] = 0.0;
             }
         }
+    }
+
+    /// Whether the position law would be missed by law `i` without a multiplier.
+    fn would_miss(&self, w: &Work, i: usize) -> bool {
+        let end = &w.base.laws.end;
+        let (gap, equality, tolerance) = (end.pairs[i].gap, self.is_equality(w, i), self.gap_tolerance(w, i));
+        let missed = |y: f64, tolerance: f64| if equality { y.abs() > tolerance } else { y < -tolerance };
+        let linearised = gap + end.rows.dot(end.offset[i], &w.base.newton.increment);
+        // far below the tolerance no multiplier is needed: contacts at rest cost nothing
+        missed(linearised, 1e-3 * tolerance) || w.violated && missed(gap, tolerance)
     }
 
     /// Whether the position law holds for law `i`.

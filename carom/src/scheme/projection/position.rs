@@ -21,6 +21,7 @@ use crate::model::Combination;
 use crate::scheme::{Step, StepError, System};
 use crate::{Mechanical, State};
 use carom_solve::{Identity, Law, Rows};
+use std::ops::Range;
 
 /// Buffers of the position problem.
 #[derive(Default)]
@@ -28,9 +29,10 @@ pub(super) struct Stage {
     alone: Problem,         // (a): its output is Gᵀ, the normal rows of the set, its input (N G)ᵀ
     lifted_set: Vec<usize>, // laws whose rows are in there, if they do not change
     joint: Joint,
-    column: Vec<f64>, // (n)
-    moved: State,     // q_θ moved along a column
-    force: Vec<f64>,  // (n)
+    column: Vec<f64>,      // (n)
+    moved: State,          // q_θ moved along a column
+    force: Vec<f64>,       // (n)
+    answers: Option<bool>, // whether forces do, where it is known
 }
 
 /// Buffers of the problem (b).
@@ -51,6 +53,11 @@ impl Stage {
         Stage { column: zeros(), force: zeros(), joint, moved: model.initial(), ..Stage::default() }
     }
 
+    /// In a new step forces may answer that did not before.
+    pub(super) fn begin(&mut self) {
+        self.answers = self.answers.filter(|answers| *answers);
+    }
+
     /// Drops the rows that were kept.
     pub(super) fn forget(&mut self) {
         self.lifted_set.clear();
@@ -67,35 +74,51 @@ impl Projector {
         (from, to): (&State, &mut State),
         step: &mut Step,
     ) -> Result<(), StepError> {
-        self.lift(w, system.model)?;
         w.position.alone.laws.clear();
         for k in 0..w.set.len() {
             let law = if self.is_equality(w, w.set[k]) { Law::EQUALITY } else { Law::UNILATERAL };
             w.position.alone.laws.push(law);
         }
-        match self.splitting {
-            Splitting::Decoupled => self.alone(w, system, step)?,
-            Splitting::Coupled => self.together(w, system, (from, to), step)?,
+        self.gather_normals(w, system.model);
+        // where forces do not answer to displacements both are the same
+        let together = self.splitting == Splitting::Coupled && self.forces_answer(w, system.model, step)?;
+        let is_lifted = together || self.metric == Metric::Identity || w.base.newton.constancy.rows;
+        if is_lifted {
+            self.lift(w, system.model)?;
         }
-        w.base.newton.displacement.fill(0.0);
-        for (k, &i) in w.set.iter().enumerate() {
-            w.position.alone.input.add_row(k, w.tau[i], &mut w.base.newton.displacement);
+        match together {
+            true => self.together(w, system, (from, to), step)?,
+            false => self.alone(w, system, is_lifted, step)?,
+        }
+        if is_lifted {
+            w.base.newton.displacement.fill(0.0);
+            for (k, &i) in w.set.iter().enumerate() {
+                w.position.alone.input.add_row(k, w.tau[i], &mut w.base.newton.displacement);
+            }
+        } else {
+            w.base.newton.displacement.copy_from_slice(&w.position.alone.z.response);
         }
         Ok(())
     }
 
-    /// Normal rows of the set and their images under N.
-    fn lift(&self, w: &mut Work, model: &mut dyn Mechanical) -> Result<(), StepError> {
-        let Stage { alone: Problem { output: normals, input: lifted, .. }, lifted_set, column, .. } = &mut w.position;
-        let constant =
-            w.base.newton.constancy.rows && (self.metric == Metric::Identity || w.base.newton.constancy.mass);
-        if constant && *lifted_set == w.set {
-            return Ok(());
+    /// Normal rows of the set; their images under N are not known any more where the rows may be others.
+    fn gather_normals(&self, w: &mut Work, model: &dyn Mechanical) {
+        let Stage { alone: Problem { output: normals, .. }, lifted_set, .. } = &mut w.position;
+        if *lifted_set == w.set && !w.set.is_empty() {
+            return;
         }
         lifted_set.clear();
         normals.clear(model.dim());
         for &i in &w.set {
             normals.push_row_of(&w.base.laws.end.rows, w.base.laws.end.offset[i]);
+        }
+    }
+
+    /// Images of the normal rows under N.
+    fn lift(&self, w: &mut Work, model: &mut dyn Mechanical) -> Result<(), StepError> {
+        let Stage { alone: Problem { output: normals, input: lifted, .. }, lifted_set, column, .. } = &mut w.position;
+        if *lifted_set == w.set && !w.set.is_empty() {
+            return Ok(());
         }
         lifted.clear(model.dim());
         match self.metric {
@@ -109,22 +132,55 @@ impl Projector {
                 w.base.newton.invalidate();
                 model.factor(&w.base.newton.at, Combination::MASS)?;
                 for k in 0..w.set.len() {
-                    column.fill(0.0);
-                    normals.add_row(k, 1.0, column);
-                    model.solve(column);
-                    lifted.push_dense(column);
+                    respond(model, normals.row(k), column);
+                    let blocks = Blocks { model, row: normals.row(k) };
+                    lifted.push_sparse(blocks.flat_map(|block| block.map(|j| (j, column[j]))));
                 }
                 w.base.newton.factor(model)?;
             }
         }
-        if constant {
+        let constancy = w.base.newton.constancy;
+        if constancy.rows && (self.metric == Metric::Identity || constancy.mass) {
             lifted_set.clone_from(&w.set);
         }
         Ok(())
     }
 
+    /// Whether forces answer to a displacement along the columns of N G, by one trial with all of them.
+    fn forces_answer(&self, w: &mut Work, model: &mut dyn Mechanical, step: &mut Step) -> Result<bool, StepError> {
+        let Stage { alone: Problem { output: normals, .. }, column, moved, force, answers, .. } = &mut w.position;
+        if let Some(known) = answers.or(w.base.newton.constancy.linear().then_some(true)) {
+            return Ok(known);
+        }
+        column.fill(0.0);
+        let mut way = f64::INFINITY;
+        for (k, &i) in w.set.iter().enumerate() {
+            // weights that no symmetry has
+            normals.add_row(k, 1.0 + 0.37 * ((k % 7) as f64), column);
+            way = way.min(w.base.lengths.met(&w.base.laws.end, i));
+        }
+        if self.metric == Metric::InverseMass {
+            w.base.newton.invalidate();
+            model.factor(&w.base.newton.at, Combination::MASS)?;
+            model.solve(column);
+            w.base.newton.factor(model)?;
+        }
+        let most = (0..w.set.len()).fold(0.0f64, |m, k| m.max(normals.dot(k, column).abs()));
+        stiffness(model, &w.base.newton.at, (column, f64::EPSILON.cbrt() * way / most), moved, force)?;
+        step.evaluations += 2;
+        let found = column.iter().any(|x| *x != 0.0);
+        *answers = Some(found);
+        Ok(found)
+    }
+
     /// (a), with the change of d that the velocity makes in `increment`.
-    fn alone(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, step: &mut Step) -> Result<(), StepError> {
+    fn alone(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        is_lifted: bool,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
         let Work { base, set, tau, position: Stage { alone: problem, .. }, .. } = w;
         problem.b.clear();
         problem.z.lambda.clear();
@@ -132,8 +188,18 @@ impl Projector {
             problem.b.push(base.laws.end.pairs[i].gap + problem.output.dot(k, &base.newton.increment));
             problem.z.lambda.push(tau[i]);
         }
-        let unit = Identity(system.model.dim());
-        problem.solve((&unit, &mut *system.solver), false, step, |law| Some(base.laws.list[*set.get(law)?]))?;
+        let contact = |law: usize| Some(base.laws.list[*set.get(law)?]);
+        if is_lifted {
+            let unit = Identity(system.model.dim());
+            problem.solve((&unit, &mut *system.solver), false, step, contact)?;
+        } else {
+            // N = M⁻¹ is the model's: what is sparse stays so
+            problem.input.clone_from(&problem.output);
+            base.newton.invalidate();
+            system.model.factor(&base.newton.at, Combination::MASS)?;
+            problem.solve((&*system.model, &mut *system.solver), false, step, contact)?;
+            base.newton.factor(system.model)?;
+        }
         for ((&i, &lambda), law) in set.iter().zip(&problem.z.lambda).zip(&problem.laws) {
             tau[i] = admissible(law, lambda);
         }
@@ -201,9 +267,7 @@ impl Projector {
         }
         for k in 0..w.set.len() {
             // inverse masses of the velocity and of the position law
-            column.fill(0.0);
-            normals.add_row(k, 1.0, column);
-            model.solve(column);
+            respond(model, normals.row(k), column);
             let (inverse, metric) = (normals.dot(k, column), product(normals.row(k), lifted.row(k), column));
             let s = if inverse > 0.0 && metric > 0.0 { h * inverse / metric } else { h };
             scale.push(s);
@@ -269,6 +333,30 @@ impl Projector {
 /// A multiplier without the rounding that a solver leaves below zero.
 fn admissible(law: &Law, tau: f64) -> f64 {
     if law.is_unilateral() { tau.max(0.0) } else { tau }
+}
+
+/// The intervals of degrees of freedom that A⁻¹ of a sparse row fills.
+struct Blocks<'a> {
+    model: &'a dyn Mechanical,
+    row: &'a [(usize, f64)],
+}
+
+impl Iterator for Blocks<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let block = self.model.block(self.row.first()?.0);
+        let within = self.row.iter().take_while(|(j, _)| block.contains(j)).count();
+        self.row = &self.row[within..];
+        Some(block)
+    }
+}
+
+/// `out ← A⁻¹ rowᵀ`, in the intervals that it fills alone.
+fn respond(model: &dyn Mechanical, row: &[(usize, f64)], out: &mut [f64]) {
+    (Blocks { model, row }).for_each(|block| out[block].fill(0.0));
+    row.iter().for_each(|&(j, x)| out[j] += x);
+    (Blocks { model, row }).for_each(|block| model.solve_block(block.clone(), &mut out[block]));
 }
 
 /// Product of two sparse rows, with a dense buffer.
