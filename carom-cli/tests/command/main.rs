@@ -3,6 +3,7 @@
 mod adaptive;
 mod bearing;
 mod bytes;
+mod checkpoints;
 mod compare;
 mod converge;
 mod dump;

@@ -33,6 +33,8 @@ pub(super) struct Stage {
     force: Vec<f64>,  // (n)
 }
 
+carom_solve::persist!(Stage { alone, lifted_set, joint, column, moved, force });
+
 /// Buffers of the problem (b).
 #[derive(Default)]
 struct Joint {
@@ -43,6 +45,8 @@ struct Joint {
     scale: Vec<f64>,    // (set) s
     shift: Vec<f64>,    // (n) A⁻¹ hθ K N G τ^n
 }
+
+carom_solve::persist!(Joint { problem, kept, active, set, scale, shift });
 
 impl Stage {
     pub(super) fn new(model: &mut dyn Mechanical) -> Stage {
