@@ -16,6 +16,7 @@ mod faults;
 mod first_order;
 mod forces;
 mod import;
+mod kills;
 mod loose;
 mod manual;
 mod mistakes;
