@@ -191,6 +191,12 @@ pub struct RunArguments {
     /// tell how far off positions, velocities, impact times and expected numbers are, with the observed order.
     #[arg(long)]
     pub estimate: bool,
+    /// Write a checkpoint so often [s of the clock]: a run that was cut short goes on from the last one with --resume.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "dump_problems")]
+    pub checkpoint: Option<f64>,
+    /// Go on from the last checkpoint in the folder of the results: all files are those of a run that was never cut.
+    #[arg(long, conflicts_with = "dump_problems")]
+    pub resume: bool,
     /// A run that warns of something ends with exit code 3; its results are written all the same.
     #[arg(long)]
     pub strict: bool,
@@ -203,6 +209,14 @@ pub struct RunArguments {
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// A time of the clock.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x <= 1e9 => Ok(x),
+        _ => Err("a number of seconds above 0 is wanted, at most 1e9".into()),
+    }
 }
 
 impl RunArguments {

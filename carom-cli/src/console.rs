@@ -1,6 +1,7 @@
 //! Standard output and standard error, either of which may be a closed pipe or a full disk; the width of a terminal.
 
 use crate::failure::Failure;
+use carom_scene::brief;
 use console::{Term, measure_text_width};
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
@@ -27,7 +28,10 @@ pub fn print_text(text: impl Display) -> Result<(), Failure> {
 
 /// Prints a line to standard error; where that is closed, the exit code has to do.
 pub fn print_warning(line: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let line = line.to_string();
+    // names of any length may be in it
+    let short = line.lines().map(brief).collect::<Vec<_>>().join("\n");
+    let _ = writeln!(io::stderr().lock(), "{short}{}", if line.ends_with('\n') { "\n" } else { "" });
 }
 
 /// Columns of a terminal at least: nothing is narrower than this.

@@ -29,12 +29,13 @@ use crate::console::print_text;
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, FromArgMatches};
 use failure::Failure;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let matches = match command().try_get_matches() {
         Ok(matches) => matches,
-        Err(message) if message.use_stderr() => message.exit(),
+        Err(message) if message.use_stderr() => refuse(&message),
         // what was asked for: help, or the version
         Err(message) => {
             let text = message.render();
@@ -45,9 +46,18 @@ fn main() -> ExitCode {
     let study = matches.subcommand().and_then(|(name, matches)| study::study(name, matches));
     let done = study.unwrap_or_else(|| match Arguments::from_arg_matches(&matches) {
         Ok(arguments) => run_command(arguments.command),
-        Err(error) => error.exit(),
+        Err(error) => refuse(&error),
     });
     ended(done)
+}
+
+/// Tells what is wrong with the command line; words of any length may be in it.
+fn refuse(message: &clap::Error) -> ! {
+    let text = message.render();
+    let colours = std::io::stderr().is_terminal() && ::console::colors_enabled_stderr();
+    let text = if colours { text.ansi().to_string() } else { text.to_string() };
+    console::print_warning(text.trim_end());
+    std::process::exit(message.exit_code())
 }
 
 /// The command with those of all studies.

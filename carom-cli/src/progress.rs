@@ -80,6 +80,21 @@ pub fn interrupted() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
+/// In builds with debug assertions the environment variable `CAROM_STOP` names a step after which the user asks to stop,
+/// as Ctrl-C does: tests cut runs at a known place.
+#[cfg(debug_assertions)]
+fn stop_at(step: u64) {
+    static STEP: std::sync::OnceLock<Option<u64>> = std::sync::OnceLock::new();
+    let wanted = STEP.get_or_init(|| std::env::var("CAROM_STOP").ok()?.parse().ok());
+    if *wanted == Some(step) {
+        STOP.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(not(debug_assertions))]
+#[inline]
+fn stop_at(_step: u64) {}
+
 /// Nothing is shown before.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -231,6 +246,7 @@ impl Observer for Progress {
             let part = (view.to().t - self.start) / (view.end - self.start);
             self.bar.bar.set_position((PARTS * part) as u64);
         }
+        stop_at(view.index);
         Ok(if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }

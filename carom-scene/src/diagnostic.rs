@@ -8,6 +8,39 @@ use serde::{Serialize, Serializer};
 
 use crate::nearest::nearest;
 
+/// Characters without a blank between them that a message has at most: names of files and of users may be longer.
+const WORD: usize = 240;
+
+/// Characters of a message.
+const MESSAGE: usize = 1200;
+
+/// A message in which no word is longer than some lines, and which is no longer than a page: what is left out of names
+/// and lists is told by its length. Names come from files, and may have any.
+pub fn brief(text: &str) -> String {
+    let mut short = String::with_capacity(text.len().min(2 * MESSAGE));
+    for (k, word) in text.split(' ').enumerate() {
+        if k > 0 {
+            short.push(' ');
+        }
+        cut(word, WORD, &mut short);
+    }
+    let mut whole = String::new();
+    cut(&short, MESSAGE, &mut whole);
+    whole
+}
+
+/// The first characters of a text that is too long, its length and its last ones.
+fn cut(text: &str, most: usize, out: &mut String) {
+    let at = |from: usize| text.char_indices().nth(from).map_or(text.len(), |(place, _)| place);
+    if text.len() <= most || at(most) == text.len() {
+        return out.push_str(text);
+    }
+    let count = text.chars().count();
+    out.push_str(&text[..at(most / 2)]);
+    out.push_str(&format!("[... {} characters ...]", count - most / 2 - most / 8));
+    out.push_str(&text[at(count - most / 8)..]);
+}
+
 /// A text with a name: a model file, or an option of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceText {
@@ -100,8 +133,8 @@ impl Diagnostic {
             span: Some(place.span.clone()),
             line,
             column,
-            field: place.field.to_string(),
-            message: message.into(),
+            field: brief(&place.field),
+            message: brief(&message.into()),
             hint: None,
             severity,
         }
@@ -116,7 +149,7 @@ impl Diagnostic {
 
     /// Adds a hint.
     pub fn hint(&mut self, hint: impl Into<String>) -> &mut Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(brief(&hint.into()));
         self
     }
 
@@ -131,12 +164,16 @@ impl Diagnostic {
         let line = self.source.text.lines().nth(self.line - 1)?;
         let marked =
             self.source.text.get(span).map_or(1, |text| text.lines().next().unwrap_or_default().chars().count());
+        // of a line that is too long the part around the place
+        let skipped = if line.len() > WORD { (self.column - 1).saturating_sub(WORD / 4) } else { 0 };
+        let shown: String = line.chars().filter(|&c| c != '\u{feff}').skip(skipped).take(WORD).collect();
         // tabs stay tabs, so that the mark stands below its place
         let blank = |c: char| if c == '\t' { '\t' } else { ' ' };
-        let before: String = line.chars().filter(|&c| c != '\u{feff}').take(self.column - 1).map(blank).collect();
-        let (number, mark) = (self.line.to_string(), "^".repeat(marked.max(1)));
+        let before: String = shown.chars().take(self.column - 1 - skipped).map(blank).collect();
+        let room = WORD - before.chars().count().min(WORD - 1);
+        let (number, mark) = (self.line.to_string(), "^".repeat(marked.clamp(1, room)));
         let margin = " ".repeat(number.len());
-        Some(format!(" {number} | {}\n {margin} | {before}{mark}\n", line.trim_start_matches('\u{feff}')))
+        Some(format!(" {number} | {shown}\n {margin} | {before}{mark}\n"))
     }
 }
 
@@ -260,6 +297,28 @@ mod tests {
         let picture = Diagnostic::new(Severity::Error, &place, "unknown").picture().unwrap();
         assert!(picture.ends_with("| \t    ^^^^^^^^\n"), "{picture}");
         assert_eq!(Diagnostic::of_file("a", "is no file").picture(), None);
+    }
+
+    #[test]
+    fn names_of_any_length_make_short_messages() {
+        assert_eq!(brief("unknown name `c`"), "unknown name `c`");
+        let (long, wide) = ("a".repeat(20_000), "\u{3b8} ".repeat(20_000));
+        for name in [&long, &wide] {
+            let told = brief(&format!("unknown name `{name}` in `model`"));
+            assert!(told.len() < 2000 && told.contains("characters ...]"), "{} bytes", told.len());
+            assert!(told.starts_with("unknown name `") && told.ends_with("` in `model`"), "{told}");
+        }
+        let text = format!("x = 1\n{long} = 2 + oops");
+        let place = |span| Place { source: SourceText::new("a", text.as_str()), span, field: long.as_str().into() };
+        for span in [6..text.len(), text.len() - 4..text.len()] {
+            let mut found = Diagnostic::new(Severity::Error, &place(span), format!("unknown `{long}`"));
+            found.hint(format!("there is {long}"));
+            assert!(found.to_string().len() < 2000, "{found}");
+            let picture = found.picture().unwrap();
+            assert!(picture.len() < 1000 && picture.contains('^'), "{picture}");
+        }
+        let end = Diagnostic::new(Severity::Error, &place(text.len() - 4..text.len()), "unknown");
+        assert!(end.picture().unwrap().contains("a = 2 + oops\n"), "{:?}", end.picture());
     }
 
     #[test]

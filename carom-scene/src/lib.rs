@@ -32,7 +32,7 @@ pub mod nearest;
 pub mod problem_file;
 pub mod scene;
 
-pub use diagnostic::{Diagnostic, Place, Severity, SourceText, suggest};
+pub use diagnostic::{Diagnostic, Place, Severity, SourceText, brief, suggest};
 pub use file::{ModelFile, new_example, schema};
 pub use kind::KINDS;
 pub use scene::{BuildError, Overrides, Scene, from_str, load};

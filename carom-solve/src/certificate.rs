@@ -51,6 +51,8 @@ pub enum Measure {
     FullError,
 }
 
+crate::persist_enum!(Measure { 0 = Residual, 1 = FullError });
+
 /// How well a reaction satisfies a problem. Smaller is better; zero is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Certificate {
@@ -71,6 +73,8 @@ pub struct Certificate {
     #[serde(skip)]
     measure: Measure,
 }
+
+crate::persist!(Certificate { residual, cone, velocity, complementarity, law, square, full, measure });
 
 impl Default for Certificate {
     fn default() -> Self {

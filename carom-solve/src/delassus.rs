@@ -10,6 +10,8 @@ mod sorting;
 
 pub(crate) use inverse::BlockInverse;
 
+use crate::{Archive, ArchiveError, Blank, Persist};
+
 /// Block-sparse `W`. Laws are the block rows and columns.
 #[derive(Clone, Debug, Default)]
 pub struct Delassus {
@@ -24,6 +26,25 @@ pub struct Delassus {
     work: assembly::Workspace,
 }
 
+/// An assembly that is read has a number of its own.
+impl Persist for Delassus {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let Delassus { law, column, at, value, uniform, finite, stamp, inverse, work: _ } = self;
+        (law, column, at, value).persist(archive)?;
+        (uniform, finite, inverse).persist(archive)?;
+        if archive.is_reading() {
+            *stamp = assembly::next_stamp();
+        }
+        Ok(())
+    }
+}
+
+impl Blank for Delassus {
+    fn blank() -> Self {
+        Delassus::default()
+    }
+}
+
 /// The block row of a law.
 #[derive(Clone, Copy, Debug, Default)]
 struct LawRow {
@@ -32,6 +53,8 @@ struct LawRow {
     diagonal: usize, // the diagonal block
     scale: f64,      // mean of its diagonal
 }
+
+crate::persist!(LawRow { row, block, diagonal, scale });
 
 /// `W` of laws that all have N rows: an array of blocks of NN = N² values.
 #[derive(Clone, Copy)]

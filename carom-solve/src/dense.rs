@@ -21,6 +21,8 @@ pub struct DenseLu {
     swap: Vec<usize>,
 }
 
+crate::persist!(DenseLu { n, lu, swap });
+
 impl DenseLu {
     /// A buffer for an n×n matrix, to be filled and then [`factor`](Self::factor)ed.
     pub fn matrix_mut(&mut self, n: usize) -> &mut [f64] {

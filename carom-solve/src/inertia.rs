@@ -1,6 +1,6 @@
 //! The law's own blocks of `W = D + C A⁻¹ B`: all that a certificate needs of it.
 
-use crate::Delassus;
+use crate::{Archive, ArchiveError, Blank, Delassus, Persist};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a certificate asks of `W`.
@@ -39,6 +39,24 @@ pub(crate) struct Inertia {
     value: Vec<f64>,
     uniform: usize,
     stamp: u64,
+}
+
+/// A measurement that is read has a number of its own.
+impl Persist for Inertia {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let Inertia { scale, start, value, uniform, stamp } = self;
+        (scale, start, value, uniform).persist(archive)?;
+        if archive.is_reading() {
+            *stamp = STAMP.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+impl Blank for Inertia {
+    fn blank() -> Self {
+        Inertia::default()
+    }
 }
 
 impl Inertia {

@@ -78,6 +78,8 @@ pub struct ProblemWork {
     measured: Cell<bool>,
 }
 
+crate::persist!(ProblemWork { offset, delassus, assembled, inertia, measured });
+
 /// The answer of a solver, and its initial guess.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reaction {
@@ -88,6 +90,8 @@ pub struct Reaction {
     /// (n) `A⁻¹ B λ`, a by-product of the certificate: the change of velocity that the reactions cause.
     pub response: Vec<f64>,
 }
+
+crate::persist!(Reaction { lambda, u, response });
 
 impl Reaction {
     /// Sets all reactions to zero for a problem of `m` rows, and makes room for its velocities.

@@ -17,6 +17,8 @@ pub struct Rows {
     entry: Vec<(usize, f64)>,
 }
 
+crate::persist!(Rows { columns, end, entry });
+
 impl Rows {
     /// No rows yet, over `columns` columns.
     pub fn new(columns: usize) -> Self {

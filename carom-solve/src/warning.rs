@@ -1,5 +1,7 @@
 //! Kinds of warnings: what everyone who warns has in common.
 
+use crate::{Archive, ArchiveError, Blank, Persist};
+
 /// A kind of warning. To add one, write a constant where it is raised; nothing else has to know of it.
 ///
 /// ```
@@ -21,4 +23,28 @@ pub struct WarningKind {
     pub unit: &'static str,
     /// What may be done about it.
     pub hint: &'static str,
+}
+
+impl WarningKind {
+    /// None of them.
+    const NONE: WarningKind = WarningKind { name: "", message: "", unit: "", hint: "" };
+}
+
+/// Kinds are told apart by their words. One that is read lives as long as the process.
+impl Persist for &'static WarningKind {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let WarningKind { mut name, mut message, mut unit, mut hint } = **self;
+        (&mut name, &mut message, &mut unit, &mut hint).persist(archive)?;
+        let kind = WarningKind { name, message, unit, hint };
+        if kind != **self {
+            *self = Box::leak(Box::new(kind));
+        }
+        Ok(())
+    }
+}
+
+impl Blank for &'static WarningKind {
+    fn blank() -> Self {
+        &WarningKind::NONE
+    }
 }

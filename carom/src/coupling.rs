@@ -6,7 +6,7 @@
 //! ```
 
 use crate::{ModelError, Space};
-use carom_solve::{Law, Rows};
+use carom_solve::{Archive, ArchiveError, Blank, Law, Persist, Rows};
 
 /// Identity of a contact that survives from step to step; never an index.
 ///
@@ -14,6 +14,18 @@ use carom_solve::{Law, Rows};
 /// met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Key(pub u128);
+
+impl Persist for Key {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        self.0.persist(archive)
+    }
+}
+
+impl Blank for Key {
+    fn blank() -> Self {
+        Key(0)
+    }
+}
 
 impl Key {
     /// The key of contact `ordinal` between `features` (below 2^16) of two `bodies`. Keys ascend by bodies first.
@@ -72,6 +84,8 @@ pub struct Pair {
     pub restitution: f64,
 }
 
+carom_solve::persist!(Pair { key, law, gap, restitution });
+
 /// Laws and rows at one configuration; refilled by the model, buffers keep their capacity.
 #[derive(Clone, Debug, Default)]
 pub struct Coupling {
@@ -95,6 +109,26 @@ pub struct Coupling {
     pub rebounds: Vec<(usize, f64)>,
     /// The model that filled it last, where laws and columns of that model are the same everywhere; zero elsewhere.
     pub(crate) of: u64,
+}
+
+/// Numbers of models differ from process to process: one that is read belongs to none.
+impl Persist for Coupling {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let Coupling { pairs, offset, region, rows, drift, input, feedthrough, heirs, rebounds, of } = self;
+        (pairs, offset, region, rows).persist(archive)?;
+        (drift, input, feedthrough).persist(archive)?;
+        (heirs, rebounds).persist(archive)?;
+        if archive.is_reading() {
+            *of = 0;
+        }
+        Ok(())
+    }
+}
+
+impl Blank for Coupling {
+    fn blank() -> Self {
+        Coupling::default()
+    }
 }
 
 impl Coupling {
@@ -288,6 +322,8 @@ pub struct ContactList {
     matching: Matching,
 }
 
+carom_solve::persist!(ContactList { keys, is_same, before, after, matching });
+
 /// No place.
 const NONE: usize = usize::MAX;
 
@@ -359,6 +395,8 @@ pub struct Matching {
     index: Vec<(Key, usize)>, // of the older list by rising keys; empty until it is needed
     next: usize,
 }
+
+carom_solve::persist!(Matching { index, next });
 
 impl Matching {
     /// Begins with a list.

@@ -31,6 +31,11 @@ pub enum EventKind {
     HandOver,
 }
 
+carom_solve::persist_enum!(EventKind {
+    0 = Impact, 1 = Closing, 2 = Accumulation, 3 = TakeOff, 4 = Stick, 5 = Slip, 6 = SlipReversal, 7 = Edge, 8 =
+    Inconsistency, 9 = HandOver,
+});
+
 impl EventKind {
     /// Every kind.
     pub const ALL: [EventKind; 10] = [
@@ -78,12 +83,16 @@ pub struct Event {
     pub after: State,
 }
 
+carom_solve::persist!(Event { t, kind, contact, before, after });
+
 /// The events of a step.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
     pool: Vec<Event>, // entries beyond `len` are buffers
     len: usize,
 }
+
+carom_solve::persist!(Events { pool, len });
 
 impl Events {
     /// An empty list without buffers.

@@ -36,6 +36,20 @@ pub struct Reactions {
     pub collisions: Vec<Collision>,
 }
 
+carom_solve::persist!(Reactions {
+    coupling,
+    before,
+    after,
+    obstacle,
+    impulse,
+    projection,
+    work,
+    multiplier,
+    levels,
+    chains,
+    collisions,
+});
+
 /// An impact of one contact, alone in a sequence or together with others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collision {
@@ -48,6 +62,8 @@ pub struct Collision {
     /// Whether another contact approached as fast, and the result depends on which went first.
     pub order_decides: bool,
 }
+
+carom_solve::persist!(Collision { law, rows, before, after, impulse, order_decides });
 
 impl Collision {
     /// Of a law, with velocities before and after along its rows, and impulses.

@@ -11,6 +11,8 @@ pub struct State {
     pub v: Vec<f64>,
 }
 
+carom_solve::persist!(State { t, q, v });
+
 impl State {
     /// A state with copies of positions and velocities.
     pub fn new(t: f64, q: &[f64], v: &[f64]) -> Self {

@@ -30,6 +30,8 @@ pub struct Step {
     pub rejected: u32,
 }
 
+carom_solve::persist!(Step { advanced, error, worst, solves, iterations, evaluations, rejected });
+
 /// An estimate of the local error of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalError {
@@ -38,6 +40,8 @@ pub struct LocalError {
     /// Order p of the step in this place: the estimate falls like h^{p+1}.
     pub order: u32,
 }
+
+carom_solve::persist!(LocalError { value, order });
 
 /// A step that could not be done. The driver adds time and names.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

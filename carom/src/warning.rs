@@ -27,6 +27,8 @@ pub struct Warning {
     pub count: u64,
 }
 
+carom_solve::persist!(Warning { kind, t, contact, worst, count });
+
 /// A list of bounded length: equal kinds at equal contacts are counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Warnings {
@@ -34,6 +36,8 @@ pub struct Warnings {
     /// Warnings that found no place.
     pub left_out: u64,
 }
+
+carom_solve::persist!(Warnings { list, left_out });
 
 impl Warnings {
     /// Warns of something at the time `t`. The larger the value, the worse.

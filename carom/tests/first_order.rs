@@ -26,6 +26,8 @@ struct Work {
     reactions: Reactions, // coupling at (t⁺, x), then λ and the outputs
 }
 
+carom_solve::persist!(Work { increment, input, laws, b, problem, z, reactions });
+
 impl Scheme for ExplicitEuler {
     type Model = dyn FirstOrder;
     type Work = Work;

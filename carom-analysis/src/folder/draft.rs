@@ -37,6 +37,12 @@ impl Draft {
         Ok(Draft { folder, place, names: Vec::new() })
     }
 
+    pub(super) fn resumed(folder: Folder) -> Result<Draft, FolderError> {
+        let place = folder.place("new");
+        fs::read_dir(&place).map_err(FolderError::io("read", &place))?;
+        Ok(Draft { folder, place, names: Vec::new() })
+    }
+
     /// Where the files are until they are published.
     pub fn place(&self) -> &Path {
         &self.place

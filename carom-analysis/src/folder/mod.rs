@@ -89,6 +89,14 @@ pub enum FolderError {
         /// The file.
         path: PathBuf,
     },
+    /// A run cannot be taken up again.
+    #[error("the checkpoint in `{}` cannot be used: {reason}", path.display())]
+    Checkpoint {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// Files of another version, or none of carom's.
     #[error("cannot use `{}`: {reason}", path.display())]
     Format {
@@ -113,6 +121,9 @@ impl FolderError {
             }
             FolderError::Input { .. } => Some("choose another folder or file for the results"),
             FolderError::Exists { .. } => Some("choose another name, or overwrite it with --force"),
+            FolderError::Checkpoint { .. } => {
+                Some("--resume goes on with the same model file, options and folder; without it the run begins anew")
+            }
             FolderError::Format { .. } => Some("choose another folder with --out, or use the carom that wrote it"),
             _ => None,
         }
@@ -224,6 +235,14 @@ impl Folder {
     /// Fails where it cannot be made.
     pub fn draft(self) -> Result<Draft, FolderError> {
         Draft::new(self)
+    }
+
+    /// The draft that an earlier command has left, with its files.
+    ///
+    /// # Errors
+    /// Fails where there is none.
+    pub fn resumed_draft(self) -> Result<Draft, FolderError> {
+        Draft::resumed(self)
     }
 
     fn place(&self, state: &str) -> PathBuf {

@@ -172,6 +172,8 @@ pub struct Push {
     pub vector: [f64; 3],
 }
 
+carom_solve::persist!(Push { t, contact, at, vector });
+
 /// All reactions of contacts that last at a time: they hold since the time before.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reactions {

@@ -66,6 +66,8 @@ pub struct Thinner {
     level: u32,
 }
 
+carom_solve::persist!(Thinner { values, index, count, level } skip { columns, most });
+
 /// What a [`Thinner`] has kept.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Thinned {

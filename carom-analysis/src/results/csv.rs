@@ -4,6 +4,7 @@ use super::ResultError;
 use super::table::Cell;
 use crate::files::{csv_partial, csv_text};
 use crate::folder::disk::Output;
+use carom_solve::{Archive, ArchiveError, Persist};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,11 +22,24 @@ pub(super) struct CsvFile {
 }
 
 impl CsvFile {
-    pub fn create<'a>(path: &Path, names: impl Iterator<Item = &'a str>) -> Result<CsvFile, ResultError> {
-        let file = Output::create(path)?;
+    /// A new file with its header, or one that goes on from a checkpoint.
+    pub fn create<'a>(
+        path: &Path,
+        names: impl Iterator<Item = &'a str>,
+        resumes: bool,
+    ) -> Result<CsvFile, ResultError> {
+        let file = if resumes { Output::append(path)? } else { Output::create(path)? };
         let mut csv = CsvFile { path: path.to_path_buf(), file, text: String::with_capacity(2 * PIECE), bytes: 0 };
-        csv.line(names.map(Cell::Text))?;
+        if !resumes {
+            csv.line(names.map(Cell::Text))?;
+        }
         Ok(csv)
+    }
+
+    /// Waits until all lines are on the disk.
+    pub fn sync(&mut self) -> Result<(), ResultError> {
+        self.flush()?;
+        self.file.sync().map_err(ResultError::io("write", &self.path))
     }
 
     /// Appends a line.
@@ -61,6 +75,21 @@ impl CsvFile {
             }
             self.text.clear();
             written.map_err(ResultError::io("write", &self.path))?;
+        }
+        Ok(())
+    }
+}
+
+/// The lines are in the file, see [`CsvFile::sync`]: its length is all that is written down. Lines beyond it are of a
+/// run that went on after the checkpoint.
+impl Persist for CsvFile {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        self.bytes.persist(archive)?;
+        if archive.is_reading() {
+            let is_whole = self.file.file().metadata().is_ok_and(|found| found.len() >= self.bytes);
+            if !is_whole || self.file.cut(self.bytes).is_err() {
+                return Err(archive.mismatch("lines that were written before are missing"));
+            }
         }
         Ok(())
     }

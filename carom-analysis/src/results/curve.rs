@@ -30,6 +30,8 @@ pub(super) struct Curves {
     thinner: Thinner,
 }
 
+carom_solve::persist!(Curves { thinner } skip { names });
+
 impl Curves {
     /// Keeps at most `values` numbers in memory.
     pub fn new(names: Vec<String>, values: usize) -> Curves {

@@ -14,6 +14,7 @@ use crate::study::Cyclic;
 use carom::scheme::Stepper;
 use carom::simulation::{Observer, StepView};
 use carom::{Key, ModelError, State};
+use carom_solve::{Archive, ArchiveError, Persist};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -37,6 +38,8 @@ pub struct Probe {
     pub figures: Vec<(String, f64)>,
 }
 
+carom_solve::persist!(Probe { states, last, sizes, steps, impacts, figures } skip { every });
+
 impl Probe {
     /// Of a run of adaptive steps, or of a scheme that chooses them: its end and its impacts.
     pub fn at_the_end() -> Probe {
@@ -54,6 +57,10 @@ fn list(state: &State) -> Vec<f64> {
 }
 
 impl Observer for Probe {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        Persist::persist(self, archive)
+    }
+
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         self.last = list(stepper.from());
         Ok(())

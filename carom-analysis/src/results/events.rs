@@ -5,6 +5,7 @@ use super::column::Candidate;
 use super::table::{Cell, CellType, Column, Table};
 use super::{RecordOptions, ResultError, Written};
 use carom::simulation::{Accumulations, Column as Quantity, RunEvent, StepView};
+use carom_solve::{Archive, ArchiveError, Persist};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,23 @@ pub(super) struct Events {
     /// Number of events by kind.
     pub counts: BTreeMap<String, u64>,
     pub accumulations: Accumulations,
+}
+
+impl Persist for Events {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let mut is_open = self.table.is_some();
+        is_open.persist(archive)?;
+        if is_open && self.table.is_none() {
+            let missing = archive.mismatch("events that were written before are missing");
+            self.table = Some(self.open().map_err(|_| missing)?);
+        }
+        if let Some(table) = &mut self.table {
+            table.persist(archive)?;
+        }
+        // a table that begins later is a new one
+        self.options.resumes = false;
+        (&mut self.counts, &mut self.accumulations).persist(archive)
+    }
 }
 
 impl Events {
@@ -46,7 +64,7 @@ impl Events {
         }
         self.accumulations.take(event);
         if self.table.is_none() {
-            self.table = Some(Table::create(&self.directory, "events", self.columns(), &self.options)?);
+            self.table = Some(self.open()?);
         }
         let Some(table) = &mut self.table else { return Ok(()) };
         let contact = event.contact.as_deref().unwrap_or_default();
@@ -65,6 +83,15 @@ impl Events {
     }
 
     /// `t, name, kind, contact`, then `before.q.NAME`, `before.v.NAME`, `after.q.NAME`, `after.v.NAME`.
+    fn open(&self) -> Result<Table, ResultError> {
+        Table::create(&self.directory, "events", self.columns(), &self.options)
+    }
+
+    /// Waits until what a checkpoint counts with is on the disk.
+    pub fn sync(&mut self) -> Result<(), ResultError> {
+        self.table.as_mut().map_or(Ok(()), Table::sync)
+    }
+
     fn columns(&self) -> Vec<Column> {
         let mut columns = vec![Column::of_list("t", Some("s"), CellType::Real)];
         columns.extend(["name", "kind", "contact"].map(|name| Column::of_list(name, None, CellType::Text)));

@@ -6,6 +6,7 @@ use super::table::{Cell, CellType, Column, Table};
 use super::{RecordOptions, ResultError, Written};
 use carom::simulation::{Impact, Observer, StepView};
 use carom::{Labels, Law, ModelError};
+use carom_solve::{Archive, ArchiveError, Persist};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -50,6 +51,12 @@ pub struct Impacts {
     roles: Vec<&'static str>, // of the rows that have columns
     count: u64,
     error: Option<ResultError>,
+}
+
+impl Persist for Impacts {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        (&mut self.table, &mut self.count).persist(archive)
+    }
 }
 
 impl Impacts {
@@ -109,6 +116,10 @@ impl Impacts {
     }
 
     /// Brings all rows to the disk.
+    pub(super) fn sync(&mut self) -> Result<(), ResultError> {
+        self.table.sync()
+    }
+
     pub(super) fn save(&mut self) -> Result<(), ResultError> {
         self.table.save()
     }

@@ -32,6 +32,7 @@
 //! # }
 //! ```
 
+mod checkpoint;
 mod column;
 pub mod compare;
 mod csv;
@@ -49,6 +50,7 @@ mod table;
 mod trajectory;
 mod values;
 
+pub use checkpoint::{Checkpoints, Identity};
 pub use column::{ColumnInfo, Columns, Outputs};
 pub use curve::History;
 pub use estimate::{Difference, Estimate, Probe};
@@ -95,6 +97,8 @@ pub struct RecordOptions {
     pub rows_per_group: Option<usize>,
     /// Rows that wait in memory are saved this often; more rarely if saving takes more than a twentieth of the time.
     pub save_interval: Duration,
+    /// Rows that an earlier run has left aside stay: a checkpoint says how many of them count.
+    pub resumes: bool,
 }
 
 impl Default for RecordOptions {
@@ -110,6 +114,7 @@ impl Default for RecordOptions {
             report_values: report_values(LIMIT),
             rows_per_group: None,
             save_interval: Duration::from_secs(5),
+            resumes: false,
         }
     }
 }

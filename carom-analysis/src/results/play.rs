@@ -39,6 +39,8 @@ pub(super) struct Plays {
     time: f64,
 }
 
+carom_solve::persist!(Plays { seen, time } skip { list, of_law });
+
 impl Plays {
     pub fn new(list: Vec<PlayOf>) -> Plays {
         let most = list.iter().flat_map(|play| &play.laws).max().map_or(0, |law| law + 1);

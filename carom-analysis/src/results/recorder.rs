@@ -10,6 +10,7 @@ use crate::folder::{Draft, FORMAT, Folder, Replace, Sharing, write_file};
 use carom::scheme::Stepper;
 use carom::simulation::{Audit, EnergyLedger, Observer, StepView};
 use carom::{ModelError, Simulation, SimulationError};
+use carom_solve::{Archive, ArchiveError, Persist};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
@@ -106,7 +107,8 @@ impl RunRecorder {
     ) -> Result<RunRecorder, ResultError> {
         select(catalogue(stepper, outputs.as_ref(), &options.units), &options.columns)?;
         folder.check(names(&options))?;
-        RunRecorder::open(folder.draft()?, stepper, options, outputs)
+        let draft = if options.resumes { folder.resumed_draft()? } else { folder.draft()? };
+        RunRecorder::open(draft, stepper, options, outputs)
     }
 
     fn open(
@@ -143,6 +145,11 @@ impl RunRecorder {
             warnings: Vec::new(),
             estimate: None,
         })
+    }
+
+    /// Where files are until they are published: the place of a checkpoint.
+    pub fn place(&self) -> &Path {
+        self.draft.place()
     }
 
     /// The trajectory, for progress and tests.
@@ -312,7 +319,27 @@ impl Summary {
     }
 }
 
+impl Persist for RunRecorder {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let RunRecorder { trajectory, impacts, events, plays, stopped, audit, last, started, .. } = self;
+        (trajectory, impacts, events, plays).persist(archive)?;
+        Persist::persist(audit, archive)?;
+        (stopped, last, started).persist(archive)
+    }
+}
+
 impl Observer for RunRecorder {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        if !archive.is_reading() && self.error.is_none() {
+            let synced = self.trajectory.sync().and_then(|()| self.impacts.sync()).and_then(|()| self.events.sync());
+            self.error = synced.err();
+        }
+        if self.error.is_some() {
+            return Err(archive.mismatch("rows could not be written"));
+        }
+        Persist::persist(self, archive)
+    }
+
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         // a run that is continued keeps its ledger
         if !self.started {

@@ -15,6 +15,7 @@ use super::{RecordOptions, ResultError};
 use carom::State;
 use carom::scheme::{Motion, Stepper};
 use carom::simulation::{Column, ColumnKind, SWITCH, StepView, USER};
+use carom_solve::{Archive, ArchiveError, Persist};
 
 /// Largest distance of a chord from the motion, as a part of the range that the column has had so far.
 pub const TOLERANCE: f64 = 1e-3;
@@ -86,6 +87,16 @@ struct Sample {
 const ENDS: (usize, usize) = (0, 1);
 const SPARE: usize = 2;
 const FIRST: usize = 3;
+
+/// What the rows so far have met; samples and marks are those of one step.
+impl Persist for Rows {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        for Line { range, .. } in &mut self.lines {
+            range.persist(archive)?;
+        }
+        self.largest.persist(archive)
+    }
+}
 
 impl Rows {
     pub fn new(options: &RecordOptions, stepper: &dyn Stepper, columns: &[Candidate]) -> Rows {

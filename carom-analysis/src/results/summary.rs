@@ -255,6 +255,8 @@ pub struct Stop {
     pub time: f64,
 }
 
+carom_solve::persist!(Stop { event, time });
+
 /// Counts over a whole run; the work in rejected steps is included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
@@ -419,9 +421,14 @@ impl From<&EnergyLedger> for EnergySummary {
 
 /// The 64-bit FNV-1a hash of a text: enough to see whether two runs used the same file, no protection against forgery.
 pub fn fingerprint(text: &str) -> String {
-    let hash = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    fingerprint_of(text.as_bytes())
+}
+
+/// That of bytes.
+pub(super) fn fingerprint_of(bytes: &[u8]) -> String {
+    let hash = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
     format!("fnv1a64:{hash:016x}")
 }
 

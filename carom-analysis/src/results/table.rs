@@ -9,6 +9,7 @@ use super::parquet_file::Layout;
 use super::{ColumnInfo, RecordOptions, ResultError, Written};
 use crate::folder::disk;
 use carom::simulation::ColumnKind;
+use carom_solve::{Archive, ArchiveError, Persist};
 use parquet::data_type::ByteArray;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -53,6 +54,8 @@ pub(super) enum Cell<'a> {
     Text(&'a str),
 }
 
+carom_solve::persist_enum!(Cell<'static> { 0 = Missing, 1 = Real(x), 2 = Text(text) });
+
 /// The waiting values of a column.
 pub(super) enum Buffer {
     Real(Vec<f64>),
@@ -83,6 +86,8 @@ pub(super) struct Table {
     pub saves: u64,
     clock: Clock,
     finished: bool,
+    /// Closed parts that are known to be on the disk.
+    synced: usize,
 }
 
 /// The row group that is being filled, and the parts before it.
@@ -118,12 +123,12 @@ impl Table {
         let path = directory.join(format!("{stem}.parquet"));
         let parquet = parquet.transpose().map_err(ResultError::parquet("lay out", &path))?;
         let csv = match options.csv {
-            true => Some(CsvFile::create(&directory.join(format!("{stem}.csv")), names(&columns))?),
+            true => Some(CsvFile::create(&directory.join(format!("{stem}.csv")), names(&columns), options.resumes)?),
             false => None,
         };
         let clock = Clock { last: Instant::now(), interval: options.save_interval, pause: options.save_interval };
         let directory = directory.to_path_buf();
-        Ok(Table { directory, stem, columns, parquet, csv, rows: 0, saves: 0, clock, finished: false })
+        Ok(Table { directory, stem, columns, parquet, csv, rows: 0, saves: 0, clock, finished: false, synced: 0 })
     }
 
     pub fn rows(&self) -> u64 {
@@ -185,6 +190,16 @@ impl Table {
         saved.and(flushed)
     }
 
+    /// Waits until closed parts and lines are on the disk: a checkpoint counts with them.
+    pub fn sync(&mut self) -> Result<(), ResultError> {
+        let closed = self.parquet.as_ref().map_or(0, |groups| groups.closed);
+        for number in self.synced..closed {
+            disk::sync(&self.part(number + 1))?;
+        }
+        self.synced = closed;
+        self.csv.as_mut().map_or(Ok(()), CsvFile::sync)
+    }
+
     fn close_group(&mut self) -> Result<(), ResultError> {
         self.save()?;
         if let Some(groups) = &mut self.parquet {
@@ -239,6 +254,40 @@ impl Drop for Table {
     fn drop(&mut self) {
         if !self.finished {
             _ = self.save();
+        }
+    }
+}
+
+/// Closed parts stay on the disk: they are counted alone.
+impl Persist for Table {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        self.rows.persist(archive)?;
+        if let Some(Groups { buffers, waiting, closed, saved, .. }) = &mut self.parquet {
+            (waiting, closed).persist(archive)?;
+            buffers.as_mut_slice().persist(archive)?;
+            if archive.is_reading() {
+                *saved = 0;
+            }
+        }
+        self.csv.as_mut().map_or(Ok(()), |csv| csv.persist(archive))
+    }
+}
+
+impl Persist for Buffer {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        match self {
+            Buffer::Real(values) => values.persist(archive),
+            Buffer::Optional { values, levels } => (values, levels).persist(archive),
+            Buffer::Text { values, met } => {
+                for list in [values, met] {
+                    let mut texts: Vec<Vec<u8>> = list.iter().map(|text| text.data().to_vec()).collect();
+                    texts.persist(archive)?;
+                    if archive.is_reading() {
+                        *list = texts.into_iter().map(ByteArray::from).collect();
+                    }
+                }
+                Ok(())
+            }
         }
     }
 }

@@ -23,6 +23,7 @@ use carom::model::Energy;
 use carom::scheme::{Motion, Stepper};
 use carom::simulation::{Column as Quantity, ColumnKind, Observer, StepView};
 use carom::{ModelError, State};
+use carom_solve::{Archive, ArchiveError, Persist};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -81,6 +82,15 @@ pub struct Trajectory {
     error: Option<ResultError>,
 }
 
+impl Persist for Trajectory {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let Trajectory { table, values, state, row, written, started, rows, curves, .. } = self;
+        (table, values, state, row).persist(archive)?;
+        (written, started, rows).persist(archive)?;
+        curves.as_mut().map_or(Ok(()), |curves| curves.persist(archive))
+    }
+}
+
 impl Trajectory {
     /// Opens the files. The columns come from the labels and the state of `stepper`.
     pub fn create(
@@ -136,6 +146,11 @@ impl Trajectory {
     /// Why recording stopped.
     pub fn error(&self) -> Option<&ResultError> {
         self.error.as_ref()
+    }
+
+    /// Waits until what a checkpoint counts with is on the disk.
+    pub(super) fn sync(&mut self) -> Result<(), ResultError> {
+        self.table.sync()
     }
 
     pub(super) fn saves(&self) -> u64 {

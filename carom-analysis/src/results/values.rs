@@ -33,6 +33,10 @@ pub(super) struct Values {
     pub gaps: Gaps,
 }
 
+carom_solve::persist!(Values {
+    impulse, force, tau, levels, after, lambda, lost, losses, rubs, gaps,
+} skip { offset, is_dense, chains });
+
 /// Gaps of the contacts of the labels, now and at their smallest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gaps {
@@ -43,6 +47,8 @@ pub(super) struct Gaps {
     /// Of all contacts, also of those without a label.
     pub overall: Option<f64>,
 }
+
+carom_solve::persist!(Gaps { now, smallest, overall });
 
 impl Gaps {
     /// Looks at gaps inside a step.

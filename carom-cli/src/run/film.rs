@@ -3,6 +3,7 @@
 
 use carom::scheme::Motion;
 use carom::simulation::StepView;
+use carom_solve::{Archive, ArchiveError, Blank, Persist};
 
 /// Most frames that are kept for their impacts.
 const MOST_IMPACTS: usize = 400;
@@ -29,6 +30,27 @@ struct Frame<T> {
     content: T,
     size: usize,
     impact: bool,
+}
+
+impl<T: Blank> Persist for Film<T> {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let Film { most: _, budget: _, stride, span: _, frames, impacts, held, last } = self;
+        (stride, frames).persist(archive)?;
+        (impacts, held, last).persist(archive)
+    }
+}
+
+impl<T: Blank> Persist for Frame<T> {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let Frame { t, content, size, impact } = self;
+        (t, content, size, impact).persist(archive)
+    }
+}
+
+impl<T: Blank> Blank for Frame<T> {
+    fn blank() -> Self {
+        Frame { t: 0.0, content: T::blank(), size: 0, impact: false }
+    }
 }
 
 impl<T: Clone> Film<T> {

@@ -7,6 +7,7 @@ use carom::{ModelError, State};
 use carom_analysis::report::{Animation, Colour, Geometry, Place, Shape};
 use carom_scene::Scene;
 use carom_scene::scene::{ContactPlace, Drawing, Evaluator, ShapeKind, multipliers};
+use carom_solve::{Archive, ArchiveError, Persist};
 use std::ops::ControlFlow;
 
 /// Most regular frames.
@@ -109,6 +110,10 @@ impl Frames {
 }
 
 impl Observer for Frames {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        self.film.persist(archive)
+    }
+
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         let numbers = self.numbers(stepper);
         let size = numbers.len();

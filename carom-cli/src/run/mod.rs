@@ -1,5 +1,6 @@
 //! `carom run`: one simulation, with result files and a report.
 
+mod checkpoint;
 mod dump;
 mod estimate;
 mod film;
@@ -19,8 +20,8 @@ use crate::{examples, gltf, progress};
 use carom::simulation::{Lists, Observer};
 use carom_analysis::folder::{Folder, Sharing};
 use carom_analysis::results::{
-    Columns, Inputs, Method, Outputs, PlayOf, RecordOptions, Recorded, ResultError, RunRecorder, Sampling, Status,
-    Warning, fingerprint, report_values,
+    Checkpoints, Columns, Inputs, Method, Outputs, PlayOf, RecordOptions, Recorded, ResultError, RunRecorder, Sampling,
+    Status, Warning, fingerprint, report_values,
 };
 use carom_scene::scene::{Outcome, PlayInfo};
 use carom_scene::{Diagnostic, Overrides, Scene, suggest};
@@ -29,6 +30,7 @@ use frames::Frames;
 use sizes::StepSizes;
 use space::SpaceFilm;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The kind of warnings about the model file.
 const FILE: &str = "file";
@@ -134,6 +136,7 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
         })
         .map_err(|e| Failure::Computation(e.to_string()))?;
     let options = record_options(arguments, &scene);
+    let identity = checkpoint::identity(arguments, &scene, &options);
     let mut claim = Folder::claim(folder, "run", Sharing::Alone)?;
     claim.protect([&arguments.file]);
     claim.check(
@@ -142,8 +145,12 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
             .filter(|(_, w)| *w)
             .map(|(name, _)| name),
     )?;
+    let memory = arguments.resume.then(|| Checkpoints::read(folder, &identity)).transpose()?;
     let recorder = RunRecorder::in_folder(claim, simulation.stepper(), options, outputs(&scene));
     let mut recorder = recorder.map_err(|error| recording(error, folder))?;
+    let mut checkpoints = arguments
+        .checkpoint
+        .map(|seconds| Checkpoints::new(recorder.place(), identity, Duration::from_secs_f64(seconds)));
     let aside = folder.join(".carom/run.new");
     when_left(move || format!("inside a long step; rows that were saved before are in `{}`", aside.display()));
     let mut lists = Lists::new(LISTED);
@@ -176,7 +183,7 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
         if let Some(probe) = &mut probe {
             observers.push(probe);
         }
-        simulation.run(&mut observers)
+        checkpoint::run(&mut simulation, &mut observers, memory, checkpoints.as_mut(), folder)?
     };
     drop(progress);
     let dumped = dump.map(|dump| dump.finish());
@@ -252,6 +259,7 @@ fn record_options(arguments: &RunArguments, scene: &Scene) -> RecordOptions {
         units: scene.units.clone(),
         plays: scene.plays.iter().map(play_of).collect(),
         csv: arguments.csv,
+        resumes: arguments.resume,
         report_values: if arguments.no_report && arguments.figures.is_none() && arguments.gltf.is_none() {
             0
         } else {

@@ -3,6 +3,7 @@
 use carom::ModelError;
 use carom::simulation::{Observer, StepView};
 use carom_analysis::report::{Thinned, Thinner};
+use carom_solve::{Archive, ArchiveError, Persist};
 use std::ops::ControlFlow;
 
 /// Numbers of each list that are kept before it is thinned.
@@ -31,6 +32,10 @@ impl StepSizes {
 }
 
 impl Observer for StepSizes {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        (&mut self.all, &mut self.retried).persist(archive)
+    }
+
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
         let step = [view.from().t, view.step.advanced];
         self.all.push(step.into_iter());

@@ -20,6 +20,13 @@ const fn case(words: &'static str, earlier: &'static str, later: &'static str) -
     Case { words, earlier, later }
 }
 
+impl Case {
+    /// What differs in the earlier result.
+    pub fn earlier(&self) -> &'static str {
+        self.earlier
+    }
+}
+
 /// Small runs of all commands that write.
 pub const CASES: [Case; 14] = [
     case("run ball.toml --csv --out out --quiet", "--steps 3", "--steps 4"),

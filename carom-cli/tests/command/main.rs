@@ -3,6 +3,7 @@
 mod adaptive;
 mod bearing;
 mod bytes;
+mod checkpoints;
 mod compare;
 mod converge;
 mod dump;
@@ -15,6 +16,7 @@ mod faults;
 mod first_order;
 mod forces;
 mod import;
+mod kills;
 mod loose;
 mod manual;
 mod mistakes;

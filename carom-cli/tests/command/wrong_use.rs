@@ -1,7 +1,7 @@
 //! Wrong use of each scheme of the registry: refused where the mistake stands, or ended with time and contact and what
 //! was computed.
 
-use super::session::{Outcome, Session};
+use super::session::{BALL, Outcome, Session};
 use super::table::{Table, Value};
 use carom::scheme::{Claim, Family, SCHEMES, SchemeRow};
 use serde_json::Value as Json;
@@ -457,4 +457,43 @@ fn the_smallest_step_ends_the_run() {
         }
     }
     assert!(refusals < mechanical().count(), "no scheme has adaptive steps");
+}
+
+/// Names come from files and command lines, and may have any length; messages have not.
+#[test]
+fn names_of_any_length_make_short_errors() {
+    let session = Session::new();
+    let long = "a".repeat(20_000);
+    let wide = "word ".repeat(4_000);
+    let models = [
+        BALL.replace("restitution =", &format!("{long} =")),
+        BALL.replace("restitution =", &format!("\"{wide}\" =")),
+        BALL.replace("restitution = \"e\"", &format!("restitution = \"{long}\"")),
+        BALL.replace("kind = \"lagrangian\"", &format!("kind = \"{wide}\"")),
+        BALL.replace("y = 1", &format!("{long} = 1")),
+        BALL.replace("version = 1", &format!("version = 1 {long}")),
+    ];
+    for model in models {
+        session.write("model.toml", model);
+        for command in [&["check", "model.toml"][..], &["run", "model.toml"], &["check", "model.toml", "--json"]] {
+            let outcome = session.carom(command);
+            assert_eq!(outcome.code, Some(2), "{command:?}");
+            let told = outcome.out.len() + outcome.err.len();
+            assert!(told > 20 && told < 4_000, "{command:?}: {told} bytes\n{:.300}", outcome.err);
+        }
+    }
+    session.write("ball.toml", BALL);
+    for command in [
+        &["run", "ball.toml", "--set", &format!("{long}=1")][..],
+        &["run", "ball.toml", "--columns", &long],
+        &["run", "ball.toml", &format!("--{long}")],
+        &["run", "ball.toml", "--scheme", &long],
+        &["sweep", "ball.toml", "--vary", &format!("{long}=1")],
+        &["show", &long],
+        &[&long],
+    ] {
+        let outcome = session.carom(command);
+        assert_ne!(outcome.code, Some(0));
+        assert!(outcome.err.len() < 4_000, "{:.60}: {} bytes", command.join(" "), outcome.err.len());
+    }
 }

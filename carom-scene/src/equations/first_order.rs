@@ -11,7 +11,7 @@ use super::derive::count;
 use crate::expression::{Evaluator, Graph, NodeId, Tape};
 use carom::model::{Constancy, Labels};
 use carom::{Coupling, FirstOrder, Key, ModelError, Pair, Space, State};
-use carom_solve::{DenseLu, Law, LinearSolve};
+use carom_solve::{Archive, ArchiveError, DenseLu, Law, LinearSolve, Persist};
 
 /// The expressions of (1). Slots of the graph are `t`, then the states.
 #[derive(Clone, Debug)]
@@ -153,6 +153,10 @@ impl LinearSolve for StateEquations {
 }
 
 impl Space for StateEquations {
+    fn persist(&mut self, archive: &mut Archive, _last: &State) -> Result<bool, ArchiveError> {
+        self.lu.persist(archive).map(|()| true)
+    }
+
     fn initial(&self) -> State {
         self.initial.clone()
     }

@@ -5,7 +5,7 @@ use crate::expression::{Evaluator, NodeId, Tape};
 use carom::model::tangent::At;
 use carom::model::{AccelerationLevel, Combination, Constancy, DenseOperator, Energy, Labels};
 use carom::{Coupling, Key, Mechanical, ModelError, Pair, Space, State};
-use carom_solve::{Law, LinearSolve, Rows};
+use carom_solve::{Archive, ArchiveError, Law, LinearSolve, Persist, Rows};
 
 /// Where force and mass were last evaluated, and the force there.
 struct LastPoint {
@@ -311,6 +311,10 @@ impl LinearSolve for Equations {
 }
 
 impl Space for Equations {
+    fn persist(&mut self, archive: &mut Archive, _last: &State) -> Result<bool, ArchiveError> {
+        self.operator.persist(archive).map(|()| true)
+    }
+
     fn initial(&self) -> State {
         self.initial.clone()
     }

@@ -6,6 +6,7 @@ use carom::ModelError;
 use carom::scheme::{EventKind, Family, Stepper};
 use carom::simulation::{Observer, RunEvent, SWITCH, StepView};
 use carom::subject::SubjectError;
+use carom_solve::{Archive, ArchiveError, Persist};
 
 use super::Column;
 use super::Scene;
@@ -368,6 +369,12 @@ fn count(event: &RunEvent, expectations: &[Expectation], seen: &mut [(u64, f64, 
 }
 
 impl Observer for Watch {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let Watch { sampler, actual, before, impacts, seen, .. } = self;
+        (sampler, actual, before).persist(archive)?;
+        (impacts, seen).persist(archive)
+    }
+
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         self.see(stepper, true)
     }

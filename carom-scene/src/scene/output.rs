@@ -113,6 +113,8 @@ pub struct Sampler {
     losses: Vec<(f64, f64)>,
 }
 
+carom_solve::persist!(Sampler { output, lambda, losses } skip { columns, outputs, rows });
+
 impl Sampler {
     /// Number of columns.
     pub fn len(&self) -> usize {

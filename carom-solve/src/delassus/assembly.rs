@@ -75,6 +75,11 @@ struct Given<'a> {
 /// Counts assemblies; an assembly is told from others by its number, which nothing is computed from.
 static STAMP: AtomicU64 = AtomicU64::new(1);
 
+/// The number of another assembly.
+pub(super) fn next_stamp() -> u64 {
+    STAMP.fetch_add(1, Ordering::Relaxed)
+}
+
 impl Delassus {
     pub(crate) fn assemble(&mut self, p: &Parts<'_>, offset: &[usize]) {
         self.inverse.clear();
@@ -95,7 +100,7 @@ impl Delassus {
             (..=FEW, _) => self.assemble_few(p, offset),
             _ => self.assemble_many(p, offset),
         }
-        self.stamp = STAMP.fetch_add(1, Ordering::Relaxed);
+        self.stamp = next_stamp();
         self.summarise();
     }
 

@@ -16,6 +16,8 @@ pub(crate) struct BlockInverse {
     is_computed: bool,
 }
 
+crate::persist!(BlockInverse { start, block_of, at, value, is_computed });
+
 impl BlockInverse {
     /// Finds the blocks of A; no inverse yet.
     pub(crate) fn index(&mut self, a: &dyn LinearSolve) {

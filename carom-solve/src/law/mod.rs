@@ -81,6 +81,8 @@ pub struct Law {
     size: u8,
 }
 
+crate::persist!(Law { bounds, mu, radius, rows, form, size });
+
 /// [`Shape`] without its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
@@ -89,6 +91,8 @@ enum Form {
     Cone2,
     General,
 }
+
+crate::persist_enum!(Form { 0 = Interval, 1 = Cone1, 2 = Cone2, 3 = General });
 
 /// What kind of set a law has: what solvers distinguish.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -73,6 +73,8 @@ pub struct Path {
     len: u32,
 }
 
+crate::persist!(Path { solver, code, len });
+
 impl Path {
     /// The path of a solver that has tried nothing else than itself.
     #[inline]

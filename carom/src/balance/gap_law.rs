@@ -89,6 +89,8 @@ struct GapPoint {
     active: Vec<bool>, // (laws) whether the law is in the problem
 }
 
+carom_solve::persist!(GapPoint { restitution, place, reach, q, coupling, active });
+
 /// A law in the problem.
 #[derive(Clone, Copy)]
 struct Active {
@@ -97,6 +99,8 @@ struct Active {
     point: usize,
     lambda: [f64; Law::MOST_ROWS],
 }
+
+carom_solve::persist!(Active { index, law, point, lambda });
 
 impl Active {
     /// The rows along which the reactions act, and the first of them.
@@ -129,6 +133,10 @@ pub(crate) struct GapLaws {
     factorisation: u64,     // for which it is
     changed: bool,          // whether laws came since the last solve
 }
+
+carom_solve::persist!(GapLaws {
+    lengths, list, points, active, guess, problem, base, end, increment, kept, factorisation, changed,
+} skip { name, kind, gap_tolerance, constant_rows, bilateral });
 
 impl GapLaws {
     /// For the scheme `name`, with gaps that must be met to `gap_tolerance` [m], or to a part of the length of the

@@ -45,6 +45,8 @@ pub struct Lengths {
     behind: Vec<f64>,   // (laws) the sum of (1) for rows that are constant; empty where it is to be found anew
 }
 
+carom_solve::persist!(Lengths { given, sizes, least, origin, way, behind });
+
 impl Lengths {
     pub(crate) fn of<M: ?Sized + Space>(model: &M) -> Lengths {
         let (n, initial) = (model.dim(), model.initial());

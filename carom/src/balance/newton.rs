@@ -74,6 +74,11 @@ pub(crate) struct Newton {
     taken: (Vec<f64>, Vec<f64>), // (n) v and residual without reactions of the last iterate that was taken, with σ
 }
 
+carom_solve::persist!(Newton {
+    h, rate, displacement, at, v_free, increment, factorisations, braced, keeps, guess, moved, allowed, middle,
+    known, impulse, balanced, whole, near, factored, refactor, last, missed, shift, taken,
+} skip { balance, limits, constancy, is_linear, acts_in_middle, mass_is_elsewhere, roots });
+
 impl Newton {
     pub fn new(model: &mut dyn Mechanical, balance: Balance, limits: Limits) -> Newton {
         let n = model.dim();

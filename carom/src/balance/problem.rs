@@ -16,6 +16,8 @@ pub(crate) struct Problem {
     work: ProblemWork,
 }
 
+carom_solve::persist!(Problem { laws, output, input, feedthrough, b, z, residual, work });
+
 impl Problem {
     /// Makes room for all laws of a coupling.
     pub fn make_room(&mut self, all: &Coupling) {

@@ -49,6 +49,27 @@ pub(crate) struct VelocityLaws {
     factorisation: u64, // for which they are
 }
 
+carom_solve::persist!(VelocityLaws {
+    list,
+    active,
+    shift,
+    end,
+    problem,
+    varying,
+    first,
+    middle,
+    turned,
+    size,
+    change,
+    goes_on,
+    end_is_current,
+    middle_is_current,
+    end_point,
+    end_is_kept,
+    kept,
+    factorisation,
+});
+
 impl VelocityLaws {
     /// With room for a problem of all laws of a coupling.
     pub fn with_room(all: &Coupling) -> VelocityLaws {

@@ -19,6 +19,8 @@ pub(crate) struct Place {
     pub delta: f64,
 }
 
+carom_solve::persist!(Place { tau, alpha, beta, gamma, delta });
+
 impl Place {
     /// Where the balance starts.
     pub const START: Place = Place { tau: 0.0, alpha: 0.0, beta: 0.0, gamma: 1.0, delta: 0.0 };

@@ -106,6 +106,8 @@ pub(crate) struct Impacts {
     tied: Vec<(usize, f64)>,
 }
 
+carom_solve::persist!(Impacts { done, other, problem, members, kept, tied } skip { law });
+
 /// What an impact did; rows are those of the coupling.
 #[derive(Default)]
 pub(crate) struct Outcome {
@@ -124,6 +126,8 @@ pub(crate) struct Outcome {
     /// The approach that a sequence had left where it was cut, with a contact [m/s].
     cut: Option<(usize, f64)>,
 }
+
+carom_solve::persist!(Outcome { before, after, impulse, work, velocity, collisions, order, cut });
 
 impl Outcome {
     fn start(&mut self, at: Touching<'_>) {

@@ -36,6 +36,8 @@ enum Known {
     Inside,
 }
 
+carom_solve::persist_enum!(Known { 0 = None, 1 = Stages, 2 = End, 3 = Inside });
+
 /// Buffers of a step.
 #[derive(Default)]
 pub(crate) struct Dop853 {
@@ -48,6 +50,8 @@ pub(crate) struct Dop853 {
     polynomials: [Vec<[f64; 7]>; 2], // (n) of positions and of velocities
     known: Known,
 }
+
+carom_solve::persist!(Dop853 { start, h, v, a, point, increment, polynomials, known });
 
 impl Dop853 {
     /// Buffers for motions like this state.

@@ -75,6 +75,8 @@ pub(crate) struct Hem5 {
     way: Vec<f64>,          // (n) increment of Qᵢ₊₁, where increments have a chart
 }
 
+carom_solve::persist!(Hem5 { v, a, point, ahead, increment, way });
+
 impl Hem5 {
     /// Buffers for motions like this state.
     pub fn new(point: State) -> Hem5 {

@@ -23,6 +23,8 @@ pub(crate) struct Quintic {
     c: [f64; 6],
 }
 
+carom_solve::persist!(Quintic { c });
+
 /// Where a quintic goes below zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Crossing {
@@ -195,6 +197,8 @@ pub(crate) struct Hermite {
     rates: [Vec<f64>; 2], // (n) derivatives of the increment at the end, where it has a chart
     between: Vec<f64>,    // (n) its rate inside
 }
+
+carom_solve::persist!(Hermite { start, h, c, increment, change, is_short, rates, between });
 
 impl Hermite {
     /// (1) for a step from `start` to `end` with these accelerations.

@@ -50,6 +50,8 @@ pub(crate) struct OrderFour {
     is_free: bool,
 }
 
+carom_solve::persist!(OrderFour { start, h, v, a, tenth, force, increment, way, is_free });
+
 impl OrderFour {
     /// (1) for the step that `flow` did last; `motion` is left at stage 10.
     pub fn fill(

@@ -76,6 +76,11 @@ pub(crate) struct Stages {
     count: u64,
 }
 
+carom_solve::persist!(Stages {
+    iterations, a, v, rates, is_lost, point, near, rate, base, far, increment, residual, change, derivative, units,
+    differs, system, factored, count,
+} skip { tableau, newton });
+
 impl Stages {
     /// The stages of a table, for motions like this state.
     pub fn new(tableau: Tableau, newton: Newton, point: State) -> Stages {

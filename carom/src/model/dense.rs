@@ -20,6 +20,8 @@ pub struct DenseOperator {
     lower: Vec<f64>, // L below the diagonal and D on it, of the last mass that was checked
 }
 
+carom_solve::persist!(DenseOperator { mass, damping, stiffness, lu, lower } skip { n });
+
 impl DenseOperator {
     /// Zero matrices for n velocities; nothing is factored yet.
     pub fn new(n: usize) -> Self {

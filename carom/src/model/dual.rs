@@ -18,7 +18,7 @@ use super::{
     AccelerationLevel, Combination, DenseOperator, DualTangent, Energy, Labels, Mechanical, ModelError, Space,
 };
 use crate::{Coupling, Key, Pair, State};
-use carom_solve::{Law, LinearSolve};
+use carom_solve::{Archive, ArchiveError, Law, LinearSolve, Persist};
 use num_dual::{Dual, Dual2, Dual2_64, Dual64, DualNum, HyperDual, HyperDual64};
 
 /// The numbers that a model's functions must accept: `f64` and dual numbers over it, with `+ − * /` among themselves
@@ -300,6 +300,10 @@ impl<F> LinearSolve for DualLagrangian<F> {
 }
 
 impl<F: Functions> Space for DualLagrangian<F> {
+    fn persist(&mut self, archive: &mut Archive, _last: &State) -> Result<bool, ArchiveError> {
+        self.operator.persist(archive).map(|()| true)
+    }
+
     fn initial(&self) -> State {
         self.initial.clone()
     }

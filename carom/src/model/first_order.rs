@@ -12,7 +12,7 @@ use super::differences::{Sizes, jacobian};
 use super::lagrangian::{Row as Vector, Scalar, gradient_by_differences, row, scalar};
 use super::{Answer, Constancy, FirstOrder, Labels, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
-use carom_solve::{DenseLu, Law, LinearSolve};
+use carom_solve::{Archive, ArchiveError, DenseLu, Law, LinearSolve, Persist};
 
 /// An output `yᵢ` with its law, and the direction in which `λᵢ` acts.
 pub struct Output {
@@ -117,6 +117,10 @@ impl LinearSolve for FirstOrderSystem {
 }
 
 impl Space for FirstOrderSystem {
+    fn persist(&mut self, archive: &mut Archive, _last: &State) -> Result<bool, ArchiveError> {
+        self.lu.persist(archive).map(|()| true)
+    }
+
     fn initial(&self) -> State {
         self.initial.clone()
     }

@@ -8,7 +8,7 @@ use super::check::{check_law, distinct, require};
 use super::differences::{ENTERS, ROUNDING, STEERS, Sizes, Told, may_grow, settle, tell};
 use super::{Answer, Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
-use carom_solve::{Law, LinearSolve, Singular};
+use carom_solve::{Archive, ArchiveError, Law, LinearSolve, Persist, Singular};
 
 type Checked<T> = Result<T, ModelError>;
 pub(super) type Scalar = Box<dyn Fn(f64, &[f64]) -> Checked<f64> + Send>;
@@ -317,6 +317,10 @@ impl LinearSolve for Lagrangian {
 }
 
 impl Space for Lagrangian {
+    fn persist(&mut self, archive: &mut Archive, _last: &State) -> Result<bool, ArchiveError> {
+        self.operator.persist(archive).map(|()| true)
+    }
+
     fn initial(&self) -> State {
         self.initial.clone()
     }

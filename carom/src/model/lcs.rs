@@ -9,7 +9,7 @@
 
 use super::{Constancy, FirstOrder, Labels, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
-use carom_solve::{DenseLu, Law, LinearSolve, Rows};
+use carom_solve::{Archive, ArchiveError, DenseLu, Law, LinearSolve, Persist, Rows};
 
 /// Writes a(t) or c(t).
 pub type Source = Box<dyn FnMut(f64, &mut [f64]) -> Result<(), ModelError> + Send>;
@@ -391,6 +391,10 @@ impl LinearSolve for Lcs {
 }
 
 impl Space for Lcs {
+    fn persist(&mut self, archive: &mut Archive, _last: &State) -> Result<bool, ArchiveError> {
+        self.lu.persist(archive).map(|()| true)
+    }
+
     fn initial(&self) -> State {
         self.initial.clone()
     }

@@ -8,7 +8,7 @@ use super::{
     Answer, Combination, Constancy, Energy, Labels, Mechanical, ModelError, Space, SparseMatrix, sparse::SparseFactor,
 };
 use crate::{Coupling, Key, Pair, State};
-use carom_solve::{Law, LinearSolve, Rows};
+use carom_solve::{Archive, ArchiveError, Law, LinearSolve, Persist, Rows};
 
 /// Affine gap `offset + rate·t + row·q`, with optional affine slips for friction.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,6 +168,18 @@ impl LinearSolve for Linear {
 }
 
 impl Space for Linear {
+    fn persist(&mut self, archive: &mut Archive, _last: &State) -> Result<bool, ArchiveError> {
+        let Linear { combined, factor, symmetric, .. } = self;
+        combined.values_mut().persist(archive)?;
+        let (mut is_factored, mut is_definite) = (factor.is_made(), factor.is_definite());
+        (&mut is_factored, &mut is_definite).persist(archive)?;
+        if archive.is_reading() && is_factored {
+            // the same matrix has the same factors
+            return Ok(factor.factor(combined, *symmetric && is_definite).is_some());
+        }
+        Ok(is_factored)
+    }
+
     fn initial(&self) -> State {
         self.initial.clone()
     }

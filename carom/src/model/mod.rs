@@ -2,7 +2,7 @@
 
 use crate::{Coupling, State};
 use carom_solve::solver::Accept;
-use carom_solve::{Law, LinearSolve, Rows, Singular};
+use carom_solve::{Archive, ArchiveError, Law, LinearSolve, Rows, Singular};
 
 mod answer;
 mod chart;
@@ -183,6 +183,13 @@ pub trait Space: LinearSolve + Send {
     fn applied_power(&mut self, _at: &State) -> f64 {
         0.0
     }
+
+    /// Writes down what the model remembers from step to step, or takes over what was written: warnings, contacts that
+    /// it lists for the step that began at `last`, and the matrix factored last. Returns whether it has that matrix
+    /// again; it is factored anew otherwise. What is worked out again from a state is none of it.
+    fn persist(&mut self, _archive: &mut Archive, _last: &State) -> Result<bool, ArchiveError> {
+        Ok(false)
+    }
 }
 
 /// `M(q) v̇ = F(t, q, v) + Hᵀλ`,  `q̇ = v` (through `retract`).
@@ -350,6 +357,8 @@ pub struct Energy {
     /// [J]
     pub potential: f64,
 }
+
+carom_solve::persist!(Energy { kinetic, potential });
 
 impl Energy {
     /// Kinetic and potential energy together [J].

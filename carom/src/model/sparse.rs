@@ -189,6 +189,11 @@ impl SparseFactor {
         if definite { Some(()) } else { self.lu(a) }
     }
 
+    /// Whether there is a factorisation.
+    pub(crate) fn is_made(&self) -> bool {
+        self.kind.is_some()
+    }
+
     /// Whether the last factorisation was one of a positive definite matrix.
     pub(crate) fn is_definite(&self) -> bool {
         matches!(self.kind, Some(Factorisation::Tridiagonal(_) | Factorisation::Cholesky { .. }))

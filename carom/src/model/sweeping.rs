@@ -10,7 +10,7 @@
 use super::differences::jacobian;
 use super::{Constancy, FirstOrder, Labels, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
-use carom_solve::{DenseLu, Law, LinearSolve};
+use carom_solve::{Archive, ArchiveError, DenseLu, Law, LinearSolve, Persist};
 
 /// Writes the numbers of a piece at a time, see [`Shape`].
 pub type PieceData = Box<dyn FnMut(f64, &mut [f64]) -> Result<(), ModelError> + Send>;
@@ -281,6 +281,10 @@ impl MovingSet for Sweeping {
 }
 
 impl Space for Sweeping {
+    fn persist(&mut self, archive: &mut Archive, _last: &State) -> Result<bool, ArchiveError> {
+        self.lu.persist(archive).map(|()| true)
+    }
+
     fn initial(&self) -> State {
         self.initial.clone()
     }

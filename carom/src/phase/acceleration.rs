@@ -45,6 +45,8 @@ pub enum ModeChange {
     SlipEnd,
 }
 
+carom_solve::persist_enum!(ModeChange { 0 = Closing, 1 = TakeOff, 2 = StickLimit, 3 = SlipEnd });
+
 /// A function that is positive as long as a law keeps its mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Monitor {
@@ -59,6 +61,8 @@ pub struct Monitor {
     /// Whether the value is negative and counts.
     pub violated: bool,
 }
+
+carom_solve::persist!(Monitor { law, change, value, parts, rate, violated });
 
 impl Monitor {
     pub(crate) fn new(law: usize, change: ModeChange, value: f64, noise: f64) -> Monitor {
@@ -105,6 +109,11 @@ pub struct Acceleration {
     matching: Matching,
     instant: Option<f64>,
 }
+
+carom_solve::persist!(Acceleration {
+    rubbing, at, mass_is_factored, coupling, curvature, value, free, lambda, monitors, is_deficient, contradiction,
+    evaluations, sizes, held, diagonal, system, x, admissible, prepared, frozen, matching, instant,
+} skip { constancy });
 
 impl Acceleration {
     pub fn new(model: &mut dyn Mechanical) -> Acceleration {

@@ -13,6 +13,8 @@ pub struct ReactionAccount {
     driven: Vec<f64>,  // (rows) ∫ λ ∂y/∂t dt: the part of the obstacle's own motion [J]
 }
 
+carom_solve::persist!(ReactionAccount { reactions, struck, list, driven });
+
 impl ReactionAccount {
     /// Starts a step: coupling and relative velocities at `from`, no law has acted.
     pub fn start(&mut self, model: &mut dyn Mechanical, constant: bool, from: &State) -> Result<(), StepError> {

@@ -50,6 +50,8 @@ pub struct Cone {
     pub mu: f64,
 }
 
+carom_solve::persist!(Cone { first, size, mu });
+
 impl Cone {
     /// Weight of the normal.
     fn weight(&self) -> f64 {
@@ -81,6 +83,22 @@ pub struct Admissible {
     hessian: RankedLu,
     product: Vec<f64>, // (nullity + 1) of a row of the Hessian
 }
+
+carom_solve::persist!(Admissible {
+    cones,
+    null,
+    is_neutral,
+    dual,
+    last,
+    base,
+    x,
+    z,
+    step,
+    trial,
+    gradient,
+    hessian,
+    product,
+});
 
 impl Admissible {
     /// Z from the matrix factored in `system`, whose columns act by `response` (m × n), and λ ← the λ of least norm,

@@ -33,6 +33,8 @@ pub struct Candidate {
     pub leaving: bool,
 }
 
+carom_solve::persist!(Candidate { law, slip, leaving });
+
 /// Buffers of both problems.
 #[derive(Default)]
 pub struct ContactProblem {
@@ -58,6 +60,11 @@ pub struct ContactProblem {
     /// (rows) its work [J], where it is not impulse times mean velocity; empty elsewhere.
     pub works: Vec<f64>,
 }
+
+carom_solve::persist!(ContactProblem {
+    laws, members, rows, output, input, b, work, z, targets, velocity, impacts, is_plastic, impulse, before, after,
+    works,
+} skip { spare });
 
 impl ContactProblem {
     fn clear(&mut self, n: usize) {

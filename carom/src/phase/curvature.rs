@@ -23,6 +23,8 @@ pub struct Curvature {
     increment: Vec<f64>,
 }
 
+carom_solve::persist!(Curvature { value, is_exact, coupling, moved, increment });
+
 impl Curvature {
     /// Fills `value` for the laws of the `list`, which have this many `rows`.
     pub fn evaluate(

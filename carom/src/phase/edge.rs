@@ -27,6 +27,8 @@ pub enum Sorting {
     Velocity,
 }
 
+carom_solve::persist_enum!(Sorting { 0 = Stage, 1 = Velocity });
+
 /// Reactions below this part of the largest are zero.
 const NOTHING: f64 = 1e-9;
 
@@ -49,6 +51,8 @@ pub struct Edge {
     response: Vec<f64>, // (members × n) M⁻¹Cᵀ
     rank: RankedLu,
 }
+
+carom_solve::persist!(Edge { coupling, laws, output, input, b, moved, increment, free, work, z, response, rank });
 
 impl Edge {
     /// Whether the normal rows of the laws `members` are dependent at the point where `acceleration` was evaluated

@@ -13,6 +13,8 @@ pub struct HeldRow {
     pub law: usize,
 }
 
+carom_solve::persist!(HeldRow { row, law });
+
 /// Rows, directions of slip, and M⁻¹B.
 #[derive(Clone, Debug, Default)]
 pub struct HeldRows {
@@ -24,6 +26,8 @@ pub struct HeldRows {
     /// Whether a direction of slip turns with the velocity.
     pub is_turning: bool,
 }
+
+carom_solve::persist!(HeldRows { rows, direction, response, is_turning });
 
 impl HeldRows {
     /// Lists the rows and computes M⁻¹B with the mass that the model has factored, at the velocity `v`.

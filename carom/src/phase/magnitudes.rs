@@ -41,6 +41,8 @@ pub(crate) struct Magnitudes {
     way: Vec<f64>,       // (n) from there
 }
 
+carom_solve::persist!(Magnitudes { q, v, time, met, roots, length, origin, way } skip { places });
+
 impl Magnitudes {
     pub fn of(model: &mut dyn Mechanical) -> Magnitudes {
         let (n, initial) = (model.dim(), model.initial());

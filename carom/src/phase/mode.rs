@@ -23,6 +23,8 @@ pub enum Mode {
     Slip([f64; 2]),
 }
 
+carom_solve::persist_enum!(Mode { 0 = Open, 1 = Held, 2 = Stick, 3 = Slip(direction) });
+
 impl Mode {
     pub fn is_closed(self) -> bool {
         self != Mode::Open
@@ -40,6 +42,8 @@ pub struct Phase {
     /// A spatial slip up to this speed has the direction that its mode tells: its velocity is rounding [m/s].
     pub still: f64,
 }
+
+carom_solve::persist!(Phase { keys, modes, version, changes, still });
 
 impl Phase {
     /// Starts over from the laws of a coupling: bilateral constraints are held, all contacts open.

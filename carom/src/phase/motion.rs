@@ -54,6 +54,10 @@ pub(crate) struct VelocityConstraint {
     pub contradiction: f64,
 }
 
+carom_solve::persist!(VelocityConstraint {
+    here, next, held, rubbing, system, x, prepared, admissible, is_deficient, contradiction,
+} skip { constancy });
+
 impl VelocityConstraint {
     pub fn new(model: &dyn Mechanical) -> VelocityConstraint {
         let rubbing = Rubbing::new(model);
@@ -168,6 +172,17 @@ pub(crate) struct StageLog {
     /// redundant ones have parted.
     pub contradiction: f64,
 }
+
+carom_solve::persist!(StageLog {
+    inexactness,
+    starts_deficient,
+    impulse,
+    work,
+    driven,
+    takes_off,
+    slips,
+    contradiction,
+});
 
 /// Constraint curvatures by differences are no better than this [-].
 const BY_DIFFERENCES: f64 = 1e-7;

@@ -31,6 +31,8 @@ pub struct Projection {
     moved: Vec<f64>,
 }
 
+carom_solve::persist!(Projection { rows, response, system, x, change, increment, moved });
+
 impl Projection {
     /// (1) for positions, with the coupling of `acceleration` left at the result. Constraints that contradict each
     /// other are an error.

@@ -17,6 +17,8 @@ pub struct RankedLu {
     x: Vec<f64>,
 }
 
+carom_solve::persist!(RankedLu { m, rank, lu, row, column, x });
+
 impl RankedLu {
     /// A buffer for an m×m matrix, to be filled and then factored.
     pub fn matrix_mut(&mut self, m: usize) -> &mut [f64] {

@@ -12,6 +12,8 @@ pub(crate) struct Rubbing {
     sticks: Vec<bool>, // (laws)
 }
 
+carom_solve::persist!(Rubbing { varies, sticks });
+
 impl Rubbing {
     pub fn new(model: &dyn Mechanical) -> Rubbing {
         Rubbing { varies: model.friction_varies(), ..Rubbing::default() }

@@ -46,6 +46,8 @@ pub struct Mark {
     flags: [bool; 4],
 }
 
+carom_solve::persist!(Mark { touches, struck, is_asked, flags });
+
 impl Mark {
     /// Takes back that a monitor has changed its sign.
     pub(super) fn clear(&mut self, change: ModeChange) {
@@ -71,6 +73,8 @@ pub(super) struct Hop {
     flight: f64, // between them [s]
     longest: f64,
 }
+
+carom_solve::persist!(Hop { contact, t, launch, speed, flight, longest });
 
 impl Hop {
     /// Sees an impact at `t` after which the normal velocity is `speed`; the contact is none where there are several.
@@ -109,6 +113,8 @@ pub struct Resolution {
     /// A spatial slip with at most this part of the velocities behind it is at rest [-].
     pub slip: f64,
 }
+
+carom_solve::persist!(Resolution { flight, speed, gap, rise, slip });
 
 /// How far a phase may go at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,6 +170,37 @@ pub struct Transition {
     extent: Vec<f64>, // (n) positions with the way over a step of the driver
     matching: Matching,
 }
+
+carom_solve::persist!(Transition {
+    acceleration,
+    phase,
+    last,
+    projection,
+    contact,
+    marks,
+    resolution,
+    is_stopping,
+    lands,
+    is_plastic,
+    account,
+    events,
+    worst,
+    solves,
+    warnings,
+    is_evaluated,
+    sorting,
+    is_crossing,
+    other,
+    edge,
+    candidates,
+    active,
+    before,
+    start,
+    increment,
+    hop,
+    extent,
+    matching,
+} skip {});
 
 impl Transition {
     /// Buffers for a model: all contacts open at its initial state, whose laws are in the account.

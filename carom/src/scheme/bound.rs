@@ -8,7 +8,7 @@ use super::{
 use crate::balance::Lengths;
 use crate::model::{Energy, check_model};
 use crate::{Coupling, ImpactLaw, Labels, ModelError, Space, State, Warnings};
-use carom_solve::{LinearSolve, Solver};
+use carom_solve::{Archive, ArchiveError, LinearSolve, Persist, Solver};
 
 /// One trajectory that can be stepped. `from` is the last accepted state, `to` the last one tried.
 pub trait Stepper: Send {
@@ -106,6 +106,10 @@ pub trait Stepper: Send {
     /// What the laws did in the last step tried, the state `to` at its end, laws, gaps and rows there, and the lengths
     /// behind gaps that steps up to this one have begun with.
     fn end(&mut self) -> Result<(&Reactions, &State, &Coupling, &Lengths), ModelError>;
+
+    /// Writes down what is remembered between two steps, after `accept`, or takes over what was: the steps that follow
+    /// have the same bits.
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError>;
 }
 
 /// Points and weights of Gauss' rule of order 8 on [0, 1].
@@ -475,6 +479,26 @@ impl<S: Scheme> Stepper for Bound<S> {
         }
         let coupling = self.scheme.end_coupling(&self.work).unwrap_or(&self.coupling);
         Ok((self.scheme.reactions(&self.work), &self.to, coupling, &self.lengths))
+    }
+
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let sizes = (self.middle.q.len(), self.middle.v.len());
+        archive.same(sizes.0, "the model has another number of coordinates")?;
+        archive.same(sizes.1, "the model has another number of velocities")?;
+        // `to` is the start of the last step: its contacts are those that the model lists
+        let Bound { scheme, work, model, solver, from, to, coupling, contacts, lengths, known, .. } = self;
+        (&mut *from, &mut *to).persist(archive)?;
+        let is_factored = model.persist(archive, to)?;
+        (&mut *work, solver, coupling).persist(archive)?;
+        (contacts, lengths).persist(archive)?;
+        if archive.is_reading() {
+            // what was worked out of the states is worked out again
+            *known = Known { is_fresh: false, ..Known::FRESH };
+            if !is_factored {
+                scheme.drop_factors(work);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -72,6 +72,8 @@ pub struct Work {
     z: Reaction,
 }
 
+carom_solve::persist!(Work { list, reactions, target, rows, laws, b, increment, problem, z } skip { pieces });
+
 impl Scheme for CatchingUp {
     type Model = dyn FirstOrder;
     type Work = Work;

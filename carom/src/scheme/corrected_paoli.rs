@@ -133,6 +133,8 @@ struct Path {
     held: bool,      // whether it takes part in (2)
 }
 
+carom_solve::persist!(Path { counts, gap, activation, velocity, ahead, bend, held });
+
 impl Path {
     /// Whether it may close.
     fn is_free(&self) -> bool {
@@ -163,6 +165,11 @@ pub struct Work {
     rest: Box<moreau_jean::Work>, // for a step with too many impacts
     log: Option<Box<log::Log>>,   // what the step was made of, where its derivative is asked for
 }
+
+carom_solve::persist!(Work {
+    reactions, driven, state, here, u, paths, newton, lengths, warnings, laws, ahead, touching, touch, before,
+    after, events, struck, rest,
+} skip { log });
 
 impl Scheme for CorrectedPaoli {
     type Model = dyn Mechanical;

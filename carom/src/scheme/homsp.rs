@@ -33,7 +33,8 @@ use crate::model::Lcs;
 use crate::zero_dynamics::{self, ZeroDynamics};
 use crate::{FirstOrder, Key, State};
 use carom_solve::{
-    Certificate, DenseLu, Law, LinearSolve, OneStepProblem, Options, Parts, ProblemWork, Reaction, Rows, Solver,
+    Archive, ArchiveError, Certificate, DenseLu, Law, LinearSolve, OneStepProblem, Options, Parts, Persist,
+    ProblemWork, Reaction, Rows, Solver,
 };
 use nalgebra::DMatrix;
 use schemars::JsonSchema;
@@ -72,6 +73,15 @@ pub enum Work {
     Chains(Box<Chains>),
 }
 
+impl Persist for Work {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        match self {
+            Work::Direct(work) => work.persist(archive),
+            Work::Chains(work) => work.persist(archive),
+        }
+    }
+}
+
 /// Buffers of a step, in the order in which the step sets them; z and μ are scaled by powers of two.
 pub struct Chains {
     form: ZeroDynamics,
@@ -101,6 +111,11 @@ pub struct Chains {
     buffer: Vec<f64>,
     reactions: Reactions,
 }
+
+carom_solve::persist!(Chains {
+    sources, h, lu, propagator, z, terms, free, active, previous, kept, output, input, active_laws, b, problem,
+    reaction, mu, buffer, reactions,
+} skip { form, laws, levels, units, w, inverse, inputs });
 
 impl Scheme for Homsp {
     type Model = dyn FirstOrder;

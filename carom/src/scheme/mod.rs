@@ -6,7 +6,7 @@
 
 use crate::event::NONE;
 use crate::{Coupling, ImpactLaw, ModelError, Space, State};
-use carom_solve::{OptionError, Unsupported};
+use carom_solve::{OptionError, Persist, Unsupported};
 
 mod bound;
 pub mod catching_up;
@@ -59,8 +59,9 @@ pub use crate::step::{LocalError, Step, StepError, System};
 pub trait Scheme: Sized + Send {
     /// `dyn Mechanical` or `dyn FirstOrder`: which models fit is a fact of the types.
     type Model: ?Sized + ModelOf;
-    /// Every buffer of the step.
-    type Work: Send;
+    /// Every buffer of the step. What it remembers from step to step is persistent, so that a run can be taken up again
+    /// with the same bits.
+    type Work: Send + Persist;
     /// Name, orders and claims.
     const INFO: SchemeInfo;
 

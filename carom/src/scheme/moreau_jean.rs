@@ -143,6 +143,21 @@ pub struct Work {
     fastest: f64,       // the largest velocity that their steps have begun with [√J]
 }
 
+carom_solve::persist!(Work {
+    last,
+    reactions,
+    newton,
+    laws,
+    warnings,
+    lengths,
+    had_acted,
+    friction_varies,
+    sticks,
+    impacts,
+    struck,
+    fastest,
+} skip {});
+
 impl Scheme for MoreauJean {
     type Model = dyn Mechanical;
     type Work = Work;

@@ -19,6 +19,8 @@ pub struct SolverPath {
     pub worst_residual: f64,
 }
 
+carom_solve::persist!(SolverPath { path, problems, failed, worst_residual });
+
 /// A solver that forwards to another one and counts. What misses the tolerance by little is taken with a warning.
 pub(super) struct Counted {
     inner: Box<dyn Solver>,
@@ -29,6 +31,8 @@ pub(super) struct Counted {
     pub t: f64,
     pub warnings: Warnings,
 }
+
+carom_solve::persist!(Counted { paths, last, t, warnings } skip { inner, accept });
 
 impl Counted {
     pub fn new(inner: Box<dyn Solver>, accept: Accept) -> Counted {

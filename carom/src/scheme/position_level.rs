@@ -82,6 +82,8 @@ pub struct Work {
     newton: Newton,            // (1) and (2)
 }
 
+carom_solve::persist!(Work { laws, reactions, newton } skip {});
+
 impl Scheme for PositionLevel {
     type Model = dyn Mechanical;
     type Work = Work;

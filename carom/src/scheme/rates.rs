@@ -15,6 +15,8 @@ pub(crate) struct RateBounds {
     v: Vec<[f64; 2]>,
 }
 
+carom_solve::persist!(RateBounds { values, q, v });
+
 impl RateBounds {
     /// Bounds between two states, with another one in the middle; the model tells those of rates from those of time,
     /// positions and velocities, and whether it knows them.

@@ -100,6 +100,8 @@ struct TwoStep {
     impulses: Vec<(usize, f64)>, // P_k, by law
 }
 
+carom_solve::persist!(TwoStep { from, to, impulses });
+
 impl TwoStep {
     /// Starts where another one ended, at time `t`.
     fn follow(&mut self, last: &TwoStep, t: f64) {
@@ -116,6 +118,8 @@ struct LastStep {
     h: f64,     // step size; 0 where nothing is remembered
     share: f64, // part of its impulse that no step has told yet
 }
+
+carom_solve::persist!(LastStep { last, owner, h, share });
 
 impl LastStep {
     fn new(initial: &State) -> LastStep {
@@ -146,6 +150,8 @@ pub struct Work {
     started: Vec<f64>, // (n) w⁻ of a start
     reactions: Box<Reactions>,
 }
+
+carom_solve::persist!(Work { here, next, laws, newton, recalled, started, reactions } skip {});
 
 impl Scheme for SchatzmanPaoli {
     type Model = dyn Mechanical;

@@ -25,6 +25,8 @@ pub struct Accumulation {
     pub limit: f64,
 }
 
+carom_solve::persist!(Accumulation { contact, closed, limit });
+
 /// Most doublings of the distance between the impacts of (1).
 const LEVELS: usize = 32;
 
@@ -38,6 +40,8 @@ struct Series {
     best: Estimate,
 }
 
+carom_solve::persist!(Series { contact, count, times, last, best });
+
 /// The limit by (1) after an impact.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
@@ -45,6 +49,8 @@ struct Estimate {
     flight: f64,       // before the impact
     changes: [f64; 2], // the last changes of the limit
 }
+
+carom_solve::persist!(Estimate { limit, flight, changes });
 
 impl Estimate {
     const NONE: Estimate = Estimate { limit: f64::NAN, flight: 0.0, changes: [f64::INFINITY; 2] };
@@ -96,6 +102,8 @@ pub struct Accumulations {
     /// Accumulations found so far, in the order of time.
     pub list: Vec<Accumulation>,
 }
+
+carom_solve::persist!(Accumulations { open, list });
 
 impl Accumulations {
     /// Sees an event.

@@ -21,6 +21,7 @@ use super::passed::{Between, MOST, between, find_line, is_far, passed};
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
 use crate::scheme::{EventKind, Reactions, Stepper};
 use crate::{Key, Matching, ModelError, State, Warnings};
+use carom_solve::{Archive, ArchiveError, Persist};
 use std::ops::ControlFlow;
 
 mod figures;
@@ -91,6 +92,36 @@ pub struct Audit {
     steps: u64,
     hand_overs: (u64, Option<f64>), // and when the first one was
 }
+
+carom_solve::persist!(Audit {
+    ledger,
+    kinetic,
+    potential,
+    gap,
+    held,
+    load,
+    speeds,
+    gained,
+    missing,
+    damped,
+    residues,
+    added,
+    lost,
+    depth,
+    apart,
+    found,
+    keys,
+    gaps,
+    version,
+    ended,
+    matching,
+    near,
+    rates,
+    line,
+    looks,
+    steps,
+    hand_overs,
+});
 
 impl Audit {
     /// The ledger up to the last step; `None` where the model does not know its energy.
@@ -296,6 +327,10 @@ fn fallen(last: &mut [f64; 2 * SHARED], value: f64) -> f64 {
 }
 
 impl Observer for Audit {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        Persist::persist(self, archive)
+    }
+
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         self.ledger.start(stepper)?;
         self.see_energy(stepper.from().t);

@@ -10,6 +10,7 @@
 //! between the smallest and the largest step. A step of the smallest size that is not accepted ends the run.
 
 use crate::scheme::Step;
+use carom_solve::{Archive, ArchiveError};
 
 /// What a controller says of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,6 +46,10 @@ pub trait Controller: Send {
     fn usual(&self) -> Option<f64> {
         None
     }
+    /// Writes down what it remembers from step to step, or takes over what was written: nothing, by default.
+    fn persist(&mut self, _archive: &mut Archive) -> Result<(), ArchiveError> {
+        Ok(())
+    }
 }
 
 impl Controller for Box<dyn Controller> {
@@ -59,6 +64,9 @@ impl Controller for Box<dyn Controller> {
     }
     fn usual(&self) -> Option<f64> {
         (**self).usual()
+    }
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        (**self).persist(archive)
     }
 }
 

@@ -5,6 +5,7 @@ use super::passed::{Looks, passed_at};
 use super::{Controller, FixedStep, SimulationError, Statistics, Verdict};
 use crate::scheme::{Step, StepError, Stepper};
 use crate::{Key, WarningKind, Warnings};
+use carom_solve::{Archive, ArchiveError, Persist};
 
 /// Steps are not cut below this part of the usual one because of a contact that they pass.
 const LEAST_PART: f64 = 1e-9;
@@ -31,6 +32,8 @@ struct Parted {
     part: f64,
 }
 
+carom_solve::persist!(Parted { until, grid, part });
+
 /// Times `base + count·h`: steps of one size do not accumulate rounding.
 #[derive(Clone, Copy, Debug, Default)]
 struct Grid {
@@ -38,6 +41,8 @@ struct Grid {
     count: u64,
     h: f64,
 }
+
+carom_solve::persist!(Grid { base, count, h });
 
 impl Grid {
     /// The time after a step of size `advanced` from `t`, of which `h` was asked.
@@ -59,6 +64,8 @@ pub(crate) struct Accepted {
     /// Whether it was to end at the goal.
     pub is_last: bool,
 }
+
+carom_solve::persist!(Accepted { step, h, is_last });
 
 /// Leads a stepper to given times, step by step.
 pub(crate) struct Drive<C> {
@@ -83,6 +90,16 @@ pub(crate) struct Drive<C> {
     pub accepted: Accepted,
     pub statistics: Statistics,
     pub facts: Facts,
+}
+
+impl<C: Controller> Persist for Drive<C> {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let Drive { controller, h, goal, grid, parted, warnings, looks, taken, accepted, statistics, facts, .. } = self;
+        controller.persist(archive)?;
+        (h, goal, grid, parted).persist(archive)?;
+        (warnings, looks, taken).persist(archive)?;
+        (accepted, statistics, facts).persist(archive)
+    }
 }
 
 impl Parted {

@@ -4,6 +4,7 @@
 use super::{Observer, Occurrence, StepView};
 use crate::scheme::{Event, EventKind, Reactions, Stepper};
 use crate::{Key, Keyed, Matching, ModelError, State};
+use carom_solve::{Archive, ArchiveError, Persist};
 use std::ops::ControlFlow;
 
 /// A relative velocity at most this part of the velocities that its row is made of is rest: the largest ones met so
@@ -33,6 +34,8 @@ pub struct Acting {
     /// Whether it rested in the step before as well.
     pub rested: bool,
 }
+
+carom_solve::persist!(Acting { key, law, is_new, located, before, after, still, rested });
 
 impl Acting {
     /// Whether the contact closed in this step: it acts after a step in which it did not and has a relative velocity,
@@ -85,6 +88,8 @@ pub struct Impact {
     pub order_decides: bool,
 }
 
+carom_solve::persist!(Impact { t, contact, before, after, impulse, loss, pressed, order_decides });
+
 /// The kind of events of the user in lists; the kinds of schemes are those of [`EventKind`].
 pub const USER: &str = "user";
 
@@ -110,6 +115,8 @@ pub struct RunEvent {
     pub after: State,
 }
 
+carom_solve::persist!(RunEvent { t, name, kind, contact, before, after });
+
 /// The facts of the step that was accepted last.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
@@ -124,6 +131,19 @@ pub(crate) struct Facts {
     is_listed: bool, // whether `events` is that of this step
     is_seen: bool,   // whether there is something to forget
 }
+
+carom_solve::persist!(Facts {
+    acting,
+    earlier,
+    matching,
+    relays,
+    switched,
+    sizes,
+    fastest,
+    events,
+    is_listed,
+    is_seen,
+});
 
 impl Facts {
     /// Looks at a step that was accepted, and at its contacts where somebody asks for them.
@@ -299,6 +319,8 @@ pub struct Lists {
     pub events: Vec<RunEvent>,
 }
 
+carom_solve::persist!(Lists { impacts, events } skip { most });
+
 impl Lists {
     /// Keeps at most so many of each.
     pub fn new(most: usize) -> Lists {
@@ -307,6 +329,10 @@ impl Lists {
 }
 
 impl Observer for Lists {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        Persist::persist(self, archive)
+    }
+
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
         let left = self.most - self.impacts.len();
         self.impacts.extend(view.listed_impacts().take(left).map(|(impact, _)| impact));

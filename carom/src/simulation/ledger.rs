@@ -12,6 +12,7 @@ use super::{Observer, StepView};
 use crate::ModelError;
 use crate::model::Energy;
 use crate::scheme::{Reactions, Stepper};
+use carom_solve::{Archive, ArchiveError, Persist};
 use std::ops::ControlFlow;
 
 /// Energies and works since the start [J].
@@ -34,6 +35,17 @@ pub struct EnergyLedger {
     /// The largest total energy above the initial one.
     pub largest_gain: f64,
 }
+
+carom_solve::persist!(EnergyLedger {
+    initial,
+    last,
+    applied,
+    obstacles,
+    impact_loss,
+    friction_loss,
+    bilateral,
+    largest_gain,
+});
 
 impl EnergyLedger {
     /// What (1) does not explain.
@@ -79,6 +91,8 @@ pub struct LedgerObserver {
     ledger: Option<EnergyLedger>,
 }
 
+carom_solve::persist!(LedgerObserver { ledger });
+
 impl LedgerObserver {
     /// The ledger up to the last step; `None` where the model does not know its energy.
     pub fn ledger(&self) -> Option<&EnergyLedger> {
@@ -87,6 +101,10 @@ impl LedgerObserver {
 }
 
 impl Observer for LedgerObserver {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        Persist::persist(self, archive)
+    }
+
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         self.ledger =
             stepper.energies().map(|(initial, _)| EnergyLedger { initial, last: initial, ..EnergyLedger::default() });

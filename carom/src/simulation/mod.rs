@@ -3,6 +3,7 @@
 mod accumulation;
 mod adaptive;
 mod audit;
+mod checkpoint;
 mod column;
 mod controller;
 mod drive;
@@ -20,6 +21,7 @@ pub use adaptive::Adaptive;
 pub use audit::{
     Audit, DAMPED, ENERGY_GAIN, ENERGY_LOSS, HAND_OVERS, IMPACT_GAIN, LISTED_LATE, PASSED, PENETRATION, PUSH_APART,
 };
+pub use checkpoint::Keeper;
 pub use column::{Catalogue, Column, ColumnKind};
 pub use controller::{Controller, FixedStep, StandardControl, Verdict};
 pub use facts::{Acting, Impact, Lists, REST, RunEvent, SWITCH, USER};
@@ -43,6 +45,7 @@ pub struct Simulation {
     drive: Drive<Box<dyn Controller>>,
     watch: Watch,
     warnings: Warnings, // of observers
+    is_resumed: bool,   // whether observers have seen the start
 }
 
 /// Counts of a run.
@@ -61,6 +64,8 @@ pub struct Statistics {
     /// The worst certificate of all accepted steps.
     pub worst: Certificate,
 }
+
+carom_solve::persist!(Statistics { steps, rejected, solves, iterations, evaluations, worst });
 
 /// Where and why a run ended early.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -136,7 +141,8 @@ impl Simulation {
         }
         let mut drive = Drive::new(controller, t);
         drive.set_goal(t, end);
-        Ok(Simulation { stepper, drive, watch: Watch::default(), warnings: Warnings::default() })
+        let (watch, warnings) = (Watch::default(), Warnings::default());
+        Ok(Simulation { stepper, drive, watch, warnings, is_resumed: false })
     }
 
     /// Watches for an event of the user besides those it has.
@@ -207,19 +213,18 @@ impl Simulation {
             while self.advance_unseen()? {}
             return Ok(true);
         }
-        for observer in observers.iter_mut() {
-            observer.start(&mut *self.stepper)?;
-        }
-        let asks = observers.iter().any(|observer| observer.asks_for_contacts());
-        self.go(asks, |view| {
-            let mut flow = ControlFlow::Continue(());
+        let asks = self.start(observers)?;
+        self.go(asks, |view| show(observers, view))
+    }
+
+    /// Shows the initial state; whether somebody asks for contacts.
+    fn start(&mut self, observers: &mut [&mut dyn Observer]) -> Result<bool, ModelError> {
+        if !std::mem::take(&mut self.is_resumed) {
             for observer in observers.iter_mut() {
-                if observer.observe(view)?.is_break() {
-                    flow = ControlFlow::Break(());
-                }
+                observer.start(&mut *self.stepper)?;
             }
-            Ok(flow)
-        })
+        }
+        Ok(observers.iter().any(|observer| observer.asks_for_contacts()))
     }
 
     /// Goes to the time `until`, which is met exactly and becomes the end of the run, and shows each step. Returns
@@ -339,6 +344,18 @@ impl Simulation {
     pub fn state(&self) -> &State {
         self.stepper.from()
     }
+}
+
+/// Shows a step to all of them.
+#[inline(always)]
+fn show(observers: &mut [&mut dyn Observer], view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
+    let mut flow = ControlFlow::Continue(());
+    for observer in observers.iter_mut() {
+        if observer.observe(view)?.is_break() {
+            flow = ControlFlow::Break(());
+        }
+    }
+    Ok(flow)
 }
 
 /// The stepper as an iterator: the same loop, one copied state per step.

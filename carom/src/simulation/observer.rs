@@ -4,6 +4,7 @@ use super::Occurrence;
 use super::facts::{Acting, Facts, Impact, RunEvent};
 use crate::scheme::{Reactions, Step, Stepper};
 use crate::{Collision, Key, Law, ModelError, State, WarningKind, Warnings};
+use carom_solve::{Archive, ArchiveError};
 use std::ops::ControlFlow;
 
 /// An accepted step, before it becomes the past.
@@ -122,6 +123,13 @@ pub trait Observer {
     }
     /// Sees an accepted step; a break ends the run after it.
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError>;
+    /// Writes down what it has seen so far, or takes over what was written, see [`Simulation::save`]. Nothing by
+    /// default: an observer that keeps numbers has to hand them over.
+    ///
+    /// [`Simulation::save`]: super::Simulation::save
+    fn persist(&mut self, _archive: &mut Archive) -> Result<(), ArchiveError> {
+        Ok(())
+    }
 }
 
 /// The smallest gap of each contact, at the times of the grid.

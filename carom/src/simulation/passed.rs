@@ -52,6 +52,8 @@ pub(super) struct Looks {
     line: Vec<f64>,
 }
 
+carom_solve::persist!(Looks { rates, line });
+
 /// The part of the last step after which a contact that it passes has closed, for the first one that does.
 pub(super) fn passed_at(stepper: &mut dyn Stepper, h: f64, looks: &mut Looks) -> Result<Option<f64>, ModelError> {
     let Looks { rates, line } = looks;

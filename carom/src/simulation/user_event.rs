@@ -23,6 +23,7 @@ use super::root::{End, close};
 use super::zero::{Held, Rest, Zero};
 use crate::State;
 use crate::scheme::{Step, Stepper};
+use carom_solve::{Archive, ArchiveError, Persist};
 
 /// Points of a step at which functions are evaluated, besides its start.
 pub const SAMPLES: u32 = 8;
@@ -126,6 +127,8 @@ pub struct Occurrence {
     pub after: State,
 }
 
+carom_solve::persist!(Occurrence { event, name, before, after });
+
 /// A zero that ends the run: its place in the step, and the samples around it.
 #[derive(Clone, Copy)]
 struct Cut {
@@ -148,6 +151,19 @@ pub(super) struct Watch {
     moved: Vec<f64>,       // (positions and velocities) sizes of what they add
     sample: State,         // on the interpolant
     sides: (State, State), // of a zero
+}
+
+/// Names and functions of events are those of the run.
+impl Persist for Watch {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let Watch { events, found, stopped, values, is_held, moved, sample: _, sides: _ } = self;
+        archive.same(events.len(), "the run watches for another number of events")?;
+        for UserEvent { last, rest, .. } in events {
+            (last, rest).persist(archive)?;
+        }
+        (found, stopped, values).persist(archive)?;
+        (is_held, moved).persist(archive)
+    }
 }
 
 impl Watch {

@@ -48,6 +48,8 @@ pub(super) struct Rest {
     is_reached: bool,  // whether it came there in this run, or a law holds it there
 }
 
+carom_solve::persist!(Rest { side, largest, since, stays, is_reached });
+
 impl Rest {
     /// Looks at the next sample.
     pub fn sample(&mut self, value: f64, at: &mut State, held: Held<'_>, f: &mut ZeroFunction) -> Option<Zero> {

@@ -4,7 +4,7 @@
 
 use crate::model::{Chart, Combination, Constancy, Energy, Labels};
 use crate::{Coupling, FirstOrder, Key, Mechanical, ModelError, Pair, Space, State};
-use carom_solve::LinearSolve;
+use carom_solve::{Archive, ArchiveError, LinearSolve, Persist};
 
 /// When the list turns round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,6 +129,11 @@ impl<M: LinearSolve> LinearSolve for Listing<M> {
 }
 
 impl<M: Space> Space for Listing<M> {
+    fn persist(&mut self, archive: &mut Archive, last: &State) -> Result<bool, ArchiveError> {
+        (&mut self.listed, &mut self.turned, &mut self.age).persist(archive)?;
+        self.model.persist(archive, last)
+    }
+
     fn initial(&self) -> State {
         self.model.initial()
     }

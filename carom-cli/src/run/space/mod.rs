@@ -12,6 +12,7 @@ use carom_analysis::report::{Push, Reactions, Values};
 use carom_analysis::results::ColumnInfo;
 use carom_scene::Scene;
 use carom_scene::scene::Space;
+use carom_solve::{Archive, ArchiveError, Persist};
 use std::ops::ControlFlow;
 
 pub use shape::build;
@@ -42,6 +43,8 @@ struct Shot {
     poses: Vec<f64>,
     pushes: Vec<Push>,
 }
+
+carom_solve::persist!(Shot { poses, pushes });
 
 impl SpaceFilm {
     /// `None` where the model is not one of bodies in space.
@@ -129,6 +132,10 @@ fn names(body: &str) -> [String; 7] {
 }
 
 impl Observer for SpaceFilm {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        (&mut self.film, &mut self.impacts).persist(archive)
+    }
+
     fn start(&mut self, stepper: &mut dyn Stepper) -> Result<(), ModelError> {
         let (shot, size) = self.shot(stepper.from().t, &stepper.from().q, &[]);
         self.film.push(stepper.from().t, shot, size, false);

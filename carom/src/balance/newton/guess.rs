@@ -24,6 +24,8 @@ struct Course {
     known: usize,                       // how many orders of them are of the same motion
 }
 
+carom_solve::persist!(Course { difference, known });
+
 impl Course {
     /// Takes number `j` of a step; returns ∇ᵏ⁺¹.
     #[inline(always)]
@@ -58,6 +60,8 @@ pub(super) struct Guess {
     impulse: Course, // (rows)
     step: f64,       // the length of these steps
 }
+
+carom_solve::persist!(Guess { rate, impulse, step });
 
 impl Newton {
     /// Keeps the rate at which the velocity changed, as the guess for the next step; impulses belong to it only if they

@@ -28,6 +28,8 @@ pub(super) struct Rates {
     next: Vec<f64>,       // (n) a Θᵢ
 }
 
+carom_solve::persist!(Rates { n, increments, rates, next });
+
 impl Rates {
     fn new(n: usize, s: usize) -> Rates {
         Rates { n, increments: vec![0.0; s * n], rates: vec![0.0; s * n], next: vec![0.0; n] }

@@ -9,7 +9,7 @@ use crate::multibody::near::{NearPair, TUNNEL};
 use crate::multibody::pair::Pair as _;
 use crate::multibody::plan::Item;
 use crate::{Coupling, Key, Pair};
-use carom_solve::{LinearSolve, Rows};
+use carom_solve::{Archive, ArchiveError, LinearSolve, Persist, Rows};
 use std::ops::Range;
 
 impl LinearSolve for MultibodyModel {
@@ -172,6 +172,18 @@ impl MultibodyModel {
 }
 
 impl Space for MultibodyModel {
+    fn persist(&mut self, archive: &mut Archive, last: &State) -> Result<bool, ArchiveError> {
+        (&mut self.h, &mut self.warnings).persist(archive)?;
+        if let Some(watch) = &mut self.watch {
+            watch.persist(archive)?;
+        }
+        if archive.is_reading() {
+            self.motion.set(&self.plan, &last.q, &last.v);
+        }
+        // matrices are made anew: rows are none that are kept from step to step
+        self.near.persist(&self.plan, &self.motion, archive).map(|()| false)
+    }
+
     fn initial(&self) -> State {
         self.initial.clone()
     }

@@ -11,6 +11,7 @@
 use super::*;
 use crate::model::Space;
 use crate::{Coupling, Key, WarningKind};
+use carom_solve::{Archive, ArchiveError, Persist};
 
 /// Most rows of joints that hang together and are watched.
 const MOST: usize = 64;
@@ -60,6 +61,15 @@ pub(super) struct Watch {
     rest: Vec<f64>,    // (columns) r⊥
     weights: Vec<f64>, // (rows)
     changed: Vec<(usize, f64)>,
+}
+
+impl Persist for Watch {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        for Loops { known, kept, .. } in &mut self.loops {
+            (known, kept).persist(archive)?;
+        }
+        (&mut self.last, &mut self.now, &mut self.moved).persist(archive)
+    }
 }
 
 impl Watch {

@@ -20,7 +20,7 @@ use super::pair::any::solids;
 use super::pair::{AnyPair, Pair, Shape};
 use super::plan::Plan;
 use crate::{Key, WarningKind};
-use carom_solve::Law;
+use carom_solve::{Archive, ArchiveError, Law, Persist};
 use grid::{Ball, Grid};
 
 /// Part of the radius of a shape by which it may be pushed on by others in a step.
@@ -216,6 +216,22 @@ impl Near {
                 self.push(place);
             }
         }
+    }
+
+    /// Writes down the list, or takes it over at the motion that it was found at.
+    pub fn persist(&mut self, plan: &Plan, motion: &Motion<f64>, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let mut keys = self.keys.clone();
+        keys.persist(archive)?;
+        if archive.is_reading() {
+            self.follow(plan, motion, &keys);
+            if self.keys != keys {
+                return Err(archive.mismatch("the contacts that are listed are others"));
+            }
+        }
+        let mut fast: Vec<(usize, [f64; 3])> = self.fast.iter().map(|fast| (fast.listed, fast.normal.0)).collect();
+        fast.persist(archive)?;
+        self.fast = fast.into_iter().map(|(listed, normal)| Fast { listed, normal: Vector(normal) }).collect();
+        Ok(())
     }
 
     /// Balls around the shapes, larger by their parts of (1).

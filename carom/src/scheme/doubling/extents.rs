@@ -34,6 +34,8 @@ pub(super) struct Extents {
     way: Vec<f64>,      // (n) from there
 }
 
+carom_solve::persist!(Extents { sizes, met, speeds, fastest, held, load, roots, first, origin, way });
+
 impl Extents {
     pub fn of<M: ?Sized + ModelOf>(model: &mut M) -> Extents {
         let (n, mut at) = (model.dim(), model.initial());

@@ -27,7 +27,7 @@ pub use estimate::{Accuracy, Estimator};
 use super::{Events, LocalError, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::Places;
 use crate::{Coupling, ImpactLaw, Space, State};
-use carom_solve::{LinearSolve, OptionError};
+use carom_solve::{Archive, ArchiveError, LinearSolve, OptionError, Persist};
 use estimate::Evidence;
 use extents::Extents;
 use multipliers::{Done, Multipliers};
@@ -57,6 +57,18 @@ pub struct Work<W> {
     multipliers: Multipliers, // of first-order systems, phase 4
     places: Places,           // coordinates of velocities
     extents: Extents,         // sizes of coordinates, phase 4
+}
+
+impl<W: Persist> Persist for Work<W> {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let Work { full, half, coarse, middle, beyond, reactions, end, velocity, events, .. } = self;
+        (full, half).persist(archive)?;
+        (coarse, middle, beyond).persist(archive)?;
+        (reactions, end, velocity, events).persist(archive)?;
+        // coordinates of velocities follow from the model
+        let Work { difference, load, multipliers, places: _, extents, .. } = self;
+        (difference, load, multipliers, extents).persist(archive)
+    }
 }
 
 impl<S: Scheme> Scheme for Doubled<S> {

@@ -34,6 +34,8 @@ pub(super) struct Multipliers {
     pub difference: Vec<f64>,
 }
 
+carom_solve::persist!(Multipliers { start, end, before, after, shift, difference });
+
 /// What a step did: both halves, what they have less than the full one, and the outputs at the end.
 pub(super) struct Done<'a> {
     pub t: f64,

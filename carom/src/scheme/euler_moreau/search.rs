@@ -29,6 +29,8 @@ pub(super) struct Search {
     rose: Option<bool>,  // whether the lower end moved last
 }
 
+carom_solve::persist!(Search { used, left, start, direction, low, high, at, rose });
+
 impl Search {
     /// Begins a step.
     pub fn begin(&mut self) {

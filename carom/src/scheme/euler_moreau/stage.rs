@@ -14,6 +14,8 @@ pub(super) struct Stage {
     pub input: f64, // d
 }
 
+carom_solve::persist!(Stage { rate, input });
+
 /// Buffers of a step, in the order in which the step sets them.
 #[derive(Default)]
 pub struct Work {
@@ -50,6 +52,12 @@ pub struct Work {
     pub(super) is_damped: bool, // some law does, sees λ directly, or equations have no derivative: θ = 1 unless given
     pub(super) warnings: Warnings,
 }
+
+carom_solve::persist!(Work {
+    factors, algebraic, fastest, looked, theta, stage, factored, kept, list, moved_rows, reactions, entering,
+    column, known, at, moved, search, balance, rate, inertia, load, input, spare, laws, b, problem, z, old,
+    is_inconsistent, is_damped, warnings,
+} skip { constancy });
 
 /// Residual of the stage equation and of the outputs at X, relative to their terms; `balance` is left without λ for the
 /// next pass.

@@ -30,6 +30,8 @@ pub struct Judgement {
     pub error: f64,
 }
 
+carom_solve::persist!(Judgement { accepted, factor, error });
+
 /// Steps of the half-explicit method are shorter than those of order 8 by about this factor.
 const SHORTER: f64 = 0.1;
 
@@ -40,6 +42,8 @@ pub(super) struct Sizes {
     is_high: bool,          // whether the last step was one of them
     may_grow: bool,         // not after a rejection
 }
+
+carom_solve::persist!(Sizes { next, is_high, may_grow });
 
 impl Default for Sizes {
     fn default() -> Self {

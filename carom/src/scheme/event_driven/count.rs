@@ -16,6 +16,8 @@ pub struct EventCount {
     limit: u32,
 }
 
+carom_solve::persist!(EventCount { instant, window, limit });
+
 impl EventCount {
     /// Counts an event at `t` in a step that the driver wants to end at `end`, with at most `limit` of them; steps are
     /// up to `span` long.

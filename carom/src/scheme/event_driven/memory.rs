@@ -20,6 +20,8 @@ enum Left {
     },
 }
 
+carom_solve::persist_enum!(Left { 0 = Nothing, 1 = Start, 2 = Both { is_continuous } });
+
 /// How a step begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Resume {
@@ -48,6 +50,8 @@ pub(super) struct Memory {
     pub slow: Option<f64>,
     pub count: EventCount,
 }
+
+carom_solve::persist!(Memory { left, end, begun, ended, since, sizes, slow, count });
 
 impl Memory {
     /// Before the first step.

@@ -105,6 +105,8 @@ pub struct Work {
     rest: Box<moreau_jean::Work>, // for parts that another scheme does
 }
 
+carom_solve::persist!(Work { smooth, transition, trial, memory, sums, state, rest } skip {});
+
 /// (rows) Impulses [N s], work [J], and the part of the obstacles' own motion in it, over the smooth part of a step.
 #[derive(Default)]
 struct Sums {
@@ -112,6 +114,8 @@ struct Sums {
     work: Vec<f64>,
     driven: Vec<f64>,
 }
+
+carom_solve::persist!(Sums { impulse, work, driven });
 
 impl Work {
     /// Modes of the laws during the last step and after it.

@@ -58,6 +58,8 @@ pub(super) struct Watched {
     pub suspect: Option<f64>, // time at which something was seen that was too long for its step
 }
 
+carom_solve::persist!(Watched { bounds, trail, worst, changed, suspect });
+
 /// What a signal is at a point.
 fn parts(start: &Point, point: &Point, signal: usize) -> Option<[f64; 3]> {
     let count = start.monitors.len();

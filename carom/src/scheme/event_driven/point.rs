@@ -20,6 +20,8 @@ pub struct Trace {
     pub region: f64,
 }
 
+carom_solve::persist!(Trace { is_open, y, noise, region });
+
 /// The step that is tried.
 pub struct Trial {
     /// Where the smooth part starts, and where it ends or the last attempt did.
@@ -48,6 +50,24 @@ pub struct Trial {
     /// The step that the driver asks for [s].
     pub span: f64,
 }
+
+carom_solve::persist!(Trial {
+    start,
+    end,
+    middle,
+    inner,
+    inner_length,
+    left,
+    right,
+    watched,
+    doubt,
+    rates,
+    places,
+    doubtful,
+    judged,
+    rejected,
+    span,
+});
 
 impl Trial {
     /// Buffers for the laws of a coupling.
@@ -87,6 +107,8 @@ pub struct Point {
     pub power: Vec<f64>,
     pub driven: Vec<f64>,
 }
+
+carom_solve::persist!(Point { state, a, traces, monitors, lambda, power, driven });
 
 impl Point {
     /// Buffers for the laws of a coupling.

@@ -7,6 +7,7 @@ use crate::phase::{
     Acceleration, FreeMotion, HeldMotion, Magnitudes, Phase, StageLog, StagedMotion, VelocityConstraint,
 };
 use crate::{Mechanical, State, StepError};
+use carom_solve::{Archive, ArchiveError, Persist};
 
 /// A step shorter than this part of the longest one that the driver has asked for is none.
 pub(super) const LEAST: f64 = 1e-290;
@@ -17,6 +18,8 @@ struct Staged {
     acceleration: Acceleration,
     log: StageLog,
 }
+
+carom_solve::persist!(Staged { stages, acceleration, log } skip {});
 
 impl Staged {
     fn new(tableau: Tableau, newton: Newton, model: &mut dyn Mechanical) -> Staged {
@@ -44,6 +47,8 @@ struct Stiff {
     middle: State, // after the first of two
     difference: Vec<f64>,
 }
+
+carom_solve::persist!(Stiff { staged, coarse, middle, difference } skip {});
 
 /// Newton's loop of its stages.
 const NEWTON: Newton = Newton { tolerance: 1e-12, iterations: 30 };
@@ -88,16 +93,36 @@ struct Fourth {
     constraint: VelocityConstraint,
 }
 
+carom_solve::persist!(Fourth { output, constraint } skip {});
+
 /// Buffers of all methods that the options ask for.
 pub(super) struct Smooth {
     hem5: Hem5,
     constraint: VelocityConstraint,
     fehlberg: Option<Box<Staged>>,
     stiff: Option<Box<Stiff>>, // where it was needed
+    stored: Option<Vec<u8>>,   // what it remembers, where it was needed before a checkpoint
     is_stiff: bool,            // whether the step that is tried needs it
     high: Option<Box<Dop853>>, // for free flights of `flow = "dop853"`
     dense: Hermite,
     fourth: Option<Box<Fourth>>, // for `dense = "order-4"`
+}
+
+/// Which methods there are follows from the options.
+impl Persist for Smooth {
+    fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
+        let Smooth { hem5, constraint, fehlberg, stiff, stored, is_stiff, high, dense, fourth } = self;
+        (hem5, constraint, is_stiff, dense).persist(archive)?;
+        fehlberg.iter_mut().try_for_each(|staged| staged.persist(archive))?;
+        if let (false, Some(stiff)) = (archive.is_reading(), stiff) {
+            let mut own = Archive::writing();
+            stiff.persist(&mut own)?;
+            *stored = Some(own.into_bytes());
+        }
+        stored.persist(archive)?;
+        high.iter_mut().try_for_each(|high| high.persist(archive))?;
+        fourth.iter_mut().try_for_each(|fourth| fourth.persist(archive))
+    }
 }
 
 impl Smooth {
@@ -114,6 +139,7 @@ impl Smooth {
             constraint: VelocityConstraint::new(model),
             fehlberg,
             stiff: None,
+            stored: None,
             is_stiff: false,
             high: (scheme.flow == Flow::Dop853).then(|| Box::new(Dop853::new(initial))),
             dense: Hermite::default(),
@@ -133,6 +159,12 @@ impl Smooth {
     /// Chooses the method of stiff phases, or the usual one, for the step that is tried; returns which one it is.
     pub fn set_stiff(&mut self, model: &mut dyn Mechanical, wanted: bool) -> bool {
         self.is_stiff = wanted && self.fehlberg.is_none();
+        if let (None, Some(bytes)) = (&self.stiff, self.stored.take()) {
+            // it is there again after a checkpoint, whose bytes are known to be whole
+            let mut stiff = Box::new(Stiff::new(model));
+            let _ = stiff.persist(&mut Archive::reading(bytes));
+            self.stiff = Some(stiff);
+        }
         if self.is_stiff {
             let stiff = self.stiff.get_or_insert_with(|| Box::new(Stiff::new(model)));
             // whoever worked with the model since has factored it

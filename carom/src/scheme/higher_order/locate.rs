@@ -31,6 +31,8 @@ pub struct Probe {
     pub driven: Vec<f64>,
 }
 
+carom_solve::persist!(Probe { u, state, monitors, gaps, impulse, work, driven });
+
 impl Probe {
     /// Buffers for the laws of a coupling.
     pub fn new(state: &State, coupling: &Coupling) -> Probe {

@@ -182,6 +182,11 @@ pub struct Work {
     rest: Box<moreau_jean::Work>, // for the rest of a step whose contact problem has no solution
 }
 
+carom_solve::persist!(Work {
+    stages, log, transition, state, left, right, trial, lengths, end, is_known, watches, since, natural, delta,
+    part, shortest, reach, rest,
+} skip { takeoff });
+
 impl Scheme for HigherOrder {
     type Model = dyn Mechanical;
     type Work = Work;

@@ -32,6 +32,10 @@ pub(super) struct Sources {
     buffer: Vec<f64>,             // (n)
 }
 
+carom_solve::persist!(Sources {
+    known, state_derivatives, output_derivatives, samples, offset, forcing, buffer,
+} skip { constant, chains, w, a_bar, inertia, state, output, time, order });
+
 impl Sources {
     pub(super) fn new(form: &ZeroDynamics, lcs: &Lcs) -> Sources {
         let (n, m) = lcs.sizes();

@@ -97,6 +97,8 @@ pub struct Work {
     before: [Vec<f64>; 3],     // v, displacement and τ of the iterate before, where steps are halved
 }
 
+carom_solve::persist!(Work { base, passes, violated, moved, tau, set, member, has_impulse, position, before } skip {});
+
 impl Work {
     /// Rounds of activation of the last step; one in the direct scheme.
     pub fn passes(&self) -> u32 {

@@ -35,6 +35,8 @@ pub(super) struct Stage {
     answers: Option<bool>, // whether forces do, where it is known
 }
 
+carom_solve::persist!(Stage { alone, lifted_set, joint, column, moved, force });
+
 /// Buffers of the problem (b).
 #[derive(Default)]
 struct Joint {
@@ -45,6 +47,8 @@ struct Joint {
     scale: Vec<f64>,    // (set) s
     shift: Vec<f64>,    // (n) A⁻¹ hθ K N G τ^n
 }
+
+carom_solve::persist!(Joint { problem, kept, active, set, scale, shift });
 
 impl Stage {
     pub(super) fn new(model: &mut dyn Mechanical) -> Stage {

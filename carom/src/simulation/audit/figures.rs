@@ -12,6 +12,8 @@ pub(super) struct Figure {
     contact: Option<Key>,
 }
 
+carom_solve::persist!(Figure { largest, first, contact });
+
 impl Figure {
     pub fn see(&mut self, t: f64, value: f64, contact: Option<Key>, bound: f64) {
         if value > bound {
@@ -37,6 +39,8 @@ pub(super) struct Near {
     pub gaps: [f64; 2],
     pub rounding: f64, // of the gap at the end [m]
 }
+
+carom_solve::persist!(Near { law, place, gaps, rounding });
 
 /// The lengths behind gaps, and the ways of coordinates that contacts have held back.
 pub(super) type Sizes<'a> = (&'a Lengths, &'a [f64]);
