@@ -6,6 +6,7 @@ mod dumb_bell;
 mod limits;
 mod plate;
 mod solid_boxes;
+mod solids;
 mod stairs;
 
 use carom::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
@@ -108,7 +109,11 @@ where
     S: Scheme<Model = dyn Mechanical> + 'static,
 {
     let stepper = Bound::new(scheme, Box::new(model), carom_solve::solver::default()).unwrap();
-    let mut simulation = Simulation::new(Box::new(stepper), Box::new(FixedStep { h }), end).unwrap();
+    watch(Simulation::new(Box::new(stepper), Box::new(FixedStep { h }), end).unwrap())
+}
+
+/// Runs to the end.
+fn watch(mut simulation: Simulation) -> Log {
     let mut log = Log::default();
     simulation.run(&mut [&mut log]).unwrap();
     log.evaluations = simulation.statistics().evaluations;
