@@ -257,7 +257,6 @@ impl Projector {
     /// Coupling and relative velocities at the start; nothing is projected yet.
     fn start(&self, w: &mut Work, model: &mut dyn Mechanical, from: &State, h: f64) -> Result<(), StepError> {
         self.clear(w);
-        w.position.begin();
         if !w.base.start(model, from, h)? {
             // laws have other numbers now
             w.position.forget();

@@ -23,16 +23,18 @@ use crate::{Mechanical, State};
 use carom_solve::{Identity, Law, Rows};
 use std::ops::Range;
 
+/// From so many columns on, one trial tells first whether forces answer to any of them.
+const MANY: usize = 8;
+
 /// Buffers of the position problem.
 #[derive(Default)]
 pub(super) struct Stage {
     alone: Problem,         // (a): its output is Gᵀ, the normal rows of the set, its input (N G)ᵀ
     lifted_set: Vec<usize>, // laws whose rows are in there, if they do not change
     joint: Joint,
-    column: Vec<f64>,      // (n)
-    moved: State,          // q_θ moved along a column
-    force: Vec<f64>,       // (n)
-    answers: Option<bool>, // whether forces do, where it is known
+    column: Vec<f64>, // (n)
+    moved: State,     // q_θ moved along a column
+    force: Vec<f64>,  // (n)
 }
 
 carom_solve::persist!(Stage { alone, lifted_set, joint, column, moved, force });
@@ -57,11 +59,6 @@ impl Stage {
         Stage { column: zeros(), force: zeros(), joint, moved: model.initial(), ..Stage::default() }
     }
 
-    /// In a new step forces may answer that did not before.
-    pub(super) fn begin(&mut self) {
-        self.answers = self.answers.filter(|answers| *answers);
-    }
-
     /// Drops the rows that were kept.
     pub(super) fn forget(&mut self) {
         self.lifted_set.clear();
@@ -78,51 +75,35 @@ impl Projector {
         (from, to): (&State, &mut State),
         step: &mut Step,
     ) -> Result<(), StepError> {
+        self.lift(w, system.model)?;
         w.position.alone.laws.clear();
         for k in 0..w.set.len() {
             let law = if self.is_equality(w, w.set[k]) { Law::EQUALITY } else { Law::UNILATERAL };
             w.position.alone.laws.push(law);
         }
-        self.gather_normals(w, system.model);
-        // where forces do not answer to displacements both are the same
-        let together = self.splitting == Splitting::Coupled && self.forces_answer(w, system.model, step)?;
-        let is_lifted = together || self.metric == Metric::Identity || w.base.newton.constancy.rows;
-        if is_lifted {
-            self.lift(w, system.model)?;
+        match self.splitting {
+            Splitting::Decoupled => self.alone(w, system, step)?,
+            Splitting::Coupled => self.together(w, system, (from, to), step)?,
         }
-        match together {
-            true => self.together(w, system, (from, to), step)?,
-            false => self.alone(w, system, is_lifted, step)?,
-        }
-        if is_lifted {
-            w.base.newton.displacement.fill(0.0);
-            for (k, &i) in w.set.iter().enumerate() {
-                w.position.alone.input.add_row(k, w.tau[i], &mut w.base.newton.displacement);
-            }
-        } else {
-            w.base.newton.displacement.copy_from_slice(&w.position.alone.z.response);
+        w.base.newton.displacement.fill(0.0);
+        for (k, &i) in w.set.iter().enumerate() {
+            w.position.alone.input.add_row(k, w.tau[i], &mut w.base.newton.displacement);
         }
         Ok(())
     }
 
-    /// Normal rows of the set; their images under N are not known any more where the rows may be others.
-    fn gather_normals(&self, w: &mut Work, model: &dyn Mechanical) {
-        let Stage { alone: Problem { output: normals, .. }, lifted_set, .. } = &mut w.position;
-        if *lifted_set == w.set && !w.set.is_empty() {
-            return;
+    /// Normal rows of the set and their images under N.
+    fn lift(&self, w: &mut Work, model: &mut dyn Mechanical) -> Result<(), StepError> {
+        let Stage { alone: Problem { output: normals, input: lifted, .. }, lifted_set, column, .. } = &mut w.position;
+        let constant =
+            w.base.newton.constancy.rows && (self.metric == Metric::Identity || w.base.newton.constancy.mass);
+        if constant && *lifted_set == w.set {
+            return Ok(());
         }
         lifted_set.clear();
         normals.clear(model.dim());
         for &i in &w.set {
             normals.push_row_of(&w.base.laws.end.rows, w.base.laws.end.offset[i]);
-        }
-    }
-
-    /// Images of the normal rows under N.
-    fn lift(&self, w: &mut Work, model: &mut dyn Mechanical) -> Result<(), StepError> {
-        let Stage { alone: Problem { output: normals, input: lifted, .. }, lifted_set, column, .. } = &mut w.position;
-        if *lifted_set == w.set && !w.set.is_empty() {
-            return Ok(());
         }
         lifted.clear(model.dim());
         match self.metric {
@@ -143,48 +124,14 @@ impl Projector {
                 w.base.newton.factor(model)?;
             }
         }
-        let constancy = w.base.newton.constancy;
-        if constancy.rows && (self.metric == Metric::Identity || constancy.mass) {
+        if constant {
             lifted_set.clone_from(&w.set);
         }
         Ok(())
     }
 
-    /// Whether forces answer to a displacement along the columns of N G, by one trial with all of them.
-    fn forces_answer(&self, w: &mut Work, model: &mut dyn Mechanical, step: &mut Step) -> Result<bool, StepError> {
-        let Stage { alone: Problem { output: normals, .. }, column, moved, force, answers, .. } = &mut w.position;
-        if let Some(known) = answers.or(w.base.newton.constancy.linear().then_some(true)) {
-            return Ok(known);
-        }
-        column.fill(0.0);
-        let mut way = f64::INFINITY;
-        for (k, &i) in w.set.iter().enumerate() {
-            // weights that no symmetry has
-            normals.add_row(k, 1.0 + 0.37 * ((k % 7) as f64), column);
-            way = way.min(w.base.lengths.met(&w.base.laws.end, i));
-        }
-        if self.metric == Metric::InverseMass {
-            w.base.newton.invalidate();
-            model.factor(&w.base.newton.at, Combination::MASS)?;
-            model.solve(column);
-            w.base.newton.factor(model)?;
-        }
-        let most = (0..w.set.len()).fold(0.0f64, |m, k| m.max(normals.dot(k, column).abs()));
-        stiffness(model, &w.base.newton.at, (column, f64::EPSILON.cbrt() * way / most), moved, force)?;
-        step.evaluations += 2;
-        let found = column.iter().any(|x| *x != 0.0);
-        *answers = Some(found);
-        Ok(found)
-    }
-
     /// (a), with the change of d that the velocity makes in `increment`.
-    fn alone(
-        &self,
-        w: &mut Work,
-        system: &mut System<'_, dyn Mechanical>,
-        is_lifted: bool,
-        step: &mut Step,
-    ) -> Result<(), StepError> {
+    fn alone(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, step: &mut Step) -> Result<(), StepError> {
         let Work { base, set, tau, position: Stage { alone: problem, .. }, .. } = w;
         problem.b.clear();
         problem.z.lambda.clear();
@@ -192,18 +139,8 @@ impl Projector {
             problem.b.push(base.laws.end.pairs[i].gap + problem.output.dot(k, &base.newton.increment));
             problem.z.lambda.push(tau[i]);
         }
-        let contact = |law: usize| Some(base.laws.list[*set.get(law)?]);
-        if is_lifted {
-            let unit = Identity(system.model.dim());
-            problem.solve((&unit, &mut *system.solver), false, step, contact)?;
-        } else {
-            // N = M⁻¹ is the model's: what is sparse stays so
-            problem.input.clone_from(&problem.output);
-            base.newton.invalidate();
-            system.model.factor(&base.newton.at, Combination::MASS)?;
-            problem.solve((&*system.model, &mut *system.solver), false, step, contact)?;
-            base.newton.factor(system.model)?;
-        }
+        let unit = Identity(system.model.dim());
+        problem.solve((&unit, &mut *system.solver), false, step, |law| Some(base.laws.list[*set.get(law)?]))?;
         for ((&i, &lambda), law) in set.iter().zip(&problem.z.lambda).zip(&problem.laws) {
             tau[i] = admissible(law, lambda);
         }
@@ -253,9 +190,28 @@ impl Projector {
         Ok(())
     }
 
+    /// Whether forces answer to a displacement along the columns of N G, by one trial with all of them: many bodies
+    /// under their weight alone need no trial for each column.
+    fn forces_answer(&self, w: &mut Work, model: &mut dyn Mechanical, step: &mut Step) -> Result<bool, StepError> {
+        let Stage { alone: Problem { output: normals, input: lifted, .. }, column, moved, force, .. } = &mut w.position;
+        column.fill(0.0);
+        let mut way = f64::INFINITY;
+        for (k, &i) in w.set.iter().enumerate() {
+            // weights that no symmetry has
+            lifted.add_row(k, 1.0 + 0.37 * ((k % 7) as f64), column);
+            way = way.min(w.base.lengths.met(&w.base.laws.end, i));
+        }
+        let most = (0..w.set.len()).fold(0.0f64, |m, k| m.max(normals.dot(k, column).abs()));
+        stiffness(model, &w.base.newton.at, (column, f64::EPSILON.cbrt() * way / most), moved, force)?;
+        step.evaluations += 2;
+        Ok(column.iter().any(|x| *x != 0.0))
+    }
+
     /// Rows of (b).
     fn lay_out_joint(&self, w: &mut Work, model: &mut dyn Mechanical, step: &mut Step) -> Result<(), StepError> {
         let (h, theta) = (w.base.newton.h, self.base.theta);
+        // with a few columns a trial for all of them does not pay
+        let answers = w.set.len() < MANY || self.forces_answer(w, model, step)?;
         let velocities = &w.base.laws.problem;
         let rows = velocities.b.len();
         let Stage { alone: Problem { output: normals, input: lifted, .. }, column, joint, moved, force, .. } =
@@ -276,6 +232,10 @@ impl Projector {
             let s = if inverse > 0.0 && metric > 0.0 { h * inverse / metric } else { h };
             scale.push(s);
             output.push_sparse(normals.row(k).iter().map(|&(j, x)| (j, theta * x)));
+            if !answers {
+                input.push_sparse([]);
+                continue;
+            }
             // K N G by central differences of the forces: it steers the iteration only
             column.fill(0.0);
             lifted.add_row(k, 1.0, column);
@@ -365,6 +325,11 @@ fn respond(model: &dyn Mechanical, row: &[(usize, f64)], out: &mut [f64]) {
 
 /// Product of two sparse rows, with a dense buffer.
 fn product(a: &[(usize, f64)], b: &[(usize, f64)], dense: &mut [f64]) -> f64 {
+    let ends = |row: &[(usize, f64)]| Some((row.first()?.0, row.last()?.0));
+    let (Some(x), Some(y)) = (ends(a), ends(b)) else { return 0.0 };
+    if x.1 < y.0 || y.1 < x.0 {
+        return 0.0;
+    }
     for &(j, _) in a {
         dense[j] = 0.0;
     }
