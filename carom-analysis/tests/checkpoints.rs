@@ -1,5 +1,5 @@
-//! A run that is cut at every tenth step (or fifth, or sixth) and built anew each time leaves the files of a run that was never cut, byte by
-//! byte: every kind of stepping, and every thing that one remembers from step to step.
+//! A run that is cut at every tenth step (or fifth, or sixth) and built anew each time leaves the files of a run that
+//! was never cut, byte by byte: every kind of stepping, and every thing that one remembers from step to step.
 
 use carom::Simulation;
 use carom::simulation::{Keeper, Lists, Observer};

@@ -80,8 +80,8 @@ pub fn interrupted() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
-/// In builds with debug assertions the environment variable `CAROM_STOP` names a step after which the user asks to stop,
-/// as Ctrl-C does: tests cut runs at a known place.
+/// In builds with debug assertions the environment variable `CAROM_STOP` names a step after which the user asks to
+/// stop, as Ctrl-C does: tests cut runs at a known place.
 #[cfg(debug_assertions)]
 fn stop_at(step: u64) {
     static STEP: std::sync::OnceLock<Option<u64>> = std::sync::OnceLock::new();

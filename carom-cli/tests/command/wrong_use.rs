@@ -1,7 +1,7 @@
 //! Wrong use of each scheme of the registry: refused where the mistake stands, or ended with time and contact and what
 //! was computed.
 
-use super::session::{BALL, Outcome, Session};
+use super::session::{self, Outcome, Session};
 use super::table::{Table, Value};
 use carom::scheme::{Claim, Family, SCHEMES, SchemeRow};
 use serde_json::Value as Json;
@@ -466,12 +466,12 @@ fn names_of_any_length_make_short_errors() {
     let long = "a".repeat(20_000);
     let wide = "word ".repeat(4_000);
     let models = [
-        BALL.replace("restitution =", &format!("{long} =")),
-        BALL.replace("restitution =", &format!("\"{wide}\" =")),
-        BALL.replace("restitution = \"e\"", &format!("restitution = \"{long}\"")),
-        BALL.replace("kind = \"lagrangian\"", &format!("kind = \"{wide}\"")),
-        BALL.replace("y = 1", &format!("{long} = 1")),
-        BALL.replace("version = 1", &format!("version = 1 {long}")),
+        session::BALL.replace("restitution =", &format!("{long} =")),
+        session::BALL.replace("restitution =", &format!("\"{wide}\" =")),
+        session::BALL.replace("restitution = \"e\"", &format!("restitution = \"{long}\"")),
+        session::BALL.replace("kind = \"lagrangian\"", &format!("kind = \"{wide}\"")),
+        session::BALL.replace("y = 1", &format!("{long} = 1")),
+        session::BALL.replace("version = 1", &format!("version = 1 {long}")),
     ];
     for model in models {
         session.write("model.toml", model);
@@ -482,7 +482,7 @@ fn names_of_any_length_make_short_errors() {
             assert!(told > 20 && told < 4_000, "{command:?}: {told} bytes\n{:.300}", outcome.err);
         }
     }
-    session.write("ball.toml", BALL);
+    session.write("ball.toml", session::BALL);
     for command in [
         &["run", "ball.toml", "--set", &format!("{long}=1")][..],
         &["run", "ball.toml", "--columns", &long],
