@@ -486,7 +486,24 @@ impl<S: Scheme> Stepper for Bound<S> {
         archive.same(sizes.0, "the model has another number of coordinates")?;
         archive.same(sizes.1, "the model has another number of velocities")?;
         // `to` is the start of the last step: its contacts are those that the model lists
-        let Bound { scheme, work, model, solver, from, to, coupling, contacts, lengths, known, .. } = self;
+        let Bound {
+            scheme,
+            work,
+            model,
+            solver,
+            from,
+            to,
+            coupling,
+            contacts,
+            lengths,
+            known,
+            middle: _,
+            increment: _,
+            labels: _,
+            between: _,
+            rates: _,
+            piece: _,
+        } = self;
         (&mut *from, &mut *to).persist(archive)?;
         let is_factored = model.persist(archive, to)?;
         (&mut *work, solver, coupling).persist(archive)?;

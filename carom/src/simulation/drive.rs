@@ -94,7 +94,22 @@ pub(crate) struct Drive<C> {
 
 impl<C: Controller> Persist for Drive<C> {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
-        let Drive { controller, h, goal, grid, parted, warnings, looks, taken, accepted, statistics, facts, .. } = self;
+        let Drive {
+            controller,
+            h,
+            goal,
+            grid,
+            parted,
+            warnings,
+            looks,
+            taken,
+            accepted,
+            statistics,
+            facts,
+            parts: _,
+            shortens: _,
+            most: _,
+        } = self;
         controller.persist(archive)?;
         (h, goal, grid, parted).persist(archive)?;
         (warnings, looks, taken).persist(archive)?;
