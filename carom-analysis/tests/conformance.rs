@@ -409,7 +409,8 @@ fn citations_exist() {
     let bibliography = std::fs::read_to_string(format!("{root}/docs/references.bib")).unwrap();
     let known: BTreeSet<&str> =
         bibliography.lines().filter_map(|l| l.strip_prefix('@')?.split_once('{')?.1.strip_suffix(',')).collect();
-    let crates = ["carom-solve", "carom", "carom-scene", "carom-analysis", "carom-papers", "carom-cli"];
+    let crates =
+        ["carom-solve", "carom", "carom-equations", "carom-scene", "carom-analysis", "carom-papers", "carom-cli"];
     let mut folders = crates.map(|d| format!("{root}/{d}/src")).to_vec();
     folders.push(format!("{root}/docs"));
     let (mut missing, mut seen) = (BTreeSet::new(), 0);

@@ -27,7 +27,7 @@ use carom_analysis::study::runner::fenced;
 use std::fmt;
 
 /// Every paper.
-pub const PAPERS: &[Paper] = &[hem5::PAPER, homsp::PAPER, nqi::PAPER, rr7151::PAPER, rr8029::PAPER];
+pub static PAPERS: &[Paper] = &[hem5::PAPER, homsp::PAPER, nqi::PAPER, rr7151::PAPER, rr8029::PAPER];
 
 /// A paper with those of its figures and tables that can be computed.
 pub struct Paper {

@@ -3,7 +3,7 @@
 use crate::{Diagnostic, Overrides, Scene};
 
 /// Name and text of every example.
-pub const EXAMPLES: &[(&str, &str)] = &[
+pub static EXAMPLES: &[(&str, &str)] = &[
     ("bouncing-ball", include_str!("../../examples/bouncing-ball.toml")),
     ("linear-oscillator", include_str!("../../examples/linear-oscillator.toml")),
     ("preloaded-oscillator", include_str!("../../examples/preloaded-oscillator.toml")),

@@ -20,18 +20,16 @@
 
 pub mod circuit;
 mod diagnostic;
-pub mod equations;
 pub mod examples;
-pub mod expression;
 pub mod file;
 pub mod import;
 pub mod kind;
 mod law;
 pub mod mesh;
-pub mod nearest;
 pub mod problem_file;
 pub mod scene;
 
+pub use carom_equations::{equations, expression, nearest};
 pub use diagnostic::{Diagnostic, Place, Severity, SourceText, brief, suggest};
 pub use file::{ModelFile, new_example, schema};
 pub use kind::KINDS;

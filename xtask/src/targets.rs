@@ -16,7 +16,8 @@ const MACHINES: [&str; 5] = [
 ];
 const WASM: &str = "wasm32-unknown-unknown";
 const CORE: [&str; 2] = ["carom-solve", "carom"];
-const LIBRARIES: [&str; 5] = ["carom-solve", "carom", "carom-scene", "carom-analysis", "carom-papers"];
+const LIBRARIES: [&str; 6] =
+    ["carom-solve", "carom", "carom-equations", "carom-scene", "carom-analysis", "carom-papers"];
 
 pub fn run() -> Report {
     let mut report = Report::default();

@@ -87,12 +87,17 @@ impl<'a> Reader<'a> {
 
     /// Reads something one step further down the path.
     pub(crate) fn inside<T>(&mut self, step: &str, read: impl FnOnce(&mut Reader<'_>) -> T) -> T {
-        let separator = if self.field.is_empty() || step.starts_with('[') { "" } else { "." };
-        let longer: Arc<str> = format!("{}{separator}{step}", self.field).into();
-        let outer = std::mem::replace(&mut self.field, longer);
+        let outer = self.enter(step);
         let result = read(self);
         self.field = outer;
         result
+    }
+
+    /// Lengthens the path; the path before.
+    fn enter(&mut self, step: &str) -> Arc<str> {
+        let separator = if self.field.is_empty() || step.starts_with('[') { "" } else { "." };
+        let longer: Arc<str> = format!("{}{separator}{step}", self.field).into();
+        std::mem::replace(&mut self.field, longer)
     }
 
     pub(crate) fn place(&self, span: Range<usize>) -> Place {
@@ -156,19 +161,34 @@ impl<'a> Reader<'a> {
         meant: &[(&'static str, &Item<'_>)],
         place: &Place,
     ) -> Option<T> {
-        let misspelt = || meant.iter().find(|(field, _)| *field == key).map(|(_, item)| *item);
-        match table.get(key).or_else(misspelt) {
-            Some(item) => self.inside(key, |reader| T::read(item, reader)),
-            None => T::missing().or_else(|| {
-                let near = nearest(key, table.keys().map(|key| key.get_ref().as_ref())).map(str::to_string);
-                self.inside(key, |reader| {
-                    let error = reader.error(place.span.clone(), format!("the field `{key}` is missing"));
-                    error.hint = near.map(|near| format!("is `{near}` meant to be `{key}`?"));
-                });
-                None
-            }),
+        if let Some(item) = given(table, key, meant) {
+            return self.inside(key, |reader| T::read(item, reader));
         }
+        let value = T::missing();
+        if value.is_none() {
+            self.missing(table, key, place);
+        }
+        value
     }
+
+    /// Reports a field that may not be missing.
+    fn missing(&mut self, table: &DeTable<'_>, key: &'static str, place: &Place) {
+        let near = nearest(key, table.keys().map(|key| key.get_ref().as_ref())).map(str::to_string);
+        self.inside(key, |reader| {
+            let error = reader.error(place.span.clone(), format!("the field `{key}` is missing"));
+            error.hint = near.map(|near| format!("is `{near}` meant to be `{key}`?"));
+        });
+    }
+}
+
+/// The value of a field in a table, or what was meant by it.
+fn given<'t, 'i>(
+    table: &'t DeTable<'i>,
+    key: &'static str,
+    meant: &[(&'static str, &'t Item<'i>)],
+) -> Option<&'t Item<'i>> {
+    let misspelt = || meant.iter().find(|(field, _)| *field == key).map(|(_, item)| *item);
+    table.get(key).or_else(misspelt)
 }
 
 /// The entries of a table in the order of the text.

@@ -59,7 +59,7 @@ pub enum Feature {
 }
 
 /// The words for [`Feature`]s.
-pub const FEATURES: &[(&str, Feature)] = &[
+pub static FEATURES: &[(&str, Feature)] = &[
     ("stops", Feature::Stops),
     ("friction", Feature::Friction),
     ("damping", Feature::Damping),

@@ -53,7 +53,7 @@ use crate::scene::draw::Sketch;
 use crate::scene::{BuildError, LawInfo, PlayInfo, Space, coordinates};
 
 /// The kinds of models.
-pub const KINDS: &[KindRow] = &[
+pub static KINDS: &[KindRow] = &[
     lagrangian::ROW,
     linear::ROW,
     sweeping::ROW,

@@ -133,7 +133,7 @@ const fn rows(
 }
 
 /// Every family.
-pub const FAMILIES: &[Family] = &[
+pub static FAMILIES: &[Family] = &[
     bodies("box-stack", "towers of ten cubes", SPARSE, spatial::box_stack),
     bodies("tower", "one tower of cubes", SPARSE, spatial::tower),
     bodies("tower-2d", "one tower of squares", SPARSE, planar::tower),

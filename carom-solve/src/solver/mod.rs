@@ -215,7 +215,7 @@ impl SolverRow {
 }
 
 /// Every solver. The first one is the default.
-pub const SOLVERS: &[SolverRow] = &[
+pub static SOLVERS: &[SolverRow] = &[
     SolverRow::of::<auto::Auto>(),
     SolverRow::of::<lemke::Lemke>(),
     SolverRow::of::<enumerative::Enumerative>(),

@@ -183,7 +183,9 @@ impl SchemeRow {
 }
 
 /// Every scheme. The first one is the default.
-pub const SCHEMES: &[SchemeRow] = &[
+///
+/// A `static`: a `const` would compile every row again in each crate that names it.
+pub static SCHEMES: &[SchemeRow] = &[
     SchemeRow::of::<MoreauJean>(),
     SchemeRow::of::<DirectProjection>(),
     SchemeRow::of::<CombinedProjection>(),

@@ -18,7 +18,7 @@ use carom::Subject;
 use carom::subject::{PERIOD, StateColumn};
 
 /// Every study: a row each.
-pub const STUDIES: &[StudyRow] = &[
+pub static STUDIES: &[StudyRow] = &[
     StudyRow::of::<converge::Converge>(),
     StudyRow::of::<sweep::Sweep>(),
     StudyRow::of::<bifurcation::Bifurcation>(),

@@ -10,6 +10,11 @@ const LONGEST: usize = 64;
 ///
 /// Of equally close candidates the first one wins. An exact match is returned as well.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    search(word, &mut candidates.into_iter())
+}
+
+/// [`nearest`] for any iterator: one function, whatever words are made of.
+fn search<'a>(word: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     let word: Vec<char> = word.chars().take(LONGEST + 1).collect();
     if word.is_empty() || word.len() > LONGEST {
         return None;

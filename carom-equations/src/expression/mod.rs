@@ -11,7 +11,7 @@
 //! A Lagrangian model declares its names, reads its energies and differentiates them:
 //!
 //! ```
-//! use carom_scene::expression::{Graph, Scope, Tape};
+//! use carom_equations::expression::{Graph, Scope, Tape};
 //!
 //! let (mut scope, mut graph) = (Scope::new(), Graph::new());
 //! let slots = scope.declare_coordinates(&["theta"])?;

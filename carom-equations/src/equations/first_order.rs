@@ -38,7 +38,8 @@ pub struct SourceRow {
 }
 
 /// The derivatives of (1), row-major.
-pub(crate) struct StateTangents {
+#[derive(Clone, Debug)]
+pub struct StateTangents {
     /// (n × n) ∂f/∂x.
     pub rate: Vec<NodeId>,
     /// (m × n) ∂h/∂x.
@@ -47,7 +48,7 @@ pub(crate) struct StateTangents {
 
 impl StateSource {
     /// Differentiates.
-    pub(crate) fn tangents(&mut self) -> StateTangents {
+    pub fn tangents(&mut self) -> StateTangents {
         count();
         let slots = 1..=self.states.len();
         let rate = self.rate.iter().flat_map(|&f| self.graph.gradient(f, slots.clone())).collect();
@@ -70,7 +71,7 @@ pub struct StatePlan {
 
 impl StatePlan {
     /// Compiles.
-    pub(crate) fn new(source: &StateSource, tangents: &StateTangents) -> StatePlan {
+    pub fn new(source: &StateSource, tangents: &StateTangents) -> StatePlan {
         let graph = &source.graph;
         let constant = |nodes: &[NodeId]| nodes.iter().all(|&node| graph.is_fixed(node));
         let outputs: Vec<NodeId> = source.rows.iter().map(|row| row.output).collect();

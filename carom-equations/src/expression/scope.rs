@@ -154,12 +154,12 @@ impl Scope {
     }
 
     /// The rate of a defined expression.
-    pub(crate) fn find_rate(&self, name: &str) -> Option<NodeId> {
+    pub fn find_rate(&self, name: &str) -> Option<NodeId> {
         self.rates.get(name).copied()
     }
 
     /// Takes back the definition that was made last.
-    pub(crate) fn forget(&mut self, name: &str) {
+    pub fn forget(&mut self, name: &str) {
         self.entries.remove(name);
         if self.names.last().is_some_and(|last| last == name) {
             self.names.pop();
@@ -175,7 +175,7 @@ impl Scope {
     }
 
     /// Gives a name that is known the meaning of an expression.
-    pub(crate) fn redefine(&mut self, name: &str, node: NodeId) {
+    pub fn redefine(&mut self, name: &str, node: NodeId) {
         if let Some(entry) = self.entries.get_mut(name) {
             *entry = Entry { symbol: Symbol::Node(node), role: None, velocity: None };
         }

@@ -18,7 +18,7 @@ mod tangent;
 
 use derive::Derived;
 pub use derive::{EquationError, derivations};
-pub use first_order::{SourceRow, StateEquations, StatePlan, StateSource};
+pub use first_order::{SourceRow, StateEquations, StatePlan, StateSource, StateTangents};
 pub use model::{EquationPlan, Equations};
 pub use tangent::{EquationTangent, Live};
 
