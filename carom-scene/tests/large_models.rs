@@ -5,6 +5,7 @@ use carom::model::Combination;
 use carom::{Coupling, LinearSolve, Mechanical, Space, State};
 use carom_scene::equations::{EquationPlan, Equations, Slip, Source, SourceLaw};
 use carom_scene::expression::{Graph, NodeId, Scope};
+use carom_scene::{Overrides, from_str};
 use carom_solve::Law;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -101,6 +102,7 @@ fn sweeps_and_single_derivatives_agree() {
         let kinetic = format!("{} + {beside}", texts.kinetic);
         let mut large = source(&names, &Texts { kinetic: &kinetic, ..*texts });
         let plan = EquationPlan::new(&mut large).unwrap();
+        assert!(large.graph.derivatives() < 1000, "it was derived entry by entry");
         let mut large = plan.model(large.initial.clone());
         for _ in 0..10 {
             let mut draw = || (0..many).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
@@ -166,4 +168,54 @@ fn dense_kinetic_energy_of_250_coordinates() {
         let back = (2.0 + 3.0 * q[i] * q[i]) * y[i] + 2.0 * q[i].cos() * along(&y) + total;
         assert!((back - x[i]).abs() < 1e-10, "{i}: {back} {}", x[i]);
     }
+}
+
+/// A model file of `n` coordinates with velocities at the start.
+fn file(n: usize, kinetic: &str, potential: &str, more: &str) -> String {
+    let names: Vec<String> = (0..n).map(|i| format!("\"q{i}\"")).collect();
+    let starts: Vec<String> =
+        (0..n).map(|i| format!("q{i} = {}\n\"q{i}'\" = {}\n", 0.01 * i as f64, 1 + i % 3)).collect();
+    format!(
+        "version = 1\nname = \"large\"\n[model]\nkind = \"lagrangian\"\ncoordinates = [{}]\nkinetic = \"{kinetic}\"\n\
+         potential = \"{potential}\"\n{more}[initial]\n{}[simulation]\nend = 1e-3\nstep = 1e-4\n",
+        names.join(","),
+        starts.concat()
+    )
+}
+
+/// Nested products, squares of sums and products of many terms: their energy stays, in ten steps of θ = 1/2 up to terms
+/// of second order.
+#[test]
+fn large_energies_load_and_keep_their_sum() {
+    let sum = |n: usize, of: &dyn Fn(usize) -> String| (0..n).map(of).collect::<Vec<_>>().join("+");
+    let squares = |n| sum(n, &|i| format!("q{i}'^2"));
+    let along = |n| sum(n, &|i| format!("q{i}'*cos(q{i})"));
+    let product = |n: usize| (0..n).map(|i| format!("cos(q{i}/9)")).collect::<Vec<_>>().join("*");
+    let nested = format!("({})*(2+{})", squares(120), product(120));
+    let scaled = format!("{}+({})^2*(2+sin({}))", squares(60), along(60), sum(60, &|i| format!("q{i}")));
+    let cases = [
+        file(120, &nested, &product(120), ""),
+        file(120, &format!("{}+({})^2", squares(120), along(120)), &product(120), ""),
+        file(60, &scaled, "0", ""),
+    ];
+    for text in &cases {
+        let scene = from_str("large.toml", text, &Overrides::default()).unwrap_or_else(|all| panic!("{}", all[0]));
+        let mut model = scene.mechanical().unwrap();
+        let mut simulation = scene.simulation().unwrap();
+        let mut energy = |state: &State| model.energy(state).map(|e| [e.kinetic, e.potential]).unwrap();
+        let start = energy(simulation.state());
+        assert!(simulation.run(&mut []).unwrap());
+        let end = energy(simulation.state());
+        let change = end[0] + end[1] - start[0] - start[1];
+        assert!(change.abs() < 1e-6 * start[0], "{start:?} {end:?}");
+    }
+}
+
+#[test]
+fn what_is_too_large_is_said_with_its_limit() {
+    let text = file(20, "q0'^2/2", "0", "operations = 50\n");
+    let found = from_str("large.toml", &text, &Overrides::default()).err().unwrap();
+    assert!(found[0].message.contains("more than 50 operations, with 20 coordinates"), "{}", found[0]);
+    assert!(found[0].hint.as_ref().unwrap().contains("operations"), "{}", found[0]);
+    assert_eq!(found[0].line, 8);
 }

@@ -126,12 +126,13 @@ impl Derived {
     pub fn of(source: &mut Source, most: usize) -> Result<Derived, EquationError> {
         count();
         let graph = source.graph.clone();
-        let singly = Derivation { source, by_sweeps: false, most: SINGLE }.derive();
-        if !matches!(singly, Err(EquationError::TooLarge { .. })) {
-            return singly;
+        let mut derived = Derivation { source, by_sweeps: false, most: SINGLE }.derive();
+        if matches!(derived, Err(EquationError::TooLarge { .. })) {
+            source.graph = graph;
+            derived = Derivation { source, by_sweeps: true, most }.derive();
         }
-        source.graph = graph;
-        Derivation { source, by_sweeps: true, most }.derive()
+        let coordinates = source.coordinates.len();
+        if source.graph.count() > most { Err(EquationError::TooLarge { coordinates, most }) } else { derived }
     }
 }
 
