@@ -43,8 +43,8 @@ fn source(names: &[String], texts: &Texts) -> Source {
     Source { graph, coordinates: names.to_vec(), kinetic, potential, forces, laws, initial }
 }
 
-/// Everything that a model tells at a state: force, M x, what the inverse of M + hC + h²K makes of x, gaps, drift, rows,
-/// curvature.
+/// Everything that a model tells at a state: force, M x, what the inverse of M + .3 C + .2 K makes of x, gaps, drift,
+/// rows, curvature.
 fn everything(model: &mut Equations, t: f64, q: &[f64], v: &[f64], x: &[f64]) -> Vec<f64> {
     let mut all = vec![0.0; q.len()];
     model.force(t, q, v, &mut all).unwrap();

@@ -8,6 +8,7 @@ mod case;
 mod oracle;
 mod process;
 mod shrink;
+mod words;
 
 use case::{Case, Material, PARTS};
 use oracle::Verdict;
