@@ -63,18 +63,18 @@ const ENDS: &[&str] = &["/0", "^2", "^-1", "^0.5", "^40", "*t", "*0", "+1e300", 
 pub fn vary(text: &str, donors: &[&str], random: &mut Random) -> (String, &'static str) {
     // kinds of changes that do not fit give way to others
     for _ in 0..20 {
-        let (new, what) = match random.below(14) {
-            0..=2 => (number(text, random), "number"),
-            3 => (scaled(text, random), "scale"),
-            4 => (exchange(text, Kind::Name, random), "name"),
-            5 => (exchange(text, Kind::Quoted, random), "text"),
-            6 => (sign(text, random), "operator"),
-            7 => (function(text, random), "function"),
-            8 => (ending(text, random), "ending"),
-            9 => (line(text, random, true), "line twice"),
-            10 => (line(text, random, false), "line out"),
-            11 => (block(text, random), "table"),
-            12 => (foreign_line(text, donors, random), "foreign line"),
+        let (new, what) = match random.below(18) {
+            0..=3 => (number(text, random), "number"),
+            4..=6 => (scaled(text, random), "scale"),
+            7 => (exchange(text, Kind::Name, random), "name"),
+            8 => (exchange(text, Kind::Quoted, random), "text"),
+            9 | 10 => (sign(text, random), "operator"),
+            11 => (function(text, random), "function"),
+            12 => (ending(text, random), "ending"),
+            13 => (line(text, random, true), "line twice"),
+            14 => (line(text, random, false), "line out"),
+            15 => (block(text, random), "table"),
+            16 => (foreign_line(text, donors, random), "foreign line"),
             _ => (foreign_block(text, donors, random), "foreign table"),
         };
         if let Some(new) = new {

@@ -134,7 +134,7 @@ impl Case {
     /// One to three changes of a text.
     fn change(&self, text: &str, donors: &[&str], own: &[&str], random: &mut Random) -> String {
         let mut text = text.to_owned();
-        for _ in 0..1 + random.below(3) {
+        for _ in 0..1 + random.below(4) / 2 {
             text = match self.by_grammar {
                 true => vary(&text, donors, random).0,
                 false => mutate(&text, random.below(usize::MAX), &Mutation::any(own, random)),
@@ -163,7 +163,7 @@ impl Case {
         let text = short(&self.changed_model(models, random), random);
         self.files.push(("model.toml".into(), text.into_bytes()));
         self.words(&["run", "model.toml", "--csv", "--no-report", "--quiet", "--out", "out"]);
-        if random.below(3) == 0 {
+        if random.below(6) == 0 {
             self.words(&["--scheme", random.pick(SCHEMES)]);
         }
     }
