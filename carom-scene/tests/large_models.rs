@@ -170,6 +170,13 @@ fn dense_kinetic_energy_of_250_coordinates() {
     }
 }
 
+/// Processor time of this thread [s]; not a number where the system does not tell.
+fn seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
+    1e-9 * nanoseconds.unwrap_or(f64::NAN)
+}
+
 /// A model file of `n` coordinates with velocities at the start.
 fn file(n: usize, kinetic: &str, potential: &str, more: &str) -> String {
     let names: Vec<String> = (0..n).map(|i| format!("\"q{i}\"")).collect();
@@ -199,7 +206,9 @@ fn large_energies_load_and_keep_their_sum() {
         file(60, &scaled, "0", ""),
     ];
     for text in &cases {
+        let before = seconds();
         let scene = from_str("large.toml", text, &Overrides::default()).unwrap_or_else(|all| panic!("{}", all[0]));
+        println!("{} coordinates load in {:.2} s", scene.coordinates.len(), seconds() - before);
         let mut model = scene.mechanical().unwrap();
         let mut simulation = scene.simulation().unwrap();
         let mut energy = |state: &State| model.energy(state).map(|e| [e.kinetic, e.potential]).unwrap();
@@ -208,7 +217,10 @@ fn large_energies_load_and_keep_their_sum() {
         let end = energy(simulation.state());
         let change = end[0] + end[1] - start[0] - start[1];
         assert!(change.abs() < 1e-6 * start[0], "{start:?} {end:?}");
+        println!("  and make ten steps, {:.2} s in all", seconds() - before);
     }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    println!("{:?}", status.lines().find(|line| line.starts_with("VmHWM")));
 }
 
 #[test]

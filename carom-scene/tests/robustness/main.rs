@@ -1,6 +1,7 @@
 //! Whatever the bytes are, loading ends with a scene or with errors that point into the text; it never panics.
 
 mod bodies;
+mod calls;
 mod judge;
 mod robots;
 

@@ -277,15 +277,21 @@ impl Case {
     }
 }
 
-/// Steps are few, unless a change has taken that back.
+/// A table `[simulation]` ends soon and has few steps; an inline one stays as it is.
 fn short(text: &str, random: &mut Random) -> String {
     let steps = random.pick(&["30", "100", "200"]);
-    let has_steps = text.lines().any(|line| line.starts_with("steps"));
-    let lines = text.lines().map(|line| match line.split_once('=').map(|(key, _)| key.trim()) {
-        Some("end") => "end = 0.2".to_owned(),
-        Some("step") if !has_steps && random.below(10) != 0 => format!("steps = {steps}"),
-        Some("steps") => format!("steps = {steps}"),
-        _ => line.to_owned(),
-    });
-    lines.collect::<Vec<_>>().join("\n") + "\n"
+    let (mut lines, mut inside) = (Vec::new(), false);
+    for line in text.lines() {
+        if line.starts_with('[') {
+            inside = line.starts_with("[simulation]");
+        }
+        let key = line.split_once('=').map(|(key, _)| key.trim());
+        if !inside || !matches!(key, Some("end" | "step" | "steps")) {
+            lines.push(line.to_owned());
+        }
+        if line.starts_with("[simulation]") {
+            lines.push(format!("end = 0.2\nsteps = {steps}"));
+        }
+    }
+    lines.join("\n") + "\n"
 }

@@ -170,8 +170,12 @@ fn quality(folder: &Path, err: &str) -> Option<String> {
     let warned = |kinds: &[&str]| kinds.iter().any(|kind| summary.contains(kind) || err.contains(kind));
     let mut lines = text.lines();
     let head = cells(lines.next()?);
-    let rows: Vec<Vec<f64>> =
-        lines.map(|line| cells(line).iter().map(|cell| cell.parse().unwrap_or(f64::NAN)).collect()).collect();
+    // rows before an impact are no states of the scheme
+    let rows: Vec<Vec<f64>> = lines
+        .map(cells)
+        .filter(|row| row.get(1).is_none_or(|kind| kind != "before"))
+        .map(|row| row.iter().map(|cell| cell.parse().unwrap_or(f64::NAN)).collect())
+        .collect();
     let column = |name: &str| {
         let at = head.iter().position(|known| known == name)?;
         Some(rows.iter().filter_map(|row| row.get(at).copied()).filter(|x| !x.is_nan()).collect::<Vec<f64>>())

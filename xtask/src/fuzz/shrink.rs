@@ -1,15 +1,17 @@
 //! Smaller texts with the same finding.
 
 use super::case::Case;
+use std::time::{Duration, Instant};
 
-/// Most commands that are spent on one finding.
+/// Most commands and most time that are spent on one finding.
 const ATTEMPTS: usize = 80;
+const TIME: Duration = Duration::from_secs(20);
 
 /// The case without lines that the finding does not need: halves first, then quarters, down to single lines.
 pub fn shrink(case: &Case, reason: &str, mut finds: impl FnMut(&Case) -> Option<String>) -> Case {
     let mut small = case.clone();
     let kind = |reason: &str| reason.split(':').next().unwrap_or_default().to_owned();
-    let (wanted, mut left) = (kind(reason), ATTEMPTS);
+    let (wanted, mut left, start) = (kind(reason), ATTEMPTS, Instant::now());
     for file in 0..small.files.len() {
         let Ok(text) = std::str::from_utf8(&small.files[file].1) else { continue };
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -21,7 +23,7 @@ pub fn shrink(case: &Case, reason: &str, mut finds: impl FnMut(&Case) -> Option<
                 fewer.drain(at..(at + size).min(fewer.len()));
                 let mut attempt = small.clone();
                 attempt.files[file].1 = (fewer.join("\n") + "\n").into_bytes();
-                left -= 1;
+                left = if start.elapsed() < TIME { left - 1 } else { 0 };
                 if finds(&attempt).is_some_and(|found| kind(&found) == wanted) {
                     (small, lines) = (attempt, fewer);
                 } else {
