@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Takes the memory after every tenth step, and ends the run.
 struct Cut {
@@ -55,7 +56,10 @@ struct Folders(PathBuf);
 
 impl Folders {
     fn new(name: &str) -> Folders {
-        let path = std::env::temp_dir().join(format!("carom-checkpoints-{}-{name}", std::process::id()));
+        // tests of the same example run side by side
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("carom-checkpoints-{}-{number}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         Folders(path)
     }
@@ -226,6 +230,10 @@ fn schemes_that_locate_events() {
             case("takeoff", Some("higher-order"), 60),
             case("impact-oscillator", Some("event-driven"), 60),
             case("pendulum", Some("{ name = \"event-driven\", flow = \"dop853\" }"), 60),
+            case("pendulum", Some("{ name = \"event-driven\", flow = \"rkf45\" }"), 60),
+            case("bouncing-ball-events", Some("{ name = \"event-driven\", flow = \"rkf45\" }"), 60),
+            case("pendulum", Some("{ name = \"event-driven\", dense = \"order-4\" }"), 60),
+            case("stick-slip", Some("{ name = \"event-driven\", dense = \"order-4\" }"), 60),
         ],
         6,
     );

@@ -1,5 +1,6 @@
 //! Project chores: `cargo xtask` names them.
 
+mod fuzz;
 mod picture;
 mod report;
 mod targets;
@@ -14,6 +15,9 @@ const HELP: &str = "cargo xtask CHORE
   test --all             the long tests and `targets` as well
   targets                checks Windows, macOS, Linux on aarch64 and wasm32 (libraries); exit code 3 where a target
                          could not be installed
+  fuzz [MINUTES] [WHAT]... [--seed N] [--carom PATH]
+                         commands with mutated files and random options, judged by what they leave; findings are kept
+                         in target/fuzz. WHAT: models, bodies, runs, robots, problems, meshes, commands, studies
   picture                docs/report.png anew: runs an example and takes a picture of its report with chromium
   bench [steps|solvers]  speed, side by side with Siconos where it is installed; more words go to the benchmark
   bench exact            how exact ten scenes are, beside engines that PyPI has (installed below target)
@@ -32,6 +36,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(false).close(0),
         ["test", "--all"] => test::run(true).close(0),
         ["targets"] => targets::run().close(INCOMPLETE),
+        ["fuzz", ref words @ ..] => attack(words),
         ["picture"] => match picture::run() {
             Ok(()) => 0,
             Err(reason) => {
@@ -51,6 +56,27 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(code)
+}
+
+/// Builds the command with its assertions, and attacks it.
+fn attack(words: &[&str]) -> u8 {
+    let request = match fuzz::Request::read(words) {
+        Ok(request) => request,
+        Err(reason) => {
+            eprintln!("xtask: {reason}");
+            return USAGE;
+        }
+    };
+    if request.carom.is_none() && !cargo(&["build", "--workspace", "--bin", "carom"], &[]) {
+        return 1;
+    }
+    match fuzz::run(&request) {
+        Ok(found) => u8::from(found > 0),
+        Err(reason) => {
+            eprintln!("xtask: {reason}");
+            1
+        }
+    }
 }
 
 /// One benchmark with its own words.

@@ -1,8 +1,9 @@
 //! `cargo xtask test`: what must hold at every commit, and with `--all` what takes longer.
 
 use crate::report::{Outcome, Report};
-use crate::{cargo, has, run as execute, targets};
+use crate::{cargo, fuzz, has, run as execute, targets};
 use std::process::Command;
+use std::time::Duration;
 
 pub fn run(all: bool) -> Report {
     let mut report = Report::default();
@@ -32,12 +33,19 @@ pub fn run(all: bool) -> Report {
         arguments.extend(["--", "--include-ignored"]);
     }
     report.step("tests: running", || cargo(&arguments, &environment).into());
+    report.step("fuzz", || fuzz(Duration::from_secs(if all { 300 } else { 30 })).into());
     if all {
         report.append(targets::run());
     } else {
         report.step("core crates on wasm32", targets::core);
     }
     report
+}
+
+/// The same cases every time, in their order, as many as there is time for; the tests have built the command.
+fn fuzz(time: Duration) -> bool {
+    let found = fuzz::run(&fuzz::Request { time, ..fuzz::Request::default() });
+    found.inspect_err(|reason| eprintln!("xtask: {reason}")) == Ok(0)
 }
 
 /// What is said where there is no browser.

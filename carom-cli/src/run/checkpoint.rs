@@ -30,7 +30,7 @@ pub fn identity(arguments: &RunArguments, scene: &Scene, options: &RecordOptions
         ("estimate", json!(estimates)),
     ];
     all.extend(files.map(|(name, value)| (name.to_owned(), value)));
-    Identity { model: fingerprint(scene.text()), options: all }
+    Identity { model: fingerprint(&scene.content()), options: all }
 }
 
 /// Runs to the end, from the start or from a checkpoint. One that the user stops writes a last checkpoint.

@@ -293,7 +293,7 @@ fn inputs(scene: &Scene, arguments: &RunArguments) -> Inputs {
     Inputs {
         name: scene.name.clone(),
         model: arguments.file.file_name().map(|name| name.to_string_lossy().into_owned()),
-        fingerprint: Some(fingerprint(scene.text())),
+        fingerprint: Some(fingerprint(&scene.content())),
         parameters: serde_json::Value::Object(parameters.collect()),
         scheme: method(&scene.scheme),
         solver: method(&scene.solver),

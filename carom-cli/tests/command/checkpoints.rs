@@ -75,6 +75,29 @@ fn a_checkpoint_of_another_run_is_refused_with_a_reason() {
     }
 }
 
+/// A mesh is a part of the model: a run does not go on where its file has changed.
+#[test]
+#[cfg(debug_assertions)]
+fn a_checkpoint_knows_the_meshes() {
+    let session = Session::new();
+    let mesh = include_str!("../../../examples/meshes/stone.obj");
+    session.write("stone.obj", mesh);
+    session.write(
+        "model.toml",
+        "version = 1\nname = \"mesh\"\n[model]\nkind = \"multibody\"\ngravity = [0, 0, -9.81]\n[[body]]\n\
+         name = \"stone\"\nposition = [0, 0, 3]\n[[body.shape]]\nkind = \"mesh\"\nfile = \"stone.obj\"\ndensity = 1000\n\
+         [simulation]\nend = 0.1\nstep = 0.01\n",
+    );
+    let words = ["run", "model.toml", "--quiet", "--checkpoint", "9", "--out", "out"];
+    let stopped = session.command(words).env("CAROM_STOP", "5").output().unwrap();
+    assert_eq!(stopped.status.code(), Some(130), "{}", String::from_utf8_lossy(&stopped.stderr));
+    session.write("stone.obj", format!("{mesh}# another line\n"));
+    let outcome = session.carom(["run", "model.toml", "--quiet", "--resume", "--out", "out"]);
+    assert!(outcome.code == Some(2) && outcome.err.contains("has changed"), "{:?} {}", outcome.code, outcome.err);
+    session.write("stone.obj", mesh);
+    session.succeed(["run", "model.toml", "--quiet", "--resume", "--out", "out"]);
+}
+
 /// A run that is killed at any time goes on from its last checkpoint.
 #[test]
 #[cfg(unix)]

@@ -6,8 +6,8 @@
 //!
 //! with ∂f/∂x and ∂h/∂x by symbolic differentiation, evaluated as flat tapes over `[t | x]` and the parameters.
 
-use super::Source;
-use super::derive::count;
+use super::derive::{SINGLE, count};
+use super::{EquationError, Source};
 use crate::expression::{Evaluator, Graph, NodeId, Tape};
 use carom::model::{Constancy, Labels};
 use carom::{Coupling, FirstOrder, Key, ModelError, Pair, Space, State};
@@ -47,13 +47,20 @@ pub struct StateTangents {
 }
 
 impl StateSource {
-    /// Differentiates.
-    pub fn tangents(&mut self) -> StateTangents {
+    /// Differentiates: by sweeps where single derivatives would be too many. The graph may have `most` nodes.
+    pub fn tangents(&mut self, most: usize) -> Result<StateTangents, EquationError> {
         count();
-        let slots = 1..=self.states.len();
-        let rate = self.rate.iter().flat_map(|&f| self.graph.gradient(f, slots.clone())).collect();
-        let output = self.rows.iter().flat_map(|row| self.graph.gradient(row.output, slots.clone())).collect();
-        StateTangents { rate, output }
+        let (slots, coordinates) = (1..1 + self.states.len(), self.states.len());
+        let by_sweeps = self.graph.count().saturating_mul(coordinates) > SINGLE;
+        let graph = &mut self.graph;
+        let mut gradient = |node: NodeId| {
+            let slots = slots.clone();
+            let row = if by_sweeps { graph.gradient_by_sweep(node, slots) } else { graph.gradient(node, slots) };
+            if graph.count() > most { Err(EquationError::TooLarge { coordinates, most }) } else { Ok(row) }
+        };
+        let rate: Vec<_> = self.rate.iter().map(|&f| gradient(f)).collect::<Result<_, _>>()?;
+        let output: Vec<_> = self.rows.iter().map(|row| gradient(row.output)).collect::<Result<_, _>>()?;
+        Ok(StateTangents { rate: rate.concat(), output: output.concat() })
     }
 }
 

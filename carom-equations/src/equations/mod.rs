@@ -9,7 +9,7 @@
 //! ```
 //!
 //! all exact, by symbolic differentiation at load time, evaluated as flat tapes over the inputs `[t | q | v]` and the
-//! parameters.
+//! parameters. In large models (2) comes from forward derivatives of the tape of F.
 
 mod derive;
 mod first_order;

@@ -45,7 +45,7 @@ pub struct EquationPlan {
     pub(super) mass: Tape,
     pub(super) force: Tape,
     balance: Tape,                 // force, and the mass where it varies: schemes need both at one place
-    tangents: Tape,                // force, mass, damping, stiffness
+    tangents: Option<Tape>,        // force, mass, damping, stiffness, unless they are too large
     gaps: Tape,                    // gaps, and drift where it varies
     pub(super) coupling: Tape,     // gaps, drift, rows: one tape, so that what they share is computed once
     entries: Vec<Vec<usize>>,      // (rows) columns that are not zero everywhere
@@ -58,17 +58,33 @@ pub struct EquationPlan {
 }
 
 impl EquationPlan {
+    /// Number of operations that a model may have unless its file allows more.
+    pub const OPERATIONS: usize = 2_000_000;
+
     /// Differentiates and compiles.
     ///
     /// # Errors
-    /// Fails where the expressions are not those of a mechanical model.
+    /// As [`EquationPlan::within`].
     pub fn new(source: &mut Source) -> Result<EquationPlan, EquationError> {
-        let d = Derived::of(source)?;
+        EquationPlan::within(source, EquationPlan::OPERATIONS)
+    }
+
+    /// Differentiates and compiles a model of at most so many operations.
+    ///
+    /// # Errors
+    /// Fails where the expressions are not those of a mechanical model, or have too many operations.
+    pub fn within(source: &mut Source, operations: usize) -> Result<EquationPlan, EquationError> {
+        let derived = Derived::of(source, operations)?;
+        Ok(EquationPlan::compile(source, &derived))
+    }
+
+    /// Compiles.
+    pub(super) fn compile(source: &Source, d: &Derived) -> EquationPlan {
         let graph = &source.graph;
         let constant = |nodes: &[NodeId]| nodes.iter().all(|&node| graph.is_fixed(node));
         let constancy = Constancy {
             mass: constant(&d.mass),
-            tangents: constant(&d.damping) && constant(&d.stiffness),
+            tangents: d.tangents.as_ref().is_some_and(|d| constant(&d.damping) && constant(&d.stiffness)),
             rows: constant(&d.rows),
             drift: constant(&d.drift),
             still: false,
@@ -87,13 +103,13 @@ impl EquationPlan {
         let friction = source.laws.iter().enumerate().filter_map(|(k, law)| Some((k, law.friction?)));
         let (rough, friction): (Vec<usize>, Vec<[NodeId; 2]>) = friction.unzip();
         let energy: Vec<NodeId> = d.energy.iter().flatten().chain(&d.applied_power).copied().collect();
-        Ok(EquationPlan {
+        EquationPlan {
             constancy,
             length: None,
             mass: tape(&[&d.mass]),
             force: tape(&[&d.force]),
             balance: tape(&[&d.force, varying]),
-            tangents: tape(&[&d.force, &d.mass, &d.damping, &d.stiffness]),
+            tangents: d.tangents.as_ref().map(|of| tape(&[&d.force, &d.mass, &of.damping, &of.stiffness])),
             gaps: tape(&[&d.gaps, if constancy.drift { &[] } else { &d.drift }]),
             coupling: tape(&[&d.gaps, &d.drift, &d.rows]),
             entries,
@@ -105,7 +121,7 @@ impl EquationPlan {
             energy: tape(&[&energy]),
             coordinates: source.coordinates.clone(),
             laws: source.laws.clone(),
-        })
+        }
     }
 
     /// The same equations with these parameters, and with the law of each contact and constraint and its restitution
@@ -128,7 +144,7 @@ impl EquationPlan {
             mass: self.mass.bind(parameters),
             force: self.force.bind(parameters),
             balance: self.balance.bind(parameters),
-            tangents: self.tangents.bind(parameters),
+            tangents: self.tangents.as_ref().map(|tape| tape.bind(parameters)),
             gaps: self.gaps.bind(parameters),
             coupling: self.coupling.bind(parameters),
             entries: self.entries.clone(),
@@ -149,8 +165,11 @@ impl EquationPlan {
 
     /// Numbers of operations of an evaluation: balance, mass, tangents, coupling, curvature, energy.
     pub fn operations(&self) -> [usize; 6] {
-        [&self.balance, &self.mass, &self.tangents, &self.coupling, &self.curvature, &self.energy]
-            .map(|tape| tape.len())
+        let n = self.coordinates.len();
+        let tangents = self.tangents.as_ref().map_or(2 * n * self.force.len(), Tape::len);
+        let [balance, mass, coupling, curvature, energy] =
+            [&self.balance, &self.mass, &self.coupling, &self.curvature, &self.energy].map(|tape| tape.len());
+        [balance, mass, tangents, coupling, curvature, energy]
     }
 
     /// A model that starts at this state.
@@ -162,7 +181,10 @@ impl EquationPlan {
             operator: DenseOperator::new(n),
             mass: Evaluator::new(&self.mass),
             balance: Evaluator::new(&self.balance),
-            tangents: Evaluator::new(&self.tangents),
+            tangents: match &self.tangents {
+                Some(tape) => Slopes::Tape(Evaluator::new(tape)),
+                None => Slopes::Force(Evaluator::new(&self.force), vec![0.0; 2 * n]),
+            },
             gaps: Evaluator::new(&self.gaps),
             coupling: Evaluator::new(&self.coupling),
             entries: self.entries.clone(),
@@ -200,7 +222,7 @@ pub struct Equations {
     operator: DenseOperator,
     mass: Evaluator,
     balance: Evaluator,
-    tangents: Evaluator,
+    tangents: Slopes,
     place: LastPoint, // where the last two were evaluated
     gaps: Evaluator,
     coupling: Evaluator,
@@ -212,6 +234,14 @@ pub struct Equations {
     curvature: Evaluator,
     energy: Evaluator,
     still: Vec<f64>, // (n) zero velocities, where none are needed
+}
+
+/// Where the matrices K and C come from.
+enum Slopes {
+    /// Force, mass, damping and stiffness.
+    Tape(Evaluator),
+    /// The force, derived along one coordinate and velocity after the other, and the direction.
+    Force(Evaluator, Vec<f64>),
 }
 
 impl Equations {
@@ -253,6 +283,35 @@ impl Equations {
             self.place.set((t, q, v), force);
             if !self.constancy.mass {
                 self.operator.mass.copy_from_slice(mass);
+            }
+        }
+    }
+
+    /// Force, mass, damping and stiffness.
+    fn evaluate_tangents(&mut self, at: &State) {
+        let n = self.coordinates.len();
+        if let Slopes::Force(..) = self.tangents {
+            self.evaluate_balance(at.t, &at.q, &at.v);
+        }
+        let operator = &mut self.operator;
+        match &mut self.tangents {
+            Slopes::Tape(tape) => {
+                let (force, matrices) = tape.eval(at.t, &at.q, &at.v).split_at(n);
+                self.place.set((at.t, &at.q, &at.v), force);
+                let (mass, tangents) = matrices.split_at(n * n);
+                let (damping, stiffness) = tangents.split_at(n * n);
+                operator.mass.copy_from_slice(mass);
+                operator.damping.copy_from_slice(damping);
+                operator.stiffness.copy_from_slice(stiffness);
+            }
+            Slopes::Force(force, direction) => {
+                for k in 0..2 * n {
+                    direction[k] = 1.0;
+                    let slopes = force.along((at.t, &at.q, &at.v), [&[0.0], direction, &[]], &[]);
+                    direction[k] = 0.0;
+                    let matrix = if k < n { &mut operator.stiffness } else { &mut operator.damping };
+                    matrix.iter_mut().skip(k % n).step_by(n).zip(slopes).for_each(|(to, slope)| *to = -slope);
+                }
             }
         }
     }
@@ -443,14 +502,7 @@ impl Mechanical for Equations {
             self.evaluate_balance(at.t, &at.q, &at.v);
             self.check_mass()?;
         } else {
-            let n = self.coordinates.len();
-            let (force, matrices) = self.tangents.eval(at.t, &at.q, &at.v).split_at(n);
-            self.place.set((at.t, &at.q, &at.v), force);
-            let (mass, tangents) = matrices.split_at(n * n);
-            let (damping, stiffness) = tangents.split_at(n * n);
-            self.operator.mass.copy_from_slice(mass);
-            self.operator.damping.copy_from_slice(damping);
-            self.operator.stiffness.copy_from_slice(stiffness);
+            self.evaluate_tangents(at);
         }
         self.operator.factor(c, at.t)
     }

@@ -15,6 +15,8 @@
 use super::function::Unary;
 use super::graph::{Binary, Graph, Node, NodeId, ZERO};
 
+mod sweep;
+
 impl Graph {
     /// The partial derivative of `node` with respect to the input `slot`.
     pub fn derivative(&mut self, node: NodeId, slot: usize) -> NodeId {
@@ -32,7 +34,14 @@ impl Graph {
                 }
             }
             if stack.len() == waiting {
-                let derivative = self.differentiate(id, slot);
+                let derivative = match self.node(id) {
+                    Node::Input(input) => self.constant(f64::from(u8::from(input == slot))),
+                    _ => {
+                        let of = |child| self.known_derivative(child, slot).unwrap_or(ZERO);
+                        let parts = self.operands(id).map(of);
+                        self.differentiate(id, parts)
+                    }
+                };
                 self.derivatives.insert((id, slot), derivative);
                 stack.pop();
             }
@@ -62,35 +71,27 @@ impl Graph {
         if self.may_depend(node, slot) { self.derivatives.get(&(node, slot)).copied() } else { Some(ZERO) }
     }
 
-    /// Derivative of one node, given those of its children.
-    fn differentiate(&mut self, id: NodeId, slot: u32) -> NodeId {
-        let of = |graph: &Self, child: NodeId| graph.known_derivative(child, slot).unwrap_or(ZERO);
+    /// The operands of a node, in order; places without one have zero.
+    pub(super) fn operands(&self, id: NodeId) -> [NodeId; 3] {
+        let mut operands = [ZERO; 3];
+        operands.iter_mut().zip(self.node(id).children()).for_each(|(to, child)| *to = child);
+        operands
+    }
+
+    /// Derivative of one operation, given those of its operands; it is linear in them. Inputs and numbers have none.
+    pub(super) fn differentiate(&mut self, id: NodeId, [da, db, dc]: [NodeId; 3]) -> NodeId {
         match self.node(id) {
-            Node::Constant(_) => ZERO,
-            Node::Input(input) => self.constant(f64::from(u8::from(input == slot))),
-            Node::Negate(a) => {
-                let da = of(self, a);
-                self.negate(da)
-            }
-            Node::Unary(unary, a) => {
-                let da = of(self, a);
-                self.chain(unary, id, a, da)
-            }
+            Node::Constant(_) | Node::Input(_) => ZERO,
+            Node::Negate(_) => self.negate(da),
+            Node::Unary(unary, a) => self.chain(unary, id, a, da),
             Node::IntegerPower(a, n) => {
-                let da = of(self, a);
                 let power = self.integer_power(a, n - 1);
                 let factor = self.constant(f64::from(n));
                 let product = self.multiply(power, da);
                 self.multiply(factor, product)
             }
-            Node::Binary(binary, a, b) => {
-                let (da, db) = (of(self, a), of(self, b));
-                self.binary_rule(binary, id, (a, da), (b, db))
-            }
-            Node::Select(condition, a, b) => {
-                let (da, db) = (of(self, a), of(self, b));
-                self.select(condition, da, db)
-            }
+            Node::Binary(binary, a, b) => self.binary_rule(binary, id, (a, da), (b, db)),
+            Node::Select(condition, ..) => self.select(condition, db, dc),
         }
     }
 

@@ -71,7 +71,7 @@ pub struct Graph {
 }
 
 /// The constant zero, which every graph has first.
-pub(super) const ZERO: NodeId = NodeId(0);
+pub(crate) const ZERO: NodeId = NodeId(0);
 
 impl Default for Graph {
     fn default() -> Self {
@@ -102,6 +102,11 @@ impl Graph {
     /// Number of nodes made so far, those of no further use included.
     pub fn count(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// Number of single derivatives taken so far.
+    pub fn derivatives(&self) -> usize {
+        self.derivatives.len()
     }
 
     pub(super) fn node(&self, id: NodeId) -> Node {
@@ -186,6 +191,15 @@ impl Graph {
         let mut slots: Vec<usize> = inputs.collect();
         slots.sort_unstable();
         slots
+    }
+
+    /// The smallest of the slots that one of the nodes reads.
+    pub fn first_input(&self, nodes: &[NodeId], slots: std::ops::Range<usize>) -> Option<usize> {
+        let inputs = self.topological(nodes).into_iter().filter_map(|id| match self.node(id) {
+            Node::Input(slot) => Some(slot as usize).filter(|slot| slots.contains(slot)),
+            _ => None,
+        });
+        inputs.min()
     }
 
     /// Whether a sign or a choice inside one of the nodes depends on one of the slots: its derivatives do not tell the

@@ -52,6 +52,7 @@ mod tests;
 pub use error::{ExpressionError, NameError, NameProblem, ScopeError, SyntaxError, SyntaxProblem};
 pub use evaluator::Evaluator;
 pub use function::{Arity, FUNCTIONS, Function, Unary};
+pub(crate) use graph::ZERO;
 pub use graph::{Graph, NodeId};
 pub use parse::{Ast, AstId, AstKind, AstNode, DEPTH_LIMIT, LENGTH_LIMIT, Operator, parse};
 pub use scope::{CoordinateSlots, Role, Scope, Symbol, is_identifier};

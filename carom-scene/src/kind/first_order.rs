@@ -7,11 +7,11 @@ use carom::scheme::AnyModel;
 use carom_solve::Law;
 
 use super::lcs::LcsModel;
-use super::{Bound, Compile, Kind, KindRow, Plan, Words, declare_states, refuse_mechanical, row};
+use super::{Bound, Compile, Kind, KindRow, Plan, Words, declare_states, most, refuse_mechanical, row, too_large};
 use crate::diagnostic::{Place, suggest};
 use crate::equations::{SourceRow, StatePlan, StateSource};
 use crate::expression::{NodeId, Tape};
-use crate::file::{Entries, ModelFile, Text, table};
+use crate::file::{Entries, Integer, ModelFile, Text, table};
 use crate::scene::context::Context;
 use crate::scene::coordinates::{self, Target};
 use crate::scene::{BuildError, LawInfo};
@@ -31,11 +31,10 @@ table! {
         pub states: Vec<Text>,
         /// Rates by state, of t and states; 0 where missing.
         pub rate: Option<Entries>,
+        /// Number of operations that the derived equations may have; 2e6 by default, which is half a gigabyte.
+        pub operations: Option<Integer>,
     }
 }
-
-/// Largest product of expression nodes and states: derivation grows with it.
-const WORK_LIMIT: usize = 20_000_000;
 
 impl Kind for FirstOrderTable {
     fn place(&self) -> &Place {
@@ -78,15 +77,16 @@ impl FirstOrderTable {
             return None;
         }
         let states = context.names.coordinates.clone();
-        let terms = context.graph.count();
-        if terms.saturating_mul(states.len() + 1) > WORK_LIMIT {
-            let message = format!("the model is too large: {terms} terms with {} states", states.len());
-            context.out.error(&self.place, message);
-            return None;
-        }
         let graph = std::mem::take(&mut context.graph);
         let mut source = StateSource { graph, states, rate, rows: drafts };
-        let tangents = source.tangents();
+        let tangents = match source.tangents(most(self.operations.as_ref())) {
+            Ok(tangents) => tangents,
+            Err(error) => {
+                context.graph = source.graph;
+                too_large(&error, self.operations.as_ref(), &self.place, context);
+                return None;
+            }
+        };
         let linear = linear(&mut source, [&tangents.rate, &tangents.output]);
         let state = StatePlan::new(&source, &tangents);
         context.graph = source.graph;

@@ -3,10 +3,10 @@
 use carom::scheme::AnyModel;
 use carom::{Mechanical, State};
 
-use super::{Bound, Compile, Kind, KindRow, Plan, Words, declare_coordinates, length};
+use super::{Bound, Compile, Kind, KindRow, Plan, Words, declare_coordinates, length, most, too_large};
 use crate::diagnostic::Place;
 use crate::equations::{EquationError, EquationPlan, Source, SourceLaw};
-use crate::file::{Entries, Formula, ModelFile, Text, table};
+use crate::file::{Entries, Formula, Integer, ModelFile, Text, table};
 use crate::scene::context::Context;
 use crate::scene::coordinates::{self, DENSE_LIMIT, Target};
 use crate::scene::law::{self, LawNodes};
@@ -34,11 +34,10 @@ table! {
         /// A length that is typical of the model, positive; tolerances of gaps are parts of it. By default the lengths
         /// that a run meets [m].
         pub length: Option<Formula>,
+        /// Number of operations that the derived equations may have; 2e6 by default, which is half a gigabyte.
+        pub operations: Option<Integer>,
     }
 }
-
-/// Largest product of expression nodes and squared coordinates: derivation grows with it.
-const WORK_LIMIT: usize = 20_000_000;
 
 impl Kind for LagrangianTable {
     fn place(&self) -> &Place {
@@ -83,13 +82,6 @@ impl LagrangianTable {
         if context.out.errors() > before {
             return None;
         }
-        let (terms, n) = (context.graph.count(), forces.len());
-        if terms.saturating_mul(n * n) > WORK_LIMIT {
-            let message =
-                format!("the model is too large: {terms} terms with {n} coordinates; deriving it would take too long");
-            context.out.error(&self.place, message);
-            return None;
-        }
         let laws = laws?;
         let mut source = Source {
             graph: std::mem::take(&mut context.graph),
@@ -100,7 +92,7 @@ impl LagrangianTable {
             laws: laws.iter().map(LawNodes::source).collect::<Vec<SourceLaw>>(),
             initial: State::default(),
         };
-        let derived = EquationPlan::new(&mut source);
+        let derived = EquationPlan::within(&mut source, most(self.operations.as_ref()));
         context.graph = source.graph;
         match derived {
             Ok(equations) => {
@@ -126,6 +118,9 @@ impl LagrangianTable {
                 "each term has a product of two velocities, as in m/2*x'^2; put other forces under force",
             ),
             EquationError::MassOfTime { .. } => (&self.kinetic.place, "the mass matrix may depend on coordinates only"),
+            EquationError::TooLarge { .. } => {
+                return too_large(error, self.operations.as_ref(), &self.place, context);
+            }
             EquationError::PotentialOfVelocity { .. } => {
                 (self.potential.as_ref().map_or(&self.place, |formula| &formula.place), "put it under force")
             }

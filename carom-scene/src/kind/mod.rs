@@ -45,9 +45,9 @@ pub use row::RowTable;
 pub use sweeping::{SetTable, SweepingTable};
 
 use crate::diagnostic::{Place, suggest};
-use crate::equations::EquationPlan;
+use crate::equations::{EquationError, EquationPlan};
 use crate::expression::NodeId;
-use crate::file::{Formula, Item, ModelFile, Read, Reader, Text};
+use crate::file::{Formula, Integer, Item, ModelFile, Read, Reader, Text};
 use crate::scene::context::Context;
 use crate::scene::draw::Sketch;
 use crate::scene::{BuildError, LawInfo, PlayInfo, Space, coordinates};
@@ -146,6 +146,18 @@ fn length(formula: Option<&Formula>, context: &mut Context) -> Option<Option<f64
     let error = context.out.error(&formula.place, format!("the length {length} is not positive"));
     error.hint("it is the size of the model's gaps and motions in metres, or leave it out");
     None
+}
+
+/// How many operations derived equations may have.
+fn most(operations: Option<&Integer>) -> usize {
+    operations.map_or(EquationPlan::OPERATIONS, |most| usize::try_from(most.value).unwrap_or(0))
+}
+
+/// Equations with more operations than they may have.
+fn too_large(error: &EquationError, operations: Option<&Integer>, table: &Place, context: &mut Context) {
+    let place = operations.map_or(table, |most| &most.place);
+    let error = context.out.error(place, error.to_string());
+    error.hint("`operations` under [model] allows more; each takes about 300 bytes");
 }
 
 /// A model whose expressions are derived and compiled, with parameters as inputs.

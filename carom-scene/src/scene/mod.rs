@@ -271,6 +271,25 @@ impl Scene {
         &self.source.text
     }
 
+    /// What the model is made of: the text of the file, and a mark of the bytes of each mesh that it names.
+    pub fn content(&self) -> String {
+        let folder = Path::new(&self.source.name).parent().unwrap_or(Path::new(""));
+        let shapes = self.file.body.iter().flatten().flat_map(|body| body.shape.iter().flatten());
+        let names = shapes.flat_map(|shape| shape.file.iter().chain(shape.parts.iter().flatten()));
+        let mut content = self.text().to_owned();
+        for name in names {
+            // FNV-1a, as everywhere
+            let mark = std::fs::read(folder.join(&name.value))
+                .unwrap_or_default()
+                .iter()
+                .fold(0xcbf2_9ce4_8422_2325_u64, |mark, byte| {
+                    (mark ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+                });
+            content.push_str(&format!("\n# {}: {mark:016x}", name.value));
+        }
+        content
+    }
+
     /// Name and text of the file.
     pub fn source(&self) -> &Arc<SourceText> {
         &self.source

@@ -65,7 +65,7 @@ impl Subject for Scene {
     }
 
     fn identity(&self) -> String {
-        format!("{:?}\n{}", self.overrides, self.text())
+        format!("{:?}\n{}", self.overrides, self.content())
     }
 
     fn family(&self) -> Family {

@@ -1,7 +1,8 @@
 //! Models of bodies with random changes: loading ends with a scene or with errors that point into the text, and a scene
 //! that loads makes a few steps without a panic.
 
-use super::mutation::{Mutation, PIECES, judge, mutate};
+use super::judge::judge;
+use carom_mutations::{Mutation, Random, mutate, vary};
 use carom_scene::{KINDS, Overrides, examples, from_str};
 
 /// What is put into models of bodies besides.
@@ -36,34 +37,6 @@ const OWN: &[&str] = &[
     "-1",
 ];
 
-/// A generator of numbers that are the same in every run.
-pub struct Random(pub u64);
-
-impl Random {
-    /// A number from 0 to n − 1.
-    pub fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n.max(1)
-    }
-}
-
-/// One change: a piece put in, letters taken out, a part of the text doubled, or a line taken out or moved.
-fn change(text: &str, random: &mut Random) -> String {
-    let piece = PIECES.iter().chain(OWN).nth(random.below(PIECES.len() + OWN.len()));
-    let piece = piece.map_or(String::new(), |piece| piece.to_string());
-    let [at, other] = [(); 2].map(|()| random.below(usize::MAX));
-    let mutation = match random.below(5) {
-        0 => Mutation::Insert(piece),
-        1 => Mutation::Delete(1 + random.below(20)),
-        2 => Mutation::Copy(other, 1 + random.below(60)),
-        3 => Mutation::Line(other, Some(random.below(usize::MAX))),
-        _ => Mutation::Line(other, None),
-    };
-    mutate(text, at, &mutation)
-}
-
 /// Steps are few, so that a change of the step costs little.
 fn short(text: &str) -> String {
     let lines = text.lines().map(|line| match line.split_once('=') {
@@ -80,12 +53,16 @@ fn two_thousand_changed_models_do_not_panic() {
     let mut texts: Vec<String> = names.iter().filter_map(|name| examples::find(name)).map(short).collect();
     texts.extend(KINDS.iter().filter(|row| row.name == "multibody").map(|row| short(&row.example("new"))));
     assert_eq!(texts.len(), 7);
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let donors: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let mut random = Random::new(1);
     let (mut loaded, mut failed) = (0, 0);
     for number in 0..2000 {
         let mut text = texts[number % texts.len()].clone();
         for _ in 0..1 + random.below(3) {
-            text = change(&text, &mut random);
+            text = match random.below(2) {
+                0 => mutate(&text, random.below(usize::MAX), &Mutation::any(OWN, &mut random)),
+                _ => vary(&text, &donors, &mut random).0,
+            };
         }
         match from_str("changed.toml", &text, &Overrides::default()) {
             Ok(scene) => {

@@ -1,11 +1,13 @@
 //! Whatever the bytes are, loading ends with a scene or with errors that point into the text; it never panics.
 
 mod bodies;
-mod mutation;
+mod calls;
+mod judge;
 mod robots;
 
+use carom_mutations::{Mutation, PIECES, mutate};
 use carom_scene::{Overrides, from_str, new_example};
-use mutation::{Mutation, PIECES, judge, mutate};
+use judge::judge;
 use proptest::prelude::*;
 
 const CHAIN: &str = r#"

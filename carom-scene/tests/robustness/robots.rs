@@ -1,7 +1,7 @@
 //! Robot descriptions with random changes: an import ends with a model file or with errors that point into the text.
 
-use super::bodies::Random;
-use super::mutation::{Mutation, PIECES, judge, mutate};
+use super::judge::judge;
+use carom_mutations::{Mutation, Random, mutate, vary};
 use carom_scene::import::{Options, import_text};
 use carom_scene::{Overrides, from_str};
 use std::path::Path;
@@ -51,29 +51,18 @@ const OWN: &[&str] = &[
     "<inertial mass='0'/>",
 ];
 
-fn change(text: &str, random: &mut Random) -> String {
-    let piece = PIECES.iter().chain(OWN).nth(random.below(PIECES.len() + OWN.len()));
-    let piece = piece.map_or(String::new(), |piece| piece.to_string());
-    let [at, other] = [(); 2].map(|()| random.below(usize::MAX));
-    let mutation = match random.below(6) {
-        0 | 1 => Mutation::Insert(piece),
-        2 => Mutation::Delete(1 + random.below(6)),
-        3 => Mutation::Copy(other, 1 + random.below(60)),
-        4 => Mutation::Line(other, Some(random.below(usize::MAX))),
-        _ => Mutation::Line(other, None),
-    };
-    mutate(text, at, &mutation)
-}
-
 #[test]
 fn mutated_robots() {
-    let mut random = Random(0x0001_9e37_79b9_7f4b);
+    let mut random = Random::new(2);
     let (mut good, mut loaded) = (0, 0);
     for case in 0..4000 {
         let (name, text) = if case % 2 == 0 { ("arm.urdf", ARM) } else { ("cart.xml", CART) };
         let mut changed = text.to_owned();
         for _ in 0..1 + random.below(3) {
-            changed = change(&changed, &mut random);
+            changed = match random.below(2) {
+                0 => mutate(&changed, random.below(usize::MAX), &Mutation::any(OWN, &mut random)),
+                _ => vary(&changed, &[ARM, CART], &mut random).0,
+            };
         }
         let imported = match import_text(Path::new(name), &changed, &Options::default()) {
             Ok(imported) => imported,
