@@ -251,6 +251,12 @@ impl<'a> OneStepProblem<'a> {
         self.work.delassus.borrow()
     }
 
+    /// Whether `W` was asked for.
+    #[cfg(test)]
+    pub(crate) fn is_assembled(&self) -> bool {
+        self.work.assembled.get()
+    }
+
     /// Lets certificates do without `W`: `fill` measures its diagonal blocks, unless they are known. Returns the number
     /// of the measurement.
     pub(crate) fn measure(&self, fill: impl FnOnce(&mut Inertia)) -> u64 {

@@ -62,6 +62,17 @@ pub(super) fn finite(problem: &OneStepProblem<'_>, w: &Delassus) -> Result<(), S
     Ok(())
 }
 
+/// The same where the diagonal blocks of `W` were measured.
+pub(super) fn finite_blocks(problem: &OneStepProblem<'_>) -> Result<(), SolveError> {
+    if !problem.b().iter().all(|x| x.is_finite()) {
+        return Err(SolveError::NotFinite("b"));
+    }
+    match problem.inertia().is_none_or(|inertia| inertia.is_finite()) {
+        true => Ok(()),
+        false => Err(SolveError::NotFinite("W")),
+    }
+}
+
 /// Whether no reaction at all is a solution: nothing approaches, and no law asks for more.
 #[inline]
 pub(super) fn at_rest(problem: &OneStepProblem<'_>) -> bool {

@@ -16,6 +16,7 @@
 //! | spatial friction, up to 16 laws | three sweeps, Newton on the statuses, then as below |
 //! | spatial friction | Gauss-Seidel while it pays, interior point, Gauss-Seidel |
 //! | friction, 200 laws or more | Gauss-Seidel while it pays, a course of sweeps where that is cheaper than the path, a few Newton steps, interior-point path, a course of sweeps from its point, Newton steps, the path followed closely with its proximal finish, a course of sweeps, descent of the residual where these wander |
+//! | friction of balls in space, 200 contacts or more | Gauss-Seidel over bodies, without `W`, for up to some thousand sweeps; then as above |
 //! | other laws with discs (rolling friction, adhesion, ..) | Gauss-Seidel |
 //!
 //! Small planar problems go on to Lemke's method [lemke1965, cottle1992] where two sweeps do not solve them: a few
@@ -84,7 +85,7 @@ pub use eliminated::CONTRADICTION;
 use islands::Islands;
 pub use record::Rungs;
 use record::{End, Entry};
-use rung::{LARGE, Rung, ladder};
+use rung::{BALLS, LARGE, Rung, ladder};
 
 /// Largest number of combinations that are enumerated.
 const COMBINATIONS: usize = 4096;
@@ -190,6 +191,7 @@ pub struct Auto {
     reduced: Option<Box<Auto>>, // for what is left without equality rows
     record: Rungs,
     swept: bool,                // whether the sweeps before a Newton method were enough
+    balls: bool,                // whether contacts are those of balls, whose W is not needed
     by_course: bool,            // whether the first sweeps were those of a course
     end: End,                   // why the last rung was left
     best: Vec<f64>,             // (m) reactions of the best certificate so far
@@ -233,6 +235,7 @@ impl Configured for Auto {
             reduced: None,
             record: Rungs::default(),
             swept: false,
+            balls: false,
             by_course: false,
             end: End::Own,
             best: Vec::new(),
@@ -295,7 +298,13 @@ impl Solver for Auto {
         {
             return result;
         }
-        admission::finite(problem, &problem.delassus())?;
+        // many contacts of balls are swept without W
+        self.balls = self.full_limit.is_none() && problem.laws().len() >= LARGE && self.course.takes_balls(problem);
+        if self.balls {
+            admission::finite_blocks(problem)?;
+        } else {
+            admission::finite(problem, &problem.delassus())?;
+        }
         if admission::at_rest(problem) {
             z.reset(problem.size());
             // all laws hold exactly
@@ -304,8 +313,11 @@ impl Solver for Auto {
             let certificate = result?;
             return Ok(self.measured(problem, certificate, z).unwrap_or(certificate));
         }
-        if let Some(certificate) = self.try_directly(problem, z) {
-            return Ok(certificate);
+        if !self.balls {
+            if let Some(certificate) = self.try_directly(problem, z) {
+                return Ok(certificate);
+            }
+            self.course.forget();
         }
         self.climb(problem, z)
     }
@@ -319,7 +331,6 @@ impl Auto {
             self.choose_start(problem, z);
         }
         (self.coursed, self.wandered, self.factorisation, self.by_course) = (0, false, None, false);
-        self.course.forget();
         self.deadline = Deadline::after(self.options.seconds);
         self.interior.until(self.deadline);
         self.proximal.until(self.deadline);
@@ -327,7 +338,8 @@ impl Auto {
         let mut ray: Option<SolveError> = None;
         let mut least = f64::INFINITY;
         let friction = problem.laws().iter().any(|law| law.size() > 1);
-        for &rung in ladder(problem.laws(), problem.size()) {
+        let rungs = if self.balls { BALLS } else { ladder(problem.laws(), problem.size()) };
+        for &rung in rungs {
             let error = match self.try_rung(rung, problem, z) {
                 Ok(certificate) => return Ok(certificate),
                 Err(error) => error,
@@ -487,15 +499,17 @@ impl Auto {
             Rung::Sweeps => {
                 let (interior, known) = (&mut self.interior, &mut self.factorisation);
                 let (mut pays, deadline) = (true, self.deadline);
-                let large = problem.laws().len() >= LARGE;
+                let (large, balls) = (problem.laws().len() >= LARGE, self.balls);
                 let most = self.options.sweeps().max_sweeps;
                 let mut worth = |_: usize, left: f64| {
-                    pays = left <= cost::LEAST || {
-                        let one = *known.get_or_insert_with(|| cost::factorisation(interior, problem));
-                        let instead = cost::in_sweeps(one, problem);
-                        // sweeps of a long course cost less
-                        left <= if large { instead.min(cost::CHEAP) } else { instead }
-                    };
+                    // those of balls are cheap, and what a factorisation costs is not known without analysing it
+                    pays = left <= if balls { cost::CHEAP } else { cost::LEAST }
+                        || !balls && {
+                            let one = *known.get_or_insert_with(|| cost::factorisation(interior, problem));
+                            let instead = cost::in_sweeps(one, problem);
+                            // sweeps of a long course cost less
+                            left <= if large { instead.min(cost::CHEAP) } else { instead }
+                        };
                     pays && !deadline.is_over()
                 };
                 // many contacts of pairs of bodies are swept as a course sweeps them
@@ -531,6 +545,7 @@ impl Auto {
                 result
             }
             Rung::Islands => self.solve_islands(tolerance, problem, z),
+            Rung::FirstCourse => self.first_course(tolerance, problem, z),
             Rung::EarlyCourse => self.early_course(tolerance, problem, z),
             Rung::Course => self.last_course(tolerance, problem, z),
             Rung::Finish => self.newton_steps(tolerance, problem, z),
@@ -586,7 +601,7 @@ impl Auto {
             Rung::FewSweeps | Rung::Statuses | Rung::AllSweeps => [few(self.nsgs.sweeps()), 0, 0],
             Rung::Finish => [0, few(self.proximal.effort().proximal), few(self.proximal.effort().newton)],
             Rung::Islands => [few(self.islands.number()), 0, 0],
-            Rung::EarlyCourse | Rung::Course => [few(self.course.sweeps()), 0, 0],
+            Rung::FirstCourse | Rung::EarlyCourse | Rung::Course => [few(self.course.sweeps()), 0, 0],
             Rung::Descent => [few(self.course.steps()), 0, 0],
             Rung::InteriorPoint | Rung::Path | Rung::Persistence if self.end != End::Unaffordable => {
                 let (steps, effort) = self.interior.effort();

@@ -2,7 +2,8 @@
 //! on velocities ([`velocity_law`]) or on gaps ([`gap_law`]), the lengths that gaps are judged by ([`lengths`]), and
 //! their derivative ([`tangent`]). Schemes fill in what their step is.
 
-pub(crate) mod frame;
+pub(crate) mod axes;
+mod frame;
 pub(crate) mod gap_law;
 pub(crate) mod lengths;
 pub(crate) mod newton;

@@ -12,6 +12,7 @@
 //! Where equalities alone act, rows of an earlier iterate may go on: u = C v^n + C̃ (v⁺ − v^n) with C̃ of then, and B
 //! of then besides B P of now. The elimination of C̃ and B is kept with them.
 
+use super::axes::{self, Axis};
 use super::newton::{Laws, Newton};
 use super::problem::Problem;
 use super::tangents;
@@ -34,13 +35,14 @@ pub(crate) struct VelocityLaws {
     pub shift: Vec<f64>,    // (rows of those) s
     pub end: Coupling,      // where velocities are taken, q⁺ or q
     pub problem: Problem,
-    varying: Vec<Law>,    // (laws) as they are in this step, if friction varies
-    first: Vec<usize>,    // (laws) first rows in the problem, where bounds follow reactions
-    middle: Coupling,     // where impulses act, if elsewhere
-    turned: Vec<f64>,     // (rows of the problem) what C̃ v is more than C v at the iterate
-    size: Vec<f64>,       // (rows of the problem) what a velocity along a row is of those in √J
-    change: Vec<f64>,     // (rows of the problem) what C v at the new iterate is less than it was told to be
-    goes_on: bool,        // whether rows of the problem may serve for the next iterate
+    axes: Vec<Axis>, // (rows of the problem) of the impulses in `problem.z`; empty where the model has none
+    varying: Vec<Law>, // (laws) as they are in this step, if friction varies
+    first: Vec<usize>, // (laws) first rows in the problem, where bounds follow reactions
+    middle: Coupling, // where impulses act, if elsewhere
+    turned: Vec<f64>, // (rows of the problem) what C̃ v is more than C v at the iterate
+    size: Vec<f64>,  // (rows of the problem) what a velocity along a row is of those in √J
+    change: Vec<f64>, // (rows of the problem) what C v at the new iterate is less than it was told to be
+    goes_on: bool,   // whether rows of the problem may serve for the next iterate
     end_is_current: bool, // whether they are those of the iterate
     middle_is_current: bool,
     end_point: State,   // time and q of `end` after the last step
@@ -55,6 +57,7 @@ carom_solve::persist!(VelocityLaws {
     shift,
     end,
     problem,
+    axes,
     varying,
     first,
     middle,
@@ -192,6 +195,12 @@ impl VelocityLaws {
         Ok(())
     }
 
+    /// The impulses that the laws which act begin with are written along the rows of this coupling.
+    #[inline]
+    pub fn note_axes(&mut self, model: &dyn Mechanical, coupling: &Coupling) {
+        axes::note(model, coupling, &self.active, &mut self.axes);
+    }
+
     /// Whether rows, laws and W of the last problem still hold.
     #[inline]
     pub fn is_kept(&self, newton: &Newton) -> bool {
@@ -325,6 +334,8 @@ impl Laws for VelocityLaws {
         if !again {
             self.set_laws_and_rows(newton, !newton.constancy.rows);
             self.turn(newton, system.model, to);
+            let Problem { output, laws, z, .. } = &mut self.problem;
+            axes::turn(|row| system.model.axis(row), (output, laws), &mut self.axes, &mut z.lambda);
         }
         self.set_free(newton);
         self.solve(newton, system, again, step)

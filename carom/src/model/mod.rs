@@ -75,6 +75,13 @@ pub trait Space: LinearSolve + Send {
         (self.positions() == self.dim()).then_some(j)
     }
 
+    /// The direction in axes of the space along which a row of a coupling pushes its bodies, with the sign of the last
+    /// one, where the model knows: impulses are the same vectors in a next step, whatever the tangents are by then. Zero
+    /// for a row that only turns.
+    fn axis(&self, _row: &[(usize, f64)]) -> Option<[f64; 3]> {
+        None
+    }
+
     /// Chooses the contacts of the coming step, which begins at `from` and is at most `h` long: those that may come to
     /// act in it. Every `couple` until the next call lists just these, in one order. Returns whether the list is
     /// another one than before. Models whose contacts are always the same need not do anything.

@@ -210,7 +210,7 @@ impl Scheme for MoreauJean {
         // 3 forecast: which gaps are closed; the last impulses as the guess; impacts by another law than Newton's
         w.measure(system.model, from)?;
         self.activate(w, from.t);
-        w.recall();
+        w.recall(&*system.model);
         w.strike(self.activation, &mut system, from, &mut step)?;
 
         // 4 Newton's loop: P with (3) at the latest q⁺, v⁺ = v_free + A⁻¹ B P, q⁺ = retract(q, h v_θ), until (1) holds
@@ -369,7 +369,8 @@ impl Work {
 
     /// For the laws that act: the impulses of the last step as the guess, contact by contact, and e U.
     #[inline(always)]
-    pub(super) fn recall(&mut self) {
+    pub(super) fn recall(&mut self, model: &dyn Mechanical) {
+        self.laws.note_axes(model, &self.reactions.coupling);
         let VelocityLaws { problem, active, shift, list, .. } = &mut self.laws;
         let lambda = &mut problem.z.lambda;
         lambda.clear();

@@ -20,6 +20,9 @@ const STEPS: usize = 40;
 /// Sweeps before the first course may be left.
 const FIRST: f64 = 3000.0;
 
+/// The same after a first one.
+const AGAIN: f64 = 1000.0;
+
 /// Paths of bodies at rest are short: their factorisations may cost so many times more sweeps.
 const AT_REST: f64 = 4.0;
 
@@ -109,6 +112,24 @@ impl Auto {
         }
     }
 
+    /// Some thousand sweeps, to the end of which nothing else is looked at.
+    pub(super) fn first_course(
+        &mut self,
+        tolerance: f64,
+        problem: &OneStepProblem<'_>,
+        z: &mut Reaction,
+    ) -> Result<Certificate, SolveError> {
+        let plan = self.plan(tolerance, problem, z, (usize::MAX, f64::INFINITY));
+        let most = plan.most.min(FIRST as usize);
+        self.coursed += 1;
+        let finish = self.course.run(problem, Plan { most, ..plan }, z);
+        let result = self.finish(finish, plan.most, self.course.sweeps(), problem, z);
+        if self.end == End::Budget && most < plan.most {
+            self.end = End::Slow;
+        }
+        result
+    }
+
     /// A course of sweeps where the path would cost more, left for it on evidence.
     pub(super) fn early_course(
         &mut self,
@@ -121,7 +142,9 @@ impl Auto {
         if instead <= few {
             return self.skip();
         }
-        let patient = (0.2 * instead).max(FIRST) as usize;
+        // sweeps of the first course have been patient already
+        let least = if self.balls { AGAIN } else { FIRST };
+        let patient = (0.2 * instead).max(least) as usize;
         self.sweep_long(tolerance, problem, z, patient, instead)
     }
 

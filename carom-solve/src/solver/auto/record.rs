@@ -65,7 +65,9 @@ impl Entry {
             Rung::ClosedForm => Method::ClosedForm,
             Rung::Lemke => Method::Lemke,
             Rung::NewtonMin => Method::NewtonMin,
-            Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps | Rung::EarlyCourse | Rung::Course => Method::Nsgs,
+            Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps | Rung::FirstCourse | Rung::EarlyCourse | Rung::Course => {
+                Method::Nsgs
+            }
             Rung::Statuses => Method::StatusNewton,
             Rung::InteriorPoint | Rung::Path | Rung::Persistence => Method::InteriorPoint,
             Rung::Finish => Method::Proximal,
@@ -77,7 +79,7 @@ impl Entry {
 }
 
 /// Number of rungs whose figures are kept.
-const KEPT: usize = 10;
+const KEPT: usize = 12;
 
 /// The rungs that a solve has tried, in order, with what they took and reached; more than ten are counted, not kept.
 /// Its `Display` is that of [`Solver::log`](crate::Solver::log); the alternate form `{:#}` says besides why each rung
@@ -170,7 +172,7 @@ impl fmt::Display for Entry {
             Rung::ClosedForm => write!(f, "closed form")?,
             Rung::Lemke => write!(f, "lemke")?,
             Rung::NewtonMin => write!(f, "newton-min")?,
-            Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps | Rung::EarlyCourse | Rung::Course => {
+            Rung::FewSweeps | Rung::Sweeps | Rung::AllSweeps | Rung::FirstCourse | Rung::EarlyCourse | Rung::Course => {
                 write!(f, "nsgs {steps}")?
             }
             Rung::Statuses => write!(f, "nsgs {steps} and newton on statuses")?,

@@ -28,6 +28,8 @@ pub(super) enum Rung {
     Enumeration,
     /// Groups of laws that do not see each other, each one by a ladder of its own.
     Islands,
+    /// Some thousand sweeps before anything is factored.
+    FirstCourse,
     /// A course of sweeps where it costs less than the path that follows.
     EarlyCourse,
     /// A few proximal Newton steps from a point that is near already.
@@ -59,6 +61,7 @@ impl Rung {
             Rung::AllSweeps => "all sweeps",
             Rung::Enumeration => "enumeration",
             Rung::Islands => "islands",
+            Rung::FirstCourse => "first course",
             Rung::EarlyCourse => "early course",
             Rung::Finish => "finish",
             Rung::Path => "path",
@@ -77,6 +80,7 @@ impl Rung {
                 | Sweeps
                 | AllSweeps
                 | InteriorPoint
+                | FirstCourse
                 | EarlyCourse
                 | Finish
                 | Path
@@ -91,6 +95,12 @@ impl Rung {
 const LARGE_RUNGS: &[Rung] = {
     use Rung::*;
     &[Islands, Sweeps, EarlyCourse, Finish, Path, Course, Finish, Persistence, Course, Descent]
+};
+
+/// The same for contacts of balls: what needs no `W` comes first.
+pub(super) const BALLS: &[Rung] = {
+    use Rung::*;
+    &[Sweeps, FirstCourse, Islands, EarlyCourse, Finish, Path, Course, Finish, Persistence, Course, Descent]
 };
 
 /// The rungs for a problem.

@@ -24,6 +24,22 @@ pub(super) fn respond<const K: usize>(
     Some(())
 }
 
+/// The bodies of N rows from `first` on, where each row has all K degrees of freedom of one or two blocks of A: nothing
+/// is to be sorted then.
+pub(super) fn whole_bodies<const N: usize, const K: usize>(parts: &Parts<'_>, first: usize) -> Option<([u32; 2], u32)> {
+    let row = parts.output.row(first);
+    let count = if row.len() == K { 1 } else { 2 };
+    let at: [usize; 2] = [row.first()?.0, row.get((count - 1) * K)?.0];
+    let fits = |row: &[(usize, f64)]| {
+        row.len() == count * K
+            && row.chunks_exact(K).zip(at).all(|(part, at)| part[0].0 == at && part[K - 1].0 == at + K - 1)
+    };
+    let rows = first..first + N;
+    let are_whole = at[..count].iter().all(|&at| parts.lhs.block(at) == (at..at + K))
+        && rows.clone().all(|row| fits(parts.output.row(row)) && fits(parts.input.row(row)));
+    are_whole.then_some((at.map(|at| at as u32), count as u32))
+}
+
 /// One or two groups of K degrees of freedom that hold those given, as first numbers and their count: bodies, where the
 /// numbers are those of bodies of K.
 pub(super) fn bodies<const K: usize>(touched: impl Iterator<Item = usize>, n: usize) -> Option<([u32; 2], u32)> {

@@ -19,7 +19,7 @@ use super::descent::Descent;
 use super::pairs::{MANY, Plane, Space};
 use super::sweep::Sweeper;
 use super::{AIM, JUDGED, PLAIN as FIRST, Watch};
-use crate::{Certificate, Delassus, OneStepProblem, Reaction, SolveError};
+use crate::{Certificate, OneStepProblem, Reaction, SolveError};
 
 /// Sweeps of a block at first, and at most.
 const BLOCK: usize = 200;
@@ -158,7 +158,7 @@ impl Course {
     pub(in crate::solver) fn per_law(&mut self, problem: &OneStepProblem<'_>, z: &mut Reaction) -> Option<f64> {
         z.lambda.resize(problem.size(), 0.0);
         if !self.is_loaded {
-            self.load(problem, &problem.delassus(), &z.lambda);
+            self.load(problem, &z.lambda);
         }
         match self.kernel {
             Kernel::Space => Some(IN_SPACE + COUPLED * self.space.coupled()),
@@ -169,13 +169,12 @@ impl Course {
 
     /// Sweeps from the guess in `z`, and leaves the best point there.
     pub(in crate::solver) fn run(&mut self, problem: &OneStepProblem<'_>, plan: Plan, z: &mut Reaction) -> Finish {
-        let w = problem.delassus();
         z.lambda.resize(problem.size(), 0.0);
-        self.load(problem, &w, &z.lambda);
+        self.load(problem, &z.lambda);
         self.best.clear();
         self.best.extend_from_slice(&z.lambda);
         self.least = f64::INFINITY;
-        let finish = self.blocks(problem, &w, plan, z);
+        let finish = self.blocks(problem, plan, z);
         if !matches!(finish, Finish::Solved(_)) {
             z.lambda.copy_from_slice(&self.best);
         }
@@ -192,12 +191,12 @@ impl Course {
         z: &mut Reaction,
         worth: &mut dyn FnMut(usize, f64) -> bool,
     ) -> Option<Result<Certificate, SolveError>> {
-        if problem.laws().len() < MANY {
+        // those of balls are there already
+        if problem.laws().len() < MANY && !self.is_loaded {
             return None;
         }
-        let w = problem.delassus();
         z.lambda.resize(problem.size(), 0.0);
-        self.load(problem, &w, &z.lambda);
+        self.load(problem, &z.lambda);
         if self.kernel == Kernel::Any {
             return None;
         }
@@ -211,7 +210,7 @@ impl Course {
             // a look on a long way leaves nothing behind
             let halfway = (left >= LONG).then_some(due - left / 2);
             for next in halfway.into_iter().chain([due]) {
-                self.first_sweeps(problem, &w, next.min(most) - self.sweeps);
+                self.first_sweeps(problem, next.min(most) - self.sweeps);
                 let judged = self.judge(problem, z);
                 let mut seen = state.clone();
                 if let Some(Finish::Solved(certificate)) =
@@ -234,17 +233,17 @@ impl Course {
     }
 
     /// Plain sweeps at first, which find who is open, sticks or slips; then accelerated ones.
-    fn first_sweeps(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, sweeps: usize) {
+    fn first_sweeps(&mut self, problem: &OneStepProblem<'_>, sweeps: usize) {
         let plain = sweeps.min(FIRST.saturating_sub(self.sweeps));
-        self.plain(problem, w, 1.0, plain);
+        self.plain(problem, 1.0, plain);
         self.sweeps += plain;
         let rest = sweeps - plain;
         if rest > 0 {
             let goes_on = self.sweeps > FIRST;
             if !goes_on {
-                self.prepare_acceleration(problem, w);
+                self.prepare_acceleration(problem);
             }
-            self.accelerate(problem, w, (rest, goes_on));
+            self.accelerate(problem, (rest, goes_on));
             self.sweeps += rest;
         }
     }
@@ -262,22 +261,21 @@ impl Course {
         plan: Plan,
         z: &mut Reaction,
     ) -> Option<Finish> {
-        let w = problem.delassus();
-        self.load(problem, &w, &z.lambda);
+        self.load(problem, &z.lambda);
         if self.kernel == Kernel::Any {
             return None;
         }
         self.best.clear();
         self.best.extend_from_slice(&z.lambda);
         self.steps = 0;
-        let finish = self.descents(problem, &w, plan, z);
+        let finish = self.descents(problem, plan, z);
         if !matches!(finish, Finish::Solved(_)) {
             z.lambda.copy_from_slice(&self.best);
         }
         Some(finish)
     }
 
-    fn descents(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, plan: Plan, z: &mut Reaction) -> Finish {
+    fn descents(&mut self, problem: &OneStepProblem<'_>, plan: Plan, z: &mut Reaction) -> Finish {
         let mut state = State::new(self.judge(problem, z).0);
         self.least = state.residual;
         let (mut work, mut fruitless) = (0.0, 0);
@@ -312,17 +310,17 @@ impl Course {
                 return Finish::Wandering;
             }
             work += BETWEEN as f64;
-            if !self.wander(problem, w, plan.deadline, z) {
+            if !self.wander(problem, plan.deadline, z) {
                 return Finish::Late;
             }
         }
     }
 
     /// Sweeps that wander, and back to the lowest of their points; false where the clock ends them.
-    fn wander(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, deadline: Deadline, z: &mut Reaction) -> bool {
+    fn wander(&mut self, problem: &OneStepProblem<'_>, deadline: Deadline, z: &mut Reaction) -> bool {
         let mut low = f64::INFINITY;
         for _ in (0..BETWEEN).step_by(LOOK) {
-            self.plain(problem, w, 1.0, LOOK);
+            self.plain(problem, 1.0, LOOK);
             let residual = self.judge(problem, z).0;
             if residual < low {
                 low = residual;
@@ -360,13 +358,13 @@ impl Course {
     }
 
     /// Rounds of blocks: each way once, then the best one as long as it pays.
-    fn blocks(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, plan: Plan, z: &mut Reaction) -> Finish {
+    fn blocks(&mut self, problem: &OneStepProblem<'_>, plan: Plan, z: &mut Reaction) -> Finish {
         let mut state = State::new(self.judge(problem, z).0);
         self.least = state.residual;
         // what is quick is found out quickly
         let quick = Way { relaxation: 1.4, accelerated: false };
         for sweeps in [10, 10, 20, 60] {
-            if let Some(finish) = self.block(problem, w, plan, quick, sweeps, (&mut state, z)) {
+            if let Some(finish) = self.block(problem, plan, quick, sweeps, (&mut state, z)) {
                 return finish;
             }
         }
@@ -376,7 +374,7 @@ impl Course {
             let mut best = (f64::NEG_INFINITY, WAYS[0]);
             for way in WAYS {
                 let before = state.residual;
-                if let Some(finish) = self.block(problem, w, plan, way, length, (&mut state, z)) {
+                if let Some(finish) = self.block(problem, plan, way, length, (&mut state, z)) {
                     return finish;
                 }
                 let cost = if way.accelerated { ACCELERATED } else { 1.0 };
@@ -388,7 +386,7 @@ impl Course {
             }
             for _ in 0..REPEATED {
                 let before = state.residual;
-                if let Some(finish) = self.block(problem, w, plan, best.1, length, (&mut state, z)) {
+                if let Some(finish) = self.block(problem, plan, best.1, length, (&mut state, z)) {
                     return finish;
                 }
                 let cost = if best.1.accelerated { ACCELERATED } else { 1.0 };
@@ -415,7 +413,6 @@ impl Course {
     fn block(
         &mut self,
         problem: &OneStepProblem<'_>,
-        w: &Delassus,
         plan: Plan,
         way: Way,
         sweeps: usize,
@@ -424,12 +421,12 @@ impl Course {
         // over-relaxation leaves short waves behind, which hide how far it came
         let smooth = if way.relaxation > 1.0 { SMOOTH.min(sweeps / 4) } else { 0 };
         for first in (0..sweeps - smooth).step_by(BLOCK) {
-            self.sweep(problem, w, way, BLOCK.min(sweeps - smooth - first));
+            self.sweep(problem, way, BLOCK.min(sweeps - smooth - first));
             if plan.deadline.is_over() {
                 return Some(Finish::Late);
             }
         }
-        self.sweep(problem, w, Way { relaxation: 1.0, accelerated: false }, smooth);
+        self.sweep(problem, Way { relaxation: 1.0, accelerated: false }, smooth);
         let judged = self.judge(problem, z);
         if let Some(finish) = self.look(problem, plan, ("nsgs", self.sweeps), judged, (&mut *state, z)) {
             return Some(finish);
@@ -489,12 +486,24 @@ impl Course {
         self.is_loaded = false;
     }
 
-    fn load(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, lambda: &[f64]) {
+    /// Takes over a problem of contacts in space between bodies that are nearly round; false where it is another one.
+    /// Then `W` is not needed: certificates judge by the blocks that are found here.
+    pub(in crate::solver) fn takes_balls(&mut self, problem: &OneStepProblem<'_>) -> bool {
+        self.is_loaded = self.space.load(problem, None);
+        if self.is_loaded {
+            self.kernel = Kernel::Space;
+            self.space.measure(problem);
+        }
+        self.is_loaded
+    }
+
+    fn load(&mut self, problem: &OneStepProblem<'_>, lambda: &[f64]) {
         self.sweeps = 0;
         if !self.is_loaded {
-            self.kernel = if self.space.load(problem, w) {
+            let w = problem.delassus();
+            self.kernel = if self.space.load(problem, Some(&w)) {
                 Kernel::Space
-            } else if self.plane.load(problem, w) {
+            } else if self.plane.load(problem, Some(&w)) {
                 Kernel::Plane
             } else {
                 Kernel::Any
@@ -502,7 +511,7 @@ impl Course {
             self.is_loaded = true;
         }
         if self.kernel == Kernel::Any {
-            self.sweeper.prepare(problem, w);
+            self.sweeper.prepare(problem, &problem.delassus());
         }
         self.import(lambda);
     }
@@ -527,38 +536,40 @@ impl Course {
         }
     }
 
-    fn sweep(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, way: Way, sweeps: usize) {
+    fn sweep(&mut self, problem: &OneStepProblem<'_>, way: Way, sweeps: usize) {
         self.sweeps += sweeps;
         if way.accelerated {
-            return self.accelerated(problem, w, sweeps);
+            return self.accelerated(problem, sweeps);
         }
-        self.plain(problem, w, way.relaxation, sweeps);
+        self.plain(problem, way.relaxation, sweeps);
     }
 
-    fn plain(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, relaxation: f64, sweeps: usize) {
+    fn plain(&mut self, problem: &OneStepProblem<'_>, relaxation: f64, sweeps: usize) {
         let laws = problem.laws();
         match self.kernel {
             Kernel::Space => self.space.sweep(sweeps, laws, relaxation, &self.threads),
             Kernel::Plane => self.plane.sweep(sweeps, laws, relaxation, &self.threads),
             Kernel::Any => {
+                let w = problem.delassus();
                 for _ in 0..sweeps {
-                    self.sweeper.sweep(problem, w, relaxation, &mut self.lambda);
+                    self.sweeper.sweep(problem, &w, relaxation, &mut self.lambda);
                 }
             }
         }
     }
 
-    fn accelerated(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, sweeps: usize) {
-        self.prepare_acceleration(problem, w);
-        self.accelerate(problem, w, (sweeps, false));
+    fn accelerated(&mut self, problem: &OneStepProblem<'_>, sweeps: usize) {
+        self.prepare_acceleration(problem);
+        self.accelerate(problem, (sweeps, false));
     }
 
-    fn prepare_acceleration(&mut self, problem: &OneStepProblem<'_>, w: &Delassus) {
+    fn prepare_acceleration(&mut self, problem: &OneStepProblem<'_>) {
         let dofs = problem.parts().lhs.dim();
         match self.kernel {
             Kernel::Space => self.anderson.prepare(MEMORY, self.space.roots(), dofs),
             Kernel::Plane => self.anderson.prepare(MEMORY, self.plane.roots(), dofs),
             Kernel::Any => {
+                let w = problem.delassus();
                 let roots = problem.laws().iter().zip(w.scales());
                 let roots = roots.flat_map(|(law, scale)| std::iter::repeat_n(scale.sqrt(), law.size()));
                 self.anderson.prepare(MEMORY, roots, self.sweeper.companion().len());
@@ -567,7 +578,7 @@ impl Course {
     }
 
     /// Accelerated sweeps; whether they go on after earlier ones. The last point is one of a sweep.
-    fn accelerate(&mut self, problem: &OneStepProblem<'_>, w: &Delassus, (sweeps, goes_on): (usize, bool)) {
+    fn accelerate(&mut self, problem: &OneStepProblem<'_>, (sweeps, goes_on): (usize, bool)) {
         let laws = problem.laws();
         match self.kernel {
             Kernel::Space => self.space.accelerate((sweeps, goes_on), laws, &mut self.anderson, &self.threads),
@@ -578,7 +589,7 @@ impl Course {
                         self.anderson.after(&mut self.lambda, self.sweeper.companion());
                     }
                     self.anderson.before(&self.lambda);
-                    self.plain(problem, w, 1.0, 1);
+                    self.plain(problem, 1.0, 1);
                 }
             }
         }

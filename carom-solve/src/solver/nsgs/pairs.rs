@@ -21,11 +21,12 @@
 use super::super::local::{Contact2, Contact3};
 use super::alone::{Alone, relax};
 use super::anderson::Anderson;
-use super::bodies::{bodies, respond};
+use super::bodies::{bodies, respond, whole_bodies};
 use super::clusters::Clusters;
 use super::colour::Threads;
 use super::root::Root;
 use super::shared::{self, Readable, Shared};
+use crate::inertia::mean_diagonal;
 use crate::{Delassus, Law, OneStepProblem, Rows, Shape};
 use rayon::prelude::*;
 use std::cell::Cell;
@@ -37,6 +38,9 @@ const ROUNDING: f64 = 1e-13;
 
 /// The same where `W` is not symmetric: what the turning of contacts within a time step leaves.
 const NEARLY: f64 = 0.05;
+
+/// Without `W` one of so many blocks may be coupled: contacts of balls that have turned far within a step.
+const FEW_COUPLED: usize = 5;
 
 /// Contacts from which on a sweep goes by clusters, whatever the number of threads.
 pub(super) const MANY: usize = 4000;
@@ -68,11 +72,14 @@ pub(super) struct Pairs<const N: usize, const K: usize, A> {
     pub(super) place: Vec<Place<N, K>>,
     pub(super) back: Vec<Arms<N, K>>, // (laws) in the order of the sweep, of (A⁻¹ B)ᵀ; empty where that is Gᵀ
     alone: Vec<A>,
-    pub(super) scale: Vec<f64>,       // (laws) in the order of the sweep
-    pub(super) lambda: Vec<[f64; N]>, // (laws) in the order of the sweep
-    pub(super) y: Vec<f64>,           // (n)
-    clusters: Clusters,               // what threads share; empty where they do not
-    shared: Vec<AtomicU64>,           // y of a parallel sweep
+    root: Root,
+    response: Vec<(usize, usize, f64)>, // of one contact
+    own: Vec<f64>,                      // (laws) diagonal blocks, where they were found without W
+    pub(super) scale: Vec<f64>,         // (laws) in the order of the sweep
+    pub(super) lambda: Vec<[f64; N]>,   // (laws) in the order of the sweep
+    pub(super) y: Vec<f64>,             // (n)
+    clusters: Clusters,                 // what threads share; empty where they do not
+    shared: Vec<AtomicU64>,             // y of a parallel sweep
 }
 
 impl<const N: usize, const K: usize, A> Default for Pairs<N, K, A> {
@@ -81,6 +88,9 @@ impl<const N: usize, const K: usize, A> Default for Pairs<N, K, A> {
             place: Vec::new(),
             back: Vec::new(),
             alone: Vec::new(),
+            root: Root::default(),
+            response: Vec::new(),
+            own: Vec::new(),
             scale: Vec::new(),
             lambda: Vec::new(),
             y: Vec::new(),
@@ -119,10 +129,12 @@ impl Coupled<2> for Contact2 {
 }
 
 impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
-    /// Takes over a problem; false where it is not of this kind.
-    pub(super) fn load(&mut self, problem: &OneStepProblem<'_>, w: &Delassus) -> bool {
+    /// Takes over a problem; false where it is not of this kind. Without `W` its blocks are found from the rows, and most
+    /// of them must be diagonal.
+    pub(super) fn load(&mut self, problem: &OneStepProblem<'_>, w: Option<&Delassus>) -> bool {
         self.place.clear();
         self.back.clear();
+        self.own.clear();
         let (parts, laws) = (problem.parts(), problem.laws());
         let n = parts.lhs.dim();
         let square = |law: &Law| law.size() == N && matches!(law.shape(), Shape::Cone1 { .. } | Shape::Cone2 { .. });
@@ -131,17 +143,21 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
         if n < K || !laws.iter().all(square) || parts.feedthrough.is_some_and(feeds) {
             return false;
         }
-        let root = if symmetric { Root::of(problem) } else { None };
+        let mut known = std::mem::take(&mut self.root);
+        let root = (symmetric && known.find(problem)).then_some(&known);
         self.alone.clear();
         self.scale.clear();
-        for i in 0..laws.len() {
-            let Some(place) = self.place_of(problem, w, root.as_ref(), i) else {
-                self.place.clear();
-                return false;
-            };
-            self.place.push(place);
+        let fits = (0..laws.len()).all(|i| {
+            let place = self.place_of(problem, w, root, i);
+            self.place.extend(place);
+            place.is_some()
+        });
+        self.root = known;
+        if !fits {
+            self.place.clear();
+            return false;
         }
-        self.arrange(n, w);
+        self.arrange(n);
         self.y.clear();
         self.y.resize(n, 0.0);
         self.lambda.clear();
@@ -153,11 +169,11 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
     fn place_of(
         &mut self,
         problem: &OneStepProblem<'_>,
-        w: &Delassus,
+        w: Option<&Delassus>,
         root: Option<&Root>,
         i: usize,
     ) -> Option<Place<N, K>> {
-        let (law, block) = (&problem.laws()[i], w.diagonal(i));
+        let law = &problem.laws()[i];
         let (first, n) = (problem.offsets()[i], problem.parts().lhs.dim());
         let mut place = Place {
             law: i as u32,
@@ -181,24 +197,53 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
             (place.at, place.bodies) = bodies::<K>(front().map(|entry| entry.1), n)?;
             place.fill(front());
             ROUNDING
+        } else if let Some((at, bodies)) = whole_bodies::<N, K>(problem.parts(), first) {
+            (place.at, place.bodies) = (at, bodies);
+            let mut back = place.row;
+            for (side, &at) in at.iter().enumerate().take(bodies as usize) {
+                let dofs = at as usize..at as usize + K;
+                for k in 0..N {
+                    let of = |rows: &Rows| -> [f64; K] { std::array::from_fn(|d| rows.row(first + k)[side * K + d].1) };
+                    place.row[side][k] = of(output);
+                    back[side][k] = of(problem.parts().input);
+                    problem.parts().lhs.solve_block(dofs.clone(), &mut back[side][k]);
+                }
+            }
+            self.back.push(back);
+            NEARLY
         } else {
-            let mut back = Vec::with_capacity(N * 2 * K);
-            (0..N).try_for_each(|k| respond::<K>(problem.parts(), first + k, k, &mut back))?;
+            self.response.clear();
+            let back = &mut self.response;
+            (0..N).try_for_each(|k| respond::<K>(problem.parts(), first + k, k, back))?;
             let front = || entries(output).map(|(k, &(dof, value))| (k, dof, value));
             let touched = front().map(|entry| entry.1).chain(back.iter().map(|entry| entry.1));
             (place.at, place.bodies) = bodies::<K>(touched, n)?;
             let mut other = place;
-            other.fill(back.into_iter());
+            other.fill(back.iter().copied());
             self.back.push(other.row);
             place.fill(front());
             NEARLY
         };
-        let mean = w.scale(i);
+        let mut values = [0.0; 9];
+        let block = match w {
+            Some(w) => w.diagonal(i),
+            None => {
+                place.block(place.arms(&self.back, i), &mut values[..N * N]);
+                self.own.extend_from_slice(&values[..N * N]);
+                &values[..N * N]
+            }
+        };
+        let mean = mean_diagonal(block, N);
+        self.scale.push(mean);
         let off = (0..N * N).filter(|k| k % (N + 1) != 0).fold(0.0f64, |m, k| m.max(block[k].abs()));
         let equal = N == 2 || (block[4] - block[8]).abs() <= rounding * mean;
         if off <= rounding * mean && equal && block[0] > 0.0 && block[N + 1] > 0.0 {
             place.pull = [1.0 / block[0], 1.0 / block[N + 1]];
         } else {
+            let few = problem.laws().len() / FEW_COUPLED;
+            if w.is_none() && self.alone.len() >= few {
+                return None;
+            }
             place.alone = self.alone.len() as u32;
             self.alone.push(A::of(law, block)?);
         }
@@ -211,7 +256,7 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
     }
 
     /// Sorts contacts into clusters where they are many.
-    fn arrange(&mut self, n: usize, w: &Delassus) {
+    fn arrange(&mut self, n: usize) {
         self.clusters.clear();
         if self.place.len() >= MANY {
             let ranges = |i: usize| {
@@ -220,6 +265,7 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
             };
             self.clusters = Clusters::of(ranges, self.place.len(), n);
             self.place = self.clusters.order.iter().map(|&i| self.place[i as usize]).collect();
+            self.scale = self.clusters.order.iter().map(|&i| self.scale[i as usize]).collect();
             if !self.back.is_empty() {
                 self.back = self.clusters.order.iter().map(|&i| self.back[i as usize]).collect();
             }
@@ -229,7 +275,11 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
                 }
             }
         }
-        self.scale.extend(self.place.iter().map(|place| w.scale(place.law as usize)));
+    }
+
+    /// Lets certificates do without `W`.
+    pub(super) fn measure(&self, problem: &OneStepProblem<'_>) {
+        problem.measure(|inertia| self.own.chunks_exact(N * N).for_each(|block| inertia.push(N, block)));
     }
 
     /// Starts from given reactions.
@@ -420,6 +470,14 @@ impl<const N: usize, const K: usize> Place<N, K> {
         for (k, column, value) in entries {
             let side = usize::from(!(first[0]..first[0] + K).contains(&column));
             self.row[side][k][column - first[side]] += value;
+        }
+    }
+
+    /// The block of W, row-major.
+    fn block(&self, arms: &Arms<N, K>, out: &mut [f64]) {
+        for (k, out) in out.iter_mut().enumerate() {
+            let sides = self.row.iter().zip(arms).take(self.bodies as usize);
+            *out = sides.flat_map(|(row, arm)| row[k / N].iter().zip(&arm[k % N])).map(|(x, y)| x * y).sum();
         }
     }
 

@@ -8,26 +8,30 @@ const LARGEST: usize = 6;
 /// Asymmetry of a block of the inverse, relative to its diagonal, that is rounding.
 const SYMMETRIC: f64 = 1e-12;
 
-/// S: lower Cholesky factors of the blocks of A⁻¹.
+/// S: lower Cholesky factors of the blocks of A⁻¹; buffers keep their capacity.
+#[derive(Default)]
 pub(super) struct Root {
-    start: Vec<u32>, // (n) first degree of freedom of its block
-    at: Vec<usize>,  // (n) first value of its row
-    value: Vec<f64>, // rows up to the diagonal
+    start: Vec<u32>,   // (n) first degree of freedom of its block
+    at: Vec<usize>,    // (n) first value of its row
+    value: Vec<f64>,   // rows up to the diagonal
+    inverse: Vec<f64>, // one block of A⁻¹
 }
 
 impl Root {
-    /// None where a block is large, or not symmetric and positive definite.
-    pub(super) fn of(problem: &OneStepProblem<'_>) -> Option<Root> {
+    /// Takes over a problem; false where a block is large, or not symmetric and positive definite.
+    pub(super) fn find(&mut self, problem: &OneStepProblem<'_>) -> bool {
+        let Root { start, at, value, inverse } = self;
         let lhs = problem.parts().lhs;
         let n = lhs.dim();
-        let mut root = Root { start: Vec::with_capacity(n), at: Vec::with_capacity(n), value: Vec::new() };
-        let mut inverse = Vec::new();
-        while root.start.len() < n {
-            let first = root.start.len();
+        start.clear();
+        at.clear();
+        value.clear();
+        while start.len() < n {
+            let first = start.len();
             let block = lhs.block(first);
             let length = block.end.clamp(first + 1, n) - first;
             if length > LARGEST || block.start != first {
-                return None;
+                return false;
             }
             inverse.clear();
             inverse.resize(length * length, 0.0);
@@ -36,26 +40,26 @@ impl Root {
                 lhs.solve_block(first..first + length, column);
             }
             for i in 0..length {
-                root.start.push(first as u32);
-                let row = root.value.len();
-                root.at.push(row);
+                start.push(first as u32);
+                let row = value.len();
+                at.push(row);
                 for j in 0..=i {
-                    let other = root.at[first + j];
-                    let dot: f64 = (0..j).map(|k| root.value[row + k] * root.value[other + k]).sum();
+                    let other = at[first + j];
+                    let dot: f64 = (0..j).map(|k| value[row + k] * value[other + k]).sum();
                     let (entry, mirrored) = (inverse[i * length + j], inverse[j * length + i]);
                     let size = inverse[i * length + i] + inverse[j * length + j];
                     if (entry - mirrored).abs() > SYMMETRIC * size {
-                        return None;
+                        return false;
                     }
                     let rest = 0.5 * (entry + mirrored) - dot;
                     if i == j && (rest <= 0.0 || rest.is_nan()) {
-                        return None;
+                        return false;
                     }
-                    root.value.push(if i == j { rest.sqrt() } else { rest / root.value[other + j] });
+                    value.push(if i == j { rest.sqrt() } else { rest / value[other + j] });
                 }
             }
         }
-        Some(root)
+        true
     }
 
     /// Row of S: columns and values.

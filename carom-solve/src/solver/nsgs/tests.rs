@@ -6,6 +6,7 @@ use super::pairs::{Coupled, Pairs, Plane, Space};
 use super::sweep::Sweeper;
 use super::velocity::Velocity;
 use super::{Nsgs, NsgsOptions, Order};
+use crate::solver::auto::{Auto, AutoOptions};
 use crate::solver::{Configured, Solver};
 use crate::{LinearSolve, OneStepProblem, Parts, ProblemWork, Reaction, Rows, StoredProblem, family};
 
@@ -97,13 +98,13 @@ fn pairs_make_the_same_sweeps() {
                 (0..2).for_each(|_| _ = sweeper.sweep(p, &w, relaxation, &mut expected));
                 let (mut space, mut plane) = (Space::default(), Plane::default());
                 let threads = Threads::new(1);
-                let residual = if space.load(p, &w) {
+                let residual = if space.load(p, Some(&w)) {
                     space.set(&lambda, &threads);
                     space.sweep(2, p.laws(), relaxation, &threads);
                     space.get(&mut lambda);
                     space.residual(p.laws(), &threads).0
                 } else {
-                    assert!(plane.load(p, &w), "{name}");
+                    assert!(plane.load(p, Some(&w)), "{name}");
                     plane.set(&lambda, &threads);
                     plane.sweep(2, p.laws(), relaxation, &threads);
                     plane.get(&mut lambda);
@@ -143,14 +144,14 @@ fn pairs_that_are_not_symmetric_are_solved() {
         let w = p.delassus();
         let (mut space, mut plane) = (Space::default(), Plane::default());
         let (mut lambda, threads) = (vec![0.0; p.size()], Threads::new(1));
-        let residual = if space.load(&p, &w) {
+        let residual = if space.load(&p, Some(&w)) {
             space.set(&lambda, &threads);
             space.sweep(300, laws, 1.2, &threads);
             assert_adjoint(&space);
             space.get(&mut lambda);
             space.residual(laws, &threads).0
         } else {
-            assert!(plane.load(&p, &w), "{name}");
+            assert!(plane.load(&p, Some(&w)), "{name}");
             plane.set(&lambda, &threads);
             plane.sweep(300, laws, 1.2, &threads);
             assert_adjoint(&plane);
@@ -160,6 +161,27 @@ fn pairs_that_are_not_symmetric_are_solved() {
         let certified = p.certify(&mut Reaction { lambda, ..Reaction::default() }).residual;
         assert!((residual / certified - 1.0).abs() < 1e-6, "{name}: {residual:e} {certified:e}");
         assert!(certified < 1e-3, "{name}: {certified:e}");
+    }
+}
+
+/// Contacts of balls are solved and certified without `W`, to what a certificate with `W` says.
+#[test]
+fn balls_are_solved_without_the_delassus_matrix() {
+    for (name, are_balls) in [("rcp", true), ("fcc", true), ("wall", false), ("rcp-2d", false)] {
+        let problem = problem(name, 600);
+        problem.with(&mut ProblemWork::default(), |p| {
+            let mut z = Reaction::default();
+            let options = AutoOptions { tolerance: 1e-6, ..AutoOptions::default() };
+            let certificate = Auto::configure(options).solve(p, &mut z).unwrap();
+            assert_eq!(p.is_assembled(), !are_balls, "{name}");
+            problem.with(&mut ProblemWork::default(), |q| {
+                let mut same = Reaction { lambda: z.lambda.clone(), ..Reaction::default() };
+                q.delassus();
+                let residual = q.certify(&mut same).residual;
+                let apart = (residual / certificate.residual - 1.0).abs();
+                assert!(residual < 1e-6 && apart < 1e-6, "{name}: {residual:e} {:e}", certificate.residual);
+            });
+        });
     }
 }
 
@@ -214,7 +236,7 @@ fn threads_do_not_change_a_bit_of_long_courses() {
                 let (mut space, mut plane) = (Space::default(), Plane::default());
                 let (mut lambda, threads) = (reactions(p.size()), Threads::new(threads));
                 let mut anderson = Anderson::default();
-                if space.load(p, &w) {
+                if space.load(p, Some(&w)) {
                     space.set(&lambda, &threads);
                     space.sweep(5, p.laws(), 1.6, &threads);
                     let dofs = space.state().1.len();
@@ -226,7 +248,7 @@ fn threads_do_not_change_a_bit_of_long_courses() {
                     space.refresh(&threads);
                     assert_near(&kept, space.state().1);
                 } else {
-                    assert!(plane.load(p, &w), "{name}");
+                    assert!(plane.load(p, Some(&w)), "{name}");
                     plane.set(&lambda, &threads);
                     plane.sweep(5, p.laws(), 1.6, &threads);
                     let dofs = plane.state().1.len();

@@ -6,6 +6,7 @@ use crate::multibody::near::Solids;
 use crate::multibody::plan::{Inertial, Plan};
 use crate::multibody::{Body, GROUND, MultibodyError};
 use nalgebra::Matrix3;
+use std::collections::HashSet;
 
 /// The plan with its bodies, and where they are drawn.
 pub(super) fn place(description: &Multibody) -> Result<(Plan, Drawn), MultibodyError> {
@@ -23,8 +24,9 @@ pub(super) fn place(description: &Multibody) -> Result<(Plan, Drawn), MultibodyE
             range: "it must be finite, and in the plane of planar bodies",
         });
     }
+    let mut known = HashSet::from([GROUND]);
     for body in &description.bodies {
-        if names.contains(&body.name) {
+        if !known.insert(&body.name) {
             return Err(MultibodyError::Duplicate { what: "bodies", name: body.name.clone() });
         }
         names.push(body.name.clone());

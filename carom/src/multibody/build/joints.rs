@@ -9,14 +9,16 @@ use crate::multibody::motion::Motion;
 use crate::multibody::plan::{Aligned, Item, JointRow, PlacedContact, PlacedCoordinate, PlacedPlay, Plan};
 use crate::multibody::primitive::Primitive;
 use crate::multibody::{AnyPair, Frame, Joint, JointCoordinate, MultibodyError, Vector};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Places joints and contacts.
 pub(super) fn place(description: &Multibody, plan: &mut Plan, drawn: &Drawn) -> Result<(), MultibodyError> {
     let mut motion = Motion::new(plan);
     motion.place(plan, &drawn.q);
+    let mut known = HashSet::new();
     for joint in &description.joints {
-        if plan.joints.contains(&joint.name) {
+        if !known.insert(joint.name.as_str()) {
             return Err(MultibodyError::Duplicate { what: "joints", name: joint.name.clone() });
         }
         plan.joints.push(joint.name.clone());

@@ -200,6 +200,12 @@ impl Space for MultibodyModel {
         (part < 3).then_some(7 * body + part)
     }
 
+    fn axis(&self, row: &[(usize, f64)]) -> Option<[f64; 3]> {
+        let line = &row[row.len().saturating_sub(self.plan.sizes().1)..];
+        let pushes = if self.plan.is_planar { 2 } else { 3 };
+        Some(std::array::from_fn(|k| line.get(k).filter(|_| k < pushes).map_or(0.0, |entry| entry.1)))
+    }
+
     fn has_rebounds(&self) -> bool {
         let named = self.plan.contacts.iter().map(|contact| &contact.surface);
         named

@@ -85,7 +85,7 @@ impl Work {
             laws.active.extend_from_slice(struck);
             laws.active.sort_unstable();
             laws.active.dedup();
-            self.recall();
+            self.recall(&*system.model);
         }
         self.take_impact();
         Ok(())

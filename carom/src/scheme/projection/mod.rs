@@ -323,7 +323,7 @@ impl Projector {
         halves: bool,
         step: &mut Step,
     ) -> Result<(), StepError> {
-        w.base.recall();
+        w.base.recall(&*system.model);
         w.base.strike(self.base.activation, system, from, step)?;
         self.place(w, system.model, (from, to));
         for iterations in 1u32.. {
