@@ -169,14 +169,15 @@ impl Reactions {
         self.work.get(row).copied().unwrap_or(self.impulse[row] * mean)
     }
 
-    /// Energy that law `i` took from the system in the step, along its normal and along its other rows [J]; nothing of
-    /// the normal work of bilateral laws and relays.
+    /// Energy that law `i` took from the system in the step, along its normal and by friction: along its other rows,
+    /// and along the first one where that is [dry friction](Law::is_dry_friction) [J]; nothing of the normal work of
+    /// bilateral laws and other relays.
     pub fn losses(&self, i: usize) -> (f64, f64) {
-        let (is_contact, mut losses) = (self.law(i).is_contact(), (0.0, 0.0));
+        let (law, mut losses) = (self.law(i), (0.0, 0.0));
         for (k, row) in self.range(i).enumerate().filter(|(_, row)| self.impulse[*row] != 0.0) {
-            if k > 0 {
+            if k > 0 || law.is_dry_friction() {
                 losses.1 -= self.work(row);
-            } else if is_contact {
+            } else if law.is_contact() {
                 losses.0 -= self.work(row);
             }
         }

@@ -329,10 +329,10 @@ pub struct EnergySummary {
     /// Lost along the normals of contacts.
     #[serde(with = "nullable")]
     pub impact_loss: f64,
-    /// Lost along tangents.
+    /// Lost along tangents and by dry friction of joints.
     #[serde(with = "nullable")]
     pub friction_loss: f64,
-    /// Work of bilateral constraints and relays.
+    /// Work of bilateral constraints, and of relays that are no dry friction.
     #[serde(with = "nullable")]
     pub bilateral: f64,
     /// What the other entries do not explain.

@@ -7,7 +7,7 @@
 //! | function | where | derivative |
 //! |---|---|---|
 //! | `abs(u)` | u = 0 | 0 (sign 0) |
-//! | `sign(u)` | everywhere | 0 |
+//! | `sign(u)`, `floor(u)` | everywhere | 0 |
 //! | `min(a, b)`, `max(a, b)` | a = b | that of the first argument |
 //! | `u^w`, with respect to w | u = 0 | 0 |
 //! | `sqrt(u)`, `asin(u)`, ... | end of the domain | infinite or NaN, as evaluated |
@@ -143,7 +143,7 @@ impl Graph {
                 let sign = self.unary(Unary::Sign, u);
                 self.multiply(sign, du)
             }
-            Unary::Sign => ZERO,
+            Unary::Sign | Unary::Floor => ZERO,
         }
     }
 

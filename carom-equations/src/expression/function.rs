@@ -31,6 +31,8 @@ pub enum Unary {
     Abs,
     /// −1, 0 or 1; zero at zero.
     Sign,
+    /// The largest whole number that is not larger.
+    Floor,
 }
 
 impl Unary {
@@ -52,6 +54,7 @@ impl Unary {
             Unary::Sqrt => x.sqrt(),
             Unary::Abs => x.abs(),
             Unary::Sign => sign(x),
+            Unary::Floor => x.floor(),
         }
     }
 
@@ -121,10 +124,12 @@ pub enum Function {
     Maximum,
     /// `step(x)`: 1 from x = 0 on, 0 before.
     Step,
+    /// `mod(x, y)`: x − y floor(x/y), of the sign of y.
+    Modulo,
 }
 
 /// Every function with its name in expressions.
-pub const FUNCTIONS: [(&str, Function); 18] = [
+pub const FUNCTIONS: [(&str, Function); 20] = [
     ("sin", Function::Unary(Unary::Sin)),
     ("cos", Function::Unary(Unary::Cos)),
     ("tan", Function::Unary(Unary::Tan)),
@@ -140,6 +145,8 @@ pub const FUNCTIONS: [(&str, Function); 18] = [
     ("sqrt", Function::Unary(Unary::Sqrt)),
     ("abs", Function::Unary(Unary::Abs)),
     ("sign", Function::Unary(Unary::Sign)),
+    ("floor", Function::Unary(Unary::Floor)),
+    ("mod", Function::Modulo),
     ("min", Function::Minimum),
     ("max", Function::Maximum),
     ("step", Function::Step),
@@ -156,11 +163,16 @@ impl Function {
         FUNCTIONS.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name)
     }
 
+    /// Whether its name without parentheses may be that of something else, as of a coefficient of a floor.
+    pub fn is_also_a_name(self) -> bool {
+        matches!(self, Function::Unary(Unary::Floor) | Function::Modulo)
+    }
+
     /// How many arguments the function takes.
     pub fn arity(self) -> Arity {
         match self {
             Function::Unary(_) | Function::Step => Arity::Exactly(1),
-            Function::Atan2 => Arity::Exactly(2),
+            Function::Atan2 | Function::Modulo => Arity::Exactly(2),
             Function::Minimum | Function::Maximum => Arity::AtLeast(2),
         }
     }

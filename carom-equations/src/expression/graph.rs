@@ -202,11 +202,13 @@ impl Graph {
         inputs.min()
     }
 
-    /// Whether a sign or a choice inside one of the nodes depends on one of the slots: its derivatives do not tell the
-    /// whole function then.
+    /// Whether a sign, a whole part or a choice inside one of the nodes depends on one of the slots: its derivatives do
+    /// not tell the whole function then.
     pub fn switches_with(&self, roots: &[NodeId], slots: std::ops::RangeInclusive<usize>) -> bool {
         self.topological(roots).into_iter().any(|id| match self.node(id) {
-            Node::Unary(Unary::Sign, argument) => slots.clone().any(|slot| self.depends_on(argument, slot)),
+            Node::Unary(Unary::Sign | Unary::Floor, argument) => {
+                slots.clone().any(|slot| self.depends_on(argument, slot))
+            }
             Node::Select(condition, ..) => slots.clone().any(|slot| self.depends_on(condition, slot)),
             _ => false,
         })
@@ -291,6 +293,12 @@ impl Graph {
             Function::Step => {
                 let (reached, one) = (self.binary(Binary::LessEqual, ZERO, first), self.constant(1.0));
                 self.select(reached, one, ZERO)
+            }
+            Function::Modulo => {
+                let quotient = self.divide(first, rest[0]);
+                let turns = self.unary(Unary::Floor, quotient);
+                let whole = self.multiply(rest[0], turns);
+                self.subtract(first, whole)
             }
             Function::Minimum => rest.iter().fold(first, |a, &b| self.binary(Binary::Minimum, a, b)),
             Function::Maximum => rest.iter().fold(first, |a, &b| self.binary(Binary::Maximum, a, b)),

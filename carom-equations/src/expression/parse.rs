@@ -266,12 +266,12 @@ impl<'a> Parser<'a> {
         match (Function::find(name), self.token) {
             (Some(function), Token::Open) => self.call(function, span, depth),
             (None, Token::Open) => Err(unknown_function(name, span)),
-            (Some(_), _) => Err(SyntaxError {
+            (Some(function), _) if !function.is_also_a_name() => Err(SyntaxError {
                 problem: SyntaxProblem::FunctionWithoutArguments { name: name.into() },
                 span,
                 hint: Some(format!("write `{name}(...)`")),
             }),
-            (None, _) => Ok(self.push(AstKind::Name(name.into()), span)),
+            _ => Ok(self.push(AstKind::Name(name.into()), span)),
         }
     }
 

@@ -353,7 +353,7 @@ pub(crate) fn name_problem(name: &str) -> Option<String> {
     if !is_identifier(name) {
         return Some(format!("`{name}` is not a name: letters, digits and `_`, not starting with a digit"));
     }
-    if Function::find(name).is_some() {
+    if Function::find(name).is_some_and(|function| !function.is_also_a_name()) {
         return Some(format!("`{name}` is the name of a function"));
     }
     match name {

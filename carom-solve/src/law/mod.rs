@@ -265,6 +265,12 @@ impl Law {
         !self.is_equality() && !self.is_contact()
     }
 
+    /// Whether the first row resists what moves along it and never drives: reactions of either sign, none too large.
+    #[inline]
+    pub fn is_dry_friction(&self) -> bool {
+        self.is_relay() && self.bounds[0] <= 0.0 && self.bounds[1] >= 0.0
+    }
+
     /// Whether this is Signorini's condition with Coulomb's law, planar or spatial.
     #[inline]
     pub fn is_coulomb(&self) -> bool {

@@ -10,7 +10,7 @@
 //! | `force.CONTACT`, `.ROLE` | reaction along the same rows [N], see below |
 //! | `tau.CONTACT` | multiplier τ of the projection of positions in the step, from schemes that project |
 //! | `energy.kinetic`, `energy.potential`, `energy.total` | [J], where the model knows them |
-//! | `loss.impact`, `loss.friction` | lost along normals and, with friction, along tangents since the start [J] |
+//! | `loss.impact`, `loss.friction` | lost along normals and, with friction, along tangents and in joints [J] |
 //! | `loss.CONTACT` | where there are several: lost at a contact since the start, both together [J] |
 //! | `output.NAME` | column of `[output.columns]` |
 //!
@@ -208,7 +208,8 @@ impl Catalogue<'_> {
         if !contacts.is_empty() {
             all.push((IMPACT_LOSS.into(), Column::ImpactLoss));
         }
-        if contacts.iter().any(|(_, _, rows)| *rows > 1) {
+        let rubs = self.labels.contacts.iter().any(|(_, law)| law.is_dry_friction());
+        if rubs || contacts.iter().any(|(_, _, rows)| *rows > 1) {
             all.push((FRICTION_LOSS.into(), Column::FrictionLoss));
         }
         if contacts.len() > 1 {

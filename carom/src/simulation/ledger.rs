@@ -28,9 +28,9 @@ pub struct EnergyLedger {
     pub obstacles: f64,
     /// Lost along normals.
     pub impact_loss: f64,
-    /// Lost along tangents.
+    /// Lost along tangents and by dry friction of joints.
     pub friction_loss: f64,
-    /// Work of bilateral constraints and relays.
+    /// Work of bilateral constraints, and of relays that are no dry friction.
     pub bilateral: f64,
     /// The largest total energy above the initial one.
     pub largest_gain: f64,
@@ -78,7 +78,8 @@ impl EnergyLedger {
             let (impact, friction) = reactions.losses(i);
             self.impact_loss += impact;
             self.friction_loss += friction;
-            if !reactions.law(i).is_contact() && reactions.impulse[normal] != 0.0 {
+            let law = reactions.law(i);
+            if !(law.is_contact() || law.is_dry_friction()) && reactions.impulse[normal] != 0.0 {
                 self.bilateral += reactions.work(normal);
             }
         }

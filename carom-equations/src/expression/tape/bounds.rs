@@ -120,9 +120,8 @@ fn unary(function: Unary, a: Interval) -> Interval {
         Unary::Tan => WHOLE,
         Unary::Acos => [high, low],
         Unary::Cosh | Unary::Abs => [if contains(a, 0.0) { function.apply(0.0) } else { low.min(high) }, low.max(high)],
-        Unary::Asin | Unary::Atan | Unary::Sinh | Unary::Tanh | Unary::Exp | Unary::Log | Unary::Sqrt | Unary::Sign => {
-            [low, high]
-        }
+        Unary::Asin | Unary::Atan | Unary::Sinh | Unary::Tanh | Unary::Exp | Unary::Log | Unary::Sqrt => [low, high],
+        Unary::Sign | Unary::Floor => [low, high],
     }
 }
 

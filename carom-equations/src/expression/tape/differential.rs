@@ -122,7 +122,7 @@ fn slope(unary: Unary, x: f64, y: f64, dx: f64) -> f64 {
         Unary::Log => 1.0 / x,
         Unary::Sqrt => 0.5 / y,
         Unary::Abs => Unary::Sign.apply(x),
-        Unary::Sign => 0.0,
+        Unary::Sign | Unary::Floor => 0.0,
     }
 }
 

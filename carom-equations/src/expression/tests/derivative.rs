@@ -110,6 +110,8 @@ fn closed_forms() {
         ("log(x)", X, "1/x"),
         ("abs(x)", X, "sign(x)"),
         ("sign(x)", X, "0"),
+        ("floor(x)*x", X, "floor(x)"),
+        ("mod(x, 2)", X, "1"),
         ("a/2*x'^2", VX, "a*x'"),
         ("y", X, "0"),
         ("x^2.5", X, "2.5*x^1.5"),

@@ -64,7 +64,7 @@ fn literals_and_constants() {
 #[test]
 fn functions_are_the_standard_ones() {
     type Named = (&'static str, fn(f64) -> f64);
-    let one: [Named; 14] = [
+    let one: [Named; 15] = [
         ("sin", f64::sin),
         ("cos", f64::cos),
         ("tan", f64::tan),
@@ -79,6 +79,7 @@ fn functions_are_the_standard_ones() {
         ("sqrt", f64::sqrt),
         ("abs", f64::abs),
         ("sign", f64::signum),
+        ("floor", f64::floor),
     ];
     for (name, function) in one {
         assert_eq!(value(&format!("{name}(t)")), function(0.5), "{name}");
@@ -95,7 +96,13 @@ fn functions_are_the_standard_ones() {
     {
         assert_eq!(value(text), expected, "{text}");
     }
-    assert_eq!(one.len() + 4, FUNCTIONS.len());
+    // of the sign of the second argument
+    for (text, expected) in
+        [("mod(7.5, x)", 1.5), ("mod(-7.5, x)", 0.5), ("mod(7.5, -x)", -0.5), ("mod(y, y)", 0.0), ("floor(-t)", -1.0)]
+    {
+        assert_eq!(value(text), expected, "{text}");
+    }
+    assert_eq!(one.len() + 5, FUNCTIONS.len());
 }
 
 /// Each text with what is wrong, where, and a word of the hint.
