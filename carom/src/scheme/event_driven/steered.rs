@@ -5,11 +5,11 @@
 //!     (h κ a + diag(uᵢ · dᵢ)) Δθ = (uᵢ · pᵢ),    κ = −∂(u̇ · p)/∂θ = μ λ_N pᵀW p                         (2)
 //! ```
 //!
-//! Friction acts against the velocity, −μ λ_N u/|u|. Where |u| is next to nothing, as after a stick that has reached its
-//! limit, its derivative is as good as infinite, and Newton's iterations on accelerations see none of it from a start
-//! without a direction. With the angles θᵢ of the directions dᵢ as unknowns nothing is stiff: the accelerations follow
-//! from directions that are given, and (1) from them, smoothly. The matrix of (2) learns from each correction what it
-//! has missed, by Broyden's rule.
+//! Friction acts against the velocity, −μ λ_N u/|u|. Where |u| is next to nothing, as after a stick that has reached
+//! its limit, its derivative is as good as infinite, and Newton's iterations on accelerations see none of it from a
+//! start without a direction. With the angles θᵢ of the directions dᵢ as unknowns nothing is stiff: the accelerations
+//! follow from directions that are given, and (1) from them, smoothly. The matrix of (2) learns from each correction
+//! what it has missed, by Broyden's rule.
 
 use crate::integrator::Stages;
 use crate::phase::{Acceleration, FreeMotion, Mode, Phase, StageLog, StagedMotion};
