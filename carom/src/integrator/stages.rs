@@ -116,6 +116,11 @@ impl Stages {
         self.differs = None;
     }
 
+    /// (s × s) aᵢⱼ of (1).
+    pub fn weights(&self) -> &[f64] {
+        &self.tableau.a
+    }
+
     /// Advances by `h`.
     pub fn advance(
         &mut self,

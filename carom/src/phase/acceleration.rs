@@ -292,6 +292,22 @@ impl Acceleration {
         self.held.rows.iter().zip(&self.diagonal).map(|(held, w)| (held.row, *w))
     }
 
+    /// Slip velocities of the laws in space at the velocity `v`, into row `i` of a list.
+    pub fn slips(&self, v: &[f64], out: &mut Vec<[f64; 2]>, i: usize) {
+        let laws = self.coupling.len();
+        out.resize(out.len().max((i + 1) * laws), [0.0; 2]);
+        for law in (0..laws).filter(|law| self.coupling.range(*law).len() == 3) {
+            let first = self.coupling.offset[law] + 1;
+            out[i * laws + law] =
+                [first, first + 1].map(|row| self.coupling.rows.dot(row, v) + self.coupling.drift[row]);
+        }
+    }
+
+    /// The direction in which law `i` slipped at the last evaluation.
+    pub fn direction(&self, i: usize) -> [f64; 2] {
+        self.held.direction[i]
+    }
+
     /// What cancels in the acceleration along a row.
     fn terms(&self, row: usize) -> f64 {
         size_of(self.coupling.rows.row(row), &self.free) + self.curvature.value[row].abs()

@@ -171,6 +171,8 @@ pub(crate) struct StageLog {
     /// By how much dependent constraints contradicted each other at a stage of the last step [-]; infinite where
     /// redundant ones have parted.
     pub contradiction: f64,
+    /// (stages × laws) slip velocities at the stages of a step with directions of its own [m/s].
+    pub turned: Vec<[f64; 2]>,
 }
 
 carom_solve::persist!(StageLog {
@@ -182,6 +184,7 @@ carom_solve::persist!(StageLog {
     takes_off,
     slips,
     contradiction,
+    turned,
 });
 
 /// Constraint curvatures by differences are no better than this [-].
@@ -202,6 +205,8 @@ pub(crate) struct StagedMotion<'a> {
     pub free: FreeMotion<'a>,
     pub phase: &'a Phase,
     pub log: &'a mut StageLog,
+    /// The phase with the directions of slip of each stage, where they are not those of the velocities.
+    pub steered: Option<&'a [Phase]>,
 }
 
 impl Motion for StagedMotion<'_> {
@@ -233,9 +238,15 @@ impl IndexOne for StagedMotion<'_> {
     }
 
     fn stage(&mut self, i: usize, weight: f64, at: &State, out: &mut [f64]) -> Result<(), StepError> {
-        self.rate(at, out)?;
-        self.free.acceleration.admit(self.phase, &at.v);
-        let (acceleration, log) = (&*self.free.acceleration, &mut *self.log);
+        let phase = self.steered.map_or(self.phase, |phases| &phases[i]);
+        let FreeMotion { model, acceleration } = &mut self.free;
+        acceleration.evaluate(&mut **model, phase, (at.t, &at.q, &at.v))?;
+        out.copy_from_slice(&acceleration.value);
+        acceleration.admit(phase, &at.v);
+        let (acceleration, log) = (&*acceleration, &mut *self.log);
+        if self.steered.is_some() {
+            acceleration.slips(&at.v, &mut log.turned, i);
+        }
         log.contradiction = log.contradiction.max(acceleration.contradiction);
         log.starts_deficient |= i == 0 && acceleration.is_deficient;
         if log.starts_deficient && !acceleration.is_deficient {

@@ -17,8 +17,10 @@
 //!
 //! Friction across a slow slip in space is stiff: it turns the slip into the direction in which it is accelerated at
 //! the rate μ λ_N w/|u|. Where a step spans more than 30 of these times the phase goes on by Radau's method of order 5
-//! [hairer1996], each step once and in halves, which tells its error. A slip that turns while it stops, at less than
-//! 10 `rtol` of the velocities behind it, is at rest, and the contact problem says where it goes on.
+//! [hairer1996], each step once and in halves, which tells its error. The directions of friction at its stages are
+//! unknowns beside the accelerations: a slip that begins has no velocity that tells its direction. A slip that turns
+//! while it stops, at less than 10 `rtol` of the velocities behind it, is at rest, and the contact problem says where
+//! it goes on.
 //!
 //! Accumulations end when U⁺ ≤ `veps`, or when the next flight would not rise above the rounding of its gap: the
 //! contact closes earlier than in truth by about veps/(1 − e), and the limit of the series of impacts is told besides.
@@ -73,6 +75,7 @@ mod options;
 mod point;
 mod search;
 mod smooth;
+mod steered;
 mod step;
 
 use memory::Memory;

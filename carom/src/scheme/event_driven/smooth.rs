@@ -2,9 +2,10 @@
 
 use super::options::{Dense, EventDriven, Flow, Propagate};
 use super::point::Point;
+use super::steered::Steered;
 use crate::integrator::{Dop853, Hem5, Hermite, Newton, OrderFour, RungeKutta, Stages, Tableau, Tolerances};
 use crate::phase::{
-    Acceleration, FreeMotion, HeldMotion, Magnitudes, Phase, StageLog, StagedMotion, VelocityConstraint,
+    Acceleration, FreeMotion, HeldMotion, Magnitudes, Mode, Phase, StageLog, StagedMotion, VelocityConstraint,
 };
 use crate::{Mechanical, State, StepError};
 use carom_solve::{Archive, ArchiveError, Persist};
@@ -35,8 +36,29 @@ impl Staged {
         to: &mut State,
     ) -> Result<(), StepError> {
         let Staged { stages, acceleration, log } = self;
-        let mut motion = StagedMotion { free: FreeMotion { model, acceleration }, phase, log };
+        let mut motion = StagedMotion { free: FreeMotion { model, acceleration }, phase, log, steered: None };
         stages.advance(&mut motion, from, h, to)
+    }
+
+    /// The same with the directions of slips as unknowns: at once where one contact slips, and where nothing else helps
+    /// where several do, which act on each other.
+    fn steer(
+        &mut self,
+        steered: &mut Steered,
+        model: &mut dyn Mechanical,
+        phase: &Phase,
+        (from, h): (&State, f64),
+        to: &mut State,
+    ) -> Result<(), StepError> {
+        let slips = (0..phase.keys().len()).filter(|i| matches!(phase.mode(*i), Mode::Slip(_))).count();
+        if slips > 1 {
+            match self.advance(model, phase, (from, h), to) {
+                Err(StepError::Newton { .. }) => {}
+                advanced => return advanced,
+            }
+        }
+        let Staged { stages, acceleration, log } = self;
+        steered.advance(model, (stages, acceleration, log), phase, (from, h), to)
     }
 }
 
@@ -46,9 +68,10 @@ struct Stiff {
     coarse: State, // after one step
     middle: State, // after the first of two
     difference: Vec<f64>,
+    steered: Steered,
 }
 
-carom_solve::persist!(Stiff { staged, coarse, middle, difference } skip {});
+carom_solve::persist!(Stiff { staged, coarse, middle, difference } skip { steered });
 
 /// Newton's loop of its stages.
 const NEWTON: Newton = Newton { tolerance: 1e-12, iterations: 30 };
@@ -61,7 +84,7 @@ impl Stiff {
         let initial = model.initial();
         let staged = Staged::new(RungeKutta::RadauIia3.tableau(), NEWTON, model);
         let (middle, difference) = (initial.clone(), vec![0.0; model.dim()]);
-        Stiff { staged, coarse: initial, middle, difference }
+        Stiff { staged, coarse: initial, middle, difference, steered: Steered::default() }
     }
 
     fn advance(
@@ -71,10 +94,10 @@ impl Stiff {
         (from, h): (&State, f64),
         to: &mut State,
     ) -> Result<(), StepError> {
-        let Stiff { staged, coarse, middle, difference } = self;
-        staged.advance(model, phase, (from, h), coarse)?;
-        staged.advance(model, phase, (from, 0.5 * h), middle)?;
-        staged.advance(model, phase, (middle, 0.5 * h), to)?;
+        let Stiff { staged, coarse, middle, difference, steered } = self;
+        staged.steer(steered, model, phase, (from, h), coarse)?;
+        staged.steer(steered, model, phase, (from, 0.5 * h), middle)?;
+        staged.steer(steered, model, phase, (middle, 0.5 * h), to)?;
         to.t = from.t + h;
         model.difference(&coarse.q, &to.q, difference);
         Ok(())

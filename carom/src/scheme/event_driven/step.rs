@@ -32,6 +32,9 @@ const LEAST_STIFF: f64 = 1e-4;
 /// Time constants of friction across a slip in an explicit step.
 const STIFF: f64 = 30.0;
 
+/// By how much the step of the method of stiff phases grows in a step without it.
+const GROWS: f64 = 1.5;
+
 /// The least part of a hand-over that is tried where its balance is not met.
 const SHORTENED: f64 = 1.0 / 16.0;
 
@@ -253,6 +256,8 @@ impl EventDriven {
         if w.smooth.is_stiff() {
             w.memory.slow = Some(length * w.trial.judged.factor);
         } else {
+            // the method of stiff phases is tried again once its steps may have grown
+            w.memory.slow = w.memory.slow.map(|slow| GROWS * slow);
             w.memory.sizes.propose(length, w.trial.judged.factor, smallest);
         }
         let is_continuous = if happens {

@@ -105,7 +105,7 @@ impl Work {
     /// A trial step of length `u`, into `trial`.
     fn probe(&mut self, system: &mut System<'_, dyn Mechanical>, u: f64) -> Result<(), StepError> {
         let free = FreeMotion { model: &mut *system.model, acceleration: &mut self.transition.acceleration };
-        let mut motion = StagedMotion { free, phase: &self.transition.phase, log: &mut self.log };
+        let mut motion = StagedMotion { free, phase: &self.transition.phase, log: &mut self.log, steered: None };
         self.stages.advance(&mut motion, &self.state, u, &mut self.trial.state)?;
         self.trial.u = u;
         self.trial.impulse.clone_from(&self.log.impulse);
@@ -142,7 +142,7 @@ impl Work {
         limit: f64,
     ) -> Result<(), StepError> {
         let free = FreeMotion { model: &mut *system.model, acceleration: &mut self.transition.acceleration };
-        let mut motion = StagedMotion { free, phase: &self.transition.phase, log: &mut self.log };
+        let mut motion = StagedMotion { free, phase: &self.transition.phase, log: &mut self.log, steered: None };
         let reach = self.stages.reach(&mut motion, &self.state, length, limit)?;
         if reach > limit { Err(StepError::Unstable { reach, limit }) } else { Ok(()) }
     }
