@@ -225,7 +225,8 @@ fn large_energies_load_and_keep_their_sum() {
 
 #[test]
 fn what_is_too_large_is_said_with_its_limit() {
-    let text = file(20, "q0'^2/2", "0", "operations = 50\n");
+    let squares: Vec<String> = (0..20).map(|i| format!("q{i}'^2/2")).collect();
+    let text = file(20, &squares.join("+"), "0", "operations = 50\n");
     let found = from_str("large.toml", &text, &Overrides::default()).err().unwrap();
     assert!(found[0].message.contains("more than 50 operations, with 20 coordinates"), "{}", found[0]);
     assert!(found[0].hint.as_ref().unwrap().contains("operations"), "{}", found[0]);

@@ -8,9 +8,8 @@ mod switches;
 use carom_mutations::Random;
 use carom_scene::{Overrides, Scene, from_str};
 
-/// Schemes for mechanical models, with the part of the motion in which descriptions may differ.
-const SCHEMES: &[&str] =
-    &["moreau-jean", "direct-projection", "combined-projection", "higher-order", "event-driven", "position-level"];
+/// Schemes for mechanical models with friction and restitution.
+const SCHEMES: &[&str] = &["moreau-jean", "direct-projection", "combined-projection", "higher-order", "event-driven"];
 
 fn scene(text: &str) -> Scene {
     from_str("random.toml", text, &Overrides::default()).unwrap_or_else(|all| panic!("{}\n{text}", all[0]))
