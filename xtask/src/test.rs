@@ -1,7 +1,7 @@
 //! `cargo xtask test`: what must hold at every commit, and with `--all` what takes longer.
 
 use crate::report::{Outcome, Report};
-use crate::{cargo, has, run as execute, targets};
+use crate::{cargo, has, run as execute, targets, wheel};
 use std::process::Command;
 
 pub fn run(all: bool) -> Report {
@@ -32,6 +32,7 @@ pub fn run(all: bool) -> Report {
         arguments.extend(["--", "--include-ignored"]);
     }
     report.step("tests: running", || cargo(&arguments, &environment).into());
+    report.step("python", wheel::test);
     if all {
         report.append(targets::run());
     } else {
