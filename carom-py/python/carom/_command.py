@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import Any, Optional, Sequence
@@ -18,9 +19,15 @@ def command(words: Sequence[str]) -> int:
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
-    """The console script."""
+    """The console script. A second Ctrl-C ends the process at once."""
+
+    asked = []
 
     def stop(*_: Any) -> None:
+        if asked:
+            # files are whole at any moment
+            os._exit(130)
+        asked.append(True)
         raise KeyboardInterrupt
 
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
