@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 OSCILLATOR = """version = 1
+name = "own"
 [model]
 kind = "lagrangian"
 coordinates = ["x"]

@@ -134,6 +134,7 @@ def test_errors_pickle(ball):
 
 def test_warnings_of_a_model_are_findings():
     text = """version = 1
+name = "own"
 [model]
 kind = "lagrangian"
 coordinates = ["y"]

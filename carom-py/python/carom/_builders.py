@@ -41,7 +41,7 @@ def text(kind: str, /, **keywords: Any) -> str:
             continue
         file_key = key.rstrip("_").replace("_", "-")
         singular = _PLURALS.get(key)
-        if singular in _TOP and key not in _TOP and isinstance(value, (list, tuple)):
+        if singular in _TOP and isinstance(value, (list, tuple)):
             top[singular] = value
         elif file_key in _TOP and file_key != "model":
             top[file_key] = value
