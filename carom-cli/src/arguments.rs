@@ -132,7 +132,7 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub struct RunArguments {
     /// Model file, or the name of a built-in example.
     pub file: PathBuf,

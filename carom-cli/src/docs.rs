@@ -11,6 +11,7 @@ const PAGES: &[(&str, &str)] = &[
     ("model-files", include_str!("../../docs/model-files.md")),
     ("import", include_str!("../../docs/import.md")),
     ("studies", include_str!("../../docs/studies.md")),
+    ("python", include_str!("../../docs/python.md")),
     ("problems", include_str!("../../docs/problems.md")),
     ("notation", include_str!("../../docs/notation.md")),
     ("references", include_str!("../../docs/references.bib")),

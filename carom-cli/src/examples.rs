@@ -7,6 +7,9 @@ use carom_scene::{Overrides, Scene};
 use std::path::Path;
 
 /// Loads a model file; where no such file exists, the built-in example of that name.
+///
+/// # Errors
+/// Fails with all that is wrong with the file.
 pub fn load(file: &Path, overrides: &Overrides) -> Result<Scene, Failure> {
     let example = file.to_str().filter(|_| !file.is_file()).and_then(find);
     let loaded = match (example, file.to_str()) {

@@ -4,7 +4,6 @@ use crate::console::print_warning;
 use carom_analysis::folder::FolderError;
 use carom_scene::Diagnostic;
 use std::io::IsTerminal;
-use std::process::ExitCode;
 
 /// A command that did not succeed.
 #[derive(Debug)]
@@ -14,18 +13,29 @@ pub enum Failure {
     /// Mistakes in a model file.
     Model(Vec<Diagnostic>),
     /// A mistake on the command line, with a hint.
-    Usage { message: String, hint: String },
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// The computation failed; results so far were kept.
     Computation(String),
     /// Expected numbers were not met.
     Expectation(usize),
     /// So many columns of two results differ by more than this part of their range.
-    Difference { over: usize, limit: f64 },
+    Difference {
+        /// How many.
+        over: usize,
+        /// The part.
+        limit: f64,
+    },
     /// Stopped by the user; what is left of the work, in words.
     Interrupted(String),
 }
 
 impl Failure {
+    /// A mistake with a hint.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
         Failure::Usage { message: message.into(), hint: hint.into() }
     }
@@ -41,11 +51,6 @@ impl Failure {
     }
 
     /// Prints to standard error and tells the exit code.
-    pub fn report(&self) -> ExitCode {
-        ExitCode::from(self.tell())
-    }
-
-    /// The same as a number.
     pub fn tell(&self) -> u8 {
         match self {
             Failure::Model(diagnostics) => diagnostics.iter().for_each(print),

@@ -15,6 +15,9 @@ use std::time::Duration;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// Whether the command is a part of another program.
+static HOSTED: AtomicBool = AtomicBool::new(false);
+
 /// After a wish to stop the computation may take so long to end by itself.
 const GRACE: Duration = Duration::from_millis(700);
 
@@ -34,9 +37,25 @@ fn ending() -> MutexGuard<'static, Ending> {
     ENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A command inside another program has no handler of its own: the program hears Ctrl-C, and says so by [`stop`].
+/// Forgets the wishes to stop of earlier commands.
+pub fn hosted() {
+    HOSTED.store(true, Ordering::Relaxed);
+    STOP.store(false, Ordering::Relaxed);
+    *ending() = Ending::Open(None);
+}
+
+/// The user asks the command of this program to stop; it does so soon, and keeps what it has.
+pub fn stop() {
+    STOP.store(true, Ordering::Relaxed);
+}
+
 /// Lets Ctrl-C (and a polite kill) end runs instead of the process. A computation that does not listen, inside a long
 /// solve for example, is left after a moment: files are whole at any time. A second Ctrl-C ends the process at once.
 pub fn watch_for_interrupts() {
+    if HOSTED.load(Ordering::Relaxed) {
+        return;
+    }
     // a handler that is there already, or cannot be set, leaves the default behaviour
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {

@@ -5,6 +5,7 @@ mod picture;
 mod report;
 mod targets;
 mod test;
+mod wheel;
 
 use std::process::{Command, ExitCode};
 
@@ -18,6 +19,8 @@ const HELP: &str = "cargo xtask CHORE
   fuzz [MINUTES] [WHAT]... [--seed N] [--carom PATH]
                          commands with mutated files and random options, judged by what they leave; findings are kept
                          in target/fuzz. WHAT: models, bodies, runs, robots, problems, meshes, commands, studies
+  wheel [--profile NAME] the Python package as one file below target/wheels, by the profile `dist` or another one;
+                         installs maturin from PyPI below target
   picture                docs/report.png anew: runs an example and takes a picture of its report with chromium
   bench [steps|solvers]  speed, side by side with Siconos where it is installed; more words go to the benchmark
   bench exact            how exact ten scenes are, beside engines that PyPI has (installed below target)
@@ -44,16 +47,23 @@ fn main() -> ExitCode {
                 1
             }
         },
+        ["wheel", ref words @ ..] => match wheel_profile(words) {
+            Some(profile) => match wheel::run(profile) {
+                Ok(_) => 0,
+                Err(reason) => {
+                    eprintln!("xtask: {reason}");
+                    1
+                }
+            },
+            None => usage(&words.join(" ")),
+        },
         ["bench"] => u8::from(!(bench("steps", &[]) && bench("solvers", &[]))),
         ["bench", name @ ("steps" | "solvers" | "exact" | "granular"), ref words @ ..] => u8::from(!bench(name, words)),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             0
         }
-        _ => {
-            eprint!("xtask: no chore is called `{}`\n\n{HELP}", words.join(" "));
-            USAGE
-        }
+        _ => usage(&words.join(" ")),
     };
     ExitCode::from(code)
 }
@@ -76,6 +86,21 @@ fn attack(words: &[&str]) -> u8 {
             eprintln!("xtask: {reason}");
             1
         }
+    }
+}
+
+/// Tells how chores are called.
+fn usage(words: &str) -> u8 {
+    eprint!("xtask: no chore is called `{words}`\n\n{HELP}");
+    USAGE
+}
+
+/// The profile of a wheel: that of packages, or another one.
+fn wheel_profile<'a>(words: &[&'a str]) -> Option<&'a str> {
+    match words {
+        [] => Some("dist"),
+        ["--profile", profile] => Some(profile),
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: what must hold at every commit, and with `--all` what takes longer.
 
 use crate::report::{Outcome, Report};
-use crate::{cargo, fuzz, has, run as execute, targets};
+use crate::{cargo, fuzz, has, run as execute, targets, wheel};
 use std::process::Command;
 use std::time::Duration;
 
@@ -34,6 +34,7 @@ pub fn run(all: bool) -> Report {
     }
     report.step("tests: running", || cargo(&arguments, &environment).into());
     report.step("fuzz", || fuzz(Duration::from_secs(if all { 300 } else { 30 })).into());
+    report.step("python", wheel::test);
     if all {
         report.append(targets::run());
     } else {

@@ -40,6 +40,7 @@ mod curve;
 mod estimate;
 mod events;
 mod impacts;
+mod kept;
 mod parquet_file;
 mod play;
 mod recorder;
@@ -55,10 +56,11 @@ pub use column::{ColumnInfo, Columns, Outputs};
 pub use curve::History;
 pub use estimate::{Difference, Estimate, Probe};
 pub use impacts::{Impacts, ORDER, PRESSED};
+pub use kept::{KeptColumn, KeptTable, KeptValues, Words};
 pub use play::{PlayOf, PlaySummary};
 pub use recorder::{Recorded, RunRecorder};
 pub use rows::Sampling;
-pub use stored::{Stored, StoredColumn, StoredImpact};
+pub use stored::{Stored, StoredColumn, StoredImpact, tables};
 pub use summary::{
     EnergySummary, Failure, Inputs, Method, Residuals, SmallestGaps, SolverPath, Status, Stop, Summary, Totals,
     Warning, fingerprint,
@@ -91,6 +93,8 @@ pub struct RecordOptions {
     pub parquet: bool,
     /// Write `.csv` files.
     pub csv: bool,
+    /// Keep all rows in memory and write nothing.
+    pub keep: bool,
     /// Numbers kept in memory for the report: beyond them rows are thinned, and extremes kept. 0 keeps none.
     pub report_values: usize,
     /// Rows of a row group; chosen from the number of columns if `None`.
@@ -111,6 +115,7 @@ impl Default for RecordOptions {
             plays: Vec::new(),
             parquet: true,
             csv: false,
+            keep: false,
             report_values: report_values(LIMIT),
             rows_per_group: None,
             save_interval: Duration::from_secs(5),
@@ -132,6 +137,8 @@ pub struct Written {
     pub files: Vec<String>,
     /// Number of rows that the table was given.
     pub rows: u64,
+    /// The rows, where they are kept in memory.
+    pub kept: Option<KeptTable>,
     /// Why recording stopped, or why the files could not be completed.
     pub error: Option<ResultError>,
 }

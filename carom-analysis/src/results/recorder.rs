@@ -5,7 +5,7 @@ use super::events::Events;
 use super::impacts::Impacts;
 use super::play::Plays;
 use super::summary::{EnergySummary, Failure, Inputs, SmallestGaps, SolverPath, Status, Stop, Summary, Warning};
-use super::{Estimate, History, Outputs, RecordOptions, ResultError, Trajectory};
+use super::{Estimate, History, KeptTable, Outputs, RecordOptions, ResultError, Trajectory};
 use crate::folder::{Draft, FORMAT, Folder, Replace, Sharing, write_file};
 use carom::scheme::Stepper;
 use carom::simulation::{Audit, EnergyLedger, Observer, StepView};
@@ -20,7 +20,8 @@ use std::time::Instant;
 /// When something cannot be recorded it breaks the run; [`RunRecorder::finish`] then closes what is there and tells
 /// why.
 pub struct RunRecorder {
-    draft: Draft,
+    /// Nothing where rows are kept in memory.
+    draft: Option<Draft>,
     trajectory: Trajectory,
     impacts: Impacts,
     events: Events,
@@ -59,9 +60,33 @@ pub struct Recorded {
     pub error: Option<ResultError>,
     /// The files, until they are published; none where the disk failed: then what there is of them stays aside.
     pub draft: Option<Draft>,
+    /// The tables, where they are kept in memory.
+    pub tables: Vec<KeptTable>,
 }
 
 impl Recorded {
+    /// Writes what was kept in memory into a folder that is claimed; [`Recorded::publish`] is to follow. The files are
+    /// those of a run in that folder with the same options. Tables are given, for their numbers may be kept elsewhere.
+    ///
+    /// # Errors
+    /// Fails where they cannot be written.
+    pub fn write(&mut self, folder: Folder, tables: &[KeptTable], options: &RecordOptions) -> Result<(), ResultError> {
+        folder.check(names(options))?;
+        let mut draft = folder.draft()?;
+        let mut files = Vec::new();
+        for table in tables {
+            let written = table.write(draft.place(), options, self.summary.partial.as_deref())?;
+            written.error.map_or(Ok(()), Err)?;
+            files.extend(written.files);
+        }
+        files.iter().for_each(|name| draft.add(name));
+        files.push(SUMMARY.into());
+        self.summary.files = files;
+        self.summary.write(&mut draft)?;
+        self.draft = Some(draft);
+        Ok(())
+    }
+
     /// Puts the files in their places, in place of those of an earlier run. Other files may be added to the draft
     /// before.
     ///
@@ -76,9 +101,12 @@ impl Recorded {
     }
 }
 
+/// The file of the summary.
+const SUMMARY: &str = "summary.json";
+
 /// Names that a run may write.
 fn names(options: &RecordOptions) -> Vec<String> {
-    let mut names = vec!["summary.json".to_owned()];
+    let mut names = vec![SUMMARY.to_owned()];
     for (ending, wanted) in [("parquet", options.parquet), ("csv", options.csv)] {
         names.extend(["trajectory", "impacts", "events"].iter().filter(|_| wanted).map(|n| format!("{n}.{ending}")));
     }
@@ -108,11 +136,23 @@ impl RunRecorder {
         select(catalogue(stepper, outputs.as_ref(), &options.units), &options.columns)?;
         folder.check(names(&options))?;
         let draft = if options.resumes { folder.resumed_draft()? } else { folder.draft()? };
-        RunRecorder::open(draft, stepper, options, outputs)
+        RunRecorder::open(Some(draft), stepper, options, outputs)
+    }
+
+    /// Keeps all rows in memory: [`Recorded::tables`].
+    ///
+    /// # Errors
+    /// Fails for columns that the run does not have.
+    pub fn in_memory(
+        stepper: &mut dyn Stepper,
+        options: RecordOptions,
+        outputs: Option<Outputs>,
+    ) -> Result<RunRecorder, ResultError> {
+        RunRecorder::open(None, stepper, RecordOptions { keep: true, ..options }, outputs)
     }
 
     fn open(
-        draft: Draft,
+        draft: Option<Draft>,
         stepper: &mut dyn Stepper,
         options: RecordOptions,
         outputs: Option<Outputs>,
@@ -122,9 +162,10 @@ impl RunRecorder {
         let total = candidates.len();
         let columns = select(candidates, &options.columns)?;
         let left_out = if options.columns == Columns::Auto { total - columns.len() } else { 0 };
-        let trajectory = Trajectory::create(draft.place(), stepper, &options, outputs)?;
-        let impacts = Impacts::create(draft.place(), stepper.labels(), &options)?;
-        let events = Events::new(draft.place(), &columns, &options);
+        let place = draft.as_ref().map_or(Path::new(""), Draft::place);
+        let trajectory = Trajectory::create(place, stepper, &options, outputs)?;
+        let impacts = Impacts::create(place, stepper.labels(), &options)?;
+        let events = Events::new(place, &columns, &options);
         let contacts = stepper.labels().contacts.iter().map(|(name, law)| (name.clone(), law.is_contact())).collect();
         Ok(RunRecorder {
             draft,
@@ -147,9 +188,9 @@ impl RunRecorder {
         })
     }
 
-    /// Where files are until they are published: the place of a checkpoint.
+    /// Where files are until they are published: the place of a checkpoint. Empty where rows are kept in memory.
     pub fn place(&self) -> &Path {
-        self.draft.place()
+        self.draft.as_ref().map_or(Path::new(""), Draft::place)
     }
 
     /// The trajectory, for progress and tests.
@@ -256,7 +297,8 @@ impl RunRecorder {
         let mut files = trajectory.files;
         files.extend(list.files);
         files.extend(events.files);
-        files.push("summary.json".into());
+        files.push(SUMMARY.into());
+        let tables = [trajectory.kept, list.kept, events.kept].into_iter().flatten().collect();
         let summary = Summary {
             name: inputs.name.clone(),
             carom: env!("CARGO_PKG_VERSION").into(),
@@ -283,14 +325,16 @@ impl RunRecorder {
             estimate: self.estimate,
         };
         let mut draft = self.draft;
-        summary.files.iter().filter(|name| *name != "summary.json").for_each(|name| draft.add(name));
-        if let Err(cause) = summary.write(&mut draft) {
-            error.get_or_insert(cause);
+        if let Some(draft) = &mut draft {
+            summary.files.iter().filter(|name| *name != SUMMARY).for_each(|name| draft.add(name));
+            if let Err(cause) = summary.write(draft) {
+                error.get_or_insert(cause);
+            }
         }
         // what could not be written stays aside, and the earlier result where it is
-        let draft = Some(draft).filter(|_| !error.as_ref().is_some_and(ResultError::is_environment));
+        let draft = draft.filter(|_| !error.as_ref().is_some_and(ResultError::is_environment));
         let wall_seconds = self.clock.elapsed().as_secs_f64();
-        Recorded { summary, wall_seconds, history, error, draft }
+        Recorded { summary, wall_seconds, history, error, draft, tables }
     }
 
     /// How a run has ended, and why it failed.
@@ -311,7 +355,7 @@ impl RunRecorder {
 impl Summary {
     /// Writes the summary.
     fn write(&self, draft: &mut Draft) -> Result<(), ResultError> {
-        let name = "summary.json";
+        let name = SUMMARY;
         let text = serde_json::to_string_pretty(self)
             .map_err(|source| ResultError::Json { path: draft.place().join(name), source })?;
         draft.write(name, |out| out.write_all((text + "\n").as_bytes()))?;

@@ -1,7 +1,8 @@
 //! Results of a run, read back from their folder.
 
-use super::{ColumnInfo, ResultError};
+use super::{ColumnInfo, KeptTable, KeptValues, ResultError, Words};
 use crate::folder::{self, FORMAT, other_format};
+use carom::simulation::ColumnKind;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
@@ -41,6 +42,41 @@ pub struct StoredImpact {
     pub impulse: f64,
 }
 
+/// The tables of a run as they are in its folder: trajectory, impacts and, where there are any, events.
+///
+/// # Errors
+/// Fails where a file cannot be read.
+pub fn tables(folder: &Path, summary: &Value) -> Result<Vec<KeptTable>, ResultError> {
+    let infos = summary["columns"].as_array().into_iter().flatten();
+    let infos: Vec<ColumnInfo> = infos.filter_map(|info| serde_json::from_value(info.clone()).ok()).collect();
+    let known = |name: &str| infos.iter().find(|info| info.name == name).cloned();
+    let mut tables = Vec::new();
+    for stem in ["trajectory", "impacts", "events"] {
+        let path = folder.join(format!("{stem}.parquet"));
+        if stem != "trajectory" && !path.exists() {
+            continue;
+        }
+        let (mut columns, mut rows) = (Vec::new(), 0);
+        for (name, read) in table(&path)? {
+            let kind = if matches!(read, Read::Words(_)) { ColumnKind::Word } else { ColumnKind::Held };
+            let own = ColumnInfo { name: name.clone(), unit: None, kind };
+            let info = known(&name).filter(|_| stem == "trajectory").unwrap_or(own);
+            let values = match read {
+                Read::Numbers(values) => KeptValues::Numbers(values),
+                Read::Words(list) => {
+                    let mut words = Words::default();
+                    list.iter().for_each(|word| words.push(word));
+                    KeptValues::Words(words)
+                }
+            };
+            rows = values.len();
+            columns.push(KeptTable::read(info, values));
+        }
+        tables.push(KeptTable { stem, columns, rows });
+    }
+    Ok(tables)
+}
+
 /// A table as it is in the file: numbers, or words.
 enum Read {
     Numbers(Vec<f64>),
@@ -53,6 +89,27 @@ impl Stored {
     /// # Errors
     /// Fails where a file is missing, is not one of carom's or is of another version.
     pub fn open(folder: &Path) -> Result<Stored, ResultError> {
+        let summary = Stored::summary_of(folder)?;
+        let columns = table(&folder.join("trajectory.parquet"))?;
+        let described = summary["columns"].as_array();
+        let infos = described.into_iter().flatten();
+        let infos: Vec<ColumnInfo> = infos.filter_map(|info| serde_json::from_value(info.clone()).ok()).collect();
+        let numbers = columns.into_iter().filter_map(|(name, read)| {
+            let info = infos.iter().find(|info| info.name == name)?;
+            match read {
+                Read::Numbers(values) => Some(StoredColumn { info: info.clone(), values }),
+                Read::Words(_) => None,
+            }
+        });
+        let columns = numbers.collect();
+        Ok(Stored { summary, columns, impacts: impacts(&folder.join("impacts.parquet"))? })
+    }
+
+    /// Reads `summary.json` alone.
+    ///
+    /// # Errors
+    /// Fails where it is missing, is not one of carom's or is of another version.
+    pub fn summary_of(folder: &Path) -> Result<Value, ResultError> {
         folder::settle(folder)?;
         let path = folder.join("summary.json");
         let text = fs::read_to_string(&path).map_err(ResultError::io("read", &path))?;
@@ -68,19 +125,7 @@ impl Stored {
                 return Err(ResultError::Version { path, reason: "it is no summary of carom's".into() });
             }
         }
-        let columns = table(&folder.join("trajectory.parquet"))?;
-        let described = summary["columns"].as_array();
-        let infos = described.into_iter().flatten();
-        let infos: Vec<ColumnInfo> = infos.filter_map(|info| serde_json::from_value(info.clone()).ok()).collect();
-        let numbers = columns.into_iter().filter_map(|(name, read)| {
-            let info = infos.iter().find(|info| info.name == name)?;
-            match read {
-                Read::Numbers(values) => Some(StoredColumn { info: info.clone(), values }),
-                Read::Words(_) => None,
-            }
-        });
-        let columns = numbers.collect();
-        Ok(Stored { summary, columns, impacts: impacts(&folder.join("impacts.parquet"))? })
+        Ok(summary)
     }
 
     /// The times of the rows [s].

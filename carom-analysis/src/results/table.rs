@@ -5,6 +5,7 @@
 //! again when the group is full. So the clock never moves the boundary of a row group.
 
 use super::csv::CsvFile;
+use super::kept::KeptTable;
 use super::parquet_file::Layout;
 use super::{ColumnInfo, RecordOptions, ResultError, Written};
 use crate::folder::disk;
@@ -81,6 +82,7 @@ pub(super) struct Table {
     columns: Vec<Column>,
     parquet: Option<Groups>,
     csv: Option<CsvFile>,
+    kept: Option<KeptTable>,
     rows: u64,
     /// Number of times that rows went to the disk, for those who want to do so at the same time.
     pub saves: u64,
@@ -118,17 +120,20 @@ impl Table {
         columns: Vec<Column>,
         options: &RecordOptions,
     ) -> Result<Table, ResultError> {
-        disk::make_folder(directory)?;
-        let parquet = options.parquet.then(|| Groups::new(&columns, options.rows_per_group));
+        if !options.keep {
+            disk::make_folder(directory)?;
+        }
+        let kept = options.keep.then(|| KeptTable::new(stem, &columns));
+        let parquet = (options.parquet && !options.keep).then(|| Groups::new(&columns, options.rows_per_group));
         let path = directory.join(format!("{stem}.parquet"));
         let parquet = parquet.transpose().map_err(ResultError::parquet("lay out", &path))?;
-        let csv = match options.csv {
+        let csv = match options.csv && !options.keep {
             true => Some(CsvFile::create(&directory.join(format!("{stem}.csv")), names(&columns), options.resumes)?),
             false => None,
         };
         let clock = Clock { last: Instant::now(), interval: options.save_interval, pause: options.save_interval };
         let directory = directory.to_path_buf();
-        Ok(Table { directory, stem, columns, parquet, csv, rows: 0, saves: 0, clock, finished: false, synced: 0 })
+        Ok(Table { directory, stem, columns, parquet, csv, kept, rows: 0, saves: 0, clock, finished: false, synced: 0 })
     }
 
     pub fn rows(&self) -> u64 {
@@ -166,6 +171,10 @@ impl Table {
         self.rows += 1;
         if let Some(groups) = &mut self.parquet {
             groups.push(cells);
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.push(cells);
+            return Ok(());
         }
         if let Some(csv) = &mut self.csv {
             csv.line(cells.iter().copied())?;
@@ -219,7 +228,7 @@ impl Table {
         if self.csv.is_some() {
             files.push(format!("{}.csv", self.stem));
         }
-        Written { files, rows: self.rows, error: saved.and(merged).err() }
+        Written { files, rows: self.rows, kept: self.kept.take(), error: saved.and(merged).err() }
     }
 
     /// Lists the single file, or the parts where it could not be written.

@@ -39,8 +39,9 @@ pub fn run(
     observers: &mut [&mut dyn Observer],
     memory: Option<Vec<u8>>,
     checkpoints: Option<&mut Checkpoints>,
-    folder: &Path,
+    folder: Option<&Path>,
 ) -> Result<Result<bool, SimulationError>, Failure> {
+    let Some(folder) = folder else { return Ok(simulation.run(observers)) };
     if let Some(memory) = memory {
         let refused = |error| Failure::Environment(format!("cannot go on in `{}`: {error}", folder.display()));
         simulation.resume(observers, memory).map_err(refused)?;

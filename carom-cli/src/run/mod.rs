@@ -5,6 +5,7 @@ mod dump;
 mod estimate;
 mod film;
 mod frames;
+pub mod memory;
 mod report;
 mod sizes;
 mod space;
@@ -30,6 +31,7 @@ use frames::Frames;
 use sizes::StepSizes;
 use space::SpaceFilm;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The kind of warnings about the model file.
@@ -43,7 +45,7 @@ const LISTED: usize = 20_000;
 
 /// A run and what is left of it.
 struct Run {
-    scene: Scene,
+    scene: Arc<Scene>,
     recorded: Recorded,
     /// The first impacts and events.
     lists: Lists,
@@ -72,7 +74,9 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     if let Some(Some(file)) = &arguments.gltf {
         gltf::check(file)?;
     }
-    let (mut run, failure) = simulate(arguments, scene, &folder)?;
+    let mut progress = Progress::new(scene.span.start, arguments.quiet);
+    let (mut run, failure) = simulate(arguments, Arc::new(scene), Some(&folder), &mut progress)?;
+    drop(progress);
     if !arguments.no_report || figures.is_some() || arguments.gltf.is_some() {
         let report = report::build(&run, arguments.report_size);
         let mut draft = run.recorded.draft.as_mut();
@@ -84,7 +88,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
         }
         figures.map_or(Ok(()), |figures| figures.write(&report))?;
     }
-    run.recorded.publish().map_err(|error| recording(error, &folder))?;
+    run.recorded.publish().map_err(|error| recording(error, Some(&folder)))?;
     if !arguments.quiet {
         // those of the file were printed with their places
         let told = run.recorded.summary.warnings.iter().filter(|warning| warning.kind != FILE);
@@ -126,8 +130,13 @@ fn strict(warnings: &[Warning]) -> Result<(), Failure> {
     }
 }
 
-/// Runs and records. A failure of the computation comes back beside what was computed.
-fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Run, Option<Failure>), Failure> {
+/// Runs and records, in a folder or in memory. A failure of the computation comes back beside what was computed.
+fn simulate(
+    arguments: &RunArguments,
+    scene: Arc<Scene>,
+    folder: Option<&Path>,
+    progress: &mut dyn Observer,
+) -> Result<(Run, Option<Failure>), Failure> {
     let mut dump = Dump::open(arguments)?;
     let mut simulation = scene
         .simulation_with(|solver| match &dump {
@@ -136,23 +145,24 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
         })
         .map_err(|e| Failure::Computation(e.to_string()))?;
     let options = record_options(arguments, &scene);
-    let identity = checkpoint::identity(arguments, &scene, &options);
-    let mut claim = Folder::claim(folder, "run", Sharing::Alone)?;
-    claim.protect([&arguments.file]);
-    claim.check(
-        [(REPORT, !arguments.no_report), (gltf::MOTION, arguments.gltf == Some(None))]
-            .iter()
-            .filter(|(_, w)| *w)
-            .map(|(name, _)| name),
-    )?;
-    let memory = arguments.resume.then(|| Checkpoints::read(folder, &identity)).transpose()?;
-    let recorder = RunRecorder::in_folder(claim, simulation.stepper(), options, outputs(&scene));
-    let mut recorder = recorder.map_err(|error| recording(error, folder))?;
-    let mut checkpoints = arguments
-        .checkpoint
-        .map(|seconds| Checkpoints::new(recorder.place(), identity, Duration::from_secs_f64(seconds)));
-    let aside = folder.join(".carom/run.new");
-    when_left(move || format!("inside a long step; rows that were saved before are in `{}`", aside.display()));
+    let (mut recorder, memory, mut checkpoints) = match folder {
+        Some(folder) => {
+            let identity = checkpoint::identity(arguments, &scene, &options);
+            let claim = claim(arguments, folder)?;
+            let memory = arguments.resume.then(|| Checkpoints::read(folder, &identity)).transpose()?;
+            let recorder = RunRecorder::in_folder(claim, simulation.stepper(), options, outputs(&scene));
+            let recorder = recorder.map_err(|error| recording(error, Some(folder)))?;
+            let every = arguments.checkpoint.map(Duration::from_secs_f64);
+            let checkpoints = every.map(|every| Checkpoints::new(recorder.place(), identity, every));
+            let aside = folder.join(".carom/run.new");
+            when_left(move || format!("inside a long step; rows that were saved before are in `{}`", aside.display()));
+            (recorder, memory, checkpoints)
+        }
+        None => {
+            let recorder = RunRecorder::in_memory(simulation.stepper(), options, outputs(&scene));
+            (recorder.map_err(|error| recording(error, None))?, None, None)
+        }
+    };
     let mut lists = Lists::new(LISTED);
     let mut frames = scene.drawing.as_ref().map(|drawing| Frames::new(drawing, &scene));
     let columns = recorder.trajectory().columns();
@@ -162,9 +172,8 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
     let mut watch = scene.watch();
     let estimates = arguments.estimate || scene.expectations.iter().any(|expected| expected.quantity.is_estimate());
     let mut probe = estimates.then(|| estimate::probe(&scene, 0));
-    let mut progress = Progress::new(scene.span.start, arguments.quiet);
     let outcome = {
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut lists, &mut progress];
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut lists, progress];
         if !scene.expectations.is_empty() {
             observers.push(&mut watch);
         }
@@ -185,7 +194,6 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
         }
         checkpoint::run(&mut simulation, &mut observers, memory, checkpoints.as_mut(), folder)?
     };
-    drop(progress);
     let dumped = dump.map(|dump| dump.finish());
     if let (Some(mut probe), Ok(true)) = (probe, &outcome) {
         probe.figures = estimate::figures(&watch);
@@ -202,26 +210,50 @@ fn simulate(arguments: &RunArguments, scene: Scene, folder: &Path) -> Result<(Ru
             }),
         }
     }
-    wind_up();
+    if folder.is_some() {
+        wind_up();
+    }
     scene.warnings.iter().for_each(|warning| recorder.warn(file_warning(warning)));
     dumped.iter().flat_map(Dumped::warnings).for_each(|warning| recorder.warn(warning));
     let mut recorded = recorder.close(inputs(&scene, arguments), &outcome, &simulation);
     let failure = match (outcome, recorded.error.take()) {
-        (Err(error), _) => Some(Failure::Computation(format!("{error}; results so far are in `{}`", folder.display()))),
+        (Err(error), _) => Some(Failure::Computation(so_far(error, folder))),
         (Ok(_), Some(error)) if error.is_environment() => {
-            let aside = folder.join(".carom/run.new");
+            let aside = folder.unwrap_or(Path::new("")).join(".carom/run.new");
             Some(Failure::Environment(format!("{error}; what was recorded before is in `{}`", aside.display())))
         }
         (Ok(_), Some(error)) => Some(recording(error, folder)),
         (Ok(_), None) => dumped.as_ref().and_then(|d| d.error.clone()).map(Failure::Environment),
     };
     // expectations speak of the whole run, and of the file as it is written
-    let finished = recorded.summary.status == Status::Finished && !progress::interrupted();
+    let stopped = folder.is_some() && progress::interrupted();
+    let finished = recorded.summary.status == Status::Finished && !stopped;
     // rows that are written besides the steps change no number
     let as_written = Overrides { output: None, ..scene.overrides().clone() } == Overrides::default();
     let expectations = if finished && as_written { watch.outcomes() } else { Vec::new() };
     let run = Run { scene, recorded, lists, frames, space, sizes, expectations, dumped };
     Ok((run, failure))
+}
+
+/// Claims the folder of the results, and checks that its files may be written.
+fn claim(arguments: &RunArguments, folder: &Path) -> Result<Folder, Failure> {
+    let mut claim = Folder::claim(folder, "run", Sharing::Alone)?;
+    claim.protect([&arguments.file]);
+    claim.check(
+        [(REPORT, !arguments.no_report), (gltf::MOTION, arguments.gltf == Some(None))]
+            .iter()
+            .filter(|(_, w)| *w)
+            .map(|(name, _)| name),
+    )?;
+    Ok(claim)
+}
+
+/// What ended a run, and where its results are.
+fn so_far(error: impl std::fmt::Display, folder: Option<&Path>) -> String {
+    match folder {
+        Some(folder) => format!("{error}; results so far are in `{}`", folder.display()),
+        None => error.to_string(),
+    }
 }
 
 /// A finding in the model file as a warning of the run.
@@ -231,10 +263,10 @@ fn file_warning(found: &Diagnostic) -> Warning {
 }
 
 /// What stopped the recording: numbers that are none, a wrong choice of columns, or the disk.
-fn recording(error: ResultError, folder: &Path) -> Failure {
+fn recording(error: ResultError, folder: Option<&Path>) -> Failure {
     match error {
         ResultError::NotFinite { .. } | ResultError::Output { .. } | ResultError::Model(_) => {
-            Failure::Computation(format!("{error}; results so far are in `{}`", folder.display()))
+            Failure::Computation(so_far(error, folder))
         }
         ResultError::UnknownColumn { name, known } => {
             let all = || format!("there are {}", known.join(", "));

@@ -1,0 +1,77 @@
+"""One-step problems with their numbers."""
+
+import carom
+import numpy as np
+import pytest
+
+
+def test_a_complementarity_problem():
+    found = carom.solve_problem([[2.0]], [-4.0])
+    assert found.lambda_.tolist() == [2.0] and abs(found.u[0]) < 1e-15
+    assert found.certificate["residual"] < 1e-15
+
+
+@pytest.mark.parametrize("solver", ["auto", "lemke", "enumerative"])
+def test_solvers_agree(solver):
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((6, 6))
+    W, b = A @ A.T + np.eye(6), rng.standard_normal(6)
+    found = carom.solve_problem(W, b, solver=solver)
+    assert found.lambda_.min() >= -1e-12 and found.u.min() >= -1e-9
+    assert abs(found.lambda_ @ found.u) < 1e-9 and np.allclose(found.u, W @ found.lambda_ + b)
+
+
+def test_an_equality_is_a_linear_system():
+    W, b = np.array([[4.0, 1], [1, 3]]), np.array([1.0, 2])
+    found = carom.solve_problem(W, b, "equality")
+    assert np.allclose(found.lambda_, np.linalg.solve(W, -b), rtol=1e-14)
+
+
+def test_a_relay():
+    assert carom.solve_problem([[1.0]], [5.0], ("relay", -1, 1)).lambda_[0] == pytest.approx(-1)
+    assert carom.solve_problem([[1.0]], [0.3], [("relay", -1, 1)]).lambda_[0] == pytest.approx(-0.3)
+
+
+@pytest.mark.parametrize("slip, sticks", [(0.2, True), (0.8, False)])
+def test_friction_in_the_plane(slip, sticks):
+    found = carom.solve_problem(np.eye(2), [-1.0, slip], ("coulomb", 0.5, 1))
+    normal, tangent = found.lambda_
+    assert normal == pytest.approx(1, abs=1e-9)
+    assert tangent == pytest.approx(-slip if sticks else -0.5, abs=1e-9)
+
+
+def test_friction_in_space_opposes_the_slip():
+    found = carom.solve_problem(np.eye(3), [-1.0, 0.6, 0.8], ("coulomb", 0.3, 2))
+    assert np.allclose(found.lambda_, [1, -0.18, -0.24], atol=1e-9)
+
+
+def test_laws_of_several_kinds():
+    laws = ["complementarity", "equality", ("coulomb", 0.5, 1)]
+    found = carom.solve_problem(np.eye(4), [-1.0, 2.0, -1.0, 0.1], laws)
+    assert np.allclose(found.lambda_, [1, -2, 1, -0.1], atol=1e-9)
+
+
+def test_sparse_matrices():
+    sparse = pytest.importorskip("scipy.sparse")
+    W = sparse.diags([[2.0] * 50, [-1.0] * 49, [-1.0] * 49], [0, 1, -1])
+    b = np.full(50, -0.1)
+    assert np.array_equal(carom.solve_problem(W, b).lambda_, carom.solve_problem(W.toarray(), b).lambda_)
+
+
+def test_a_problem_without_a_solution():
+    with pytest.raises(carom.SolveError) as caught:
+        carom.solve_problem([[-1.0]], [-1.0])
+    assert caught.value.certificate["residual"] > 0.1
+
+
+def test_mistakes():
+    with pytest.raises(carom.OptionError, match="columb"):
+        carom.solve_problem(np.eye(2), [1.0, 2.0], [("columb", 0.5, 1)])
+    with pytest.raises(carom.OptionError):
+        carom.solve_problem(np.eye(2), [1.0, 2.0], [("coulomb", 0.5)])
+    with pytest.raises(carom.OptionError):
+        carom.solve_problem(np.eye(2), [1.0])
+    with pytest.raises(carom.OptionError):
+        carom.solve_problem([[float("nan")]], [1.0])
+    with pytest.raises(carom.OptionError, match="lemk"):
+        carom.solve_problem([[1.0]], [1.0], solver="lemk")
