@@ -8,9 +8,8 @@
 //! until the residual h Σ w F − M (v⁺ − v) + B P falls below `tolerance · (h|Σ w F| + |B P|) + round-off` and the
 //! laws hold at the new iterate. Impulses and velocities of coordinates in different units are compared by the roots
 //! of the diagonal of M: |p| is the largest p_j/√M_jj, |v| the largest v_j √M_jj, in √J. Round-off is that of M v
-//! and, once the residual does not fall any more, that of the forces whose sum F is, which cancel at rest in a well,
-//! and of the reactions, which cancel on a body that carries many others. A is kept while the residual falls quickly,
-//! and where equalities alone act the rows of (2) go on with it: then
+//! and, once the residual does not fall any more, that of the forces whose sum F is: at rest in a well they cancel. A
+//! is kept while the residual falls quickly, and where equalities alone act the rows of (2) go on with it: then
 //!
 //! ```text
 //!     v_free = v^n + A⁻¹ (h Σ w F − M (v^n − v) + B P^n − B' P^n),     v^{n+1} = v_free + A⁻¹ B' P                 (3)
@@ -500,9 +499,6 @@ impl Newton {
         self.last = residual;
         if self.refactor && residual > tolerance {
             tolerance += self.cancelled(model)?;
-            self.increment.fill(0.0);
-            laws.add_sizes(self.acts_in_middle, &mut self.increment);
-            tolerance += 16.0 * f64::EPSILON * self.largest(&self.increment);
         }
         self.allowed = tolerance;
         Ok(Residual { residual, tolerance, speed })

@@ -369,16 +369,6 @@ impl Laws for VelocityLaws {
         }
     }
 
-    fn add_sizes(&self, acts_in_middle: bool, out: &mut [f64]) {
-        let directions = if acts_in_middle { &self.middle } else { &self.end };
-        let mut impulses = self.problem.z.lambda.iter();
-        for &i in &self.active {
-            for (row, p) in self.end.range(i).zip(&mut impulses) {
-                directions.rows.row(row).iter().for_each(|&(j, x)| out[j] += (x * p).abs());
-            }
-        }
-    }
-
     fn missed(&mut self, _: &Newton, v: &[f64], allowed: f64) -> f64 {
         self.change.clear();
         let mut most = 0.0f64;
