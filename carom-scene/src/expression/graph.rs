@@ -188,8 +188,8 @@ impl Graph {
         slots
     }
 
-    /// Whether a sign, a whole part or a choice inside one of the nodes depends on one of the slots: its derivatives do not tell the
-    /// whole function then.
+    /// Whether a sign, a whole part or a choice inside one of the nodes depends on one of the slots: its derivatives do
+    /// not tell the whole function then.
     pub fn switches_with(&self, roots: &[NodeId], slots: std::ops::RangeInclusive<usize>) -> bool {
         self.topological(roots).into_iter().any(|id| match self.node(id) {
             Node::Unary(Unary::Sign | Unary::Floor, argument) => {
