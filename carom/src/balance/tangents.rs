@@ -13,8 +13,8 @@
 use crate::Coupling;
 use carom_solve::Rows;
 
-/// Cosine of the angle beyond which tangents are turned: the motion within a step is mostly smaller, and jumps may be by
-/// any angle.
+/// Cosine of the angle beyond which tangents are turned: the motion within a step is mostly smaller, and jumps may be
+/// by any angle.
 const NEAR: f64 = 0.999;
 
 /// Turns the tangents of a coupling to those of another one with the same laws.

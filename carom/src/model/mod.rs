@@ -76,8 +76,8 @@ pub trait Space: LinearSolve + Send {
     }
 
     /// The direction in axes of the space along which a row of a coupling pushes its bodies, with the sign of the last
-    /// one, where the model knows: impulses are the same vectors in a next step, whatever the tangents are by then. Zero
-    /// for a row that only turns.
+    /// one, where the model knows: impulses are the same vectors in a next step, whatever the tangents are by then.
+    /// Zero for a row that only turns.
     fn axis(&self, _row: &[(usize, f64)]) -> Option<[f64; 3]> {
         None
     }

@@ -129,8 +129,8 @@ impl Coupled<2> for Contact2 {
 }
 
 impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
-    /// Takes over a problem; false where it is not of this kind. Without `W` its blocks are found from the rows, and most
-    /// of them must be diagonal.
+    /// Takes over a problem; false where it is not of this kind. Without `W` its blocks are found from the rows, and
+    /// most of them must be diagonal.
     pub(super) fn load(&mut self, problem: &OneStepProblem<'_>, w: Option<&Delassus>) -> bool {
         self.place.clear();
         self.back.clear();
