@@ -230,10 +230,6 @@ fn schemes_that_locate_events() {
             case("takeoff", Some("higher-order"), 60),
             case("impact-oscillator", Some("event-driven"), 60),
             case("pendulum", Some("{ name = \"event-driven\", flow = \"dop853\" }"), 60),
-            case("pendulum", Some("{ name = \"event-driven\", flow = \"rkf45\" }"), 60),
-            case("bouncing-ball-events", Some("{ name = \"event-driven\", flow = \"rkf45\" }"), 60),
-            case("pendulum", Some("{ name = \"event-driven\", dense = \"order-4\" }"), 60),
-            case("stick-slip", Some("{ name = \"event-driven\", dense = \"order-4\" }"), 60),
         ],
         6,
     );

@@ -85,8 +85,8 @@ fn a_checkpoint_knows_the_meshes() {
     session.write(
         "model.toml",
         "version = 1\nname = \"mesh\"\n[model]\nkind = \"multibody\"\ngravity = [0, 0, -9.81]\n[[body]]\n\
-         name = \"stone\"\nposition = [0, 0, 3]\n[[body.shape]]\nkind = \"mesh\"\nfile = \"stone.obj\"\ndensity = 1000\n\
-         [simulation]\nend = 0.1\nstep = 0.01\n",
+         name = \"stone\"\nposition = [0, 0, 3]\n[[body.shape]]\nkind = \"mesh\"\nfile = \"stone.obj\"\n\
+         density = 1000\n[simulation]\nend = 0.1\nstep = 0.01\n",
     );
     let words = ["run", "model.toml", "--quiet", "--checkpoint", "9", "--out", "out"];
     let stopped = session.command(words).env("CAROM_STOP", "5").output().unwrap();

@@ -1,5 +1,5 @@
 //! Random models told in other words have the same motion: mirrored, rotated, renamed and reordered, in other units, at
-//! another time, or in two runs of half the time; and schemes agree as their steps shrink. None of it needs a solution.
+//! another time; and schemes agree as their steps shrink. None of it needs a solution.
 
 mod particles;
 mod solids;

@@ -222,31 +222,6 @@ fn in_other_units() {
     }
 }
 
-/// From 0 to T/2 and from there to T by a file of its own: what a scheme keeps beside the state does not matter beyond
-/// its error, which halves with the step.
-#[test]
-fn in_two_runs() {
-    for case in 400..424 {
-        let model = Particles::random(&mut Random::new(case));
-        let all: Vec<usize> = (0..model.masses.len()).collect();
-        let scheme = SCHEMES[case as usize % SCHEMES.len()];
-        let with = simulation(scheme);
-        let order = (&all[..], &[0, 1, 2][..]);
-        let half = end(&model.file(order, "p", [0.0, 0.5 * TIME], &with));
-        let pairs = |values: &[f64]| values.chunks(2).map(|pair| [pair[0], pair[1]]).collect::<Vec<Vector>>();
-        let mut later = Particles { places: pairs(&half.q), velocities: pairs(&half.v), ..model.mapped(|x| x) };
-        // the shaking goes on with its phase: two forces, sin(ω t) cos(ω T/2) + cos(ω t) sin(ω T/2), are one at T/2
-        later.shake = model.shake;
-        let text = later.file(order, "p", [0.0, 0.5 * TIME], &with);
-        let shift = format!("*(t - ({:?}))", 0.0);
-        let text = text.replace(&shift, &format!("*(t + {:?})", 0.5 * TIME));
-        let state = end(&format!("{text}# in two runs\n"));
-        let whole = model.plain(&with);
-        let apart = distance(&flat(&whole), &[state.q, state.v].concat());
-        assert!(apart < 2e-2, "case {case}: {apart:e}, {scheme}");
-    }
-}
-
 /// All schemes against event-driven integration: without friction and chattering, at times that no impact is near, the
 /// places differ by a few steps' worth, and by less with smaller steps.
 #[test]

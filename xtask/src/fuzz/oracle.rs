@@ -116,7 +116,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>, depth: usize) {
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     entries.sort();
     for path in entries {
-        if path.is_dir() && depth < 3 {
+        // what a command was writing when it was interrupted is no result
+        if path.is_dir() && depth < 3 && path.file_name().is_some_and(|name| name != ".carom") {
             collect(&path, files, depth + 1);
         } else if path.is_file() {
             files.push(path);

@@ -160,7 +160,8 @@ pub const MESH_MODEL: &str = "version = 1\nname = \"mesh\"\n[model]\nkind = \"mu
     [[body]]\nname = \"stone\"\nposition = [0, 0, 3]\n[[body.shape]]\nkind = \"mesh\"\nfile = \"FILE\"\n\
     density = 1000\n[simulation]\nend = 0.1\nstep = 0.01\n";
 
-pub const STL: &str = "solid a\nfacet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 0 1 0\nvertex 1 0 0\nendloop\nendfacet\n\
+pub const STL: &str = "solid a\n\
+    facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 0 1 0\nvertex 1 0 0\nendloop\nendfacet\n\
     facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 0 1\nendloop\nendfacet\n\
     facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 0 0 1\nvertex 0 1 0\nendloop\nendfacet\n\
     facet normal 0 0 0\nouter loop\nvertex 1 0 0\nvertex 0 1 0\nvertex 0 0 1\nendloop\nendfacet\nendsolid a\n";
