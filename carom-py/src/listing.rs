@@ -9,7 +9,10 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 fn options(options: &[OptionDoc]) -> Value {
-    let row = |option: &OptionDoc| json!({ "name": option.name, "default": option.default.to_string(), "meaning": option.meaning });
+    let row = |option: &OptionDoc| {
+        let OptionDoc { name, default, meaning } = option;
+        json!({ "name": name, "default": default, "meaning": meaning })
+    };
     options.iter().map(row).collect()
 }
 

@@ -110,7 +110,7 @@ impl Environment {
         maturin.arg("--out").arg(&place).arg("--interpreter").arg(&self.python);
         if profile == "dev" {
             // for this machine alone: nobody looks at which libraries it needs
-            maturin.args(["--compatibility", "linux", "--skip-auditwheel"]);
+            maturin.args(["--compatibility", "linux", "--auditwheel", "skip"]);
         }
         if !execute(&mut maturin) {
             return Err("maturin could not build the wheel".into());
