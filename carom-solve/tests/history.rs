@@ -77,7 +77,7 @@ fn ladders_tell_their_rungs() {
 /// Of groups that are solved apart the largest one is told, and the whole at the end.
 #[test]
 fn islands_tell_of_the_largest_one() {
-    let problem = generate("rcp", 500, 1.0);
+    let problem = generate("towers", 500, 1.0);
     let (points, z, log) = recorded("auto", json!({"tolerance": 1e-8}), &problem);
     assert!(log.starts_with("islands ") && !log.contains(','), "{log}");
     assert!(points.len() > 5 && points[0].rung > 1 && points[0].method == "nsgs", "{points:?}");

@@ -46,7 +46,7 @@ fn a_wheel_stops_and_the_ledger_closes() {
         // all of its energy goes into the joint
         let energy = &session.summary("out/wheel")["energy"];
         assert!((energy["friction_loss"].as_f64().unwrap() - 0.25).abs() < 1e-12, "{scheme}: {energy}");
-        assert_eq!(energy["bilateral"].as_f64(), Some(0.0), "{scheme}: {energy}");
+        assert!(energy["bilateral"].as_f64().unwrap().abs() < 1e-12, "{scheme}: {energy}");
         assert!((table.last("loss.friction") - 0.25).abs() < 1e-12, "{scheme}");
         assert!(energy["residue"].as_f64().unwrap().abs() < 1e-12, "{scheme}: {energy}");
     }

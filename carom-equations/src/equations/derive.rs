@@ -306,7 +306,7 @@ impl Derivation<'_> {
         let (n, first) = (self.source.coordinates.len(), self.source.velocity(0));
         let mut terms = vec![u];
         let rows = self.gradient(u, first..first + n)?;
-        if let Some(velocity) = self.velocity_in(&rows) {
+        if let Some(velocity) = rows.iter().find_map(|&row| self.velocity_in(&[row])) {
             return Err(EquationError::SlidingNotLinear { law: law.to_owned(), velocity });
         }
         for (j, &row) in rows.iter().enumerate() {

@@ -192,7 +192,7 @@ impl Scope {
         if !name.split('.').all(is_identifier) {
             return Err(ScopeError::Invalid { name: name.into() });
         }
-        if Function::find(name).is_some() {
+        if Function::find(name).is_some_and(|function| !function.is_also_a_name()) {
             return Err(ScopeError::Reserved { name: name.into() });
         }
         if self.entries.contains_key(name) {

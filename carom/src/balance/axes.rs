@@ -13,12 +13,18 @@ use carom_solve::{Law, Rows};
 /// The direction of a row in axes of the space.
 pub(super) type Axis = [f64; 3];
 
+/// Laws from which on guesses are turned: fewer are solved by methods that hardly ask where they begin.
+const MANY: usize = 64;
+
 /// Most rows of a law that push: those of the normal and of two tangents.
 const PUSHING: usize = 3;
 
-/// Notes the directions of the rows of the laws that act; none where the model does not know them.
+/// Notes the directions of the rows of the laws that act; none where these are few, or the model does not know them.
 pub(super) fn note(model: &dyn Mechanical, coupling: &Coupling, active: &[usize], axes: &mut Vec<Axis>) {
     axes.clear();
+    if active.len() < MANY {
+        return;
+    }
     // the first one tells whether the model knows
     for row in active.iter().flat_map(|&i| coupling.range(i)) {
         let Some(axis) = model.axis(coupling.rows.row(row)) else { return axes.clear() };
