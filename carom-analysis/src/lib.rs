@@ -1,6 +1,7 @@
 //! Studies on top of carom: error norms, convergence, result files and reports.
 
 #![warn(missing_docs)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod convergence;
 pub mod error;

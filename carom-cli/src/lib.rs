@@ -2,6 +2,7 @@
 //! write nothing, for programs that look at results themselves, are [`MemoryRun`]s.
 
 #![warn(missing_docs)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod arguments;
 mod check;

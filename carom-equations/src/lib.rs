@@ -4,6 +4,7 @@
 //! expressions stand in files is not known here.
 
 #![warn(missing_docs)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod equations;
 pub mod expression;

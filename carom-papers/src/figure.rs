@@ -1,5 +1,6 @@
 //! What an item gives: something to look at, the numbers behind it, and checks that lead to a verdict.
 
+use carom::elementary::log10;
 use carom_analysis::report::{Block, Cell, Chart, Table};
 
 /// A computed figure or table.
@@ -179,7 +180,7 @@ pub fn short(x: f64) -> String {
 /// A number with the digits that a tolerance claims, as far as a double has them; never fewer than [`short`] gives.
 fn to_within(x: f64, tolerance: f64) -> String {
     // a tolerance is the difference of two ends: 1e-6 may be a little less
-    let exponent = |x: f64| (x.abs().log10() + 1e-3).floor() as i32;
+    let exponent = |x: f64| (log10(x.abs()) + 1e-3).floor() as i32;
     let rounded = short(x);
     if !(x.is_finite() && x != 0.0 && tolerance > 0.0)
         || rounded.parse::<f64>().is_ok_and(|y| (y - x).abs() < 0.05 * tolerance)

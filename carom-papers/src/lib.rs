@@ -9,6 +9,7 @@
 //! and a row in the list of its paper. To add a paper: a module with a `PAPER`, and a row in [`PAPERS`].
 
 #![warn(missing_docs)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod figure;
 mod film;

@@ -3,6 +3,7 @@
 use crate::trace::{Change, scene};
 use crate::{Effort, Trouble};
 use carom::Simulation;
+use carom::elementary::powf;
 use carom::scheme::Estimator;
 use carom::simulation::{Adaptive, FixedStep};
 use carom_analysis::convergence::{NORMS, Plan, Reference, Study, study, study_tolerances};
@@ -79,6 +80,6 @@ pub fn chart(title: &str, study: &Study, of: char) -> Chart {
 
 /// `error ~ h^order` through the first step.
 pub fn line(name: &str, steps: &[f64], first: f64, order: f64) -> Series {
-    let errors = steps.iter().map(|h| first * (h / steps[0]).powf(order)).collect();
+    let errors = steps.iter().map(|h| first * powf(h / steps[0], order)).collect();
     Series::lines(name, steps.to_vec(), errors).dashed(Dash::Dot)
 }

@@ -2,6 +2,7 @@
 
 use crate::{Data, Figure, Trouble};
 use carom::State;
+use carom::elementary::sin_cos;
 use carom::multibody::pair::Shape;
 use carom_analysis::report::{Chart, Series};
 use carom_scene::Scene;
@@ -27,7 +28,7 @@ fn line(kind: ShapeKind, numbers: &[f64]) -> Vec<[f64; 2]> {
         ShapeKind::Polygon => corners().chain(corners().next()).collect(),
         ShapeKind::Circle => (0..=ROUND)
             .map(|k| {
-                let (s, c) = (std::f64::consts::TAU * k as f64 / ROUND as f64).sin_cos();
+                let (s, c) = sin_cos(std::f64::consts::TAU * k as f64 / ROUND as f64);
                 [numbers[0] + numbers[2] * c, numbers[1] + numbers[2] * s]
             })
             .collect(),
@@ -86,7 +87,7 @@ fn turn([w, x, y, z]: [f64; 4], a: [f64; 3]) -> [f64; 3] {
 fn outline(form: &Form) -> Vec<[f64; 3]> {
     let round = |centre: [f64; 3], radius: f64| {
         let point = |k: usize| {
-            let (s, c) = (std::f64::consts::TAU * k as f64 / ROUND as f64).sin_cos();
+            let (s, c) = sin_cos(std::f64::consts::TAU * k as f64 / ROUND as f64);
             [centre[0] + radius * c, centre[1] + radius * s, centre[2]]
         };
         (0..=ROUND).map(point).collect()

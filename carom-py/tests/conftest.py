@@ -1,11 +1,15 @@
 """What tests share: models in closed form, and the command whose bits results are compared with."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+# where the tests run in the background of a shell Ctrl-C is ignored: tests of it, and what they start, shall hear it
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 BALL = """version = 1
 name = "ball"

@@ -27,11 +27,13 @@
 //! ```
 
 #![warn(missing_docs)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod block_lu;
 mod certificate;
 mod delassus;
 mod dense;
+pub mod elementary;
 pub mod family;
 mod history;
 mod inertia;

@@ -20,9 +20,11 @@
 //! [`OneStepProblem`](carom_solve::OneStepProblem). `docs/architecture.md` has the picture.
 
 #![warn(missing_docs)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod balance;
 mod coupling;
+pub mod elementary;
 pub mod equilibrium;
 mod event;
 mod impact;

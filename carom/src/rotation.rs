@@ -11,6 +11,7 @@
 //! (3) and (5) are what makes a sum over stages an increment: an increment of plain sums of Ω is of second order. All
 //! functions take dual numbers as well; series near θ = 0 keep their derivatives finite.
 
+use crate::elementary::dual::{atan2, sin_cos};
 use crate::model::dual::Scalar;
 use num_dual::Dual;
 use schemars::JsonSchema;
@@ -118,7 +119,7 @@ pub fn exponential<D: Scalar>(theta: Vector<D>) -> Quaternion<D> {
         )
     } else {
         let half = square.sqrt();
-        let (sine, cosine) = half.sin_cos();
+        let (sine, cosine) = sin_cos(half);
         (cosine, sine / half)
     };
     let share = share * 0.5;
@@ -134,7 +135,7 @@ pub fn logarithm<D: Scalar>(p: Quaternion<D>) -> Vector<D> {
         series(square / (w * w), [1.0, -1.0 / 3.0, 1.0 / 5.0, -1.0 / 7.0, 1.0 / 9.0, -1.0 / 11.0]) * 2.0 / w
     } else {
         let sine = square.sqrt();
-        sine.atan2(w) * 2.0 / sine
+        atan2(sine, w) * 2.0 / sine
     };
     [share * x, share * y, share * z]
 }
@@ -162,7 +163,7 @@ pub fn exponential_rate<D: Scalar>(theta: Vector<D>, omega: Vector<D>) -> Vector
         series(square, [1.0 / 12.0, 1.0 / 720.0, 1.0 / 30240.0, 1.0 / 1209600.0])
     } else {
         let half = square.sqrt() * 0.5;
-        let (sine, cosine) = half.sin_cos();
+        let (sine, cosine) = sin_cos(half);
         (-(half * cosine / sine) + 1.0) / square
     };
     let once = cross(theta, omega);
@@ -180,8 +181,8 @@ pub fn exponential_velocity<D: Scalar>(theta: Vector<D>, rate: Vector<D>) -> Vec
         )
     } else {
         let angle = square.sqrt();
-        let half = (angle * 0.5).sin();
-        (half * half * 2.0 / square, (angle - angle.sin()) / (square * angle))
+        let (half, _) = sin_cos(angle * 0.5);
+        (half * half * 2.0 / square, (angle - sin_cos(angle).0) / (square * angle))
     };
     let once = cross(theta, rate);
     plus(plus(rate, -b, once), d, cross(theta, once))

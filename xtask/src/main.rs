@@ -1,5 +1,6 @@
 //! Project chores: `cargo xtask` names them.
 
+mod bits;
 mod fuzz;
 mod picture;
 mod report;
@@ -25,6 +26,9 @@ const HELP: &str = "cargo xtask CHORE
   bench [steps|solvers]  speed, side by side with Siconos where it is installed; more words go to the benchmark
   bench exact            how exact ten scenes are, beside engines that PyPI has (installed below target)
   bench granular         a thousand balls poured into a box, beside Siconos and engines that PyPI has
+  bench soak [--short]   a thousand million steps: energy and memory must stay
+  bits                   all examples on a virtual machine (wasm32, under node): the bits of their motions are those of
+                         this one; exit code 3 where the virtual machine is missing
 ";
 
 /// Exit code of a chore that was called wrongly.
@@ -38,6 +42,7 @@ fn main() -> ExitCode {
     let code = match words[..] {
         ["test"] => test::run(false).close(0),
         ["test", "--all"] => test::run(true).close(0),
+        ["bits"] => bits::run().close(INCOMPLETE),
         ["targets"] => targets::run().close(INCOMPLETE),
         ["fuzz", ref words @ ..] => attack(words),
         ["picture"] => match picture::run() {
@@ -58,7 +63,9 @@ fn main() -> ExitCode {
             None => usage(&words.join(" ")),
         },
         ["bench"] => u8::from(!(bench("steps", &[]) && bench("solvers", &[]))),
-        ["bench", name @ ("steps" | "solvers" | "exact" | "granular"), ref words @ ..] => u8::from(!bench(name, words)),
+        ["bench", name @ ("steps" | "solvers" | "exact" | "granular" | "soak"), ref words @ ..] => {
+            u8::from(!bench(name, words))
+        }
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             0

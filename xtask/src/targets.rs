@@ -35,13 +35,18 @@ pub fn core() -> Outcome {
 
 /// Checks packages for a target, with its standard library installed where it is missing.
 fn check(target: &str, packages: &[&str]) -> Outcome {
-    let add = || execute(Command::new("rustup").args(["target", "add", target]));
-    if !(installed(target) || add() && installed(target)) {
+    if !install(target) {
         return Outcome::Skipped(format!("`rustup target add {target}` is not possible here"));
     }
     let mut arguments = vec!["check", "--target", target];
     arguments.extend(packages.iter().flat_map(|package| ["-p", package]));
     cargo(&arguments, &[]).into()
+}
+
+/// Whether the standard library of a target is there, after an attempt to install it.
+pub fn install(target: &str) -> bool {
+    let add = || execute(Command::new("rustup").args(["target", "add", target]));
+    installed(target) || add() && installed(target)
 }
 
 /// Whether the compiler has the standard library of a target.

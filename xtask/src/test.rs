@@ -1,7 +1,7 @@
 //! `cargo xtask test`: what must hold at every commit, and with `--all` what takes longer.
 
 use crate::report::{Outcome, Report};
-use crate::{cargo, fuzz, has, run as execute, targets, wheel};
+use crate::{bits, cargo, fuzz, has, run as execute, targets, wheel};
 use std::process::Command;
 use std::time::Duration;
 
@@ -37,6 +37,7 @@ pub fn run(all: bool) -> Report {
     report.step("python", wheel::test);
     if all {
         report.append(targets::run());
+        report.append(bits::run());
     } else {
         report.step("core crates on wasm32", targets::core);
     }

@@ -3,6 +3,7 @@
 //! Each level takes `grids` neighbouring numbers of steps and reports geometric means: with impacts a single grid
 //! scatters by a factor of three, because an impact may or may not fall into the right step [acary2009].
 
+use carom::elementary::{exp, ln};
 mod reference;
 mod work;
 
@@ -141,9 +142,9 @@ impl Plan {
     /// `levels` numbers of steps between the step sizes `coarse` and `fine`, equally spaced in the logarithm.
     pub fn between(span: (f64, f64), coarse: f64, fine: f64, levels: usize, grids: usize) -> Plan {
         let length = span.1 - span.0;
-        let ratio = (coarse / fine).ln() / (levels.max(2) - 1) as f64;
+        let ratio = ln(coarse / fine) / (levels.max(2) - 1) as f64;
         let mut counts: Vec<usize> =
-            (0..levels).map(|k| (length / (coarse * (-ratio * k as f64).exp())).round().max(1.0) as usize).collect();
+            (0..levels).map(|k| (length / (coarse * exp(-ratio * k as f64))).round().max(1.0) as usize).collect();
         counts.dedup();
         Plan { start: span.0, end: span.1, counts, grids: grids.max(1), skip_multiples_of: None }
     }

@@ -8,6 +8,7 @@
 
 use super::{Level, Study};
 use crate::error::{MeasureError, log_log_slope};
+use carom::elementary::{ln, powf};
 
 /// What counts as work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +80,8 @@ impl Study {
         if e1 == 0.0 || e1 >= e0 {
             return Some(w1);
         }
-        let part = (e0 / error).ln() / (e0 / e1).ln();
-        Some(w0 * (w1 / w0).powf(part))
+        let part = ln(e0 / error) / ln(e0 / e1);
+        Some(w0 * powf(w1 / w0, part))
     }
 }
 

@@ -4,6 +4,7 @@
 //! ```
 //! Values without a finite logarithm (zeros, negatives, infinities, NaN) are skipped and counted, never hidden.
 
+use carom::elementary::{exp, ln};
 use serde::Serialize;
 
 use super::MeasureError;
@@ -61,7 +62,7 @@ pub struct GeometricMean {
 pub fn geometric_mean(values: &[f64]) -> GeometricMean {
     let logarithms: Vec<f64> = values.iter().filter_map(|&value| logarithm(value)).collect();
     let used = logarithms.len();
-    let value = (logarithms.iter().sum::<f64>() / used as f64).exp();
+    let value = exp(logarithms.iter().sum::<f64>() / used as f64);
     GeometricMean { value, used, skipped: values.len() - used }
 }
 
@@ -79,7 +80,7 @@ pub fn pairwise_orders(x: &[f64], y: &[f64]) -> Result<Vec<f64>, MeasureError> {
 }
 
 fn logarithm(value: f64) -> Option<f64> {
-    (value > 0.0 && value.is_finite()).then(|| value.ln())
+    (value > 0.0 && value.is_finite()).then(|| ln(value))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Colours as glTF wants them: linear light.
 
 use crate::report::Colour;
+use carom::elementary::powf;
 
 /// What a surface looks like.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,7 +73,7 @@ fn hexadecimal(text: &str) -> Option<[f32; 3]> {
 
 /// The light of a number of a colour code (sRGB).
 fn linear(x: f32) -> f32 {
-    if x <= 0.04045 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
+    if x <= 0.04045 { x / 12.92 } else { powf(f64::from((x + 0.055) / 1.055), 2.4) as f32 }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Solids as triangles with normals.
 
 use crate::report::{Solid, Space};
+use carom::elementary::sin_cos;
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 /// Corners around an axis, and from pole to pole.
@@ -88,7 +89,7 @@ pub fn surface(solid: &Solid, shape: &Shape) -> Surface {
         Shape::Disc => lathe(&[[1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]], 1.0),
         Shape::Bore => lathe(&[[1.0, -1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0]], -1.0),
         Shape::Torus([radius, tube]) => {
-            let section = (0..=ALONG).map(|k| (TAU * k as f64 / ALONG as f64).sin_cos());
+            let section = (0..=ALONG).map(|k| sin_cos(TAU * k as f64 / ALONG as f64));
             let profile: Vec<[f64; 4]> = section.map(|(s, c)| [radius + tube * c, tube * s, c, s]).collect();
             lathe(&profile, 1.0)
         }
@@ -105,7 +106,7 @@ pub fn surface(solid: &Solid, shape: &Shape) -> Surface {
 /// Points of an arc in the plane of an axis, with their normals: r, z, n_r, n_z.
 fn arc(radius: f64, from: f64, to: f64, z: f64) -> impl Iterator<Item = [f64; 4]> {
     (0..=ALONG / 2).map(move |k| {
-        let (s, c) = (from + (to - from) * k as f64 / (ALONG / 2) as f64).sin_cos();
+        let (s, c) = sin_cos(from + (to - from) * k as f64 / (ALONG / 2) as f64);
         [radius * c, z + radius * s, c, s]
     })
 }
@@ -114,7 +115,7 @@ fn arc(radius: f64, from: f64, to: f64, z: f64) -> impl Iterator<Item = [f64; 4]
 fn lathe(profile: &[[f64; 4]], side: f64) -> Surface {
     let mut out = Surface::default();
     for i in 0..=AROUND {
-        let (s, c) = (TAU * (i % AROUND) as f64 / AROUND as f64).sin_cos();
+        let (s, c) = sin_cos(TAU * (i % AROUND) as f64 / AROUND as f64);
         for [r, z, a, b] in profile {
             out.points.push([r * c, r * s, *z].map(|x| x as f32));
             out.normals.push(unit([side * a * c, side * a * s, side * b]));
@@ -155,7 +156,7 @@ fn slot(radius: f64, half: f64, depth: f64) -> Surface {
         let i = i % corners;
         let (right, k) = (i <= AROUND / 2, i % (AROUND / 2 + 1));
         let start = if right { -FRAC_PI_2 } else { FRAC_PI_2 };
-        let (s, c) = (start + TAU * k as f64 / AROUND as f64).sin_cos();
+        let (s, c) = sin_cos(start + TAU * k as f64 / AROUND as f64);
         let x = if right { half } else { -half } + radius * c;
         for z in [-depth, depth] {
             out.points.push([x, radius * s, z].map(|x| x as f32));

@@ -4,6 +4,7 @@
 //! store has them, so that nothing is stored twice. Between rows the page goes straight ahead and turns evenly. A row
 //! with a number that is not finite hides its body.
 
+use carom::elementary::hypot;
 mod data;
 mod mesh;
 
@@ -270,7 +271,7 @@ impl Part {
 pub fn turn_to(direction: [f64; 3]) -> [f64; 4] {
     let length = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
     let [x, y, z] = direction.map(|d| d / length);
-    let across = x.hypot(y);
+    let across = hypot(x, y);
     // half of the way from z to d, then normalised; 1 + z would cancel where d points down
     let q = match across {
         0.0 if z < 0.0 => [0.0, 1.0, 0.0, 0.0],

@@ -9,6 +9,7 @@
 //! Gaps (values that are not finite) come back as NaN. The block is raw deflate in base64: browsers inflate it without
 //! help. Equal columns are stored once.
 
+use carom::elementary::{exp2, log2};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -225,13 +226,13 @@ fn encode(values: &[f64], bits: i32, decades: bool, out: &mut Vec<u8>) -> Coding
 fn unit(values: &[f64], bits: i32) -> Option<i32> {
     let finite = || values.iter().copied().filter(|x| x.is_finite());
     let (low, high) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
-    let e = (high - low).log2().ceil();
+    let e = log2(high - low).ceil();
     // constants, and ranges beyond those of normal numbers
     if !(high > low && (-900.0..900.0).contains(&e)) {
         return None;
     }
     let e = e as i32 - bits;
-    (high.abs().max(low.abs()) * f64::from(-e).exp2() < LARGEST).then_some(e)
+    (high.abs().max(low.abs()) * exp2(f64::from(-e)) < LARGEST).then_some(e)
 }
 
 /// Whether a tenth of the values would be lost beside the largest.
@@ -248,7 +249,7 @@ fn fits_single(values: &[f64]) -> bool {
 /// Writes gaps and integers; the order of their differences.
 fn integers(values: &[f64], e: i32, out: &mut Vec<u8>) -> i32 {
     gaps(values, out);
-    let scale = f64::from(-e).exp2();
+    let scale = exp2(f64::from(-e));
     let mut last = 0.0;
     let integers: Vec<i64> = values
         .iter()

@@ -1,5 +1,6 @@
 //! Tables: sortable in the browser, long ones scroll in a box and name the file that has all rows.
 
+use carom::elementary::log10;
 use std::fmt::Write as _;
 
 use super::chart::split_unit;
@@ -220,7 +221,7 @@ fn decimals(times: &[f64]) -> usize {
     sorted.sort_by(f64::total_cmp);
     sorted.dedup();
     let apart = |d: usize| sorted.windows(2).all(|pair| format!("{:.d$}", pair[0]) != format!("{:.d$}", pair[1]));
-    let least = if largest > 0.0 { (TIME_DIGITS - 1 - largest.log10().floor() as i32).max(0) as usize } else { 0 };
+    let least = if largest > 0.0 { (TIME_DIGITS - 1 - log10(largest).floor() as i32).max(0) as usize } else { 0 };
     let short = (0..=(least + 2).min(TIME_DECIMALS)).find(|d| whole(*d));
     short.or_else(|| (least..TIME_DECIMALS).find(|d| apart(*d))).unwrap_or(TIME_DECIMALS)
 }

@@ -11,6 +11,7 @@
 
 use crate::metric::Metric;
 use crate::study::Cyclic;
+use carom::elementary::log2;
 use carom::scheme::Stepper;
 use carom::simulation::{Observer, StepView};
 use carom::{Key, ModelError, State};
@@ -125,7 +126,7 @@ impl Estimate {
         let mut add = |what: &str, size: f64, [difference, finer]: [Option<f64>; 2]| {
             let least = rounding * size;
             let both = difference.zip(finer).filter(|(a, b)| halved && *a > least && *b > least);
-            let order = both.map(|(a, b)| (a / b).log2());
+            let order = both.map(|(a, b)| log2(a / b));
             differences.push(Difference { what: what.into(), difference, finer, order });
         };
         let mut metric = Metric::new(stepper);

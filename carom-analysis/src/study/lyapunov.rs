@@ -18,6 +18,7 @@
 use super::error_bar::standard_error;
 use super::range::Random;
 use super::{Make, Motion, Stop, StudyError, exact};
+use carom::elementary::ln;
 use carom::sensitivity::ContactCounts;
 use carom::{Key, State, Stepper};
 use serde::{Deserialize, Serialize};
@@ -283,7 +284,7 @@ impl Frame {
             // what is left of a column that lies in the span of the others is rounding
             if r > 1e-14 * before && r.is_finite() {
                 column.iter_mut().for_each(|x| *x /= r);
-                self.logs[i] = r.ln();
+                self.logs[i] = ln(r);
             } else {
                 self.logs[i] = f64::NEG_INFINITY;
                 any_orthogonal(column, done);
@@ -452,8 +453,7 @@ pub fn divergence(model: &mut dyn carom::Mechanical) -> Option<f64> {
 
 /// Right side of (2): `divergence` is −tr(M⁻¹C), and each contact has its restitution.
 pub fn trace(spectrum: &Spectrum, divergence: f64, restitution: impl Fn(Key) -> f64) -> f64 {
-    let impacts: f64 =
-        spectrum.by_contact.iter().map(|(key, count)| 2.0 * restitution(*key).ln() * *count as f64).sum();
+    let impacts: f64 = spectrum.by_contact.iter().map(|(key, count)| 2.0 * ln(restitution(*key)) * *count as f64).sum();
     divergence + impacts / spectrum.time
 }
 

@@ -13,6 +13,7 @@
 use super::lyapunov::{Frame, Options, Spectrum, Sums};
 use super::{Stop, StudyError};
 use carom::Key;
+use carom::elementary::ln;
 use carom::sensitivity::{Sensitivity, SensitivityError};
 
 impl From<SensitivityError> for StudyError {
@@ -78,7 +79,7 @@ pub fn saltation(
     }
     let time = options.intervals as f64 * options.interval;
     let counts = &motion.counts;
-    let loss: f64 = counts.by_contact.iter().map(|(key, count)| 2.0 * restitution(*key).ln() * *count as f64).sum();
+    let loss: f64 = counts.by_contact.iter().map(|(key, count)| 2.0 * ln(restitution(*key)) * *count as f64).sum();
     let plain = size == dimension && counts.is_plain;
     Ok(sums.spectrum(options, counts, plain.then_some((counts.divergence + loss) / time)))
 }

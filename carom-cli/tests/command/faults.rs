@@ -5,7 +5,8 @@
 use super::session::{BALL, Outcome, Session};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const LCP: &str = "2\n0\n2\n2\n2 2\n2.0 1.0\n1.0 2.0\n-5.0 -6.0\n";
 
@@ -213,6 +214,80 @@ fn a_table_is_not_cut_inside_a_number() {
         }
     }
     assert!(cut > 0, "no table was cut");
+}
+
+/// A disk of 1 MB in memory.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// Mounts it where that is allowed; says so where it is not.
+    fn mount(place: PathBuf) -> Option<Disk> {
+        fs::create_dir(&place).unwrap();
+        let output = Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(&place).output();
+        let mounted = output.is_ok_and(|output| output.status.success());
+        if !mounted {
+            eprintln!("skipped: no disk can be mounted here");
+        }
+        mounted.then(|| Disk(place))
+    }
+
+    /// Leaves so many bytes free: a file takes all, and is cut.
+    fn leave(&self, bytes: u64) {
+        let filler = self.0.join("filler");
+        let _ = fs::write(&filler, vec![0; 1 << 20]);
+        let length = fs::metadata(&filler).unwrap().len();
+        fs::File::options().write(true).open(&filler).unwrap().set_len(length.saturating_sub(bytes)).unwrap();
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).output();
+    }
+}
+
+/// The disk is really full, at whatever byte: exit code 1 and the earlier result, or the new one, whole.
+#[test]
+fn a_full_disk_leaves_a_whole_result() {
+    for case in [&CASES[0], &CASES[1], &CASES[8], &CASES[11]] {
+        let session = Session::new();
+        prepare(&session);
+        let Some(disk) = Disk::mount(session.path("disk")) else { return };
+        let words = case.words.replace("-o out", "-o disk/out").replace("--out out", "--out disk/out");
+        let full = Case { words: words.leak(), ..*case };
+        let place = session.path("disk/out");
+        let look = || {
+            let _ = fs::remove_file(session.path("disk/filler"));
+            if place.is_dir() {
+                carom_analysis::folder::settle(&place).unwrap();
+            }
+            content(&place)
+        };
+        let good = |words: &str| {
+            let outcome = call(&session, &full, words, None);
+            assert_eq!(outcome.code, Some(0), "{} {words}: {}", full.words, outcome.err);
+            look()
+        };
+        let (new, old) = (good(full.later), good(full.earlier));
+        let mut failed = 0;
+        for kilobytes in [0, 4, 8, 12, 16, 24, 32, 48, 64, 80, 96, 128, 160, 192, 256] {
+            disk.leave(kilobytes << 10);
+            let outcome = call(&session, &full, full.later, None);
+            let told = format!("{} with {kilobytes} kB: {}{}", full.words, outcome.out, outcome.err);
+            let found = look();
+            match outcome.code {
+                Some(0) => assert!(same(full.words, &found, &new), "{told}"),
+                Some(1) => {
+                    assert!(outcome.err.contains("error: "), "{told}");
+                    assert!([&old, &new].iter().any(|whole| same(full.words, &found, whole)), "{told}");
+                    failed += 1;
+                }
+                _ => panic!("{told}"),
+            }
+            good(full.earlier);
+        }
+        assert!(failed > 0, "{}: the disk was never full", full.words);
+    }
 }
 
 /// `--out .` in a folder of the user's own files, and results that were edited.

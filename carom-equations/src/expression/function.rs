@@ -1,5 +1,6 @@
 //! The functions that may be called in expressions: one table for the parser, the graph and the tape.
 
+use carom::elementary::{acos, asin, atan, cos, cosh, exp, ln, sin, sinh, tan, tanh};
 /// A function of one argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unary {
@@ -40,17 +41,17 @@ impl Unary {
     #[inline]
     pub fn apply(self, x: f64) -> f64 {
         match self {
-            Unary::Sin => x.sin(),
-            Unary::Cos => x.cos(),
-            Unary::Tan => x.tan(),
-            Unary::Asin => x.asin(),
-            Unary::Acos => x.acos(),
-            Unary::Atan => x.atan(),
-            Unary::Sinh => x.sinh(),
-            Unary::Cosh => x.cosh(),
-            Unary::Tanh => x.tanh(),
-            Unary::Exp => x.exp(),
-            Unary::Log => x.ln(),
+            Unary::Sin => sin(x),
+            Unary::Cos => cos(x),
+            Unary::Tan => tan(x),
+            Unary::Asin => asin(x),
+            Unary::Acos => acos(x),
+            Unary::Atan => atan(x),
+            Unary::Sinh => sinh(x),
+            Unary::Cosh => cosh(x),
+            Unary::Tanh => tanh(x),
+            Unary::Exp => exp(x),
+            Unary::Log => ln(x),
             Unary::Sqrt => x.sqrt(),
             Unary::Abs => x.abs(),
             Unary::Sign => sign(x),

@@ -9,6 +9,7 @@
 
 use super::function::{Unary, integer_power, maximum, minimum};
 use super::graph::{Binary, Graph, Node, NodeId, ZERO};
+use carom::elementary::{atan2, powf};
 
 /// Largest exponent that is evaluated by multiplication; above it `powf` is more exact.
 const LARGEST_POWER: u32 = 32;
@@ -21,8 +22,8 @@ impl Binary {
             Binary::Subtract => a - b,
             Binary::Multiply => a * b,
             Binary::Divide => a / b,
-            Binary::Power => a.powf(b),
-            Binary::Atan2 => a.atan2(b),
+            Binary::Power => powf(a, b),
+            Binary::Atan2 => atan2(a, b),
             Binary::Minimum => minimum(a, b),
             Binary::Maximum => maximum(a, b),
             Binary::LessEqual => f64::from(u8::from(a <= b)),

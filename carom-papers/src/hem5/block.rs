@@ -4,6 +4,7 @@ use super::{FLOWS, SPEC, WORK, largest, scheme};
 use crate::order::line;
 use crate::trace::{Change, Trace, trace};
 use crate::{Check, Data, Effort, Figure, Trouble};
+use carom::elementary::log2;
 use carom::scheme::EventDriven;
 use carom::scheme::event_driven::Control;
 use carom_analysis::report::{Chart, Series, SeriesStyle};
@@ -105,7 +106,7 @@ pub fn orders(_: Effort) -> Result<Figure, Trouble> {
         let name = FLOWS[flow].0;
         let errors = steps.iter().map(|h| Ok(run(flow, &scheme(FLOWS[flow], Control::Fixed), *h)?.error));
         let errors = errors.collect::<Result<Vec<f64>, Trouble>>()?;
-        let slope = (errors[1] / errors[3]).log2() / 2.0;
+        let slope = log2(errors[1] / errors[3]) / 2.0;
         figure.check(Check::near(format!("{name}: order"), slope, (order, slack), SPEC));
         figure.check(Check::near(format!("{name}: error with h = 1/64"), errors[2], (at, 0.2 * at), SPEC));
         chart = chart.with(line(&format!("slope {}", 5 - flow), &steps, errors[0], 5.0 - flow as f64));

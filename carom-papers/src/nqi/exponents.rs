@@ -3,6 +3,7 @@
 use super::{INITIAL, schemes};
 use crate::trace::{Change, scene};
 use crate::{Check, Effort, Figure, Trouble};
+use carom::elementary::{hypot, ln};
 use carom::scheme::EventDriven;
 use carom::scheme::event_driven::Flow;
 use carom::testbed::ImpactOscillator;
@@ -71,10 +72,10 @@ fn by_events(p: &ImpactOscillator, epsilon: f64, intervals: usize) -> (f64, f64)
             ((other.u - motion.u) / side, (other.v - motion.v) / side)
         };
         let (d1, d2) = (difference(first), difference((-first.1, first.0)));
-        let r1 = d1.0.hypot(d1.1);
+        let r1 = hypot(d1.0, d1.1);
         first = (d1.0 / r1, d1.1 / r1);
         let r2 = (first.0 * d2.1 - first.1 * d2.0).abs();
-        sums = (sums.0 + r1.ln(), sums.1 + r2.ln());
+        sums = (sums.0 + ln(r1), sums.1 + ln(r2));
     }
     let time = intervals as f64 * period;
     (sums.0 / time, sums.1 / time)

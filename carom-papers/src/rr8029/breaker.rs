@@ -6,6 +6,7 @@ use crate::film::Film;
 use crate::picture::picture;
 use crate::trace::{Change, scene};
 use crate::{Check, Effort, Figure, Trouble};
+use carom::elementary::hypot;
 use carom::scheme::{Bound, CombinedProjection, MoreauJean, Scheme};
 use carom::simulation::FixedStep;
 use carom::testbed::multibody::Breaker;
@@ -229,6 +230,6 @@ fn check_space(figure: &mut Figure) -> Result<(), Trouble> {
 fn tilt(film: &Film, body: usize) -> impl Iterator<Item = f64> {
     film.states.iter().map(move |s| {
         let z = axis(&s.q[7 * body..7 * body + 7], 2);
-        z[0].hypot(z[1])
+        hypot(z[0], z[1])
     })
 }

@@ -3,6 +3,7 @@
 use super::{PLAY_TREND, SPEC};
 use crate::trace::{Change, Trace, trace};
 use crate::{Check, Effort, Figure, Trouble};
+use carom::elementary::{cos, sin, sin_cos};
 use carom::scheme::{CombinedProjection, Forecast, MoreauJean, ReactionDirection};
 use carom::testbed::multibody::SliderCrank;
 use carom_analysis::report::{Chart, Series};
@@ -96,7 +97,7 @@ impl Run {
     /// Largest distance of the slider from where an ideal mechanism has it at the same angle of the crank [m].
     fn deviation(&self) -> f64 {
         let (l1, l2) = (SliderCrank::CRANK, SliderCrank::ROD);
-        let nominal = |a: f64| l1 * a.cos() + (l2 * l2 - (l1 * a.sin()).powi(2)).sqrt();
+        let nominal = |a: f64| l1 * cos(a) + (l2 * l2 - (l1 * sin(a)).powi(2)).sqrt();
         let pairs = self.column("q.crank.angle").iter().zip(self.column("q.slider.x"));
         pairs.fold(0.0, |m, (a, x)| m.max((x - nominal(*a)).abs()))
     }
@@ -110,8 +111,9 @@ impl Run {
             .zip(rod)
             .map(|((a, (x, y)), (b, (u, w)))| {
                 let (half1, half2) = (0.5 * SliderCrank::CRANK, 0.5 * SliderCrank::ROD);
-                let off = [u - half2 * b.cos() - x - half1 * a.cos(), w - half2 * b.sin() - y - half1 * a.sin()];
-                (off[0] * a.cos() + off[1] * a.sin(), off[1] * a.cos() - off[0] * a.sin())
+                let ((s, c), (sine, cosine)) = (sin_cos(*a), sin_cos(*b));
+                let off = [u - half2 * cosine - x - half1 * c, w - half2 * sine - y - half1 * s];
+                (off[0] * c + off[1] * s, off[1] * c - off[0] * s)
             })
             .unzip()
     }
@@ -164,7 +166,7 @@ fn draw(figure: &mut Figure, runs: &[(&str, &Run)]) {
     }
     for (name, run) in runs {
         let (x, y) = run.orbit();
-        let circle = |k: usize| (std::f64::consts::TAU * k as f64 / 96.0).sin_cos();
+        let circle = |k: usize| sin_cos(std::f64::consts::TAU * k as f64 / 96.0);
         let edge = (0..=96).map(|k| (run.play * circle(k).1, run.play * circle(k).0)).unzip();
         let title = format!("pin in its hole, axes of the crank: {name}");
         let chart = Chart { equal_axes: true, ..Chart::new(title, "along the crank [m]", "across [m]") };

@@ -5,6 +5,7 @@ use crate::film::Film;
 use crate::picture::picture;
 use crate::trace::{Change, scene};
 use crate::{Check, Effort, Figure, Trouble};
+use carom::elementary::{atan2, hypot};
 use carom::scheme::{Bound, CombinedProjection};
 use carom::simulation::FixedStep;
 use carom::testbed::multibody::SliderCrank;
@@ -51,7 +52,7 @@ fn run(system: &SliderCrank, h: f64, end: f64) -> Result<Film, Trouble> {
     let (mut turned, mut last) = (0.0, 0.0);
     let mut goes_on = |state: &State| {
         let x = axis(&state.q[0..7], 0);
-        let angle = x[1].atan2(x[0]);
+        let angle = atan2(x[1], x[0]);
         turned += (angle - last + PI).rem_euclid(2.0 * PI) - PI;
         last = angle;
         turned < 4.0 * PI
@@ -68,7 +69,7 @@ fn draw(figure: &mut Figure, film: &Film, h: f64) -> Result<(), Trouble> {
     let tip = along(&state.q[0..7], 0.5 * SliderCrank::CRANK);
     let pin = along(&state.q[7..14], -0.5 * SliderCrank::ROD);
     let off = [pin[0] - tip[0], pin[1] - tip[1]];
-    let scale = ARROW * impulses / h / off[0].hypot(off[1]).max(f64::MIN_POSITIVE);
+    let scale = ARROW * impulses / h / hypot(off[0], off[1]).max(f64::MIN_POSITIVE);
     let arrow =
         Series::lines("force on the rod", vec![pin[0], pin[0] - scale * off[0]], vec![pin[1], pin[1] - scale * off[1]]);
     let title = "slider-crank in space: x-y, x-z and y-z";

@@ -1,5 +1,6 @@
 //! What all formats say of a robot: parts that hang on each other by joints. Numbers are in SI, angles in radians.
 
+use carom::elementary::sin_cos;
 use carom::multibody::Mesh;
 use carom::rotation::{Quaternion, normalised, product, rotate};
 
@@ -47,7 +48,7 @@ pub(super) fn length(a: [f64; 3]) -> f64 {
 
 /// The rotation about a unit axis.
 pub(super) fn about(axis: [f64; 3], angle: f64) -> Quaternion {
-    let (s, c) = (angle / 2.0).sin_cos();
+    let (s, c) = sin_cos(angle / 2.0);
     [c, s * axis[0], s * axis[1], s * axis[2]]
 }
 

@@ -1,5 +1,6 @@
 //! Coordinates in which the model repeats itself: they are read, and the model is asked whether it does.
 
+use carom::elementary::sin;
 use carom::scheme::AnyModel;
 use carom::{Coupling, Labels, LinearSolve, ModelError, Space, State};
 
@@ -102,7 +103,7 @@ fn quantities(model: &mut AnyModel, at: &State) -> Result<Values, ModelError> {
 
 /// Numbers of different sizes.
 fn weights(n: usize) -> Vec<f64> {
-    (0..n).map(|k| 1.0 + 0.5 * (k as f64).sin()).collect()
+    (0..n).map(|k| 1.0 + 0.5 * sin(k as f64)).collect()
 }
 
 fn vector(what: &str, values: &[f64], labels: &Labels) -> Values {

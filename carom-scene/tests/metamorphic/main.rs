@@ -1,12 +1,16 @@
 //! Random models told in other words have the same motion: mirrored, rotated, renamed and reordered, in other units, at
 //! another time; and schemes agree as their steps shrink. None of it needs a solution.
 
+mod circuits;
+mod joints;
 mod particles;
 mod solids;
+mod sweeping;
 mod switches;
 
 use carom_mutations::Random;
 use carom_scene::{Overrides, Scene, from_str};
+use std::collections::BTreeMap;
 
 /// Schemes for mechanical models with friction and restitution.
 const SCHEMES: &[&str] = &["moreau-jean", "direct-projection", "combined-projection", "higher-order", "event-driven"];
@@ -21,6 +25,14 @@ fn end(text: &str) -> carom::State {
     let ran = simulation.run(&mut []);
     assert!(matches!(ran, Ok(true)), "{ran:?}\n{text}");
     simulation.state().clone()
+}
+
+/// The coordinates at the end of a run, by their names.
+fn named_end(text: &str) -> BTreeMap<String, f64> {
+    let mut simulation = scene(text).simulation().unwrap();
+    let ran = simulation.run(&mut []);
+    assert!(matches!(ran, Ok(true)), "{ran:?}\n{text}");
+    simulation.labels().coordinates.iter().cloned().zip(simulation.state().q.iter().copied()).collect()
 }
 
 /// A number between two others, with few digits, so that files tell it exactly.

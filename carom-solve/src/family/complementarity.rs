@@ -8,6 +8,7 @@
 //! ```
 
 use super::Recipe;
+use crate::elementary::exp;
 use crate::{Law, Rows, StoredError, StoredProblem};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -145,8 +146,7 @@ pub(super) fn obstacle(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
     // signed: also for the points of the frame, where the membrane is held at zero
     let height = |i: usize, j: usize| {
         let (x, y) = (i as f64 * h, j as f64 * h);
-        bumps.iter().map(|b| 0.1 * (-((x - b[0]).powi(2) + (y - b[1]).powi(2)) / b[2].powi(2)).exp()).sum::<f64>()
-            - 0.15
+        bumps.iter().map(|b| 0.1 * exp(-((x - b[0]).powi(2) + (y - b[1]).powi(2)) / b[2].powi(2))).sum::<f64>() - 0.15
     };
     let mut w = Rows::new(side * side);
     let mut q = Vec::with_capacity(side * side);

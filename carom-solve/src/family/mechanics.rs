@@ -5,6 +5,7 @@
 //! component.
 
 use super::Recipe;
+use crate::elementary::ln;
 use crate::{GlobalParts, Law, Rows, StoredError, StoredProblem};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -144,7 +145,7 @@ fn normal(rng: &mut Pcg64) -> f64 {
         let (x, y): (f64, f64) = (rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0));
         let square = x * x + y * y;
         if square > 0.0 && square < 1.0 {
-            return x * (-2.0 * square.ln() / square).sqrt();
+            return x * (-2.0 * ln(square) / square).sqrt();
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use super::mechanics::{Bodies, Meeting, Vector, difference, unit};
 use super::{Recipe, grid};
+use crate::elementary::cbrt;
 use crate::{StoredError, StoredProblem};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -217,7 +218,7 @@ fn settled(number: usize, seed: u64, planar: bool) -> Packing {
     let side = if planar {
         (radius.iter().map(|r| PI * r * r).sum::<f64>() / 0.83).sqrt()
     } else {
-        (radius.iter().map(|r| 4.0 / 3.0 * PI * r.powi(3)).sum::<f64>() / 0.64).cbrt()
+        cbrt(radius.iter().map(|r| 4.0 / 3.0 * PI * r.powi(3)).sum::<f64>() / 0.64)
     }
     .max(2.5);
     let dimension = if planar { 2 } else { 3 };

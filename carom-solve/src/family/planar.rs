@@ -3,6 +3,7 @@
 use super::Recipe;
 use super::mechanics::{Bodies, Meeting};
 use super::spatial::supports;
+use crate::elementary::{cos, sin};
 use crate::{StoredError, StoredProblem};
 use std::f64::consts::PI;
 
@@ -26,7 +27,7 @@ fn arches(recipe: &Recipe, number: usize, stones: usize) -> Result<StoredProblem
     let step = PI / stones as f64;
     // sector of an annulus: area, distance of the centroid, polar inertia about it
     let area = 0.5 * step * (outer.powi(2) - inner.powi(2));
-    let sine = (0.5 * step).sin() / (0.5 * step);
+    let sine = sin(0.5 * step) / (0.5 * step);
     let radius = 2.0 / 3.0 * sine * (outer.powi(3) - inner.powi(3)) / (outer.powi(2) - inner.powi(2));
     let inertia = 0.25 * step * (outer.powi(4) - inner.powi(4)) - area * radius * radius;
     for arch in 0..number {
@@ -35,17 +36,17 @@ fn arches(recipe: &Recipe, number: usize, stones: usize) -> Result<StoredProblem
         for stone in 0..=stones {
             // the joint before each stone, and the one after the last
             let angle = PI - step * stone as f64;
-            let normal = [angle.sin(), -angle.cos(), 0.0];
+            let normal = [sin(angle), -cos(angle), 0.0];
             let above = if stone < stones {
                 let middle = angle - 0.5 * step;
-                bodies.body([x + radius * middle.cos(), radius * middle.sin(), 0.0], area, [0.0, 0.0, inertia])
+                bodies.body([x + radius * cos(middle), radius * sin(middle), 0.0], area, [0.0, 0.0, inertia])
             } else {
                 // the last stone stands on the ground: the joint seen from above
                 arch * stones + stones - 1
             };
             let (below, normal) = if stone < stones { (last, normal) } else { (None, normal.map(|x| -x)) };
             for distance in [inner, outer] {
-                let point = [x + distance * angle.cos(), distance * angle.sin(), 0.0];
+                let point = [x + distance * cos(angle), distance * sin(angle), 0.0];
                 bodies.contact(normal, Meeting { point, below, above }, 0.6);
             }
             last = Some(above);
@@ -64,7 +65,7 @@ pub(super) fn cards(recipe: &Recipe) -> Result<StoredProblem, StoredError> {
         storeys += 1;
     }
     let mut bodies = Bodies::new(true, recipe);
-    let (sine, cosine) = (15.0f64.to_radians().sin(), 15.0f64.to_radians().cos());
+    let (sine, cosine) = (sin(15.0f64.to_radians()), cos(15.0f64.to_radians()));
     let inertia = [0.0, 0.0, 1.0 / 12.0];
     let mut ground: Vec<Option<usize>> = vec![None; storeys]; // what each pair stands on
     for storey in 0..storeys {

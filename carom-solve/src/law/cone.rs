@@ -1,6 +1,7 @@
 //! The second-order cone `‖λ_T‖ ≤ μ λ_N` of Coulomb friction, planar or spatial [desaxce1998, acary2008], in closed
 //! form.
 
+use crate::elementary::hypot;
 /// Euclidean norm of the rows of a disc (one or two).
 #[inline]
 pub(super) fn norm(x: &[f64]) -> f64 {
@@ -15,7 +16,7 @@ pub(super) fn norm(x: &[f64]) -> f64 {
 #[inline]
 fn length(a: f64, b: f64) -> f64 {
     let square = a * a + b * b;
-    if (1e-280..1e280).contains(&square) { square.sqrt() } else { a.hypot(b) }
+    if (1e-280..1e280).contains(&square) { square.sqrt() } else { hypot(a, b) }
 }
 
 /// The power of a disc beyond the least one, `λ_d·u_d + radius ‖u_d‖`.

@@ -21,6 +21,7 @@
 //! The default tolerance is 1e-10: two digits below what a time step of relative error 1e-8 can see, and far above what
 //! rounding leaves of `W λ + b`.
 
+use crate::elementary::ln;
 mod alone;
 mod anderson;
 mod blocks;
@@ -383,8 +384,8 @@ impl Watch {
     /// Sweeps that the rate between the last certificates leaves to 1e-10, whatever the tolerance.
     fn remaining(&self) -> f64 {
         let [(first, before), _, (last, now)] = self.history;
-        let rate = (before / now).ln() / (last - first) as f64;
-        if rate > 0.0 { (now / AIM).ln() / rate } else { f64::INFINITY }
+        let rate = ln(before / now) / (last - first) as f64;
+        if rate > 0.0 { ln(now / AIM) / rate } else { f64::INFINITY }
     }
 }
 

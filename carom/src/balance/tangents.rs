@@ -12,6 +12,7 @@
 
 use crate::Coupling;
 use carom_solve::Rows;
+use carom_solve::elementary::hypot;
 
 /// Cosine of the angle beyond which tangents are turned: the motion within a step is mostly smaller, and jumps may be
 /// by any angle.
@@ -35,7 +36,7 @@ fn align_rows(rows: &mut Rows, other: &Rows, first: usize) {
     let second = first + 1;
     let along = product(first, first) + product(second, second);
     let across = product(first, second) - product(second, first);
-    let size = along.hypot(across);
+    let size = hypot(along, across);
     if along < NEAR * size {
         let (c, s) = (along / size, across / size);
         for k in 0..rows.row(first).len().min(rows.row(second).len()) {

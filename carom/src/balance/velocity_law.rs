@@ -20,6 +20,7 @@ use super::words::{Acting, Level, Place, impulse};
 use crate::model::Bearing;
 use crate::{ContactList, Coupling, Mechanical, ModelError, State, Step, StepError, System};
 use carom_solve::Law;
+use carom_solve::elementary::hypot;
 
 /// Changes of bounds by reactions up to this part of the largest bound are none.
 const STEADY: f64 = 1e-12;
@@ -460,7 +461,7 @@ impl VelocityLaws {
                 Some(&row) if row != usize::MAX => self.problem.z.lambda[row],
                 _ => 0.0,
             };
-            let load = bearing.load.iter().map(reaction).fold(0.0f64, f64::hypot);
+            let load = bearing.load.iter().map(reaction).fold(0.0f64, hypot);
             let (_, upper) = self.law(bearing.law).bounds();
             let bound = upper + bearing.coefficient * load;
             let (_, last) = self.problem.laws[place].bounds();

@@ -12,6 +12,7 @@
 use super::EquilibriumError;
 use super::program::{Best, HalfSpace, Program};
 use carom_solve::Law;
+use carom_solve::elementary::{cos, hypot, sin};
 use nalgebra::{DMatrix, DVector};
 use std::ops::Range;
 
@@ -162,7 +163,7 @@ impl Reactions {
                 let (mu, radius) = (disc.mu * scale / self.scale[first], disc.radius * scale / self.unit);
                 if rows.len() == 2 {
                     let turn = |j: usize| std::f64::consts::TAU * (j as f64 + 0.5) / PLANES as f64;
-                    let planes = (0..PLANES).map(|j| (self.discs.len(), [turn(j).cos(), turn(j).sin()]));
+                    let planes = (0..PLANES).map(|j| (self.discs.len(), [cos(turn(j)), sin(turn(j))]));
                     self.planes.extend(planes);
                 }
                 self.discs.push(ScaledDisc { law: k, rows, first, mu, radius });
@@ -251,13 +252,12 @@ impl Reactions {
         let mut more = Vec::new();
         for (number, disc) in self.discs.iter().enumerate().filter(|(_, disc)| disc.rows.len() == 2) {
             let t = [x[disc.rows.start], x[disc.rows.start + 1]];
-            let length = t[0].hypot(t[1]);
+            let length = hypot(t[0], t[1]);
             let bound = share * (disc.radius * s + disc.mu * x[disc.first]) + missed;
             if length - bound > ROUND * (1.0 + length) {
                 let direction = [t[0] / length, t[1] / length];
-                let same = |(d, [a, b]): &(usize, [f64; 2])| {
-                    *d == number && (a - direction[0]).hypot(b - direction[1]) < APART
-                };
+                let same =
+                    |(d, [a, b]): &(usize, [f64; 2])| *d == number && hypot(a - direction[0], b - direction[1]) < APART;
                 if !self.planes.iter().chain(&self.cuts).any(same) {
                     more.push((number, direction));
                 }
@@ -361,7 +361,7 @@ impl Reactions {
         let (mut most, mut direction) = (least, [1.0, 0.0]);
         let mut look = |this: &mut Reactions, towards: [f64; 2], most: &mut f64| {
             let [x, y] = this.farthest(&disc, width, towards).unwrap_or_default();
-            let (length, before) = (x.hypot(y), *most);
+            let (length, before) = (hypot(x, y), *most);
             if length > before {
                 (*most, direction) = (length, [x / length, y / length]);
             }
@@ -370,7 +370,7 @@ impl Reactions {
         let mut best = None;
         for j in 0..starts {
             let turn = std::f64::consts::TAU * j as f64 / starts as f64;
-            best = look(self, [turn.cos(), turn.sin()], &mut most).or(best);
+            best = look(self, [cos(turn), sin(turn)], &mut most).or(best);
         }
         // the distance from the middle is convex: it grows in the direction that was found
         for _ in 0..if disc.rows.len() == 1 { 0 } else { CLIMBS } {

@@ -19,6 +19,7 @@
 //! spring turns within the step, Newton's iterations proper are tried: derivatives at each stage, and damping by the
 //! natural monotonicity test, ‖Δ̄A‖ < ‖ΔA‖ for the next change with the same matrix [deuflhard2004].
 
+use carom_solve::elementary::powf;
 mod rates;
 
 use super::tableau::Tableau;
@@ -452,7 +453,7 @@ impl Stages {
             }
             growth *= largest(&self.increment).max(largest(&self.far)) / small;
         }
-        Ok(growth.powf(1.0 / f64::from(ROUNDS)))
+        Ok(powf(growth, 1.0 / f64::from(ROUNDS)))
     }
 
     /// Factors the matrix of (3), unless it is still there.

@@ -11,6 +11,7 @@
 //! length that the model says, and 1, for it may be an angle. A periodic function whose period is
 //! far shorter than the first step may agree by chance: tell the derivatives of such ones.
 
+use carom_solve::elementary::cbrt;
 /// What is asked of a quotient.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Demand {
@@ -192,7 +193,7 @@ pub(crate) fn jacobian<E>(
             (0..n).for_each(|i| far[i] = matrix[i * n + j]);
             Ok(told)
         };
-        let steps = sizes.steps(f64::EPSILON.cbrt(), x, initial[j]);
+        let steps = sizes.steps(cbrt(f64::EPSILON), x, initial[j]);
         if sizes.is_large(x) {
             let told = quotient(steps[0])?;
             if told.lost <= STEERS.lost || told.lost == f64::INFINITY {

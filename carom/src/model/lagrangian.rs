@@ -8,6 +8,7 @@ use super::check::{check_law, distinct, require};
 use super::differences::{ENTERS, ROUNDING, STEERS, Sizes, Told, may_grow, settle, tell};
 use super::{Answer, Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
 use crate::{Coupling, Key, Pair, State};
+use carom_solve::elementary::{cbrt, powf};
 use carom_solve::{Archive, ArchiveError, Law, LinearSolve, Persist, Singular};
 
 type Checked<T> = Result<T, ModelError>;
@@ -248,7 +249,7 @@ impl Lagrangian {
         for j in 0..self.n {
             let (at, initial) = (&self.point, &self.initial);
             let [x, initial] = if velocities { [at.v[j], initial.v[j]] } else { [at.q[j], initial.q[j]] };
-            let steps = sizes.steps(f64::EPSILON.cbrt(), x, initial);
+            let steps = sizes.steps(cbrt(f64::EPSILON), x, initial);
             if sizes.is_large(x) {
                 let told = self.column((velocities, j), steps[0], false)?;
                 if told.lost <= STEERS.lost || told.lost == f64::INFINITY {
@@ -397,7 +398,7 @@ impl Space for Lagrangian {
 /// ∂/∂t of `output` by central differences. The first step is a part of the time, or of a second where that is longer:
 /// nothing tells how fast obstacles are that begin to move at t = 0.
 fn rate(output: &Scalar, t: f64, q: &[f64]) -> Result<f64, ModelError> {
-    let d = f64::EPSILON.cbrt() * t.abs().max(1.0);
+    let d = cbrt(f64::EPSILON) * t.abs().max(1.0);
     let (above, below) = (output(t + d, q)?, output(t - d, q)?);
     // most obstacles do not move
     if above == below && above == output(t, q)? {
@@ -423,7 +424,7 @@ pub(super) fn gradient_by_differences(
     sizes: Sizes,
     row: &mut [f64],
 ) -> Result<(), ModelError> {
-    let steps = |q: &[f64], j: usize| sizes.steps(f64::EPSILON.powf(0.2), q[j], initial[j]);
+    let steps = |q: &[f64], j: usize| sizes.steps(powf(f64::EPSILON, 0.2), q[j], initial[j]);
     // the lengths behind the value, and what quotients have missed of it
     let (mut terms, mut missed) = (output(t, q)?.abs(), 0.0f64);
     // the least change that there was

@@ -13,6 +13,7 @@
 use super::joint::Chain;
 use super::primitive::along;
 use super::{Frame, Line};
+use crate::elementary::dual::atan2;
 use crate::model::Scalar;
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -86,7 +87,7 @@ impl Coordinate {
             Coordinate::Angle { axes: [u, w, _], mark, is_in_b } => {
                 let (frame, other) = if *is_in_b { (b, a) } else { (a, b) };
                 let m = other.direction(*mark);
-                let angle = frame.direction(*w).dot(m).atan2(frame.direction(*u).dot(m));
+                let angle = atan2(frame.direction(*w).dot(m), frame.direction(*u).dot(m));
                 if *is_in_b { -angle } else { angle }
             }
             Coordinate::Along { direction, a: on_a, b: on_b } => {

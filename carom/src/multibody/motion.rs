@@ -2,6 +2,7 @@
 
 use super::plan::{PlacedCoordinate, Plan};
 use super::{Frame, Line, Vector};
+use crate::elementary::dual::sin_cos;
 use crate::model::Scalar;
 use crate::rotation::matrix;
 use num_dual::Dual;
@@ -93,7 +94,7 @@ impl<T: Scalar> Motion<T> {
 pub(crate) fn frame_of<T: Scalar>(is_planar: bool, q: &[T]) -> Frame<T> {
     let (zero, one) = (T::zero(), T::one());
     if is_planar {
-        let (sine, cosine) = q[2].sin_cos();
+        let (sine, cosine) = sin_cos(q[2]);
         let axes = [Vector([cosine, sine, zero]), Vector([-sine, cosine, zero]), Vector([zero, zero, one])];
         return Frame { centre: Vector([q[0], q[1], zero]), axes };
     }

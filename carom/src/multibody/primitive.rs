@@ -11,6 +11,7 @@
 use super::joint::Chain;
 use super::{Frame, Line, Vector};
 use crate::model::Scalar;
+use carom_solve::elementary::hypot;
 use std::sync::Arc;
 
 /// A row of a joint between two bodies.
@@ -92,7 +93,7 @@ impl Primitive {
 
     /// Whether nothing is left of it in the plane, where bodies turn about z alone.
     pub fn is_void_in_plane(&self) -> bool {
-        let upright = |d: &[f64; 3]| d[0].hypot(d[1]) <= 1e-9 * d[2].abs();
+        let upright = |d: &[f64; 3]| hypot(d[0], d[1]) <= 1e-9 * d[2].abs();
         match self {
             Primitive::Point { direction, .. } => upright(direction),
             Primitive::Direction { a, b } => upright(a) || upright(b),

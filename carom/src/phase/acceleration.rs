@@ -21,6 +21,7 @@ use crate::coupling::Matching;
 use crate::model::{Combination, Constancy};
 use crate::{Coupling, Key, Mechanical, ModelError, State};
 use carom_solve::Rows;
+use carom_solve::elementary::hypot;
 
 /// Monitors count as violated below this part of what cancels in them.
 pub(crate) const ROUNDING: f64 = 1e-12;
@@ -406,7 +407,7 @@ pub(crate) fn slip_direction(
     }
     let u = |row: usize| Rows::product(coupling.rows.row(row), v) + coupling.drift[row];
     let slip = [u(range.start + 1), u(range.start + 2)];
-    let speed = slip[0].hypot(slip[1]);
+    let speed = hypot(slip[0], slip[1]);
     let along = slip[0] * remembered[0] + slip[1] * remembered[1];
     let mut across = slip[1] * remembered[0] - slip[0] * remembered[1];
     if along <= -across.abs() || speed <= still.max(f64::MIN_POSITIVE) {
@@ -414,6 +415,6 @@ pub(crate) fn slip_direction(
     }
     // friction across a slow slip is stiff, μ λ_N/|u|: it is not to answer to rounding
     across *= across * across / (across * across + still * still).max(f64::MIN_POSITIVE);
-    let (c, s) = (along / along.hypot(across), across / along.hypot(across));
+    let (c, s) = (along / hypot(along, across), across / hypot(along, across));
     [c * remembered[0] - s * remembered[1], s * remembered[0] + c * remembered[1]]
 }

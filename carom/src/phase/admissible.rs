@@ -20,6 +20,7 @@
 //! few contacts that do not push.
 
 use super::ranked::RankedLu;
+use carom_solve::elementary::ln;
 
 /// A null vector that changes accelerations by more than this part of the largest term is none.
 const NULL: f64 = 1e-9;
@@ -277,8 +278,8 @@ impl Admissible {
             let (a, t) = cone.sides(&self.x);
             match (a + s - t, cone.size) {
                 (m, _) if m <= 0.0 => f64::INFINITY,
-                (m, 1) => -m.ln(),
-                (m, _) => -(m * (a + s + t)).ln(),
+                (m, 1) => -ln(m),
+                (m, _) => -ln(m * (a + s + t)),
             }
         };
         self.cones.iter().map(barrier).sum::<f64>() + tau * s

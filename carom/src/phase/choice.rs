@@ -10,6 +10,7 @@ use super::contact::{Candidate, NEARLY};
 use super::mode::Mode;
 use super::transition::{ROUNDING, Transition};
 use crate::{EventKind, Mechanical, State, StepError, System, WarningKind};
+use carom_solve::elementary::hypot;
 
 /// Reactions at less than this part of the largest from the limit of their cones are there.
 const LIMIT: f64 = 1e-6;
@@ -131,7 +132,7 @@ impl Transition {
             }
             if self.is_stopping && self.marks[i].has(ModeChange::SlipEnd) {
                 let rows = self.acceleration.coupling.range(i).skip(1);
-                let speed = rows.fold(0.0f64, |speed, row| speed.hypot(self.velocity(row, v).0));
+                let speed = rows.fold(0.0f64, |speed, row| hypot(speed, self.velocity(row, v).0));
                 self.phase.still = self.phase.still.max(speed);
             } else {
                 self.marks[i].clear(ModeChange::SlipEnd);
@@ -247,7 +248,7 @@ impl Transition {
             let change = terms + self.acceleration.curvature.value[row].abs() + brake;
             limit = limit.max(rounding + self.resolution.flight * change);
             slip[k] = u;
-            speed = speed.hypot(u);
+            speed = hypot(speed, u);
         }
         // a planar slip that was seen to end has ended; a spatial one may merely have turned by more than a right angle
         let planar = coupling.range(i).len() == 2;

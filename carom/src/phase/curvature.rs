@@ -7,6 +7,7 @@
 use super::magnitudes::Magnitudes;
 use crate::model::{Constancy, ModelError};
 use crate::{Coupling, Key, Mechanical};
+use carom_solve::elementary::powf;
 
 /// Offsets and weights of the difference, for a unit of time.
 const STENCIL: [(f64, f64); 4] = [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)];
@@ -45,7 +46,7 @@ impl Curvature {
         if constancy.rows && constancy.drift {
             return Ok(());
         }
-        let unit = f64::EPSILON.powf(0.2) * sizes.pace(q, v);
+        let unit = powf(f64::EPSILON, 0.2) * sizes.pace(q, v);
         self.moved.clear();
         self.moved.extend_from_slice(q);
         for (offset, weight) in STENCIL {

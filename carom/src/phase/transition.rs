@@ -11,6 +11,7 @@ use super::projection::Projection;
 use crate::coupling::Matching;
 use crate::{Coupling, Events, Key, Mechanical, ModelError, State, StepError, System, Warnings};
 use carom_solve::Certificate;
+use carom_solve::elementary::hypot;
 
 /// Gaps and velocities count as zero below this multiple of their rounding.
 pub(crate) const ROUNDING: f64 = 16.0;
@@ -395,9 +396,9 @@ impl Transition {
                 a[k] = coupling.rows.dot(row, &self.acceleration.value) + self.acceleration.curvature.value[row];
                 size += size_of(coupling.rows.row(row), &self.acceleration.free);
                 let free = coupling.rows.dot(row, &self.acceleration.free) + self.acceleration.curvature.value[row];
-                friction = friction.hypot(a[k] - free);
+                friction = hypot(friction, a[k] - free);
             }
-            let (speed, along) = (u[0].hypot(u[1]), d[0] * a[0] + d[1] * a[1]);
+            let (speed, along) = (hypot(u[0], u[1]), d[0] * a[0] + d[1] * a[1]);
             // one that begins has the velocity of rounding, which tells nothing of its stop
             if speed <= self.phase.still && along > -BEGINS * size {
                 reach.stiffness = f64::INFINITY;

@@ -14,6 +14,7 @@ use crate::model::tangent::{At, is_autonomous};
 use crate::model::{Along, CouplingTangent, Tangent, Turning};
 use crate::phase::{Acceleration, HeldRows, Mode, Phase, RankedLu, slip_direction};
 use crate::{ContactList, Coupling, Mechanical, ModelError, State};
+use carom_solve::elementary::hypot;
 
 /// Evaluates (3) with a model of its own.
 pub(super) struct Field {
@@ -172,7 +173,7 @@ impl Field {
             for (k, row) in range.clone().skip(1).enumerate().take(2) {
                 let u = coupling.rows.dot(row, v) + coupling.drift[row];
                 du[k] = coupling.rows.dot(row, dv) + self.coupling.row_dot(row, v) + self.coupling.drift[row];
-                speed = speed.hypot(u);
+                speed = hypot(speed, u);
             }
             let along = d[0] * du[0] + d[1] * du[1];
             for (k, row) in range.skip(1).enumerate().take(2) {

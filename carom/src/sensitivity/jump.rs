@@ -14,6 +14,7 @@ use super::field::Field;
 use crate::model::{Along, CouplingTangent};
 use crate::phase::{Mode, Phase, RankedLu};
 use crate::{Coupling, ModelError, State};
+use carom_solve::elementary::hypot;
 
 /// Velocities at less than this part of the largest one are zero.
 const ZERO: f64 = 1e-9;
@@ -165,7 +166,7 @@ impl Jump {
             let (mut c, mut speed) = (vec![0.0; n], 0.0f64);
             for (row, x) in range.clone().skip(1).zip(across) {
                 coupling.rows.add_row(row, x, &mut c);
-                speed = speed.hypot(coupling.rows.dot(row, after) + coupling.drift[row]);
+                speed = hypot(speed, coupling.rows.dot(row, after) + coupling.drift[row]);
             }
             let mut response = c.clone();
             field.model.solve(&mut response);

@@ -12,6 +12,7 @@
 //! integrated exactly.
 
 use crate::ModelError;
+use carom_solve::elementary::{log2, powf};
 
 /// Most Taylor terms of the exponential of a matrix of norm at most 1/4.
 const TERMS: u32 = 13;
@@ -68,7 +69,7 @@ impl Magnus {
     /// step, and `apply` gets the flow of each part. Returns the sum of tr Ω.
     pub fn step(&mut self, h: f64, field: &mut Matrix<'_>, apply: &mut dyn FnMut(&[f64])) -> Result<f64, ModelError> {
         let error = self.series((0.0, 1.0), h, field)?;
-        let parts = (error / TOLERANCE).powf(0.2).ceil().clamp(1.0, f64::from(PARTS)) as u32;
+        let parts = powf(error / TOLERANCE, 0.2).ceil().clamp(1.0, f64::from(PARTS)) as u32;
         if parts == 1 {
             let trace = self.exponential();
             apply(&self.flow);
@@ -123,7 +124,7 @@ impl Magnus {
         let n = self.size;
         let row = |i: usize| self.omega[i * n..(i + 1) * n].iter().map(|x| x.abs()).sum::<f64>();
         let norm = (0..n).map(row).fold(0.0f64, f64::max);
-        let squarings = if norm > 0.25 { (4.0 * norm).log2().ceil().clamp(0.0, 60.0) as i32 } else { 0 };
+        let squarings = if norm > 0.25 { log2(4.0 * norm).ceil().clamp(0.0, 60.0) as i32 } else { 0 };
         let scale = 0.5f64.powi(squarings);
         let trace = (0..n).map(|i| self.omega[i * n + i]).sum();
         // as many terms as it takes for the rest to be rounding

@@ -10,6 +10,7 @@
 //! between the smallest and the largest step. A step of the smallest size that is not accepted ends the run.
 
 use crate::scheme::Step;
+use carom_solve::elementary::powf;
 use carom_solve::{Archive, ArchiveError};
 
 /// What a controller says of a step.
@@ -111,7 +112,7 @@ impl StandardControl {
     fn factor(&self, error: f64, order: u32) -> f64 {
         if error.is_finite() {
             // an error of zero gives infinity, and that the largest factor
-            (self.safety * error.powf(-1.0 / (f64::from(order) + 1.0))).max(self.shrink).min(self.grow)
+            (self.safety * powf(error, -1.0 / (f64::from(order) + 1.0))).max(self.shrink).min(self.grow)
         } else {
             self.shrink
         }

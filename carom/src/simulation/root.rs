@@ -4,6 +4,7 @@
 //! sides, and kept so near the middle that never more evaluations are made than one above those of bisection. A jump
 //! through zero is found as well: the bracket closes around it.
 
+use carom_solve::elementary::log2;
 /// Most evaluations of one search, which only a resolution below rounding would reach.
 const MOST: i32 = 120;
 
@@ -19,7 +20,7 @@ pub(super) fn close<E>(
 ) -> Result<(End, End), E> {
     let whole = high.0 - low.0;
     let resolution = resolution.max(f64::EPSILON * high.0.abs()).max(f64::MIN_POSITIVE);
-    let halvings = (whole / resolution).log2().ceil().clamp(0.0, f64::from(MOST)) as i32;
+    let halvings = log2(whole / resolution).ceil().clamp(0.0, f64::from(MOST)) as i32;
     for step in 0..MOST {
         let length = high.0 - low.0;
         let middle = low.0 + 0.5 * length;

@@ -9,6 +9,7 @@ use super::ExactState;
 use crate::FirstOrder;
 use crate::model::{Lcs, Matrices};
 use carom_solve::Law;
+use carom_solve::elementary::{exp, sin_cos};
 
 /// The circuit (1); underdamped, L < 4 R² C.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,8 +60,8 @@ impl ExactState for DiodeBridge {
     fn at(&self, t: f64, x: &mut [f64]) {
         let decay = 0.5 / (self.resistance * self.capacitance);
         let frequency = (1.0 / (self.inductance * self.capacitance) - decay * decay).sqrt();
-        let (sine, cosine) = (frequency * t).sin_cos();
-        let amplitude = self.voltage * (-decay * t).exp();
+        let (sine, cosine) = sin_cos(frequency * t);
+        let amplitude = self.voltage * exp(-decay * t);
         x[0] = amplitude * (cosine - decay / frequency * sine);
         x[1] = amplitude / (self.inductance * frequency) * sine;
     }

@@ -8,6 +8,7 @@
 use super::ExactState;
 use crate::FirstOrder;
 use crate::model::{Piece, Sweeping};
+use carom_solve::elementary::{atan, cos, exp, sin, tan};
 use std::f64::consts::PI;
 
 /// The problem (1).
@@ -34,12 +35,12 @@ impl ExactState for Disc {
         2
     }
     fn at(&self, t: f64, x: &mut [f64]) {
-        let angle = 2.0 * ((0.5 * self.angle).tan() * t.exp()).atan();
-        (x[0], x[1]) = (t + angle.cos(), angle.sin());
+        let angle = 2.0 * atan(tan(0.5 * self.angle) * exp(t));
+        (x[0], x[1]) = (t + cos(angle), sin(angle));
     }
     fn system(&self) -> Box<dyn FirstOrder> {
         let ball = Piece::ball("disc", 1.0, |t, centre| (centre[0], centre[1]) = (t, 0.0));
-        Box::new(Sweeping::assemble(vec![ball], &[self.angle.cos(), self.angle.sin()]))
+        Box::new(Sweeping::assemble(vec![ball], &[cos(self.angle), sin(self.angle)]))
     }
     fn span(&self) -> f64 {
         2.0

@@ -7,6 +7,7 @@
 //! Exercises all terms of a constraint that moves: g_t, 2 G_t v, g_tt. The last term of (3) vanishes on the solution
 //! and couples errors.
 
+use crate::elementary::dual::{cos, sin, sin_cos};
 use crate::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
 use crate::{ModelError, State};
 use carom_solve::Law;
@@ -22,12 +23,8 @@ pub struct Hoop {}
 /// Position, velocity and acceleration of (2).
 fn motion<D: Scalar>(t: D) -> [[D; 2]; 3] {
     let (angle, spin) = (t + t * t * 0.5, t + 1.0);
-    let (sin, cos) = (angle.sin(), angle.cos());
-    [
-        [t.sin() + cos, sin],
-        [t.cos() - sin * spin, cos * spin],
-        [-t.sin() - cos * spin * spin - sin, -sin * spin * spin + cos],
-    ]
+    let (s, c) = sin_cos(angle);
+    [[sin(t) + c, s], [cos(t) - s * spin, c * spin], [-sin(t) - c * spin * spin - s, -s * spin * spin + c]]
 }
 
 impl Functions for Hoop {
@@ -38,9 +35,9 @@ impl Functions for Hoop {
     fn force<D: Scalar>(&self, t: D, q: &[D], v: &[D], out: &mut [D]) {
         let [position, _, acceleration] = motion(t);
         let angle = t + t * t * 0.5;
-        let lambda = t.sin() + 2.0;
-        out[0] = (position[1] * position[1] * 0.5 + 1.0) * acceleration[0] - angle.cos() * lambda;
-        out[1] = acceleration[1] * 2.0 - angle.sin() * lambda;
+        let lambda = sin(t) + 2.0;
+        out[0] = (position[1] * position[1] * 0.5 + 1.0) * acceleration[0] - cos(angle) * lambda;
+        out[1] = acceleration[1] * 2.0 - sin(angle) * lambda;
         out[0] += (q[0] - position[0]) * v[1];
         out[1] += (q[1] - position[1]) * v[0];
         // the inertial forces of M(q) are not part of (3): give back what the kinetic energy adds
@@ -49,7 +46,7 @@ impl Functions for Hoop {
     }
 
     fn outputs<D: Scalar>(&self, t: D, q: &[D], out: &mut [D]) {
-        let x = q[0] - t.sin();
+        let x = q[0] - sin(t);
         out[0] = (x * x + q[1] * q[1] - 1.0) * 0.5;
     }
 
@@ -72,7 +69,7 @@ impl Hoop {
 
     /// Returns λ at t [N/m].
     pub fn multiplier(&self, t: f64) -> f64 {
-        2.0 + t.sin()
+        2.0 + sin(t)
     }
 }
 

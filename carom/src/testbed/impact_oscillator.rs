@@ -10,6 +10,7 @@
 //! the force a cos ωt − u_min presses it to the wall.
 
 use crate::model::{Contact, Lagrangian};
+use carom_solve::elementary::{acos, cos, exp, hypot, sin, sin_cos};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
@@ -85,7 +86,7 @@ impl ImpactOscillator {
         let Self { damping, amplitude, frequency, wall, .. } = *self;
         Lagrangian::new(1)
             .constant_mass(&[1.0])
-            .force(move |t, q, v, f| f[0] = amplitude * (frequency * t).cos() - 2.0 * damping * v[0] - q[0])
+            .force(move |t, q, v, f| f[0] = amplitude * cos(frequency * t) - 2.0 * damping * v[0] - q[0])
             .tangents(move |_, _, _, k, c| (k[0], c[0]) = (1.0, 2.0 * damping))
             .contact(
                 Contact::new("wall", move |_, q| q[0] - wall)
@@ -114,7 +115,7 @@ impl ImpactOscillator {
     /// Amplitude of the response without wall [m]; a wall at its negative is grazed.
     pub fn response(&self) -> f64 {
         let (c, d) = self.forced();
-        c.hypot(d)
+        hypot(c, d)
     }
 
     /// c and d of (3).
@@ -130,13 +131,13 @@ impl ImpactOscillator {
         let w = (1.0 - al * al).sqrt();
         let (c, d) = self.forced();
         let particular = |t: f64| {
-            let (sine, cosine) = (om * t).sin_cos();
+            let (sine, cosine) = sin_cos(om * t);
             (c * cosine + d * sine, om * (d * cosine - c * sine))
         };
         let ((p, dp), (q, dq)) = (particular(t), particular(t + s));
         let a = u - p;
         let b = (v - dp + al * a) / w;
-        let ((sine, cosine), shrink) = ((w * s).sin_cos(), (-al * s).exp());
+        let ((sine, cosine), shrink) = (sin_cos(w * s), exp(-al * s));
         (q + shrink * (a * cosine + b * sine), dq + shrink * ((w * b - al * a) * cosine - (w * a + al * b) * sine))
     }
 
@@ -144,7 +145,7 @@ impl ImpactOscillator {
     fn series(&self, t: f64, v: f64) -> [f64; TERMS] {
         let mut c = [0.0; TERMS];
         c[1] = v;
-        let (sine, cosine) = (self.frequency * t).sin_cos();
+        let (sine, cosine) = sin_cos(self.frequency * t);
         let turn = [cosine, -sine, -cosine, sine];
         let mut scale = self.amplitude;
         for n in 0..TERMS - 2 {
@@ -158,7 +159,7 @@ impl ImpactOscillator {
 
     /// Force on the mass at rest on the wall.
     fn pressing(&self, t: f64) -> f64 {
-        self.amplitude * (self.frequency * t).cos() - self.wall
+        self.amplitude * cos(self.frequency * t) - self.wall
     }
 
     /// The next time after `t` at which the force on the resting mass vanishes on its way up.
@@ -167,7 +168,7 @@ impl ImpactOscillator {
         if ratio >= 1.0 {
             return f64::INFINITY;
         }
-        let phase = -ratio.max(-1.0).acos();
+        let phase = -acos(ratio.max(-1.0));
         let turns = ((self.frequency * t - phase) / TAU).floor() + 1.0;
         (phase + TAU * turns) / self.frequency
     }
@@ -214,7 +215,7 @@ impl Motion {
         let at_wall = self.u <= problem.wall;
         // near lift-off the force is rounding: it presses on its way down only
         let force = problem.pressing(self.t);
-        let falls = problem.amplitude * (problem.frequency * self.t).sin() > 0.0;
+        let falls = problem.amplitude * sin(problem.frequency * self.t) > 0.0;
         let presses = force < -PRESSES * problem.amplitude.abs() || (force <= 0.0 && falls);
         if at_wall && (0.0..=self.stick_speed).contains(&self.v) && presses {
             (self.u, self.v, self.rests) = (problem.wall, 0.0, true);
@@ -366,7 +367,7 @@ impl OneDegree for ImpactOscillator {
 
     fn bounds(&self, _from: f64, to: f64) -> Option<Curvature> {
         // the energy grows at most by the work of the force: √2E ≤ √2E₀ + a t, impacts take from it
-        let reach = self.q0.hypot(self.v0) + self.amplitude.abs() * to;
+        let reach = hypot(self.q0, self.v0) + self.amplitude.abs() * to;
         let position = self.amplitude.abs() + reach * (1.0 + 2.0 * self.damping);
         let velocity = self.amplitude.abs() * self.frequency + reach + 2.0 * self.damping * position;
         Some(Curvature { position, velocity })

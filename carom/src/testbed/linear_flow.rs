@@ -4,6 +4,7 @@
 //!     x(t + s) = e^{A s} x(t),     e^{A s} = (Σ_{k ≤ 20} (A s/2^q)^k/k!)^{2^q}                          (1)
 //! ```
 
+use carom_solve::elementary::log2;
 /// `ẋ = A x` with a small dense matrix; affine terms by a state that is constant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearFlow {
@@ -22,7 +23,7 @@ impl LinearFlow {
         let n = self.n;
         let norm =
             self.a.chunks(n.max(1)).map(|row| row.iter().map(|x| (x * s).abs()).sum::<f64>()).fold(0.0, f64::max);
-        let halvings = if norm > 0.5 { (norm / 0.5).log2().ceil().min(60.0) as i32 } else { 0 };
+        let halvings = if norm > 0.5 { log2(norm / 0.5).ceil().min(60.0) as i32 } else { 0 };
         let scaled: Vec<f64> = self.a.iter().map(|x| x * s * f64::powi(0.5, halvings)).collect();
         let identity: Vec<f64> = (0..n * n).map(|k| f64::from(u8::from(k / n == k % n))).collect();
         // Horner's rule

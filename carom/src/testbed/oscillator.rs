@@ -9,6 +9,7 @@
 //! All flights last π/w: impacts go on for ever with a geometric amplitude, without accumulation.
 
 use crate::model::{Contact, Lagrangian};
+use carom_solve::elementary::{atan2, exp, hypot, sin_cos};
 use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
@@ -59,10 +60,10 @@ impl Arcs {
         // adding +0 turns a negative zero, which atan2 would send to the wrong side, into a positive one
         let (sine, cosine) = (problem.q0 + 0.0, -(problem.v0 + decay * problem.q0) / frequency);
         // at rest on the wall the angle is free: take a full flight
-        let angle = if sine == 0.0 && cosine == 0.0 { PI } else { sine.atan2(cosine) };
-        let (radius, first, flight) = (sine.hypot(cosine), angle / frequency, PI / frequency);
-        let shrink = (-decay * flight).exp();
-        let speed = problem.restitution * radius * frequency * (-decay * first).exp();
+        let angle = if sine == 0.0 && cosine == 0.0 { PI } else { atan2(sine, cosine) };
+        let (radius, first, flight) = (hypot(sine, cosine), angle / frequency, PI / frequency);
+        let shrink = exp(-decay * flight);
+        let speed = problem.restitution * radius * frequency * exp(-decay * first);
         Self { decay, frequency, radius, first, flight, speed, shrink, ratio: problem.restitution * shrink }
     }
 
@@ -79,7 +80,7 @@ impl Arcs {
     /// Velocity before impact n.
     fn before(&self, n: f64) -> f64 {
         if n == 0.0 {
-            -self.radius * self.frequency * (-self.decay * self.first).exp()
+            -self.radius * self.frequency * exp(-self.decay * self.first)
         } else {
             -self.shrink * self.speed(n - 1.0)
         }
@@ -119,12 +120,12 @@ impl LinearOscillator {
         let (a, w) = (arcs.decay, arcs.frequency);
         if let Some(n) = arcs.last(t) {
             let s = (t - arcs.time(n)).max(0.0);
-            let (sine, cosine) = (w * s).sin_cos();
-            let speed = arcs.speed(n) * (-a * s).exp();
+            let (sine, cosine) = sin_cos(w * s);
+            let speed = arcs.speed(n) * exp(-a * s);
             ((speed / w * sine).max(0.0), speed * (cosine - a / w * sine))
         } else {
-            let (sine, cosine) = (w * (arcs.first - t)).sin_cos();
-            let radius = arcs.radius * (-a * t).exp();
+            let (sine, cosine) = sin_cos(w * (arcs.first - t));
+            let radius = arcs.radius * exp(-a * t);
             (radius * sine, -radius * (a * sine + w * cosine))
         }
     }
@@ -191,7 +192,7 @@ impl OneDegree for LinearOscillator {
         let shrinking = arcs.decay >= 0.0 && (0.0..=1.0).contains(&self.restitution);
         let radius = match arcs.last(from) {
             Some(n) => arcs.speed(n) / arcs.frequency,
-            None => arcs.radius * (-arcs.decay * from).exp(),
+            None => arcs.radius * exp(-arcs.decay * from),
         };
         let stiffness = self.stiffness / self.mass;
         shrinking.then(|| Curvature { position: radius * stiffness, velocity: radius * stiffness * stiffness.sqrt() })

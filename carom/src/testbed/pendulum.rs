@@ -9,6 +9,7 @@
 use crate::model::dual::{DualLagrangian, Functions, NamedLaw, Scalar};
 use crate::{ModelError, State};
 use carom_solve::Law;
+use carom_solve::elementary::{asin, sin, sin_cos};
 use serde::{Deserialize, Serialize};
 
 use super::ExactSolution;
@@ -127,9 +128,9 @@ fn jacobi(u: f64) -> [f64; 3] {
     let u = u - period * (u / period).round();
     let mut angle = f64::from(1u32 << (STEPS - 1)) * means[STEPS - 1].0 * u;
     for (a, c) in means.iter().skip(1).rev() {
-        angle = 0.5 * (angle + (c / a * angle.sin()).asin());
+        angle = 0.5 * (angle + asin(c / a * sin(angle)));
     }
-    let (sn, cn) = angle.sin_cos();
+    let (sn, cn) = sin_cos(angle);
     [sn, cn, (1.0 - 0.5 * sn * sn).sqrt()]
 }
 

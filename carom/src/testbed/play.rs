@@ -10,6 +10,7 @@
 use super::ExactState;
 use crate::FirstOrder;
 use crate::model::{Piece, Sweeping};
+use carom_solve::elementary::sin;
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// The problem (1), which has no parameters.
@@ -20,10 +21,10 @@ impl Play {
     /// u(t) for t ≥ 0.
     pub fn value(&self, t: f64) -> f64 {
         if t <= FRAC_PI_2 {
-            return (t.sin() - 0.5).max(0.0);
+            return (sin(t) - 0.5).max(0.0);
         }
         let turns = ((t - FRAC_PI_2) / PI).floor() as i64;
-        if turns % 2 == 0 { (t.sin() + 0.5).min(0.5) } else { (t.sin() - 0.5).max(-0.5) }
+        if turns % 2 == 0 { (sin(t) + 0.5).min(0.5) } else { (sin(t) - 0.5).max(-0.5) }
     }
 }
 
@@ -41,7 +42,7 @@ impl ExactState for Play {
         x[0] = self.value(t);
     }
     fn system(&self) -> Box<dyn FirstOrder> {
-        let pieces = vec![Piece::interval("play", 0, |t| (t.sin() - 0.5, t.sin() + 0.5))];
+        let pieces = vec![Piece::interval("play", 0, |t| (sin(t) - 0.5, sin(t) + 0.5))];
         Box::new(Sweeping::assemble(pieces, &[0.0]))
     }
     fn span(&self) -> f64 {

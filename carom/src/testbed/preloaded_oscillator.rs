@@ -10,6 +10,7 @@
 //! the power series of q(s)/s, in which nothing cancels.
 
 use crate::model::{Contact, Lagrangian};
+use carom_solve::elementary::{atan, atanh, cos, cosh, exp, exp_m1, ln, sin, sinh};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
@@ -96,18 +97,18 @@ impl PreloadedOscillator {
         let fast = a + apart;
         let slow = b / fast;
         let (response, rate) = if apart * s > 0.5 {
-            let (x, y) = ((-slow * s).exp(), (-fast * s).exp());
+            let (x, y) = (exp(-slow * s), exp(-fast * s));
             ((x - y) / (2.0 * apart), (fast * y - slow * x) / (2.0 * apart))
         } else {
             let (sine, cosine) = match (w * s, apart * s) {
-                (x, _) if x > 0.0 => (x.sin() / w, x.cos()),
-                (_, x) if x > 0.0 => (x.sinh() / apart, x.cosh()),
+                (x, _) if x > 0.0 => (sin(x) / w, cos(x)),
+                (_, x) if x > 0.0 => (sinh(x) / apart, cosh(x)),
                 _ => (s, 1.0),
             };
-            let shrink = (-a * s).exp();
+            let shrink = exp(-a * s);
             (shrink * sine, shrink * (cosine - a * sine))
         };
-        let filled = |rate: f64| if rate > 0.0 { -(-rate * s).exp_m1() / rate } else { s };
+        let filled = |rate: f64| if rate > 0.0 { -exp_m1(-rate * s) / rate } else { s };
         let integral = if apart > 0.5 * a {
             (filled(slow) - filled(fast)) / (2.0 * apart)
         } else {
@@ -156,10 +157,10 @@ impl PreloadedOscillator {
         let (slope, scale) = (arc.v / all, square.abs().sqrt());
         match scale * slope {
             x if x < 1e-8 => slope,
-            x if square > 0.0 => x.atan() / scale,
-            x if x < 0.5 => x.atanh() / scale,
+            x if square > 0.0 => atan(x) / scale,
+            x if x < 0.5 => atanh(x) / scale,
             // the same with 1 - x from κ = a - b/(a + κ)
-            x => 0.5 * ((1.0 + x) * all / (arc.v * b / (a + scale) + b * arc.q + g)).ln() / scale,
+            x => 0.5 * ln((1.0 + x) * all / (arc.v * b / (a + scale) + b * arc.q + g)) / scale,
         }
     }
 

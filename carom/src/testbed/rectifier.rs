@@ -10,6 +10,7 @@ use super::ExactState;
 use crate::FirstOrder;
 use crate::model::{Lcs, Matrices};
 use carom_solve::Law;
+use carom_solve::elementary::{atan, exp, hypot, sin, tan};
 use std::f64::consts::PI;
 
 /// The circuit (1).
@@ -38,13 +39,13 @@ impl Rectifier {
     }
 
     fn phase(&self) -> f64 {
-        (self.frequency * self.inductance / self.resistance).atan()
+        atan(self.frequency * self.inductance / self.resistance)
     }
 
     /// (2) before extinction, in units of V/Z, at the angle ωs.
     fn conducting(&self, angle: f64) -> f64 {
         let phase = self.phase();
-        (angle - phase).sin() + phase.sin() * (-angle / phase.tan()).exp()
+        sin(angle - phase) + sin(phase) * exp(-angle / tan(phase))
     }
 
     /// Extinction angle β (3) [rad].
@@ -60,7 +61,7 @@ impl Rectifier {
     /// i(t) for t ≥ 0, given β.
     fn current(&self, t: f64, extinction: f64) -> f64 {
         let angle = self.frequency * (t % self.period());
-        let impedance = self.resistance.hypot(self.frequency * self.inductance);
+        let impedance = hypot(self.resistance, self.frequency * self.inductance);
         if angle < extinction { self.voltage / impedance * self.conducting(angle) } else { 0.0 }
     }
 
@@ -70,7 +71,7 @@ impl Rectifier {
         let matrices =
             Matrices { e: Some(vec![inductance]), a: vec![-resistance], b: vec![1.0], c: vec![1.0], d: vec![0.0] };
         Lcs::assemble(matrices, vec![("diode".into(), Law::UNILATERAL)], &[0.0]).with_state_source(move |t, a| {
-            a[0] = voltage * (frequency * t).sin();
+            a[0] = voltage * sin(frequency * t);
             Ok(())
         })
     }

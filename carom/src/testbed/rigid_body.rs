@@ -12,6 +12,7 @@ use crate::model::{Chart, Combination, Constancy, DenseOperator, Energy, Labels,
 use crate::rotation::{IDENTITY, Quaternion, Retraction, Vector, cross, rotate, rotate_back};
 use crate::{Coupling, State};
 use carom_solve::LinearSolve;
+use carom_solve::elementary::sin_cos;
 
 /// A free body, or a heavy top in the reduced equation of its rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +45,7 @@ impl Default for RigidBody {
 impl RigidBody {
     /// A heavy symmetric top, tilted by 30 degrees about x.
     pub fn top(spin: Vector) -> RigidBody {
-        let (sin, cos) = (std::f64::consts::PI / 12.0).sin_cos();
+        let (sin, cos) = sin_cos(std::f64::consts::PI / 12.0);
         let attitude = [cos, sin, 0.0, 0.0];
         RigidBody { inertia: [0.5, 0.5, 0.3], weight: 2.0, attitude, spin, ..RigidBody::default() }
     }

@@ -10,6 +10,7 @@ use super::ExactState;
 use crate::FirstOrder;
 use crate::model::{Lcs, Matrices};
 use carom_solve::Law;
+use carom_solve::elementary::exp;
 
 /// The problem (1), with σ > 0 at the start and |x₂| ≤ K where the surface is reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +64,7 @@ impl ExactState for SlidingMode {
         (x[0], x[1]) = if t < reached {
             self.reaching(t)
         } else {
-            let value = self.reaching(reached).0 * (reached - t).exp();
+            let value = self.reaching(reached).0 * exp(reached - t);
             (value, -value)
         };
     }

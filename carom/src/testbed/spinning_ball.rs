@@ -16,6 +16,7 @@ use super::{BouncingBall, Curvature, ExactSolution};
 use crate::model::{Chart, Combination, Constancy, DenseOperator, Energy, Labels, Mechanical, ModelError, Space};
 use crate::rotation::{Quaternion, Retraction, exponential, matrix, product, rotate, rotate_back};
 use crate::{Coupling, Key, Pair, State};
+use carom_solve::elementary::{hypot, sin_cos};
 use carom_solve::{Law, LinearSolve};
 
 /// A ball with an axis of symmetry, thrown with spin.
@@ -103,7 +104,7 @@ impl SpinningBall {
         let momentum = rotate(attitude, [across * spin[0], across * spin[1], along * spin[2]]);
         let precession = exponential(momentum.map(|x| x * time / across));
         let q = product(product(precession, attitude), exponential([0.0, 0.0, turn * time]));
-        let (sin, cos) = (-turn * time).sin_cos();
+        let (sin, cos) = sin_cos(-turn * time);
         state.q[3..].copy_from_slice(&q);
         state.v[3] = cos * spin[0] - sin * spin[1];
         state.v[4] = sin * spin[0] + cos * spin[1];
@@ -122,7 +123,7 @@ impl SpinningBall {
         let attitude = attitude(&state.q);
         let mut spin = rotate(attitude, spin(&state.v));
         let slip = [state.v[0] - radius * spin[1], state.v[1] + radius * spin[0]];
-        let speed = slip[0].hypot(slip[1]);
+        let speed = hypot(slip[0], slip[1]);
         let stick = speed / (1.0 / mass + radius * radius / inertia);
         let size = stick.min(self.friction * mass * normal);
         let [x, y] = slip.map(|u| if speed > 0.0 { -size * u / speed } else { 0.0 });

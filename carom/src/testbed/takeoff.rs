@@ -9,6 +9,7 @@
 //! paper is needed for (2)-(4); the schemes it is meant to try are those of [acary2009].
 
 use crate::model::{Contact, Lagrangian};
+use carom_solve::elementary::{asin, cos, sin};
 use serde::{Deserialize, Serialize};
 
 use super::{Curvature, ExactSolution};
@@ -37,7 +38,7 @@ impl Takeoff {
         let (weight, amplitude) = (self.weight, self.amplitude);
         Lagrangian::new(1)
             .constant_mass(&[self.mass])
-            .force(move |t, _, _, f| f[0] = amplitude * t.sin() - weight)
+            .force(move |t, _, _, f| f[0] = amplitude * sin(t) - weight)
             .tangents(|_, _, _, k, c| (k[0], c[0]) = (0.0, 0.0))
             .contact(Contact::new("floor", |_, q| q[0]).gradient(|_, _, row| row[0] = 1.0))
             .initial(&[0.0], &[0.0])
@@ -46,7 +47,7 @@ impl Takeoff {
 
     /// Returns the time at which the contact opens [s].
     pub fn takeoff(&self) -> f64 {
-        (self.weight / self.amplitude).asin()
+        asin(self.weight / self.amplitude)
     }
 
     /// Returns the time of the first landing, up to which the closed form holds [s].
@@ -82,10 +83,10 @@ impl Takeoff {
     fn arc(&self, t: f64) -> (f64, f64) {
         let (start, weight, amplitude) = (self.takeoff(), self.weight, self.amplitude);
         let s = t - start;
-        let versine = 2.0 * (0.5 * s).sin().powi(2); // 1 - cos s
-        let cosine = start.cos();
-        let q = weight * (versine - 0.5 * s * s) + amplitude * cosine * (s - s.sin());
-        let v = -weight * (s - s.sin()) + amplitude * cosine * versine;
+        let versine = 2.0 * sin(0.5 * s).powi(2); // 1 - cos s
+        let cosine = cos(start);
+        let q = weight * (versine - 0.5 * s * s) + amplitude * cosine * (s - sin(s));
+        let v = -weight * (s - sin(s)) + amplitude * cosine * versine;
         (q / self.mass, v / self.mass)
     }
 }

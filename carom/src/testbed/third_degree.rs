@@ -12,6 +12,7 @@ use super::{ExactState, LinearFlow};
 use crate::FirstOrder;
 use crate::model::{Lcs, Matrices};
 use carom_solve::Law;
+use carom_solve::elementary::sin_cos;
 
 /// The sign of ξ₂ in (1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,7 +99,7 @@ impl ThirdDegree {
     fn on(&self, arc: &Arc, s: f64) -> [f64; 5] {
         let mut out = [0.0; 5];
         if arc.contact {
-            let ((sine, cosine), [.., a, b]) = (s.sin_cos(), arc.state);
+            let ((sine, cosine), [.., a, b]) = (sin_cos(s), arc.state);
             (out[3], out[4]) = (cosine * a + sine * b, cosine * b - sine * a);
         } else {
             out.copy_from_slice(&self.flow().advance(s, &arc.state));

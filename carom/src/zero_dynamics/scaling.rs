@@ -10,6 +10,7 @@
 
 use super::ZeroDynamicsError;
 use crate::model::Lcs;
+use carom_solve::elementary::log2;
 use nalgebra::DMatrix;
 
 /// Sweeps of balancing.
@@ -115,7 +116,7 @@ impl Scaled {
                 let next = &row * &self.a;
                 let (before, after) = (row.amax(), next.amax());
                 if before > 0.0 && after > 0.0 {
-                    sum += (after / before).log2();
+                    sum += log2(after / before);
                     count += 1.0;
                 }
                 row = next;
@@ -210,5 +211,5 @@ fn clean_product(left: &DMatrix<f64>, right: &DMatrix<f64>) -> DMatrix<f64> {
 
 /// The power of two next to x; one where x is zero or not finite.
 pub(super) fn power_near(x: f64) -> f64 {
-    if x > 0.0 && x.is_finite() { f64::powi(2.0, x.log2().round().clamp(-1000.0, 1000.0) as i32) } else { 1.0 }
+    if x > 0.0 && x.is_finite() { f64::powi(2.0, log2(x).round().clamp(-1000.0, 1000.0) as i32) } else { 1.0 }
 }

@@ -2,6 +2,7 @@
 
 use super::super::table::prefix;
 use super::curve::Curve;
+use carom::elementary::{log10, powf};
 
 /// A range that pixels stand for; logarithms where the axis is logarithmic.
 #[derive(Debug, Clone)]
@@ -40,7 +41,7 @@ impl Axis {
         let (factor, prefix) = if log { (1.0, "") } else { prefix(largest, unit) };
         let unit = format!("{prefix}{unit}");
         if log {
-            (low, high) = (low.log10(), high.log10());
+            (low, high) = (log10(low), log10(high));
         }
         // rounding noise of a large constant is no motion
         let least = if log { 0.2 } else { (largest * 1e-9).max(f64::MIN_POSITIVE) };
@@ -63,7 +64,7 @@ impl Axis {
 
     /// Takes a given range.
     pub fn show(&mut self, range: Option<[f64; 2]>) {
-        let range = range.map(|range| range.map(|x| if self.log { x.log10() } else { x }));
+        let range = range.map(|range| range.map(|x| if self.log { log10(x) } else { x }));
         if let Some([lo, hi]) = range.filter(|[lo, hi]| lo < hi && (hi - lo).is_finite()) {
             (self.lo, self.hi) = (lo, hi);
         }
@@ -75,7 +76,7 @@ impl Axis {
 
     /// Pixel of a value; `None` where the axis cannot show it.
     pub fn at(&self, value: f64) -> Option<f64> {
-        let place = if self.log { value.log10() } else { value };
+        let place = if self.log { log10(value) } else { value };
         place.is_finite().then(|| self.pixel(place))
     }
 
@@ -107,7 +108,7 @@ impl Axis {
 /// Multiples of 1, 2 or 5 times a power of ten from `a` to `b`.
 fn round(a: f64, b: f64, count: f64) -> Vec<Tick> {
     let raw = (b - a) / count.max(1.0);
-    let power = 10f64.powf(raw.log10().floor());
+    let power = powf(10f64, log10(raw).floor());
     let lead = match raw / power {
         lead if lead < 1.5 => 1.0,
         lead if lead < 3.5 => 2.0,
@@ -115,7 +116,7 @@ fn round(a: f64, b: f64, count: f64) -> Vec<Tick> {
         _ => 10.0,
     };
     let step = lead * power;
-    let decimals = (-(step.log10() + 1e-9).floor()).clamp(0.0, 15.0) as usize;
+    let decimals = (-(log10(step) + 1e-9).floor()).clamp(0.0, 15.0) as usize;
     let (first, last) = ((a / step - 1e-9).ceil(), (b / step + 1e-9).floor());
     let numbers = (0..=200).map(|k| first + f64::from(k)).take_while(|k| *k <= last);
     let tick = |k: f64| {
@@ -137,14 +138,14 @@ fn powers(a: f64, b: f64, count: f64) -> Vec<Tick> {
         return found;
     }
     let between = (first - 1..=last).flat_map(|e| [1.0, 2.0, 5.0].map(|lead| lead * 10f64.powi(e)));
-    let tick = |x: f64| Tick { at: x.log10(), text: super::super::number(x, 2), exponent: None };
+    let tick = |x: f64| Tick { at: log10(x), text: super::super::number(x, 2), exponent: None };
     let found: Vec<Tick> = between.map(tick).filter(|tick| (a..=b).contains(&tick.at)).collect();
     if found.len() >= 2 {
         return found;
     }
     // less than a factor of two or so
-    let numbers = round(10f64.powf(a), 10f64.powf(b), count);
-    numbers.into_iter().map(|tick| Tick { at: tick.at.log10(), ..tick }).collect()
+    let numbers = round(powf(10f64, a), powf(10f64, b), count);
+    numbers.into_iter().map(|tick| Tick { at: log10(tick.at), ..tick }).collect()
 }
 
 /// Curves by their units, in the order in which units come: one axis each.

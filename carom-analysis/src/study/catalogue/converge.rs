@@ -15,6 +15,7 @@ use crate::study::document::{Column, Document, Format, Printed, Section, Table};
 use crate::study::runner::{Outcome, Plan, Study, StudyInfo, Watch};
 use crate::study::{StudyError, exact};
 use carom::Subject;
+use carom::elementary::log10;
 use carom::scheme::Family;
 use carom::subject::Exact;
 use carom_solve::Options;
@@ -296,7 +297,7 @@ fn order(study: &Convergence, of: char, norm: &str) -> String {
 fn targets(studies: &[Convergence]) -> Vec<f64> {
     let errors = || studies.iter().flat_map(|s| &s.levels).map(|l| l.q.l1).filter(|e| *e > 0.0 && e.is_finite());
     let (Some(least), Some(most)) = (errors().reduce(f64::min), errors().reduce(f64::max)) else { return Vec::new() };
-    let (first, last) = (most.log10().floor() as i32, least.max(1e-15).log10().ceil() as i32);
+    let (first, last) = (log10(most).floor() as i32, log10(least.max(1e-15)).ceil() as i32);
     (last..=first).rev().map(|k| format!("1e{k}").parse().unwrap_or(10f64.powi(k))).collect()
 }
 

@@ -3,6 +3,7 @@
 use crate::convergence::Plan;
 use crate::study::StudyError;
 use carom::Subject;
+use carom::elementary::{exp, ln, log10};
 
 /// Most steps of one run of a study: all states are kept in memory.
 const MOST_STEPS: f64 = 2e7;
@@ -55,7 +56,7 @@ impl Range {
 
     /// Number of levels, with so many per decade where it is not given.
     fn levels(&self, per_decade: u32) -> usize {
-        let decades = (self.coarse / self.fine).log10();
+        let decades = log10(self.coarse / self.fine);
         // 1e-2 to 1e-9 are 7 decades, whatever the rounding
         self.levels.unwrap_or_else(|| ((decades * f64::from(per_decade) - 1e-9).ceil() as usize + 1).clamp(2, 100))
     }
@@ -63,8 +64,8 @@ impl Range {
     /// The values, equally spaced in the logarithm.
     pub fn values(&self, per_decade: u32) -> Vec<f64> {
         let levels = self.levels(per_decade);
-        let ratio = (self.fine / self.coarse).ln() / (levels - 1) as f64;
-        let inner = (1..levels - 1).map(|k| self.coarse * (ratio * k as f64).exp());
+        let ratio = ln(self.fine / self.coarse) / (levels - 1) as f64;
+        let inner = (1..levels - 1).map(|k| self.coarse * exp(ratio * k as f64));
         std::iter::once(self.coarse).chain(inner).chain([self.fine]).collect()
     }
 }

@@ -11,6 +11,7 @@ use crate::study::orbit::{Branch, Follow, Options as Search, Orbit, Special, Spe
 use crate::study::range::Values;
 use crate::study::runner::{Outcome, Plan, Study, StudyInfo, Watch, only};
 use crate::study::{StudyError, exact};
+use carom::elementary::hypot;
 use carom::{State, Subject};
 use carom_solve::Options;
 use schemars::JsonSchema;
@@ -459,7 +460,7 @@ impl OrbitPlan {
         let first = &found.all[0].branch.orbits;
         let values: Vec<f64> = first.iter().map(|o| o.parameter).collect();
         for k in 0..found.multipliers().min(CHARTS) {
-            let modulus = |o: &Orbit| o.multipliers.get(k).map_or(f64::NAN, |z| z.0.hypot(z.1));
+            let modulus = |o: &Orbit| o.multipliers.get(k).map_or(f64::NAN, |z| hypot(z.0, z.1));
             let series = first.iter().map(modulus).collect();
             moduli = moduli.with(Series::lines(format!("multiplier {}", k + 1), values.clone(), series).coloured(k));
         }

@@ -16,6 +16,7 @@ use super::image::Image;
 use super::place::solutions;
 use super::{Case, MakeCase, Options, Orbit, Period, Section, find, finish};
 use carom::State;
+use carom::elementary::hypot;
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
@@ -107,7 +108,7 @@ fn is_on_circle(orbit: &Orbit) -> bool {
     let mut nearest = (f64::INFINITY, false);
     for (i, a) in orbit.multipliers.iter().enumerate() {
         for b in &orbit.multipliers[i + 1..] {
-            let miss = (a.0 * b.0 - a.1 * b.1 - 1.0).hypot(a.0 * b.1 + a.1 * b.0);
+            let miss = hypot(a.0 * b.0 - a.1 * b.1 - 1.0, a.0 * b.1 + a.1 * b.0);
             if miss < nearest.0 {
                 nearest = (miss, a.1 != 0.0);
             }

@@ -9,6 +9,7 @@
 //! length where there is no forcing. Derivatives come from the variational flow and saltation matrices. `branch.rs`
 //! follows orbits over a parameter, `switch.rs` goes over to the orbits of twice the period.
 
+use carom::elementary::hypot;
 mod branch;
 mod image;
 mod place;
@@ -89,9 +90,9 @@ impl Stability {
 
     /// Of multipliers, by the largest one.
     pub fn of(multipliers: &[(f64, f64)]) -> Stability {
-        let largest = multipliers.iter().max_by(|a, b| a.0.hypot(a.1).total_cmp(&b.0.hypot(b.1)));
+        let largest = multipliers.iter().max_by(|a, b| hypot(a.0, a.1).total_cmp(&hypot(b.0, b.1)));
         match largest {
-            Some((re, im)) if re.hypot(*im) > 1.0 => match (*im != 0.0, *re < 0.0) {
+            Some((re, im)) if hypot(*re, *im) > 1.0 => match (*im != 0.0, *re < 0.0) {
                 (true, _) => Stability::NeimarkSacker,
                 (false, true) => Stability::Flip,
                 (false, false) => Stability::Fold,
@@ -226,10 +227,10 @@ fn finish(case: &mut Case, parameter: f64, mut at: Image, options: &Options) -> 
     let one = DMatrix::identity(returns.nrows(), returns.nrows());
     let lost = || StudyError::Build("the multipliers of the orbit were not found".into());
     let mut multipliers = eigenvalues(&returns).ok_or_else(lost)?;
-    multipliers.sort_by(|a, b| b.0.hypot(b.1).total_cmp(&a.0.hypot(a.1)).then(b.1.total_cmp(&a.1)));
+    multipliers.sort_by(|a, b| hypot(b.0, b.1).total_cmp(&hypot(a.0, a.1)).then(b.1.total_cmp(&a.1)));
     // those that are 1 because the orbit is one of a family say nothing about its stability
     let counted: Vec<(f64, f64)> = match is_singular(&at.matrix()) {
-        true => multipliers.iter().copied().filter(|z| (z.0 - 1.0).hypot(z.1) > NEUTRAL).collect(),
+        true => multipliers.iter().copied().filter(|z| hypot(z.0 - 1.0, z.1) > NEUTRAL).collect(),
         false => multipliers.clone(),
     };
     let neutral = multipliers.len() - counted.len();

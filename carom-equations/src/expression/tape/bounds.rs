@@ -5,6 +5,7 @@
 
 use super::{Code, Part, Tape};
 use crate::expression::function::{Unary, integer_power};
+use carom::elementary::{atan2, cos, powf};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// Least and largest value.
@@ -56,9 +57,9 @@ impl Part {
                         unary(Unary::Cos, angle)
                     }
                     Code::Unary(function) => unary(function, at(a)),
-                    Code::Power if at(a)[0] > 0.0 => corners(at(a), at(b), f64::powf),
+                    Code::Power if at(a)[0] > 0.0 => corners(at(a), at(b), powf),
                     Code::Power => WHOLE,
-                    Code::Atan2 if at(b)[0] > 0.0 || !contains(at(a), 0.0) => corners(at(a), at(b), f64::atan2),
+                    Code::Atan2 if at(b)[0] > 0.0 || !contains(at(a), 0.0) => corners(at(a), at(b), atan2),
                     Code::Atan2 => [-PI, PI],
                     Code::Minimum => [at(a)[0].min(at(b)[0]), at(a)[1].min(at(b)[1])],
                     Code::Maximum => [at(a)[0].max(at(b)[0]), at(a)[1].max(at(b)[1])],
@@ -128,7 +129,7 @@ fn unary(function: Unary, a: Interval) -> Interval {
 /// The cosine of x − `peak`.
 fn wave(a: Interval, peak: f64) -> Interval {
     let has = |place: f64| place + TAU * ((a[0] - place) / TAU).ceil() <= a[1];
-    let [x, y] = a.map(|x| (x - peak).cos());
+    let [x, y] = a.map(|x| cos(x - peak));
     if !(a[1] - a[0]).is_finite() {
         return [-1.0, 1.0];
     }

@@ -9,6 +9,7 @@
 
 use super::{Code, Part, Registers, Tape};
 use crate::expression::function::{Unary, integer_power};
+use carom::elementary::{cos, cosh, ln, powf, sin, sinh};
 
 impl Tape {
     /// Derivatives of all outputs along the direction `parts` of the inputs (consecutive parts, missing ones at the end
@@ -109,14 +110,14 @@ fn slope(unary: Unary, x: f64, y: f64, dx: f64) -> f64 {
         return 0.0;
     }
     dx * match unary {
-        Unary::Sin => x.cos(),
-        Unary::Cos => -x.sin(),
+        Unary::Sin => cos(x),
+        Unary::Cos => -sin(x),
         Unary::Tan => 1.0 + y * y,
         Unary::Asin => 1.0 / (1.0 - x * x).sqrt(),
         Unary::Acos => -1.0 / (1.0 - x * x).sqrt(),
         Unary::Atan => 1.0 / (1.0 + x * x),
-        Unary::Sinh => x.cosh(),
-        Unary::Cosh => x.sinh(),
+        Unary::Sinh => cosh(x),
+        Unary::Cosh => sinh(x),
         Unary::Tanh => 1.0 - y * y,
         Unary::Exp => y,
         Unary::Log => 1.0 / x,
@@ -128,8 +129,8 @@ fn slope(unary: Unary, x: f64, y: f64, dx: f64) -> f64 {
 
 /// Of aᵇ with the value y.
 fn power(a: f64, b: f64, y: f64, [da, db]: [f64; 2]) -> f64 {
-    let base = if da == 0.0 { 0.0 } else { b * a.powf(b - 1.0) * da };
-    let exponent = if db == 0.0 { 0.0 } else { y * a.ln() * db };
+    let base = if da == 0.0 { 0.0 } else { b * powf(a, b - 1.0) * da };
+    let exponent = if db == 0.0 { 0.0 } else { y * ln(a) * db };
     base + exponent
 }
 

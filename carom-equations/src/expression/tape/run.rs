@@ -3,6 +3,7 @@
 
 use super::{Code, NARROW, Operands, Part, Run};
 use crate::expression::function::{integer_power, maximum, minimum};
+use carom::elementary::{atan2, powf, sin_cos};
 
 impl Part {
     /// Operations whose last register is before `end`, with operands in bytes where these reach all of them.
@@ -79,15 +80,15 @@ fn perform<R: Bank + ?Sized>(runs: &[Run], operands: &[[R::Operand; 3]], r: &mut
             Code::IntegerPower => apply(r, &mut next, operands, |r, a, n, _| integer_power(r.get(a), n.into())),
             Code::SinCos => {
                 for &[a, _, _] in operands {
-                    let (sine, cosine) = r.get(a).sin_cos();
+                    let (sine, cosine) = sin_cos(r.get(a));
                     r.set(next, sine);
                     r.set(next + 1, cosine);
                     next += 2;
                 }
             }
             Code::Unary(unary) => apply(r, &mut next, operands, |r, a, _, _| unary.apply(r.get(a))),
-            Code::Power => apply(r, &mut next, operands, |r, a, b, _| r.get(a).powf(r.get(b))),
-            Code::Atan2 => apply(r, &mut next, operands, |r, a, b, _| r.get(a).atan2(r.get(b))),
+            Code::Power => apply(r, &mut next, operands, |r, a, b, _| powf(r.get(a), r.get(b))),
+            Code::Atan2 => apply(r, &mut next, operands, |r, a, b, _| atan2(r.get(a), r.get(b))),
             Code::Minimum => apply(r, &mut next, operands, |r, a, b, _| minimum(r.get(a), r.get(b))),
             Code::Maximum => apply(r, &mut next, operands, |r, a, b, _| maximum(r.get(a), r.get(b))),
             Code::LessEqual => apply(r, &mut next, operands, |r, a, b, _| f64::from(u8::from(r.get(a) <= r.get(b)))),

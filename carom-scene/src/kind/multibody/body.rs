@@ -1,5 +1,6 @@
 //! Bodies: mass, inertia, where they are drawn and how they move at the start.
 
+use carom::elementary::sin_cos;
 use carom::multibody::{Frame, GROUND, Vector};
 
 use super::number::{Measure, normalised, refuse};
@@ -54,7 +55,7 @@ impl BodyInfo {
     pub fn frame(&self, planar: bool) -> Frame {
         let axes = match planar {
             true => {
-                let (s, c) = self.angle.sin_cos();
+                let (s, c) = sin_cos(self.angle);
                 [[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]
             }
             false => columns(self.attitude),
@@ -339,7 +340,7 @@ fn attitude(table: &BodyTable, measure: &Measure, context: &mut Context) -> Opti
 }
 
 pub(super) fn quaternion(table: &AttitudeTable, measure: &Measure, context: &mut Context) -> Option<[f64; 4]> {
-    let half = |angle: f64| (angle / 2.0).sin_cos();
+    let half = |angle: f64| sin_cos(angle / 2.0);
     match (&table.axis, &table.angle, &table.quaternion, &table.rpy) {
         (Some(axis), Some(angle), None, None) => {
             let (axis, angle) =

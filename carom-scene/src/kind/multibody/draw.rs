@@ -1,6 +1,7 @@
 //! The drawing that a planar model of bodies has by itself: its shapes. Bodies without shapes are points with lines to
 //! their joints. Models in space are seen in space: `space.rs`.
 
+use carom::elementary::sin_cos;
 use carom::multibody::joint::Anchor;
 use carom::multibody::pair::shape::Shape;
 use carom::multibody::{SpringEnds, Vector};
@@ -60,7 +61,7 @@ fn circle(centre: [f64; 3], [u, w]: [[f64; 3]; 2], radius: f64) -> Vec<[f64; 3]>
 /// Corners from an angle on, all around where there are as many as a circle has.
 fn arc(centre: [f64; 3], [u, w]: [[f64; 3]; 2], radius: f64, first: f64, count: usize) -> Vec<[f64; 3]> {
     let corner = |k: usize| {
-        let (s, c) = (first + std::f64::consts::TAU * k as f64 / ROUND as f64).sin_cos();
+        let (s, c) = sin_cos(first + std::f64::consts::TAU * k as f64 / ROUND as f64);
         std::array::from_fn(|i| centre[i] + radius * (c * u[i] + s * w[i]))
     };
     (0..count).map(corner).collect()

@@ -1,5 +1,6 @@
 //! Shapes of bodies, in axes of their body: for contacts and for drawings.
 
+use carom::elementary::sin_cos;
 use carom::multibody::pair::HullError;
 use carom::multibody::pair::shape::{
     Block, Bore, Capsule, Convex, Curve, Cylinder, Ellipsoid, Plane, Ring, Segment, Shape, Slot, Socket, Sphere, Strip,
@@ -350,7 +351,7 @@ fn block(table: &BodyShapeTable, centre: [f64; 3], axes: &Axes<'_>, context: &mu
         Some(formula) => measure.geometry(formula, measure.angle, context)?,
         None => 0.0,
     };
-    let (s, c) = angle.sin_cos();
+    let (s, c) = sin_cos(angle);
     let drawn = match &table.attitude {
         Some(attitude) => columns(quaternion(attitude, measure, context)?),
         None => [[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]],

@@ -7,6 +7,7 @@
 //! ```
 
 use crate::Law;
+use crate::elementary::hypot;
 
 /// A contact: coefficient of friction and block, divided by its mean diagonal.
 #[derive(Clone, Debug)]
@@ -91,8 +92,8 @@ impl Contact2 {
                 [a[0] * candidate[0] + a[1] * candidate[1] + b[0], a[2] * candidate[0] + a[3] * candidate[1] + b[1]];
             let mut f = [0.0; 2];
             Law::coulomb(mu, 1).natural_map(&candidate, &u, 1.0, &mut f);
-            let size = candidate[0].hypot(candidate[1]).max(b[0].hypot(b[1]));
-            let missed = f[0].hypot(f[1]) / size;
+            let size = hypot(candidate[0], candidate[1]).max(hypot(b[0], b[1]));
+            let missed = hypot(f[0], f[1]) / size;
             if missed < best.1 {
                 best = (candidate, missed);
             }

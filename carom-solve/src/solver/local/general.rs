@@ -22,6 +22,7 @@
 use super::super::alart_curnier::{residual, slope};
 use crate::Law;
 use crate::block_lu::invert;
+use crate::elementary::hypot;
 
 /// Most rows.
 const N: usize = Law::MOST_ROWS;
@@ -274,7 +275,7 @@ fn in_disc(a: [f64; 4], c: [f64; 2], radius: f64) -> [f64; 2] {
         let determinant = p * s - a[1] * a[2];
         [(a[1] * c[1] - s * c[0]) / determinant, (a[2] * c[0] - p * c[1]) / determinant]
     };
-    let length = |x: [f64; 2]| x[0].hypot(x[1]);
+    let length = |x: [f64; 2]| hypot(x[0], x[1]);
     let inside = at(0.0);
     if length(inside) <= radius {
         return inside;

@@ -2,6 +2,7 @@
 
 use super::Function;
 use crate::Law;
+use crate::elementary::hypot;
 
 /// The interval of one reaction, scaled.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,13 +66,13 @@ impl Bounds {
 /// `x + y − √(x² + y²)`, without cancellation where both are positive.
 #[inline]
 fn phi(x: f64, y: f64) -> f64 {
-    let root = x.hypot(y);
+    let root = hypot(x, y);
     if x + y > 0.0 { 2.0 * x * y / (x + y + root) } else { x + y - root }
 }
 
 #[inline]
 fn phi_slopes(x: f64, y: f64) -> (f64, f64) {
-    let root = x.hypot(y);
+    let root = hypot(x, y);
     if root > 0.0 {
         (1.0 - x / root, 1.0 - y / root)
     } else {

@@ -19,6 +19,7 @@ use super::descent::Descent;
 use super::pairs::{MANY, Plane, Space};
 use super::sweep::Sweeper;
 use super::{AIM, JUDGED, PLAIN as FIRST, Watch};
+use crate::elementary::ln;
 use crate::{Certificate, OneStepProblem, Reaction, SolveError};
 
 /// Sweeps of a block at first, and at most.
@@ -378,7 +379,7 @@ impl Course {
                     return finish;
                 }
                 let cost = if way.accelerated { ACCELERATED } else { 1.0 };
-                let rate = (before / state.residual).ln() / cost;
+                let rate = ln(before / state.residual) / cost;
                 if rate > best.0 {
                     best = (rate, way);
                 }
@@ -390,15 +391,15 @@ impl Course {
                     return finish;
                 }
                 let cost = if best.1.accelerated { ACCELERATED } else { 1.0 };
-                let slower = (before / state.residual).ln() / cost < 0.5 * best.0;
+                let slower = ln(before / state.residual) / cost < 0.5 * best.0;
                 self.take_back(&mut state);
                 if slower {
                     break;
                 }
             }
             // what a round gained, with all that it tried, tells how many sweeps are left
-            let rate = (begin / self.least).ln() / (self.sweeps - done) as f64;
-            let left = if rate > 0.0 { (self.least / AIM).ln() / rate } else { f64::INFINITY };
+            let rate = ln(begin / self.least) / (self.sweeps - done) as f64;
+            let left = if rate > 0.0 { ln(self.least / AIM) / rate } else { f64::INFINITY };
             if self.sweeps >= plan.patient && left > plan.worth {
                 return Finish::Slow;
             }

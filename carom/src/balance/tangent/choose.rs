@@ -4,6 +4,7 @@
 use super::{AT_START, BalanceTangent, Kind, RowState, RowsAt};
 use crate::balance::words::{Acting, Level};
 use carom_solve::Disc;
+use carom_solve::elementary::hypot;
 use std::ops::Range;
 
 impl BalanceTangent {
@@ -59,8 +60,8 @@ impl BalanceTangent {
             u[k] = self.value(&self.lines[line]);
             natural[k] = acting.impulse[rows.start + k] - u[k] / w;
         }
-        let (speed, bound) = (u[0].hypot(u[1]), disc.radius + disc.mu * acting.impulse[0]);
-        let sticks = bound > 0.0 && natural[0].hypot(natural[1]) <= bound;
+        let (speed, bound) = (hypot(u[0], u[1]), disc.radius + disc.mu * acting.impulse[0]);
+        let sticks = bound > 0.0 && hypot(natural[0], natural[1]) <= bound;
         let d = if speed > 0.0 { [u[0] / speed, u[1] / speed] } else { [0.0; 2] };
         let slip = Kind::Slip { normal, first: lines.start, size: rows.len(), mu: disc.mu, bound, speed };
         for line in &mut self.lines[lines] {

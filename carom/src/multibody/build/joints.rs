@@ -9,6 +9,7 @@ use crate::multibody::motion::Motion;
 use crate::multibody::plan::{Aligned, Item, JointRow, PlacedContact, PlacedCoordinate, PlacedPlay, Plan};
 use crate::multibody::primitive::Primitive;
 use crate::multibody::{AnyPair, Frame, Joint, JointCoordinate, MultibodyError, Vector};
+use carom_solve::elementary::hypot;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -267,7 +268,7 @@ fn axes(joint: &Joint, is_planar: bool, frames: (&Frame, &Frame)) -> Result<[[[f
     let (Some(d_a), Some(d_b)) = (unit(d_a), unit(d_b)) else {
         return Err(refuse("its axis has no length"));
     };
-    if is_planar && d_a[2].abs() > 1e-9 && d_a[0].hypot(d_a[1]) > 1e-9 {
+    if is_planar && d_a[2].abs() > 1e-9 && hypot(d_a[0], d_a[1]) > 1e-9 {
         return Err(refuse("its axis is neither in the plane nor its normal"));
     }
     let lies = d_a[2].abs() <= 1e-9;

@@ -10,6 +10,7 @@
 //! Cells are found by a table of hashes with chains. The work is linear in the balls whatever their sizes are, times
 //! the number of grids, which differ by a factor of two in size.
 
+use carom_solve::elementary::log2;
 use std::ops::Range;
 
 /// No ball.
@@ -93,7 +94,7 @@ impl Grid {
         self.level.clear();
         self.levels.clear();
         for ball in balls {
-            let level = (2.0 * ball.radius).log2().ceil().clamp(-LEVELS, LEVELS) as i32;
+            let level = log2(2.0 * ball.radius).ceil().clamp(-LEVELS, LEVELS) as i32;
             self.level.push(level);
             self.cells.push(mixed(level, cell(ball.centre, level)));
             if ball.radius.is_finite()
@@ -126,7 +127,7 @@ fn mixed(level: i32, [x, y, z]: [i64; 3]) -> u64 {
 /// The cell of a place; places beyond all numbers are in the last cells.
 #[inline]
 fn cell(centre: [f64; 3], level: i32) -> [i64; 3] {
-    let inverse = f64::from(-level).exp2();
+    let inverse = 2f64.powi(-level);
     centre.map(|x| (x * inverse).floor().clamp(-1e15, 1e15) as i64)
 }
 

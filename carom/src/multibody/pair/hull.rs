@@ -13,6 +13,7 @@ mod quick;
 use super::geometry::span;
 use super::shape::Triple;
 use crate::multibody::Vector;
+use carom_solve::elementary::atan2;
 
 /// Most corners of a polygon or a polyhedron.
 pub const MOST: usize = 1000;
@@ -229,7 +230,7 @@ fn turns(corners: &[Triple]) -> Vec<(f64, f64)> {
     let turn = |k: usize| {
         let (before, after) = (along((k + n - 1) % n), along(k));
         let sine = before.cross(after).0[2];
-        (sine, sine.atan2(before.dot(after)))
+        (sine, atan2(sine, before.dot(after)))
     };
     (0..n).map(turn).collect()
 }

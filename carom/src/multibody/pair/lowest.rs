@@ -13,6 +13,8 @@ use super::bulk::{Bulk, OVERLAP, SECTORS};
 use super::geometry::tangent_of;
 use super::shape::Triple;
 use super::{Ellipsoid, Touch};
+use crate::elementary::dual::sin_cos;
+use crate::elementary::hypot;
 use crate::model::Scalar;
 use crate::multibody::{Frame, Vector};
 use num_dual::Dual64;
@@ -98,7 +100,7 @@ impl Carrier {
             }
             Carrier::Arc { centre, axes, circle, .. } => {
                 let [e, f]: [Vector<T>; 2] = axes.map(|axis| on.direction(axis.map(|x| x * circle)));
-                let (sin, cos) = p[0].sin_cos();
+                let (sin, cos) = sin_cos(p[0]);
                 (on.point(centre) + e * cos + f * sin, [f * cos - e * sin, Vector::zero()])
             }
             Carrier::Surface(Ellipsoid { centre, axes, half }) => {
@@ -228,7 +230,7 @@ impl Carrier {
                 true => [(bend[1] * g[1] - bend[2] * g[0]) / det, (bend[1] * g[0] - bend[0] * g[1]) / det],
                 false => g.map(|g| -g / size),
             };
-            let length = newton[0].hypot(newton[1]);
+            let length = hypot(newton[0], newton[1]);
             if length.is_nan() || length <= 4.0 * f64::EPSILON {
                 break;
             }

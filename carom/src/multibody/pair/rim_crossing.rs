@@ -11,6 +11,8 @@
 use super::geometry::{NOTHING, across, tangent};
 use super::shape::Triple;
 use super::{Cylinder, Touch, bulk::circle_axes};
+use crate::elementary::atan2;
+use crate::elementary::dual::sin_cos;
 use crate::model::Scalar;
 use crate::multibody::{Frame, Vector};
 
@@ -43,7 +45,7 @@ impl Outline {
             Outline::Rim(disc) => {
                 let [e, f]: [Vector<T>; 2] =
                     circle_axes(disc.axis).map(|axis| frame.direction(axis.map(|x| x * disc.radius)));
-                let (sin, cos) = p.sin_cos();
+                let (sin, cos) = sin_cos(p);
                 let out = e * cos + f * sin;
                 [frame.point(disc.centre) + out, f * cos - e * sin, -out]
             }
@@ -53,7 +55,7 @@ impl Outline {
     /// The number of the point of a rim in this direction.
     fn angle(disc: &Cylinder, frame: &Frame, out: Vector) -> f64 {
         let [e, f] = circle_axes(disc.axis).map(|axis| frame.direction(axis).dot(out));
-        f.atan2(e)
+        atan2(f, e)
     }
 }
 

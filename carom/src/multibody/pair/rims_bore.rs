@@ -11,6 +11,8 @@
 use super::geometry::{across, offset, polar, tangent_of};
 use super::pin_hole::touch_hole;
 use super::{Bore, Cylinder, Pair, Sphere, Touch};
+use crate::elementary::dual::sin_cos;
+use crate::elementary::{cos, sin};
 use crate::model::Scalar;
 use crate::multibody::{Frame, Vector};
 use std::f64::consts::TAU;
@@ -50,7 +52,7 @@ impl RimsBore {
             cosine: across(e, axis),
             sine: across(f, axis),
         };
-        let (sin, cos) = flat.farthest().sin_cos();
+        let (sin, cos) = sin_cos(flat.farthest());
         let (distance, outward) = polar(flat.at(sin, cos), || a.direction(tangent_of(self.bore.axis)));
         let on_b = b.point(centre) + e * cos + f * sin;
         let gap = -distance + self.bore.radius;
@@ -90,7 +92,7 @@ impl<T: Scalar> Circle<T> {
 
     /// First and second derivative of half of the square of the distance.
     fn slope(&self, angle: T) -> (T, T) {
-        let (sin, cos) = angle.sin_cos();
+        let (sin, cos) = sin_cos(angle);
         let (p, d) = (self.at(sin, cos), self.sine * cos - self.cosine * sin);
         let bend = self.centre - p;
         (p.dot(d), d.square() + p.dot(bend))
@@ -116,7 +118,7 @@ impl<T: Scalar> Circle<T> {
 
 impl Circle<f64> {
     fn square(&self, angle: f64) -> f64 {
-        self.at(angle.sin(), angle.cos()).square()
+        self.at(sin(angle), cos(angle)).square()
     }
 
     /// An ellipse has at most two points that are farther than their neighbours: the better one of those next to the

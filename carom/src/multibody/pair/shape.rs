@@ -3,6 +3,7 @@
 //! Planar models use the same shapes with zero third components: a disc is a sphere, a rectangle is a block without
 //! thickness, a hole has the axis (0, 0, 1).
 
+use carom_solve::elementary::hypot;
 mod check;
 mod convex;
 
@@ -379,7 +380,7 @@ impl Shape {
             Shape::Sphere(s) => (s.centre, s.radius),
             Shape::Plane(p) => (p.point, f64::INFINITY),
             Shape::Block(b) => (b.centre, length(b.half)),
-            Shape::Cylinder(c) => (c.centre, c.radius.hypot(c.half)),
+            Shape::Cylinder(c) => (c.centre, hypot(c.radius, c.half)),
             Shape::Capsule(c) => {
                 let [p, q] = c.ends;
                 let half: Triple = std::array::from_fn(|i| 0.5 * (q[i] - p[i]));
@@ -417,7 +418,7 @@ impl Shape {
             Shape::Plane(p) => of(p.point),
             Shape::Segment(Segment { ends }) | Shape::Strip(Strip { ends, .. }) => of(ends[0]).max(of(ends[1])),
             Shape::Block(b) => (0..8).map(|k| of(b.corner(k))).fold(0.0, f64::max),
-            Shape::Cylinder(c) => of(c.centre) + c.radius.hypot(c.half),
+            Shape::Cylinder(c) => of(c.centre) + hypot(c.radius, c.half),
             Shape::Bore(Bore { centre, radius, .. })
             | Shape::Socket(Socket { centre, radius })
             | Shape::Ring(Ring { centre, radius, .. }) => of(*centre) + radius,

@@ -11,6 +11,7 @@
 //! them.
 
 use crate::model::Scalar;
+use carom_solve::elementary::hypot;
 
 /// A point or a vector of the plane of the curve.
 type Pair = [f64; 2];
@@ -350,5 +351,5 @@ fn sub(a: Pair, b: Pair) -> Pair {
 }
 
 fn length(a: Pair) -> f64 {
-    a[0].hypot(a[1])
+    hypot(a[0], a[1])
 }

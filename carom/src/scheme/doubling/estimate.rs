@@ -27,6 +27,7 @@ use super::slips::reversals;
 use crate::model::Places;
 use crate::{Coupling, State};
 use carom_solve::OptionError;
+use carom_solve::elementary::exp2;
 use carom_solve::options::{at_least, positive};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -203,7 +204,7 @@ impl Accuracy {
             value = larger(value, h * (v2 - v1).abs() / tolerance);
         }
         let order = order.max(1);
-        LocalError { value: value / (f64::from(order.min(60)).exp2() - 1.0), order }
+        LocalError { value: value / (exp2(f64::from(order.min(60))) - 1.0), order }
     }
 
     /// What reversals of slip have lost.

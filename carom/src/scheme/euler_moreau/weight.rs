@@ -9,6 +9,7 @@
 //! than that changes its sign from step to step and hardly decays.
 
 use crate::{FirstOrder, ModelError, State};
+use carom_solve::elementary::{exp, ln};
 
 /// Largest h |ω| with θ = 1/2 [-].
 const RESOLVED: f64 = 2.0;
@@ -41,11 +42,11 @@ pub(super) fn fastest(
             return Ok(if size == 0.0 { 0.0 } else { f64::INFINITY });
         }
         if power >= POWERS.0 - POWERS.1 {
-            growth += (size / before).ln();
+            growth += ln(size / before);
         }
         next.iter_mut().for_each(|x| *x /= size);
         std::mem::swap(v, next);
     }
-    let sigma = (growth / f64::from(POWERS.1)).exp();
+    let sigma = exp(growth / f64::from(POWERS.1));
     Ok(if sigma < 1.0 { sigma / (1.0 - sigma) / c } else { f64::INFINITY })
 }

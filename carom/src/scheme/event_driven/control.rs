@@ -12,6 +12,7 @@
 
 use super::options::{Control, EventDriven, Flow};
 use crate::phase::Magnitudes;
+use carom_solve::elementary::powf;
 
 /// Smallest and largest change of a step, and the factor on the one proposed.
 const LIMITS: (f64, f64) = (0.2, 5.0);
@@ -108,7 +109,7 @@ impl EventDriven {
             let size = sizes.largest();
             error * self.absolute(size) < ROUNDING * size
         };
-        let factor = if blind { 1.2 } else { (SAFETY * ratio.powf(-1.0 / order)).clamp(LIMITS.0, LIMITS.1) };
+        let factor = if blind { 1.2 } else { (SAFETY * powf(ratio, -1.0 / order)).clamp(LIMITS.0, LIMITS.1) };
         Judgement { accepted: ratio <= 1.0, factor, error: ratio }
     }
 }

@@ -19,6 +19,7 @@ use super::Work;
 use super::point::Point;
 use super::search::{FINE, FirstEvent, SAMPLES, TRUST};
 use crate::{Mechanical, StepError, System};
+use carom_solve::elementary::hypot;
 
 /// Places that are looked at in a step as long as the whole motion up to its end.
 const DENSITY: f64 = 64.0;
@@ -74,7 +75,7 @@ fn parts(start: &Point, point: &Point, signal: usize) -> Option<[f64; 3]> {
 
 /// m of (1).
 fn value(parts: [f64; 3]) -> f64 {
-    parts[0] - parts[1].hypot(parts[2])
+    parts[0] - hypot(parts[1], parts[2])
 }
 
 /// The cubic of (1) with the inner node `x`, at `s`.
@@ -134,7 +135,7 @@ impl Work {
         for (signal, bound) in watched.bounds.iter_mut().enumerate() {
             for point in known.into_iter().chain([&self.trial.start]) {
                 let Some(p) = parts(&self.trial.start, point, signal) else { continue };
-                bound[1] = bound[1].max(p[0].abs()).max(p[1].hypot(p[2]));
+                bound[1] = bound[1].max(p[0].abs()).max(hypot(p[1], p[2]));
             }
         }
         std::mem::swap(&mut self.trial.middle, &mut self.trial.inner[2]);
@@ -175,10 +176,10 @@ impl Work {
                 continue;
             };
             let c = cubic(&nodes, x, s);
-            let miss = (p[0] - c[0]).abs() + (p[1] - c[1]).hypot(p[2] - c[2]);
+            let miss = (p[0] - c[0]).abs() + hypot(p[1] - c[1], p[2] - c[2]);
             let bound = &mut self.trial.watched.bounds[signal];
             bound[0] = bound[0].max(miss);
-            bound[1] = bound[1].max(p[0].abs()).max(p[1].hypot(p[2]));
+            bound[1] = bound[1].max(p[0].abs()).max(hypot(p[1], p[2]));
             if miss > self.trial.watched.worst.0 * bound[1] {
                 self.trial.watched.worst = (miss / bound[1], s);
             }

@@ -14,6 +14,7 @@
 use crate::integrator::Stages;
 use crate::phase::{Acceleration, FreeMotion, Mode, Phase, StageLog, StagedMotion};
 use crate::{Mechanical, State, StepError};
+use carom_solve::elementary::sin_cos;
 
 /// Most corrections of the directions.
 const CORRECTIONS: u32 = 16;
@@ -174,7 +175,7 @@ fn is_slip(phase: &Phase, acceleration: &Acceleration, law: usize) -> bool {
 }
 
 fn rotated(d: [f64; 2], angle: f64) -> [f64; 2] {
-    let (s, c) = angle.sin_cos();
+    let (s, c) = sin_cos(angle);
     [c * d[0] - s * d[1], s * d[0] + c * d[1]]
 }
 

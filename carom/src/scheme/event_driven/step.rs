@@ -8,6 +8,7 @@ use super::smooth::LEAST;
 use super::{MoreauJean, Resolution, Trial, Work};
 use crate::phase::{Acceleration, Mode, Reach};
 use crate::{EventKind, Mechanical, ModelError, Scheme, State, Step, StepError, System};
+use carom_solve::elementary::powf;
 
 /// Most trials in a step.
 const TRIALS: u32 = 100;
@@ -451,7 +452,7 @@ impl Work {
             let miss = outer * (a + e) + weight * (b + d) + middle * c - (a + 4.0 * c + e) / 6.0;
             let change = w.abs() * h * size;
             let atol = scheme.absolute(sizes.speed(coupling.rows.row(row), &end.state.v).max(change));
-            worst = worst.max(change * (miss.abs() / size).powf(power) / (atol + scheme.rtol * change));
+            worst = worst.max(change * powf(miss.abs() / size, power) / (atol + scheme.rtol * change));
         }
         worst
     }

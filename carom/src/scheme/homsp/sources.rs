@@ -10,6 +10,7 @@
 use crate::ModelError;
 use crate::model::Lcs;
 use crate::zero_dynamics::ZeroDynamics;
+use carom_solve::elementary::powf;
 use nalgebra::DMatrix;
 
 /// Buffers for o and s, in scaled variables; empty where there are no sources.
@@ -83,7 +84,7 @@ impl Sources {
                 break;
             }
             let power = self.time.powi(l as i32);
-            let span = (f64::EPSILON.powf(1.0 / (l as f64 + 2.0)) / self.time).min(100.0 * h);
+            let span = (powf(f64::EPSILON, 1.0 / (l as f64 + 2.0)) / self.time).min(100.0 * h);
             self.difference(lcs, t, (l, span))?;
             for j in 0..n {
                 self.state_derivatives[l * n + j] = self.buffer[j] / (self.state[j] * self.time * power);

@@ -20,6 +20,7 @@ use crate::balance::Problem;
 use crate::model::Combination;
 use crate::scheme::{Step, StepError, System};
 use crate::{Mechanical, State};
+use carom_solve::elementary::cbrt;
 use carom_solve::{Identity, Law, Rows};
 use std::ops::Range;
 
@@ -202,7 +203,7 @@ impl Projector {
             way = way.min(w.base.lengths.met(&w.base.laws.end, i));
         }
         let most = (0..w.set.len()).fold(0.0f64, |m, k| m.max(normals.dot(k, column).abs()));
-        stiffness(model, &w.base.newton.at, (column, f64::EPSILON.cbrt() * way / most), moved, force)?;
+        stiffness(model, &w.base.newton.at, (column, cbrt(f64::EPSILON) * way / most), moved, force)?;
         step.evaluations += 2;
         Ok(column.iter().any(|x| *x != 0.0))
     }
@@ -239,7 +240,7 @@ impl Projector {
             // K N G by central differences of the forces: it steers the iteration only
             column.fill(0.0);
             lifted.add_row(k, 1.0, column);
-            let distance = f64::EPSILON.cbrt() * w.base.lengths.met(&w.base.laws.end, w.set[k]) / metric;
+            let distance = cbrt(f64::EPSILON) * w.base.lengths.met(&w.base.laws.end, w.set[k]) / metric;
             stiffness(model, &w.base.newton.at, (column, distance), moved, force)?;
             step.evaluations += 2;
             let entries = column.iter().enumerate().filter(|x| *x.1 != 0.0);

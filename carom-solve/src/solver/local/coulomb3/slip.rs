@@ -8,6 +8,7 @@
 //! `g` is a trigonometric polynomial of degree two: at most four roots. A root is a slip if `den > 0` and `d·u_T ≤ 0`.
 
 use super::Vector;
+use crate::elementary::sin_cos;
 
 type Direction = [f64; 2];
 
@@ -174,7 +175,7 @@ impl Slip<'_> {
             let (low, high) = (k as f64 * width, (k + 1) as f64 * width);
             let right = self.at(high);
             let mut root = |low, high, g_low| {
-                let (s, c) = f64::sin_cos(self.bracketed(low, high, g_low));
+                let (s, c) = sin_cos(self.bracketed(low, high, g_low));
                 let t = self.terms([c, s]);
                 let candidates = [self.reaction([c, s], &t), self.jammed([c, s], &t)];
                 candidates.into_iter().flatten().for_each(&mut visit);
@@ -193,7 +194,7 @@ impl Slip<'_> {
     }
 
     fn at(&self, angle: f64) -> Terms {
-        let (s, c) = angle.sin_cos();
+        let (s, c) = sin_cos(angle);
         self.terms([c, s])
     }
 
@@ -220,7 +221,7 @@ impl Slip<'_> {
     fn bracketed(&self, mut low: f64, mut high: f64, g_low: f64) -> f64 {
         let mut x = 0.5 * (low + high);
         for _ in 0..80 {
-            let (s, c) = x.sin_cos();
+            let (s, c) = sin_cos(x);
             let t = self.terms([c, s]);
             if (t.g <= 0.0) == (g_low <= 0.0) {
                 low = x;

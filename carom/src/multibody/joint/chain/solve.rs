@@ -12,6 +12,8 @@
 //! the third axis are parallel, and there the angles of the chain have no derivative.
 
 use super::Link;
+use crate::elementary::dual::{atan2, sin_cos};
+use crate::elementary::hypot;
 use crate::model::Scalar;
 use crate::multibody::coordinate::Coordinate;
 use crate::multibody::{Frame, Line, Vector};
@@ -67,18 +69,11 @@ impl<T: Scalar> Numbers for Plain<T> {
         if a.re() < Self::LEAST { T::from(Self::LEAST.sqrt()) } else { a.sqrt() }
     }
     fn sine_cosine(&self, a: T) -> [T; 2] {
-        let (s, c) = a.sin_cos();
+        let (s, c) = sin_cos(a);
         [s, c]
     }
     fn angle(&self, y: T, x: T) -> T {
-        // dual numbers divide by the second argument
-        if y.re().abs() <= x.re().abs() {
-            y.atan2(x)
-        } else if y.re() > 0.0 {
-            -x.atan2(y) + std::f64::consts::FRAC_PI_2
-        } else {
-            x.atan2(-y) - std::f64::consts::FRAC_PI_2
-        }
+        atan2(y, x)
     }
 }
 
@@ -161,7 +156,7 @@ impl Chain {
         }
         if let [d, e, f] = turns[..] {
             let (sum, c) = (dot(d, cross(e, f)), dot(d, e) * dot(e, f));
-            if sum.abs() < 1e-3 * sum.hypot(dot(d, f) - c) {
+            if sum.abs() < 1e-3 * hypot(sum, dot(d, f) - c) {
                 return Err(
                     "its three axes of turns lie in a plane where it is drawn: it cannot turn about all of them",
                 );
@@ -366,12 +361,12 @@ impl Chain {
             [i, j, k] => {
                 let c = dot(d(i), d(j)) * dot(d(j), d(k));
                 let (along, across) = (dot(d(i), d(k)) - c, dot(d(i), cross(d(j), d(k))));
-                let reach = across.hypot(along);
+                let reach = hypot(across, along);
                 let found = m.subtract(v.dot(v.constant(d(i)), image(d(k))), m.constant(c));
                 let cosine = m.multiply(found, m.constant(1.0 / reach));
                 let sine = m.root(m.subtract(m.constant(1.0), m.multiply(cosine, cosine)));
                 let way = m.multiply(m.constant(-across.signum()), m.angle(sine, cosine));
-                out[j] = m.add(m.constant(across.atan2(along)), way);
+                out[j] = m.add(m.constant(atan2(across, along)), way);
                 let [s, co] = m.sine_cosine(out[j]);
                 let reversed = m.subtract(m.constant(0.0), s);
                 out[i] = v.about(d(i), v.turned(d(j), [s, co], v.constant(d(k))), image(d(k)));
