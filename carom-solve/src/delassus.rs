@@ -234,7 +234,7 @@ impl Delassus {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Identity, Law, OneStepProblem, Parts, ProblemWork, Rows, family};
+    use crate::{Identity, Law, OneStepProblem, Parts, ProblemWork, Rows, StoredProblem, family};
 
     #[test]
     fn blocks_agree_with_the_dense_product() {
@@ -308,6 +308,43 @@ mod tests {
             });
             assert!(assembled[0].3 || name == "chain", "{name}: threads need the inverse");
             assert!(assembled.iter().all(|other| *other == assembled[0]), "{name}");
+        }
+    }
+
+    /// A matrix given in reduced form, without gaps, with gaps, in no order and in parts: the same blocks.
+    #[test]
+    fn rows_in_any_form_make_the_same_blocks() {
+        for size in [1, 2, 3] {
+            let (laws, m) = (5, 5 * size);
+            let law = if size == 1 { Law::UNILATERAL } else { Law::coulomb(0.3, size - 1) };
+            // chains of laws, whose blocks have zeros in them; the diagonal block of the last law is zero
+            let entry = |r: usize, c: usize| match ((r / size).abs_diff(c / size), (3 * r + c) % 4) {
+                (2.., _) | (_, 0) => 0.0,
+                _ if r / size == 4 && c / size == 4 => 0.0,
+                _ => 1.0 + (r * m + c) as f64,
+            };
+            let blocks = |entries: &dyn Fn(usize) -> Vec<(usize, f64)>| {
+                let mut rows = Rows::new(m);
+                (0..m).for_each(|r| rows.push_sparse(entries(r)));
+                let problem = StoredProblem::reduced("", rows, vec![-1.0; m], vec![law; laws]).unwrap();
+                problem.with(&mut ProblemWork::default(), |p| {
+                    let w = p.delassus();
+                    let mut dense = Vec::new();
+                    w.to_dense(&mut dense);
+                    let pattern: Vec<usize> = (0..laws).flat_map(|i| w.row(i).map(|block| block.0)).collect();
+                    (dense, pattern, (0..laws).map(|i| w.diagonal(i).to_vec()).collect::<Vec<_>>())
+                })
+            };
+            let full = |r: usize| (0..m).map(|c| (c, entry(r, c))).collect::<Vec<_>>();
+            let gaps = |r: usize| full(r).into_iter().filter(|entry| entry.1 != 0.0).collect::<Vec<_>>();
+            let without_one = |r: usize| full(r).into_iter().filter(|x| x.0 != 2).chain([(2, entry(r, 2))]).collect();
+            let halves = |r: usize| gaps(r).into_iter().flat_map(|(c, x)| [(c, 0.5 * x); 2]).collect::<Vec<_>>();
+            let backwards = |r: usize| gaps(r).into_iter().rev().collect::<Vec<_>>();
+            let expected = blocks(&full);
+            assert!((0..m * m).all(|k| expected.0[k] == entry(k / m, k % m)), "{size}");
+            for form in [&gaps as &dyn Fn(usize) -> _, &without_one, &halves, &backwards] {
+                assert_eq!(blocks(form), expected, "{size}");
+            }
         }
     }
 

@@ -115,6 +115,7 @@ impl OwnBlocks for Inertia {
 pub(crate) fn mean_diagonal(block: &[f64], n: usize) -> f64 {
     let mean = match *block {
         [w] => w,
+        [a, _, _, b] => 0.5 * (a + b),
         _ => (0..n).map(|k| block[k * n + k]).sum::<f64>() / n as f64,
     };
     if mean > 0.0 && mean.is_finite() { mean } else { 1.0 }

@@ -62,45 +62,79 @@ impl Delassus {
         rising && full
     }
 
-    /// The same as [`copy_blocks`](Self::copy_blocks) where all laws have N rows.
+    /// The same as [`copy_blocks`](Self::copy_blocks) where all laws have N rows, whose blocks may have gaps.
     fn copy_equal_blocks<const N: usize>(&mut self, rows: [&[(usize, f64)]; N], i: usize) -> bool {
         let (blocks, values) = (self.column.len(), self.value.len());
-        let rows = rows.map(|row| row.as_chunks::<N>());
-        let mut regular = rows.iter().all(|(row, rest)| row.len() == rows[0].0.len() && rest.is_empty());
-        let (mut diagonal, mut least) = (None, 0);
-        for at in 0..if regular { rows[0].0.len() } else { 0 } {
-            let parts: [&[(usize, f64); N]; N] = std::array::from_fn(|k| &rows[k].0[at]);
-            let first = parts[0][0].0;
-            // differences from the expected columns, and bits of the values without their signs
-            let (mut astray, mut bits) = (0, 0);
-            for part in parts {
-                for (l, x) in part.iter().enumerate() {
-                    astray |= x.0 ^ (first + l);
-                    bits |= x.1.to_bits() << 1;
+        if rows.iter().all(|row| row.len() == (self.law.len() - 1) * N) {
+            if self.copy_full_blocks(rows.map(|row| row.as_chunks().0), i) {
+                return true;
+            }
+            self.column.truncate(blocks);
+            self.value.truncate(values);
+        }
+        let (mut rest, mut diagonal, mut least) = (rows, None, 0);
+        loop {
+            let next = rest.iter().filter_map(|row| row.first()).map(|entry| entry.0).min();
+            let Some(j) = next.map(|column| column / N) else { break };
+            let mut block = [[0.0; N]; N];
+            let mut bits = 0;
+            for (rest, values) in rest.iter_mut().zip(&mut block) {
+                // columns that do not rise end before the row does
+                let mut column = j * N;
+                while let Some((entry, tail)) = rest.split_first()
+                    && (column..(j + 1) * N).contains(&entry.0)
+                {
+                    values[entry.0 - j * N] = entry.1;
+                    bits |= entry.1.to_bits() << 1;
+                    (*rest, column) = (tail, entry.0 + 1);
                 }
             }
-            regular &= astray == 0 && first >= least && first.is_multiple_of(N);
-            least = first + N;
-            let j = first / N;
+            if j < least {
+                diagonal = None;
+                break;
+            }
+            least = j + 1;
             if j == i {
                 diagonal = Some(self.column.len());
             }
             if j == i || bits != 0 {
                 self.column.push(j as u32);
-                for part in parts {
-                    self.value.extend_from_slice(&part.map(|x| x.1));
-                }
+                self.value.extend_from_slice(block.as_flattened());
             }
         }
         match diagonal {
-            Some(diagonal) if regular => self.law[i].diagonal = diagonal,
-            _ => {
+            Some(diagonal) => self.law[i].diagonal = diagonal,
+            None => {
                 self.column.truncate(blocks);
                 self.value.truncate(values);
-                return false;
             }
         }
-        true
+        diagonal.is_some()
+    }
+
+    /// The same of rows without gaps, if their columns rise.
+    fn copy_full_blocks<const N: usize>(&mut self, rows: [&[[(usize, f64); N]]; N], i: usize) -> bool {
+        let length = rows[0].len();
+        let rows = rows.map(|row| &row[..length]);
+        let mut astray = 0;
+        for j in 0..length {
+            // differences from the expected columns, and bits of the values without their signs
+            let mut bits = 0;
+            for row in &rows {
+                for l in 0..N {
+                    astray |= row[j][l].0 ^ (j * N + l);
+                    bits |= row[j][l].1.to_bits();
+                }
+            }
+            if j == i {
+                self.law[i].diagonal = self.column.len();
+            }
+            if j == i || bits << 1 != 0 {
+                self.column.push(j as u32);
+                rows.iter().for_each(|row| self.value.extend(row[j].iter().map(|entry| entry.1)));
+            }
+        }
+        astray == 0
     }
 
     /// The blocks of law `i` from rows of D that hold whole blocks in rising order, as dense and block-sparse matrices
