@@ -103,7 +103,8 @@ pub struct Coupling {
     pub input: Rows,
     /// `D`, in first-order systems; no rows otherwise.
     pub feedthrough: Rows,
-    /// Laws, by position, that take over what is remembered of another key: contacts that changed their features.
+    /// Laws, by position, that take over what is remembered of another key: contacts that changed their features. With
+    /// their own key they were closed while nobody listed them: contacts of bodies that slept.
     pub heirs: Vec<(usize, Key)>,
     /// Laws, by position in rising order, that have a coefficient of restitution along their tangents [-].
     pub rebounds: Vec<(usize, f64)>,

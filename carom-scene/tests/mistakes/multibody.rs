@@ -394,6 +394,22 @@ fn mistakes_in_contacts_that_come_by_themselves() {
             "exclude",
         ),
         (
+            "speed of sleep",
+            SOLIDS,
+            "[contacts]\n",
+            "[contacts]\nsleep = { speed = ‸0, after = 0.1 }\n",
+            "the speed is 0, not positive",
+            "",
+        ),
+        (
+            "time of sleep",
+            SOLIDS,
+            "[contacts]\n",
+            "[contacts]\nsleep = { speed = 1, after = ‸0.1 }\n",
+            "longer than a body in free fall is slow",
+            "",
+        ),
+        (
             "group without contacts",
             PLANE,
             "name = \"rim\"",

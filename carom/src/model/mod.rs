@@ -89,6 +89,17 @@ pub trait Space: LinearSolve + Send {
         Ok(false)
     }
 
+    /// Whether bodies at rest may sleep.
+    fn sleeps(&self) -> bool {
+        false
+    }
+
+    /// Stops what the last `detect` let fall asleep at this state; returns the kinetic energy that is lost by it [J].
+    /// Nothing falls asleep where the list stays as it was.
+    fn rest(&mut self, _from: &mut State) -> Option<f64> {
+        None
+    }
+
     /// The part of the step of length `h[0]` between two states at which it has to end so that no body passes through
     /// another one, where contacts come and go; usual steps have the length `h[1]`. The list of the step, the impulses
     /// of its rows and the velocities of these before it tell which contacts have acted.

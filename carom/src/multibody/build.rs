@@ -9,6 +9,7 @@ mod solids;
 use super::contact::Surface;
 use super::material::{Combine, Material, Materials};
 use super::plan::{Item, Plan};
+use super::sleep::Sleep;
 use super::{Body, Contact, Joint, JointCoordinate, Load, Motor, MultibodyError, MultibodyModel, Solid, Spring, Xyz};
 use crate::State;
 use crate::rotation::Retraction;
@@ -50,6 +51,8 @@ pub struct Multibody {
     pub apart: Vec<[String; 2]>,
     /// Whether bodies of one joint touch by themselves as well.
     pub joined_touch: bool,
+    /// When bodies at rest fall asleep; they stay awake by default.
+    pub sleep: Option<Sleep>,
 }
 
 impl Multibody {
@@ -71,6 +74,7 @@ impl Multibody {
             materials: Materials::default(),
             apart: Vec::new(),
             joined_touch: false,
+            sleep: None,
         }
     }
 
@@ -150,6 +154,13 @@ impl Multibody {
         self
     }
 
+    /// Bodies whose points have been slower than `speed` [m/s] for the time `after` [s], and all that they touch, fall
+    /// asleep: see [`sleep`](super::sleep).
+    pub fn sleep(mut self, speed: f64, after: f64) -> Multibody {
+        self.sleep = Some(Sleep { speed, after });
+        self
+    }
+
     /// One more spring.
     pub fn spring(mut self, spring: Spring) -> Multibody {
         self.springs.push(spring);
@@ -190,7 +201,8 @@ impl Multibody {
         list(self, &mut plan)?;
         plan.length = plan.length.or_else(|| extent::extent(&plan, &drawn));
         count_turns(self, &mut plan);
-        let mut model = MultibodyModel::new(plan, drawn)?;
+        let sleep = self.sleep.map(|sleep| sleep.under(self.gravity)).transpose()?;
+        let mut model = MultibodyModel::new(plan, drawn, sleep)?;
         model.close(self.assembly)?;
         Ok(model)
     }

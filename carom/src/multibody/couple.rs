@@ -2,7 +2,7 @@
 
 use super::motion::Motion;
 use super::near::Near;
-use super::pair::{AnyPair, Pair};
+use super::pair::Pair;
 use super::plan::{Item, PlacedMotor, Plan};
 use super::primitive::{Primitive, along};
 use super::{Frame, Line, Vector};
@@ -103,7 +103,7 @@ pub(crate) fn outputs<T: Scalar>(
         let pair = &near.pairs[pair as usize];
         let number = plan.items.len() + k;
         let law = &plan.solids.surfaces[pair.surface as usize].1;
-        touch(plan.is_planar, motion, (number, pair.bodies), (&pair.pair, place as usize, law), out);
+        touch(plan.is_planar, motion, (number, pair.bodies), (&near.shapes(pair), place as usize, law), out);
     }
 }
 
@@ -174,7 +174,7 @@ fn touch<T: Scalar>(
     is_planar: bool,
     motion: &Motion<T>,
     (number, bodies): (usize, [usize; 2]),
-    (pair, place, law): (&AnyPair, usize, &Law),
+    (pair, place, law): (&impl Pair, usize, &Law),
     out: &mut impl Receive<T>,
 ) {
     let frames = motion.pair(bodies);

@@ -14,6 +14,7 @@ use super::plan::{LoadOn, PlacedEnds, PlacedLoad, PlacedSignal, PlacedSpring, Pl
 use super::{Frame, Line, Vector};
 use crate::ModelError;
 use crate::model::Scalar;
+use crate::rotation::IDENTITY;
 use num_dual::Dual64;
 
 /// Numbers over which functions of the user can be called.
@@ -91,6 +92,8 @@ fn signal<T: Scalar>(plan: &Plan, (t, q): (T, &[T]), motion: &Motion<T>, signal:
         PlacedSignal::Position(body, axis) => motion.frames[body].centre.0[axis],
         PlacedSignal::Angle(0) => T::zero(),
         PlacedSignal::Angle(body) => q[3 * body - 1],
+        PlacedSignal::Attitude(0, k) => T::from(IDENTITY[k]),
+        PlacedSignal::Attitude(body, k) => q[7 * body - 4 + k],
         PlacedSignal::Velocity(body, axis) => motion.velocities[body][0].0[axis],
         PlacedSignal::Spin(body, axis) => motion.velocities[body][1].0[axis],
     }

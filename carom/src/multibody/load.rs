@@ -16,6 +16,8 @@ pub enum Signal {
     Position(String, usize),
     /// The angle of a planar body [rad].
     Angle(String),
+    /// A component of the attitude of a body in space, a quaternion [-].
+    Attitude(String, usize),
     /// A component of the velocity of a mass centre [m/s].
     Velocity(String, usize),
     /// A component of an angular velocity, in axes of the space [rad/s].

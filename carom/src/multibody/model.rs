@@ -12,6 +12,7 @@ use super::motion::Motion;
 use super::near::Near;
 use super::operator::Operator;
 use super::plan::{Item, PlacedLoad, PlacedMotor, Plan};
+use super::sleep::{Sleep, Sleepers};
 use super::{Frame, Line, MultibodyError, MultibodyTangent};
 use crate::model::{Labels, ModelError};
 use crate::{State, Warnings};
@@ -27,7 +28,8 @@ pub struct MultibodyModel {
     loads: Vec<PlacedLoad>,   // of the plan
     initial: State,
     operator: Operator,
-    near: Near,      // contacts that come and go
+    near: Near, // contacts that come and go
+    sleepers: Option<Sleepers>,
     added: Vec<f64>, // velocities by those that act too early
     motion: Motion<f64>,
     moving: Motion<Dual64>,  // the motion along its velocity
@@ -58,7 +60,8 @@ pub struct Redundancy {
 }
 
 impl MultibodyModel {
-    pub(super) fn new(mut plan: Plan, initial: State) -> Result<MultibodyModel, MultibodyError> {
+    pub(super) fn new(mut plan: Plan, initial: State, sleep: Option<Sleep>) -> Result<MultibodyModel, MultibodyError> {
+        let sleepers = sleep.map(|sleep| Sleepers::new(&plan, sleep));
         let (motors, loads) = (std::mem::take(&mut plan.motors), std::mem::take(&mut plan.loads));
         let (operator, motion, moving) = (Operator::new(&plan), Motion::new(&plan), Motion::new(&plan));
         plan.drives = motors.iter().map(|motor| motor.coordinate).collect();
@@ -72,6 +75,7 @@ impl MultibodyModel {
             operator,
             added: Vec::new(),
             near: Near::default(),
+            sleepers,
             motion,
             moving,
             drives: Vec::new(),
@@ -90,6 +94,11 @@ impl MultibodyModel {
     /// Names of bodies, without the ground.
     pub fn bodies(&self) -> &[String] {
         &self.plan.names[1..]
+    }
+
+    /// How many bodies sleep.
+    pub fn asleep(&self) -> usize {
+        self.sleepers.as_ref().map_or(0, Sleepers::count)
     }
 
     /// Names of joints.

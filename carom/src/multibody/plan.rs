@@ -98,6 +98,7 @@ pub(crate) enum PlacedSignal {
     Rate(usize),
     Position(usize, usize),
     Angle(usize),
+    Attitude(usize, usize),
     Velocity(usize, usize),
     Spin(usize, usize),
 }

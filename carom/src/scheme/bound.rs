@@ -65,6 +65,9 @@ pub trait Stepper: Send {
     /// has one, in the middle of the step elsewhere.
     fn applied_power(&mut self) -> f64;
 
+    /// Kinetic energy that bodies have lost by falling asleep at the start of the last step tried [J].
+    fn lost_asleep(&self) -> f64;
+
     /// `out ← |M v|` at `from` and at `to` together: the momenta beside which impulses are large or small. Returns
     /// whether there are such: first-order systems have none.
     fn momenta(&mut self, out: &mut Vec<f64>) -> Result<bool, ModelError>;
@@ -136,6 +139,7 @@ pub struct Bound<S: Scheme> {
     rates: RateBounds, // over a piece of it, likewise
     piece: State,      // at the end of the piece
     contacts: u64,     // how often the model has found others
+    asleep: f64,       // energy that what fell asleep at the start of this step has lost [J]
     lengths: Lengths,  // behind gaps, at starts of steps that somebody asked about
     known: Known,
 }
@@ -185,6 +189,10 @@ impl<S: Scheme> Bound<S> {
             let reason = "has no restitution along tangents";
             return Err(SchemeError::Incapable { scheme: S::INFO.name, reason, contact: None });
         }
+        if model.sleeps() && !S::INFO.claims.contains(&Claim::Sleep) {
+            let reason = "remembers more than the state, or looks into its steps: bodies cannot sleep";
+            return Err(SchemeError::Incapable { scheme: S::INFO.name, reason, contact: None });
+        }
         if let [bearing, ..] = model.bearings()
             && !S::INFO.claims.contains(&Claim::Bearings)
         {
@@ -197,6 +205,7 @@ impl<S: Scheme> Bound<S> {
         let known = Known { coupling: true, ..Known::FRESH };
         let solver = Counted::new(solver, model.accept());
         let (between, rates, piece, contacts) = (Coupling::default(), RateBounds::default(), from.clone(), 0);
+        let asleep = 0.0;
         let lengths = Lengths::of(&*model);
         Ok(Bound {
             scheme,
@@ -213,6 +222,7 @@ impl<S: Scheme> Bound<S> {
             rates,
             piece,
             contacts,
+            asleep,
             lengths,
             known,
         })
@@ -261,6 +271,16 @@ impl<S: Scheme> Bound<S> {
         let size = |state: &State| state.q.len() + state.v.len();
         let (found, needed) = (size(&self.from), size(&self.middle));
         ModelError::Size { what: "numbers of the state to start from", found, needed }.into()
+    }
+
+    /// What falls asleep stands still from the start of the step on; its energy does not come back.
+    #[cold]
+    fn stop_sleepers(&mut self) {
+        if let Some(lost) = self.model.rest(&mut self.from) {
+            self.scheme.stopped(&mut self.work);
+            self.asleep += lost;
+            self.known.from = None;
+        }
     }
 
     /// The buffers of the last step tried.
@@ -315,6 +335,7 @@ impl<S: Scheme> Stepper for Bound<S> {
         if self.model.detect(&self.from, h * self.scheme.reach())? {
             self.scheme.contacts_changed(&mut self.work);
             self.contacts += 1;
+            self.stop_sleepers();
         }
         let system = System { model: &mut *self.model, solver: &mut self.solver };
         self.scheme.step(&mut self.work, system, &self.from, h, &mut self.to)
@@ -329,6 +350,7 @@ impl<S: Scheme> Stepper for Bound<S> {
 
     fn accept(&mut self) {
         std::mem::swap(&mut self.from, &mut self.to);
+        self.asleep = 0.0;
         // the end is the next start
         self.known.from = self.known.to;
         self.known.changed();
@@ -379,6 +401,10 @@ impl<S: Scheme> Stepper for Bound<S> {
         let power = self.mean_power();
         self.known.power = Some(power);
         power
+    }
+
+    fn lost_asleep(&self) -> f64 {
+        self.asleep
     }
 
     fn momenta(&mut self, out: &mut Vec<f64>) -> Result<bool, ModelError> {
@@ -497,6 +523,7 @@ impl<S: Scheme> Stepper for Bound<S> {
             contacts,
             lengths,
             known,
+            asleep: _,
             middle: _,
             increment: _,
             labels: _,

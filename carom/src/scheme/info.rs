@@ -57,6 +57,8 @@ pub enum Claim {
     Rebounds,
     /// Bilateral constraints.
     Bilateral,
+    /// Bodies at rest that sleep.
+    Sleep,
 }
 
 impl Claim {
@@ -73,6 +75,7 @@ impl Claim {
             Claim::ImpactLaws => "treats several impacts at once by Newton's law, Poisson's, or one after the other",
             Claim::Rebounds => "treats restitution along the tangents of a contact",
             Claim::Bilateral => "treats bilateral constraints",
+            Claim::Sleep => "lets bodies at rest sleep",
         }
     }
 }

@@ -108,6 +108,9 @@ pub trait Scheme: Sized + Send {
     /// Tells that the model lists other contacts from now on: a coupling that was kept is none of the next step.
     fn contacts_changed(&self, _work: &mut Self::Work) {}
 
+    /// Tells that the model has stopped bodies at the start of the coming step: they do not go on as they did.
+    fn stopped(&self, _work: &mut Self::Work) {}
+
     /// How far ahead a step looks, as a multiple of its length: contacts that close up to there must be listed.
     fn reach(&self) -> f64 {
         1.0

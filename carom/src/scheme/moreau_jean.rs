@@ -177,6 +177,7 @@ impl Scheme for MoreauJean {
             Claim::ImpactLaws,
             Claim::Rebounds,
             Claim::Bilateral,
+            Claim::Sleep,
         ],
         citations: &["moreau1988", "jean1999", "acary2008"],
         source: include_str!("moreau_jean.rs"),
@@ -235,6 +236,10 @@ impl Scheme for MoreauJean {
 
     fn contacts_changed(&self, w: &mut Work) {
         w.laws.drop_end();
+    }
+
+    fn stopped(&self, w: &mut Work) {
+        w.newton.rate.clear();
     }
 
     fn set_impact_law(&self, w: &mut Work, law: ImpactLaw) -> bool {

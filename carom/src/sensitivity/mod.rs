@@ -76,6 +76,9 @@ pub enum SensitivityError {
     /// Contacts have a restitution along their tangents.
     #[error("restitution along tangents has no derivatives yet; motions need none")]
     Rebounds,
+    /// Bodies may sleep.
+    #[error("motions in which bodies sleep have no derivatives; leave `sleep` out")]
+    Sleep,
     /// Coordinates and velocities differ in number, as with quaternions, and the increments have no chart.
     #[error(
         "the model has {positions} coordinates and {velocities} velocities; sensitivities need as many of both, or a chart of the increments that the scheme can use"
@@ -263,6 +266,9 @@ impl Sensitivity {
         }
         if model.has_rebounds() {
             return Err(SensitivityError::Rebounds);
+        }
+        if model.sleeps() {
+            return Err(SensitivityError::Sleep);
         }
         let sample = model.initial();
         if sample.q.len() != sample.v.len() && model.chart().is_none() {

@@ -154,7 +154,8 @@ impl Audit {
     fn energies_met(&self) -> f64 {
         let span = self.potential.map_or(0.0, |(low, high)| high - low);
         let works = self.ledger().map_or(0.0, |l| {
-            [l.applied, l.obstacles, l.impact_loss, l.friction_loss, l.bilateral].iter().map(|work| work.abs()).sum()
+            let works = [l.applied, l.obstacles, l.impact_loss, l.friction_loss, l.bilateral, l.sleep_loss];
+            works.iter().map(|work| work.abs()).sum()
         });
         self.kinetic + span + works
     }

@@ -178,7 +178,7 @@ impl Facts {
             self.acting.push(Acting {
                 key,
                 law,
-                is_new: earlier.is_none(),
+                is_new: earlier.is_none() && !reactions.coupling.heirs.contains(&(law, key)),
                 located: events.iter().rfind(is_impact).map(|event| event.t),
                 before: reactions.before[row],
                 after: reactions.after[row],

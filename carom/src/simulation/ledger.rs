@@ -1,7 +1,7 @@
 //! The energy ledger: where the energy of a mechanical run came from and where it went.
 //!
 //! ```text
-//!     E(t) − E(0) = applied + obstacles − impact − friction + bilateral + residue                    (1)
+//!     E(t) − E(0) = applied + obstacles − impact − friction − sleep + bilateral + residue             (1)
 //! ```
 //!
 //! Contact work of a step is `P·(U + U⁺)/2`, which is exact for constant mass and rows; applied work is the power of
@@ -32,6 +32,8 @@ pub struct EnergyLedger {
     pub friction_loss: f64,
     /// Work of bilateral constraints, and of relays that are no dry friction.
     pub bilateral: f64,
+    /// Kinetic energy of bodies that fell asleep.
+    pub sleep_loss: f64,
     /// The largest total energy above the initial one.
     pub largest_gain: f64,
 }
@@ -44,20 +46,24 @@ carom_solve::persist!(EnergyLedger {
     impact_loss,
     friction_loss,
     bilateral,
+    sleep_loss,
     largest_gain,
 });
 
 impl EnergyLedger {
     /// What (1) does not explain.
     pub fn residue(&self) -> f64 {
-        self.last.total() - self.initial.total() - self.applied - self.obstacles + self.impact_loss + self.friction_loss
-            - self.bilateral
+        let change = self.last.total() - self.initial.total();
+        change - self.applied - self.obstacles + self.impact_loss + self.friction_loss - self.bilateral
+            + self.sleep_loss
     }
 
     /// The first of its figures that is infinite or not a number, with its name.
     pub fn not_finite(&self) -> Option<(&'static str, f64)> {
         let Energy { kinetic, potential } = self.last;
-        let works = self.applied + self.obstacles + self.impact_loss + self.friction_loss + self.bilateral;
+        let works =
+            [self.applied, self.obstacles, self.impact_loss, self.friction_loss, self.bilateral, self.sleep_loss];
+        let works = works.iter().sum::<f64>();
         let figures = [
             ("energy.kinetic", kinetic),
             ("energy.potential", potential),
@@ -119,6 +125,7 @@ impl Observer for LedgerObserver {
             ledger.last = last;
             ledger.applied += view.step.advanced * view.stepper.applied_power();
             ledger.contact_work(view.stepper.reactions());
+            ledger.sleep_loss += view.stepper.lost_asleep();
             ledger.largest_gain = ledger.largest_gain.max(last.total() - ledger.initial.total());
         }
         Ok(ControlFlow::Continue(()))

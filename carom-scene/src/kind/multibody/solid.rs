@@ -2,7 +2,7 @@
 
 use carom::multibody::contact::Surface;
 use carom::multibody::pair::Shape;
-use carom::multibody::{Combine, Mass, Material, Materials, Multibody, Solid};
+use carom::multibody::{Combine, Mass, Material, Materials, Multibody, Sleep, Solid};
 
 use super::Mechanism;
 use super::body::BodyInfo;
@@ -30,6 +30,7 @@ pub(super) struct Solids {
     materials: Materials,
     apart: Vec<[String; 2]>,
     joined: bool,
+    sleep: Option<Sleep>,
 }
 
 impl Solids {
@@ -44,6 +45,7 @@ impl Solids {
         all.materials.clone_from(&self.materials);
         all.apart.clone_from(&self.apart);
         all.joined_touch = self.joined;
+        all.sleep = self.sleep;
     }
 
     /// Where the shape with a name stands.
@@ -147,6 +149,17 @@ pub(super) fn read(file: &ModelFile, materials: Vec<MaterialInfo>, mechanism: &m
     let default = default.map(|info| info.material.name.clone());
     let combine = table.combine.as_ref().and_then(|text| word(text, "rule", &Combine::ALL, context));
     let mut solids = Solids { joined: table.joined.unwrap_or(false), ..Solids::default() };
+    if let Some(table) = &table.sleep {
+        let measure = &mechanism.measure;
+        let speed = measure.positive(&table.speed, measure.length, "the speed", context);
+        let after = measure.positive(&table.after, 1.0, "the time", context);
+        solids.sleep = speed.zip(after).map(|(speed, after)| Sleep { speed, after });
+        if let Some(sleep) = solids.sleep
+            && let Err(error) = sleep.under(mechanism.gravity)
+        {
+            context.out.error(&table.after.place, error.to_string());
+        }
+    }
     for body in &mechanism.bodies {
         for (k, info) in body.shapes.iter().enumerate() {
             for (name, shape) in solid_shapes(info, k, &mechanism.measure, context) {

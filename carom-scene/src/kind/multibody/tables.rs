@@ -143,6 +143,18 @@ table! {
         pub exclude: Option<Vec<Vec<Text>>>,
         /// Whether bodies that a joint connects touch as well; false by default.
         pub joined: Option<bool>,
+        /// When bodies at rest fall asleep; without it they stay awake.
+        pub sleep: Option<SleepTable>,
+    }
+}
+
+table! {
+    /// When bodies at rest fall asleep.
+    pub struct SleepTable {
+        /// Up to this speed of all its points a body is slow [m/s].
+        pub speed: Formula,
+        /// The time for which all bodies that touch each other are slow before they fall asleep [s].
+        pub after: Formula,
     }
 }
 

@@ -176,6 +176,10 @@ fn place_signals(
             Signal::Position(name, axis) => PlacedSignal::Position(body(name)?, *axis),
             Signal::Angle(_) if !plan.is_planar => return refuse("only planar bodies have an angle"),
             Signal::Angle(name) => PlacedSignal::Angle(body(name)?),
+            Signal::Attitude(_, k) if plan.is_planar || *k > 3 => {
+                return refuse("an attitude has four components, in space");
+            }
+            Signal::Attitude(name, k) => PlacedSignal::Attitude(body(name)?, *k),
             Signal::Velocity(name, axis) => PlacedSignal::Velocity(body(name)?, *axis),
             Signal::Spin(name, axis) => PlacedSignal::Spin(body(name)?, *axis),
         });

@@ -38,6 +38,7 @@ impl LinearSolve for MultibodyModel {
 struct Writer<'a> {
     plan: &'a Plan,
     near: &'a Near,
+    sleepers: Option<&'a Sleepers>,
     motion: &'a Motion<f64>,
     h: f64,
     out: &'a mut Coupling,
@@ -127,10 +128,14 @@ impl Writer<'_> {
     #[inline]
     fn near(&mut self, listed: usize, gap: f64) {
         let (number, place) = self.near.listed[listed];
-        let NearPair { bodies, pair, surface, .. } = &self.near.pairs[number as usize];
+        let pair = &self.near.pairs[number as usize];
+        let NearPair { bodies, surface, .. } = pair;
         let (surface, law) = &self.plan.solids.surfaces[*surface as usize];
-        let region = pair.region(place as usize, self.motion.pair(*bodies));
+        let region = self.near.shapes(pair).region(place as usize, self.motion.pair(*bodies));
         let (key, restitution) = (self.near.key(listed), surface.restitution);
+        if self.sleepers.is_some_and(|sleepers| sleepers.slept(*bodies)) {
+            self.out.heirs.push((self.out.len(), key));
+        }
         self.out.rebound(surface.tangential);
         self.out.push_within(Pair { key, law: *law, gap, restitution }, region);
     }
@@ -180,6 +185,9 @@ impl Space for MultibodyModel {
         if archive.is_reading() {
             self.motion.set(&self.plan, &last.q, &last.v);
         }
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.persist(archive)?;
+        }
         // matrices are made anew: rows are none that are kept from step to step
         self.near.persist(&self.plan, &self.motion, archive).map(|()| false)
     }
@@ -227,7 +235,26 @@ impl Space for MultibodyModel {
         let MultibodyModel { near, motion, warnings, .. } = self;
         // another try of the same step has not moved
         near.tunnels(motion, |key, gap| warnings.raise(&TUNNEL, from.t, Some(key), gap));
-        Ok(self.near.find(&self.plan, &self.motion, h))
+        let Some(sleepers) = &mut self.sleepers else { return Ok(near.find(&self.plan, motion, h, &[])) };
+        let plan = &self.plan;
+        sleepers.look(plan, motion, from);
+        let mut changed = near.find(plan, motion, h, sleepers.still());
+        while sleepers.wake_touched(near) {
+            changed |= near.find(plan, motion, h, sleepers.still());
+        }
+        if sleepers.settle(plan, near, &from.q) {
+            near.find(plan, motion, h, sleepers.still());
+            changed = true;
+        }
+        Ok(changed)
+    }
+
+    fn sleeps(&self) -> bool {
+        self.sleepers.is_some()
+    }
+
+    fn rest(&mut self, from: &mut State) -> Option<f64> {
+        self.sleepers.as_mut()?.rest(&self.plan, from)
     }
 
     fn passing(&mut self, ends: (&State, &State), h: [f64; 2], acted: (&Coupling, &[f64], &[f64])) -> Option<f64> {
@@ -251,7 +278,8 @@ impl Space for MultibodyModel {
     fn couple(&mut self, t: f64, q: &[f64], out: &mut Coupling) -> Result<(), ModelError> {
         self.motion.place(&self.plan, q);
         self.drive(t, false)?;
-        let MultibodyModel { plan, near, motion, drives, sum, h, number, entries, .. } = self;
+        let MultibodyModel { plan, near, sleepers, motion, drives, sum, h, number, entries, .. } = self;
+        let sleepers = sleepers.as_ref();
         // laws and columns are the same everywhere, unless contacts come and go
         let is_known = plan.solids.is_empty() && out.of == *number && out.len() == plan.items.len();
         let has_rows = is_known && (out.rows.len(), out.rows.entries()) == (out.drift.len(), *entries);
@@ -261,7 +289,8 @@ impl Space for MultibodyModel {
             out.rows.clear(plan.dim());
             out.drift.clear();
         }
-        let mut writer = Writer { plan, near, motion, h: *h, out, rows: 0, is_known, has_rows, is_finite: true };
+        let h = *h;
+        let mut writer = Writer { plan, near, sleepers, motion, h, out, rows: 0, is_known, has_rows, is_finite: true };
         outputs((plan, near), (t, motion), drives, sum, &mut writer);
         let is_finite = writer.is_finite;
         (out.of, *entries) = (*number, out.rows.entries());
@@ -405,6 +434,9 @@ impl Mechanical for MultibodyModel {
     fn force(&mut self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ModelError> {
         self.motion.set(&self.plan, q, v);
         force::force(&self.plan, &mut self.loads, (t, q, v), &self.motion, out)?;
+        if let Some(sleepers) = &self.sleepers {
+            sleepers.hold(self.plan.sizes().1, out);
+        }
         match out.iter().position(|f| !f.is_finite()) {
             Some(i) => {
                 let (positions, size) = self.plan.sizes();

@@ -7,17 +7,14 @@
 //!
 //! In its own grid it looks at its cell and at the 13 that come after it: those before look at it.
 //!
-//! Cells are found by a table of hashes with chains. The work is linear in the balls whatever their sizes are, times
-//! the number of grids, which differ by a factor of two in size.
+//! Balls lie sorted in a table of hashes. Cells that follow each other along x have hashes that do, so that the cells
+//! around are read in rows, and balls that are numbered one after the other find each other in the cache. The work is
+//! linear in the balls whatever their sizes are, times the number of grids, which differ by a factor of two in size.
 
-use carom_solve::elementary::log2;
 use std::ops::Range;
 
-/// No ball.
-const NONE: u32 = u32::MAX;
-
 /// Most levels of (1), above and below those of a metre.
-const LEVELS: f64 = 60.0;
+const LEVELS: i32 = 60;
 
 /// A ball, or what is to be left out where the radius is infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,19 +35,29 @@ impl Ball {
     }
 }
 
+/// A ball in the table.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    row: u64, // its level and the row of its cell, mixed
+    x: i64,   // its cell in the row
+    ball: Ball,
+    number: u32,
+}
+
 /// Buffers of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
-    level: Vec<i32>,  // of each ball
-    cells: Vec<u64>,  // its level and cell, mixed
-    heads: Vec<u32>,  // first ball of each hash
-    next: Vec<u32>,   // next ball of the same hash
-    levels: Vec<i32>, // that have balls, rising
+    level: Vec<i32>,      // of each ball
+    mask: usize,          // number of hashes, a power of two, less one
+    starts: Vec<u32>,     // of each hash in the table, and the end
+    table: Vec<Entry>,    // by rising hashes and numbers
+    unsorted: Vec<Entry>, // by rising numbers
+    levels: Vec<i32>,     // that have balls, rising
 }
 
 impl Grid {
     /// Calls `found` for all pairs of finite balls that meet, the smaller number first, each pair once: twice where two
-    /// of the 27 cells have the same 64 mixed bits.
+    /// of the 9 rows have the same 64 mixed bits.
     pub fn pairs(&mut self, balls: &[Ball], is_planar: bool, mut found: impl FnMut(u32, u32)) {
         self.fill(balls);
         let around: Range<i64> = -1..2;
@@ -61,21 +68,20 @@ impl Grid {
                 let [x, y, z] = cell(ball.centre, level);
                 for dz in deep.clone() {
                     for dy in around.clone() {
-                        for dx in around.clone() {
-                            let after = (dz, dy, dx).cmp(&(0, 0, 0));
-                            if level == own && after.is_lt() {
-                                continue;
-                            }
-                            let wanted = mixed(level, [x + dx, y + dy, z + dz]);
-                            let mut j = self.heads[self.hash(wanted)];
-                            while j != NONE {
-                                let other = j as usize;
-                                let is_first = level > own || after.is_gt() || other > i;
-                                if self.cells[other] == wanted && is_first && ball.meets(&balls[other]) {
+                        let after = (dz, dy).cmp(&(0, 0));
+                        if level == own && after.is_lt() {
+                            continue;
+                        }
+                        let row = mixed(level, [y + dy, z + dz]);
+                        let first = if level == own && after.is_eq() { 0 } else { -1 };
+                        for dx in first..2 {
+                            for entry in self.bucket(row, x + dx) {
+                                let is_first = level > own || after.is_gt() || dx > 0 || entry.number as usize > i;
+                                let is_there = entry.row == row && entry.x == x + dx;
+                                if is_there && is_first && ball.meets(&entry.ball) {
                                     let i = i as u32;
-                                    found(i.min(j), i.max(j));
+                                    found(i.min(entry.number), i.max(entry.number));
                                 }
-                                j = self.next[other];
                             }
                         }
                     }
@@ -86,48 +92,71 @@ impl Grid {
 
     fn fill(&mut self, balls: &[Ball]) {
         let size = (2 * balls.len()).next_power_of_two().max(16);
-        self.heads.clear();
-        self.heads.resize(size, NONE);
-        self.next.clear();
-        self.next.resize(balls.len(), NONE);
-        self.cells.clear();
+        self.mask = size - 1;
+        self.starts.clear();
+        self.starts.resize(size + 1, 0);
+        self.unsorted.clear();
         self.level.clear();
         self.levels.clear();
-        for ball in balls {
-            let level = log2(2.0 * ball.radius).ceil().clamp(-LEVELS, LEVELS) as i32;
+        for (number, ball) in balls.iter().enumerate() {
+            let level = level(ball.radius);
             self.level.push(level);
-            self.cells.push(mixed(level, cell(ball.centre, level)));
-            if ball.radius.is_finite()
-                && let Err(at) = self.levels.binary_search(&level)
-            {
-                self.levels.insert(at, level);
+            if ball.radius.is_finite() {
+                let [x, y, z] = cell(ball.centre, level);
+                let row = mixed(level, [y, z]);
+                let hash = hash(self.mask, row, x);
+                self.starts[hash] += 1;
+                self.unsorted.push(Entry { row, x, ball: *ball, number: number as u32 });
+                if let Err(at) = self.levels.binary_search(&level) {
+                    self.levels.insert(at, level);
+                }
             }
         }
-        // from behind, so that chains rise
-        for (i, _) in balls.iter().enumerate().rev().filter(|(_, ball)| ball.radius.is_finite()) {
-            let hash = self.hash(self.cells[i]);
-            self.next[i] = self.heads[hash];
-            self.heads[hash] = i as u32;
+        (0..size).for_each(|hash| self.starts[hash + 1] += self.starts[hash]);
+        self.table.clear();
+        self.table.extend_from_slice(&self.unsorted);
+        // from behind: each start goes from the end of its balls to their beginning
+        for entry in self.unsorted.iter().rev() {
+            let hash = hash(self.mask, entry.row, entry.x);
+            self.starts[hash] -= 1;
+            self.table[self.starts[hash] as usize] = *entry;
         }
     }
 
+    /// The balls with the hash of a cell.
     #[inline]
-    fn hash(&self, mixed: u64) -> usize {
-        (mixed >> 20) as usize & (self.heads.len() - 1)
+    fn bucket(&self, row: u64, x: i64) -> &[Entry] {
+        let hash = hash(self.mask, row, x);
+        &self.table[self.starts[hash] as usize..self.starts[hash + 1] as usize]
     }
 }
 
-/// Level and cell as one number; each step is one to one, so that cells in a row never have the same.
+/// The hash of a cell: that of its row, and one more from cell to cell.
 #[inline]
-fn mixed(level: i32, [x, y, z]: [i64; 3]) -> u64 {
+fn hash(mask: usize, row: u64, x: i64) -> usize {
+    ((row >> 20) as usize).wrapping_add(x as usize) & mask
+}
+
+/// The level of a ball by (1): exponents of numbers tell it.
+#[inline]
+fn level(radius: f64) -> i32 {
+    let bits = (2.0 * radius).to_bits();
+    let exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
+    (exponent + i32::from(bits << 12 != 0)).clamp(-LEVELS, LEVELS)
+}
+
+/// Level and row of a cell as one number; each step is one to one, so that rows beside each other never have the same.
+#[inline]
+fn mixed(level: i32, [y, z]: [i64; 2]) -> u64 {
     let mix = |sum: u64, part: i64| (sum ^ part as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    mix(mix(mix(mix(0, i64::from(level)), x), y), z)
+    mix(mix(mix(0, i64::from(level)), z), y)
 }
 
 /// The cell of a place; places beyond all numbers are in the last cells.
 #[inline]
 fn cell(centre: [f64; 3], level: i32) -> [i64; 3] {
-    let inverse = 2f64.powi(-level);
+    // 2^-level
+    let inverse = f64::from_bits(((1023 - level) as u64) << 52);
     centre.map(|x| (x * inverse).floor().clamp(-1e15, 1e15) as i64)
 }
 

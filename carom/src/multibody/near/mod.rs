@@ -11,6 +11,7 @@
 //! its place in its key, and the list is in rising order of them.
 
 mod grid;
+mod made;
 mod passing;
 
 use super::Vector;
@@ -22,6 +23,7 @@ use super::plan::Plan;
 use crate::{Key, WarningKind};
 use carom_solve::{Archive, ArchiveError, Law, Persist};
 use grid::{Ball, Grid};
+use made::{Made, PairOf};
 
 /// Part of the radius of a shape by which it may be pushed on by others in a step.
 const PUSHED: f64 = 0.1;
@@ -86,7 +88,7 @@ pub(crate) struct NearPair {
     /// Their numbers in keys.
     numbers: [u32; 2],
     pub bodies: [usize; 2],
-    pub pair: AnyPair,
+    made: Made,
     /// Number of its coefficients.
     pub surface: u32,
 }
@@ -95,6 +97,7 @@ pub(crate) struct NearPair {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Near {
     pub pairs: Vec<NearPair>,
+    others: Vec<AnyPair>, // pairs that are large
     /// Number of a pair, and a place of it.
     pub listed: Vec<(u32, u32)>,
     keys: Vec<Key>,
@@ -128,24 +131,37 @@ pub const TUNNEL: WarningKind = WarningKind {
 };
 
 impl Near {
+    /// The shapes of a pair.
+    #[inline]
+    pub fn shapes<'a>(&'a self, pair: &'a NearPair) -> PairOf<'a> {
+        pair.made.of(&self.others)
+    }
+
+    /// Forgets all contacts.
+    fn clear(&mut self) {
+        self.pairs.clear();
+        self.others.clear();
+        self.listed.clear();
+        self.keys.clear();
+    }
+
     /// The key of a contact.
     #[inline]
     pub fn key(&self, listed: usize) -> Key {
         self.keys[listed]
     }
 
-    /// Finds the contacts of a step of length h. Returns whether the list is another one.
-    pub fn find(&mut self, plan: &Plan, motion: &Motion<f64>, h: f64) -> bool {
+    /// Finds the contacts of a step of length h, but for those between two bodies that do not move, by their numbers
+    /// where there are such. Returns whether the list is another one.
+    pub fn find(&mut self, plan: &Plan, motion: &Motion<f64>, h: f64, still: &[bool]) -> bool {
         if plan.solids.is_empty() {
             return false;
         }
         self.old.clone_from(&self.keys);
         self.fast.clear();
         self.surround(plan, motion, h);
-        self.search(plan, motion);
-        self.pairs.clear();
-        self.listed.clear();
-        self.keys.clear();
+        self.search(plan, motion, still);
+        self.clear();
         for k in 0..plan.solids.contacts.len() {
             let margin = self.margin_of_contact(plan, motion, (k, h));
             self.take_contact(plan, k);
@@ -173,7 +189,7 @@ impl Near {
     /// Remembers on which side the shapes of the last pair are, whose contacts are listed from `first` on.
     fn watch(&mut self, motion: &Motion<f64>, first: usize) {
         let Some(near) = self.pairs.last().filter(|_| first < self.listed.len()) else { return };
-        let (gap, normal) = near.pair.apart(motion.pair(near.bodies));
+        let (gap, normal) = self.shapes(near).apart(motion.pair(near.bodies));
         if gap >= 0.0 {
             self.fast.push(Fast { listed: first, normal });
         }
@@ -184,7 +200,7 @@ impl Near {
     pub fn tunnels(&self, motion: &Motion<f64>, mut tell: impl FnMut(Key, f64)) {
         for Fast { listed, normal } in &self.fast {
             let near = &self.pairs[self.listed[*listed].0 as usize];
-            let (gap, now) = near.pair.apart(motion.pair(near.bodies));
+            let (gap, now) = self.shapes(near).apart(motion.pair(near.bodies));
             if now.dot(*normal) < -0.5 {
                 tell(self.keys[*listed], gap);
             }
@@ -193,9 +209,7 @@ impl Near {
 
     /// Takes the contacts with these keys, whatever is near.
     pub fn follow(&mut self, plan: &Plan, motion: &Motion<f64>, keys: &[Key]) {
-        self.pairs.clear();
-        self.listed.clear();
-        self.keys.clear();
+        self.clear();
         let mut last = [0; 2];
         for key in keys {
             let (numbers, place) = key.parts();
@@ -258,12 +272,13 @@ impl Near {
     }
 
     /// Pairs of balls that meet, and balls that meet what has no end, in rising order.
-    fn search(&mut self, plan: &Plan, motion: &Motion<f64>) {
+    fn search(&mut self, plan: &Plan, motion: &Motion<f64>, still: &[bool]) {
         let Near { grid, balls, found, spare, counts, own, pushed, .. } = self;
         let solids = &plan.solids;
+        let moves = |i: u32| !still.get(solids.all[i as usize].body).is_some_and(|still| *still);
         found.clear();
         grid.pairs(balls, plan.is_planar, |i, j| {
-            if solids.may_touch(i, j) {
+            if (moves(i) || moves(j)) && solids.may_touch(i, j) {
                 found.push((i, j));
             }
         });
@@ -274,7 +289,8 @@ impl Near {
             for (j, ball) in balls.iter().enumerate().filter(|(_, ball)| ball.radius.is_finite()) {
                 let far = (0..3).map(|k| normal.0[k] * (ball.centre[k] - point.0[k])).sum::<f64>();
                 let (low, high) = (i.min(j) as u32, i.max(j) as u32);
-                if far <= ball.radius + own[i] + 0.5 * pushed[j] && solids.may_touch(low, high) {
+                let is_near = far <= ball.radius + own[i] + 0.5 * pushed[j];
+                if is_near && (moves(low) || moves(high)) && solids.may_touch(low, high) {
                     found.push((low, high));
                 }
             }
@@ -292,7 +308,8 @@ impl Near {
         };
         let surface = (a.material * all.materials + b.material) as u32;
         let bodies = if is_exchanged { [b.body, a.body] } else { [a.body, b.body] };
-        self.pairs.push(NearPair { numbers: [i + 1, j + 1], bodies, pair, surface });
+        let made = Made::new(pair, &mut self.others);
+        self.pairs.push(NearPair { numbers: [i + 1, j + 1], bodies, made, surface });
         true
     }
 
@@ -300,8 +317,8 @@ impl Near {
         let contact = &plan.contacts[plan.solids.contacts[k]];
         let number = plan.solids.all.len() as u32 + 1 + k as u32;
         let surface = (plan.solids.materials * plan.solids.materials + k) as u32;
-        let (pair, bodies) = (contact.pair.clone(), contact.bodies);
-        self.pairs.push(NearPair { numbers: [0, number], bodies, pair, surface });
+        let (made, bodies) = (Made::new(contact.pair.clone(), &mut self.others), contact.bodies);
+        self.pairs.push(NearPair { numbers: [0, number], bodies, made, surface });
     }
 
     /// (1) of a contact whose shapes are not known: by the way of its bodies, and at least as much as they are pushed.
@@ -319,8 +336,9 @@ impl Near {
     fn list(&mut self, motion: &Motion<f64>, margin: f64) {
         let Some(last) = self.pairs.last() else { return };
         self.places.clear();
-        last.pair.near(motion.pair(last.bodies), margin, &mut self.places);
+        last.made.of(&self.others).near(motion.pair(last.bodies), margin, &mut self.places);
         if self.places.is_empty() {
+            last.made.drop_from(&mut self.others);
             self.pairs.pop();
             return;
         }
@@ -333,8 +351,9 @@ impl Near {
     /// Lists a place of the last pair.
     fn push(&mut self, place: u32) {
         let number = self.pairs.len() - 1;
-        let NearPair { numbers, pair, .. } = &self.pairs[number];
-        self.keys.push(Key::between(*numbers, pair.features(place as usize), place));
+        let NearPair { numbers, made, .. } = &self.pairs[number];
+        let features = made.of(&self.others).features(place as usize);
+        self.keys.push(Key::between(*numbers, features, place));
         self.listed.push((number as u32, place));
     }
 }

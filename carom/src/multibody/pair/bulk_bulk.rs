@@ -8,9 +8,10 @@
 //! (1) of corners, edges, rims, axes and ellipsoids of one shape against the other one, each a place. It holds of
 //! shapes that do not overlap, whatever else touches. A circle has a place for each eighth of it, where its distance
 //! has a least value; three points of it that are fixed in the body count where it lies flat. Faces that lie on each
-//! other touch where their outlines cross besides.
+//! other touch where their outlines cross besides. Ellipsoids against faces and edges are in `ellipsoid_faceted`.
 
 use super::bulk::Bulk;
+use super::ellipsoid_faceted::touch_faceted;
 use super::hull::Edge;
 use super::lowest::Carrier;
 use super::rim_crossing::{Outline, outlines_region, touch_outlines};
@@ -97,7 +98,10 @@ impl Pair for BulkBulk {
     fn touch<T: Scalar>(&self, place: usize, frames: (&Frame<T>, &Frame<T>)) -> Touch<T> {
         match self.kind(place) {
             Kind::First(carrier) => carrier.touch(&self.second, (frames.1, frames.0)).exchanged(),
-            Kind::Second(carrier) => carrier.touch(&self.first, frames),
+            Kind::Second(carrier) => match (carrier, &self.first) {
+                (Carrier::Surface(ellipsoid), Bulk::Faceted(faceted)) => touch_faceted(faceted, ellipsoid, frames),
+                (carrier, first) => carrier.touch(first, frames),
+            },
             Kind::Crossing(outline, rim, second) => touch_outlines((&outline, &rim), second, frames).0,
         }
     }

@@ -319,6 +319,6 @@ fn lifted(frame: &Frame) -> Frame<Dual64> {
     Frame { centre: Vector::constant(frame.centre.0), axes: frame.axes.map(|axis| Vector::constant(axis.0)) }
 }
 
-fn value<T: Scalar>(frame: &Frame<T>) -> Frame {
+pub(super) fn value<T: Scalar>(frame: &Frame<T>) -> Frame {
     Frame { centre: frame.centre.values(), axes: frame.axes.map(Vector::values) }
 }

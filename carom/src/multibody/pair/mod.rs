@@ -32,6 +32,7 @@ mod corner_wall;
 mod curve_sphere;
 mod cylinder_plane;
 mod cylinder_strip;
+mod ellipsoid_faceted;
 mod ellipsoid_plane;
 mod ellipsoid_sphere;
 mod faceted;

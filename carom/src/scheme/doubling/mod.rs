@@ -187,6 +187,11 @@ impl<S: Scheme> Scheme for Doubled<S> {
         self.base.contacts_changed(&mut w.half);
     }
 
+    fn stopped(&self, w: &mut Self::Work) {
+        self.base.stopped(&mut w.full);
+        self.base.stopped(&mut w.half);
+    }
+
     fn reach(&self) -> f64 {
         self.base.reach()
     }

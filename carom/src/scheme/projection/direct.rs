@@ -120,6 +120,7 @@ impl Scheme for DirectProjection {
             Claim::ImpactLaws,
             Claim::Rebounds,
             Claim::Bilateral,
+            Claim::Sleep,
         ],
         citations: &["acary2012"],
         source: include_str!("direct.rs"),

@@ -155,6 +155,10 @@ macro_rules! projected {
             self.projector().base.contacts_changed(&mut work.base);
         }
 
+        fn stopped(&self, work: &mut Self::Work) {
+            self.projector().base.stopped(&mut work.base);
+        }
+
         fn order(&self) -> $crate::scheme::Order {
             self.projector().base.order()
         }

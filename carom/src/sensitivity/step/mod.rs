@@ -112,6 +112,9 @@ impl StepSensitivity {
         if model.has_rebounds() {
             return Err(SensitivityError::Rebounds);
         }
+        if model.sleeps() {
+            return Err(SensitivityError::Sleep);
+        }
         let initial = model.initial();
         if initial.q.len() != initial.v.len() && !(*charts && model.chart().is_some()) {
             return Err(SensitivityError::Unequal { positions: initial.q.len(), velocities: initial.v.len() });
