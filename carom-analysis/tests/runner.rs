@@ -5,7 +5,9 @@ use carom::Subject;
 use carom_analysis::report::Cell;
 use carom_analysis::study::StudyError;
 use carom_analysis::study::document::{Column, Document, Section, Table};
-use carom_analysis::study::runner::{How, Outcome, Plan, Progress, Run, Study, StudyInfo, StudyRow, Watch, run_study};
+use carom_analysis::study::runner::{
+    How, Outcome, Plan, Progress, Run, Share, Study, StudyInfo, StudyRow, Watch, run_study,
+};
 use carom_scene::{Overrides, Scene};
 use carom_solve::Options;
 use schemars::JsonSchema;
@@ -142,7 +144,7 @@ fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn a_row_has_files_json_flags_and_the_right_numbers() {
     let folder = folder("row");
-    let ran = (ROW.run)(&json!({ "times": 4 }), ball(), &Run { folder: Some(&folder), ..Run::default() }).unwrap();
+    let ran = ROW.run(&json!({ "times": 4 }), ball(), &Run { folder: Some(&folder), ..Run::default() }).unwrap();
     assert_eq!(names(&folder), ["fall.csv", "fall.html"]);
     let csv = fs::read_to_string(folder.join("fall.csv")).unwrap();
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
@@ -159,7 +161,7 @@ fn a_row_has_files_json_flags_and_the_right_numbers() {
     let options = (ROW.options)();
     assert_eq!((options[1].name.as_str(), options[1].meaning.as_str()), ("times", "Number of times."));
     for wrong in [json!({ "tims": 4 }), json!({ "times": 0 }), json!({ "times": -1 })] {
-        let error = (ROW.run)(&wrong, ball(), &Run::default()).unwrap_err();
+        let error = ROW.run(&wrong, ball(), &Run::default()).unwrap_err();
         assert!(error.is_usage(), "{wrong}: {error}");
     }
     fs::remove_dir_all(&folder).unwrap();
@@ -247,7 +249,7 @@ fn shards_give_the_same_as_one_run() {
     let (whole, parts) = (folder("unsharded"), folder("shards"));
     run_study(&Fall::default(), ball(), &Run { folder: Some(&whole), ..Run::default() }).unwrap();
     for k in 1..=3 {
-        let run = Run { folder: Some(&parts), shard: Some((k, 3)), ..Run::default() };
+        let run = Run { folder: Some(&parts), share: Share::Shard(k, 3), ..Run::default() };
         assert!(run_study(&Fall::default(), ball(), &run).unwrap().document.is_none());
     }
     assert_eq!(names(&parts), ["fall.1-of-3.jsonl", "fall.2-of-3.jsonl", "fall.3-of-3.jsonl"]);
@@ -265,11 +267,36 @@ fn shards_give_the_same_as_one_run() {
     }
 }
 
+/// Units that others compute, in any order and some of them twice, make the bytes of one run.
+#[test]
+fn rows_of_others_make_the_same_document() {
+    let (whole, parts) = (folder("own"), folder("others"));
+    run_study(&Fall::default(), ball(), &Run { folder: Some(&whole), ..Run::default() }).unwrap();
+    let open = |run: &Run<'_>| (ROW.open)(&json!({}), ball(), run).unwrap();
+    let (mut job, worker) = (open(&Run { folder: Some(&parts), ..Run::default() }), open(&Run::default()));
+    let rows = |units: &[usize]| worker.rows(units, &|| false).unwrap();
+    for (units, new) in [([8, 0, 3], 3), ([3, 1, 2], 2), ([6, 5, 4], 3)] {
+        assert_eq!(job.take(&rows(&units)).unwrap(), new);
+    }
+    assert_eq!((job.missing(), job.units()), (vec![7], 9));
+    let last = rows(&[7]);
+    // a row without its end is none, and one that contradicts is refused
+    assert_eq!(job.take(&last[..last.len() - 1]).unwrap(), 0);
+    assert!(job.take(&rows(&[2]).replace("\"part\":", "\"part\":-1")).unwrap_err().is_usage());
+    assert_eq!(job.take(&last).unwrap(), 1);
+    assert!(job.finish(false).unwrap().document.is_some());
+    assert!(bytes(&parts) == bytes(&whole));
+    for path in [whole, parts] {
+        fs::remove_dir_all(path).unwrap();
+    }
+}
+
 /// Shards that are none are refused.
 #[test]
 fn shards_count_from_one() {
     for shard in [(0, 0), (0, 3), (4, 3)] {
-        let refused = run_study(&Fall::default(), ball(), &Run { shard: Some(shard), ..Run::default() }).err();
+        let refused =
+            run_study(&Fall::default(), ball(), &Run { share: Share::Shard(shard.0, shard.1), ..Run::default() }).err();
         assert!(refused.is_some_and(|error| error.is_usage()), "{shard:?}");
     }
 }
@@ -281,10 +308,10 @@ fn failed_parts_are_kept() {
     let row = carom_analysis::study::find("sweep").unwrap();
     let options = json!({ "vary": ["end=0.5,-1,0.7"], "measure": ["final y"] });
     let run = Run { folder: Some(&folder), ..Run::default() };
-    let first = (row.run)(&options, ball(), &run).unwrap().document.unwrap();
+    let first = row.run(&options, ball(), &run).unwrap().document.unwrap();
     let text = fs::read_to_string(folder.join("sweep.jsonl")).unwrap();
     assert!(text.contains(&serde_json::to_string(&How::Refused).unwrap()), "{text}");
-    let again = (row.run)(&options, ball(), &run).unwrap().document.unwrap();
+    let again = row.run(&options, ball(), &run).unwrap().document.unwrap();
     assert_eq!(first.json(), again.json());
     assert_eq!(first.json()[1]["status"], "refused");
     fs::remove_dir_all(&folder).unwrap();

@@ -40,12 +40,25 @@ pub enum Command {
     Show { name: String },
     /// Write a commented model file to start from.
     New(NewArguments),
-    /// Print the JSON Schema of model files.
-    Schema,
+    /// Print the JSON Schema of model files, or of study files.
+    Schema {
+        /// Whose.
+        #[arg(default_value = "model")]
+        what: SchemaOf,
+    },
     /// Print a page of the documentation, or name them all.
     Docs { page: Option<String> },
     /// Print what a shell needs to complete commands and options, to be sourced where it starts.
     Completions { shell: clap_complete::Shell },
+}
+
+/// Files with a schema.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchemaOf {
+    /// Model files.
+    Model,
+    /// Study files.
+    Study,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,7 +299,8 @@ pub struct NewArguments {
     /// Start from a built-in example (see `carom list examples`) instead of the commented template.
     #[arg(long, value_name = "EXAMPLE")]
     pub from: Option<String>,
-    /// Kind of the model in the template (see `carom list models`); "lagrangian" by default.
+    /// Kind of the model in the template (see `carom list models`), or "study" for a study file; "lagrangian" by
+    /// default.
     #[arg(long, value_name = "KIND", conflicts_with = "from")]
     pub kind: Option<String>,
     /// Overwrite an existing file.

@@ -4,13 +4,29 @@ use crate::arguments::CheckArguments;
 use crate::console::{print_line, print_text};
 use crate::examples;
 use crate::failure::{Failure, print};
+use crate::study::file::{StudyInput, kinds};
 use carom::scheme::{AnyModel, Family};
 use carom::zero_dynamics::{self, PMatrix};
-use carom_scene::{Overrides, Scene};
+use carom_analysis::study::find;
+use carom_scene::{Overrides, Scene, StudyFile};
+use serde_json::Map;
 
 pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let scheme = arguments.scheme.clone().map(Into::into);
-    let loaded = examples::load(&arguments.file, &Overrides { scheme, ..arguments.changes.overrides() });
+    let overrides = Overrides { scheme, ..arguments.changes.overrides() };
+    if let Some(file) = StudyFile::load(&arguments.file, &kinds()) {
+        let checked = file.map_err(Failure::Model).and_then(|file| studies(&file, arguments, &overrides));
+        return match (checked, arguments.json) {
+            (Err(Failure::Model(findings)), true) => {
+                let text = serde_json::to_string_pretty(&findings).map_err(|e| Failure::Environment(e.to_string()))?;
+                print_line(text)?;
+                Err(Failure::Model(Vec::new()))
+            }
+            (Ok(_), true) => print_line("[]"),
+            (checked, _) => print_text(checked?),
+        };
+    }
+    let loaded = examples::load(&arguments.file, &overrides);
     if arguments.json {
         let findings = match &loaded {
             Ok(scene) => &scene.warnings,
@@ -40,6 +56,21 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     print_text(format_args!("  scheme       {}", scene.scheme.describe()))?;
     print_text(format_args!("  solver       {}", scene.solver.describe()))?;
     structure(&scene)
+}
+
+/// Checks all studies of a file; what they are.
+fn studies(file: &StudyFile, arguments: &CheckArguments, overrides: &Overrides) -> Result<String, Failure> {
+    let mut text = format!("{}: good", arguments.file.display());
+    for table in &file.studies {
+        let Some(row) = find(table.name) else { continue };
+        let input = StudyInput::load(row, &arguments.file, overrides, Map::new())?;
+        let units = input.check(row)?;
+        if text.lines().count() == 1 {
+            text += &format!("\n  model        {}, {}", input.scene.name, size(&input.scene));
+        }
+        text += &format!("\n  {:<12} {units} {}", table.name, row.info.counts);
+    }
+    Ok(text)
 }
 
 /// A number with six digits, as many as people read.

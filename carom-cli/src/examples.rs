@@ -1,9 +1,10 @@
 //! How a file argument is resolved: a model file, or a built-in example.
 
 use crate::failure::Failure;
+use crate::study::file::kinds;
 use carom_scene::examples::{EXAMPLES, find};
 use carom_scene::nearest::nearest;
-use carom_scene::{Overrides, Scene};
+use carom_scene::{Overrides, Scene, StudyFile};
 use std::path::Path;
 
 /// Loads a model file; where no such file exists, the built-in example of that name.
@@ -16,6 +17,13 @@ pub fn load(file: &Path, overrides: &Overrides) -> Result<Scene, Failure> {
         (Some(text), Some(name)) => carom_scene::from_str(name, text, overrides),
         _ => carom_scene::load(file, overrides),
     };
+    if loaded.is_err()
+        && file.is_file()
+        && std::fs::read_to_string(file).is_ok_and(|text| StudyFile::is_meant(&text, &kinds()))
+    {
+        let hint = format!("its studies are commands: carom sweep {}", file.display());
+        return Err(Failure::usage(format!("`{}` is a study file, not a model file", file.display()), hint));
+    }
     loaded.map_err(|mut diagnostics| {
         // a file that is not there has one finding; an example is there, and its findings have hints of their own
         if let (None, false, [only]) = (example, file.exists(), diagnostics.as_mut_slice()) {

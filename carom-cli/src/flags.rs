@@ -1,8 +1,8 @@
 //! Flags of a command from the description of its options: the JSON Schema of the struct that the library reads.
 //!
 //! Kebab-case keys are the flags, doc comments the help, ranges and words of enums are checked. Extensions of the
-//! schema: `x-value` the name of the value, `x-required`, `x-commas` where commas separate values, and `x-missing` the
-//! value of a flag that is given without one.
+//! schema: `x-value` the name of the value, `x-required` (here or in a study file), `x-commas` where commas separate
+//! values, and `x-missing` the value of a flag that is given without one.
 
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
@@ -121,7 +121,7 @@ fn argument(name: &str, property: &Value, kind: FlagValue) -> Arg {
         Value::Null => {}
         value => arg = arg.num_args(0..=1).default_missing_value(forever(value.to_string())),
     }
-    arg.required(property["x-required"] == true)
+    arg
 }
 
 fn number(text: &str) -> Result<f64, String> {

@@ -38,10 +38,12 @@ pub use progress::{hosted, stop};
 pub use run::memory::{MemoryOptions, MemoryRun};
 use std::ffi::OsString;
 use std::io::IsTerminal;
+pub use study::file::StudyInput;
 
 /// Runs a command line, whose first word is the name of the program, and tells the exit code.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
-    let matches = match command().try_get_matches_from(words) {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let matches = match command().try_get_matches_from(&words) {
         Ok(matches) => matches,
         Err(message) if message.use_stderr() => return refuse(&message),
         // what was asked for: help, or the version
@@ -52,7 +54,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     let mut refused = None;
-    let study = matches.subcommand().and_then(|(name, matches)| study::study(name, matches));
+    let study = matches.subcommand().and_then(|(name, matches)| study::study(name, matches, &words));
     let done = study.unwrap_or_else(|| match Arguments::from_arg_matches(&matches) {
         Ok(arguments) => run_command(arguments.command),
         Err(error) => {
@@ -97,7 +99,7 @@ fn run_command(command: Command) -> Result<(), Failure> {
         Command::List { what } => list::list(what),
         Command::Show { name } => show::show(&name),
         Command::New(new) => new::new(&new),
-        Command::Schema => new::schema(),
+        Command::Schema { what } => new::schema(what),
         Command::Docs { page } => docs::docs(page.as_deref()),
         Command::Completions { shell } => completions::completions(shell),
     }

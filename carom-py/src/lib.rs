@@ -12,8 +12,10 @@ mod dense;
 mod error;
 mod listing;
 mod many;
+mod papers;
 mod problem;
 mod scene;
+mod sensitivity;
 mod solution;
 mod solve;
 mod stepper;
@@ -35,8 +37,12 @@ fn _carom(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(solution::open, module)?)?;
     module.add_function(wrap_pyfunction!(listing::registry, module)?)?;
     module.add_function(wrap_pyfunction!(listing::model_keys, module)?)?;
-    module.add_function(wrap_pyfunction!(study::study, module)?)?;
+    module.add_class::<study::Job>()?;
+    module.add_function(wrap_pyfunction!(study::study_input, module)?)?;
+    module.add_function(wrap_pyfunction!(study::open_study, module)?)?;
     module.add_function(wrap_pyfunction!(problem::solve_problem, module)?)?;
     module.add_function(wrap_pyfunction!(solve::solve, module)?)?;
+    module.add_function(wrap_pyfunction!(papers::papers, module)?)?;
+    module.add_function(wrap_pyfunction!(papers::reproduce, module)?)?;
     Ok(())
 }

@@ -3,11 +3,12 @@
 use crate::convert::{to_json, to_python};
 use crate::error::{failure, finding_fields, findings_error, usage};
 use crate::many::run_many;
+use crate::sensitivity::sensitivity;
 use crate::solution::Solution;
 use crate::stepper::Stepper;
 use crate::supervise::Watching;
 use carom_cli::{MemoryOptions, MemoryRun};
-use carom_scene::scene::{Amount, Choice};
+use carom_scene::scene::{Amount, Choice, Chosen};
 use carom_scene::{Overrides, suggest};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -99,7 +100,7 @@ fn amount(value: &Value) -> Option<Amount> {
     }
 }
 
-fn chosen(value: &Value) -> Option<carom_scene::scene::Chosen> {
+fn chosen(value: &Value) -> Option<Chosen> {
     match value {
         Value::String(text) => Some(text.clone().into()),
         Value::Object(table) => {
@@ -131,6 +132,11 @@ fn adaptive(value: &Value) -> Option<String> {
 }
 
 impl Scene {
+    /// One that was loaded.
+    pub fn of(scene: Arc<carom_scene::Scene>) -> Scene {
+        Scene { scene }
+    }
+
     /// What it holds.
     pub fn inner(&self) -> &Arc<carom_scene::Scene> {
         &self.scene
@@ -174,6 +180,11 @@ impl Scene {
         run_many(py, &self.scene, &names, &values, measures.as_deref(), threads)
     }
 
+    /// Its motion with derivatives by parameters at these times.
+    fn sensitivity<'py>(&self, py: Python<'py>, names: Vec<String>, times: Vec<f64>) -> PyResult<Bound<'py, PyDict>> {
+        sensitivity(py, &self.scene, &names, &times)
+    }
+
     /// A stepper at the start.
     fn stepper(&self, py: Python<'_>) -> PyResult<Stepper> {
         Stepper::new(py, &self.scene)
@@ -182,6 +193,30 @@ impl Scene {
     /// Measures of a run that are worth a note.
     fn quantities(&self) -> Vec<String> {
         carom::Subject::quantities(&*self.scene)
+    }
+
+    /// What was changed of the text, as `with_changes` takes it.
+    fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let all = self.scene.overrides();
+        let chosen = |chosen: &Chosen| match chosen {
+            Chosen::Text(text) => Value::from(text.as_str()),
+            Chosen::Value(choice) => choice.table(),
+        };
+        let amount = |amount: &Amount| match amount {
+            Amount::Number(x) => Value::from(*x),
+            Amount::Text(text) => Value::from(text.as_str()),
+        };
+        let set: Map<String, Value> = all.set.iter().map(|(k, v)| (k.clone(), Value::from(v.as_str()))).collect();
+        let mut table = Map::new();
+        table.extend((!set.is_empty()).then(|| ("set".to_owned(), Value::Object(set))));
+        table.extend(all.scheme.as_ref().map(|value| ("scheme".to_owned(), chosen(value))));
+        table.extend(all.solver.as_ref().map(|value| ("solver".to_owned(), chosen(value))));
+        table.extend(all.step.as_ref().map(|value| ("step".to_owned(), amount(value))));
+        table.extend(all.steps.map(|value| ("steps".to_owned(), Value::from(value))));
+        table.extend(all.end.map(|value| ("end".to_owned(), Value::from(value))));
+        table.extend(all.output.as_ref().map(|value| ("output".to_owned(), amount(value))));
+        table.extend(all.adaptive.as_ref().map(|value| ("adaptive".to_owned(), Value::from(value.as_str()))));
+        to_python(py, &Value::Object(table))
     }
 
     /// The name of the text that it was read from.

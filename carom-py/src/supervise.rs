@@ -85,6 +85,19 @@ pub fn supervised<R: Send>(
     ask: impl Fn() + Send + Sync,
     work: impl FnOnce() -> R + Send,
 ) -> PyResult<(R, Option<PyErr>)> {
+    supervised_with(py, ask, |py| py.check_signals(), work)
+}
+
+/// The same with something else that is looked at meanwhile.
+///
+/// # Errors
+/// Fails where the system has no thread left.
+pub fn supervised_with<R: Send>(
+    py: Python<'_>,
+    ask: impl Fn() + Send + Sync,
+    look: impl Fn(Python<'_>) -> PyResult<()> + Send + Sync,
+    work: impl FnOnce() -> R + Send,
+) -> PyResult<(R, Option<PyErr>)> {
     let (done, raised) = py.detach(|| {
         std::thread::scope(|scope| {
             let waiting = std::thread::current();
@@ -96,7 +109,7 @@ pub fn supervised<R: Send>(
             let mut raised = None;
             while !handle.is_finished() {
                 std::thread::park_timeout(LOOK);
-                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                if let Err(error) = Python::attach(&look) {
                     raised.get_or_insert(error);
                     ask();
                 }

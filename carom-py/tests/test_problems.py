@@ -27,6 +27,18 @@ def test_an_equality_is_a_linear_system():
     assert np.allclose(found.lambda_, np.linalg.solve(W, -b), rtol=1e-14)
 
 
+@pytest.mark.parametrize("W, b, expected", [
+    # both unknowns by hand: the equality holds, and the complementarity law presses
+    ([[2.0, 1.0], [1.0, 3.0]], [-1.0, -4.0], [-0.2, 1.4]),
+    ([[0.0, 1.0], [-1.0, 2.0]], [-1.0, 0.5], [2.5, 1.0]),
+    # and where it does not: u2 = 0.5 - 0.25 > 0
+    ([[2.0, 1.0], [0.5, 3.0]], [1.0, 0.5], [-0.5, 0.0]),
+])
+def test_a_mixed_problem(W, b, expected):
+    found = carom.solve_problem(W, b, ["equality", "complementarity"])
+    assert np.allclose(found.lambda_, expected, atol=1e-12) and found.certificate["residual"] < 1e-12
+
+
 def test_a_relay():
     assert carom.solve_problem([[1.0]], [5.0], ("relay", -1, 1)).lambda_[0] == pytest.approx(-1)
     assert carom.solve_problem([[1.0]], [0.3], [("relay", -1, 1)]).lambda_[0] == pytest.approx(-0.3)

@@ -32,6 +32,6 @@ pub mod scene;
 
 pub use carom_equations::{equations, expression, nearest};
 pub use diagnostic::{Diagnostic, Place, Severity, SourceText, brief, suggest};
-pub use file::{ModelFile, new_example, schema};
+pub use file::{ModelFile, STUDY_EXAMPLE, StudyFile, StudyKind, new_example, schema, study_schema};
 pub use kind::KINDS;
 pub use scene::{BuildError, Overrides, Scene, from_str, load};

@@ -34,7 +34,7 @@ pub fn run(all: bool) -> Report {
     }
     report.step("tests: running", || cargo(&arguments, &environment).into());
     report.step("fuzz", || fuzz(Duration::from_secs(if all { 300 } else { 30 })).into());
-    report.step("python", wheel::test);
+    report.step("python", || wheel::test(all));
     if all {
         report.append(targets::run());
         report.append(bits::run());

@@ -11,9 +11,19 @@ use std::process::Command;
 /// What builds wheels.
 const BUILDER: [&str; 1] = ["maturin>=1.16,<2"];
 
+/// A linker for old systems: wheels of it run wherever the C library is at least that of [`OLD`].
+const LINKER: [&str; 1] = ["ziglang"];
+const OLD: &str = "manylinux_2_28";
+
 /// What the tests need; the last ones may be missing, for tests of them are left out then.
-const TESTERS: [&str; 2] = ["numpy", "pytest"];
+const TESTERS: [&str; 3] = ["numpy", "pytest", "mypy"];
 const WELCOME: [&str; 4] = ["pandas", "sympy", "matplotlib", "scipy"];
+
+/// What long tests need besides: engines that studies run on, and what executes notebooks.
+const ENGINES: [&str; 6] = ["dask[distributed]", "mpi4py", "openmpi", "hyperqueue", "nbconvert", "ipykernel"];
+
+/// The sources of the package, for the check of types.
+const SOURCES: &str = "carom-py/python/carom";
 
 /// The package.
 const MANIFEST: &str = "carom-py/Cargo.toml";
@@ -22,14 +32,18 @@ const MANIFEST: &str = "carom-py/Cargo.toml";
 pub fn run(profile: &str) -> Result<PathBuf, String> {
     let environment = Environment::new("python")?;
     environment.install(&BUILDER)?;
+    if cfg!(target_os = "linux") && profile != "dev" {
+        environment.install(&LINKER)?;
+    }
     let wheel = environment.wheel(profile)?;
     let size = std::fs::metadata(&wheel).map_or(0, |file| file.len());
     println!("xtask: {} ({:.1} MB)", wheel.display(), size as f64 / 1e6);
     Ok(wheel)
 }
 
-/// Builds the wheel as quickly as it goes, installs it and runs the tests of the package on it.
-pub fn test() -> Outcome {
+/// Builds the wheel as quickly as it goes, installs it and runs the tests of the package on it; `all` those that take
+/// long, too, with engines of others.
+pub fn test(all: bool) -> Outcome {
     let environment = match Environment::new("python") {
         Ok(environment) => environment,
         Err(reason) => return Outcome::Skipped(reason),
@@ -39,6 +53,10 @@ pub fn test() -> Outcome {
     }
     if environment.install(&WELCOME).is_err() {
         println!("xtask: {} are not there: their tests are left out", WELCOME.join(", "));
+    }
+    if all && let Err(reason) = environment.install(&ENGINES) {
+        eprintln!("xtask: {reason}");
+        return Outcome::Failed;
     }
     let wheel = match environment.wheel("dev") {
         Ok(wheel) => wheel,
@@ -56,7 +74,12 @@ pub fn test() -> Outcome {
     if let Some(carom) = carom.canonicalize().ok().filter(|file| file.is_file()) {
         tests.env("CAROM_COMMAND", carom);
     }
-    (execute(&mut pip) && execute(&mut tests)).into()
+    if all {
+        tests.env("CAROM_LONG", "1");
+    }
+    let mut types = environment.command();
+    types.args(["-m", "mypy", "--ignore-missing-imports", "--cache-dir"]).arg(target().join("mypy")).arg(SOURCES);
+    (execute(&mut types) && execute(&mut pip) && execute(&mut tests)).into()
 }
 
 /// The folder of cargo's results.
@@ -111,6 +134,8 @@ impl Environment {
         if profile == "dev" {
             // for this machine alone: nobody looks at which libraries it needs
             maturin.args(["--compatibility", "linux", "--auditwheel", "skip"]);
+        } else if cfg!(target_os = "linux") {
+            maturin.args(["--zig", "--compatibility", OLD]);
         }
         if !execute(&mut maturin) {
             return Err("maturin could not build the wheel".into());

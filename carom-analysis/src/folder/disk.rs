@@ -6,7 +6,7 @@
 
 use super::FolderError;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// What a call does.
@@ -78,6 +78,22 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, FolderError> {
         Ok(text) => Ok(Some(text)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),
+    })
+}
+
+/// Reads a text from a byte on, up to the end of its last whole character; none where there is no such file.
+pub(crate) fn read_from(path: &Path, from: u64) -> Result<Option<String>, FolderError> {
+    attempt(Call::Read, path, || {
+        let mut file = match File::open(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let whole = std::str::from_utf8(&bytes).map_or_else(|e| e.valid_up_to(), str::len);
+        bytes.truncate(whole);
+        Ok(Some(String::from_utf8(bytes).unwrap_or_default()))
     })
 }
 

@@ -23,6 +23,7 @@ pub mod parallel;
 pub mod range;
 pub mod runner;
 pub mod saltation;
+pub mod sobol;
 pub mod tangent;
 
 pub use catalogue::{STUDIES, find};

@@ -1,5 +1,4 @@
-//! Values of a varied quantity: `NAME=FIRST:LAST:COUNT`, `NAME=FIRST:LAST` or `NAME=VALUE,VALUE,...`; and random
-//! samples.
+//! Values of a varied quantity: `NAME=FIRST:LAST:COUNT`, `NAME=FIRST:LAST` or `NAME=VALUE,VALUE,...`; and samples.
 
 /// A quantity that is varied.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,9 +119,8 @@ impl Varied {
         (0..self.len()).map(|index| self.value(index)).collect()
     }
 
-    /// A random value: uniform between the ends of a range, or one of a list.
-    pub fn draw(&self, random: &mut Random) -> f64 {
-        let x = random.uniform();
+    /// The value of a number in [0, 1): between the ends of a range, or one of a list.
+    pub fn at(&self, x: f64) -> f64 {
         match &self.values {
             Values::Range { first, last, .. } => first + (last - first) * x,
             Values::List(values) => {
@@ -168,7 +166,12 @@ impl Grid {
     /// A random combination that depends on seed and number alone.
     pub fn draw(&self, seed: u64, index: usize) -> Vec<f64> {
         let mut random = Random::new(seed, index as u64);
-        self.0.iter().map(|varied| varied.draw(&mut random)).collect()
+        self.0.iter().map(|varied| varied.at(random.uniform())).collect()
+    }
+
+    /// The combination of a point in the unit box.
+    pub fn inside(&self, point: &[f64]) -> Vec<f64> {
+        self.0.iter().zip(point).map(|(varied, x)| varied.at(*x)).collect()
     }
 }
 

@@ -93,7 +93,7 @@ fn rotations_are_orbits() {
 
 fn run(name: &str, text: &str, options: serde_json::Value) -> serde_json::Value {
     let scene: Arc<dyn Subject> = Arc::new(carom_scene::from_str("test.toml", text, &Default::default()).unwrap());
-    let ran = (study(name).unwrap().run)(&options, scene, &Run::default()).unwrap_or_else(|e| panic!("{e}"));
+    let ran = study(name).unwrap().run(&options, scene, &Run::default()).unwrap_or_else(|e| panic!("{e}"));
     ran.document.unwrap().json()
 }
 

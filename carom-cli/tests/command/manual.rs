@@ -103,7 +103,7 @@ fn run(session: &Session, line: &str) -> Option<String> {
 /// A copy of the examples with their problems.
 fn with_examples() -> Session {
     let session = Session::new();
-    for folder in ["examples", "examples/problems", "examples/robots", "examples/meshes"] {
+    for folder in ["examples", "examples/problems", "examples/robots", "examples/meshes", "examples/studies"] {
         fs::create_dir(session.path(folder)).unwrap();
         for entry in fs::read_dir(Path::new(ROOT).join(folder)).unwrap().map(Result::unwrap) {
             if entry.path().is_file() {

@@ -17,8 +17,10 @@ from ._command import command
 from ._errors import (CaromError, FilesError, Finding, Interrupted, ModelError, OptionError, RunError, SolveError,
                       StudyError)
 from ._listing import examples, models, schemes, show, solvers, studies
+from ._papers import Reproduced, papers, reproduce
 from ._problems import Solved, solve_problem
 from ._scene import Ensemble, Scene, Step, Stepper, load
+from ._sensitivity import Sensitivities
 from ._solution import Solution, State, Table, open
 from ._solve import solve
 from ._studies import FUNCTIONS, Study, study
@@ -27,10 +29,10 @@ globals().update(BUILDERS)
 globals().update(FUNCTIONS)
 
 __all__ = [
-    "CaromError", "Ensemble", "FilesError", "Finding", "Interrupted", "ModelError", "OptionError", "RunError", "Scene",
-    "Solution", "SolveError", "Solved", "State", "Step", "Stepper", "Study", "StudyError", "Table", "__version__",
-    "command", "examples", "load", "model", "models", "open", "schemes", "show", "solve", "solve_problem", "solvers",
-    "studies", "study", *BUILDERS, *FUNCTIONS,
+    "CaromError", "Ensemble", "FilesError", "Finding", "Interrupted", "ModelError", "OptionError", "Reproduced",
+    "RunError", "Scene", "Sensitivities", "Solution", "SolveError", "Solved", "State", "Step", "Stepper", "Study",
+    "StudyError", "Table", "__version__", "command", "examples", "load", "model", "models", "open", "papers",
+    "reproduce", "schemes", "show", "solve", "solve_problem", "solvers", "studies", "study", *BUILDERS, *FUNCTIONS,
 ]
 
 

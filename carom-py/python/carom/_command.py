@@ -21,7 +21,7 @@ def command(words: Sequence[str]) -> int:
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """The console script. A second Ctrl-C ends the process at once."""
 
-    asked = []
+    asked: list[bool] = []
 
     def stop(*_: Any) -> None:
         if asked:

@@ -54,7 +54,7 @@ class ModelError(CaromError, ValueError):
     def first(self) -> Optional[Finding]:
         """The first mistake."""
         mistakes = [finding for finding in self.findings if finding.severity == "error"]
-        return (mistakes or self.findings or [None])[0]
+        return next(iter(mistakes or self.findings), None)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("file", "line", "column", "field") and "findings" in self.__dict__:

@@ -12,6 +12,7 @@ import numpy as np
 from . import _carom
 from ._errors import CaromError, Finding, Interrupted, OptionError, RunError
 from ._expressions import expression
+from ._sensitivity import Sensitivities, gradient, sensitivity
 from ._solution import Solution
 
 Settings = Mapping[str, Any]
@@ -74,7 +75,8 @@ class Scene:
     __slots__ = ("_raw", "_changes", "_facts")
 
     def __init__(self, raw: Any, changes: dict[str, Any]) -> None:
-        self._raw, self._changes, self._facts = raw, changes, None
+        self._raw, self._changes = raw, changes
+        self._facts: Optional[dict[str, Any]] = None
 
     def with_(
         self, parameters: Optional[Mapping[str, Any]] = None, /, *, end: Optional[float] = None, step: Any = None,
@@ -139,10 +141,27 @@ class Scene:
         """The run step by step: `for step in scene.stepper(): ...`."""
         return Stepper(self._raw.stepper())
 
+    def sensitivity(self, parameters: Union[str, Sequence[str]], t: Any = None) -> Sensitivities:
+        """The motion and its derivatives by parameters, through impacts, at the times `t` (the end by default).
+
+        It is integrated by the event-driven scheme, whatever that of the scene is, and differentiated exactly: between
+        impacts by the variational equation, at them by saltation.
+        """
+        return sensitivity(self, parameters, t)
+
+    def gradient(
+        self, measures: Union[str, Sequence[str]], parameters: Union[str, Sequence[str]]
+    ) -> tuple[Any, Any]:
+        """Values of measures and their derivatives by parameters, for `scipy.optimize`.
+
+        Measures are "final x" and "final x'" of a coordinate, and "time CONTACT NUMBER", the time of an impact. One
+        measure gives a number and an array; several give an array and a matrix with a row for each.
+        """
+        return gradient(self, measures, parameters)
+
     def _get(self, name: str) -> Any:
-        if self._facts is None:
-            self._facts = self._raw.facts()
-        return self._facts[name]
+        facts = self._facts = self._facts or self._raw.facts()
+        return facts[name]
 
     @property
     def name(self) -> str:

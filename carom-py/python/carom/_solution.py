@@ -9,6 +9,7 @@ from typing import Any, Iterator, Mapping, NamedTuple, Optional, Union
 import numpy as np
 
 from . import _carom
+from ._arrow import stream
 from ._errors import OptionError
 
 
@@ -53,6 +54,10 @@ class Table(Mapping[str, Any]):
 
         return pandas.DataFrame({name: self[name] for name in self})
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The table for everything that reads Arrow: `polars.DataFrame(sol)`, `pyarrow.table(sol.impacts)`."""
+        return stream(self)
+
     def __repr__(self) -> str:
         return f"<{self._name}: {self.rows} rows of {', '.join(self) or 'nothing'}>"
 
@@ -77,6 +82,10 @@ class Solution:
         if self._table is None:
             self._table = Table(self._raw, "trajectory")
         return self._table
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The trajectory for everything that reads Arrow: `polars.DataFrame(sol)`."""
+        return stream(self.table)
 
     @property
     def scene(self) -> Any:

@@ -51,11 +51,11 @@ def solve(
         contacts.append(contact)
     start, end = (float(t) for t in span)
     step = float(step) if step is not None else (end - start) / 1000
-    line = _Line() if progress is True else None
+    line: Any = _Line() if progress is True else (progress or None)
     try:
         raw, raised, time = _carom.solve(
-            force, (start, end), q0, v0, mass, contacts, step, scheme, solver, adaptive, line or (progress or None))
+            force, (start, end), q0, v0, mass, contacts, step, scheme, solver, adaptive, line)
     finally:
-        if line:
+        if isinstance(line, _Line):
             line.clear()
     return ended(Solution(raw, None), raised, time)

@@ -8,7 +8,9 @@ from typing import Any, Callable, Mapping, Optional, Union
 import numpy as np
 
 from . import _carom
+from ._arrow import stream
 from ._errors import Interrupted, OptionError
+from ._executors import Line, distribute
 from ._scene import Scene, load
 
 
@@ -49,6 +51,10 @@ class Study:
         """The page of the report as HTML."""
         return self._found["page"] or ""
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The first table for everything that reads Arrow."""
+        return stream(self.table)
+
     def to_pandas(self) -> Any:
         """The first table as a data frame."""
         import pandas
@@ -70,30 +76,75 @@ def _array(cells: list[Any]) -> Any:
 
 def study(
     name: str, model: Union[Scene, str, os.PathLike[str]], /, *, out: Union[None, str, os.PathLike[str]] = None,
-    threads: Optional[int] = None, shard: Optional[tuple[int, int]] = None, fresh: bool = False, **options: Any,
+    threads: Optional[int] = None, shard: Union[None, str, tuple[int, int]] = None, fresh: bool = False,
+    executor: Any = None, workers: Optional[int] = None, progress: Union[bool, Callable[[int, int], Any]] = False,
+    **options: Any,
 ) -> Study:
     """Runs a study by its name; `carom.show(name)` tells its options.
 
-    With `out` its files go to a folder, and what an earlier call has computed there is not computed again. Options are
-    those of the command, with `_` for `-`; ranges are its words ("0:0.9:10"), lists or arrays; where the command takes
-    NAME=RANGE, a dictionary does as well: `vary={"e": "0:0.9:10"}`.
+    `model` is a scene, what `load` takes, or a study file (or its text), whose options count where none are given.
+    Options are those of the command, with `_` for `-`; ranges are its words ("0:0.9:10"), lists or arrays; where the
+    command takes NAME=RANGE, a dictionary does as well: `vary={"e": "0:0.9:10"}`.
 
-    Ctrl-C raises `Interrupted`, with what was found by then as `solution`.
+    With `out` its files go to a folder, and what an earlier call has computed there is not computed again.
+    `shard=(2, 5)` computes the second of five shards alone, `shard="auto"` what no other process has done; a call
+    without it joins them.
+
+    `executor` is any executor of `concurrent.futures`, which computes the units in batches, on `workers` workers where
+    it does not tell their number; results have the same bits. A batch that was lost is done again; where the executor
+    is broken, `StudyError` says how much is done, and the same call with the same `out` goes on.
+
+    `progress=True` shows how far it is on standard error; a function is called with the units that are done and their
+    number. Ctrl-C raises `Interrupted`, with what was found by then as `solution`.
     """
-    scene = model if isinstance(model, Scene) else load(model)
     row = _ROWS.get(name)
     properties: Mapping[str, Any] = (row or {}).get("schema", {}).get("properties", {})
     table = {key.replace("_", "-"): value for key, value in options.items() if value is not None}
     table = {key: _option(key, value, properties.get(key, {})) for key, value in table.items()}
-    found = _carom.study(name, scene._raw, table, None if out is None else os.fspath(out), threads, shard, fresh)
-    raised = found["raised"]
+    scene, table = _input(name, model, table)
+    folder = None if out is None else os.fspath(out)
+    job = _carom.open_study(name, scene._raw, table, folder, threads, shard, fresh)
+    line = Line() if progress is True else (progress or None)
+    raised: Optional[BaseException] = None
+    try:
+        if executor is None:
+            raised = job.compute(line)
+        elif shard is not None:
+            raise OptionError("an executor computes all of a study, not a shard", hint="leave out `shard`")
+        else:
+            distribute(job, (name, scene, table), executor, workers, line, folder)
+    except KeyboardInterrupt as error:
+        raised = error
+    except BaseException:
+        job.close()
+        raise
+    finally:
+        if isinstance(line, Line):
+            line.clear()
+    found = job.finish(raised is not None)
     result = Study(found)
-    if isinstance(raised, KeyboardInterrupt) or found["interrupted"]:
+    if isinstance(raised, KeyboardInterrupt):
         text = f"interrupted after {found['done']} of {found['units']} units"
         raise Interrupted(text, solution=result) from raised
     if raised is not None:
         raise raised
     return result
+
+
+def _input(
+    name: str, model: Union[Scene, str, os.PathLike[str]], options: dict[str, Any]
+) -> tuple[Scene, dict[str, Any]]:
+    """Model and options: those of a study file where it is one."""
+    if isinstance(model, Scene):
+        return model, options
+    if isinstance(model, str) and "\n" in model:
+        found = _carom.study_input(name, "study", options, model)
+        if found is None:
+            return load(model), options
+    else:
+        found = _carom.study_input(name, os.fspath(model), options)
+    assert found is not None
+    return Scene(found[0], found[0].changes()), found[1]
 
 
 def _range(value: Any) -> str:

@@ -161,7 +161,7 @@ impl JsonSchema for Settings {
 }
 
 /// The value as JSON. The depth of TOML values is limited by their parser.
-fn json(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Value> {
+pub(super) fn json(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<Value> {
     match item.get_ref() {
         DeValue::String(text) => Some(Value::from(text.as_ref())),
         DeValue::Boolean(value) => Some(Value::from(*value)),

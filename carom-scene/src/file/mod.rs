@@ -6,6 +6,7 @@ mod friction;
 mod method;
 pub(crate) mod reader;
 mod schema;
+mod study;
 mod syntax;
 mod value;
 
@@ -16,7 +17,8 @@ use std::sync::Arc;
 pub use friction::{Friction, FrictionTable};
 pub use method::{Method, Settings};
 pub(crate) use reader::{Item, Read, Reader, table};
-pub use schema::schema;
+pub use schema::{schema, study_schema};
+pub use study::{STUDY_EXAMPLE, StudyFile, StudyKind, StudyTable};
 pub(crate) use value::entries;
 pub use value::{Content, Entries, Formula, Integer, Matrix, OneOrMore, Point, Text, Words};
 

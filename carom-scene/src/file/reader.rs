@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn unknown_keys<'t, 'i>(
         &mut self,
         table: &'t DeTable<'i>,
-        fields: &'static [&'static str],
+        fields: &[&'static str],
     ) -> Vec<(&'static str, &'t Item<'i>)> {
         let mut meant = Vec::new();
         for (key, item) in ordered(table) {

@@ -5,7 +5,8 @@ use carom::{ImpactLaw, SCHEMES};
 use carom_solve::{Options, SOLVERS};
 use serde_json::{Map, Value, json};
 
-use super::ModelFile;
+use super::study::is_named;
+use super::{ModelFile, StudyKind};
 use crate::kind::KINDS;
 
 /// The JSON Schema of a model file, for editors: completion, documentation and checks while typing.
@@ -35,6 +36,53 @@ pub fn schema() -> Value {
     insert(&mut root, "/properties/version", json!({ "const": super::VERSION }));
     insert(&mut root, "", json!({ "title": "carom model file" }));
     root
+}
+
+/// The JSON Schema of a study file.
+pub fn study_schema(kinds: &[StudyKind]) -> Value {
+    let mut definitions = Map::new();
+    let schemes: Vec<_> = SCHEMES.iter().map(|row| (row.info.name, row.info.title, (row.schema)())).collect();
+    let solvers: Vec<_> = SOLVERS.iter().map(|row| (row.info.name, row.info.title, (row.schema)())).collect();
+    let amount = json!({ "type": ["number", "string"] });
+    let mut properties = json!({
+        "version": { "const": super::VERSION },
+        "model": { "type": "string", "description": "A model file, or the name of a built-in example." },
+        "description": { "type": "string" },
+        "set": { "type": "object", "additionalProperties": amount, "description": "Parameters of the model." },
+        "scheme": method("scheme", schemes, &mut definitions),
+        "solver": method("solver", solvers, &mut definitions),
+        "step": { "type": ["number", "string"], "description": "Step size [s]." },
+        "end": { "type": "number", "description": "End of the time span [s]." },
+    });
+    let range = json!({
+        "type": "object",
+        "properties": { "first": amount, "last": amount, "count": { "type": "integer", "minimum": 1 } },
+        "required": ["first", "last"],
+        "additionalProperties": false,
+    });
+    let values = json!({ "anyOf": [{ "type": ["number", "string"] }, { "type": "array" }, range] });
+    for kind in kinds {
+        let mut table = kind.schema.clone();
+        settle(&mut table, kind.name, &mut definitions);
+        remove_null(&mut table);
+        for property in table["properties"].as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
+            if is_named(property) {
+                let about = property["description"].clone();
+                let names = json!({ "type": "object", "additionalProperties": values });
+                *property = json!({ "description": about, "anyOf": [{ "type": ["string", "array"] }, names] });
+            }
+        }
+        properties[kind.name] = table;
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "carom study file",
+        "type": "object",
+        "properties": properties,
+        "required": ["version", "model"],
+        "additionalProperties": false,
+        "$defs": definitions,
+    })
 }
 
 /// Replaces the entries of an object, and keeps its description.

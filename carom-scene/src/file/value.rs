@@ -151,7 +151,7 @@ impl Read for Integer {
 }
 
 /// The value of a number; whole numbers beyond 64 bits are rounded like any other.
-fn number(value: &DeValue<'_>) -> Option<f64> {
+pub(super) fn number(value: &DeValue<'_>) -> Option<f64> {
     match value {
         DeValue::Float(number) => number.as_str().parse().ok(),
         DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),

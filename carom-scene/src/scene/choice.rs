@@ -105,7 +105,8 @@ type Check = Box<dyn Fn(&Value) -> Result<(), OptionError>>;
 /// A row of either registry.
 struct Row {
     name: &'static str,
-    options: Vec<OptionDoc>,
+    /// Asked for where there is something to say of them: they are made of a schema each time.
+    options: fn() -> Vec<OptionDoc>,
     check: Check,
 }
 
@@ -117,7 +118,7 @@ pub(super) fn scheme(
 ) -> Option<Choice> {
     let row = |row: &'static carom::scheme::SchemeRow| Row {
         name: row.info.name,
-        options: (row.options)(),
+        options: row.options,
         check: Box::new(|table| (row.check)(table)),
     };
     let default = if method.is_none() { model().map_or("", |mut model| fitting(&mut model)) } else { "" };
@@ -127,7 +128,7 @@ pub(super) fn scheme(
 pub(super) fn solver(method: Option<&Method>, context: &mut Context) -> Option<Choice> {
     let row = |row: &'static carom_solve::SolverRow| Row {
         name: row.info.name,
-        options: (row.options)(),
+        options: row.options,
         check: Box::new(|table| (row.build)(table).map(|_| ())),
     };
     choose("solver", method, "", SOLVERS.iter().map(row).collect(), context)
@@ -155,7 +156,7 @@ fn choose(what: &str, method: Option<&Method>, default: &str, rows: Vec<Row>, co
 /// The control of adaptive steps.
 pub(super) fn adaptive(settings: &Settings, context: &mut Context) -> Option<Adaptive> {
     let check: Check = Box::new(|table| Adaptive::read(table).map(|_| ()));
-    let row = Row { name: "adaptive", options: Adaptive::describe(), check };
+    let row = Row { name: "adaptive", options: Adaptive::describe, check };
     let given = Given { options: &settings.options, places: &settings.places, place: &settings.place };
     given.check("`adaptive`", &row, context)?;
     Adaptive::read(&Value::Object(settings.options.clone())).ok()
@@ -173,8 +174,9 @@ impl Given<'_> {
     /// Unknown and refused options are reported.
     fn check(&self, what: &str, row: &Row, context: &mut Context) -> Option<()> {
         let before = context.out.errors();
+        let options = if self.places.is_empty() { Vec::new() } else { (row.options)() };
         for (key, _) in self.places {
-            let known = || row.options.iter().map(|option| option.name.as_str());
+            let known = || options.iter().map(|option| option.name.as_str());
             if known().any(|option| option == key.value) {
                 continue;
             }
@@ -205,7 +207,8 @@ impl Given<'_> {
         let found = found.or_else(|| guilty().map(|(key, place)| (key.value.as_str(), place)));
         let place = found.map_or(self.place, |(_, place)| place);
         let mut diagnostic = crate::Diagnostic::new(crate::Severity::Error, place, error.reason.clone());
-        if let Some(option) = row.options.iter().find(|option| found.is_some_and(|(name, _)| name == option.name)) {
+        let named = |option: &OptionDoc| found.is_some_and(|(name, _)| name == option.name);
+        if let Some(option) = (row.options)().into_iter().find(named) {
             diagnostic.hint(format!("{} (default {})", option.meaning, option.default));
         }
         context.out.push(diagnostic);

@@ -151,6 +151,8 @@ pub struct ContactCounts {
     pub by_contact: Vec<(Key, u64)>,
     /// The first 1000 impacts.
     pub listed: Vec<Impact>,
+    /// Of each of these how its time changes along each column of the frame.
+    pub delays: Vec<Vec<f64>>,
     /// Slowest approach of all impacts [m/s]; infinite without one.
     pub slowest: f64,
     /// Impacts below [`GRAZING`]: derivatives are infinite at zero.
@@ -175,6 +177,7 @@ impl Default for ContactCounts {
             impacts: 0,
             by_contact: Vec::new(),
             listed: Vec::new(),
+            delays: Vec::new(),
             slowest: f64::INFINITY,
             grazing: 0,
             rests: 0,

@@ -87,6 +87,7 @@ impl Saltation {
             self.delays.push(delay);
             shift(column, (&start.v, &self.before), delay);
         }
+        counts.delays.resize_with(counts.listed.len(), || self.delays.clone());
         self.impacts(field, events, columns, size)?;
         self.settle(field, (begun, ended), (guard, to), columns, counts)?;
         for (column, delay) in columns.chunks_exact_mut(size).zip(&self.delays) {

@@ -1,9 +1,10 @@
 //! Any quantities of any model over a grid or a random sample of parameters: one row per run.
 //!
 //! Each unit is a run. A row is finished, failed (the computation, with the reason) or refused (the model is not good
-//! with these values); the rows stand in the order of the runs, whatever the threads and the interruptions. Random
-//! samples depend on seed and number of the run alone [steele2014]. A sample has percentiles of each quantity, by
-//! straight lines between its values in order. Margins of friction are those of rest (`carom show equilibrium`), to
+//! with these values); the rows stand in the order of the runs, whatever the threads and the interruptions. Samples
+//! depend on seed and number of the run alone: random ones [steele2014], or those of Sobol's sequence [sobol1967,
+//! joe2008], which are spread more evenly, best over a power of two of runs. A sample has percentiles of each quantity,
+//! by straight lines between its values in order. Margins of friction are those of rest (`carom show equilibrium`), to
 //! which the model goes before the run.
 
 use super::{document, label, varied_parameter};
@@ -11,6 +12,7 @@ use crate::report::{Cell, Chart, Series, SeriesStyle};
 use crate::study::document::{Column, Document, Format, Printed, Section, Table};
 use crate::study::range::Grid;
 use crate::study::runner::{How, Outcome, Plan, Study, StudyInfo, Watch};
+use crate::study::sobol::{MOST_DIMENSIONS, Sobol};
 use crate::study::{StopOnRequest, StudyError, exact};
 use carom::Subject;
 use carom::equilibrium::{Status, Where, equilibrium};
@@ -40,7 +42,10 @@ pub struct Sweep {
     /// Draw so many random combinations instead of the whole grid: uniform in a range, or any of a list.
     #[schemars(range(min = 1, max = 10_000_000), extend("x-value" = "N"))]
     pub random: Option<u64>,
-    /// Seed of the random numbers.
+    /// Take so many points of Sobol's sequence instead: more even than random ones, best a power of two.
+    #[schemars(range(min = 1, max = 10_000_000), extend("x-value" = "N"))]
+    pub sobol: Option<u64>,
+    /// Seed of the random numbers, or of the shift of Sobol's sequence (0 for none).
     pub seed: u64,
     /// What to note of each run: "final NAME", "min NAME", "max NAME", "sum NAME", "mean NAME" of a column, "impacts",
     /// "events NAME", "first NAME", "last NAME" of an event, "margin CONTACT" to slip at rest [default: final
@@ -51,7 +56,7 @@ pub struct Sweep {
 
 impl Default for Sweep {
     fn default() -> Self {
-        Sweep { vary: Vec::new(), random: None, seed: 1, measure: Vec::new() }
+        Sweep { vary: Vec::new(), random: None, sobol: None, seed: 1, measure: Vec::new() }
     }
 }
 
@@ -59,7 +64,7 @@ impl Options for Sweep {}
 
 impl Study for Sweep {
     const INFO: StudyInfo = StudyInfo {
-        citations: &["steele2014"],
+        citations: &["steele2014", "sobol1967", "joe2008"],
         files: &["sweep.csv", "percentiles.csv", "sweep.html"],
         counts: "runs",
         keeps_parts: true,
@@ -84,13 +89,7 @@ impl Study for Sweep {
         if grid.0.is_empty() {
             return Err(StudyError::usage("nothing is varied", "give --vary, for example --vary e=0.1:0.9:9"));
         }
-        let count = match self.random {
-            Some(count) => count as usize,
-            None => grid.count().ok_or_else(|| {
-                let hint = "take fewer values, or a sample with --random N";
-                StudyError::usage("--vary: the grid has too many runs", hint)
-            })?,
-        };
+        let (draw, count) = self.draw(&grid)?;
         let measures = if self.measure.is_empty() { subject.quantities() } else { self.measure.clone() };
         let measures: Vec<String> = measures.iter().map(|text| text.trim().to_owned()).collect();
         let (margins, metered) = split(&measures);
@@ -104,16 +103,49 @@ impl Study for Sweep {
                 return Err(StudyError::usage(message, hint));
             }
         }
-        Ok(SweepPlan { subject, grid, seed: self.random.map(|_| self.seed), count, measures })
+        Ok(SweepPlan { subject, grid, draw, count, measures })
     }
+}
+
+impl Sweep {
+    /// Which values are taken, and how many runs there are.
+    fn draw(&self, grid: &Grid) -> Result<(Draw, usize), StudyError> {
+        match (self.random, self.sobol) {
+            (Some(_), Some(_)) => Err(StudyError::usage("--sobol: there is --random as well", "take one of both")),
+            (Some(count), None) => Ok((Draw::Random(self.seed), count as usize)),
+            (None, Some(count)) if grid.0.len() <= MOST_DIMENSIONS => {
+                Ok((Draw::Sobol(Sobol::new(grid.0.len(), self.seed)), count as usize))
+            }
+            (None, Some(_)) => {
+                let message =
+                    format!("--sobol: {} parameters are varied, {MOST_DIMENSIONS} are the most", grid.0.len());
+                Err(StudyError::usage(message, "take --random N"))
+            }
+            (None, None) => {
+                let hint = "take fewer values, or a sample with --random N or --sobol N";
+                let count = grid.count();
+                let count = count.ok_or_else(|| StudyError::usage("--vary: the grid has too many runs", hint))?;
+                Ok((Draw::Grid, count))
+            }
+        }
+    }
+}
+
+/// Which combinations of values are taken.
+enum Draw {
+    /// All.
+    Grid,
+    /// Random ones of this seed.
+    Random(u64),
+    /// Those of a sequence.
+    Sobol(Sobol),
 }
 
 /// What is run and measured.
 pub struct SweepPlan {
     subject: Arc<dyn Subject>,
     grid: Grid,
-    /// Seed of a random sample; the whole grid where there is nothing.
-    seed: Option<u64>,
+    draw: Draw,
     count: usize,
     measures: Vec<String>,
 }
@@ -223,9 +255,9 @@ impl Plan for SweepPlan {
             .filter(|_| finished == 0)
             .map(|row| format!("all {} runs failed, the first one: {}", rows.len(), row.reason));
         let percentiles = self.percentiles(&rows);
-        document.data = Some(match self.seed {
-            Some(_) => json!({ "runs": self.json(&rows), "percentiles": percentiles.json()["rows"] }),
-            None => self.json(&rows),
+        document.data = Some(match self.is_sample() {
+            true => json!({ "runs": self.json(&rows), "percentiles": percentiles.json()["rows"] }),
+            false => self.json(&rows),
         });
         let mut quantities = Section { title: "Quantities".into(), gallery: true, ..Section::default() };
         for (k, measure) in self.measures.iter().enumerate() {
@@ -234,7 +266,7 @@ impl Plan for SweepPlan {
             }
         }
         let runs = Section { title: "Runs".into(), tables: vec![self.table(&rows)], ..Section::default() };
-        if self.seed.is_some() {
+        if self.is_sample() {
             quantities.tables.push(percentiles);
         }
         document.sections = vec![quantities, runs];
@@ -244,10 +276,16 @@ impl Plan for SweepPlan {
 
 impl SweepPlan {
     fn values(&self, run: usize) -> Vec<f64> {
-        match self.seed {
-            Some(seed) => self.grid.draw(seed, run),
-            None => self.grid.at(run),
+        match &self.draw {
+            Draw::Grid => self.grid.at(run),
+            Draw::Random(seed) => self.grid.draw(*seed, run),
+            Draw::Sobol(sobol) => self.grid.inside(&sobol.point(run as u64)),
         }
+    }
+
+    /// Whether values are drawn, not all of a grid.
+    fn is_sample(&self) -> bool {
+        !matches!(self.draw, Draw::Grid)
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
@@ -307,7 +345,7 @@ impl SweepPlan {
         let mut curves: BTreeMap<String, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
         for row in rows.iter().filter(|row| row.status == "finished") {
             let others: Vec<String> = (self.names().zip(&row.values).enumerate())
-                .filter(|(i, _)| *i != axis && self.seed.is_none())
+                .filter(|(i, _)| *i != axis && !self.is_sample())
                 .map(|(_, (name, value))| format!("{name} = {value}"))
                 .collect();
             let curve = curves.entry(others.join(", ")).or_default();
@@ -317,7 +355,7 @@ impl SweepPlan {
         let quantity = measure.split_once(' ').map_or("", |(_, quantity)| quantity);
         let axis = label(&*self.subject, measure, quantity);
         let mut chart = Chart::new(format!("{measure} over {name}"), label(&*self.subject, name, name), axis);
-        if self.seed.is_some() || curves.len() > CURVES {
+        if self.is_sample() || curves.len() > CURVES {
             let (x, y) = curves.into_values().flat_map(|(x, y)| x.into_iter().zip(y)).unzip();
             return chart.with(Series::markers("runs", x, y));
         }

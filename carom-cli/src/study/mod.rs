@@ -1,25 +1,31 @@
 //! The commands of studies: one for each row of the registry, with flags from the description of its options.
 
+mod emit;
+pub mod file;
+
 use crate::arguments::{Changes, Showing};
-use crate::console::print_line;
+use crate::console::{print_line, print_text};
 use crate::failure::{Failure, print as print_finding};
 use crate::figures::Figures;
+use crate::flags;
 use crate::open::open;
 use crate::print::print;
 use crate::progress::{Bar, interrupted, watch_for_interrupts, when_left, wind_up};
 use crate::run::stem;
-use crate::{examples, flags};
-use carom_analysis::study::runner::{Progress, Ran, Run, StudyRow};
-use carom_analysis::study::{self, STUDIES, StudyError};
+use carom_analysis::study::runner::{Progress, Ran, Run, Share, StudyRow};
+use carom_analysis::study::{self, STUDIES};
 use carom_scene::Overrides;
 use clap::{Args, FromArgMatches};
+use emit::Emit;
+use file::StudyInput;
+use serde_json::Value;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What all studies have in common.
 #[derive(Args, Debug)]
 pub struct StudyArguments {
-    /// Model file, or the name of a built-in example.
+    /// Model file, the name of a built-in example, or a study file with model and options.
     pub file: PathBuf,
     #[command(flatten)]
     pub changes: Changes,
@@ -29,9 +35,17 @@ pub struct StudyArguments {
     /// Threads [default: as many as there are processors]; results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub threads: Option<u64>,
-    /// Compute the k-th of n shards alone, into a file of its own; a run without it gathers them.
-    #[arg(long, value_name = "K/N", value_parser = shard)]
-    pub shard: Option<(usize, usize)>,
+    /// Compute the k-th of n shards alone, or what no other has done ("auto"), into a file of its own; the same command
+    /// without it joins them.
+    #[arg(long, value_name = "K/N|auto", value_parser = share)]
+    pub shard: Option<Share>,
+    /// Print the script that starts shards and joins them, and compute nothing.
+    #[arg(long, value_name = "WHAT", conflicts_with = "shard")]
+    pub emit: Option<Emit>,
+    /// With --emit: number of shards.
+    #[arg(long, value_name = "N", requires = "emit", default_value_t = 8)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub shards: u32,
     /// Forget what an earlier run in the folder has computed; without it only what is missing is.
     #[arg(long)]
     pub fresh: bool,
@@ -50,9 +64,13 @@ struct Method {
     step: Option<String>,
 }
 
-fn shard(text: &str) -> Result<(usize, usize), String> {
+fn share(text: &str) -> Result<Share, String> {
+    if text == "auto" {
+        return Ok(Share::Auto);
+    }
     let read = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
-    read.filter(|(k, n)| (1..=*n).contains(k)).ok_or_else(|| "write it as K/N, for example 2/5".into())
+    let read = read.filter(|(k, n)| (1..=*n).contains(k)).map(|(k, n)| Share::Shard(k, n));
+    read.ok_or_else(|| "write it as K/N, for example 2/5, or auto".into())
 }
 
 /// Whether a study has an option of this name.
@@ -73,12 +91,12 @@ fn command(row: &StudyRow) -> clap::Command {
     command.args(flags::arguments(&schema)).about(row.info.title).long_about(None)
 }
 
-/// Runs the study of a name, if there is one.
-pub fn study(name: &str, matches: &clap::ArgMatches) -> Option<Result<(), Failure>> {
-    Some(run(study::find(name)?, matches))
+/// Runs the study of a name, if there is one; `words` is the command line.
+pub fn study(name: &str, matches: &clap::ArgMatches, words: &[OsString]) -> Option<Result<(), Failure>> {
+    Some(run(study::find(name)?, matches, words))
 }
 
-fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
+fn run(row: &StudyRow, matches: &clap::ArgMatches, words: &[OsString]) -> Result<(), Failure> {
     let wrong = |error: clap::Error| Failure::usage(error.to_string(), "see --help");
     let schema = (row.schema)();
     let arguments = StudyArguments::from_arg_matches(matches).map_err(wrong)?;
@@ -91,9 +109,18 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
         step: method.step.map(Into::into),
         ..arguments.changes.overrides()
     };
-    let scene = examples::load(&arguments.file, &overrides)?;
+    let given = match flags::table(&schema, matches) {
+        Value::Object(given) => given,
+        _ => serde_json::Map::new(),
+    };
+    let input = StudyInput::load(row, &arguments.file, &overrides, given)?;
     if !arguments.showing.quiet {
-        scene.warnings.iter().for_each(print_finding);
+        input.scene.warnings.iter().for_each(print_finding);
+    }
+    input.check(row)?;
+    if let Some(emit) = arguments.emit {
+        let here = std::env::current_dir().map_err(|e| Failure::Environment(format!("where is this? {e}")))?;
+        return print_text(emit::script(emit, words, &here, arguments.shards as usize).trim_end());
     }
     let folder = arguments.out.clone().unwrap_or_else(|| {
         let mut name = stem(&arguments.file).into_os_string();
@@ -107,7 +134,7 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
     let run = Run {
         folder: Some(&folder),
         threads: arguments.threads.map(|n| n as usize),
-        shard: arguments.shard,
+        share: arguments.shard.unwrap_or_default(),
         fresh: arguments.fresh,
         stop: &interrupted,
         progress: &|progress| show(&bar, row.info.counts, silent, progress),
@@ -117,10 +144,14 @@ fn run(row: &StudyRow, matches: &clap::ArgMatches) -> Result<(), Failure> {
         let parts = format!("inside a long computation; units that were done are kept in `{}`", place.display());
         if place.join(".carom").exists() { parts } else { "no results were written".into() }
     });
-    let ran = (row.run)(&flags::table(&schema, matches), Arc::new(scene), &run);
+    let ran = row.run(&input.options, input.scene.clone(), &run);
     wind_up();
     drop(bar);
-    let ran = ran.map_err(failed)?;
+    let ran = ran.map_err(|error| input.failed(row.info.name, error))?;
+    if arguments.shard.is_some() && !silent && !ran.interrupted {
+        let (done, units) = (ran.done, ran.units);
+        print_line(format_args!("{done} of {units} units are done; the same command without --shard joins them"))?;
+    }
     if let Some(document) = &ran.document {
         figures.map_or(Ok(()), |figures| figures.write(&document.report()))?;
         if arguments.showing.json {
@@ -147,17 +178,6 @@ fn left(ran: &Ran, folder: &Path) -> String {
         (Some(_), _) => format!("{done} of {units} units are in `{folder}`; the same command goes on"),
         (None, 0) => "nothing was computed to its end, and no results were written".into(),
         (None, _) => format!("{done} of {units} units are kept in `{folder}`; the same command goes on"),
-    }
-}
-
-/// A study that could not be done: nonsense from the command line, an interrupt, files, or the computation.
-fn failed(error: StudyError) -> Failure {
-    match error {
-        StudyError::Interrupted => Failure::Interrupted("no results were written".into()),
-        StudyError::Environment(message) => Failure::Environment(message),
-        error if error.is_usage() => Failure::usage(error.to_string(), error.hint()),
-        error if error.hint().is_empty() => Failure::Computation(error.to_string()),
-        error => Failure::Computation(format!("{error}; {}", error.hint())),
     }
 }
 
