@@ -34,6 +34,8 @@ pub enum Command {
     Profile(ProfileArguments),
     /// Compute figures and tables of papers anew, draw them and judge them against verified numbers.
     Reproduce(ReproduceArguments),
+    /// Run examples and compute figures of papers, and make one page of all of them with pictures and numbers.
+    Gallery(GalleryArguments),
     /// List what there is.
     List { what: Listing },
     /// Show the page of a scheme, solver or study: equations, options with defaults, claims, citations.
@@ -46,8 +48,8 @@ pub enum Command {
         #[arg(default_value = "model")]
         what: SchemaOf,
     },
-    /// Print a page of the documentation, or name them all.
-    Docs { page: Option<String> },
+    /// Print a page of the documentation, name them all, or show them in the browser.
+    Docs(DocsArguments),
     /// Print what a shell needs to complete commands and options, to be sourced where it starts.
     Completions { shell: clap_complete::Shell },
 }
@@ -441,4 +443,35 @@ pub struct ReproduceArguments {
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct GalleryArguments {
+    /// Examples, papers and items, such as rocking-block or rr8029/figure-9 [default: all].
+    #[arg(value_name = "EXAMPLE|PAPER[/ITEM]")]
+    pub items: Vec<String>,
+    /// Fewer and coarser runs of the figures.
+    #[arg(long)]
+    pub quick: bool,
+    /// Folder for pages and results [default: out/gallery].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Open the page in the browser.
+    #[arg(long)]
+    pub open: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct DocsArguments {
+    /// The page to print [default: the names of all].
+    pub page: Option<String>,
+    /// Write the book as a site of static pages to this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "page")]
+    pub site: Option<PathBuf>,
+    /// Show it in the browser.
+    #[arg(long)]
+    pub open: bool,
 }

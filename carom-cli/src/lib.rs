@@ -4,6 +4,11 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+/// The programs of the page on the Rust API are run as they stand.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/rust.md")]
+mod rust_page {}
+
 mod arguments;
 mod check;
 mod compare;
@@ -14,6 +19,7 @@ mod examples;
 mod failure;
 mod figures;
 mod flags;
+mod gallery;
 mod generate;
 mod gltf;
 mod import;
@@ -25,6 +31,7 @@ mod progress;
 mod reproduce;
 mod run;
 mod show;
+mod site;
 mod solve;
 mod study;
 mod table;
@@ -96,11 +103,12 @@ fn run_command(command: Command) -> Result<(), Failure> {
         Command::Import(arguments) => import::import(&arguments),
         Command::Profile(profile) => solve::profile(&profile),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Gallery(arguments) => gallery::run(&arguments),
         Command::List { what } => list::list(what),
         Command::Show { name } => show::show(&name),
         Command::New(new) => new::new(&new),
         Command::Schema { what } => new::schema(what),
-        Command::Docs { page } => docs::docs(page.as_deref()),
+        Command::Docs(arguments) => docs::docs(&arguments),
         Command::Completions { shell } => completions::completions(shell),
     }
 }

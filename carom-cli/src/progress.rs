@@ -45,6 +45,11 @@ pub fn hosted() {
     *ending() = Ending::Open(None);
 }
 
+/// Whether the command is inside another program.
+pub fn is_hosted() -> bool {
+    HOSTED.load(Ordering::Relaxed)
+}
+
 /// The user asks the command of this program to stop; it does so soon, and keeps what it has.
 pub fn stop() {
     STOP.store(true, Ordering::Relaxed);

@@ -23,6 +23,7 @@ mod rr8029;
 mod trace;
 
 pub use figure::{Check, Data, Figure, Outcome, Verdict};
+pub use picture::drawing;
 
 use carom_analysis::study::runner::fenced;
 use std::fmt;
@@ -36,10 +37,16 @@ pub struct Paper {
     pub key: &'static str,
     /// What the paper is about, as a title.
     pub title: &'static str,
+    /// Authors, title and year, where the copy at hand tells them.
+    pub reference: &'static str,
     /// Key of the bibliography.
     pub citation: &'static str,
+    /// How many numbered figures and tables it has.
+    pub numbered: (u32, u32),
     /// Its figures and tables, in the order in which they are listed and run.
     pub items: &'static [Item],
+    /// Figures and tables that are no items, and why.
+    pub absent: &'static [(&'static str, &'static str)],
 }
 
 /// A figure or a table.
@@ -48,6 +55,8 @@ pub struct Item {
     pub key: &'static str,
     /// What it shows, in a few words.
     pub title: &'static str,
+    /// What the paper says of it, and where.
+    pub claim: &'static str,
     /// Computes it anew.
     pub run: fn(Effort) -> Result<Figure, Trouble>,
 }

@@ -113,6 +113,28 @@ fn outline(form: &Form) -> Vec<[f64; 3]> {
     }
 }
 
+/// A scene as it is at a state, over equal axes.
+///
+/// # Errors
+/// Fails for scenes without bodies in space and without a drawing.
+pub fn drawing(title: &str, scene: &Scene, state: &State) -> Result<Chart, Trouble> {
+    let mut chart = Chart { equal_axes: true, ..Chart::new(title, "x [m]", "y [m]") };
+    for part in parts(scene, state)? {
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        for (k, points) in part.lines.iter().enumerate() {
+            if k > 0 {
+                // the pen is lifted between lines
+                x.push(f64::NAN);
+                y.push(f64::NAN);
+            }
+            x.extend(points.iter().map(|p| p[0]));
+            y.extend(points.iter().map(|p| p[1]));
+        }
+        chart = chart.with(Series::lines(part.name.unwrap_or_else(|| "frame".to_owned()), x, y));
+    }
+    Ok(chart)
+}
+
 /// Adds a scene as it is at a state, with curves on top of it. Rows of the data: number of the line, x, y.
 pub fn picture(
     figure: &mut Figure,
@@ -121,30 +143,21 @@ pub fn picture(
     state: &State,
     on_top: Vec<Series>,
 ) -> Result<(), Trouble> {
-    let mut chart = Chart { equal_axes: true, ..Chart::new(title, "x [m]", "y [m]") };
-    for part in parts(scene, state)? {
-        let name = part.name.unwrap_or_else(|| "frame".to_owned());
-        let (mut x, mut y, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-        for (k, points) in part.lines.iter().enumerate() {
-            if k > 0 {
-                // the pen is lifted between lines
-                x.push(f64::NAN);
-                y.push(f64::NAN);
-            }
-            for [a, b] in points {
-                x.push(*a);
-                y.push(*b);
-                rows.push(vec![k as f64, *a, *b]);
-            }
-        }
-        let header = ["line", "x [m]", "y [m]"].map(String::from).to_vec();
-        figure.data.push(Data { name: format!("{title} - {name}"), header, rows });
-        chart = chart.with(Series::lines(name, x, y));
+    let mut chart = drawing(title, scene, state)?;
+    let header = |first: &[&str]| first.iter().chain(&["x [m]", "y [m]"]).map(|name| (*name).to_owned()).collect();
+    for series in &chart.series {
+        let points = series.x.iter().zip(series.y.iter());
+        let mut rows = Vec::new();
+        points.fold(0.0, |line, (x, y)| {
+            let is_end = x.is_nan();
+            rows.extend((!is_end).then(|| vec![line, *x, *y]));
+            line + f64::from(u8::from(is_end))
+        });
+        figure.data.push(Data { name: format!("{title} - {}", series.name), header: header(&["line"]), rows });
     }
     for series in on_top {
         let rows = series.x.iter().zip(series.y.iter()).map(|(x, y)| vec![*x, *y]).collect();
-        let header = ["x [m]", "y [m]"].map(String::from).to_vec();
-        figure.data.push(Data { name: format!("{title} - {}", series.name), header, rows });
+        figure.data.push(Data { name: format!("{title} - {}", series.name), header: header(&[]), rows });
         chart = chart.with(series);
     }
     figure.blocks.push(chart.into());

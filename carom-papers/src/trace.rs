@@ -27,15 +27,20 @@ impl Change<'_> {
     }
 }
 
-/// An example with changes.
-pub fn scene(example: &str, change: &Change<'_>) -> Result<Scene, Trouble> {
-    let overrides = Overrides {
+/// The changes as those of a model file.
+pub fn overrides(change: &Change<'_>) -> Overrides {
+    Overrides {
         set: change.set.iter().map(|(name, value)| ((*name).to_owned(), format!("{value:?}"))).collect(),
         scheme: change.scheme.clone().map(Into::into),
         step: change.step.map(Into::into),
         end: change.end,
         ..Overrides::default()
-    };
+    }
+}
+
+/// An example with changes.
+pub fn scene(example: &str, change: &Change<'_>) -> Result<Scene, Trouble> {
+    let overrides = overrides(change);
     let loaded =
         examples::load(example, &overrides).ok_or_else(|| Trouble(format!("there is no example `{example}`")))?;
     loaded.map_err(|diagnostics| Trouble(diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")))
@@ -56,6 +61,8 @@ pub struct Trace {
     /// Events that the scheme has located, and those of the file.
     pub events: Vec<RunEvent>,
     pub statistics: Statistics,
+    /// Most Newton iterations and most problems solved in a step.
+    pub most: [u32; 2],
 }
 
 impl Trace {
@@ -108,6 +115,7 @@ impl Recorder {
             violation: 0.0,
             events: Vec::new(),
             statistics: Statistics::default(),
+            most: [0; 2],
         };
         Recorder { sampler, row: Vec::new(), kept, trace }
     }
@@ -139,6 +147,8 @@ impl Observer for Recorder {
     }
     fn observe(&mut self, view: &mut StepView<'_>) -> Result<ControlFlow<()>, ModelError> {
         self.trace.events.extend_from_slice(view.events());
+        let [iterations, solves] = &mut self.trace.most;
+        (*iterations, *solves) = ((*iterations).max(view.step.iterations), (*solves).max(view.step.solves));
         self.see(view.stepper)?;
         Ok(ControlFlow::Continue(()))
     }

@@ -33,6 +33,26 @@ fn keys_are_unique() {
     }
 }
 
+/// Every numbered figure and table of every paper is an item, or told to be none.
+#[test]
+fn no_figure_or_table_is_passed_over() {
+    for paper in PAPERS {
+        let known = |word: &str, n: u32| {
+            let name = format!("{word}-{n}");
+            // parts of a figure: 7a, 7b
+            let is_part = |key: &str| key.strip_prefix(&name).is_some_and(|rest| ["", "a", "b"].contains(&rest));
+            (paper.items.iter().any(|item| is_part(item.key)), paper.absent.iter().any(|(key, _)| *key == name))
+        };
+        for (word, count) in [("figure", paper.numbered.0), ("table", paper.numbered.1)] {
+            for n in 1..=count {
+                let (is_item, is_absent) = known(word, n);
+                assert!(is_item != is_absent, "{}: {word} {n}", paper.key);
+            }
+        }
+        assert!(paper.items.iter().all(|item| !item.claim.is_empty() && !item.claim.ends_with('.')), "{}", paper.key);
+    }
+}
+
 /// The peaks in chart and CSV are those of the run: what the checks measure is there in full.
 #[test]
 fn peaks_of_the_impacting_bar_are_in_chart_and_data() {

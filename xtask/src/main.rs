@@ -23,6 +23,7 @@ const HELP: &str = "cargo xtask CHORE
   wheel [--profile NAME] the Python package as one file below target/wheels, by the profile `dist` or another one;
                          installs maturin from PyPI below target
   picture                docs/report.png anew: runs an example and takes a picture of its report with chromium
+  book                   the book as a site of static pages in target/book: `carom docs --site` of a release build
   bench [steps|solvers]  speed, side by side with Siconos where it is installed; more words go to the benchmark
   bench exact            how exact ten scenes are, beside engines that PyPI has (installed below target)
   bench granular         a thousand balls poured into a box, beside Siconos and engines that PyPI has
@@ -45,6 +46,10 @@ fn main() -> ExitCode {
         ["bits"] => bits::run().close(INCOMPLETE),
         ["targets"] => targets::run().close(INCOMPLETE),
         ["fuzz", ref words @ ..] => attack(words),
+        ["book"] => {
+            let words = ["run", "--release", "--package", "carom-cli", "--", "docs", "--site", "target/book"];
+            u8::from(!cargo(&words, &[]))
+        }
         ["picture"] => match picture::run() {
             Ok(()) => 0,
             Err(reason) => {

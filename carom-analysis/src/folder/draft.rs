@@ -18,6 +18,8 @@ pub struct Draft {
     folder: Folder,
     place: PathBuf,
     names: Vec<String>,
+    /// Files of the earlier result that stay.
+    kept: BTreeMap<String, Mark>,
 }
 
 /// What is to be put in place.
@@ -34,13 +36,13 @@ impl Draft {
         // what a killed command has left
         disk::remove_all(&place)?;
         disk::make_folder(&place)?;
-        Ok(Draft { folder, place, names: Vec::new() })
+        Ok(Draft { folder, place, names: Vec::new(), kept: BTreeMap::new() })
     }
 
     pub(super) fn resumed(folder: Folder) -> Result<Draft, FolderError> {
         let place = folder.place("new");
         fs::read_dir(&place).map_err(FolderError::io("read", &place))?;
-        Ok(Draft { folder, place, names: Vec::new() })
+        Ok(Draft { folder, place, names: Vec::new(), kept: BTreeMap::new() })
     }
 
     /// Where the files are until they are published.
@@ -79,6 +81,21 @@ impl Draft {
         self.names.push(name.into());
     }
 
+    /// Keeps files of the earlier result whose names are wanted, besides those of the draft; their names.
+    ///
+    /// # Errors
+    /// Fails where the list of files cannot be read.
+    pub fn keep(&mut self, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, FolderError> {
+        let is_there = |name: &str| self.folder.path.join(name).is_file();
+        for (name, entry) in Manifest::read(&self.folder.path)?.files {
+            let is_mine = entry.by == self.folder.who && !self.names.contains(&name);
+            if let (true, Some(mark)) = (is_mine && wanted(&name) && is_there(&name), entry.mark) {
+                self.kept.insert(name, mark);
+            }
+        }
+        Ok(self.kept.keys().cloned().collect())
+    }
+
     /// A name that no other file of the draft has, even where letters of both cases are one.
     fn free(&self, name: &str) -> String {
         let taken = |name: &str| self.names.iter().any(|other| other.to_lowercase() == name.to_lowercase());
@@ -100,7 +117,7 @@ impl Draft {
     pub fn publish(self, partial: Option<&str>) -> Result<Vec<String>, FolderError> {
         let manifest = Manifest::read(&self.folder.path)?;
         self.names.iter().try_for_each(|name| self.folder.may_write(&manifest, name))?;
-        let mut files = BTreeMap::new();
+        let mut files = self.kept;
         for name in &self.names {
             let path = self.place.join(name);
             disk::sync(&path)?;
@@ -219,6 +236,25 @@ mod tests {
         // a file that the new result lacks goes with the earlier one
         assert_eq!((room.text("a.csv").unwrap(), room.text("b.csv")), ("2".into(), None));
         assert_eq!(Manifest::read(&room.0).unwrap().partial["run"], "interrupted");
+    }
+
+    /// What is kept stays where it is, with what it is known by; what is neither kept nor new goes.
+    #[test]
+    fn files_of_the_earlier_result_are_kept_by_name() {
+        let room = Room::new("kept");
+        let mut draft = room.draft("run");
+        ["a/x.csv", "b/x.csv", "c.csv"].iter().for_each(|name| _ = write(&mut draft, name, "1"));
+        draft.publish(None).unwrap();
+        let mut draft = room.draft("run");
+        write(&mut draft, "b/x.csv", "2");
+        let kept = draft.keep(|name| name.contains('/')).unwrap();
+        assert_eq!(kept, ["a/x.csv"]);
+        draft.publish(None).unwrap();
+        let texts = ["a/x.csv", "b/x.csv", "c.csv"].map(|name| room.text(name));
+        assert_eq!(texts, [Some("1".into()), Some("2".into()), None]);
+        // they are still carom's
+        let manifest = Manifest::read(&room.0).unwrap();
+        assert!(manifest.owner(&room.0, "a/x.csv") == Owner::Carom && manifest.files.len() == 2);
     }
 
     #[test]

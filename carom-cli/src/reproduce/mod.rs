@@ -1,6 +1,6 @@
 //! `carom reproduce`: figures and tables of papers, computed anew, drawn and judged.
 
-mod gallery;
+pub mod gallery;
 
 use crate::arguments::ReproduceArguments;
 use crate::console::{print_line, print_text};
@@ -29,6 +29,13 @@ struct Done {
     wanted: Wanted,
     outcome: Outcome,
     seconds: f64,
+}
+
+impl Done {
+    /// `PAPER/ITEM`.
+    fn name(&self) -> String {
+        format!("{}/{}", self.wanted.paper.key, self.wanted.item.key)
+    }
 }
 
 pub fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
@@ -131,10 +138,15 @@ fn select(names: &[String]) -> Result<Vec<Wanted>, Failure> {
 fn list(wanted: &[Wanted]) -> Result<(), Failure> {
     for part in wanted.chunk_by(|a, b| a.paper.key == b.paper.key) {
         let paper = part[0].paper;
-        print_text(format_args!("{}: {} [{}]", paper.key, paper.title, paper.citation))?;
+        print_text(format_args!("{}: {}\n{} [{}]", paper.key, paper.title, paper.reference, paper.citation))?;
         let mut table = Table::default();
         part.iter().for_each(|w| table.row([format!("{}/{}", paper.key, w.item.key), w.item.title.to_owned()]));
         table.print()?;
+        if part.len() == paper.items.len() {
+            for (key, why) in paper.absent {
+                print_text(format_args!("no {}: {why}", key.replace('-', " ")))?;
+            }
+        }
         print_line("")?;
     }
     print_line("papers by their keys: `carom docs references`")

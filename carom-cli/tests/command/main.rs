@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod bearing;
+mod book;
 mod bytes;
 mod checkpoints;
 mod compare;

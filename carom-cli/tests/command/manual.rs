@@ -2,8 +2,9 @@
 //!
 //! Blocks of `sh` hold commands, one per line. They run one after the other in a copy of `examples`, with the command
 //! under test on the path; each must end with exit code 0, or with the one that its comment names. Blocks of any other
-//! language are no commands, and a block without a language is a mistake. Of commands inside sentences, which have
-//! placeholders, the words and flags must exist.
+//! language are no commands, and a block without a language is a mistake; one whose language is followed by the name of
+//! a file (`toml ball.toml`) is written to that file first, and model files among them must be good. Of commands inside
+//! sentences, which have placeholders, the words and flags must exist.
 
 use super::session::Session;
 use std::fs;
@@ -34,7 +35,7 @@ fn pages() -> Vec<(String, String)> {
     names.iter().map(|name| read(name)).collect()
 }
 
-/// Language, number of the first line and text of each block of code.
+/// Language with what follows it, number of the first line and text of each block of code.
 fn blocks(text: &str) -> Vec<(&str, usize, Vec<&str>)> {
     let (mut blocks, mut open) = (Vec::new(), false);
     for (number, line) in text.lines().enumerate() {
@@ -119,9 +120,16 @@ fn with_examples() -> Session {
 fn commands_of_all_pages_end_as_shown() {
     let page = |name: &str, text: &str| -> (usize, Vec<String>) {
         let (session, mut count, mut wrong) = (with_examples(), 0, Vec::new());
-        for (language, number, lines) in blocks(text) {
+        for (info, number, lines) in blocks(text) {
+            let (language, file) = info.split_once(' ').unwrap_or((info, ""));
             if language.is_empty() {
                 wrong.push(format!("{name}:{number}: a block without a language; commands are `sh`"));
+            }
+            if !file.is_empty() {
+                session.write(file, lines.join("\n") + "\n");
+                let checked = file.ends_with(".toml").then(|| session.carom(["check", file]));
+                let refused = checked.filter(|outcome| outcome.code != Some(0));
+                wrong.extend(refused.map(|outcome| format!("{name}:{number}: {file} is refused: {}", outcome.err)));
             }
             let commands = lines.iter().enumerate().filter(|(_, line)| !line.trim_start().starts_with('#'));
             for (k, line) in commands.filter(|(_, line)| language == "sh" && !line.is_empty()) {

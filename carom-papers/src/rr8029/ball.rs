@@ -27,6 +27,9 @@ fn largest(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |m, x| m.max(x.abs()))
 }
 
+/// Norms of figure 2.
+const NORMS: [&str; 3] = ["sup", "l1", "l2"];
+
 /// Figure 2: three schemes, three norms, two systems.
 pub fn orders(effort: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure::default();
@@ -41,18 +44,23 @@ pub fn orders(effort: Effort) -> Result<Figure, Trouble> {
     // slopes of l1(q) and l2(v), ball and oscillator
     let expected = [[(0.97, 0.48), (1.00, 0.49)], [(1.03, 0.50), (1.00, 0.51)], [(0.96, 0.48), (1.01, 0.50)]];
     for (system, (example, name)) in ARCHETYPES.into_iter().enumerate() {
-        let mut charts =
-            ['q', 'v'].map(|of| Chart::new(format!("{name}, {of}"), "h [s]", format!("error of {of}")).log_log());
+        // three curves each: nine names of curves leave no room for them
+        let mut charts: Vec<Chart> = ['q', 'v']
+            .into_iter()
+            .flat_map(|of| {
+                NORMS.map(|norm| Chart::new(format!("{name}, {norm}({of})"), "h [s]", format!("error of {of}")))
+            })
+            .map(Chart::log_log)
+            .collect();
         for (k, (label, scheme)) in schemes.iter().enumerate() {
             let study = errors(example, scheme, &plan)?;
             let steps: Vec<f64> = study.levels.iter().map(|level| level.step).collect();
-            for (chart, of) in charts.iter_mut().zip(['q', 'v']) {
-                for norm in ["sup", "l1", "l2"] {
-                    let y = study.levels.iter().map(|l| if of == 'q' { l.q } else { l.v }.get(norm)).collect();
-                    let series =
-                        Series::new(format!("{label}, {norm}"), SeriesStyle::LinesAndMarkers, steps.clone(), y);
-                    *chart = std::mem::take(chart).with(series);
-                }
+            for (place, chart) in charts.iter_mut().enumerate() {
+                let norm = NORMS[place % NORMS.len()];
+                let is_position = place < NORMS.len();
+                let y = study.levels.iter().map(|l| if is_position { l.q } else { l.v }.get(norm)).collect();
+                let series = Series::new(*label, SeriesStyle::LinesAndMarkers, steps.clone(), y);
+                *chart = std::mem::take(chart).with(series);
             }
             let (q, v) = expected[k][system];
             figure.check(Check::near(
@@ -143,8 +151,8 @@ pub fn chattering(_: Effort) -> Result<Figure, Trouble> {
 pub fn chattering_free(_: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure {
         trend: Some(
-            "no chattering, as stated; but τ = 0 throughout holds for θ = 1 only: with θ = 1/2 the step of an impact moves by \
-             h v (1 − θ − θ e) and is projected, and the ball rests at a height of order h²",
+            "no chattering, as stated; but τ = 0 throughout holds for θ = 1 only: with θ = 1/2 the step of an impact \
+             moves by h v (1 − θ − θ e) and is projected, and the ball rests at a height of order h²",
         ),
         ..Figure::default()
     };
@@ -206,8 +214,8 @@ pub fn energy(_: Effort) -> Result<Figure, Trouble> {
 pub fn elastic_energy(_: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure {
         trend: Some(
-            "the energy grows at the first projection, then stays: growth for ever needs a literal test g ≤ 0 at impacts that fall on \
-             grid points, as with h = 0.05, where rounding decides",
+            "the energy grows at the first projection, then stays: growth for ever needs a literal test g ≤ 0 at \
+             impacts that fall on grid points, as with h = 0.05, where rounding decides",
         ),
         ..Figure::default()
     };

@@ -5,13 +5,17 @@ use crate::trace::{Change, trace};
 use crate::{Check, Effort, Figure, Trouble};
 use carom_analysis::report::{Chart, Series};
 
-/// Figure 9: direct against combined projection: positions, velocities, energy.
+/// Figure 9: direct against combined projection: positions, velocities, energy. The report does not state the forecast
+/// of its direct projection; its section 4.2 takes γ = 0, which leaves chatter at rest, and so does γ = 1/2.
 pub fn comparison(_: Effort) -> Result<Figure, Trouble> {
     let mut figure = Figure::default();
     let columns = ["q.y", "q.theta", "v.y", "v.theta", "energy.kinetic", "energy.potential", "energy.total"];
-    for (name, scheme, is_combined) in
-        [("direct projection", direct_explicit(0.5), false), ("combined projection", combined(0.5), true)]
-    {
+    let mut ends = Vec::new();
+    for (name, scheme, is_combined) in [
+        ("direct projection, γ = 0", direct_explicit(0.0), false),
+        ("direct projection, γ = 1/2", direct_explicit(0.5), false),
+        ("combined projection", combined(0.5), true),
+    ] {
         let run = trace("rocking-block", &Change::scheme(&scheme), &columns)?;
         for (title, label, range) in [
             ("position", "y [m], θ [rad]", 0..2),
@@ -39,9 +43,14 @@ pub fn comparison(_: Effort) -> Result<Figure, Trouble> {
             ));
             figure.check(Check::below("combined: energy above the initial one [J]", gain, 1e-9, SPEC));
         } else {
-            figure.check(Check::near("direct: chatter in the last 0.3 s [m/s]", last(2), (0.0654, 0.002), SPEC));
-            figure.check(Check::near("direct: energy above the initial one [J]", gain, (4.5e-2, 1e-3), SPEC));
+            let chatter = if ends.is_empty() { (0.1445, 0.005) } else { (0.0654, 0.002) };
+            figure.check(Check::near(format!("{name}: chatter in the last 0.3 s [m/s]"), last(2), chatter, SPEC));
+            figure.check(Check::near(format!("{name}: energy above the initial one [J]"), gain, (4.5e-2, 1e-3), SPEC));
         }
+        ends.push(energy.last().copied().unwrap_or(f64::NAN));
     }
+    let what = "energy at the end: direct, γ = 0, over combined, less 1";
+    let source = "stated in the paper: the combined approach dissipates more";
+    figure.check(Check::between(what, ends[0] / ends[2] - 1.0, (1e-6, f64::INFINITY), source));
     Ok(figure)
 }

@@ -305,7 +305,7 @@ impl Work {
         for i in (0..coupling.len()).filter(|i| transition.holds(*i)) {
             let row = coupling.offset[i];
             let u = transition.velocity(row, v).0.abs();
-            if u > scheme.drift(sizes.speed(coupling.rows.row(row), v)) {
+            if u > scheme.most_drift(sizes.speed(coupling.rows.row(row), v)) {
                 return false;
             }
             drifts |= u > transition.slow(i, v);

@@ -79,7 +79,7 @@ mod steered;
 mod step;
 
 use memory::Memory;
-pub use options::{Control, Dense, EdgeMethod, EventDriven, Flow, Propagate};
+pub use options::{Control, Dense, Drift, EdgeMethod, EventDriven, Flow, Propagate};
 use point::Trial;
 use smooth::Smooth;
 use step::Done;

@@ -57,6 +57,9 @@ pub struct EventDriven {
     /// Gaps and velocities of held constraints beyond this value are projected [m, m/s]; 0 never projects. By default
     /// 1e-8 of the lengths and velocities behind them.
     pub drift_limit: Option<f64>,
+    /// What happens beyond `drift-limit`: "project", or "reject": the step is taken again in halves down to `h-min`,
+    /// which drift that has accumulated does not allow to grow again.
+    pub drift: Drift,
     /// Most events within one step of the driver; more are an error.
     pub max_events: u32,
     /// Length of a part that the Moreau-Jean scheme does where phases cannot go on [s]; by default a hundredth of the
@@ -99,6 +102,16 @@ pub enum Control {
     Epus,
     /// No control.
     Fixed,
+}
+
+/// What is done about constraints that have drifted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Drift {
+    /// The state is projected onto them.
+    Project,
+    /// The step is rejected, as in the literature on event-driven schemes; the smallest one is accepted as it is.
+    Reject,
 }
 
 /// A dense output.
@@ -166,7 +179,7 @@ impl EventDriven {
     }
 
     /// Up to where a gap or a velocity of this size may drift.
-    pub(super) fn drift(&self, size: f64) -> f64 {
+    pub(super) fn most_drift(&self, size: f64) -> f64 {
         self.drift_limit.unwrap_or(DRIFT * size)
     }
 }
@@ -188,6 +201,7 @@ impl Default for EventDriven {
             h_min: None,
             h_max: None,
             drift_limit: None,
+            drift: Drift::Project,
             max_events: 1_000_000,
             hand_over_step: None,
             edge: EdgeMethod::Contact,

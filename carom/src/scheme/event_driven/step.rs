@@ -2,7 +2,7 @@
 
 use super::memory::Resume;
 use super::monitors::SHORTEST;
-use super::options::{Control, EventDriven, Flow};
+use super::options::{Control, Drift, EventDriven, Flow};
 use super::search::FirstEvent;
 use super::smooth::LEAST;
 use super::{MoreauJean, Resolution, Trial, Work};
@@ -212,6 +212,9 @@ impl EventDriven {
         }
         w.evaluate_end(system)?;
         let may_reject = self.control != Control::Fixed && length > self.smallest(&w.transition.acceleration.sizes);
+        if self.drift == Drift::Reject && may_reject && self.has_drifted(w, &w.trial.end.state.v) {
+            return Ok(None);
+        }
         let found = w.search(system, length, may_reject)?;
         if self.control_impulses && may_reject && length > SHORTEST * w.trial.span {
             let judged = self.judge(method, w.impulse_error(length, self), length, &w.transition.acceleration.sizes);
@@ -305,27 +308,31 @@ impl EventDriven {
 
     /// Back onto the constraints, where they have drifted; returns whether they have.
     fn correct(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>) -> Result<bool, StepError> {
-        if w.transition.phase.is_free() || self.drift_limit == Some(0.0) {
-            return Ok(false);
-        }
-        let (coupling, sizes) = (&w.transition.acceleration.coupling, &w.transition.acceleration.sizes);
-        let mut drifts = false;
-        for (i, pair) in coupling.pairs.iter().enumerate() {
-            let rows = match w.transition.phase.mode(i) {
-                Mode::Open => continue,
-                Mode::Held | Mode::Slip(_) => 1,
-                Mode::Stick => coupling.range(i).len(),
-            };
-            drifts |= pair.gap.abs() > self.drift(sizes.length(coupling, i));
-            for row in coupling.range(i).take(rows) {
-                let u = coupling.rows.dot(row, &w.state.v) + coupling.drift[row];
-                drifts |= u.abs() > self.drift(sizes.speed(coupling.rows.row(row), &w.state.v));
-            }
-        }
+        let drifts = self.drift == Drift::Project && self.has_drifted(w, &w.state.v);
         if drifts {
             w.transition.project(system, &mut w.state)?;
         }
         Ok(drifts)
+    }
+
+    /// Whether constraints of the phase have drifted at the point of the coupling at hand, with the velocity `v`.
+    fn has_drifted(&self, w: &Work, v: &[f64]) -> bool {
+        if w.transition.phase.is_free() || self.drift_limit == Some(0.0) {
+            return false;
+        }
+        let (coupling, sizes) = (&w.transition.acceleration.coupling, &w.transition.acceleration.sizes);
+        coupling.pairs.iter().enumerate().any(|(i, pair)| {
+            let rows = match w.transition.phase.mode(i) {
+                Mode::Open => return false,
+                Mode::Held | Mode::Slip(_) => 1,
+                Mode::Stick => coupling.range(i).len(),
+            };
+            let is_off = |row: usize| {
+                let u = coupling.rows.dot(row, v) + coupling.drift[row];
+                u.abs() > self.most_drift(sizes.speed(coupling.rows.row(row), v))
+            };
+            pair.gap.abs() > self.most_drift(sizes.length(coupling, i)) || coupling.range(i).take(rows).any(is_off)
+        })
     }
 
     /// Impulses and work of the reactions over the smooth part, by Lobatto's rule on the multipliers of (2): of order

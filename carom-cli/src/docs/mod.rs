@@ -1,48 +1,51 @@
-//! `carom docs`: the pages of the documentation, which the command carries.
+//! `carom docs`: the book, which the command carries: as text, and as a site of static pages.
 
+mod chapters;
+mod site;
+
+use crate::arguments::DocsArguments;
 use crate::console::{fold, print_line, print_text, width, wrap};
 use crate::failure::Failure;
+use crate::open::open;
 use crate::table::Table;
 use carom_scene::suggest;
+use chapters::{BOOK, chapters};
 
-/// Name and text of every page for users.
-const PAGES: &[(&str, &str)] = &[
-    ("readme", include_str!("../../README.md")),
-    ("model-files", include_str!("../../docs/model-files.md")),
-    ("import", include_str!("../../docs/import.md")),
-    ("studies", include_str!("../../docs/studies.md")),
-    ("python", include_str!("../../docs/python.md")),
-    ("problems", include_str!("../../docs/problems.md")),
-    ("notation", include_str!("../../docs/notation.md")),
-    ("references", include_str!("../../docs/references.bib")),
-    ("architecture", include_str!("../../docs/architecture.md")),
-    ("contributing", include_str!("../../CONTRIBUTING.md")),
-    ("adding-a-figure", include_str!("../../docs/adding-a-figure.md")),
-    ("adding-a-model", include_str!("../../docs/adding-a-model.md")),
-    ("adding-a-scheme", include_str!("../../docs/adding-a-scheme.md")),
-    ("adding-a-solver", include_str!("../../docs/adding-a-solver.md")),
-    ("adding-a-study", include_str!("../../docs/adding-a-study.md")),
-    ("changelog", include_str!("../../CHANGELOG.md")),
-];
-
-pub fn docs(name: Option<&str>) -> Result<(), Failure> {
-    let Some(name) = name else {
+pub fn docs(arguments: &DocsArguments) -> Result<(), Failure> {
+    if let Some(folder) = &arguments.site {
+        site::write(folder)?;
+        print_line(format_args!("book {}/index.html", folder.display()))?;
+        return if arguments.open { open(&folder.join("index.html")) } else { Ok(()) };
+    }
+    if arguments.open {
+        let folder = site::place();
+        site::write(&folder)?;
+        let page = arguments.page.as_deref().map_or("index", |name| name.strip_suffix(".md").unwrap_or(name));
+        print_line(format_args!("book {}/{page}.html", folder.display()))?;
+        return open(&folder.join(format!("{page}.html")));
+    }
+    let Some(name) = arguments.page.as_deref() else {
         let mut table = Table::new(["page", "title"]);
-        PAGES.iter().for_each(|(name, text)| table.row([*name, title(text)]));
+        for part in BOOK {
+            part.chapters.iter().for_each(|chapter| table.row([chapter.name, title(chapter.text)]));
+        }
         table.print()?;
-        return print_text("\n`carom docs PAGE` prints a page, `carom show NAME` that of a scheme, solver or study");
+        return print_text(
+            "\n`carom docs PAGE` prints a page, `carom docs --open` shows all of them in the browser, `carom show \
+             NAME` prints the page of a scheme, solver or study",
+        );
     };
-    let names = || PAGES.iter().map(|(name, _)| *name);
     let stem = name.strip_suffix(".md").unwrap_or(name);
-    let found = PAGES.iter().find(|(known, _)| *known == stem);
-    let (_, text) = found.ok_or_else(|| {
+    let names = || chapters().map(|chapter| chapter.name);
+    let found = chapters().find(|chapter| chapter.name == stem);
+    let chapter = found.ok_or_else(|| {
         let all = || format!("there are {}", names().collect::<Vec<_>>().join(", "));
         Failure::usage(format!("there is no page `{name}`"), suggest(stem, names(), false, all))
     })?;
     match width() {
         // markdown as it is
-        None => print_line(text.trim_end()),
-        Some(width) => print_line(fitted(text, width)),
+        None => print_line(chapter.text.trim_end()),
+        Some(width) => print_line(fitted(chapter.text, width)),
     }
 }
 
@@ -107,14 +110,14 @@ mod tests {
             let path = entry.unwrap().path();
             let stem = path.file_stem().unwrap().to_str().unwrap();
             let is_text = path.extension().is_some_and(|ending| ending == "md" || ending == "bib");
-            assert!(!is_text || PAGES.iter().any(|(name, _)| *name == stem), "{stem}");
+            assert!(!is_text || chapters().any(|chapter| chapter.name == stem), "{stem}");
         }
     }
 
     /// No word of a page is lost.
     #[test]
     fn pages_fit_and_keep_their_words() {
-        for (name, text) in PAGES.iter().filter(|(name, _)| *name != "references") {
+        for chapters::Chapter { name, text } in chapters().filter(|chapter| chapter.name != "references") {
             let page = fitted(text, 80);
             let words = |text: &str| -> Vec<String> {
                 let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -126,7 +129,7 @@ mod tests {
             let (all, kept) = (words(text), words(&page));
             let missing: Vec<&String> = all.iter().filter(|word| kept.binary_search(word).is_err()).collect();
             // the language of a block of code is a mark, not a word
-            let marks = ["toml", "sh", "text", "rust"];
+            let marks = ["toml", "sh", "text", "rust", "python"];
             assert!(missing.iter().all(|word| marks.contains(&word.as_str())), "{name}: {missing:?}");
         }
     }
