@@ -4,7 +4,7 @@ use super::{FLOWS, SPEC, WORK, largest, scheme};
 use crate::order::line;
 use crate::trace::{Change, Trace, trace};
 use crate::{Check, Data, Effort, Figure, Trouble};
-use carom::elementary::log2;
+use carom::elementary::{ln, log2, powf};
 use carom::scheme::EventDriven;
 use carom::scheme::event_driven::{Control, Drift};
 use carom_analysis::report::{Chart, Series, SeriesStyle};
@@ -149,8 +149,8 @@ const EQUAL: f64 = 2e-8;
 fn work_at(curve: &[(f64, f64)], error: f64) -> f64 {
     let pair = curve.windows(2).find(|pair| pair[0].0 >= error && error >= pair[1].0);
     pair.map_or(f64::NAN, |pair| {
-        let part = (error / pair[0].0).ln() / (pair[1].0 / pair[0].0).ln();
-        pair[0].1 * (pair[1].1 / pair[0].1).powf(part)
+        let part = ln(error / pair[0].0) / ln(pair[1].0 / pair[0].0);
+        pair[0].1 * powf(pair[1].1 / pair[0].1, part)
     })
 }
 
