@@ -33,6 +33,7 @@ pub fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     imported.warnings.iter().for_each(print);
     let Some(path) = &arguments.output else {
         imported.summary().iter().for_each(|line| print_warning(format_args!("left out: {line}")));
+        imported.changes().iter().for_each(|line| print_warning(format_args!("changed: {line}")));
         return print_line(imported.text.trim_end());
     };
     write_file(path, replace, &inputs, |out| out.write_all(imported.text.as_bytes()))?;
@@ -48,6 +49,9 @@ pub fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     ))?;
     for line in imported.summary() {
         print_line(format_args!("left out: {line}"))?;
+    }
+    for line in imported.changes() {
+        print_line(format_args!("changed: {line}"))?;
     }
     print_line(format_args!("next: carom run {}", path.display()))
 }

@@ -335,6 +335,9 @@ pub struct EnergySummary {
     /// Work of bilateral constraints, and of relays that are no dry friction.
     #[serde(with = "nullable")]
     pub bilateral: f64,
+    /// Kinetic energy of bodies that fell asleep, where bodies may.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub sleep_loss: f64,
     /// What the other entries do not explain.
     #[serde(with = "nullable")]
     pub residue: f64,
@@ -413,6 +416,7 @@ impl From<&EnergyLedger> for EnergySummary {
             impact_loss: ledger.impact_loss,
             friction_loss: ledger.friction_loss,
             bilateral: ledger.bilateral,
+            sleep_loss: ledger.sleep_loss,
             residue: ledger.residue(),
             largest_gain: ledger.largest_gain,
         }
@@ -430,6 +434,11 @@ pub(super) fn fingerprint_of(bytes: &[u8]) -> String {
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
     format!("fnv1a64:{hash:016x}")
+}
+
+/// What nothing was lost to is not told.
+fn is_zero(x: &f64) -> bool {
+    *x == 0.0
 }
 
 /// Numbers that are not finite are `null`.

@@ -69,6 +69,9 @@ pub fn print(run: &Run, folder: &Path, report: bool) -> Result<(), Failure> {
     if let Some(energy) = &summary.energy {
         row("energy lost at impacts", format!("{:.6e} J", energy.impact_loss));
         row("energy lost by friction", format!("{:.6e} J", energy.friction_loss));
+        if energy.sleep_loss > 0.0 {
+            row("energy of what fell asleep", format!("{:.6e} J", energy.sleep_loss));
+        }
         row("numerical residue", format!("{:.3e} J", energy.residue));
     }
     for difference in summary.estimate.iter().flat_map(|estimate| &estimate.differences) {

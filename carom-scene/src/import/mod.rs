@@ -56,6 +56,8 @@ pub enum Feature {
     Equality,
     /// Contacts between shapes.
     Contacts,
+    /// Drag of the fluid around.
+    Drag,
 }
 
 /// The words for [`Feature`]s.
@@ -67,6 +69,7 @@ pub static FEATURES: &[(&str, Feature)] = &[
     ("armature", Feature::Armature),
     ("equality", Feature::Equality),
     ("contacts", Feature::Contacts),
+    ("drag", Feature::Drag),
 ];
 
 /// How a robot is imported.
@@ -91,7 +94,7 @@ impl Options {
     }
 }
 
-/// Something that the model file does not have.
+/// Something that the model file does not have, or has otherwise.
 #[derive(Clone, Debug)]
 pub struct Omission {
     /// Its kind, such as "actuators".
@@ -109,6 +112,8 @@ pub struct Imported {
     pub text: String,
     /// What it does not have.
     pub left_out: Vec<Omission>,
+    /// What it has otherwise, such as joints that start at a limit which the file violates.
+    pub changed: Vec<Omission>,
     /// Number of bodies.
     pub bodies: usize,
     /// Number of joints.
@@ -122,6 +127,7 @@ pub struct Imported {
 struct Notes {
     out: Diagnostics,
     left: Vec<Omission>,
+    changed: Vec<Omission>,
 }
 
 impl Notes {
@@ -153,7 +159,9 @@ fn finish(
     let source = root.map_or_else(|| SourceText::new("", ""), |root| root.place.source);
     let findings = notes.out.finish(&source);
     match made {
-        Some(made) if !failed => Ok(Imported { left_out: notes.left, warnings: findings, ..made }),
+        Some(made) if !failed => {
+            Ok(Imported { left_out: notes.left, changed: notes.changed, warnings: findings, ..made })
+        }
         _ => Err(findings),
     }
 }
@@ -171,13 +179,19 @@ fn make(root: &Element, path: &Path, options: &Options, notes: &mut Notes) -> Op
     let placed = place::place(&robot, options, notes)?;
     let (text, joints) = write::write(&robot, &placed, format, path, options, notes)?;
     let bodies = robot.parts.len();
-    Some(Imported { format, text, bodies, joints, left_out: Vec::new(), warnings: Vec::new() })
+    let (left_out, changed) = (Vec::new(), Vec::new());
+    Some(Imported { format, text, bodies, joints, left_out, changed, warnings: Vec::new() })
 }
 
 impl Imported {
     /// What was left out: each kind once, with the number and the lines of its places.
     pub fn summary(&self) -> Vec<String> {
         summary(&self.left_out)
+    }
+
+    /// What was changed, likewise.
+    pub fn changes(&self) -> Vec<String> {
+        summary(&self.changed)
     }
 }
 

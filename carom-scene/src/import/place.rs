@@ -5,8 +5,11 @@ use std::collections::HashMap;
 use carom::rotation::{normalised, product, rotate};
 
 use super::robot::{Freedom, Motion, Pose, Robot, Tie, about, minus, plus, times};
-use super::{Notes, Options};
+use super::{Feature, Notes, Omission, Options};
 use crate::diagnostic::{Diagnostic, suggest};
+
+/// What is said of a joint that is drawn outside of its limits.
+const STARTS: &str = "joints that the file draws beyond a limit start at it (see --position)";
 
 /// A joint as it stands at the start, in axes of the space.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,6 +130,17 @@ fn starts<'a>(robot: &'a Robot, options: &'a Options, notes: &mut Notes) -> Hash
         }
     }
     let mut all: HashMap<&str, f64> = joints().map(|joint| (joint.name.as_str(), joint.reference)).collect();
+    if options.has(Feature::Stops) {
+        for joint in joints() {
+            let Some(([lower, upper], place)) = &joint.limits else { continue };
+            let start = joint.reference.clamp(lower.min(*upper), *upper);
+            let is_given = options.positions.iter().any(|(name, _)| *name == joint.name);
+            if (start - joint.reference).abs() > 1e-12 && !is_given {
+                all.insert(joint.name.as_str(), start);
+                notes.changed.push(Omission { what: STARTS.into(), place: place.clone() });
+            }
+        }
+    }
     all.extend(options.positions.iter().map(|(name, value)| (name.as_str(), *value)));
     for (_, tie, _) in &robot.ties {
         if let Tie::Follow { joint, other, factor, constant } = tie

@@ -212,6 +212,31 @@ pub(super) enum Tie {
     Follow { joint: String, other: Option<String>, factor: f64, constant: f64 },
 }
 
+/// A cord between two points of parts, each in axes of its part.
+#[derive(Clone, Debug)]
+pub(super) struct Cord {
+    pub name: String,
+    pub place: Place,
+    pub ends: [(Option<usize>, [f64; 3]); 2],
+    /// Its length where it is taut.
+    pub longest: Option<f64>,
+    pub stiffness: f64,
+    pub damping: f64,
+    /// Length at which its spring is at rest; that of the start where there is none.
+    pub rest: Option<f64>,
+}
+
+/// What bodies move in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Fluid {
+    /// [kg/m³]
+    pub density: f64,
+    /// [Pa s]
+    pub viscosity: f64,
+    /// Its velocity [m/s].
+    pub wind: [f64; 3],
+}
+
 /// A robot.
 #[derive(Clone, Debug)]
 pub(super) struct Robot {
@@ -222,6 +247,8 @@ pub(super) struct Robot {
     /// Shapes of the ground.
     pub ground: Vec<Solid>,
     pub ties: Vec<(String, Tie, Place)>,
+    pub cords: Vec<Cord>,
+    pub fluid: Option<Fluid>,
     /// Pairs of parts whose shapes do not touch; the ground is none.
     pub excluded: Vec<[Option<usize>; 2]>,
     /// Whether shapes touch at all.

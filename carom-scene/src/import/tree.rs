@@ -35,7 +35,7 @@ struct Home {
 }
 
 fn fused(robot: Robot) -> Robot {
-    let Robot { parts, mut ground, ties, excluded, .. } = robot;
+    let Robot { parts, mut ground, ties, mut cords, excluded, fluid, .. } = robot;
     // a part without mass that moves takes what is fixed to it
     let bare: Vec<bool> = parts.iter().map(|part| part.mass.is_none_or(|mass| mass.mass <= 0.0)).collect();
     let mut homes: Vec<Home> = Vec::new();
@@ -80,6 +80,10 @@ fn fused(robot: Robot) -> Robot {
         (name, tie, place)
     });
     let ties = ties.collect();
+    for (part, at) in cords.iter_mut().flat_map(|cord| &mut cord.ends) {
+        let Home { part: to, pose } = home(*part);
+        (*part, *at) = (to, pose.point(*at));
+    }
     let excluded = excluded.into_iter().map(|pair| pair.map(|part| home(part).part)).collect();
-    Robot { parts: kept, ground, ties, excluded, ..robot }
+    Robot { parts: kept, ground, ties, cords, excluded, fluid, ..robot }
 }

@@ -97,6 +97,8 @@ fn read(root: &Element, path: &Path, options: &Options, notes: &mut Notes) -> Op
         parts,
         ground: Vec::new(),
         ties,
+        cords: Vec::new(),
+        fluid: None,
         excluded: Vec::new(),
         touches: false,
         step: None,

@@ -260,6 +260,110 @@ fn limits_are_measured_from_the_start() {
     assert!(joint("type='slide' range='-1 2' ref='.5'", &free).contains("stops = { lower = -1.5, upper = 1.5 }"));
     assert!(joint("type='slide' range='-1 2'", &turned).contains("stops = { lower = -1.25, upper = 1.75 }"));
     assert!(!joint("type='slide' range='-1 2' limited='false'", &free).contains("stops"));
+    // drawn before its range it starts at the limit; where it is told to start there the limit is left out
     let late = joint("type='slide' range='1 2'", &free);
-    assert!(late.contains("stops = { upper = 2.0 }") && late.contains("that the start violates"), "{late}");
+    assert!(late.contains("stops = { lower = 0.0, upper = 1.0 }") && late.contains("start at it"), "{late}");
+    assert!(late.contains("position = [0.0, 0.0, 1.0]"), "{late}");
+    let told = joint("type='slide' range='1 2'", &turned);
+    assert!(told.contains("stops = { upper = 1.75 }") && told.contains("that the start violates"), "{told}");
+}
+
+/// A ball falls freely until its cord is taut, and hangs.
+#[test]
+fn a_cord_holds_what_falls() {
+    let text = |most: f64| {
+        format!(
+            r#"<mujoco><worldbody><site name="hook" pos="0 0 1"/><body name="ball" pos="0 0 .9"><freejoint/>
+            <geom type="sphere" size=".02" mass="2"/><site name="eye" pos="0 0 .02"/></body></worldbody>
+            <tendon><spatial name="cord" range="0 {most}"><site site="hook"/><site site="eye"/></spatial></tendon>
+            </mujoco>"#
+        )
+    };
+    let imported = read("ball.xml", &text(0.38)).unwrap();
+    let left: Vec<&str> = imported.left_out.iter().map(|omission| omission.what.as_str()).collect();
+    assert_eq!(left, ["visuals"; 2]);
+    // 0.3 m down in 0.247 s
+    let (scene, state) = run("ball.xml", &imported, 0.2, 1e-4);
+    let z = coordinate(&scene, &state, "ball.z");
+    assert!((z - 0.9 + 0.5 * G * 0.04).abs() < 1e-9, "{z}");
+    let (scene, state) = run("ball.xml", &imported, 0.5, 1e-4);
+    let z = coordinate(&scene, &state, "ball.z");
+    assert!((z - 0.6).abs() < 3e-4, "{z}");
+    // a cord that is too short for the start is left out, and said to be
+    let short = read("ball.xml", &text(0.05)).unwrap();
+    assert!(
+        short.summary().iter().any(|line| line.starts_with("limits that the start violates")),
+        "{:?}",
+        short.summary()
+    );
+}
+
+/// A mass on an elastic cord, released at rest: z = z₀ − A (1 − cos ωt) about the length where force and weight agree.
+#[test]
+fn an_elastic_cord_is_a_spring() {
+    let text = r#"<mujoco><worldbody><site name="hook" pos="0 0 1"/><body name="ball" pos="0 0 .5"><freejoint/>
+        <geom type="sphere" size=".02" mass="2"/><site name="eye"/></body></worldbody>
+        <tendon><spatial stiffness="80" springlength=".4"><site site="hook"/><site site="eye"/></spatial></tendon>
+        </mujoco>"#;
+    let imported = read("ball.xml", text).unwrap();
+    let (scene, state) = run("ball.xml", &imported, 0.7, 1e-4);
+    let (frequency, sag) = ((80.0f64 / 2.0).sqrt(), 2.0 * G / 80.0 - 0.1);
+    let expected = 0.5 - sag * (1.0 - (frequency * 0.7).cos());
+    let z = coordinate(&scene, &state, "ball.z");
+    assert!((z - expected).abs() < 1e-6, "{z} beside {expected}");
+}
+
+/// A turned box in a fluid: each of its axes by itself, u = u₀/(1 + k u₀ t/m) by density, u₀ exp(−c t/m) by viscosity.
+#[test]
+fn drag_goes_along_the_axes_of_a_body() {
+    let (mass, edges, speed, t) = (0.5, [0.1, 0.2, 0.05], 3.0, 0.4);
+    let text = |fluid: &str| {
+        format!(
+            r#"<mujoco><option gravity="0 0 0" {fluid}/><worldbody><body name="brick" euler="0 0 30">
+            <freejoint name="free"/>
+            <geom type="box" size=".05 .1 .025" euler="20 0 0" mass="{mass}"/></body></worldbody></mujoco>"#
+        )
+    };
+    let travelled = |fluid: &str, rate: Vec<f64>| {
+        let options = Options { rates: vec![("free".into(), rate)], ..Options::default() };
+        let imported = import_text(Path::new("brick.xml"), &text(fluid), &options).unwrap();
+        assert!(imported.left_out.is_empty(), "{:?}", imported.summary());
+        let (scene, state) = run("brick.xml", &imported, t, 1e-4);
+        ["x", "y", "z", "e0", "e1", "e2", "e3"].map(|k| coordinate(&scene, &state, &format!("brick.{k}")))
+    };
+    // axes of the box: 30 degrees about z, then 20 degrees about its own x
+    let ((s, c), (sx, cx)) = ((PI / 6.0).sin_cos(), (PI / 9.0).sin_cos());
+    let axes = [[c, s, 0.0], [-s * cx, c * cx, sx], [s * sx, -c * sx, cx]];
+    let along = |way: &dyn Fn(usize, f64) -> f64| -> [f64; 3] {
+        let ways: [f64; 3] = std::array::from_fn(|i| way(i, speed * axes[i][0]));
+        std::array::from_fn(|k| (0..3).map(|i| axes[i][k] * ways[i]).sum())
+    };
+    let [x, y, z, ..] = travelled("density='900'", vec![speed, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let expected = along(&|i, u| {
+        let k = 0.5 * 900.0 * edges[(i + 1) % 3] * edges[(i + 2) % 3] / mass;
+        u.signum() * (1.0 + k * u.abs() * t).ln() / k
+    });
+    for (found, expected) in [x, y, z].iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-6, "{found} beside {expected}");
+    }
+    // viscosity is the same along all axes; against the wind only what is faster counts
+    let width = edges.iter().sum::<f64>() / 3.0;
+    let rate = 3.0 * PI * 0.8 * width / mass;
+    let [x, y, z, ..] = travelled("viscosity='.8' wind='1 0 0'", vec![speed, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let expected = t + (speed - 1.0) * (1.0 - (-rate * t).exp()) / rate;
+    assert!((x - expected).abs() < 1e-7 && y.abs() < 1e-9 && z.abs() < 1e-9, "{x} beside {expected}, {y:e}, {z:e}");
+}
+
+/// Turning about an axis of its own, a body is slowed by ω = ω₀/(1 + k ω₀ t/J), k = ρ b_z (b_x⁴ + b_y⁴)/64.
+#[test]
+fn drag_slows_what_turns() {
+    let text = r#"<mujoco><option gravity="0 0 0" density="900"/><worldbody><body name="brick"><freejoint name="free"/>
+        <geom type="box" size=".05 .1 .025" mass=".5"/></body></worldbody></mujoco>"#;
+    let options = Options { rates: vec![("free".into(), vec![0.0, 0.0, 0.0, 0.0, 0.0, 4.0])], ..Options::default() };
+    let imported = import_text(Path::new("brick.xml"), text, &options).unwrap();
+    let (scene, state) = run("brick.xml", &imported, 0.3, 1e-4);
+    let factor = 900.0 * 0.05 * (0.1f64.powi(4) + 0.2f64.powi(4)) / 64.0 / (0.5 / 12.0 * (0.01 + 0.04));
+    let expected = (1.0 + factor * 4.0 * 0.3).ln() / factor;
+    let angle = 2.0 * coordinate(&scene, &state, "brick.e3").atan2(coordinate(&scene, &state, "brick.e0"));
+    assert!((angle - expected).abs() < 1e-6, "{angle} beside {expected}");
 }

@@ -663,11 +663,11 @@ fn mistakes_in_springs_loads_and_motors() {
             "",
         ),
         (
-            "attitude in a load",
+            "spin in axes of the body in a load",
             SPACE,
             "[simulation]",
-            "[[load]]\nbody = \"arm\"\nforce = [‸\"arm.e1\", 0, 0]\n[simulation]",
-            "may not depend on `arm.e1`",
+            "[[load]]\nbody = \"arm\"\nforce = [‸\"arm.spin_x\", 0, 0]\n[simulation]",
+            "may not depend on `arm.spin_x`",
             "wx",
         ),
         (

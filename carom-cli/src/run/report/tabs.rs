@@ -331,6 +331,7 @@ fn certificate(run: &Run, section: &mut Section) {
         section.paragraph("The model does not tell its energy.");
         return;
     };
+    const ASLEEP: &str = "kinetic, of what fell asleep";
     let mut table = Table::new("Energy ledger", ["entry", "energy [J]"]);
     for (name, value) in [
         ("kinetic, start", e.kinetic_start),
@@ -340,11 +341,16 @@ fn certificate(run: &Run, section: &mut Section) {
         ("lost at impacts (normal)", -e.impact_loss),
         ("lost by friction (tangential)", -e.friction_loss),
         ("work of bilateral constraints", e.bilateral),
+        (ASLEEP, -e.sleep_loss),
         ("numerical residue", e.residue),
         ("kinetic, end", e.kinetic_end),
         ("potential, end", e.potential_end),
         ("largest total above the initial one", e.largest_gain),
     ] {
+        // bodies stay awake unless they are asked to sleep
+        if name == ASLEEP && value == 0.0 {
+            continue;
+        }
         table.row([Cell::from(name), Cell::from(value)]);
     }
     section.push(table);

@@ -121,6 +121,14 @@ impl<'a> Model<'a> {
                     }
                 },
                 "inertial" if part.is_some() => {}
+                "site" => {
+                    // its size and colour are left out
+                    let at = child.get("pos").map_or(Some([0.0; 3]), |a| a.vector(&mut notes.out));
+                    if let (Some(name), Some(at)) = (child.get("name"), at) {
+                        self.site(&name.value, part, pose.point(at));
+                    }
+                    known::strange(child, &[], notes);
+                }
                 _ => known::strange(child, &["body", "frame", "geom", "joint", "freejoint", "inertial"], notes),
             }
         }

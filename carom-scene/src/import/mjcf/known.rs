@@ -166,6 +166,26 @@ const ATTRIBUTES: &[Known] = &[
         &["name", "class", "body1", "body2", "relpose", "anchor", "torquescale", "active", "site1", "site2"],
         &[("options of equality constraints", &["solref", "solimp"])],
     ),
+    Known("spatial", TENDON, &[(LIMITS, LIMIT_OPTIONS), (EFFORT, EFFORTS), (VISUALS, &["width", "material", "rgba"])]),
+    Known("fixed", TENDON, &[(LIMITS, LIMIT_OPTIONS), (EFFORT, EFFORTS)]),
+];
+
+const LIMITS: &str = "options of limits";
+const LIMIT_OPTIONS: &[&str] = &["solreflimit", "solimplimit", "margin", "solreffriction", "solimpfriction"];
+const EFFORT: &str = "limits of actuators";
+const EFFORTS: &[&str] = &["actuatorfrclimited", "actuatorfrcrange"];
+const TENDON: &[&str] = &[
+    "name",
+    "class",
+    "group",
+    "user",
+    "limited",
+    "range",
+    "stiffness",
+    "damping",
+    "springlength",
+    "frictionloss",
+    "armature",
 ];
 
 /// Sections and elements that have no counterpart, and what they are.

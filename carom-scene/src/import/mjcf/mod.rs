@@ -7,12 +7,13 @@ mod classes;
 mod equality;
 mod geom;
 mod known;
+mod tendon;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use super::mass::{decompose, diagonal};
-use super::robot::{Form, Mass, Part, Pose, Robot, Solid, Tie};
+use super::robot::{Fluid, Form, Mass, Part, Pose, Robot, Solid, Tie};
 use super::xml::{Attribute, Element};
 use super::{Format, Notes, Options};
 use crate::diagnostic::Place;
@@ -76,13 +77,15 @@ struct Model<'a> {
     ground: Vec<Solid>,
     /// Names of joints.
     joints: BTreeSet<String>,
+    /// Sites by name, in axes of their part.
+    sites: HashMap<String, (Option<usize>, [f64; 3])>,
     /// Parts by name; none: the world.
     bodies: HashMap<&'a str, Option<usize>>,
 }
 
 fn read(root: &Element, path: &Path, _: &Options, notes: &mut Notes) -> Option<Robot> {
     let compiler = compiler(root, notes)?;
-    let (gravity, step, flags) = options(root, notes);
+    let (gravity, step, fluid, flags) = options(root, notes);
     let classes = Classes::read(root, notes);
     let mut model = Model {
         compiler,
@@ -95,6 +98,7 @@ fn read(root: &Element, path: &Path, _: &Options, notes: &mut Notes) -> Option<R
         given: Vec::new(),
         ground: Vec::new(),
         joints: BTreeSet::new(),
+        sites: HashMap::new(),
         bodies: HashMap::from([("world", None)]),
     };
     model.assets(root, path.parent().unwrap_or(Path::new("")), notes);
@@ -110,12 +114,13 @@ fn read(root: &Element, path: &Path, _: &Options, notes: &mut Notes) -> Option<R
         return None;
     }
     model.finish_masses();
-    let mut ties = Vec::new();
+    let (mut ties, mut cords) = (Vec::new(), Vec::new());
     let mut excluded = Vec::new();
     for section in &root.children {
         match section.name.as_str() {
             "compiler" | "option" | "default" | "asset" | "worldbody" => {}
             "equality" => ties.extend(model.ties(section, notes)),
+            "tendon" => cords.extend(model.cords(section, notes)),
             "contact" => excluded.extend(model.contact(section, notes)),
             _ => known::strange(section, &["compiler", "option", "default", "asset", "worldbody", "equality"], notes),
         }
@@ -123,7 +128,7 @@ fn read(root: &Element, path: &Path, _: &Options, notes: &mut Notes) -> Option<R
     let name = root.get("model").map_or_else(String::new, |name| name.value.clone());
     let Model { parts, ground, flags, .. } = model;
     let ties = if flags.equality { Vec::new() } else { ties };
-    Some(Robot { name, gravity, parts, ground, ties, excluded, touches: !flags.contact, step })
+    Some(Robot { name, gravity, parts, ground, ties, cords, fluid, excluded, touches: !flags.contact, step })
 }
 
 fn compiler(root: &Element, notes: &mut Notes) -> Option<Compiler> {
@@ -189,9 +194,10 @@ fn sequence(attribute: &Attribute, notes: &mut Notes) -> Option<[(usize, bool); 
     sequence
 }
 
-/// Gravity, step and flags.
-fn options(root: &Element, notes: &mut Notes) -> ([f64; 3], Option<f64>, Flags) {
+/// Gravity, step, fluid and flags.
+fn options(root: &Element, notes: &mut Notes) -> ([f64; 3], Option<f64>, Option<Fluid>, Flags) {
     let (mut gravity, mut step, mut flags) = ([0.0, 0.0, -9.81], None, Flags::default());
+    let mut fluid = Fluid { density: 0.0, viscosity: 0.0, wind: [0.0; 3] };
     for element in root.all("option") {
         known::attributes(element, notes);
         if let Some(given) = element.get("gravity").and_then(|a| a.vector(&mut notes.out)) {
@@ -206,13 +212,13 @@ fn options(root: &Element, notes: &mut Notes) -> ([f64; 3], Option<f64>, Flags) 
                 None => {}
             }
         }
-        for name in ["density", "viscosity", "wind"] {
-            let given = element.get(name).map(|a| (a, a.numbers(&mut notes.out)));
-            if let Some((attribute, Some(numbers))) = given
-                && numbers.iter().any(|x| *x != 0.0)
-            {
-                notes.leave("drag of fluids", &attribute.place);
+        for (name, out) in [("density", &mut fluid.density), ("viscosity", &mut fluid.viscosity)] {
+            if let Some(given) = element.get(name).and_then(|a| a.size(&mut notes.out)) {
+                *out = given;
             }
+        }
+        if let Some(given) = element.get("wind").and_then(|a| a.vector(&mut notes.out)) {
+            fluid.wind = given;
         }
         for flag in &element.children {
             if flag.name == "flag" {
@@ -222,7 +228,8 @@ fn options(root: &Element, notes: &mut Notes) -> ([f64; 3], Option<f64>, Flags) 
             }
         }
     }
-    (gravity, step, flags)
+    let fluid = Some(fluid).filter(|fluid| fluid.density > 0.0 || fluid.viscosity > 0.0);
+    (gravity, step, fluid, flags)
 }
 
 fn flags(element: &Element, gravity: &mut [f64; 3], flags: &mut Flags, notes: &mut Notes) {

@@ -1,5 +1,7 @@
 //! A robot as the text of a model file.
 
+mod cord;
+mod fluid;
 mod forces;
 mod line;
 
@@ -62,6 +64,8 @@ pub(super) fn write(
     if options.has(Feature::Equality) {
         writer.ties(notes);
     }
+    writer.cords(notes);
+    writer.drag();
     if options.has(Feature::Contacts) && robot.touches {
         contacts(robot, &shapes, &mut writer.out, notes);
     }
@@ -85,13 +89,15 @@ fn text(robot: &Robot, lines: &[Line], format: &Format, path: &Path, notes: &Not
     let clean = |text: &str| text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
     let file = path.file_name().map_or_else(String::new, |name| clean(&name.to_string_lossy()));
     let _ = writeln!(out, "# {file} ({}), imported by `carom import`.", format.name);
-    let left = summary(&notes.left);
-    if !left.is_empty() {
-        let _ = writeln!(out, "# Left out:");
+    for (word, list) in [("Left out", &notes.left), ("Changed", &notes.changed)] {
+        let lines = summary(list);
+        if !lines.is_empty() {
+            let _ = writeln!(out, "# {word}:");
+        }
+        lines.iter().for_each(|line| {
+            let _ = writeln!(out, "#   {}", clean(line));
+        });
     }
-    left.iter().for_each(|line| {
-        let _ = writeln!(out, "#   {}", clean(line));
-    });
     let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let name = if robot.name.is_empty() { stem } else { robot.name.clone() };
     let _ = write!(
@@ -116,9 +122,10 @@ impl<'a> Writer<'a> {
     fn all_bodies(&mut self) -> Vec<Shape<'a>> {
         let (robot, placed) = (self.robot, self.placed);
         let mut shapes = Vec::new();
-        if !robot.ground.is_empty() {
+        if !robot.ground.is_empty() || self.is_tied(None) {
             self.out.extend([Line::Table("body"), Line::text("name", "ground")]);
             shapes.extend(self.shapes("ground", None, &robot.ground, &Pose::HERE));
+            self.cord_shapes(None, [0.0; 3]);
         }
         for (i, (part, placed)) in robot.parts.iter().zip(placed).enumerate() {
             let Some(mass) = part.mass else { continue };
@@ -128,6 +135,7 @@ impl<'a> Writer<'a> {
             let solids = &part.shapes;
             let offset = mass.centre;
             shapes.extend(self.shapes_at(&name, Some(i), solids, (&centred, offset)));
+            self.cord_shapes(Some(i), offset);
         }
         shapes
     }

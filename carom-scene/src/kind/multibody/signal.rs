@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `BODY.x`, `.y`, `.z`, with a prime | mass centre and its velocity |
 //! | `BODY.angle`, with a prime | in the plane |
-//! | `BODY.e0`, `.e1`, `.e2`, `.e3` | attitude in space, not in loads |
+//! | `BODY.e0`, `.e1`, `.e2`, `.e3` | attitude in space |
 //! | `BODY.wx`, `.wy`, `.wz` | angular velocity in axes of the space |
 //! | `BODY.spin_x`, `.spin_y`, `.spin_z` | angular velocity in axes of the body, not in loads |
 //! | `JOINT.angle`, `JOINT.along`, ..., with a prime | joint coordinates |
@@ -214,7 +214,10 @@ fn body_slots(mechanism: &Mechanism) -> Vec<Option<Signal>> {
         let position = |k: usize| Some(Signal::Position(name.clone(), k));
         match planar {
             true => slots.extend([position(0), position(1), Some(Signal::Angle(name.clone()))]),
-            false => slots.extend([position(0), position(1), position(2), None, None, None, None]),
+            false => {
+                slots.extend((0..3).map(position));
+                slots.extend((0..4).map(|k| Some(Signal::Attitude(name.clone(), k))));
+            }
         }
     }
     slots.extend((0..mechanism.counted).map(|_| None));
