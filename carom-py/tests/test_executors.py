@@ -46,7 +46,9 @@ def test_a_study_file_has_the_bytes_of_the_command(serial, tmp_path, carom_comma
     carom_command("sweep", folder / "study.toml", "--out", "out", "--threads", "2", cwd=tmp_path)
     assert same(tmp_path / "out", expected)
     keywords = carom.sweep(folder / "study.toml", measure="impacts", sobol=8)
-    assert len(keywords["e"]) == 8 and "final y" not in keywords.table
+    assert len(keywords["e"]) == 8 and len(keywords["impacts"]) == 8
+    with pytest.raises(KeyError):
+        keywords["final y"]
 
 
 def test_the_text_of_a_study_file(serial):

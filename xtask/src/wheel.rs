@@ -20,7 +20,8 @@ const TESTERS: [&str; 3] = ["numpy", "pytest", "mypy"];
 const WELCOME: [&str; 4] = ["pandas", "sympy", "matplotlib", "scipy"];
 
 /// What long tests need besides: engines that studies run on, and what executes notebooks.
-const ENGINES: [&str; 6] = ["dask[distributed]", "mpi4py", "openmpi", "hyperqueue", "nbconvert", "ipykernel"];
+const ENGINES: [&str; 7] =
+    ["dask[distributed]", "mpi4py", "openmpi", "hyperqueue", "nbconvert", "ipykernel", "pyarrow"];
 
 /// The sources of the package, for the check of types.
 const SOURCES: &str = "carom-py/python/carom";
