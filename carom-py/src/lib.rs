@@ -40,7 +40,9 @@ fn _carom(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<study::Job>()?;
     module.add_function(wrap_pyfunction!(study::study_input, module)?)?;
     module.add_function(wrap_pyfunction!(study::open_study, module)?)?;
-    module.add_function(wrap_pyfunction!(problem::solve_problem, module)?)?;
+    module.add_class::<problem::Problem>()?;
+    module.add_function(wrap_pyfunction!(problem::make_problem, module)?)?;
+    module.add_function(wrap_pyfunction!(problem::read_problem, module)?)?;
     module.add_function(wrap_pyfunction!(solve::solve, module)?)?;
     module.add_function(wrap_pyfunction!(papers::papers, module)?)?;
     module.add_function(wrap_pyfunction!(papers::reproduce, module)?)?;

@@ -2,26 +2,34 @@
 
 use crate::convert::{to_json, to_python};
 use crate::error::{hinted, usage};
+use carom_analysis::folder::{Replace, write_file};
+use carom_scene::problem_file::{FileFormat, encode, read};
 use carom_scene::suggest;
 use carom_solve::{Law, ProblemWork, Reaction, Rows, SOLVERS, StoredProblem};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// A sparse matrix by rows: places of the rows, columns, values.
 type Sparse = (Vec<usize>, Vec<usize>, Vec<f64>);
 
-/// Solves a problem; what was found as a dictionary. Laws are names with numbers.
+/// A one-step problem with its numbers.
+#[pyclass(frozen, module = "carom._carom")]
+pub struct Problem {
+    problem: StoredProblem,
+    /// The kind of its file; none where it was made here.
+    #[pyo3(get)]
+    kind: Option<&'static str>,
+    /// What its file says besides.
+    #[pyo3(get)]
+    notes: Vec<String>,
+}
+
+/// A problem of a matrix, a vector and laws: names with numbers.
 #[pyfunction]
-pub fn solve_problem<'py>(
-    py: Python<'py>,
-    w: Sparse,
-    b: Vec<f64>,
-    laws: Vec<(String, Vec<f64>)>,
-    solver: &str,
-    options: &Bound<'_, PyAny>,
-) -> PyResult<Bound<'py, PyDict>> {
+pub fn make_problem(py: Python<'_>, w: Sparse, b: Vec<f64>, laws: Vec<(String, Vec<f64>)>) -> PyResult<Problem> {
     let laws = laws.iter().map(|(name, numbers)| law(py, name, numbers)).collect::<PyResult<Vec<Law>>>()?;
     let (starts, columns, values) = w;
     let mut rows = Rows::new(b.len());
@@ -31,6 +39,79 @@ pub fn solve_problem<'py>(
     }
     let problem = StoredProblem::reduced("problem", rows, b, laws);
     let problem = problem.map_err(|error| usage(py, error.to_string(), ""))?;
+    Ok(Problem { problem, kind: None, notes: Vec::new() })
+}
+
+/// A problem of a file.
+#[pyfunction]
+pub fn read_problem(py: Python<'_>, path: PathBuf, kind: Option<&str>) -> PyResult<Problem> {
+    let known = "kinds are lcp, mlcp, relay, friction, global-friction, fclib";
+    let find =
+        |name: &str| FileFormat::find(name).ok_or_else(|| usage(py, format!("no kind is named `{name}`"), known));
+    let kind = kind.map(find).transpose()?;
+    let read = py.detach(|| read(&path, kind)).map_err(|error| hinted(py, "FilesError", &error.to_string(), ""))?;
+    Ok(Problem { problem: read.problem, kind: Some(read.kind.name()), notes: read.notes })
+}
+
+#[pymethods]
+impl Problem {
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.problem.name()
+    }
+
+    /// Rows of W: where each begins, columns, values.
+    fn matrix(&self, py: Python<'_>) -> Sparse {
+        py.detach(|| {
+            let reduced = self.problem.condensed();
+            let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+            for i in 0..reduced.size() {
+                for (j, x) in reduced.given_w().map_or(&[][..], |w| w.row(i)) {
+                    columns.push(*j);
+                    values.push(*x);
+                }
+                starts.push(columns.len());
+            }
+            (starts, columns, values)
+        })
+    }
+
+    /// b.
+    fn vector(&self) -> Vec<f64> {
+        self.problem.b().to_vec()
+    }
+
+    /// Names of the laws, with their rows and coefficients of friction.
+    fn laws(&self) -> Vec<(&'static str, usize, f64)> {
+        self.problem.laws().iter().map(|law| (law.name(), law.size(), law.mu())).collect()
+    }
+
+    /// Writes a file, in the kind that holds it; the name of the kind.
+    fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<&'static str> {
+        let replace = if force { Replace::Always } else { Replace::Never };
+        py.detach(|| {
+            let encoded = encode(&self.problem).map_err(|error| error.to_string())?;
+            let written = write_file(&path, replace, &[], |out| out.write_all(&encoded.bytes));
+            written.map(|()| encoded.kind.name()).map_err(|error| error.to_string())
+        })
+        .map_err(|message| {
+            hinted(py, "FilesError", &message, if force { "" } else { "`force=True` overwrites a file" })
+        })
+    }
+
+    /// Solves it; what was found as a dictionary.
+    fn solve<'py>(&self, py: Python<'py>, solver: &str, options: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        solve(py, &self.problem, solver, options)
+    }
+}
+
+fn solve<'py>(
+    py: Python<'py>,
+    problem: &StoredProblem,
+    solver: &str,
+    options: &Bound<'_, PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
     let names = || SOLVERS.iter().map(|row| row.info.name);
     let Some(row) = carom_solve::solver::find(solver) else {
         let all = || format!("there are {}", names().collect::<Vec<_>>().join(", "));

@@ -170,9 +170,10 @@ impl Job {
         };
         let tell = |py: Python<'_>| {
             py.check_signals()?;
-            match &progress {
-                Some(told) => told.call1(py, (done.load(Ordering::Relaxed), ticks.load(Ordering::Relaxed))).map(|_| ()),
-                None => Ok(()),
+            match (&progress, ticks.load(Ordering::Relaxed)) {
+                // it has not begun
+                (None, _) | (_, 0) => Ok(()),
+                (Some(told), ticks) => told.call1(py, (done.load(Ordering::Relaxed), ticks)).map(|_| ()),
             }
         };
         let (computed, raised) = supervised_with(py, || stop.store(true, Ordering::Relaxed), tell, work)?;

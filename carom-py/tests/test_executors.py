@@ -31,6 +31,7 @@ def serial(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     (folder / "ball.toml").write_text(BALL)
     (folder / "study.toml").write_text(STUDY)
+    (folder / "long.toml").write_text(STUDY.replace("step = 1e-4", "step = 1e-6"))
     found = carom.sweep(folder / "study.toml", out=folder / "serial", threads=1)
     assert len(found["e"]) == 96
     return folder, {name: (folder / "serial" / name).read_bytes() for name in FILES}
@@ -45,7 +46,9 @@ def test_a_study_file_has_the_bytes_of_the_command(serial, tmp_path, carom_comma
     carom_command("sweep", folder / "study.toml", "--out", "out", "--threads", "2", cwd=tmp_path)
     assert same(tmp_path / "out", expected)
     keywords = carom.sweep(folder / "study.toml", measure="impacts", sobol=8)
-    assert len(keywords["e"]) == 8 and "final y" not in keywords.table
+    assert len(keywords["e"]) == 8 and len(keywords["impacts"]) == 8
+    with pytest.raises(KeyError):
+        keywords["final y"]
 
 
 def test_the_text_of_a_study_file(serial):
@@ -93,6 +96,19 @@ def test_a_killed_process_and_the_same_call_again(serial, tmp_path):
     with processes() as pool:
         carom.sweep(folder / "study.toml", out=out, executor=pool, progress=lambda d, n: begun.append(n))
     assert begun[-1] == 97 - len(rows) and same(out, expected)
+
+
+def test_progress_on_threads_of_this_process(serial):
+    folder, _ = serial
+    seen = []
+    carom.sweep(folder / "study.toml", threads=1, progress=lambda *numbers: seen.append(numbers))
+    assert all(0 <= done <= total == 96 for done, total in seen) and sorted(seen) == seen
+
+    def stop(done, total):
+        raise ValueError(f"enough after {done} of {total}")
+
+    with pytest.raises(ValueError, match="enough"):
+        carom.sweep(folder / "long.toml", threads=1, progress=stop)
 
 
 class Forgetful(concurrent.futures.Executor):

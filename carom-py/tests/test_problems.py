@@ -1,5 +1,7 @@
 """One-step problems with their numbers."""
 
+from pathlib import Path
+
 import carom
 import numpy as np
 import pytest
@@ -87,3 +89,37 @@ def test_mistakes():
         carom.solve_problem([[float("nan")]], [1.0])
     with pytest.raises(carom.OptionError, match="lemk"):
         carom.solve_problem([[1.0]], [1.0], solver="lemk")
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples/problems"
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix in (".dat", ".hdf5")))
+def test_stored_problems_are_read_solved_and_written(name, tmp_path):
+    problem = carom.read_problem(EXAMPLES / name)
+    found = problem.solve()
+    assert found.certificate["residual"] < 1e-8
+    W, b = problem.W, problem.b
+    assert np.allclose(W @ found.lambda_ + b, found.u, atol=1e-8 * max(1, np.abs(b).max()))
+    kind = problem.write(tmp_path / "again")
+    again = carom.read_problem(tmp_path / "again", kind)
+    assert again.laws == problem.laws and np.array_equal(again.b, b)
+    with pytest.raises(carom.FilesError, match="exists"):
+        problem.write(tmp_path / "again")
+    assert problem.write(tmp_path / "again", force=True) == kind
+
+
+def test_a_problem_of_arrays_goes_through_a_file(tmp_path):
+    made = carom.problem([[2.0, 1.0], [1.0, 2.0]], [-1.0, 3.0])
+    assert made.kind is None and made.laws == [("unilateral", 1, 0.0)] * 2
+    made.write(tmp_path / "two.dat")
+    read = carom.read_problem(tmp_path / "two.dat")
+    W = read.W if isinstance(read.W, np.ndarray) else read.W.toarray()
+    assert W.tolist() == [[2.0, 1.0], [1.0, 2.0]] and read.kind == "lcp"
+    # λ1 = 1/2, u2 = 3 + 1/2
+    found = carom.solve_problem(read)
+    assert np.allclose(found.lambda_, [0.5, 0]) and np.allclose(found.u, [0, 3.5])
+    with pytest.raises(carom.FilesError):
+        carom.read_problem(tmp_path / "none.dat")
+    with pytest.raises(carom.OptionError, match="lcpp"):
+        carom.read_problem(tmp_path / "two.dat", "lcpp")

@@ -20,7 +20,8 @@ const TESTERS: [&str; 3] = ["numpy", "pytest", "mypy"];
 const WELCOME: [&str; 4] = ["pandas", "sympy", "matplotlib", "scipy"];
 
 /// What long tests need besides: engines that studies run on, and what executes notebooks.
-const ENGINES: [&str; 6] = ["dask[distributed]", "mpi4py", "openmpi", "hyperqueue", "nbconvert", "ipykernel"];
+const ENGINES: [&str; 7] =
+    ["dask[distributed]", "mpi4py", "openmpi", "hyperqueue", "nbconvert", "ipykernel", "pyarrow"];
 
 /// The sources of the package, for the check of types.
 const SOURCES: &str = "carom-py/python/carom";
@@ -32,10 +33,12 @@ const MANIFEST: &str = "carom-py/Cargo.toml";
 pub fn run(profile: &str) -> Result<PathBuf, String> {
     let environment = Environment::new("python")?;
     environment.install(&BUILDER)?;
-    if cfg!(target_os = "linux") && profile != "dev" {
-        environment.install(&LINKER)?;
-    }
-    let wheel = environment.wheel(profile)?;
+    let old = cfg!(target_os = "linux") && profile != "dev" && environment.install(&LINKER).is_ok();
+    let built = if old { environment.wheel(profile, true) } else { Err("there is no linker for old systems".into()) };
+    let wheel = built.or_else(|reason| {
+        println!("xtask: {reason}: the wheel needs a system as new as this one");
+        environment.wheel(profile, false)
+    })?;
     let size = std::fs::metadata(&wheel).map_or(0, |file| file.len());
     println!("xtask: {} ({:.1} MB)", wheel.display(), size as f64 / 1e6);
     Ok(wheel)
@@ -58,7 +61,7 @@ pub fn test(all: bool) -> Outcome {
         eprintln!("xtask: {reason}");
         return Outcome::Failed;
     }
-    let wheel = match environment.wheel("dev") {
+    let wheel = match environment.wheel("dev", false) {
         Ok(wheel) => wheel,
         Err(reason) => {
             eprintln!("xtask: {reason}");
@@ -121,8 +124,8 @@ impl Environment {
         if done { Ok(()) } else { Err(format!("{} cannot be installed from PyPI", packages.join(", "))) }
     }
 
-    /// The wheel, built with a profile.
-    fn wheel(&self, profile: &str) -> Result<PathBuf, String> {
+    /// The wheel, built with a profile; for old systems as well where it is asked for.
+    fn wheel(&self, profile: &str, old: bool) -> Result<PathBuf, String> {
         let place = target().join("wheels").join(profile);
         // an older one would be taken for the new one
         if place.exists() {
@@ -134,7 +137,7 @@ impl Environment {
         if profile == "dev" {
             // for this machine alone: nobody looks at which libraries it needs
             maturin.args(["--compatibility", "linux", "--auditwheel", "skip"]);
-        } else if cfg!(target_os = "linux") {
+        } else if old {
             maturin.args(["--zig", "--compatibility", OLD]);
         }
         if !execute(&mut maturin) {

@@ -18,7 +18,7 @@ from ._errors import (CaromError, FilesError, Finding, Interrupted, ModelError, 
                       StudyError)
 from ._listing import examples, models, schemes, show, solvers, studies
 from ._papers import Reproduced, papers, reproduce
-from ._problems import Solved, solve_problem
+from ._problems import Problem, Solved, problem, read_problem, solve_problem
 from ._scene import Ensemble, Scene, Step, Stepper, load
 from ._sensitivity import Sensitivities
 from ._solution import Solution, State, Table, open
@@ -29,10 +29,11 @@ globals().update(BUILDERS)
 globals().update(FUNCTIONS)
 
 __all__ = [
-    "CaromError", "Ensemble", "FilesError", "Finding", "Interrupted", "ModelError", "OptionError", "Reproduced",
-    "RunError", "Scene", "Sensitivities", "Solution", "SolveError", "Solved", "State", "Step", "Stepper", "Study",
-    "StudyError", "Table", "__version__", "command", "examples", "load", "model", "models", "open", "papers",
-    "reproduce", "schemes", "show", "solve", "solve_problem", "solvers", "studies", "study", *BUILDERS, *FUNCTIONS,
+    "CaromError", "Ensemble", "FilesError", "Finding", "Interrupted", "ModelError", "OptionError", "Problem",
+    "Reproduced", "RunError", "Scene", "Sensitivities", "Solution", "SolveError", "Solved", "State", "Step", "Stepper",
+    "Study", "StudyError", "Table", "__version__", "command", "examples", "load", "model", "models", "open", "papers",
+    "problem", "read_problem", "reproduce", "schemes", "show", "solve", "solve_problem", "solvers", "studies", "study",
+    *BUILDERS, *FUNCTIONS,
 ]
 
 
