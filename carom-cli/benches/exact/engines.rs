@@ -82,7 +82,9 @@ impl Engine {
             Some(x) if !reading.at.is_empty() => format!("{:.2e}", x - reading.less),
             _ => "-".into(),
         };
-        let cost = ["/cpu_per_sim_s", "/1:1/cpu_per_sim_s"].iter().find_map(|at| found.pointer(at)?.as_f64());
+        // beside the numbers, or at the top where several runs share it
+        let beside = readings.first().and_then(|reading| reading.at.rsplit_once('/')).map_or("", |(above, _)| above);
+        let cost = [beside, ""].iter().find_map(|at| found.pointer(&format!("{at}/cpu_per_sim_s"))?.as_f64());
         Some(Row {
             name: format!("{} {setting}", self.name),
             cells: readings.iter().map(number).collect(),

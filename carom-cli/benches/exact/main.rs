@@ -7,6 +7,7 @@
 
 mod engines;
 
+use carom_scene::scene::Expectation;
 use carom_scene::{Overrides, Scene};
 use engines::{Engine, Reading};
 use std::time::Instant;
@@ -275,18 +276,38 @@ fn ours(case: &Case, &(scheme, solver): &Run) -> Result<Row, String> {
 
     let mut found: Vec<(String, f64)> = Vec::new();
     let mut holds = true;
+    let mut note = |label: String, deviation: f64| match found.iter_mut().find(|(known, _)| *known == label) {
+        Some((_, x)) if deviation.abs() > x.abs() => *x = deviation,
+        Some(_) => {}
+        None => found.push((label, deviation)),
+    };
+    let mut sums: Vec<Sum> = Vec::new();
     for outcome in watch.outcomes() {
-        let label = outcome.expectation.source.clone().unwrap_or_default();
-        let deviation = outcome.actual - outcome.expectation.value;
-        // shares of one force are added up, everything else is told by its worst
-        let is_sum = label.starts_with("sum of");
-        holds &= outcome.holds || is_sum;
-        match found.iter_mut().find(|(known, _)| *known == label) {
-            Some((_, x)) if is_sum => *x += deviation,
-            Some((_, x)) if deviation.abs() > x.abs() => *x = deviation,
-            Some(_) => {}
-            None => found.push((label, deviation)),
+        let Expectation { text, source, value, tolerance, .. } = &outcome.expectation;
+        let (label, deviation) = (source.clone().unwrap_or_default(), outcome.actual - value);
+        if !label.starts_with("sum of") {
+            holds &= outcome.holds;
+            note(label, deviation);
+            continue;
+        }
+        // shares of one force
+        let of = text.rsplit_once('.').map_or(text.as_str(), |(of, _)| of).to_owned();
+        match sums.iter_mut().find(|sum| sum.of == of) {
+            Some(sum) => (sum.deviation, sum.tolerance) = (sum.deviation + deviation, sum.tolerance + tolerance),
+            None => sums.push(Sum { of, label, deviation, tolerance: *tolerance }),
         }
     }
+    for Sum { label, deviation, tolerance, .. } in sums {
+        holds &= deviation.abs() <= tolerance;
+        note(label, deviation);
+    }
     Ok(Row { found, holds, cost })
+}
+
+/// What the shares of one force are together less than they should be, and what they may.
+struct Sum {
+    of: String,
+    label: String,
+    deviation: f64,
+    tolerance: f64,
 }

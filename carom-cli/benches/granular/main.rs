@@ -4,7 +4,8 @@
 //! `benches/peers/granular`. All run on one thread; times are CPU time (ours: the wall clock). What each engine really
 //! reaches is told beside its time: the residual of the contact problems (ours: the certificate; Siconos: its own
 //! measure), the deepest overlap, and the largest speed that is left, found in the same way for all. With `--large`:
-//! 1e4 and 1e5 balls, ours alone, a tenth of the time. With `--phases`: where the time of our steps goes.
+//! 1e4 and 1e5 balls, ours alone, a tenth of the time. With `--phases`: where the time of our steps goes; `--sleep`
+//! lets the heap sleep there.
 
 #[path = "../exact/engines.rs"]
 #[allow(dead_code)]
@@ -38,7 +39,7 @@ fn main() {
     let asks = |word: &str| words.iter().any(|asked| asked == word);
     if asks("--phases") {
         let tolerance = words.iter().find(|word| word.parse::<f64>().is_ok()).map_or("1e-6", String::as_str);
-        let result = scene(10, 1750, tolerance).and_then(|scene| phases::run(&scene));
+        let result = scene(10, 1750, tolerance, asks("--sleep")).and_then(|scene| phases::run(&scene));
         return result.unwrap_or_else(|reason| println!("failed: {reason}"));
     }
     header();
@@ -115,18 +116,22 @@ impl Observer for Meter {
     }
 }
 
-fn scene(layers: usize, steps: usize, tolerance: &str) -> Result<Scene, String> {
+fn scene(layers: usize, steps: usize, tolerance: &str, sleeps: bool) -> Result<Scene, String> {
     let overrides = Overrides {
         set: vec![("layers".into(), layers.to_string())],
         end: Some(2e-3 * steps as f64),
         solver: Some(format!("{{ name = \"auto\", tolerance = {tolerance} }}").into()),
         ..Overrides::default()
     };
-    carom_scene::from_str("pour.toml", include_str!("pour.toml"), &overrides).map_err(|found| format!("{found:?}"))
+    let mut text = include_str!("pour.toml").to_owned();
+    if sleeps {
+        text = text.replace("[contacts]\n", "[contacts]\nsleep = { speed = 0.05, after = 0.1 }\n");
+    }
+    carom_scene::from_str("pour.toml", &text, &overrides).map_err(|found| format!("{found:?}"))
 }
 
 fn ours(layers: usize, steps: usize, tolerance: &str) -> Result<Row, String> {
-    let scene = scene(layers, steps, tolerance)?;
+    let scene = scene(layers, steps, tolerance, false)?;
     let mut simulation = scene.simulation().map_err(|e| e.to_string())?;
     let mut meter = Meter { clock: Instant::now(), seconds: Vec::with_capacity(steps), residual: 0.0, contacts: 0 };
     simulation.run(&mut [&mut meter]).map_err(|e| e.to_string())?;

@@ -112,6 +112,7 @@ def s1(E, o, h=1e-3, es=(0, 0.25, 0.5, 0.75, 0.9, 1.0)):
         s.build()
         apex, cur, vz0, n, pen = [], -1.0, 0.0, 0, 0.0
         nmax = int((40 if e < 1 else 12) / h)
+        t0 = time.process_time()
         for k in range(nmax):
             try:
                 s.step()
@@ -139,6 +140,7 @@ def s1(E, o, h=1e-3, es=(0, 0.25, 0.5, 0.75, 0.9, 1.0)):
             r10=float(a[9]) if len(a) > 9 else f"only {n} bounces",
             exact=[e**2, e**20],
             pen=float(pen),
+            cpu_per_sim_s=(time.process_time() - t0) / s.t,
         )
     return out
 
@@ -174,6 +176,7 @@ def s1drift(E, o, h=1e-3, nb=int(__import__("os").environ.get("NB", 1000)), tmax
 @scene
 def s2(E, o, h=1e-3):
     out = {}
+    t0 = time.process_time()
     for f in (0.9, 0.99):
         th = f * math.atan(0.5)
         s = E(h=h, g=(G * math.sin(th), 0, -G * math.cos(th)), **o)
@@ -189,6 +192,7 @@ def s2(E, o, h=1e-3):
         x2 = s.state(b)[0]
         out[f"incline{f}"] = float((x2[0] - x1[0]) / (s.t - t1))
         out[f"pos{f}"] = [float(x) for x in x2]
+    out["cpu_per_sim_s"] = (time.process_time() - t0) / 10
     return out
 
 
@@ -202,6 +206,7 @@ def s2pad(E, o, h=1e-3):
     s.joint("slide", None, p, (0.15, 0, 0), (1, 0, 0))
     s.build()
     s.force(p, (-N, 0, 0))
+    t0 = time.process_time()
     while s.t < 1:
         s.step()
     x1 = s.state(b)[0].copy()
@@ -214,6 +219,7 @@ def s2pad(E, o, h=1e-3):
         z=float(x2[2]),
         tilt=float(2 * np.linalg.norm(q2[1:])),
         x=float(x2[0]),
+        cpu_per_sim_s=(time.process_time() - t0) / s.t,
     )
 
 
@@ -260,6 +266,7 @@ def s4(E, o, h=1e-3):
     b = s.body(("sphere", (R0,)), 1.0, (0, 0, R0), v=(6, 0, 0), mu=0.5)
     s.build()
     ts = None
+    t0 = time.process_time()
     while s.t < 2:
         s.step()
         p, q, v, w = s.state(b)
@@ -272,6 +279,7 @@ def s4(E, o, h=1e-3):
         t=ts,
         t_err=ts - 12 / (7 * 0.5 * G) * (1 - 1e-3) if ts else None,
         v_at_t=float(v1) if ts else None,
+        cpu_per_sim_s=(time.process_time() - t0) / s.t,
     )
 
 
@@ -291,6 +299,7 @@ def s5(E, o, h=1e-2, T=100.0):
     E0, L0, wb = EL()
     eE = eL = 0.0
     y0, tz = wb[1], []
+    t0 = time.process_time()
     while s.t < T - 1e-9:
         s.step()
         e, L, wb = EL()
@@ -306,6 +315,7 @@ def s5(E, o, h=1e-2, T=100.0):
         flips=[round(float(t), 5) for t in tz],
         interval=[float(x) for x in iv],
         err=float(iv.mean() - 28.7314244372) if len(iv) else None,
+        cpu_per_sim_s=(time.process_time() - t0) / T,
     )
 
 
