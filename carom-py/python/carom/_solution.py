@@ -272,13 +272,13 @@ class Solution:
         return "".join(_spark(name, self.t, self[name]) for name in names) if len(self) > 1 else ""
 
 
-def frame(page: str, most: int = 2_000_000) -> str:
-    """The page of a report inside that of a notebook, with its charts and animation, to be opened by a click."""
+def frame(page: str, opened: bool = False, most: int = 2_000_000) -> str:
+    """The page of a report inside that of a notebook, with its charts and animation; a click opens and closes it."""
     if not page or len(page) > most:
         return ""
     style = "width:100%;height:640px;border:1px solid #ccc"
     inner = f'<iframe srcdoc="{html.escape(page)}" loading="lazy" style="{style}"></iframe>'
-    return f"<details><summary>report</summary>{inner}</details>"
+    return f"<details{' open' if opened else ''}><summary>report</summary>{inner}</details>"
 
 
 def _spark(name: str, t: np.ndarray, y: np.ndarray, most: int = 400) -> str:

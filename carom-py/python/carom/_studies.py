@@ -65,7 +65,7 @@ class Study:
 
     def _repr_html_(self) -> str:
         told = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
-        return f"<b>{html.escape(self.headline or self.title)}</b><ul>{told}</ul>{frame(self.report())}"
+        return f"<b>{html.escape(self.headline or self.title)}</b><ul>{told}</ul>{frame(self.report(), opened=True)}"
 
     def __repr__(self) -> str:
         return f"<carom.{self.name}: {self.headline or self.title}>"
