@@ -1,6 +1,7 @@
 """Runs: closed forms, the bits of the command, files, ends before the end."""
 
 import hashlib
+import html
 import math
 import signal
 import threading
@@ -251,10 +252,15 @@ def test_the_certificate_and_the_counts(ball):
 
 
 def test_a_solution_shows_itself(ball):
-    sol = carom.load(ball, name="a<b").run() if False else carom.load(ball).run()
+    sol = carom.load(ball).run()
     assert "finished" in repr(sol) and "impacts" in repr(sol)
     page = sol._repr_html_()
-    assert "<svg" in page and "finished" in page and len(page) < 50_000
+    # a table and pictures, and the page of the report with its animation, which opens by a click
+    compact, _, report = page.partition("<details>")
+    assert "<svg" in compact and "finished" in compact and len(compact) < 50_000
+    assert f'srcdoc="{html.escape(sol.report())}"' in report and len(report) < 2 * len(sol.report())
+    found = carom.sweep(ball, vary={"e": "0:0.9:3"})
+    assert "3 runs finished" in found._repr_html_() and html.escape(found.report()) in found._repr_html_()
     assert sol.report().lstrip().lower().startswith("<!doctype html")
 
 

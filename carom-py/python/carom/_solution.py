@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _carom
 from ._arrow import stream
-from ._errors import OptionError
+from ._errors import CaromError, OptionError
 
 
 class State(NamedTuple):
@@ -259,12 +259,26 @@ class Solution:
                         for name, value in rows if value is not None)
         told = "".join(f"<li>{html.escape(warning['message'])}</li>" for warning in self.warnings)
         warnings = f"<ul>{told}</ul>" if told else ""
-        return f"<b>{html.escape(found['name'])}</b><table>{cells}</table>{warnings}{self._charts()}"
+        try:
+            page = self.report()
+        except CaromError:
+            page = ""
+        table = f"<b>{html.escape(found['name'])}</b><table>{cells}</table>{warnings}"
+        return f"{table}{self._charts()}{frame(page)}"
 
     def _charts(self) -> str:
         """Small pictures of the coordinates."""
         names = [name for name in self.table if name.startswith(("q.", "x."))][:4]
         return "".join(_spark(name, self.t, self[name]) for name in names) if len(self) > 1 else ""
+
+
+def frame(page: str, opened: bool = False, most: int = 2_000_000) -> str:
+    """The page of a report inside that of a notebook, with its charts and animation; a click opens and closes it."""
+    if not page or len(page) > most:
+        return ""
+    style = "width:100%;height:640px;border:1px solid #ccc"
+    inner = f'<iframe srcdoc="{html.escape(page)}" loading="lazy" style="{style}"></iframe>'
+    return f"<details{' open' if opened else ''}><summary>report</summary>{inner}</details>"
 
 
 def _spark(name: str, t: np.ndarray, y: np.ndarray, most: int = 400) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from typing import Any, Callable, Mapping, Optional, Union
 
@@ -12,6 +13,7 @@ from ._arrow import stream
 from ._errors import Interrupted, OptionError
 from ._executors import Line, distribute
 from ._scene import Scene, load
+from ._solution import frame
 
 
 class Study:
@@ -60,6 +62,10 @@ class Study:
         import pandas
 
         return pandas.DataFrame(self.table)
+
+    def _repr_html_(self) -> str:
+        told = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
+        return f"<b>{html.escape(self.headline or self.title)}</b><ul>{told}</ul>{frame(self.report(), opened=True)}"
 
     def __repr__(self) -> str:
         return f"<carom.{self.name}: {self.headline or self.title}>"
