@@ -134,10 +134,16 @@ impl Program {
         if boxed { Best::Infinite } else { Best::At(dot(c, &y), y) }
     }
 
-    /// B⁻¹ b.
+    /// B⁻¹ b, and once more what rounding has left: where active planes are nearly parallel that is much.
     fn corner(&self) -> Vec<f64> {
-        let at = |i: usize| (0..self.d).map(|r| self.inverse[(i, r)] * self.spaces[self.basis[r]].1).sum();
-        (0..self.d).map(at).collect()
+        let mut y = vec![0.0; self.d];
+        for _ in 0..2 {
+            let left: Vec<f64> = self.basis.iter().map(|j| &self.spaces[*j]).map(|(a, b)| b - dot(a, &y)).collect();
+            for (i, y) in y.iter_mut().enumerate() {
+                *y += left.iter().enumerate().map(|(r, left)| self.inverse[(i, r)] * left).sum::<f64>();
+            }
+        }
+        y
     }
 
     /// The half-space that is missed most; the first one that is missed where the method may go in circles.
