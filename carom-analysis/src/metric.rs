@@ -32,6 +32,11 @@ impl<'a> Metric<'a> {
         &self.difference
     }
 
+    /// Number of coordinates.
+    pub fn coordinates(&self) -> usize {
+        self.a.q.len()
+    }
+
     /// Number of directions of positions; those of velocities follow.
     pub fn positions(&self) -> usize {
         self.difference.len() - self.a.v.len()

@@ -83,6 +83,11 @@ impl Warnings {
         self.list
     }
 
+    /// Whether there is one of a kind.
+    pub fn has(&self, kind: &WarningKind) -> bool {
+        self.list.iter().any(|warning| warning.kind == kind)
+    }
+
     /// Whether nothing was raised.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

@@ -77,6 +77,19 @@ pub struct Attractor {
     pub cells: usize,
 }
 
+/// Runs whose states repeat but for a coordinate that gains the same each time: an angle that turns.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gain {
+    /// Number of the coordinate.
+    pub coordinate: usize,
+    /// Periods after which all else repeats.
+    pub periods: usize,
+    /// What the coordinate gains meanwhile, in the first of these runs.
+    pub gain: f64,
+    /// Cells of such runs.
+    pub cells: usize,
+}
+
 /// All cells, row by row, and the attractors that they lead to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Basins {
@@ -84,6 +97,8 @@ pub struct Basins {
     pub fates: Vec<Fate>,
     /// In the order in which cells came to them; [`Fate::Attractor`] counts from 0.
     pub attractors: Vec<Attractor>,
+    /// What the aperiodic ones have gained evenly.
+    pub gains: Vec<Gain>,
 }
 
 /// Runs this many tolerances away from an attractor belong to it.
@@ -187,6 +202,26 @@ impl Same<'_> {
         (1..=longest).find(|&p| points.iter().zip(&points[p..]).all(|(a, b)| self.same(a, b, 1.0)))
     }
 
+    /// After how many periods the states of a run repeat but for coordinates that gain the same each time, with these.
+    fn gains(&mut self, points: &[Vec<f64>]) -> Option<(usize, Vec<(usize, f64)>)> {
+        let (tolerance, positions) = (self.options.tolerance, self.metric.positions());
+        // directions are coordinates where there are as many
+        if self.metric.coordinates() != positions {
+            return None;
+        }
+        let longest = self.options.longest.min(points.len() / 2);
+        (1..=longest).find_map(|p| {
+            let first = self.metric.difference(&points[0], points.get(p)?, &self.options.cyclic).to_vec();
+            let mut pairs = points.iter().zip(&points[p..]);
+            let is_even = pairs.all(|(a, b)| {
+                let now = self.metric.difference(a, b, &self.options.cyclic);
+                now.iter().zip(&first).all(|(a, b)| (a - b).abs() <= tolerance)
+            });
+            let gains: Vec<_> = first.into_iter().enumerate().filter(|(_, gain)| gain.abs() > tolerance).collect();
+            (is_even && gains.iter().all(|(i, _)| *i < positions)).then_some((p, gains))
+        })
+    }
+
     /// Whether all states of a run are states of a periodic attractor, as far as the run has settled.
     fn is_orbit(&mut self, attractor: &Attractor, points: &[Vec<f64>]) -> bool {
         attractor.points.len() <= self.options.longest
@@ -198,7 +233,7 @@ impl Basins {
     /// Sorts all cells by attractor, in their order. Where there is something to compare, the model of a new stepper
     /// measures distances.
     pub fn of(runs: Vec<Rest>, make: &Make<'_>, options: &Options) -> Result<Basins, StudyError> {
-        let mut basins = Basins { fates: Vec::new(), attractors: Vec::new() };
+        let mut basins = Basins { fates: Vec::new(), attractors: Vec::new(), gains: Vec::new() };
         let stepper = runs.iter().any(|rest| matches!(rest, Rest::Points(_))).then(make).transpose()?;
         let mut same = stepper.as_deref().map(|stepper| Same { metric: Metric::new(stepper), options });
         for rest in runs {
@@ -212,9 +247,24 @@ impl Basins {
         Ok(basins)
     }
 
+    /// Counts a run in which these coordinates gain evenly.
+    fn note(&mut self, periods: usize, gains: Vec<(usize, f64)>) {
+        for (coordinate, gain) in gains {
+            match self.gains.iter_mut().find(|known| known.coordinate == coordinate) {
+                Some(known) => known.cells += 1,
+                None => self.gains.push(Gain { coordinate, periods, gain, cells: 1 }),
+            }
+        }
+    }
+
     /// The number of the attractor with these points; a new one where it is not known.
     fn sort(&mut self, mut points: Vec<Vec<f64>>, same: &mut Same<'_>) -> usize {
         let period = same.period(&points);
+        if period.is_none()
+            && let Some((periods, gains)) = same.gains(&points)
+        {
+            self.note(periods, gains);
+        }
         let known = self.attractors.iter().position(|attractor| match (attractor.period, period) {
             (None, None) => true,
             _ => same.is_orbit(attractor, &points),

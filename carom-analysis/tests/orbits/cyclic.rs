@@ -111,6 +111,28 @@ fn basins_and_diagrams_know_whole_turns() {
     }
 }
 
+/// Without `[cyclic]` a turning pendulum never comes back: the study says which coordinate goes on, by how much, and
+/// what to write. A motion that swings, or none that repeats, has nothing of it.
+#[test]
+fn basins_tell_what_turns() {
+    let told = |text: &str, x: &str| -> Vec<String> {
+        let scene: Arc<dyn Subject> = Arc::new(carom_scene::from_str("test.toml", text, &Default::default()).unwrap());
+        let options = json!({ "x": x, "y": "x'=-2:2:4", "transient": 60, "tolerance": 1e-3 });
+        let ran = (study("basin").unwrap().run)(&options, scene, &Run::default()).unwrap_or_else(|e| panic!("{e}"));
+        ran.document.unwrap().warnings
+    };
+    let plain = PENDULUM.replace("[cyclic]\nx = \"2*pi\"\n", "");
+    assert_ne!(plain, PENDULUM);
+    let found = told(&plain, "x=-3:3:4");
+    let expected = "16 aperiodic run(s) repeat but for `x`, which goes on by 6.28319 in a period";
+    assert!(found.len() == 1 && found[0].starts_with(expected) && found[0].contains("[cyclic]"), "{found:?}");
+    assert_eq!(told(PENDULUM, "x=-3:3:4"), Vec::<String>::new());
+    // a = 0.5 swings, a = 1.15 is chaotic
+    for a in ["a = 0.5", "a = 1.15"] {
+        assert_eq!(told(&plain.replace("a = 1.4", a), "x=-0.5:0.5:2"), Vec::<String>::new(), "{a}");
+    }
+}
+
 /// A mass against a stop, and a slider that a force pushes on: x repeats, y gains (f/2c) T per period.
 const DRIFTING: &str = r#"
 version = 1

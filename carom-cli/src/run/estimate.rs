@@ -50,14 +50,23 @@ impl Refinement {
     }
 }
 
-/// The tolerances of a scheme that controls its own error, as the scene gives them or by default.
+/// The tolerances of a scheme that controls its own error, as the scene gives them or by default; none where it takes
+/// the steps that it is asked for.
 fn tolerances(scene: &Scene) -> Vec<(&'static str, f64)> {
     let Some(row) = carom::scheme::find(&scene.scheme.name) else { return Vec::new() };
+    if scene.scheme.options.get("control").is_some_and(|control| control == "fixed") {
+        return Vec::new();
+    }
     let options = (row.options)();
     let default = |name: &str| options.iter().find(|option| option.name == name)?.default.parse().ok();
     let given = |name: &str| scene.scheme.options.get(name).and_then(serde_json::Value::as_f64);
     let value = |name| Some((name, given(name).or_else(|| default(name))?));
-    ["rtol", "atol"].into_iter().filter_map(value).collect()
+    let all: Vec<_> = ["rtol", "atol"].into_iter().filter_map(value).collect();
+    match all.iter().all(|(_, value)| *value == 0.0) {
+        // nothing to divide: the default is meant
+        true => default("rtol").map(|rtol| ("rtol", rtol)).into_iter().collect(),
+        false => all,
+    }
 }
 
 /// A probe for the run of a scene that is `level` times finer.

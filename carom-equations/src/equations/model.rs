@@ -54,7 +54,8 @@ pub struct EquationPlan {
     friction: Tape,                // coefficients while sliding and at rest, where they depend on the state
     rough: Vec<usize>,             // laws that have them
     pub(super) curvature: Tape,
-    energy: Tape, // kinetic, potential, applied power
+    energy: Tape, // kinetic, potential
+    power: Tape,  // of the forces without potential
 }
 
 impl EquationPlan {
@@ -102,7 +103,8 @@ impl EquationPlan {
         let (within, regions): (Vec<usize>, Vec<NodeId>) = regions.unzip();
         let friction = source.laws.iter().enumerate().filter_map(|(k, law)| Some((k, law.friction?)));
         let (rough, friction): (Vec<usize>, Vec<[NodeId; 2]>) = friction.unzip();
-        let energy: Vec<NodeId> = d.energy.iter().flatten().chain(&d.applied_power).copied().collect();
+        let energy: Vec<NodeId> = d.energy.iter().flatten().copied().collect();
+        let power: Vec<NodeId> = d.applied_power.into_iter().collect();
         EquationPlan {
             constancy,
             length: None,
@@ -119,6 +121,7 @@ impl EquationPlan {
             rough,
             curvature: tape(&[&d.curvature]),
             energy: tape(&[&energy]),
+            power: tape(&[&power]),
             coordinates: source.coordinates.clone(),
             laws: source.laws.clone(),
         }
@@ -154,6 +157,7 @@ impl EquationPlan {
             rough: self.rough.clone(),
             curvature: self.curvature.bind(parameters),
             energy: self.energy.bind(parameters),
+            power: self.power.bind(parameters),
         }
     }
 
@@ -163,13 +167,14 @@ impl EquationPlan {
         EquationPlan { length, ..self }
     }
 
-    /// Numbers of operations of an evaluation: balance, mass, tangents, coupling, curvature, energy.
+    /// Numbers of operations of an evaluation: balance, mass, tangents, coupling, curvature, energy with power.
     pub fn operations(&self) -> [usize; 6] {
         let n = self.coordinates.len();
         let tangents = self.tangents.as_ref().map_or(2 * n * self.force.len(), Tape::len);
-        let [balance, mass, coupling, curvature, energy] =
-            [&self.balance, &self.mass, &self.coupling, &self.curvature, &self.energy].map(|tape| tape.len());
-        [balance, mass, tangents, coupling, curvature, energy]
+        let [balance, mass, coupling, curvature, energy, power] =
+            [&self.balance, &self.mass, &self.coupling, &self.curvature, &self.energy, &self.power]
+                .map(|tape| tape.len());
+        [balance, mass, tangents, coupling, curvature, energy + power]
     }
 
     /// A model that starts at this state.
@@ -194,6 +199,7 @@ impl EquationPlan {
             rough: self.rough.clone(),
             curvature: Evaluator::new(&self.curvature),
             energy: Evaluator::new(&self.energy),
+            power: Evaluator::new(&self.power),
             place: LastPoint::new(n),
             still: vec![0.0; n],
             coordinates: self.coordinates.clone(),
@@ -233,6 +239,7 @@ pub struct Equations {
     rough: Vec<usize>, // laws whose friction depends on the state
     curvature: Evaluator,
     energy: Evaluator,
+    power: Evaluator,
     still: Vec<f64>, // (n) zero velocities, where none are needed
 }
 
@@ -456,8 +463,12 @@ impl Space for Equations {
         Some(Energy { kinetic: values[0], potential: values[1] })
     }
 
+    fn has_applied_power(&self) -> bool {
+        !self.power.is_constant()
+    }
+
     fn applied_power(&mut self, at: &State) -> f64 {
-        self.energy.eval(at.t, &at.q, &at.v)[2]
+        self.power.eval(at.t, &at.q, &at.v)[0]
     }
 }
 

@@ -388,6 +388,10 @@ impl Space for Lagrangian {
         }
     }
 
+    fn has_applied_power(&self) -> bool {
+        false
+    }
+
     fn energy(&mut self, at: &State) -> Option<Energy> {
         let potential = self.potential.as_ref()?(&at.q);
         self.evaluate_mass(&at.q).ok()?;

@@ -197,6 +197,11 @@ pub trait Space: LinearSolve + Send {
         None
     }
 
+    /// Whether there are forces that have no potential: where there are none, nobody asks for their power.
+    fn has_applied_power(&self) -> bool {
+        true
+    }
+
     /// Power of the forces that have no potential [W].
     fn applied_power(&mut self, _at: &State) -> f64 {
         0.0

@@ -398,7 +398,7 @@ impl<S: Scheme> Stepper for Bound<S> {
         if let Some(power) = self.known.power {
             return power;
         }
-        let power = self.mean_power();
+        let power = if self.model.has_applied_power() { self.mean_power() } else { 0.0 };
         self.known.power = Some(power);
         power
     }

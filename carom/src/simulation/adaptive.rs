@@ -71,12 +71,10 @@ impl Adaptive {
         Accuracy { tolerance, relative, estimator, smallest: min }
     }
 
-    /// The tolerance multiplied by a factor.
+    /// The tolerances multiplied by a factor.
     pub fn refined(self, factor: f64) -> Adaptive {
-        match self.accuracy().tolerances() {
-            (Some(tolerance), _) => Adaptive { tolerance: Some(factor * tolerance), ..self },
-            (None, relative) => Adaptive { relative: factor * relative, ..self },
-        }
+        let (tolerance, relative) = self.accuracy().tolerances();
+        Adaptive { tolerance: tolerance.map(|tolerance| factor * tolerance), relative: factor * relative, ..self }
     }
 
     /// The tolerances in words.

@@ -2,20 +2,29 @@
 //!
 //! | warning | raised where |
 //! |---|---|
-//! | `energy-gain` | the ledger leaves more than a tenth of the energies met unexplained, as a gain |
+//! | `energy-gain` | the ledger leaves more than a tenth of the energies met open, as a gain, or contacts make it |
 //! | `energy-loss` | the same, as a loss |
 //! | `damped` | more than a hundredth of the largest kinetic energy is lost without a reason at once, and not evenly |
 //! | `impact-gain` | contacts add more than a hundredth of the largest kinetic energy at once, and it stays |
-//! | `penetration` | a gap is more negative than a tenth of the largest gap met |
-//! | `push-apart` | a contact acts although its gap stays open by more than a tenth of the largest gap met |
+//! | `penetration` | a gap is more negative than a tenth of the largest gap that opened |
+//! | `push-apart` | a contact acts although its gap stays open by more than a tenth of the largest gap that opened |
 //! | `passed` | a gap that is open at both ends of a step is negative in between, and the contact did not act |
 //! | `listed-late` | a contact penetrates in the first step that lists it |
 //! | `hand-overs` | an event-driven run was handed over more often than once in ten steps |
 //!
-//! Energies met are the largest kinetic energy, the span of the potential and the works of the ledger. What is rounding
-//! of a gap does not count: a part of the lengths behind it (`balance/lengths.rs`), with the ways that contacts have
-//! held back in a step, for bodies at rest. All shares are judged at the end of a run, when the sizes of the motion are
-//! known.
+//! Energies met are the largest kinetic energy, the span of the potential and the works of the ledger. Where contacts
+//! gain energy again and again, what they made is among the energies met and hides itself. What is gained in all, and
+//! kept for eight steps, is therefore measured by what there was as well: the energy of the start above the least
+//! potential, with the works of forces and obstacles.
+//!
+//! What is rounding of a gap does not count: a part of the lengths behind it (`balance/lengths.rs`), with the ways that
+//! contacts have held back in a step, for bodies at rest. All shares are judged at the end of a run, when the sizes of
+//! the motion are known.
+//!
+//! A gap has opened where the run starts or lists it so, or where its contact does not act and it is large beside its
+//! change in the step. Contacts that are held on bent obstacles drift: their gaps open a little, as coarse as steps
+//! are, and close again. Where nothing opened by more than 1e-5 of the motion along the contact, gaps are measured by
+//! that motion, Σ_j |C_ij| max |q_j − q_j(0)|, and the ways held back in a step.
 
 use super::passed::{Between, MOST, between, find_line, is_far, passed};
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
@@ -26,12 +35,14 @@ use std::ops::ControlFlow;
 
 mod figures;
 mod kinds;
+mod ways;
 
 pub(super) use figures::rounding;
-use figures::{Figure, Most, Near, is_beyond};
+use figures::{Figure, Gap, Most, Near, is_beyond};
 pub use kinds::{
     DAMPED, ENERGY_GAIN, ENERGY_LOSS, HAND_OVERS, IMPACT_GAIN, LISTED_LATE, PASSED, PENETRATION, PUSH_APART,
 };
+use ways::Ways;
 
 /// Share of the energies met that may be gained without a reason, and of the motion that may be missed.
 const SHARE: f64 = 0.1;
@@ -55,7 +66,7 @@ const SLIGHT: f64 = 1e-5;
 /// Steps over which a scheme may share out an impact.
 const SHARED: usize = 4;
 
-/// Steps in each of which loads are looked at; later ones are looked at ever more seldom.
+/// Steps in each of which loads and ways are looked at; later ones are looked at more seldom.
 const SAMPLED: u64 = 16;
 
 /// Hand-overs that are never a storm.
@@ -68,12 +79,17 @@ pub struct Audit {
     kinetic: f64,                  // the largest
     potential: Option<(f64, f64)>, // smallest and largest
     gap: f64,                      // the largest of all contacts
+    opened: f64,                   // the largest that opened
+    ways: Ways,                    // of the coordinates
     held: Vec<f64>,                // (n) the largest way that contacts have held back in a step; empty where none
     load: f64,                     // the largest energy that contacts have held back in a step
     speeds: Vec<f64>,              // (n) that they have held back
     gained: Figure,                // energy without a reason
     missing: Figure,               // likewise, as a loss
     damped: Figure,                // of it at once
+    made: Figure,                  // energy that forces and obstacles have not brought, contacts included
+    gains: [f64; 2 * SHARED],      // of it after each of the last steps
+    brought: f64,                  // the largest energy with what they have brought
     residues: [f64; 2 * SHARED],   // that the ledger had after each of the last steps
     added: Figure,                 // energy by contacts
     lost: [f64; 2 * SHARED],       // what contacts had lost after each of the last steps
@@ -98,12 +114,17 @@ carom_solve::persist!(Audit {
     kinetic,
     potential,
     gap,
+    opened,
+    ways,
     held,
     load,
     speeds,
     gained,
     missing,
     damped,
+    made,
+    gains,
+    brought,
     residues,
     added,
     lost,
@@ -142,8 +163,12 @@ impl Audit {
             self.damped.judge(&DAMPED, self.kinetic, IMPACT_SHARE, rounding.max(UNEVEN * even), &mut out);
         }
         self.added.judge(&IMPACT_GAIN, self.kinetic, IMPACT_SHARE, rounding, &mut out);
-        self.depth.judge(&PENETRATION, self.gap, SHARE, 0.0, &mut out);
-        self.apart.judge(&PUSH_APART, self.gap, SHARE, 0.0, &mut out);
+        if !(out.has(&ENERGY_GAIN) || out.has(&IMPACT_GAIN)) {
+            let least = self.potential.map_or(0.0, |(low, _)| low);
+            self.made.judge(&ENERGY_GAIN, self.brought - least, SHARE, rounding, &mut out);
+        }
+        self.depth.judge_gap(&PENETRATION, self.opened, &mut out);
+        self.apart.judge_gap(&PUSH_APART, self.opened, &mut out);
         let (count, first) = self.hand_overs;
         if count > FEW && count > self.steps / 10 {
             out.raise(&HAND_OVERS, first.unwrap_or(f64::NAN), None, count as f64 / self.steps as f64);
@@ -171,6 +196,12 @@ impl Audit {
         self.gained.see(t, residue, None, SHARE * met);
         self.missing.see(t, -residue, None, SHARE * met);
         self.damped.see(t, fallen(&mut self.residues, residue), None, IMPACT_SHARE * self.kinetic);
+        let brought = ledger.initial.total() + ledger.applied + ledger.obstacles + ledger.bilateral;
+        self.brought = self.brought.max(brought);
+        self.gains.rotate_left(1);
+        self.gains[2 * SHARED - 1] = energy.total() - brought;
+        let held = self.gains.iter().copied().fold(f64::INFINITY, f64::min);
+        self.made.see(t, held, None, SHARE * met);
         let added = fallen(&mut self.lost, ledger.impact_loss + ledger.friction_loss);
         self.added.see(t, added, None, IMPACT_SHARE * self.kinetic);
     }
@@ -236,8 +267,8 @@ impl Audit {
         let version = view.stepper.contact_version();
         let (reactions, to, end, lengths) = view.stepper.end()?;
         let mut most = self.most();
-        let Audit { matching, keys, gaps, near, rates, held, line, .. } = self;
-        let sizes = (lengths, &held[..]);
+        let Audit { matching, keys, gaps, near, rates, held, line, ways, .. } = self;
+        let (sizes, ways) = ((lengths, &held[..]), &*ways);
         matching.begin();
         near.clear();
         let aligned = end.has_keys(keys);
@@ -245,7 +276,7 @@ impl Audit {
             // a scheme that locates impacts flies on behind them
             let i = acting.law;
             if let Some(j) = if aligned { Some(i) } else { end.find(acting.key, i) } {
-                most.see_acting(end.gap(j).min(gaps[i]), acting.key, (end, j), sizes);
+                most.see_acting(end.gap(j).min(gaps[i]), acting.key, (end, j), (sizes, ways));
             }
         }
         // gaps that are larger than what any one can change by need no look at rows
@@ -260,14 +291,23 @@ impl Audit {
             if !pair.law.is_contact() {
                 continue;
             }
-            most.see(gap, pair.key, (end, j), sizes);
-            let Some((i, start)) = place.zip(start) else { continue };
-            if is_far([start, gap], fall) || reactions.normal(i) > 0.0 {
+            most.see(gap, pair.key, (end, j), (sizes, ways));
+            let Some((i, start)) = place.zip(start) else {
+                most.see_opened(gap);
+                continue;
+            };
+            if reactions.normal(i) > 0.0 {
+                continue;
+            }
+            if gap > most.opened && is_far([start, gap], h * reactions.before[reactions.range(i).start].abs()) {
+                most.see_opened(gap);
+            }
+            if is_far([start, gap], fall) {
                 continue;
             }
             match between((reactions, i), (to, end, j), [start, gap], (rates.get(i).copied(), h), line) {
                 Between::Open => {}
-                Between::Grazed(depth) => most.see(-depth, pair.key, (end, j), sizes),
+                Between::Grazed(depth) => most.see(-depth, pair.key, (end, j), (sizes, ways)),
                 Between::Unknown => {
                     near.push(Near { law: i, place: j, gaps: [start, gap], rounding: rounding((end, j), sizes) });
                 }
@@ -281,14 +321,15 @@ impl Audit {
 
     /// What a look at gaps begins with: only what is more than was seen so far tells anything new.
     fn most(&self) -> Most {
-        Most { gap: self.gap, depth: (self.depth.largest, None), apart: (self.apart.largest, None) }
+        let figure = |figure: &Figure| Gap { value: figure.largest, ..Gap::default() };
+        Most { gap: self.gap, opened: self.opened, depth: figure(&self.depth), apart: figure(&self.apart) }
     }
 
-    fn take(&mut self, Most { gap, depth, apart }: Most, t: f64) {
-        self.gap = gap;
-        for (figure, (value, contact)) in [(&mut self.depth, depth), (&mut self.apart, apart)] {
-            if contact.is_some() {
-                figure.see(t, value, contact, SHARE * gap);
+    fn take(&mut self, Most { gap, opened, depth, apart }: Most, t: f64) {
+        (self.gap, self.opened) = (gap, opened);
+        for (figure, found) in [(&mut self.depth, depth), (&mut self.apart, apart)] {
+            if found.contact.is_some() {
+                figure.see_gap(t, found, opened);
             }
         }
     }
@@ -296,6 +337,7 @@ impl Audit {
     fn see_gaps(&mut self, view: &mut StepView<'_>) -> Result<(), ModelError> {
         let h = view.step.advanced;
         self.see_load(view.stepper, h);
+        self.ways.see(view.stepper, self.steps);
         self.see_list(view)?;
         self.see_contacts(view)?;
         let mut looks = self.looks.unwrap_or(LOOKS.0);
@@ -336,10 +378,12 @@ impl Observer for Audit {
         self.ledger.start(stepper)?;
         self.see_energy(stepper.from().t);
         if !stepper.from().v.is_empty() {
+            self.ways.begin(stepper);
             let mut most = self.most();
             let (_, &State { t, .. }, coupling, lengths) = stepper.end()?;
             for (i, pair) in coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law.is_contact()) {
-                most.see(coupling.gap(i), pair.key, (coupling, i), (lengths, &[]));
+                most.see(coupling.gap(i), pair.key, (coupling, i), ((lengths, &[]), &self.ways));
+                most.see_opened(coupling.gap(i));
             }
             self.keys.clear();
             self.keys.extend(coupling.pairs.iter().map(|pair| pair.key));

@@ -204,6 +204,10 @@ impl<M: Space> Space for Listing<M> {
         self.model.energy(at)
     }
 
+    fn has_applied_power(&self) -> bool {
+        self.model.has_applied_power()
+    }
+
     fn applied_power(&mut self, at: &State) -> f64 {
         self.model.applied_power(at)
     }

@@ -5,7 +5,7 @@
 
 use super::{column, document, label, period, varied};
 use crate::report::{Cell, Image, number};
-use crate::study::basin::{Attractor, Basins, Fate, Options as Cells, Rest, row};
+use crate::study::basin::{Attractor, Basins, Fate, Gain, Options as Cells, Rest, row};
 use crate::study::document::{Column, Document, Printed, Section, Table};
 use crate::study::range::Varied;
 use crate::study::runner::{Outcome, Plan, Study, StudyInfo, Watch};
@@ -218,6 +218,7 @@ impl Plan for BasinPlan {
         if failed > 0 {
             document.warnings.push(format!("{failed} run(s) failed; reasons are in basin.csv."));
         }
+        document.warnings.extend(found.gains.iter().map(|gain| self.turning(gain)));
         let reason = found.fates.iter().find_map(|fate| match fate {
             Fate::Failed(reason) => Some(format!("all {cells} runs failed: {reason}")),
             _ => None,
@@ -247,6 +248,20 @@ impl Plan for BasinPlan {
             },
         ];
         Ok(document)
+    }
+}
+
+impl BasinPlan {
+    /// What to do about runs that are aperiodic because a coordinate gains the same in each period.
+    fn turning(&self, Gain { coordinate, periods, gain, cells }: &Gain) -> String {
+        let name = self.subject.coordinates().get(*coordinate).map_or("?", String::as_str);
+        let gain = number(gain.abs(), 6);
+        let time = if *periods == 1 { String::from("a period") } else { format!("{periods} periods") };
+        format!(
+            "{cells} aperiodic run(s) repeat but for `{name}`, which goes on by {gain} in {time}: if the model is the \
+             same after some length of `{name}`, give it under [cyclic] in the file (`{name} = \"2*pi\"` for an angle, \
+             `{name} = 0` where nothing depends on it)."
+        )
     }
 }
 

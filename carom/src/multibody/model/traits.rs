@@ -376,6 +376,10 @@ impl Space for MultibodyModel {
         Some(Energy { kinetic, potential })
     }
 
+    fn has_applied_power(&self) -> bool {
+        !self.loads.is_empty() || !self.plan.springs.is_empty()
+    }
+
     fn applied_power(&mut self, at: &State) -> f64 {
         self.motion.set(&self.plan, &at.q, &at.v);
         let MultibodyModel { plan, motion, loads, .. } = self;

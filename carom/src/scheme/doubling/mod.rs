@@ -26,7 +26,7 @@ pub use estimate::{Accuracy, Estimator};
 
 use super::{Events, LocalError, Motion, Reactions, Scheme, SchemeError, SchemeInfo, Step, StepError, System};
 use crate::model::Places;
-use crate::{Coupling, ImpactLaw, Space, State};
+use crate::{Coupling, ImpactLaw, Space, State, Warnings};
 use carom_solve::{Archive, ArchiveError, LinearSolve, OptionError, Persist};
 use estimate::Evidence;
 use extents::Extents;
@@ -198,6 +198,11 @@ impl<S: Scheme> Scheme for Doubled<S> {
 
     fn reactions<'w>(&self, w: &'w Self::Work) -> &'w Reactions {
         &w.reactions
+    }
+
+    /// Those of the half steps, whose end is accepted.
+    fn warnings<'w>(&self, w: &'w Self::Work) -> Option<&'w Warnings> {
+        self.base.warnings(&w.half)
     }
 
     fn events<'w>(&self, w: &'w Self::Work) -> &'w Events {

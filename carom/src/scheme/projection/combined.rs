@@ -15,9 +15,9 @@
 //! Then every other contact with g(q⁺) ≤ `activation` acts too and the step starts again, until there is none: at most
 //! one round more than there are contacts. A round finds the contacts next to those of the round before: a loose column
 //! of n masses that lands takes n + 1 rounds, each with a velocity and a position problem. 50 masses that collapse take
-//! 17 solves per step on the average, where `moreau-jean` takes one. No forecast is needed. Bilateral constraints
-//! always act, with U⁺ = 0 and g(q⁺) = 0; so do boxes, without (4). Friction stands in the velocity law, the projection
-//! is normal.
+//! 17 solves per step on the average, where `moreau-jean` takes one; a run with more than 16, in more than 3 rounds, on
+//! the average of 32 steps warns of it (`many-rounds`). No forecast is needed. Bilateral constraints always act, with
+//! U⁺ = 0 and g(q⁺) = 0; so do boxes, without (4). Friction stands in the velocity law, the projection is normal.
 //!
 //! τ may be negative: in the step of an impact the position is pulled onto the wall.
 //!
@@ -33,9 +33,47 @@
 
 use super::{BELOW, Metric, Projector, Rule, Splitting, projected};
 use crate::scheme::{DirectProjection, MoreauJean, ReactionDirection, Registered, Scheme, SchemeInfo};
+use crate::{WarningKind, Warnings};
 use carom_solve::{OptionError, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Steps that are averaged over, and from which averages on rounds and the contact problems solved in them are many.
+const WINDOW: u32 = 32;
+const MANY: (u32, u32) = (3, 16);
+
+/// A scheme that looks for the contacts that act for long.
+pub const MANY_ROUNDS: WarningKind = WarningKind {
+    name: "many-rounds",
+    message: "which contacts act was found in many rounds, each of which solves the contact problems of the step anew",
+    unit: "problems per step, on the average of 32 steps",
+    hint: "columns take a round per contact: `moreau-jean` and `direct-projection` take one round for all",
+};
+
+/// Rounds of activation in the last steps, and problems solved in them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rounds {
+    steps: u32,
+    rounds: u32,
+    solves: u32,
+}
+
+carom_solve::persist!(Rounds { steps, rounds, solves });
+
+impl Rounds {
+    /// Counts those of a step that ends at `t`.
+    pub fn add(&mut self, rounds: u32, solves: u32, t: f64, out: &mut Warnings) {
+        self.steps += 1;
+        self.rounds += rounds;
+        self.solves += solves;
+        if self.steps == WINDOW {
+            if self.rounds > MANY.0 * WINDOW && self.solves > MANY.1 * WINDOW {
+                out.raise_worst(&MANY_ROUNDS, t, None, f64::from(self.solves) / f64::from(WINDOW));
+            }
+            *self = Rounds::default();
+        }
+    }
+}
 
 /// Options of the combined scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -87,6 +87,7 @@ pub(super) struct Projector {
 pub struct Work {
     pub(super) base: moreau_jean::Work,
     passes: u32,               // rounds of activation
+    rounds: combined::Rounds,  // those of the last steps
     violated: bool,            // whether a gap without a law was found violated
     moved: Vec<f64>,           // (n) d of the iterate q^n
     tau: Vec<f64>,             // (laws) multipliers
@@ -97,7 +98,19 @@ pub struct Work {
     before: [Vec<f64>; 3],     // v, displacement and τ of the iterate before, where steps are halved
 }
 
-carom_solve::persist!(Work { base, passes, violated, moved, tau, set, member, has_impulse, position, before } skip {});
+carom_solve::persist!(Work {
+    base,
+    passes,
+    rounds,
+    violated,
+    moved,
+    tau,
+    set,
+    member,
+    has_impulse,
+    position,
+    before,
+} skip {});
 
 impl Work {
     /// Rounds of activation of the last step; one in the direct scheme.
@@ -253,6 +266,7 @@ impl Projector {
         if !to.is_finite() {
             return Err(StepError::NotFinite);
         }
+        w.rounds.add(w.passes, step.solves, to.t, &mut w.base.warnings);
         w.base.report((from, to));
         w.base.reactions.projection.clone_from(&w.tau);
         Ok(step)

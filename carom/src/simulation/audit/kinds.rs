@@ -38,7 +38,7 @@ pub const IMPACT_GAIN: WarningKind = WarningKind {
 pub const PENETRATION: WarningKind = WarningKind {
     name: "penetration",
     message: "bodies overlap",
-    unit: "of the largest gap met",
+    unit: "of the largest gap that opened, or of the motion where none did",
     hint: "take a smaller step, or a scheme that places the contacts (combined-projection, event-driven)",
 };
 
@@ -46,7 +46,7 @@ pub const PENETRATION: WarningKind = WarningKind {
 pub const PUSH_APART: WarningKind = WarningKind {
     name: "push-apart",
     message: "a contact pushes although its gap is open",
-    unit: "of the largest gap met",
+    unit: "of the largest gap that opened, or of the motion where none did",
     hint: "the step is too large for the forecast of this gap: take a smaller one",
 };
 
