@@ -132,8 +132,8 @@ fn loose_tolerances_never_take_longer() {
     }
 }
 
-/// Balls that move are swept with over-relaxation soon: acceleration, whose sweeps cost 2.5 of the others, is left where
-/// it does not pay at once.
+/// Balls that move are swept with over-relaxation soon: acceleration, whose sweeps cost 2.5 of the others, is left
+/// where it does not pay at once.
 #[test]
 fn moving_balls_are_accelerated_briefly() {
     for kick in [0.0, 1.0] {

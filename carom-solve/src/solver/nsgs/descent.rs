@@ -16,8 +16,8 @@
 //!     max(x, 0) → (x + √(x² + 4ε²))/2,     ‖x‖ → √(‖x‖² + ε²)                                (2)
 //! ```
 //!
-//! with ε first as large as three times the mean of what is missed. Where steps no longer help they are solved with more
-//! products, then ε is halved.
+//! with ε first as large as three times the mean of what is missed. Where steps no longer help they are solved with
+//! more products, then ε is halved.
 
 use super::pairs::{Coupled, Pairs};
 use super::shared;
