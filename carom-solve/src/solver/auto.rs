@@ -502,8 +502,8 @@ impl Auto {
                 let (large, balls) = (problem.laws().len() >= LARGE, self.balls);
                 let most = self.options.sweeps().max_sweeps;
                 let mut worth = |_: usize, left: f64| {
-                    // those of balls are cheap, and what a factorisation costs is not known without analysing it
-                    pays = left <= if balls { cost::CHEAP } else { cost::LEAST }
+                    // what a factorisation costs is not known without analysing it; for balls other sweeps come first
+                    pays = left <= if balls { cost::BRIEF } else { cost::LEAST }
                         || !balls && {
                             let one = *known.get_or_insert_with(|| cost::factorisation(interior, problem));
                             let instead = cost::in_sweeps(one, problem);

@@ -18,6 +18,9 @@ pub(super) const LARGEST: usize = 200_000;
 /// The factorisations of a path are cheap where they cost fewer sweeps than this.
 pub(super) const CHEAP: f64 = 1000.0;
 
+/// Accelerated sweeps that are worth doing where those of a course follow, which cost less than half.
+pub(super) const BRIEF: f64 = 200.0;
+
 /// Factorisations that the methods after Gauss-Seidel need.
 const FACTORISATIONS: f64 = 25.0;
 

@@ -16,7 +16,8 @@
 //!     max(x, 0) → (x + √(x² + 4ε²))/2,     ‖x‖ → √(‖x‖² + ε²)                                (2)
 //! ```
 //!
-//! with ε first as large as three times the mean of what is missed, then halved where steps no longer help.
+//! with ε first as large as three times the mean of what is missed. Where steps no longer help they are solved with
+//! more products, then ε is halved.
 
 use super::pairs::{Coupled, Pairs};
 use super::shared;
@@ -25,8 +26,10 @@ use super::shared;
 const ROUND: f64 = 3.0;
 const SHARP: f64 = 0.05;
 
-/// Products with the matrix within a step, and the part of the first gradient's square at which they end.
+/// Products with the matrix within a step, at first and at most, and the part of the first gradient's square at which
+/// they end.
 const PRODUCTS: usize = 200;
+const MANY: usize = 1600;
 const ENOUGH: f64 = 1e-4;
 
 /// Tries of a step, each shorter by this factor.
@@ -51,6 +54,7 @@ pub(super) struct Descent<const N: usize> {
     damping: f64,
     idle: u32, // steps in a row that helped little
     products: usize,
+    most: usize,               // products of a step
     missed: Vec<[f64; N]>,     // F
     by_lambda: Vec<Matrix<N>>, // ∂F/∂λ with u held
     by_u: Vec<Matrix<N>>,      // ∂F/∂u
@@ -95,12 +99,13 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
         let square = self.square_missed(0.0);
         descent.rounding = ROUND * (square / (N * self.place.len()) as f64).sqrt();
         descent.sharp = SHARP / ROUND * descent.rounding;
-        (descent.damping, descent.idle, descent.products) = (DAMPING, 0, 0);
+        (descent.damping, descent.idle, descent.products, descent.most) = (DAMPING, 0, 0, PRODUCTS);
     }
 
     /// One step of the descent, or none where it would not help.
     pub(super) fn descend(&mut self, descent: &mut Descent<N>) {
         let before = self.linearise(descent);
+        let products = descent.products;
         let predicted = self.least_squares(descent);
         let (mut length, mut done, mut after) = (1.0, 0.0, before);
         for _ in 0..TRIES {
@@ -122,6 +127,11 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
             descent.damping = (0.3 * descent.damping).max(LEAST);
         }
         descent.idle = if after > LITTLE * before { descent.idle + 1 } else { 0 };
+        // what is left may lie along directions that a few products do not see
+        if descent.idle >= 2 && descent.products - products == descent.most && descent.most < MANY {
+            descent.most *= 2;
+            descent.idle = 0;
+        }
         if descent.idle >= 2 || descent.damping > MOST {
             descent.rounding *= 0.5;
             descent.idle = 0;
@@ -173,7 +183,7 @@ impl<const N: usize, const K: usize, A: Coupled<N>> Pairs<N, K, A> {
         let mut square = dot(&d.gradient, &d.gradient);
         let enough = ENOUGH * square;
         d.direction.copy_from_slice(&d.gradient);
-        for _ in 0..PRODUCTS {
+        for _ in 0..d.most {
             if square <= enough {
                 break;
             }
