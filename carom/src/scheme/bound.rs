@@ -263,6 +263,16 @@ impl<S: Scheme> Bound<S> {
         ModelError::Size { what: "numbers of the state to start from", found, needed }.into()
     }
 
+    /// Why a step failed, where the model knows more.
+    #[cold]
+    fn explained(&mut self, error: StepError) -> StepError {
+        let joints = error.may_be_of_length().then(|| self.model.nearly_singular(&self.from)).flatten();
+        match joints {
+            Some(joints) => StepError::Singular { joints, error: Box::new(error) },
+            None => error,
+        }
+    }
+
     /// The buffers of the last step tried.
     pub(crate) fn work(&self) -> &S::Work {
         &self.work
@@ -317,7 +327,8 @@ impl<S: Scheme> Stepper for Bound<S> {
             self.contacts += 1;
         }
         let system = System { model: &mut *self.model, solver: &mut self.solver };
-        self.scheme.step(&mut self.work, system, &self.from, h, &mut self.to)
+        let done = self.scheme.step(&mut self.work, system, &self.from, h, &mut self.to);
+        done.map_err(|error| self.explained(error))
     }
 
     fn set_time(&mut self, t: f64) {
