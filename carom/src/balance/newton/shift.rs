@@ -8,9 +8,10 @@
 //! iterates jump from one side of the solution to the other. A loop that fails with rows that change is done again with
 //! iterates that are mixed (`mixing.rs`). Fixed points and tests are the same in all loops.
 //!
-//! Contacts that hold more than there is to hold agree on velocities in the range of their rows C. With B = Cᵀ of
-//! another place the range of C A⁻¹ B is another one, and where such contacts stick there may be no solution at all, or
-//! one that jumps from iterate to iterate. The loop that fails is then done with B = Cᵀ of the same place.
+//! Contacts that hold more than there is to hold agree on velocities in the range of their rows C. With B of another
+//! place the range of C A⁻¹ B is another one, and a problem in which such contacts stick may have no solution. A loop
+//! that fails is therefore done with B = Cᵀ of the same place at last. That helps in some such steps, not in all: jammed
+//! contacts with friction need not have a solution there either.
 
 use super::super::mixing::PARTS;
 use super::{Laws, Newton};
