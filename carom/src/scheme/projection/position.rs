@@ -105,7 +105,7 @@ impl Projector {
                     input.clone_from(normals);
                     self.alone(w, system, true, step)?;
                     w.base.newton.displacement.copy_from_slice(&w.position.alone.z.response);
-                    return Ok(w.base.newton.factor(system.model)?);
+                    return w.base.newton.factor(system.model);
                 }
             }
             self.lift(w, system.model);
